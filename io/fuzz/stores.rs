@@ -1,5 +1,6 @@
 //! Files of our own that come back from disks and people: logs, units of sweeps, backups, audit.
 
+use std::collections::BTreeSet;
 use std::io::Cursor;
 
 use groundwave_engine::log::Reader;
@@ -7,7 +8,7 @@ use groundwave_fuzz::fuzz_target;
 
 use super::{as_file, shipped};
 use crate::gateway::{Audit, read_words, seal};
-use crate::sweep::{SiteTile, UnitReader, UnitWriter};
+use crate::sweep::{Column, SiteTile, UnitReader, UnitWriter};
 
 fuzz_target!(
     gwlog,
@@ -22,13 +23,18 @@ fuzz_target!(
         as_file("fuzz.gwlog", bytes, |path| drop(crate::journal::open(path)));
     }
 );
+/// A column beside those that all units have.
+fn columns() -> BTreeSet<Column> {
+    BTreeSet::from([Column::Rate])
+}
+
 /// A unit of two sites, without the digest at its end.
 fn unit() -> Vec<u8> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("unit");
     let mut unit = UnitWriter::create(&path).unwrap();
     for site in [0, 7] {
-        let mut tile = SiteTile::blank(site, 16);
+        let mut tile = SiteTile::blank(site, 16, &columns());
         tile.answers.flags = (0..16).collect();
         unit.push(&tile).unwrap();
     }
@@ -48,7 +54,7 @@ fuzz_target!(sweep_unit, vec![unit()], |bytes: &[u8]| {
                 drop(site.answers());
             }
             for site in unit.sites() {
-                drop(site.tile());
+                drop(site.tile(&columns()));
             }
         }
     });

@@ -18,6 +18,10 @@ use super::site::Site;
 pub struct Overlay<'a> {
     /// Heading in the list of places.
     pub title: &'a str,
+    /// What the overlay shows and what it does not; may be empty.
+    pub description: &'a str,
+    /// Label of what was not computed, if anything was not.
+    pub outside: Option<&'a str>,
     /// The layer, one pixel a cell. Globes stumble over sides beyond some 4096 pixels:
     /// [`Grid::reduce`] makes it smaller.
     pub layer: &'a Grid,
@@ -44,8 +48,11 @@ pub fn write_kmz(path: &Path, overlay: &Overlay<'_>) -> Result<(), RasterError> 
 /// # Errors
 /// As [`write_kmz`].
 pub fn write_kmz_of(path: &Path, overlay: &Overlay<'_>, picture: &[u8]) -> Result<(), RasterError> {
+    let left_out = overlay.style.left_out();
     let legend = Legend {
         range: overlay.layer.range(),
+        no_data: left_out.as_deref(),
+        outside: overlay.outside,
         ..Legend::new(overlay.style)
     };
     let (document, legend) = (document(overlay), legend.picture(LEGEND_PX)?.to_fast_png()?);
@@ -83,10 +90,18 @@ fn pack<W: Write + Seek>(out: &mut W, entries: &[(&str, &[u8])]) -> zip::result:
 
 fn document(overlay: &Overlay<'_>) -> String {
     let title = escape(overlay.title);
+    let description = if overlay.description.is_empty() {
+        String::new()
+    } else {
+        format!(
+            "<description>{}</description>\n",
+            escape(overlay.description)
+        )
+    };
     let mut kml = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
          <kml xmlns=\"http://www.opengis.net/kml/2.2\">\n<Document>\n<name>{title}</name>\n\
-         <GroundOverlay>\n<name>{}</name>\n<color>ccffffff</color>\n\
+         {description}<GroundOverlay>\n<name>{}</name>\n{description}<color>ccffffff</color>\n\
          <Icon><href>overlay.png</href></Icon>\n{}</GroundOverlay>\n\
          <ScreenOverlay>\n<name>Legend</name>\n<Icon><href>legend.png</href></Icon>\n",
         escape(&overlay.style.title),
@@ -179,6 +194,8 @@ mod tests {
         let (layer, style) = (layer(), Style::ramp("Power", "dBm", [0.0, 200.0], None));
         let overlay = Overlay {
             title: "Fiji",
+            description: "Not computed: cells > 20 km away",
+            outside: Some("beyond 20 km: not computed"),
             layer: &layer,
             style: &style,
             sites: &[site],
@@ -205,6 +222,7 @@ mod tests {
             "<Data name=\"height_agl_m\"><value>12.5</value></Data>",
             "<coordinates>-179.9500000,-16.8000000</coordinates>",
             "<href>legend.png</href>",
+            "<description>Not computed: cells &gt; 20 km away</description>",
         ] {
             assert!(kml.contains(part), "{part} is not in {kml}");
         }

@@ -68,11 +68,11 @@ fn fold_row(sweep: &Sweep, variant: u32, row: u32) -> Result<TileRow, SweepError
             let blank = || vec![f32::NAN; wide * window.rows as usize];
             return Ok((wide, [(); 4].map(|()| blank())));
         }
-        let mut fold = TileFold::new(plan, [window.cols, window.rows], sites, false);
+        let mut fold = TileFold::new(plan, [window.cols, window.rows], sites, &[]);
         let packed = sweep.read(unit)?;
         for (place, site) in packed.sites().enumerate() {
             let answers = site.answers().map_err(|err| sweep.unreadable(unit, err))?;
-            fold.hear(place, &answers, None);
+            fold.hear(place, &answers);
         }
         Ok((wide, LAYERS.map(|layer| fold.layer(layer))))
     });

@@ -5,12 +5,13 @@ use std::sync::{Mutex, PoisonError};
 use groundwave_systems::coverage::{
     Cell, CoverageRequest, Evaluation, Grid, Sampling, Scratch, evaluate,
 };
+use groundwave_systems::sweep::Variant;
 use groundwave_systems::terrain::Terrain;
 use ndarray::{Array2, s};
 use rayon::prelude::*;
 
-use super::plan::{Plan, TILE_CELLS, Unit};
-use super::unit::SiteTile;
+use super::plan::{Plan, PlanSite, TILE_CELLS, Unit};
+use super::unit::{Column, SiteTile};
 
 /// The evaluation of units of `plan` over `terrain`, a site at a time.
 ///
@@ -36,37 +37,51 @@ pub fn evaluator<'a>(
     Ok(move |unit: Unit, site: u16| {
         let variant = unit.variant as usize * plan.sites.len();
         let setup = &setups[variant + usize::from(site)];
-        tile(setup, terrain, &grid, unit, site, &pool)
+        tile(plan, setup, terrain, &grid, (unit, site), &pool)
     })
 }
 
 /// Setups by variant, then by site.
 fn setups(plan: &Plan) -> Vec<CoverageRequest> {
+    let of_variant = |variant| {
+        plan.sites
+            .iter()
+            .map(move |site| setup(plan, variant, site))
+    };
+    plan.variants.iter().flat_map(of_variant).collect()
+}
+
+fn setup(plan: &Plan, variant: &Variant, site: &PlanSite) -> CoverageRequest {
     let sampling = match (plan.samples, plan.sample_spacing_m) {
         (Some(samples), _) => Sampling::Count(u32::try_from(samples).unwrap_or(u32::MAX)),
         (None, Some(spacing_m)) => Sampling::Spacing(spacing_m),
         (None, None) => Sampling::Posts,
     };
-    let mut setups = Vec::with_capacity(plan.variants.len() * plan.sites.len());
-    for variant in &plan.variants {
-        for site in &plan.sites {
-            let mut receiver = site.receiver.clone();
-            let frequency_mhz = variant
-                .frequency_mhz
-                .unwrap_or(receiver.radio.frequency_mhz);
-            receiver.radio.frequency_mhz = frequency_mhz;
-            setups.push(CoverageRequest {
-                position: site.position,
-                transmitter: variant.apply(&site.station),
-                receiver,
-                environment: plan.environment.clone(),
-                packet_octets: plan.packet_bytes,
-                sampling,
-                radius_m: plan.radius_m,
-            });
-        }
+    let mut receiver = site.receiver.clone();
+    let frequency_mhz = variant
+        .frequency_mhz
+        .unwrap_or(receiver.radio.frequency_mhz);
+    receiver.radio.frequency_mhz = frequency_mhz;
+    CoverageRequest {
+        position: site.position,
+        transmitter: variant.apply(&site.station),
+        receiver,
+        environment: plan.environment.clone(),
+        packet_octets: plan.packet_bytes,
+        sampling,
+        radius_m: plan.radius_m,
     }
-    setups
+}
+
+/// Data rates of the radios of the sites, bit/s, as units hold them: unsorted, with repeats. Variants
+/// do not change them.
+pub fn rates(plan: &Plan) -> Vec<f32> {
+    let steps = plan.sites.iter().flat_map(|site| {
+        let setup = setup(plan, &Variant::default(), site);
+        // A site that cannot be evaluated was refused before.
+        setup.rate_steps().unwrap_or_default()
+    });
+    steps.map(|(_, rate_bps)| rate_bps as f32).collect()
 }
 
 /// Rows of a unit that are evaluated and stored in one go: few enough for their cells to stay at
@@ -110,11 +125,11 @@ impl Drop for ScratchGuard<'_> {
 
 /// Evaluates bands of rows side by side.
 fn tile(
+    plan: &Plan,
     setup: &CoverageRequest,
     terrain: &dyn Terrain,
     grid: &Grid,
-    unit: Unit,
-    site: u16,
+    (unit, site): (Unit, u16),
     pool: &ScratchPool,
 ) -> Result<SiteTile, String> {
     let (row, column) = (unit.row * TILE_CELLS, unit.col * TILE_CELLS);
@@ -126,7 +141,7 @@ fn tile(
         terrain,
         grid,
     };
-    let mut tile = SiteTile::blank(site, all_rows as usize * columns);
+    let mut tile = SiteTile::blank(site, all_rows as usize * columns, &plan.columns);
     let bands = bands(&mut tile, BAND_ROWS as usize * columns);
     bands.into_par_iter().zip(0..all_rows).for_each_init(
         || pool.take(),
@@ -152,6 +167,7 @@ struct Band<'a> {
     p90_dbm: &'a mut [f32],
     margin_db: &'a mut [f32],
     flags: &'a mut [u8],
+    columns: Vec<(Column, &'a mut [f32])>,
 }
 
 /// The layers of a tile in bands of so many cells.
@@ -162,6 +178,9 @@ fn bands(tile: &mut SiteTile, cells: usize) -> Vec<Band<'_>> {
     let answers = &mut tile.answers;
     let margins = answers.margin_db.chunks_mut(cells);
     let mut bands = Vec::new();
+    let mut columns: Vec<_> = (tile.columns.iter_mut())
+        .map(|(column, layer)| (*column, layer.chunks_mut(cells)))
+        .collect();
     for (margin_db, flags) in margins.zip(answers.flags.chunks_mut(cells)) {
         let ((rx_power_dbm, p10_dbm), p90_dbm) = powers.next().expect("layers have one length");
         bands.push(Band {
@@ -170,6 +189,9 @@ fn bands(tile: &mut SiteTile, cells: usize) -> Vec<Band<'_>> {
             p90_dbm,
             margin_db,
             flags,
+            columns: (columns.iter_mut())
+                .map(|(column, layer)| (*column, layer.next().expect("layers have one length")))
+                .collect(),
         });
     }
     bands
@@ -185,6 +207,16 @@ impl Band<'_> {
             self.p90_dbm[place] = cell.rx_power_quantiles_dbm[0];
             self.margin_db[place] = cell.link_margin_db as f32;
             self.flags[place] = cell.flags.stored();
+        }
+        for (column, layer) in self.columns {
+            let value = match column {
+                Column::PathLoss => |cell: &Cell| cell.path_loss_db,
+                Column::FieldStrength => |cell: &Cell| cell.field_strength_dbuv_m,
+                Column::Rate => |cell: &Cell| cell.data_rate_bps,
+            };
+            for (out, cell) in layer.iter_mut().zip(cells) {
+                *out = value(cell) as f32;
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use groundwave_systems::sweep::{Network, SiteTally, Tally, cell_area_m2};
 
 use super::plan::{Plan, TILE_CELLS};
-use super::unit::Answers;
+use super::unit::{Answers, Level, SiteTile};
 
 /// Area (m²) served by each distinct set of sites. All a choice of
 /// sites needs to know.
@@ -22,8 +22,8 @@ pub enum Layer {
     Servers,
     /// Largest link margin, dB.
     Margin,
-    /// Power received from the site with the largest margin, dBm.
-    Power,
+    /// A level of the site with the largest margin.
+    Level(Level),
 }
 
 /// Part of a tile in the numbers of a network.
@@ -41,38 +41,61 @@ pub struct TileFold {
     cols: usize,
     cells: Vec<Network>,
     servers: Servers,
-    /// Power of the best server, where it is wanted.
-    power_dbm: Option<Vec<f32>>,
+    /// Levels of the best server that are wanted.
+    levels: Vec<(Level, Vec<f32>)>,
     required_db: f32,
 }
 
 impl TileFold {
-    /// A tile of so many columns and rows that these sites reach.
+    /// A tile of so many columns and rows that these sites reach, with these levels of the best server.
     #[must_use]
-    pub fn new(plan: &Plan, [cols, rows]: [u32; 2], sites: Vec<u16>, with_power: bool) -> Self {
+    pub fn new(plan: &Plan, [cols, rows]: [u32; 2], sites: Vec<u16>, levels: &[Level]) -> Self {
         let count = (cols * rows) as usize;
+        let blank = |level: &Level| (*level, vec![f32::NAN; count]);
         Self {
             cols: cols as usize,
             cells: vec![Network::default(); count],
             servers: Servers::new(sites, count),
-            power_dbm: with_power.then(|| vec![f32::NAN; count]),
+            levels: levels.iter().map(blank).collect(),
             required_db: plan.margin_db as f32,
         }
     }
 
     /// Adds the site at `place` among those of the tile; they come in their order.
-    pub fn hear(&mut self, place: usize, answers: &Answers, rx_power_dbm: Option<&[f32]>) {
+    pub fn hear(&mut self, place: usize, answers: &Answers) {
+        self.hear_each(place, answers, |_, _, _| {});
+    }
+
+    /// Adds the site at `place` with its levels.
+    pub fn hear_tile(&mut self, place: usize, tile: &SiteTile) {
+        let wanted = self.levels.iter().map(|(level, _)| tile.level(*level));
+        let wanted: Vec<&[f32]> = wanted.collect();
+        if wanted.is_empty() {
+            return self.hear(place, &tile.answers);
+        }
+        self.hear_each(place, &tile.answers, |levels, cell, is_better| {
+            if is_better {
+                for ((_, best), own) in levels.iter_mut().zip(&wanted) {
+                    best[cell] = own[cell];
+                }
+            }
+        });
+    }
+
+    /// Adds a site; `each` hears of every cell and whether the site has its largest margin so far.
+    fn hear_each(
+        &mut self,
+        place: usize,
+        answers: &Answers,
+        mut each: impl FnMut(&mut [(Level, Vec<f32>)], usize, bool),
+    ) {
         let site = self.servers.sites[place];
         for (cell, network) in self.cells.iter_mut().enumerate() {
             let before = network.margin_db;
             if network.hear(site, answers.answer(cell), self.required_db) {
                 self.servers.set(cell, place);
             }
-            if let (Some(best), Some(power)) = (&mut self.power_dbm, rx_power_dbm)
-                && network.margin_db != before
-            {
-                best[cell] = power[cell];
-            }
+            each(&mut self.levels, cell, network.margin_db != before);
         }
     }
 
@@ -88,7 +111,11 @@ impl TileFold {
             Layer::Second => values(|cell| cell.second.map(f32::from)),
             Layer::Servers => values(|cell| cell.margin_db.map(|_| f32::from(cell.servers))),
             Layer::Margin => values(|cell| cell.margin_db),
-            Layer::Power => self.power_dbm.clone().unwrap_or_default(),
+            Layer::Level(wanted) => {
+                let mut levels = self.levels.iter();
+                let found = levels.find(|(level, _)| *level == wanted);
+                found.map(|(_, values)| values.clone()).unwrap_or_default()
+            }
         }
     }
 }

@@ -6,16 +6,19 @@ use groundwave_systems::sweep::Variant;
 use groundwave_systems::terrain::Terrain;
 use rayon::prelude::*;
 
+use super::evaluate::rates;
 use super::fold_tile::Layer;
 use super::plan::{Plan, PlanSite};
 use super::product::{Job, Product, Wanted, product};
 use super::sink::map_level;
+use super::unit::{Column, Level};
 use super::work::SweepError;
 use crate::picture::{Bitmap, PictureError};
 use crate::raster::geojson::{Levels, write_contours, write_sites};
 use crate::raster::kmz::{Overlay, write_kmz_of};
 use crate::raster::picture::{
-    Map, Relief, Sheet, Style, WorldFile, coloured, write_encoded, write_png,
+    Colours, Map, Palette, Relief, Sheet, Style, VERDICTS, WorldFile, coloured, write_encoded,
+    write_png,
 };
 use crate::raster::{Grid, RasterError, Site, write_whole};
 
@@ -64,8 +67,10 @@ fn elevation(plan: &Plan, terrain: &dyn Terrain) -> Option<Grid> {
         },
     );
     let grid = Grid::new(geometry, cells).ok()?;
-    grid.range().filter(|[low, high]| low < high)?;
-    Some(grid)
+    // Level ground has no relief; unknown ground is shown as such.
+    let is_level = grid.range().is_some_and(|[low, high]| low == high);
+    let has_voids = grid.cells.iter().any(|height_m| height_m.is_nan());
+    (!is_level || has_voids).then_some(grid)
 }
 
 /// The sites as marks.
@@ -85,7 +90,7 @@ pub(super) struct Drawing<'a> {
     pub wanted: &'a Wanted,
     pub marks: &'a [Site],
     pub ground: &'a Ground,
-    /// Sources of the terrain.
+    /// Sources of the terrain, and what was assumed.
     pub credit: &'a str,
 }
 
@@ -93,6 +98,8 @@ pub(super) struct Drawing<'a> {
 struct Sheeted<'a> {
     layer: Layer,
     grid: &'a Grid,
+    /// NaN where nothing was computed.
+    computed: &'a Grid,
     stem: &'static str,
     title: &'static str,
     style: Style,
@@ -103,13 +110,20 @@ impl<'a> Drawing<'a> {
     pub fn jobs(self, grids: &'a [(Layer, Grid)], panel: &'a mut Option<Bitmap>) -> Vec<Job<'a>> {
         let mut jobs: Vec<Job<'a>> = Vec::new();
         let mut panel = Some(panel);
+        let margin = grids.iter().find(|(layer, _)| *layer == Layer::Margin);
         for (layer, grid) in grids {
             let Some((own, stem, title)) = map_of(*layer) else {
                 continue;
             };
+            // The best server of cells that none serves is not known; all else is where it was computed.
+            let computed = match (layer, margin) {
+                (Layer::Best, Some((_, margin))) => margin,
+                _ => grid,
+            };
             let sheet = move || Sheeted {
                 layer: *layer,
                 grid,
+                computed,
                 stem,
                 title,
                 style: style(self.plan, *layer),
@@ -146,7 +160,8 @@ impl<'a> Drawing<'a> {
     ) -> Result<T, SweepError> {
         let title = format!("{}: {}", self.plan.title, sheet.title.to_lowercase());
         let subtitle = subtitle(self.plan, self.variant);
-        let beyond = format!("beyond {} km", self.plan.radius_m / 1e3);
+        let left_out = sheet.style.left_out().unwrap_or_default();
+        let outside = outside(self.plan);
         let map = Map {
             title: &title,
             subtitle: &subtitle,
@@ -155,8 +170,9 @@ impl<'a> Drawing<'a> {
             no_data: if sheet.layer == Layer::Best {
                 "not covered"
             } else {
-                &beyond
+                &left_out
             },
+            outside: Some((sheet.computed, &outside)),
             elevation: self.ground.elevation.as_ref(),
             relief: Some(&self.ground.relief),
             sites: self.marks,
@@ -188,8 +204,17 @@ impl<'a> Drawing<'a> {
             product("overlay.png", write_encoded(&path, &picture, &world))?;
         }
         if self.wanted.has(Product::Kmz) {
+            let description = format!(
+                "{}. Not computed: {}. {}",
+                subtitle(self.plan, self.variant),
+                self.plan.not_computed(),
+                self.credit
+            );
+            let outside = outside(self.plan);
             let overlay = Overlay {
                 title: &self.plan.title,
+                description: &description,
+                outside: Some(&outside),
                 layer: sheet.grid,
                 style: &sheet.style,
                 sites: self.marks,
@@ -221,7 +246,12 @@ impl<'a> Drawing<'a> {
 fn map_of(layer: Layer) -> Option<(Product, &'static str, &'static str)> {
     match layer {
         Layer::Margin => Some((Product::Margin, "margin", "Link margin")),
-        Layer::Power => Some((Product::Power, "rx_power", "Received power")),
+        Layer::Level(Level::Power) => Some((Product::Power, "rx_power", "Received power")),
+        Layer::Level(Level::Column(column)) => Some(match column {
+            Column::PathLoss => (Product::PathLoss, "path_loss", "Path loss"),
+            Column::FieldStrength => (Product::FieldStrength, "field_strength", "Field strength"),
+            Column::Rate => (Product::Rate, "rate", "Data rate"),
+        }),
         Layer::Best => Some((Product::BestServer, "best_server", "Best server")),
         Layer::Servers => Some((Product::Servers, "servers", "Number of servers")),
         Layer::Second => None,
@@ -235,18 +265,62 @@ fn style(plan: &Plan, layer: Layer) -> Style {
             let title = "Link margin of the best server";
             Style::ramp(title, "dB", [-10.0, 40.0], Some(5.0))
         }
-        Layer::Power => {
+        Layer::Level(Level::Power) => {
             let title = "Received power of the best server";
             Style::ramp(title, "dBm", [-140.0, -40.0], Some(10.0))
         }
+        Layer::Level(Level::Column(Column::PathLoss)) => {
+            let title = "Path loss to the best server";
+            let mut style = Style::ramp(title, "dB", [70.0, 190.0], Some(10.0));
+            // The least loss in the colour of the largest margin.
+            style.colours.set_palette(Palette::VIRIDIS.reversed());
+            style
+        }
+        Layer::Level(Level::Column(Column::FieldStrength)) => {
+            let title = "Field strength of the best server";
+            Style::ramp(title, "dBµV/m", [-10.0, 110.0], Some(10.0))
+        }
+        Layer::Level(Level::Column(Column::Rate)) => rate_style(plan),
         Layer::Best | Layer::Second => Style::sites("Best server", names),
         Layer::Servers => servers_style(plan),
     }
 }
 
+/// Rates that a legend lists; more are drawn as a scale.
+const RATES_MAX: usize = 16;
+
+/// The rates of the radios as classes.
+fn rate_style(plan: &Plan) -> Style {
+    let title = "Data rate of the best server";
+    let mut rates: Vec<f64> = rates(plan).into_iter().map(f64::from).collect();
+    rates.sort_by(f64::total_cmp);
+    rates.dedup();
+    let most_bps = rates.last().copied().unwrap_or(1.0);
+    let (unit, unit_size) = [("Mbit/s", 1e6), ("kbit/s", 1e3)]
+        .into_iter()
+        .find(|(_, size)| most_bps >= *size)
+        .unwrap_or(("bit/s", 1.0));
+    let mut style = if (1..=RATES_MAX).contains(&rates.len()) {
+        let mut style = Style::thresholds(title, unit, rates);
+        if let Colours::Thresholds { lowest, .. } = &mut style.colours {
+            *lowest = Some(("no link".to_owned(), VERDICTS[0]));
+        }
+        style
+    } else {
+        Style::ramp(title, unit, [0.0, most_bps], None)
+    };
+    style.unit_size = unit_size;
+    style
+}
+
 fn servers_style(plan: &Plan) -> Style {
     let most = u32::try_from(plan.sites.len().min(8)).expect("at most eight");
     Style::counts("Number of servers", most)
+}
+
+/// Label of what was not computed.
+fn outside(plan: &Plan) -> String {
+    format!("beyond {} km: not computed", plan.radius_m / 1e3)
 }
 
 fn subtitle(plan: &Plan, variant: &Variant) -> String {
@@ -267,6 +341,7 @@ pub(super) fn contact_sheet(
     plan: &Plan,
     folder: &Path,
     panels: Vec<(String, Bitmap)>,
+    credit: &str,
 ) -> Result<(), SweepError> {
     let all = plan.variants.len();
     let shown = if all > panels.len() {
@@ -283,6 +358,7 @@ pub(super) fn contact_sheet(
         subtitle: &subtitle,
         columns: 4,
         panels,
+        credit,
     };
     let encoded = sheet.draw().and_then(|bitmap| bitmap.to_fast_png());
     let bytes = product("contact_sheet.png", encoded.map_err(RasterError::from))?;

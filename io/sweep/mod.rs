@@ -30,11 +30,11 @@ pub use evaluate::evaluator;
 pub use plan::{Plan, PlanError, PlanGrid, PlanPoint, PlanSite, Unit};
 pub use summary::{NoAnswer, Summary, VariantSummary};
 pub use terrain_files::TerrainFiles;
-pub use unit::{Answers, SiteTile};
+pub use unit::{Answers, Column, Level, SiteTile};
 pub use unit_file::{PackedSite, UnitReader, UnitWriter};
 pub use work::{Evaluate, Shard, Supply, Sweep, SweepError, Worked};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use groundwave_systems::Snapshot;
 use groundwave_systems::radio::{Station, presets};
@@ -48,7 +48,7 @@ fn find<'a>(view: &'a Snapshot, name: &str) -> Option<&'a groundwave_systems::si
         .or_else(|| view.named(name))
 }
 
-/// The plan of a scenario's coverage, over the nodes in `view`.
+/// The plan of a scenario's coverage, over the nodes in `view`, whose units hold these columns.
 ///
 /// # Errors
 /// See [`PlanError`].
@@ -57,6 +57,7 @@ pub fn plan(
     coverage: &Coverage,
     view: &Snapshot,
     terrain: BTreeMap<String, String>,
+    columns: BTreeSet<Column>,
 ) -> Result<Plan, PlanError> {
     let antenna = || {
         presets::antenna("omni_2_15")
@@ -115,6 +116,7 @@ pub fn plan(
         points: coverage.points.iter().map(point).collect(),
         choose: coverage.choose,
         terrain,
+        columns,
     };
     plan.check()?;
     Ok(plan)

@@ -3,7 +3,7 @@
 //! The plan is written to `manifest.json`; its digest names the units. Two processes with the same
 //! scenario, terrain and version make the same plan, so they can share a folder.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use groundwave_systems::radio::{Environment, Station};
 use groundwave_systems::sweep::Variant;
@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
+use super::unit::Column;
 use crate::hex::hex;
 use crate::raster::{GridGeometry, Window};
 
@@ -100,6 +101,9 @@ pub struct Plan {
     pub choose: Option<usize>,
     /// Terrain: names of its parts and digests of their bytes.
     pub terrain: BTreeMap<String, String>,
+    /// Columns of units besides those that all have.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub columns: BTreeSet<Column>,
 }
 
 /// Reasons for refusing a plan.
@@ -276,6 +280,30 @@ impl Plan {
             }
         }
         Ok(())
+    }
+
+    /// The cells of the raster that are not computed, in words.
+    #[must_use]
+    pub fn not_computed(&self) -> String {
+        let of = if self.sites.len() == 1 {
+            "the"
+        } else {
+            "every"
+        };
+        format!(
+            "cells further than {} km from {of} site",
+            self.radius_m / 1e3
+        )
+    }
+
+    /// True if units of this plan are those of `other` and hold all of its columns.
+    #[must_use]
+    pub fn serves(&self, other: &Self) -> bool {
+        let alike = Self {
+            columns: self.columns.clone(),
+            ..other.clone()
+        };
+        self.columns.is_superset(&other.columns) && *self == alike
     }
 
     /// SHA-256 of the plan, in hexadecimal.

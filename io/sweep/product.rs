@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::work::SweepError;
+use super::unit::Column;
+use super::work::{Sweep, SweepError};
 use crate::causes::with_causes;
 use crate::raster::RasterError;
 use crate::raster::cog::Compression;
@@ -14,6 +15,12 @@ pub enum Product {
     Margin,
     /// Raster and map of the power received from the site with the largest margin.
     Power,
+    /// Raster and map of the path loss to the site with the largest margin.
+    PathLoss,
+    /// Raster and map of the field strength of the site with the largest margin.
+    FieldStrength,
+    /// Raster and map of the data rate of the site with the largest margin.
+    Rate,
     /// Raster and map of the site with the largest margin.
     BestServer,
     /// Raster of the site with the second largest margin.
@@ -36,9 +43,12 @@ pub enum Product {
 
 impl Product {
     /// All of them, in the order of [`Product`], with their names on the command line.
-    pub const ALL: [(&str, Self); 11] = [
+    pub const ALL: [(&str, Self); 14] = [
         ("margin", Self::Margin),
         ("power", Self::Power),
+        ("path_loss", Self::PathLoss),
+        ("field_strength", Self::FieldStrength),
+        ("rate", Self::Rate),
         ("best_server", Self::BestServer),
         ("second_server", Self::SecondServer),
         ("servers", Self::Servers),
@@ -50,12 +60,31 @@ impl Product {
         ("cells", Self::Cells),
     ];
 
-    /// Those that are made unless others are named: all but the table and the received power.
+    /// Those that are made unless others are named: all but the table and levels beside the margin.
     #[must_use]
     pub fn usual() -> BTreeSet<Self> {
         let all = Self::ALL.into_iter().map(|(_, product)| product);
         all.filter(|product| !matches!(product, Self::Power | Self::Cells))
+            .filter(|product| product.column().is_none())
             .collect()
+    }
+
+    /// The column of units that the product is made of, besides those that all have.
+    #[must_use]
+    pub fn column(self) -> Option<Column> {
+        match self {
+            Self::PathLoss => Some(Column::PathLoss),
+            Self::FieldStrength => Some(Column::FieldStrength),
+            Self::Rate => Some(Column::Rate),
+            _ => None,
+        }
+    }
+
+    /// Name on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        let found = Self::ALL.iter().find(|(_, product)| *product == self);
+        found.expect("all are listed").0
     }
 }
 
@@ -71,6 +100,31 @@ pub struct Wanted {
 }
 
 impl Wanted {
+    /// Columns that units need for these products.
+    #[must_use]
+    pub fn columns(&self) -> BTreeSet<Column> {
+        let products = self.products.iter();
+        products.filter_map(|product| product.column()).collect()
+    }
+
+    /// Refuses products of columns that the units of a sweep do not hold.
+    ///
+    /// # Errors
+    /// [`SweepError::NoColumn`].
+    pub fn check(&self, sweep: &Sweep) -> Result<(), SweepError> {
+        let held = &sweep.plan.columns;
+        let lacks = |product: &&Product| {
+            let column = product.column();
+            column.is_some_and(|column| !held.contains(&column))
+        };
+        self.products.iter().find(lacks).map_or(Ok(()), |product| {
+            Err(SweepError::NoColumn {
+                folder: sweep.folder().to_owned(),
+                product: product.name(),
+            })
+        })
+    }
+
     /// True if this product is wanted.
     #[must_use]
     pub fn has(&self, product: Product) -> bool {

@@ -34,6 +34,7 @@ pub fn write(
     mut step: impl FnMut(&str) -> Result<(), SweepError>,
 ) -> Result<Summary, SweepError> {
     let plan = &sweep.plan;
+    wanted.check(sweep)?;
     let all = plan.units();
     let mut variants = Vec::new();
     let mut panels = Vec::new();
@@ -70,7 +71,8 @@ pub fn write(
         let source = terrain.describe();
         let mut credits = credits(&source);
         credits.push(("ASSUMPTIONS".to_owned(), assumptions.to_string()));
-        let attribution = attribution(&source);
+        credits.push(("NOT_COMPUTED".to_owned(), plan.not_computed()));
+        let attribution = format!("{}. Assumed: {assumptions}", attribution(&source));
         let drawing = Drawing {
             plan,
             variant,
@@ -116,7 +118,11 @@ pub fn write(
     }
     if wanted.has(Product::Sheet) {
         step("contact sheet")?;
-        contact_sheet(plan, sweep.folder(), panels)?;
+        let credit = format!(
+            "{}. Assumed: {assumptions}",
+            attribution(&terrain.describe())
+        );
+        contact_sheet(plan, sweep.folder(), panels, &credit)?;
     }
     let summary = Summary {
         title: plan.title.clone(),
@@ -126,6 +132,7 @@ pub fn write(
         raster_cells: [plan.grid.cols, plan.grid.rows],
         cell_arcsec: plan.grid.cell_deg * 3600.0,
         radius_km: plan.radius_m / 1e3,
+        not_computed: plan.not_computed(),
         margin_db: plan.margin_db,
         variants,
     };

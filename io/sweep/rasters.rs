@@ -5,7 +5,7 @@ use std::path::Path;
 use super::fold_tile::Layer;
 use super::plan::{Plan, TILE_CELLS, Unit};
 use super::product::{Wanted, product};
-use super::unit::{SiteTile, is_answered};
+use super::unit::{Column, Level, SiteTile, is_answered};
 use super::work::{Sweep, SweepError, across};
 use crate::raster::cog::{Band, CogLayout, CogWriter, Samples};
 use crate::raster::{Cells, GridGeometry, Pyramid, Resampling, Window};
@@ -17,7 +17,13 @@ pub(super) const fn raster_of(layer: Layer) -> (&'static str, Resampling) {
         Layer::Second => ("second_server", Resampling::Mode),
         Layer::Margin => ("margin_db", Resampling::Mean),
         Layer::Servers => ("servers", Resampling::Mode),
-        Layer::Power => ("rx_power_dbm", Resampling::Mean),
+        Layer::Level(Level::Power) => ("rx_power_dbm", Resampling::Mean),
+        Layer::Level(Level::Column(Column::PathLoss)) => ("path_loss_db", Resampling::Mean),
+        Layer::Level(Level::Column(Column::FieldStrength)) => {
+            ("field_strength_dbuv_m", Resampling::Mean)
+        }
+        // Rates of a table: a mean is none of them.
+        Layer::Level(Level::Column(Column::Rate)) => ("rate_bps", Resampling::Mode),
     }
 }
 
@@ -34,7 +40,10 @@ pub(super) fn layer_writer(
     let (name, resampling) = raster_of(layer);
     let (samples, unit) = match layer {
         Layer::Margin => (Samples::F32, "dB"),
-        Layer::Power => (Samples::F32, "dBm"),
+        Layer::Level(Level::Power) => (Samples::F32, "dBm"),
+        Layer::Level(Level::Column(Column::PathLoss)) => (Samples::F32, "dB"),
+        Layer::Level(Level::Column(Column::FieldStrength)) => (Samples::F32, "dBµV/m"),
+        Layer::Level(Level::Column(Column::Rate)) => (Samples::F32, "bit/s"),
         Layer::Best | Layer::Second | Layer::Servers => (Samples::U16, ""),
     };
     let sites = plan.sites.iter().enumerate();
@@ -207,7 +216,10 @@ impl<'a> SiteRaster<'a> {
             let packed = sweep.read(unit)?;
             let site = packed.sites().find(|site| site.site == self.site);
             let failed = |err| sweep.unreadable(unit, err);
-            let tile = site.map(|site| site.tile()).transpose().map_err(failed)?;
+            let tile = site
+                .map(|site| site.tile(&self.plan.columns))
+                .transpose()
+                .map_err(failed)?;
             let window = self.plan.grid.window(unit.row, unit.col);
             tile.map_or_else(|| self.add(window, None), |tile| self.put(window, &tile))
         })

@@ -13,7 +13,7 @@ use super::fold_tile::{Layer, TileFold};
 use super::plan::{Plan, Unit};
 use super::product::{Product, Wanted, product};
 use super::rasters::{SiteRaster, layer_writer, raster_of};
-use super::unit::SiteTile;
+use super::unit::{Column, Level, SiteTile};
 use super::unit_file::{PackedSite, UnitReader};
 use super::work::{Supply, Sweep, SweepError, across};
 use crate::raster::cog::CogWriter;
@@ -43,7 +43,7 @@ struct LayerSink {
 }
 
 /// Layers with the products that need them. The margin is drawn in several.
-const LAYERS: [(Layer, Product, &[Product]); 5] = [
+const LAYERS: [(Layer, Product, &[Product]); 8] = [
     (Layer::Best, Product::BestServer, &[Product::BestServer]),
     (
         Layer::Second,
@@ -55,6 +55,8 @@ const LAYERS: [(Layer, Product, &[Product]); 5] = [
         Product::Margin,
         &[
             Product::Margin,
+            // Its map tells what is not covered from what was not computed.
+            Product::BestServer,
             Product::Overlay,
             Product::Kmz,
             Product::Outlines,
@@ -62,7 +64,26 @@ const LAYERS: [(Layer, Product, &[Product]); 5] = [
         ],
     ),
     (Layer::Servers, Product::Servers, &[Product::Servers]),
-    (Layer::Power, Product::Power, &[Product::Power]),
+    (
+        Layer::Level(Level::Power),
+        Product::Power,
+        &[Product::Power],
+    ),
+    (
+        Layer::Level(Level::Column(Column::PathLoss)),
+        Product::PathLoss,
+        &[Product::PathLoss],
+    ),
+    (
+        Layer::Level(Level::Column(Column::FieldStrength)),
+        Product::FieldStrength,
+        &[Product::FieldStrength],
+    ),
+    (
+        Layer::Level(Level::Column(Column::Rate)),
+        Product::Rate,
+        &[Product::Rate],
+    ),
 ];
 
 /// Receives the units of one variant.
@@ -196,10 +217,14 @@ impl<'a> Sink<'a> {
         let plan = &self.sweep.plan;
         let sites = plan.reaching(unit.row, unit.col);
         let window = plan.grid.window(unit.row, unit.col);
-        let with_power = self.layers.iter().any(|layer| layer.layer == Layer::Power);
+        let levels = self.layers.iter().filter_map(|layer| match layer.layer {
+            Layer::Level(level) => Some(level),
+            _ => None,
+        });
+        let levels: Vec<Level> = levels.collect();
         UnitSink {
-            fold: TileFold::new(plan, [window.cols, window.rows], sites, with_power),
-            needs_powers: with_power || !self.sites.is_empty(),
+            fold: TileFold::new(plan, [window.cols, window.rows], sites, &levels),
+            needs_levels: !levels.is_empty() || !self.sites.is_empty(),
             heard: 0,
             window,
             unit,
@@ -280,7 +305,7 @@ pub(super) struct UnitSink<'s, 'a> {
     unit: Unit,
     window: Window,
     fold: TileFold,
-    needs_powers: bool,
+    needs_levels: bool,
     heard: usize,
 }
 
@@ -290,8 +315,7 @@ impl UnitSink<'_, '_> {
     /// # Errors
     /// When a raster cannot be written.
     pub fn hear(&mut self, tile: &SiteTile) -> Result<(), SweepError> {
-        self.fold
-            .hear(self.heard, &tile.answers, Some(&tile.rx_power_dbm));
+        self.fold.hear_tile(self.heard, tile);
         self.heard += 1;
         match self.sink.sites.get(usize::from(tile.site)) {
             Some(site) => site.put(self.window, tile),
@@ -306,12 +330,12 @@ impl UnitSink<'_, '_> {
     pub fn hear_packed(&mut self, site: PackedSite<'_>) -> Result<(), SweepError> {
         let sweep = self.sink.sweep;
         let failed = |err| sweep.unreadable(self.unit, err);
-        if self.needs_powers {
-            let tile = site.tile().map_err(failed)?;
+        if self.needs_levels {
+            let tile = site.tile(&sweep.plan.columns).map_err(failed)?;
             return self.hear(&tile);
         }
         let answers = site.answers().map_err(failed)?;
-        self.fold.hear(self.heard, &answers, None);
+        self.fold.hear(self.heard, &answers);
         self.heard += 1;
         Ok(())
     }

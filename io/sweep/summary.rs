@@ -25,6 +25,8 @@ pub struct Summary {
     pub cell_arcsec: f64,
     /// Radius of a site, km.
     pub radius_km: f64,
+    /// Cells of the raster that were not computed, which is no statement on their coverage.
+    pub not_computed: String,
     /// Link margin at which a cell is covered, dB.
     pub margin_db: f64,
     /// One entry a parameter combination.

@@ -1,7 +1,32 @@
 //! Contents of a unit of work: one tile of one variant, site by site.
 
+use std::collections::BTreeSet;
+
 use groundwave_systems::coverage::Flags;
 use groundwave_systems::sweep::Answer;
+use serde::{Deserialize, Serialize};
+
+/// A layer that units hold only where the plan asks for it; they stand in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Column {
+    /// Total path loss, dB.
+    PathLoss,
+    /// Field strength at the receiver, dBµV/m.
+    FieldStrength,
+    /// Rate left to payload, bit/s. A margin rounded to `f32` does not tell it: at the border of two
+    /// modulations it may be on either side.
+    Rate,
+}
+
+/// A value of a cell towards one site.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// Received power, dBm, which all units hold.
+    Power,
+    /// A layer that units hold where the plan asks for it.
+    Column(Column),
+}
 
 /// Margins and flags of one site in one tile; row-major order of the tile's cells.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -59,12 +84,14 @@ pub struct SiteTile {
     pub p10_dbm: Vec<f32>,
     /// Received power exceeded at 10 % of times and places, dBm.
     pub p90_dbm: Vec<f32>,
+    /// Columns that the plan asks for, in their order.
+    pub columns: Vec<(Column, Vec<f32>)>,
 }
 
 impl SiteTile {
-    /// A tile of so many cells, nothing known of them yet.
+    /// A tile of so many cells with these columns, nothing known of them yet.
     #[must_use]
-    pub fn blank(site: u16, cells: usize) -> Self {
+    pub fn blank(site: u16, cells: usize, columns: &BTreeSet<Column>) -> Self {
         let layer = || vec![0.0; cells];
         Self {
             site,
@@ -75,6 +102,23 @@ impl SiteTile {
             rx_power_dbm: layer(),
             p10_dbm: layer(),
             p90_dbm: layer(),
+            columns: columns.iter().map(|column| (*column, layer())).collect(),
+        }
+    }
+
+    /// The values of a level.
+    ///
+    /// # Panics
+    /// If it is a column that the tile does not have.
+    #[must_use]
+    pub fn level(&self, level: Level) -> &[f32] {
+        match level {
+            Level::Power => &self.rx_power_dbm,
+            Level::Column(wanted) => {
+                let mut columns = self.columns.iter();
+                let found = columns.find(|(column, _)| *column == wanted);
+                &found.expect("the plan asks for the column").1
+            }
         }
     }
 }

@@ -7,9 +7,10 @@
 //! Sites stand one after another: a unit is written and read a site at a time, so that memory does
 //! not grow with the number of sites that share a tile, and who wants one site does not unpack the
 //! others. Of each come the flags, compressed, then the values of the cells that have an answer,
-//! layer by layer, what the network needs first. Those are not compressed: of four bytes of a loss
+//! layer by layer, what the network needs first, columns that the plan asks for last. Those are not compressed: of four bytes of a loss
 //! over real ground hardly one can be foreseen, and looking for it takes longer than writing it.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -20,7 +21,7 @@ use flate2::write::DeflateEncoder;
 use sha2::{Digest, Sha256};
 use tempfile::{SpooledData, SpooledTempFile, spooled_tempfile_in};
 
-use super::unit::{Answers, SiteTile, is_answered};
+use super::unit::{Answers, Column, SiteTile, is_answered};
 use crate::raster::{PartFile, RasterError};
 
 /// First bytes of a unit file; the digits are the format.
@@ -86,7 +87,12 @@ impl UnitWriter {
         pack.finish()?;
         let flags = u32::try_from(self.packed.len()).map_err(io::Error::other)?;
         let powers = [&tile.rx_power_dbm, &tile.p10_dbm, &tile.p90_dbm];
-        for layer in [&answers.margin_db].into_iter().chain(powers) {
+        let columns = tile.columns.iter().map(|(_, layer)| layer);
+        for layer in [&answers.margin_db]
+            .into_iter()
+            .chain(powers)
+            .chain(columns)
+        {
             assert_eq!(layer.len(), answers.cells(), "layers have one length");
             put_answered(layer, &answers.flags, &mut self.packed);
         }
@@ -202,18 +208,24 @@ impl PackedSite<'_> {
         Ok(self.unpack()?.0)
     }
 
-    /// All of it. Cells without an answer have the values of `NO_ANSWER`.
+    /// All of it, with the columns that its plan asks for. Cells without an answer have the values of
+    /// `NO_ANSWER`.
     ///
     /// # Errors
     /// As [`PackedSite::answers`].
-    pub fn tile(self) -> io::Result<SiteTile> {
-        let (answers, mut powers) = self.unpack()?;
+    pub fn tile(self, columns: &BTreeSet<Column>) -> io::Result<SiteTile> {
+        let (answers, mut layers) = self.unpack()?;
         let flags = &answers.flags;
+        let mut next = || layer(&mut layers, flags);
+        let [rx_power_dbm, p10_dbm, p90_dbm] = [next()?, next()?, next()?];
+        let columns = columns.iter().map(|&column| Ok((column, next()?)));
+        let columns = columns.collect::<io::Result<_>>()?;
         Ok(SiteTile {
             site: self.site,
-            rx_power_dbm: layer(&mut powers, flags)?,
-            p10_dbm: layer(&mut powers, flags)?,
-            p90_dbm: layer(&mut powers, flags)?,
+            rx_power_dbm,
+            p10_dbm,
+            p90_dbm,
+            columns,
             answers,
         })
     }
@@ -269,6 +281,10 @@ fn layer(layers: &mut &[u8], flags: &[u8]) -> io::Result<Vec<f32>> {
 mod tests {
     use super::*;
 
+    fn columns() -> BTreeSet<Column> {
+        BTreeSet::from([Column::PathLoss, Column::Rate])
+    }
+
     fn sample() -> Vec<SiteTile> {
         let site = |site: u16| {
             let flags: Vec<u8> = (0..300).map(|i| (i % 16) as u8).collect();
@@ -282,6 +298,10 @@ mod tests {
                 rx_power_dbm: layer(-60.0),
                 p10_dbm: layer(-66.0),
                 p90_dbm: layer(-54.0),
+                columns: columns()
+                    .into_iter()
+                    .zip([layer(90.0), layer(1e6)])
+                    .collect(),
                 answers: Answers {
                     margin_db: layer(20.0),
                     flags: flags.clone(),
@@ -304,8 +324,15 @@ mod tests {
         write(&one, &sample());
         write(&two, &sample());
         let unit = UnitReader::open(&one).unwrap().unwrap();
-        let read: Vec<_> = unit.sites().map(|site| site.tile().unwrap()).collect();
+        let read: Vec<_> = unit
+            .sites()
+            .map(|site| site.tile(&columns()).unwrap())
+            .collect();
         assert_eq!(read, sample());
+        let few = unit.sites().next().unwrap().tile(&BTreeSet::new()).unwrap();
+        assert_eq!(few.p90_dbm, sample()[0].p90_dbm);
+        let beyond = BTreeSet::from([Column::PathLoss, Column::FieldStrength, Column::Rate]);
+        assert!(unit.sites().next().unwrap().tile(&beyond).is_err());
         for (site, tile) in unit.sites().zip(sample()) {
             assert_eq!(
                 (site.site, site.answers().unwrap()),

@@ -56,6 +56,17 @@ pub enum SweepError {
         /// Number of units.
         all: usize,
     },
+    /// The units do not hold what a product is made of.
+    #[error(
+        "the units in {folder} hold no {product}; compute them in another folder: \
+         groundwave sweep SCENARIO -o DIR --products {product}"
+    )]
+    NoColumn {
+        /// The folder.
+        folder: PathBuf,
+        /// Name of the product.
+        product: &'static str,
+    },
     /// It was asked to stop.
     #[error("stopped; finished units stay and are not computed again")]
     Stopped,

@@ -14,6 +14,8 @@ pub struct Cell {
     pub rx_power_dbm: f64,
     /// Total path loss, dB.
     pub path_loss_db: f64,
+    /// Field strength at the receiver, whatever its antenna, dBµV/m.
+    pub field_strength_dbuv_m: f64,
     /// Received power over noise and interference, dB.
     pub sinr_db: f64,
     /// SNR over what the lowest modulation needs, dB.
@@ -38,6 +40,7 @@ impl Cell {
         Self {
             rx_power_dbm: f64::NEG_INFINITY,
             path_loss_db: f64::INFINITY,
+            field_strength_dbuv_m: f64::NEG_INFINITY,
             sinr_db: f64::NEG_INFINITY,
             link_margin_db: f64::NEG_INFINITY,
             data_rate_bps: 0.0,

@@ -326,6 +326,7 @@ impl Scratch {
         Cell {
             rx_power_dbm: own[place],
             path_loss_db: self.budgets.path_loss_db[place],
+            field_strength_dbuv_m: self.budgets.field_strength_dbuv_m[place],
             sinr_db,
             link_margin_db,
             data_rate_bps: modulation.map_or(0.0, |m| m.data_rate_bps),

@@ -167,6 +167,7 @@ pub(super) fn difference_db(cell: &Cell, link: &LinkResult) -> f64 {
     let pairs = [
         (cell.rx_power_dbm, link.receiver.rx_power_dbm),
         (cell.path_loss_db, link.losses.total_path_loss_db),
+        (cell.field_strength_dbuv_m, link.field_strength_dbuv_m()),
         (cell.sinr_db, link.receiver.sinr_db),
         (cell.link_margin_db, link.margin.link_margin_db),
     ];

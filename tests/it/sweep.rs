@@ -303,6 +303,110 @@ fn products_are_chosen_by_name_and_others_are_refused() {
 }
 
 #[test]
+fn levels_of_cells_are_those_of_the_link() {
+    use groundwave_io::sweep::{Column, Level, Sweep};
+    use groundwave_systems::link::{Inputs, judge, trace};
+    use groundwave_systems::radio::Workspace;
+    use groundwave_systems::terrain::Flat;
+
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = folder.path().join("flat.toml");
+    std::fs::write(&scenario, FLAT).unwrap();
+    let out = folder.path().join("out");
+    let products = "path_loss,field_strength,rate";
+    stdout(&sweep(&scenario, &out, &["--products", products]));
+    for file in [
+        "path_loss_db.tif",
+        "field_strength_dbuv_m.tif",
+        "rate_bps.tif",
+        "rate.png",
+    ] {
+        assert!(out.join(file).exists(), "{file}");
+    }
+    let work = Sweep::find(&out).unwrap();
+    let plan = &work.plan;
+    let terrain = Flat {
+        elevation_msl_m: 10.0,
+    };
+    let inputs = Inputs {
+        terrain: &terrain,
+        environment: &plan.environment,
+        packet_bytes: plan.packet_bytes,
+        spacing_m: plan.sample_spacing_m,
+    };
+    let mut compared = 0;
+    for unit in plan.units() {
+        let window = plan.grid.window(unit.row, unit.col);
+        for packed in work.read(unit).unwrap().sites() {
+            let site = &plan.sites[usize::from(packed.site)];
+            let tile = packed.tile(&plan.columns).unwrap();
+            for cell in (0..tile.answers.cells()).step_by(7) {
+                if tile.answers.margin_db(cell).is_none() {
+                    continue;
+                }
+                let (row, col) = (cell as u32 / window.cols, cell as u32 % window.cols);
+                let to = plan
+                    .grid
+                    .centre(window.top + row, window.left + col)
+                    .unwrap();
+                let profile = trace(&inputs, site.position, to, plan.samples);
+                let from = (site.position, &site.station);
+                let ends = (to, &site.receiver);
+                let found = judge(&inputs, &profile, from, ends, &mut Workspace::default());
+                let link = found.unwrap().0;
+                for (column, value) in [
+                    (Column::PathLoss, link.losses.total_path_loss_db),
+                    (Column::FieldStrength, link.field_strength_dbuv_m()),
+                    (Column::Rate, link.rate.data_rate_bps),
+                ] {
+                    let held = tile.level(Level::Column(column))[cell];
+                    // Rounded to f32 on both sides of 1e-9 dB.
+                    let near = (f64::from(held) - value).abs() <= value.abs() * 6e-8 + 1e-9;
+                    assert!(near, "{column:?} of cell {cell}: {held}, not {value}");
+                }
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 500, "{compared} cells");
+}
+
+#[test]
+fn columns_are_kept_only_where_they_are_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = folder.path().join("flat.toml");
+    std::fs::write(&scenario, FLAT).unwrap();
+    let (plain, rich) = (folder.path().join("plain"), folder.path().join("rich"));
+    stdout(&sweep(&scenario, &plain, &["--products", "margin"]));
+    stdout(&sweep(&scenario, &rich, &["--products", "margin,rate"]));
+    let manifest = |out: &Path| std::fs::read_to_string(out.join("manifest.json")).unwrap();
+    assert!(
+        !manifest(&plain).contains("columns"),
+        "as plans were before"
+    );
+    assert!(manifest(&rich).contains("columns"));
+    let merge = |out: &Path, products: &str| {
+        let out = out.to_str().unwrap();
+        support::groundwave(&["sweep", "merge", out, "--products", products])
+    };
+    let refused = refusal(&merge(&plain, "margin,rate"));
+    assert!(
+        refused.contains("groundwave sweep SCENARIO -o DIR --products rate"),
+        "{refused}"
+    );
+    refusal(&merge(&rich, "path_loss"));
+    stdout(&merge(&rich, "rate"));
+    // The richer units serve a sweep that asks for less, the others do not serve one for more.
+    stdout(&sweep(&scenario, &rich, &["--products", "margin"]));
+    assert_eq!(
+        files(&plain)[Path::new("margin_db.tif")],
+        files(&rich)[Path::new("margin_db.tif")]
+    );
+    let refused = refusal(&sweep(&scenario, &plain, &["--products", "rate"]));
+    assert!(refused.contains("another folder"), "{refused}");
+}
+
+#[test]
 fn rasters_are_rounded_unless_they_are_to_be_exact() {
     let folder = tempfile::tempdir().unwrap();
     let scenario = folder.path().join("flat.toml");

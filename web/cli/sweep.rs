@@ -71,9 +71,10 @@ enum Merge {
 #[derive(Args)]
 struct SharedArgs {
     /// Products besides the summary, separated by commas: rasters and maps of layers of the network
-    /// (`margin`, `power` received from the best server, `best_server`, `second_server`, `servers`), a
-    /// raster per site (`sites`), the margin as a bare picture (`overlay`), for a globe (`kmz`) and as
-    /// `outlines`, a contact `sheet`, a CSV table of all `cells` [default: all but power and cells]
+    /// (`margin`, `power`, `path_loss`, `field_strength` and `rate` of the best server, `best_server`,
+    /// `second_server`, `servers`), a raster per site (`sites`), the margin as a bare picture (`overlay`),
+    /// for a globe (`kmz`) and as `outlines`, a contact `sheet`, a CSV table of all `cells` [default: all
+    /// but power, path_loss, field_strength, rate and cells]
     #[arg(long, value_name = "LIST", value_delimiter = ',', hide_possible_values = true,
         value_parser = product_parser())]
     products: Vec<Product>,
@@ -148,6 +149,7 @@ impl Sweep {
             let work = Work::find(&out).map_err(failure)?;
             let found = work.noted_terrain().map_err(failure)?;
             let ground = shared.ground.for_sweep(&work.plan.terrain, &found)?;
+            shared.wanted().check(&work).map_err(failure)?;
             work.require_all().map_err(failure)?;
             return finish(&work, &ground, &shared, None, output);
         }
@@ -158,6 +160,11 @@ impl Sweep {
         evaluator(&plan, &*ground.terrain)
             .map(drop)
             .map_err(Failure::Input)?;
+        // Units that hold more columns than are wanted serve as well.
+        let plan = match Work::find(out) {
+            Ok(found) if found.plan.serves(&plan) => found.plan,
+            _ => plan,
+        };
         let work = Work::enter(plan, out).map_err(failure)?;
         work.note_terrain(&ground.files()).map_err(failure)?;
         let Some(shard) = self.shard else {
@@ -194,7 +201,9 @@ impl Sweep {
             let terrain = terrain.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
             Ok::<(BTreeMap<String, String>, _), Failure>((terrain, engine.view()))
         })?;
-        let plan = plan(&scenario.title, &coverage, &view, terrain).map_err(Failure::input)?;
+        let columns = self.shared.wanted().columns();
+        let plan = plan(&scenario.title, &coverage, &view, terrain, columns);
+        let plan = plan.map_err(Failure::input)?;
         Ok((plan, ground))
     }
 }
@@ -205,6 +214,7 @@ fn failure(error: SweepError) -> Failure {
             Failure::machine(error)
         }
         SweepError::Foreign { .. }
+        | SweepError::NoColumn { .. }
         | SweepError::Evaluate { .. }
         | SweepError::Unfinished { .. } => Failure::input(error),
     }
@@ -286,7 +296,7 @@ fn finish(
     let mut out = format!("{}\n", output::heading(&summary.title));
     let [cols, rows] = summary.raster_cells;
     let summary_line = format!(
-        "{cols} x {rows} cells of {}″, {} km radius, covered at {} dB link margin",
+        "{cols} x {rows} cells of {}″, {} km radius (beyond: not computed), covered at {} dB link margin",
         summary.cell_arcsec, summary.radius_km, summary.margin_db
     );
     let _ = writeln!(out, "{}", output::faint(&summary_line));

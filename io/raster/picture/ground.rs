@@ -85,6 +85,11 @@ impl Relief {
         self.frame
     }
 
+    /// True if the height of the ground at a pixel is not known.
+    fn is_void(&self, at: usize) -> bool {
+        self.codes.get(at).is_some_and(|&code| code >= VOID)
+    }
+
     /// True if the height of some ground is not known.
     pub(super) fn has_voids(&self) -> bool {
         self.has_voids
@@ -110,7 +115,7 @@ fn unshade(code: usize) -> (Rgba, f64) {
 }
 
 /// Draws `layer` into the frame of `relief`, whose corner lies at `origin` of the picture, one
-/// pixel a cell of the frame. Height 0 is drawn as sea; its coastline has opacity `coast` in
+/// pixel a cell of the frame. Where `computed` is NaN nothing was computed. Height 0 is drawn as sea; its coastline has opacity `coast` in
 /// [0, 1].
 pub(super) fn draw(
     bitmap: &mut Bitmap,
@@ -118,14 +123,22 @@ pub(super) fn draw(
     layer: &Grid,
     style: &Style,
     relief: &Relief,
+    computed: Option<&Grid>,
     coast: f64,
 ) {
     let frame = relief.frame;
     let classes = Classes::new(style);
-    let pixels = values(layer, style, &classes, frame);
-    let table: Vec<[Rgba; CODES]> = (0..classes.count())
+    let mut pixels = values(layer, style, &classes, frame);
+    let outside = classes.count() as u16;
+    if let Some(computed) = computed {
+        mark_outside(&mut pixels, computed, relief, outside);
+    }
+    let mut table: Vec<[Rgba; CODES]> = (0..classes.count())
         .map(|class| std::array::from_fn(|code| colour(classes.colour(class), code)))
         .collect();
+    table.push(std::array::from_fn(|code| {
+        over(colour(None, code), paper::OUTSIDE, 1.0)
+    }));
     let level = shade(false, 1.0);
     let cols = frame.cols as usize;
     let [left, top] = origin.map(|side| side as usize);
@@ -154,6 +167,7 @@ pub(super) fn draw(
     if matches!(style.colours, Colours::Categories(_)) {
         let kind = |at: usize| match pixels[at] {
             0 => f32::NAN,
+            class if class == outside => f32::NAN,
             class => f32::from(class),
         };
         borders(frame, kind)
@@ -164,6 +178,37 @@ pub(super) fn draw(
         .coast
         .iter()
         .for_each(|&at| darken(at as usize, coast));
+    if computed.is_some() {
+        // The rim of what was computed, but not where it ends at ground of unknown height.
+        let side = |at: usize| match pixels[at] {
+            class if class == outside => 1.0,
+            _ if relief.is_void(at) => f32::NAN,
+            _ => 0.0,
+        };
+        let rim = borders(frame, side);
+        rim.into_iter().for_each(|at| darken(at as usize, 0.75));
+    }
+}
+
+/// Gives the class `outside` to pixels of known ground where nothing was computed: where `computed` is
+/// NaN.
+fn mark_outside(pixels: &mut [u16], computed: &Grid, relief: &Relief, outside: u16) {
+    let frame = relief.frame;
+    let columns = frame.cols as usize;
+    let cell = computed.geometry;
+    let from_cols: Vec<i64> = (0..frame.cols)
+        .map(|col| cell.at(cell.north_deg, frame.lon_deg(col))[0].floor() as i64)
+        .collect();
+    let rows = pixels.par_chunks_mut(columns).zip(0..frame.rows);
+    rows.for_each(|(out, row)| {
+        let from_row = cell.at(frame.lat_deg(row), cell.west_deg)[1].floor() as i64;
+        for (col, out) in out.iter_mut().enumerate() {
+            let is_known = !computed.get(from_row, from_cols[col]).is_nan();
+            if *out == 0 && !is_known && !relief.is_void(row as usize * columns + col) {
+                *out = outside;
+            }
+        }
+    });
 }
 
 /// Colour of a class on ground of this code.
@@ -190,7 +235,7 @@ fn values(layer: &Grid, style: &Style, classes: &Classes, frame: GridGeometry) -
     let cell = layer.geometry;
     let is_finer = frame.cell_lon_deg > 1.5 * cell.cell_lon_deg
         || frame.cell_lat_deg > 1.5 * cell.cell_lat_deg;
-    if is_finer && matches!(style.colours, Colours::Ramp { .. }) {
+    if is_finer && !matches!(style.colours, Colours::Categories(_)) {
         // Means where cells of a ramp are smaller than pixels.
         let means = redraw(layer, frame);
         return means

@@ -11,11 +11,14 @@ pub(super) const KEY: u32 = 52;
 /// Draws the legend from `top` down over `width` px: a scale with its unit, or swatches with
 /// labels as far as they fit on two lines.
 pub(super) fn draw(legend: &Legend<'_>, canvas: &mut Canvas, width: f64, top: f64) {
-    match &legend.style.colours {
-        &Colours::Ramp {
-            low, high, step, ..
-        } => scale(legend, canvas, width, top, [low, high], step),
-        Colours::Categories(all) => list(canvas, width, top, all),
+    match (&legend.style.colours, legend.style.listed()) {
+        (
+            &Colours::Ramp {
+                low, high, step, ..
+            },
+            _,
+        ) => scale(legend, canvas, width, top, [low, high], step),
+        (_, all) => list(canvas, width, top, &all.unwrap_or_default()),
     }
 }
 

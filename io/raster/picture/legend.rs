@@ -13,8 +13,10 @@ pub struct Legend<'a> {
     pub style: &'a Style,
     /// Lowest and highest value shown; ends of the scale with values beyond them are marked.
     pub range: Option<[f32; 2]>,
-    /// Label of cells without a value, when there are any.
+    /// Label of cells without a colour, when there are any.
     pub no_data: Option<&'a str>,
+    /// Label of cells that were not computed, when there are any.
+    pub outside: Option<&'a str>,
     /// Terrain without known heights is shown.
     pub has_voids: bool,
     /// Sites are marked.
@@ -51,6 +53,7 @@ impl<'a> Legend<'a> {
             style,
             range: None,
             no_data: None,
+            outside: None,
             has_voids: false,
             has_sites: false,
         }
@@ -76,14 +79,15 @@ impl<'a> Legend<'a> {
         } else {
             28.0
         };
-        let body = match &self.style.colours {
-            Colours::Ramp { .. } => BAR + 24.0,
-            Colours::Categories(all) => {
+        let body = match self.style.listed() {
+            None => BAR + 24.0,
+            Some(all) => {
                 let lines = all.len().min(LISTED_MAX) + usize::from(all.len() > LISTED_MAX);
                 PITCH * lines as f64 + 8.0
             }
         };
-        let notes = self.notes().len() as f64 * PITCH;
+        let notes = self.notes().into_iter();
+        let notes: f64 = notes.map(|(label, _)| note_height(label, width)).sum();
         self.title_lines(width).len() as f64 * TITLE_PITCH + unit + body + notes + 4.0
     }
 
@@ -105,17 +109,22 @@ impl<'a> Legend<'a> {
             );
             y += 28.0;
         }
-        y = match &self.style.colours {
-            &Colours::Ramp {
-                low, high, step, ..
-            } => self.scale(canvas, [left, y], [low, high], step),
-            Colours::Categories(all) => list(canvas, [left, y], width, all),
+        y = match (&self.style.colours, self.style.listed()) {
+            (
+                &Colours::Ramp {
+                    low, high, step, ..
+                },
+                _,
+            ) => self.scale(canvas, [left, y], [low, high], step),
+            (_, all) => list(canvas, [left, y], width, &all.unwrap_or_default()),
         };
         for (label, note) in self.notes() {
             note.draw(canvas, [left, y]);
-            let label = LABEL.fit(label, width - 32.0);
-            canvas.text("label", [left + 30.0, y + 12.5], LABEL, &label);
-            y += PITCH;
+            for (line, text) in note_lines(label, width).iter().enumerate() {
+                let down = 12.5 + NOTE_PITCH * line as f64;
+                canvas.text("label", [left + 30.0, y + down], LABEL, text);
+            }
+            y += note_height(label, width);
         }
     }
 
@@ -151,6 +160,9 @@ impl<'a> Legend<'a> {
         step: Option<f64>,
         count_max: u32,
     ) -> Vec<(f64, String)> {
+        let size = self.style.unit_size;
+        let [low, high] = [low / size, high / size];
+        let step = step.map(|step| step / size);
         let (every, decimals, inner) = match step {
             Some(step) => {
                 let classes = ((high - low) / step / f64::from(count_max)).ceil().max(1.0);
@@ -168,12 +180,13 @@ impl<'a> Legend<'a> {
         let mut values = vec![low];
         values.extend(inner.into_iter().filter(is_apart));
         values.push(high);
-        let [least, most] = self.range.unwrap_or([f32::INFINITY, f32::NEG_INFINITY]);
+        let range = self.range.unwrap_or([f32::INFINITY, f32::NEG_INFINITY]);
+        let [least, most] = range.map(|value| f64::from(value) / size);
         let label = |value: f64| {
             let text = number(value, decimals);
-            if value <= low && f64::from(least) < low {
+            if value <= low && least < low {
                 format!("\u{2264} {text}")
-            } else if value >= high && f64::from(most) > high {
+            } else if value >= high && most > high {
                 format!("\u{2265} {text}")
             } else {
                 text
@@ -181,23 +194,39 @@ impl<'a> Legend<'a> {
         };
         values
             .into_iter()
-            .map(|value| (value, label(value)))
+            .map(|value| (value * size, label(value)))
             .collect()
     }
 
     fn notes(&self) -> Vec<(&str, Note)> {
         let mut notes = Vec::new();
         notes.extend(self.no_data.map(|label| (label, Note::NoData)));
+        notes.extend(self.outside.map(|label| (label, Note::Outside)));
         notes.extend(self.has_voids.then_some(("no terrain data", Note::Void)));
         notes.extend(self.has_sites.then_some(("site", Note::Site)));
         notes
     }
 }
 
+/// Distance of lines within a note, px.
+const NOTE_PITCH: f64 = 15.0;
+
+/// The label of a note at this width of the legend, in lines.
+fn note_lines(label: &str, width: f64) -> Vec<String> {
+    let words: Vec<String> = label.split(' ').map(str::to_owned).collect();
+    LABEL.wrap(&words, " ", width - 32.0)
+}
+
+/// Height of a note at this width of the legend, px.
+fn note_height(label: &str, width: f64) -> f64 {
+    PITCH + NOTE_PITCH * (note_lines(label, width).len().max(1) - 1) as f64
+}
+
 /// A line below the colours.
 #[derive(Clone, Copy)]
 enum Note {
     NoData,
+    Outside,
     Void,
     Site,
 }
@@ -206,6 +235,12 @@ impl Note {
     fn draw(self, canvas: &mut Canvas, [x, y]: Point) {
         match self {
             Self::NoData => swatch(canvas, [x, y], [SWATCH, 16.0], [0; 4]),
+            Self::Outside => {
+                swatch(canvas, [x, y], [SWATCH, 16.0], paper::OUTSIDE);
+                let rim = [x + SWATCH - 3.5, x + SWATCH - 3.5];
+                let style = format!("stroke=\"{}\" stroke-width=\"1.4\"", paper::INK_SVG);
+                canvas.line("rim", [rim[0], y + 1.0], [rim[1], y + 15.0], &style);
+            }
             Self::Void => {
                 swatch(canvas, [x, y], [SWATCH, 16.0], [246, 246, 246, 255]);
                 for at in [x + 1.0, x + 5.0] {

@@ -27,8 +27,11 @@ pub struct Map<'a> {
     pub layer: &'a Grid,
     /// Colours and legend.
     pub style: &'a Style,
-    /// Label of cells without a value, e.g. `beyond 20 km`.
+    /// Label of cells within the computed area that have no colour, e.g. `not covered`.
     pub no_data: &'a str,
+    /// A layer that is NaN where nothing was computed, and the label of that area; without it all
+    /// cells without a value have the label `no_data`.
+    pub outside: Option<(&'a Grid, &'a str)>,
     /// Heights (m) of at least the same area, for hillshade.
     pub elevation: Option<&'a Grid>,
     /// The same as [`Map::relief`] made it, where several maps of an area share it.
@@ -51,8 +54,13 @@ pub struct MapPicture {
 /// Margins around the frame (px): left, top, right, bottom.
 const MARGIN: [u32; 4] = [84, 84, 232, 74];
 
-/// Lines of the credit that fit below the labels of the frame.
+/// Lines of the credit that fit below the labels of the frame; more make the picture higher.
 const CREDIT_LINES: usize = 3;
+
+/// Height of a line of the credit, px.
+const CREDIT_PITCH: u32 = 14;
+
+const CREDIT: Font = Font::plain(11.0, paper::SOFT_SVG);
 
 /// Least width of a panel (px): that of its key.
 const PANEL_WIDTH: u32 = 240;
@@ -83,7 +91,10 @@ impl Map<'_> {
         let legend = self.legend(&relief);
         let legend_width = f64::from(right - 56);
         let inner = frame.rows.max(legend.height(legend_width) as u32);
-        let [width, height] = [left + frame.cols + right, top + inner + bottom];
+        let width = left + frame.cols + right;
+        let credit = self.credit_lines(f64::from(width));
+        let more = credit.len().saturating_sub(CREDIT_LINES) as u32;
+        let height = top + inner + bottom + more * CREDIT_PITCH;
         let mut bitmap = Bitmap::new(width, height, paper::PAGE);
         self.ground(&mut bitmap, [left, top], &relief, 0.3);
         let size = [width, height].map(f64::from);
@@ -95,7 +106,7 @@ impl Map<'_> {
         outline(&mut canvas, [origin[0] - 0.5, origin[1] - 0.5], frame, 1.0);
         let corner = [origin[0] + f64::from(frame.cols) + 28.0, origin[1]];
         legend.draw(&mut canvas, corner, legend_width);
-        self.texts(&mut canvas, size);
+        self.texts(&mut canvas, size, &credit);
         bitmap.draw(&canvas.finish())?;
         let world = WorldFile::new(frame, [left, top]);
         Ok(MapPicture { bitmap, world })
@@ -123,24 +134,38 @@ impl Map<'_> {
 
     /// Draws the layer into a frame, its coastline with opacity `coast` in [0, 1].
     fn ground(&self, bitmap: &mut Bitmap, origin: [u32; 2], relief: &Relief, coast: f64) {
-        ground::draw(bitmap, origin, self.layer, self.style, relief, coast);
+        let computed = self.outside.map(|(computed, _)| computed);
+        ground::draw(
+            bitmap, origin, self.layer, self.style, relief, computed, coast,
+        );
     }
 
     fn legend(&self, relief: &Relief) -> Legend<'_> {
         let has_gaps = |grid: &Grid| grid.cells.iter().any(|v| v.is_nan());
+        let has_bare = match self.outside {
+            None => has_gaps(self.layer),
+            Some((computed, _)) => {
+                let mut cells = self.layer.cells.iter().zip(&computed.cells);
+                cells.any(|(&value, known)| !known.is_nan() && !self.style.shows(value))
+            }
+        };
         Legend {
             style: self.style,
             range: self.layer.range(),
-            no_data: has_gaps(self.layer)
+            no_data: has_bare
                 .then_some(self.no_data)
                 .filter(|text| !text.is_empty()),
+            outside: self
+                .outside
+                .filter(|(computed, _)| has_gaps(computed))
+                .map(|(_, label)| label),
             has_voids: relief.has_voids(),
             has_sites: !self.sites.is_empty(),
         }
     }
 
     /// Title, subtitle and credit.
-    fn texts(&self, canvas: &mut Canvas, [width, height]: Point) {
+    fn texts(&self, canvas: &mut Canvas, [width, height]: Point, credit: &[String]) {
         let left = f64::from(MARGIN[0]);
         let mut text = |class: &str, y: f64, font: Font, text: &str| {
             canvas.text(class, [left, y], font, &font.fit(text, width - left - 24.0));
@@ -157,13 +182,16 @@ impl Map<'_> {
             Font::plain(14.0, paper::SOFT_SVG),
             self.subtitle,
         );
-        // Attributions are whole: as many lines as there is room for, upwards from the last.
-        let font = Font::plain(11.0, paper::SOFT_SVG);
-        let words: Vec<String> = self.credit.split(' ').map(str::to_owned).collect();
-        let lines = font.wrap(&words, " ", width - left - 24.0);
-        for (index, line) in lines.iter().take(CREDIT_LINES).rev().enumerate() {
-            text("credit", height - 12.0 - 14.0 * index as f64, font, line);
+        for (index, line) in credit.iter().rev().enumerate() {
+            let up = f64::from(CREDIT_PITCH) * index as f64;
+            text("credit", height - 12.0 - up, CREDIT, line);
         }
+    }
+
+    /// The credit, which is never cut, in lines of a picture of this width.
+    fn credit_lines(&self, width: f64) -> Vec<String> {
+        let words: Vec<String> = self.credit.split(' ').map(str::to_owned).collect();
+        CREDIT.wrap(&words, " ", width - f64::from(MARGIN[0]) - 24.0)
     }
 }
 

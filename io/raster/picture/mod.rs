@@ -18,10 +18,10 @@ pub use ground::Relief;
 pub use legend::Legend;
 pub use map::{Map, MapPicture};
 pub use overlay::{WGS84_WKT, WorldFile, coloured, write_encoded, write_overlay, write_png};
-pub use palette::{Sequence, VERDICTS, category};
+pub use palette::{Palette, Sequence, VERDICTS, category};
 pub use shade::{Light, Sun, hillshade, redraw};
 pub use sheet::Sheet;
-pub use style::{Category, Colours, Style};
+pub use style::{ALL_SHOWN, Category, Colours, Style};
 pub use web_tile::{relief, terrarium};
 
 /// Colours of text, background and bare terrain.
@@ -32,6 +32,8 @@ mod paper {
     pub const INK: Rgba = [27, 36, 48, 255];
     pub const LAND: Rgba = [233, 231, 224, 255];
     pub const SEA: Rgba = [205, 220, 232, 255];
+    /// Over ground that was not computed.
+    pub const OUTSIDE: Rgba = [255, 255, 255, 170];
 
     /// [`PAGE`], [`INK`] and secondary text in SVG.
     pub const PAGE_SVG: &str = "#ffffff";

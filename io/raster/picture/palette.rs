@@ -9,6 +9,69 @@ pub enum Sequence {
     Viridis,
     /// Dark blue to yellow, made to look the same with and without red-green blindness.
     Cividis,
+    /// Dark to light grey, for print.
+    Greys,
+}
+
+/// A colour scale and its direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Palette {
+    /// The colours.
+    pub sequence: Sequence,
+    /// `true` from light to dark.
+    pub is_reversed: bool,
+}
+
+impl Palette {
+    /// The default: viridis from dark to light.
+    pub const VIRIDIS: Self = Self {
+        sequence: Sequence::Viridis,
+        is_reversed: false,
+    };
+
+    /// All palettes by name; `_r` is the reverse, as in matplotlib.
+    pub const ALL: [(&str, Self); 6] = [
+        ("viridis", Self::VIRIDIS),
+        ("viridis_r", Self::VIRIDIS.reversed()),
+        ("cividis", Self::of(Sequence::Cividis)),
+        ("cividis_r", Self::of(Sequence::Cividis).reversed()),
+        ("greys", Self::of(Sequence::Greys)),
+        ("greys_r", Self::of(Sequence::Greys).reversed()),
+    ];
+
+    const fn of(sequence: Sequence) -> Self {
+        Self {
+            sequence,
+            is_reversed: false,
+        }
+    }
+
+    /// From its other end.
+    #[must_use]
+    pub const fn reversed(self) -> Self {
+        Self {
+            is_reversed: !self.is_reversed,
+            ..self
+        }
+    }
+
+    /// The palette of this name.
+    ///
+    /// # Errors
+    /// The names that there are.
+    pub fn named(name: &str) -> Result<Self, String> {
+        let found = Self::ALL.iter().find(|(known, _)| *known == name);
+        found.map(|(_, palette)| *palette).ok_or_else(|| {
+            let names: Vec<&str> = Self::ALL.iter().map(|(name, _)| *name).collect();
+            names.join(", ")
+        })
+    }
+
+    /// The colour at `t` in [0, 1].
+    #[must_use]
+    pub fn at(self, t: f64) -> Rgba {
+        self.sequence.at(if self.is_reversed { 1.0 - t } else { t })
+    }
 }
 
 impl Sequence {
@@ -16,8 +79,9 @@ impl Sequence {
     #[must_use]
     pub fn at(self, t: f64) -> Rgba {
         let stops = match self {
-            Self::Viridis => &VIRIDIS,
+            Self::Viridis => &VIRIDIS[..],
             Self::Cividis => &CIVIDIS,
+            Self::Greys => &GREYS,
         };
         let last = stops.len() - 1;
         let place = if t > 0.0 { t.min(1.0) } else { 0.0 } * last as f64;
@@ -73,6 +137,9 @@ const CIVIDIS: [[u8; 3]; 17] = [
     [239, 215, 72],
     [254, 232, 56],
 ];
+
+/// Ends of a scale of greys that stay apart from ink and page.
+const GREYS: [[u8; 3]; 2] = [[38, 38, 38], [242, 242, 242]];
 
 /// Colours of categories. The first seven are the palette of M. Okabe and K. Ito, "Color
 /// universal design" (2008), without black, ordered so that the first few differ most in
@@ -156,7 +223,7 @@ mod tests {
 
     #[test]
     fn scales_get_lighter_all_the_way() {
-        for scale in [Sequence::Viridis, Sequence::Cividis] {
+        for scale in [Sequence::Viridis, Sequence::Cividis, Sequence::Greys] {
             let steps: Vec<f64> = (0..=64)
                 .map(|i| lab(linear(scale.at(f64::from(i) / 64.0)))[0])
                 .collect();
@@ -164,6 +231,9 @@ mod tests {
         }
         assert_eq!(Sequence::Viridis.at(f64::NAN), [68, 1, 84, 255]);
         assert_eq!(Sequence::Viridis.at(7.0), [253, 231, 37, 255]);
+        let reversed = Palette::named("viridis_r").unwrap();
+        assert_eq!(reversed.at(0.0), [253, 231, 37, 255]);
+        assert!(Palette::named("jet").unwrap_err().contains("cividis"));
     }
 
     /// Machado, Oliveira, Fernandes, "A physiologically-based model for simulation of color

@@ -15,6 +15,8 @@ pub struct Sheet<'a> {
     pub columns: u32,
     /// Caption and picture of each panel, row by row.
     pub panels: Vec<(String, Bitmap)>,
+    /// Source of the data, and what was assumed; may be empty.
+    pub credit: &'a str,
 }
 
 /// Gap between panels and around them, px.
@@ -25,6 +27,9 @@ const CAPTION: u32 = 28;
 
 /// Least width, px: that of headings over a single narrow panel.
 const WIDTH_MIN: u32 = 640;
+
+/// Height of a line of the credit, px.
+const CREDIT_PITCH: u32 = 14;
 
 /// Height of the headings, px.
 const HEAD: u32 = 92;
@@ -43,7 +48,11 @@ impl Sheet<'_> {
             largest(Bitmap::height).unwrap_or(0) + CAPTION,
         ];
         let width = (GAP + columns * (cell[0] + GAP)).max(WIDTH_MIN);
-        let height = HEAD + rows * (cell[1] + GAP);
+        let credit = Font::plain(11.0, paper::SOFT_SVG);
+        let words: Vec<String> = self.credit.split_whitespace().map(str::to_owned).collect();
+        let credit_lines = credit.wrap(&words, " ", f64::from(width - 2 * GAP));
+        let body = HEAD + rows * (cell[1] + GAP);
+        let height = body + credit_lines.len() as u32 * CREDIT_PITCH;
         let mut bitmap = Bitmap::new(width, height, paper::PAGE);
         let mut canvas = Canvas::new([width, height].map(f64::from), self.title, self.subtitle);
         let width_max = f64::from(width - 2 * GAP);
@@ -54,6 +63,11 @@ impl Sheet<'_> {
         let small = Font::plain(14.0, paper::SOFT_SVG);
         let text = small.fit(self.subtitle, width_max);
         canvas.text("subtitle", [left, 70.0], small, &text);
+        for (index, line) in (0_u32..).zip(&credit_lines) {
+            // In the gap below the panels.
+            let y = f64::from(body + index * CREDIT_PITCH);
+            canvas.text("credit", [left, y], credit, line);
+        }
         let font = Font::plain(14.0, paper::INK_SVG).bold();
         for (index, (caption, picture)) in self.panels.iter().enumerate() {
             let (row, col) = (index as u32 / columns, index as u32 % columns);

@@ -1,7 +1,10 @@
 //! Mapping of a layer's values to colours.
 
-use super::palette::{Sequence, VERDICTS, category};
+use std::borrow::Cow;
+
+use super::palette::{Palette, Sequence, VERDICTS, category};
 use crate::picture::Rgba;
+use crate::picture::scale::trimmed;
 
 /// One value of a categorical layer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,13 +23,22 @@ pub enum Colours {
     /// A scale from `low` to `high`; values beyond take the colour of their end.
     Ramp {
         /// The colours.
-        sequence: Sequence,
+        palette: Palette,
         /// Value of the first colour.
         low: f64,
         /// Value of the last colour, above `low`.
         high: f64,
         /// Classes of this width instead of an even flow.
         step: Option<f64>,
+    },
+    /// A colour for each class between borders, which belong to the class above them.
+    Thresholds {
+        /// The colours.
+        palette: Palette,
+        /// Rising borders, at least one.
+        borders: Vec<f64>,
+        /// Name and colour of what lies below all of them, if not by value and palette.
+        lowest: Option<(String, Rgba)>,
     },
     /// A colour for each value; others are shown as no data.
     Categories(Vec<Category>),
@@ -39,24 +51,110 @@ pub struct Style {
     pub title: String,
     /// Unit of the values, e.g. `dBm`; empty for categories and counts.
     pub unit: String,
+    /// Units of the layer in one of `unit`: 1 unless the legend counts in thousands or millions.
+    pub unit_size: f64,
     /// The colours.
     pub colours: Colours,
+    /// Values outside of this range are left out; both ends lie in it.
+    pub shown: [f64; 2],
 }
 
+/// All values are shown.
+pub const ALL_SHOWN: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
+
 impl Style {
+    fn new(title: &str, unit: &str, colours: Colours) -> Self {
+        Self {
+            title: title.to_owned(),
+            unit: unit.to_owned(),
+            unit_size: 1.0,
+            colours,
+            shown: ALL_SHOWN,
+        }
+    }
+
     /// A viridis scale in classes of `step`.
     #[must_use]
     pub fn ramp(title: &str, unit: &str, [low, high]: [f64; 2], step: Option<f64>) -> Self {
         let colours = Colours::Ramp {
-            sequence: Sequence::Viridis,
+            palette: Palette::VIRIDIS,
             low,
             high,
             step,
         };
-        Self {
-            title: title.to_owned(),
-            unit: unit.to_owned(),
-            colours,
+        Self::new(title, unit, colours)
+    }
+
+    /// Classes between rising borders, in viridis.
+    #[must_use]
+    pub fn thresholds(title: &str, unit: &str, borders: Vec<f64>) -> Self {
+        let colours = Colours::Thresholds {
+            palette: Palette::VIRIDIS,
+            borders,
+            lowest: None,
+        };
+        Self::new(title, unit, colours)
+    }
+
+    /// The values that are left out, in words; `None` when all are shown.
+    #[must_use]
+    pub fn left_out(&self) -> Option<String> {
+        let [low, high] = self.shown;
+        let level = |value: f64| format!("{} {}", self.number(value), self.unit);
+        match (low.is_finite(), high.is_finite()) {
+            (false, false) => None,
+            (true, false) => Some(format!("below {}: not shown", level(low))),
+            (false, true) => Some(format!("above {}: not shown", level(high))),
+            (true, true) => {
+                let (low, high) = (self.number(low), level(high));
+                Some(format!("outside {low} to {high}: not shown"))
+            }
+        }
+    }
+
+    /// A value in the unit of the legend.
+    fn number(&self, value: f64) -> String {
+        let value = value / self.unit_size;
+        // Rates are told to four digits, levels as they were given.
+        let digits = if self.unit_size == 1.0 { 6 } else { 4 };
+        let whole = value.abs().max(1e-9).log10().floor() as i32 + 1;
+        trimmed(value, (digits - whole).clamp(0, 6) as usize)
+    }
+
+    /// Classes that a legend lists, the highest first; `None` where it draws a scale.
+    pub(super) fn listed(&self) -> Option<Cow<'_, [Category]>> {
+        match &self.colours {
+            Colours::Ramp { .. } => None,
+            Colours::Categories(all) => Some(Cow::Borrowed(all)),
+            Colours::Thresholds {
+                borders, lowest, ..
+            } => {
+                let label = |class: usize| match (class, lowest) {
+                    (0, Some((label, _))) => label.clone(),
+                    (0, None) => format!("< {}", self.number(borders[0])),
+                    _ if class == borders.len() => {
+                        format!("\u{2265} {}", self.number(borders[class - 1]))
+                    }
+                    _ => {
+                        let [low, high] = [borders[class - 1], borders[class]];
+                        format!("{} to {}", self.number(low), self.number(high))
+                    }
+                };
+                let entry = |class: usize| Category {
+                    value: class as u32,
+                    label: label(class),
+                    colour: self.colours.of_class(class),
+                };
+                // Classes that are left out altogether are not listed.
+                let is_shown = |class: &usize| {
+                    let below = class.checked_sub(1).map(|at| borders[at]);
+                    let above = borders.get(*class).copied();
+                    above.is_none_or(|above| above > self.shown[0])
+                        && below.is_none_or(|below| below <= self.shown[1])
+                };
+                let classes = (0..=borders.len()).rev().filter(is_shown);
+                Some(Cow::Owned(classes.map(entry).collect()))
+            }
         }
     }
 
@@ -73,12 +171,7 @@ impl Style {
             .zip(labels.into_iter().zip(VERDICTS))
             .map(entry)
             .collect();
-        let colours = Colours::Categories(categories);
-        Self {
-            title: "Verdict".to_owned(),
-            unit: String::new(),
-            colours,
-        }
+        Self::new("Verdict", "", Colours::Categories(categories))
     }
 
     /// One category for each name, counted from 0.
@@ -90,11 +183,7 @@ impl Style {
             colour: category(index),
         };
         let colours = Colours::Categories(names.into_iter().enumerate().map(entry).collect());
-        Self {
-            title: title.to_owned(),
-            unit: String::new(),
-            colours,
-        }
+        Self::new(title, "", colours)
     }
 
     /// Counts from 0 to `most`, 0 as faint as "no link" is among verdicts.
@@ -114,29 +203,35 @@ impl Style {
             }
         };
         let colours = Colours::Categories((0..=most).map(entry).collect());
-        Self {
-            title: title.to_owned(),
-            unit: String::new(),
-            colours,
-        }
+        Self::new(title, "", colours)
     }
 
-    /// The colour of a value; `None` for no data.
+    /// True if a value has a colour as far as [`Style::shown`] goes; NaN has none.
+    pub(super) fn shows(&self, value: f32) -> bool {
+        let [low, high] = self.shown;
+        f64::from(value) >= low && f64::from(value) <= high
+    }
+
+    /// The colour of a value; `None` for no data and for what is left out.
     #[must_use]
     pub fn colour(&self, value: f32) -> Option<Rgba> {
-        if value.is_nan() {
+        if !self.shows(value) {
             return None;
         }
         match &self.colours {
             &Colours::Ramp {
-                sequence,
+                palette,
                 low,
                 high,
                 step,
             } => {
                 let value = f64::from(value);
                 let value = step.map_or(value, |step| class_middle(value, low, high, step));
-                Some(sequence.at((value - low) / (high - low)))
+                Some(palette.at((value - low) / (high - low)))
+            }
+            Colours::Thresholds { borders, .. } => {
+                let class = borders.partition_point(|border| *border <= f64::from(value));
+                Some(self.colours.of_class(class))
             }
             Colours::Categories(all) => {
                 let is_it = |entry: &&Category| f64::from(entry.value) == f64::from(value);
@@ -153,11 +248,40 @@ impl Style {
     #[must_use]
     pub fn colour_of(&self, label: &str) -> Option<Rgba> {
         match &self.colours {
-            Colours::Ramp { .. } => None,
+            Colours::Ramp { .. } | Colours::Thresholds { .. } => None,
             Colours::Categories(all) => all
                 .iter()
                 .find(|entry| entry.label == label)
                 .map(|entry| entry.colour),
+        }
+    }
+}
+
+impl Colours {
+    /// The colour of a class between thresholds, counted from what lies below all of them.
+    fn of_class(&self, class: usize) -> Rgba {
+        let Self::Thresholds {
+            palette,
+            borders,
+            lowest,
+        } = self
+        else {
+            return [0; 4];
+        };
+        match (class.checked_sub(usize::from(lowest.is_some())), lowest) {
+            (None, Some((_, colour))) => *colour,
+            (above, _) => {
+                let last = borders.len() - usize::from(lowest.is_some());
+                palette.at(above.unwrap_or(0) as f64 / last.max(1) as f64)
+            }
+        }
+    }
+
+    /// The same with another palette, where there is one.
+    pub fn set_palette(&mut self, new: Palette) {
+        match self {
+            Self::Ramp { palette, .. } | Self::Thresholds { palette, .. } => *palette = new,
+            Self::Categories(_) => {}
         }
     }
 }
@@ -185,7 +309,15 @@ impl Classes {
                 let steps =
                     step.map_or(STEPS, |step| ((high - low) / step).round().max(2.0) as u16);
                 let middle = |i: u16| low + (high - low) * (f64::from(i) + 0.5) / f64::from(steps);
-                colours.extend((0..steps).map(|i| style.colour(middle(i) as f32)));
+                // Of all values: those left out are sorted out one by one.
+                let all = Style {
+                    shown: ALL_SHOWN,
+                    ..style.clone()
+                };
+                colours.extend((0..steps).map(|i| all.colour(middle(i) as f32)));
+            }
+            Colours::Thresholds { borders, .. } => {
+                colours.extend((0..=borders.len()).map(|i| Some(style.colours.of_class(i))));
             }
             Colours::Categories(all) => {
                 let highest = all.iter().map(|entry| entry.value).max().unwrap_or(0);
@@ -219,15 +351,18 @@ impl Classes {
 
     /// Class of a value.
     pub fn of(&self, value: f32) -> u16 {
-        if value.is_nan() {
+        if !self.style.shows(value) {
             return 0;
         }
-        match self.style.colours {
-            Colours::Ramp { low, high, .. } => {
+        match &self.style.colours {
+            &Colours::Ramp { low, high, .. } => {
                 let steps = self.colours.len() - 1;
                 let t = (f64::from(value) - low) / (high - low) * steps as f64;
                 // The cast takes what lies beyond to the ends.
                 1 + (t.max(0.0) as u16).min(steps as u16 - 1)
+            }
+            Colours::Thresholds { borders, .. } => {
+                1 + borders.partition_point(|border| *border <= f64::from(value)) as u16
             }
             Colours::Categories(_) => {
                 let is_whole = value >= 0.0 && value.fract() == 0.0;
@@ -263,8 +398,14 @@ mod tests {
     #[test]
     fn classes_have_the_colours_of_their_values() {
         let ramp = Style::ramp("margin", "dB", [-10.0, 40.0], Some(5.0));
+        let borders = vec![-5.0, 0.0, 4.99, 40.0];
+        let mut cut = Style::thresholds("margin", "dB", borders);
+        let whole = cut.clone();
+        cut.shown[0] = 0.5;
         for style in [
             ramp,
+            whole,
+            cut,
             Style::sites("Best server", ["A", "B"]),
             Style::verdicts(),
         ] {
@@ -286,5 +427,38 @@ mod tests {
         assert_eq!(style.colour(2.0), None);
         assert_eq!(style.colour(0.5), None);
         assert_eq!(Style::verdicts().colour(4.0), Some(VERDICTS[4]));
+    }
+
+    #[test]
+    fn thresholds_make_classes_and_what_is_left_out_has_no_colour() {
+        let mut style = Style::thresholds("margin", "dB", vec![0.0, 3.0, 10.0]);
+        assert_eq!(style.colour(-0.1), Some(Sequence::Viridis.at(0.0)));
+        assert_eq!(style.colour(0.0), Some(Sequence::Viridis.at(1.0 / 3.0)));
+        assert_eq!(style.colour(10.0), Some(Sequence::Viridis.at(1.0)));
+        let labels = |style: &Style| -> Vec<String> {
+            let listed = style.listed().unwrap();
+            listed.iter().map(|entry| entry.label.clone()).collect()
+        };
+        assert_eq!(labels(&style), ["\u{2265} 10", "3 to 10", "0 to 3", "< 0"]);
+        assert_eq!(style.left_out(), None);
+        style.shown[0] = 0.0;
+        assert_eq!(style.colour(-0.1), None);
+        assert_eq!(style.colour(0.0), Some(Sequence::Viridis.at(1.0 / 3.0)));
+        assert_eq!(labels(&style), ["\u{2265} 10", "3 to 10", "0 to 3"]);
+        assert_eq!(style.left_out().unwrap(), "below 0 dB: not shown");
+    }
+
+    #[test]
+    fn legends_count_in_their_own_unit() {
+        let mut style = Style::thresholds("rate", "Mbit/s", vec![5_468_750.0, 468e6]);
+        style.unit_size = 1e6;
+        if let Colours::Thresholds { lowest, .. } = &mut style.colours {
+            *lowest = Some(("no link".to_owned(), VERDICTS[0]));
+        }
+        let listed = style.listed().unwrap();
+        let labels: Vec<&str> = listed.iter().map(|entry| &*entry.label).collect();
+        assert_eq!(labels, ["\u{2265} 468", "5.469 to 468", "no link"]);
+        assert_eq!(style.colour(0.0), Some(VERDICTS[0]));
+        assert_eq!(style.colour(468e6), Some(Sequence::Viridis.at(1.0)));
     }
 }

@@ -76,7 +76,8 @@ fn a_map_keeps_shape_and_place() {
         subtitle: "",
         layer: &layer,
         style: &style,
-        no_data: "not computed",
+        no_data: "not covered",
+        outside: None,
         elevation: None,
         relief: None,
         sites: &sites,
@@ -170,6 +171,7 @@ fn unknown_ground_is_hatched_and_never_plain() {
         layer: &layer,
         style: &style,
         no_data: "",
+        outside: None,
         elevation: Some(&elevation),
         relief: None,
         sites: &[],
@@ -186,6 +188,82 @@ fn unknown_ground_is_hatched_and_never_plain() {
 }
 
 #[test]
+fn what_was_not_computed_is_told_from_unknown_ground_and_from_what_is_not_shown() {
+    let mut layer = layer();
+    layer.cells.fill(60.0);
+    let cols = layer.geometry.cols as usize;
+    let rows = layer.cells.len() / cols;
+    // From the north: not shown, shown, not computed, not computed over unknown ground.
+    let part = |number: usize| number * rows / 4 * cols..(number + 1) * rows / 4 * cols;
+    layer.cells[part(0)].fill(10.0);
+    layer.cells[part(2).start..].fill(f32::NAN);
+    let mut elevation = layer.clone();
+    elevation.cells.fill(50.0);
+    elevation.cells[part(3)].fill(f32::NAN);
+    let mut style = style();
+    style.shown[0] = 30.0;
+    let computed = layer.clone();
+    let map = Map {
+        title: "",
+        subtitle: "",
+        layer: &layer,
+        style: &style,
+        no_data: "below 30 dB: not shown",
+        outside: Some((&computed, "beyond 20 km: not computed")),
+        elevation: Some(&elevation),
+        relief: None,
+        sites: &[],
+        credit: "",
+    };
+    let canvas = map.panel([300, 300]).unwrap();
+    let high = i64::from(canvas.height()) - 52;
+    let tones = |number: i64| {
+        let y = (2 * number + 1) * high / 8;
+        (2..20)
+            .map(|x| canvas.get(x, y))
+            .collect::<std::collections::BTreeSet<_>>()
+    };
+    let [bare, shown, outside, void] = [0, 1, 2, 3].map(tones);
+    assert_eq!([&bare, &shown, &outside].map(|tones| tones.len()), [1; 3]);
+    assert!(bare != shown && bare != outside && shown != outside);
+    assert!(void.len() == 2 && void.is_disjoint(&outside));
+    // A line at the rim of what was computed; none where the ground ends.
+    let column: Vec<Rgba> = (0..high).map(|y| canvas.get(10, y)).collect();
+    let darkest = |from: i64, to: i64| {
+        let pixels = column[from as usize..to as usize].iter();
+        pixels
+            .map(|[r, g, b, _]| u32::from(*r) + u32::from(*g) + u32::from(*b))
+            .min()
+            .unwrap()
+    };
+    assert!(darkest(high / 2 - 4, high / 2 + 4) < 330);
+    assert!(darkest(3 * high / 4 - 4, 3 * high / 4 + 4) > 400);
+}
+
+#[test]
+fn a_credit_is_never_cut() {
+    let (layer, style) = (layer(), style());
+    let draw = |credit: &str| {
+        let map = Map {
+            title: "",
+            subtitle: "",
+            layer: &layer,
+            style: &style,
+            no_data: "",
+            outside: None,
+            elevation: None,
+            relief: None,
+            sites: &[],
+            credit,
+        };
+        map.draw(300).unwrap().bitmap
+    };
+    let few = draw("word");
+    let many = draw(&"attribution ".repeat(80));
+    assert!(many.height() > few.height() + 50, "{}", many.height());
+}
+
+#[test]
 fn a_sheet_has_room_for_all_its_panels() {
     let panel = Bitmap::new(100, 80, [1, 2, 3, 255]);
     let panels = (0..5)
@@ -196,6 +274,7 @@ fn a_sheet_has_room_for_all_its_panels() {
         subtitle: "",
         columns: 3,
         panels,
+        credit: "",
     }
     .draw()
     .unwrap();
@@ -206,7 +285,8 @@ fn a_sheet_has_room_for_all_its_panels() {
             title: "",
             subtitle: "",
             columns: 0,
-            panels: vec![]
+            panels: vec![],
+            credit: ""
         }
         .draw()
         .unwrap()

@@ -11,6 +11,7 @@ pub mod budget;
 pub mod calibration;
 mod clutter;
 pub mod environment;
+pub mod field_strength;
 pub mod fresnel;
 mod geometry;
 mod link;

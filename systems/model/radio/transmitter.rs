@@ -2,6 +2,7 @@
 //! intermediate results of a report.
 
 use super::antenna::{is_omnidirectional, pointing_loss_db};
+use super::field_strength::field_term_db;
 use super::fresnel::EARTH_RADIUS_M;
 use super::geometry::{SHORTEST_M, elevation_angle_deg, slant_range_m};
 use super::modulation::Selected;
@@ -35,6 +36,8 @@ pub(crate) struct Budgets {
     pub path_loss_db: Lane,
     /// At each quantile.
     pub rx_power_dbm: [Lane; 4],
+    /// Field strength at the first quantile, dBµV/m.
+    pub field_strength_dbuv_m: Lane,
 }
 
 impl Default for Receivers {
@@ -53,6 +56,7 @@ impl Default for Budgets {
         Self {
             path_loss_db: [0.0; BATCH],
             rx_power_dbm: [[0.0; BATCH]; 4],
+            field_strength_dbuv_m: [0.0; BATCH],
         }
     }
 }
@@ -274,6 +278,7 @@ impl Kernel for Work<'_> {
         let sent_dbm = tx.radio.tx_power_dbm - tx.radio.feeder_loss_db + tx.antenna.gain_dbi;
         let received_db = rx.antenna.gain_dbi - rx.radio.feeder_loss_db - link.polarization_loss_db;
         let gas_db_m = (link.gas.oxygen_db_km + link.gas.water_vapour_db_km) * 1e-3;
+        let field_db = field_term_db(link.frequency_mhz);
         let fixed_db = transmitter.vegetation_db + link.env.other_loss_db;
         // 4 π / λ.
         let wavenumber = 4.0 * std::f64::consts::PI * link.frequency_mhz * 1e6 / SPEED_OF_LIGHT_M_S;
@@ -309,6 +314,12 @@ impl Kernel for Work<'_> {
             }
             if quantile == 0 {
                 budgets.path_loss_db = losses_db;
+                let mut fields_dbuv_m = [0.0; BATCH];
+                for place in 0..BATCH {
+                    let eirp_dbm = sent_dbm - pointing_db[0][place];
+                    fields_dbuv_m[place] = eirp_dbm - losses_db[place] + field_db;
+                }
+                budgets.field_strength_dbuv_m = fields_dbuv_m;
             }
             let mut rx_power_dbm = [0.0; BATCH];
             for place in 0..BATCH {

@@ -49,6 +49,8 @@ pub fn export(job: &Job, sites: &[Site], format: CoverageFormat) -> Result<Vec<u
             let (layer, style) = (margins(job)?, style());
             let overlay = Overlay {
                 title: "Coverage",
+                description: "",
+                outside: None,
                 layer: &layer,
                 style: &style,
                 sites,
