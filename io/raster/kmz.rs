@@ -18,7 +18,7 @@ use super::site::Site;
 pub struct Overlay<'a> {
     /// Heading in the list of places.
     pub title: &'a str,
-    /// What the overlay shows and what it does not; may be empty.
+    /// Text of the description: area, assumptions, sources; may be empty.
     pub description: &'a str,
     /// Label of what was not computed, if anything was not.
     pub outside: Option<&'a str>,

@@ -1,7 +1,39 @@
 //! Coverage requested of a sweep by `[coverage]`.
 
+use std::collections::BTreeMap;
+
 use groundwave_systems::radio::station::{Antenna, Radio};
 use groundwave_systems::terrain::GeoPoint;
+use serde::{Deserialize, Serialize};
+
+use crate::raster::picture::Choice;
+
+/// A layer whose map may be drawn in one's own way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MapLayer {
+    /// Link margin, dB.
+    Margin,
+    /// Received power, dBm.
+    Power,
+    /// Path loss, dB.
+    PathLoss,
+    /// Field strength, dBµV/m.
+    FieldStrength,
+    /// Data rate, bit/s.
+    Rate,
+}
+
+impl MapLayer {
+    /// All layers by name.
+    pub const ALL: [(&str, Self); 5] = [
+        ("margin", Self::Margin),
+        ("power", Self::Power),
+        ("path_loss", Self::PathLoss),
+        ("field_strength", Self::FieldStrength),
+        ("rate", Self::Rate),
+    ];
+}
 
 /// A batch of coverage rasters: every site with every combination of settings.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +57,8 @@ pub struct Coverage {
     pub choose: Option<usize>,
     /// Terrain samples on a path, [8, 4096]; `None` takes one for each post of the tiles.
     pub samples: Option<usize>,
+    /// Drawing of maps, by layer; not part of what is computed.
+    pub maps: BTreeMap<MapLayer, Choice>,
 }
 
 /// Receiver in every cell. It has no pointing: an omnidirectional antenna is upright, a directive

@@ -35,10 +35,49 @@ pub struct CoverageFile {
     pub choose: Option<u32>,
     /// Terrain samples on a path, [8, 4096]; left out, one for each post of the tiles.
     pub samples: Option<u32>,
+    /// Drawing of the maps.
+    #[serde(default)]
+    pub maps: MapsFile,
     /// Ignored: every cell is exact. Kept for files of versions with a less exact mode.
     #[serde(default)]
     #[schemars(extend("deprecated" = true))]
     pub fast: bool,
+}
+
+/// Drawing of the maps of layers. What is left out stays as it is.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct MapsFile {
+    /// Link margin, dB; also of overlay, KMZ and contact sheet.
+    pub margin: Option<MapFile>,
+    /// Received power, dBm.
+    pub power: Option<MapFile>,
+    /// Path loss, dB.
+    pub path_loss: Option<MapFile>,
+    /// Field strength, dBµV/m.
+    pub field_strength: Option<MapFile>,
+    /// Data rate, bit/s.
+    pub rate: Option<MapFile>,
+}
+
+/// Drawing of the map of a layer: of `range`, `auto` and `thresholds` at most one.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct MapFile {
+    /// Values of the first and the last colour.
+    pub range: Option<[f64; 2]>,
+    /// Take the range from the data: the 2nd to the 98th percentile of all variants, rounded outwards.
+    pub auto: bool,
+    /// Width of the classes of a range, above 0: 2 to 100 classes.
+    pub step: Option<f64>,
+    /// Borders of classes, 1 to 20, rising; each belongs to the class above it.
+    pub thresholds: Option<Vec<f64>>,
+    /// Name of a palette: `viridis`, `cividis` or `greys`, with `_r` in reverse.
+    pub palette: Option<String>,
+    /// Cells below this level are transparent.
+    pub clear_below: Option<f64>,
+    /// Cells above this level are transparent.
+    pub clear_above: Option<f64>,
 }
 
 /// Receiver in every cell. An omnidirectional antenna is upright, a directive one points at the

@@ -11,14 +11,15 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 use super::check::{self, Names};
-use super::coverage::{Coverage, Receiver, Vary, WeightedPoint};
-use super::file_coverage::{CoverageFile, PointFile, ReceiverFile, VaryFile};
+use super::coverage::{Coverage, MapLayer, Receiver, Vary, WeightedPoint};
+use super::file_coverage::{CoverageFile, MapFile, MapsFile, PointFile, ReceiverFile, VaryFile};
 use super::limits::{
     CELL_ARCSEC, COMBINATIONS_MAX, COVERAGE_RADIUS_KM_MAX, MARGIN_DB, POINTS_MAX, RADIUS_CELLS,
     RASTERS_MAX, SAMPLES, VALUES_MAX, WEIGHT_MAX,
 };
 use super::lowering::Lowering;
 use super::station;
+use crate::raster::picture::{Choice, Scale};
 use crate::toml_document::error::Report;
 use crate::toml_document::key::KeyPath;
 
@@ -42,6 +43,7 @@ pub(super) fn coverage(lowering: &mut Lowering<'_>) -> Option<Coverage> {
     let choose = choice(file.choose, sites.len(), &path.key("choose"), report);
     let points = points(&file.point, &path.key("point"), report);
     let vary = vary(&file.vary, sites.len(), &path.key("vary"), report);
+    let maps = maps(&file.maps, &path.key("maps"), report);
     tilts(lowering, &sites, &vary, &path.dotted("vary.tilt_deg"));
     Some(Coverage {
         radius_m: file.radius_km * 1e3,
@@ -53,7 +55,60 @@ pub(super) fn coverage(lowering: &mut Lowering<'_>) -> Option<Coverage> {
         points,
         choose,
         samples: file.samples.map(|samples| samples as usize),
+        maps,
     })
+}
+
+/// Drawing of the maps.
+fn maps(file: &MapsFile, path: &KeyPath, report: &mut Report) -> BTreeMap<MapLayer, Choice> {
+    let written = MapLayer::ALL.into_iter().zip([
+        &file.margin,
+        &file.power,
+        &file.path_loss,
+        &file.field_strength,
+        &file.rate,
+    ]);
+    let mut maps = BTreeMap::new();
+    for ((name, layer), map) in written {
+        if let Some(map) = map {
+            maps.extend(drawing(map, &path.key(name), report).map(|choice| (layer, choice)));
+        }
+    }
+    maps
+}
+
+/// Drawing of one map; `None` when it is wrong.
+fn drawing(file: &MapFile, path: &KeyPath, report: &mut Report) -> Option<Choice> {
+    let step = file.step;
+    let (key, scale) = match (&file.range, file.auto, &file.thresholds) {
+        (None, false, None) => ("step", None),
+        (&Some([low, high]), false, None) => ("range", Some(Scale::Range { low, high, step })),
+        (None, true, None) => ("step", Some(Scale::Auto { step })),
+        (None, false, Some(borders)) => ("thresholds", Some(Scale::Thresholds(borders.clone()))),
+        _ => {
+            let allowed = "one of `range`, `auto` and `thresholds`";
+            report.at(path, "more than one scale", allowed);
+            return None;
+        }
+    };
+    if step.is_some() && matches!(scale, None | Some(Scale::Thresholds(_))) {
+        let what = "a step without a range";
+        report.at(&path.key("step"), what, "with `range` or `auto`");
+        return None;
+    }
+    let choice = Choice {
+        scale,
+        palette: file.palette.clone(),
+        clear_below: file.clear_below,
+        clear_above: file.clear_above,
+    };
+    if let Err((wrong, why)) = choice.check() {
+        let key = if wrong == "scale" { key } else { wrong };
+        let (what, allowed) = why.split_once("; allowed: ").unwrap_or((&why, "another"));
+        report.at(&path.key(key), what, allowed);
+        return None;
+    }
+    Some(choice)
 }
 
 /// The sites: those named, or all that are there at time 0, in the order of the file.

@@ -56,7 +56,7 @@ use groundwave_systems::terrain::Posts;
 use groundwave_systems::testbed::Settings;
 use toml::de::DeTable;
 
-pub use coverage::Coverage;
+pub use coverage::{Coverage, MapLayer};
 pub use deployment::Deployment;
 pub use file::OutputTable;
 pub use schema::json_schema;

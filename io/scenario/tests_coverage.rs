@@ -1,5 +1,6 @@
 //! Meaning of `[coverage]`.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use groundwave_systems::radio::presets;
@@ -47,6 +48,7 @@ fn what_is_left_out_has_its_default() {
         points: Vec::new(),
         choose: None,
         samples: None,
+        maps: BTreeMap::new(),
     };
     assert_eq!(coverage("[coverage]\nradius_km = 20\n"), expect);
     assert_eq!(expect.vary.combinations(), 1);
@@ -93,6 +95,7 @@ fn what_is_written_is_kept() {
         ],
         choose: Some(1),
         samples: Some(512),
+        maps: BTreeMap::new(),
     };
     assert_eq!(found, expect);
     assert_eq!(found.vary.combinations(), 18);

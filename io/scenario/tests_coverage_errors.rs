@@ -26,6 +26,44 @@ fn check(text: &str, expect: &str) {
 }
 
 #[test]
+fn maps_that_cannot_be_drawn() {
+    let map = |text: &str| format!("[coverage.maps.margin]\n{text}");
+    check(
+        &map("range = [40, -10]"),
+        "x.toml:20:9: coverage.maps.margin.range: 40 to -10 is no range; allowed: MIN below MAX",
+    );
+    check(
+        &map("range = [0, nan]"),
+        "coverage.maps.margin.range: NaN is out of range",
+    );
+    check(
+        &map("range = [0, 40]\nauto = true"),
+        "coverage.maps.margin: more than one scale; allowed: one of `range`, `auto` and `thresholds`",
+    );
+    check(
+        &map("step = 5"),
+        "coverage.maps.margin.step: a step without a range",
+    );
+    check(
+        &map("thresholds = [0, 3, 3]"),
+        "coverage.maps.margin.thresholds: threshold 3 after 3; allowed: each above the one before",
+    );
+    check(
+        &map("palette = \"jet\""),
+        "coverage.maps.margin.palette: \"jet\" is no palette; allowed: viridis, viridis_r, cividis",
+    );
+    check(
+        &map("clear_below = inf"),
+        "coverage.maps.margin.clear_below: no finite level",
+    );
+    check(
+        &map("clear_below = 5\nclear_above = 5"),
+        "coverage.maps.margin.clear_above: 5 leaves nothing to show; allowed: above clear_below = 5",
+    );
+    check("[coverage.maps.loss]", "coverage.maps.loss: unknown key");
+}
+
+#[test]
 fn numbers_out_of_range() {
     let radius = |value: &str| format!("[coverage]\nradius_km = {value}\n");
     check_raw(

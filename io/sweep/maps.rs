@@ -1,11 +1,13 @@
 //! Maps for people, overlays for a globe, outlines.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use groundwave_systems::sweep::Variant;
 use groundwave_systems::terrain::Terrain;
 use rayon::prelude::*;
 
+use super::drawing::map_layer;
 use super::evaluate::rates;
 use super::fold_tile::Layer;
 use super::plan::{Plan, PlanSite};
@@ -17,10 +19,11 @@ use crate::picture::{Bitmap, PictureError};
 use crate::raster::geojson::{Levels, write_contours, write_sites};
 use crate::raster::kmz::{Overlay, write_kmz_of};
 use crate::raster::picture::{
-    Colours, Map, Palette, Relief, Sheet, Style, VERDICTS, WorldFile, coloured, write_encoded,
-    write_png,
+    Colours, Map, Palette, Relief, Sheet, Spread, Style, VERDICTS, WorldFile, coloured,
+    write_encoded, write_png,
 };
 use crate::raster::{Grid, RasterError, Site, write_whole};
+use crate::scenario::MapLayer;
 
 /// Longer side of a map's frame, px.
 const MAP_SIDE_PX: u32 = 1400;
@@ -90,8 +93,29 @@ pub(super) struct Drawing<'a> {
     pub wanted: &'a Wanted,
     pub marks: &'a [Site],
     pub ground: &'a Ground,
+    /// Spreads of the layers whose scales come from the data.
+    pub spreads: &'a Spreads,
     /// Sources of the terrain, and what was assumed.
     pub credit: &'a str,
+}
+
+/// Values of the layers whose scales come from the data.
+#[derive(Default)]
+pub(super) struct Spreads(BTreeMap<MapLayer, Spread>);
+
+impl Spreads {
+    /// Counts the layers of a variant.
+    pub fn add(&mut self, wanted: &Wanted, grids: &[(Layer, Grid)]) {
+        for (layer, grid) in grids.iter().filter(|(layer, _)| wanted.is_auto(*layer)) {
+            let layer = map_layer(*layer).expect("a layer with a scale");
+            self.0.entry(layer).or_default().add(grid);
+        }
+    }
+
+    /// Percentiles of a layer; `None` without values.
+    fn of(&self, layer: MapLayer) -> Option<[f64; 2]> {
+        self.0.get(&layer)?.percentiles()
+    }
 }
 
 /// A layer with its map: file stem, title, colours.
@@ -126,7 +150,7 @@ impl<'a> Drawing<'a> {
                 computed,
                 stem,
                 title,
-                style: style(self.plan, *layer),
+                style: self.style(*layer),
             };
             if self.wanted.has(own) {
                 jobs.push(Box::new(move || self.map(&sheet())));
@@ -150,6 +174,17 @@ impl<'a> Drawing<'a> {
             }
         }
         jobs
+    }
+
+    /// The style of a layer, as it was chosen.
+    fn style(self, layer: Layer) -> Style {
+        let mut style = style(self.plan, layer);
+        if let Some(layer) = map_layer(layer)
+            && let Some(choice) = self.wanted.maps.get(&layer)
+        {
+            choice.apply(&mut style, self.spreads.of(layer));
+        }
+        style
     }
 
     /// Calls `draw` with the map of a layer.

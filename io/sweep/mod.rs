@@ -10,6 +10,7 @@
 //! plan and its place alone, and products do not depend on the order of units.
 
 mod cells;
+mod drawing;
 mod evaluate;
 mod figures;
 mod fold;
@@ -26,6 +27,7 @@ mod unit;
 mod unit_file;
 mod work;
 
+pub use drawing::Choices;
 pub use evaluate::evaluator;
 pub use plan::{Plan, PlanError, PlanGrid, PlanPoint, PlanSite, Unit};
 pub use summary::{NoAnswer, Summary, VariantSummary};

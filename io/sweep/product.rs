@@ -2,11 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use super::drawing::{Choices, map_layer};
+use super::fold_tile::Layer;
 use super::unit::Column;
 use super::work::{Sweep, SweepError};
 use crate::causes::with_causes;
 use crate::raster::RasterError;
 use crate::raster::cog::Compression;
+use crate::raster::picture::Choice;
 
 /// A product of a sweep besides the summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -89,10 +92,12 @@ impl Product {
 }
 
 /// Products to write besides the summary, and the form of their rasters.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Wanted {
     /// The products.
     pub products: BTreeSet<Product>,
+    /// Drawing of maps.
+    pub maps: Choices,
     /// Codec of rasters.
     pub compression: Compression,
     /// `true` keeps values of rasters to the bit; else they are rounded to multiples of 2^-7.
@@ -129,6 +134,12 @@ impl Wanted {
     #[must_use]
     pub fn has(&self, product: Product) -> bool {
         self.products.contains(&product)
+    }
+
+    /// True if the scale of the map of `layer` comes from the data.
+    pub(super) fn is_auto(&self, layer: Layer) -> bool {
+        let choice = map_layer(layer).and_then(|layer| self.maps.get(&layer));
+        choice.is_some_and(Choice::is_auto)
     }
 
     /// True if one of these is wanted.

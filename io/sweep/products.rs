@@ -8,8 +8,9 @@ use groundwave_systems::terrain::{Terrain, TerrainSource};
 use rayon::prelude::*;
 
 use super::cells::cell_table;
+use super::drawing::Kept;
 use super::figures::{points, summarise};
-use super::maps::{Drawing, PANELS_MAX, contact_sheet, ground, marks};
+use super::maps::{Drawing, PANELS_MAX, Spreads, contact_sheet, ground, marks};
 use super::plan::Unit;
 use super::product::{Job, product};
 pub use super::product::{Product, Wanted};
@@ -18,6 +19,7 @@ use super::sink::{Gathered, Sink};
 use super::summary::{Summary, VariantSummary};
 pub use super::work::Supply;
 use super::work::{Sweep, SweepError};
+use crate::raster::picture::Choice;
 use crate::raster::write_whole;
 
 /// Makes the products of a sweep out of its units, which come from the folder or are computed.
@@ -41,6 +43,20 @@ pub fn write(
     let mut heights = None;
     let assumptions = plan.environment.assumptions(None);
     let marks = marks(plan);
+    let credit =
+        |source: &TerrainSource| format!("{}. Assumed: {assumptions}", attribution(source));
+    // A scale from the data is that of all variants: their maps wait for the last one.
+    let waits = plan.variants.len() > 1 && wanted.maps.values().any(Choice::is_auto);
+    let disk = |operation| {
+        move |err| SweepError::Disk {
+            operation,
+            path: sweep.folder().to_owned(),
+            err,
+        }
+    };
+    let kept = waits.then(|| Kept::new(sweep.folder())).transpose();
+    let mut kept = kept.map_err(disk("create a file in"))?;
+    let mut spreads = Spreads::default();
     for (i, variant) in plan.variants.iter().enumerate() {
         let folder = variant_folder(sweep, variant);
         create(&folder)?;
@@ -69,10 +85,11 @@ pub fn write(
             sites,
         } = sink.finish();
         let source = terrain.describe();
+        let attribution = credit(&source);
         let mut credits = credits(&source);
         credits.push(("ASSUMPTIONS".to_owned(), assumptions.to_string()));
         credits.push(("NOT_COMPUTED".to_owned(), plan.not_computed()));
-        let attribution = format!("{}. Assumed: {assumptions}", attribution(&source));
+        spreads.add(wanted, &grids);
         let drawing = Drawing {
             plan,
             variant,
@@ -80,10 +97,17 @@ pub fn write(
             wanted,
             marks: &marks,
             ground,
+            spreads: &spreads,
             credit: &attribution,
         };
         let mut panel = None;
-        let mut jobs: Vec<Job<'_>> = drawing.jobs(&grids, &mut panel);
+        let mut jobs: Vec<Job<'_>> = match &mut kept {
+            None => drawing.jobs(&grids, &mut panel),
+            Some(kept) => {
+                kept.add(&grids).map_err(disk("write to a file in"))?;
+                Vec::new()
+            }
+        };
         for (file, writer) in rasters {
             let credits = &credits;
             jobs.push(Box::new(move || {
@@ -116,13 +140,33 @@ pub fn write(
         }
         variants.push(summary);
     }
+    let attribution = credit(&terrain.describe());
+    if let (Some(kept), Some(ground)) = (kept, &heights) {
+        kept.each(disk("read a file in"), |i, grids| {
+            let variant = &plan.variants[i];
+            step(&format!("maps of {}", variant.name()))?;
+            let folder = variant_folder(sweep, variant);
+            let drawing = Drawing {
+                plan,
+                variant,
+                folder: &folder,
+                wanted,
+                marks: &marks,
+                ground,
+                spreads: &spreads,
+                credit: &attribution,
+            };
+            let mut panel = None;
+            together(drawing.jobs(&grids, &mut panel))?;
+            if panels.len() < PANELS_MAX {
+                panels.extend(panel.map(|drawn| (caption(&variants[i]), drawn)));
+            }
+            Ok(())
+        })?;
+    }
     if wanted.has(Product::Sheet) {
         step("contact sheet")?;
-        let credit = format!(
-            "{}. Assumed: {assumptions}",
-            attribution(&terrain.describe())
-        );
-        contact_sheet(plan, sweep.folder(), panels, &credit)?;
+        contact_sheet(plan, sweep.folder(), panels, &attribution)?;
     }
     let summary = Summary {
         title: plan.title.clone(),

@@ -18,6 +18,7 @@ mod impaird;
 mod link;
 mod log;
 mod logging;
+mod map_options;
 mod output;
 mod placeholders;
 mod presets;

@@ -11,10 +11,12 @@ use groundwave::text::{Align, Table};
 use groundwave_io::raster::cog::Compression;
 use groundwave_io::sweep::products::{self, Product, Wanted};
 use groundwave_io::sweep::{
-    Evaluate, NoAnswer, Plan, Shard, Supply, Sweep as Work, SweepError, Worked, evaluator, plan,
+    Choices, Evaluate, NoAnswer, Plan, Shard, Supply, Sweep as Work, SweepError, Worked, evaluator,
+    plan,
 };
 use groundwave_systems::radio::Verdict;
 
+use super::map_options::MapOptions;
 use super::output::{self, Output};
 use super::run::interrupts;
 use groundwave::serve::Failure;
@@ -28,6 +30,7 @@ Examples:
   groundwave sweep examples/coverage.toml -o out/shards --shard 2/2
   groundwave sweep merge out/shards                                   # after all shards
   groundwave sweep examples/coverage.toml -o out/maps --products margin,best_server,power
+  groundwave sweep examples/coverage.toml -o out/clear --scale margin=auto --palette margin=cividis --clear-below margin=3
   groundwave sweep examples/coverage.toml -o out/coverage --json | jq '.variants[].covered_percent'";
 
 /// Compute the coverage of each site and the best server of the network
@@ -102,6 +105,9 @@ struct SharedArgs {
     exact_rasters: bool,
 
     #[command(flatten)]
+    maps: MapOptions,
+
+    #[command(flatten)]
     ground: TerrainOptions,
 }
 
@@ -120,7 +126,16 @@ fn product_parser() -> impl TypedValueParser<Value = Product> {
 }
 
 impl SharedArgs {
-    fn wanted(&self) -> Wanted {
+    /// Products and drawing: that of the options, else that of `noted`.
+    fn wanted(&self, noted: &Choices) -> Result<Wanted, Failure> {
+        Ok(Wanted {
+            maps: self.maps.choices(noted)?,
+            ..self.products()
+        })
+    }
+
+    /// Products as the layers have them.
+    fn products(&self) -> Wanted {
         let mut products = if self.products.is_empty() {
             Product::usual()
         } else {
@@ -134,6 +149,7 @@ impl SharedArgs {
         }
         Wanted {
             products,
+            maps: Choices::new(),
             compression: match self.compression {
                 Codec::Deflate => Compression::Deflate,
                 Codec::Zstd => Compression::Zstd,
@@ -149,13 +165,15 @@ impl Sweep {
             let work = Work::find(&out).map_err(failure)?;
             let found = work.noted_terrain().map_err(failure)?;
             let ground = shared.ground.for_sweep(&work.plan.terrain, &found)?;
-            shared.wanted().check(&work).map_err(failure)?;
+            let wanted = shared.wanted(&work.noted_maps().map_err(failure)?)?;
+            wanted.check(&work).map_err(failure)?;
             work.require_all().map_err(failure)?;
-            return finish(&work, &ground, &shared, None, output);
+            return finish(&work, &ground, &wanted, None, output);
         }
         let scenario_path = self.scenario.as_ref().expect("clap requires it");
         let out = self.out.as_ref().expect("clap requires it");
-        let (plan, ground) = self.plan(scenario_path)?;
+        let (plan, ground, maps) = self.plan(scenario_path)?;
+        let wanted = self.shared.wanted(&maps)?;
         // Before the folder is created: a rejected sweep leaves nothing behind.
         evaluator(&plan, &*ground.terrain)
             .map(drop)
@@ -167,9 +185,10 @@ impl Sweep {
         };
         let work = Work::enter(plan, out).map_err(failure)?;
         work.note_terrain(&ground.files()).map_err(failure)?;
+        work.note_maps(&maps).map_err(failure)?;
         let Some(shard) = self.shard else {
             let evaluate = evaluator(&work.plan, &*ground.terrain).map_err(Failure::Input)?;
-            return finish(&work, &ground, &self.shared, Some(&evaluate), output);
+            return finish(&work, &ground, &wanted, Some(&evaluate), output);
         };
         let Worked { units, found } = compute(&work, &ground, shard, &*interrupts()?)?;
         ground.check_tiles()?;
@@ -185,7 +204,7 @@ impl Sweep {
         ))
     }
 
-    fn plan(&self, path: &Path) -> Result<(Plan, OpenTerrain), Failure> {
+    fn plan(&self, path: &Path) -> Result<(Plan, OpenTerrain, Choices), Failure> {
         let scenario = load(path)?;
         let Some(coverage) = scenario.coverage.clone() else {
             let message = "missing section [coverage]; see scenarios/README.md";
@@ -201,10 +220,10 @@ impl Sweep {
             let terrain = terrain.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
             Ok::<(BTreeMap<String, String>, _), Failure>((terrain, engine.view()))
         })?;
-        let columns = self.shared.wanted().columns();
+        let columns = self.shared.products().columns();
         let plan = plan(&scenario.title, &coverage, &view, terrain, columns);
         let plan = plan.map_err(Failure::input)?;
-        Ok((plan, ground))
+        Ok((plan, ground, coverage.maps))
     }
 }
 
@@ -247,12 +266,11 @@ fn compute(
 fn finish(
     work: &Work,
     ground: &OpenTerrain,
-    shared: &SharedArgs,
+    wanted: &Wanted,
     evaluate: Option<Evaluate<'_>>,
     output: Output,
 ) -> Result<(), Failure> {
     let stop = interrupts()?;
-    let wanted = shared.wanted();
     let progress = output::progress(
         work.plan.units().len() as u64,
         "{bar:30} {pos}/{len} units  {per_sec}  {elapsed} elapsed, {eta} left  {msg}",
@@ -269,7 +287,7 @@ fn finish(
         },
     };
     let mut broken = None;
-    let summary = products::write(work, &*ground.terrain, &wanted, supply, |what| {
+    let summary = products::write(work, &*ground.terrain, wanted, supply, |what| {
         // Before anything is written of cells that a damaged tile left without ground.
         if evaluate.is_some()
             && let Err(failure) = ground.check_tiles()

@@ -2,6 +2,7 @@
 //!
 //! Cells are written as pixels; everything else is drawn as SVG over them (see [`crate::picture`]).
 
+mod choice;
 mod ground;
 mod key;
 mod legend;
@@ -14,6 +15,7 @@ mod sheet;
 mod style;
 mod web_tile;
 
+pub use choice::{Choice, Scale, Spread};
 pub use ground::Relief;
 pub use legend::Legend;
 pub use map::{Map, MapPicture};
