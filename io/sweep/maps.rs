@@ -58,17 +58,22 @@ fn elevation(plan: &Plan, terrain: &dyn Terrain) -> Option<Grid> {
         .map(|col| geometry.lon_deg(col))
         .collect();
     let mut cells = vec![f32::NAN; cols * geometry.rows as usize];
-    let rows = cells.par_chunks_mut(cols).zip(0..geometry.rows);
-    rows.for_each_init(
-        || vec![f64::NAN; cols],
-        |row_cells, (out, row)| {
-            let lat_deg = vec![geometry.lat_deg(row).clamp(-90.0, 90.0); cols];
-            terrain.sample(&lat_deg, &lon_deg, row_cells);
-            for (out, &height_m) in out.iter_mut().zip(&*row_cells) {
-                *out = height_m as f32;
-            }
-        },
-    );
+    // A degree at a time: a row across all tiles would need all of them at once.
+    let mut left = 0;
+    for lon_deg in lon_deg.chunk_by(|one, next| one.floor() == next.floor()) {
+        let rows = cells.par_chunks_mut(cols).zip(0..geometry.rows);
+        rows.for_each_init(
+            || vec![f64::NAN; lon_deg.len()],
+            |row_cells, (out, row)| {
+                let lat_deg = vec![geometry.lat_deg(row).clamp(-90.0, 90.0); lon_deg.len()];
+                terrain.sample(&lat_deg, lon_deg, row_cells);
+                for (out, &height_m) in out[left..].iter_mut().zip(&*row_cells) {
+                    *out = height_m as f32;
+                }
+            },
+        );
+        left += lon_deg.len();
+    }
     let grid = Grid::new(geometry, cells).ok()?;
     // Level ground has no relief; unknown ground is shown as such.
     let is_level = grid.range().is_some_and(|[low, high]| low == high);

@@ -1,11 +1,11 @@
 //! Terrain from files: SRTM tiles, GeoTIFF files and the EGM96 geoid behind the trait
 //! [`groundwave_systems::terrain::Terrain`].
 //!
-//! A tile is read once, whole, into native numbers and kept until its directory is dropped.
-//! Memory-mapping was weighed and refused: a mapped file that shrinks kills the process
+//! A tile is read whole into native numbers and kept within a memory budget, the least recently used
+//! going first. Memory-mapping was weighed and refused: a mapped file that shrinks kills the process
 //! (SIGBUS) where a read returns an error, compressed tiles need the memory anyway, and the
-//! byte order would have to be turned at every tap. The price is memory: 2.9 MB for each
-//! touched 3 arc-second tile, 26 MB for each touched 1 arc-second tile.
+//! byte order would have to be turned at every tap. The price is memory, 5.8 MB for a tile of
+//! 3 arc-seconds and 52 MB for one of 1 arc-second, and decoding again what was dropped.
 
 pub mod about;
 pub mod cache;
@@ -15,6 +15,7 @@ pub mod geoid;
 mod ground;
 pub mod hgt;
 mod index;
+pub mod memory;
 mod name;
 mod raster;
 mod read;

@@ -45,6 +45,12 @@ pub enum HgtError {
         /// The file.
         path: PathBuf,
     },
+    /// The file is not the one that was decoded before; heights of both would be mixed.
+    #[error("terrain tile {}: the file changed while it was in use", path.display())]
+    Changed {
+        /// The file.
+        path: PathBuf,
+    },
     /// The zip archive is damaged or uses what is not supported here.
     #[error("terrain tile {}: {reason} (allowed are stored or deflated, unencrypted entries)", path.display())]
     Archive {
@@ -115,7 +121,8 @@ fn open(path: &Path) -> Result<File, HgtError> {
 
 /// Everything a source holds, unless that is more than the largest tile.
 fn take_tile(source: impl Read, path: &Path) -> Result<Vec<u8>, HgtError> {
-    let mut bytes = Vec::new();
+    // All at once: memory that is not written to is not used.
+    let mut bytes = Vec::with_capacity(Resolution::MAX_BYTES as usize + 1);
     source
         .take(Resolution::MAX_BYTES + 1)
         .read_to_end(&mut bytes)

@@ -106,6 +106,14 @@ impl TerrainStack {
         Self { off_tiles, ..self }
     }
 
+    /// The same, keeping decoded posts of so many bytes in memory; those that are used again are decoded
+    /// again. Heights do not depend on it. Without a budget all tiles are kept.
+    #[must_use]
+    pub fn with_budget(self, budget_bytes: u64) -> Self {
+        let ground = self.ground.map(|ground| ground.with_budget(budget_bytes));
+        Self { ground, ..self }
+    }
+
     /// Decodes every tile once, see [`TileDirectory::check`].
     ///
     /// # Errors

@@ -1,7 +1,8 @@
 //! A directory of tiles as one piece of ground.
 //!
-//! Names are read once, at opening; a tile is decoded when a sample first falls on it. A tile
-//! that then turns out damaged behaves like a missing one and is remembered as a fault.
+//! Names are read once, at opening; a tile is decoded when a sample falls on it and kept within a
+//! memory budget. A tile that turns out damaged behaves like a missing one and is remembered as a
+//! fault.
 //!
 //! A tile owns its southern and western edge. A sample exactly on a shared edge is read from
 //! the owner, or from the neighbour that holds the same row or column when there is no owner:
@@ -9,12 +10,13 @@
 
 mod alone;
 mod cell;
+mod kept;
 mod known;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use groundwave_systems::terrain::{
     Curve, CurveRow, GeoPoint, HeightKind, KnownGround, Posts, Terrain, TerrainSource, TerrainUse,
@@ -23,6 +25,7 @@ use groundwave_systems::terrain::{
 use tracing::warn;
 
 use self::cell::{Cell, floor};
+use self::kept::{Facts, Held, Kept};
 use super::about::About;
 use super::folder::{DirectoryError, Folders, Found, Ignored};
 use super::gather::{LANES, Track};
@@ -39,6 +42,7 @@ pub const FAULT_TARGET: &str = "groundwave_io::terrain::fault";
 pub struct TileDirectory {
     tiles: BTreeMap<TileId, Slot>,
     ignored: Vec<Ignored>,
+    kept: Kept,
 }
 
 #[derive(Debug)]
@@ -50,7 +54,11 @@ struct Slot {
     kind: HeightKind,
     /// Resolution that the file claims; none where it claims no size of a tile.
     claimed: OnceLock<Option<Resolution>>,
-    tile: OnceLock<Result<Tile, HgtError>>,
+    /// The decoded tile while it is kept.
+    held: Held,
+    /// Of the file, since it was decoded first.
+    facts: OnceLock<Facts>,
+    fault: OnceLock<HgtError>,
     /// True once it supplied a sample.
     is_used: AtomicBool,
     digest: OnceLock<String>,
@@ -81,6 +89,7 @@ impl TileDirectory {
         let mut directory = Self {
             tiles: BTreeMap::new(),
             ignored: Vec::new(),
+            kept: Kept::default(),
         };
         for file in files {
             let kind = sources[file.source].kind();
@@ -104,7 +113,10 @@ impl TileDirectory {
 
     /// Notes that a tile supplied a sample.
     fn note_use(&self, id: TileId) {
-        if let Some(slot) = self.tiles.get(&id) {
+        if let Some(slot) = self.tiles.get(&id)
+            // Threads share what is only read.
+            && !slot.is_used.load(Ordering::Relaxed)
+        {
             slot.is_used.store(true, Ordering::Relaxed);
         }
     }
@@ -113,34 +125,6 @@ impl TileDirectory {
     #[must_use]
     pub fn ignored(&self) -> &[Ignored] {
         &self.ignored
-    }
-
-    /// Tiles that could not be decoded when they were first used, from south to north.
-    #[must_use]
-    pub fn faults(&self) -> Vec<(TileId, &HgtError)> {
-        let mut faults = Vec::new();
-        for (id, slot) in &self.tiles {
-            if let Some(Err(error)) = slot.tile.get() {
-                faults.push((*id, error));
-            }
-        }
-        faults
-    }
-
-    /// Decodes every tile once and keeps none, so that a command can refuse a damaged
-    /// directory before it starts.
-    ///
-    /// # Errors
-    /// The first tile, from south to north, that cannot be decoded.
-    pub fn check(&self) -> Result<(), HgtError> {
-        for (id, slot) in &self.tiles {
-            match slot.tile.get() {
-                Some(Ok(_)) => {}
-                Some(Err(error)) => return Err(error.clone()),
-                None => drop(slot.read(*id)?),
-            }
-        }
-        Ok(())
     }
 
     fn admit(&mut self, Found { path, name, source }: Found, kind: HeightKind) {
@@ -159,7 +143,9 @@ impl TileDirectory {
             source,
             kind,
             claimed: OnceLock::new(),
-            tile: OnceLock::new(),
+            held: Held::default(),
+            facts: OnceLock::new(),
+            fault: OnceLock::new(),
             is_used: AtomicBool::new(false),
             digest: OnceLock::new(),
         };
@@ -187,21 +173,9 @@ impl TileDirectory {
         self.ignored.push(Ignored { path, reason });
     }
 
-    /// The tile, decoded now if it was not before; `None` when it is absent or damaged.
-    fn tile(&self, id: TileId) -> Option<&Tile> {
-        let slot = self.tiles.get(&id)?;
-        let decoded = slot.tile.get_or_init(|| {
-            slot.read(id)
-                .inspect_err(
-                    |error| warn!(target: FAULT_TARGET, %error, tile = %id, "terrain tile counts as missing"),
-                )
-        });
-        decoded.as_ref().ok()
-    }
-
     /// The square around a position: that of the owner, or of a neighbour across an edge the
     /// position lies on.
-    fn cell(&self, lat_deg: f64, lon_deg: f64) -> Cell<'_> {
+    fn cell(&self, lat_deg: f64, lon_deg: f64) -> Cell {
         let (south_deg, west_deg) = (floor(lat_deg), floor(lon_deg));
         let (on_south, on_west) = (south_deg == lat_deg, west_deg == lon_deg);
         let squares = [
@@ -241,29 +215,29 @@ const TOGETHER: usize = 8;
 const STRETCH: usize = 256;
 
 /// A tile, its corner, and the way of a curve over it.
-struct Under<'a> {
-    tile: &'a Tile,
+struct Under {
+    tile: Arc<Tile>,
     corner_deg: [f64; 2],
     track: Track,
 }
 
-impl<'a> Under<'a> {
-    fn new(tile: &'a Tile, corner_deg: [f64; 2], curve: &Curve, inside: bool) -> Self {
+impl Under {
+    fn new(tile: Arc<Tile>, corner_deg: [f64; 2], curve: &Curve, inside: bool) -> Self {
         Self {
+            track: tile.track(corner_deg, curve, inside),
             tile,
             corner_deg,
-            track: tile.track(corner_deg, curve, inside),
         }
     }
 }
 
 /// Progress along a curve.
 #[derive(Default)]
-struct Way<'a> {
+struct Way {
     /// Heights filled.
     done: usize,
     /// Current square.
-    on: Option<Under<'a>>,
+    on: Option<Under>,
     /// True if nothing has been read of it yet.
     fresh: bool,
     greatest_m: f64,
@@ -273,13 +247,7 @@ struct Way<'a> {
 
 impl TileDirectory {
     /// Follows a curve until `until` heights are filled, or a few more.
-    fn follow<'a>(
-        &'a self,
-        row: &mut CurveRow<'_>,
-        way: &mut Way<'a>,
-        until: usize,
-        neighbour: Option<&Way<'a>>,
-    ) {
+    fn follow(&self, row: &mut CurveRow<'_>, way: &mut Way, until: usize, neighbour: Option<&Way>) {
         let all = row.elevation_msl_m.len();
         // A short rest would be read one by one.
         let until = if until + 2 * LANES > all { all } else { until };
@@ -294,7 +262,7 @@ impl TileDirectory {
                 return;
             };
             let (heights, wanted) = (&mut row.elevation_msl_m[way.done..], until - way.done);
-            let (tile, corner) = (under.tile, under.corner_deg);
+            let (tile, corner) = (&under.tile, under.corner_deg);
             let filled = tile.follow(
                 corner,
                 &row.curve,
@@ -323,14 +291,14 @@ impl TileDirectory {
     }
 
     /// Square under the position after `done` others; possibly that of a neighbour.
-    fn under<'a>(
-        &'a self,
-        curve: &Curve,
-        done: usize,
-        hint: Option<&Under<'a>>,
-    ) -> Option<Under<'a>> {
+    fn under(&self, curve: &Curve, done: usize, hint: Option<&Under>) -> Option<Under> {
         if let Some(same) = hint.filter(|under| surrounds(under.corner_deg, curve)) {
-            return Some(Under::new(same.tile, same.corner_deg, curve, true));
+            return Some(Under::new(
+                Arc::clone(&same.tile),
+                same.corner_deg,
+                curve,
+                true,
+            ));
         }
         let [lat_deg, lon_deg] = curve.position(1 + done);
         let cell = self.cell(lat_deg, lon_deg);
@@ -409,18 +377,15 @@ impl Terrain for TileDirectory {
 
     fn files(&self) -> BTreeMap<String, String> {
         let read = self.tiles.iter().filter_map(|(id, slot)| {
-            let tile = slot.tile.get()?.as_ref().ok()?;
-            let digest = slot.digest.get_or_init(|| tile.digest());
-            Some((format!("{FILE_NAME}{id}"), digest.clone()))
+            slot.facts.get()?;
+            Some((format!("{FILE_NAME}{id}"), self.digest(*id)?))
         });
         read.collect()
     }
 
     fn file_digest(&self, name: &str) -> Option<String> {
         let id: TileId = name.strip_prefix(FILE_NAME)?.parse().ok()?;
-        let tile = self.tile(id)?;
-        let slot = self.tiles.get(&id)?;
-        Some(slot.digest.get_or_init(|| tile.digest()).clone())
+        self.digest(id)
     }
 
     fn describe(&self) -> TerrainSource {

@@ -28,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Failure;
 use super::gateway::{GatewayConfig, RunningGateway};
-use super::terrain::{TerrainOptions, inputs_of, posts_parser};
+use super::terrain::{TerrainOptions, budget_bytes, inputs_of, memory_mb, posts_parser};
 use crate::gateway::Gateway;
 use crate::gateway::services::backups::Copier;
 use crate::http::serve::{Serving, serve_with, shutdown_signal};
@@ -99,6 +99,11 @@ pub struct ServerConfig {
     #[arg(long, env = "PLAN_POSTS", value_name = "WAY", value_parser = posts_parser())]
     pub posts: Option<Posts>,
 
+    /// Memory of decoded terrain, MB: the least recently used is dropped and decoded again when needed
+    /// [default: a quarter of the machine's]
+    #[arg(long = "memory", env = "PLAN_MEMORY", value_name = "MB", value_parser = memory_mb)]
+    pub memory_mb: Option<u64>,
+
     /// EGM96 geoid grid [default: none, undulation 0 m]
     #[arg(long, env = "PLAN_GEOID", value_name = "FILE")]
     pub geoid: Option<PathBuf>,
@@ -141,6 +146,7 @@ impl Server {
             false => OffTiles::AssumedSeaLevel,
         };
         let stack = stack.map_err(Failure::input)?.off_tiles(off_tiles);
+        let stack = stack.with_budget(budget_bytes(config.memory_mb));
         let inputs = inputs_of(&stack, config.flat_earth);
         let terrain: Arc<dyn Terrain> = Arc::new(stack);
         if config.srtm_dir.is_none() && !config.flat_earth {
@@ -214,6 +220,7 @@ impl Server {
                 let files = TerrainOptions {
                     srtm_dir: config.srtm_dir.clone(),
                     geoid: config.geoid.clone(),
+                    memory_mb: config.memory_mb,
                     ..TerrainOptions::default()
                 };
                 let planner = Planner::new(

@@ -107,6 +107,18 @@ impl Ground {
         }
     }
 
+    /// The same, keeping decoded posts of so many bytes; tiles and rasters have half each where there
+    /// are both.
+    pub fn with_budget(self, budget_bytes: u64) -> Self {
+        let is_mixed = self.tiles.tile_count() > 0 && !self.mosaic.rasters().is_empty();
+        let share_bytes = budget_bytes / if is_mixed { 2 } else { 1 };
+        Self {
+            tiles: self.tiles.with_budget(share_bytes),
+            mosaic: self.mosaic.with_budget(share_bytes),
+            ..self
+        }
+    }
+
     pub fn tiles(&self) -> &TileDirectory {
         &self.tiles
     }

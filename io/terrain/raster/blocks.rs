@@ -10,9 +10,6 @@ use tiff_reader::{Ifd, TiffFile, TiffSample};
 use super::error::RasterError;
 use super::header::{self, Header, Samples};
 
-/// Memory of decoded blocks, bytes.
-const BUDGET_BYTES: u64 = 512 << 20;
-
 /// Heights outside this range, m, are no heights: the deepest and the highest place of the Earth are
 /// -10,935 m and 8,849 m, and files without a declared value for missing posts have -32768 or -1e38.
 const HEIGHTS_M: std::ops::RangeInclusive<f64> = -12_000.0..=9_000.0;
@@ -46,11 +43,18 @@ pub(super) struct Blocks(Cache<Key, Arc<Block>, Size>);
 
 impl Default for Blocks {
     fn default() -> Self {
+        Self::within(512 << 20)
+    }
+}
+
+impl Blocks {
+    /// None yet; those of so many bytes are kept.
+    pub fn within(budget_bytes: u64) -> Self {
         // One shard: a block of the largest size must fit into it.
         let options = OptionsBuilder::new()
             .shards(1)
             .estimated_items_capacity(1024)
-            .weight_capacity(BUDGET_BYTES)
+            .weight_capacity(budget_bytes)
             .build()
             .expect("capacities are given");
         Self(Cache::with_options(
@@ -60,9 +64,7 @@ impl Default for Blocks {
             DefaultLifecycle::default(),
         ))
     }
-}
 
-impl Blocks {
     /// A block, made now if it is not kept.
     pub fn get(&self, key: Key, make: impl FnOnce() -> Block) -> Arc<Block> {
         let made = self

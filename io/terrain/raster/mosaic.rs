@@ -63,6 +63,12 @@ impl Mosaic {
         }
     }
 
+    /// The same, keeping decoded posts of so many bytes.
+    pub fn with_budget(self, budget_bytes: u64) -> Self {
+        let blocks = Blocks::within(budget_bytes);
+        Self { blocks, ..self }
+    }
+
     pub fn rasters(&self) -> &[Raster] {
         &self.rasters
     }

@@ -1,18 +1,20 @@
 //! Square degrees around positions.
 
+use std::sync::Arc;
+
 use groundwave_systems::terrain::TileId;
 
 use super::super::hgt::Tile;
 
 /// The square a sample falls into, kept from one sample to the next.
-pub(super) struct Cell<'a> {
+pub(super) struct Cell {
     pub south_deg: f64,
     /// Not wrapped, so that the longitudes of a path need not be.
     pub west_deg: f64,
-    pub tile: Option<(TileId, &'a Tile)>,
+    pub tile: Option<(TileId, Arc<Tile>)>,
 }
 
-impl Cell<'_> {
+impl Cell {
     /// Number of leading positions, at least the first, in this square without a tile.
     /// On its edges a neighbour may know, so the run ends before them.
     pub fn missing_run(&self, lat_deg: &[f64], lon_deg: &[f64]) -> usize {

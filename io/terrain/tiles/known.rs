@@ -13,8 +13,11 @@ impl TileDirectory {
 
 fn square((id, slot): (&TileId, &Slot)) -> Option<KnownGround> {
     // A damaged tile counts as missing from its first use on.
-    let resolution = match slot.tile.get() {
-        Some(decoded) => decoded.as_ref().ok()?.resolution(),
+    if slot.fault.get().is_some() {
+        return None;
+    }
+    let resolution = match slot.facts.get() {
+        Some(facts) => facts.resolution,
         None => slot.claimed(*id)?,
     };
     let (south, west) = (f64::from(id.south_deg()), f64::from(id.west_deg()));

@@ -14,6 +14,7 @@ use groundwave_io::scenario::{self, Scenario};
 use groundwave_io::sweep::TerrainFiles;
 use groundwave_io::terrain::TerrainStack;
 use groundwave_io::terrain::cache::INDEX_FILE;
+use groundwave_io::terrain::memory::MEMORY_MIN_MB;
 use groundwave_systems::terrain::{GeoPoint, Posts, Terrain, TileId};
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +24,7 @@ use open::{
     FLAT_EARTH, GEOID_FILE, NO_TERRAIN, POSTS, Sources, digests, downloaded, flat, open, user_cache,
 };
 
-pub use open::inputs_of;
+pub use open::{budget_bytes, inputs_of};
 pub use recorded::replay_failure;
 
 /// Sources of terrain and geoid.
@@ -56,6 +57,20 @@ pub struct TerrainOptions {
     /// [default: that of the scenario, else interpolated]
     #[arg(long, value_name = "WAY", env = "GROUNDWAVE_POSTS", value_parser = posts_parser())]
     pub posts: Option<Posts>,
+
+    /// Memory of decoded terrain, MB: the least recently used is dropped and decoded again when needed
+    /// [default: a quarter of the machine's]
+    #[arg(long = "memory", value_name = "MB", env = "GROUNDWAVE_MEMORY", value_parser = memory_mb)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_mb: Option<u64>,
+}
+
+/// Value of `--memory`, MB.
+pub(super) fn memory_mb(text: &str) -> Result<u64, String> {
+    let number = text.parse().ok();
+    number.filter(|mb| *mb >= MEMORY_MIN_MB).ok_or_else(|| {
+        format!("found {text}, allowed whole numbers from {MEMORY_MIN_MB} on: one tile of 1 arc-second takes 52 MB")
+    })
 }
 
 /// Values of `--posts`.
@@ -93,6 +108,7 @@ impl TerrainOptions {
             terrain_cache: self.terrain_cache.clone().or(other.terrain_cache),
             posts: self.posts.or(other.posts),
             fetch: self.fetch || other.fetch,
+            memory_mb: self.memory_mb.or(other.memory_mb),
         }
     }
 
@@ -186,6 +202,7 @@ impl TerrainOptions {
             geoid: geoid.or_else(|| downloaded(GEOID_FILE)),
             flat_earth: self.flat_earth,
             posts: self.posts.or(posts).unwrap_or_default(),
+            memory_mb: self.memory_mb,
         })
     }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use groundwave_io::hex::hex;
 use groundwave_io::terrain::cache::Index;
+use groundwave_io::terrain::memory::usual_budget_bytes;
 use groundwave_io::terrain::{OffTiles, TerrainStack};
 use groundwave_systems::terrain::{Flat, Posts, Terrain};
 use rayon::prelude::*;
@@ -67,6 +68,12 @@ pub(super) struct Sources {
     pub geoid: Option<PathBuf>,
     pub flat_earth: bool,
     pub posts: Posts,
+    pub memory_mb: Option<u64>,
+}
+
+/// Memory of decoded terrain, bytes.
+pub fn budget_bytes(memory_mb: Option<u64>) -> u64 {
+    memory_mb.map_or_else(usual_budget_bytes, |mb| mb.saturating_mul(1_000_000))
 }
 
 /// Opens tiles and a geoid. Ground without a tile is unknown, or at sea level with `flat_earth`.
@@ -77,14 +84,17 @@ pub(super) fn open(sources: Sources) -> Result<OpenTerrain, Failure> {
         geoid,
         flat_earth,
         posts,
+        memory_mb,
     } = sources;
     let folders: Vec<_> = folder.iter().chain(&cache).cloned().collect();
     let stack = TerrainStack::open_folders(&folders, geoid.as_deref(), posts);
     let stack = stack.map_err(Failure::input)?;
-    let stack = stack.off_tiles(match flat_earth {
-        true => OffTiles::SeaLevel,
-        false => OffTiles::Unknown,
-    });
+    let stack = stack
+        .with_budget(budget_bytes(memory_mb))
+        .off_tiles(match flat_earth {
+            true => OffTiles::SeaLevel,
+            false => OffTiles::Unknown,
+        });
     let inputs = inputs_of(&stack, flat_earth);
     let stack = Arc::new(stack);
     Ok(OpenTerrain {
@@ -97,6 +107,7 @@ pub(super) fn open(sources: Sources) -> Result<OpenTerrain, Failure> {
             terrain_cache: absolute(cache),
             posts: Some(posts),
             fetch: false,
+            memory_mb,
         },
         inputs,
     })

@@ -35,6 +35,7 @@ impl TerrainOptions {
         if inputs.contains_key(NO_TERRAIN) {
             return open(Sources {
                 geoid,
+                memory_mb: self.memory_mb,
                 ..Sources::default()
             });
         }
@@ -47,6 +48,7 @@ impl TerrainOptions {
                 folder: folder.or_else(|| downloaded("srtm")),
                 geoid,
                 flat_earth,
+                memory_mb: self.memory_mb,
                 posts: if is_nearest {
                     Posts::Nearest
                 } else {

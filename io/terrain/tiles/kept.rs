@@ -1,0 +1,243 @@
+//! Decoded tiles within a memory budget; the least recently used go first.
+//!
+//! Not by a cache crate, as the blocks of GeoTIFF files are: each lookup in one writes down who was
+//! asked for, in memory that all threads share, and their policies are made for thousands of small
+//! entries. Here are a few of 6 or 52 MB, asked for by all threads at once, once for some curves that
+//! are read together. Reading a tile that is kept writes nothing but the number of its users; use is
+//! noted in steps of decoded tiles, which is all the order that a choice among them needs.
+
+use std::fs;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::SystemTime;
+
+use groundwave_systems::terrain::TileId;
+use tracing::warn;
+
+use super::super::hgt::{Resolution, Tile};
+use super::super::read::HgtError;
+use super::{FAULT_TARGET, Slot, TileDirectory};
+
+/// A decoded tile, while it is kept.
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    tile: RwLock<Option<Arc<Tile>>>,
+    /// When it was last asked for: twice the number of tiles decoded by then, and 1 more unless it was
+    /// the last of them itself.
+    used: AtomicU64,
+}
+
+/// What holds of a file from its first decoding on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Facts {
+    pub resolution: Resolution,
+    file: FileState,
+}
+
+/// A file is read again as long as it is this one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct FileState {
+    bytes: u64,
+    modified: Option<SystemTime>,
+}
+
+/// Tiles in memory.
+#[derive(Debug)]
+pub(super) struct Kept {
+    budget_bytes: u64,
+    /// Number of tiles decoded so far.
+    decoded: AtomicU64,
+    tiles: Mutex<Tiles>,
+}
+
+#[derive(Debug, Default)]
+struct Tiles {
+    /// Each with its memory, bytes.
+    kept: Vec<(TileId, u64)>,
+    /// Memory of those and of what is being decoded.
+    bytes: u64,
+}
+
+impl Default for Kept {
+    fn default() -> Self {
+        Self {
+            budget_bytes: u64::MAX,
+            decoded: AtomicU64::new(0),
+            tiles: Mutex::default(),
+        }
+    }
+}
+
+impl Slot {
+    /// The tile, if it is kept.
+    fn kept(&self, decoded: u64) -> Option<Arc<Tile>> {
+        let held = self.held.tile.read();
+        let tile = held.unwrap_or_else(PoisonError::into_inner).clone()?;
+        let now = 2 * decoded + 1;
+        if self.held.used.load(Ordering::Relaxed) != now {
+            self.held.used.store(now, Ordering::Relaxed);
+        }
+        Some(tile)
+    }
+
+    /// Decodes the file; again only as long as it is the same.
+    fn read_same(&self, id: TileId) -> Result<Tile, HgtError> {
+        // Of a file that is not there, reading tells.
+        let file = fs::metadata(&self.path).ok().map(|found| FileState {
+            bytes: found.len(),
+            modified: found.modified().ok(),
+        });
+        if let (Some(facts), Some(file)) = (self.facts.get(), file)
+            && facts.file != file
+        {
+            let path = self.path.clone();
+            return Err(HgtError::Changed { path });
+        }
+        let tile = self.read(id)?;
+        if let Some(file) = file {
+            let resolution = tile.resolution();
+            let _ = self.facts.set(Facts { resolution, file });
+        }
+        Ok(tile)
+    }
+}
+
+impl TileDirectory {
+    /// The same, keeping decoded tiles of so many bytes at most. Those in use at a moment may come on
+    /// top where they do not fit.
+    #[must_use]
+    pub fn with_budget(mut self, budget_bytes: u64) -> Self {
+        self.kept.budget_bytes = budget_bytes;
+        self
+    }
+
+    /// Number of times that a tile was decoded.
+    #[must_use]
+    pub fn decoded_count(&self) -> u64 {
+        self.kept.decoded.load(Ordering::Relaxed)
+    }
+
+    /// Memory of the tiles that are kept, bytes.
+    #[must_use]
+    pub fn kept_bytes(&self) -> u64 {
+        let tiles = self.kept.tiles.lock();
+        tiles.unwrap_or_else(PoisonError::into_inner).bytes
+    }
+
+    /// The tile, decoded now if it is not kept; `None` when it is absent or damaged.
+    pub(super) fn tile(&self, id: TileId) -> Option<Arc<Tile>> {
+        let slot = self.tiles.get(&id)?;
+        let found = slot.kept(self.kept.decoded.load(Ordering::Relaxed));
+        found.or_else(|| self.decode(id, slot))
+    }
+
+    #[cold]
+    fn decode(&self, id: TileId, slot: &Slot) -> Option<Arc<Tile>> {
+        let held = slot.held.tile.write();
+        let mut held = held.unwrap_or_else(PoisonError::into_inner);
+        if held.is_some() {
+            return held.clone();
+        }
+        if slot.fault.get().is_some() {
+            return None;
+        }
+        // The file beside its posts.
+        let claimed = slot.claimed(id).unwrap_or(Resolution::OneArcSecond);
+        let reserved = 3 * claimed.bytes();
+        self.reserve(reserved);
+        let tile = match slot.read_same(id) {
+            Ok(tile) => Arc::new(tile),
+            Err(error) => {
+                warn!(target: FAULT_TARGET, %error, tile = %id, "terrain tile counts as missing");
+                let _ = slot.fault.set(error);
+                self.settle(reserved, None);
+                return None;
+            }
+        };
+        let decoded = 1 + self.kept.decoded.fetch_add(1, Ordering::Relaxed);
+        slot.held.used.store(2 * decoded, Ordering::Relaxed);
+        *held = Some(Arc::clone(&tile));
+        drop(held);
+        self.settle(reserved, Some((id, tile.memory_bytes())));
+        Some(tile)
+    }
+
+    /// Makes room for a tile that is being decoded.
+    fn reserve(&self, bytes: u64) {
+        let tiles = self.kept.tiles.lock();
+        let mut tiles = tiles.unwrap_or_else(PoisonError::into_inner);
+        tiles.bytes += bytes;
+        self.drop_oldest(&mut tiles);
+    }
+
+    /// Replaces what was reserved by the tile that came of it.
+    fn settle(&self, reserved: u64, tile: Option<(TileId, u64)>) {
+        let tiles = self.kept.tiles.lock();
+        let mut tiles = tiles.unwrap_or_else(PoisonError::into_inner);
+        tiles.bytes -= reserved;
+        if let Some((id, bytes)) = tile {
+            tiles.bytes += bytes;
+            tiles.kept.push((id, bytes));
+            // Others may have reserved more than there was.
+            self.drop_oldest(&mut tiles);
+        }
+    }
+
+    /// Drops tiles until the others fit.
+    fn drop_oldest(&self, tiles: &mut Tiles) {
+        // The first of the least, so that of those used in one step the one decoded first goes.
+        let used = |(id, _): &(TileId, u64)| {
+            let slot = self.tiles.get(id);
+            slot.map_or(0, |slot| slot.held.used.load(Ordering::Relaxed))
+        };
+        while tiles.bytes > self.kept.budget_bytes {
+            let oldest = (0..tiles.kept.len()).min_by_key(|at| used(&tiles.kept[*at]));
+            let Some(oldest) = oldest else { return };
+            let (id, freed) = tiles.kept.remove(oldest);
+            tiles.bytes -= freed;
+            if let Some(slot) = self.tiles.get(&id) {
+                // Locked for no longer than a clone takes: a tile that is being decoded is not in the list.
+                let held = slot.held.tile.write();
+                *held.unwrap_or_else(PoisonError::into_inner) = None;
+            }
+        }
+    }
+
+    /// SHA-256 digest of a tile's posts, worked out once.
+    pub(super) fn digest(&self, id: TileId) -> Option<String> {
+        let slot = self.tiles.get(&id)?;
+        if let Some(digest) = slot.digest.get() {
+            return Some(digest.clone());
+        }
+        let tile = self.tile(id)?;
+        Some(slot.digest.get_or_init(|| tile.digest()).clone())
+    }
+
+    /// Tiles that could not be decoded when they were used, from south to north.
+    #[must_use]
+    pub fn faults(&self) -> Vec<(TileId, &HgtError)> {
+        let faults = self.tiles.iter();
+        let faults = faults.filter_map(|(id, slot)| Some((*id, slot.fault.get()?)));
+        faults.collect()
+    }
+
+    /// Decodes every tile that was not yet once and keeps none, so that a command can refuse a damaged
+    /// directory before it starts.
+    ///
+    /// # Errors
+    /// The first tile, from south to north, that cannot be decoded.
+    pub fn check(&self) -> Result<(), HgtError> {
+        for (id, slot) in &self.tiles {
+            match (slot.fault.get(), slot.facts.get()) {
+                (Some(error), _) => return Err(error.clone()),
+                (None, Some(_)) => {}
+                (None, None) => drop(slot.read(*id)?),
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+#[path = "kept_tests.rs"]
+mod tests;
