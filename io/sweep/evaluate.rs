@@ -13,10 +13,26 @@ use rayon::prelude::*;
 use super::plan::{Plan, PlanSite, TILE_CELLS, Unit};
 use super::unit::{Column, SiteTile};
 
+/// Refuses a plan with a site that cannot be evaluated, before the work begins.
+///
+/// # Errors
+/// The first such site, and why.
+pub fn check_sites(plan: &Plan, terrain: &dyn Terrain) -> Result<(), String> {
+    let setups = setups(plan);
+    let outcomes: Vec<_> = (setups.par_iter())
+        .map(|setup| setup.prepare(terrain).map(drop))
+        .collect();
+    for (i, outcome) in outcomes.into_iter().enumerate() {
+        let name = &plan.sites[i % plan.sites.len()].name;
+        outcome.map_err(|bad| format!("site {name}: {bad}"))?;
+    }
+    Ok(())
+}
+
 /// The evaluation of units of `plan` over `terrain`, a site at a time.
 ///
 /// # Errors
-/// The first site that cannot be evaluated, and why.
+/// When the raster is none.
 pub fn evaluator<'a>(
     plan: &'a Plan,
     terrain: &'a dyn Terrain,
@@ -26,13 +42,6 @@ pub fn evaluator<'a>(
     let grid = Grid::new(corner, [grid.cell_deg; 2], [grid.rows, grid.cols])
         .map_err(|bad| bad.to_string())?;
     let setups = setups(plan);
-    // Every site is made ready once before the work begins, so that a wrong one is told at once.
-    for (i, setup) in setups.iter().enumerate() {
-        let name = &plan.sites[i % plan.sites.len()].name;
-        setup
-            .prepare(terrain)
-            .map_err(|bad| format!("site {name}: {bad}"))?;
-    }
     let pool = ScratchPool::default();
     Ok(move |unit: Unit, site: u16| {
         let variant = unit.variant as usize * plan.sites.len();

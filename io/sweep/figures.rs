@@ -59,6 +59,7 @@ fn offer(sweep: &Sweep, unit: Unit, cell: usize) -> Result<Offer, SweepError> {
     if !sweep.plan.reaching(unit.row, unit.col).is_empty() {
         let required_db = sweep.plan.margin_db as f32;
         for site in sweep.read(unit)?.sites() {
+            let site = site.map_err(|err| sweep.unreadable(unit, err))?;
             let answers = site.answers().map_err(|err| sweep.unreadable(unit, err))?;
             if network.hear(site.site, answers.answer(cell), required_db) {
                 servers.push(site.site);

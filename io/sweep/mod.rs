@@ -5,6 +5,9 @@
 //! 3. [`products`]: rasters, maps, outlines, tables and a summary, made of units while others are
 //!    still computed, or of those in the folder.
 //!
+//! [`Sweep::join`] lets processes that share nothing but the folder carry out a sweep together: they
+//! claim units by lease files.
+//!
 //! Worker loss, a kill and a restart are one case: whatever units are missing are computed. One
 //! process and any number of shards leave the same bytes, because a unit's bytes depend on the
 //! plan and its place alone, and products do not depend on the order of units.
@@ -15,11 +18,14 @@ mod evaluate;
 mod figures;
 mod fold;
 mod fold_tile;
+mod join;
+mod lease;
 mod maps;
 mod plan;
 mod product;
 pub mod products;
 mod rasters;
+mod shared_file;
 mod sink;
 mod summary;
 mod terrain_files;
@@ -28,7 +34,9 @@ mod unit_file;
 mod work;
 
 pub use drawing::Choices;
-pub use evaluate::evaluator;
+pub use evaluate::{check_sites, evaluator};
+pub use join::Joined;
+pub use lease::Worker;
 pub use plan::{Plan, PlanError, PlanGrid, PlanPoint, PlanSite, Unit};
 pub use summary::{NoAnswer, Summary, VariantSummary};
 pub use terrain_files::TerrainFiles;

@@ -1,11 +1,13 @@
 //! Rasters for a GIS.
 
+use std::io;
 use std::path::Path;
 
 use super::fold_tile::Layer;
 use super::plan::{Plan, TILE_CELLS, Unit};
 use super::product::{Wanted, product};
 use super::unit::{Column, Level, SiteTile, is_answered};
+use super::unit_file::PackedSite;
 use super::work::{Sweep, SweepError, across};
 use crate::raster::cog::{Band, CogLayout, CogWriter, Samples};
 use crate::raster::{Cells, GridGeometry, Pyramid, Resampling, Window};
@@ -212,10 +214,13 @@ impl<'a> SiteRaster<'a> {
         let units: Vec<Unit> = reached
             .map(|(row, col)| Unit { variant, row, col })
             .collect();
-        across(units, |unit| {
-            let packed = sweep.read(unit)?;
-            let site = packed.sites().find(|site| site.site == self.site);
+        across(self.plan, units, |unit| {
+            let mut packed = sweep.read(unit)?;
             let failed = |err| sweep.unreadable(unit, err);
+            let is_own = |site: &io::Result<PackedSite>| {
+                (site.as_ref()).map_or(true, |site| site.site == self.site)
+            };
+            let site = packed.sites().find(is_own).transpose().map_err(failed)?;
             let tile = site
                 .map(|site| site.tile(&self.plan.columns))
                 .transpose()

@@ -14,7 +14,7 @@ use super::plan::{Plan, Unit};
 use super::product::{Product, Wanted, product};
 use super::rasters::{SiteRaster, layer_writer, raster_of};
 use super::unit::{Column, Level, SiteTile};
-use super::unit_file::{PackedSite, UnitReader};
+use super::unit_file::PackedSite;
 use super::work::{Supply, Sweep, SweepError, across};
 use crate::raster::cog::CogWriter;
 use crate::raster::{Cells, Grid, Pyramid, Tile, Window};
@@ -238,15 +238,16 @@ impl<'a> Sink<'a> {
     /// As [`Sweep::work`]; [`SweepError::Unfinished`] when a unit is missing that nothing computes.
     pub fn feed(&self, units: Vec<Unit>, supply: Supply<'_>) -> Result<(), SweepError> {
         let sweep = self.sweep;
-        across(units, |unit| {
+        across(&sweep.plan, units, |unit| {
             if supply.stop.load(Ordering::Relaxed) {
                 return Err(SweepError::Stopped);
             }
-            let found = UnitReader::open(&sweep.unit_path(unit));
-            let found = found.map_err(|err| sweep.unreadable(unit, err))?;
+            let failed = |err| sweep.unreadable(unit, err);
+            let mut found = sweep.open(unit).map_err(failed)?;
             let mut sink = self.unit(unit);
-            match (&found, supply.evaluate) {
-                (Some(packed), _) => packed.sites().try_for_each(|site| sink.hear_packed(site))?,
+            match (&mut found, supply.evaluate) {
+                (Some(packed), _) => (packed.sites())
+                    .try_for_each(|site| sink.hear_packed(&site.map_err(failed)?))?,
                 (None, Some(evaluate)) => {
                     sweep.make(unit, supply.stop, evaluate, |tile| sink.hear(tile))?;
                 }
@@ -327,7 +328,7 @@ impl UnitSink<'_, '_> {
     ///
     /// # Errors
     /// When it cannot be unpacked or a raster cannot be written.
-    pub fn hear_packed(&mut self, site: PackedSite<'_>) -> Result<(), SweepError> {
+    pub fn hear_packed(&mut self, site: &PackedSite) -> Result<(), SweepError> {
         let sweep = self.sink.sweep;
         let failed = |err| sweep.unreadable(self.unit, err);
         if self.needs_levels {

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::shared_file::write_once;
 use super::work::{Sweep, SweepError};
 
 /// Name of the file in the folder of a sweep.
@@ -39,15 +40,11 @@ impl Sweep {
         let path = self.folder().join(FILE_NAME);
         let mut json = serde_json::to_vec_pretty(files).expect("paths are plain data");
         json.push(b'\n');
-        // Every worker notes the same.
-        if fs::read(&path).is_ok_and(|there| there == json) {
-            return Ok(());
-        }
-        let written = crate::raster::write_whole(&path, &json);
-        written.map_err(|err| SweepError::Disk {
+        // Every worker of a machine notes the same.
+        write_once(&path, &json).map_err(|err| SweepError::Disk {
             operation: "write",
             path,
-            err: io::Error::other(err),
+            err,
         })
     }
 

@@ -11,9 +11,10 @@
 //! over real ground hardly one can be foreseen, and looking for it takes longer than writing it.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io::{self, Read, Seek, Write};
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use flate2::Compression;
 use flate2::read::DeflateDecoder;
@@ -21,14 +22,18 @@ use flate2::write::DeflateEncoder;
 use sha2::{Digest, Sha256};
 use tempfile::{SpooledData, SpooledTempFile, spooled_tempfile_in};
 
+use super::shared_file::{cause, is_busy};
 use super::unit::{Answers, Column, SiteTile, is_answered};
-use crate::raster::{PartFile, RasterError};
+use crate::raster::PartFile;
 
 /// First bytes of a unit file; the digits are the format.
 const MAGIC: &[u8; 8] = b"GWUNIT04";
 
 /// Bytes of the digest at the end.
 const DIGEST: usize = 32;
+
+/// Bytes read at a time.
+const READ_BYTES: usize = 1 << 16;
 
 /// Before each site: its number (`u16`), its cells, the bytes of its flags and those of all that
 /// follows (`u32`), little-endian.
@@ -41,8 +46,8 @@ pub fn path(folder: &Path, digest: &str) -> PathBuf {
     folder.join(&digest[..2]).join(format!("{digest}.unit"))
 }
 
-/// Memory limit of a unit being written, bytes; more goes to a scratch file.
-const MEMORY_MAX: usize = 16 << 20;
+/// Memory limit of a unit being written, bytes: one site, usually. More goes to a scratch file.
+const MEMORY_MAX: usize = 2 << 20;
 
 /// A unit being made, site by site in the plan's order.
 pub struct UnitWriter {
@@ -114,7 +119,13 @@ impl UnitWriter {
     /// When the disk does not take it.
     pub fn commit(self) -> io::Result<()> {
         // Only now under its name, which is locked while it is written.
-        let mut part = PartFile::create(&self.path).map_err(disk)?;
+        let mut part = loop {
+            match PartFile::create(&self.path).map_err(cause) {
+                // Another worker is writing the same bytes, which takes a moment.
+                Err(err) if is_busy(&err) => std::thread::sleep(Duration::from_millis(10)),
+                part => break part?,
+            }
+        };
         match self.body.into_inner() {
             SpooledData::InMemory(bytes) => part.write_all(bytes.get_ref())?,
             SpooledData::OnDisk(mut file) => {
@@ -124,39 +135,27 @@ impl UnitWriter {
         }
         part.write_all(&self.digest.finalize())?;
         // Not waiting for the disk: a unit that a power cut tears is missed by its digest.
-        part.place().map_err(disk)
+        part.place().map_err(cause)
     }
 }
 
-/// The error of the disk itself where there is one: who asks wants to know what kind it is.
-fn disk(error: RasterError) -> io::Error {
-    match error {
-        RasterError::Write { source, .. } => source,
-        error => io::Error::other(error),
-    }
-}
-
-/// True if a whole unit lies at `path`.
-///
-/// # Errors
-/// When the disk fails.
-pub fn exists(path: &Path) -> io::Result<bool> {
-    UnitReader::open(path).map(|unit| unit.is_some())
-}
-
-/// A whole unit, still packed.
+/// A whole unit, still packed. Its sites are read one after another.
 pub struct UnitReader {
-    bytes: Vec<u8>,
+    file: BufReader<File>,
+    /// Length without the digest, bytes.
+    body: u64,
 }
 
 /// One site of a unit, still packed.
-#[derive(Clone, Copy)]
-pub struct PackedSite<'a> {
+#[derive(Clone, PartialEq)]
+pub struct PackedSite {
     /// Index of the site in the plan.
     pub site: u16,
     cells: usize,
-    flags: &'a [u8],
-    layers: &'a [u8],
+    /// Flags, then the layers.
+    packed: Vec<u8>,
+    /// Length of the flags, bytes.
+    flags: usize,
 }
 
 impl UnitReader {
@@ -166,45 +165,96 @@ impl UnitReader {
     /// # Errors
     /// When the disk fails otherwise.
     pub fn open(path: &Path) -> io::Result<Option<Self>> {
-        let mut bytes = match fs::read(path) {
-            Ok(bytes) => bytes,
+        let Some(mut unit) = Self::open_known(path)? else {
+            return Ok(None);
+        };
+        let mut body = (&mut unit.file).take(unit.body);
+        let mut digest = Sha256::new();
+        loop {
+            let bytes = body.fill_buf()?;
+            if bytes.is_empty() {
+                break;
+            }
+            digest.update(bytes);
+            let read = bytes.len();
+            body.consume(read);
+        }
+        let mut stated = [0; DIGEST];
+        unit.file.read_exact(&mut stated)?;
+        unit.file.rewind()?;
+        Ok((digest.finalize().as_slice() == stated).then_some(unit))
+    }
+
+    /// As [`UnitReader::open`] for a unit whose digest is known to be right.
+    ///
+    /// # Errors
+    /// As [`UnitReader::open`].
+    pub fn open_known(path: &Path) -> io::Result<Option<Self>> {
+        let file = match File::open(path) {
+            Ok(file) => file,
             Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(err) => return Err(err),
         };
-        let Some(body) = bytes.len().checked_sub(DIGEST) else {
+        let least = MAGIC.len() + DIGEST;
+        let body = file.metadata()?.len().checked_sub(DIGEST as u64);
+        let Some(body) = body.filter(|body| body + DIGEST as u64 >= least as u64) else {
             return Ok(None);
         };
-        let whole = Sha256::digest(&bytes[..body]).as_slice() == &bytes[body..];
-        bytes.truncate(body);
-        Ok((whole && bytes.starts_with(MAGIC)).then_some(Self { bytes }))
+        let mut file = BufReader::with_capacity(READ_BYTES, file);
+        let mut magic = [0; MAGIC.len()];
+        file.read_exact(&mut magic)?;
+        file.rewind()?;
+        Ok((magic == *MAGIC).then_some(Self { file, body }))
     }
 
     /// Sites in the plan's order.
-    pub fn sites(&self) -> impl Iterator<Item = PackedSite<'_>> {
-        let mut rest = &self.bytes[MAGIC.len()..];
+    pub fn sites(&mut self) -> impl Iterator<Item = io::Result<PackedSite>> + '_ {
+        let mut left = self.body - MAGIC.len() as u64;
+        let mut begun = false;
         std::iter::from_fn(move || {
-            let (head, tail) = rest.split_at_checked(HEAD)?;
-            let number =
-                |at: usize| u32::from_le_bytes([0, 1, 2, 3].map(|i| head[at + i])) as usize;
-            let (packed, next) = tail.split_at_checked(number(10))?;
-            let (flags, layers) = packed.split_at_checked(number(6))?;
-            rest = next;
-            Some(PackedSite {
-                site: u16::from_le_bytes([head[0], head[1]]),
-                cells: number(2),
-                flags,
-                layers,
-            })
+            if left == 0 {
+                return None;
+            }
+            let site = self.begin(&mut begun).and_then(|()| self.next(&mut left));
+            if site.is_err() {
+                left = 0;
+            }
+            Some(site)
+        })
+    }
+
+    fn begin(&mut self, begun: &mut bool) -> io::Result<()> {
+        if !std::mem::replace(begun, true) {
+            self.file.seek(SeekFrom::Start(MAGIC.len() as u64))?;
+        }
+        Ok(())
+    }
+
+    fn next(&mut self, left: &mut u64) -> io::Result<PackedSite> {
+        let mut head = [0; HEAD];
+        self.file.read_exact(&mut head)?;
+        let number = |at: usize| u32::from_le_bytes([0, 1, 2, 3].map(|i| head[at + i]));
+        let (flags, bytes) = (number(6), number(10));
+        let end = HEAD as u64 + u64::from(bytes);
+        *left =
+            (left.checked_sub(end).filter(|_| flags <= bytes)).ok_or(io::ErrorKind::InvalidData)?;
+        let mut packed = vec![0; bytes as usize];
+        self.file.read_exact(&mut packed)?;
+        Ok(PackedSite {
+            site: u16::from_le_bytes([head[0], head[1]]),
+            cells: number(2) as usize,
+            packed,
+            flags: flags as usize,
         })
     }
 }
 
-impl PackedSite<'_> {
+impl PackedSite {
     /// Margins and flags of the site.
     ///
     /// # Errors
     /// When it cannot be unpacked, although its digest was right.
-    pub fn answers(self) -> io::Result<Answers> {
+    pub fn answers(&self) -> io::Result<Answers> {
         Ok(self.unpack()?.0)
     }
 
@@ -213,7 +263,7 @@ impl PackedSite<'_> {
     ///
     /// # Errors
     /// As [`PackedSite::answers`].
-    pub fn tile(self, columns: &BTreeSet<Column>) -> io::Result<SiteTile> {
+    pub fn tile(&self, columns: &BTreeSet<Column>) -> io::Result<SiteTile> {
         let (answers, mut layers) = self.unpack()?;
         let flags = &answers.flags;
         let mut next = || layer(&mut layers, flags);
@@ -232,8 +282,8 @@ impl PackedSite<'_> {
 
     fn unpack(&self) -> io::Result<(Answers, &[u8])> {
         let mut flags = vec![0; self.cells];
-        DeflateDecoder::new(self.flags).read_exact(&mut flags)?;
-        let mut layers = self.layers;
+        let (packed, mut layers) = self.packed.split_at(self.flags);
+        DeflateDecoder::new(packed).read_exact(&mut flags)?;
         let margin_db = layer(&mut layers, &flags)?;
         Ok((Answers { margin_db, flags }, layers))
     }
@@ -285,6 +335,10 @@ mod tests {
         BTreeSet::from([Column::PathLoss, Column::Rate])
     }
 
+    fn exists(path: &Path) -> io::Result<bool> {
+        UnitReader::open(path).map(|unit| unit.is_some())
+    }
+
     fn sample() -> Vec<SiteTile> {
         let site = |site: u16| {
             let flags: Vec<u8> = (0..300).map(|i| (i % 16) as u8).collect();
@@ -323,17 +377,19 @@ mod tests {
         let [one, two, none] = ["abcd", "abce", "ffff"].map(|name| path(folder.path(), name));
         write(&one, &sample());
         write(&two, &sample());
-        let unit = UnitReader::open(&one).unwrap().unwrap();
-        let read: Vec<_> = unit
+        let mut unit = UnitReader::open(&one).unwrap().unwrap();
+        let read = unit
             .sites()
-            .map(|site| site.tile(&columns()).unwrap())
-            .collect();
-        assert_eq!(read, sample());
-        let few = unit.sites().next().unwrap().tile(&BTreeSet::new()).unwrap();
+            .map(|site| site.unwrap().tile(&columns()).unwrap());
+        assert_eq!(read.collect::<Vec<_>>(), sample());
+        let mut first = || unit.sites().next().unwrap().unwrap();
+        let few = first().tile(&BTreeSet::new()).unwrap();
         assert_eq!(few.p90_dbm, sample()[0].p90_dbm);
         let beyond = BTreeSet::from([Column::PathLoss, Column::FieldStrength, Column::Rate]);
-        assert!(unit.sites().next().unwrap().tile(&beyond).is_err());
-        for (site, tile) in unit.sites().zip(sample()) {
+        assert!(first().tile(&beyond).is_err());
+        let mut known = UnitReader::open_known(&one).unwrap().unwrap();
+        for (site, tile) in known.sites().zip(sample()) {
+            let site = site.unwrap();
             assert_eq!(
                 (site.site, site.answers().unwrap()),
                 (tile.site, tile.answers)

@@ -1,16 +1,19 @@
 //! Doing the units: those of a share that are not there yet, side by side.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
 use thiserror::Error;
 
-use super::plan::{Plan, Unit};
+use super::plan::{Plan, TILE_CELLS, Unit};
+use super::shared_file::write_once;
 use super::unit::SiteTile;
 use super::unit_file::{self, UnitReader, UnitWriter};
 
@@ -140,20 +143,44 @@ pub struct Supply<'s> {
     pub done: &'s (dyn Fn(Unit, bool) + Sync),
 }
 
-/// Calls `each` for all units, side by side. They begin in blocks of 4 by 4, so that few tiles of
-/// overviews are incomplete at a time.
+/// Calls `each` for all units, side by side, in the order of [`regional`].
 ///
 /// # Errors
 /// The first failure.
 pub(super) fn across(
+    plan: &Plan,
     mut units: Vec<Unit>,
     each: impl Fn(Unit) -> Result<(), SweepError> + Sync,
 ) -> Result<(), SweepError> {
-    units.sort_by_key(|unit| (unit.row / 4, unit.col / 4, unit.row, unit.col));
+    regional(plan, &mut units);
     let next = AtomicUsize::new(0);
     // One by one, so that no thread keeps some to itself while another has none left.
     let tasks = units.par_iter().with_max_len(1);
     tasks.try_for_each(|_| each(units[next.fetch_add(1, Ordering::Relaxed)]))
+}
+
+/// Side of the blocks in which units begin, units.
+const BLOCK: u32 = 4;
+
+/// Square degree, southwards and eastwards, of the block of units that holds `unit`.
+pub(super) fn region(plan: &Plan, unit: Unit) -> [i64; 2] {
+    let grid = &plan.grid;
+    let middle = |number: u32| {
+        let cells = u64::from(number / BLOCK * BLOCK + BLOCK / 2) * u64::from(TILE_CELLS);
+        cells as f64 * grid.cell_deg
+    };
+    let lat_deg = grid.north_deg - middle(unit.row);
+    let lon_deg = grid.west_deg + middle(unit.col);
+    [-lat_deg.floor() as i64, lon_deg.floor() as i64]
+}
+
+/// Orders units so that those computed side by side touch few tiles of terrain and leave few tiles of
+/// overviews incomplete: by square degrees, in them by blocks of 4 by 4.
+pub(super) fn regional(plan: &Plan, units: &mut [Unit]) {
+    units.sort_by_cached_key(|&unit| {
+        let block = [unit.row / BLOCK, unit.col / BLOCK];
+        (region(plan, unit), block, unit.row, unit.col, unit.variant)
+    });
 }
 
 /// A plan and the folder it is carried out in.
@@ -164,6 +191,9 @@ pub struct Sweep {
     /// Digest of the plan.
     pub digest: String,
     folder: PathBuf,
+    /// Units whose digests were found to be right, or that were written here: they are not hashed
+    /// again.
+    known: Mutex<BTreeSet<Unit>>,
 }
 
 /// Outcome of a run of units.
@@ -208,8 +238,11 @@ impl Sweep {
             Err(err) if err.kind() == io::ErrorKind::NotFound => {
                 let mut json = serde_json::to_vec_pretty(&plan).expect("a plan is plain data");
                 json.push(b'\n');
-                crate::raster::write_whole(&manifest, &json)
-                    .map_err(|err| disk("write", &manifest)(io::Error::other(err)))?;
+                write_once(&manifest, &json).map_err(disk("write", &manifest))?;
+                // Another process may have begun another sweep at the same moment.
+                if fs::read(&manifest).map_err(disk("read", &manifest))? != json {
+                    return Self::enter(plan, folder);
+                }
             }
             Err(err) => return Err(disk("read", &manifest)(err)),
         }
@@ -217,6 +250,7 @@ impl Sweep {
             plan,
             digest,
             folder: folder.to_owned(),
+            known: Mutex::default(),
         })
     }
 
@@ -239,6 +273,7 @@ impl Sweep {
             digest: plan.digest(),
             plan,
             folder: folder.to_owned(),
+            known: Mutex::default(),
         })
     }
 
@@ -278,22 +313,15 @@ impl Sweep {
         let mut worked = Worked::default();
         for (_, unit) in share {
             worked.units += 1;
-            let path = self.unit_path(unit);
-            let there = unit_file::exists(&path).map_err(|err| SweepError::Disk {
-                operation: "read",
-                path,
-                err,
-            })?;
-            if there {
+            let there = self.open(unit).map_err(|err| self.unreadable(unit, err))?;
+            if there.is_some() {
                 worked.found += 1;
                 done(unit, true);
             } else {
                 missing.push(unit);
             }
         }
-        // One by one, so that no thread keeps some to itself while another has none left.
-        let each = missing.par_iter().with_max_len(1);
-        each.try_for_each(|&unit| {
+        across(&self.plan, missing, |unit| {
             self.make(unit, stop, evaluate, |_| Ok(()))?;
             done(unit, false);
             Ok(())
@@ -333,7 +361,30 @@ impl Sweep {
             file.push(&tile).map_err(disk)?;
             hear(&tile)?;
         }
-        file.map_or(Ok(()), UnitWriter::commit).map_err(disk)
+        file.map_or(Ok(()), UnitWriter::commit).map_err(disk)?;
+        self.known().insert(unit);
+        Ok(())
+    }
+
+    fn known(&self) -> MutexGuard<'_, BTreeSet<Unit>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Opens a unit and looks at its digest, unless that was done before; `None` when there is none or
+    /// it is not whole.
+    ///
+    /// # Errors
+    /// When the disk fails otherwise.
+    pub(super) fn open(&self, unit: Unit) -> io::Result<Option<UnitReader>> {
+        let path = self.unit_path(unit);
+        if self.known().contains(&unit) {
+            return UnitReader::open_known(&path);
+        }
+        let found = UnitReader::open(&path)?;
+        if found.is_some() {
+            self.known().insert(unit);
+        }
+        Ok(found)
     }
 
     pub(super) fn missing(&self, missing: usize) -> SweepError {
@@ -350,14 +401,9 @@ impl Sweep {
     pub fn require_all(&self) -> Result<(), SweepError> {
         let units = self.plan.units();
         let mut missing = 0;
-        for unit in &units {
-            let path = self.unit_path(*unit);
-            let there = unit_file::exists(&path).map_err(|err| SweepError::Disk {
-                operation: "read",
-                path,
-                err,
-            })?;
-            missing += usize::from(!there);
+        for &unit in &units {
+            let there = self.open(unit).map_err(|err| self.unreadable(unit, err))?;
+            missing += usize::from(there.is_none());
         }
         let all = units.len();
         if missing > 0 {
@@ -372,7 +418,7 @@ impl Sweep {
     /// # Errors
     /// [`SweepError::Unfinished`] when it is not, [`SweepError::Disk`].
     pub fn read(&self, unit: Unit) -> Result<UnitReader, SweepError> {
-        let found = UnitReader::open(&self.unit_path(unit));
+        let found = self.open(unit);
         let found = found.map_err(|err| self.unreadable(unit, err))?;
         found.ok_or_else(|| self.missing(1))
     }

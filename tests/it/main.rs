@@ -27,6 +27,7 @@ mod schedule;
 mod schemathesis;
 mod support;
 mod sweep;
+mod sweep_join;
 mod terrain;
 mod testbed;
 mod tidy;

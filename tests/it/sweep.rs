@@ -13,14 +13,14 @@ use groundwave_needs::needs;
 use crate::support::{self, refusal, stdout};
 
 /// Two masts on flat ground and what listens to them.
-const FLAT: &str = "[scenario]\ntitle = \"flat sweep\"\nduration_s = 1\n[terrain]\nflat_msl_m = 10\n\
+pub const FLAT: &str = "[scenario]\ntitle = \"flat sweep\"\nduration_s = 1\n[terrain]\nflat_msl_m = 10\n\
     [[node]]\nname = \"west\"\nlat_deg = 57.7\nlon_deg = 11.90\nheight_agl_m = 20\n\
     radio = \"wifi_2g4_mesh\"\nantenna = \"omni_5\"\n\
     [[node]]\nname = \"east\"\nlat_deg = 57.7\nlon_deg = 11.95\nheight_agl_m = 30\n\
     radio = \"wifi_2g4_mesh\"\nantenna = \"omni_5\"\n\
     [coverage]\nradius_km = 4\ncell_arcsec = 9\nchoose = 1\n";
 
-fn sweep(scenario: &Path, out: &Path, more: &[&str]) -> std::process::Output {
+pub fn sweep(scenario: &Path, out: &Path, more: &[&str]) -> std::process::Output {
     let mut arguments = vec![
         "sweep",
         scenario.to_str().unwrap(),
@@ -33,7 +33,7 @@ fn sweep(scenario: &Path, out: &Path, more: &[&str]) -> std::process::Output {
 }
 
 /// Every file of a finished sweep, by its place.
-fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+pub fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(next) = folders.pop() {
@@ -54,7 +54,7 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-fn assert_same(a: &Path, b: &Path) {
+pub fn assert_same(a: &Path, b: &Path) {
     let (a, b) = (files(a), files(b));
     assert_eq!(a.keys().collect::<Vec<_>>(), b.keys().collect::<Vec<_>>());
     for (place, bytes) in &a {

@@ -11,8 +11,8 @@ use groundwave::text::{Align, Table};
 use groundwave_io::raster::cog::Compression;
 use groundwave_io::sweep::products::{self, Product, Wanted};
 use groundwave_io::sweep::{
-    Choices, Evaluate, NoAnswer, Plan, Shard, Supply, Sweep as Work, SweepError, Worked, evaluator,
-    plan,
+    Choices, Evaluate, Joined, NoAnswer, Plan, Shard, Supply, Sweep as Work, SweepError, Worked,
+    Worker, check_sites, evaluator, plan,
 };
 use groundwave_systems::radio::Verdict;
 
@@ -29,9 +29,14 @@ Examples:
   groundwave sweep examples/coverage.toml -o out/shards --shard 1/2   # each worker one, any order
   groundwave sweep examples/coverage.toml -o out/shards --shard 2/2
   groundwave sweep merge out/shards                                   # after all shards
+  groundwave sweep examples/coverage.toml -o out/joined --join        # any number of workers, at any time
+  groundwave sweep merge out/joined                                   # after they ended
   groundwave sweep examples/coverage.toml -o out/maps --products margin,best_server,power
   groundwave sweep examples/coverage.toml -o out/clear --scale margin=auto --palette margin=cividis --clear-below margin=3
   groundwave sweep examples/coverage.toml -o out/coverage --json | jq '.variants[].covered_percent'";
+
+/// Time without a sign of life after which others take over the units of a worker, s.
+const LEASE_S: u64 = 60;
 
 /// Compute the coverage of each site and the best server of the network
 ///
@@ -53,6 +58,16 @@ pub struct Sweep {
     /// Compute only shard I of N, without products
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
+
+    /// Compute units that no other worker has, until all are done, without products; workers that share
+    /// the folder, on one machine or several, may start with the same command and end at any time
+    #[arg(long, conflicts_with = "shard")]
+    join: bool,
+
+    /// Take over the units of a worker that gave no sign for so many seconds [default: 60]
+    #[arg(long, value_name = "SECONDS", requires = "join",
+        value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    lease: Option<u64>,
 
     #[command(flatten)]
     shared: SharedArgs,
@@ -175,9 +190,7 @@ impl Sweep {
         let (plan, ground, maps) = self.plan(scenario_path)?;
         let wanted = self.shared.wanted(&maps)?;
         // Before the folder is created: a rejected sweep leaves nothing behind.
-        evaluator(&plan, &*ground.terrain)
-            .map(drop)
-            .map_err(Failure::Input)?;
+        check_sites(&plan, &*ground.terrain).map_err(Failure::Input)?;
         // Units that hold more columns than are wanted serve as well.
         let plan = match Work::find(out) {
             Ok(found) if found.plan.serves(&plan) => found.plan,
@@ -186,6 +199,10 @@ impl Sweep {
         let work = Work::enter(plan, out).map_err(failure)?;
         work.note_terrain(&ground.files()).map_err(failure)?;
         work.note_maps(&maps).map_err(failure)?;
+        if self.join {
+            let lease_s = self.lease.unwrap_or(LEASE_S);
+            return join(&work, &ground, lease_s, output);
+        }
         let Some(shard) = self.shard else {
             let evaluate = evaluator(&work.plan, &*ground.terrain).map_err(Failure::Input)?;
             return finish(&work, &ground, &wanted, Some(&evaluate), output);
@@ -239,6 +256,56 @@ fn failure(error: SweepError) -> Failure {
     }
 }
 
+/// Computes units beside other workers until all are there.
+fn join(work: &Work, ground: &OpenTerrain, lease_s: u64, output: Output) -> Result<(), Failure> {
+    let stop = interrupts()?;
+    let worker = Worker::this().map_err(Failure::machine)?;
+    let progress = units_progress(work.plan.units().len());
+    let evaluate = evaluator(&work.plan, &*ground.terrain).map_err(Failure::Input)?;
+    let joined = work.join(&worker, lease_s, &stop, &evaluate, |_, found| {
+        advance(&progress, found);
+    });
+    progress.finish_and_clear();
+    let Joined {
+        units,
+        computed,
+        taken_over,
+    } = joined.map_err(failure)?;
+    ground.check_tiles()?;
+    if output.json {
+        return output.json(&serde_json::json!({
+            "worker": format!("{:016x}", worker.id),
+            "units": units,
+            "computed": computed,
+            "taken_over": taken_over,
+        }));
+    }
+    let over = match taken_over {
+        0 => String::new(),
+        units => format!(", {units} of them taken over from workers that ended"),
+    };
+    output.text(&format!(
+        "all {units} units done, {computed} by this worker{over}; next: groundwave sweep merge {}\n",
+        work.folder().display()
+    ))
+}
+
+fn units_progress(units: usize) -> indicatif::ProgressBar {
+    output::progress(
+        units as u64,
+        "{bar:30} {pos}/{len} units  {per_sec}  {elapsed} elapsed, {eta} left  {msg}",
+    )
+}
+
+/// Counts a unit.
+fn advance(progress: &indicatif::ProgressBar, found: bool) {
+    progress.inc(1);
+    if found {
+        // Units found on disk say nothing of the speed of the rest.
+        progress.reset_eta();
+    }
+}
+
 fn compute(
     work: &Work,
     ground: &OpenTerrain,
@@ -247,18 +314,9 @@ fn compute(
 ) -> Result<Worked, Failure> {
     let all = work.plan.units().len();
     let share = (0..all).filter(|place| shard.holds(*place)).count();
-    let progress = output::progress(
-        share as u64,
-        "{bar:30} {pos}/{len} units  {per_sec}  {elapsed} elapsed, {eta} left",
-    );
+    let progress = units_progress(share);
     let evaluate = evaluator(&work.plan, &*ground.terrain).map_err(Failure::Input)?;
-    let worked = work.work(shard, stop, &evaluate, |_, found| {
-        progress.inc(1);
-        if found {
-            // Units found on disk say nothing of the speed of the rest.
-            progress.reset_eta();
-        }
-    });
+    let worked = work.work(shard, stop, &evaluate, |_, found| advance(&progress, found));
     progress.finish_and_clear();
     worked.map_err(failure)
 }
@@ -271,20 +329,11 @@ fn finish(
     output: Output,
 ) -> Result<(), Failure> {
     let stop = interrupts()?;
-    let progress = output::progress(
-        work.plan.units().len() as u64,
-        "{bar:30} {pos}/{len} units  {per_sec}  {elapsed} elapsed, {eta} left  {msg}",
-    );
+    let progress = units_progress(work.plan.units().len());
     let supply = Supply {
         evaluate,
         stop: &stop,
-        done: &|_, found| {
-            progress.inc(1);
-            if found {
-                // Units found on disk say nothing of the speed of the rest.
-                progress.reset_eta();
-            }
-        },
+        done: &|_, found| advance(&progress, found),
     };
     let mut broken = None;
     let summary = products::write(work, &*ground.terrain, wanted, supply, |what| {

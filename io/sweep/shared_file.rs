@@ -1,0 +1,37 @@
+//! Files that several processes may write at the same moment.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::raster::{RasterError, write_whole};
+
+/// Writes a file that several processes may write at the same moment, unless these bytes are there.
+pub(super) fn write_once(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    const TRIES: u32 = 100;
+    for _ in 0..TRIES {
+        if fs::read(path).is_ok_and(|there| there == bytes) {
+            return Ok(());
+        }
+        match write_whole(path, bytes).map_err(cause) {
+            Err(err) if is_busy(&err) => std::thread::sleep(Duration::from_millis(10)),
+            written => return written,
+        }
+    }
+    Err(io::ErrorKind::ResourceBusy.into())
+}
+
+/// The error of the disk itself where there is one: who asks wants to know what kind it is.
+pub(super) fn cause(error: RasterError) -> io::Error {
+    match error {
+        RasterError::Write { source, .. } => source,
+        error => io::Error::other(error),
+    }
+}
+
+/// True where another process is writing the same file.
+pub(super) fn is_busy(error: &io::Error) -> bool {
+    use io::ErrorKind::{ResourceBusy, WouldBlock};
+    matches!(error.kind(), ResourceBusy | WouldBlock)
+}
