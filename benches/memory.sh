@@ -6,8 +6,11 @@
 #   benches/memory.sh FOLDER         # the same, its products kept in FOLDER
 #   SITES=16 RADIUS_KM=3 benches/memory.sh
 #
+#   benches/memory.sh --tiles        # units of 40 sites on 40 tiles of 1", within --memory 150
+#
 # SITES is the number along each side of a square of sites, STACKED the number of masts at each.
-# Wants 30 GB of disk where it writes. Prints one line and ends with 1 when the peak is 2 GB or more.
+# Wants 30 GB of disk where it writes. Prints one line and ends with 1 when the peak is 2 GB or more, with
+# --tiles 300 MB or more. The 40 tiles are names of one, the tile of `make data` interpolated to 1".
 set -eu
 
 here=$(cd "$(dirname "$0")/.." && pwd)
@@ -18,6 +21,79 @@ choose=${CHOOSE:-3}
 [ -x "$program" ] || { echo "build first: cargo build --release, or set GROUNDWAVE" >&2; exit 1; }
 work=$(mktemp -d "${TMPDIR:-/tmp}/groundwave-memory.XXXXXX")
 trap 'rm -rf "$work"' EXIT
+
+# measure SCENARIO OUT TILES BOUND_MB FLAGS...: one sweep, its peak, wall and CPU.
+measure() {
+    python3 - "$program" "$@" <<'PY'
+import json, os, resource, subprocess, sys, time
+
+program, scenario, out, tiles, bound_mb, *flags = sys.argv[1:]
+start = time.monotonic()
+subprocess.run([program, "sweep", scenario, "-o", out, "--srtm-dir", tiles, *flags],
+               check=True, stdout=subprocess.DEVNULL)
+wall = time.monotonic() - start
+usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+cpu, peak = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+grid = json.load(open(os.path.join(out, "manifest.json")))["grid"]
+held = sum(os.path.getsize(os.path.join(at, name)) for at, _, names in os.walk(out) for name in names)
+sites = open(scenario).read().count("[[node]]")
+print(f"{grid['cols']} x {grid['rows']} cells, {sites} sites: peak {peak / 1e6:.0f} MB, {wall:.0f} s wall, "
+      f"{cpu:.0f} s CPU, {held / 1e9:.1f} GB left")
+sys.exit(peak >= float(bound_mb) * 1e6)
+PY
+}
+
+if [ "${1:-}" = --tiles ]; then
+    # The tile at the posts of 1", between them in straight lines, under 40 names; a mast by the western
+    # edge of each, so that its circle lies on two.
+    python3 - "$data/srtm/N57E011.hgt" "$work" <<'PY'
+import array, os, sys
+
+source, work = sys.argv[1:]
+posts = array.array("h")
+posts.frombytes(open(source, "rb").read())
+posts.byteswap()
+n = round(len(posts) ** 0.5)
+def finer(line): return [(line[i // 3] * (3 - i % 3) + line[min(i // 3 + 1, n - 1)] * (i % 3)) // 3 for i in range(3 * n - 2)]
+rows = [finer(posts[row * n:(row + 1) * n]) for row in range(n)]
+out = array.array("h")
+for row in range(3 * n - 2):
+    a, b, k = rows[row // 3], rows[min(row // 3 + 1, n - 1)], row % 3
+    out.extend((x * (3 - k) + y * k) // 3 for x, y in zip(a, b))
+out.byteswap()
+tiles = os.path.join(work, "tiles")
+os.mkdir(tiles)
+names = [(lat, lon) for lat in range(55, 59) for lon in range(10, 20)]
+first = None
+for lat, lon in names:
+    path = os.path.join(tiles, f"N{lat}E{lon:03}.hgt")
+    if first is None:
+        open(path, "wb").write(out.tobytes())
+        first = path
+    else:
+        os.link(first, path)
+with open(os.path.join(work, "tiles.toml"), "w") as scenario:
+    print("""[scenario]
+title = "40 sites on 40 tiles"
+duration_s = 1
+[terrain]
+tiles = ["N55E010"]
+[coverage]
+radius_km = 8
+cell_arcsec = 1
+[coverage.receiver]
+height_agl_m = 1.5""", file=scenario)
+    for lat, lon in names:
+        print(f"""[[node]]
+name = "mast-{lat}-{lon}"
+lat_deg = {lat + 0.5}
+lon_deg = {lon + 0.05}
+height_agl_m = 25
+radio = "lora_868_eu\"""", file=scenario)
+PY
+    measure "$work/tiles.toml" "$work/out" "$work/tiles" 300 --shard 1/1 --memory "${MEMORY_MB:-150}"
+    exit
+fi
 out=${1:-$work/out}
 
 python3 - "$sites" "$stacked" "$radius" "$arcsec" "$choose" "$data/srtm" > "$work/wide.toml" <<'PY'
@@ -57,20 +133,4 @@ height_agl_m = {25 + 5 * k}
 radio = "lora_868_eu"''')
 PY
 
-python3 - "$program" "$work/wide.toml" "$out" "$data/srtm" <<'PY'
-import json, os, resource, subprocess, sys, time
-
-program, scenario, out, tiles = sys.argv[1:]
-start = time.monotonic()
-subprocess.run([program, "sweep", scenario, "-o", out, "--cells", "--srtm-dir", tiles],
-               check=True, stdout=subprocess.DEVNULL)
-wall = time.monotonic() - start
-usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-cpu, peak = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
-cols, rows = json.load(open(os.path.join(out, "summary.json")))["raster_cells"]
-held = sum(os.path.getsize(os.path.join(at, name)) for at, _, names in os.walk(out) for name in names)
-sites = open(scenario).read().count("[[node]]")
-print(f"{cols} x {rows} cells, {sites} sites: peak {peak / 1e6:.0f} MB, {wall:.0f} s wall, {cpu:.0f} s CPU, "
-      f"{held / 1e9:.1f} GB left")
-sys.exit(peak >= 2e9)
-PY
+measure "$work/wide.toml" "$out" "$data/srtm" 2000 --cells
