@@ -191,13 +191,7 @@ impl<'s> Claims<'s> {
         }
     }
 
-    fn claim(
-        &self,
-        state: &mut State,
-        unit: Unit,
-        path: &Path,
-        now_ns: u64,
-    ) -> io::Result<Claim> {
+    fn claim(&self, state: &mut State, unit: Unit, path: &Path, now_ns: u64) -> io::Result<Claim> {
         if self.sweep.open(unit)?.is_some() {
             lease::clear(path)?;
             return Ok(Claim::There);
@@ -208,7 +202,9 @@ impl<'s> Claims<'s> {
             Some(found) => match state.watched.get(&unit) {
                 Some(watched) if watched.found == found => {
                     let lease_s = found.lease_s().unwrap_or(self.leases.lease_s);
-                    if now_ns - watched.since_ns < lease_s.saturating_mul(1_000_000_000) {
+                    if now_ns.saturating_sub(watched.since_ns)
+                        < lease_s.saturating_mul(1_000_000_000)
+                    {
                         return Ok(Claim::Busy);
                     }
                     found.number + 1

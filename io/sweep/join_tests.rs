@@ -15,7 +15,7 @@ const LEASE_S: u64 = 60;
 const LEASE_NS: u64 = LEASE_S * 1_000_000_000;
 
 /// A sweep around sites on one parallel.
-fn sweep(folder: &std::path::Path, lon_deg: &[f64]) -> Sweep {
+fn sweep(folder: &Path, lon_deg: &[f64]) -> Sweep {
     let station = Station {
         height_agl_m: 20.0,
         radio: presets::radio("lora_868_eu").unwrap().radio.clone(),

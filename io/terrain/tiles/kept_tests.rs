@@ -63,7 +63,7 @@ fn the_least_recently_used_tile_goes_first() {
         height_m(&tiles, tile);
         tiles.decoded_count() - before
     };
-    assert_eq!([0, 1, 0, 1, 0].map(&mut decodes), [1, 1, 0, 0, 0]);
+    assert_eq!([0, 1, 0].map(&mut decodes), [1, 1, 0]);
     // The first was used after the second.
     assert_eq!([2, 0, 2].map(&mut decodes), [1, 0, 0]);
     assert_eq!([1, 2, 0].map(&mut decodes), [1, 0, 1]);
