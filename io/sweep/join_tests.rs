@@ -1,6 +1,6 @@
 //! Claims of several workers on one folder; time is given.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use groundwave_systems::radio::{Environment, Station, presets};
 use groundwave_systems::sweep::Variant;
@@ -42,6 +42,7 @@ fn sweep(folder: &Path, lon_deg: &[f64]) -> Sweep {
         packet_bytes: 20,
         samples: None,
         sample_spacing_m: None,
+        columns: BTreeSet::new(),
         points: Vec::new(),
         choose: None,
         terrain: BTreeMap::new(),
@@ -258,7 +259,11 @@ fn threads_of_several_workers_compute_each_unit_once() {
         computed.lock().unwrap().push(unit);
         let window = sweep.plan.grid.window(unit.row, unit.col);
         let cells = (window.cols * window.rows) as usize;
-        Ok(super::super::unit::SiteTile::blank(site, cells))
+        Ok(super::super::unit::SiteTile::blank(
+            site,
+            cells,
+            &BTreeSet::new(),
+        ))
     };
     let stop = AtomicBool::new(false);
     let all = sweep.plan.units().len();

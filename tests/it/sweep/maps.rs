@@ -41,6 +41,7 @@ fn levels_of_cells_are_those_of_the_link() {
     for unit in plan.units() {
         let window = plan.grid.window(unit.row, unit.col);
         for packed in work.read(unit).unwrap().sites() {
+            let packed = packed.unwrap();
             let site = &plan.sites[usize::from(packed.site)];
             let tile = packed.tile(&plan.columns).unwrap();
             for cell in (0..tile.answers.cells()).step_by(7) {
@@ -141,8 +142,9 @@ fn an_automatic_scale_is_the_same_for_all_variants() {
     let work = Sweep::find(&folder.path().join("auto")).unwrap();
     let mut margins = Vec::new();
     for unit in work.plan.units() {
-        let read = work.read(unit).unwrap();
-        let sites: Vec<_> = read.sites().map(|site| site.answers().unwrap()).collect();
+        let mut read = work.read(unit).unwrap();
+        let sites = read.sites().map(|site| site.unwrap().answers().unwrap());
+        let sites: Vec<_> = sites.collect();
         for cell in 0..sites[0].cells() {
             let best = sites.iter().filter_map(|site| site.margin_db(cell));
             margins.extend(best.map(f64::from).reduce(f64::max));
