@@ -34,7 +34,7 @@ fn maps_that_cannot_be_drawn() {
     );
     check(
         &map("range = [0, nan]"),
-        "coverage.maps.margin.range: NaN is out of range",
+        "coverage.maps.margin.range[1]: nan is not a number",
     );
     check(
         &map("range = [0, 40]\nauto = true"),
@@ -54,7 +54,7 @@ fn maps_that_cannot_be_drawn() {
     );
     check(
         &map("clear_below = inf"),
-        "coverage.maps.margin.clear_below: no finite level",
+        "coverage.maps.margin.clear_below: inf is not a number",
     );
     check(
         &map("clear_below = 5\nclear_above = 5"),

@@ -47,7 +47,7 @@ impl Sweep {
         written.map_err(|err| disk(io::Error::other(err)))
     }
 
-    /// What was written down; nothing where nothing was.
+    /// Choices noted in the folder; the defaults without a note.
     ///
     /// # Errors
     /// [`SweepError::Disk`] when the note cannot be read.

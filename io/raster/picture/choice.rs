@@ -38,7 +38,7 @@ pub enum Scale {
     Thresholds(Vec<f64>),
 }
 
-/// What a map draws in its own way; what is absent stays as the layer has it.
+/// Scale, palette and cleared levels chosen for a map; an absent one is the default of its layer.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Choice {
     /// Scale.

@@ -27,7 +27,7 @@ pub(super) struct Held {
     used: AtomicU64,
 }
 
-/// What holds of a file from its first decoding on.
+/// Properties of a file, the same at each decoding.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Facts {
     pub resolution: Resolution,
@@ -162,7 +162,7 @@ impl TileDirectory {
         Some(tile)
     }
 
-    /// Makes room for a tile that is being decoded.
+    /// Evicts tiles until one that is being decoded fits the budget.
     fn reserve(&self, bytes: u64) {
         let tiles = self.kept.tiles.lock();
         let mut tiles = tiles.unwrap_or_else(PoisonError::into_inner);

@@ -109,13 +109,9 @@ fn maps_are_drawn_as_they_are_asked_for() {
         (
             "--scale",
             "loss=0..40",
-            "\"loss\" is no layer; allowed: margin, power, path_loss",
+            "is no layer; allowed: margin, power, path_loss",
         ),
-        (
-            "--palette",
-            "margin=jet",
-            "\"jet\" is no palette; allowed: viridis",
-        ),
+        ("--palette", "margin=jet", "is no palette; allowed: viridis"),
         ("--clear-below", "margin=low", "no level"),
         ("--clear-below", "margin", "no LAYER="),
     ] {
