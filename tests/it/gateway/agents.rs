@@ -60,7 +60,8 @@ impl AgentProcess {
         let mut shell = Command::new("unshare");
         shell
             .args(["--pid", "--fork", "--kill-child", "--mount-proc"])
-            .args(["sh", "-c", init, "init"])
+            // A shell cannot trap a signal that it starts with ignored, as jobs in the background do.
+            .args(["env", "--default-signal=INT", "sh", "-c", init, "init"])
             .arg(program.get_program())
             .args(program.get_args())
             .current_dir(folder.path())

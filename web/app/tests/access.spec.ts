@@ -115,7 +115,7 @@ test('units, theme and hostile names', async ({ page, request }) => {
 
 test.describe('a server that ends', () => {
   // The browser itself logs requests that find nobody.
-  test.use({ errors: /ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET/ });
+  test.use({ errors: /ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET|ERR_SOCKET_NOT_CONNECTED/ });
 
   test('is missed, and found again with what changed', async ({ page, request, server }) => {
     const { id } = await plan(request, ['Ramberget']);

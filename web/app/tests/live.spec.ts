@@ -268,7 +268,7 @@ test.describe('planning and gateway in one process', () => {
 
 test.describe('a gateway that ends', () => {
   // The browser itself logs requests that find nobody.
-  test.use({ errors: /ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET|ERR_INCOMPLETE_CHUNKED_ENCODING/ });
+  test.use({ errors: /ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET|ERR_SOCKET_NOT_CONNECTED|ERR_INCOMPLETE_CHUNKED_ENCODING/ });
 
   test('is missed, and found again with what changed', async ({ page, server, request }) => {
     const admin = await mesh(request, server);
