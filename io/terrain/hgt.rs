@@ -5,6 +5,8 @@
 //! columns shared with the neighbours. Only -32768 is a void. -32767, which some GeoTIFF
 //! derivatives use, is no void in this format and is taken as a height.
 
+use std::io::{self, Read};
+
 use groundwave_systems::terrain::{Curve, HeightKind};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
@@ -111,22 +113,44 @@ impl Tile {
     pub fn decode(bytes: &[u8]) -> Result<Self, WrongSize> {
         let found_bytes = bytes.len() as u64;
         let resolution = Resolution::from_bytes(found_bytes).ok_or(WrongSize { found_bytes })?;
-        let (pairs, _) = bytes.as_chunks::<2>();
-        let southern = pairs.iter().skip(resolution.side());
-        let post = |&bytes| i16::from_be_bytes(bytes);
-        let pairs: Vec<[i16; 2]> = (pairs.iter().zip(southern))
-            .map(|(north, south)| [post(north), post(south)])
-            .collect();
-        let greatest = pairs.as_flattened().iter().map(|post| post.unsigned_abs());
-        let greatest = greatest.max().unwrap_or(0);
-        Ok(Self {
+        let decoded = Self::decode_from(&mut &bytes[..], resolution);
+        Ok(decoded.ok().flatten().expect("all posts are there"))
+    }
+
+    /// Decodes the posts of a tile as they are read, without a copy of the file; `None` when the source
+    /// ends before the last one. What comes after it is not read.
+    ///
+    /// # Errors
+    /// Those of the source.
+    pub fn decode_from(source: &mut impl Read, resolution: Resolution) -> io::Result<Option<Self>> {
+        let side = resolution.side();
+        let mut pairs = Vec::with_capacity(side * (side - 1));
+        let (mut bytes, mut north) = (Vec::with_capacity(2 * side), vec![0; side]);
+        let mut greatest = 0;
+        for row in 0..side {
+            bytes.clear();
+            source.take(2 * side as u64).read_to_end(&mut bytes)?;
+            if bytes.len() < 2 * side {
+                return Ok(None);
+            }
+            let (posts, _) = bytes.as_chunks::<2>();
+            let south = posts.iter().map(|&post| i16::from_be_bytes(post));
+            if row > 0 {
+                pairs.extend(north.iter().zip(south.clone()).map(|(&n, s)| [n, s]));
+            }
+            north.iter_mut().zip(south).for_each(|(n, s)| *n = s);
+            greatest = north
+                .iter()
+                .fold(greatest, |all, n| all.max(n.unsigned_abs()));
+        }
+        Ok(Some(Self {
             resolution,
             // No other number is so far from 0.
             has_voids: greatest == VOID.unsigned_abs(),
             greatest_m: f64::from(greatest),
             kind: HeightKind::SRTM,
             pairs,
-        })
+        }))
     }
 
     /// The same with heights of another kind.
@@ -156,11 +180,15 @@ impl Tile {
     pub fn digest(&self) -> String {
         let side = self.resolution.side();
         let last = self.pairs.len().saturating_sub(side);
-        let northern = self.pairs.iter().map(|pair| pair[0]);
-        let southern = self.pairs[last..].iter().map(|pair| pair[1]);
-        let posts = northern.chain(southern);
-        let bytes: Vec<u8> = posts.flat_map(i16::to_be_bytes).collect();
-        hex(&Sha256::digest(&bytes))
+        let mut hasher = Sha256::new();
+        let mut row = Vec::with_capacity(2 * side);
+        let rows = self.pairs.chunks(side).map(|pairs| (pairs, 0));
+        for (pairs, end) in rows.chain([(&self.pairs[last..], 1)]) {
+            row.clear();
+            row.extend(pairs.iter().flat_map(|pair| pair[end].to_be_bytes()));
+            hasher.update(&row);
+        }
+        hex(&hasher.finalize())
     }
 
     /// Spacing of the posts.

@@ -76,22 +76,38 @@ pub enum HgtError {
 
 /// Reads the tile `id` from the file at `path`.
 pub(super) fn read_tile(path: &Path, id: TileId, packing: Packing) -> Result<Tile, HgtError> {
+    let claimed = probe(path, id, packing).unwrap_or(Resolution::ThreeArcSeconds);
+    match read_as(path, id, packing, claimed) {
+        // Packed data of several parts claims the size of its last one.
+        Err(HgtError::Size { source, path }) => match Resolution::from_bytes(source.found_bytes) {
+            Some(found) => read_as(&path, id, packing, found),
+            None => Err(HgtError::Size { source, path }),
+        },
+        read => read,
+    }
+}
+
+fn read_as(
+    path: &Path,
+    id: TileId,
+    packing: Packing,
+    resolution: Resolution,
+) -> Result<Tile, HgtError> {
     let file = open(path)?;
-    let bytes = match packing {
-        Packing::Plain => take_tile(file, path)?,
-        Packing::Gzip => take_tile(MultiGzDecoder::new(io::BufReader::new(file)), path)?,
+    match packing {
+        Packing::Plain => take_tile(file, path, resolution),
+        Packing::Gzip => {
+            let file = io::BufReader::new(file);
+            take_tile(MultiGzDecoder::new(file), path, resolution)
+        }
         Packing::Zip => {
             let (mut archive, index) = find_entry(file, path, id)?;
             let entry = archive
                 .by_index(index)
                 .map_err(|error| bad_archive(path, &error))?;
-            take_tile(entry, path)?
+            take_tile(entry, path, resolution)
         }
-    };
-    Tile::decode(&bytes).map_err(|source| HgtError::Size {
-        path: path.to_owned(),
-        source,
-    })
+    }
 }
 
 /// The resolution a file claims, without decoding it; `None` when it claims neither. Used to
@@ -119,20 +135,23 @@ fn open(path: &Path) -> Result<File, HgtError> {
     File::open(path).map_err(|error| unreadable(path, error))
 }
 
-/// Everything a source holds, unless that is more than the largest tile.
-fn take_tile(source: impl Read, path: &Path) -> Result<Vec<u8>, HgtError> {
-    // All at once: memory that is not written to is not used.
-    let mut bytes = Vec::with_capacity(Resolution::MAX_BYTES as usize + 1);
-    source
-        .take(Resolution::MAX_BYTES + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| unreadable(path, error))?;
-    if bytes.len() as u64 > Resolution::MAX_BYTES {
-        return Err(HgtError::TooLong {
-            path: path.to_owned(),
-        });
+/// The tile that a source contains from its first to its last byte.
+fn take_tile(source: impl Read, path: &Path, resolution: Resolution) -> Result<Tile, HgtError> {
+    const MORE: u64 = Resolution::MAX_BYTES + 1;
+    let mut source = io::BufReader::with_capacity(1 << 16, source.take(MORE));
+    let unreadable = |error| unreadable(path, error);
+    let tile = Tile::decode_from(&mut source, resolution).map_err(unreadable)?;
+    // The end of packed data says that all of it was intact.
+    io::copy(&mut source, &mut io::sink()).map_err(unreadable)?;
+    let (found_bytes, path) = (MORE - source.get_ref().limit(), path.to_owned());
+    match tile {
+        Some(tile) if found_bytes == resolution.bytes() => Ok(tile),
+        _ if found_bytes == MORE => Err(HgtError::TooLong { path }),
+        _ => Err(HgtError::Size {
+            path,
+            source: WrongSize { found_bytes },
+        }),
     }
-    Ok(bytes)
 }
 
 /// The one entry that is called after the tile, whatever folder of the archive it lies in. An

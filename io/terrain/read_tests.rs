@@ -62,6 +62,15 @@ fn every_packing_gives_the_same_tile() {
         tile
     );
     assert_eq!(read("N57E011.hgt.zip", Packing::Zip, &whole).unwrap(), tile);
+    // The last member claims its own size: that of no tile, and that of the other kind of tile.
+    let (north, south) = posts.split_at(SIZE / 3);
+    let parts = [gz(north), gz(south)].concat();
+    assert_eq!(read("N57E011.hgt.gz", Packing::Gzip, &parts).unwrap(), tile);
+    let fine = vec![1; 25_934_402];
+    let (north, south) = fine.split_at(fine.len() - SIZE);
+    let parts = [gz(north), gz(south)].concat();
+    let tile = read("N57E011.hgt.gz", Packing::Gzip, &parts).unwrap();
+    assert_eq!(tile, Tile::decode(&fine).unwrap());
 }
 
 #[test]

@@ -141,9 +141,9 @@ impl TileDirectory {
         if slot.fault.get().is_some() {
             return None;
         }
-        // The file beside its posts.
         let claimed = slot.claimed(id).unwrap_or(Resolution::OneArcSecond);
-        let reserved = 3 * claimed.bytes();
+        // Every post but those at an edge is kept twice.
+        let reserved = 2 * claimed.bytes();
         self.reserve(reserved);
         let tile = match slot.read_same(id) {
             Ok(tile) => Arc::new(tile),
