@@ -46,32 +46,16 @@ PY
 if [ "${1:-}" = --tiles ]; then
     # The tile at the posts of 1", between them in straight lines, under 40 names; a mast by the western
     # edge of each, so that its circle lies on two.
-    python3 - "$data/srtm/N57E011.hgt" "$work" <<'PY'
-import array, os, sys
+    python3 "$here/benches/finer.py" "$data/srtm/N57E011.hgt" "$work/fine.hgt"
+    python3 - "$work" <<'PY'
+import os, sys
 
-source, work = sys.argv[1:]
-posts = array.array("h")
-posts.frombytes(open(source, "rb").read())
-posts.byteswap()
-n = round(len(posts) ** 0.5)
-def finer(line): return [(line[i // 3] * (3 - i % 3) + line[min(i // 3 + 1, n - 1)] * (i % 3)) // 3 for i in range(3 * n - 2)]
-rows = [finer(posts[row * n:(row + 1) * n]) for row in range(n)]
-out = array.array("h")
-for row in range(3 * n - 2):
-    a, b, k = rows[row // 3], rows[min(row // 3 + 1, n - 1)], row % 3
-    out.extend((x * (3 - k) + y * k) // 3 for x, y in zip(a, b))
-out.byteswap()
+work = sys.argv[1]
 tiles = os.path.join(work, "tiles")
 os.mkdir(tiles)
 names = [(lat, lon) for lat in range(55, 59) for lon in range(10, 20)]
-first = None
 for lat, lon in names:
-    path = os.path.join(tiles, f"N{lat}E{lon:03}.hgt")
-    if first is None:
-        open(path, "wb").write(out.tobytes())
-        first = path
-    else:
-        os.link(first, path)
+    os.link(os.path.join(work, "fine.hgt"), os.path.join(tiles, f"N{lat}E{lon:03}.hgt"))
 with open(os.path.join(work, "tiles.toml"), "w") as scenario:
     print("""[scenario]
 title = "40 sites on 40 tiles"

@@ -192,6 +192,17 @@ else
         (cd "$work/sdf" && srtm2sdf "$work/hgt/$name.hgt" > /dev/null 2>&1)
     done
     race goteborg-50 splat 57.5 11.5 3 50
+    mkdir -p "$work/fine"
+    python3 "$here/benches/finer.py" "$work/hgt/N57E011.hgt" "$work/fine/N57E011.hgt"
+    prepare srtm2sdf-hd "$shared" N48W125 && race olympic-10 splat-hd 48.15 -124.35 1 10
+else
+    prepare srtm2sdf "$data/srtm" N57E011
+    race goteborg-20 splat 57.5 11.5 3 20
+    for name in N57E010 N57E012; do
+        cp "$work/hgt/N57E011.hgt" "$work/hgt/$name.hgt"
+        (cd "$work/sdf" && srtm2sdf "$work/hgt/$name.hgt" > /dev/null 2>&1)
+    done
+    race goteborg-50 splat 57.5 11.5 3 50
     # The tile of 3" at the posts of 1", between them in straight lines: for times, not for heights.
     mkdir -p "$work/fine"
     python3 - "$work/hgt/N57E011.hgt" "$work/fine/N57E011.hgt" <<'PY'

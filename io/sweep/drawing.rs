@@ -116,7 +116,7 @@ impl Kept {
     /// Calls `each` with the layers of every variant, in their order.
     ///
     /// # Errors
-    /// What `each` says, and when the disk fails.
+    /// Errors of `each`; failed reads, as `disk` converts them.
     pub fn each<E>(
         mut self,
         disk: impl Fn(io::Error) -> E,

@@ -43,8 +43,11 @@ pub fn write(
     let mut heights = None;
     let assumptions = plan.environment.assumptions(None);
     let marks = marks(plan);
-    let credit =
-        |source: &TerrainSource| format!("{}. Assumed: {assumptions}", attribution(source));
+    let source = terrain.describe();
+    let attribution = format!("{}. Assumed: {assumptions}", attribution(&source));
+    let mut credits = credits(&source);
+    credits.push(("ASSUMPTIONS".to_owned(), assumptions.to_string()));
+    credits.push(("NOT_COMPUTED".to_owned(), plan.not_computed()));
     // A scale from the data is that of all variants: their maps wait for the last one.
     let waits = plan.variants.len() > 1 && wanted.maps.values().any(Choice::is_auto);
     let disk = |operation| {
@@ -84,11 +87,6 @@ pub fn write(
             rasters,
             sites,
         } = sink.finish();
-        let source = terrain.describe();
-        let attribution = credit(&source);
-        let mut credits = credits(&source);
-        credits.push(("ASSUMPTIONS".to_owned(), assumptions.to_string()));
-        credits.push(("NOT_COMPUTED".to_owned(), plan.not_computed()));
         spreads.add(wanted, &grids);
         let drawing = Drawing {
             plan,
@@ -140,7 +138,6 @@ pub fn write(
         }
         variants.push(summary);
     }
-    let attribution = credit(&terrain.describe());
     if let (Some(kept), Some(ground)) = (kept, &heights) {
         kept.each(disk("read a file in"), |i, grids| {
             let variant = &plan.variants[i];
@@ -170,7 +167,7 @@ pub fn write(
     }
     let summary = Summary {
         title: plan.title.clone(),
-        terrain: terrain.describe().sources,
+        terrain: source.sources,
         assumptions,
         plan: sweep.digest.clone(),
         raster_cells: [plan.grid.cols, plan.grid.rows],

@@ -260,7 +260,9 @@ fn holds(check: &Check) -> bool {
             any(folders.map(|folder| folder.join(name)).collect(), None)
         }
         Data(file) => {
-            let usual = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.data");
+            // Of this run: checkouts that share a build folder share the compiled script.
+            let here = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
+            let usual = Path::new(&here).join("../../.data");
             let folder = std::env::var_os("GROUNDWAVE_DATA").map_or(usual, PathBuf::from);
             any(vec![folder.join(file)], Some(folder))
         }

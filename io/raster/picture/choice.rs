@@ -86,7 +86,7 @@ impl Scale {
     /// Refuses scales that cannot be drawn.
     ///
     /// # Errors
-    /// What is wrong, and what is allowed.
+    /// The value refused, with the range or number of classes allowed.
     pub fn check(&self) -> Result<(), String> {
         let level = |value: f64| {
             if value.abs() <= LEVEL_MAX {

@@ -33,6 +33,22 @@ fn style() -> Style {
     Style::ramp("Received power", "dBm", [20.0, 80.0], Some(10.0))
 }
 
+/// A map of one layer, with nothing around it.
+fn bare<'a>(layer: &'a Grid, style: &'a Style) -> Map<'a> {
+    Map {
+        title: "",
+        subtitle: "",
+        layer,
+        style,
+        no_data: "",
+        outside: None,
+        elevation: None,
+        relief: None,
+        sites: &[],
+        credit: "",
+    }
+}
+
 fn decode(bytes: &[u8]) -> (png::Info<'static>, Vec<u8>) {
     let mut reader = png::Decoder::new(Cursor::new(bytes)).read_info().unwrap();
     let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
@@ -73,15 +89,9 @@ fn a_map_keeps_shape_and_place() {
     let sites = [Site::new("Ramberget", 57.25, 12.0)];
     let map = Map {
         title: "A map",
-        subtitle: "",
-        layer: &layer,
-        style: &style,
         no_data: "not covered",
-        outside: None,
-        elevation: None,
-        relief: None,
         sites: &sites,
-        credit: "",
+        ..bare(&layer, &style)
     };
     let drawn = map.draw(600).unwrap();
     // 2 degrees at 57.25 N are 1.082 degrees of latitude wide: a frame of 433 by 600.
@@ -166,16 +176,8 @@ fn unknown_ground_is_hatched_and_never_plain() {
     elevation.cells[50 * 100..].fill(f32::NAN);
     let style = style();
     let map = Map {
-        title: "",
-        subtitle: "",
-        layer: &layer,
-        style: &style,
-        no_data: "",
-        outside: None,
         elevation: Some(&elevation),
-        relief: None,
-        sites: &[],
-        credit: "",
+        ..bare(&layer, &style)
     };
     let canvas = map.panel([300, 300]).unwrap();
     let rows = i64::from(canvas.height()) - 52;
@@ -204,16 +206,10 @@ fn what_was_not_computed_is_told_from_unknown_ground_and_from_what_is_not_shown(
     style.shown[0] = 30.0;
     let computed = layer.clone();
     let map = Map {
-        title: "",
-        subtitle: "",
-        layer: &layer,
-        style: &style,
         no_data: "below 30 dB: not shown",
         outside: Some((&computed, "beyond 20 km: not computed")),
         elevation: Some(&elevation),
-        relief: None,
-        sites: &[],
-        credit: "",
+        ..bare(&layer, &style)
     };
     let canvas = map.panel([300, 300]).unwrap();
     let high = i64::from(canvas.height()) - 52;
@@ -245,16 +241,8 @@ fn a_credit_is_never_cut() {
     let (layer, style) = (layer(), style());
     let draw = |credit: &str| {
         let map = Map {
-            title: "",
-            subtitle: "",
-            layer: &layer,
-            style: &style,
-            no_data: "",
-            outside: None,
-            elevation: None,
-            relief: None,
-            sites: &[],
             credit,
+            ..bare(&layer, &style)
         };
         map.draw(300).unwrap().bitmap
     };

@@ -9,6 +9,7 @@ import type { Grid } from '../store/grid';
 import type { Units } from '../units';
 import { COLOURS } from '../verdict';
 import { Basemap } from './basemap';
+import * as camera from './camera';
 import { CoveragePainter, type CoverageStyle } from './coverage-painter';
 import { boxFeatures, line, linkFeatures, missingGround, nodeFeatures, point, type Box, type Placed } from './features';
 import { cross, hatch, obstruction, PICTURE, SHAPES, symbol } from './icons';
@@ -17,9 +18,10 @@ import { MissingPainter } from './missing-painter';
 import { NetPainter } from './net-painter';
 import { PictureLayer } from './picture';
 import { Pointer, type Hit, type PointerEvents } from './pointer';
+import { RaisedGround } from './raised-ground';
 import { ReliefPainter } from './relief-painter';
 import { DRAPED_MISSING, layers, MISSING_ZOOM_MIN, RELIEF, SOURCES, style, WORLD_ZOOM_MAX } from './style';
-import { TubeLayer } from './tube-layer';
+import type { TubeLayer } from './tube-layer';
 import { THEMES, type MapTheme } from './theme';
 import { world } from './world';
 
@@ -46,8 +48,6 @@ export interface MapEvents extends PointerEvents {
 const CLICK_RADIUS_PX = 7;
 /** Longest wait for the ground. */
 const GROUND_MS = 3000;
-/** Distance of selected nodes from the edge of the map. */
-const MARGIN_PX = 56;
 /** Pitch above which the sky is drawn; MapLibre fills the screen with it at any pitch. */
 const SKY_PITCH_DEG = 40;
 
@@ -58,12 +58,6 @@ const NAMED_MAX = 150;
 
 /** Layers that flat ground alone has. */
 const FLAT: ReadonlySet<string> = new Set(['links', 'links-case']);
-
-const DEM = 'heights';
-/** Zoom above which posts of 3" have no more to tell. */
-const DEM_ZOOM_MAX = 12;
-const EXAGGERATION = 2;
-const PITCH_DEG = 60;
 
 function reliefUrl(): string {
   return `${location.origin}/api/v1/terrain/relief/{z}/{x}/{y}.png`;
@@ -82,7 +76,7 @@ export class MapView {
   #basemap: Basemap | null = null;
   /** The ground, its coverage, a large mesh. */
   readonly picture: PictureLayer;
-  readonly tubes = new TubeLayer('tubes');
+  readonly tubes: TubeLayer;
   ready = false;
   /** Links that are drawn. */
   drawnLinks = 0;
@@ -101,6 +95,7 @@ export class MapView {
   #own: readonly string[];
   #scale: ScaleControl;
   #pointer: Pointer;
+  #ground: RaisedGround;
 
   constructor(container: HTMLElement, start: View, dark: boolean, units: Units, private readonly events: MapEvents, private readonly more: MoreLayers = { sources: [], layers: () => [] }) {
     this.#theme = THEMES[dark ? 'dark' : 'light'];
@@ -144,9 +139,8 @@ export class MapView {
       this.events.moved(this.view());
       if (this.#many) this.#drawNamed();
     });
-    // Heights come with the tiles of the ground.
-    this.map.on('sourcedata', (event) => void (event.sourceId === DEM && event.tile && this.#drawTubes()));
-    this.map.on('idle', () => this.#drawTubes());
+    this.#ground = new RaisedGround(this.map, () => this.#drawTubes());
+    this.tubes = this.#ground.tubes;
     // Coasts and borders wait: few look at the whole world first.
     this.map.once('idle', () => void world().then((found) => found && this.put('world', found.features)));
     this.#pointer = new Pointer(this.map, (at) => this.#hit(at), events);
@@ -239,7 +233,7 @@ export class MapView {
 
   /** Shows the layers of a source, or hides them: an empty one still fills the stencil of the whole screen in each frame. */
   #reveal(source: string, filled: boolean): void {
-    for (const id of this.map.getLayersOrder()) if (this.map.getLayer(id)?.source === source) this.#show(id, filled && (this.#raised ? !FLAT.has(id) : id !== DRAPED_MISSING));
+    for (const id of this.map.getLayersOrder()) if (this.map.getLayer(id)?.source === source) this.#show(id, filled && (this.#ground.raised ? !FLAT.has(id) : id !== DRAPED_MISSING));
   }
 
   #show(id: string, shown: boolean): void {
@@ -255,19 +249,16 @@ export class MapView {
   }
 
   #many = false;
-  #raised = false;
-  #wanted = false;
 
   #isMany(): boolean {
-    return !this.#lines && !this.#raised && (this.#nodes.length > MANY_NODES || this.#links.length > MANY_LINKS);
+    return !this.#lines && !this.#ground.raised && (this.#nodes.length > MANY_NODES || this.#links.length > MANY_LINKS);
   }
 
   /** Links above the raised ground; on flat ground they are lines. */
   #drawTubes(): void {
-    if (!this.#raised) return;
+    if (!this.#ground.raised) return;
     const works = (link: Link) => !this.#failed.has(link.a_node_id) && !this.#failed.has(link.b_node_id);
-    const ground = (node: Placed) => this.map.queryTerrainElevation([node.lon, node.lat]);
-    this.tubes.show(this.#links.filter(works), this.#byId, ground, EXAGGERATION);
+    this.#ground.drawTubes(this.#links.filter(works), this.#byId);
   }
 
   /** Of a large mesh: the selected nodes, and those in view if they are few, with their names. */
@@ -370,11 +361,10 @@ export class MapView {
     ];
     const add = () => {
       this.map.addSource(RELIEF, { type: 'raster', tiles: [reliefUrl()], tileSize: 256, minzoom: zoom.min, maxzoom: zoom.max, bounds });
-      const heights = [`${location.origin}/api/v1/terrain/tiles/{z}/{x}/{y}.png?opaque=true`];
-      this.map.addSource(DEM, { type: 'raster-dem', encoding: 'terrarium', tiles: heights, tileSize: 256, minzoom: zoom.min, maxzoom: Math.min(zoom.max, DEM_ZOOM_MAX), bounds });
+      const wanted = this.#ground.load(zoom, bounds);
       const relief = layers(this.#theme).find((layer) => layer.id === RELIEF);
       if (relief) this.map.addLayer(relief, DRAPED_MISSING);
-      if (this.#wanted) this.setRaised(true);
+      if (wanted) this.setRaised(true);
     };
     if (this.ready) add();
     else this.map.once('style.load', add);
@@ -382,21 +372,16 @@ export class MapView {
 
   /** The ground in three dimensions, links as tubes above it; coverage is left out of it. */
   setRaised(raised: boolean): void {
-    this.#wanted = raised;
     // Heights are there once the server has said where there is ground.
-    if (!this.ready || !this.map.getSource(DEM)) return;
-    if (raised !== this.#raised) {
-      this.#raised = raised;
+    if (!this.#ground.want(raised)) return;
+    if (raised !== this.#ground.raised) {
+      this.#ground.set(raised);
       this.#drawLinks();
-      if (!raised) this.tubes.clear();
     }
-    this.map.setTerrain(raised ? { source: DEM, exaggeration: EXAGGERATION } : null);
     this.#show(this.picture.id, !raised);
     this.#show(RELIEF, raised);
     for (const name of ['links', 'missing']) this.#reveal(name, (this.#sources.get(name)?.length ?? 0) > 0);
-    if (raised) this.map.dragRotate.enable();
-    else this.map.dragRotate.disable();
-    this.map.easeTo({ pitch: raised ? PITCH_DEG : 0, bearing: 0, duration: 400 });
+    this.#ground.turn();
   }
 
   /** Resolves once all ground in view is drawn, or after some time. */
@@ -431,30 +416,15 @@ export class MapView {
   }
 
   fit(places: readonly LatLon[], padding: PaddingOptions, moving: boolean): void {
-    if (!places.length) return;
-    const [lats, lons] = [places.map((place) => place.lat), places.map((place) => place.lon)];
-    this.map.fitBounds([[Math.min(...lons), Math.min(...lats)], [Math.max(...lons), Math.max(...lats)]], { padding, maxZoom: 14, animate: moving, duration: 400 });
+    camera.fit(this.map, places, padding, moving);
   }
 
-  /** Moves the view, if a place is under a panel or outside, no more than it takes. */
   bringIntoView(places: readonly LatLon[], padding: Required<PaddingOptions>): void {
-    this.map.resize();
-    const { clientWidth, clientHeight } = this.map.getCanvas();
-    const free = { left: MARGIN_PX, top: MARGIN_PX, right: clientWidth - padding.right, bottom: clientHeight - Math.max(MARGIN_PX, padding.bottom) };
-    const points = places.map((place) => this.map.project([place.lon, place.lat]));
-    const [xs, ys] = [points.map((at) => at.x), points.map((at) => at.y)];
-    const box = { left: Math.min(...xs), right: Math.max(...xs), top: Math.min(...ys), bottom: Math.max(...ys) };
-    if (box.right - box.left > free.right - free.left || box.bottom - box.top > free.bottom - free.top) {
-      this.fit(places, padding, true);
-      return;
-    }
-    const x = box.left < free.left ? box.left - free.left : box.right > free.right ? box.right - free.right : 0;
-    const y = box.top < free.top ? box.top - free.top : box.bottom > free.bottom ? box.bottom - free.bottom : 0;
-    if (x || y) this.map.panBy([x, y], { duration: 250 });
+    camera.bringIntoView(this.map, places, padding);
   }
 
   goTo(place: LatLon, padding: PaddingOptions): void {
-    this.map.easeTo({ center: [place.lon, place.lat], zoom: Math.max(this.map.getZoom(), 12), padding, duration: 400 });
+    camera.goTo(this.map, place, padding);
   }
 
   /** The node at a point of the screen, else the link. */
@@ -469,7 +439,7 @@ export class MapView {
       if (off <= CLICK_RADIUS_PX + 7 && off < (nearest?.off ?? Infinity)) nearest = { id: node.id, off };
     }
     if (nearest) return { node: nearest.id };
-    if (this.#many || this.#raised) {
+    if (this.#many || this.#ground.raised) {
       const link = nearestLink(this.#links, this.#byId, (lon, lat) => this.map.project([lon, lat]), { x, y }, CLICK_RADIUS_PX);
       return link ? { link } : {};
     }
