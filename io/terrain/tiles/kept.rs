@@ -8,7 +8,7 @@
 
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 use std::time::SystemTime;
 
 use groundwave_systems::terrain::TileId;
@@ -22,6 +22,8 @@ use super::{FAULT_TARGET, Slot, TileDirectory};
 #[derive(Debug, Default)]
 pub(super) struct Held {
     tile: RwLock<Option<Arc<Tile>>>,
+    /// The same after it was evicted, while somebody still reads it.
+    evicted: Mutex<Weak<Tile>>,
     /// When it was last asked for: twice the number of tiles decoded by then, and 1 more unless it was
     /// the last of them itself.
     used: AtomicU64,
@@ -78,6 +80,12 @@ impl Slot {
             self.held.used.store(now, Ordering::Relaxed);
         }
         Some(tile)
+    }
+
+    /// The tile, if it was evicted while somebody read it: decoded again it would be there twice.
+    fn still_read(&self) -> Option<Arc<Tile>> {
+        let evicted = self.held.evicted.lock();
+        evicted.unwrap_or_else(PoisonError::into_inner).upgrade()
     }
 
     /// Decodes the file; again only as long as it is the same.
@@ -141,6 +149,14 @@ impl TileDirectory {
         if slot.fault.get().is_some() {
             return None;
         }
+        if let Some(tile) = slot.still_read() {
+            *held = Some(Arc::clone(&tile));
+            drop(held);
+            let bytes = tile.memory_bytes();
+            self.reserve(bytes);
+            self.settle(bytes, Some((id, bytes)));
+            return Some(tile);
+        }
         let claimed = slot.claimed(id).unwrap_or(Resolution::OneArcSecond);
         // Every post but those at an edge is kept twice.
         let reserved = 2 * claimed.bytes();
@@ -198,7 +214,10 @@ impl TileDirectory {
             if let Some(slot) = self.tiles.get(&id) {
                 // Locked for no longer than a clone takes: a tile that is being decoded is not in the list.
                 let held = slot.held.tile.write();
-                *held.unwrap_or_else(PoisonError::into_inner) = None;
+                let mut held = held.unwrap_or_else(PoisonError::into_inner);
+                let evicted = slot.held.evicted.lock();
+                let mut evicted = evicted.unwrap_or_else(PoisonError::into_inner);
+                *evicted = held.take().as_ref().map_or_else(Weak::new, Arc::downgrade);
             }
         }
     }

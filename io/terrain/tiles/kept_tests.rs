@@ -101,6 +101,27 @@ fn threads_that_drive_out_each_others_tiles_see_the_same_ground() {
 }
 
 #[test]
+fn an_evicted_tile_that_is_still_read_is_not_decoded_again() {
+    let folder = row_of_tiles(2);
+    let tiles = TileDirectory::open(folder.path())
+        .unwrap()
+        .with_budget(2 * TILE);
+    let id = TileId::new(0, 0).unwrap();
+    let reader = tiles.tile(id).unwrap();
+    height_m(&tiles, 1);
+    assert!(tiles.kept_bytes() <= TILE, "the first was evicted");
+    let again = tiles.tile(id).unwrap();
+    assert!(Arc::ptr_eq(&reader, &again));
+    assert_eq!((tiles.decoded_count(), tiles.kept_bytes()), (2, 2 * TILE));
+    drop((reader, again));
+    // Nobody reads it: evicted, it is gone.
+    tiles.reserve(2 * TILE);
+    tiles.settle(2 * TILE, None);
+    height_m(&tiles, 0);
+    assert_eq!(tiles.decoded_count(), 3);
+}
+
+#[test]
 fn digests_are_worked_out_once() {
     let folder = row_of_tiles(2);
     let tiles = TileDirectory::open(folder.path())
