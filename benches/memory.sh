@@ -6,7 +6,7 @@
 #   benches/memory.sh FOLDER         # the same, its products kept in FOLDER
 #   SITES=16 RADIUS_KM=3 benches/memory.sh
 #
-#   benches/memory.sh --tiles        # units of 40 sites on 40 tiles of 1", within --memory 150
+#   benches/memory.sh --tiles        # units of 40 sites on 40 tiles of 1", within --memory 220
 #
 # SITES is the number along each side of a square of sites, STACKED the number of masts at each.
 # Wants 30 GB of disk where it writes. Prints one line and ends with 1 when the peak is 2 GB or more, with
@@ -75,7 +75,7 @@ lon_deg = {lon + 0.05}
 height_agl_m = 25
 radio = "lora_868_eu\"""", file=scenario)
 PY
-    measure "$work/tiles.toml" "$work/out" "$work/tiles" 300 --shard 1/1 --memory "${MEMORY_MB:-150}"
+    measure "$work/tiles.toml" "$work/out" "$work/tiles" 300 --shard 1/1 --memory "${MEMORY_MB:-220}"
     exit
 fi
 out=${1:-$work/out}

@@ -10,9 +10,10 @@ use rayon::prelude::*;
 use super::drawing::map_layer;
 use super::evaluate::rates;
 use super::fold_tile::Layer;
+use super::overview::map_level;
 use super::plan::{Plan, PlanSite};
 use super::product::{Job, Product, Wanted, product};
-use super::sink::map_level;
+use super::rasters::SiteMargin;
 use super::unit::{Column, Level};
 use super::work::SweepError;
 use crate::picture::{Bitmap, PictureError};
@@ -22,7 +23,7 @@ use crate::raster::picture::{
     Colours, Map, Palette, Relief, Sheet, Spread, Style, VERDICTS, WorldFile, coloured,
     write_encoded, write_png,
 };
-use crate::raster::{Grid, RasterError, Site, write_whole};
+use crate::raster::{Grid, GridGeometry, RasterError, Site, write_whole};
 use crate::scenario::MapLayer;
 
 /// Longer side of a map's frame, px.
@@ -43,16 +44,19 @@ pub(super) struct Ground {
 
 /// Reads and shades the ground under the raster.
 pub(super) fn ground(plan: &Plan, terrain: &dyn Terrain) -> Ground {
-    let elevation = elevation(plan, terrain);
-    let area = plan.grid.geometry().reduced(1 << map_level(plan));
+    let whole = plan.grid.geometry();
+    ground_of(whole.reduced(1 << map_level(&whole)), terrain)
+}
+
+fn ground_of(area: GridGeometry, terrain: &dyn Terrain) -> Ground {
+    let elevation = elevation(area, terrain);
     Ground {
         relief: Map::relief(area, elevation.as_ref(), MAP_SIDE_PX),
         elevation,
     }
 }
 
-fn elevation(plan: &Plan, terrain: &dyn Terrain) -> Option<Grid> {
-    let geometry = plan.grid.geometry().reduced(1 << map_level(plan));
+fn elevation(geometry: GridGeometry, terrain: &dyn Terrain) -> Option<Grid> {
     let cols = geometry.cols as usize;
     let lon_deg: Vec<f64> = (0..geometry.cols)
         .map(|col| geometry.lon_deg(col))
@@ -111,8 +115,14 @@ pub(super) struct Spreads(BTreeMap<MapLayer, Spread>);
 impl Spreads {
     /// Counts the layers of a variant.
     pub fn add(&mut self, wanted: &Wanted, grids: &[(Layer, Grid)]) {
-        for (layer, grid) in grids.iter().filter(|(layer, _)| wanted.is_auto(*layer)) {
-            let layer = map_layer(*layer).expect("a layer with a scale");
+        for (layer, grid) in grids {
+            self.count(wanted, *layer, grid);
+        }
+    }
+
+    fn count(&mut self, wanted: &Wanted, layer: Layer, grid: &Grid) {
+        if wanted.is_auto(layer) {
+            let layer = map_layer(layer).expect("a layer with a scale");
             self.0.entry(layer).or_default().add(grid);
         }
     }
@@ -129,8 +139,8 @@ struct Sheeted<'a> {
     grid: &'a Grid,
     /// NaN where nothing was computed.
     computed: &'a Grid,
-    stem: &'static str,
-    title: &'static str,
+    stem: &'a str,
+    title: &'a str,
     style: Style,
 }
 
@@ -198,7 +208,8 @@ impl<'a> Drawing<'a> {
         sheet: &Sheeted<'_>,
         draw: impl FnOnce(&Map<'_>) -> Result<T, PictureError>,
     ) -> Result<T, SweepError> {
-        let title = format!("{}: {}", self.plan.title, sheet.title.to_lowercase());
+        let (initial, rest) = sheet.title.split_at(1);
+        let title = format!("{}: {}{rest}", self.plan.title, initial.to_lowercase());
         let subtitle = subtitle(self.plan, self.variant);
         let left_out = sheet.style.left_out().unwrap_or_default();
         let outside = outside(self.plan);
@@ -244,25 +255,68 @@ impl<'a> Drawing<'a> {
             product("overlay.png", write_encoded(&path, &picture, &world))?;
         }
         if self.wanted.has(Product::Kmz) {
-            let description = format!(
-                "{}. Not computed: {}. {}",
-                subtitle(self.plan, self.variant),
-                self.plan.not_computed(),
-                self.credit
-            );
-            let outside = outside(self.plan);
-            let overlay = Overlay {
-                title: &self.plan.title,
-                description: &description,
-                outside: Some(&outside),
-                layer: sheet.grid,
-                style: &sheet.style,
-                sites: self.marks,
-            };
-            let path = self.folder.join("coverage.kmz");
-            product("coverage.kmz", write_kmz_of(&path, &overlay, &picture))?;
+            self.kmz("coverage.kmz", &self.plan.title, sheet, &picture)?;
         }
         Ok(())
+    }
+
+    /// An overlay for a globe, of a layer that is already drawn, as PNG, one pixel a cell.
+    fn kmz(
+        self,
+        file: &str,
+        title: &str,
+        sheet: &Sheeted<'_>,
+        picture: &[u8],
+    ) -> Result<(), SweepError> {
+        let description = format!(
+            "{}. Not computed: {}. {}",
+            subtitle(self.plan, self.variant),
+            self.plan.not_computed(),
+            self.credit
+        );
+        let outside = outside(self.plan);
+        let overlay = Overlay {
+            title,
+            description: &description,
+            outside: Some(&outside),
+            layer: sheet.grid,
+            style: &sheet.style,
+            sites: self.marks,
+        };
+        product(
+            file,
+            write_kmz_of(&self.folder.join(file), &overlay, picture),
+        )
+    }
+
+    /// The map of a site and its overlay for a globe. An automatic scale is that of the site alone.
+    pub fn site(self, margin: &SiteMargin, terrain: &dyn Terrain) -> Result<(), SweepError> {
+        let SiteMargin { site, stem, grid } = margin;
+        let mut spreads = Spreads::default();
+        spreads.count(self.wanted, Layer::Margin, grid);
+        let drawing = Drawing {
+            folder: &self.folder.join("sites"),
+            marks: &self.marks[*site..=*site],
+            ground: &ground_of(grid.geometry, terrain),
+            spreads: &spreads,
+            ..self
+        };
+        let title = format!("Link margin of {}", self.plan.sites[*site].name);
+        let mut style = drawing.style(Layer::Margin);
+        style.title.clone_from(&title);
+        let sheet = Sheeted {
+            layer: Layer::Margin,
+            grid,
+            computed: grid,
+            stem,
+            title: &title,
+            style,
+        };
+        drawing.map(&sheet)?;
+        let picture = coloured(grid, &sheet.style).to_fast_png();
+        let picture = product(stem, picture.map_err(RasterError::from))?;
+        let name = format!("{}: {title}", self.plan.title);
+        drawing.kmz(&format!("{stem}.kmz"), &name, &sheet, &picture)
     }
 
     /// Outlines where a verdict changes, and where a cell begins to count as covered.

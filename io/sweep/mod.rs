@@ -21,6 +21,7 @@ mod fold_tile;
 mod join;
 mod lease;
 mod maps;
+mod overview;
 mod plan;
 mod product;
 pub mod products;

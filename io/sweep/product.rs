@@ -32,6 +32,8 @@ pub enum Product {
     Servers,
     /// A raster for each site.
     Sites,
+    /// A map and an overlay for a globe of the margin of each site.
+    SiteMaps,
     /// The margin as a bare picture with its place.
     Overlay,
     /// The margin as an overlay for a globe.
@@ -46,7 +48,7 @@ pub enum Product {
 
 impl Product {
     /// All of them, in the order of [`Product`], with their names on the command line.
-    pub const ALL: [(&str, Self); 14] = [
+    pub const ALL: [(&str, Self); 15] = [
         ("margin", Self::Margin),
         ("power", Self::Power),
         ("path_loss", Self::PathLoss),
@@ -56,6 +58,7 @@ impl Product {
         ("second_server", Self::SecondServer),
         ("servers", Self::Servers),
         ("sites", Self::Sites),
+        ("site_maps", Self::SiteMaps),
         ("overlay", Self::Overlay),
         ("kmz", Self::Kmz),
         ("outlines", Self::Outlines),
@@ -63,11 +66,12 @@ impl Product {
         ("cells", Self::Cells),
     ];
 
-    /// Those that are made unless others are named: all but the table and levels beside the margin.
+    /// Those that are made unless others are named: all but the table, maps of single sites, and levels
+    /// beside the margin.
     #[must_use]
     pub fn usual() -> BTreeSet<Self> {
         let all = Self::ALL.into_iter().map(|(_, product)| product);
-        all.filter(|product| !matches!(product, Self::Power | Self::Cells))
+        all.filter(|product| !matches!(product, Self::Power | Self::SiteMaps | Self::Cells))
             .filter(|product| product.column().is_none())
             .collect()
     }
@@ -82,6 +86,9 @@ impl Product {
             _ => None,
         }
     }
+
+    /// Those made of the cells of single sites.
+    pub(super) const OF_SITES: [Self; 2] = [Self::Sites, Self::SiteMaps];
 
     /// Name on the command line.
     #[must_use]

@@ -63,7 +63,7 @@ pub fn write(
     for (i, variant) in plan.variants.iter().enumerate() {
         let folder = variant_folder(sweep, variant);
         create(&folder)?;
-        if wanted.has(Product::Sites) {
+        if wanted.any(&Product::OF_SITES) {
             create(&folder.join("sites"))?;
         }
         step(&format!("units of {}", variant.name()))?;
@@ -113,18 +113,22 @@ pub fn write(
             }));
         }
         let beside = !sites.is_empty();
+        let finish = |site: SiteRaster<'_>| match site.finish(&credits)? {
+            Some(margin) => drawing.site(&margin, terrain),
+            None => Ok(()),
+        };
         for site in sites {
-            let credits = &credits;
-            jobs.push(Box::new(move || site.finish(credits)));
+            let finish = &finish;
+            jobs.push(Box::new(move || finish(site)));
         }
         together(jobs)?;
         drop(grids);
-        if wanted.has(Product::Sites) && !beside {
+        if wanted.any(&Product::OF_SITES) && !beside {
             for (i, site) in plan.sites.iter().enumerate() {
-                step(&format!("raster of {}", site.name))?;
+                step(&format!("files of {}", site.name))?;
                 let raster = SiteRaster::create(plan, i, &folder, wanted)?;
                 raster.read(sweep, index)?;
-                raster.finish(&credits)?;
+                finish(raster)?;
             }
         }
         if wanted.has(Product::Cells) {

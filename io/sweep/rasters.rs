@@ -2,15 +2,17 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use super::fold_tile::Layer;
+use super::overview::{map_level, paste};
 use super::plan::{Plan, TILE_CELLS, Unit};
-use super::product::{Wanted, product};
+use super::product::{Product, Wanted, product};
 use super::unit::{Column, Level, SiteTile, is_answered};
 use super::unit_file::PackedSite;
 use super::work::{Sweep, SweepError, across};
 use crate::raster::cog::{Band, CogLayout, CogWriter, Samples};
-use crate::raster::{Cells, GridGeometry, Pyramid, Resampling, Window};
+use crate::raster::{Cells, Grid, GridGeometry, Pyramid, Resampling, Tile, Window};
 
 /// File stem of a layer's raster, and how cells are joined.
 pub(super) const fn raster_of(layer: Layer) -> (&'static str, Resampling) {
@@ -79,14 +81,30 @@ const PERCENTILES: [(&str, &str); 2] = [
     ),
 ];
 
-/// The raster of one site being made: the part of the whole that its circle touches.
+/// Number of the band with the margin.
+const MARGIN_BAND: usize = 3;
+
+/// The raster of one site being made, and the grid of its map: the part of the whole that its circle
+/// touches.
 pub(super) struct SiteRaster<'a> {
     plan: &'a Plan,
     site: u16,
-    file: String,
+    stem: String,
     window: Window,
     pyramid: Pyramid,
-    writer: CogWriter,
+    writer: Option<CogWriter>,
+    /// The overview that the map is drawn from, with its level.
+    margin: Option<(usize, Mutex<Grid>)>,
+}
+
+/// The margin of a site, for its map.
+pub(super) struct SiteMargin {
+    /// Number of the site.
+    pub site: usize,
+    /// File name without its ending.
+    pub stem: String,
+    /// Link margin, dB.
+    pub grid: Grid,
 }
 
 impl<'a> SiteRaster<'a> {
@@ -115,15 +133,26 @@ impl<'a> SiteRaster<'a> {
         layout.compression = wanted.compression;
         layout.is_rounded = !wanted.is_exact;
         let bands = vec![Resampling::Mean; SITE_BANDS.len()];
-        let file = format!("{site:03}_{}.tif", file_name(name));
-        let writer = CogWriter::create(&folder.join("sites").join(&file), geometry, layout);
+        let stem = format!("{site:03}_{}", file_name(name));
+        let path = folder.join("sites").join(format!("{stem}.tif"));
+        let writer = wanted.has(Product::Sites).then(|| {
+            let created = CogWriter::create(&path, geometry, layout);
+            product(&stem, created)
+        });
+        let margin = wanted.has(Product::SiteMaps).then(|| {
+            let level = map_level(&geometry);
+            let geometry = geometry.reduced(1 << level);
+            let cells = vec![f32::NAN; geometry.cols as usize * geometry.rows as usize];
+            (level, Mutex::new(Grid { geometry, cells }))
+        });
         Ok(Self {
             plan,
             site: site as u16,
+            stem,
             window,
             pyramid: Pyramid::new(window.cols, window.rows, bands),
-            writer: product(&file, writer)?,
-            file,
+            writer: writer.transpose()?,
+            margin,
         })
     }
 
@@ -196,10 +225,17 @@ impl<'a> SiteRaster<'a> {
         };
         let bands = bands.map(|bands| bands.map(|band| &band[first..]));
         let cells = bands.as_ref().map(|bands| Cells { bands, stride });
-        let put = self
-            .pyramid
-            .put(window, cells, &|tile| self.writer.store(tile));
-        product(&self.file, put)
+        let done = |tile: &Tile| {
+            if let Some((level, grid)) = &self.margin
+                && tile.level == *level
+            {
+                let mut grid = grid.lock().unwrap_or_else(PoisonError::into_inner);
+                paste(tile, MARGIN_BAND, &mut grid);
+            }
+            let writer = self.writer.as_ref();
+            writer.map_or(Ok(()), |writer| writer.store(tile))
+        };
+        product(&self.stem, self.pyramid.put(window, cells, &done))
     }
 
     /// Reads all units of the site from their files.
@@ -230,12 +266,20 @@ impl<'a> SiteRaster<'a> {
         })
     }
 
-    /// Puts the file in its place, with the attributions of the terrain.
+    /// Puts the file in its place, with the attributions of the terrain; leaves what its map is drawn
+    /// from, where one is wanted.
     ///
     /// # Errors
     /// When the disk fails.
-    pub fn finish(self, credits: &[(String, String)]) -> Result<(), SweepError> {
-        product(&self.file, self.writer.finish(credits)).map(drop)
+    pub fn finish(self, credits: &[(String, String)]) -> Result<Option<SiteMargin>, SweepError> {
+        if let Some(writer) = self.writer {
+            product(&self.stem, writer.finish(credits))?;
+        }
+        let (site, stem) = (usize::from(self.site), self.stem);
+        Ok(self.margin.map(|(_, grid)| {
+            let grid = grid.into_inner().unwrap_or_else(PoisonError::into_inner);
+            SiteMargin { site, stem, grid }
+        }))
     }
 }
 

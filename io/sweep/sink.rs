@@ -10,7 +10,8 @@ use std::sync::{Mutex, PoisonError};
 
 use super::fold::{Joining, Network};
 use super::fold_tile::{Layer, TileFold};
-use super::plan::{Plan, Unit};
+use super::overview::{map_level, paste};
+use super::plan::Unit;
 use super::product::{Product, Wanted, product};
 use super::rasters::{SiteRaster, layer_writer, raster_of};
 use super::unit::{Column, Level, SiteTile};
@@ -19,19 +20,9 @@ use super::work::{Supply, Sweep, SweepError, across};
 use crate::raster::cog::CogWriter;
 use crate::raster::{Cells, Grid, Pyramid, Tile, Window};
 
-/// Longer side of what maps are drawn from, cells.
-pub(super) const MAP_CELLS_MAX: u32 = 1400;
-
 /// Sites whose rasters are made beside those of the network. More are made one after another,
 /// because each holds tiles that have begun.
 const SITES_BESIDE: usize = 16;
-
-/// Overview that maps are drawn from: halved until no side is longer than [`MAP_CELLS_MAX`].
-pub(super) fn map_level(plan: &Plan) -> usize {
-    let longest = plan.grid.cols.max(plan.grid.rows);
-    let levels = (0..32).find(|level| longest.div_ceil(1 << level) <= MAP_CELLS_MAX);
-    levels.expect("a raster has fewer than 2^32 columns")
-}
 
 /// One layer of the network on its way into a raster and the grid of a map.
 struct LayerSink {
@@ -121,8 +112,8 @@ impl<'a> Sink<'a> {
         wanted: &Wanted,
     ) -> Result<Self, SweepError> {
         let plan = &sweep.plan;
-        let level = map_level(plan);
         let geometry = plan.grid.geometry();
+        let level = map_level(&geometry);
         let small = geometry.reduced(1 << level);
         let mut layers = Vec::new();
         for (layer, own, users) in LAYERS {
@@ -150,7 +141,7 @@ impl<'a> Sink<'a> {
                 }),
             });
         }
-        let beside = wanted.has(Product::Sites) && plan.sites.len() <= SITES_BESIDE;
+        let beside = wanted.any(&Product::OF_SITES) && plan.sites.len() <= SITES_BESIDE;
         let mut sites = Vec::new();
         for site in 0..if beside { plan.sites.len() } else { 0 } {
             sites.push(SiteRaster::create(plan, site, folder, wanted)?);
@@ -201,6 +192,7 @@ impl<'a> Sink<'a> {
             if tile.level == self.level && layer.layer != Layer::Second {
                 paste(
                     tile,
+                    0,
                     &mut layer.grid.lock().unwrap_or_else(PoisonError::into_inner),
                 );
             }
@@ -286,17 +278,6 @@ impl<'a> Sink<'a> {
             rasters,
             sites: self.sites,
         }
-    }
-}
-
-/// Copies a tile into the grid of its level.
-fn paste(tile: &Tile, grid: &mut Grid) {
-    let Some(cells) = &tile.cells else { return };
-    let across = grid.geometry.cols as usize;
-    let side = crate::raster::TILE_SIDE as usize;
-    let first = tile.row as usize * side * across + tile.col as usize * side;
-    for (row, cells) in cells.chunks_exact(tile.cols).enumerate() {
-        grid.cells[first + row * across..][..tile.cols].copy_from_slice(cells);
     }
 }
 

@@ -121,6 +121,44 @@ fn maps_are_drawn_as_they_are_asked_for() {
 }
 
 #[test]
+fn each_site_has_a_map_and_an_overlay_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = folder.path().join("flat.toml");
+    std::fs::write(&scenario, FLAT).unwrap();
+    let out = folder.path().join("out");
+    stdout(&sweep(&scenario, &out, &["--products", "site_maps"]));
+    let made = files(&out);
+    let sites = Sweep::find(&out).unwrap().plan.sites.clone();
+    assert!(sites.len() > 1);
+    let names = |ending: &str| {
+        let of_sites = made.keys().filter(|path| path.starts_with("sites"));
+        let ended = of_sites.filter(|path| path.extension().is_some_and(|found| found == ending));
+        ended.cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(names("kmz").len(), sites.len());
+    assert_eq!(names("png").len(), sites.len());
+    assert_eq!(names("pgw").len(), sites.len());
+    assert_eq!(names("tif").len(), 0);
+    // Each is of its own site.
+    for ending in ["kmz", "png"] {
+        let of_sites = names(ending);
+        assert!(made[&of_sites[0]] != made[&of_sites[1]], "{ending}");
+        for (site, path) in sites.iter().zip(&of_sites) {
+            let name = path.file_stem().unwrap().to_string_lossy();
+            assert!(name.ends_with(&site.name), "{name} is of {}", site.name);
+        }
+    }
+    let merge = ["sweep", "merge", out.to_str().unwrap()];
+    stdout(&support::groundwave(
+        &[&merge[..], &["--products", "site_maps,sites"]].concat(),
+    ));
+    let merged = files(&out);
+    for name in [names("png"), names("kmz")].concat() {
+        assert!(merged[&name] == made[&name], "{}", name.display());
+    }
+}
+
+#[test]
 fn an_automatic_scale_is_the_same_for_all_variants() {
     let folder = tempfile::tempdir().unwrap();
     let scenario = folder.path().join("grid.toml");
