@@ -168,6 +168,7 @@ fn missing_terrain_is_disclosed_and_never_silent() {
         text.contains("outside the tiles taken as sea level"),
         "{text}"
     );
+    assert!(text.contains("assumed: "), "{text}");
 }
 
 /// The program in an empty folder without any terrain.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use groundwave::plot::{ProfilePicture, Theme, profile_svg};
 use groundwave::text::{Align, Table, distance};
-use groundwave_systems::radio::LinkResult;
+use groundwave_systems::radio::{Assumptions, LinkResult};
 use groundwave_systems::terrain::{HeightSource, Posts, Profile as Ground};
 use serde::Serialize;
 
@@ -64,6 +64,8 @@ struct Document<'a> {
     posts: Posts,
     void_samples: u32,
     missing_samples: u32,
+    /// Shares of time, locations and situations, effects left out, calibration.
+    assumptions: &'a Assumptions,
     samples: Vec<Sample>,
 }
 
@@ -85,6 +87,7 @@ impl Profile {
             };
             output::picture(file, &profile_svg(&picture))?;
         }
+        let assumptions = path.assumptions(profile.distance_m);
         let samples = samples(&path, &profile, &forward);
         let missing = profile.terrain.missing_samples;
         let has_data = path.ground.require_data(missing, samples.len());
@@ -100,6 +103,7 @@ impl Profile {
                 posts: source.posts,
                 void_samples: profile.terrain.void_samples,
                 missing_samples: profile.terrain.missing_samples,
+                assumptions: &assumptions,
                 samples,
             })?;
             return has_data;
@@ -120,6 +124,7 @@ impl Profile {
         if let Some(line) = heights(&path) {
             let _ = writeln!(out, "{}", output::faint(&line));
         }
+        out += &output::assumed(&assumptions, output::profile_name(&assumptions));
         out.push('\n');
         out.push_str(&output::table(&table(&samples), None));
         if let Some(file) = &self.plot {

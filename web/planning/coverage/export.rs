@@ -47,9 +47,10 @@ pub fn export(job: &Job, sites: &[Site], format: CoverageFormat) -> Result<Vec<u
         CoverageFormat::Png => Ok(coloured(&margins(job)?, &style()).to_png()?),
         CoverageFormat::Kmz => {
             let (layer, style) = (margins(job)?, style());
+            let description = format!("Assumed: {}", job.assumptions());
             let overlay = Overlay {
                 title: "Coverage",
-                description: "",
+                description: &description,
                 outside: None,
                 layer: &layer,
                 style: &style,
@@ -146,6 +147,8 @@ fn raster(job: &Job, sites: &[Site], path: &Path) -> Result<(), RasterError> {
     layout.bands = bands.into_iter().take(count).map(band).collect();
     let remark = |(number, site): (usize, &Site)| (format!("SITE_{number}"), site.name.clone());
     layout.remarks = sites.iter().enumerate().map(remark).collect();
+    let assumed = job.assumptions().to_string();
+    layout.remarks.push(("ASSUMPTIONS".to_owned(), assumed));
     let cells = cells(job);
     let geometry = geometry(job);
     let columns = geometry.cols as usize;

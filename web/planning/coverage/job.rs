@@ -6,7 +6,7 @@ use groundwave_systems::coverage::{
     Cell, CoverageRequest, Flags, Grid, NO_DATA, Sampling, Server, hundredths,
 };
 use groundwave_systems::deployment::PlannedNode;
-use groundwave_systems::radio::{Environment, Station, Verdict, presets};
+use groundwave_systems::radio::{Assumptions, Environment, Station, Verdict, presets};
 use groundwave_systems::terrain::geodesic::curvature_radii_m;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -339,8 +339,14 @@ impl Job {
             source_node_ids: self.asked.sources.clone(),
             sensitivity_dbm: self.sensitivity_dbm(),
             rates: self.asked.setups.iter().map(rates).collect(),
-            assumptions: self.asked.setups[0].environment.assumptions(None),
+            assumptions: self.assumptions(),
         }
+    }
+
+    /// Shares of time, locations and situations, effects left out.
+    #[must_use]
+    pub fn assumptions(&self) -> Assumptions {
+        self.asked.setups[0].environment.assumptions(None)
     }
 
     /// Received power of each cell that is known so far, dBm, `None` without data; and its server.
