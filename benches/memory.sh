@@ -9,8 +9,8 @@
 #   benches/memory.sh --tiles        # units of 40 sites on 40 tiles of 1", within --memory 220
 #
 # SITES is the number along each side of a square of sites, STACKED the number of masts at each.
-# Wants 30 GB of disk where it writes. Prints one line and ends with 1 when the peak is 2 GB or more, with
-# --tiles 300 MB or more. The 40 tiles are names of one, the tile of `make data` interpolated to 1".
+# Wants 30 GB of disk where it writes. Prints one line and ends with 1 when the peak is 300 MB or more.
+# The 40 tiles are names of one, the tile of `make data` interpolated to 1".
 set -eu
 
 here=$(cd "$(dirname "$0")/.." && pwd)
@@ -117,4 +117,4 @@ height_agl_m = {25 + 5 * k}
 radio = "lora_868_eu"''')
 PY
 
-measure "$work/wide.toml" "$out" "$data/srtm" 2000 --cells
+measure "$work/wide.toml" "$out" "$data/srtm" 300 --cells

@@ -210,7 +210,7 @@ impl<'a> Drawing<'a> {
     ) -> Result<T, SweepError> {
         let (initial, rest) = sheet.title.split_at(1);
         let title = format!("{}: {}{rest}", self.plan.title, initial.to_lowercase());
-        let subtitle = subtitle(self.plan, self.variant);
+        let subtitle = subtitle(self.plan, self.variant, self.marks.len());
         let left_out = sheet.style.left_out().unwrap_or_default();
         let outside = outside(self.plan);
         let map = Map {
@@ -270,7 +270,7 @@ impl<'a> Drawing<'a> {
     ) -> Result<(), SweepError> {
         let description = format!(
             "{}. Not computed: {}. {}",
-            subtitle(self.plan, self.variant),
+            subtitle(self.plan, self.variant, self.marks.len()),
             self.plan.not_computed(),
             self.credit
         );
@@ -417,12 +417,11 @@ fn outside(plan: &Plan) -> String {
     format!("beyond {} km: not computed", plan.radius_m / 1e3)
 }
 
-fn subtitle(plan: &Plan, variant: &Variant) -> String {
+fn subtitle(plan: &Plan, variant: &Variant, sites: usize) -> String {
     let mut varied = variant.words();
     if !varied.is_empty() {
         varied.push_str("; ");
     }
-    let sites = plan.sites.len();
     format!(
         "{varied}{sites} site{}, {} km radius, covered at {} dB margin",
         if sites == 1 { "" } else { "s" },
