@@ -194,32 +194,6 @@ else
     race goteborg-50 splat 57.5 11.5 3 50
     mkdir -p "$work/fine"
     python3 "$here/benches/finer.py" "$work/hgt/N57E011.hgt" "$work/fine/N57E011.hgt"
-    prepare srtm2sdf-hd "$shared" N48W125 && race olympic-10 splat-hd 48.15 -124.35 1 10
-else
-    prepare srtm2sdf "$data/srtm" N57E011
-    race goteborg-20 splat 57.5 11.5 3 20
-    for name in N57E010 N57E012; do
-        cp "$work/hgt/N57E011.hgt" "$work/hgt/$name.hgt"
-        (cd "$work/sdf" && srtm2sdf "$work/hgt/$name.hgt" > /dev/null 2>&1)
-    done
-    race goteborg-50 splat 57.5 11.5 3 50
-    # The tile of 3" at the posts of 1", between them in straight lines: for times, not for heights.
-    mkdir -p "$work/fine"
-    python3 - "$work/hgt/N57E011.hgt" "$work/fine/N57E011.hgt" <<'PY'
-import array, sys
-posts = array.array("h")
-posts.frombytes(open(sys.argv[1], "rb").read())
-posts.byteswap()
-n = round(len(posts) ** 0.5)
-def finer(line): return [(line[i // 3] * (3 - i % 3) + line[min(i // 3 + 1, n - 1)] * (i % 3)) // 3 for i in range(3 * n - 2)]
-rows = [finer(posts[row * n:(row + 1) * n]) for row in range(n)]
-out = array.array("h")
-for row in range(3 * n - 2):
-    a, b, k = rows[row // 3], rows[min(row // 3 + 1, n - 1)], row % 3
-    out.extend((x * (3 - k) + y * k) // 3 for x, y in zip(a, b))
-out.byteswap()
-open(sys.argv[2], "wb").write(out.tobytes())
-PY
     prepare srtm2sdf-hd "$work/fine" N57E011
     race goteborg-10 splat-hd 57.5 11.5 1 10
 fi
