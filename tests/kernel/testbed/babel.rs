@@ -14,7 +14,8 @@ fn it_takes_the_worlds_routes_and_follows_them() {
     let testbed = Testbed::up("ridge", &[]);
     converged(&testbed, "at the beginning");
     let city = testbed.address("ramberget");
-    assert!(testbed.answers("bohus", &city));
+    // Links lose packets: one ping alone may be lost.
+    testbed.await_answers("bohus", &city);
 
     // The relay fails: real pings take the detour.
     testbed.said(&["fail", "save"]);

@@ -163,7 +163,7 @@ impl Testbed {
     }
 
     /// `true` if a ping from one node to an address is answered.
-    pub fn answers(&self, from: &str, address: &str) -> bool {
+    fn answers(&self, from: &str, address: &str) -> bool {
         let mut ping = self.command(from, "ping");
         ping.args(["-c", "1", "-W", "1", "-n", "-q", address]);
         ping.output().unwrap().status.success()

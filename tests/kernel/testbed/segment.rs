@@ -150,7 +150,7 @@ fn babeld_sees_its_neighbours_on_one_interface() {
     let testbed = Testbed::up("waves", &[SEGMENT]);
     converged(&testbed, "on a segment");
     let city = testbed.address("ramberget");
-    assert!(testbed.answers("bohus", &city));
+    testbed.await_answers("bohus", &city);
     testbed.said(&["fail", "save"]);
     println!(
         "save fails: pings get through again after {:.1} s",
