@@ -29,8 +29,24 @@ function compressed(): Plugin {
   };
 }
 
+/** The page names the map, which all views share: it is loaded beside the entry, not after it. */
+function preloaded(): Plugin {
+  return {
+    name: 'preloaded',
+    apply: 'build',
+    transformIndexHtml: {
+      order: 'post',
+      handler(_html, { bundle }) {
+        const map = Object.values(bundle ?? {}).find((chunk) => chunk.type === 'chunk' && chunk.moduleIds.some((id) => id.endsWith('/src/map/view.ts')));
+        if (!map) throw new Error('no chunk holds the map');
+        return [{ tag: 'link', attrs: { rel: 'modulepreload', crossorigin: true, href: `/${map.fileName}` }, injectTo: 'head' }];
+      },
+    },
+  };
+}
+
 export default defineConfig({
-  plugins: [svelte(), compressed()],
+  plugins: [svelte(), preloaded(), compressed()],
   build: {
     // The policy of the server allows neither data: modules nor inline scripts.
     assetsInlineLimit: 0,

@@ -4,6 +4,7 @@ import { askEarly } from './api/client';
 import { ask } from './api/offer';
 import './app.css';
 import App from './App.svelte';
+import { replay } from './replay/replay.svelte';
 import { app } from './store/app.svelte';
 import { read } from './store/url';
 import { view } from './views';
@@ -13,6 +14,9 @@ void view(read(location.hash).mode);
 void ask().then(() => {
   const { mode } = read(location.hash);
   app.ui.mode = mode;
-  if (mode !== 'live') askEarly('/api/v1/terrain/area', '/api/v1/presets/roles', mode === 'replay' ? '/api/v1/replays' : '/api/v1/deployments');
+  if (mode !== 'live') askEarly('/api/v1/terrain/area', '/api/v1/presets/roles');
+  if (mode === 'plan') askEarly('/api/v1/deployments');
+  // The view hears of a failure.
+  if (mode === 'replay') replay.begin().catch(() => undefined);
   mount(App, { target: document.getElementById('app') as HTMLElement });
 });

@@ -91,6 +91,8 @@ export class MapView {
   #failed: ReadonlySet<string> = new Set();
   #boxes: readonly Box[] | null = null;
   #sources = new Map<string, readonly Feature[]>();
+  /** Sources that have features. */
+  #filled = new Set<string>();
   /** Sources of features. */
   #own: readonly string[];
   #scale: ScaleControl;
@@ -127,7 +129,11 @@ export class MapView {
       this.map.addLayer(this.picture, 'region');
       this.map.addLayer(this.tubes, 'obstruction');
       this.ready = true;
-      for (const name of this.#own) this.put(name, this.#sources.get(name) ?? []);
+      for (const name of this.#own) {
+        const features = this.#sources.get(name) ?? [];
+        if (features.length) this.put(name, features);
+        else this.#reveal(name, false);
+      }
       this.#states(new Set(), this.#chosen);
       this.events.moved(this.view());
     });
@@ -226,7 +232,11 @@ export class MapView {
 
   /** Gives a source its features. */
   put(name: string, features: readonly Feature[]): void {
+    // Giving a source features has a worker read them and the map drawn again.
+    if (!features.length && !this.#filled.has(name)) return;
     this.#sources.set(name, features);
+    if (features.length) this.#filled.add(name);
+    else this.#filled.delete(name);
     (this.map.getSource(name) as GeoJSONSource | undefined)?.setData({ type: 'FeatureCollection', features: [...features] });
     if (this.ready) this.#reveal(name, features.length > 0);
   }
@@ -468,6 +478,7 @@ export class MapView {
     const before = this.#dragged.length ? this.#dragged : linkFeatures(this.#links.filter(isMine), this.#byId, this.#chosen).map(name);
     this.#dragged = features.map(name);
     (this.map.getSource('links') as GeoJSONSource | undefined)?.updateData({ remove: before, add: features });
+    this.#filled.add('links');
     if (features.length) this.#reveal('links', true);
   }
 

@@ -54,6 +54,27 @@ export class Replay {
   /** Names of nodes now. */
   names = $derived(new Map((this.shown ? [...this.shown.recorded.nodes, ...(this.shown.changed?.nodes ?? [])] : []).map((node) => [node.node_id, node.name])));
 
+  #begun: Promise<void> | null = null;
+
+  /** Starts what the address asks for. Begun before the view is there, it goes on in the view. */
+  begin(): Promise<void> {
+    this.#begun ??= (async () => {
+      const fields = new URLSearchParams(location.hash.replace(/^#/, ''));
+      const [at_s, speed] = [Number(fields.get('t')), Number(fields.get('speed'))];
+      if (SPEEDS.some((one) => one === speed)) this.speed = speed;
+      this.held = true;
+      await this.start(fields.get('r') ?? this.info?.id ?? null, Number.isFinite(at_s) ? at_s : 0, fields.get('play') === '1');
+      this.chosen = fields.get('sel') ?? this.chosen;
+    })();
+    return this.#begun;
+  }
+
+  /** The view is left: the next one begins anew. */
+  leave(): void {
+    this.#begun = null;
+    this.play(false);
+  }
+
   /** Shows a replay at a time, and plays it if `play` says so. */
   async start(id: string | null, at_s = 0, play = false): Promise<void> {
     await this.refresh();
