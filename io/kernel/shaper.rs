@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use groundwave_systems::impair::{
-    Capabilities, DivergenceItem, Extensions, Impairment, Latency, LinkStats, Warning, compare,
+    Capabilities, DivergenceItem, Extensions, Impairment, Latency, LinkStats, Warning, equal,
 };
 
 use super::counters::CounterTotals;
@@ -296,6 +296,10 @@ fn nothing<K: Kernel>(kernel: &K) -> Capabilities {
 
 /// Packets waiting in the queue, if the change to `target` makes it anew or removes it.
 fn discarded(before: &InterfaceQdiscs, target: &Target) -> u64 {
+    let waits = |qdisc: &Qdisc| qdisc.counters.backlog_packets > 0;
+    if !before.ours.iter().any(waits) {
+        return 0;
+    }
     let requests = steps(before.link.index, &before.stack, target);
     let removed = |qdisc: &&Qdisc| {
         requests.iter().any(|request| match request.verb {
@@ -322,5 +326,5 @@ fn discarded_warning(packets: u64) -> Warning {
 }
 
 fn same(plan: &Stack, seen: &Stack) -> bool {
-    compare(&qdisc_params(plan, None), &qdisc_params(seen, Some(plan))).is_empty()
+    equal(&qdisc_params(plan, None), &qdisc_params(seen, Some(plan)))
 }

@@ -9,7 +9,7 @@ use super::stack::{LEAF, NETEM, SECOND_LEAF, Stack, TBF};
 use super::table;
 use super::tbf;
 use super::{Handle, Request, Verb};
-use groundwave_systems::impair::{Distribution, compare};
+use groundwave_systems::impair::{Distribution, equal};
 
 /// A desired stack, with parameters that only requests carry.
 #[derive(Debug, Clone, Default)]
@@ -176,9 +176,8 @@ fn equivalent(before: &tbf::Tbf, goal: &tbf::Tbf) -> bool {
         ..Stack::default()
     };
     let goal = alone(goal);
-    compare(
+    equal(
         &qdisc_params(&goal, None),
         &qdisc_params(&alone(before), Some(&goal)),
     )
-    .is_empty()
 }

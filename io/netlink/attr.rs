@@ -6,6 +6,9 @@ use netlink_packet_core::{DecodeError, NLA_HEADER_SIZE, NlasIterator};
 
 use crate::host::HardwareAddress;
 
+/// Bytes that attributes take at least where there are many.
+const ATTRIBUTE_BYTES: usize = 16;
+
 /// Attributes of a message or of a nest, in order; flag bits are removed from their types.
 #[derive(Debug, Clone)]
 pub(crate) struct Attrs<'a> {
@@ -19,7 +22,7 @@ impl<'a> Attrs<'a> {
     /// # Errors
     /// For an attribute longer than the remaining bytes or shorter than its own header.
     pub fn read(name: &'static str, bytes: &'a [u8]) -> Result<Self, DecodeError> {
-        let mut found = Vec::new();
+        let mut found = Vec::with_capacity(bytes.len() / ATTRIBUTE_BYTES);
         for attribute in NlasIterator::new(bytes) {
             let attribute = attribute.map_err(|err| format!("{name}: {err}"))?;
             let (kind, length) = (attribute.kind(), usize::from(attribute.length()));

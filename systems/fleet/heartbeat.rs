@@ -3,21 +3,16 @@
 use core::net::{IpAddr, Ipv4Addr};
 use std::collections::BTreeMap;
 
+use garde::Validate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::liveness::NodeState;
 use super::metrics::{METRICS_MAX, check_metric};
+use crate::bounds::{self, finite_if_some};
 use crate::identity::{Mac, PublicKey};
 use groundwave_engine::Refusal;
-
-/// Interfaces, radios and transports of a heartbeat at most.
-pub const INTERFACES_MAX: usize = 32;
-/// Links of a heartbeat at most.
-pub const LINKS_MAX: usize = 64;
-/// Longest text in a heartbeat, characters.
-const WORD_CHARS_MAX: usize = 128;
 
 /// Type of an uplink.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -37,10 +32,11 @@ pub enum TransportKind {
 }
 
 /// An uplink of a node.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
+#[garde(allow_unvalidated)]
 pub struct Transport {
     /// Interface name.
-    #[schemars(length(max = 128))]
+    #[garde(length(chars, max = 128))]
     pub name: String,
     /// Type.
     pub kind: TransportKind,
@@ -51,29 +47,31 @@ pub struct Transport {
     pub ip: Option<IpAddr>,
     /// Round-trip time to the gateway, ms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0.0))]
+    #[garde(range(min = 0.0), custom(finite_if_some))]
     pub rtt_ms: Option<f64>,
 }
 
 /// A network interface of a node.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Validate)]
+#[garde(allow_unvalidated)]
 pub struct Interface {
     /// Name.
-    #[schemars(length(max = 128))]
+    #[garde(length(chars, max = 128))]
     pub name: String,
     /// Hardware address, as the node writes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 128))]
+    #[garde(length(chars, max = 128))]
     pub mac: Option<String>,
     /// MTU, bytes.
     #[serde(default)]
     pub mtu: u32,
     /// Operational state, as the kernel names it.
     #[serde(default)]
-    #[schemars(length(max = 128))]
+    #[garde(length(chars, max = 128))]
     pub operstate: String,
-    /// IP addresses.
+    /// IP addresses, up to 32.
     #[serde(default)]
+    #[garde(length(max = 32))]
     pub ips: Vec<IpAddr>,
     /// Bytes received.
     #[serde(default)]
@@ -90,7 +88,8 @@ pub struct Interface {
 }
 
 /// A neighbor as a node measures it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
+#[garde(allow_unvalidated)]
 pub struct MeshLink {
     /// Hardware address of the neighbor.
     pub neigh_address: Mac,
@@ -102,7 +101,7 @@ pub struct MeshLink {
     pub throughput_kbps: Option<u32>,
     /// Received signal level, dBm.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = -200.0, max = 100.0))]
+    #[garde(range(min = -200.0, max = 100.0), custom(finite_if_some))]
     pub signal_dbm: Option<f64>,
     /// Time since the neighbor was last heard, ms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -113,11 +112,12 @@ pub struct MeshLink {
 }
 
 /// Mesh state of a node.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
+#[garde(allow_unvalidated)]
 pub struct MeshReport {
     /// `BATMAN_IV` or `BATMAN_V`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 128))]
+    #[garde(length(chars, max = 128))]
     pub algo_name: Option<String>,
     /// Hardware address of the selected gateway.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -133,27 +133,28 @@ pub struct MeshReport {
     pub plink_estab: u32,
     /// Neighbors, up to 64.
     #[serde(default)]
-    #[schemars(length(max = 64))]
+    #[garde(length(max = 64), dive)]
     pub links: Vec<MeshLink>,
 }
 
 /// A radio of a node.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
+#[garde(allow_unvalidated)]
 pub struct RadioReport {
     /// Interface name.
-    #[schemars(length(max = 128))]
+    #[garde(length(chars, max = 128))]
     pub ifname: String,
     /// Name of the radio.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 128))]
+    #[garde(length(chars, max = 128))]
     pub phy: Option<String>,
     /// `mesh_point`, `ap`, `managed`, `adhoc`.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 128))]
+    #[garde(length(chars, max = 128))]
     pub kind: Option<String>,
     /// Mesh ID.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 128))]
+    #[garde(length(chars, max = 128))]
     pub mesh_id: Option<String>,
     /// Frequency, MHz.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -182,7 +183,8 @@ pub struct RadioReport {
 }
 
 /// A heartbeat. Unknown fields are ignored.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
+#[garde(allow_unvalidated)]
 pub struct Heartbeat {
     /// Claimed node id; the credential decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -194,16 +196,16 @@ pub struct Heartbeat {
     pub hostname: String,
     /// Agent version.
     #[serde(default)]
-    #[schemars(length(max = 128))]
+    #[garde(length(chars, max = 128))]
     pub agent_version: String,
     /// Boot id, unique to one boot.
-    #[schemars(length(min = 1, max = 64))]
+    #[garde(length(chars, min = 1, max = 64))]
     pub boot_id: String,
     /// Sequence number within a boot.
     pub seq: u64,
     /// Send time by the node's clock, RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 40))]
+    #[garde(length(chars, max = 40))]
     pub sent_at: Option<String>,
     /// Uptime, s.
     #[serde(default)]
@@ -219,29 +221,30 @@ pub struct Heartbeat {
     pub public_key: Option<PublicKey>,
     /// Mean received signal level, dBm; absent without a peer.
     #[serde(default)]
-    #[schemars(range(min = -200.0, max = 100.0))]
+    #[garde(range(min = -200.0, max = 100.0), custom(finite_if_some))]
     pub signal_dbm: Option<f64>,
     /// Type of the uplink in use.
     #[serde(default)]
     pub active_transport: TransportKind,
     /// Uplinks, up to 32.
     #[serde(default)]
-    #[schemars(length(max = 32))]
+    #[garde(length(max = 32), dive)]
     pub transports: Vec<Transport>,
     /// Capabilities, up to 64.
     #[serde(default)]
-    #[schemars(length(max = 64), inner(length(max = 128)))]
+    #[garde(length(max = 64), inner(length(chars, max = 128)))]
     pub capabilities: Vec<String>,
     /// Network interfaces, up to 32.
     #[serde(default)]
-    #[schemars(length(max = 32))]
+    #[garde(length(max = 32), dive)]
     pub interfaces: Vec<Interface>,
     /// Radios, up to 32.
     #[serde(default)]
-    #[schemars(length(max = 32))]
+    #[garde(length(max = 32), dive)]
     pub radios: Vec<RadioReport>,
     /// Mesh state.
     #[serde(default)]
+    #[garde(dive)]
     pub mesh: MeshReport,
     /// Readings at the time of the heartbeat, up to 64.
     #[serde(default)]
@@ -256,60 +259,10 @@ impl Heartbeat {
     /// [`Refusal::Invalid`] with the offending field.
     pub fn check(&self) -> Result<(), Refusal> {
         crate::identity::check_hostname(&self.hostname)?;
-        let count = |key: &str, found: usize, most: usize| match found <= most {
-            true => Ok(()),
-            false => Err(Refusal::invalid(
-                key,
-                found,
-                format!("up to {most} entries"),
-            )),
-        };
-        count("transports", self.transports.len(), INTERFACES_MAX)?;
-        count("interfaces", self.interfaces.len(), INTERFACES_MAX)?;
-        count("radios", self.radios.len(), INTERFACES_MAX)?;
-        count("capabilities", self.capabilities.len(), LINKS_MAX)?;
-        count("mesh.links", self.mesh.links.len(), LINKS_MAX)?;
-        count("metrics", self.metrics.len(), METRICS_MAX)?;
-        let boot = 1..=64;
-        if !boot.contains(&self.boot_id.chars().count()) {
-            return Err(Refusal::invalid(
-                "boot_id",
-                "its length",
-                "1 to 64 characters",
-            ));
-        }
-        let words = self.capabilities.iter().map(|word| ("capabilities", word));
-        let names = self
-            .interfaces
-            .iter()
-            .map(|entry| ("interfaces", &entry.name));
-        let states = self
-            .interfaces
-            .iter()
-            .map(|entry| ("interfaces", &entry.operstate));
-        let ways = self
-            .transports
-            .iter()
-            .map(|entry| ("transports", &entry.name));
-        let radios = self.radios.iter().map(|entry| ("radios", &entry.ifname));
-        let version = [("agent_version", &self.agent_version)];
-        let mut words = words
-            .chain(names)
-            .chain(states)
-            .chain(ways)
-            .chain(radios)
-            .chain(version);
-        if let Some((key, _)) = words.find(|(_, word)| word.chars().count() > WORD_CHARS_MAX) {
-            let allowed = format!("words of up to {WORD_CHARS_MAX} characters");
-            return Err(Refusal::invalid(key, "a longer word", allowed));
-        }
-        let ips = self.interfaces.iter().map(|entry| entry.ips.len()).max();
-        count("interfaces.ips", ips.unwrap_or(0), INTERFACES_MAX)?;
-        let levels = self.mesh.links.iter().filter_map(|link| link.signal_dbm);
-        for level_dbm in levels.chain(self.signal_dbm) {
-            if !(-200.0..=100.0).contains(&level_dbm) {
-                return Err(Refusal::invalid("signal_dbm", level_dbm, "-200 to 100"));
-            }
+        bounds::check(self, "")?;
+        if self.metrics.len() > METRICS_MAX {
+            let allowed = format!("up to {METRICS_MAX} entries");
+            return Err(Refusal::invalid("metrics", self.metrics.len(), allowed));
         }
         self.metrics
             .iter()

@@ -21,25 +21,35 @@ pub struct Fact {
 /// in `observed`. Every layer has a fact `kind`.
 #[must_use]
 pub fn compare(requested: &[Fact], observed: &[Fact]) -> Vec<DivergenceItem> {
+    let items = differences(requested, observed);
+    items.map(|(asked, found)| item(asked, found)).collect()
+}
+
+/// `true` if [`compare`] finds nothing.
+#[must_use]
+pub fn equal(requested: &[Fact], observed: &[Fact]) -> bool {
+    differences(requested, observed).next().is_none()
+}
+
+/// The facts that differ, requested and observed, first those requested.
+fn differences<'f>(
+    requested: &'f [Fact],
+    observed: &'f [Fact],
+) -> impl Iterator<Item = (Option<&'f Fact>, Option<&'f Fact>)> {
     let same = |a: &Fact, b: &Fact| a.layer == b.layer && a.field == b.field;
     let lacks = |facts: &[Fact], layer| !facts.iter().any(|fact| fact.layer == layer);
     // Of a layer that only one side has, one fact is enough: that it is there.
-    let told = |fact: &&Fact, other: &[Fact]| fact.field == "kind" || !lacks(other, fact.layer);
-    let mut items = Vec::new();
-    for asked in requested.iter().filter(|fact| told(fact, observed)) {
+    let told = move |fact: &Fact, other: &[Fact]| fact.field == "kind" || !lacks(other, fact.layer);
+    let asked = requested.iter().filter(move |fact| told(fact, observed));
+    let asked = asked.filter_map(move |asked| {
         let found = observed.iter().find(|found| same(asked, found));
         let equal = found
             .is_some_and(|found| (asked.raw - found.raw).abs() <= asked.slack.max(found.slack));
-        if !equal {
-            items.push(item(Some(asked), found));
-        }
-    }
-    for found in observed.iter().filter(|fact| told(fact, requested)) {
-        if !requested.iter().any(|asked| same(asked, found)) {
-            items.push(item(None, Some(found)));
-        }
-    }
-    items
+        (!equal).then_some((Some(asked), found))
+    });
+    let found = observed.iter().filter(move |fact| told(fact, requested));
+    let only = found.filter(move |found| !requested.iter().any(|asked| same(asked, found)));
+    asked.chain(only.map(|found| (None, Some(found))))
 }
 
 fn item(requested: Option<&Fact>, observed: Option<&Fact>) -> DivergenceItem {

@@ -29,7 +29,7 @@ pub use check::{DURATION_NS_MAX, RATE_BPS_MIN, TABLE_NAME_CHARS_MAX, check_table
 pub use commands::{ObserveImpairment, SetImpairment};
 pub use delay_line::{FRAME_BYTES_MIN, LinePackets, line_packets};
 pub use direction::Direction;
-pub use diverge::{Fact, compare};
+pub use diverge::{Fact, compare, equal};
 pub use observed::{Applied, DivergenceItem, DivergenceKind, Failure, FailureKind, Value, Warning};
 pub use ports::{Desired, Impairments, Observed, Port, PortView, Ports, ShapePort};
 pub use shape::{
