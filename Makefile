@@ -90,6 +90,19 @@ api:
 	@sh scripts/fetch-openapi.sh
 	@sh scripts/venv.sh api schemathesis==4.32.5
 
+# A server that speaks S3, for the sweeps whose store is a bucket.
+.PHONY: s3
+s3:
+	@sh scripts/venv.sh s3 'moto[server]==5.2.5'
+
+# Sweeps on schedulers and executors of this machine. Not part of `make test`: Ballista alone takes ten
+# minutes to build on two processors. A target folder of its own keeps the other builds as they are.
+.PHONY: test-cluster
+test-cluster: export CARGO_TARGET_DIR := $(CARGO_TARGET_DIR)-cluster
+test-cluster: setup data s3
+	cargo test --profile cluster -p groundwave_cluster --features ballista
+	cargo test --profile cluster --features cluster --test cluster -- --test-threads 1
+
 # Each fuzz target for FUZZ_SECONDS, two at a time; a crash leaves its input in a file and its name.
 # Then requests to the interfaces, FUZZ_TIMES as many as the tests make up.
 FUZZ_SECONDS ?= 20

@@ -46,6 +46,15 @@ pub fn path(folder: &Path, digest: &str) -> PathBuf {
     folder.join(&digest[..2]).join(format!("{digest}.unit"))
 }
 
+/// True if these are the bytes of a whole unit, by its digest.
+#[must_use]
+pub fn is_whole(bytes: &[u8]) -> bool {
+    let Some((body, stated)) = bytes.split_last_chunk::<DIGEST>() else {
+        return false;
+    };
+    body.starts_with(MAGIC) && Sha256::digest(body).as_slice() == stated
+}
+
 /// Memory limit of a unit being written, bytes: one site, usually. More goes to a scratch file.
 const MEMORY_MAX: usize = 2 << 20;
 
@@ -417,7 +426,9 @@ mod tests {
         let path = path(folder.path(), "abcd");
         write(&path, &sample());
         let whole = fs::read(&path).unwrap();
+        assert!(is_whole(&whole));
         let refused = |what: &str, at: usize| {
+            assert!(!is_whole(&fs::read(&path).unwrap()), "{what} {at}");
             assert!(!exists(&path).unwrap(), "{what} {at}");
             assert!(UnitReader::open(&path).unwrap().is_none(), "{what} {at}");
         };

@@ -54,6 +54,15 @@ const NEEDS: &[Need] = &[
         hint: "make api",
     },
     Need {
+        name: "s3",
+        checks: &[
+            Data("s3/ready"),
+            Data("s3/bin/moto_server"),
+            Program("curl"),
+        ],
+        hint: "make s3",
+    },
+    Need {
         name: "page",
         checks: &[
             Program("node"),

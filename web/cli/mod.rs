@@ -7,6 +7,7 @@
 mod agent;
 mod backup;
 mod calibrate;
+mod cluster;
 mod completions;
 mod convert;
 mod demo;
@@ -85,7 +86,8 @@ enum Command {
     Record(run::Record),
     Link(link::Link),
     Profile(profile::Profile),
-    Sweep(sweep::Sweep),
+    Sweep(Box<sweep::Sweep>),
+    Cluster(cluster::Cluster),
     Terrain(terrain::Terrain),
     Validate(validate::Validate),
     Replay(replay::Replay),
@@ -135,6 +137,7 @@ pub fn main() -> ExitCode {
         Command::Serve(_) => serve::LOG_FILTER,
         Command::Impaird(_) => impaird::LOG_FILTER,
         Command::Agent(_) => agent::LOG_FILTER,
+        Command::Cluster(_) => cluster::LOG_FILTER,
         Command::Testbed(_) => testbed::LOG_FILTER,
         _ => quiet.as_str(),
     };
@@ -160,6 +163,7 @@ pub fn main() -> ExitCode {
         Command::Link(args) => args.run(output),
         Command::Profile(args) => args.run(output),
         Command::Sweep(args) => args.run(output),
+        Command::Cluster(args) => args.run(output),
         Command::Terrain(args) => args.run(output),
         Command::Validate(args) => args.run(output),
         Command::Replay(args) => args.run(output),

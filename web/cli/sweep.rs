@@ -31,6 +31,7 @@ Examples:
   groundwave sweep merge out/shards                                   # after all shards
   groundwave sweep examples/coverage.toml -o out/joined --join        # any number of workers, at any time
   groundwave sweep merge out/joined                                   # after they ended
+  groundwave sweep examples/coverage.toml -o out/cluster --cluster df://HOST:50050 --store s3://bucket/sweeps
   groundwave sweep examples/coverage.toml -o out/maps --products margin,best_server,power
   groundwave sweep examples/coverage.toml -o out/clear --scale margin=auto --palette margin=cividis --clear-below margin=3
   groundwave sweep examples/coverage.toml -o out/coverage --json | jq '.variants[].covered_percent'";
@@ -68,6 +69,15 @@ pub struct Sweep {
     #[arg(long, value_name = "SECONDS", requires = "join",
         value_parser = clap::value_parser!(u64).range(1..=86_400))]
     lease: Option<u64>,
+
+    /// Have the units computed by the cluster of a scheduler (`groundwave cluster`), then write products
+    #[arg(long, value_name = "df://HOST:PORT", conflicts_with_all = ["shard", "join"], requires = "store")]
+    cluster: Option<String>,
+
+    /// Folder or bucket that the executors of the cluster share: a path, file:///folder or
+    /// s3://bucket/prefix
+    #[arg(long, value_name = "STORE", env = "GROUNDWAVE_STORE")]
+    store: Option<String>,
 
     #[command(flatten)]
     shared: SharedArgs,
@@ -204,6 +214,11 @@ impl Sweep {
             let lease_s = self.lease.unwrap_or(LEASE_S);
             return join(&work, &ground, lease_s, output);
         }
+        if let Some(cluster) = &self.cluster {
+            let store = self.store.as_ref().expect("clap requires it");
+            compute_on(cluster, store, &work, &ground)?;
+            return finish(&work, &ground, &wanted, None, output);
+        }
         let Some(shard) = self.shard else {
             let evaluate = evaluator(&work.plan, &*ground.terrain).map_err(Failure::Input)?;
             return finish(&work, &ground, &wanted, Some(&evaluate), output);
@@ -291,7 +306,22 @@ fn join(work: &Work, ground: &OpenTerrain, lease_s: u64, output: Output) -> Resu
     ))
 }
 
-fn units_progress(units: usize) -> indicatif::ProgressBar {
+#[cfg(feature = "cluster")]
+fn compute_on(
+    cluster: &str,
+    store: &str,
+    work: &Work,
+    ground: &OpenTerrain,
+) -> Result<(), Failure> {
+    super::cluster::drive(work, ground, cluster, store).map(drop)
+}
+
+#[cfg(not(feature = "cluster"))]
+fn compute_on(_: &str, _: &str, _: &Work, _: &OpenTerrain) -> Result<(), Failure> {
+    Err(super::cluster::missing())
+}
+
+pub(super) fn units_progress(units: usize) -> indicatif::ProgressBar {
     output::progress(
         units as u64,
         "{bar:30} {pos}/{len} units  {per_sec}  {elapsed} elapsed, {eta} left  {msg}",
@@ -299,7 +329,7 @@ fn units_progress(units: usize) -> indicatif::ProgressBar {
 }
 
 /// Counts a unit.
-fn advance(progress: &indicatif::ProgressBar, found: bool) {
+pub(super) fn advance(progress: &indicatif::ProgressBar, found: bool) {
     progress.inc(1);
     if found {
         // Units found on disk say nothing of the speed of the rest.

@@ -21,7 +21,8 @@ use serde::{Deserialize, Serialize};
 use super::Failure;
 use super::fetch::squares_of;
 use open::{
-    FLAT_EARTH, GEOID_FILE, NO_TERRAIN, POSTS, Sources, digests, downloaded, flat, open, user_cache,
+    FLAT_EARTH, GEOID_FILE, NO_TERRAIN, POSTS, Sources, digests, downloaded, flat, open,
+    tile_files, user_cache,
 };
 
 pub use open::{budget_bytes, inputs_of};
@@ -250,6 +251,19 @@ impl OpenTerrain {
             identity.extend(digests(folder)?);
         }
         Ok(identity)
+    }
+
+    /// Files of its tiles, by the names in its identity.
+    ///
+    /// # Errors
+    /// When a folder cannot be read.
+    pub fn tile_files(&self) -> Result<BTreeMap<String, PathBuf>, Failure> {
+        let source = &self.source;
+        let mut files = BTreeMap::new();
+        for folder in source.srtm_dir.iter().chain(&source.terrain_cache) {
+            files.extend(tile_files(folder)?);
+        }
+        Ok(files)
     }
 
     /// Folders of its tiles, for messages.

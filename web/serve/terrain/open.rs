@@ -136,6 +136,28 @@ pub fn inputs_of(stack: &TerrainStack, flat_earth: bool) -> BTreeMap<String, Str
     inputs
 }
 
+/// Files of tiles in a folder, by file name; fetched ones by the name they were published under.
+pub(super) fn tile_files(folder: &Path) -> Result<BTreeMap<String, PathBuf>, Failure> {
+    if let Some(index) = Index::read(folder).map_err(Failure::input)? {
+        let entries = index.files.into_values();
+        return Ok(entries
+            .map(|entry| (entry.name, folder.join(entry.file)))
+            .collect());
+    }
+    let mut tiles = BTreeMap::new();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default();
+        let name = name.to_string_lossy().into_owned();
+        let lower = name.to_lowercase();
+        let endings = [".hgt", ".gz", ".zip", ".tif", ".tiff"];
+        if endings.iter().any(|ending| lower.ends_with(ending)) {
+            tiles.insert(name, path);
+        }
+    }
+    Ok(tiles)
+}
+
 /// SHA-256 of each tile in a folder, by file name; of fetched ones, that of their receipt.
 pub(super) fn digests(folder: &Path) -> Result<BTreeMap<String, String>, Failure> {
     if let Some(index) = Index::read(folder).map_err(Failure::input)? {
@@ -145,17 +167,6 @@ pub(super) fn digests(folder: &Path) -> Result<BTreeMap<String, String>, Failure
     use sha2::{Digest, Sha256};
     /// Size of a read, bytes.
     const CHUNK_BYTES: usize = 1 << 16;
-    let mut tiles = Vec::new();
-    for entry in std::fs::read_dir(folder)? {
-        let path = entry?.path();
-        let name = path.file_name().unwrap_or_default();
-        let name = name.to_string_lossy().into_owned();
-        let lower = name.to_lowercase();
-        let endings = [".hgt", ".gz", ".zip", ".tif", ".tiff"];
-        if endings.iter().any(|ending| lower.ends_with(ending)) {
-            tiles.push((name, path));
-        }
-    }
     // In parallel: with many tiles this dominates the start of a sweep.
     let digest = |(name, path): (String, PathBuf)| {
         let mut file = std::fs::File::open(path)?;
@@ -168,7 +179,7 @@ pub(super) fn digests(folder: &Path) -> Result<BTreeMap<String, String>, Failure
         }
         Ok((name, hex(&digest.finalize())))
     };
-    tiles.into_par_iter().map(digest).collect()
+    tile_files(folder)?.into_par_iter().map(digest).collect()
 }
 
 pub(super) fn flat(elevation_msl_m: f64) -> OpenTerrain {

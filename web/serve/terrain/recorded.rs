@@ -82,29 +82,43 @@ impl TerrainOptions {
         identity: &BTreeMap<String, String>,
         found: &TerrainFiles,
     ) -> Result<OpenTerrain, Failure> {
-        let mut options = self.clone();
-        options.flat_earth |= identity.contains_key(FLAT_EARTH);
-        let ground = match identity.get("flat_msl_m").map(|height| height.parse()) {
-            Some(Ok(elevation_msl_m)) => flat(elevation_msl_m),
-            Some(Err(_)) => {
-                return Err(Failure::Input(
-                    "invalid flat_msl_m of the sweep plan: not a number".to_owned(),
-                ));
-            }
-            None if identity.contains_key(NO_TERRAIN) => open(Sources::default())?,
-            None => {
-                options.terrain_cache = options.terrain_cache.or(found.cache.clone());
-                let is_nearest = identity.get(POSTS).is_some_and(|way| way == NEAREST);
-                let posts = is_nearest.then_some(Posts::Nearest);
-                options.tiles(found.srtm_dir.as_deref(), found.geoid.as_deref(), posts)?
-            }
-        };
+        let ground = self.open_for_sweep(identity, found)?;
         if ground.identity()? != *identity {
             let what =
                 "the terrain differs from that of the sweep plan; name its folder with --srtm-dir";
             return Err(Failure::Input(what.to_owned()));
         }
         Ok(ground)
+    }
+
+    /// As [`TerrainOptions::for_sweep`], of files whose digests are known to be those of the plan.
+    ///
+    /// # Errors
+    /// When input is invalid or the machine fails.
+    pub fn open_for_sweep(
+        &self,
+        identity: &BTreeMap<String, String>,
+        found: &TerrainFiles,
+    ) -> Result<OpenTerrain, Failure> {
+        let mut options = self.clone();
+        options.flat_earth |= identity.contains_key(FLAT_EARTH);
+        Ok(
+            match identity.get("flat_msl_m").map(|height| height.parse()) {
+                Some(Ok(elevation_msl_m)) => flat(elevation_msl_m),
+                Some(Err(_)) => {
+                    return Err(Failure::Input(
+                        "invalid flat_msl_m of the sweep plan: not a number".to_owned(),
+                    ));
+                }
+                None if identity.contains_key(NO_TERRAIN) => open(Sources::default())?,
+                None => {
+                    options.terrain_cache = options.terrain_cache.or(found.cache.clone());
+                    let is_nearest = identity.get(POSTS).is_some_and(|way| way == NEAREST);
+                    let posts = is_nearest.then_some(Posts::Nearest);
+                    options.tiles(found.srtm_dir.as_deref(), found.geoid.as_deref(), posts)?
+                }
+            },
+        )
     }
 }
 
