@@ -1,7 +1,7 @@
 //! The driver of a sweep: asks for the units that are missing until none is, and takes them in.
 //!
-//! What is done is what lies in the folder, next what lies in the store. A job only says why units
-//! failed; what it says of those that did not is not needed.
+//! Units in the folder are done, units in the store only need to be fetched. The result of a job is used
+//! for the reasons of failures alone.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -59,7 +59,7 @@ pub enum DriverError {
     /// A tile changed since the plan was made.
     #[error("read tile {path}")]
     Tile {
-        /// Its file.
+        /// File of the tile.
         path: PathBuf,
         /// Cause.
         #[source]

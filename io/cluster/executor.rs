@@ -16,9 +16,9 @@ use super::units::Units;
 /// Seconds in which a scheduler that is being started is awaited.
 const CONNECT_TIMEOUT_S: u16 = 60;
 
-/// What an executor needs.
+/// Options of an executor.
 pub struct Executor {
-    /// Its scheduler.
+    /// Address of the scheduler.
     pub scheduler: Address,
     /// Where the rows of its tasks are fetched, by the scheduler.
     pub listen: SocketAddr,
@@ -26,7 +26,7 @@ pub struct Executor {
     pub host: Option<String>,
     /// Units evaluated at a time.
     pub units_at_a_time: usize,
-    /// Its work.
+    /// Evaluation of units.
     pub units: Arc<Units>,
 }
 

@@ -21,7 +21,7 @@ pub const NAME: &str = "evaluate_unit";
 /// Evaluation of the unit with this number in the plan with this digest.
 pub type Evaluate = Arc<dyn Fn(&str, u64) -> Result<Made, String> + Send + Sync>;
 
-/// What became of a unit that is in the store now.
+/// Origin of a unit that is in the store now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Made {
     /// It was evaluated.

@@ -82,17 +82,17 @@ pub enum JobError {
     /// The scheduler does not answer.
     #[error("scheduler {address}: {reason}")]
     Scheduler {
-        /// Its address.
+        /// Address of the scheduler.
         address: Address,
-        /// What went wrong.
+        /// Cause.
         reason: String,
     },
     /// The scheduler ended the job.
     #[error("job {job}: {reason}")]
     Failed {
-        /// Its id.
+        /// Id of the job.
         job: String,
-        /// What the scheduler says.
+        /// Message of the scheduler.
         reason: String,
     },
     /// The plan cannot be made or its rows cannot be read.
@@ -137,7 +137,7 @@ pub fn plan(digest: &str, tasks: &[Vec<u64>]) -> Result<Arc<dyn ExecutionPlan>, 
 
 /// A job that was taken by a scheduler.
 pub struct Job {
-    /// Its id there.
+    /// Id at the scheduler.
     pub id: String,
     address: Address,
     scheduler: SchedulerGrpcClient<Channel>,
@@ -202,7 +202,7 @@ impl Job {
         }
     }
 
-    /// Its state now; the outcomes of its units once all tasks are done.
+    /// State of the job; the outcomes of its units once all tasks are done.
     ///
     /// # Errors
     /// [`JobError`].

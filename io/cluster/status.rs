@@ -10,7 +10,7 @@ use super::units::with_causes;
 /// An executor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExecutorStatus {
-    /// Its id.
+    /// Id, random.
     pub id: String,
     /// Name or address of its machine.
     pub host: String,
@@ -18,11 +18,11 @@ pub struct ExecutorStatus {
     pub port: u16,
     /// Time of its last request, ms since the Unix epoch; absent before the first.
     pub last_seen: Option<u64>,
-    /// What it offers.
+    /// Resources.
     pub specification: Specification,
 }
 
-/// What an executor offers.
+/// Resources of an executor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Specification {
     /// Units at a time.
@@ -32,11 +32,11 @@ pub struct Specification {
 /// A job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JobStatus {
-    /// Its id.
+    /// Id at the scheduler.
     pub job_id: String,
     /// `Queued`, `Running`, `Completed`, `Failed` or `Invalid`.
     pub status: String,
-    /// What the scheduler says of it.
+    /// State with times or the reason of a failure, as text.
     pub job_status: String,
 }
 

@@ -25,7 +25,7 @@ pub enum StoreError {
     Address {
         /// The address.
         address: String,
-        /// What is wrong with it.
+        /// Reason of the refusal.
         reason: String,
     },
     /// An operation failed.
@@ -124,7 +124,7 @@ impl Store {
         })))
     }
 
-    /// Its address, as it was given.
+    /// Address of the store, as it was given.
     #[must_use]
     pub fn address(&self) -> &str {
         &self.0.address

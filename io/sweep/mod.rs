@@ -26,6 +26,7 @@ mod plan;
 mod product;
 pub mod products;
 mod rasters;
+mod remote;
 mod shared_file;
 mod sink;
 mod summary;

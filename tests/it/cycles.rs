@@ -13,7 +13,13 @@ use syn::{Attribute, Item, ItemMod, ItemUse, UseTree, Visibility};
 use crate::support::root;
 
 /// Root files of the crates.
-const ROOTS: [&str; 4] = ["engine/lib.rs", "systems/lib.rs", "io/lib.rs", "web/lib.rs"];
+const ROOTS: [&str; 5] = [
+    "engine/lib.rs",
+    "systems/lib.rs",
+    "io/lib.rs",
+    "io/cluster/lib.rs",
+    "web/lib.rs",
+];
 
 /// A module by its path from the crate root.
 type ModulePath = Vec<String>;

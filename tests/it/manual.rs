@@ -16,7 +16,15 @@ use groundwave_needs::needs;
 use crate::support::{self, root};
 
 /// Lines that are parsed only, by their beginning, and what they need.
-const ELSEWHERE: [(&str, &str); 15] = [
+const ELSEWHERE: [(&str, &str); 17] = [
+    (
+        "groundwave cluster",
+        "a program with clusters: tests/cluster",
+    ),
+    (
+        "groundwave sweep examples/coverage.toml -o out/cluster",
+        "a program with clusters: tests/cluster",
+    ),
     ("groundwave impair play", "a daemon, but for --dry-run"),
     ("groundwave impair", "a daemon: tests/kernel/daemon"),
     ("groundwave terrain fetch", "a network: tests/it/terrain.rs"),

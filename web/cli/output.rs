@@ -251,3 +251,20 @@ pub fn word(value: &impl Serialize) -> String {
         other => unreachable!("only unit variants are asked for: {other:?}"),
     }
 }
+
+/// A progress bar of the units of a sweep.
+pub fn units_progress(units: usize) -> ProgressBar {
+    progress(
+        units as u64,
+        "{bar:30} {pos}/{len} units  {per_sec}  {elapsed} elapsed, {eta} left  {msg}",
+    )
+}
+
+/// Counts a unit.
+pub fn advance(progress: &ProgressBar, found: bool) {
+    progress.inc(1);
+    if found {
+        // Units found on disk say nothing of the speed of the rest.
+        progress.reset_eta();
+    }
+}

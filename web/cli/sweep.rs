@@ -31,7 +31,7 @@ Examples:
   groundwave sweep merge out/shards                                   # after all shards
   groundwave sweep examples/coverage.toml -o out/joined --join        # any number of workers, at any time
   groundwave sweep merge out/joined                                   # after they ended
-  groundwave sweep examples/coverage.toml -o out/cluster --cluster df://HOST:50050 --store s3://bucket/sweeps
+  groundwave sweep examples/coverage.toml -o out/cluster --cluster df://10.0.0.1:50050 --store s3://bucket/sweeps
   groundwave sweep examples/coverage.toml -o out/maps --products margin,best_server,power
   groundwave sweep examples/coverage.toml -o out/clear --scale margin=auto --palette margin=cividis --clear-below margin=3
   groundwave sweep examples/coverage.toml -o out/coverage --json | jq '.variants[].covered_percent'";
@@ -276,10 +276,10 @@ fn failure(error: SweepError) -> Failure {
 fn join(work: &Work, ground: &OpenTerrain, lease_s: u64, output: Output) -> Result<(), Failure> {
     let stop = interrupts()?;
     let worker = Worker::this().map_err(Failure::machine)?;
-    let progress = units_progress(work.plan.units().len());
+    let progress = output::units_progress(work.plan.units().len());
     let evaluate = evaluator(&work.plan, &*ground.terrain).map_err(Failure::Input)?;
     let joined = work.join(&worker, lease_s, &stop, &evaluate, |_, found| {
-        advance(&progress, found);
+        output::advance(&progress, found);
     });
     progress.finish_and_clear();
     let Joined {
@@ -321,22 +321,6 @@ fn compute_on(_: &str, _: &str, _: &Work, _: &OpenTerrain) -> Result<(), Failure
     Err(super::cluster::missing())
 }
 
-pub(super) fn units_progress(units: usize) -> indicatif::ProgressBar {
-    output::progress(
-        units as u64,
-        "{bar:30} {pos}/{len} units  {per_sec}  {elapsed} elapsed, {eta} left  {msg}",
-    )
-}
-
-/// Counts a unit.
-pub(super) fn advance(progress: &indicatif::ProgressBar, found: bool) {
-    progress.inc(1);
-    if found {
-        // Units found on disk say nothing of the speed of the rest.
-        progress.reset_eta();
-    }
-}
-
 fn compute(
     work: &Work,
     ground: &OpenTerrain,
@@ -345,9 +329,11 @@ fn compute(
 ) -> Result<Worked, Failure> {
     let all = work.plan.units().len();
     let share = (0..all).filter(|place| shard.holds(*place)).count();
-    let progress = units_progress(share);
+    let progress = output::units_progress(share);
     let evaluate = evaluator(&work.plan, &*ground.terrain).map_err(Failure::Input)?;
-    let worked = work.work(shard, stop, &evaluate, |_, found| advance(&progress, found));
+    let worked = work.work(shard, stop, &evaluate, |_, found| {
+        output::advance(&progress, found)
+    });
     progress.finish_and_clear();
     worked.map_err(failure)
 }
@@ -360,11 +346,11 @@ fn finish(
     output: Output,
 ) -> Result<(), Failure> {
     let stop = interrupts()?;
-    let progress = units_progress(work.plan.units().len());
+    let progress = output::units_progress(work.plan.units().len());
     let supply = Supply {
         evaluate,
         stop: &stop,
-        done: &|_, found| advance(&progress, found),
+        done: &|_, found| output::advance(&progress, found),
     };
     let mut broken = None;
     let summary = products::write(work, &*ground.terrain, wanted, supply, |what| {

@@ -5,8 +5,8 @@ use groundwave::serve::terrain::OpenTerrain;
 use groundwave_cluster::{Driven, Driver, DriverError};
 use groundwave_io::sweep::{Sweep, SweepError};
 
+use super::super::output::{advance, units_progress};
 use super::super::run::interrupts;
-use super::super::sweep::{advance, units_progress};
 use super::processes::{address, store};
 
 /// Units that are named in an error.

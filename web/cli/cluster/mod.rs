@@ -22,10 +22,25 @@ Examples:
   groundwave cluster scheduler --listen 10.0.0.1:50050
   groundwave cluster executor --scheduler df://10.0.0.1:50050 --store s3://bucket/sweeps --listen 10.0.0.2:50051
   groundwave cluster status df://10.0.0.1:50050
-  groundwave sweep examples/coverage.toml -o out/coverage --cluster df://10.0.0.1:50050 --store s3://bucket/sweeps
+  groundwave sweep examples/coverage.toml -o out/cluster --cluster df://10.0.0.1:50050 --store s3://bucket/sweeps
 
 Scheduler and executors listen on loopback or a private network only, because their ports have no
 authentication; docs/cluster.md describes a proxy that asks for a token.";
+
+const SCHEDULER: &str = "\
+Examples:
+  groundwave cluster scheduler
+  groundwave cluster scheduler --listen 10.0.0.1:50050";
+
+const EXECUTOR: &str = "\
+Examples:
+  groundwave cluster executor --store /srv/sweeps
+  groundwave cluster executor --scheduler df://10.0.0.1:50050 --store s3://bucket/sweeps --listen 10.0.0.2:50051";
+
+const STATUS: &str = "\
+Examples:
+  groundwave cluster status
+  groundwave cluster status df://10.0.0.1:50050 --json";
 
 /// Run a scheduler or an executor of a cluster that computes sweeps, or show its state
 ///
@@ -46,6 +61,7 @@ enum Command {
 
 /// Hand tasks to executors
 #[derive(Args)]
+#[command(after_help = SCHEDULER)]
 struct Scheduler {
     /// Address on loopback or a private network
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:50050")]
@@ -56,6 +72,7 @@ struct Scheduler {
 ///
 /// Ends on SIGTERM or SIGINT, or when its folder takes no more; others take its units then.
 #[derive(Args)]
+#[command(after_help = EXECUTOR)]
 struct Executor {
     /// Scheduler
     #[arg(
@@ -89,6 +106,7 @@ struct Executor {
 
 /// Show the executors and jobs of a scheduler
 #[derive(Args)]
+#[command(after_help = STATUS)]
 struct Status {
     /// Scheduler
     #[arg(value_name = "df://HOST:PORT", default_value = "df://127.0.0.1:50050")]
