@@ -100,8 +100,8 @@ s3:
 .PHONY: test-cluster
 test-cluster: export CARGO_TARGET_DIR := $(CARGO_TARGET_DIR)-cluster
 test-cluster: setup data s3
-	cargo test --profile cluster -p groundwave_cluster --features ballista
-	cargo test --profile cluster --features cluster --test cluster -- --test-threads 1
+	cargo test --profile cluster -p groundwave -p groundwave_cluster --features groundwave/cluster \
+		--lib --test cluster -- --test-threads 1
 
 # Each fuzz target for FUZZ_SECONDS, two at a time; a crash leaves its input in a file and its name.
 # Then requests to the interfaces, FUZZ_TIMES as many as the tests make up.

@@ -1,9 +1,10 @@
 //! The driver of a sweep: asks for the units that are missing until none is, and takes them in.
 //!
-//! Units in the folder are done, units in the store only need to be fetched. The result of a job is used
-//! for the reasons of failures alone.
+//! Units in the folder are done, units in the store only need to be fetched. Jobs follow each other while
+//! others run, so that no executor waits for the last unit of a job. The result of a job is used for the
+//! reasons of failures alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::PathBuf;
@@ -12,37 +13,36 @@ use std::time::Duration;
 
 use groundwave_engine::Pacer;
 use groundwave_io::sweep::{Sweep, SweepError, Unit};
+use groundwave_io::terrain::Supplying;
 use groundwave_io::wall::MachineClock;
 use rayon::prelude::*;
 use thiserror::Error;
 use tokio::runtime::Runtime;
 
-use super::function::Outcome;
+use super::failed::with_causes;
 use super::job::{Address, Job, JobError, State};
 use super::keys;
+use super::missing::Missing;
 use super::status::status;
 use super::store::{Store, StoreError};
-use super::units::{files, with_causes};
+use super::tiles::Tile;
 
-/// Tries of a unit after which it is given up.
-pub const TRIES: u32 = 3;
-/// Jobs in a row that fail without a unit after which the sweep fails.
+/// Failures in a row without a unit after which the sweep fails.
 const JOBS_IN_VAIN: u32 = 5;
-/// Tasks of a job for each unit that executors evaluate at a time: few enough to keep plans small, as
-/// each task carries the whole, many enough for all to end at about the same time.
-const TASKS_A_SLOT: usize = 4;
-/// Tasks of a job.
-const TASKS_MAX: usize = 1024;
-/// Units of a task: what an executor that dies takes with it.
-const UNITS_MAX: usize = 16;
-/// Time between two looks at a job.
+/// Time between two looks at jobs.
 const LOOK: Duration = Duration::from_millis(100);
+/// Jobs that are looked at at a time.
+const LOOKS: usize = 16;
 /// Time between two listings of the store, ms; longer where listing takes long.
 const LIST_MS: u64 = 500;
+/// Time between two looks for executors, ms.
+const SLOTS_MS: u64 = 5_000;
 /// Longest pause after a failure, s.
 const PAUSE_MAX_S: u64 = 5;
-/// Time without a unit after which executors are looked for, ms.
+/// Time without a unit after which it is told that there are no executors, ms.
 const IDLE_MS: u64 = 10_000;
+/// Time after which a job that its scheduler does not know is lost, ms: a new one is known at once.
+const UNKNOWN_MS: u64 = 5_000;
 
 /// Reasons why a sweep is not complete.
 #[derive(Debug, Error)]
@@ -56,7 +56,7 @@ pub enum DriverError {
     /// Jobs fail.
     #[error("{JOBS_IN_VAIN} jobs in a row made no unit")]
     Jobs(#[source] JobError),
-    /// A tile changed since the plan was made.
+    /// A file of terrain cannot be read any more.
     #[error("read tile {path}")]
     Tile {
         /// File of the tile.
@@ -78,8 +78,8 @@ pub struct Driver<'s> {
     pub store: &'s Store,
     /// The scheduler.
     pub cluster: &'s Address,
-    /// Files of the terrain, by the names in the plan.
-    pub tiles: &'s BTreeMap<String, PathBuf>,
+    /// Files that supply the heights.
+    pub terrain: &'s [Supplying],
     /// Ends the run when set; units that executors are evaluating are kept.
     pub stop: &'s AtomicBool,
     /// Hears of each unit, and whether it was there.
@@ -97,45 +97,34 @@ pub struct Driven {
     pub found: usize,
     /// Jobs that were sent.
     pub jobs: u32,
-    /// Evaluation time of all units, s, as far as executors could tell it.
-    pub evaluated_s: f64,
-    /// Units that failed [`TRIES`] times, with the last reason.
+    /// Units that were given up, with the last reason.
     pub failed: Vec<(Unit, String)>,
 }
 
-/// Units that are missing, in the order in which they are asked for, and what is known of them.
-struct Missing {
-    units: Vec<(u64, Unit)>,
-    tries: BTreeMap<u64, (u32, String)>,
+/// A job that a scheduler has.
+struct Sent {
+    job: Job,
+    units: Vec<u64>,
+    /// Time since which the scheduler does not know it, ms.
+    unknown_ms: Option<u64>,
 }
 
-impl Missing {
-    /// Units that are not given up.
-    fn open(&self) -> Vec<u64> {
-        let places = self.units.iter().map(|(place, _)| *place);
-        let is_open = |place: &u64| {
-            self.tries
-                .get(place)
-                .is_none_or(|(tries, _)| *tries < TRIES)
-        };
-        places.filter(is_open).collect()
-    }
-
-    fn note(&mut self, outcome: Outcome) {
-        if let Some(error) = outcome.error {
-            let (tries, last) = self.tries.entry(outcome.unit).or_default();
-            *tries += 1;
-            *last = error;
-        }
-    }
-}
-
-/// Tasks of the next job: the first of `open`, in their order.
-fn tasks(open: &[u64], slots: usize) -> Vec<Vec<u64>> {
-    let tasks = (slots * TASKS_A_SLOT).clamp(8, TASKS_MAX);
-    let units = open.len().div_ceil(tasks).clamp(1, UNITS_MAX);
-    let tasks = open.chunks(units).take(tasks);
-    tasks.map(<[u64]>::to_vec).collect()
+/// A run of a driver.
+struct Run<'d, 's> {
+    driver: &'d Driver<'s>,
+    runtime: Runtime,
+    clock: MachineClock,
+    session: String,
+    missing: Missing,
+    sent: Vec<Sent>,
+    jobs: u32,
+    /// Units that all executors evaluate at a time.
+    slots: Option<usize>,
+    /// Times of the next listing and of the next look for executors, ms.
+    list_ms: u64,
+    slots_ms: u64,
+    /// Time of the last unit, or of the last word about missing executors, ms.
+    progress_ms: u64,
 }
 
 impl Driver<'_> {
@@ -145,203 +134,258 @@ impl Driver<'_> {
     /// [`DriverError`]; what is done stays, and the same call goes on.
     pub fn run(&self) -> Result<Driven, DriverError> {
         self.publish()?;
-        let mut missing = Missing {
-            units: self.sweep.missing_units()?,
-            tries: BTreeMap::new(),
-        };
+        let missing = self.sweep.missing_units()?;
         let all = self.sweep.plan.units();
-        let mut driven = Driven {
-            units: all.len(),
-            ..Driven::default()
-        };
-        let absent: BTreeMap<u64, Unit> = missing.units.iter().copied().collect();
-        for unit in (0..)
-            .zip(all)
-            .filter(|(place, _)| !absent.contains_key(place))
-        {
-            (self.done)(unit.1, true);
+        let absent: BTreeMap<u64, Unit> = missing.iter().copied().collect();
+        for (place, unit) in (0..).zip(&all) {
+            if !absent.contains_key(&place) {
+                (self.done)(*unit, true);
+            }
         }
-        self.collect(&mut missing, true)?;
-        driven.found = driven.units - missing.units.len();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(DriverError::Runtime)?;
-        let session = format!("groundwave-{:016x}", getrandom::u64().unwrap_or(0));
-        let mut in_vain = 0;
-        loop {
-            let open = missing.open();
-            if open.is_empty() {
-                break;
-            }
-            let before = missing.units.len();
-            let noted = missing.tries.len();
-            match self.job(&runtime, &session, &open, &mut missing, &mut driven) {
-                Err(Ended::Stop(error)) => return Err(error),
-                Ok(()) => {}
-                Err(Ended::Job(error)) => {
-                    let is_idle = missing.units.len() == before && missing.tries.len() == noted;
-                    in_vain = if is_idle { in_vain + 1 } else { 1 };
-                    // A scheduler may come back at any time; jobs that fail again and again do not end well.
-                    if matches!(error, JobError::Scheduler { .. }) {
-                        (self.tell)(&format!("{}; trying again", with_causes(&error)));
-                    } else if in_vain >= JOBS_IN_VAIN {
-                        return Err(DriverError::Jobs(error));
-                    } else {
-                        (self.tell)(&format!(
-                            "{}; its units are asked for again",
-                            with_causes(&error)
-                        ));
-                    }
-                    self.pause(Duration::from_secs(PAUSE_MAX_S.min(1 << in_vain.min(3))))?;
-                }
-            }
+        let mut run = Run {
+            driver: self,
+            runtime,
+            clock: MachineClock::start(),
+            session: format!("groundwave-{:016x}", getrandom::u64().unwrap_or(0)),
+            missing: Missing::new(missing),
+            sent: Vec::new(),
+            jobs: 0,
+            slots: None,
+            list_ms: 0,
+            slots_ms: 0,
+            progress_ms: 0,
+        };
+        run.collect(true)?;
+        let found = all.len() - run.missing.count();
+        let ended = run.until_settled();
+        // Whatever the scheduler says to it, the run is over.
+        for mut sent in run.sent.drain(..) {
+            drop(run.runtime.block_on(sent.job.cancel()));
         }
-        let reason = |place| missing.tries.get(place).map(|(_, last)| last.clone());
-        let failed = missing.units.iter();
-        driven.failed = failed
-            .map(|(place, unit)| (*unit, reason(place).unwrap_or_default()))
-            .collect();
-        Ok(driven)
+        if ended.is_err() {
+            run.collect(false)?;
+        }
+        ended?;
+        Ok(Driven {
+            units: all.len(),
+            found,
+            jobs: run.jobs,
+            failed: run.missing.failed(),
+        })
     }
 
     /// Puts plan and terrain into the store, as far as they are not there.
     fn publish(&self) -> Result<(), DriverError> {
-        let key = keys::plan(&self.sweep.digest);
-        let json = serde_json::to_vec(&self.sweep.plan).expect("a plan is plain data");
-        if self.store.length(&key)? != Some(json.len() as u64) {
-            self.store.put(&key, json.into())?;
-        }
-        for (name, sha256) in files(&self.sweep.plan) {
-            let key = keys::terrain(sha256);
-            let Some(path) = self.tiles.get(name) else {
-                continue;
+        let Sweep { plan, digest, .. } = self.sweep;
+        let json = serde_json::to_vec(plan).expect("a plan is plain data");
+        self.put_once(&keys::plan(digest), json)?;
+        let files = self.terrain.iter().filter_map(|file| {
+            let tile = Tile {
+                name: file.name.clone(),
+                sha256: plan.terrain.get(&file.name)?.clone(),
+                bounds_deg: file.bounds_deg,
+                about: file.about.clone(),
             };
+            Some((tile, &file.path))
+        });
+        let files: Vec<_> = files.collect();
+        // Side by side: a bucket takes many at a time.
+        files.par_iter().try_for_each(|(tile, path)| {
             let read = |err| DriverError::Tile {
-                path: path.clone(),
+                path: path.to_path_buf(),
                 err,
             };
+            let key = keys::terrain(&tile.sha256);
             let length = fs::metadata(path).map_err(read)?.len();
             // An executor looks at its digest.
             if self.store.length(&key)? != Some(length) {
-                (self.tell)(&format!("putting {name} into {}", self.store.address()));
+                (self.tell)(&format!(
+                    "putting {} into {}",
+                    tile.name,
+                    self.store.address()
+                ));
                 self.store.put(&key, fs::read(path).map_err(read)?.into())?;
             }
+            Ok::<(), DriverError>(())
+        })?;
+        let tiles: Vec<_> = files.iter().map(|(tile, _)| tile).collect();
+        let json = serde_json::to_vec(&tiles).expect("tiles are plain data");
+        Ok(self.put_once(&keys::tiles(digest), json)?)
+    }
+
+    fn put_once(&self, key: &str, bytes: Vec<u8>) -> Result<(), StoreError> {
+        if self.store.length(key)? == Some(bytes.len() as u64) {
+            return Ok(());
+        }
+        self.store.put(key, bytes.into())
+    }
+}
+
+impl Run<'_, '_> {
+    fn now_ms(&mut self) -> u64 {
+        self.clock.monotonic_ns() / 1_000_000
+    }
+
+    fn until_settled(&mut self) -> Result<(), DriverError> {
+        let (mut in_vain, mut before) = (0, self.missing.progress());
+        while !self.missing.is_settled() {
+            if let Err(error) = self.step()? {
+                let now = self.missing.progress();
+                in_vain = if now == before { in_vain + 1 } else { 1 };
+                before = now;
+                // A scheduler may come back at any time; jobs that fail again and again do not end well.
+                let next = match error {
+                    JobError::Scheduler { .. } => {
+                        // It may have forgotten them, and units that are asked for twice are made once.
+                        let sent: Vec<_> = self.sent.drain(..).collect();
+                        sent.iter()
+                            .for_each(|sent| self.missing.release(&sent.units));
+                        "trying again"
+                    }
+                    error if in_vain >= JOBS_IN_VAIN => return Err(DriverError::Jobs(error)),
+                    _ => "its units are asked for again",
+                };
+                (self.driver.tell)(&format!("{}; {next}", with_causes(&error)));
+                self.pause(Duration::from_secs(PAUSE_MAX_S.min(1 << in_vain.min(3))))?;
+            }
+            self.pause(LOOK)?;
         }
         Ok(())
     }
 
-    /// Sends a job and watches it until it ends.
-    fn job(
-        &self,
-        runtime: &Runtime,
-        session: &str,
-        open: &[u64],
-        missing: &mut Missing,
-        driven: &mut Driven,
-    ) -> Result<(), Ended> {
-        let slots = runtime.block_on(self.slots()).unwrap_or(1);
-        let tasks = tasks(open, slots);
-        let digest = &self.sweep.digest;
-        let job = Job::submit(self.cluster, session, digest, &tasks);
-        let mut job = runtime.block_on(job)?;
-        driven.jobs += 1;
-        let mut clock = MachineClock::start();
-        let (mut listed_ms, mut progress_ms) = (0, 0);
+    /// Looks at store, executors and jobs, and sends what may be sent.
+    fn step(&mut self) -> Result<Result<(), JobError>, DriverError> {
+        let now_ms = self.now_ms();
+        if now_ms >= self.list_ms {
+            self.collect(false)?;
+            let took_ms = self.now_ms() - now_ms;
+            self.list_ms = now_ms + LIST_MS.max(10 * took_ms);
+        }
+        if now_ms >= self.slots_ms {
+            self.slots = self.runtime.block_on(slots(self.driver.cluster));
+            self.slots_ms = now_ms + SLOTS_MS;
+        }
+        if self.slots == Some(0) && now_ms >= self.progress_ms + IDLE_MS {
+            self.progress_ms = now_ms;
+            let (cluster, store) = (self.driver.cluster, self.driver.store.address());
+            (self.driver.tell)(&format!(
+                "{cluster} has no executor; start one: groundwave cluster executor --scheduler {cluster} --store {store}"
+            ));
+        }
+        for _ in 0..self.sent.len().min(LOOKS) {
+            let sent = self.sent.remove(0);
+            if let Err(error) = self.look(sent)? {
+                return Ok(Err(error));
+            }
+        }
+        if self.missing.is_settled() {
+            return Ok(Ok(()));
+        }
+        Ok(self.send())
+    }
+
+    /// Looks at a job; keeps it unless it ended.
+    fn look(&mut self, mut sent: Sent) -> Result<Result<(), JobError>, DriverError> {
+        let now_ms = self.now_ms();
+        let outcomes = match self.runtime.block_on(sent.job.state()) {
+            Ok(State::Done(outcomes)) => Ok(outcomes),
+            Ok(State::Running) => {
+                sent.unknown_ms = None;
+                self.sent.push(sent);
+                return Ok(Ok(()));
+            }
+            Ok(State::Unknown) => {
+                let since_ms = *sent.unknown_ms.get_or_insert(now_ms);
+                if now_ms < since_ms + UNKNOWN_MS {
+                    self.sent.push(sent);
+                    return Ok(Ok(()));
+                }
+                Err(sent.job.forgotten())
+            }
+            Err(error) => Err(error),
+        };
+        // What it made is not missing.
+        self.collect(false)?;
+        self.missing.release(&sent.units);
+        Ok(outcomes.map(|outcomes| {
+            for outcome in outcomes {
+                self.missing.note(outcome);
+            }
+        }))
+    }
+
+    /// Sends jobs until executors have enough to do.
+    fn send(&mut self) -> Result<(), JobError> {
         loop {
-            if let Err(stopped) = self.pause(LOOK) {
-                // Whatever the scheduler says to it, the run is over.
-                drop(runtime.block_on(job.cancel()));
-                self.collect(missing, false)?;
-                return Err(Ended::Stop(stopped));
+            let tasks = self.missing.next_job(self.slots.unwrap_or(1));
+            if tasks.is_empty() {
+                return Ok(());
             }
-            let now_ms = clock.monotonic_ns() / 1_000_000;
-            if now_ms >= listed_ms {
-                if self.collect(missing, false)? > 0 {
-                    progress_ms = now_ms;
-                }
-                let took_ms = clock.monotonic_ns() / 1_000_000 - now_ms;
-                listed_ms = now_ms + LIST_MS.max(10 * took_ms);
-            }
-            let state = runtime.block_on(job.state());
-            match state {
-                Ok(State::Running) if now_ms >= progress_ms + IDLE_MS => {
-                    progress_ms = now_ms;
-                    if runtime.block_on(self.slots()) == Some(0) {
-                        (self.tell)(&format!(
-                            "{} has no executor; start one: groundwave cluster executor --scheduler {} --store {}",
-                            self.cluster,
-                            self.cluster,
-                            self.store.address()
-                        ));
-                    }
-                }
-                Ok(State::Running) => {}
-                Ok(State::Done(outcomes)) => {
-                    for outcome in outcomes {
-                        driven.evaluated_s += outcome.seconds;
-                        missing.note(outcome);
-                    }
-                    self.collect(missing, false)?;
-                    return Ok(());
-                }
-                Err(error) => {
-                    self.collect(missing, false)?;
-                    return Err(Ended::Job(error));
-                }
-            }
+            let digest = &self.driver.sweep.digest;
+            let job = Job::submit(self.driver.cluster, &self.session, digest, &tasks);
+            let job = self.runtime.block_on(job)?;
+            let units = tasks.concat();
+            self.missing.ask(&units);
+            self.jobs += 1;
+            self.sent.push(Sent {
+                job,
+                units,
+                unknown_ms: None,
+            });
         }
     }
 
-    /// Units that all executors evaluate at a time; none when the scheduler does not say.
-    async fn slots(&self) -> Option<usize> {
-        let state = status(self.cluster).await.ok()?;
-        let slots = state.executors.iter();
-        Some(slots.map(|one| one.specification.vcores as usize).sum())
-    }
-
-    /// Takes units that are in the store into the folder; the number of those taken.
-    fn collect(&self, missing: &mut Missing, found: bool) -> Result<usize, DriverError> {
-        let digest = &self.sweep.digest;
-        let keys = self.store.list(&keys::units(digest))?;
+    /// Takes units that are in the store into the folder.
+    fn collect(&mut self, found: bool) -> Result<(), DriverError> {
+        let Driver {
+            sweep,
+            store,
+            done,
+            tell,
+            ..
+        } = self.driver;
+        let keys = store.list(&keys::units(&sweep.digest))?;
         let there: BTreeMap<&str, &str> = (keys.iter())
             .filter_map(|key| Some((keys::unit_name(key)?, key.as_str())))
             .collect();
-        let taken = missing.units.par_iter().map(|&(place, unit)| {
-            let name = self.sweep.plan.name(digest, unit);
+        let taken = self.missing.units().into_par_iter().map(|(place, unit)| {
+            let name = sweep.plan.name(&sweep.digest, unit);
             let Some(key) = there.get(name.as_str()) else {
                 return Ok(None);
             };
             // One that another driver removed is missing.
-            let Some(bytes) = self.store.get(key)? else {
+            let Some(bytes) = store.get(key)? else {
                 return Ok(None);
             };
-            if self.sweep.admit(unit, &bytes)? {
-                (self.done)(unit, found);
+            if sweep.admit(unit, &bytes)? {
+                done(unit, found);
                 return Ok(Some(place));
             }
-            (self.tell)(&format!(
+            tell(&format!(
                 "{key} in {} is not whole; it is made again",
-                self.store.address()
+                store.address()
             ));
-            self.store.remove(key)?;
+            store.remove(key)?;
             Ok(None)
         });
         let taken: Result<Vec<Option<u64>>, DriverError> = taken.collect();
-        let taken: Vec<u64> = taken?.into_iter().flatten().collect();
-        let mut sorted = taken.clone();
-        sorted.sort_unstable();
-        missing
-            .units
-            .retain(|(place, _)| sorted.binary_search(place).is_err());
-        Ok(taken.len())
+        let taken: BTreeSet<u64> = taken?.into_iter().flatten().collect();
+        if !taken.is_empty() {
+            self.missing.found(&taken);
+            self.progress_ms = self.now_ms();
+        }
+        Ok(())
     }
 
     /// Waits, unless it is told to stop.
     fn pause(&self, time: Duration) -> Result<(), DriverError> {
         let mut left = time;
         while !left.is_zero() {
-            if self.stop.load(Ordering::Relaxed) {
+            if self.driver.stop.load(Ordering::Relaxed) {
                 return Err(SweepError::Stopped.into());
             }
             let step = left.min(LOOK);
@@ -352,76 +396,9 @@ impl Driver<'_> {
     }
 }
 
-/// End of a job without a result.
-enum Ended {
-    /// It may be sent again.
-    Job(JobError),
-    /// The run is over.
-    Stop(DriverError),
-}
-
-impl From<JobError> for Ended {
-    fn from(error: JobError) -> Self {
-        Self::Job(error)
-    }
-}
-
-impl From<DriverError> for Ended {
-    fn from(error: DriverError) -> Self {
-        Self::Stop(error)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tasks_hold_the_first_units_once_and_are_enough_for_all_slots() {
-        for (units, slots) in [
-            (1, 0),
-            (5, 1),
-            (40, 2),
-            (700, 2),
-            (5000, 3),
-            (100_000, 1000),
-        ] {
-            let open: Vec<u64> = (0..units).map(|place| place * 3).collect();
-            let tasks = tasks(&open, slots);
-            let asked: Vec<u64> = tasks.concat();
-            assert_eq!(asked, open[..asked.len()], "{units} {slots}");
-            assert!(tasks.len() <= TASKS_MAX && tasks.iter().all(|task| task.len() <= UNITS_MAX));
-            let enough = open.len().min(slots * TASKS_A_SLOT).min(TASKS_MAX);
-            assert!(
-                tasks.len() >= enough.div_ceil(2),
-                "{units} {slots}: {}",
-                tasks.len()
-            );
-        }
-    }
-
-    #[test]
-    fn a_unit_is_given_up_after_its_tries_and_the_others_stay() {
-        let unit = |col| Unit {
-            variant: 0,
-            row: 0,
-            col,
-        };
-        let mut missing = Missing {
-            units: vec![(0, unit(0)), (1, unit(1))],
-            tries: BTreeMap::new(),
-        };
-        let outcome = |error: Option<&str>| Outcome {
-            unit: 1,
-            error: error.map(str::to_owned),
-            seconds: 0.0,
-        };
-        missing.note(outcome(None));
-        for _ in 0..TRIES {
-            assert_eq!(missing.open(), [0, 1]);
-            missing.note(outcome(Some("no such tile")));
-        }
-        assert_eq!(missing.open(), [0]);
-        assert_eq!(missing.tries[&1].1, "no such tile");
-    }
+/// Units that all executors evaluate at a time; none when the scheduler does not say.
+async fn slots(cluster: &Address) -> Option<usize> {
+    let state = status(cluster).await.ok()?;
+    let slots = state.executors.iter();
+    Some(slots.map(|one| one.specification.vcores as usize).sum())
 }

@@ -34,8 +34,8 @@ use tonic::Request;
 use tonic::transport::Channel;
 use url::Url;
 
+use super::failed::with_causes;
 use super::function::{Outcome, function};
-use super::units::with_causes;
 
 /// Port of a scheduler.
 pub const SCHEDULER_PORT: u16 = 50_050;
@@ -147,6 +147,8 @@ pub struct Job {
 pub enum State {
     /// It waits for executors, or they work.
     Running,
+    /// The scheduler does not know it: it was just sent, or the scheduler started again.
+    Unknown,
     /// All tasks are done.
     Done(Vec<Outcome>),
 }
@@ -213,7 +215,8 @@ impl Job {
         let status = self.scheduler.get_job_status(params).await;
         let status = status.map_err(|status| refused(&self.address, &status))?;
         match status.into_inner().status.and_then(|status| status.status) {
-            None | Some(Status::Queued(_) | Status::Running(_)) => Ok(State::Running),
+            None => Ok(State::Unknown),
+            Some(Status::Queued(_) | Status::Running(_)) => Ok(State::Running),
             Some(Status::Failed(failed)) => Err(JobError::Failed {
                 job: self.id.clone(),
                 reason: failed.error,
@@ -266,6 +269,15 @@ impl Job {
             debug_assert_eq!(column.null_count(), 0, "outcomes are never null");
         }
         Ok(outcomes)
+    }
+
+    /// The error of a job that its scheduler does not know any more.
+    #[must_use]
+    pub fn forgotten(&self) -> JobError {
+        JobError::Failed {
+            job: self.id.clone(),
+            reason: format!("{} does not know it any more", self.address),
+        }
     }
 
     /// Ends it; units that executors are evaluating are finished and kept.

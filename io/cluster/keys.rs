@@ -8,6 +8,12 @@ pub fn plan(digest: &str) -> String {
     format!("sweeps/{digest}/manifest.json")
 }
 
+/// Files of terrain of a plan, see [`Tile`](super::tiles::Tile).
+#[must_use]
+pub fn tiles(digest: &str) -> String {
+    format!("sweeps/{digest}/terrain.json")
+}
+
 /// Folder of the units of a plan.
 #[must_use]
 pub fn units(digest: &str) -> String {

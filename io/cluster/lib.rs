@@ -10,7 +10,8 @@
 //! | --- | --- |
 //! | [`store`] | objects in a folder or an S3 bucket |
 //! | [`function`] | the function `evaluate_unit` as the cluster calls it |
-//! | [`units`] | its work on an executor: plan and terrain from the store, a unit into it |
+//! | [`units`] | its work on an executor: a plan from the store, a unit into it |
+//! | [`tiles`] | files of terrain near the units of an executor |
 //! | [`job`] | a plan of one stage, sent, watched, cancelled |
 //! | [`driver`] | asks for missing units until none is missing, and takes them into a folder |
 //! | [`scheduler`], [`executor`], [`status`] | the processes |
@@ -18,15 +19,19 @@
 
 pub mod driver;
 pub mod executor;
+mod failed;
 pub mod function;
 pub mod job;
 pub mod keys;
+mod missing;
 pub mod scheduler;
 pub mod status;
 pub mod store;
+pub mod tiles;
 pub mod units;
 
 pub use driver::{Driven, Driver, DriverError};
 pub use job::Address;
 pub use store::{Store, StoreError};
-pub use units::{Ground, OpenGround, Units};
+pub use tiles::{Ground, OpenGround};
+pub use units::Units;

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::failed::with_causes;
 use super::job::Address;
-use super::units::with_causes;
 
 /// An executor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

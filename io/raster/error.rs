@@ -63,6 +63,15 @@ pub enum RasterError {
 }
 
 impl RasterError {
+    /// The error of the disk itself where there is one: its kind tells a full disk from others.
+    #[must_use]
+    pub fn into_io(self) -> io::Error {
+        match self {
+            Self::Write { source, .. } => source,
+            error => io::Error::other(error),
+        }
+    }
+
     /// For `map_err` on operations on one file.
     pub(super) fn write(path: &Path) -> impl Fn(io::Error) -> Self + '_ {
         |source| Self::Write {

@@ -18,13 +18,13 @@ use super::unit::{Column, SiteTile};
 /// # Errors
 /// The first such site, and why.
 pub fn check_sites(plan: &Plan, terrain: &dyn Terrain) -> Result<(), String> {
-    let setups = setups(plan);
-    let outcomes: Vec<_> = (setups.par_iter())
-        .map(|setup| setup.prepare(terrain).map(drop))
-        .collect();
-    for (i, outcome) in outcomes.into_iter().enumerate() {
-        let name = &plan.sites[i % plan.sites.len()].name;
-        outcome.map_err(|bad| format!("site {name}: {bad}"))?;
+    for variant in &plan.variants {
+        let outcomes: Vec<_> = (plan.sites.par_iter())
+            .map(|site| setup(plan, variant, site).prepare(terrain).map(drop))
+            .collect();
+        for (site, outcome) in plan.sites.iter().zip(outcomes) {
+            outcome.map_err(|bad| format!("site {}: {bad}", site.name))?;
+        }
     }
     Ok(())
 }
@@ -41,23 +41,13 @@ pub fn evaluator<'a>(
     let corner = [grid.north_deg, grid.west_deg];
     let grid = Grid::new(corner, [grid.cell_deg; 2], [grid.rows, grid.cols])
         .map_err(|bad| bad.to_string())?;
-    let setups = setups(plan);
     let pool = ScratchPool::default();
     Ok(move |unit: Unit, site: u16| {
-        let variant = unit.variant as usize * plan.sites.len();
-        let setup = &setups[variant + usize::from(site)];
-        tile(plan, setup, terrain, &grid, (unit, site), &pool)
+        let variant = &plan.variants[unit.variant as usize];
+        // Made when needed: an executor asks for one unit of thousands of sites.
+        let setup = setup(plan, variant, &plan.sites[usize::from(site)]);
+        tile(plan, &setup, terrain, &grid, (unit, site), &pool)
     })
-}
-
-/// Setups by variant, then by site.
-fn setups(plan: &Plan) -> Vec<CoverageRequest> {
-    let of_variant = |variant| {
-        plan.sites
-            .iter()
-            .map(move |site| setup(plan, variant, site))
-    };
-    plan.variants.iter().flat_map(of_variant).collect()
 }
 
 fn setup(plan: &Plan, variant: &Variant, site: &PlanSite) -> CoverageRequest {

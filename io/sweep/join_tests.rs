@@ -1,12 +1,10 @@
 //! Claims of several workers on one folder; time is given.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use groundwave_systems::radio::{Environment, Station, presets};
-use groundwave_systems::sweep::Variant;
 use groundwave_systems::terrain::GeoPoint;
 
-use super::super::plan::{EVALUATION, Plan, PlanGrid, PlanSite};
+use super::super::fixtures;
 use super::super::unit_file::UnitWriter;
 use super::*;
 
@@ -16,37 +14,10 @@ const LEASE_NS: u64 = LEASE_S * 1_000_000_000;
 
 /// A sweep around sites on one parallel.
 fn sweep(folder: &Path, lon_deg: &[f64]) -> Sweep {
-    let station = Station {
-        height_agl_m: 20.0,
-        radio: presets::radio("lora_868_eu").unwrap().radio.clone(),
-        antenna: presets::antenna("omni_2_15").unwrap().antenna.clone(),
-        pointing: None,
-    };
-    let site = |(number, lon_deg): (usize, &f64)| PlanSite {
-        name: format!("site {number}"),
-        position: GeoPoint::new(57.5, *lon_deg).unwrap(),
-        station: station.clone(),
-        receiver: station.clone(),
-    };
-    let sites: Vec<PlanSite> = lon_deg.iter().enumerate().map(site).collect();
-    let places: Vec<_> = sites.iter().map(|site| site.position).collect();
-    let plan = Plan {
-        evaluation: EVALUATION,
-        title: "claims".to_owned(),
-        grid: PlanGrid::around(&places, 4000.0, 1.0).unwrap(),
-        variants: vec![Variant::default()],
-        sites,
-        radius_m: 4000.0,
-        margin_db: 0.0,
-        environment: Environment::default(),
-        packet_bytes: 20,
-        samples: None,
-        sample_spacing_m: None,
-        columns: BTreeSet::new(),
-        points: Vec::new(),
-        choose: None,
-        terrain: BTreeMap::new(),
-    };
+    let places: Vec<_> = (lon_deg.iter())
+        .map(|lon_deg| GeoPoint::new(57.5, *lon_deg).unwrap())
+        .collect();
+    let plan = fixtures::plan(&places, 4000.0, 1.0);
     Sweep::enter(plan, folder).unwrap()
 }
 

@@ -15,12 +15,16 @@
 mod cells;
 mod drawing;
 mod evaluate;
+mod extent;
 mod figures;
+#[cfg(test)]
+mod fixtures;
 mod fold;
 mod fold_tile;
 mod join;
 mod lease;
 mod maps;
+mod near;
 mod overview;
 mod plan;
 mod product;
@@ -37,8 +41,10 @@ mod work;
 
 pub use drawing::Choices;
 pub use evaluate::{check_sites, evaluator};
+pub use extent::Extent;
 pub use join::Joined;
 pub use lease::Worker;
+pub use near::Area;
 pub use plan::{Plan, PlanError, PlanGrid, PlanPoint, PlanSite, Unit};
 pub use summary::{NoAnswer, Summary, VariantSummary};
 pub use terrain_files::TerrainFiles;

@@ -248,7 +248,7 @@ impl PlanGrid {
 /// Half the width in longitude of a circle around `place`, deg; 180 when it holds a pole. On the
 /// sphere the widest meridian is where `sin Δλ = sin r / cos φ`; a part in a hundred covers the
 /// ellipsoid.
-fn half_width_deg(place: GeoPoint, radius_m: f64) -> f64 {
+pub(super) fn half_width_deg(place: GeoPoint, radius_m: f64) -> f64 {
     let angle = radius_m / 6_356_752.0;
     let ratio = angle.sin() / place.lat_deg().to_radians().cos().max(0.0);
     if ratio >= 1.0 || angle >= std::f64::consts::FRAC_PI_2 {
@@ -314,65 +314,6 @@ impl Plan {
     pub fn digest(&self) -> String {
         let json = serde_json::to_vec(self).expect("a plan is plain data");
         hex(&Sha256::digest(&json))
-    }
-
-    /// All units, in the order of variants and of tiles from the north-west.
-    #[must_use]
-    pub fn units(&self) -> Vec<Unit> {
-        let (cols, rows) = self.grid.tiles();
-        let variants = u32::try_from(self.variants.len()).expect("the scenario bounds variants");
-        let tiles = (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col)));
-        let tiles: Vec<_> = tiles
-            .filter(|(row, col)| !self.reaching(*row, *col).is_empty())
-            .collect();
-        let unit = |variant| move |&(row, col): &(u32, u32)| Unit { variant, row, col };
-        (0..variants)
-            .flat_map(|variant| tiles.iter().map(unit(variant)))
-            .collect()
-    }
-
-    /// Sites whose circle may touch a tile.
-    #[must_use]
-    pub fn reaching(&self, row: u32, col: u32) -> Vec<u16> {
-        let Some((middle, reach_m)) = self.tile_circle(row, col) else {
-            return Vec::new();
-        };
-        let sites = self.sites.iter().enumerate();
-        let near = sites.filter(|(_, site)| self.is_near(site, middle, reach_m));
-        near.map(|(i, _)| i as u16).collect()
-    }
-
-    /// True if the circle of `site` may touch a tile.
-    #[must_use]
-    pub fn reaches(&self, site: u16, row: u32, col: u32) -> bool {
-        let site = &self.sites[usize::from(site)];
-        self.tile_circle(row, col)
-            .is_some_and(|(middle, reach_m)| self.is_near(site, middle, reach_m))
-    }
-
-    fn is_near(&self, site: &PlanSite, middle: GeoPoint, reach_m: f64) -> bool {
-        geodesic::inverse(middle, site.position).distance_m <= self.radius_m + reach_m
-    }
-
-    /// The middle of a tile, and how far from it its cells may lie (m).
-    fn tile_circle(&self, row: u32, col: u32) -> Option<(GeoPoint, f64)> {
-        let grid = &self.grid;
-        let (first_row, first_col) = (row * TILE_CELLS, col * TILE_CELLS);
-        let last_row = (first_row + TILE_CELLS).min(grid.rows) - 1;
-        let last_col = (first_col + TILE_CELLS).min(grid.cols) - 1;
-        let middle = grid.centre(
-            u32::midpoint(first_row, last_row),
-            u32::midpoint(first_col, last_col),
-        )?;
-        let corners = [first_row, last_row]
-            .into_iter()
-            .flat_map(|r| [first_col, last_col].map(|c| (r, c)));
-        let corners = corners.filter_map(|(row, col)| grid.centre(row, col));
-        let corner_m = corners
-            .map(|corner| geodesic::inverse(middle, corner).distance_m)
-            .fold(0.0, f64::max);
-        // A tenth more than the corners: near a pole a tile's edge bulges beyond them.
-        Some((middle, corner_m * 1.1 + 1.0))
     }
 
     /// Name of a unit: a digest of the plan and of its place.

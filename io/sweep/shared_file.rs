@@ -14,20 +14,12 @@ pub(super) fn write_once(path: &Path, bytes: &[u8]) -> io::Result<()> {
         if fs::read(path).is_ok_and(|there| there == bytes) {
             return Ok(());
         }
-        match write_whole(path, bytes).map_err(cause) {
+        match write_whole(path, bytes).map_err(RasterError::into_io) {
             Err(err) if is_busy(&err) => std::thread::sleep(Duration::from_millis(10)),
             written => return written,
         }
     }
     Err(io::ErrorKind::ResourceBusy.into())
-}
-
-/// The error of the disk itself where there is one: who asks wants to know what kind it is.
-pub(super) fn cause(error: RasterError) -> io::Error {
-    match error {
-        RasterError::Write { source, .. } => source,
-        error => io::Error::other(error),
-    }
 }
 
 /// True where another process is writing the same file.

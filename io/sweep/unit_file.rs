@@ -22,9 +22,9 @@ use flate2::write::DeflateEncoder;
 use sha2::{Digest, Sha256};
 use tempfile::{SpooledData, SpooledTempFile, spooled_tempfile_in};
 
-use super::shared_file::{cause, is_busy};
+use super::shared_file::is_busy;
 use super::unit::{Answers, Column, SiteTile, is_answered};
-use crate::raster::PartFile;
+use crate::raster::{PartFile, RasterError};
 
 /// First bytes of a unit file; the digits are the format.
 const MAGIC: &[u8; 8] = b"GWUNIT04";
@@ -129,7 +129,7 @@ impl UnitWriter {
     pub fn commit(self) -> io::Result<()> {
         // Only now under its name, which is locked while it is written.
         let mut part = loop {
-            match PartFile::create(&self.path).map_err(cause) {
+            match PartFile::create(&self.path).map_err(RasterError::into_io) {
                 // Another worker is writing the same bytes, which takes a moment.
                 Err(err) if is_busy(&err) => std::thread::sleep(Duration::from_millis(10)),
                 part => break part?,
@@ -144,7 +144,7 @@ impl UnitWriter {
         }
         part.write_all(&self.digest.finalize())?;
         // Not waiting for the disk: a unit that a power cut tears is missed by its digest.
-        part.place().map_err(cause)
+        part.place().map_err(RasterError::into_io)
     }
 }
 

@@ -116,12 +116,12 @@ impl Index {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub(super) fn write(&self, folder: &Path) -> Result<(), IndexError> {
+    pub fn write(&self, folder: &Path) -> Result<(), IndexError> {
         let path = folder.join(INDEX_FILE);
         let mut json = serde_json::to_vec_pretty(self).expect("an index is plain data");
         json.push(b'\n');
         let written = crate::raster::write_whole(&path, &json);
-        written.map_err(|err| disk("write", &path)(io::Error::other(err)))
+        written.map_err(|err| disk("write", &path)(err.into_io()))
     }
 }
 

@@ -20,6 +20,7 @@ mod name;
 mod raster;
 mod read;
 mod stack;
+mod supplying;
 pub mod tiles;
 
 pub use about::About;
@@ -29,6 +30,7 @@ pub use hgt::{Resolution, Tile};
 pub use raster::RasterError;
 pub use read::HgtError;
 pub use stack::{OffTiles, TerrainError, TerrainStack};
+pub use supplying::Supplying;
 pub use tiles::{FAULT_TARGET, TileDirectory};
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use super::geoid::{Geoid, GeoidError};
 use super::ground::Ground;
 use super::raster::RasterError;
 use super::read::HgtError;
+use super::supplying::Supplying;
 use super::tiles::TileDirectory;
 
 /// Reasons for refusing the configured terrain.
@@ -162,6 +163,14 @@ impl TerrainStack {
     #[must_use]
     pub fn tiles(&self) -> Option<&TileDirectory> {
         self.ground.as_ref().map(Ground::tiles)
+    }
+
+    /// Files that supply heights, by their names: no ignored ones, and not the geoid.
+    #[must_use]
+    pub fn supplying(&self) -> Vec<Supplying> {
+        self.ground
+            .as_ref()
+            .map_or_else(Vec::new, Ground::supplying)
     }
 
     /// SHA-256 digest of the undulations.

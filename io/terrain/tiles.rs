@@ -48,6 +48,8 @@ pub struct TileDirectory {
 #[derive(Debug)]
 struct Slot {
     path: PathBuf,
+    /// Name it was published under.
+    name: String,
     packing: Packing,
     /// Number of its data set.
     source: usize,
@@ -139,6 +141,7 @@ impl TileDirectory {
         }
         let newcomer = Slot {
             path,
+            name,
             packing,
             source,
             kind,

@@ -88,8 +88,61 @@ fn a_driver_goes_on_when_its_scheduler_comes_back() {
     scheduler.kill();
     wait_for("a message", || driver.log().contains("trying again"));
     assert!(mesh.units("back") < mesh.units("whole"), "it was over");
-    let _scheduler = mesh.scheduler();
+    scheduler = mesh.scheduler();
     mesh.check(&mut driver, "back");
+
+    // So soon that the driver may not have noticed.
+    std::fs::remove_dir_all(mesh.path("store/sweeps")).unwrap();
+    let mut driver = mesh.drive("at_once");
+    wait_for("units", || mesh.units("store") >= 3);
+    scheduler.kill();
+    let _scheduler = mesh.scheduler();
+    mesh.check(&mut driver, "at_once");
+}
+
+/// Two sites on tiles of their own, and a tile that no site is near.
+#[test]
+fn executors_fetch_the_tiles_near_their_units_and_no_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let ground = folder.path().join("ground");
+    std::fs::create_dir(&ground).unwrap();
+    for (number, name) in ["N10E020", "N10E022", "N10E030"].iter().enumerate() {
+        let post = |place: usize| ((place * (7 + number)) % 211) as u16;
+        let posts = (0..1201 * 1201).flat_map(|place| post(place).to_be_bytes());
+        std::fs::write(
+            ground.join(format!("{name}.hgt")),
+            posts.collect::<Vec<u8>>(),
+        )
+        .unwrap();
+    }
+    let about = "name = \"a survey\"\nground = \"bare_earth\"\nvertical_datum = \"egm2008\"\n";
+    std::fs::write(ground.join("terrain.toml"), about).unwrap();
+    let site = |name: &str, lon_deg: f64| {
+        format!(
+            "[[node]]\nname = \"{name}\"\nlat_deg = 10.5\nlon_deg = {lon_deg}\nheight_agl_m = 20\n\
+             radio = \"wifi_2g4_mesh\"\nantenna = \"omni_5\"\n"
+        )
+    };
+    let scenario = format!(
+        "[scenario]\ntitle = \"apart\"\nduration_s = 1\n[terrain]\ntiles = [\"N10E020\", \"N10E022\"]\n{}{}\
+         [coverage]\nradius_km = 5\ncell_arcsec = 2\n",
+        site("west", 20.5),
+        site("east", 22.5)
+    );
+    let variables = vec![("PLAN_SRTM_DIR", ground.display().to_string())];
+    let mut mesh = Mesh::of(folder, &scenario, variables);
+    let _scheduler = mesh.scheduler();
+    let work = mesh.path("work").display().to_string();
+    let store = mesh.store.clone();
+    let executor = mesh.executor_with(&store, &["--work-dir", &work]);
+    let mut driver = mesh.drive("near");
+    mesh.check(&mut driver, "near");
+    assert_eq!(files(&mesh.path("store/terrain")).len(), 3);
+    let log = executor.log();
+    let fetched = |name: &str| log.matches(&format!("tile=\"{name}.hgt\"")).count();
+    let counts = ["N10E020", "N10E022", "N10E030"].map(fetched);
+    assert_eq!(counts, [1, 1, 0], "{log}");
+    assert_eq!(files(&mesh.path("work/terrain")).len(), 2);
 }
 
 #[needs(terrain)]
@@ -143,13 +196,9 @@ fn damaged_tiles_and_units_are_told_and_replaced() {
         .next()
         .unwrap();
     bend(&mesh.path("work/terrain").join(kept));
-    let unit = files(&mesh.path("store/sweeps"))
-        .into_keys()
-        .find(|name| name.extension().is_some());
     let units: Vec<_> = (files(&mesh.path("store/sweeps")).into_keys())
         .filter(|name| name.extension().is_some_and(|end| end == "unit"))
         .collect();
-    assert!(unit.is_some());
     bend(&mesh.path("store/sweeps").join(&units[0]));
     let executor = mesh.executor_with(&store, &["--work-dir", &work]);
     let mut driver = mesh.drive("second");

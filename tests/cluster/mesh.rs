@@ -96,14 +96,21 @@ pub fn free_port() -> u16 {
 
 impl Mesh {
     pub fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("scenario.toml"), SCENARIO).unwrap();
+        Self::of(tempfile::tempdir().unwrap(), SCENARIO, Vec::new())
+    }
+
+    pub fn of(
+        folder: tempfile::TempDir,
+        scenario: &str,
+        variables: Vec<(&'static str, String)>,
+    ) -> Self {
+        std::fs::write(folder.path().join("scenario.toml"), scenario).unwrap();
         let store = folder.path().join("store").display().to_string();
         let mesh = Self {
             folder,
             store,
             port: free_port(),
-            variables: Vec::new(),
+            variables,
             started: 0,
         };
         let whole = mesh.sweep("whole", &[]).output().unwrap();

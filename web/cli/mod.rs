@@ -32,6 +32,8 @@ mod run_tables;
 mod schema;
 mod serve;
 mod sweep;
+mod sweep_extent;
+mod sweep_tables;
 mod terrain;
 mod testbed;
 mod validate;

@@ -11,14 +11,14 @@ use groundwave::text::{Align, Table};
 use groundwave_io::raster::cog::Compression;
 use groundwave_io::sweep::products::{self, Product, Wanted};
 use groundwave_io::sweep::{
-    Choices, Evaluate, Joined, NoAnswer, Plan, Shard, Supply, Sweep as Work, SweepError, Worked,
-    Worker, check_sites, evaluator, plan,
+    Choices, Evaluate, Joined, Plan, Shard, Supply, Sweep as Work, SweepError, Worked, Worker,
+    check_sites, evaluator, plan,
 };
-use groundwave_systems::radio::Verdict;
 
 use super::map_options::MapOptions;
 use super::output::{self, Output};
 use super::run::interrupts;
+use super::sweep_tables;
 use groundwave::serve::Failure;
 use groundwave::serve::simulation::{load, prepare_nodes};
 use groundwave::serve::terrain::{OpenTerrain, REMEDY, TerrainOptions};
@@ -26,6 +26,7 @@ use groundwave::serve::terrain::{OpenTerrain, REMEDY, TerrainOptions};
 const EXAMPLES: &str = "\
 Examples:
   groundwave sweep examples/coverage.toml -o out/coverage
+  groundwave sweep examples/coverage.toml --dry-run                   # its size
   groundwave sweep examples/coverage.toml -o out/shards --shard 1/2   # each worker one, any order
   groundwave sweep examples/coverage.toml -o out/shards --shard 2/2
   groundwave sweep merge out/shards                                   # after all shards
@@ -53,8 +54,12 @@ pub struct Sweep {
     scenario: Option<PathBuf>,
 
     /// Folder of units and products
-    #[arg(short, long, value_name = "DIR", required = true)]
+    #[arg(short, long, value_name = "DIR", required_unless_present = "dry_run")]
     out: Option<PathBuf>,
+
+    /// Show the number of cells, units and files of terrain, and compute nothing
+    #[arg(long, conflicts_with_all = ["out", "shard", "join", "cluster"])]
+    dry_run: bool,
 
     /// Compute only shard I of N, without products
     #[arg(long, value_name = "I/N")]
@@ -197,8 +202,11 @@ impl Sweep {
             return finish(&work, &ground, &wanted, None, output);
         }
         let scenario_path = self.scenario.as_ref().expect("clap requires it");
-        let out = self.out.as_ref().expect("clap requires it");
         let (plan, ground, maps) = self.plan(scenario_path)?;
+        if self.dry_run {
+            return super::sweep_extent::show(&plan, &ground, output);
+        }
+        let out = self.out.as_ref().expect("clap requires it");
         let wanted = self.shared.wanted(&maps)?;
         // Before the folder is created: a rejected sweep leaves nothing behind.
         check_sites(&plan, &*ground.terrain).map_err(Failure::Input)?;
@@ -412,7 +420,7 @@ fn finish(
     }
     let _ = write!(out, "\n{}", output::table(&table, None));
     if let [variant] = summary.variants.as_slice() {
-        sites(&mut out, variant);
+        sweep_tables::sites(&mut out, variant);
     }
     let _ = writeln!(out, "\nproducts: {}", work.folder().display());
     output.text(&out)?;
@@ -436,61 +444,5 @@ fn require_sites(work: &Work, ground: &OpenTerrain) -> Result<(), Failure> {
             work.plan.sites.len(),
             output::some_of(names)
         ))),
-    }
-}
-
-fn sites(out: &mut String, variant: &groundwave_io::sweep::VariantSummary) {
-    let mut table = Table::new(&[
-        ("site", Align::Left),
-        ("covered km²", Align::Right),
-        ("best server km²", Align::Right),
-        ("only server km²", Align::Right),
-    ]);
-    for site in &variant.sites {
-        table.row([
-            site.name.clone(),
-            format!("{:.1}", site.covered_km2),
-            format!("{:.1}", site.best_server_km2),
-            format!("{:.1}", site.only_server_km2),
-        ]);
-    }
-    let _ = write!(out, "\n{}", output::table(&table, None));
-    let mut table = Table::new(&[
-        ("place", Align::Left),
-        ("weight", Align::Right),
-        ("server", Align::Left),
-        ("verdict", Align::Left),
-    ]);
-    for point in &variant.points {
-        let why = point.no_answer.map_or("", NoAnswer::text);
-        let verdict = point
-            .verdict
-            .map_or(why, |verdict: Verdict| output::verdict(verdict));
-        let server = point.best_server.clone().unwrap_or_else(|| "–".to_owned());
-        table.row([
-            point.name.clone(),
-            point.weight.to_string(),
-            server,
-            verdict.to_owned(),
-        ]);
-    }
-    if !table.is_empty() {
-        let _ = write!(out, "\n{}", output::table(&table, Some(3)));
-    }
-    if let Some(choice) = &variant.choice {
-        let names: Vec<_> = choice
-            .sites
-            .iter()
-            .map(|site| format!("{} (+{:.1})", site.name, site.gain))
-            .collect();
-        let covered = choice.sites.last().map_or(0.0, |site| site.covered);
-        let _ = writeln!(
-            out,
-            "\nbuild first: {}: {covered:.1} of {:.1} {} (no choice reaches more than {:.1})",
-            names.join(", "),
-            choice.all_sites,
-            choice.of,
-            choice.upper_bound
-        );
     }
 }

@@ -3,7 +3,7 @@
 mod reader;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use groundwave_systems::terrain::{
@@ -15,6 +15,7 @@ use super::about::About;
 use super::folder::{DirectoryError, Folders, Ignored, is_raster};
 use super::gather::Track;
 use super::raster::{Mosaic, Raster, RasterError};
+use super::supplying::Supplying;
 use super::tiles::TileDirectory;
 use reader::{At, Reader};
 
@@ -121,6 +122,32 @@ impl Ground {
 
     pub fn tiles(&self) -> &TileDirectory {
         &self.tiles
+    }
+
+    /// Files that supply heights, by their names.
+    pub fn supplying(&self) -> Vec<Supplying> {
+        let file = |path: &Path, name: &str, source: usize, bounds_deg| Supplying {
+            path: path.to_owned(),
+            name: name.to_owned(),
+            about: self.sources[source].clone(),
+            bounds_deg,
+        };
+        let tiles = self.tiles.tile_files().map(|(path, name, source, id)| {
+            let [south, west] = [id.south_deg(), id.west_deg()].map(f64::from);
+            file(path, name, source, [south, west, south + 1.0, west + 1.0])
+        });
+        let rasters = self.mosaic.rasters().iter();
+        let rasters = rasters.map(|raster| {
+            file(
+                &raster.path,
+                &raster.name,
+                raster.source,
+                raster.bounds_deg(),
+            )
+        });
+        let mut files: Vec<_> = tiles.chain(rasters).collect();
+        files.sort_by(|one, other| one.name.cmp(&other.name));
+        files
     }
 
     pub fn ignored(&self) -> &[Ignored] {

@@ -23,6 +23,14 @@ impl TileDirectory {
         self.tiles.values().map(|slot| slot.source)
     }
 
+    /// Path, name, number of the data set and square of each tile.
+    pub(in super::super) fn tile_files(
+        &self,
+    ) -> impl Iterator<Item = (&Path, &str, usize, TileId)> {
+        let tiles = self.tiles.iter();
+        tiles.map(|(id, slot)| (slot.path.as_path(), slot.name.as_str(), slot.source, *id))
+    }
+
     /// Height at one position; none where no readable tile lies.
     pub(in super::super) fn reading(
         &self,

@@ -24,14 +24,14 @@ pub fn drive(
 ) -> Result<Driven, Failure> {
     let cluster = address("--cluster", cluster)?;
     let store = store(at)?;
-    let tiles = ground.tile_files()?;
+    let files = ground.supplying();
     let stop = interrupts()?;
     let progress = units_progress(sweep.plan.units().len());
     let driver = Driver {
         sweep,
         store: &store,
         cluster: &cluster,
-        tiles: &tiles,
+        terrain: &files,
         stop: &stop,
         done: &|_, found| advance(&progress, found),
         tell: &|what| {

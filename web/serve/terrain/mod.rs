@@ -12,17 +12,16 @@ use clap::Args;
 use clap::builder::{FalseyValueParser, PossibleValuesParser, TypedValueParser};
 use groundwave_io::scenario::{self, Scenario};
 use groundwave_io::sweep::TerrainFiles;
-use groundwave_io::terrain::TerrainStack;
 use groundwave_io::terrain::cache::INDEX_FILE;
 use groundwave_io::terrain::memory::MEMORY_MIN_MB;
+use groundwave_io::terrain::{Supplying, TerrainStack};
 use groundwave_systems::terrain::{GeoPoint, Posts, Terrain, TileId};
 use serde::{Deserialize, Serialize};
 
 use super::Failure;
 use super::fetch::squares_of;
 use open::{
-    FLAT_EARTH, GEOID_FILE, NO_TERRAIN, POSTS, Sources, digests, downloaded, flat, open,
-    tile_files, user_cache,
+    FLAT_EARTH, GEOID_FILE, NO_TERRAIN, POSTS, Sources, digests, downloaded, flat, open, user_cache,
 };
 
 pub use open::{budget_bytes, inputs_of};
@@ -253,17 +252,11 @@ impl OpenTerrain {
         Ok(identity)
     }
 
-    /// Files of its tiles, by the names in its identity.
-    ///
-    /// # Errors
-    /// When a folder cannot be read.
-    pub fn tile_files(&self) -> Result<BTreeMap<String, PathBuf>, Failure> {
-        let source = &self.source;
-        let mut files = BTreeMap::new();
-        for folder in source.srtm_dir.iter().chain(&source.terrain_cache) {
-            files.extend(tile_files(folder)?);
-        }
-        Ok(files)
+    /// Files that supply its heights, by the names in its identity.
+    #[must_use]
+    pub fn supplying(&self) -> Vec<Supplying> {
+        let stack = self.stack.as_ref();
+        stack.map_or_else(Vec::new, |stack| stack.supplying())
     }
 
     /// Folders of its tiles, for messages.

@@ -137,7 +137,7 @@ pub fn inputs_of(stack: &TerrainStack, flat_earth: bool) -> BTreeMap<String, Str
 }
 
 /// Files of tiles in a folder, by file name; fetched ones by the name they were published under.
-pub(super) fn tile_files(folder: &Path) -> Result<BTreeMap<String, PathBuf>, Failure> {
+fn tile_files(folder: &Path) -> Result<BTreeMap<String, PathBuf>, Failure> {
     if let Some(index) = Index::read(folder).map_err(Failure::input)? {
         let entries = index.files.into_values();
         return Ok(entries
