@@ -7,7 +7,7 @@
 Timed are whole commands, from start to exit, medians of ROUNDS in turn: `sweep --threads 1`, the same on a
 cluster of one and of two executors with a thread each, all on this machine, with the layers `margin` and
 `best_server`. The parts of the model: evaluations a second of a worker (units alone, `--shard 1/1`), intake
-(a second driver that finds all units in the store), fold and products (`sweep merge`). Needs the tile of
+(a second driver that finds all units in the store), fold and products (`sweep merge`, 1 and 2 threads). Needs the tile of
 `make data`.
 """
 import json
@@ -60,12 +60,12 @@ class Bench:
         self.env = dict(os.environ, PLAN_SRTM_DIR=str(HERE / ".data/srtm"), RUST_LOG="warn")
         self.program = program()
 
-    def command(self, *arguments):
-        return [self.program, "--threads", "1", *map(str, arguments)]
+    def command(self, *arguments, threads=1):
+        return [self.program, "--threads", str(threads), *map(str, arguments)]
 
-    def timed(self, *arguments):
+    def timed(self, *arguments, threads=1):
         begin = time.monotonic()
-        done = subprocess.run(self.command(*arguments), env=self.env, capture_output=True, text=True)
+        done = subprocess.run(self.command(*arguments, threads=threads), env=self.env, capture_output=True, text=True)
         if done.returncode:
             sys.exit(f"{arguments}: {done.stderr}")
         return time.monotonic() - begin, done.stdout
@@ -105,7 +105,7 @@ def run(folder):
     path = scenario(folder, "cluster", nodes, 'tiles = ["N57E011"]', "radius_km = 12\ncell_arcsec = 0.6")
     size = json.loads(bench.timed("sweep", path, "--dry-run", "--json")[1])
     times = {"one process": [], "1 executor": [], "2 executors": []}
-    units, intake, merge = [], [], []
+    units, intake, merge, merge_2 = [], [], [], []
     for number in range(ROUNDS):
         out = lambda name: folder / f"{name}{number}"
         times["one process"].append(bench.timed("sweep", path, "-o", out("one"), *PRODUCTS)[0])
@@ -115,6 +115,7 @@ def run(folder):
             times["1 executor" if executors == 1 else "2 executors"].append(took)
         units.append(bench.timed("sweep", path, "-o", out("units"), "--shard", "1/1")[0])
         merge.append(bench.timed("sweep", "merge", out("units"), *PRODUCTS)[0])
+        merge_2.append(bench.timed("sweep", "merge", out("units"), *PRODUCTS, threads=2)[0])
         intake.append(bench.on_cluster(path, 1, out("again"), out("store1")))
         stored = sum(file.stat().st_size for file in out("store1").rglob("*.unit"))
         for name in ("one", "on1", "on2", "units", "again", "store1", "store2"):
@@ -129,8 +130,9 @@ def run(folder):
     take_s = max(statistics.median(intake) - fold_s, 0.01)
     rate = evaluations / statistics.median(units)
     print(f"\nof a worker: {rate / 1e3:.0f} k evaluations/s, {stored / evaluations:.2f} bytes each")
-    print(f"of the driver: intake {stored / take_s / 1e6:.0f} MB/s, fold and products {evaluations / fold_s / 1e6:.1f} M/s")
-    model(bench, folder, rate, stored / evaluations, stored / take_s, evaluations / fold_s)
+    print(f"of the driver: intake {stored / take_s / 1e6:.0f} MB/s, fold and products {evaluations / fold_s / 1e6:.1f} M/s, "
+          f"{evaluations / statistics.median(merge_2) / 1e6:.1f} M/s with two threads")
+    model(bench, folder, rate, stored / evaluations, stored / take_s, evaluations / statistics.median(merge_2))
 
 
 def model(bench, folder, rate, unit_bytes, intake_bytes_s, fold_rate):
@@ -145,7 +147,7 @@ def model(bench, folder, rate, unit_bytes, intake_bytes_s, fold_rate):
     print(f"\nContinent: {len(nodes)} sites, 30 km, 3″: raster {cols} x {rows}, {size['cells'] / 1e9:.2f} G cells near "
           f"sites, {size['units']} units, {size['evaluations'] / 1e9:.1f} G evaluations, {stored / 1e9:.0f} GB of units, "
           f"{squares * 2.88e6 / 1e9:.1f} GB of tiles; planned in {took:.1f} s\n")
-    print("| workers (a core each) | evaluation | intake | fold and products | whole | cost | bottleneck |")
+    print("| workers (a core each), driver of 2 cores | evaluation | intake | fold and products | whole | cost | bottleneck |")
     print("|---|---|---|---|---|---|---|")
     for workers in (1, 100, 1000):
         evaluation = size["evaluations"] / rate / workers
@@ -153,11 +155,11 @@ def model(bench, folder, rate, unit_bytes, intake_bytes_s, fold_rate):
         fold = size["evaluations"] / fold_rate
         # Units are taken in while others are evaluated; the fold follows.
         whole = max(evaluation, intake) + fold
-        cost = (workers * evaluation + whole) / 3600 * CORE_HOUR_USD + size["units"] * (PUT_USD + 2 * GET_USD)
+        cost = (workers * evaluation + 2 * whole) / 3600 * CORE_HOUR_USD + size["units"] * (PUT_USD + 2 * GET_USD)
         parts = {"evaluation": evaluation, "intake": intake, "fold": fold}
         hours = lambda s: f"{s / 3600:.2f} h"
         print(f"| {workers} | {hours(evaluation)} | {hours(intake)} | {hours(fold)} | {hours(whole)} | "
-              f"{cost:.0f} USD | {max(parts, key=parts.get)} |")
+              f"{cost:.2f} USD | {max(parts, key=parts.get)} |")
 
 
 main()

@@ -222,8 +222,10 @@ fn a_wrong_tile_in_the_store_fails_its_units_with_both_digests() {
     let _scheduler = mesh.scheduler();
     let mut driver = mesh.drive("wrong");
     let tile = || files(&mesh.path("store/terrain")).into_keys().next();
-    wait_for("the tile", || {
-        mesh.path("store/sweeps").exists() && tile().is_some()
+    // The last that the driver puts there before units.
+    wait_for("the plan", || {
+        let sweeps = files(&mesh.path("store/sweeps"));
+        sweeps.keys().any(|name| name.ends_with("terrain.json"))
     });
     bend(&mesh.path("store/terrain").join(tile().unwrap()));
     let _executor = mesh.executor();
