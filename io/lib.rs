@@ -6,7 +6,7 @@
 pub mod agent;
 pub mod calibration;
 pub mod camera;
-mod causes;
+pub mod causes;
 pub mod changes;
 mod files;
 pub mod formats;

@@ -4,7 +4,7 @@
 //! others run, so that no executor waits for the last unit of a job. The result of a job is used for the
 //! reasons of failures alone.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
 use std::io;
 use std::path::PathBuf;
@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use groundwave_engine::Pacer;
+use groundwave_io::causes::with_causes;
 use groundwave_io::sweep::{Sweep, SweepError, Unit};
 use groundwave_io::terrain::Supplying;
 use groundwave_io::wall::MachineClock;
@@ -19,7 +20,6 @@ use rayon::prelude::*;
 use thiserror::Error;
 use tokio::runtime::Runtime;
 
-use super::failed::with_causes;
 use super::job::{Address, Job, JobError, State};
 use super::keys;
 use super::missing::Missing;
@@ -116,7 +116,7 @@ struct Run<'d, 's> {
     clock: MachineClock,
     session: String,
     missing: Missing,
-    sent: Vec<Sent>,
+    sent: VecDeque<Sent>,
     jobs: u32,
     /// Units that all executors evaluate at a time.
     slots: Option<usize>,
@@ -136,9 +136,9 @@ impl Driver<'_> {
         self.publish()?;
         let missing = self.sweep.missing_units()?;
         let all = self.sweep.plan.units();
-        let absent: BTreeMap<u64, Unit> = missing.iter().copied().collect();
+        let absent: BTreeSet<u64> = missing.iter().map(|(place, _)| *place).collect();
         for (place, unit) in (0..).zip(&all) {
-            if !absent.contains_key(&place) {
+            if !absent.contains(&place) {
                 (self.done)(*unit, true);
             }
         }
@@ -152,7 +152,7 @@ impl Driver<'_> {
             clock: MachineClock::start(),
             session: format!("groundwave-{:016x}", getrandom::u64().unwrap_or(0)),
             missing: Missing::new(missing),
-            sent: Vec::new(),
+            sent: VecDeque::new(),
             jobs: 0,
             slots: None,
             list_ms: 0,
@@ -178,11 +178,11 @@ impl Driver<'_> {
         })
     }
 
-    /// Puts plan and terrain into the store, as far as they are not there.
+    /// Puts plan and terrain into the store; files of terrain that are there stay.
     fn publish(&self) -> Result<(), DriverError> {
         let Sweep { plan, digest, .. } = self.sweep;
         let json = serde_json::to_vec(plan).expect("a plan is plain data");
-        self.put_once(&keys::plan(digest), json)?;
+        self.store.put(&keys::plan(digest), json.into())?;
         let files = self.terrain.iter().filter_map(|file| {
             let tile = Tile {
                 name: file.name.clone(),
@@ -214,14 +214,7 @@ impl Driver<'_> {
         })?;
         let tiles: Vec<_> = files.iter().map(|(tile, _)| tile).collect();
         let json = serde_json::to_vec(&tiles).expect("tiles are plain data");
-        Ok(self.put_once(&keys::tiles(digest), json)?)
-    }
-
-    fn put_once(&self, key: &str, bytes: Vec<u8>) -> Result<(), StoreError> {
-        if self.store.length(key)? == Some(bytes.len() as u64) {
-            return Ok(());
-        }
-        self.store.put(key, bytes.into())
+        Ok(self.store.put(&keys::tiles(digest), json.into())?)
     }
 }
 
@@ -277,7 +270,9 @@ impl Run<'_, '_> {
             ));
         }
         for _ in 0..self.sent.len().min(LOOKS) {
-            let sent = self.sent.remove(0);
+            let Some(sent) = self.sent.pop_front() else {
+                break;
+            };
             if let Err(error) = self.look(sent)? {
                 return Ok(Err(error));
             }
@@ -295,13 +290,13 @@ impl Run<'_, '_> {
             Ok(State::Done(outcomes)) => Ok(outcomes),
             Ok(State::Running) => {
                 sent.unknown_ms = None;
-                self.sent.push(sent);
+                self.sent.push_back(sent);
                 return Ok(Ok(()));
             }
             Ok(State::Unknown) => {
                 let since_ms = *sent.unknown_ms.get_or_insert(now_ms);
                 if now_ms < since_ms + UNKNOWN_MS {
-                    self.sent.push(sent);
+                    self.sent.push_back(sent);
                     return Ok(Ok(()));
                 }
                 Err(sent.job.forgotten())
@@ -331,7 +326,7 @@ impl Run<'_, '_> {
             let units = tasks.concat();
             self.missing.ask(&units);
             self.jobs += 1;
-            self.sent.push(Sent {
+            self.sent.push_back(Sent {
                 job,
                 units,
                 unknown_ms: None,

@@ -3,7 +3,9 @@
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
+use groundwave_io::causes::with_causes;
 use groundwave_io::sweep::SweepError;
+use groundwave_io::terrain::cache::IndexError;
 
 use super::store::StoreError;
 
@@ -39,20 +41,21 @@ impl From<SweepError> for Failed {
     }
 }
 
+impl From<IndexError> for Failed {
+    fn from(error: IndexError) -> Self {
+        match error {
+            IndexError::Disk {
+                operation,
+                path,
+                err,
+            } => failed(operation, &path, &err),
+            error => Self::Other(error.to_string()),
+        }
+    }
+}
+
 impl From<StoreError> for Failed {
     fn from(error: StoreError) -> Self {
         Self::Other(with_causes(&error))
     }
-}
-
-/// An error and its causes in one line.
-#[must_use]
-pub fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        text = format!("{text}: {cause}");
-        next = cause.source();
-    }
-    text
 }

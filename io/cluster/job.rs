@@ -29,12 +29,12 @@ use datafusion::prelude::SessionConfig;
 use datafusion_proto::physical_plan::AsExecutionPlan;
 use datafusion_proto::protobuf::PhysicalPlanNode;
 use futures_util::TryStreamExt;
+use groundwave_io::causes::with_causes;
 use thiserror::Error;
 use tonic::Request;
 use tonic::transport::Channel;
 use url::Url;
 
-use super::failed::with_causes;
 use super::function::{Outcome, function};
 
 /// Port of a scheduler.

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use groundwave_io::causes::with_causes;
 use serde::{Deserialize, Serialize};
 
-use super::failed::with_causes;
 use super::job::Address;
 
 /// An executor.

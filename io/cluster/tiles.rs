@@ -14,7 +14,7 @@ use bytes::Bytes;
 use groundwave_io::hex::hex;
 use groundwave_io::sweep::{Plan, Unit};
 use groundwave_io::terrain::About;
-use groundwave_io::terrain::cache::{Entry, Index, IndexError};
+use groundwave_io::terrain::cache::{Entry, Index};
 use groundwave_systems::terrain::Terrain;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -74,6 +74,14 @@ struct Opened {
     ground: Option<Arc<dyn Ground>>,
 }
 
+impl Opened {
+    /// The terrain, if it has these files.
+    fn with(&self, needed: &BTreeSet<usize>) -> Option<Arc<dyn Ground>> {
+        let ground = self.ground.as_ref()?;
+        needed.is_subset(&self.files).then(|| ground.clone())
+    }
+}
+
 impl Tiles {
     /// The files that the plan with this digest has in the store; none is fetched.
     pub fn new(store: Store, kept: PathBuf, folder: PathBuf, digest: &str) -> Result<Self, Failed> {
@@ -126,21 +134,18 @@ impl Tiles {
             .collect();
         let missing: Vec<usize> = {
             let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-            let missing = needed.difference(&opened.files).copied().collect();
-            match &opened.ground {
-                Some(ground) if needed.is_subset(&opened.files) => return Ok(ground.clone()),
-                _ => missing,
+            if let Some(ground) = opened.with(&needed) {
+                return Ok(ground);
             }
+            needed.difference(&opened.files).copied().collect()
         };
         // Not locked: units whose files are there go on.
         for tile in missing.iter().map(|place| &self.all[*place]) {
             self.link(tile)?;
         }
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(ground) = &opened.ground
-            && needed.is_subset(&opened.files)
-        {
-            return Ok(ground.clone());
+        if let Some(ground) = opened.with(&needed) {
+            return Ok(ground);
         }
         let mut files = opened.files.clone();
         files.extend(missing);
@@ -172,14 +177,7 @@ impl Tiles {
             };
             index.files.insert(format!("store/{}", tile.name), entry);
         }
-        index.write(&self.folder).map_err(|err| match err {
-            IndexError::Disk {
-                operation,
-                path,
-                err,
-            } => failed(operation, &path, &err),
-            err => Failed::Other(err.to_string()),
-        })
+        Ok(index.write(&self.folder)?)
     }
 
     /// Puts a file into the folder of this plan.

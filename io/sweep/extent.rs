@@ -23,10 +23,9 @@ pub struct Extent {
 }
 
 impl Plan {
-    /// Extent of the sweep.
+    /// Extent of the sweep with these units, which are [`Plan::units`].
     #[must_use]
-    pub fn extent(&self) -> Extent {
-        let units = self.units();
+    pub fn extent(&self, units: &[Unit]) -> Extent {
         let cells = |unit: &Unit| {
             let window = self.grid.window(unit.row, unit.col);
             u64::from(window.cols) * u64::from(window.rows)

@@ -28,12 +28,9 @@ struct Report<'p> {
 /// When a file of terrain or the output fails.
 pub fn show(plan: &Plan, ground: &OpenTerrain, output: Output) -> Result<(), Failure> {
     let files = ground.supplying();
+    let units = plan.units();
     let mut near = BTreeSet::new();
-    for area in plan
-        .units()
-        .into_iter()
-        .filter_map(|unit| plan.area_of(unit))
-    {
+    for area in units.iter().filter_map(|unit| plan.area_of(*unit)) {
         let all = files.iter().enumerate();
         let touching = all.filter(|(_, file)| area.touches(file.bounds_deg));
         near.extend(touching.map(|(place, _)| place));
@@ -44,7 +41,7 @@ pub fn show(plan: &Plan, ground: &OpenTerrain, output: Output) -> Result<(), Fai
     }
     let report = Report {
         title: &plan.title,
-        extent: plan.extent(),
+        extent: plan.extent(&units),
         terrain_files: near.len(),
         terrain_files_found: files.len(),
         terrain_bytes,
