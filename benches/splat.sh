@@ -11,7 +11,8 @@
 #   AGREEMENT=no benches/splat.sh    # times only
 #
 # At 10 km the tile is interpolated to 1"; at 50 km the tiles east and west of N57E011 are copies of it, so that no program skips cells.
-# Signal-Server is in no registry of packages, so it is not timed here.
+# Signal-Server is in no registry of packages: where SIGNAL_SERVER names the program, it is timed with its
+# map as well, over tiles of 3" (programs are built for one size of tiles).
 #
 # Needs root for apt-get when splat is not installed, python3, cargo, and the Python of `make gis` for
 # the agreement of whole rasters.
@@ -60,6 +61,14 @@ PY
 # How often each program runs, and which commands of groundwave.
 rounds=${ROUNDS:-1 2 3 4 5}
 modes=${MODES:-whole zstd units}
+
+# Signal-Server over the same tiles, with its map as out.png.
+signal_server() {
+    timed "$SIGNAL_SERVER" -sdf "$work/sdf" -lat "$1" -lon "$2" -txh 15 -rxh 3 -f 900 -erp 61 -m -dbm \
+        -rt -200 -pm 1 -rel 50 -conf 50 -terdic 15 -tercon 0.005 -cl 5 -R "$3" -o map
+    # Its exit status does not tell that it found no terrain.
+    [ -s out.png ] || { echo "$SIGNAL_SERVER drew no map" >&2; exit 1; }
+}
 
 # median NAME: the run of NAME with the median wall, in $wall and $cpu.
 median() {
@@ -132,6 +141,10 @@ race() {
                 -o out.ppm
         )
         cat "$work/times" >> "$work/runs-splat"
+        if [ -n "${SIGNAL_SERVER:-}" ] && [ "$arcsec" = 3 ]; then
+            (cd "$folder" && rm -f out.png && signal_server "$lat" "$lon" "$radius")
+            cat "$work/times" >> "$work/runs-signal"
+        fi
         for mode in $modes; do
             case $mode in
             whole) flags="" ;;
@@ -146,6 +159,10 @@ race() {
     done
     median splat
     splat_wall=$wall splat_cpu=$cpu
+    if [ -e "$work/runs-signal" ]; then
+        median signal
+        echo "$name: Signal-Server $wall s wall, $cpu s CPU"
+    fi
     for mode in $modes; do
         median "$mode"
         python3 - "$name" "$mode" "$splat_wall" "$splat_cpu" "$wall" "$cpu" <<'PY'

@@ -108,13 +108,16 @@ impl Bitmap {
         }
     }
 
-    /// Replaces the pixels from `[x, y]` on by those of another picture.
+    /// Replaces the pixels from `[x, y]` on by those of another picture; what lies outside is ignored.
     pub fn paste(&mut self, picture: &Self, [x, y]: [u32; 2]) {
-        for row in 0..i64::from(picture.height) {
-            for col in 0..i64::from(picture.width) {
-                let colour = picture.get(col, row);
-                self.set(i64::from(x) + col, i64::from(y) + row, colour);
-            }
+        let wide = picture.width.min(self.width.saturating_sub(x)) as usize;
+        if wide == 0 {
+            return;
+        }
+        let rows = self.pixels.chunks_exact_mut(self.width as usize);
+        let from = picture.pixels.chunks_exact(picture.width as usize);
+        for (row, from) in rows.skip(y as usize).zip(from) {
+            row[x as usize..][..wide].copy_from_slice(&from[..wide]);
         }
     }
 

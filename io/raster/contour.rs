@@ -2,6 +2,8 @@
 //! "Marching cubes", SIGGRAPH 1987, in two dimensions), saddles settled by the mean of their
 //! four corners.
 
+use rayon::prelude::*;
+
 use super::grid::Grid;
 
 /// A ring of longitudes and latitudes (degrees), the first point repeated at the end.
@@ -10,21 +12,25 @@ pub type Ring = Vec<[f64; 2]>;
 /// An area: its outer ring counter-clockwise, then its holes clockwise (RFC 7946, 3.1.6).
 pub type Polygon = Vec<Ring>;
 
-/// The areas where `grid` is at least `level`. Values are taken to stand at the middle of cells
+/// The areas where `grid` is at least each of `levels`. Values are taken to stand at the middle of cells
 /// and to change evenly between them; an area ends half-way to a cell without data and at the
 /// edge of the raster. Cut at the antimeridian, so that all longitudes are in [-180, 180].
 #[must_use]
-pub fn contours(grid: &Grid, level: f64) -> Vec<Polygon> {
+pub fn contours(grid: &Grid, levels: &[f64]) -> Vec<Vec<Polygon>> {
     let geometry = grid.geometry;
     let columns = f64::from(geometry.cols);
     let cut = (180.0 - geometry.west_deg) / geometry.cell_lon_deg;
     // An edge on the antimeridian needs no cut; computed edges may miss it by a hair.
-    if cut > columns - 1e-6 {
-        return Lattice::new(grid, [0.0, columns], 0.0).areas(level);
-    }
-    let mut areas = Lattice::new(grid, [0.0, cut], 0.0).areas(level);
-    areas.extend(Lattice::new(grid, [cut, columns], -360.0).areas(level));
-    areas
+    let parts = if cut > columns - 1e-6 {
+        vec![Lattice::new(grid, [0.0, columns], 0.0)]
+    } else {
+        vec![
+            Lattice::new(grid, [0.0, cut], 0.0),
+            Lattice::new(grid, [cut, columns], -360.0),
+        ]
+    };
+    let areas = |&level: &f64| parts.iter().flat_map(|part| part.areas(level)).collect();
+    levels.par_iter().map(areas).collect()
 }
 
 /// The middles of cells, with a border of nothing around them.
@@ -33,13 +39,15 @@ struct Lattice<'a> {
     /// Added to longitudes (degrees).
     turn_deg: f64,
     columns: Vec<Column>,
+    /// The values of all places, row by row; NaN on the border and without data.
+    values: Vec<f64>,
 }
 
 /// A column of places: how far east (cells), and the two columns it lies between; `None` for
 /// the border.
 struct Column {
     x: f64,
-    between: Option<(i64, i64, f64)>,
+    between: Option<(usize, usize, f64)>,
 }
 
 /// Stands for "no crossing here".
@@ -52,7 +60,7 @@ const APART: f64 = 1e-3;
 impl<'a> Lattice<'a> {
     /// The part of the raster between two meridians, in cells from its western edge.
     fn new(grid: &'a Grid, [from, to]: [f64; 2], turn_deg: f64) -> Self {
-        let cols = i64::from(grid.geometry.cols);
+        let cols = grid.geometry.cols as usize;
         let mut columns = vec![Column {
             x: from,
             between: None,
@@ -73,18 +81,34 @@ impl<'a> Lattice<'a> {
             x: to,
             between: None,
         });
+        let mut values = vec![f64::NAN; columns.len() * (grid.geometry.rows as usize + 2)];
+        let rows = values.chunks_exact_mut(columns.len()).skip(1);
+        for (out, row) in rows.zip(grid.cells.chunks_exact(cols)) {
+            for (out, column) in out.iter_mut().zip(&columns) {
+                let Some((west, east, weight)) = column.between else {
+                    continue;
+                };
+                let [west, east] = [west, east].map(|col| f64::from(row[col]));
+                *out = if weight == 0.0 {
+                    west
+                } else {
+                    west + (east - west) * weight
+                };
+            }
+        }
         Self {
             grid,
             turn_deg,
             columns,
+            values,
         }
     }
 
     /// A column on the cut, between the two on its sides.
-    fn split(x: f64, cols: i64) -> Column {
+    fn split(x: f64, cols: usize) -> Column {
         let west = (x - 0.5).floor();
-        let clamp = |col: i64| col.clamp(0, cols - 1);
-        let between = (clamp(west as i64), clamp(west as i64 + 1), x - 0.5 - west);
+        let clamp = |col: f64| (col.max(0.0) as usize).min(cols - 1);
+        let between = (clamp(west), clamp(west + 1.0), x - 0.5 - west);
         Column {
             x,
             between: Some(between),
@@ -100,17 +124,8 @@ impl<'a> Lattice<'a> {
         self.grid.geometry.rows as usize + 2
     }
 
-    /// The value of a place; NaN on the border and without data.
     fn value(&self, i: usize, j: usize) -> f64 {
-        let Some((west, east, weight)) = self.columns[i].between else {
-            return f64::NAN;
-        };
-        let at = |col| f64::from(self.grid.get(j as i64 - 1, col));
-        if weight == 0.0 {
-            at(west)
-        } else {
-            at(west) + (at(east) - at(west)) * weight
-        }
+        self.values[j * self.width() + i]
     }
 
     fn is_border(&self, i: usize, j: usize) -> bool {
@@ -155,9 +170,18 @@ impl<'a> Lattice<'a> {
         let (width, height) = (self.width(), self.height());
         let mut next = vec![NONE; 2 * width * height];
         for j in 0..height - 1 {
-            for i in 0..width - 1 {
+            let rows = &self.values[j * width..][..2 * width];
+            let (north, south) = rows.split_at(width);
+            let pairs = (north.array_windows::<2>())
+                .zip(south.array_windows::<2>())
+                .enumerate();
+            for (i, (&[nw, ne], &[sw, se])) in pairs {
                 // Counter-clockwise from the south-west; edge k runs from corner k to k + 1.
-                let corners = [(i, j + 1), (i + 1, j + 1), (i + 1, j), (i, j)];
+                let values = [sw, se, ne, nw];
+                let high = [sw >= level, se >= level, ne >= level, nw >= level];
+                if high == [true; 4] || high == [false; 4] {
+                    continue;
+                }
                 let here = j * width + i;
                 let edges = [
                     2 * (here + width),
@@ -165,11 +189,6 @@ impl<'a> Lattice<'a> {
                     2 * here,
                     2 * here + 1,
                 ];
-                let values = corners.map(|(i, j)| self.value(i, j));
-                let high = values.map(|v| v >= level);
-                if high == [true; 4] || high == [false; 4] {
-                    continue;
-                }
                 let is_saddle = high[0] == high[2] && high[1] == high[3];
                 let is_joined = values.iter().sum::<f64>() / 4.0 >= level;
                 for k in (0..4).filter(|&k| high[k] && !high[(k + 1) % 4]) {
@@ -193,6 +212,9 @@ impl<'a> Lattice<'a> {
         let mut next = self.steps(level);
         let (mut outer, mut holes) = (Vec::new(), Vec::new());
         for start in 0..next.len() {
+            if next[start] == NONE {
+                continue;
+            }
             let mut ring = Vec::new();
             let mut edge = start;
             while next[edge] != NONE {

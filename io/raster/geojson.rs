@@ -37,6 +37,7 @@ pub fn write_contours(path: &Path, grid: &Grid, levels: &Levels<'_>) -> Result<(
             why: "it is not finite",
         });
     }
+    let areas = contours(grid, levels.levels);
     let feature = |index: usize, out: &mut dyn Write| {
         let level = levels.levels[index];
         let mut properties = Map::new();
@@ -52,7 +53,7 @@ pub fn write_contours(path: &Path, grid: &Grid, levels: &Levels<'_>) -> Result<(
             out,
             "\"geometry\":{{\"type\":\"MultiPolygon\",\"coordinates\":"
         )?;
-        list(out, &contours(grid, level), |out, polygon| {
+        list(out, &areas[index], |out, polygon| {
             list(out, polygon, |out, ring| {
                 list(out, ring, |out, &point| position(out, point))
             })

@@ -112,6 +112,13 @@ impl Grid {
         usize::try_from(row * cols + col).map_or(f32::NAN, |at| self.cells[at])
     }
 
+    /// The cells of a row, counted from the north; `None` off the raster.
+    #[must_use]
+    pub fn row(&self, row: u32) -> Option<&[f32]> {
+        let cols = self.geometry.cols as usize;
+        self.cells.get(row as usize * cols..)?.get(..cols)
+    }
+
     /// The cell at a position; NaN off the raster.
     #[must_use]
     pub fn sample(&self, lat_deg: f64, lon_deg: f64) -> f32 {

@@ -20,7 +20,7 @@ use crate::picture::{Bitmap, PictureError};
 use crate::raster::geojson::{Levels, write_contours, write_sites};
 use crate::raster::kmz::{Overlay, write_kmz_of};
 use crate::raster::picture::{
-    Colours, Map, Palette, Relief, Sheet, Spread, Style, VERDICTS, WorldFile, coloured,
+    Colours, LitTerrain, Map, Palette, Relief, Sheet, Spread, Style, VERDICTS, WorldFile, coloured,
     write_encoded, write_png,
 };
 use crate::raster::{Grid, GridGeometry, RasterError, Site, write_whole};
@@ -38,7 +38,7 @@ pub(super) const PANELS_MAX: usize = 48;
 /// The ground of all maps.
 pub(super) struct Ground {
     /// Heights, at the size of a map; `None` when there are none at all.
-    elevation: Option<Grid>,
+    terrain: Option<LitTerrain>,
     relief: Relief,
 }
 
@@ -49,10 +49,10 @@ pub(super) fn ground(plan: &Plan, terrain: &dyn Terrain) -> Ground {
 }
 
 fn ground_of(area: GridGeometry, terrain: &dyn Terrain) -> Ground {
-    let elevation = elevation(area, terrain);
+    let terrain = elevation(area, terrain).map(LitTerrain::new);
     Ground {
-        relief: Map::relief(area, elevation.as_ref(), MAP_SIDE_PX),
-        elevation,
+        relief: Map::relief(area, terrain.as_ref(), MAP_SIDE_PX),
+        terrain,
     }
 }
 
@@ -224,7 +224,7 @@ impl<'a> Drawing<'a> {
                 &left_out
             },
             outside: Some((sheet.computed, &outside)),
-            elevation: self.ground.elevation.as_ref(),
+            terrain: self.ground.terrain.as_ref(),
             relief: Some(&self.ground.relief),
             sites: self.marks,
             credit: self.credit,

@@ -5,6 +5,11 @@ use std::f64::consts::PI;
 use super::super::geometry::GridGeometry;
 use super::*;
 
+/// The areas at one level.
+fn contours(grid: &Grid, level: f64) -> Vec<Polygon> {
+    super::contours(grid, &[level]).remove(0)
+}
+
 fn grid(cols: u32, rows: u32, west_deg: f64, field: impl Fn(f64, f64) -> f64) -> Grid {
     let geometry = GridGeometry {
         west_deg,

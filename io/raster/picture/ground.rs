@@ -21,6 +21,25 @@ const CODES: usize = LAND_SHADES + SEA_SHADES + 2;
 const LEVEL: [f64; 2] = [11.0, 2.0];
 const STEP: [f64; 2] = [0.075, 0.3];
 
+/// Terrain with its brightness, worked out once for pictures of several sizes.
+#[derive(Debug, Clone)]
+pub struct LitTerrain {
+    heights: Grid,
+    brightness: Grid,
+}
+
+impl LitTerrain {
+    /// Terrain of these heights, m, under the usual light.
+    #[must_use]
+    pub fn new(heights: Grid) -> Self {
+        let brightness = hillshade(&heights, Light::default());
+        Self {
+            heights,
+            brightness,
+        }
+    }
+}
+
 /// Shaded terrain in the frame of a picture: the same for all maps of an area.
 #[derive(Debug, Clone)]
 pub struct Relief {
@@ -34,8 +53,8 @@ pub struct Relief {
 
 impl Relief {
     /// The terrain in `frame`; level land without heights.
-    pub(super) fn new(elevation: Option<&Grid>, frame: GridGeometry) -> Self {
-        let Some(ground) = elevation else {
+    pub(super) fn new(terrain: Option<&LitTerrain>, frame: GridGeometry) -> Self {
+        let Some(terrain) = terrain else {
             return Self {
                 frame,
                 codes: Vec::new(),
@@ -43,12 +62,11 @@ impl Relief {
                 has_voids: false,
             };
         };
-        let light = Light::default();
         let (heights, lit) = rayon::join(
-            || redraw(ground, frame),
-            || redraw(&hillshade(ground, light), frame),
+            || redraw(&terrain.heights, frame),
+            || redraw(&terrain.brightness, frame),
         );
-        let (cols, level) = (frame.cols as usize, light.level());
+        let (cols, level) = (frame.cols as usize, Light::default().level());
         let mut codes = vec![0; heights.cells.len()];
         let rows = codes
             .par_chunks_mut(cols)
@@ -76,7 +94,11 @@ impl Relief {
             coast: borders(frame, is_land),
             frame,
             codes,
-            has_voids: ground.cells.iter().any(|height_m| height_m.is_nan()),
+            has_voids: terrain
+                .heights
+                .cells
+                .iter()
+                .any(|height_m| height_m.is_nan()),
         }
     }
 
@@ -196,14 +218,20 @@ fn mark_outside(pixels: &mut [u16], computed: &Grid, relief: &Relief, outside: u
     let frame = relief.frame;
     let columns = frame.cols as usize;
     let cell = computed.geometry;
-    let from_cols: Vec<i64> = (0..frame.cols)
-        .map(|col| cell.at(cell.north_deg, frame.lon_deg(col))[0].floor() as i64)
+    // What lies west of the raster becomes a column that it does not have.
+    let from_cols: Vec<usize> = (0..frame.cols)
+        .map(|col| cell.at(cell.north_deg, frame.lon_deg(col))[0].floor() as i64 as usize)
         .collect();
     let rows = pixels.par_chunks_mut(columns).zip(0..frame.rows);
     rows.for_each(|(out, row)| {
-        let from_row = cell.at(frame.lat_deg(row), cell.west_deg)[1].floor() as i64;
+        let from_row = cell.at(frame.lat_deg(row), cell.west_deg)[1].floor();
+        let inside = (0.0..f64::from(cell.rows)).contains(&from_row);
+        let line = inside.then(|| computed.row(from_row as u32)).flatten();
+        let line = line.unwrap_or_default();
         for (col, out) in out.iter_mut().enumerate() {
-            let is_known = !computed.get(from_row, from_cols[col]).is_nan();
+            let is_known = line
+                .get(from_cols[col])
+                .is_some_and(|value| !value.is_nan());
             if *out == 0 && !is_known && !relief.is_void(row as usize * columns + col) {
                 *out = outside;
             }
@@ -275,15 +303,16 @@ fn values(layer: &Grid, style: &Style, classes: &Classes, frame: GridGeometry) -
 fn borders(frame: GridGeometry, kind: impl Fn(usize) -> f32 + Sync) -> Vec<u32> {
     let cols = frame.cols as usize;
     let rows = (0..frame.rows.saturating_sub(1) as usize).into_par_iter();
-    rows.flat_map_iter(|row| {
-        let kind = &kind;
-        (0..cols.saturating_sub(1)).filter_map(move |col| {
-            let at = row * cols + col;
+    let of_row = |row: usize| {
+        let mut found = Vec::new();
+        for at in row * cols..(row + 1) * cols - 1 {
             let here = kind(at);
             let differs = |other: f32| !other.is_nan() && other != here;
-            let is_border = !here.is_nan() && (differs(kind(at + 1)) || differs(kind(at + cols)));
-            is_border.then_some(at as u32)
-        })
-    })
-    .collect()
+            if !here.is_nan() && (differs(kind(at + 1)) || differs(kind(at + cols))) {
+                found.push(at as u32);
+            }
+        }
+        found
+    };
+    rows.map(of_row).collect::<Vec<_>>().concat()
 }

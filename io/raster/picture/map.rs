@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::super::geometry::{GridGeometry, METRES_PER_DEGREE};
 use super::super::grid::Grid;
 use super::super::site::Site;
-use super::ground::{self, Relief};
+use super::ground::{self, LitTerrain, Relief};
 use super::key::{self, KEY};
 use super::legend::Legend;
 use super::overlay::WorldFile;
@@ -32,8 +32,8 @@ pub struct Map<'a> {
     /// A layer that is NaN where nothing was computed, and the label of that area; without it all
     /// cells without a value have the label `no_data`.
     pub outside: Option<(&'a Grid, &'a str)>,
-    /// Heights (m) of at least the same area, for hillshade.
-    pub elevation: Option<&'a Grid>,
+    /// Terrain of at least the same area, for hillshade.
+    pub terrain: Option<&'a LitTerrain>,
     /// The same as [`Map::relief`] made it, where several maps of an area share it.
     pub relief: Option<&'a Relief>,
     /// Sites to mark.
@@ -71,9 +71,9 @@ const SIDE_PX: [u32; 2] = [200, 8000];
 impl Map<'_> {
     /// The terrain under maps of `area` whose frames are `side_px` long.
     #[must_use]
-    pub fn relief(area: GridGeometry, elevation: Option<&Grid>, side_px: u32) -> Relief {
+    pub fn relief(area: GridGeometry, terrain: Option<&LitTerrain>, side_px: u32) -> Relief {
         let side_px = side_px.clamp(SIDE_PX[0], SIDE_PX[1]);
-        Relief::new(elevation, frame(area, [side_px; 2]))
+        Relief::new(terrain, frame(area, [side_px; 2]))
     }
 
     /// Draws the map with the longer side of its frame `side_px` long, within [200, 8000].
@@ -86,7 +86,7 @@ impl Map<'_> {
         let [left, top, right, bottom] = MARGIN;
         let relief = match self.relief.filter(|relief| relief.frame() == frame) {
             Some(relief) => Cow::Borrowed(relief),
-            None => Cow::Owned(Relief::new(self.elevation, frame)),
+            None => Cow::Owned(Relief::new(self.terrain, frame)),
         };
         let legend = self.legend(&relief);
         let legend_width = f64::from(right - 56);
@@ -121,7 +121,7 @@ impl Map<'_> {
         let frame = frame(self.layer.geometry, [width, height - KEY]);
         let [width, height] = [frame.cols.max(PANEL_WIDTH), frame.rows + KEY];
         let mut bitmap = Bitmap::new(width, height, paper::PAGE);
-        let relief = Relief::new(self.elevation, frame);
+        let relief = Relief::new(self.terrain, frame);
         self.ground(&mut bitmap, [0, 0], &relief, 0.12);
         let mut canvas = Canvas::new([width, height].map(f64::from), self.title, self.subtitle);
         marks::draw(&mut canvas, [0.0, 0.0], frame, self.sites, self.style, None);

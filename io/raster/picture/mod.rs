@@ -16,7 +16,7 @@ mod style;
 mod web_tile;
 
 pub use choice::{Choice, Scale, Spread};
-pub use ground::Relief;
+pub use ground::{LitTerrain, Relief};
 pub use legend::Legend;
 pub use map::{Map, MapPicture};
 pub use overlay::{WGS84_WKT, WorldFile, coloured, write_encoded, write_overlay, write_png};

@@ -1,5 +1,7 @@
 //! Hillshade, and drawing one raster into the frame of another.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::super::geometry::{GridGeometry, METRES_PER_DEGREE};
@@ -67,11 +69,10 @@ impl Sun {
     /// 1981, with its weighted differences. A height that is not known is taken as the middle one;
     /// without that there is no brightness (NaN).
     #[must_use]
+    #[inline]
     pub fn brightness(&self, heights: [[f32; 3]; 3], [width_m, height_m]: [f64; 2]) -> f32 {
         let middle = heights[1][1];
-        if middle.is_nan() {
-            return f32::NAN;
-        }
+        // Selected, not branched, so that rows become vector code.
         let at = |row: usize, col: usize| {
             let value = heights[row][col];
             f64::from(if value.is_nan() { middle } else { value })
@@ -84,7 +85,11 @@ impl Sun {
         let q = self.exaggeration * (north - south) / (8.0 * height_m);
         let [to_east, to_north, up] = self.direction;
         let brightness = (up - p * to_east - q * to_north) / (1.0 + p * p + q * q).sqrt();
-        brightness.max(0.0) as f32
+        if middle.is_nan() {
+            f32::NAN
+        } else {
+            (if brightness > 0.0 { brightness } else { 0.0 }) as f32
+        }
     }
 }
 
@@ -96,26 +101,26 @@ pub fn hillshade(elevation: &Grid, light: Light) -> Grid {
     let height_m = geometry.cell_lat_deg * METRES_PER_DEGREE;
     let (cols, sun) = (geometry.cols as usize, light.sun());
     let mut cells = vec![f32::NAN; elevation.cells.len()];
+    let beyond = vec![f32::NAN; cols];
     let rows = cells.par_chunks_mut(cols).zip(0..geometry.rows);
     rows.for_each(|(out, row)| {
         let lat = geometry.lat_deg(row).to_radians();
         let width_m = geometry.cell_lon_deg * METRES_PER_DEGREE * lat.cos().max(1e-3);
-        // The rows north and south of this one; NaN beyond the edge.
-        let around = [-1, 0, 1].map(|down| {
-            let row = (i64::from(row) + down) as usize;
-            elevation
-                .cells
-                .get(row.wrapping_mul(cols)..row.wrapping_add(1).wrapping_mul(cols))
-        });
-        for (col, out) in out.iter_mut().enumerate() {
-            let heights = around.map(|row| {
-                [0, 1, 2].map(|east| {
-                    let col = (col + east).checked_sub(1);
-                    let found = col.and_then(|col| row?.get(col));
-                    found.copied().unwrap_or(f32::NAN)
-                })
+        let size_m = [width_m, height_m];
+        let line = |row: Option<u32>| row.and_then(|row| elevation.row(row)).unwrap_or(&beyond);
+        let around = [row.checked_sub(1), Some(row), Some(row + 1)].map(line);
+        let [north, here, south] = around.map(|line| line.array_windows::<3>());
+        let inner = out.iter_mut().skip(1).zip(north).zip(here).zip(south);
+        for (((out, north), here), south) in inner {
+            *out = sun.brightness([*north, *here, *south], size_m);
+        }
+        for col in [0, cols - 1] {
+            let heights = around.map(|line| {
+                let at = |col: Option<usize>| col.and_then(|col| line.get(col).copied());
+                let three = [col.checked_sub(1), Some(col), Some(col + 1)];
+                three.map(|col| at(col).unwrap_or(f32::NAN))
             });
-            *out = sun.brightness(heights, [width_m, height_m]);
+            out[col] = sun.brightness(heights, size_m);
         }
     });
     Grid { geometry, cells }
@@ -131,36 +136,50 @@ pub fn redraw(grid: &Grid, frame: GridGeometry) -> Grid {
         frame.cell_lat_deg / from.cell_lat_deg,
     ];
     // Columns of pixels do not depend on their rows, nor the other way.
-    let lons: Vec<f64> = (0..frame.cols)
-        .map(|col| from.at(from.north_deg, frame.lon_deg(col))[0])
-        .collect();
-    let mut cells = vec![f32::NAN; lons.len() * frame.rows as usize];
-    let rows = cells.par_chunks_mut(lons.len()).zip(0..frame.rows);
-    rows.for_each(|(out, row)| {
-        let y = from.at(frame.lat_deg(row), from.west_deg)[1];
-        for (out, &x) in out.iter_mut().zip(&lons) {
-            *out = if step[0].max(step[1]) > 1.5 {
-                mean_under(grid, [x, y], step)
-            } else {
-                between(grid, [x, y])
-            };
-        }
-    });
+    let x = |col| from.at(from.north_deg, frame.lon_deg(col))[0];
+    let y = |row| from.at(frame.lat_deg(row), from.west_deg)[1];
+    let mut cells = vec![f32::NAN; frame.cols as usize * frame.rows as usize];
+    let rows = (cells.par_chunks_mut(frame.cols as usize)).zip(0..frame.rows);
+    if step[0].max(step[1]) > 1.5 {
+        let spans: Vec<_> = (0..frame.cols)
+            .map(|col| span(x(col), step[0], from.cols))
+            .collect();
+        rows.for_each(|(out, row)| {
+            let lines = span(y(row), step[1], from.rows);
+            for (out, columns) in out.iter_mut().zip(&spans) {
+                *out = mean_under(grid, lines.clone(), columns.clone());
+            }
+        });
+    } else {
+        let pairs: Vec<_> = (0..frame.cols).map(|col| pair(x(col), from.cols)).collect();
+        rows.for_each(|(out, row)| {
+            let (lines, shares) = pair(y(row), from.rows);
+            let lines = lines.map(|row| grid.row(row as u32).expect("a row of the raster"));
+            for (out, (columns, weights)) in out.iter_mut().zip(&pairs) {
+                *out = between(lines, shares, *columns, *weights);
+            }
+        });
+    }
     Grid {
         geometry: frame,
         cells,
     }
 }
 
-fn mean_under(grid: &Grid, [x, y]: [f64; 2], step: [f64; 2]) -> f32 {
+/// The cells of `count` under a pixel of `step` cells whose middle is at `at`.
+fn span(at: f64, step: f64, count: u32) -> Range<usize> {
+    let first = (at - step / 2.0).round();
+    let last = (at + step / 2.0).round().max(first + 1.0);
+    // The casts take what lies before the first cell to it.
+    let end = (last as usize).min(count as usize);
+    (first as usize).min(end)..end
+}
+
+fn mean_under(grid: &Grid, rows: Range<usize>, cols: Range<usize>) -> f32 {
+    let across = grid.geometry.cols as usize;
     let (mut sum, mut count) = (0.0, 0_u32);
-    let span = |at: f64, step: f64| {
-        let first = (at - step / 2.0).round();
-        first as i64..((at + step / 2.0).round().max(first + 1.0)) as i64
-    };
-    for row in span(y, step[1]) {
-        for col in span(x, step[0]) {
-            let value = grid.get(row, col);
+    for row in rows {
+        for &value in &grid.cells[row * across..][cols.clone()] {
             if !value.is_nan() {
                 sum += f64::from(value);
                 count += 1;
@@ -174,28 +193,40 @@ fn mean_under(grid: &Grid, [x, y]: [f64; 2], step: [f64; 2]) -> f32 {
     }
 }
 
+/// The two cells of `count` whose middles `at` lies between, and their weights: 0 off the raster.
+fn pair(at: f64, count: u32) -> ([usize; 2], [f64; 2]) {
+    let first = (at - 0.5).floor();
+    let share = at - 0.5 - first;
+    let inside = |cell: f64| (0.0..f64::from(count)).contains(&cell);
+    let place = |cell: f64| (cell.max(0.0) as usize).min(count as usize - 1);
+    let weight = |cell: f64, weight: f64| if inside(cell) { weight } else { 0.0 };
+    (
+        [place(first), place(first + 1.0)],
+        [weight(first, 1.0 - share), weight(first + 1.0, share)],
+    )
+}
+
 /// Bilinear between the middles of cells; those without data take no part.
-fn between(grid: &Grid, [x, y]: [f64; 2]) -> f32 {
-    let (left, top) = ((x - 0.5).floor(), (y - 0.5).floor());
-    let (u, v) = (x - 0.5 - left, y - 0.5 - top);
-    let (mut sum, mut weights) = (0.0, 0.0);
-    for (dr, dc, weight) in [
-        (0, 0, (1.0 - u) * (1.0 - v)),
-        (0, 1, u * (1.0 - v)),
-        (1, 0, (1.0 - u) * v),
-        (1, 1, u * v),
-    ] {
-        let value = grid.get(top as i64 + dr, left as i64 + dc);
-        if !value.is_nan() {
-            sum += weight * f64::from(value);
-            weights += weight;
+#[inline]
+fn between(lines: [&[f32]; 2], shares: [f64; 2], columns: [usize; 2], weights: [f64; 2]) -> f32 {
+    let (mut sum, mut all) = (0.0, 0.0);
+    for (line, share) in lines.iter().zip(shares) {
+        for (column, weight) in columns.into_iter().zip(weights) {
+            let (value, weight) = (line[column], weight * share);
+            // Selected, not branched: coasts and rims are unpredictable.
+            sum += if value.is_nan() {
+                0.0
+            } else {
+                weight * f64::from(value)
+            };
+            all += if value.is_nan() { 0.0 } else { weight };
         }
     }
     // Less than half of the weight has data: the place itself has none.
-    if weights < 0.5 {
+    if all < 0.5 {
         f32::NAN
     } else {
-        (sum / weights) as f32
+        (sum / all) as f32
     }
 }
 

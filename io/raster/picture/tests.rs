@@ -42,7 +42,7 @@ fn bare<'a>(layer: &'a Grid, style: &'a Style) -> Map<'a> {
         style,
         no_data: "",
         outside: None,
-        elevation: None,
+        terrain: None,
         relief: None,
         sites: &[],
         credit: "",
@@ -176,7 +176,7 @@ fn unknown_ground_is_hatched_and_never_plain() {
     elevation.cells[50 * 100..].fill(f32::NAN);
     let style = style();
     let map = Map {
-        elevation: Some(&elevation),
+        terrain: Some(&LitTerrain::new(elevation.clone())),
         ..bare(&layer, &style)
     };
     let canvas = map.panel([300, 300]).unwrap();
@@ -208,7 +208,7 @@ fn what_was_not_computed_is_told_from_unknown_ground_and_from_what_is_not_shown(
     let map = Map {
         no_data: "below 30 dB: not shown",
         outside: Some((&computed, "beyond 20 km: not computed")),
-        elevation: Some(&elevation),
+        terrain: Some(&LitTerrain::new(elevation.clone())),
         ..bare(&layer, &style)
     };
     let canvas = map.panel([300, 300]).unwrap();

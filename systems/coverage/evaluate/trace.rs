@@ -45,7 +45,8 @@ impl Scratch {
             self.flags[place] = Flags::OUTSIDE;
             return false;
         }
-        let mut bearing_deg = [0, 1].map(|end| self.geodesics.bearing_deg[end][place]);
+        let [there_deg, back_deg] = &self.geodesics.bearing_deg;
+        let mut bearing_deg = [there_deg[place], back_deg[place]];
         if !valid {
             let Ok(centre) = GeoPoint::wrapping(parallel.lat_deg, self.centres_deg[place]) else {
                 self.flags[place] = Flags::FAILED;

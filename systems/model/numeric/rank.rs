@@ -36,7 +36,11 @@ pub(crate) fn nth_from_both_ends<const ROWS: usize>(
         rows.iter().all(|row| row.count <= MOST),
         "a key counts to 255"
     );
-    let scales = rows.map(|row| f64::from(LEVELS) / (row.extremes[1] - row.extremes[0]));
+    // Not by `map`, whose closures might be left out of line.
+    let mut scales = [0.0; ROWS];
+    for (scale, row) in scales.iter_mut().zip(&rows) {
+        *scale = f64::from(LEVELS) / (row.extremes[1] - row.extremes[0]);
+    }
     let mut found = [[0.0; 2]; ROWS];
     #[cfg(target_arch = "x86_64")]
     let wide = super::dispatch::has_avx512();
@@ -70,6 +74,7 @@ pub(crate) fn nth_from_both_ends<const ROWS: usize>(
 
 impl Ranked<'_> {
     /// Both ranks counted from the greatest.
+    #[inline(always)]
     #[inline(always)]
     fn ranks(&self) -> [usize; 2] {
         [self.rank, self.count + 1 - self.rank]
@@ -204,7 +209,10 @@ mod x86 {
                 keys_of[row][number] = keys(group, used, rows[row].extremes[0], scales[row]);
             }
         }
-        let ranks = rows.map(|row| row.ranks());
+        let mut ranks = [[0; 2]; ROWS];
+        for (ranks, row) in ranks.iter_mut().zip(rows) {
+            *ranks = row.ranks();
+        }
         let mut found = [[0_u8; 2]; ROWS];
         // Number of keys above the one found.
         let mut above = [[0; 2]; ROWS];

@@ -83,7 +83,7 @@ impl Curve {
         }
         let t = number as f64 * self.pace;
         // Omitted powers are 0 and change no bit of the result.
-        [&self.lat_deg, &self.lon_deg].map(|powers| quintic_at(powers, t))
+        [quintic_at(&self.lat_deg, t), quintic_at(&self.lon_deg, t)]
     }
 }
 

@@ -242,8 +242,11 @@ impl Geodesics {
     /// The way in a place, which ends on the parallel `lat_deg`, cut into `last` steps.
     #[inline]
     pub fn curve(&self, place: usize, last: usize, lat_deg: f64) -> Curve {
-        let powers = |of: &[[f64; BATCH]; 6]| std::array::from_fn(|power| of[power][place]);
-        let powers = [powers(&self.lat_deg), powers(&self.lon_deg)];
+        let mut powers = [[0.0; 6]; 2];
+        for power in 0..6 {
+            powers[0][power] = self.lat_deg[power][place];
+            powers[1][power] = self.lon_deg[power][place];
+        }
         Curve::new(powers, last, [lat_deg, self.end_lon_deg[place]])
     }
 
@@ -359,35 +362,42 @@ pub(super) fn quintic(p0: f64, [d0, a0]: [f64; 2], p1: f64, [d1, a1]: [f64; 2]) 
 /// Largest contribution of a power that is omitted, degrees: 0.05 mm.
 const NOTHING_DEG: f64 = 4.5e-10;
 
+/// Less the multiple of T5* = 512 t^5 - 1280 t^4 + 1120 t^3 - 400 t^2 + 50 t - 1 with its fifth power.
+#[inline(always)]
+fn without_fifth(c: [f64; 6]) -> [f64; 6] {
+    let part = c[5] / 512.0;
+    [
+        c[0] + part,
+        c[1] - 50.0 * part,
+        c[2] + 400.0 * part,
+        c[3] - 1120.0 * part,
+        c[4] + 1280.0 * part,
+        0.0,
+    ]
+}
+
+/// Less the multiple of T4* = 128 t^4 - 256 t^3 + 160 t^2 - 32 t + 1 with its fourth power.
+#[inline(always)]
+fn without_fourth(c: [f64; 6]) -> [f64; 6] {
+    let part = c[4] / 128.0;
+    [
+        c[0] - part,
+        c[1] + 32.0 * part,
+        c[2] - 160.0 * part,
+        c[3] + 256.0 * part,
+        0.0,
+        0.0,
+    ]
+}
+
 /// Latitude and longitude from 0 to 1 without the fifth power, and without the fourth, where the
 /// lower ones can stand in for it: less the multiples of Chebyshev's polynomials that have these
 /// powers.
 #[inline(always)]
 fn economised(both: [[f64; 6]; 2]) -> [[f64; 6]; 2] {
-    let quartic = both.map(|c| {
-        // T5* = 512 t^5 - 1280 t^4 + 1120 t^3 - 400 t^2 + 50 t - 1.
-        let part = c[5] / 512.0;
-        [
-            c[0] + part,
-            c[1] - 50.0 * part,
-            c[2] + 400.0 * part,
-            c[3] - 1120.0 * part,
-            c[4] + 1280.0 * part,
-            0.0,
-        ]
-    });
-    let cubic = quartic.map(|c| {
-        // T4* = 128 t^4 - 256 t^3 + 160 t^2 - 32 t + 1.
-        let part = c[4] / 128.0;
-        [
-            c[0] - part,
-            c[1] + 32.0 * part,
-            c[2] - 160.0 * part,
-            c[3] + 256.0 * part,
-            0.0,
-            0.0,
-        ]
-    });
+    // Not by `map`, whose closures might be left out of line, and the loop around them no vector code.
+    let quartic = [without_fifth(both[0]), without_fifth(both[1])];
+    let cubic = [without_fourth(quartic[0]), without_fourth(quartic[1])];
     let off = |upper: [f64; 2], scale: f64| (upper[0].abs() + upper[1].abs()) * scale;
     let fifth_deg = off([both[0][5], both[1][5]], 1.0 / 512.0);
     let fourth_deg = off([quartic[0][4], quartic[1][4]], 1.0 / 128.0);

@@ -36,7 +36,8 @@ pub(super) fn horizons(
     ];
     let [tx, rx] = steepest(interior, eyes);
 
-    let steps = [&tx, &rx].map(|eye| eye.highest.unwrap_or(0));
+    // No closures for `map` here and below: they might be left out of line.
+    let steps = [tx.highest.unwrap_or(0), rx.highest.unwrap_or(0)];
     let delicate = delicate(steps, step_m, antenna_agl_m);
     let near_m = |steps| walk_m(0.0, step_m, steps, delicate[0]);
     let far_m = |steps| walk_m(distance_m, -step_m, last - steps, delicate[1]);
@@ -65,7 +66,10 @@ fn delicate(steps: [usize; 2], step_m: f64, antenna_agl_m: [f64; 2]) -> [bool; 2
         skipped_m(horizon_m, antenna_agl_m[end]) > 0.099 * horizon_m
     };
     let span = (steps[0] + steps[1]).is_multiple_of(10) && near(0) && near(1);
-    steps.map(|steps| span || steps.is_multiple_of(10))
+    [
+        span || steps[0].is_multiple_of(10),
+        span || steps[1].is_multiple_of(10),
+    ]
 }
 
 /// Distance from the transmitter after `count` steps of `step_m` from `start_m`, m.
