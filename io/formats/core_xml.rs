@@ -128,6 +128,7 @@ fn write<'w>(out: Output<'w>) -> io::Result<Box<dyn RecordingWriter + 'w>> {
 /// The text is composed by hand: the few elements have a fixed layout, numbers of fixed precision,
 /// and names are the only text to escape.
 fn document(now: &Snapshot, out: &mut dyn Write) -> io::Result<u64> {
+    let assumed = recording::assumed(&now.environment.assumptions(None));
     let (mut lat, mut lon) = (0.0, 0.0);
     for node in now.nodes.iter() {
         lat += node.position.lat_deg() / now.nodes.len() as f64;
@@ -168,7 +169,10 @@ fn document(now: &Snapshot, out: &mut dyn Write) -> io::Result<u64> {
     }
     writeln!(
         out,
-        "  </links>\n  <session_origin lat=\"{lat:.7}\" lon=\"{lon:.7}\" alt=\"2.0\" scale=\"150.0\"/>\n</scenario>"
+        "  </links>\n  <session_origin lat=\"{lat:.7}\" lon=\"{lon:.7}\" alt=\"2.0\" scale=\"150.0\"/>\n  \
+         <session_metadata>\n    <configuration name=\"assumptions\" value=\"{}\"/>\n  </session_metadata>\n\
+         </scenario>",
+        escape(&assumed)
     )?;
     Ok(count)
 }

@@ -13,7 +13,7 @@ use groundwave_systems::terrain::GeoPoint;
 
 use super::dataset::{Dataset, Event};
 use super::error::FormatError;
-use super::recording::{Output, RecordingWriter};
+use super::recording::{Assumed, Output, RecordingWriter};
 use super::{Content, Format, ReadOptions, Source};
 
 /// The format.
@@ -139,6 +139,7 @@ fn write<'w>(out: Output<'w>) -> io::Result<Box<dyn RecordingWriter + 'w>> {
     Ok(Box::new(Writer {
         out,
         lines: 0,
+        assumed: Assumed::default(),
         nodes: None,
         links: None,
         numbers: BTreeMap::new(),
@@ -151,6 +152,7 @@ fn write<'w>(out: Output<'w>) -> io::Result<Box<dyn RecordingWriter + 'w>> {
 struct Writer<'w> {
     out: Output<'w>,
     lines: u64,
+    assumed: Assumed,
     nodes: Option<Arc<Vec<NodeView>>>,
     links: Option<Arc<Vec<LinkView>>>,
     /// Numbers of NEMs, in the order of their appearance.
@@ -178,6 +180,9 @@ impl RecordingWriter for Writer<'_> {
             return Ok(());
         }
         let at_s = now.now_ns as f64 / 1e9;
+        if let Some(text) = self.assumed.changed(now) {
+            writeln!(self.out, "# from {at_s:.3} on path losses assume: {text}")?;
+        }
         for node in now.nodes.iter() {
             let next = self.numbers.len() + 1;
             let number = *self.numbers.entry(node.id).or_insert(next);

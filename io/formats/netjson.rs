@@ -102,6 +102,8 @@ fn document(now: &Snapshot, out: &mut dyn Write) -> io::Result<u64> {
         "protocol": "static",
         "version": null,
         "metric": Metric::Etx,
+        // Costs are predictions.
+        "assumptions": now.environment.assumptions(None),
         "nodes": nodes,
         "links": links,
     });

@@ -1,20 +1,22 @@
 //! Apache Parquet: the rows of a recording as typed columns.
 //!
 //! Compressed with Snappy, in groups of [`GROUP`] rows, so that a day needs no more memory than a
-//! group; the footer comes last, so a truncated file is invalid.
+//! group; the footer comes last, so a truncated file is invalid. Its metadata say what the predicted
+//! values assume, under [`ASSUMPTIONS`].
 
 use std::io::{self, Write};
 
 use parquet::basic::Compression;
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 
 use groundwave_systems::Snapshot;
 
-use super::recording::{Output, RecordingWriter};
+use super::recording::{Assumed, Output, RecordingWriter};
 use super::rows::{COLUMNS, Changes, Row};
 use super::{Content, Format};
 
@@ -28,6 +30,9 @@ pub static FORMAT: Format = Format {
     write_recording: Some(write),
     ..Format::NONE
 };
+
+/// Key of the metadata with the assumptions: one line for each time from which they hold.
+pub const ASSUMPTIONS: &str = "groundwave:assumptions";
 
 /// Rows of a group.
 const GROUP: usize = 1 << 16;
@@ -71,6 +76,8 @@ fn write<'w>(out: Output<'w>) -> io::Result<Box<dyn RecordingWriter + 'w>> {
     Ok(Box::new(Writer {
         out: out.map_err(failed)?,
         changes: Changes::default(),
+        assumed: Assumed::default(),
+        lines: Vec::new(),
         held: Vec::new(),
         count: 0,
     }))
@@ -80,6 +87,9 @@ fn write<'w>(out: Output<'w>) -> io::Result<Box<dyn RecordingWriter + 'w>> {
 struct Writer<'w> {
     out: SerializedFileWriter<Output<'w>>,
     changes: Changes,
+    assumed: Assumed,
+    /// Lines of assumptions so far.
+    lines: Vec<String>,
     held: Vec<Row>,
     count: u64,
 }
@@ -90,6 +100,10 @@ impl RecordingWriter for Writer<'_> {
     }
 
     fn write(&mut self, now: &Snapshot) -> io::Result<()> {
+        if let Some(text) = self.assumed.changed(now) {
+            let at_s = now.now_ns as f64 / 1e9;
+            self.lines.push(format!("from {at_s} s on: {text}"));
+        }
         let rows = self.changes.rows(now);
         self.count += rows.len() as u64;
         self.held.extend(rows);
@@ -106,6 +120,8 @@ impl RecordingWriter for Writer<'_> {
         if !rest.is_empty() {
             self.group(&rest).map_err(failed)?;
         }
+        let assumed = KeyValue::new(ASSUMPTIONS.to_owned(), self.lines.join("\n"));
+        self.out.append_key_value_metadata(assumed);
         self.out.close().map_err(failed)?;
         Ok(self.count)
     }

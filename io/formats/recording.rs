@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use groundwave_systems::Snapshot;
 use groundwave_systems::link::LinkView;
+use groundwave_systems::radio::Assumptions;
 use groundwave_systems::site::NodeView;
 
 /// Destination of a document.
@@ -26,6 +27,30 @@ pub trait RecordingWriter {
     /// # Errors
     /// I/O errors of the output.
     fn finish(self: Box<Self>, last: &Snapshot) -> io::Result<u64>;
+}
+
+/// Assumptions of the predictions in a recording, told where they change.
+#[derive(Debug, Default)]
+pub(super) struct Assumed(Option<Assumptions>);
+
+impl Assumed {
+    /// The assumptions in words, where they are not those of the snapshot before.
+    pub(super) fn changed(&mut self, now: &Snapshot) -> Option<String> {
+        let held = now.environment.assumptions(None);
+        if self.0.as_ref() == Some(&held) {
+            return None;
+        }
+        let text = assumed(&held);
+        self.0 = Some(held);
+        Some(text)
+    }
+}
+
+/// Assumptions with the name of their calibration, one line without control characters.
+pub(super) fn assumed(held: &Assumptions) -> String {
+    let profile = held.calibration.as_ref();
+    let profile = profile.map(|one| format!("; calibration profile {:?}", one.name));
+    format!("{held}{}", profile.unwrap_or_default())
 }
 
 /// Writes a snapshot as a document.

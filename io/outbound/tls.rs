@@ -21,7 +21,8 @@ use tokio_rustls::rustls::{
 /// Trust in the certificate of a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Trust {
-    /// Certificate authorities of the operating system.
+    /// Certificate authorities of the operating system, or of the files that `SSL_CERT_FILE` and
+    /// `SSL_CERT_DIR` name.
     #[default]
     System,
     /// These certificate authorities, PEM.
@@ -60,8 +61,17 @@ impl Trust {
                 if let Some(held) = SYSTEM.get() {
                     return Ok(Arc::clone(held));
                 }
+                let found = rustls_native_certs::load_native_certs();
                 let mut roots = RootCertStore::empty();
-                roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+                let (added, _) = roots.add_parsable_certificates(found.certs);
+                if added == 0 {
+                    let cause = found.errors.first().map(|cause| format!(": {cause}"));
+                    let told = format!(
+                        "no trusted certificate authority{}",
+                        cause.unwrap_or_default()
+                    );
+                    return Err(io::Error::new(io::ErrorKind::NotFound, told));
+                }
                 let config = trusting(roots)?;
                 Ok(Arc::clone(SYSTEM.get_or_init(|| config)))
             }

@@ -165,16 +165,32 @@ impl Bitmap {
     /// # Errors
     /// When a side is 0 or larger than PNG allows.
     pub fn to_png(&self) -> Result<Vec<u8>, PictureError> {
+        self.to_png_about("")
+    }
+
+    /// As [`Bitmap::to_png`], with a text under the keyword `Description` unless it is empty.
+    ///
+    /// # Errors
+    /// As [`Bitmap::to_png`].
+    pub fn to_png_about(&self, description: &str) -> Result<Vec<u8>, PictureError> {
         let size = [self.width, self.height];
+        let set = |colour| {
+            move |encoder: &mut png::Encoder<'_, &mut Vec<u8>>| {
+                encoder.set_color(colour);
+                if !description.is_empty() {
+                    let (keyword, text) = ("Description".to_owned(), description.to_owned());
+                    let added = encoder.add_itxt_chunk(keyword, text);
+                    added.expect("nothing of the image is written yet");
+                }
+            }
+        };
         if self.pixels.iter().any(|pixel| pixel[3] != 255) {
             let rgba = self.pixels.as_flattened();
-            return encode_png(size, rgba, |encoder| {
-                encoder.set_color(png::ColorType::Rgba)
-            });
+            return encode_png(size, rgba, set(png::ColorType::Rgba));
         }
         let pixels = self.pixels.iter();
         let rgb: Vec<u8> = pixels.flat_map(|&[r, g, b, _]| [r, g, b]).collect();
-        encode_png(size, &rgb, |encoder| encoder.set_color(png::ColorType::Rgb))
+        encode_png(size, &rgb, set(png::ColorType::Rgb))
     }
 }
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Ask GDAL whether GeoTIFFs are what they claim to be.
 
-    python cog_check.py FILE.tif ...
+    python cog_check.py FILE.tif[=OTHER.tif] ...
 
 Needs `pip install rasterio rio-cogeo numpy`; with GDAL's own Python package it also runs GDAL's
 validator. Beside FILE.tif may lie FILE.f32, the cells as little-endian 32-bit floats, row by row
 from the north and in each row band after band: then every cell must read back as it says there.
+Behind = is a raster, as a rule of another codec, that must have the same cells, overviews included.
 Ends with status 1 when anything is wrong.
 """
 
@@ -17,7 +18,7 @@ import rasterio
 from rio_cogeo.cogeo import cog_validate
 
 
-def faults(path):
+def faults(path, other):
     valid, errors, warnings = cog_validate(str(path), strict=True, quiet=True)
     yield from [] if valid else ["rio-cogeo: " + text for text in errors + warnings]
     try:
@@ -38,6 +39,22 @@ def faults(path):
             yield "a band has no name"
         if path.with_suffix(".f32").exists():
             yield from different(raster, path.with_suffix(".f32"))
+        levels = len(raster.overviews(1))
+    for level in [None, *range(levels)] if other else []:
+        if not same(path, other, level):
+            yield f"other cells than {other}, overview {level}"
+
+
+def same(path, other, level):
+    options = {} if level is None else {"overview_level": level}
+    with rasterio.open(path, **options) as one, rasterio.open(other, **options) as two:
+        if (one.shape, one.transform, one.dtypes) != (two.shape, two.transform, two.dtypes):
+            return False
+        one, two = one.read(masked=True), two.read(masked=True)
+    is_masked = numpy.ma.getmaskarray(one)
+    if not (is_masked == numpy.ma.getmaskarray(two)).all():
+        return False
+    return (one.data[~is_masked] == two.data[~is_masked]).all()
 
 
 def different(raster, cells_path):
@@ -63,8 +80,8 @@ def different(raster, cells_path):
 
 def main(paths):
     bad = 0
-    for path in map(pathlib.Path, paths):
-        found = list(faults(path))
+    for path, _, other in (path.partition("=") for path in paths):
+        found = list(faults(pathlib.Path(path), other))
         bad += bool(found)
         print(f"{path}: {'; '.join(found) or 'ok'}")
     return 1 if bad or not paths else 0

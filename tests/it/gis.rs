@@ -35,25 +35,54 @@ fn gdal_and_rio_cogeo_accept_every_raster_of_a_sweep() {
         out.to_str().unwrap(),
     ];
     stdout(&support::groundwave(&arguments));
-    // The same units again, as Zstandard, and what is not made unless it is named.
-    let zstd = folder.path().join("zstd");
-    std::fs::create_dir(&zstd).unwrap();
-    for name in ["manifest.json", "terrain.json", "units"] {
-        std::fs::rename(out.join(name), zstd.join(name)).unwrap();
+    let usual = rasters(&out);
+    assert_eq!(usual.len(), 4 + 6, "four of the network, one a site");
+    // The same units again, by other codecs, and what is not made unless it is named.
+    let mut from = out.clone();
+    let mut again = |name: &str, products: &str, more: &[&str]| {
+        let to = folder.path().join(name);
+        std::fs::create_dir(&to).unwrap();
+        for name in ["manifest.json", "terrain.json", "units"] {
+            std::fs::rename(from.join(name), to.join(name)).unwrap();
+        }
+        let merge = [
+            "sweep",
+            "merge",
+            to.to_str().unwrap(),
+            "--products",
+            products,
+        ];
+        stdout(&support::groundwave(&[&merge, more].concat()));
+        from.clone_from(&to);
+        to
+    };
+    let zstd = again("zstd", "margin,power", &["--compression", "zstd"]);
+    let all = "margin,power,best_server,sites";
+    let lerc = again("lerc", all, &["--compression", "lerc"]);
+    let exact = again("exact", "margin,sites", &["--exact-rasters"]);
+    let lossless = ["--exact-rasters", "--compression", "lerc"];
+    let lossless = again("lossless", "margin,sites", &lossless);
+    let mut checked: Vec<String> = [&usual, &rasters(&zstd), &rasters(&exact)]
+        .into_iter()
+        .flatten()
+        .map(|path| path.display().to_string())
+        .collect();
+    assert_eq!(checked.len(), 10 + 2 + 7);
+    // LERC reads as the codecs with nothing lost, cell by cell.
+    for path in [rasters(&lerc), rasters(&lossless)].concat() {
+        let (folder, others) = match path.strip_prefix(&lerc) {
+            Ok(name) if name.ends_with("rx_power_dbm.tif") => (&lerc, &zstd),
+            Ok(_) => (&lerc, &out),
+            Err(_) => (&lossless, &exact),
+        };
+        let other = others.join(path.strip_prefix(folder).unwrap());
+        checked.push(format!("{}={}", path.display(), other.display()));
     }
-    let folder = zstd.to_str().unwrap();
-    let more = ["--products", "margin,power", "--compression", "zstd"];
-    stdout(&support::groundwave(
-        &[&["sweep", "merge", folder], &more[..]].concat(),
-    ));
-    let mut rasters = rasters(&out);
-    assert_eq!(rasters.len(), 4 + 6, "four of the network, one a site");
-    rasters.extend(self::rasters(&zstd));
-    assert_eq!(rasters.len(), 4 + 6 + 2);
+    assert_eq!(checked.len(), 10 + 2 + 7 + (3 + 6) + (1 + 6));
     let check = support::root().join("tests/it/cog_check.py");
     let output = Command::new(fetched("gis/bin/python"))
         .arg(check)
-        .args(&rasters)
+        .args(&checked)
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -199,6 +199,7 @@ fn a_recording_is_written_for_others_and_read_back() {
     let to = |name: &str| folder.path().join(name);
     let eel = to("run.eel");
     let told = json(&["convert", text(&log), text(&eel)]);
+    assert_eq!(told["assumptions"]["left_out"][0], "clutter");
     assert!(told["written"].as_u64() > Some(5), "{told}");
     let back = to("back.gwlog");
     let told = json(&["convert", text(&eel), text(&back)]);

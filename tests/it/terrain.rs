@@ -1,9 +1,11 @@
 //! `terrain fetch`, `list` and `verify`, and the commands that use what was fetched.
 
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Child, Command, Output, Stdio};
 
 use axum::Router;
+use groundwave_needs::needs;
 use serde_json::Value;
 use tower_http::services::ServeDir;
 
@@ -235,6 +237,119 @@ fn first_use_fetches_with_consent_alone() {
         "{text}"
     );
     assert!(String::from_utf8_lossy(&fetched.stderr).contains("fetched N59E010"));
+}
+
+/// OpenSSL's server of the files of a mirror, with the certificate of an authority of its own. It ends
+/// with the test.
+struct Secure {
+    server: Child,
+    url: String,
+    folder: tempfile::TempDir,
+}
+
+impl Secure {
+    fn start(mirror: &Mirror, authority: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let certify = |name: &str, subject: &str, more: &[&str]| {
+            let made = Command::new("openssl")
+                .args(["req", "-x509", "-newkey", "ec", "-nodes", "-days", "3650"])
+                .args(["-pkeyopt", "ec_paramgen_curve:prime256v1"])
+                .args(["-subj", &format!("/CN={subject}")])
+                .args(["-out", &format!("{name}.pem")])
+                .args(["-keyout", &format!("{name}.key")])
+                .args(more)
+                .current_dir(folder.path())
+                .stderr(Stdio::null())
+                .status();
+            assert!(made.unwrap().success(), "{name}");
+        };
+        certify("authority", authority, &[]);
+        let signed = ["-CA", "authority.pem", "-CAkey", "authority.key"];
+        let of_host = [
+            "-addext",
+            "subjectAltName=DNS:localhost",
+            "-addext",
+            "basicConstraints=critical,CA:FALSE",
+        ];
+        certify("server", "server", &[signed, of_host].concat());
+        let mut server = Command::new("openssl")
+            .args(["s_server", "-WWW", "-accept", "127.0.0.1:0"])
+            .arg("-cert")
+            .arg(folder.path().join("server.pem"))
+            .arg("-key")
+            .arg(folder.path().join("server.key"))
+            .current_dir(mirror.folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        // It prints its port, `ACCEPT 127.0.0.1:PORT`, then a line for each request.
+        let mut lines = BufReader::new(server.stdout.take().unwrap()).lines();
+        let address =
+            lines.find_map(|line| line.unwrap().strip_prefix("ACCEPT ").map(str::to_owned));
+        let port = address.unwrap().rsplit_once(':').unwrap().1.to_owned();
+        std::thread::spawn(move || lines.for_each(drop));
+        Self {
+            server,
+            url: format!("https://localhost:{port}"),
+            folder,
+        }
+    }
+}
+
+impl Drop for Secure {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+#[needs(openssl)]
+#[test]
+fn a_mirror_of_a_company_is_trusted_by_its_authority() {
+    let mirror = Mirror::start();
+    let secure = Secure::start(&mirror, "one");
+    let folder = tempfile::tempdir().unwrap();
+    let fetch = |url: &str, authorities: &Path| {
+        let words = ["terrain", "fetch", "N59E010", "--yes", "--url", url];
+        let mut program = command(&words);
+        program.env("GROUNDWAVE_TERRAIN_CACHE", folder.path());
+        for name in [
+            "https_proxy",
+            "HTTPS_PROXY",
+            "all_proxy",
+            "ALL_PROXY",
+            "SSL_CERT_DIR",
+        ] {
+            program.env_remove(name);
+        }
+        program.env("SSL_CERT_FILE", authorities).output().unwrap()
+    };
+    let authority = secure.folder.path().join("authority.pem");
+    // Another authority, a file that is not there, a host that the certificate does not name.
+    let stranger = Secure::start(&mirror, "other");
+    let other = stranger.folder.path().join("authority.pem");
+    let nowhere = secure.folder.path().join("nowhere.pem");
+    let unnamed = secure.url.replace("localhost", "127.0.0.1");
+    for (url, authorities, told) in [
+        (
+            &secure.url,
+            &other,
+            "its authority is not among the trusted ones",
+        ),
+        (&secure.url, &nowhere, "nowhere.pem"),
+        (&unnamed, &authority, "not valid for name"),
+    ] {
+        let refused = errors(&fetch(url, authorities));
+        for wanted in ["invalid certificate", told, "SSL_CERT_FILE", TILES[0]] {
+            assert!(refused.contains(wanted), "no {wanted:?} in {refused}");
+        }
+    }
+    stdout(&fetch(&secure.url, &authority));
+    let fetched = std::fs::read(file_of(folder.path())).unwrap();
+    let file = format!("tests/fixtures/terrain/{}.tif", TILES[0]);
+    assert_eq!(fetched, std::fs::read(root().join(file)).unwrap());
 }
 
 #[test]

@@ -121,7 +121,8 @@ struct SharedArgs {
     #[arg(long)]
     cells: bool,
 
-    /// Codec of rasters: `deflate`, which all programs read, or `zstd`, which is faster (GDAL 2.3)
+    /// Codec of rasters: `deflate`, which all programs read, `zstd`, which is faster (GDAL 2.3), or `lerc`,
+    /// which packs rounded levels of sites smaller (GDAL 2.4; whole numbers stay deflate)
     #[arg(
         long,
         value_name = "CODEC",
@@ -147,6 +148,7 @@ struct SharedArgs {
 enum Codec {
     Deflate,
     Zstd,
+    Lerc,
 }
 
 fn product_parser() -> impl TypedValueParser<Value = Product> {
@@ -184,6 +186,7 @@ impl SharedArgs {
             compression: match self.compression {
                 Codec::Deflate => Compression::Deflate,
                 Codec::Zstd => Compression::Zstd,
+                Codec::Lerc => Compression::Lerc,
             },
             is_exact: self.exact_rasters,
         }

@@ -95,7 +95,7 @@ pub fn play(
     terrain: &Arc<dyn Terrain>,
 ) -> Result<ReplayFrames, Problem> {
     let (mut frames, mut items) = (Vec::new(), 0);
-    let marks_compared = observe(log, times, terrain, |frame| {
+    let marks_compared = observe(log, times, terrain, |frame, _| {
         items += frame.nodes.len() + frame.links.len();
         if items > ITEMS_MAX {
             let what = format!(
@@ -114,7 +114,7 @@ pub fn play(
     })
 }
 
-/// Replays a log and shows each frame that is due. Returns the number of digests compared.
+/// Replays a log and shows each frame that is due with the state it is of. Returns the number of digests compared.
 ///
 /// # Errors
 /// As [`play`], or what `show` answers.
@@ -122,7 +122,7 @@ pub fn observe(
     log: &StoredLog,
     times: &Times,
     terrain: &Arc<dyn Terrain>,
-    mut show: impl FnMut(ReplayFrame) -> Result<(), Problem>,
+    mut show: impl FnMut(ReplayFrame, &Snapshot) -> Result<(), Problem>,
 ) -> Result<u64, Problem> {
     let mut reader = log.open()?;
     let header = reader.header().clone();
@@ -143,7 +143,7 @@ pub fn observe(
                 return Ok(Next::Stop);
             }
             if at_s + half_s >= due_s {
-                show(frame(&view, at_s))?;
+                show(frame(&view, at_s), &view)?;
                 // Frames between two ticks are one.
                 let passed = (at_s + half_s - times.from_s) / times.step_s;
                 next = (passed.floor() as u32).saturating_add(1);

@@ -35,8 +35,9 @@ pub fn html(log: &StoredLog, terrain: &Arc<dyn Terrain>) -> Result<String, Probl
         to_s: duration_s,
         step_s: frames.step_s,
     };
-    observe(log, &times, terrain, |frame| {
-        frames.add(frame);
+    observe(log, &times, terrain, |frame, state| {
+        let assumed = state.environment.assumptions(None).to_string();
+        frames.add(frame, assumed);
         Ok(())
     })?;
     let data = document(log, &frames);
@@ -47,7 +48,8 @@ pub fn html(log: &StoredLog, terrain: &Arc<dyn Terrain>) -> Result<String, Probl
 
 /// Frames at equal distances, of which every second one leaves when there are too many.
 struct Thinned {
-    kept: Vec<ReplayFrame>,
+    /// Frames with the assumptions of their predictions.
+    kept: Vec<(ReplayFrame, String)>,
     items: usize,
     /// Time between kept frames, s.
     step_s: f64,
@@ -70,21 +72,21 @@ impl Thinned {
         }
     }
 
-    fn add(&mut self, frame: ReplayFrame) {
+    fn add(&mut self, frame: ReplayFrame, assumed: String) {
         let is_due = self.seen.is_multiple_of(self.every);
         self.seen += 1;
         if !is_due {
             return;
         }
         self.items += items(&frame);
-        self.kept.push(frame);
+        self.kept.push((frame, assumed));
         while self.items > PLAYER_ITEMS_MAX && self.kept.len() > 1 {
             let mut place = 0;
             self.kept.retain(|_| {
                 place += 1;
                 place % 2 == 1
             });
-            self.items = self.kept.iter().map(items).sum();
+            self.items = self.kept.iter().map(|(frame, _)| items(frame)).sum();
             self.every *= 2;
             self.step_s *= 2.0;
         }
@@ -116,7 +118,8 @@ fn document(log: &StoredLog, frames: &Thinned) -> Value {
     let (mut nodes, mut links, mut flows) = (Vec::new(), Vec::new(), Vec::new());
     let mut known: [BTreeMap<usize, Value>; 3] = Default::default();
     let mut told = Vec::new();
-    for frame in &frames.kept {
+    let mut assumed = "";
+    for (frame, assumed_now) in &frames.kept {
         let mut now: [BTreeMap<usize, Value>; 3] = Default::default();
         for node in &frame.nodes {
             let (number, is_new) = node_numbers.of(node.node_id);
@@ -162,9 +165,12 @@ fn document(log: &StoredLog, frames: &Thinned) -> Value {
             let here = |number: &usize| !now[kind].contains_key(number);
             before.into_iter().filter(here).collect()
         };
+        let changed_text = (assumed_now != assumed).then_some(assumed_now);
+        assumed = assumed_now;
         told.push(json!({
             "t": frame.at_s,
             "rain": frame.rain_rate_mm_h,
+            "assumed": changed_text,
             "n": changed(0), "l": changed(1), "f": changed(2),
             "gone": [gone(0), gone(1), gone(2)],
         }));
@@ -233,10 +239,10 @@ mod tests {
         for at_s in 0..600 {
             let mut one = frame(f64::from(at_s));
             one.nodes = (0..1000).map(node).collect();
-            frames.add(one);
+            frames.add(one, String::new());
         }
         assert!(frames.items <= PLAYER_ITEMS_MAX && frames.kept.len() > 100);
-        let times: Vec<_> = frames.kept.iter().map(|frame| frame.at_s).collect();
+        let times: Vec<_> = frames.kept.iter().map(|(frame, _)| frame.at_s).collect();
         assert!(
             times
                 .windows(2)

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use groundwave_engine::{Engine, Recorded};
 use groundwave_systems::link::FailLink;
 use groundwave_systems::measure::{Measured, Measurement, ObserveLinks};
-use groundwave_systems::radio::Role;
+use groundwave_systems::radio::{Environment, Role};
 use groundwave_systems::sample::station;
-use groundwave_systems::site::{AddNode, FailNode, MoveNode, NodeId};
+use groundwave_systems::site::{AddNode, FailNode, MoveNode, NodeId, SetEnvironment};
 use groundwave_systems::terrain::{Flat, GeoPoint};
 use groundwave_systems::{Snapshot, world};
 
@@ -72,6 +72,13 @@ fn bytes_of(format: &Format) -> (Vec<u8>, u64, Arc<Snapshot>) {
             5 => {
                 let (a, b) = (id("a"), id("c"));
                 send(&engine, FailLink { a, b });
+            }
+            6 => {
+                let environment = Environment {
+                    rain_rate_mm_h: 12.0,
+                    ..Environment::default()
+                };
+                send(&engine, SetEnvironment { environment });
             }
             7 => send(&engine, FailNode { node: id("c") }),
             _ => {}
@@ -199,6 +206,51 @@ fn parquet_holds_the_rows_of_the_table_to_the_bit() {
         rows += 1;
     }
     assert_eq!(rows, count);
+}
+
+/// Assumptions before and after the rain began.
+const ASSUMED: [&str; 2] = [
+    "50 % of time, locations and situations; no clutter, no woodland, no rain, no man-made noise",
+    "50 % of time, locations and situations; no clutter, no woodland, no man-made noise",
+];
+
+#[test]
+fn recordings_say_what_their_predictions_assume_and_from_when_on() {
+    let (text, ..) = written(&eel::FORMAT);
+    let told: Vec<_> = text
+        .lines()
+        .filter(|line| line.contains("assume"))
+        .collect();
+    let line =
+        |at_s: &str, assumed: &str| format!("# from {at_s} on path losses assume: {assumed}");
+    assert_eq!(told, [line("0.000", ASSUMED[0]), line("5.000", ASSUMED[1])]);
+    use ::parquet::file::reader::{FileReader, SerializedFileReader};
+    let (bytes, ..) = bytes_of(&parquet::FORMAT);
+    let file = SerializedFileReader::new(bytes::Bytes::from(bytes)).unwrap();
+    let about = file
+        .metadata()
+        .file_metadata()
+        .key_value_metadata()
+        .unwrap();
+    let about = about.iter().find(|pair| pair.key == parquet::ASSUMPTIONS);
+    let [first, second] = ASSUMED;
+    let lines = format!("from 0 s on: {first}\nfrom 5 s on: {second}");
+    assert_eq!(about.unwrap().value, Some(lines));
+    // Of documents of the last state those at its time.
+    let (text, ..) = written(&core_xml::FORMAT);
+    let line = format!(
+        "<configuration name=\"assumptions\" value=\"{}\"/>",
+        ASSUMED[1]
+    );
+    assert!(text.contains(&line), "{text}");
+    let (text, _, view) = written(&netjson::FORMAT);
+    let graph: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let wanted = serde_json::to_value(view.environment.assumptions(None)).unwrap();
+    assert_eq!(graph["assumptions"], wanted);
+    assert_eq!(wanted["left_out"][0], "clutter");
+    // A table of plain rows has no place for it: `convert` says it beside the file.
+    let (text, ..) = written(&csv::FORMAT);
+    assert!(text.starts_with("at_s,from,to,"), "{text}");
 }
 
 #[test]

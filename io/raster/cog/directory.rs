@@ -2,9 +2,9 @@
 
 use super::super::geometry::GridGeometry;
 use super::super::pyramid::TILE_SIDE;
-use super::CogLayout;
 use super::field::{Field, directory};
 use super::metadata::metadata;
+use super::{CogLayout, Compression, lerc};
 
 /// A compressed tile in the spool.
 #[derive(Debug, Clone, Copy)]
@@ -112,18 +112,18 @@ fn bytes(
 /// Fields of every image.
 fn image_fields(layout: &CogLayout, image: &Image, offsets: &[u64], is_big: bool) -> Vec<Field> {
     let (samples, bands) = (layout.samples, layout.bands.len());
+    let codec = layout.codec();
     let counts: Vec<u32> = image.tiles.iter().map(|tile| tile.bytes).collect();
     let mut fields = vec![
         Field::longs(256, &[image.cols]),
         Field::longs(257, &[image.rows]),
         Field::shorts(258, &vec![samples.bytes() as u16 * 8; bands]),
-        Field::shorts(259, &[layout.compression.tag()]),
+        Field::shorts(259, &[codec.tag()]),
         // Photometric: dark is low.
         Field::shorts(262, &[1]),
         Field::shorts(277, &[bands as u16]),
         // The samples of a cell lie together.
         Field::shorts(284, &[1]),
-        Field::shorts(317, &[samples.predictor()]),
         Field::longs(322, &[TILE_SIDE]),
         Field::longs(323, &[TILE_SIDE]),
         Field::offsets(324, offsets, is_big),
@@ -131,6 +131,10 @@ fn image_fields(layout: &CogLayout, image: &Image, offsets: &[u64], is_big: bool
         Field::shorts(339, &vec![samples.format(); bands]),
         Field::ascii(42113, samples.nodata()),
     ];
+    fields.push(match codec {
+        Compression::Lerc => Field::longs(50674, &lerc::PARAMETERS),
+        _ => Field::shorts(317, &[samples.predictor()]),
+    });
     if bands > 1 {
         fields.push(Field::shorts(338, &vec![0; bands - 1]));
     }

@@ -1,7 +1,7 @@
 //! Cloud-optimised GeoTIFF.
 //!
 //! Format: TIFF 6.0 with its supplement on Deflate, TIFF Technical Note 3 (floating-point
-//! predictor), the BigTIFF extension, OGC GeoTIFF 1.1 (19-008r4), and the layout that GDAL
+//! predictor), LERC as Esri registered it, the BigTIFF extension, OGC GeoTIFF 1.1 (19-008r4), and the layout that GDAL
 //! documents for its COG driver: all directories first, then the tiles of the smallest overview,
 //! and so on to those of the full raster, each tile between a leader with its size and a trailer
 //! with its last four bytes repeated.
@@ -11,6 +11,7 @@
 
 mod directory;
 mod field;
+mod lerc;
 mod metadata;
 mod samples;
 mod tile;
@@ -51,14 +52,19 @@ pub enum Compression {
     Deflate,
     /// Zstandard: a third of the time; GDAL 2.3 and later, libtiff 4.0.10 and later.
     Zstd,
+    /// LERC within Zstandard, for samples of [`Samples::F32`]; others take Deflate, which packs
+    /// categories better. GDAL 2.4 and later.
+    Lerc,
 }
 
 impl Compression {
-    /// Value of the TIFF tag Compression: Deflate as Adobe registered it, Zstandard as libtiff did.
+    /// Value of the TIFF tag Compression: Deflate as Adobe registered it, Zstandard as libtiff did, LERC
+    /// as Esri did.
     pub(super) const fn tag(self) -> u16 {
         match self {
             Self::Deflate => 8,
             Self::Zstd => 50_000,
+            Self::Lerc => 34_887,
         }
     }
 }
@@ -82,6 +88,14 @@ pub struct CogLayout {
 }
 
 impl CogLayout {
+    /// The codec that samples of this type get.
+    fn codec(&self) -> Compression {
+        match self.compression {
+            Compression::Lerc if self.samples != Samples::F32 => Compression::Deflate,
+            codec => codec,
+        }
+    }
+
     /// One band, Deflate, exact, no remarks.
     #[must_use]
     pub fn single(samples: Samples, name: &str, unit: &str, resampling: Resampling) -> Self {

@@ -78,6 +78,17 @@ impl Samples {
     }
 }
 
+/// The nearest multiple of 2^-7, ties to even. From 2^14 on floats are hardly finer: they are kept.
+pub(super) fn rounded(value: f32) -> f32 {
+    // At this size the last bit of a float is 2^-7.
+    const SHIFT: f32 = 98_304.0;
+    if value.abs() < 16_384.0 {
+        (value + SHIFT) - SHIFT
+    } else {
+        value
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,5 +109,23 @@ mod tests {
         check(Samples::I16, -32_767.0, true);
         check(Samples::I16, -32_768.0, false);
         check(Samples::F32, -1e30, true);
+    }
+
+    #[test]
+    fn rounded_values_are_multiples_within_half_a_step() {
+        let mut value = -200.0_f32;
+        while value < 200.0 {
+            let near = rounded(value);
+            let steps = f64::from(near) * 128.0;
+            assert_eq!(
+                steps,
+                (f64::from(value) * 128.0).round_ties_even(),
+                "{value}"
+            );
+            value += 0.001_37;
+        }
+        assert!(rounded(f32::NAN).is_nan());
+        assert_eq!(rounded(-120.006), -120.0 - 1.0 / 128.0);
+        assert_eq!(rounded(20_000.003), 20_000.003);
     }
 }

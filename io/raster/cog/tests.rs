@@ -3,6 +3,8 @@
 use std::fs;
 use std::io;
 
+use groundwave_needs::needs;
+use groundwave_systems::testing::fetched;
 use tempfile::TempDir;
 use tiff::decoder::{Decoder, DecodingResult, Limits};
 use tiff::tags::Tag;
@@ -137,6 +139,96 @@ fn zstandard_holds_what_deflate_does() {
     assert_eq!(tiles(&deflate, inflate), tiles(&zstd, expand));
     let compression = |bytes: &[u8]| decoder(bytes).get_tag_u32(Tag::Compression).unwrap();
     assert_eq!((compression(&deflate), compression(&zstd)), (8, 50_000));
+}
+
+/// All samples of an image by the reader of terrain, which knows every codec.
+fn read(bytes: &[u8], image: usize) -> Vec<f32> {
+    let file = tiff_reader::TiffFile::from_bytes(bytes.to_vec()).unwrap();
+    file.read_image::<f32>(image).unwrap().into_iter().collect()
+}
+
+/// Values of [`cell`]; smooth values above ones too large to be quantised; a constant; no data.
+fn hard_cell(band: u32, row: u32, col: u32) -> f32 {
+    match band {
+        1 if row > 300 => (row * col) as f32 * 1e5 + 0.5,
+        1 => (cell(0, row, col) * 1.37 - 150.0).sin() * 80.0,
+        2 => 5.25,
+        3 => f32::NAN,
+        _ => cell(band, row, col),
+    }
+}
+
+#[test]
+fn lerc_reads_back_as_deflate_does_in_every_band_and_overview() {
+    for (bands, is_rounded) in [(1, true), (4, true), (4, false), (1, false)] {
+        let mut layout = layout(Samples::F32, bands, Resampling::Mean);
+        layout.is_rounded = is_rounded;
+        let write = |codec: Compression| {
+            let (dir, mut layout) = (tempfile::tempdir().unwrap(), layout.clone());
+            layout.compression = codec;
+            let path = dir.path().join("out.tif");
+            let mut rows = |row: u32, out: &mut [f32]| {
+                for (at, value) in out.iter_mut().enumerate() {
+                    *value = hard_cell(at as u32 / 530, row, at as u32 % 530);
+                }
+                Ok(())
+            };
+            let facts = write_cog(&path, geometry(530, 600), &layout, &mut rows).unwrap();
+            (fs::read(&path).unwrap(), facts)
+        };
+        let ((deflate, _), (lerc, facts)) = (write(Compression::Deflate), write(Compression::Lerc));
+        for image in 0..=facts.overviews {
+            let pairs = read(&lerc, image).into_iter().zip(read(&deflate, image));
+            for (at, (got, want)) in pairs.enumerate() {
+                let same = got == want || got.is_nan() && want.is_nan();
+                assert!(same, "image {image}, sample {at}: {got}, not {want}");
+            }
+        }
+        let mut decoder = decoder(&lerc);
+        assert_eq!(decoder.get_tag_u32(Tag::Compression).unwrap(), 34_887);
+        let parameters = decoder.get_tag_u32_vec(Tag::Unknown(50_674)).unwrap();
+        assert_eq!(parameters, [4, 2]);
+        assert!(decoder.find_tag(Tag::Predictor).unwrap().is_none());
+    }
+}
+
+#[needs(gdal)]
+#[test]
+fn gdal_reads_lerc_to_the_bit() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut layout = layout(Samples::F32, 4, Resampling::Mean);
+    layout.compression = Compression::Lerc;
+    let path = dir.path().join("out.tif");
+    let mut cells = Vec::new();
+    let mut rows = |row: u32, out: &mut [f32]| {
+        for (at, value) in out.iter_mut().enumerate() {
+            *value = hard_cell(at as u32 / 530, row, at as u32 % 530);
+        }
+        cells.extend(out.iter().flat_map(|value| value.to_le_bytes()));
+        Ok(())
+    };
+    write_cog(&path, geometry(530, 600), &layout, &mut rows).unwrap();
+    fs::write(path.with_extension("f32"), cells).unwrap();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let checked = std::process::Command::new(fetched("gis/bin/python"))
+        .arg(folder.join("../tests/it/cog_check.py"))
+        .arg(&path)
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&checked.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&checked.stderr);
+    assert!(checked.status.success(), "{told}{errors}");
+}
+
+#[test]
+fn whole_numbers_stay_deflate_under_lerc() {
+    for samples in [Samples::U8, Samples::U16, Samples::I16] {
+        let mut layout = layout(samples, 1, Resampling::Mode);
+        let (_dir, deflate, _) = write(&layout, 300, 270);
+        layout.compression = Compression::Lerc;
+        let (_dir, lerc, _) = write(&layout, 300, 270);
+        assert!(deflate == lerc, "{samples:?}");
+    }
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use std::io;
 
 use super::super::pyramid::{TILE_SIDE, Tile};
-use super::{CogLayout, Compression, Samples};
+use super::samples::rounded;
+use super::{CogLayout, Compression, Samples, lerc};
 
 const SIDE: usize = TILE_SIDE as usize;
 
@@ -12,11 +13,14 @@ const SIDE: usize = TILE_SIDE as usize;
 /// # Errors
 /// When the codec has no memory.
 pub(super) fn encode(tile: &Tile, layout: &CogLayout) -> io::Result<Vec<u8>> {
-    let bytes = predicted(tile, layout);
-    match layout.compression {
+    match layout.codec() {
         // Directly: what flate2 calls depends on the features of other crates, and so would bytes.
-        Compression::Deflate => Ok(miniz_oxide::deflate::compress_to_vec_zlib(&bytes, 1)),
-        Compression::Zstd => zstd::bulk::compress(&bytes, 1),
+        Compression::Deflate => {
+            let bytes = predicted(tile, layout);
+            Ok(miniz_oxide::deflate::compress_to_vec_zlib(&bytes, 1))
+        }
+        Compression::Zstd => zstd::bulk::compress(&predicted(tile, layout), 1),
+        Compression::Lerc => lerc::encode(tile, layout),
     }
 }
 
@@ -148,17 +152,6 @@ fn whole(value: f32, nodata: i32) -> i32 {
     towards_zero + i32::from(rest >= 0.5) - i32::from(rest <= -0.5)
 }
 
-/// The nearest multiple of 2^-7, ties to even. From 2^14 on floats are hardly finer: they are kept.
-fn rounded(value: f32) -> f32 {
-    // At this size the last bit of a float is 2^-7.
-    const SHIFT: f32 = 98_304.0;
-    if value.abs() < 16_384.0 {
-        (value + SHIFT) - SHIFT
-    } else {
-        value
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -204,23 +197,5 @@ mod tests {
             assert_eq!(whole(value, 0), value.round() as i32, "{value}");
         }
         assert_eq!(whole(f32::NAN, 255), 255);
-    }
-
-    #[test]
-    fn rounded_values_are_multiples_within_half_a_step() {
-        let mut value = -200.0_f32;
-        while value < 200.0 {
-            let near = rounded(value);
-            let steps = f64::from(near) * 128.0;
-            assert_eq!(
-                steps,
-                (f64::from(value) * 128.0).round_ties_even(),
-                "{value}"
-            );
-            value += 0.001_37;
-        }
-        assert!(rounded(f32::NAN).is_nan());
-        assert_eq!(rounded(-120.006), -120.0 - 1.0 / 128.0);
-        assert_eq!(rounded(20_000.003), 20_000.003);
     }
 }

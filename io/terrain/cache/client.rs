@@ -1,5 +1,6 @@
 //! HTTP client of downloads: addresses that the user of the command names, proxies, time limits.
 
+use std::io;
 use std::time::Duration;
 
 use http_body_util::Empty;
@@ -9,6 +10,7 @@ use hyper::header::{CONNECTION, HOST, HeaderName, PROXY_AUTHORIZATION, USER_AGEN
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
+use tokio_rustls::rustls::{CertificateError, Error as TlsError};
 use url::{Position, Url};
 
 use super::error::FetchError;
@@ -24,6 +26,8 @@ const ANSWER_BYTES_MAX: usize = 8192;
 pub struct Client {
     /// Proxies.
     pub proxy: Proxy,
+    /// Trust in the certificates of servers.
+    pub trust: Trust,
     /// Time limit of a connection and of the head of a response.
     pub connect_max: Duration,
     /// Longest pause between bytes of a body.
@@ -33,11 +37,12 @@ pub struct Client {
 }
 
 impl Client {
-    /// Client with the usual time limits.
+    /// Client with the usual time limits and the authorities of the operating system.
     #[must_use]
     pub fn new(proxy: Proxy) -> Self {
         Self {
             proxy,
+            trust: Trust::System,
             connect_max: Duration::from_secs(20),
             idle_max: Duration::from_secs(30),
             pause: Duration::from_secs(1),
@@ -88,8 +93,8 @@ impl Client {
                 None => stream,
             };
             let name = host.trim_start_matches('[').trim_end_matches(']');
-            let stream = Trust::System.shake(name, stream).await;
-            let stream = stream.map_err(|error| fail(format!("TLS: {error}")))?;
+            let stream = self.trust.shake(name, stream).await;
+            let stream = stream.map_err(|error| refused(url, &error))?;
             OpenResponse::of(stream, request).await.map_err(broken)
         };
         let limit_s = self.connect_max.as_secs_f64();
@@ -107,6 +112,26 @@ async fn connect(url: &Url) -> Result<TcpStream, String> {
     stream.map_err(|error| format!("no connection to {host}:{port}: {error}"))
 }
 
+/// The reason why a server does not get a request: no other try changes its certificate.
+fn refused(url: &Url, error: &io::Error) -> FetchError {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
+    let reason = match inner {
+        Some(TlsError::InvalidCertificate(CertificateError::UnknownIssuer)) => {
+            "its authority is not among the trusted ones".to_owned()
+        }
+        Some(TlsError::InvalidCertificate(fault)) => fault.to_string(),
+        _ if error.kind() == io::ErrorKind::NotFound => error.to_string(),
+        _ => {
+            return FetchError::Network {
+                url: url.to_string(),
+                reason: format!("TLS: {error}"),
+            };
+        }
+    };
+    let url = url.to_string();
+    FetchError::Certificate { url, reason }
+}
+
 /// Asks a proxy for a tunnel to a host (RFC 9110, section 9.3.6).
 async fn tunnel(mut stream: TcpStream, proxy: &Url, url: &Url) -> Result<TcpStream, String> {
     let host = url.host_str().unwrap_or_default();
@@ -116,7 +141,7 @@ async fn tunnel(mut stream: TcpStream, proxy: &Url, url: &Url) -> Result<TcpStre
         format!("Proxy-Authorization: {value}\r\n")
     });
     let asked = format!("CONNECT {host}:{port} HTTP/1.1\r\nHost: {host}:{port}\r\n{field}\r\n");
-    let broken = |error: std::io::Error| format!("proxy: {error}");
+    let broken = |error: io::Error| format!("proxy: {error}");
     stream.write_all(asked.as_bytes()).await.map_err(broken)?;
     let mut answer = Vec::new();
     // Byte by byte: what follows the answer belongs to the tunnel.

@@ -26,6 +26,17 @@ pub enum FetchError {
         /// Error of the network.
         reason: String,
     },
+    /// The certificate of the server is not trusted.
+    #[error(
+        "{url}: invalid certificate of the server: {reason}; allowed is one for its name by a trusted \
+        authority (those of the operating system, or of SSL_CERT_FILE and SSL_CERT_DIR)"
+    )]
+    Certificate {
+        /// The file.
+        url: String,
+        /// Fault of the certificate.
+        reason: String,
+    },
     /// The server has no such file.
     #[error("{url}: not published")]
     Absent {

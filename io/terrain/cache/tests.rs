@@ -1,7 +1,7 @@
 //! Downloads from a server of this test that breaks, changes and lies.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -10,6 +10,8 @@ use std::time::Duration;
 use groundwave_systems::terrain::TileId;
 
 use super::*;
+
+mod tls;
 
 const TILE: &str = "Copernicus_DSM_COG_10_N59_00_E010_00_DEM";
 
@@ -41,13 +43,22 @@ fn field<'a>(head: &'a str, name: &str) -> Option<&'a str> {
         .map(|(_, value)| value)
 }
 
-fn answer(mut stream: TcpStream, offer: &Mutex<Offer>) -> std::io::Result<()> {
-    let mut reader = BufReader::new(stream.try_clone()?);
+/// The head of a message; empty where the connection ends before.
+fn head_of(stream: &mut impl Read) -> std::io::Result<String> {
+    let mut reader = BufReader::new(stream);
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
         if reader.read_line(&mut head)? == 0 {
-            return Ok(());
+            return Ok(String::new());
         }
+    }
+    Ok(head)
+}
+
+fn answer(stream: &mut (impl Read + Write), offer: &Mutex<Offer>) -> std::io::Result<()> {
+    let head = head_of(stream)?;
+    if head.is_empty() {
+        return Ok(());
     }
     let mut offer = offer.lock().unwrap();
     offer.asked.push(head.clone());
@@ -95,26 +106,30 @@ fn answer(mut stream: TcpStream, offer: &Mutex<Offer>) -> std::io::Result<()> {
 }
 
 impl Server {
-    fn start(offer: Offer) -> Self {
+    fn start(
+        scheme: &str,
+        body: Vec<u8>,
+        mut serve: impl FnMut(TcpStream, &Mutex<Offer>) -> std::io::Result<()> + Send + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = format!("http://{}", listener.local_addr().unwrap());
-        let offer = Arc::new(Mutex::new(offer));
+        let address = format!("{scheme}://{}", listener.local_addr().unwrap());
+        let offer = Arc::new(Mutex::new(Offer {
+            body,
+            etag: Some("\"one\""),
+            ..Offer::default()
+        }));
         let shared = Arc::clone(&offer);
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 // A client that goes away is none of the server's failures.
-                let _ = answer(stream, &shared);
+                let _ = serve(stream, &shared);
             }
         });
         Self { address, offer }
     }
 
     fn of(body: Vec<u8>) -> Self {
-        Self::start(Offer {
-            body,
-            etag: Some("\"one\""),
-            ..Offer::default()
-        })
+        Self::start("http", body, |mut stream, offer| answer(&mut stream, offer))
     }
 
     fn change(&self, change: impl FnOnce(&mut Offer)) {

@@ -375,6 +375,13 @@ fn every_cell_of_several_transmitters_has_its_best_server() {
         .read_info()
         .unwrap();
     assert_eq!((reader.info().width, reader.info().height), (32, 32));
+    let texts = reader.info().utf8_text.iter();
+    let mut texts = texts.map(|text| (text.keyword.as_str(), text.get_text().unwrap()));
+    let (keyword, text) = texts.next().unwrap();
+    assert!(
+        keyword == "Description" && text.starts_with("Assumed: 50 % of time"),
+        "{keyword}: {text}"
+    );
     let tif = file("tif").body;
     assert_eq!(&tif[..4], b"II*\0");
     let text = String::from_utf8_lossy(&tif);

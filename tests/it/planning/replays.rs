@@ -205,6 +205,12 @@ fn the_player_is_one_file_with_every_frame_of_a_short_log() {
     let frames = (info["duration_s"].as_f64().unwrap() / info["step_s"].as_f64().unwrap()) + 1.0;
     assert_eq!(data["frames"].as_array().unwrap().len() as f64, frames);
     assert_eq!(data["step_s"], info["step_s"]);
+    // Said once, until it changes, which it does not in this log.
+    let told = data["frames"].as_array().unwrap().iter();
+    let told: Vec<_> = told.filter_map(|frame| frame["assumed"].as_str()).collect();
+    let wanted = "50 % of time, locations and situations; no clutter";
+    assert!(told.len() == 1 && told[0].starts_with(wanted), "{told:?}");
+    assert!(page.contains("Predictions assume"));
     for elsewhere in ["http://", "https://", "src=", "href=", "@import", "url("] {
         assert!(!page.contains(elsewhere), "{elsewhere}");
     }

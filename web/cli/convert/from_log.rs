@@ -11,7 +11,7 @@ use groundwave_systems::{Snapshot, world};
 use serde_json::json;
 
 use super::{Convert, output_format};
-use crate::cli::output::{Output, is_stdio};
+use crate::cli::output::{self, Output, is_stdio};
 use groundwave::serve::Failure;
 use groundwave::serve::terrain::replay_failure;
 
@@ -59,7 +59,8 @@ impl Convert {
         let replayed = replayed.map_err(replay_failure)?;
         ground.check_tiles()?;
         let unit = writer.unit();
-        let count = writer.finish(&engine.view())?;
+        let last = engine.view();
+        let count = writer.finish(&last)?;
         if to_stdout {
             let mut whole = file.reopen()?;
             let mut out = std::io::stdout().lock();
@@ -70,8 +71,13 @@ impl Convert {
                 .map_err(|err| Failure::from(err.error))?;
         }
         let ticks = replayed.ticks;
-        let told = json!({ "file": self.to, "written": count, "ticks": ticks });
-        let text = format!("{}: {count} {unit} of {ticks} ticks\n", self.to.display());
+        // Here too, because tables have no place for it.
+        let assumptions = last.environment.assumptions(None);
+        let told = json!({
+            "file": self.to, "written": count, "ticks": ticks, "assumptions": assumptions,
+        });
+        let mut text = format!("{}: {count} {unit} of {ticks} ticks\n", self.to.display());
+        text += &output::assumed(&assumptions, output::profile_name(&assumptions));
         self.told(output, &told, &text)
     }
 }

@@ -43,11 +43,14 @@ impl CoverageFormat {
 /// # Errors
 /// When the file cannot be written.
 pub fn export(job: &Job, sites: &[Site], format: CoverageFormat) -> Result<Vec<u8>, RasterError> {
+    let description = format!("Assumed: {}", job.assumptions());
     match format {
-        CoverageFormat::Png => Ok(coloured(&margins(job)?, &style()).to_png()?),
+        CoverageFormat::Png => {
+            let picture = coloured(&margins(job)?, &style());
+            Ok(picture.to_png_about(&description)?)
+        }
         CoverageFormat::Kmz => {
             let (layer, style) = (margins(job)?, style());
-            let description = format!("Assumed: {}", job.assumptions());
             let overlay = Overlay {
                 title: "Coverage",
                 description: &description,
