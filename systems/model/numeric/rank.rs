@@ -75,7 +75,6 @@ pub(crate) fn nth_from_both_ends<const ROWS: usize>(
 impl Ranked<'_> {
     /// Both ranks counted from the greatest.
     #[inline(always)]
-    #[inline(always)]
     fn ranks(&self) -> [usize; 2] {
         [self.rank, self.count + 1 - self.rank]
     }
