@@ -104,6 +104,17 @@ pub fn finite_each<T: Copy + Into<f64>, const N: usize>(value: &[T; N], cx: &())
     value.iter().try_for_each(|value| finite(value, cx))
 }
 
+/// Accepts a number above 0, for `extend("exclusiveMinimum" = 0.0)`; NaN is refused.
+///
+/// # Errors
+/// When `value` is 0, below 0 or NaN.
+pub fn above_zero(value: &f64, _: &()) -> garde::Result {
+    if *value > 0.0 {
+        return Ok(());
+    }
+    Err(garde::Error::new("above 0"))
+}
+
 /// Accepts a number in `[min, max]`; NaN and infinities are refused.
 pub(crate) fn within(key: &str, found: f64, min: f64, max: f64) -> Result<(), BadValue> {
     if (min..=max).contains(&found) {
