@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::check::{self, nanoseconds};
 use super::file_motion::{Area, MotionFile, WanderFile, WaypointFile};
-use super::limits::{SPEED_M_S, WAYPOINTS_MAX};
+use super::limits::{NODES_MAX, SPEED_M_S, WAYPOINTS_MAX};
 use super::lower_nodes;
 use super::lowering::{Lowering, position};
 use super::trace::{self, Traces};
@@ -33,9 +33,9 @@ pub(super) fn generated(lowering: &mut Lowering<'_>) {
         let Some(body) = wander_body(lowering, wander, Some(&spec.area), &path) else {
             continue;
         };
-        for number in 1..=spec.count as usize {
+        // A table that was refused may have any count, and has no nodes to move.
+        for number in 1..=NODES_MAX.min(spec.count as usize) {
             let name = lower_nodes::name(spec, number);
-            // A table that was refused has no nodes to move.
             if lowering.nodes.get(&name).is_some() {
                 lowering.record(0, "motion.wander", with_node(&body, &name), &path);
             }

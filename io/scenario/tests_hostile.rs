@@ -202,6 +202,17 @@ fn floods_of_errors_are_bounded() {
 }
 
 #[test]
+fn a_count_of_nodes_beyond_all_is_refused_uncounted() {
+    assert!(!survive(&format!(
+        "{HEAD}[[generate]]\ncount = {}\nprefix = \"g\"\n\
+         area = {{ south_deg = 1, west_deg = 1, north_deg = 2, east_deg = 2 }}\n\
+         station = {{ height_agl_m = 2, radio = \"ptp_5g8\" }}\n\
+         wander = {{ speed_min_m_s = 1, speed_max_m_s = 2 }}\n",
+        u32::MAX
+    )));
+}
+
+#[test]
 fn as_many_nodes_as_allowed_are_read() {
     let text = format!(
         "{HEAD}[[generate]]\ncount = 99998\nprefix = \"g\"\nplacement = \"grid\"\n\
