@@ -2,68 +2,49 @@
 
 use std::collections::BTreeMap;
 
+use garde::Validate;
+use groundwave_systems::bounds;
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use super::file_motion::Area;
 use super::limits::{LABEL_CHARS_MAX, NAME_CHARS_MAX};
 use crate::toml_document::error::Report;
 use crate::toml_document::key::KeyPath;
 use crate::toml_document::suggest;
 
-/// Heights of ground, m: from below the Dead Sea to above Everest.
-pub(super) const GROUND_MSL_M: (f64, f64) = (-500.0, 9_000.0);
-
-/// Accepts a number in a closed interval.
-pub(super) fn within(
-    value: f64,
-    (min, max): (f64, f64),
-    path: &KeyPath,
-    report: &mut Report,
-) -> bool {
-    let good = (min..=max).contains(&value);
-    if !good {
-        report.at(
-            path,
-            format!("{value} is out of range"),
-            format!("[{min}, {max}]"),
-        );
+/// Accepts what the attributes of the fields of a section allow; each value out of its range is an
+/// error at its own key.
+///
+/// Infinities and NaN were refused before: `tree::refuse_unusable`.
+pub(super) fn ranges<T>(section: &T, path: &KeyPath, report: &mut Report) -> bool
+where
+    T: Validate<Context = ()> + Serialize + JsonSchema,
+{
+    let Err(errors) = section.validate() else {
+        return true;
+    };
+    if report.is_full() {
+        // Nothing more is reported: count them and go on.
+        errors.iter().for_each(|_| report.at(path, "", ""));
+        return false;
     }
-    good
-}
-
-/// Accepts a number above zero, up to and with `max`.
-pub(super) fn positive(value: f64, max: f64, path: &KeyPath, report: &mut Report) -> bool {
-    let good = value > 0.0 && value <= max;
-    if !good {
-        report.at(
-            path,
-            format!("{value} is out of range"),
-            format!("(0, {max}]"),
-        );
+    for bad in bounds::explain_all(section, &errors) {
+        let what = format!("{} is out of range", bad.found);
+        report.at(&path.dotted(&bad.key), what, bad.allowed);
     }
-    good
+    false
 }
 
-/// Accepts a latitude and a longitude below `path`.
-pub(super) fn position(lat_deg: f64, lon_deg: f64, path: &KeyPath, report: &mut Report) -> bool {
-    let lat = within(lat_deg, (-90.0, 90.0), &path.key("lat_deg"), report);
-    let lon = within(lon_deg, (-180.0, 180.0), &path.key("lon_deg"), report);
-    lat && lon
-}
-
-/// Accepts an area with an inside.
+/// Accepts an area with an inside; edges out of range were reported.
 pub(super) fn area(area: &Area, path: &KeyPath, report: &mut Report) -> bool {
-    let lat = (-90.0, 90.0);
-    let lon = (-180.0, 180.0);
-    let mut good = within(area.south_deg, lat, &path.key("south_deg"), report);
-    good &= within(area.north_deg, lat, &path.key("north_deg"), report);
-    good &= within(area.west_deg, lon, &path.key("west_deg"), report);
-    good &= within(area.east_deg, lon, &path.key("east_deg"), report);
-    if good && !area.is_open() {
+    let good = area.south_deg < area.north_deg && area.west_deg < area.east_deg;
+    if !good && !report.names(path) {
         report.at(
             path,
             "the area has no inside",
             "south_deg < north_deg and west_deg < east_deg",
         );
-        good = false;
     }
     good
 }

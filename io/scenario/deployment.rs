@@ -1,9 +1,10 @@
 //! `[deployment]`: what the nodes are together, for those who plan with them.
 
+use garde::Validate;
 use groundwave_systems::deployment::Region;
 use groundwave_systems::terrain::GeoPoint;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::check;
 use super::file_motion::PositionFile;
@@ -11,12 +12,14 @@ use crate::toml_document::error::Report;
 use crate::toml_document::key::KeyPath;
 
 /// Properties of all nodes together; a run ignores them.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema, Validate)]
+#[garde(allow_unvalidated)]
 #[serde(deny_unknown_fields)]
 pub struct DeploymentFile {
     /// Display name, at most 64 characters; left out, the title of the scenario.
     pub name: Option<String>,
     /// Initial centre of its map.
+    #[garde(dive)]
     pub center: Option<PositionFile>,
     /// The area it serves, a polygon as GeoJSON has it: closed rings of `[longitude, latitude]`,
     /// the first the outline, all others holes; at most 10000 positions.
@@ -41,14 +44,11 @@ pub(super) fn deployment(file: Option<&DeploymentFile>, report: &mut Report) -> 
     if let Some(name) = &file.name {
         check::label(name, &path.key("name"), report);
     }
-    let center = file.center.and_then(|center| {
-        let at = path.key("center");
-        check::position(center.lat_deg, center.lon_deg, &at, report);
-        GeoPoint::new(center.lat_deg, center.lon_deg).ok()
-    });
+    check::ranges(file, &path, report);
+    let center = |center: PositionFile| GeoPoint::new(center.lat_deg, center.lon_deg).ok();
     Some(Deployment {
         name: file.name.clone(),
-        center,
+        center: file.center.and_then(center),
         region: file.region.clone(),
     })
 }

@@ -5,16 +5,21 @@
 
 use std::collections::BTreeMap;
 
+use garde::Validate;
+use groundwave_systems::bounds::above_zero;
+use groundwave_systems::link::UPDATE_DISTANCE_M_MAX;
 use groundwave_systems::radio::environment::Environment;
 use groundwave_systems::radio::presets::Role;
+use groundwave_systems::radio::station::{HEIGHT_AGL_M_MAX, below_full_turn};
 use groundwave_systems::terrain::Posts;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::deployment::DeploymentFile;
 use super::file_coverage::CoverageFile;
-use super::file_motion::{Area, GenerateFile, MotionFile};
+use super::file_motion::{GenerateFile, MotionFile};
 use super::file_radio::{AntennaChoice, AntennaPresetFile, RadioChoice, RadioPresetFile};
+use super::limits::{DURATION_S_MAX, GROUND_MSL_M, LINK_RANGE_M, RATE_BPS, STEP_S_MAX, STEP_S_MIN};
 use super::testbed::TestbedFile;
 
 /// A scenario: a command log written by hand. Every section but `[scenario]` may be left out.
@@ -77,7 +82,8 @@ pub struct ScenarioFile {
 }
 
 /// Title and duration of the run.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema, Validate)]
+#[garde(allow_unvalidated)]
 #[serde(deny_unknown_fields)]
 pub struct HeaderFile {
     /// One line saying what the scenario shows, at most 200 characters.
@@ -90,17 +96,22 @@ pub struct HeaderFile {
     pub seed: u64,
     /// Simulated time per step, s, [0.001, 3600].
     #[serde(default = "one_second")]
+    #[garde(range(min = STEP_S_MIN, max = STEP_S_MAX))]
     pub step_s: f64,
     /// Length of the run, s, (0, 8640000] and at most ten million steps.
+    #[garde(range(max = DURATION_S_MAX), custom(above_zero))]
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub duration_s: f64,
 }
 
 /// The ground under the stations. Left out, it is not known: links assume 0 m and say so.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema, Validate)]
+#[garde(allow_unvalidated)]
 #[serde(deny_unknown_fields)]
 pub struct TerrainFile {
     /// Use flat ground of this height above mean sea level, m, [-500, 9000]. Excludes `tiles`,
     /// `directory` and `geoid`.
+    #[garde(range(min = GROUND_MSL_M.0, max = GROUND_MSL_M.1))]
     pub flat_msl_m: Option<f64>,
     /// Elevation tiles the scenario needs, named by their south-west corner: `N57E011`.
     #[serde(default)]
@@ -128,29 +139,34 @@ impl TerrainFile {
 }
 
 /// Range of links, sampling of paths, and metric of routes.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema, Validate)]
+#[garde(allow_unvalidated)]
 #[serde(deny_unknown_fields)]
 pub struct MeshFile {
     /// Pairs further apart than this are not evaluated, m, [1, 1000000].
     #[serde(default = "hundred_km")]
+    #[garde(range(min = LINK_RANGE_M.0, max = LINK_RANGE_M.1))]
     pub link_range_max_m: f64,
     /// Distance between terrain samples on a path, m, [1, 10000]; left out, that of the tiles.
+    #[garde(range(min = 1.0, max = 10000.0))]
     pub sample_spacing_m: Option<f64>,
     /// Metric that routes minimise.
     #[serde(default)]
     pub metric: Metric,
     /// Packet size the error rate is computed for, bytes, [1, 65535].
     #[serde(default = "mtu")]
+    #[garde(range(min = 1))]
     pub packet_bytes: u16,
     /// Links of a node that moves are computed again once it is further than this from where they were
     /// computed last, m, [0, 10000]. Left out or 0, whenever it moved. At 10 m a walker's links cost a
     /// tenth, and each end of a link is taken at most 10 m from where it is.
     #[serde(default)]
+    #[garde(range(min = 0.0, max = UPDATE_DISTANCE_M_MAX))]
     pub update_distance_m: f64,
 }
 
 /// Metric that routes minimise.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
     /// Expected transmission time: errors and rate.
@@ -193,7 +209,8 @@ pub enum OutputTable {
 }
 
 /// A station written by hand.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema, Validate)]
+#[garde(allow_unvalidated)]
 #[serde(deny_unknown_fields)]
 pub struct NodeFile {
     /// Name, unique: 1 to 64 of A-Z, a-z, 0-9, `.`, `-` and `_`. References use it.
@@ -204,10 +221,13 @@ pub struct NodeFile {
     #[serde(default)]
     pub role: Role,
     /// Latitude, degrees north (WGS84), [-90, 90].
+    #[garde(range(min = -90.0, max = 90.0))]
     pub lat_deg: f64,
     /// Longitude, degrees east (WGS84), [-180, 180].
+    #[garde(range(min = -180.0, max = 180.0))]
     pub lon_deg: f64,
     /// Antenna height above ground, m, [0, 20000].
+    #[garde(range(min = 0.0, max = HEIGHT_AGL_M_MAX))]
     pub height_agl_m: f64,
     /// Radio preset, or a table of settings.
     pub radio: RadioChoice,
@@ -215,9 +235,11 @@ pub struct NodeFile {
     #[serde(default)]
     pub antenna: AntennaChoice,
     /// Direction of the antenna; left out, towards the other node of each link.
+    #[garde(dive)]
     pub pointing: Option<PointingFile>,
     /// Surveyed ground height above mean sea level, m, [-500, 9000]. Only `pointing = { at = … }`
     /// reads it; the run takes the ground from the terrain.
+    #[garde(range(min = GROUND_MSL_M.0, max = GROUND_MSL_M.1))]
     pub ground_msl_m: Option<f64>,
     /// Time of joining, s.
     #[serde(default)]
@@ -227,13 +249,17 @@ pub struct NodeFile {
 }
 
 /// Direction of an antenna: `azimuth_deg`, or `at`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema, Validate)]
+#[garde(allow_unvalidated)]
 #[serde(deny_unknown_fields)]
 pub struct PointingFile {
     /// Clockwise from true north, deg, [0, 360).
+    #[garde(range(min = 0.0), inner(custom(below_full_turn)))]
+    #[schemars(extend("exclusiveMaximum" = 360.0))]
     pub azimuth_deg: Option<f64>,
     /// Above the horizontal, deg, [-90, 90]; left out with `azimuth_deg`, 0; left out with `at`,
     /// computed.
+    #[garde(range(min = -90.0, max = 90.0))]
     pub elevation_deg: Option<f64>,
     /// The node to look at. The elevation allows for both heights above ground, for
     /// `ground_msl_m` where both nodes state it, and for the curved Earth.
@@ -241,7 +267,8 @@ pub struct PointingFile {
 }
 
 /// Traffic from one node to another.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema, Validate)]
+#[garde(allow_unvalidated)]
 #[serde(deny_unknown_fields)]
 pub struct FlowFile {
     /// Name, unique among flows: 1 to 64 of A-Z, a-z, 0-9, `.`, `-` and `_`.
@@ -253,6 +280,7 @@ pub struct FlowFile {
     /// Node that receives.
     pub target: String,
     /// Offered payload rate, bit/s, [1, 1e12].
+    #[garde(range(min = RATE_BPS.0, max = RATE_BPS.1))]
     pub rate_bps: f64,
     /// Start time, s.
     #[serde(default)]
@@ -307,25 +335,6 @@ pub struct CommandFile {
     /// The body.
     #[schemars(flatten)]
     pub body: BTreeMap<String, serde_json::Value>,
-}
-
-impl Area {
-    /// `true` if the area has an inside.
-    pub(super) fn is_open(&self) -> bool {
-        self.south_deg < self.north_deg && self.west_deg < self.east_deg
-    }
-}
-
-impl Metric {
-    /// The name in the command's body.
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Ett => "ett",
-            Self::Etx => "etx",
-            Self::Bottleneck => "bottleneck",
-            Self::Hops => "hops",
-        }
-    }
 }
 
 fn one() -> u64 {

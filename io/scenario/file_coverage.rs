@@ -1,39 +1,51 @@
 //! The section that asks for coverage.
 
+use garde::Validate;
+use groundwave_systems::bounds::above_zero;
+use groundwave_systems::radio::station::HEIGHT_AGL_M_MAX;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::file_radio::{AntennaChoice, RadioChoice};
+use super::limits::{CELL_ARCSEC, COVERAGE_RADIUS_KM_MAX, MARGIN_DB, SAMPLES, WEIGHT_MAX};
 
 /// Coverage computed by `groundwave sweep`: that of every site, with every combination of settings.
 /// A run ignores it.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema, Validate)]
+#[garde(allow_unvalidated)]
 #[serde(deny_unknown_fields)]
 pub struct CoverageFile {
     /// Cells further than this from a site are not evaluated for it, km, (0, 500].
+    #[garde(range(max = COVERAGE_RADIUS_KM_MAX), custom(above_zero))]
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub radius_km: f64,
     /// Height and width of a cell in latitude and longitude (EPSG:4326), arc-seconds,
     /// [0.1, 3600]. From a site to the rim there are 1 to 50000 cells.
     #[serde(default = "three_arcsec")]
+    #[garde(range(min = CELL_ARCSEC.0, max = CELL_ARCSEC.1))]
     pub cell_arcsec: f64,
     /// Receiver in every cell.
     #[serde(default)]
+    #[garde(dive)]
     pub receiver: ReceiverFile,
     /// Nodes whose coverage is computed, each there at time 0; left out, all that are.
     pub sites: Option<Vec<String>>,
     /// A cell is covered when its link margin is at least this, dB, [-100, 100].
     #[serde(default)]
+    #[garde(range(min = MARGIN_DB.0, max = MARGIN_DB.1))]
     pub margin_db: f64,
     /// Settings to try: the full product of the lists, at most 1024 combinations.
     #[serde(default)]
     pub vary: VaryFile,
     /// Places that matter, at most 10000.
     #[serde(default)]
+    #[garde(dive)]
     pub point: Vec<PointFile>,
     /// Choose this many of the sites for the most weight covered, or the most area where there
     /// are no points; 1 to the number of sites.
     pub choose: Option<u32>,
     /// Terrain samples on a path, [8, 4096]; left out, one for each post of the tiles.
+    #[garde(range(min = SAMPLES.0, max = SAMPLES.1))]
     pub samples: Option<u32>,
     /// Drawing of the maps.
     #[serde(default)]
@@ -45,7 +57,7 @@ pub struct CoverageFile {
 }
 
 /// Drawing of the maps of layers. What is left out stays as it is.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MapsFile {
     /// Link margin, dB; also of overlay, KMZ and contact sheet.
@@ -61,7 +73,7 @@ pub struct MapsFile {
 }
 
 /// Drawing of the map of a layer: of `range`, `auto` and `thresholds` at most one.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MapFile {
     /// Values of the first and the last colour.
@@ -82,10 +94,12 @@ pub struct MapFile {
 
 /// Receiver in every cell. An omnidirectional antenna is upright, a directive one points at the
 /// site.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema, Validate)]
+#[garde(allow_unvalidated)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReceiverFile {
     /// Antenna height above ground, m, [0, 20000].
+    #[garde(range(min = 0.0, max = HEIGHT_AGL_M_MAX))]
     pub height_agl_m: f64,
     /// Radio preset, or a table of settings; left out, the radio of the site it hears.
     pub radio: Option<RadioChoice>,
@@ -95,7 +109,7 @@ pub struct ReceiverFile {
 
 /// Settings to try on all sites, each list 1 to 32 different values. What is left out stays as each
 /// site has it.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct VaryFile {
     /// Antenna heights above ground of the sites, m, [0, 20000].
@@ -111,17 +125,22 @@ pub struct VaryFile {
 }
 
 /// A place that matters.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema, Validate)]
+#[garde(allow_unvalidated)]
 #[serde(deny_unknown_fields)]
 pub struct PointFile {
     /// Name, unique among points: 1 to 64 of A-Z, a-z, 0-9, `.`, `-` and `_`.
     pub name: String,
     /// Latitude, degrees north (WGS84), [-90, 90].
+    #[garde(range(min = -90.0, max = 90.0))]
     pub lat_deg: f64,
     /// Longitude, degrees east (WGS84), [-180, 180].
+    #[garde(range(min = -180.0, max = 180.0))]
     pub lon_deg: f64,
     /// Weight of covering the point, such as its number of residents, (0, 10000000000].
     #[serde(default = "one")]
+    #[garde(range(max = WEIGHT_MAX), custom(above_zero))]
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub weight: f64,
 }
 

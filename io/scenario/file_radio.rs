@@ -6,16 +6,16 @@ use std::marker::PhantomData;
 use groundwave_systems::propagation::polarization::Polarization;
 use groundwave_systems::radio::station::{Antenna, Radio, Waveform};
 use schemars::JsonSchema;
-use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::{Deserialize, Serialize};
 
 /// The antenna of a station that names none.
 pub(crate) const ANTENNA_DEFAULT: &str = "omni_2_15";
 
 /// A radio preset by id, or a table of settings.
-#[derive(Debug, Clone, JsonSchema)]
-#[schemars(untagged)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(untagged)]
 pub enum RadioChoice {
     /// Id of a built-in preset or of a `[[radio]]`.
     Preset(String),
@@ -24,8 +24,8 @@ pub enum RadioChoice {
 }
 
 /// An antenna preset by id, or a table of settings.
-#[derive(Debug, Clone, JsonSchema)]
-#[schemars(untagged)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(untagged)]
 pub enum AntennaChoice {
     /// Id of a built-in preset or of an `[[antenna]]`.
     Preset(String),
@@ -35,7 +35,7 @@ pub enum AntennaChoice {
 
 groundwave_systems::radio_patch! {
     /// Settings of a radio. Without `preset`, all but the feeder loss are needed.
-    #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+    #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
     #[serde(default, deny_unknown_fields)]
     pub struct RadioSettings {
         /// Preset to start from.
@@ -45,7 +45,7 @@ groundwave_systems::radio_patch! {
 
 groundwave_systems::antenna_patch! {
     /// Settings of an antenna. Without `preset`, all are needed.
-    #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+    #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
     #[serde(default, deny_unknown_fields)]
     pub struct AntennaSettings {
         /// Preset to start from.

@@ -48,6 +48,15 @@ pub const TILES_MAX: usize = 400;
 /// mesh is faster than a low orbit.
 pub const SPEED_M_S: (f64, f64) = (0.001, 8_000.0);
 
+/// Heights of ground, m: from below the Dead Sea to above Everest.
+pub const GROUND_MSL_M: (f64, f64) = (-500.0, 9_000.0);
+
+/// Closest spacing of generated stations, m, and widest.
+pub const SPACING_M: (f64, f64) = (0.1, 100_000.0);
+
+/// Slowest and fastest flow, bit/s.
+pub const RATE_BPS: (f64, f64) = (1.0, 1e12);
+
 /// Waypoints of one motion: a day at one a second.
 pub const WAYPOINTS_MAX: usize = 86_400;
 
@@ -71,7 +80,7 @@ pub const MARGIN_DB: (f64, f64) = (-100.0, 100.0);
 
 /// Fewest and most terrain samples on a path. Below eight no hill is seen; 4096 are a sample for
 /// each post over 379 km of a three-arcsecond tile's meridian.
-pub const SAMPLES: (f64, f64) = (8.0, 4_096.0);
+pub const SAMPLES: (u32, u32) = (8, 4_096);
 
 /// Values of one setting that a sweep varies: a picture each, as many as a contact sheet shows.
 pub const VALUES_MAX: usize = 32;

@@ -13,12 +13,8 @@ use serde_json::Value as Json;
 use super::check::{self, Names};
 use super::coverage::{Coverage, MapLayer, Receiver, Vary, WeightedPoint};
 use super::file_coverage::{CoverageFile, MapFile, MapsFile, PointFile, ReceiverFile, VaryFile};
-use super::limits::{
-    CELL_ARCSEC, COMBINATIONS_MAX, COVERAGE_RADIUS_KM_MAX, MARGIN_DB, POINTS_MAX, RADIUS_CELLS,
-    RASTERS_MAX, SAMPLES, VALUES_MAX, WEIGHT_MAX,
-};
+use super::limits::{COMBINATIONS_MAX, POINTS_MAX, RADIUS_CELLS, RASTERS_MAX, VALUES_MAX};
 use super::lowering::Lowering;
-use super::station;
 use crate::raster::picture::{Choice, Scale};
 use crate::toml_document::error::Report;
 use crate::toml_document::key::KeyPath;
@@ -31,15 +27,11 @@ const ARCSEC_M: f64 = 30.887_458;
 pub(super) fn coverage(lowering: &mut Lowering<'_>) -> Option<Coverage> {
     let file = lowering.file.coverage.as_ref()?;
     let path = KeyPath::section("coverage");
+    check::ranges(file, &path, &mut lowering.report);
     let sites = sites(lowering, file.sites.as_deref(), &path);
     let receiver = receiver(lowering, &file.receiver, &path.key("receiver"));
     let report = &mut lowering.report;
     extent(file, &path, report);
-    check::within(file.margin_db, MARGIN_DB, &path.key("margin_db"), report);
-    if let Some(samples) = file.samples {
-        let at = path.key("samples");
-        check::within(f64::from(samples), SAMPLES, &at, report);
-    }
     let choose = choice(file.choose, sites.len(), &path.key("choose"), report);
     let points = points(&file.point, &path.key("point"), report);
     let vary = vary(&file.vary, sites.len(), &path.key("vary"), report);
@@ -151,7 +143,6 @@ fn sites(lowering: &mut Lowering<'_>, named: Option<&[String]>, path: &KeyPath) 
 /// Receiver in every cell.
 fn receiver(lowering: &mut Lowering<'_>, file: &ReceiverFile, path: &KeyPath) -> Receiver {
     let (catalogue, report) = (&lowering.catalogue, &mut lowering.report);
-    station::height(file.height_agl_m, path, report);
     let radio = file.radio.as_ref();
     let antenna = file.antenna.as_ref();
     Receiver {
@@ -162,12 +153,10 @@ fn receiver(lowering: &mut Lowering<'_>, file: &ReceiverFile, path: &KeyPath) ->
     }
 }
 
-/// Radius and cell, each and together.
+/// Radius and cell together.
 fn extent(file: &CoverageFile, path: &KeyPath, report: &mut Report) {
-    let at = path.key("radius_km");
-    let radius = check::positive(file.radius_km, COVERAGE_RADIUS_KM_MAX, &at, report);
     let at = path.key("cell_arcsec");
-    if !check::within(file.cell_arcsec, CELL_ARCSEC, &at, report) || !radius {
+    if report.names(&at) || report.names(&path.key("radius_km")) {
         return;
     }
     let cells = file.radius_km * 1e3 / (file.cell_arcsec * ARCSEC_M);
@@ -210,8 +199,6 @@ fn points(file: &[PointFile], path: &KeyPath, report: &mut Report) -> Vec<Weight
         if check::name(&point.name, &path.key("name"), report) {
             names.add(&point.name, 0, &path.key("name"), report);
         }
-        check::position(point.lat_deg, point.lon_deg, &path, report);
-        check::positive(point.weight, WEIGHT_MAX, &path.key("weight"), report);
         points.extend(
             GeoPoint::new(point.lat_deg, point.lon_deg)
                 .ok()

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use groundwave_systems::radio::environment::Environment;
 use serde_json::json;
 
-use super::check::{self, GROUND_MSL_M};
+use super::check;
 use super::file::NodeFile;
 use super::file_motion::{GenerateFile, Placement};
 use super::limits::NODES_MAX;
@@ -13,9 +13,6 @@ use super::lowering::{Lowering, NewNode, to_json};
 use super::placement::{self, Place, SplitMix64};
 use super::station;
 use crate::toml_document::key::KeyPath;
-
-/// Closest spacing of generated stations, m, and widest.
-const SPACING_M: (f64, f64) = (0.1, 100_000.0);
 
 /// The nodes written one by one.
 pub(super) fn declared(lowering: &mut Lowering<'_>) {
@@ -35,10 +32,7 @@ pub(super) fn declared(lowering: &mut Lowering<'_>) {
         let mut good = check::name(&node.name, &path.key("name"), report);
         let label = node.label.as_deref().unwrap_or(&node.name);
         check::label(label, &path.key("label"), report);
-        good &= check::position(node.lat_deg, node.lon_deg, &path, report);
-        if let Some(ground) = node.ground_msl_m {
-            check::within(ground, GROUND_MSL_M, &path.key("ground_msl_m"), report);
-        }
+        good &= check::ranges(node, &path, report);
         let mut built = lowering.catalogue.station(
             node.height_agl_m,
             &node.radio,
@@ -123,7 +117,7 @@ pub(super) fn generated(lowering: &mut Lowering<'_>) {
         let path = KeyPath::item("generate", index);
         let count = spec.count as usize;
         let free = NODES_MAX.saturating_sub(lowering.node_names.len());
-        let mut good = true;
+        let mut good = check::ranges(spec, &path, &mut lowering.report);
         if count == 0 || count > free {
             let allowed = format!("[1, {free}] ({NODES_MAX} nodes in one scenario)");
             lowering.report.at(
@@ -187,9 +181,6 @@ fn places(
                 );
                 return None;
             };
-            if !check::within(spacing_m, SPACING_M, &at, &mut lowering.report) {
-                return None;
-            }
             let places = placement::poisson_disc(&spec.area, count, spacing_m, random);
             if let Err(fitted) = places {
                 let what = format!("only {fitted} of {count} nodes fit {spacing_m} m apart");

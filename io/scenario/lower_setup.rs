@@ -2,18 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use groundwave_systems::link::UPDATE_DISTANCE_M_MAX;
 use groundwave_systems::radio::environment::Environment;
 use serde_json::{Map, Value as Json, json};
 
-use super::check::{self, GROUND_MSL_M, nanoseconds};
+use super::check::{self, nanoseconds};
 use super::file::{HeaderFile, OutputFile, OutputTable, TerrainFile};
-use super::limits::{
-    DESCRIPTION_CHARS_MAX, DURATION_S_MAX, LINK_RANGE_M, STEP_S_MAX, STEP_S_MIN, TICKS_MAX,
-    TILES_MAX, TITLE_CHARS_MAX, WEATHER_MAX,
-};
+use super::limits::{DESCRIPTION_CHARS_MAX, TICKS_MAX, TILES_MAX, TITLE_CHARS_MAX, WEATHER_MAX};
 use super::lowering::{Lowering, to_json};
-use super::station::in_range;
 use super::{Output, Terrain};
 use crate::toml_document::error::Report;
 use crate::toml_document::key::KeyPath;
@@ -31,20 +26,13 @@ pub(super) fn times(header: &HeaderFile, report: &mut Report) -> (u64, u64) {
         let allowed = format!("at most {DESCRIPTION_CHARS_MAX} characters");
         report.at(&path.key("description"), "too long", allowed);
     }
-    let step = check::within(
-        header.step_s,
-        (STEP_S_MIN, STEP_S_MAX),
-        &path.key("step_s"),
-        report,
-    );
-    let length = path.key("duration_s");
-    let duration = check::positive(header.duration_s, DURATION_S_MAX, &length, report);
+    let good = check::ranges(header, &path, report);
     let step_ns = nanoseconds(header.step_s).unwrap_or(1).max(1);
     let duration_ns = nanoseconds(header.duration_s).unwrap_or(1).max(1);
-    if step && duration && duration_ns / step_ns > TICKS_MAX {
+    if good && duration_ns / step_ns > TICKS_MAX {
         let ticks = duration_ns / step_ns;
         report.at(
-            &length,
+            &path.key("duration_s"),
             format!("{ticks} steps"),
             format!("at most {TICKS_MAX} steps of step_s"),
         );
@@ -55,13 +43,12 @@ pub(super) fn times(header: &HeaderFile, report: &mut Report) -> (u64, u64) {
 /// The ground under the stations.
 pub(super) fn terrain(file: &TerrainFile, base_dir: &Path, report: &mut Report) -> Terrain {
     let path = KeyPath::section("terrain");
+    check::ranges(file, &path, report);
     let tiled = file.names_tiles();
     if let Some(elevation_msl_m) = file.flat_msl_m {
-        let at = path.key("flat_msl_m");
-        check::within(elevation_msl_m, GROUND_MSL_M, &at, report);
         if tiled {
             report.at(
-                &at,
+                &path.key("flat_msl_m"),
                 "the ground is flat and made of tiles",
                 "flat_msl_m alone, or tiles without it",
             );
@@ -133,13 +120,12 @@ fn is_tile(name: &str) -> bool {
 /// Output of a run.
 pub(super) fn output(file: &OutputFile, header: &HeaderFile, report: &mut Report) -> Output {
     use OutputTable::{Flows, Links, Nodes, Routes};
-    if let Some(every_s) = file.every_s {
-        let range = (header.step_s, header.duration_s);
-        check::within(
-            every_s,
-            range,
+    let (step_s, duration_s) = (header.step_s, header.duration_s);
+    if let Some(every_s) = file.every_s.filter(|s| !(step_s..=duration_s).contains(s)) {
+        report.at(
             &KeyPath::section("output").key("every_s"),
-            report,
+            format!("{every_s} is out of range"),
+            format!("[{step_s}, {duration_s}]"),
         );
     }
     let mut tables = if file.tables.is_empty() {
@@ -160,42 +146,17 @@ pub(super) fn output(file: &OutputFile, header: &HeaderFile, report: &mut Report
 pub(super) fn surroundings(lowering: &mut Lowering<'_>) {
     if let Some(environment) = &lowering.file.environment {
         let path = KeyPath::section("environment");
-        in_range(
-            environment.validate(),
-            "environment.",
-            &path,
-            &mut lowering.report,
-        );
+        check::ranges(environment, &path, &mut lowering.report);
         let body = json!({ "environment": to_json(environment) });
         lowering.record(0, "environment.set", body, &path);
     }
     if let Some(mesh) = &lowering.file.mesh {
         let path = KeyPath::section("mesh");
-        check::within(
-            mesh.link_range_max_m,
-            LINK_RANGE_M,
-            &path.key("link_range_max_m"),
-            &mut lowering.report,
-        );
-        if let Some(spacing) = mesh.sample_spacing_m {
-            let at = path.key("sample_spacing_m");
-            check::within(spacing, (1.0, 10_000.0), &at, &mut lowering.report);
-        }
-        if mesh.packet_bytes == 0 {
-            lowering
-                .report
-                .at(&path.key("packet_bytes"), "0 is out of range", "[1, 65535]");
-        }
-        check::within(
-            mesh.update_distance_m,
-            (0.0, UPDATE_DISTANCE_M_MAX),
-            &path.key("update_distance_m"),
-            &mut lowering.report,
-        );
+        check::ranges(mesh, &path, &mut lowering.report);
         let mut body = json!({
             "link_range_max_m": mesh.link_range_max_m,
             "sample_spacing_m": mesh.sample_spacing_m,
-            "metric": mesh.metric.as_str(),
+            "metric": mesh.metric,
             "packet_bytes": mesh.packet_bytes,
         });
         if mesh.update_distance_m != 0.0 {
@@ -223,12 +184,7 @@ pub(super) fn weather(lowering: &mut Lowering<'_>) {
     changes.sort_by(|(_, a), (_, b)| a.at_s.total_cmp(&b.at_s));
     for (index, change) in changes {
         let path = KeyPath::item("weather", index);
-        in_range(
-            change.environment.validate(),
-            "environment.",
-            &path,
-            &mut lowering.report,
-        );
+        check::ranges(&change.environment, &path, &mut lowering.report);
         if change.named.is_empty() {
             lowering.report.at(
                 &path,

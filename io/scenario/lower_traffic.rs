@@ -8,9 +8,6 @@ use super::limits::FLOWS_MAX;
 use super::lowering::Lowering;
 use crate::toml_document::key::KeyPath;
 
-/// Slowest and fastest flow, bit/s.
-const RATE_BPS: (f64, f64) = (1.0, 1e12);
-
 /// `flow.start` and `flow.stop`.
 pub(super) fn flows(lowering: &mut Lowering<'_>) {
     let file = lowering.file;
@@ -32,7 +29,7 @@ pub(super) fn flows(lowering: &mut Lowering<'_>) {
         }
         let label = flow.label.as_deref().unwrap_or(&flow.name);
         check::label(label, &path.key("label"), report);
-        check::within(flow.rate_bps, RATE_BPS, &path.key("rate_bps"), report);
+        check::ranges(flow, &path, report);
         if flow.source == flow.target {
             report.at(&path.key("target"), "the source itself", "another node");
         }

@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use toml::de::DeTable;
 
 use super::Scheduled;
-use super::check::{self, Clock, Names};
+use super::check::{Clock, Names};
 use super::file::ScenarioFile;
 use super::limits::{NODES_MAX, RECORDS_MAX};
 use super::station::Catalogue;
@@ -123,11 +123,6 @@ impl Lowering<'_> {
         let (radio, antenna) = (&spec.radio, &spec.antenna);
         self.catalogue
             .station(spec.height_agl_m, radio, antenna, path, &mut self.report)
-    }
-
-    /// Accepts a latitude and a longitude.
-    pub(super) fn position(&mut self, lat_deg: f64, lon_deg: f64, path: &KeyPath) -> bool {
-        check::position(lat_deg, lon_deg, path, &mut self.report)
     }
 }
 

@@ -48,6 +48,8 @@ mod tests_errors;
 #[cfg(test)]
 mod tests_hostile;
 #[cfg(test)]
+mod tests_ranges;
+#[cfg(test)]
 mod tests_shipped;
 
 use std::path::{Path, PathBuf};

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::ns2::{Move, Trace};
 
@@ -15,7 +15,7 @@ use super::ns2::{Move, Trace};
 const SAME_PLACE_M: f64 = 0.5;
 
 /// Meaning of a `setdest` with a speed of 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Dialect {
     /// The node stops where it is.

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use groundwave_systems::bounds::BadValue;
 use groundwave_systems::radio::presets::{ANTENNAS, RADIOS};
 use groundwave_systems::radio::station::{Antenna, Pointing, Radio, Station};
 use groundwave_systems::terrain::{GeoPoint, geodesic};
@@ -86,7 +85,6 @@ impl Catalogue {
         path: &KeyPath,
         report: &mut Report,
     ) -> Option<Station> {
-        height(height_agl_m, path, report);
         let radio = self.radio(radio, &path.key("radio"), report);
         let antenna = self.antenna(antenna, &path.key("antenna"), report);
         Some(Station {
@@ -143,7 +141,7 @@ impl Catalogue {
             None => None,
         };
         match over(base) {
-            Ok(radio) => in_range(radio.validate(), "radio.", path, report).then_some(radio),
+            Ok(radio) => check::ranges(&radio, path, report).then_some(radio),
             Err(missing) => refuse_missing(missing, key, path, report),
         }
     }
@@ -162,18 +160,10 @@ impl Catalogue {
             None => None,
         };
         match over(base) {
-            Ok(antenna) => {
-                in_range(antenna.validate(), "antenna.", path, report).then_some(antenna)
-            }
+            Ok(antenna) => check::ranges(&antenna, path, report).then_some(antenna),
             Err(missing) => refuse_missing(missing, key, path, report),
         }
     }
-}
-
-/// Accepts the height of an antenna, below `path`.
-pub(super) fn height(height_agl_m: f64, path: &KeyPath, report: &mut Report) -> bool {
-    let at = path.key("height_agl_m");
-    check::within(height_agl_m, (0.0, 20_000.0), &at, report)
 }
 
 /// Accepts the id of a new preset.
@@ -223,25 +213,6 @@ fn refuse_missing<T>(
     None
 }
 
-/// Accepts what a model type accepts; its own key, less `prefix`, goes below `path`.
-pub(super) fn in_range(
-    verdict: Result<(), BadValue>,
-    prefix: &str,
-    path: &KeyPath,
-    report: &mut Report,
-) -> bool {
-    let Err(bad) = verdict else {
-        return true;
-    };
-    let key = bad.key.strip_prefix(prefix).unwrap_or(&bad.key);
-    report.at(
-        &path.dotted(key),
-        format!("{} is out of range", bad.found),
-        bad.allowed,
-    );
-    false
-}
-
 /// Direction of the antenna of `node`. `others` are the nodes it may point at.
 pub(super) fn pointing(
     node: &NodeFile,
@@ -251,11 +222,11 @@ pub(super) fn pointing(
     path: &KeyPath,
     report: &mut Report,
 ) -> Option<Pointing> {
-    let pointing = match (file.azimuth_deg, &file.at) {
-        (Some(azimuth_deg), None) => Pointing {
+    match (file.azimuth_deg, &file.at) {
+        (Some(azimuth_deg), None) => Some(Pointing {
             azimuth_deg,
             elevation_deg: file.elevation_deg.unwrap_or(0.0),
-        },
+        }),
         (None, Some(name)) => {
             let path = path.key("at");
             let Some(target) = others.get(name.as_str()) else {
@@ -269,7 +240,7 @@ pub(super) fn pointing(
             };
             let mut aim = aim(node, target, k_factor, &path, report)?;
             aim.elevation_deg = file.elevation_deg.unwrap_or(aim.elevation_deg);
-            aim
+            Some(aim)
         }
         _ => {
             report.at(
@@ -277,10 +248,9 @@ pub(super) fn pointing(
                 "does not say where",
                 "azimuth_deg, or at = \"name of a node\"",
             );
-            return None;
+            None
         }
-    };
-    in_range(pointing.validate(), "pointing.", path, report).then_some(pointing)
+    }
 }
 
 /// Azimuth of the geodesic, and elevation over the parabola that stands for an Earth enlarged by

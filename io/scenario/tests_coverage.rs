@@ -8,6 +8,7 @@ use groundwave_systems::terrain::GeoPoint;
 
 use super::coverage::{Coverage, Receiver, Vary, WeightedPoint};
 use super::tests::HEAD;
+use super::tests_ranges::stated;
 use super::{json_schema, parse};
 
 /// The coverage of [`HEAD`] with `text` after it.
@@ -123,75 +124,18 @@ fn the_sites_are_who_is_there_at_the_start() {
     assert_eq!(found.sites, ["a", "b", "g1", "g2", "d"]);
 }
 
-/// The ranges that the schema tells an author are those that the reader holds to.
+/// Of lists the schema has no bounds: their descriptions state the ranges that the reader holds to.
 #[test]
-fn the_schema_states_the_ranges_that_are_held() {
+fn descriptions_of_lists_state_the_ranges_that_are_held() {
     let schema = json_schema();
     let accepted = |text: String| parse(&format!("{HEAD}{text}"), "x", Path::new("")).is_ok();
-    let small = "[coverage]\nradius_km = 1\n";
-    let point = "[[coverage.point]]\nname = \"p\"\nlat_deg = 1\nlon_deg = 1\n";
-    let radio = "receiver.radio.preset = \"lora_868_eu\"\nreceiver.radio.frequency_mhz =";
-    // Section, key, a step past an edge, and what a value is written into.
-    let cases: [(&str, &str, f64, &dyn Fn(f64) -> String); 11] = [
-        ("CoverageFile", "radius_km", 0.001, &|v| {
-            let cell_arcsec = if v < 1.0 { 0.1 } else { 60.0 };
-            format!("[coverage]\nradius_km = {v}\ncell_arcsec = {cell_arcsec}\n")
-        }),
-        ("CoverageFile", "cell_arcsec", 0.001, &|v| {
-            let radius_km = if v > 1.0 { 500 } else { 1 };
-            format!("[coverage]\nradius_km = {radius_km}\ncell_arcsec = {v}\n")
-        }),
-        ("CoverageFile", "margin_db", 0.001, &|v| {
-            format!("{small}margin_db = {v}\n")
-        }),
-        ("CoverageFile", "samples", 1.0, &|v| {
-            format!("{small}samples = {v}\n")
-        }),
-        ("ReceiverFile", "height_agl_m", 0.001, &|v| {
-            format!("{small}receiver.height_agl_m = {v}\n")
-        }),
-        ("VaryFile", "height_agl_m", 0.001, &|v| {
-            format!("{small}vary.height_agl_m = [{v}]\n")
-        }),
-        ("VaryFile", "tx_power_dbm", 0.001, &|v| {
-            format!("{small}vary.tx_power_dbm = [{v}]\n")
-        }),
-        ("VaryFile", "frequency_mhz", 0.001, &|v| {
-            format!("{small}vary.frequency_mhz = [{v}]\n")
-        }),
-        ("VaryFile", "tilt_deg", 0.001, &|v| {
-            format!("{small}vary.tilt_deg = [{v}]\n")
-        }),
-        ("PointFile", "weight", 0.001, &|v| {
-            format!("{small}{point}weight = {v}\n")
-        }),
-        ("RadioSettings", "frequency_mhz", 0.001, &|v| {
-            format!("{small}{radio} {v}\n")
-        }),
-    ];
-    for (table, key, step, written) in cases {
-        let text = schema["$defs"][table]["properties"][key]["description"]
-            .as_str()
-            .unwrap_or_else(|| panic!("{table}.{key} has no description"))
-            .replace('\n', " ");
-        let (open, range) = text
-            .split_inclusive(['[', '('])
-            .zip(text.split(['[', '(']).skip(1))
-            .find(|(_, inside)| inside.starts_with(|c: char| c == '-' || c.is_ascii_digit()))
-            .unwrap_or_else(|| panic!("{table}.{key} states no range: {text}"));
-        let (min, max) = range
-            .split([']', ')'])
-            .next()
-            .and_then(|range| range.split_once(", "))
-            .unwrap();
-        let (min, max): (f64, f64) = (min.parse().unwrap(), max.parse().unwrap());
-        assert_eq!(
-            accepted(written(min)),
-            open.ends_with('['),
-            "{table}.{key} {min}"
-        );
-        assert!(accepted(written(max)), "{table}.{key} {max}");
-        assert!(!accepted(written(min - step)), "{table}.{key} below {min}");
-        assert!(!accepted(written(max + step)), "{table}.{key} above {max}");
+    for key in ["height_agl_m", "tx_power_dbm", "frequency_mhz", "tilt_deg"] {
+        let written = |v: f64| format!("[coverage]\nradius_km = 1\nvary.{key} = [{v}]\n");
+        let field = &schema["$defs"]["VaryFile"]["properties"][key];
+        let [min, max] = stated(field).unwrap_or_else(|| panic!("{key} states no range"));
+        assert!(accepted(written(min)), "{key} {min}");
+        assert!(accepted(written(max)), "{key} {max}");
+        assert!(!accepted(written(min - 0.001)), "{key} below {min}");
+        assert!(!accepted(written(max + 0.001)), "{key} above {max}");
     }
 }

@@ -8,7 +8,7 @@ use super::{load, parse};
 use crate::toml_document::limits::{FILE_BYTES_MAX, NESTING_MAX};
 
 /// A scenario with every section and most forms of values.
-const EVERYTHING: &str = include_str!(concat!(
+pub(super) const EVERYTHING: &str = include_str!(concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../tests/fixtures/scenario/everything.toml"
 ));
@@ -187,9 +187,28 @@ fn floods_of_errors_are_bounded() {
     }
     let items = "[[failure]]\nnode = \"x\"\nat_s = 1\n".repeat(20_000);
     assert!(!survive(&format!("{HEAD}{items}")));
+    let places = "{ at_s = 1, lat_deg = 91, lon_deg = 181 },\n".repeat(50_000);
+    assert!(!survive(&format!(
+        "{HEAD}[[motion]]\nnode = \"a\"\nwaypoints = [{places}]\n"
+    )));
+    let far = "[[coverage.point]]\nname = \"p\"\nlat_deg = 91\nlon_deg = 1\n".repeat(5_000);
+    assert!(!survive(&format!("{HEAD}[coverage]\nradius_km = 1\n{far}")));
+    let flow = "[[flow]]\nname = \"f\"\nsource = \"a\"\ntarget = \"b\"\nrate_bps = 0\n";
+    assert!(!survive(&format!("{HEAD}{}", flow.repeat(9_000))));
     assert!(!survive(&format!(
         "{HEAD}{}",
         "[[node]]\nx = 1\n".repeat(5_000)
+    )));
+}
+
+#[test]
+fn a_count_of_nodes_beyond_all_is_refused_uncounted() {
+    assert!(!survive(&format!(
+        "{HEAD}[[generate]]\ncount = {}\nprefix = \"g\"\n\
+         area = {{ south_deg = 1, west_deg = 1, north_deg = 2, east_deg = 2 }}\n\
+         station = {{ height_agl_m = 2, radio = \"ptp_5g8\" }}\n\
+         wander = {{ speed_min_m_s = 1, speed_max_m_s = 2 }}\n",
+        u32::MAX
     )));
 }
 

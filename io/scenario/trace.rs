@@ -63,7 +63,6 @@ pub(super) fn read(lowering: &mut Lowering<'_>, index: usize, motion: &MotionFil
         );
         return None;
     };
-    lowering.position(origin.lat_deg, origin.lon_deg, &path.key("origin"));
     let origin = GeoPoint::new(origin.lat_deg, origin.lon_deg).ok()?;
     let text = text(lowering, motion, &path)?;
     let mut bad = Vec::new();

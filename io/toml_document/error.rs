@@ -143,6 +143,12 @@ impl Report {
         self.findings.len() >= ERRORS_MAX
     }
 
+    /// `true` if a finding is at `path` or below it.
+    pub(crate) fn names(&self, path: &KeyPath) -> bool {
+        let mut paths = self.findings.iter().map(|finding| &finding.path.segments);
+        paths.any(|segments| segments.starts_with(&path.segments))
+    }
+
     /// Errors added so far.
     pub(crate) fn count(&self) -> usize {
         self.findings.len() + self.more

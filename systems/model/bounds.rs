@@ -5,6 +5,7 @@
 //! its schema, to name the key as the document spells it, the value found and the range allowed.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use garde::Validate;
@@ -51,6 +52,24 @@ where
     value
         .validate()
         .map_err(|report| explain(value, key, &report))
+}
+
+/// Every value that a check of `value` refused, in the order of their keys, which are those of the
+/// check: for a type that renames no field.
+///
+/// Parts that the type does not check are left out, although the schema may state their ranges.
+pub fn explain_all<T: Serialize + JsonSchema>(value: &T, report: &garde::Report) -> Vec<BadValue> {
+    let (value, found) = walk(value, "");
+    // Of two alternatives of a schema that both refuse a value, the first tells.
+    let by_key = found.into_iter().rev().map(|bad| (bad.key.clone(), bad));
+    let mut by_key: BTreeMap<String, BadValue> = by_key.collect();
+    let errors = report.iter().map(|(path, error)| (path.to_string(), error));
+    let errors: BTreeMap<String, &garde::Error> = errors.collect();
+    let explained = errors.into_iter().map(|(path, error)| {
+        let by_schema = by_key.remove(&path);
+        by_schema.unwrap_or_else(|| unexplained(&value, "", &path, error))
+    });
+    explained.collect()
 }
 
 /// Gives each type a `validate` of its own, which names keys below the path given.
@@ -104,6 +123,17 @@ pub fn finite_each<T: Copy + Into<f64>, const N: usize>(value: &[T; N], cx: &())
     value.iter().try_for_each(|value| finite(value, cx))
 }
 
+/// Accepts a number above 0, for `extend("exclusiveMinimum" = 0.0)`; NaN is refused.
+///
+/// # Errors
+/// When `value` is 0, below 0 or NaN.
+pub fn above_zero(value: &f64, _: &()) -> garde::Result {
+    if *value > 0.0 {
+        return Ok(());
+    }
+    Err(garde::Error::new("above 0"))
+}
+
 /// Accepts a number in `[min, max]`; NaN and infinities are refused.
 pub(crate) fn within(key: &str, found: f64, min: f64, max: f64) -> Result<(), BadValue> {
     if (min..=max).contains(&found) {
@@ -114,20 +144,32 @@ pub(crate) fn within(key: &str, found: f64, min: f64, max: f64) -> Result<(), Ba
 
 #[cold]
 fn explain<T: Serialize + JsonSchema>(value: &T, key: &str, report: &garde::Report) -> BadValue {
-    let schema = SchemaGenerator::default().into_root_schema_for::<T>();
-    let walk = Walk {
-        root: schema.as_value(),
-    };
-    let value = serde_json::to_value(value).unwrap_or_default();
-    let by_schema = walk.value(walk.root, &value, key);
-    by_schema.unwrap_or_else(|| {
-        // A custom check, of which the schema knows nothing: its own path and message.
+    let (value, found) = walk(value, key);
+    found.into_iter().next().unwrap_or_else(|| {
         let (path, error) = report.iter().next().expect("a failed check has an error");
-        let path = path.to_string();
-        let found = value.pointer(&format!("/{}", path.replace('.', "/")));
-        let found = found.unwrap_or(&Value::Null);
-        BadValue::new(join(key, &path), found, error.message())
+        unexplained(&value, key, &path.to_string(), error)
     })
+}
+
+/// A value as its document has it, and what its schema refuses of it.
+fn walk<T: Serialize + JsonSchema>(value: &T, key: &str) -> (Value, Vec<BadValue>) {
+    let schema = SchemaGenerator::default().into_root_schema_for::<T>();
+    let value = serde_json::to_value(value).unwrap_or_default();
+    let mut walk = Walk {
+        root: schema.as_value(),
+        found: Vec::new(),
+    };
+    walk.value(walk.root, &value, key);
+    let found = walk.found;
+    (value, found)
+}
+
+/// The error of a custom check, of which the schema knows nothing: its own path and message.
+fn unexplained(value: &Value, key: &str, path: &str, error: &garde::Error) -> BadValue {
+    let pointer = path.replace(['.', '['], "/").replace(']', "");
+    let found = value.pointer(&format!("/{pointer}"));
+    let found = found.unwrap_or(&Value::Null);
+    BadValue::new(join(key, path), found, error.message())
 }
 
 fn join(key: &str, next: &str) -> String {
@@ -138,33 +180,35 @@ fn join(key: &str, next: &str) -> String {
     }
 }
 
-/// A walk along a value beside its schema, for the first number or length out of bounds.
+/// A walk along a value beside its schema, for the numbers and lengths out of bounds.
 struct Walk<'s> {
     root: &'s Value,
+    found: Vec<BadValue>,
 }
 
 impl Walk<'_> {
-    fn value(&self, schema: &Value, value: &Value, key: &str) -> Option<BadValue> {
+    fn value(&mut self, schema: &Value, value: &Value, key: &str) {
         if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
-            let target = self.root.pointer(reference.trim_start_matches('#'))?;
-            return self.value(target, value, key);
+            if let Some(target) = self.root.pointer(reference.trim_start_matches('#')) {
+                self.value(target, value, key);
+            }
+            return;
         }
         for alternatives in ["oneOf", "anyOf", "allOf"] {
             let of = schema.get(alternatives).and_then(Value::as_array);
             let is_null = |one: &Value| one.get("type").is_some_and(|kind| kind == "null");
             if value.is_null() && of.is_some_and(|of| of.iter().any(is_null)) {
                 // An absent value, whatever the other alternatives allow.
-                return None;
+                return;
             }
-            let mut fitting = of.into_iter().flatten().filter(|one| fits(one, value));
-            if let Some(bad) = fitting.find_map(|one| self.value(one, value, key)) {
-                return Some(bad);
+            for one in of.into_iter().flatten().filter(|one| fits(one, value)) {
+                self.value(one, value, key);
             }
         }
         match value {
             Value::Null if schema.get("minimum").is_some() && !allows_null(schema) => {
                 // JSON has no NaN and no infinity: both are serialised as null.
-                Some(BadValue::new(key, "not a number", interval(schema)))
+                self.refuse(key, "not a number", interval(schema));
             }
             Value::Number(number) => {
                 let bound = |name| Some(compare(number, schema.get(name)?.as_number()?));
@@ -172,27 +216,39 @@ impl Walk<'_> {
                     || bound("maximum").is_some_and(Ordering::is_gt)
                     || bound("exclusiveMinimum").is_some_and(Ordering::is_le)
                     || bound("exclusiveMaximum").is_some_and(Ordering::is_ge);
-                bad.then(|| BadValue::new(key, shown(number), interval(schema)))
+                if bad {
+                    self.refuse(key, shown(number), interval(schema));
+                }
             }
             Value::String(text) => {
                 let count = text.chars().count();
-                let bad = out_of_length(schema, "Length", count)?;
-                Some(BadValue::new(key, format!("{count} characters"), bad))
+                if let Some(allowed) = out_of_length(schema, "Length", count) {
+                    self.refuse(key, format_args!("{count} characters"), allowed);
+                }
             }
             Value::Array(items) => {
-                if let Some(bad) = out_of_length(schema, "Items", items.len()) {
-                    return Some(BadValue::new(key, format!("{} items", items.len()), bad));
+                if let Some(allowed) = out_of_length(schema, "Items", items.len()) {
+                    self.refuse(key, format_args!("{} items", items.len()), allowed);
                 }
-                let of = schema.get("items")?;
-                let mut items = items.iter().enumerate();
-                items.find_map(|(i, item)| self.value(of, item, &format!("{key}[{i}]")))
+                if let Some(of) = schema.get("items") {
+                    for (i, item) in items.iter().enumerate() {
+                        self.value(of, item, &format!("{key}[{i}]"));
+                    }
+                }
             }
-            Value::Object(fields) => fields.iter().find_map(|(name, field)| {
-                let of = schema.get("properties")?.get(name)?;
-                self.value(of, field, &join(key, name))
-            }),
-            _ => None,
+            Value::Object(fields) => {
+                for (name, field) in fields {
+                    if let Some(of) = schema.get("properties").and_then(|all| all.get(name)) {
+                        self.value(of, field, &join(key, name));
+                    }
+                }
+            }
+            Value::Null | Value::Bool(_) => {}
         }
+    }
+
+    fn refuse(&mut self, key: &str, found: impl fmt::Display, allowed: impl fmt::Display) {
+        self.found.push(BadValue::new(key, found, allowed));
     }
 }
 
@@ -303,6 +359,11 @@ mod tests {
             #[garde(range(min = 100, max = 200))]
             size: u8,
         },
+        Unchecked {
+            #[garde(skip)]
+            #[schemars(range(min = 1, max = 8))]
+            size: u8,
+        },
     }
 
     #[derive(Serialize, JsonSchema, Validate)]
@@ -369,6 +430,27 @@ mod tests {
         refused(
             |d| d.name = "åäöå".into(),
             "invalid file.name: found 4 characters, allowed 1 to 3",
+        );
+    }
+
+    #[test]
+    fn all_that_the_checks_refuse_is_explained_and_nothing_else() {
+        let mut document = document();
+        // Checked nowhere, although the schema states its range.
+        document.shape = Some(Shape::Unchecked { size: 9 });
+        document.level_dbm = 2.5;
+        document.points.push(Point { x: 10.0, y: None });
+        document.points[0].y = Some(-1.0);
+        let report = document.validate().unwrap_err();
+        let explained = explain_all(&document, &report);
+        let explained: Vec<String> = explained.iter().map(BadValue::to_string).collect();
+        assert_eq!(
+            explained,
+            [
+                "invalid level_dbm: found 2.5, allowed [-1, 2]",
+                "invalid points[0].y: found -1, allowed [0, inf)",
+                "invalid points[1].x: found 10, allowed [0, 10)",
+            ]
         );
     }
 

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use garde::Validate;
 use groundwave_engine::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::bounds::{above_zero, bounded, finite_if_some};
 use crate::impair::Direction as PortName;
 use crate::site::NodeId;
 
@@ -57,27 +59,28 @@ impl Wiring {
 }
 
 /// Medium access: retries, broadcast rate and share of airtime.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
 #[serde(default, deny_unknown_fields)]
 pub struct MediumAccess {
     /// Times a frame to one receiver is sent again when it was not acknowledged, [0, 31].
-    #[schemars(range(max = 31))]
+    #[garde(range(max = 31))]
     pub retries: u8,
     /// MCS index of broadcast frames, [0, 9]; OFDM only.
-    #[schemars(range(max = 9))]
+    #[garde(range(max = 9))]
     pub broadcast_mcs: u8,
     /// Length of broadcast packets, bytes, [1, 65535]: hellos and announcements.
-    #[schemars(range(min = 1, max = 65535))]
+    #[garde(range(min = 1, max = 65535))]
     pub broadcast_bytes: u32,
     /// Share of the airtime available to a link, (0, 1].
-    #[schemars(range(max = 1.0))]
+    #[garde(range(max = 1.0), custom(above_zero))]
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub airtime_share_prob: f64,
     /// Time that both ends take over a frame, ns, at most 1 s.
-    #[schemars(range(max = 1_000_000_000))]
+    #[garde(range(max = 1_000_000_000))]
     pub processing_ns: u64,
     /// Mean number of frames lost in a row, [1, 1000]; left out, each is lost by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1.0, max = 1000.0))]
+    #[garde(range(min = 1.0, max = 1000.0), custom(finite_if_some))]
     pub loss_burst_packets: Option<f64>,
 }
 
@@ -194,46 +197,8 @@ impl Settings {
                 "a network of hosts, such as 10.77",
             ));
         }
-        self.mac.validate()
+        Ok(self.mac.validate()?)
     }
 }
 
-impl MediumAccess {
-    /// Refuses values outside their ranges.
-    ///
-    /// # Errors
-    /// [`Refusal::Invalid`] with the key, what was found and what is allowed.
-    pub fn validate(&self) -> Result<(), Refusal> {
-        let no = |key: &str, found: String, allowed: &str| {
-            Err(Refusal::invalid(format!("mac.{key}"), found, allowed))
-        };
-        if self.retries > 31 {
-            return no("retries", self.retries.to_string(), "0 to 31");
-        }
-        if self.broadcast_mcs > 9 {
-            return no("broadcast_mcs", self.broadcast_mcs.to_string(), "0 to 9");
-        }
-        if !(1..=65_535).contains(&self.broadcast_bytes) {
-            let found = self.broadcast_bytes.to_string();
-            return no("broadcast_bytes", found, "1 to 65535");
-        }
-        let share = self.airtime_share_prob;
-        if !(share > 0.0 && share <= 1.0) {
-            return no(
-                "airtime_share_prob",
-                share.to_string(),
-                "above 0, at most 1",
-            );
-        }
-        if self.processing_ns > 1_000_000_000 {
-            let found = self.processing_ns.to_string();
-            return no("processing_ns", found, "0 to 1000000000");
-        }
-        match self.loss_burst_packets {
-            Some(burst) if !(1.0..=1000.0).contains(&burst) => {
-                no("loss_burst_packets", burst.to_string(), "1 to 1000")
-            }
-            _ => Ok(()),
-        }
-    }
-}
+bounded! { MediumAccess: "mac" }

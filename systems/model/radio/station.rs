@@ -7,12 +7,15 @@ use serde::{Deserialize, Serialize};
 use crate::bounds::{bounded, finite};
 use crate::propagation::polarization::Polarization;
 
+/// Highest antenna above ground, m: that of a balloon in the stratosphere.
+pub const HEIGHT_AGL_M_MAX: f64 = 20_000.0;
+
 /// One end of a link.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields)]
 pub struct Station {
     /// Antenna height above ground, m, [0, 20000].
-    #[garde(range(min = 0.0, max = 20000.0), custom(finite))]
+    #[garde(range(min = 0.0, max = HEIGHT_AGL_M_MAX), custom(finite))]
     pub height_agl_m: f64,
     /// Transmitter and receiver.
     #[garde(dive)]
@@ -129,7 +132,10 @@ pub(super) fn polarization_schema(_: &mut SchemaGenerator) -> Schema {
 }
 
 /// Accepts an azimuth below 360 deg; north is 0.
-fn below_full_turn(azimuth_deg: &f64, _: &()) -> garde::Result {
+///
+/// # Errors
+/// When it is 360 or more.
+pub fn below_full_turn(azimuth_deg: &f64, _: &()) -> garde::Result {
     if *azimuth_deg < 360.0 {
         return Ok(());
     }
