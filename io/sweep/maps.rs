@@ -42,10 +42,17 @@ pub(super) struct Ground {
     relief: Relief,
 }
 
-/// Reads and shades the ground under the raster.
-pub(super) fn ground(plan: &Plan, terrain: &dyn Terrain) -> Ground {
+/// Reads and shades the ground under the raster, where a product shows it.
+pub(super) fn ground(plan: &Plan, terrain: &dyn Terrain, wanted: &Wanted) -> Ground {
     let whole = plan.grid.geometry();
-    ground_of(whole.reduced(1 << map_level(&whole)), terrain)
+    let area = whole.reduced(1 << map_level(&whole));
+    if wanted.any(&Product::WITH_GROUND) {
+        return ground_of(area, terrain);
+    }
+    Ground {
+        relief: Map::relief(area, None, MAP_SIDE_PX),
+        terrain: None,
+    }
 }
 
 fn ground_of(area: GridGeometry, terrain: &dyn Terrain) -> Ground {

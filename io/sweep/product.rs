@@ -87,6 +87,18 @@ impl Product {
         }
     }
 
+    /// Those with a map of the network over shaded terrain.
+    pub(super) const WITH_GROUND: [Self; 8] = [
+        Self::Margin,
+        Self::Power,
+        Self::PathLoss,
+        Self::FieldStrength,
+        Self::Rate,
+        Self::BestServer,
+        Self::Servers,
+        Self::Sheet,
+    ];
+
     /// Those made of the cells of single sites.
     pub(super) const OF_SITES: [Self; 2] = [Self::Sites, Self::SiteMaps];
 

@@ -76,7 +76,7 @@ pub fn write(
         let sink = Sink::new(sweep, units.clone(), &folder, wanted)?;
         // Heights of maps are read beside the first units.
         let known = heights.take();
-        let ground = || known.unwrap_or_else(|| ground(plan, terrain));
+        let ground = || known.unwrap_or_else(|| ground(plan, terrain, wanted));
         let (fed, ground) = rayon::join(|| sink.feed(units, supply), ground);
         fed?;
         let ground = &*heights.insert(ground);

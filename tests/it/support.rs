@@ -3,7 +3,7 @@
 use axum::http::{Method, StatusCode};
 use groundwave::http::client::Client;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 
 use groundwave_engine::log::{Entry, FORMAT, Header, Journal, Writer};
@@ -17,6 +17,30 @@ use groundwave_systems::{Snapshot, world};
 /// The repository.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Makes `authority.pem`, the certificate of an authority with this common name, and `NAME.pem` and
+/// `NAME.key`, a certificate it signed for `host`, e.g. `DNS:localhost`, with the tool openssl.
+pub fn certify(folder: &Path, authority: &str, name: &str, host: &str) {
+    let make = |name: &str, subject: &str, more: &[&str]| {
+        let made = Command::new("openssl")
+            .args(["req", "-x509", "-newkey", "ec", "-nodes", "-days", "3650"])
+            .args(["-pkeyopt", "ec_paramgen_curve:prime256v1"])
+            .args(["-subj", &format!("/CN={subject}")])
+            .args(["-out", &format!("{name}.pem")])
+            .args(["-keyout", &format!("{name}.key")])
+            .args(more)
+            .current_dir(folder)
+            .stderr(Stdio::null())
+            .status();
+        assert!(made.unwrap().success(), "{name}");
+    };
+    make("authority", authority, &[]);
+    let host = format!("subjectAltName={host}");
+    let mut signed = vec!["-CA", "authority.pem", "-CAkey", "authority.key"];
+    signed.extend(["-addext", &host]);
+    signed.extend(["-addext", "basicConstraints=critical,CA:FALSE"]);
+    make(name, name, &signed);
 }
 
 /// A shipped scenario file.

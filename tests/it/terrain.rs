@@ -9,7 +9,7 @@ use groundwave_needs::needs;
 use serde_json::Value;
 use tower_http::services::ServeDir;
 
-use crate::support::{blind, command, root, stdout};
+use crate::support::{blind, certify, command, root, stdout};
 
 const TILES: [&str; 2] = [
     "Copernicus_DSM_COG_10_N59_00_E010_00_DEM",
@@ -250,28 +250,7 @@ struct Secure {
 impl Secure {
     fn start(mirror: &Mirror, authority: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let certify = |name: &str, subject: &str, more: &[&str]| {
-            let made = Command::new("openssl")
-                .args(["req", "-x509", "-newkey", "ec", "-nodes", "-days", "3650"])
-                .args(["-pkeyopt", "ec_paramgen_curve:prime256v1"])
-                .args(["-subj", &format!("/CN={subject}")])
-                .args(["-out", &format!("{name}.pem")])
-                .args(["-keyout", &format!("{name}.key")])
-                .args(more)
-                .current_dir(folder.path())
-                .stderr(Stdio::null())
-                .status();
-            assert!(made.unwrap().success(), "{name}");
-        };
-        certify("authority", authority, &[]);
-        let signed = ["-CA", "authority.pem", "-CAkey", "authority.key"];
-        let of_host = [
-            "-addext",
-            "subjectAltName=DNS:localhost",
-            "-addext",
-            "basicConstraints=critical,CA:FALSE",
-        ];
-        certify("server", "server", &[signed, of_host].concat());
+        certify(folder.path(), authority, "server", "DNS:localhost");
         let mut server = Command::new("openssl")
             .args(["s_server", "-WWW", "-accept", "127.0.0.1:0"])
             .arg("-cert")

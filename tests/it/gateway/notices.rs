@@ -18,7 +18,7 @@ use super::automation::{
 };
 use super::process::{admin, start_with};
 use super::{Bench, beat, request};
-use crate::support::command;
+use crate::support::{certify, command};
 
 /// A program that ends with the test.
 struct Ended(Child);
@@ -135,28 +135,7 @@ fn a_message_reaches_a_subscriber_of_a_real_broker() {
 #[test]
 fn a_broker_over_tls_is_trusted_by_its_authority_and_refused_without() {
     let folder = tempfile::tempdir().unwrap();
-    let certify = |name: &str, more: &[&str]| {
-        let made = Command::new("openssl")
-            .args(["req", "-x509", "-newkey", "ec", "-nodes", "-days", "3650"])
-            .args(["-pkeyopt", "ec_paramgen_curve:prime256v1"])
-            .args(["-subj", &format!("/CN={name}")])
-            .args(["-out", &format!("{name}.pem")])
-            .args(["-keyout", &format!("{name}.key")])
-            .args(more)
-            .current_dir(folder.path())
-            .stderr(Stdio::null())
-            .status();
-        assert!(made.unwrap().success(), "{name}");
-    };
-    certify("authority", &[]);
-    let signed = ["-CA", "authority.pem", "-CAkey", "authority.key"];
-    let of_host = [
-        "-addext",
-        "subjectAltName=IP:127.0.0.1",
-        "-addext",
-        "basicConstraints=critical,CA:FALSE",
-    ];
-    certify("broker", &[signed, of_host].concat());
+    certify(folder.path(), "authority", "broker", "IP:127.0.0.1");
     let file = |name: &str| folder.path().join(name).display().to_string();
     let address = free_address();
     let passwords = folder.path().join("passwords");

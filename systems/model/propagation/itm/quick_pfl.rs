@@ -40,7 +40,7 @@ const WIDE: usize = 16;
 /// Takes what the model needs from `profiles`, between antennas `antenna_agl_m` above ground and
 /// under a refractivity of `n_0` at sea level; from those left out, nothing of meaning.
 ///
-/// Step by step for all of them: while the sums of one are put together, the next is under way. How
+/// Step by step for several of them: while the sums of one are put together, the next is under way. How
 /// many there are changes no bit.
 #[inline(always)]
 pub(super) fn measure<const N: usize>(
@@ -62,12 +62,40 @@ pub(super) fn measure<const N: usize>(
         earth_radius_m[path] = 1.0 / effective_curvature(n_s[path]);
     }
     let mut all = [Measured::NONE; N];
-    for path in 0..N {
-        if let Some(profile) = &profiles[path] {
-            let seen = horizons(profile, earth_radius_m[path], antenna_agl_m);
-            all[path] = Measured::seen(profile.distance_m(), seen, antenna_agl_m);
-            all[path].n_s = n_s[path];
-            all[path].earth_radius_m = earth_radius_m[path];
+    for (path, measured) in all.iter_mut().enumerate() {
+        measured.n_s = n_s[path];
+        measured.earth_radius_m = earth_radius_m[path];
+    }
+    // Two at a time from here on: the heights of eight long paths are too many for the nearest cache.
+    let (pairs, rest) = all.as_chunks_mut::<2>();
+    let (profiles, last) = profiles.as_chunks::<2>();
+    for (pair, profiles) in pairs.iter_mut().zip(profiles) {
+        shape(pair, profiles, antenna_agl_m, buffers);
+    }
+    if let ([measured], [profile]) = (rest, last) {
+        let [buffer, _] = buffers;
+        shape(
+            std::array::from_mut(measured),
+            std::array::from_ref(profile),
+            antenna_agl_m,
+            std::array::from_mut(buffer),
+        );
+    }
+    all
+}
+
+/// Measures horizons, effective heights and irregularity over an earth of known radius.
+#[inline(always)]
+fn shape<const N: usize>(
+    all: &mut [Measured; N],
+    profiles: &[Option<PathProfile>; N],
+    antenna_agl_m: [f64; 2],
+    buffers: &mut [SampleBuffer; N],
+) {
+    for (measured, profile) in all.iter_mut().zip(profiles) {
+        if let Some(profile) = profile {
+            let seen = horizons(profile, measured.earth_radius_m, antenna_agl_m);
+            measured.see(profile.distance_m(), seen, antenna_agl_m);
         }
     }
     for (measured, profile) in all.iter_mut().zip(profiles) {
@@ -75,20 +103,7 @@ pub(super) fn measure<const N: usize>(
             measured.raised_m = measured.raised_m(profile);
         }
     }
-    let (pairs, rest) = all.as_chunks_mut::<2>();
-    let (profiles, last) = profiles.as_chunks::<2>();
-    for (pair, profiles) in pairs.iter_mut().zip(profiles) {
-        rough(pair, profiles, buffers);
-    }
-    if let ([measured], [profile]) = (rest, last) {
-        let [buffer, _] = buffers;
-        rough(
-            std::array::from_mut(measured),
-            std::array::from_ref(profile),
-            std::array::from_mut(buffer),
-        );
-    }
-    all
+    rough(all, profiles, buffers);
 }
 
 /// Measures the irregularity of the terrain, the rest being known.
@@ -132,17 +147,14 @@ impl Measured {
         end_m: 0.0,
     };
 
-    /// A path of `distance_m` of which the horizons are known.
+    /// Takes the horizons of a path of `distance_m`.
     #[inline(always)]
-    fn seen(distance_m: f64, [tx, rx]: [Horizon; 2], antenna_agl_m: [f64; 2]) -> Self {
-        Self {
-            distance_m,
-            horizon_distance_m: [tx.distance_m, rx.distance_m],
-            horizon_angle_rad: [tx.angle_rad, rx.angle_rad],
-            start_m: skipped_m(tx.distance_m, antenna_agl_m[0]),
-            end_m: distance_m - skipped_m(rx.distance_m, antenna_agl_m[1]),
-            ..Self::NONE
-        }
+    fn see(&mut self, distance_m: f64, [tx, rx]: [Horizon; 2], antenna_agl_m: [f64; 2]) {
+        self.distance_m = distance_m;
+        self.horizon_distance_m = [tx.distance_m, rx.distance_m];
+        self.horizon_angle_rad = [tx.angle_rad, rx.angle_rad];
+        self.start_m = skipped_m(tx.distance_m, antenna_agl_m[0]);
+        self.end_m = distance_m - skipped_m(rx.distance_m, antenna_agl_m[1]);
     }
 
     /// Height of the ground at the ends above the fitted line: an antenna gains by ground
