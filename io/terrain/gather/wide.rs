@@ -99,42 +99,11 @@ impl Wide {
         let place = _mm512_castpd_si512(_mm512_fnmadd_pd(row, self.stride, columns));
         // SAFETY: row and column are 0 to `side - 2`, the row counted from the south: so the
         // pair at `place` and the next one lie in the square.
-        let four = unsafe { self.fetch(place) };
+        let four = unsafe { _mm512_i64gather_epi64::<4>(place, self.base) };
         if VOIDS && _mm512_cmpeq_epi16_mask(four, _mm512_set1_epi16(VOID)) != 0 {
             return None;
         }
         Some(Posts { four, v, u })
-    }
-}
-
-impl Wide {
-    /// Eight numbers of 64 bits, each `place` times four bytes from the base.
-    ///
-    /// One load each: a gather takes half as long again on AMD's processors (Zen 4: 8.0 ns for eight
-    /// positions of a path, 6.9 with these loads) and several times as long on those of Intel that
-    /// are mitigated against Gather Data Sampling.
-    ///
-    /// # Safety
-    /// These bytes may be read.
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx2,fma")]
-    #[inline]
-    unsafe fn fetch(&self, place: __m512i) -> __m512i {
-        let mut places = [0_i64; LANES];
-        // SAFETY: an array of eight.
-        unsafe { _mm512_storeu_si512(places.as_mut_ptr().cast(), place) };
-        // SAFETY: as the caller says. Volatile, because extracting places from the vector, which the
-        // compiler makes of it otherwise, takes longer than reading them back.
-        let number = |lane: usize| unsafe {
-            let place = (&raw const places[lane]).read_volatile() as isize;
-            let address = self.base.wrapping_byte_offset(place.wrapping_mul(4));
-            address.read_unaligned()
-        };
-        let pair = |lane| _mm_insert_epi64::<1>(_mm_cvtsi64_si128(number(lane)), number(lane + 1));
-        let four = |lane| {
-            let low = _mm256_castsi128_si256(pair(lane));
-            _mm256_inserti128_si256::<1>(low, pair(lane + 2))
-        };
-        _mm512_inserti64x4::<1>(_mm512_castsi256_si512(four(0)), four(4))
     }
 }
 
