@@ -46,7 +46,7 @@ pub(super) struct Ground {
 pub(super) fn ground(plan: &Plan, terrain: &dyn Terrain, wanted: &Wanted) -> Ground {
     let whole = plan.grid.geometry();
     let area = whole.reduced(1 << map_level(&whole));
-    if wanted.any(&Product::WITH_GROUND) {
+    if wanted.shows_terrain() {
         return ground_of(area, terrain);
     }
     Ground {

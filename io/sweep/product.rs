@@ -87,20 +87,30 @@ impl Product {
         }
     }
 
-    /// Those with a map of the network over shaded terrain.
-    pub(super) const WITH_GROUND: [Self; 8] = [
-        Self::Margin,
-        Self::Power,
-        Self::PathLoss,
-        Self::FieldStrength,
-        Self::Rate,
-        Self::BestServer,
-        Self::Servers,
-        Self::Sheet,
-    ];
-
     /// Those made of the cells of single sites.
     pub(super) const OF_SITES: [Self; 2] = [Self::Sites, Self::SiteMaps];
+
+    /// True if it shows the network over shaded terrain.
+    fn shows_terrain(self) -> bool {
+        match self {
+            Self::Margin
+            | Self::Power
+            | Self::PathLoss
+            | Self::FieldStrength
+            | Self::Rate
+            | Self::BestServer
+            | Self::Servers
+            | Self::Sheet => true,
+            // Maps of sites have terrain of their own.
+            Self::SecondServer
+            | Self::Sites
+            | Self::SiteMaps
+            | Self::Overlay
+            | Self::Kmz
+            | Self::Outlines
+            | Self::Cells => false,
+        }
+    }
 
     /// Name on the command line.
     #[must_use]
@@ -159,6 +169,11 @@ impl Wanted {
     pub(super) fn is_auto(&self, layer: Layer) -> bool {
         let choice = map_layer(layer).and_then(|layer| self.maps.get(&layer));
         choice.is_some_and(Choice::is_auto)
+    }
+
+    /// True if a product shows the network over shaded terrain.
+    pub(super) fn shows_terrain(&self) -> bool {
+        self.products.iter().any(|product| product.shows_terrain())
     }
 
     /// True if one of these is wanted.
