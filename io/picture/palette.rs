@@ -3,15 +3,13 @@
 /// Colours that a palette holds.
 const PALETTE_MAX: usize = 256;
 
-/// Pixels whose colours agree in the upper six bits of each channel.
-#[derive(Clone, Copy, Default)]
-struct Bin {
-    count: u32,
-    /// The colour of most of them, if one has more than half (R. S. Boyer, J. S. Moore, "MJRTY",
-    /// 1981), else one of them.
-    colour: [u8; 3],
-    lead: u32,
-}
+/// Pixels whose colours agree in the upper six bits of each channel: their number, the colour of most
+/// of them, if one has more than half (R. S. Boyer, J. S. Moore, "MJRTY", 1981), else of one of them,
+/// and its lead. Whole numbers, because memory for zeros of those is taken only where it is written.
+type Bin = [u32; 3];
+
+/// Number of bins.
+const BINS: usize = 1 << 18;
 
 fn bin([r, g, b, _]: [u8; 4]) -> usize {
     (usize::from(r) >> 2) << 12 | (usize::from(g) >> 2) << 6 | usize::from(b) >> 2
@@ -20,36 +18,42 @@ fn bin([r, g, b, _]: [u8; 4]) -> usize {
 /// A palette and the index of each pixel; `None` for a picture that is not opaque. Colours in one
 /// bin become one; of more than 256 bins the fullest stay, the others take the nearest.
 pub(super) fn indexed(pixels: &[[u8; 4]]) -> Option<(Vec<[u8; 3]>, Vec<u8>)> {
-    let mut bins = vec![Bin::default(); 1 << 18];
+    let mut bins: Vec<Bin> = vec![[0; 3]; BINS];
+    let mut used = Vec::new();
     let mut is_opaque = true;
     // Runs of one colour are counted at once.
     for run in pixels.chunk_by(|one, next| one == next) {
-        let [r, g, b, alpha] = run[0];
-        is_opaque &= alpha == 255;
-        let count = run.len() as u32;
-        let bin = &mut bins[bin(run[0])];
-        bin.count += count;
-        if bin.colour == [r, g, b] {
-            bin.lead += count;
-        } else if bin.lead >= count {
-            bin.lead -= count;
+        is_opaque &= run[0][3] == 255;
+        let (at, colour, many) = (bin(run[0]), u32::from_le_bytes(run[0]), run.len() as u32);
+        let [count, most, lead] = &mut bins[at];
+        if *count == 0 {
+            used.push(at);
+        }
+        *count += many;
+        if *most == colour {
+            *lead += many;
+        } else if *lead >= many {
+            *lead -= many;
         } else {
-            (bin.colour, bin.lead) = ([r, g, b], count - bin.lead);
+            (*most, *lead) = (colour, many - *lead);
         }
     }
     if !is_opaque {
         return None;
     }
-    let mut used: Vec<usize> = (0..bins.len()).filter(|&at| bins[at].count > 0).collect();
-    used.sort_by_key(|&at| (u32::MAX - bins[at].count, at));
+    let colour = |at: usize| {
+        let [r, g, b, _] = bins[at][1].to_le_bytes();
+        [r, g, b]
+    };
+    used.sort_by_key(|&at| (u32::MAX - bins[at][0], at));
     let kept = used.len().min(PALETTE_MAX);
-    let palette: Vec<[u8; 3]> = used[..kept].iter().map(|&at| bins[at].colour).collect();
-    let mut indices = vec![0_u8; bins.len()];
+    let palette: Vec<[u8; 3]> = used[..kept].iter().map(|&at| colour(at)).collect();
+    let mut indices = vec![0_u8; BINS];
     for (number, &at) in used.iter().enumerate() {
         let index = if number < kept {
             number
         } else {
-            nearest(&palette, bins[at].colour)
+            nearest(&palette, colour(at))
         };
         indices[at] = index as u8;
     }

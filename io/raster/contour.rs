@@ -29,8 +29,12 @@ pub fn contours(grid: &Grid, levels: &[f64]) -> Vec<Vec<Polygon>> {
             Lattice::new(grid, [cut, columns], -360.0),
         ]
     };
-    let areas = |&level: &f64| parts.iter().flat_map(|part| part.areas(level)).collect();
-    levels.par_iter().map(areas).collect()
+    // Steps along outlines are none before and after: levels share the room for them.
+    let areas = |next: &mut Vec<u32>, &level: &f64| {
+        let areas = parts.iter().flat_map(|part| part.areas(level, next));
+        areas.collect()
+    };
+    levels.par_iter().map_init(Vec::new, areas).collect()
 }
 
 /// The middles of cells, with a border of nothing around them.
@@ -165,10 +169,12 @@ impl<'a> Lattice<'a> {
         [p[0] + (q[0] - p[0]) * t, p[1] + (q[1] - p[1]) * t]
     }
 
-    /// For each crossed edge the next one along the outline, high ground to the left.
-    fn steps(&self, level: f64) -> Vec<u32> {
+    /// Fills in for each crossed edge the next one along the outline, high ground to the left. Returns
+    /// the edges filled in, in their order.
+    fn steps(&self, level: f64, next: &mut Vec<u32>) -> Vec<u32> {
         let (width, height) = (self.width(), self.height());
-        let mut next = vec![NONE; 2 * width * height];
+        next.resize(2 * width * height, NONE);
+        let mut crossed = Vec::new();
         for j in 0..height - 1 {
             let rows = &self.values[j * width..][..2 * width];
             let (north, south) = rows.split_at(width);
@@ -201,17 +207,22 @@ impl<'a> Lattice<'a> {
                     } else {
                         entries.next()
                     };
-                    next[edges[k]] = to.map_or(NONE, |to| edges[to] as u32);
+                    if let Some(to) = to {
+                        next[edges[k]] = edges[to] as u32;
+                        crossed.push(edges[k] as u32);
+                    }
                 }
             }
         }
-        next
+        crossed.sort_unstable();
+        crossed
     }
 
-    fn areas(&self, level: f64) -> Vec<Polygon> {
-        let mut next = self.steps(level);
+    fn areas(&self, level: f64, next: &mut Vec<u32>) -> Vec<Polygon> {
+        let starts = self.steps(level, next);
         let (mut outer, mut holes) = (Vec::new(), Vec::new());
-        for start in 0..next.len() {
+        for start in starts {
+            let start = start as usize;
             if next[start] == NONE {
                 continue;
             }

@@ -73,13 +73,16 @@ pub fn write(
             .filter(|unit| unit.variant == index)
             .copied()
             .collect();
-        let sink = Sink::new(sweep, units.clone(), &folder, wanted)?;
         // Heights of maps are read beside the first units.
         let known = heights.take();
         let ground = || known.unwrap_or_else(|| ground(plan, terrain, wanted));
-        let (fed, ground) = rayon::join(|| sink.feed(units, supply), ground);
-        fed?;
-        let ground = &*heights.insert(ground);
+        let feed = || {
+            let sink = Sink::new(sweep, units.clone(), &folder, wanted)?;
+            sink.feed(units, supply)?;
+            Ok::<_, SweepError>(sink)
+        };
+        let (sink, ground) = rayon::join(feed, ground);
+        let (sink, ground) = (sink?, &*heights.insert(ground));
         step(&format!("files of {}", variant.name()))?;
         let Gathered {
             network,

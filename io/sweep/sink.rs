@@ -8,6 +8,8 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
+use rayon::prelude::*;
+
 use super::fold::{Joining, Network};
 use super::fold_tile::{Layer, TileFold};
 use super::overview::{map_level, paste};
@@ -334,14 +336,17 @@ impl UnitSink<'_, '_> {
             fold,
             ..
         } = self;
-        for layer in &sink.layers {
+        // Side by side, so that a thread without units helps with the last one.
+        let put = |layer: &LayerSink| {
             let values = fold.layer(layer.layer);
             let cells = Cells {
                 bands: &[&values],
                 stride: window.cols as usize,
             };
-            sink.put(layer, window, Some(cells))?;
-        }
+            sink.put(layer, window, Some(cells))
+        };
+        let layers = sink.layers.par_iter().with_max_len(1);
+        layers.try_for_each(put)?;
         let part = fold.count(&sink.sweep.plan, unit.row);
         let place = sink
             .order

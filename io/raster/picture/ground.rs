@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::super::geometry::GridGeometry;
 use super::super::grid::Grid;
 use super::paper;
-use super::shade::{Light, hillshade, redraw};
+use super::shade::{Light, Redrawing, hillshade, is_coarser, redraw};
 use super::style::{Classes, Colours, Style};
 use crate::picture::{Bitmap, Rgba, over, shaded};
 
@@ -62,36 +62,34 @@ impl Relief {
                 has_voids: false,
             };
         };
-        let (heights, lit) = rayon::join(
-            || redraw(&terrain.heights, frame),
-            || redraw(&terrain.brightness, frame),
-        );
-        let (cols, level) = (frame.cols as usize, Light::default().level());
-        let mut codes = vec![0; heights.cells.len()];
-        let rows = codes
-            .par_chunks_mut(cols)
-            .zip(heights.cells.par_chunks(cols));
-        let rows = rows.zip(lit.cells.par_chunks(cols)).enumerate();
-        rows.for_each(|(row, ((codes, heights), lit))| {
-            let pixels = codes.iter_mut().zip(heights).zip(lit).enumerate();
-            for (col, ((code, &height_m), &lit)) in pixels {
+        let heights = Redrawing::new(&terrain.heights, frame);
+        let brightness = Redrawing::new(&terrain.brightness, frame);
+        let (cols, relative) = (frame.cols as usize, 1.0 / Light::default().level());
+        let mut codes = vec![0; cols * frame.rows as usize];
+        let rows = codes.par_chunks_mut(cols).zip(0..frame.rows);
+        let room = || (Vec::new(), [vec![f32::NAN; cols], vec![f32::NAN; cols]]);
+        rows.for_each_init(room, |(lines, [height, lit]), (codes, row)| {
+            heights.row(row, lines, height);
+            brightness.row(row, lines, lit);
+            let pixels = codes.iter_mut().zip(height).zip(lit).enumerate();
+            for (col, ((code, height_m), lit)) in pixels {
                 *code = if height_m.is_nan() || lit.is_nan() {
-                    VOID + u8::from((row + col) % 8 < 2)
+                    VOID + u8::from((row as usize + col) % 8 < 2)
                 } else {
-                    shade(height_m == 0.0, f64::from(lit) / level)
+                    shade(*height_m == 0.0, f64::from(*lit) * relative)
                 };
             }
         });
-        let is_land = |at: usize| {
-            let height_m = heights.cells[at];
-            if height_m.is_nan() {
-                height_m
-            } else {
-                f32::from(height_m != 0.0)
+        let coast = borders(frame, |row, kinds| {
+            for (kind, code) in kinds.iter_mut().zip(&codes[row * cols..]) {
+                *kind = match code {
+                    &(VOID..) => NO_KIND,
+                    code => u16::from(usize::from(*code) < LAND_SHADES),
+                };
             }
-        };
+        });
         Self {
-            coast: borders(frame, is_land),
+            coast,
             frame,
             codes,
             has_voids: terrain
@@ -119,11 +117,15 @@ impl Relief {
 }
 
 /// Code of ground of this brightness, relative to level ground.
+#[inline]
 fn shade(is_sea: bool, brightness: f64) -> u8 {
-    let kind = usize::from(is_sea);
-    let (first, count) = [(0, LAND_SHADES), (LAND_SHADES, SEA_SHADES)][kind];
-    let index = LEVEL[kind] + (brightness - 1.0) / STEP[kind];
-    first as u8 + (index + 0.5).clamp(0.0, (count - 1) as f64) as u8
+    // Factors instead of quotients, selected without a branch: this is done for every pixel.
+    const PER_UNIT: [f64; 2] = [1.0 / STEP[0], 1.0 / STEP[1]];
+    let kind = |land: f64, sea: f64| if is_sea { sea } else { land };
+    let last = kind((LAND_SHADES - 1) as f64, (SEA_SHADES - 1) as f64);
+    let index = kind(LEVEL[0], LEVEL[1]) + (brightness - 1.0) * kind(PER_UNIT[0], PER_UNIT[1]);
+    let first = if is_sea { LAND_SHADES as u8 } else { 0 };
+    first + (index + 0.5).clamp(0.0, last) as u8
 }
 
 /// Base colour and brightness of a code below [`VOID`].
@@ -150,11 +152,8 @@ pub(super) fn draw(
 ) {
     let frame = relief.frame;
     let classes = Classes::new(style);
-    let mut pixels = values(layer, style, &classes, frame);
+    let pixels = values(layer, style, &classes, relief, computed);
     let outside = classes.count() as u16;
-    if let Some(computed) = computed {
-        mark_outside(&mut pixels, computed, relief, outside);
-    }
     let mut table: Vec<[Rgba; CODES]> = (0..classes.count())
         .map(|class| std::array::from_fn(|code| colour(classes.colour(class), code)))
         .collect();
@@ -187,14 +186,16 @@ pub(super) fn draw(
         *pixel = over(*pixel, paper::INK, cover);
     };
     if matches!(style.colours, Colours::Categories(_)) {
-        let kind = |at: usize| match pixels[at] {
-            0 => f32::NAN,
-            class if class == outside => f32::NAN,
-            class => f32::from(class),
-        };
-        borders(frame, kind)
-            .into_iter()
-            .for_each(|at| darken(at as usize, 0.2));
+        let change = borders(frame, |row, kinds| {
+            for (kind, &class) in kinds.iter_mut().zip(&pixels[row * cols..]) {
+                *kind = if class == 0 || class == outside {
+                    NO_KIND
+                } else {
+                    class
+                };
+            }
+        });
+        change.into_iter().for_each(|at| darken(at as usize, 0.2));
     }
     relief
         .coast
@@ -202,41 +203,20 @@ pub(super) fn draw(
         .for_each(|&at| darken(at as usize, coast));
     if computed.is_some() {
         // The rim of what was computed, but not where it ends at ground of unknown height.
-        let side = |at: usize| match pixels[at] {
-            class if class == outside => 1.0,
-            _ if relief.is_void(at) => f32::NAN,
-            _ => 0.0,
-        };
-        let rim = borders(frame, side);
+        let rim = borders(frame, |row, kinds| {
+            for (kind, &class) in kinds.iter_mut().zip(&pixels[row * cols..]) {
+                *kind = u16::from(class == outside);
+            }
+            if relief.has_voids {
+                for (col, kind) in kinds.iter_mut().enumerate() {
+                    if *kind == 0 && relief.is_void(row * cols + col) {
+                        *kind = NO_KIND;
+                    }
+                }
+            }
+        });
         rim.into_iter().for_each(|at| darken(at as usize, 0.75));
     }
-}
-
-/// Gives the class `outside` to pixels of known ground where nothing was computed: where `computed` is
-/// NaN.
-fn mark_outside(pixels: &mut [u16], computed: &Grid, relief: &Relief, outside: u16) {
-    let frame = relief.frame;
-    let columns = frame.cols as usize;
-    let cell = computed.geometry;
-    // What lies west of the raster becomes a column that it does not have.
-    let from_cols: Vec<usize> = (0..frame.cols)
-        .map(|col| cell.at(cell.north_deg, frame.lon_deg(col))[0].floor() as i64 as usize)
-        .collect();
-    let rows = pixels.par_chunks_mut(columns).zip(0..frame.rows);
-    rows.for_each(|(out, row)| {
-        let from_row = cell.at(frame.lat_deg(row), cell.west_deg)[1].floor();
-        let inside = (0.0..f64::from(cell.rows)).contains(&from_row);
-        let line = inside.then(|| computed.row(from_row as u32)).flatten();
-        let line = line.unwrap_or_default();
-        for (col, out) in out.iter_mut().enumerate() {
-            let is_known = line
-                .get(from_cols[col])
-                .is_some_and(|value| !value.is_nan());
-            if *out == 0 && !is_known && !relief.is_void(row as usize * columns + col) {
-                *out = outside;
-            }
-        }
-    });
 }
 
 /// Colour of a class on ground of this code.
@@ -258,61 +238,153 @@ fn colour(colour: Option<Rgba>, code: usize) -> Rgba {
     over(bare, lit, 0.94)
 }
 
-/// Classes of the layer's values at the pixels of the frame; 0 without a value.
-fn values(layer: &Grid, style: &Style, classes: &Classes, frame: GridGeometry) -> Vec<u16> {
-    let cell = layer.geometry;
-    let is_finer = frame.cell_lon_deg > 1.5 * cell.cell_lon_deg
-        || frame.cell_lat_deg > 1.5 * cell.cell_lat_deg;
-    if is_finer && !matches!(style.colours, Colours::Categories(_)) {
-        // Means where cells of a ramp are smaller than pixels.
-        let means = redraw(layer, frame);
-        return means
-            .cells
-            .par_iter()
-            .map(|&value| classes.of(value))
-            .collect();
-    }
-    let of_cells: Vec<u16> = layer
-        .cells
-        .par_iter()
-        .map(|&value| classes.of(value))
-        .collect();
-    // The nearest cell: its row does not depend on the column of the pixel, nor the other way.
-    let from_col = |col: u32| cell.at(cell.north_deg, frame.lon_deg(col))[0].floor() as i64;
-    let from_row = |row: u32| cell.at(frame.lat_deg(row), cell.west_deg)[1].floor() as i64;
-    let (cols, rows) = (i64::from(cell.cols), i64::from(cell.rows));
-    let from_cols: Vec<i64> = (0..frame.cols).map(from_col).collect();
-    let mut out = vec![0; frame.cols as usize * frame.rows as usize];
-    let lines = out.par_chunks_mut(frame.cols as usize).zip(0..frame.rows);
-    lines.for_each(|(out, row)| {
-        let row = from_row(row);
-        if !(0..rows).contains(&row) {
-            return;
-        }
-        let cells = &of_cells[(row * cols) as usize..][..cols as usize];
-        for (out, &col) in out.iter_mut().zip(&from_cols) {
-            if (0..cols).contains(&col) {
-                *out = cells[col as usize];
+/// Classes of the layer's values at the pixels of the frame; 0 without a value, the number of classes
+/// on known ground where nothing was computed: where `computed` is NaN.
+fn values(
+    layer: &Grid,
+    style: &Style,
+    classes: &Classes,
+    relief: &Relief,
+    computed: Option<&Grid>,
+) -> Vec<u16> {
+    let frame = relief.frame;
+    let (wide, outside) = (frame.cols as usize, classes.count() as u16);
+    let of_cells = |grid: &Grid, class: &(dyn Fn(f32) -> u16 + Sync)| -> Vec<u16> {
+        let cells = grid.cells.par_iter().with_min_len(1 << 12);
+        cells.map(|&value| class(value)).collect()
+    };
+    let is_ramp = !matches!(style.colours, Colours::Categories(_));
+    // Means where cells of a ramp are smaller than pixels, else the nearest cell.
+    let is_mean = is_ramp && is_coarser(layer.geometry, frame);
+    let drawn = is_mean.then(|| redraw(layer, frame));
+    let own = of_cells(drawn.as_ref().unwrap_or(layer), &|value| classes.of(value));
+    let gaps = computed.map(|computed| {
+        let gap = |value: f32| if value.is_nan() { outside } else { 0 };
+        (of_cells(computed, &gap), computed.geometry)
+    });
+    let gaps = gaps.as_ref();
+    let gaps = gaps.map(|(gaps, cell)| Nearest::new(gaps, *cell, frame, outside));
+    let (mut pixels, nearest) = if is_mean {
+        (own, None)
+    } else {
+        let nearest = Nearest::new(&own, layer.geometry, frame, 0);
+        (vec![0; wide * frame.rows as usize], Some(nearest))
+    };
+    let strips = pixels.par_chunks_mut(STRIP * wide).enumerate();
+    strips.for_each(|(strip, out)| {
+        let (mut own, mut gap) = (Line::default(), Line::default());
+        for (index, out) in out.chunks_exact_mut(wide).enumerate() {
+            let row = strip * STRIP + index;
+            if let Some(nearest) = &nearest {
+                out.copy_from_slice(own.draw(nearest, row));
+            }
+            let Some(gaps) = &gaps else { continue };
+            // Without a branch: vector code.
+            for (class, &gap) in out.iter_mut().zip(gap.draw(gaps, row)) {
+                *class = if *class == 0 { gap } else { *class };
+            }
+            if relief.has_voids {
+                for (col, class) in out.iter_mut().enumerate() {
+                    if *class == outside && relief.is_void(row * wide + col) {
+                        *class = 0;
+                    }
+                }
             }
         }
     });
-    out
+    pixels
 }
 
-/// Pixels at which `kind` changes to the east or south; NaN is no kind.
-fn borders(frame: GridGeometry, kind: impl Fn(usize) -> f32 + Sync) -> Vec<u32> {
-    let cols = frame.cols as usize;
-    let rows = (0..frame.rows.saturating_sub(1) as usize).into_par_iter();
-    let of_row = |row: usize| {
+/// Rows of pixels drawn in one go: neighbours often have the same cells.
+const STRIP: usize = 32;
+
+/// The nearest cells at the pixels of a frame.
+struct Nearest<'a> {
+    cells: &'a [u16],
+    /// For off the raster.
+    beyond: u16,
+    cols: usize,
+    /// Columns of the cells under each column of pixels; what lies west of the raster is one that it
+    /// does not have. They do not depend on the row of pixels, nor the other way.
+    from_cols: Vec<usize>,
+    from_rows: Vec<i64>,
+}
+
+impl<'a> Nearest<'a> {
+    fn new(cells: &'a [u16], cell: GridGeometry, frame: GridGeometry, beyond: u16) -> Self {
+        let from_col = |col: u32| cell.at(cell.north_deg, frame.lon_deg(col))[0].floor();
+        let from_row = |row: u32| cell.at(frame.lat_deg(row), cell.west_deg)[1].floor();
+        Self {
+            cells,
+            beyond,
+            cols: cell.cols as usize,
+            from_cols: (0..frame.cols)
+                .map(|col| from_col(col) as i64 as usize)
+                .collect(),
+            from_rows: (0..frame.rows).map(|row| from_row(row) as i64).collect(),
+        }
+    }
+}
+
+/// The row of pixels that was drawn last.
+#[derive(Default)]
+struct Line {
+    from: Option<i64>,
+    pixels: Vec<u16>,
+}
+
+impl Line {
+    /// Draws a row of the frame, unless it is made of the same cells.
+    fn draw(&mut self, nearest: &Nearest<'_>, row: usize) -> &[u16] {
+        let from = nearest.from_rows[row];
+        if self.from.replace(from) != Some(from) {
+            let cells = usize::try_from(from).ok();
+            let cells = cells.and_then(|from| nearest.cells.get(from * nearest.cols..));
+            let cells = cells.and_then(|cells| cells.get(..nearest.cols));
+            let cells = cells.unwrap_or_default();
+            let pixel = |&col: &usize| cells.get(col).copied().unwrap_or(nearest.beyond);
+            self.pixels.clear();
+            self.pixels.extend(nearest.from_cols.iter().map(pixel));
+        }
+        &self.pixels
+    }
+}
+
+/// Kind of pixels that have none.
+const NO_KIND: u16 = u16::MAX;
+
+/// Pixels at which the kind changes to the east or south; `kinds` fills in those of a row.
+fn borders(frame: GridGeometry, kinds: impl Fn(usize, &mut [u16]) + Sync) -> Vec<u32> {
+    let (cols, last) = (frame.cols as usize, frame.rows as usize - 1);
+    let strips: Vec<usize> = (0..last).step_by(STRIP).collect();
+    let of_strip = |&first: &usize| {
         let mut found = Vec::new();
-        for at in row * cols..(row + 1) * cols - 1 {
-            let here = kind(at);
-            let differs = |other: f32| !other.is_nan() && other != here;
-            if !here.is_nan() && (differs(kind(at + 1)) || differs(kind(at + cols))) {
-                found.push(at as u32);
+        let (mut here, mut south) = (vec![NO_KIND; cols], vec![NO_KIND; cols]);
+        let mut changes = vec![false; cols - 1];
+        kinds(first, &mut south);
+        for row in first..last.min(first + STRIP) {
+            std::mem::swap(&mut here, &mut south);
+            kinds(row + 1, &mut south);
+            // Without a branch: vector code.
+            let around = here.array_windows::<2>().zip(&south);
+            for (change, (&[kind, east], &south)) in changes.iter_mut().zip(around) {
+                let differs = |other: u16| (other != NO_KIND) & (other != kind);
+                *change = (kind != NO_KIND) & (differs(east) | differs(south));
+            }
+            for (number, some) in changes.chunks(CHANGES).enumerate() {
+                if !some.iter().fold(false, |any, change| any | change) {
+                    continue;
+                }
+                let places = some.iter().enumerate().filter(|(_, change)| **change);
+                let start = row * cols + number * CHANGES;
+                found.extend(places.map(|(col, _)| (start + col) as u32));
             }
         }
         found
     };
-    rows.map(of_row).collect::<Vec<_>>().concat()
+    let found: Vec<Vec<u32>> = strips.par_iter().map(of_strip).collect();
+    found.concat()
 }
+
+/// Pixels looked at together for changes, which are rare.
+const CHANGES: usize = 64;

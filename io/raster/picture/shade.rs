@@ -130,40 +130,89 @@ pub fn hillshade(elevation: &Grid, light: Light) -> Grid {
 /// smaller, between the four nearest where they are larger.
 #[must_use]
 pub fn redraw(grid: &Grid, frame: GridGeometry) -> Grid {
-    let from = grid.geometry;
-    let step = [
-        frame.cell_lon_deg / from.cell_lon_deg,
-        frame.cell_lat_deg / from.cell_lat_deg,
-    ];
-    // Columns of pixels do not depend on their rows, nor the other way.
-    let x = |col| from.at(from.north_deg, frame.lon_deg(col))[0];
-    let y = |row| from.at(frame.lat_deg(row), from.west_deg)[1];
+    let redrawing = Redrawing::new(grid, frame);
     let mut cells = vec![f32::NAN; frame.cols as usize * frame.rows as usize];
-    let rows = (cells.par_chunks_mut(frame.cols as usize)).zip(0..frame.rows);
-    if step[0].max(step[1]) > 1.5 {
-        let spans: Vec<_> = (0..frame.cols)
-            .map(|col| span(x(col), step[0], from.cols))
-            .collect();
-        rows.for_each(|(out, row)| {
-            let lines = span(y(row), step[1], from.rows);
-            for (out, columns) in out.iter_mut().zip(&spans) {
-                *out = mean_under(grid, lines.clone(), columns.clone());
-            }
-        });
-    } else {
-        let pairs: Vec<_> = (0..frame.cols).map(|col| pair(x(col), from.cols)).collect();
-        rows.for_each(|(out, row)| {
-            let (lines, shares) = pair(y(row), from.rows);
-            let lines = lines.map(|row| grid.row(row as u32).expect("a row of the raster"));
-            for (out, (columns, weights)) in out.iter_mut().zip(&pairs) {
-                *out = between(lines, shares, *columns, *weights);
-            }
-        });
-    }
+    let rows = cells.par_chunks_mut(frame.cols as usize).zip(0..frame.rows);
+    rows.for_each_init(Vec::new, |lines, (out, row)| redrawing.row(row, lines, out));
     Grid {
         geometry: frame,
         cells,
     }
+}
+
+/// [`redraw`] row by row.
+pub(super) struct Redrawing<'a> {
+    grid: &'a Grid,
+    frame: GridGeometry,
+    columns: Columns,
+}
+
+/// What the pixels of a column are made of: columns of pixels do not depend on their rows, nor the
+/// other way.
+enum Columns {
+    /// The columns of cells under it.
+    Under(Vec<Range<usize>>),
+    /// The two columns of cells on its sides, and their weights.
+    Between(Vec<([usize; 2], [f64; 2])>),
+}
+
+impl<'a> Redrawing<'a> {
+    /// `grid` in `frame`.
+    pub fn new(grid: &'a Grid, frame: GridGeometry) -> Self {
+        let from = grid.geometry;
+        let x = |col| from.at(from.north_deg, frame.lon_deg(col))[0];
+        let [step, _] = steps(from, frame);
+        let columns = if is_coarser(from, frame) {
+            let span = |col| span(x(col), step, from.cols);
+            Columns::Under((0..frame.cols).map(span).collect())
+        } else {
+            Columns::Between((0..frame.cols).map(|col| pair(x(col), from.cols)).collect())
+        };
+        Self {
+            grid,
+            frame,
+            columns,
+        }
+    }
+
+    /// Draws a row of the frame; `lines` is room for what it is made of.
+    pub fn row(&self, row: u32, lines: &mut Vec<[f64; 2]>, out: &mut [f32]) {
+        let from = self.grid.geometry;
+        let [_, y] = from.at(self.frame.lat_deg(row), from.west_deg);
+        match &self.columns {
+            Columns::Under(spans) => {
+                let [_, step] = steps(from, self.frame);
+                let rows = span(y, step, from.rows);
+                for (out, columns) in out.iter_mut().zip(spans) {
+                    *out = mean_under(self.grid, rows.clone(), columns.clone());
+                }
+            }
+            Columns::Between(pairs) => {
+                let (rows, shares) = pair(y, from.rows);
+                let [north, south] =
+                    rows.map(|row| self.grid.row(row as u32).expect("a row of the raster"));
+                lines.clear();
+                let cells = north.iter().zip(south);
+                lines.extend(cells.map(|(&north, &south)| weighted([north, south], shares)));
+                for (out, (columns, weights)) in out.iter_mut().zip(pairs) {
+                    *out = between(columns.map(|column| lines[column]), *weights);
+                }
+            }
+        }
+    }
+}
+
+/// Sides of the cells of `frame` in cells of `from`: east-west, north-south.
+fn steps(from: GridGeometry, frame: GridGeometry) -> [f64; 2] {
+    [
+        frame.cell_lon_deg / from.cell_lon_deg,
+        frame.cell_lat_deg / from.cell_lat_deg,
+    ]
+}
+
+/// True if the cells of `frame` are so much larger than those of `from` that each is a mean.
+pub(super) fn is_coarser(from: GridGeometry, frame: GridGeometry) -> bool {
+    steps(from, frame).into_iter().any(|step| step > 1.5)
 }
 
 /// The cells of `count` under a pixel of `step` cells whose middle is at `at`.
@@ -206,22 +255,28 @@ fn pair(at: f64, count: u32) -> ([usize; 2], [f64; 2]) {
     )
 }
 
-/// Bilinear between the middles of cells; those without data take no part.
+/// Sum of two cells by their weights, and the weight of those with data.
 #[inline]
-fn between(lines: [&[f32]; 2], shares: [f64; 2], columns: [usize; 2], weights: [f64; 2]) -> f32 {
+fn weighted(cells: [f32; 2], weights: [f64; 2]) -> [f64; 2] {
     let (mut sum, mut all) = (0.0, 0.0);
-    for (line, share) in lines.iter().zip(shares) {
-        for (column, weight) in columns.into_iter().zip(weights) {
-            let (value, weight) = (line[column], weight * share);
-            // Selected, not branched: coasts and rims are unpredictable.
-            sum += if value.is_nan() {
-                0.0
-            } else {
-                weight * f64::from(value)
-            };
-            all += if value.is_nan() { 0.0 } else { weight };
-        }
+    for (cell, weight) in cells.into_iter().zip(weights) {
+        // Selected, not branched: coasts and rims are unpredictable.
+        sum += if cell.is_nan() {
+            0.0
+        } else {
+            weight * f64::from(cell)
+        };
+        all += if cell.is_nan() { 0.0 } else { weight };
     }
+    [sum, all]
+}
+
+/// Bilinear between the middles of cells, of which those without data take no part: from the sums
+/// and weights of two columns.
+#[inline]
+fn between([west, east]: [[f64; 2]; 2], weights: [f64; 2]) -> f32 {
+    let sum = west[0] * weights[0] + east[0] * weights[1];
+    let all = west[1] * weights[0] + east[1] * weights[1];
     // Less than half of the weight has data: the place itself has none.
     if all < 0.5 {
         f32::NAN
