@@ -147,7 +147,7 @@ pub(super) struct Redrawing<'a> {
     columns: Columns,
 }
 
-/// What the pixels of a column are made of: columns of pixels do not depend on their rows, nor the
+/// Cells under the pixels of each column: columns of pixels do not depend on their rows, nor the
 /// other way.
 enum Columns {
     /// The columns of cells under it.
@@ -175,7 +175,7 @@ impl<'a> Redrawing<'a> {
         }
     }
 
-    /// Draws a row of the frame; `lines` is room for what it is made of.
+    /// Draws a row of the frame; `lines` is room for weighted sums of cells.
     pub fn row(&self, row: u32, lines: &mut Vec<[f64; 2]>, out: &mut [f32]) {
         let from = self.grid.geometry;
         let [_, y] = from.at(self.frame.lat_deg(row), from.west_deg);
