@@ -175,7 +175,7 @@ impl<'a> Redrawing<'a> {
         }
     }
 
-    /// Draws a row of the frame; `lines` is room for weighted sums of cells.
+    /// Draws a row of the frame; `lines` is a buffer of weighted sums of cells.
     pub fn row(&self, row: u32, lines: &mut Vec<[f64; 2]>, out: &mut [f32]) {
         let from = self.grid.geometry;
         let [_, y] = from.at(self.frame.lat_deg(row), from.west_deg);
