@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::super::geometry::GridGeometry;
 use super::super::grid::Grid;
 use super::paper;
+use super::pixels::{Line, NO_KIND, Nearest, STRIP, borders};
 use super::shade::{Light, Redrawing, hillshade, is_coarser, redraw};
 use super::style::{Classes, Colours, Style};
 use crate::picture::{Bitmap, Rgba, over, shaded};
@@ -105,9 +106,12 @@ impl Relief {
         self.frame
     }
 
-    /// True if the height of the ground at a pixel is not known.
-    fn is_void(&self, at: usize) -> bool {
-        self.codes.get(at).is_some_and(|&code| code >= VOID)
+    /// The codes of a row of pixels, if the height of some ground in it is not known.
+    fn voids(&self, row: usize) -> Option<&[u8]> {
+        let cols = self.frame.cols as usize;
+        let codes = self.codes.get(row * cols..)?.get(..cols)?;
+        let has_voids = codes.iter().fold(false, |any, &code| any | (code >= VOID));
+        has_voids.then_some(codes)
     }
 
     /// True if the height of some ground is not known.
@@ -207,11 +211,9 @@ pub(super) fn draw(
             for (kind, &class) in kinds.iter_mut().zip(&pixels[row * cols..]) {
                 *kind = u16::from(class == outside);
             }
-            if relief.has_voids {
-                for (col, kind) in kinds.iter_mut().enumerate() {
-                    if *kind == 0 && relief.is_void(row * cols + col) {
-                        *kind = NO_KIND;
-                    }
+            for (kind, &code) in kinds.iter_mut().zip(relief.voids(row).unwrap_or_default()) {
+                if *kind == 0 && code >= VOID {
+                    *kind = NO_KIND;
                 }
             }
         });
@@ -283,108 +285,12 @@ fn values(
             for (class, &gap) in out.iter_mut().zip(gap.draw(gaps, row)) {
                 *class = if *class == 0 { gap } else { *class };
             }
-            if relief.has_voids {
-                for (col, class) in out.iter_mut().enumerate() {
-                    if *class == outside && relief.is_void(row * wide + col) {
-                        *class = 0;
-                    }
+            for (class, &code) in out.iter_mut().zip(relief.voids(row).unwrap_or_default()) {
+                if *class == outside && code >= VOID {
+                    *class = 0;
                 }
             }
         }
     });
     pixels
 }
-
-/// Rows of pixels drawn in one go: neighbours often have the same cells.
-const STRIP: usize = 32;
-
-/// The nearest cells at the pixels of a frame.
-struct Nearest<'a> {
-    cells: &'a [u16],
-    /// For off the raster.
-    beyond: u16,
-    cols: usize,
-    /// Columns of the cells under each column of pixels; what lies west of the raster is one that it
-    /// does not have. They do not depend on the row of pixels, nor the other way.
-    from_cols: Vec<usize>,
-    from_rows: Vec<i64>,
-}
-
-impl<'a> Nearest<'a> {
-    fn new(cells: &'a [u16], cell: GridGeometry, frame: GridGeometry, beyond: u16) -> Self {
-        let from_col = |col: u32| cell.at(cell.north_deg, frame.lon_deg(col))[0].floor();
-        let from_row = |row: u32| cell.at(frame.lat_deg(row), cell.west_deg)[1].floor();
-        Self {
-            cells,
-            beyond,
-            cols: cell.cols as usize,
-            from_cols: (0..frame.cols)
-                .map(|col| from_col(col) as i64 as usize)
-                .collect(),
-            from_rows: (0..frame.rows).map(|row| from_row(row) as i64).collect(),
-        }
-    }
-}
-
-/// The row of pixels that was drawn last.
-#[derive(Default)]
-struct Line {
-    from: Option<i64>,
-    pixels: Vec<u16>,
-}
-
-impl Line {
-    /// Draws a row of the frame, unless it is made of the same cells.
-    fn draw(&mut self, nearest: &Nearest<'_>, row: usize) -> &[u16] {
-        let from = nearest.from_rows[row];
-        if self.from.replace(from) != Some(from) {
-            let cells = usize::try_from(from).ok();
-            let cells = cells.and_then(|from| nearest.cells.get(from * nearest.cols..));
-            let cells = cells.and_then(|cells| cells.get(..nearest.cols));
-            let cells = cells.unwrap_or_default();
-            let pixel = |&col: &usize| cells.get(col).copied().unwrap_or(nearest.beyond);
-            self.pixels.clear();
-            self.pixels.extend(nearest.from_cols.iter().map(pixel));
-        }
-        &self.pixels
-    }
-}
-
-/// Kind of pixels that have none.
-const NO_KIND: u16 = u16::MAX;
-
-/// Pixels at which the kind changes to the east or south; `kinds` fills in those of a row.
-fn borders(frame: GridGeometry, kinds: impl Fn(usize, &mut [u16]) + Sync) -> Vec<u32> {
-    let (cols, last) = (frame.cols as usize, frame.rows as usize - 1);
-    let strips: Vec<usize> = (0..last).step_by(STRIP).collect();
-    let of_strip = |&first: &usize| {
-        let mut found = Vec::new();
-        let (mut here, mut south) = (vec![NO_KIND; cols], vec![NO_KIND; cols]);
-        let mut changes = vec![false; cols - 1];
-        kinds(first, &mut south);
-        for row in first..last.min(first + STRIP) {
-            std::mem::swap(&mut here, &mut south);
-            kinds(row + 1, &mut south);
-            // Without a branch: vector code.
-            let around = here.array_windows::<2>().zip(&south);
-            for (change, (&[kind, east], &south)) in changes.iter_mut().zip(around) {
-                let differs = |other: u16| (other != NO_KIND) & (other != kind);
-                *change = (kind != NO_KIND) & (differs(east) | differs(south));
-            }
-            for (number, some) in changes.chunks(CHANGES).enumerate() {
-                if !some.iter().fold(false, |any, change| any | change) {
-                    continue;
-                }
-                let places = some.iter().enumerate().filter(|(_, change)| **change);
-                let start = row * cols + number * CHANGES;
-                found.extend(places.map(|(col, _)| (start + col) as u32));
-            }
-        }
-        found
-    };
-    let found: Vec<Vec<u32>> = strips.par_iter().map(of_strip).collect();
-    found.concat()
-}
-
-/// Pixels looked at together for changes, which are rare.
-const CHANGES: usize = 64;

@@ -10,6 +10,7 @@ mod map;
 mod marks;
 mod overlay;
 mod palette;
+mod pixels;
 mod shade;
 mod sheet;
 mod style;

@@ -1,0 +1,100 @@
+//! Pixels of a picture by rows: the nearest cells of a raster, and edges of areas.
+
+use rayon::prelude::*;
+
+use super::super::geometry::GridGeometry;
+
+/// Rows of pixels drawn in one go: neighbours often have the same cells.
+pub(super) const STRIP: usize = 32;
+
+/// The nearest cells at the pixels of a frame.
+pub(super) struct Nearest<'a> {
+    cells: &'a [u16],
+    /// For off the raster.
+    beyond: u16,
+    cols: usize,
+    /// Columns of the cells under each column of pixels; what lies west of the raster is one that it
+    /// does not have. They do not depend on the row of pixels, nor the other way.
+    from_cols: Vec<usize>,
+    from_rows: Vec<i64>,
+}
+
+impl<'a> Nearest<'a> {
+    /// `cells` of a raster under the pixels of `frame`; `beyond` off the raster.
+    pub fn new(cells: &'a [u16], cell: GridGeometry, frame: GridGeometry, beyond: u16) -> Self {
+        let from_col = |col: u32| cell.at(cell.north_deg, frame.lon_deg(col))[0].floor();
+        let from_row = |row: u32| cell.at(frame.lat_deg(row), cell.west_deg)[1].floor();
+        Self {
+            cells,
+            beyond,
+            cols: cell.cols as usize,
+            from_cols: (0..frame.cols)
+                .map(|col| from_col(col) as i64 as usize)
+                .collect(),
+            from_rows: (0..frame.rows).map(|row| from_row(row) as i64).collect(),
+        }
+    }
+}
+
+/// The row of pixels that was drawn last.
+#[derive(Default)]
+pub(super) struct Line {
+    from: Option<i64>,
+    pixels: Vec<u16>,
+}
+
+impl Line {
+    /// Draws a row of the frame, unless it is made of the same cells.
+    pub fn draw(&mut self, nearest: &Nearest<'_>, row: usize) -> &[u16] {
+        let from = nearest.from_rows[row];
+        if self.from.replace(from) != Some(from) {
+            let cells = usize::try_from(from).ok();
+            let cells = cells.and_then(|from| nearest.cells.get(from * nearest.cols..));
+            let cells = cells.and_then(|cells| cells.get(..nearest.cols));
+            let cells = cells.unwrap_or_default();
+            let pixel = |&col: &usize| cells.get(col).copied().unwrap_or(nearest.beyond);
+            self.pixels.clear();
+            self.pixels.extend(nearest.from_cols.iter().map(pixel));
+        }
+        &self.pixels
+    }
+}
+
+/// Kind of pixels that have none.
+pub(super) const NO_KIND: u16 = u16::MAX;
+
+/// Pixels at which the kind changes to the east or south; `kinds` fills in those of a row.
+pub(super) fn borders(frame: GridGeometry, kinds: impl Fn(usize, &mut [u16]) + Sync) -> Vec<u32> {
+    let (cols, last) = (frame.cols as usize, frame.rows as usize - 1);
+    let strips: Vec<usize> = (0..last).step_by(STRIP).collect();
+    let of_strip = |&first: &usize| {
+        let mut found = Vec::new();
+        let (mut here, mut south) = (vec![NO_KIND; cols], vec![NO_KIND; cols]);
+        let mut changes = vec![false; cols - 1];
+        kinds(first, &mut south);
+        for row in first..last.min(first + STRIP) {
+            std::mem::swap(&mut here, &mut south);
+            kinds(row + 1, &mut south);
+            // Without a branch: vector code.
+            let around = here.array_windows::<2>().zip(&south);
+            for (change, (&[kind, east], &south)) in changes.iter_mut().zip(around) {
+                let differs = |other: u16| (other != NO_KIND) & (other != kind);
+                *change = (kind != NO_KIND) & (differs(east) | differs(south));
+            }
+            for (number, some) in changes.chunks(CHANGES).enumerate() {
+                if !some.iter().fold(false, |any, change| any | change) {
+                    continue;
+                }
+                let places = some.iter().enumerate().filter(|(_, change)| **change);
+                let start = row * cols + number * CHANGES;
+                found.extend(places.map(|(col, _)| (start + col) as u32));
+            }
+        }
+        found
+    };
+    let found: Vec<Vec<u32>> = strips.par_iter().map(of_strip).collect();
+    found.concat()
+}
+
+/// Pixels looked at together for changes, which are rare.
+const CHANGES: usize = 64;
