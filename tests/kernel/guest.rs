@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use groundwave_systems::testing::fetched;
 
+use crate::daemon::PROGRAM;
 use crate::qemu;
 use crate::testbed::soak;
 
@@ -236,11 +237,14 @@ fn job(group: &Group) -> String {
     } else {
         asked.join(" ")
     };
-    let mut binary = qemu::quoted(&binary.display().to_string());
+    let binary = qemu::quoted(&binary.display().to_string());
     if matches!(group.machine, Machine::VirtualTime) {
-        // In memory: reading a page from a file while packets are under way would take time.
-        writeln!(job, "cp {binary} /run/tmp/tests || exit 1").unwrap();
-        "/run/tmp/tests".clone_into(&mut binary);
+        // In memory: reading a page from a file while packets are under way would take time, and a
+        // processor that waits for a file is idle, so that its clock jumps to the next timer.
+        for (file, name) in [(&binary, "tests"), (&qemu::quoted(PROGRAM), "program")] {
+            let copy = format!("/run/tmp/{name}");
+            writeln!(job, "cp {file} {copy} && mount --bind {copy} {file} || exit 1").unwrap();
+        }
     }
     let other = match group.machine {
         Machine::UserMode(_) => "::vm",

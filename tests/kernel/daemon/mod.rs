@@ -30,7 +30,7 @@ arms! {
 }
 
 /// The program.
-const PROGRAM: &str = env!("CARGO_BIN_EXE_groundwave");
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_groundwave");
 
 /// A running daemon on `port1` and `port2`, and a connection to it.
 struct Daemon {
