@@ -27,7 +27,7 @@ pub enum Phase {
     Propagate,
     /// Metrics and routes are derived from the link budgets.
     Route,
-    /// Automation answers what changed in this tick; one system after another.
+    /// Automation answers events, readings, links and times of this tick.
     Respond,
     /// Desired state is emitted as effects.
     Mirror,

@@ -21,7 +21,7 @@ use crate::model::automation::{
 #[derive(Component, Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
 #[serde(transparent)]
 #[garde(transparent)]
-#[require(FlowMemory)]
+#[require(FlowMemory, PlannedFlow)]
 pub struct Automation(#[garde(dive)] pub AutomationFlow);
 
 impl Kind for Automation {
@@ -50,7 +50,7 @@ impl ConfigObject for Automation {
     }
 }
 
-/// Memory of a flow between executions. Written by `evaluate`.
+/// Memory of a flow between executions. Written by the systems of automation.
 #[derive(Component, Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlowMemory {
     /// Version of the flow that it belongs to.
@@ -69,9 +69,9 @@ pub struct FlowMemory {
     pub variables: BTreeMap<String, Value>,
 }
 
-/// Plan of the steps of a flow. Derived by `evaluate`.
-#[derive(Component, Debug, Clone)]
-pub struct PlannedFlow(pub Arc<FlowPlan>);
+/// Plan of the steps of a flow. Derived by `plan_flows`.
+#[derive(Component, Debug, Clone, Default)]
+pub struct PlannedFlow(pub Option<Arc<FlowPlan>>);
 
 /// Kind of an execution.
 pub struct ExecutionKind;
@@ -223,11 +223,11 @@ pub struct ExecutionRecord {
 }
 
 /// An execution. Written by `automation.trigger`, `automation.cancel`, `automation.finish` and
-/// `evaluate`.
+/// `run_executions`.
 #[derive(Component, Debug, Clone, PartialEq)]
 pub struct Execution(pub Arc<ExecutionRecord>);
 
-/// Plan of the version of an unfinished execution. Derived by `evaluate`.
+/// Plan of the version of an unfinished execution. Derived by `run_executions`.
 #[derive(Component, Debug, Clone)]
 pub struct ExecutionPlan(pub Arc<FlowPlan>);
 
@@ -289,7 +289,7 @@ pub enum AlertState {
     Closed,
 }
 
-/// An alert of a flow. Written by `evaluate` and `automation.acknowledge`.
+/// An alert of a flow. Written by `run_executions` and `automation.acknowledge`.
 #[derive(Component, Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AlertRecord {
     /// Flow.

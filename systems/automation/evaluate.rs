@@ -1,28 +1,28 @@
-//! Evaluation of automation in a tick: flows that changed, triggers, steps, deliveries, retention.
+//! Evaluation of automation in a tick: flows that changed, the pass over the tick, executions that
+//! begin and go on, deliveries.
 
 use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
+use bevy_ecs::schedule::ScheduleConfigs;
+use bevy_ecs::system::ScheduleSystem;
 use groundwave_engine::{Clock, Index, Outbox};
 
 use super::advance;
-use super::basis::now_ms;
 use super::components::{
-    AlertKind, Automation, AutomationId, Delivery, DeliveryKind, ExecutionKind, FlowMemory,
-    PlannedFlow,
+    AlertKind, Automation, Delivery, DeliveryKind, ExecutionKind, FlowMemory, PlannedFlow,
 };
 use super::delivery::Deliver;
-use super::execution;
+use super::execution::{self, Starts};
 use super::links::match_links;
 use super::readings::match_readings;
-use super::retention;
-use super::state::{Progress, Work};
+use super::retention::drop_old;
+use super::state::{Pass, Progress, Work};
 use super::times::match_times;
-use super::triggers::{Watched, match_events};
-use crate::config;
-use crate::fleet::{self, LatestReadings, MeshEdges};
+use super::triggers::{match_events, watch_triggers};
+use crate::config::Stamp;
+use crate::fleet::EventBuffer;
 use crate::model::automation::{StepKind, next_run_ms, plan};
-use crate::site::NodeId;
 
 /// Attempts handed to the workers in one tick at most.
 const ATTEMPTS_PER_TICK: usize = 256;
@@ -31,8 +31,31 @@ const ATTEMPTS_PER_TICK: usize = 256;
 /// Unix epoch: 2001.
 const WALL_KNOWN_NS: u64 = 1_000_000_000_000_000_000;
 
+/// Systems of automation, in their order. They change nothing when they run again at the same tick.
+///
+/// Those that match triggers queue what is to begin; `run_executions` alone has the whole world,
+/// because steps act on any part of it.
+pub(super) fn systems() -> ScheduleConfigs<ScheduleSystem> {
+    let evaluates = |pass: Res<Pass>| pass.evaluates;
+    (
+        end_removed_flows.run_if(|flows: Res<Index<Automation>>| !flows.departed().is_empty()),
+        plan_flows,
+        watch_triggers,
+        begin_pass,
+        match_events,
+        match_readings,
+        match_links,
+        match_times,
+        (run_executions, hand_over, drop_old)
+            .chain()
+            .run_if(evaluates),
+    )
+        .chain()
+        .run_if(has_automation)
+}
+
 /// `true` if there is anything to evaluate.
-pub(super) fn has_automation(
+fn has_automation(
     flows: Res<Index<Automation>>,
     executions: Res<Index<ExecutionKind>>,
     deliveries: Res<Index<DeliveryKind>>,
@@ -41,80 +64,29 @@ pub(super) fn has_automation(
     !(flows.is_empty() && executions.is_empty() && deliveries.is_empty() && alerts.is_empty())
 }
 
-/// The one system of automation; it changes nothing when it runs again at the same tick.
-pub(super) fn evaluate(
-    world: &mut World,
-    flows: &mut QueryState<(&'static AutomationId, &'static Automation), Changed<Automation>>,
-    readings: &mut QueryState<(&'static NodeId, &'static LatestReadings), Changed<LatestReadings>>,
-    edges: &mut QueryState<(&'static NodeId, &'static MeshEdges), Changed<MeshEdges>>,
-) {
-    let changed: Vec<(AutomationId, Automation)> = flows
-        .iter(world)
-        .map(|(id, flow)| (*id, flow.clone()))
-        .collect();
-    let tick = world.resource::<Clock>().tick;
-    let before = world.resource::<Progress>().tick;
+/// Cancels executions of flows that are gone.
+fn end_removed_flows(world: &mut World) {
     Work::ensure(world);
-    prepare(world, &changed);
-    if before >= tick {
-        // A checkpoint of this tick was taken up: its work is done.
-        return;
+    for id in world.resource::<Index<Automation>>().departed().to_vec() {
+        execution::end_all(world, id, "the flow was removed");
     }
-    let is_watching = before + 1 == tick;
-    if !is_watching {
-        // Nothing was watched since: what happened before is no news.
-        let event = fleet::last_event(world);
-        let mut progress = world.resource_mut::<Progress>();
-        progress.event = event;
-        progress.links.clear();
-    }
-    world.resource_mut::<Progress>().tick = tick;
-    if world.resource::<Clock>().wall_ns < WALL_KNOWN_NS {
-        return;
-    }
-    let now_ms = now_ms(world);
-    let watched = Arc::clone(&world.resource::<Watched>().0);
-    let read: Vec<(NodeId, LatestReadings)> = match is_watching && !watched.sensors.is_empty() {
-        false => Vec::new(),
-        true => {
-            let read = readings.iter(world);
-            read.map(|(node, latest)| (*node, latest.clone())).collect()
-        }
-    };
-    let linked = edges.iter(world).filter(|_| is_watching);
-    let linked: Vec<(NodeId, MeshEdges)> =
-        linked.map(|(node, edges)| (*node, edges.clone())).collect();
-    match_events(world, &watched);
-    match_readings(world, &watched, &read, now_ms);
-    match_links(world, &watched, &linked);
-    match_times(world, &watched, now_ms);
-    execution::expire(world, now_ms);
-    advance::advance(world, now_ms);
-    hand_over(world, now_ms);
-    retention::sweep(world, now_ms);
 }
 
-/// Plans flows that are new or changed; ends what belongs to flows that are gone.
-fn prepare(world: &mut World, changed: &[(AutomationId, Automation)]) {
-    let gone = world.resource::<Index<Automation>>().departed().to_vec();
-    for id in &gone {
-        execution::end_all(world, *id, "the flow was removed");
-    }
-    if changed.is_empty() && gone.is_empty() {
-        return;
-    }
-    let now_ms = now_ms(world);
-    for (id, flow) in changed {
-        let Ok(entity) = world.resource::<Index<Automation>>().get(*id) else {
-            continue;
-        };
+type ChangedFlow<'a> = (
+    &'a Automation,
+    &'a Stamp,
+    &'a mut FlowMemory,
+    &'a mut PlannedFlow,
+);
+
+/// Plans flows that are new or changed.
+fn plan_flows(clock: Res<Clock>, mut flows: Query<ChangedFlow, Changed<Automation>>) {
+    let now_ms = clock.wall_ns / 1_000_000;
+    for (flow, stamp, mut memory, mut planned) in &mut flows {
         // It was checked when it was put.
         let Ok(plan) = plan(&flow.0) else { continue };
-        let version = config::revision::<Automation>(world, *id).unwrap_or_default();
-        let held = world.get::<FlowMemory>(entity).expect("required");
-        if held.version != version {
-            let mut memory = held.clone();
-            memory.version = version;
+        if memory.version != stamp.revision {
+            memory.version = stamp.revision;
             let has = |step: &str| plan.find(step).is_some();
             memory.thresholds.retain(|(step, _), _| has(step));
             memory.passes.retain(|(step, _), _| has(step));
@@ -132,31 +104,69 @@ fn prepare(world: &mut World, changed: &[(AutomationId, Automation)]) {
                     _ => None,
                 })
                 .collect();
-            world.entity_mut(entity).insert(memory);
         }
-        world.entity_mut(entity).insert(PlannedFlow(Arc::new(plan)));
+        planned.0 = Some(Arc::new(plan));
     }
-    let watched = Watched::of(world);
-    world.insert_resource(watched);
+}
+
+/// Begins the pass over this tick.
+fn begin_pass(
+    clock: Res<Clock>,
+    events: Res<EventBuffer>,
+    mut progress: ResMut<Progress>,
+    mut pass: ResMut<Pass>,
+) {
+    let before = progress.tick;
+    *pass = Pass {
+        now_ms: clock.wall_ns / 1_000_000,
+        evaluates: before < clock.tick && clock.wall_ns >= WALL_KNOWN_NS,
+        watches: before + 1 == clock.tick,
+    };
+    if before >= clock.tick {
+        // A checkpoint of this tick was taken up: its work is done.
+        return;
+    }
+    if !pass.watches {
+        // Nothing was watched since: earlier events are no news.
+        progress.event = events.last_seq();
+        progress.links.clear();
+    }
+    progress.tick = clock.tick;
+}
+
+/// Begins executions, ends those whose time ran out, runs steps.
+fn run_executions(world: &mut World) {
+    Work::ensure(world);
+    let now_ms = world.resource::<Pass>().now_ms;
+    for start in std::mem::take(&mut world.resource_mut::<Starts>().0) {
+        execution::start(world, start);
+    }
+    execution::expire(world, now_ms);
+    advance::advance(world, now_ms);
 }
 
 /// Hands deliveries that are due to the workers.
-fn hand_over(world: &mut World, now_ms: u64) {
+fn hand_over(
+    pass: Res<Pass>,
+    index: Res<Index<DeliveryKind>>,
+    mut deliveries: Query<&mut Delivery>,
+    mut work: ResMut<Work>,
+    mut outbox: ResMut<Outbox<Deliver>>,
+) {
     for _ in 0..ATTEMPTS_PER_TICK {
-        let Some(id) = world.resource_mut::<Work>().take_due(now_ms) else {
+        let Some(id) = work.take_due(pass.now_ms) else {
             return;
         };
-        let Ok(entity) = world.resource::<Index<DeliveryKind>>().get(id) else {
+        let Ok(entity) = index.get(id) else {
             continue;
         };
-        let mut held = world.get_mut::<Delivery>(entity).expect("a delivery");
+        let mut held = deliveries.get_mut(entity).expect("a delivery");
         held.in_flight = true;
         held.attempts += 1;
-        let effect = Deliver {
+        outbox.emit(Deliver {
             delivery: id,
             attempt: held.attempts,
             request: held.request.clone(),
-        };
-        world.resource_mut::<Outbox<Deliver>>().emit(effect);
+        });
     }
 }

@@ -21,6 +21,11 @@ use crate::model::automation::{FlowMode, FlowPlan, StepRole, StepState, plan};
 /// ones are not recorded.
 pub(super) const STARTS_PER_MINUTE: u32 = 600;
 
+/// Executions that are to begin in this tick, in their order. Written by the systems that match
+/// triggers.
+#[derive(Resource, Default)]
+pub(super) struct Starts(pub Vec<Start>);
+
 /// An execution that is to begin.
 pub(super) struct Start {
     pub flow: AutomationId,
@@ -48,7 +53,7 @@ pub(super) fn start(world: &mut World, start: Start) -> Option<ExecutionId> {
     Work::ensure(world);
     let now_ms = now_ms(world);
     let entity = world.resource::<Index<Automation>>().get(start.flow).ok()?;
-    let planned = Arc::clone(&world.get::<PlannedFlow>(entity)?.0);
+    let planned = world.get::<PlannedFlow>(entity)?.0.clone()?;
     let flow = world.get::<Automation>(entity)?.0.clone();
     let version = config::revision::<Automation>(world, start.flow).unwrap_or_default();
     let mut memory = world.get_mut::<FlowMemory>(entity)?;
@@ -141,7 +146,9 @@ pub(super) fn record_of(world: &World, id: ExecutionId) -> Option<(Entity, Arc<E
 
 /// Plans a flow for a command, perhaps of the tick in which it was put.
 pub(super) fn plan_flow(world: &mut World, entity: Entity, plan: FlowPlan) {
-    world.entity_mut(entity).insert(PlannedFlow(Arc::new(plan)));
+    world
+        .entity_mut(entity)
+        .insert(PlannedFlow(Some(Arc::new(plan))));
 }
 
 /// Plan of an unfinished execution.

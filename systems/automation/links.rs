@@ -6,9 +6,9 @@ use bevy_ecs::prelude::*;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::execution::{self, Start};
-use super::state::Progress;
-use super::triggers::{Triggers, described, object, record};
+use super::execution::{Start, Starts};
+use super::state::{Pass, Progress};
+use super::triggers::{FleetNodes, Watched, object, record};
 use crate::fleet::{EdgeStatus, MeshEdges};
 use crate::model::automation::{LinkEventKind, StepKind};
 use crate::site::NodeId;
@@ -23,10 +23,20 @@ impl From<EdgeStatus> for LinkEventKind {
     }
 }
 
-/// Starts executions for links whose status changed. The first status of a link is no change.
-pub(super) fn match_links(world: &mut World, watched: &Triggers, linked: &[(NodeId, MeshEdges)]) {
+/// Queues executions for links whose status changed. The first status of a link is no change.
+pub(super) fn match_links(
+    (pass, watched): (Res<Pass>, Res<Watched>),
+    edges: Query<(&NodeId, &MeshEdges), Changed<MeshEdges>>,
+    nodes: FleetNodes,
+    mut progress: ResMut<Progress>,
+    mut starts: ResMut<Starts>,
+) {
+    if !(pass.evaluates && pass.watches) {
+        return;
+    }
     let mut changes = Vec::new();
-    let links = &mut world.resource_mut::<Progress>().links;
+    let linked: BTreeMap<NodeId, &MeshEdges> = edges.iter().map(|(id, held)| (*id, held)).collect();
+    let links = &mut progress.links;
     for (node, edges) in linked {
         let present: BTreeMap<_, _> = edges
             .0
@@ -35,7 +45,7 @@ pub(super) fn match_links(world: &mut World, watched: &Triggers, linked: &[(Node
             .map(|edge| ((edge.a, edge.b), edge.status))
             .collect();
         let (first, last) = (NodeId::from_u128(0), NodeId::from_u128(u128::MAX));
-        let held = links.range((*node, first)..=(*node, last));
+        let held = links.range((node, first)..=(node, last));
         let held: Vec<_> = held.map(|(ends, status)| (*ends, *status)).collect();
         for (ends, before) in held {
             if !present.contains_key(&ends) && before != EdgeStatus::Down {
@@ -54,7 +64,7 @@ pub(super) fn match_links(world: &mut World, watched: &Triggers, linked: &[(Node
     }
     for ((a, b), before, status) in changes {
         let kind = LinkEventKind::from(status);
-        for (flow, number, plan) in &watched.links {
+        for (flow, number, plan) in &watched.0.links {
             let StepKind::LinkEvent(wanted) = &plan.steps[*number].kind else {
                 continue;
             };
@@ -66,12 +76,12 @@ pub(super) fn match_links(world: &mut World, watched: &Triggers, linked: &[(Node
                 "event": kind,
                 "before": LinkEventKind::from(before),
                 "node_id": a,
-                "node_name": described(world, a).0,
+                "node_name": nodes.described(a).0,
                 "peer_id": b,
-                "peer_name": described(world, b).0,
+                "peer_name": nodes.described(b).0,
             });
             let trigger = record(plan, *number, object(data));
-            execution::start(world, Start::of(*flow, trigger));
+            starts.0.push(Start::of(*flow, trigger));
         }
     }
 }

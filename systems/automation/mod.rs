@@ -1,7 +1,7 @@
 //! Automation: flows that answer readings, events, link changes, schedules and requests.
 //!
-//! A flow is a configuration object, an execution an entity. `evaluate` is the one system: it
-//! matches triggers, runs a bounded number of steps in each tick, and hands deliveries that are due
+//! A flow is a configuration object, an execution an entity. Systems match triggers and queue what is
+//! to begin; `run_executions` runs a bounded number of steps in each tick; deliveries that are due go
 //! to the workers as the effect [`Deliver`]. Outcomes come back as `automation.finish`, so a replay
 //! sends nothing and comes to the same executions.
 
@@ -31,8 +31,6 @@ mod view;
 
 use groundwave_engine::{Builder, ComponentDocument, Phase};
 
-use bevy_ecs::schedule::IntoScheduleConfigs;
-
 pub use crate::model::automation::*;
 pub use attempts::{DiscardDelivery, FinishAttempt, ResendDelivery, ResumeDeliveries};
 pub use commands::{
@@ -57,6 +55,8 @@ pub fn automation(engine: &mut Builder) {
         .kind::<AlertKind>()
         .resource(state::Work::default())
         .resource(state::Progress::default())
+        .resource(state::Pass::default())
+        .resource(execution::Starts::default())
         .resource(state::GatewayReadings::default())
         .resource(triggers::Watched::default())
         .section::<AutomationView>()
@@ -74,9 +74,6 @@ pub fn automation(engine: &mut Builder) {
         .document::<ComponentDocument<Delivery>>()
         .document::<ComponentDocument<AlertRecord>>()
         .state::<AutomationState>()
-        .systems(
-            Phase::Respond,
-            evaluate::evaluate.run_if(evaluate::has_automation),
-        )
+        .systems(Phase::Respond, evaluate::systems())
         .systems(Phase::Publish, view::publish_automation);
 }

@@ -1,14 +1,17 @@
 //! Readings: thresholds of sensor triggers, and the executions that start when they are crossed.
 
+use std::collections::BTreeMap;
+
 use bevy_ecs::prelude::*;
+use bevy_ecs::system::SystemParam;
 use groundwave_engine::Index;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use super::components::{Automation, AutomationId, FlowMemory};
-use super::execution::{self, Start};
-use super::state::GatewayReadings;
-use super::triggers::{Triggers, admits, described, object, record, thresholds};
+use super::components::{Automation, AutomationId, FlowMemory, TriggerRecord};
+use super::execution::{Start, Starts};
+use super::state::{GatewayReadings, Pass};
+use super::triggers::{FleetNodes, Watch, Watched, admits, object, record, thresholds};
 use crate::fleet::{LatestReadings, unit_of};
 use crate::model::automation::{
     Crossing, FlowPlan, GATEWAY_PREFIX, StepKind, ThresholdMemory, When,
@@ -25,21 +28,95 @@ struct Observed<'o> {
     value: f64,
 }
 
-/// Takes readings into account that arrived in this tick.
+/// Memories of flows, and the executions that they lead to.
+#[derive(SystemParam)]
+pub(super) struct Memories<'w, 's> {
+    index: Res<'w, Index<Automation>>,
+    held: Query<'w, 's, &'static mut FlowMemory>,
+    starts: ResMut<'w, Starts>,
+}
+
+impl Memories<'_, '_> {
+    /// Memory of a flow.
+    pub fn of(&mut self, flow: AutomationId) -> Option<Mut<'_, FlowMemory>> {
+        self.held.get_mut(self.index.get(flow).ok()?).ok()
+    }
+
+    /// Queues an execution.
+    pub fn start(&mut self, flow: AutomationId, trigger: TriggerRecord) {
+        self.starts.0.push(Start::of(flow, trigger));
+    }
+
+    /// Changes the memory of a threshold; writes nothing where nothing changes.
+    pub fn remember(
+        &mut self,
+        flow: AutomationId,
+        plan: &FlowPlan,
+        step: usize,
+        node: Option<Uuid>,
+        change: impl FnOnce(&mut ThresholdMemory) -> Option<Crossing>,
+    ) -> Option<Crossing> {
+        let mut held = self.of(flow)?;
+        let key = (plan.steps[step].id.clone(), node.unwrap_or_default());
+        let before = held.thresholds.get(&key).copied().unwrap_or_default();
+        let mut memory = before;
+        let crossing = change(&mut memory);
+        if memory == before {
+            return crossing;
+        }
+        match memory == ThresholdMemory::default() {
+            true => held.thresholds.remove(&key),
+            false => held.thresholds.insert(key, memory),
+        };
+        crossing
+    }
+
+    /// Queues an execution for thresholds that were crossed, where an edge follows the result.
+    pub fn cross(
+        &mut self,
+        flow: AutomationId,
+        plan: &FlowPlan,
+        trigger: usize,
+        data: Map<String, Value>,
+        crossed: &[(usize, Crossing)],
+    ) {
+        let leads = |(step, crossing): &(usize, Crossing)| {
+            let when = match crossing {
+                Crossing::Entered => When::True,
+                Crossing::Left => When::False,
+            };
+            let mut outgoing = plan.steps[*step].outgoing.iter();
+            outgoing.any(|(_, held)| *held == when)
+        };
+        if !crossed.iter().any(leads) {
+            return;
+        }
+        let mut trigger = record(plan, trigger, data);
+        trigger.crossed = crossed
+            .iter()
+            .map(|(step, crossing)| (plan.steps[*step].id.clone(), *crossing == Crossing::Entered))
+            .collect();
+        self.start(flow, trigger);
+    }
+}
+
+/// Queues executions for readings that arrived in this tick.
 pub(super) fn match_readings(
-    world: &mut World,
-    watched: &Triggers,
-    read: &[(NodeId, LatestReadings)],
-    now_ms: u64,
+    (pass, watched): (Res<Pass>, Res<Watched>),
+    read: Query<(&NodeId, &LatestReadings), Changed<LatestReadings>>,
+    nodes: FleetNodes,
+    peripherals: Res<peripheral::Observed>,
+    mut own: ResMut<GatewayReadings>,
+    mut memories: Memories,
 ) {
-    let mut own = std::mem::take(&mut world.resource_mut::<GatewayReadings>().0);
-    if watched.sensors.is_empty() {
+    if !pass.evaluates {
         return;
     }
-    let sensors = peripheral::host_readings(world);
-    own.extend(watched.sensors.keys().filter_map(|metric| {
-        let reading = sensors.get(metric.strip_prefix(GATEWAY_PREFIX)?)?;
-        (reading.ts_ms == now_ms).then(|| (metric.clone(), reading.value))
+    let mut own = std::mem::take(&mut own.0);
+    let watched = &watched.0.sensors;
+    own.extend(watched.keys().filter_map(|metric| {
+        let reading = peripherals.host_reading(metric.strip_prefix(GATEWAY_PREFIX)?)?;
+        (reading.ts_ms == pass.now_ms).then(|| (metric.clone(), reading.value))
     }));
     for (metric, value) in &own {
         let observed = Observed {
@@ -49,34 +126,42 @@ pub(super) fn match_readings(
             metric,
             value: *value,
         };
-        observe(world, watched, &observed, now_ms);
+        observe(&mut memories, watched, &observed, pass.now_ms);
     }
+    if !pass.watches || watched.is_empty() {
+        return;
+    }
+    let read: BTreeMap<NodeId, &LatestReadings> =
+        read.iter().map(|(id, held)| (*id, held)).collect();
     for (node, latest) in read {
-        let metrics: Vec<&String> = watched.sensors.keys().collect();
-        let found: Vec<_> = metrics
-            .into_iter()
-            .filter_map(|metric| Some((metric, latest.0.get(metric)?.value)))
-            .collect();
+        let found = watched.keys();
+        let found = found.filter_map(|metric| Some((metric, latest.0.get(metric)?.value)));
+        let found: Vec<_> = found.collect();
         if found.is_empty() {
             continue;
         }
-        let (name, tags) = described(world, *node);
+        let (name, tags) = nodes.described(node);
         for (metric, value) in found {
             let observed = Observed {
-                node: Some(*node),
+                node: Some(node),
                 name: name.as_deref(),
                 tags: &tags,
                 metric,
                 value,
             };
-            observe(world, watched, &observed, now_ms);
+            observe(&mut memories, watched, &observed, pass.now_ms);
         }
     }
 }
 
-fn observe(world: &mut World, watched: &Triggers, observed: &Observed<'_>, now_ms: u64) {
+fn observe(
+    memories: &mut Memories,
+    watched: &BTreeMap<String, Vec<Watch>>,
+    observed: &Observed<'_>,
+    now_ms: u64,
+) {
     let node = observed.node.map(NodeId::uuid);
-    let of_metric = watched.sensors.get(observed.metric);
+    let of_metric = watched.get(observed.metric);
     for (flow, number, plan) in of_metric.into_iter().flatten() {
         let StepKind::SensorValue(wanted) = &plan.steps[*number].kind else {
             continue;
@@ -86,7 +171,7 @@ fn observe(world: &mut World, watched: &Triggers, observed: &Observed<'_>, now_m
         }
         let mut crossed = Vec::new();
         for (step, threshold) in thresholds(plan, *number) {
-            let crossing = remember(world, *flow, plan, step, node, |memory| {
+            let crossing = memories.remember(*flow, plan, step, node, |memory| {
                 threshold.observe(memory, observed.value, now_ms)
             });
             crossed.extend(crossing.map(|crossing| (step, crossing)));
@@ -98,64 +183,6 @@ fn observe(world: &mut World, watched: &Triggers, observed: &Observed<'_>, now_m
             "value": observed.value,
             "unit": unit_of(observed.metric),
         });
-        cross(world, *flow, plan, *number, object(data), &crossed);
+        memories.cross(*flow, plan, *number, object(data), &crossed);
     }
-}
-
-/// Changes the memory of a threshold; writes nothing where nothing changes.
-pub(super) fn remember(
-    world: &mut World,
-    flow: AutomationId,
-    plan: &FlowPlan,
-    step: usize,
-    node: Option<Uuid>,
-    change: impl FnOnce(&mut ThresholdMemory) -> Option<Crossing>,
-) -> Option<Crossing> {
-    let entity = world.resource::<Index<Automation>>().get(flow).ok()?;
-    let mut held = world.get_mut::<FlowMemory>(entity)?;
-    let key = (plan.steps[step].id.clone(), node.unwrap_or_default());
-    let before = held.thresholds.get(&key).copied().unwrap_or_default();
-    let mut memory = before;
-    let crossing = change(&mut memory);
-    if memory == before {
-        return crossing;
-    }
-    match memory == ThresholdMemory::default() {
-        true => held.thresholds.remove(&key),
-        false => held.thresholds.insert(key, memory),
-    };
-    crossing
-}
-
-/// Starts an execution for thresholds that were crossed, where an edge follows the result.
-pub(super) fn cross(
-    world: &mut World,
-    flow: AutomationId,
-    plan: &FlowPlan,
-    trigger: usize,
-    data: Map<String, Value>,
-    crossed: &[(usize, Crossing)],
-) {
-    let leads = |step: usize, crossing: Crossing| {
-        let when = match crossing {
-            Crossing::Entered => When::True,
-            Crossing::Left => When::False,
-        };
-        plan.steps[step]
-            .outgoing
-            .iter()
-            .any(|(_, held)| *held == when)
-    };
-    if !crossed
-        .iter()
-        .any(|(step, crossing)| leads(*step, *crossing))
-    {
-        return;
-    }
-    let mut trigger = record(plan, trigger, data);
-    trigger.crossed = crossed
-        .iter()
-        .map(|(step, crossing)| (plan.steps[*step].id.clone(), *crossing == Crossing::Entered))
-        .collect();
-    execution::start(world, Start::of(flow, trigger));
 }

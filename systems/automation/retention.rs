@@ -1,13 +1,14 @@
 //! Retention of finished executions, dead deliveries and closed alerts.
 
 use bevy_ecs::prelude::*;
+use bevy_ecs::system::SystemParam;
 use groundwave_engine::{Id, Index, Kind};
 
 use super::components::{
-    AlertId, AlertKind, AlertRecord, AlertState, Automation, AutomationId, DeliveryId,
-    DeliveryKind, ExecutionId, ExecutionKind, ExecutionState,
+    AlertKind, AlertRecord, AlertState, Automation, AutomationId, DeliveryKind, ExecutionId,
+    ExecutionKind, ExecutionState,
 };
-use super::state::{Progress, Work};
+use super::state::{Pass, Progress, Work};
 use crate::model::automation::Retention;
 
 /// Executions at most, of all flows: bounds memory and store.
@@ -109,51 +110,65 @@ pub(super) fn trim_alerts(world: &mut World) {
     }
 }
 
+/// Entities of automation by their ids, to be despawned.
+#[derive(SystemParam)]
+pub(super) struct Entities<'w, 's> {
+    flows: Res<'w, Index<Automation>>,
+    executions: Res<'w, Index<ExecutionKind>>,
+    deliveries: Res<'w, Index<DeliveryKind>>,
+    alerts: Res<'w, Index<AlertKind>>,
+    commands: Commands<'w, 's>,
+}
+
 /// Drops executions, dead deliveries and closed alerts that are older than their retention.
-pub(super) fn sweep(world: &mut World, now_ms: u64) {
-    let swept_ms = world.resource::<Progress>().swept_ms;
-    if now_ms.abs_diff(swept_ms) < SWEEP_MS {
+pub(super) fn drop_old(
+    pass: Res<Pass>,
+    flows: Query<&Automation>,
+    alerts: Query<&AlertRecord>,
+    mut entities: Entities,
+    mut work: ResMut<Work>,
+    mut progress: ResMut<Progress>,
+) {
+    let now_ms = pass.now_ms;
+    if now_ms.abs_diff(progress.swept_ms) < SWEEP_MS {
         return;
     }
-    world.resource_mut::<Progress>().swept_ms = now_ms;
-    let usual_ms = u64::from(Retention::default().days) * DAY_MS;
-    // The least retention is a day: younger ones are not looked at.
-    let finished = world.resource::<Work>().finished.iter();
-    let old: Vec<(AutomationId, ExecutionState)> = finished
-        .filter(|(_, ids)| {
-            let first = ids.first();
-            first.is_some_and(|id| time_of(*id) + DAY_MS <= now_ms)
-        })
-        .map(|(key, _)| *key)
-        .collect();
+    progress.swept_ms = now_ms;
+    let mut old: Vec<Entity> = Vec::new();
+    let is_old = |at_ms: u64, days: u32| at_ms + u64::from(days) * DAY_MS <= now_ms;
     let mut left = DROPPED_MAX;
-    for key in old {
-        let kept_ms = u64::from(retention_of(world, key.0).days) * DAY_MS;
-        let first = |world: &World| {
-            let of_state = world.resource::<Work>().finished.get(&key)?;
-            of_state.first().copied()
-        };
-        while left > 0 && first(world).is_some_and(|id| time_of(id) + kept_ms <= now_ms) {
-            drop_first(world, key);
+    for ((flow, _), ids) in &mut work.finished {
+        let entity = entities.flows.get(*flow).ok();
+        let flow = entity.and_then(|entity| flows.get(entity).ok());
+        let kept = flow.map_or_else(Retention::default, |flow| flow.0.retention);
+        while left > 0
+            && let Some(first) = ids.first()
+            && is_old(time_of(*first), kept.days)
+        {
+            let id = ids.pop_first().expect("there is a first one");
+            old.extend(entities.executions.get(id));
             left -= 1;
         }
     }
-    let dead = world.resource::<Work>().dead.iter();
-    let is_old = |at_ms: u64| at_ms + usual_ms <= now_ms;
-    let dead = dead.take_while(|(created_ms, _)| is_old(*created_ms));
-    let dead: Vec<(u64, DeliveryId)> = dead.take(DROPPED_MAX).copied().collect();
-    for (created_ms, id) in dead {
-        world.resource_mut::<Work>().dead.remove(&(created_ms, id));
-        despawn::<DeliveryKind>(world, id);
+    work.finished.retain(|_, ids| !ids.is_empty());
+    let usual = Retention::default().days;
+    for _ in 0..DROPPED_MAX {
+        let first = work.dead.first();
+        if !first.is_some_and(|(created_ms, _)| is_old(*created_ms, usual)) {
+            break;
+        }
+        let (_, id) = work.dead.pop_first().expect("there is a first one");
+        old.extend(entities.deliveries.get(id));
     }
-    let alerts = world.resource::<Index<AlertKind>>().iter();
-    let alerts = alerts.take_while(|(id, _)| is_old(time_of(*id)));
-    let closed = alerts.filter(|(_, entity)| {
-        let held = world.get::<AlertRecord>(*entity);
-        held.is_some_and(|held| held.state == AlertState::Closed)
-    });
-    let closed: Vec<AlertId> = closed.map(|(id, _)| id).take(DROPPED_MAX).collect();
-    for id in closed {
-        despawn::<AlertKind>(world, id);
+    let of_age = entities.alerts.iter();
+    let of_age = of_age.take_while(|(id, _)| is_old(time_of(*id), usual));
+    let is_closed = |entity: &Entity| {
+        let held = alerts.get(*entity);
+        held.is_ok_and(|held| held.state == AlertState::Closed)
+    };
+    let closed = of_age.map(|(_, entity)| entity).filter(is_closed);
+    old.extend(closed.take(DROPPED_MAX));
+    for entity in old {
+        entities.commands.entity(entity).despawn();
     }
 }

@@ -165,7 +165,19 @@ impl Work {
 #[derive(Resource, Default)]
 pub(super) struct GatewayReadings(pub VecDeque<(String, f64)>);
 
-/// State of automation that no document holds. Written by `evaluate`.
+/// The pass of automation over a tick. Written by `begin_pass`.
+#[derive(Resource, Default)]
+pub(super) struct Pass {
+    /// Wall clock, ms since the Unix epoch.
+    pub now_ms: u64,
+    /// `false` where the tick was evaluated before a checkpoint was taken up, or where the wall clock
+    /// is not known.
+    pub evaluates: bool,
+    /// `true` if the tick before was evaluated, so that changes since then are news.
+    pub watches: bool,
+}
+
+/// State of automation that no document holds. Written by the systems of automation.
 #[derive(Resource, Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Progress {
     /// Tick that was evaluated last.

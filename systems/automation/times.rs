@@ -1,14 +1,11 @@
 //! Times: schedules that are due, and thresholds that were crossed for long enough.
 
 use bevy_ecs::prelude::*;
-use groundwave_engine::Index;
 use serde_json::json;
 
-use super::components::{Automation, FlowMemory};
-use super::execution::{self, Start};
-use super::readings::{cross, remember};
-use super::state::Progress;
-use super::triggers::{Triggers, described, object, record};
+use super::readings::Memories;
+use super::state::{Pass, Progress};
+use super::triggers::{FleetNodes, Watched, object, record};
 use crate::fleet::unit_of;
 use crate::model::automation::{StepKind, next_run_ms, time};
 use crate::site::NodeId;
@@ -16,18 +13,22 @@ use crate::site::NodeId;
 /// Time between two looks at schedules and thresholds that wait, ms.
 const TIMES_MS: u64 = 100;
 
-/// Starts executions of schedules that are due and of thresholds that were crossed for long enough.
-pub(super) fn match_times(world: &mut World, watched: &Triggers, now_ms: u64) {
-    let looked_ms = world.resource::<Progress>().timed_ms;
-    if now_ms.abs_diff(looked_ms) < TIMES_MS {
+/// Queues executions of schedules that are due and of thresholds that were crossed for long enough.
+pub(super) fn match_times(
+    (pass, watched): (Res<Pass>, Res<Watched>),
+    nodes: FleetNodes,
+    mut progress: ResMut<Progress>,
+    mut memories: Memories,
+) {
+    let now_ms = pass.now_ms;
+    if !pass.evaluates || now_ms.abs_diff(progress.timed_ms) < TIMES_MS {
         return;
     }
-    world.resource_mut::<Progress>().timed_ms = now_ms;
-    for (flow, plan) in &watched.timed {
-        let Ok(entity) = world.resource::<Index<Automation>>().get(*flow) else {
+    progress.timed_ms = now_ms;
+    for (flow, plan) in &watched.0.timed {
+        let Some(memory) = memories.of(*flow) else {
             continue;
         };
-        let memory = world.get::<FlowMemory>(entity).expect("required");
         let is_due = |(_, next_ms): &(&String, &u64)| **next_ms <= now_ms;
         let due = memory.next_ms.iter().filter(is_due);
         let due: Vec<_> = due.map(|(step, at)| (step.clone(), *at)).collect();
@@ -44,14 +45,14 @@ pub(super) fn match_times(world: &mut World, watched: &Triggers, now_ms: u64) {
                 continue;
             };
             let next_ms = next_run_ms(&schedule.cron, &schedule.tz, now_ms);
-            let mut memory = world.get_mut::<FlowMemory>(entity).expect("required");
+            let mut memory = memories.of(*flow).expect("it had one");
             match next_ms {
                 Some(next_ms) => memory.next_ms.insert(step_id, next_ms),
                 None => memory.next_ms.remove(&step_id),
             };
             let data = json!({ "scheduled_at": time(at_ms) });
             let trigger = record(plan, number, object(data));
-            execution::start(world, Start::of(*flow, trigger));
+            memories.start(*flow, trigger);
         }
         for ((step_id, node), value) in waiting {
             let Some(step) = plan.find(&step_id) else {
@@ -61,7 +62,7 @@ pub(super) fn match_times(world: &mut World, watched: &Triggers, now_ms: u64) {
                 continue;
             };
             let node = Some(node).filter(|node| !node.is_nil());
-            let crossing = remember(world, *flow, plan, step, node, |memory| {
+            let crossing = memories.remember(*flow, plan, step, node, |memory| {
                 threshold.mature(memory, now_ms)
             });
             let Some(crossing) = crossing else { continue };
@@ -74,7 +75,7 @@ pub(super) fn match_times(world: &mut World, watched: &Triggers, now_ms: u64) {
             let Some((trigger, sensor)) = sensor else {
                 continue;
             };
-            let name = node.and_then(|node| described(world, NodeId::new(node)).0);
+            let name = node.and_then(|node| nodes.described(NodeId::new(node)).0);
             let data = json!({
                 "node_id": node,
                 "node_name": name,
@@ -82,14 +83,7 @@ pub(super) fn match_times(world: &mut World, watched: &Triggers, now_ms: u64) {
                 "value": value,
                 "unit": unit_of(&sensor.metric),
             });
-            cross(
-                world,
-                *flow,
-                plan,
-                trigger,
-                object(data),
-                &[(step, crossing)],
-            );
+            memories.cross(*flow, plan, trigger, object(data), &[(step, crossing)]);
         }
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
+use bevy_ecs::system::SystemParam;
 use groundwave_engine::Index;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -11,9 +12,9 @@ use uuid::Uuid;
 use super::components::{
     Automation, AutomationId, Execution, ExecutionId, ExecutionKind, PlannedFlow, TriggerRecord,
 };
-use super::execution::{self, Start};
-use super::state::Progress;
-use crate::fleet::{self, FleetEvent, FleetEventKind, NodeRecord};
+use super::execution::{Start, Starts};
+use super::state::{Pass, Progress};
+use crate::fleet::{EventBuffer, FleetEvent, FleetEventKind, NodeRecord};
 use crate::model::automation::{FlowPlan, NodeEventKind, StepKind, Threshold, time};
 use crate::site::{NodeId, NodeKind};
 
@@ -34,41 +35,46 @@ pub(super) struct Triggers {
     pub timed: Vec<(AutomationId, Arc<FlowPlan>)>,
 }
 
-/// The triggers that are watched. Derived by `evaluate`.
+/// The triggers that are watched. Derived by `watch_triggers`.
 #[derive(Resource, Default)]
-pub(super) struct Watched(pub Arc<Triggers>);
+pub(super) struct Watched(pub Triggers);
 
-impl Watched {
-    /// Triggers of all enabled flows.
-    pub fn of(world: &World) -> Self {
-        let mut found = Triggers::default();
-        for (id, entity) in world.resource::<Index<Automation>>().iter() {
-            let flow = world.get::<Automation>(entity).expect("a flow is one");
-            let Some(planned) = world.get::<PlannedFlow>(entity).filter(|_| flow.0.enabled) else {
-                continue;
-            };
-            let plan = &planned.0;
-            let mut is_timed = false;
-            for (number, step) in plan.triggers() {
-                let entry = || (id, number, Arc::clone(plan));
-                match &step.kind {
-                    StepKind::SensorValue(sensor) => {
-                        let of_metric = found.sensors.entry(sensor.metric.clone());
-                        of_metric.or_default().push(entry());
-                        is_timed |= thresholds(plan, number).any(|(_, held)| held.for_s > 0);
-                    }
-                    StepKind::NodeEvent(_) => found.events.push(entry()),
-                    StepKind::LinkEvent(_) => found.links.push(entry()),
-                    StepKind::Schedule(_) => is_timed = true,
-                    _ => {}
+/// Lists the triggers of enabled flows where a flow changed.
+pub(super) fn watch_triggers(
+    index: Res<Index<Automation>>,
+    changed: Query<(), Changed<Automation>>,
+    flows: Query<(&Automation, &PlannedFlow)>,
+    mut watched: ResMut<Watched>,
+) {
+    if changed.is_empty() && index.departed().is_empty() {
+        return;
+    }
+    let mut found = Triggers::default();
+    for (id, entity) in index.iter() {
+        let (flow, planned) = flows.get(entity).expect("a flow has both");
+        let Some(plan) = planned.0.as_ref().filter(|_| flow.0.enabled) else {
+            continue;
+        };
+        let mut is_timed = false;
+        for (number, step) in plan.triggers() {
+            let entry = || (id, number, Arc::clone(plan));
+            match &step.kind {
+                StepKind::SensorValue(sensor) => {
+                    let of_metric = found.sensors.entry(sensor.metric.clone());
+                    of_metric.or_default().push(entry());
+                    is_timed |= thresholds(plan, number).any(|(_, held)| held.for_s > 0);
                 }
-            }
-            if is_timed {
-                found.timed.push((id, Arc::clone(plan)));
+                StepKind::NodeEvent(_) => found.events.push(entry()),
+                StepKind::LinkEvent(_) => found.links.push(entry()),
+                StepKind::Schedule(_) => is_timed = true,
+                _ => {}
             }
         }
-        Self(Arc::new(found))
+        if is_timed {
+            found.timed.push((id, Arc::clone(plan)));
+        }
     }
+    watched.0 = found;
 }
 
 /// Thresholds that follow a trigger, with their numbers.
@@ -101,13 +107,22 @@ pub(super) fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-/// Name and tags of a node of the fleet.
-pub(super) fn described(world: &World, node: NodeId) -> (Option<String>, Vec<String>) {
-    let entity = world.resource::<Index<NodeKind>>().get(node).ok();
-    let found = entity.and_then(|entity| world.get::<NodeRecord>(entity));
-    found.map_or((None, Vec::new()), |found| {
-        (Some(found.0.name.clone()), found.0.tags.clone())
-    })
+/// Nodes of the fleet.
+#[derive(SystemParam)]
+pub(super) struct FleetNodes<'w, 's> {
+    index: Res<'w, Index<NodeKind>>,
+    records: Query<'w, 's, &'static NodeRecord>,
+}
+
+impl FleetNodes<'_, '_> {
+    /// Name and tags of a node.
+    pub fn described(&self, node: NodeId) -> (Option<String>, Vec<String>) {
+        let entity = self.index.get(node).ok();
+        let found = entity.and_then(|entity| self.records.get(entity).ok());
+        found.map_or((None, Vec::new()), |found| {
+            (Some(found.0.name.clone()), found.0.tags.clone())
+        })
+    }
 }
 
 pub(super) fn admits(
@@ -134,29 +149,35 @@ fn kind_of(event: &FleetEvent) -> Option<NodeEventKind> {
     })
 }
 
-/// Starts executions for the events of this tick.
-pub(super) fn match_events(world: &mut World, watched: &Triggers) {
-    let after = world.resource::<Progress>().event;
-    let events = match watched.events.is_empty() {
-        true => Vec::new(),
-        false => fleet::events_after(world, after),
-    };
-    world.resource_mut::<Progress>().event = fleet::last_event(world);
-    for event in events {
-        let Some(kind) = kind_of(&event) else {
+/// Queues executions for the events of this tick.
+pub(super) fn match_events(
+    (pass, watched): (Res<Pass>, Res<Watched>),
+    buffer: Res<EventBuffer>,
+    nodes: FleetNodes,
+    index: Res<Index<ExecutionKind>>,
+    executions: Query<&Execution>,
+    mut progress: ResMut<Progress>,
+    mut starts: ResMut<Starts>,
+) {
+    if !pass.evaluates {
+        return;
+    }
+    let after = std::mem::replace(&mut progress.event, buffer.last_seq());
+    let events = buffer.after(after);
+    for event in events.filter(|_| !watched.0.events.is_empty()) {
+        let Some(kind) = kind_of(event) else {
             continue;
         };
         let named = |name: &str| event.data.get(name).and_then(|id| id.parse::<Uuid>().ok());
         let node = named("node_id");
         let (name, tags) = node.map_or((None, Vec::new()), |node| {
-            described(world, NodeId::new(node))
+            nodes.described(NodeId::new(node))
         });
         // An alert of a flow counts the executions that led to it.
         let cause = named("execution_id").map(ExecutionId::new);
-        let cause = cause.and_then(|id| world.resource::<Index<ExecutionKind>>().get(id).ok());
-        let cause = cause.and_then(|entity| world.get::<Execution>(entity));
+        let cause = cause.and_then(|id| executions.get(index.get(id).ok()?).ok());
         let depth = cause.map_or(0, |cause| cause.0.trigger.depth + 1);
-        for (flow, number, plan) in &watched.events {
+        for (flow, number, plan) in &watched.0.events {
             let StepKind::NodeEvent(wanted) = &plan.steps[*number].kind else {
                 continue;
             };
@@ -178,13 +199,10 @@ pub(super) fn match_events(world: &mut World, watched: &Triggers) {
             trigger.depth = depth;
             let refused = (depth > DEPTH_MAX)
                 .then(|| format!("{DEPTH_MAX} executions led to one another already"));
-            execution::start(
-                world,
-                Start {
-                    refused,
-                    ..Start::of(*flow, trigger)
-                },
-            );
+            starts.0.push(Start {
+                refused,
+                ..Start::of(*flow, trigger)
+            });
         }
     }
 }

@@ -16,6 +16,7 @@ use groundwave_engine::{Builder, Phase};
 
 pub use commands::{Expected, Put, Remove};
 pub use document::ConfigDocument;
+pub(crate) use object::Stamp;
 pub use object::{ConfigObject, Reference, Versioned, all, find, revision};
 pub use view::ConfigObjects;
 

@@ -67,12 +67,23 @@ pub type FleetEvents = VecDeque<Arc<FleetEvent>>;
 
 /// Buffer of the last events. Written by commands of the fleet and by `expire_liveness`.
 #[derive(Resource, Default)]
-pub(super) struct EventBuffer {
+pub(crate) struct EventBuffer {
     events: FleetEvents,
     last_seq: u64,
 }
 
 impl EventBuffer {
+    /// Sequence number of the last event.
+    pub(crate) fn last_seq(&self) -> u64 {
+        self.last_seq
+    }
+
+    /// Events after the one with this sequence number, as far as they are kept, oldest first.
+    pub(crate) fn after(&self, seq: u64) -> impl Iterator<Item = &FleetEvent> {
+        let first = self.events.partition_point(|event| event.seq <= seq);
+        self.events.iter().skip(first).map(|event| &**event)
+    }
+
     fn push(&mut self, at_ns: u64, kind: FleetEventKind, data: BTreeMap<String, String>) {
         self.last_seq += 1;
         if self.events.len() == KEPT {
@@ -114,18 +125,6 @@ pub(crate) fn executed(world: &mut World, flow: Uuid, execution: Uuid, state: &s
     ];
     let data = data.map(|(name, value)| (name.to_owned(), value));
     push(world, FleetEventKind::FlowExecution, data.into());
-}
-
-/// Sequence number of the last event.
-pub(crate) fn last_event(world: &World) -> u64 {
-    world.resource::<EventBuffer>().last_seq
-}
-
-/// Events after the one with this sequence number, as far as they are kept, oldest first.
-pub(crate) fn events_after(world: &World, seq: u64) -> Vec<Arc<FleetEvent>> {
-    let events = &world.resource::<EventBuffer>().events;
-    let first = events.partition_point(|event| event.seq <= seq);
-    events.iter().skip(first).cloned().collect()
 }
 
 /// Publishes the buffer after new events.

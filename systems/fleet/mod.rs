@@ -46,8 +46,8 @@ pub use components::{
     Preregistration, ReceivedHeartbeat,
 };
 pub use document::{FleetDocument, FleetState};
+pub(crate) use event::{EventBuffer, executed};
 pub use event::{FleetEvent, FleetEventKind, FleetEvents, KEPT as EVENTS_KEPT};
-pub(crate) use event::{events_after, executed, last_event};
 pub use heartbeat::{
     DispatchedCommand, Heartbeat, HeartbeatAck, Interface, MeshLink, MeshReport, RadioReport,
     Transport, TransportKind,
@@ -71,7 +71,7 @@ pub use view::{Fleet, FleetNode};
 pub fn fleet(engine: &mut Builder) {
     engine
         .resource(LivenessRules::default())
-        .resource(event::EventBuffer::default())
+        .resource(EventBuffer::default())
         .resource(clock::GatewayClock::default())
         .resource(clock::LivenessDeadlines::default())
         .resource(topology::TopologyIndex::default())

@@ -12,7 +12,7 @@ mod tests;
 use groundwave_engine::{Builder, Phase};
 
 pub use assignment::{SENSORS_MAX, SensorAssignment, plan_of};
-pub(crate) use observed::host_readings;
+pub(crate) use observed::Observed;
 pub use observed::{
     BusScan, DEVICES_MAX, PeripheralState, Peripherals, RecordHostReadings, RecordScan,
 };
@@ -20,7 +20,7 @@ pub use observed::{
 /// Scans of buses and readings of the gateway's machine.
 pub fn peripheral(engine: &mut Builder) {
     engine
-        .resource(observed::Observed::default())
+        .resource(Observed::default())
         .section::<Peripherals>()
         .command::<RecordScan>()
         .command::<RecordHostReadings>()

@@ -35,14 +35,16 @@ pub struct BusScan {
 
 /// Observations. Written by `peripheral.scan` and `peripheral.readings`.
 #[derive(Resource, Debug, Clone, Default)]
-pub(super) struct Observed {
+pub(crate) struct Observed {
     scans: BTreeMap<(Option<NodeId>, u32), Arc<BusScan>>,
     readings: Arc<Readings>,
 }
 
-/// Latest readings of the gateway's own machine, by metric.
-pub(crate) fn host_readings(world: &World) -> Arc<Readings> {
-    Arc::clone(&world.resource::<Observed>().readings)
+impl Observed {
+    /// Latest reading of the gateway's own machine of a metric.
+    pub(crate) fn host_reading(&self, metric: &str) -> Option<&Reading> {
+        self.readings.get(metric)
+    }
 }
 
 /// View of the observations.

@@ -243,7 +243,11 @@ fn job(group: &Group) -> String {
         // processor that waits for a file is idle, so that its clock jumps to the next timer.
         for (file, name) in [(&binary, "tests"), (&qemu::quoted(PROGRAM), "program")] {
             let copy = format!("/run/tmp/{name}");
-            writeln!(job, "cp {file} {copy} && mount --bind {copy} {file} || exit 1").unwrap();
+            writeln!(
+                job,
+                "cp {file} {copy} && mount --bind {copy} {file} || exit 1"
+            )
+            .unwrap();
         }
     }
     let other = match group.machine {
