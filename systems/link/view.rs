@@ -6,12 +6,12 @@ use serde::Serialize;
 
 use super::changes::PredictedChanges;
 use super::commands::Limits;
-use super::components::{AdminDown, Links, Predicted};
+use super::components::{AdminDown, Endpoints, Links, Predicted};
 use crate::model::id::NodeId;
 use crate::model::link::{LinkBudget, LinkKey};
 
 /// A link, in both directions.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LinkView {
     /// The end with the lower id.
     pub a: NodeId,
@@ -34,10 +34,11 @@ pub(super) fn publish_links(
     mut section: ResMut<Section<Vec<LinkView>>>,
 ) {
     let removed = restored.read().count() + out_of_range.read().count() > 0;
-    if !removed && !links.is_changed() && taken_down.is_empty() && changed.is_empty() {
+    let is_same_set = !removed && !links.is_changed() && taken_down.is_empty();
+    if is_same_set && changed.is_empty() {
         return;
     }
-    let view = |(key, link): (LinkKey, Entity)| {
+    let view = |key: LinkKey, link: Entity| {
         let (predicted, severed) = budgets.get(link).ok()?;
         Some(LinkView {
             a: key.a(),
@@ -46,7 +47,21 @@ pub(super) fn publish_links(
             budget: predicted.0,
         })
     };
-    section.redraw(links.iter().filter_map(view).collect());
+    let patch = || {
+        let mut views = Vec::clone(&section.share());
+        for (link, Endpoints(key)) in changed.iter() {
+            let at = views.binary_search_by_key(&(key.a(), key.b()), |view| (view.a, view.b));
+            // A pair that is back in range has no view.
+            views[at.ok()?] = view(key, link)?;
+        }
+        Some(views)
+    };
+    let views = is_same_set.then(patch).flatten().unwrap_or_else(|| {
+        let mut views = Vec::with_capacity(links.len());
+        views.extend(links.iter().filter_map(|(key, link)| view(key, link)));
+        views
+    });
+    section.redraw(views);
 }
 
 pub(super) fn publish_limits(limits: Res<Limits>, mut section: ResMut<Section<Limits>>) {

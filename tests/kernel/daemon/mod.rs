@@ -67,7 +67,7 @@ impl Daemon {
         let mut words: Vec<&str> = before.to_vec();
         words.extend([PROGRAM, "impaird", "--config"]);
         let log = std::fs::File::create(folder.path().join("log")).unwrap();
-        let child = Command::new(words[0])
+        let mut child = Command::new(words[0])
             .args(&words[1..])
             .arg(&config)
             .stdin(Stdio::null())
@@ -80,9 +80,13 @@ impl Daemon {
             .build()
             .unwrap();
         let client = runtime.block_on(async {
-            for _ in 0..200 {
+            // Many steps: in virtual time a sleep ends at once where the machine waits for a file.
+            for _ in 0..10_000 {
                 if let Ok(client) = Client::unix(&socket).await {
                     return client;
+                }
+                if child.try_wait().unwrap().is_some() {
+                    break;
                 }
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
