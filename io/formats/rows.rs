@@ -169,7 +169,7 @@ impl Changes {
                 directions.entry((link.a, link.b)).or_default();
                 directions.entry((link.b, link.a)).or_default();
             }
-            links.insert(ends, link.clone());
+            links.insert(ends, *link);
         }
         for (a, b) in self
             .written
