@@ -1,7 +1,7 @@
-//! Bilinear heights, eight positions at a time.
+//! Bilinear heights, four or eight positions at a time.
 //!
 //! The heights of a profile lie scattered over a tile, and fetching them is most of what a
-//! profile costs. Processors with AVX2 or AVX-512 fetch eight at once; the arithmetic is the
+//! profile costs. Processors with AVX2 or AVX-512 take four or eight together; the arithmetic is the
 //! same in the same order as one by one in [`super::hgt`], so the bits are too.
 
 #[cfg(target_arch = "x86_64")]
@@ -44,59 +44,69 @@ impl Square<'_> {
     }
 }
 
-/// True if the processor has vectors of eight.
+/// Vectors that the processor has.
 #[cfg(target_arch = "x86_64")]
-pub(super) fn is_wide() -> bool {
-    use std::arch::is_x86_feature_detected;
-    is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("avx512vl")
-        && is_x86_feature_detected!("avx2")
-        && is_x86_feature_detected!("fma")
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Width {
+    /// None that this module is compiled for.
+    Plain,
+    /// Of four, with AVX2 and FMA.
+    Narrow,
+    /// Of eight, with AVX-512 F, BW and VL.
+    Wide,
 }
 
-/// True if the processor has vectors of eight.
-#[cfg(not(target_arch = "x86_64"))]
-pub(super) fn is_wide() -> bool {
-    false
+#[cfg(target_arch = "x86_64")]
+impl Width {
+    fn detected() -> Self {
+        use std::arch::is_x86_feature_detected;
+        if !is_x86_feature_detected!("avx2") || !is_x86_feature_detected!("fma") {
+            Self::Plain
+        } else if is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512vl")
+        {
+            Self::Wide
+        } else {
+            Self::Narrow
+        }
+    }
 }
 
-/// Fills heights from the first position on, up to the first block of [`LANES`] that has a
-/// position outside the half-open square or a void at hand, and returns how many are filled.
-/// The slices have one length; where it is no multiple of [`LANES`] the last block overlaps the
-/// one before it. Returns 0 where the processor has no such vectors.
+/// Fills heights from the first position on, up to the first block of positions that has one outside
+/// the half-open square or a void at hand, and returns how many are filled. The slices have one
+/// length; where it is no multiple of a block the last overlaps the one before it. Returns 0 where the
+/// processor has no such vectors.
 pub(super) fn fill(square: Square<'_>, north: &[f64], east: &[f64], out: &mut [f64]) -> usize {
     let len = north.len().min(east.len()).min(out.len());
     if !square.suits(len) {
         return 0;
     }
     #[cfg(target_arch = "x86_64")]
-    #[expect(unsafe_code, reason = "vector loads and gathers by address")]
     {
-        use std::arch::is_x86_feature_detected;
         let (north, east, out) = (&north[..len], &east[..len], &mut out[..len]);
-        let has_avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
-        if is_wide() {
-            // SAFETY: the processor has the features, the slices have one length, at least
-            // `LANES`, and the posts hold a whole square of two by two to 4096 by 4096.
-            return unsafe {
-                if square.has_voids {
-                    wide::fill::<true>(square, north, east, out)
-                } else {
-                    wide::fill::<false>(square, north, east, out)
-                }
-            };
-        }
-        if has_avx2 {
-            // SAFETY: likewise.
-            return unsafe { narrow::fill(square, north, east, out) };
-        }
+        let fill = match (Width::detected(), square.has_voids) {
+            (Width::Plain, _) => return 0,
+            (Width::Narrow, false) => narrow::fill::<false>,
+            (Width::Narrow, true) => narrow::fill::<true>,
+            (Width::Wide, false) => wide::fill::<false>,
+            (Width::Wide, true) => wide::fill::<true>,
+        };
+        // SAFETY: the processor has the features, the slices have one length, at least `LANES`, and
+        // the posts are a whole square of two by two to 4096 by 4096.
+        #[expect(
+            unsafe_code,
+            clippy::needless_return,
+            reason = "vector loads and gathers by address; elsewhere more follows"
+        )]
+        return unsafe { fill(square, north, east, out) };
     }
+    #[cfg(not(target_arch = "x86_64"))]
     0
 }
 
 /// As [`fill`] at the positions of `track` from number `first` on, `wanted` of them or a few more;
-/// `out` ends with the last. Fills nothing where the processor has no vectors of eight or fewer than
+/// `out` ends with the last. Fills nothing where the processor has no such vectors or fewer than
 /// [`LANES`] positions remain.
 pub(super) fn follow(
     square: Square<'_>,
@@ -105,27 +115,36 @@ pub(super) fn follow(
     out: &mut [f64],
     wanted: usize,
 ) -> usize {
-    if !square.suits(out.len()) || first + out.len() != track.last + 1 || !is_wide() {
+    if !square.suits(out.len()) || first + out.len() != track.last + 1 {
         return 0;
     }
     #[cfg(target_arch = "x86_64")]
-    #[expect(
-        unsafe_code,
-        clippy::needless_return,
-        reason = "vector loads and gathers by address; elsewhere more follows"
-    )]
     {
-        let follow = match (square.has_voids, track.degree, track.is_in_posts) {
-            (true, ..) => wide::follow::<true, 5, false>,
-            (false, 3, false) => wide::follow::<false, 3, false>,
-            (false, 4, false) => wide::follow::<false, 4, false>,
-            (false, _, false) => wide::follow::<false, 5, false>,
-            (false, 3, true) => wide::follow::<false, 3, true>,
-            (false, 4, true) => wide::follow::<false, 4, true>,
-            (false, _, true) => wide::follow::<false, 5, true>,
+        macro_rules! follow {
+            ($width:ident) => {
+                match (square.has_voids, track.degree, track.is_in_posts) {
+                    (true, ..) => $width::follow::<true, 5, false>,
+                    (false, 3, false) => $width::follow::<false, 3, false>,
+                    (false, 4, false) => $width::follow::<false, 4, false>,
+                    (false, _, false) => $width::follow::<false, 5, false>,
+                    (false, 3, true) => $width::follow::<false, 3, true>,
+                    (false, 4, true) => $width::follow::<false, 4, true>,
+                    (false, _, true) => $width::follow::<false, 5, true>,
+                }
+            };
+        }
+        let follow = match Width::detected() {
+            Width::Plain => return 0,
+            Width::Narrow => follow!(narrow),
+            Width::Wide => follow!(wide),
         };
         // SAFETY: the processor has the features, there are at least `LANES` places, the posts are
         // a whole square of two by two to 4096 by 4096, and a track in posts lies in its square.
+        #[expect(
+            unsafe_code,
+            clippy::needless_return,
+            reason = "vector loads and gathers by address; elsewhere more follows"
+        )]
         return unsafe { follow(square, track, first, out, wanted) };
     }
     #[cfg(not(target_arch = "x86_64"))]
@@ -177,26 +196,165 @@ mod tests {
                 f64::mul_add(along(1) - along(0), y - row, along(0))
             })
             .collect();
-        let mut out = vec![0.0; 77];
-        let has_fma = std::arch::is_x86_feature_detected!("fma");
-        if has_fma && std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: AVX2 and FMA were found; the slices have one length, the posts are a square.
-            assert_eq!(unsafe { narrow::fill(square, &lat, &lon, &mut out) }, 77);
+        type Fill = unsafe fn(Square<'_>, &[f64], &[f64], &mut [f64]) -> usize;
+        let fills: [(Width, Fill); 4] = [
+            (Width::Narrow, narrow::fill::<false>),
+            (Width::Narrow, narrow::fill::<true>),
+            (Width::Wide, wide::fill::<false>),
+            (Width::Wide, wide::fill::<true>),
+        ];
+        for (_, fill) in fills.into_iter().filter(|(width, _)| has(*width)) {
+            let mut out = vec![0.0; 77];
+            // SAFETY: the processor has such vectors; the slices have one length, the posts are a
+            // square.
+            let filled = unsafe { fill(square, &lat, &lon, &mut out) };
+            assert_eq!(filled, 77);
             assert_eq!(out, want);
         }
-        if is_wide() {
-            for voids in [false, true] {
-                out.fill(0.0);
-                // SAFETY: likewise with AVX-512.
-                let filled = unsafe {
-                    if voids {
-                        wide::fill::<true>(square, &lat, &lon, &mut out)
-                    } else {
-                        wide::fill::<false>(square, &lat, &lon, &mut out)
-                    }
-                };
-                assert_eq!(filled, 77);
-                assert_eq!(out, want);
+    }
+
+    fn has(width: Width) -> bool {
+        let found = Width::detected();
+        found == width || (found, width) == (Width::Wide, Width::Narrow)
+    }
+
+    const SIDE: usize = 61;
+    const COUNT: usize = 203;
+
+    /// Height at a position in posts, one by one; none at a void.
+    fn height_m(pairs: &[[i16; 2]], y: f64, x: f64) -> Option<f64> {
+        let (row, column) = (y.floor(), x.floor());
+        let start = (SIDE - 2 - row as usize) * SIDE + column as usize;
+        let [[nw, sw], [ne, se]] = [pairs[start], pairs[start + 1]];
+        let along = |west: i16, east: i16| {
+            let rise = f64::from(east) - f64::from(west);
+            f64::mul_add(rise, x - column, f64::from(west))
+        };
+        let (top, bottom) = (along(nw, ne), along(sw, se));
+        let is_void = [nw, sw, ne, se].contains(&VOID);
+        (!is_void).then(|| f64::mul_add(top - bottom, y - row, bottom))
+    }
+
+    /// A track in degrees or in posts that ends at `end`, deg.
+    fn track(end: [f64; 2], is_in_posts: bool) -> Track {
+        let cells = (SIDE - 1) as f64;
+        let pace = 1.0 / COUNT as f64;
+        let axis = |end: f64| {
+            let mut powers = [0.05, end - 0.06, 0.01, -1e-4, 1e-5, -1e-6];
+            let mut scale = cells;
+            for power in powers.iter_mut().filter(|_| is_in_posts) {
+                *power *= scale;
+                scale *= pace;
+            }
+            powers
+        };
+        Track {
+            powers: end.map(axis),
+            pace: if is_in_posts { 1.0 } else { pace },
+            end: end.map(|end| if is_in_posts { end * cells } else { end }),
+            last: COUNT,
+            degree: 5,
+            is_in_posts,
+        }
+    }
+
+    /// Each width along a track, and where it meets an edge or a void.
+    #[test]
+    #[expect(unsafe_code, reason = "calls both widths where the processor has them")]
+    fn every_width_follows_a_track() {
+        type Follow = unsafe fn(Square<'_>, &Track, usize, &mut [f64], usize) -> usize;
+        let cases: [([f64; 2], bool, bool, [(Width, Follow); 2]); 4] = [
+            (
+                [0.95, 0.9],
+                false,
+                false,
+                [
+                    (Width::Narrow, narrow::follow::<false, 5, false>),
+                    (Width::Wide, wide::follow::<false, 5, false>),
+                ],
+            ),
+            (
+                [0.95, 1.2],
+                false,
+                false,
+                [
+                    (Width::Narrow, narrow::follow::<false, 5, false>),
+                    (Width::Wide, wide::follow::<false, 5, false>),
+                ],
+            ),
+            (
+                [0.95, 0.9],
+                true,
+                false,
+                [
+                    (Width::Narrow, narrow::follow::<true, 5, false>),
+                    (Width::Wide, wide::follow::<true, 5, false>),
+                ],
+            ),
+            (
+                [0.95, 0.9],
+                false,
+                true,
+                [
+                    (Width::Narrow, narrow::follow::<false, 5, true>),
+                    (Width::Wide, wide::follow::<false, 5, true>),
+                ],
+            ),
+        ];
+        let post = |i: usize| (i * 7919 % 30_011) as i16 - 9_000;
+        let pairs: Vec<[i16; 2]> = (0..SIDE * (SIDE - 1))
+            .map(|i| [post(i), post(i + SIDE)])
+            .collect();
+        for (end, has_voids, is_in_posts, follows) in cases {
+            let (mut north, mut east) = (vec![0.0; COUNT], vec![0.0; COUNT]);
+            track(end, false).positions(1, &mut north, &mut east);
+            let posts = |i: usize| (north[i] * 60.0, east[i] * 60.0);
+            let mut pairs = pairs.clone();
+            if has_voids {
+                let (y, x) = posts(COUNT / 2);
+                pairs[(SIDE - 2 - y as usize) * SIDE + x as usize][0] = VOID;
+            }
+            let want = |i: usize| {
+                let (y, x) = posts(i);
+                (y < 60.0 && x < 60.0).then(|| height_m(&pairs, y, x))?
+            };
+            let known = (0..COUNT).take_while(|i| want(*i).is_some()).count();
+            assert_eq!(known == COUNT, end[1] < 1.0 && !has_voids);
+            let square = Square {
+                pairs: &pairs,
+                side: SIDE,
+                scale: if is_in_posts { 1.0 } else { 60.0 },
+                south: 0.0,
+                west: 0.0,
+                has_voids,
+            };
+            let track = track(end, is_in_posts);
+            let mut all = Vec::new();
+            for (_, follow) in follows.into_iter().filter(|(width, _)| has(*width)) {
+                let mut heights = vec![f64::NAN; COUNT];
+                // SAFETY: the processor has such vectors, the posts are a square, and the track lies
+                // in it if it is one in posts.
+                let filled = unsafe { follow(square, &track, 1, &mut heights, COUNT) };
+                assert!(
+                    known < filled + LANES && filled <= known,
+                    "{filled} of {known}"
+                );
+                for i in 0..filled {
+                    let (found, want) = (heights[i], want(i).unwrap());
+                    assert!((found - want).abs() < 1e-6, "{i}: {found} {want}");
+                }
+                // From the middle, and not as far as the end.
+                let mut rest = vec![f64::NAN; COUNT - 20];
+                // SAFETY: likewise.
+                let few = unsafe { follow(square, &track, 21, &mut rest, 24) };
+                assert!((24..24 + LANES).contains(&few));
+                assert_eq!(rest[..few], heights[20..20 + few]);
+                all.push(heights[..known - known % LANES].to_vec());
+            }
+            if let [one, other] = &all[..] {
+                let bits = |of: &[f64]| of.iter().map(|m| m.to_bits()).collect::<Vec<_>>();
+                let both = one.len().min(other.len()) - LANES;
+                assert_eq!(bits(&one[..both]), bits(&other[..both]));
             }
         }
     }

@@ -6,7 +6,7 @@ use groundwave_engine::parallel;
 use super::changes::PredictedChanges;
 use super::commands::Limits;
 use super::components::{LinkFrom, LinkPosition, LinkTo, LinksIn, LinksOut, Predicted};
-use crate::model::link::{Evaluator, Inputs, LINKS_PER_TASK, LinkBudget};
+use crate::model::link::{Inputs, LINKS_PER_TASK, LinkBudget, budgets};
 use crate::site::{StationConfig, WorldEnvironment, WorldTerrain};
 
 type Moved = Or<(Changed<LinkPosition>, Changed<StationConfig>)>;
@@ -59,10 +59,8 @@ pub(super) fn predict_links(
     });
     let mut pairs: Vec<_> = pairs.collect();
     parallel::for_each_chunk(&mut pairs, LINKS_PER_TASK, |pairs| {
-        let mut evaluator = Evaluator::new(&inputs);
-        for (_, [a, b], budget) in pairs {
-            *budget = evaluator.budget(*a, *b);
-        }
+        let ends: Vec<_> = pairs.iter().map(|(_, ends, _)| *ends).collect();
+        budgets(&inputs, &ends, |number, budget| pairs[number].2 = budget);
     });
     for (link, _, budget) in pairs {
         if let Ok((.., mut predicted)) = links.get_mut(link) {

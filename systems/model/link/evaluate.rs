@@ -4,6 +4,7 @@ use std::cell::RefCell;
 
 use super::LinkBudget;
 use crate::radio::budget::{BothWays, Workspace, evaluate_both};
+use crate::radio::path_loss::BATCH;
 use crate::radio::{BadValue, Environment, LinkResult, QUANTILES_PERCENT, Station};
 use crate::terrain::{GeoPoint, Path, Profile, Terrain};
 
@@ -22,10 +23,7 @@ const BARE_SPACING_M: f64 = 500.0;
 
 /// Links that one task evaluates: some 5 us each, so that the cost of a task, and of preparing the
 /// pairs of stations among them, is small beside them.
-pub(crate) const LINKS_PER_TASK: usize = 64;
-
-/// Prepared pairs of stations that are kept: a mesh has few kinds of stations.
-const PAIRS_KEPT: usize = 8;
+pub(crate) const LINKS_PER_TASK: usize = BATCH;
 
 /// Spacing of samples that [`samples_for`] takes by itself for paths from a point, m.
 #[must_use]
@@ -63,9 +61,16 @@ pub struct Inputs<'a> {
     pub spacing_m: Option<f64>,
 }
 
+/// Buffers of a thread, so that a link allocates nothing.
+#[derive(Default)]
+struct Scratch {
+    path: Option<Path>,
+    profiles: Vec<Profile>,
+    workspace: Workspace,
+}
+
 thread_local! {
-    /// Buffers of this thread, so that a link allocates nothing.
-    static SCRATCH: RefCell<(Option<Path>, Profile, Workspace)> = RefCell::default();
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
 /// Measures the ground from `a` to `b`, with `samples` samples or as many as [`samples_for`] says.
@@ -161,77 +166,93 @@ pub fn percentiles(
     Ok(found)
 }
 
-/// [`trace`] and [`judge`] in one, without allocating: the function behind the world's links. The
-/// two alone give the same bits.
+/// An end of a link.
+pub(crate) type End<'a> = (GeoPoint, &'a Station);
+
+/// [`trace`] and [`judge`] in one, without allocating: the two alone give the same bits, and so do the
+/// world's links ([`budgets`]).
 ///
 /// # Errors
 /// The first [`BadValue`] in the stations or the environment.
 pub fn score(
     inputs: &Inputs<'_>,
-    a: (GeoPoint, &Station),
-    b: (GeoPoint, &Station),
+    a: End<'_>,
+    b: End<'_>,
 ) -> Result<(LinkResult, LinkResult), BadValue> {
-    Evaluator::new(inputs).score(a, b)
+    SCRATCH.with_borrow_mut(|scratch| {
+        scratch.trace(inputs, &[[a, b]], &[0]);
+        let Scratch {
+            profiles,
+            workspace,
+            ..
+        } = scratch;
+        judge(inputs, &profiles[0], a, b, workspace)
+    })
 }
 
-/// Evaluates one link after another as [`score`] does, to the bit, and prepares each pair of stations
-/// once.
-pub(crate) struct Evaluator<'a> {
-    inputs: &'a Inputs<'a>,
-    /// The one used last comes first.
-    prepared: Vec<BothWays<'a>>,
+/// Evaluates links between validated stations in a validated environment, each as [`score`] does, to
+/// the bit, and hands the budgets to `each` in any order. Links between like stations are prepared and
+/// evaluated together, as cells of a coverage are.
+pub(crate) fn budgets(
+    inputs: &Inputs<'_>,
+    links: &[[End<'_>; 2]],
+    mut each: impl FnMut(usize, LinkBudget),
+) {
+    let mut rest: Vec<usize> = (0..links.len()).collect();
+    SCRATCH.with_borrow_mut(|scratch| {
+        while let Some(&first) = rest.first() {
+            let [(_, a), (_, b)] = links[first];
+            let (environment, bytes) = (inputs.environment, inputs.packet_bytes);
+            let pair = BothWays::new(a, b, environment, bytes, &mut scratch.workspace);
+            let pair = pair.expect("stations and environment were validated");
+            let mut alike = Vec::new();
+            rest.retain(|&link| {
+                let [(_, a), (_, b)] = links[link];
+                let like = alike.len() < BATCH && pair.is_between(a, b);
+                like.then(|| alike.push(link));
+                !like
+            });
+            scratch.evaluate(inputs, &pair, links, &alike, &mut each);
+        }
+    });
 }
 
-impl<'a> Evaluator<'a> {
-    pub fn new(inputs: &'a Inputs<'a>) -> Self {
-        Self {
-            inputs,
-            prepared: Vec::new(),
+impl Scratch {
+    /// Measures the ground of the links with the numbers `chosen` into the first profiles.
+    fn trace(&mut self, inputs: &Inputs<'_>, links: &[[End<'_>; 2]], chosen: &[usize]) {
+        let count = self.profiles.len().max(chosen.len());
+        self.profiles.resize_with(count, Profile::default);
+        for (profile, &link) in self.profiles.iter_mut().zip(chosen) {
+            let [(a, _), (b, _)] = links[link];
+            let path = self.path.get_or_insert_with(|| Path::between(a, a));
+            path.set_between(a, b);
+            trace_into(inputs, a, path, None, profile);
         }
     }
 
-    /// Both directions, from `a` to `b` and back.
-    ///
-    /// # Errors
-    /// The first [`BadValue`] in the stations or the environment.
-    pub fn score(
+    /// Evaluates the links with the numbers `alike`, all between stations like those of `pair`.
+    fn evaluate(
         &mut self,
-        a: (GeoPoint, &'a Station),
-        b: (GeoPoint, &'a Station),
-    ) -> Result<(LinkResult, LinkResult), BadValue> {
-        let inputs = self.inputs;
-        SCRATCH.with_borrow_mut(|(path, profile, workspace)| {
-            let path = path.get_or_insert_with(|| Path::between(a.0, a.0));
-            path.set_between(a.0, b.0);
-            trace_into(inputs, a.0, path, None, profile);
-            let undulation_m = [a.0, b.0].map(|end| inputs.terrain.undulation_m(end));
-            let pair = self.pair(a.1, b.1, workspace)?;
-            pair.evaluate(profile, undulation_m, workspace)
-        })
-    }
-
-    /// The budget between validated stations in a validated environment.
-    pub fn budget(&mut self, a: (GeoPoint, &'a Station), b: (GeoPoint, &'a Station)) -> LinkBudget {
-        let scored = self.score(a, b);
-        let (forward, backward) = scored.expect("stations and environment were validated");
-        LinkBudget::of(&forward, &backward)
-    }
-
-    fn pair(
-        &mut self,
-        a: &'a Station,
-        b: &'a Station,
-        workspace: &mut Workspace,
-    ) -> Result<&BothWays<'a>, BadValue> {
-        let known = self.prepared.iter().position(|pair| pair.is_between(a, b));
-        if let Some(known) = known {
-            self.prepared[..=known].rotate_right(1);
-        } else {
-            let (environment, bytes) = (self.inputs.environment, self.inputs.packet_bytes);
-            let pair = BothWays::new(a, b, environment, bytes, workspace)?;
-            self.prepared.truncate(PAIRS_KEPT - 1);
-            self.prepared.insert(0, pair);
-        }
-        Ok(&self.prepared[0])
+        inputs: &Inputs<'_>,
+        pair: &BothWays<'_>,
+        links: &[[End<'_>; 2]],
+        alike: &[usize],
+        each: &mut impl FnMut(usize, LinkBudget),
+    ) {
+        self.trace(inputs, links, alike);
+        let profiles = self.profiles.iter().zip(alike);
+        let paths = profiles.map(|(profile, &link)| {
+            let undulation_m = links[link].map(|(at, _)| inputs.terrain.undulation_m(at));
+            (profile, undulation_m)
+        });
+        let paths: Vec<_> = paths.collect();
+        let evaluated = pair.evaluate_all(&paths, &mut self.workspace, |number, there, back| {
+            each(alike[number], LinkBudget::of(&there, &back));
+        });
+        evaluated.expect("stations and environment were validated");
     }
 }
+
+#[cfg(test)]
+#[path = "evaluate_tests.rs"]
+mod tests;

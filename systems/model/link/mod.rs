@@ -7,11 +7,11 @@ mod range;
 mod spatial_index;
 
 pub use budget::{Direction, LinkBudget};
-pub(crate) use evaluate::{Evaluator, LINKS_PER_TASK};
 pub use evaluate::{
     Inputs, Percentile, SAMPLES_MAX, SAMPLES_MIN, judge, percentiles, post_spacing_m, samples_for,
     score, trace,
 };
+pub(crate) use evaluate::{LINKS_PER_TASK, budgets};
 pub use key::LinkKey;
 pub use range::{OVER_HORIZON_M, Reach, coverage_radius_m};
 pub(crate) use spatial_index::SpatialIndex;

@@ -4,7 +4,7 @@ use groundwave_engine::parallel;
 
 use super::member::{Member, MeshError, Pair, Roster};
 use crate::model::id::NodeId;
-use crate::model::link::{Evaluator, Inputs, LINKS_PER_TASK, LinkBudget, LinkKey};
+use crate::model::link::{self, Inputs, LINKS_PER_TASK, LinkBudget, LinkKey};
 use crate::route::Graph;
 
 /// Most pairs evaluated for a mesh: every pair of 700 nodes, some 5 s of one core and 60 MB.
@@ -80,12 +80,13 @@ pub(crate) fn budgets(inputs: &Inputs<'_>, roster: &Roster<'_>, pairs: &[Pair]) 
     let member = |index: u32| &members[index as usize];
     let mut work: Vec<_> = pairs.iter().map(|&pair| (pair, None)).collect();
     parallel::for_each_chunk(&mut work, LINKS_PER_TASK, |work| {
-        let mut evaluator = Evaluator::new(inputs);
-        for ((a, b), budget) in work {
-            let [a, b] = [*a, *b].map(member);
-            let ends = [a, b].map(|end| (end.position, end.station));
-            *budget = Some(evaluator.budget(ends[0], ends[1]));
-        }
+        let ends = |&((a, b), _): &(Pair, _)| {
+            [a, b].map(|end| (member(end).position, member(end).station))
+        };
+        let ends: Vec<_> = work.iter().map(ends).collect();
+        link::budgets(inputs, &ends, |number, budget| {
+            work[number].1 = Some(budget)
+        });
     });
     let link = |((a, b), budget): (Pair, Option<LinkBudget>)| MeshLink {
         ends: LinkKey::new(member(a).id, member(b).id).expect("a pair has two members"),

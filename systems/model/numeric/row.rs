@@ -106,12 +106,22 @@ fn plain_level(room: &mut [f64], middle: f64, slope: f64) -> [f64; 2] {
         let at = f64::from(number as i32) - arm;
         room[number] -= f64::mul_add(slope, at, middle);
     }
-    let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
-    for value in room {
-        least = lesser(*value, least);
-        most = greater(*value, most);
+    let (blocks, rest) = room.as_chunks::<LANES>();
+    let (mut least, mut most) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
+    for values in blocks {
+        for lane in 0..LANES {
+            least[lane] = lesser(values[lane], least[lane]);
+            most[lane] = greater(values[lane], most[lane]);
+        }
     }
-    [least, most]
+    let (mut lowest, mut highest) = (least[0], most[0]);
+    for (low, high) in least[1..].iter().zip(&most[1..]) {
+        (lowest, highest) = (lesser(*low, lowest), greater(*high, highest));
+    }
+    for value in rest {
+        (lowest, highest) = (lesser(*value, lowest), greater(*value, highest));
+    }
+    [lowest, highest]
 }
 
 /// The greatest of some numbers.
@@ -124,11 +134,18 @@ pub(crate) fn maximum<const N: usize>(values: &[f64; N]) -> f64 {
         #[expect(unsafe_code, reason = "calls what is compiled for AVX-512")]
         return unsafe { x86::maximum(values.as_chunks().0) };
     }
-    let mut most = f64::NEG_INFINITY;
-    for value in values {
-        most = greater(*value, most);
+    // In strands, lest each number wait for the one before.
+    let mut most = [f64::NEG_INFINITY; LANES];
+    for values in values.as_chunks::<LANES>().0 {
+        for lane in 0..LANES {
+            most[lane] = greater(values[lane], most[lane]);
+        }
     }
-    most
+    let mut all = most[0];
+    for most in &most[1..] {
+        all = greater(*most, all);
+    }
+    all
 }
 
 /// The sum of the strands, halves folded onto each other.

@@ -27,10 +27,18 @@ pub(crate) fn start(block: usize, count: usize) -> usize {
 }
 
 impl Slopes<'_> {
+    /// Slopes towards the points of the block from `at` on.
     #[inline(always)]
-    fn at(&self, index: usize, height: f64) -> f64 {
-        let fall = self.fall + self.fall_step * f64::from(index as i32);
-        (height - self.base) * self.inverse[index] - fall
+    fn of_block(&self, heights: &[f64], at: usize) -> [f64; BLOCK] {
+        let heights = heights[at..].first_chunk::<BLOCK>().expect("a block");
+        let inverse = self.inverse[at..].first_chunk::<BLOCK>().expect("a block");
+        let first = f64::from(at as i32);
+        let mut slopes = [0.0; BLOCK];
+        for index in 0..BLOCK {
+            let fall = self.fall + self.fall_step * (first + f64::from(index as i32));
+            slopes[index] = (heights[index] - self.base) * inverse[index] - fall;
+        }
+        slopes
     }
 }
 
@@ -56,10 +64,7 @@ pub(crate) fn greatest(of: &[Slopes<'_>; 2], heights: &[f64]) -> [[f64; BLOCKS];
     for (of, highest) in of.iter().zip(&mut highest) {
         for block in 0..count.div_ceil(BLOCK) {
             let at = start(block, count);
-            let mut slopes = [0.0; BLOCK];
-            for index in 0..BLOCK {
-                slopes[index] = of.at(at + index, heights[at + index]);
-            }
+            let slopes = of.of_block(heights, at);
             highest[block] = super::maximum(&slopes);
         }
     }
@@ -85,19 +90,19 @@ pub(crate) fn blocks_reaching(highest: &[f64; BLOCKS], least: f64) -> u32 {
 /// Bit mask of the points of the block from `at` on whose slope reaches `least`.
 #[inline(always)]
 pub(crate) fn reaching(of: &Slopes<'_>, heights: &[f64], at: usize, least: f64) -> u64 {
-    let heights = heights[at..].first_chunk::<BLOCK>().expect("a block");
-    let inverse = of.inverse[at..].first_chunk::<BLOCK>().expect("a block");
     #[cfg(target_arch = "x86_64")]
     if super::dispatch::has_avx512() {
+        let heights = heights[at..].first_chunk::<BLOCK>().expect("a block");
+        let inverse = of.inverse[at..].first_chunk::<BLOCK>().expect("a block");
         let fall = of.fall + of.fall_step * at as f64;
         // SAFETY: the processor has the features.
         #[expect(unsafe_code, reason = "calls what is compiled for AVX-512")]
         return unsafe { x86::reaching(of, heights, inverse, fall, least) };
     }
-    let _ = inverse;
+    let slopes = of.of_block(heights, at);
     let mut found = 0;
     for index in 0..BLOCK {
-        found |= u64::from(of.at(at + index, heights[index]) >= least) << index;
+        found |= u64::from(slopes[index] >= least) << index;
     }
     found
 }
@@ -264,7 +269,8 @@ mod tests {
                         continue;
                     }
                     let at = start(block, count);
-                    let slope = |i: usize| of.at(at + i, heights[at + i]);
+                    let slopes = of.of_block(&heights, at);
+                    let slope = |i: usize| slopes[i];
                     let want = (0..BLOCK).map(slope).fold(f64::NEG_INFINITY, f64::max);
                     assert!((highest[block] - want).abs() < 1e-12, "{block} of {count}");
                     for least in [want - 1e-9, want + 1e-9, 0.5 * want, -1.0, 900.0] {

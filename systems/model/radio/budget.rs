@@ -6,17 +6,20 @@
 
 use super::environment::Environment;
 use super::geometry::View;
+use super::losses::{terrain_attenuation, terrain_attenuations};
+use super::path_loss::{Attenuation, Model, PathBatch};
 use super::prepare::{GasMemo, Prepared};
 use super::result::LinkResult;
 use super::station::Station;
 use crate::bounds::BadValue;
 use crate::terrain::Profile;
 
-/// Buffer for the reversed heights of a path, and the air of the last link; one per thread avoids
-/// allocations.
-#[derive(Debug, Clone, Default)]
+/// Buffers for the reversed heights of paths, working memory of models, and the air of the last link;
+/// one per thread avoids allocations.
+#[derive(Debug, Default)]
 pub struct Workspace {
-    reversed: Vec<f64>,
+    reversed: Vec<Vec<f64>>,
+    batch: PathBatch,
     gas: GasMemo,
 }
 
@@ -98,6 +101,39 @@ impl<'a> BothWays<'a> {
     ) -> Result<(LinkResult, LinkResult), BadValue> {
         both(&self.forward, &self.back, profile, undulation_m, workspace)
     }
+
+    /// Evaluates links over many paths as [`BothWays::evaluate`] does each, to the bit, and hands the
+    /// results to `each` in the order of `paths`: profiles, and geoid heights at their ends.
+    ///
+    /// # Errors
+    /// A [`BadValue`] in one of the profiles.
+    pub fn evaluate_all(
+        &self,
+        paths: &[(&Profile, [f64; 2])],
+        workspace: &mut Workspace,
+        mut each: impl FnMut(usize, LinkResult, LinkResult),
+    ) -> Result<(), BadValue> {
+        let Workspace {
+            reversed, batch, ..
+        } = workspace;
+        let there = paths.iter();
+        let there = there.map(|&(profile, undulation_m)| View::along(profile, undulation_m));
+        let there = there.collect::<Result<Vec<_>, _>>()?;
+        reversed.resize_with(there.len().max(reversed.len()), Vec::new);
+        for (view, reversed) in there.iter().zip(&mut *reversed) {
+            reverse(view, reversed);
+        }
+        let back = there.iter().zip(&*reversed);
+        let back: Vec<_> = back.map(|(view, reversed)| view.back(reversed)).collect();
+        let terrain = terrain_attenuations(&self.forward, &there, batch).into_iter();
+        let terrain = terrain.zip(terrain_attenuations(&self.back, &back, batch));
+        let views = there.iter().zip(&back);
+        for (number, ((there, back), terrain)) in views.zip(terrain).enumerate() {
+            let (there, here) = budgets(&self.forward, &self.back, [there, back], terrain.into());
+            each(number, there, here);
+        }
+        Ok(())
+    }
 }
 
 /// As [`evaluate_both`], with the directions prepared: `forward` from a to b, `back` from b to a.
@@ -111,21 +147,43 @@ pub fn both(
     undulation_m: [f64; 2],
     workspace: &mut Workspace,
 ) -> Result<(LinkResult, LinkResult), BadValue> {
-    let view = View::along(profile, undulation_m)?;
-    let clear = forward.clearance(&view);
-    let mut there = forward.link(&view, clear);
-    workspace.reversed.clear();
-    workspace.reversed.extend(view.elevation_msl_m.iter().rev());
-    let view = view.back(&workspace.reversed);
+    let there = View::along(profile, undulation_m)?;
+    workspace
+        .reversed
+        .resize_with(workspace.reversed.len().max(1), Vec::new);
+    let reversed = &mut workspace.reversed[0];
+    reverse(&there, reversed);
+    let here = there.back(reversed);
+    let terrain = [
+        terrain_attenuation(forward, &there),
+        terrain_attenuation(back, &here),
+    ];
+    Ok(budgets(forward, back, [&there, &here], terrain))
+}
+
+fn reverse(view: &View<'_>, reversed: &mut Vec<f64>) {
+    reversed.clear();
+    reversed.extend(view.elevation_msl_m.iter().rev());
+}
+
+/// The budgets of both directions, each with its view of the path and the attenuation of its terrain.
+fn budgets(
+    forward: &Prepared<'_>,
+    back: &Prepared<'_>,
+    [there, here]: [&View<'_>; 2],
+    [terrain_there, terrain_here]: [(Model, Attenuation); 2],
+) -> (LinkResult, LinkResult) {
+    let clear = forward.clearance(there);
+    let mut found_there = forward.link(there, clear, terrain_there);
     // The ground is the same either way; only another frequency has another Fresnel zone.
     let clear = if forward.wavelength_m == back.wavelength_m {
-        clear.reversed(view.distance_m)
+        clear.reversed(here.distance_m)
     } else {
-        back.clearance(&view)
+        back.clearance(here)
     };
-    let mut here = back.link(&view, clear);
-    join(&mut there, &mut here);
-    Ok((there, here))
+    let mut found_here = back.link(here, clear, terrain_here);
+    join(&mut found_there, &mut found_here);
+    (found_there, found_here)
 }
 
 /// Fills in what needs both directions: `ETX = 1 / (df dr)` (De Couto et al., 2003) and

@@ -5,6 +5,7 @@ use super::fresnel::EARTH_RADIUS_M;
 use super::result::{Geometry, TerrainReport};
 use crate::bounds::{BadValue, within};
 use crate::numeric::{Kernel, atan2, sin_cos, vectorised};
+use crate::propagation::itm::PathProfile;
 use crate::terrain::Profile;
 
 /// Antennas closer than this are taken to be this far apart, m: free-space loss belongs to the
@@ -72,6 +73,14 @@ impl<'a> View<'a> {
             elevation_msl_m: reversed,
             undulation_m: [self.undulation_m[1], self.undulation_m[0]],
             ..*self
+        }
+    }
+
+    /// The heights as models of path loss read them.
+    pub fn path(&self) -> PathProfile<'a> {
+        PathProfile {
+            step_m: self.step_m,
+            elevation_msl_m: self.elevation_msl_m,
         }
     }
 

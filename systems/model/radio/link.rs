@@ -4,9 +4,10 @@ use super::antenna::pointing_loss_db;
 use super::availability::availability;
 use super::fresnel::{CLEAR_RATIO, Clearance, clearance};
 use super::geometry::{SHORTEST_M, View, geometry};
-use super::losses::{PathLoss, path_loss};
+use super::losses::{PathLoss, path_loss, terrain_attenuation};
 use super::modulation::{Selected, packet_error_prob};
 use super::outcome::{Costs, LimitingFactor, Margin, Rate, Receiver};
+use super::path_loss::{Attenuation, Model};
 use super::prepare::Prepared;
 use super::result::{Budget, Geometry, LinkResult, Losses};
 use super::warning::Warning;
@@ -24,7 +25,8 @@ impl Prepared<'_> {
         undulation_m: [f64; 2],
     ) -> Result<LinkResult, BadValue> {
         let view = View::along(profile, undulation_m)?;
-        Ok(self.link(&view, self.clearance(&view)))
+        let terrain = terrain_attenuation(self, &view);
+        Ok(self.link(&view, self.clearance(&view), terrain))
     }
 
     /// Clearance over the path at this direction's frequency.
@@ -43,10 +45,15 @@ impl Prepared<'_> {
         )
     }
 
-    /// The budget over a checked path.
-    pub(super) fn link(&self, view: &View<'_>, clearance: Clearance) -> LinkResult {
+    /// The budget over a checked path with the attenuation of `terrain`.
+    pub(super) fn link(
+        &self,
+        view: &View<'_>,
+        clearance: Clearance,
+        terrain: (Model, Attenuation),
+    ) -> LinkResult {
         let geometry = geometry(view, [self.tx.height_agl_m, self.rx.height_agl_m], self.env);
-        let path = path_loss(self, view, &geometry, &clearance);
+        let path = path_loss(self, view, &geometry, &clearance, terrain);
         let budget = self.budget(&geometry);
         let receiver = self.receiver(&budget, &path.losses);
         let chosen = self.modulation(receiver.sinr_db);

@@ -3,12 +3,13 @@
 use super::clutter::clutter_db;
 use super::fresnel::Clearance;
 use super::geometry::{SHORTEST_M, View};
-use super::path_loss::{Attenuation, FALLBACK_MODEL, ItmTerrain, Model, PropagationMode};
+use super::path_loss::{
+    Attenuation, FALLBACK_MODEL, ItmTerrain, Model, PathBatch, PreparedModel, PropagationMode,
+};
 use super::prepare::Prepared;
 use super::result::{Geometry, Losses};
 use super::warning::{Warning, Warnings};
 use crate::propagation::free_space::free_space_loss_db;
-use crate::propagation::itm::PathProfile;
 use crate::propagation::outage::RainFading;
 use crate::propagation::vegetation::woodland_loss_db;
 
@@ -22,16 +23,16 @@ pub(super) struct PathLoss {
     pub warnings: Warnings,
 }
 
-/// Adds up the losses of a path. Never less than free space: a model below it is limited, with a
+/// Adds up the losses of a path over `terrain`. Never less than free space: a model below it is limited, with a
 /// warning.
 pub(super) fn path_loss(
     link: &Prepared<'_>,
     view: &View<'_>,
     geometry: &Geometry,
     clearance: &Clearance,
+    (model, terrain): (Model, Attenuation),
 ) -> PathLoss {
     let slant_m = geometry.slant_range_m.max(SHORTEST_M);
-    let (model, terrain) = terrain_attenuation(link, view);
     let mut warnings = link.warnings.union(terrain.warnings);
     let mode = terrain.mode.unwrap_or(if clearance.line_of_sight {
         PropagationMode::LineOfSight
@@ -71,20 +72,44 @@ pub(super) fn path_loss(
     }
 }
 
-/// Attenuation over free space by the model of the environment, or by [`FALLBACK_MODEL`] with a
-/// warning where that is not valid.
-fn terrain_attenuation(link: &Prepared<'_>, view: &View<'_>) -> (Model, Attenuation) {
-    let profile = PathProfile {
-        step_m: view.step_m,
-        elevation_msl_m: view.elevation_msl_m,
+/// Attenuation over free space along a path by the model of the environment, or by [`FALLBACK_MODEL`]
+/// with a warning where that is not valid.
+pub(super) fn terrain_attenuation(link: &Prepared<'_>, view: &View<'_>) -> (Model, Attenuation) {
+    let model = link.model_at(view.distance_m);
+    let found = model.and_then(|model| model.attenuation(&view.path(), link.quantile));
+    or_fallback(link, view, found)
+}
+
+/// [`terrain_attenuation`] along many paths, to the bit and in their order.
+pub(super) fn terrain_attenuations(
+    link: &Prepared<'_>,
+    views: &[View<'_>],
+    batch: &mut PathBatch,
+) -> Vec<(Model, Attenuation)> {
+    let is_valid = |view: &&View<'_>| link.model_at(view.distance_m).is_ok();
+    let valid: Vec<_> = views.iter().filter(is_valid).map(View::path).collect();
+    let attenuations = |model: &dyn PreparedModel| model.attenuations(&valid, link.quantile, batch);
+    let found = link.model().map_or_else(Vec::new, attenuations);
+    let mut found = found.into_iter();
+    let each = |view: &View<'_>| {
+        let valid = link.model_at(view.distance_m);
+        let found = valid.and_then(|_| found.next().expect("one for each valid path"));
+        or_fallback(link, view, found)
     };
-    let found = link.model_at(view.distance_m);
-    let found = found.and_then(|model| model.attenuation(&profile, link.quantile));
+    views.iter().map(each).collect()
+}
+
+/// The attenuation that the model of the environment found, or that of the fallback.
+fn or_fallback(
+    link: &Prepared<'_>,
+    view: &View<'_>,
+    found: Result<Attenuation, Warning>,
+) -> (Model, Attenuation) {
     let warning = match found {
         Ok(attenuation) => return (link.env.model, attenuation),
         Err(warning) => warning,
     };
-    let fallback = link.fallback.attenuation(&profile, link.quantile);
+    let fallback = link.fallback.attenuation(&view.path(), link.quantile);
     let mut attenuation = fallback.unwrap_or_default();
     attenuation.warnings.insert(warning);
     (FALLBACK_MODEL, attenuation)

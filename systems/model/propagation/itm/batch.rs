@@ -2,7 +2,7 @@
 
 use super::VariabilityMode;
 use super::constants::Constants;
-use super::longley_rice::attenuation_where;
+use super::longley_rice::{Attenuation, attenuation_where};
 use super::path::{Path, Sight};
 use super::quick_pfl::Measured;
 use super::variability::Spread;
@@ -39,6 +39,9 @@ pub(crate) struct Losses {
     pub a_ref_db: Lane,
     /// At each quantile asked for.
     pub attenuation_db: [Lane; 4],
+    /// Number of the [`PropagationMode`](super::PropagationMode).
+    mode: Lane,
+    paths: Paths,
 }
 
 impl Default for Batch {
@@ -63,6 +66,18 @@ impl Default for Losses {
         Self {
             a_ref_db: [0.0; BATCH],
             attenuation_db: [[0.0; BATCH]; 4],
+            mode: [0.0; BATCH],
+            paths: Paths::default(),
+        }
+    }
+}
+
+impl Losses {
+    /// Reference attenuation and mode in a place.
+    pub(super) fn reference(&self, place: usize) -> Attenuation {
+        Attenuation {
+            a_ref_db: self.a_ref_db[place],
+            mode: self.mode[place],
         }
     }
 }
@@ -100,6 +115,11 @@ impl Batch {
         }
     }
 
+    /// Parameters of the path in a place, whose `losses` were computed.
+    pub(super) fn path(&self, losses: &Losses, place: usize, antenna_agl_m: [f64; 2]) -> Path {
+        losses.paths.get(place, self, antenna_agl_m)
+    }
+
     pub(super) fn losses(
         &self,
         antenna_agl_m: [f64; 2],
@@ -135,17 +155,17 @@ impl Kernel for Work<'_> {
     fn run(mut self) {
         let mut paths = Paths::default();
         let (mut within, mut scatters) = ([0.0; BATCH], [0.0; BATCH]);
-        for place in 0..BATCH {
-            let path = self.batch.get(place).path(self.antenna_agl_m);
-            paths.set(place, &path);
-            let sight = Sight::new(&path);
-            within[place] = if sight.reaches(&path) { 1.0 } else { 0.0 };
-            let far = sight.scatters(&path, self.constants);
-            scatters[place] = if far { 1.0 } else { 0.0 };
-        }
         for first in (0..BATCH).step_by(LANES) {
             if !self.used[first..first + LANES].contains(&true) {
                 continue;
+            }
+            for place in first..first + LANES {
+                let path = self.batch.get(place).path(self.antenna_agl_m);
+                paths.set(place, &path);
+                let sight = Sight::new(&path);
+                within[place] = if sight.reaches(&path) { 1.0 } else { 0.0 };
+                let far = sight.scatters(&path, self.constants);
+                scatters[place] = if far { 1.0 } else { 0.0 };
             }
             let count = |of: &Lane| of[first..first + LANES].iter().sum::<f64>() as usize;
             // Neighbours mostly lie on one side of the horizon.
@@ -163,10 +183,12 @@ impl Kernel for Work<'_> {
             VariabilityMode::Mobile => self.spreads(&paths, VariabilityMode::Mobile),
             VariabilityMode::Broadcast => self.spreads(&paths, VariabilityMode::Broadcast),
         }
+        self.losses.paths = paths;
     }
 }
 
 /// Quantities derived once from a [`Batch`]: an array for each new member of [`Path`].
+#[derive(Debug, Clone)]
 struct Paths {
     effective_height_m: [Lane; 2],
     horizon_distance_m: [Lane; 2],
@@ -225,8 +247,9 @@ impl Work<'_> {
         let constants = *self.constants;
         for place in first..first + LANES {
             let path = paths.get(place, self.batch, self.antenna_agl_m);
-            self.losses.a_ref_db[place] =
-                attenuation_where::<WITHIN, BEYOND, SCATTER>(&path, &constants).a_ref_db;
+            let found = attenuation_where::<WITHIN, BEYOND, SCATTER>(&path, &constants);
+            self.losses.a_ref_db[place] = found.a_ref_db;
+            self.losses.mode[place] = found.mode;
         }
     }
 

@@ -4,7 +4,7 @@ use super::batch::{BATCH, Batch, Losses};
 use super::constants::{Constants, check_air};
 use super::quick_pfl::{Measured, SIDE_BY_SIDE, measure};
 use super::roughness::{NO_SAMPLES, SampleBuffer};
-use super::variability::deviates;
+use super::variability::{deviates, extremes};
 use super::{Invalid, Medium, PathProfile, Prediction, Quantile, Reference, Warnings};
 use crate::numeric::{Kernel, vectorised};
 
@@ -12,7 +12,7 @@ use crate::numeric::{Kernel, vectorised};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prepared {
     n_0: f64,
-    antenna_agl_m: [f64; 2],
+    pub(super) antenna_agl_m: [f64; 2],
     constants: Constants,
     warnings: Warnings,
 }
@@ -74,6 +74,11 @@ impl Prepared {
             }
         }
         found
+    }
+
+    /// The doubts about every path at `quantile`.
+    pub(super) fn warnings_at(&self, quantile: Quantile) -> Warnings {
+        self.warnings | extremes(quantile, self.constants.mdvar.mode)
     }
 
     #[inline]

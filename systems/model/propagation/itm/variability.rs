@@ -109,11 +109,7 @@ impl Spread {
 
     /// The doubts that `quantile` raises.
     pub(super) fn warnings(&self, quantile: Quantile) -> Warnings {
-        let mut warnings = Warnings::NONE;
-        let deviates = deviates(quantile, self.mdvar.mode);
-        let extreme = deviates.iter().any(|z| z.abs() > 3.10);
-        warnings.note(extreme, Warnings::EXTREME_VARIABILITIES);
-        warnings
+        extremes(quantile, self.mdvar.mode)
     }
 
     /// σ_T at the deviate `z_t`.
@@ -128,6 +124,14 @@ impl Spread {
             self.sigma_duct_db + step_db / z_t
         }
     }
+}
+
+/// The doubt about a quantile far out in the tail.
+pub(super) fn extremes(quantile: Quantile, mode: VariabilityMode) -> Warnings {
+    let mut warnings = Warnings::NONE;
+    let extreme = deviates(quantile, mode).iter().any(|z| z.abs() > 3.10);
+    warnings.note(extreme, Warnings::EXTREME_VARIABILITIES);
+    warnings
 }
 
 /// Deviates in time, location and situation, tied together as the mode demands.

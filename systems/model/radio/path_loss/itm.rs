@@ -5,7 +5,7 @@ use super::{
     PropagationMode, Validity,
 };
 use crate::propagation::itm::{
-    self, Batch, Losses, Measured, PathProfile, Prepared, Quantile, SampleBuffers,
+    self, Measured, Outcome, PathProfile, Prepared, Quantile, Workspace,
 };
 use crate::radio::warning::{Warning, Warnings};
 
@@ -84,14 +84,6 @@ impl PathLossModel for IrregularTerrain {
     }
 }
 
-/// Working memory of a batch.
-#[derive(Debug, Default)]
-struct Workspace {
-    paths: Batch,
-    losses: Losses,
-    buffers: SampleBuffers,
-}
-
 impl PreparedModel for Prepared {
     /// Reference attenuation plus the addition of the quantile. No value for inputs outside the
     /// model (terrain too high or too steep) and where its formulas are undefined.
@@ -102,34 +94,21 @@ impl PreparedModel for Prepared {
     ) -> Result<Attenuation, Warning> {
         let reference = self.reference(profile);
         let reference = reference.map_err(|_| Warning::ModelOutOfRange)?;
-        let undefined = itm::Warnings::ATTENUATION_UNDEFINED;
-        if reference.warnings.contains(undefined) {
-            return Err(Warning::ItmAttenuationUndefined);
-        }
-        let attenuation_db = reference.attenuation_db(quantile);
-        if !attenuation_db.is_finite() {
-            return Err(Warning::ModelOutOfRange);
-        }
-        let mut warnings = Warnings::default();
-        warnings.insert_itm(reference.warnings_at(quantile));
-        warnings.note(attenuation_db < 0.0, Warning::BelowFreeSpaceClamped);
-        Ok(Attenuation {
-            reference_attenuation_db: Some(reference.a_ref_db),
-            variability_db: Some(attenuation_db.max(0.0) - reference.a_ref_db),
-            diffraction_loss_db: None,
-            mode: Some(match reference.mode {
-                itm::PropagationMode::LineOfSight => PropagationMode::LineOfSight,
-                itm::PropagationMode::Diffraction => PropagationMode::Diffraction,
-                itm::PropagationMode::Troposcatter => PropagationMode::Troposcatter,
-            }),
-            itm: Some(ItmTerrain {
-                horizon_distance_m: reference.horizon_distance_m,
-                horizon_angle_rad: reference.horizon_angle_rad,
-                effective_height_m: reference.effective_height_m,
-                terrain_irregularity_m: reference.delta_h_m,
-            }),
-            warnings,
-        })
+        attenuation(&reference.outcome(quantile))
+    }
+
+    fn attenuations(
+        &self,
+        profiles: &[PathProfile<'_>],
+        quantile: Quantile,
+        batch: &mut PathBatch,
+    ) -> Vec<Result<Attenuation, Warning>> {
+        let outcomes = self.outcomes(profiles, quantile, batch.workspace());
+        let found = outcomes.into_iter().map(|outcome| {
+            let outcome = outcome.ok_or(Warning::ModelOutOfRange)?;
+            attenuation(&outcome)
+        });
+        found.collect()
     }
 
     fn measure(&self, rows: &ProfileRows<'_>, batch: &mut PathBatch) {
@@ -158,6 +137,37 @@ impl PreparedModel for Prepared {
             }
         }
     }
+}
+
+/// The terms of a prediction.
+fn attenuation(outcome: &Outcome) -> Result<Attenuation, Warning> {
+    let undefined = itm::Warnings::ATTENUATION_UNDEFINED;
+    if outcome.warnings.contains(undefined) {
+        return Err(Warning::ItmAttenuationUndefined);
+    }
+    if !outcome.attenuation_db.is_finite() {
+        return Err(Warning::ModelOutOfRange);
+    }
+    let mut warnings = Warnings::default();
+    warnings.insert_itm(outcome.warnings);
+    warnings.note(outcome.attenuation_db < 0.0, Warning::BelowFreeSpaceClamped);
+    Ok(Attenuation {
+        reference_attenuation_db: Some(outcome.a_ref_db),
+        variability_db: Some(outcome.attenuation_db.max(0.0) - outcome.a_ref_db),
+        diffraction_loss_db: None,
+        mode: Some(match outcome.mode {
+            itm::PropagationMode::LineOfSight => PropagationMode::LineOfSight,
+            itm::PropagationMode::Diffraction => PropagationMode::Diffraction,
+            itm::PropagationMode::Troposcatter => PropagationMode::Troposcatter,
+        }),
+        itm: Some(ItmTerrain {
+            horizon_distance_m: outcome.horizon_distance_m,
+            horizon_angle_rad: outcome.horizon_angle_rad,
+            effective_height_m: outcome.effective_height_m,
+            terrain_irregularity_m: outcome.delta_h_m,
+        }),
+        warnings,
+    })
 }
 
 /// True if no terrain stands above the ray.

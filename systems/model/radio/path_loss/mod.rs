@@ -94,6 +94,22 @@ pub trait PreparedModel: Debug + Send + Sync {
         quantile: Quantile,
     ) -> Result<Attenuation, Warning>;
 
+    /// [`Self::attenuation`] over each of `profiles`, to the bit and in their order. `batch` is working
+    /// memory for models that compute paths together.
+    ///
+    /// # Errors
+    /// Each as [`Self::attenuation`].
+    fn attenuations(
+        &self,
+        profiles: &[PathProfile<'_>],
+        quantile: Quantile,
+        batch: &mut PathBatch,
+    ) -> Vec<Result<Attenuation, Warning>> {
+        let _ = batch;
+        let each = |profile| self.attenuation(profile, quantile);
+        profiles.iter().map(each).collect()
+    }
+
     /// Measures the profiles of `rows` into their lanes of `batch`. A lane the model has no value
     /// for is left unmeasured.
     fn measure(&self, rows: &ProfileRows<'_>, batch: &mut PathBatch);

@@ -1,0 +1,90 @@
+//! Synthetic ground of the unit tests.
+
+use super::{GeoPoint, Terrain, TerrainSource, TerrainUse, TileId};
+
+/// Rough ground: hills upon hills, the same everywhere and always, with posts 3" apart as far as
+/// sampling is concerned.
+pub(crate) struct Rough;
+
+impl Rough {
+    fn height_m(lat_deg: f64, lon_deg: f64) -> f64 {
+        let (mut height_m, mut size_m, mut scale) = (600.0, 260.0, 40.0);
+        for octave in 0..7 {
+            let turn = f64::from(octave) * 1.3;
+            let (x, y) = (
+                lon_deg * scale * turn.cos() + lat_deg * scale,
+                lat_deg * scale * 1.7,
+            );
+            height_m += size_m * ((x + turn).sin() * (y - turn).cos() + 0.3 * (x * 1.9 - y).sin());
+            size_m *= 0.5;
+            scale *= 2.3;
+        }
+        height_m
+    }
+}
+
+impl Terrain for Rough {
+    fn sample(&self, lat_deg: &[f64], lon_deg: &[f64], out: &mut [f64]) -> TerrainUse {
+        for ((lat_deg, lon_deg), out) in lat_deg.iter().zip(lon_deg).zip(out) {
+            *out = Self::height_m(*lat_deg, *lon_deg);
+        }
+        TerrainUse::default()
+    }
+
+    fn undulation_m(&self, at: GeoPoint) -> f64 {
+        30.0 + at.lat_deg()
+    }
+
+    fn resolution_arcsec(&self, _at: GeoPoint) -> Option<f64> {
+        Some(3.0)
+    }
+
+    fn describe(&self) -> TerrainSource {
+        TerrainSource {
+            name: "rough".into(),
+            has_geoid: false,
+            tiles_used: None,
+            ..TerrainSource::default()
+        }
+    }
+}
+
+/// [`Rough`] with a void and a missing stretch in longitude.
+pub(crate) struct Holed {
+    pub void_lon: std::ops::Range<f64>,
+    pub missing_lon: std::ops::Range<f64>,
+}
+
+impl Terrain for Holed {
+    fn sample(&self, lat_deg: &[f64], lon_deg: &[f64], out: &mut [f64]) -> TerrainUse {
+        let mut used = Rough.sample(lat_deg, lon_deg, out);
+        for (lon_deg, out) in lon_deg.iter().zip(out) {
+            if self.missing_lon.contains(lon_deg) {
+                used.missing_samples += 1;
+                *out = f64::NAN;
+            } else if self.void_lon.contains(lon_deg) {
+                used.note_tile(TileId::default(), 3.0);
+                used.void_samples += 1;
+                *out = f64::NAN;
+            }
+        }
+        used
+    }
+
+    fn undulation_m(&self, _at: GeoPoint) -> f64 {
+        0.0
+    }
+
+    fn resolution_arcsec(&self, at: GeoPoint) -> Option<f64> {
+        (!self.missing_lon.contains(&at.lon_deg())).then_some(3.0)
+    }
+
+    fn describe(&self) -> TerrainSource {
+        TerrainSource {
+            name: "holed".into(),
+            has_geoid: false,
+            tiles_used: None,
+            ..TerrainSource::default()
+        }
+    }
+}
