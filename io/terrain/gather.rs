@@ -94,11 +94,7 @@ pub(super) fn fill(square: Square<'_>, north: &[f64], east: &[f64], out: &mut [f
         };
         // SAFETY: the processor has the features, the slices have one length, at least `LANES`, and
         // the posts are a whole square of two by two to 4096 by 4096.
-        #[expect(
-            unsafe_code,
-            clippy::needless_return,
-            reason = "vector loads and gathers by address; elsewhere more follows"
-        )]
+        #[expect(unsafe_code, reason = "vector loads by address")]
         return unsafe { fill(square, north, east, out) };
     }
     #[cfg(not(target_arch = "x86_64"))]
@@ -140,11 +136,7 @@ pub(super) fn follow(
         };
         // SAFETY: the processor has the features, there are at least `LANES` places, the posts are
         // a whole square of two by two to 4096 by 4096, and a track in posts lies in its square.
-        #[expect(
-            unsafe_code,
-            clippy::needless_return,
-            reason = "vector loads and gathers by address; elsewhere more follows"
-        )]
+        #[expect(unsafe_code, reason = "vector loads by address")]
         return unsafe { follow(square, track, first, out, wanted) };
     }
     #[cfg(not(target_arch = "x86_64"))]
