@@ -348,8 +348,8 @@ impl Tile {
         until
     }
 
-    /// Fills heights at all positions of a track in posts from number `first` on, without vectors of
-    /// eight where there are none.
+    /// Fills heights at all positions of a track in posts from number `first` on: those of a rest too
+    /// short for [`gather::follow`], or all where the processor has no vectors for it.
     fn read_track(&self, square: Square<'_>, track: &Track, first: usize, heights_m: &mut [f64]) {
         const TOGETHER: usize = 64;
         let (mut north, mut east) = ([0.0; TOGETHER], [0.0; TOGETHER]);

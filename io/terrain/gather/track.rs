@@ -61,8 +61,8 @@ impl Track {
         self.is_in_posts
     }
 
-    /// Positions from number `first` on, as many as the slices hold, without vectors of eight: the
-    /// same bits.
+    /// Positions from number `first` on, as many as the slices hold, with the bits of
+    /// [`super::follow`].
     pub fn positions(&self, first: usize, north: &mut [f64], east: &mut [f64]) {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma")

@@ -23,8 +23,8 @@ pub(super) struct PathLoss {
     pub warnings: Warnings,
 }
 
-/// Adds up the losses of a path over `terrain`. Never less than free space: a model below it is limited, with a
-/// warning.
+/// Adds up the losses of a path over `terrain`. Never less than free space: a model below it is
+/// limited, with a warning.
 pub(super) fn path_loss(
     link: &Prepared<'_>,
     view: &View<'_>,
