@@ -60,6 +60,13 @@ pub(super) fn has_avx512() -> bool {
     width() == AVX512
 }
 
+/// True if the processor has AVX2, FMA, BMI1, BMI2 and POPCNT, whatever else it has.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub(super) fn has_avx2() -> bool {
+    width() >= AVX2
+}
+
 fn detect() -> u8 {
     #[cfg(target_arch = "x86_64")]
     {

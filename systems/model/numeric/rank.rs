@@ -1,5 +1,8 @@
 //! The numbers of given ranks in an unordered row.
 
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
 use super::LANES;
 use super::{ROUNDER, greater, lesser};
 
@@ -42,34 +45,42 @@ pub(crate) fn nth_from_both_ends<const ROWS: usize>(
         *scale = f64::from(LEVELS) / (row.extremes[1] - row.extremes[0]);
     }
     let mut found = [[0.0; 2]; ROWS];
-    #[cfg(target_arch = "x86_64")]
-    let wide = super::dispatch::has_avx512();
-    #[cfg(not(target_arch = "x86_64"))]
-    let wide = false;
-    if wide {
-        #[cfg(target_arch = "x86_64")]
-        {
-            // SAFETY: the processor has the features.
-            #[expect(unsafe_code, reason = "calls what is compiled for AVX-512")]
-            unsafe {
-                x86::nth(&rows, &scales, &mut found);
-            }
-        }
-    } else {
-        for (row, (scale, found)) in rows.iter().zip(scales.iter().zip(&mut found)) {
-            let numbers = &row.room.as_flattened()[..row.count];
-            *found = nth(
-                &keys(numbers, row.extremes[0], *scale),
-                numbers,
-                row.ranks(),
-            );
-        }
-    }
+    find(&rows, &scales, &mut found);
     let mut checked = [None; ROWS];
     for row in 0..ROWS {
         checked[row] = scales[row].is_finite().then_some(found[row]);
     }
     checked
+}
+
+/// The numbers of both ranks of each row.
+#[inline(always)]
+fn find<const ROWS: usize>(
+    rows: &[Ranked<'_>; ROWS],
+    scales: &[f64; ROWS],
+    found: &mut [[f64; 2]; ROWS],
+) {
+    #[cfg(target_arch = "x86_64")]
+    if super::dispatch::has_avx2() {
+        // SAFETY: the processor has the features.
+        #[expect(unsafe_code, reason = "calls what is compiled for AVX2 or AVX-512")]
+        unsafe {
+            if super::dispatch::has_avx512() {
+                x86::wide::nth(rows, scales, found);
+            } else {
+                x86::narrow::nth(rows, scales, found);
+            }
+        }
+        return;
+    }
+    for (row, (scale, found)) in rows.iter().zip(scales.iter().zip(found)) {
+        let numbers = &row.room.as_flattened()[..row.count];
+        *found = nth(
+            &keys(numbers, row.extremes[0], *scale),
+            numbers,
+            row.ranks(),
+        );
+    }
 }
 
 impl Ranked<'_> {
@@ -173,186 +184,6 @@ fn nth_of_many(numbers: &mut [f64], rank: usize) -> f64 {
         .1
 }
 
-#[cfg(target_arch = "x86_64")]
-mod x86 {
-    use std::arch::x86_64::*;
-
-    use super::{GROUP, LANES, ROOM, ROUNDER, Ranked, greater, lesser, nth_of_few};
-
-    /// Most groups.
-    const GROUPS: usize = ROOM / GROUP;
-
-    /// Vectors of numbers in a group.
-    const VECTORS: usize = GROUP / LANES;
-
-    /// Most numbers that commonly share a key.
-    const FEW: usize = 8;
-
-    /// Numbers in vectors, as many as have their keys in one.
-    type Numbers = [[f64; LANES]; VECTORS];
-
-    /// As [`super::nth`] by [`super::keys`], for each row.
-    #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,popcnt")]
-    pub(super) fn nth<const ROWS: usize>(
-        rows: &[Ranked<'_>; ROWS],
-        scales: &[f64; ROWS],
-        sought: &mut [[f64; 2]; ROWS],
-    ) {
-        let mut keys_of = [[_mm512_setzero_si512(); GROUPS]; ROWS];
-        let mut groups = [[].as_slice(); ROWS];
-        for row in 0..ROWS {
-            let Ranked { room, count, .. } = rows[row];
-            groups[row] = &room.as_chunks().0[..count.div_ceil(GROUP)];
-            for (number, group) in groups[row].iter().enumerate().take(GROUPS) {
-                let used = (count - number * GROUP).min(GROUP);
-                keys_of[row][number] = keys(group, used, rows[row].extremes[0], scales[row]);
-            }
-        }
-        let mut ranks = [[0; 2]; ROWS];
-        for (ranks, row) in ranks.iter_mut().zip(rows) {
-            *ranks = row.ranks();
-        }
-        let mut found = [[0_u8; 2]; ROWS];
-        // Number of keys above the one found.
-        let mut above = [[0; 2]; ROWS];
-        let mut bit = 128;
-        while bit > 0 {
-            for row in 0..ROWS {
-                for end in 0..2 {
-                    let threshold = found[row][end] | bit;
-                    let reaching = reaching(&keys_of[row], threshold);
-                    let there = reaching >= ranks[row][end];
-                    found[row][end] = if there { threshold } else { found[row][end] };
-                    above[row][end] = if there { above[row][end] } else { reaching };
-                }
-            }
-            bit >>= 1;
-        }
-        for row in 0..ROWS {
-            for end in 0..2 {
-                let key = _mm512_set1_epi8(found[row][end] as i8);
-                let mut equal = [0; GROUPS];
-                for (equal, keys) in equal.iter_mut().zip(&keys_of[row]) {
-                    *equal = _mm512_cmpeq_epu8_mask(*keys, key);
-                }
-                let rank = ranks[row][end] - above[row][end];
-                let all: u32 = equal.iter().map(|mask| mask.count_ones()).sum();
-                // Seldom more; and a loop over as many as there are is foreseen by no processor.
-                sought[row][end] = if all <= 4 {
-                    nth_of_four(groups[row], equal, rank)
-                } else if all <= FEW as u32 {
-                    nth_sharing::<FEW>(groups[row], &equal, rank)
-                } else {
-                    nth_sharing::<ROOM>(groups[row], &equal, rank)
-                };
-            }
-        }
-    }
-
-    /// Number of keys that are `threshold` or more.
-    #[target_feature(enable = "avx512f,avx512bw,popcnt")]
-    #[inline]
-    fn reaching(keys: &[__m512i; GROUPS], threshold: u8) -> usize {
-        let least = _mm512_set1_epi8(threshold as i8);
-        let count = |keys| _mm512_cmpge_epu8_mask(keys, least).count_ones();
-        let [a, b, c, d] = *keys;
-        ((count(a) + count(b)) + (count(c) + count(d))) as usize
-    }
-
-    /// The number of a rank among those that `equal` names, one to four, without a branch.
-    #[inline]
-    fn nth_of_four(groups: &[Numbers], equal: [u64; GROUPS], rank: usize) -> f64 {
-        let [mut a, mut b, mut c, mut d] = equal;
-        let mut sharing = [f64::NEG_INFINITY; 4];
-        for number in &mut sharing {
-            let (ab, abc) = (a | b, a | b | c);
-            let mut at = 3 * GROUP + d.trailing_zeros() as usize;
-            at = if c != 0 {
-                2 * GROUP + c.trailing_zeros() as usize
-            } else {
-                at
-            };
-            at = if b != 0 {
-                GROUP + b.trailing_zeros() as usize
-            } else {
-                at
-            };
-            at = if a != 0 {
-                a.trailing_zeros() as usize
-            } else {
-                at
-            };
-            at = if abc | d != 0 { at } else { 0 };
-            let place = at % GROUP;
-            let here = groups[at / GROUP][VECTORS - 1 - place % VECTORS][place / VECTORS];
-            *number = if abc | d != 0 { here } else { *number };
-            // Less its lowest bit, where there is none before it.
-            d = if abc == 0 { d & d.wrapping_sub(1) } else { d };
-            c = if ab == 0 { c & c.wrapping_sub(1) } else { c };
-            b = if a == 0 { b & b.wrapping_sub(1) } else { b };
-            a &= a.wrapping_sub(1);
-        }
-        let [a, b, c, d] = sharing;
-        let (a, b) = (greater(a, b), lesser(a, b));
-        let (c, d) = (greater(c, d), lesser(c, d));
-        let (a, c) = (greater(a, c), lesser(a, c));
-        let (b, d) = (greater(b, d), lesser(b, d));
-        let (b, c) = (greater(b, c), lesser(b, c));
-        [a, b, c, d][(rank - 1) % 4]
-    }
-
-    /// The number of a rank among those that `equal` names, `N` at most.
-    #[inline]
-    fn nth_sharing<const N: usize>(groups: &[Numbers], equal: &[u64], rank: usize) -> f64 {
-        let mut sharing = [0.0; N];
-        let mut count = 0;
-        for (mut equal, group) in equal.iter().copied().zip(groups) {
-            while equal != 0 {
-                let at = equal.trailing_zeros() as usize;
-                sharing[count] = group[VECTORS - 1 - at % VECTORS][at / VECTORS];
-                count += 1;
-                equal &= equal - 1;
-            }
-        }
-        nth_of_few(&mut sharing[..count], rank)
-    }
-
-    /// Keys of the first `used` of 64 numbers. Those of the numbers in one place of all vectors
-    /// are neighbours, the last vector's first: so they need not be moved between places.
-    #[target_feature(enable = "avx512f,avx512bw")]
-    #[inline]
-    fn keys(group: &Numbers, used: usize, least: f64, scale: f64) -> __m512i {
-        let (least, scale) = (_mm512_set1_pd(least), _mm512_set1_pd(scale));
-        let rounder = _mm512_set1_pd(ROUNDER + 1.0);
-        let low = _mm512_set1_epi64(0xFF);
-        let mut keys = _mm512_setzero_si512();
-        for numbers in group {
-            // SAFETY: an array of eight numbers.
-            #[expect(unsafe_code, reason = "a vector load by address")]
-            let numbers = unsafe { _mm512_loadu_pd(numbers.as_ptr()) };
-            let above = _mm512_sub_pd(numbers, least);
-            let key = _mm512_add_pd(_mm512_mul_pd(above, scale), rounder);
-            let key = _mm512_castpd_si512(key);
-            // (keys << 8) | (key & low)
-            keys = _mm512_ternarylogic_epi64::<0xF8>(_mm512_slli_epi64::<8>(keys), key, low);
-        }
-        if used == GROUP {
-            return keys;
-        }
-        let upper = |vectors: usize| match vectors {
-            0 => 0,
-            _ => -1_i64 << (8 * (VECTORS - vectors)),
-        };
-        let (whole, rest) = (used / LANES, used % LANES);
-        let known = _mm512_mask_blend_epi64(
-            ((1_u32 << rest) - 1) as __mmask8,
-            _mm512_set1_epi64(upper(whole)),
-            _mm512_set1_epi64(upper(whole + 1)),
-        );
-        _mm512_and_si512(keys, known)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -413,6 +244,16 @@ mod tests {
                 let scale = f64::from(LEVELS) / (extremes[1] - extremes[0]);
                 let keys = keys(numbers, extremes[0], scale);
                 assert_eq!(nth(&keys, numbers, [rank, count + 1 - rank]), want);
+                #[cfg(target_arch = "x86_64")]
+                if crate::numeric::dispatch::has_avx2() {
+                    let mut found = [[0.0; 2]; 1];
+                    // SAFETY: the processor has the features.
+                    #[expect(unsafe_code, reason = "calls what is compiled for AVX2")]
+                    unsafe {
+                        x86::narrow::nth(&[row], &[scale], &mut found);
+                    }
+                    assert_eq!(found, [want]);
+                }
             }
         }
     }

@@ -60,22 +60,23 @@ pub(crate) fn moments(values: &[f64]) -> (f64, f64) {
         #[expect(unsafe_code, reason = "calls what is compiled for AVX-512")]
         return unsafe { x86::moments(values) };
     }
-    plain_moments(values)
+    plain_moments::<MOMENTS>(values)
 }
 
+/// [`moments`] in so many strands.
 #[inline(always)]
-fn plain_moments(values: &[f64]) -> (f64, f64) {
+pub(super) fn plain_moments<const STRANDS: usize>(values: &[f64]) -> (f64, f64) {
     let arm = 0.5 * (values.len() as f64 - 1.0);
-    let (blocks, rest) = values.as_chunks::<MOMENTS>();
-    let (mut sums, mut products) = ([0.0; MOMENTS], [0.0; MOMENTS]);
+    let (blocks, rest) = values.as_chunks::<STRANDS>();
+    let (mut sums, mut products) = ([0.0; STRANDS], [0.0; STRANDS]);
     let mut start = 0.0;
     for block in blocks {
-        for lane in 0..MOMENTS {
+        for lane in 0..STRANDS {
             let number = start + f64::from(lane as i32);
             sums[lane] += block[lane];
             products[lane] = f64::mul_add(block[lane], number - arm, products[lane]);
         }
-        start += MOMENTS as f64;
+        start += STRANDS as f64;
     }
     for (lane, value) in rest.iter().enumerate() {
         let number = start + lane as f64;
@@ -322,7 +323,7 @@ mod tests {
         for len in (0..70).chain([255, 256, 541, 1024]) {
             let row = row(len);
             assert_eq!(sum(&row).to_bits(), plain_sum(&row).to_bits());
-            assert_eq!(moments(&row), plain_moments(&row));
+            assert_eq!(moments(&row), plain_moments::<MOMENTS>(&row));
             assert_eq!(
                 all_within(&row, 300.0),
                 row.iter().all(|x| x.abs() <= 300.0)

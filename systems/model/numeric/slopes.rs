@@ -1,5 +1,10 @@
 //! Slopes towards the points of a row, fast and nearly right.
 
+#[cfg(target_arch = "x86_64")]
+mod narrow;
+#[cfg(target_arch = "x86_64")]
+mod wide;
+
 /// Points of a block.
 pub(crate) const BLOCK: usize = 64;
 
@@ -53,11 +58,15 @@ pub(crate) fn greatest(of: &[Slopes<'_>; 2], heights: &[f64]) -> [[f64; BLOCKS];
     debug_assert_eq!(of[0].fall_step, -of[1].fall_step);
     let mut highest = [[f64::NEG_INFINITY; BLOCKS]; 2];
     #[cfg(target_arch = "x86_64")]
-    if super::dispatch::has_avx512() {
+    if super::dispatch::has_avx2() {
         // SAFETY: the processor has the features.
-        #[expect(unsafe_code, reason = "calls what is compiled for AVX-512")]
+        #[expect(unsafe_code, reason = "calls what is compiled for AVX2 or AVX-512")]
         unsafe {
-            x86::greatest(of, heights, &mut highest);
+            if super::dispatch::has_avx512() {
+                wide::greatest(of, heights, &mut highest);
+            } else {
+                narrow::greatest(of, heights, &mut highest);
+            }
         }
         return highest;
     }
@@ -75,10 +84,16 @@ pub(crate) fn greatest(of: &[Slopes<'_>; 2], heights: &[f64]) -> [[f64; BLOCKS];
 #[inline(always)]
 pub(crate) fn blocks_reaching(highest: &[f64; BLOCKS], least: f64) -> u32 {
     #[cfg(target_arch = "x86_64")]
-    if super::dispatch::has_avx512() {
+    if super::dispatch::has_avx2() {
         // SAFETY: the processor has the features.
-        #[expect(unsafe_code, reason = "calls what is compiled for AVX-512")]
-        return unsafe { x86::blocks_reaching(highest, least) };
+        #[expect(unsafe_code, reason = "calls what is compiled for AVX2 or AVX-512")]
+        return unsafe {
+            if super::dispatch::has_avx512() {
+                wide::blocks_reaching(highest, least)
+            } else {
+                narrow::blocks_reaching(highest, least)
+            }
+        };
     }
     let mut found = 0;
     for (block, highest) in highest.iter().enumerate() {
@@ -91,13 +106,19 @@ pub(crate) fn blocks_reaching(highest: &[f64; BLOCKS], least: f64) -> u32 {
 #[inline(always)]
 pub(crate) fn reaching(of: &Slopes<'_>, heights: &[f64], at: usize, least: f64) -> u64 {
     #[cfg(target_arch = "x86_64")]
-    if super::dispatch::has_avx512() {
+    if super::dispatch::has_avx2() {
         let heights = heights[at..].first_chunk::<BLOCK>().expect("a block");
         let inverse = of.inverse[at..].first_chunk::<BLOCK>().expect("a block");
         let fall = of.fall + of.fall_step * at as f64;
         // SAFETY: the processor has the features.
-        #[expect(unsafe_code, reason = "calls what is compiled for AVX-512")]
-        return unsafe { x86::reaching(of, heights, inverse, fall, least) };
+        #[expect(unsafe_code, reason = "calls what is compiled for AVX2 or AVX-512")]
+        return unsafe {
+            if super::dispatch::has_avx512() {
+                wide::reaching(of, heights, inverse, fall, least)
+            } else {
+                narrow::reaching(of, heights, inverse, fall, least)
+            }
+        };
     }
     let slopes = of.of_block(heights, at);
     let mut found = 0;
@@ -105,140 +126,6 @@ pub(crate) fn reaching(of: &Slopes<'_>, heights: &[f64], at: usize, least: f64) 
         found |= u64::from(slopes[index] >= least) << index;
     }
     found
-}
-
-#[cfg(target_arch = "x86_64")]
-mod x86 {
-    use std::arch::x86_64::*;
-
-    use super::{BLOCK, BLOCKS, Slopes, start};
-
-    const LANES: usize = 8;
-
-    /// The numbers of eight places.
-    #[target_feature(enable = "avx512f")]
-    #[inline]
-    fn numbers() -> __m512d {
-        _mm512_setr_pd(0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0)
-    }
-
-    #[target_feature(enable = "avx512f")]
-    #[inline]
-    fn load(values: &[f64; LANES]) -> __m512d {
-        // SAFETY: an array of eight.
-        #[expect(unsafe_code, reason = "a vector load by address")]
-        unsafe {
-            _mm512_loadu_pd(values.as_ptr())
-        }
-    }
-
-    #[target_feature(enable = "avx512f")]
-    pub(super) fn greatest(
-        of: &[Slopes<'_>; 2],
-        heights: &[f64],
-        highest: &mut [[f64; BLOCKS]; 2],
-    ) {
-        let count = heights.len();
-        let blocks = count.div_ceil(BLOCK);
-        let base = [_mm512_set1_pd(of[0].base), _mm512_set1_pd(of[1].base)];
-        let step = _mm512_set1_pd(of[0].fall_step * LANES as f64);
-        let each = _mm512_set1_pd(of[0].fall_step);
-        let both = _mm512_set1_pd(of[0].fall + of[1].fall);
-        for eight in 0..blocks.div_ceil(LANES) {
-            let mut most = [[_mm512_set1_pd(f64::NEG_INFINITY); LANES]; 2];
-            for place in 0..(blocks - eight * LANES).min(LANES) {
-                let at = start(eight * LANES + place, count);
-                let first = _mm512_set1_pd(of[0].fall + of[0].fall_step * at as f64);
-                let mut fall = _mm512_fmadd_pd(numbers(), each, first);
-                let whole = |row: &[f64]| row[at..at + BLOCK].as_chunks::<LANES>().0.as_ptr();
-                let (row, near, far) = (whole(heights), whole(of[0].inverse), whole(of[1].inverse));
-                let (mut one, mut two) = (most[0][place], most[1][place]);
-                for vector in 0..BLOCK / LANES {
-                    // SAFETY: a block has so many eights.
-                    #[expect(unsafe_code, reason = "vectors by their number")]
-                    let (height, near, far) = unsafe {
-                        (
-                            load(&*row.add(vector)),
-                            load(&*near.add(vector)),
-                            load(&*far.add(vector)),
-                        )
-                    };
-                    let out = _mm512_sub_pd(height, base[0]);
-                    let back = _mm512_sub_pd(height, base[1]);
-                    one = _mm512_max_pd(_mm512_fmsub_pd(out, near, fall), one);
-                    // The fall of the other is `both` less this one; the constant is subtracted
-                    // below.
-                    two = _mm512_max_pd(_mm512_fmadd_pd(back, far, fall), two);
-                    fall = _mm512_add_pd(fall, step);
-                }
-                (most[0][place], most[1][place]) = (one, two);
-            }
-            let taken = [_mm512_setzero_pd(), both];
-            for eye in 0..2 {
-                let found = _mm512_sub_pd(maxima(&most[eye]), taken[eye]);
-                let highest = &mut highest[eye].as_chunks_mut::<LANES>().0[eight];
-                // SAFETY: an array of eight.
-                #[expect(unsafe_code, reason = "a vector store by address")]
-                unsafe {
-                    _mm512_storeu_pd(highest.as_mut_ptr(), found);
-                }
-            }
-        }
-    }
-
-    /// The greatest number of each of eight vectors.
-    #[target_feature(enable = "avx512f")]
-    #[inline]
-    fn maxima(of: &[__m512d; LANES]) -> __m512d {
-        let pair = |one, two| {
-            let (even, odd) = (_mm512_unpacklo_pd(one, two), _mm512_unpackhi_pd(one, two));
-            _mm512_max_pd(even, odd)
-        };
-        let join = |one, two| {
-            _mm512_max_pd(
-                _mm512_shuffle_f64x2::<0x88>(one, two),
-                _mm512_shuffle_f64x2::<0xDD>(one, two),
-            )
-        };
-        let [a, b, c, d, e, f, g, h] = *of;
-        let (low, high) = (join(pair(a, b), pair(c, d)), join(pair(e, f), pair(g, h)));
-        join(low, high)
-    }
-
-    #[target_feature(enable = "avx512f")]
-    pub(super) fn blocks_reaching(highest: &[f64; BLOCKS], least: f64) -> u32 {
-        let least = _mm512_set1_pd(least);
-        let mut found = 0;
-        for (number, highest) in highest.as_chunks().0.iter().enumerate() {
-            let reach = _mm512_cmp_pd_mask::<_CMP_GE_OQ>(load(highest), least);
-            found |= u32::from(reach) << (LANES * number);
-        }
-        found
-    }
-
-    #[target_feature(enable = "avx512f")]
-    pub(super) fn reaching(
-        of: &Slopes<'_>,
-        heights: &[f64; BLOCK],
-        inverse: &[f64; BLOCK],
-        fall: f64,
-        least: f64,
-    ) -> u64 {
-        let (base, least) = (_mm512_set1_pd(of.base), _mm512_set1_pd(least));
-        let step = _mm512_set1_pd(of.fall_step * LANES as f64);
-        let first = _mm512_set1_pd(fall);
-        let mut fall = _mm512_fmadd_pd(numbers(), _mm512_set1_pd(of.fall_step), first);
-        let mut found = 0;
-        let vectors = heights.as_chunks().0.iter().zip(inverse.as_chunks().0);
-        for (number, (height, inverse)) in vectors.enumerate() {
-            let rise = _mm512_sub_pd(load(height), base);
-            let slopes = _mm512_fmsub_pd(rise, load(inverse), fall);
-            fall = _mm512_add_pd(fall, step);
-            let reach = _mm512_cmp_pd_mask::<_CMP_GE_OQ>(slopes, least);
-            found |= u64::from(reach) << (LANES * number);
-        }
-        found
-    }
 }
 
 #[cfg(test)]
