@@ -1,9 +1,7 @@
 //! Slopes towards the points of a row, fast and nearly right.
 
 #[cfg(target_arch = "x86_64")]
-mod narrow;
-#[cfg(target_arch = "x86_64")]
-mod wide;
+mod x86;
 
 /// Points of a block.
 pub(crate) const BLOCK: usize = 64;
@@ -63,9 +61,9 @@ pub(crate) fn greatest(of: &[Slopes<'_>; 2], heights: &[f64]) -> [[f64; BLOCKS];
         #[expect(unsafe_code, reason = "calls what is compiled for AVX2 or AVX-512")]
         unsafe {
             if super::dispatch::has_avx512() {
-                wide::greatest(of, heights, &mut highest);
+                x86::wide::greatest(of, heights, &mut highest);
             } else {
-                narrow::greatest(of, heights, &mut highest);
+                x86::narrow::greatest(of, heights, &mut highest);
             }
         }
         return highest;
@@ -89,9 +87,9 @@ pub(crate) fn blocks_reaching(highest: &[f64; BLOCKS], least: f64) -> u32 {
         #[expect(unsafe_code, reason = "calls what is compiled for AVX2 or AVX-512")]
         return unsafe {
             if super::dispatch::has_avx512() {
-                wide::blocks_reaching(highest, least)
+                x86::wide::blocks_reaching(highest, least)
             } else {
-                narrow::blocks_reaching(highest, least)
+                x86::narrow::blocks_reaching(highest, least)
             }
         };
     }
@@ -114,9 +112,9 @@ pub(crate) fn reaching(of: &Slopes<'_>, heights: &[f64], at: usize, least: f64) 
         #[expect(unsafe_code, reason = "calls what is compiled for AVX2 or AVX-512")]
         return unsafe {
             if super::dispatch::has_avx512() {
-                wide::reaching(of, heights, inverse, fall, least)
+                x86::wide::reaching(of, heights, inverse, fall, least)
             } else {
-                narrow::reaching(of, heights, inverse, fall, least)
+                x86::narrow::reaching(of, heights, inverse, fall, least)
             }
         };
     }
