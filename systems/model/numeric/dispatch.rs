@@ -67,6 +67,26 @@ pub(super) fn has_avx2() -> bool {
     width() >= AVX2
 }
 
+/// Returns what the function of a module `wide` or `narrow` gives where the processor has AVX-512 or
+/// AVX2, and goes on where it has neither.
+macro_rules! widest {
+    ($module:ident::$function:ident($($argument:expr),*)) => {
+        #[cfg(target_arch = "x86_64")]
+        if $crate::model::numeric::dispatch::has_avx2() {
+            // SAFETY: the processor has the features.
+            #[expect(unsafe_code, reason = "calls what is compiled for AVX2 or AVX-512")]
+            return unsafe {
+                if $crate::model::numeric::dispatch::has_avx512() {
+                    $module::wide::$function($($argument),*)
+                } else {
+                    $module::narrow::$function($($argument),*)
+                }
+            };
+        }
+    };
+}
+pub(super) use widest;
+
 fn detect() -> u8 {
     #[cfg(target_arch = "x86_64")]
     {

@@ -7,7 +7,7 @@ mod narrow;
 #[expect(unsafe_code, reason = "vector loads by address")]
 mod wide;
 
-use super::{LANES, ROUNDER, lesser};
+use super::{LANES, lesser};
 
 /// Fills `out` with `count` values of the row `from` at `start`, `start + spacing`, ..., linear
 /// between its numbers, which are counted from 0, and gives their sum and that of their products
@@ -60,25 +60,13 @@ pub(crate) fn sample_evenly(
 /// Fills the places from number `from_place` on, one by one.
 #[inline(always)]
 fn fill(from: &[f64], start: f64, spacing: f64, out: &mut [f64], from_place: usize) {
-    let last = from.len() as u32 - 1;
+    let last = from.len() - 1;
     for place in from_place..out.len() {
         let position = f64::mul_add(f64::from(place as i32), spacing, start);
-        let position = lesser(position, f64::from(last as i32));
+        let position = lesser(position, last as f64);
         let floor = position.floor();
-        // A conversion that saturates would be no vector code; the limit holds whatever comes.
-        let left = ((floor + ROUNDER).to_bits() as u32).min(last);
-        let right = (left + 1).min(last);
-        // SAFETY: both are less than the length.
-        #[expect(
-            unsafe_code,
-            reason = "a check at every number keeps this from being vector code"
-        )]
-        let (near, far) = unsafe {
-            (
-                *from.get_unchecked(left as usize),
-                *from.get_unchecked(right as usize),
-            )
-        };
+        let left = floor as usize;
+        let (near, far) = (from[left], from[(left + 1).min(last)]);
         out[place] = f64::mul_add(far - near, position - floor, near);
     }
 }

@@ -60,19 +60,7 @@ fn find<const ROWS: usize>(
     scales: &[f64; ROWS],
     found: &mut [[f64; 2]; ROWS],
 ) {
-    #[cfg(target_arch = "x86_64")]
-    if super::dispatch::has_avx2() {
-        // SAFETY: the processor has the features.
-        #[expect(unsafe_code, reason = "calls what is compiled for AVX2 or AVX-512")]
-        unsafe {
-            if super::dispatch::has_avx512() {
-                x86::wide::nth(rows, scales, found);
-            } else {
-                x86::narrow::nth(rows, scales, found);
-            }
-        }
-        return;
-    }
+    super::dispatch::widest!(x86::nth(rows, scales, found));
     for (row, (scale, found)) in rows.iter().zip(scales.iter().zip(found)) {
         let numbers = &row.room.as_flattened()[..row.count];
         *found = nth(

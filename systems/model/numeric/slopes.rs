@@ -3,6 +3,8 @@
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+use super::dispatch::widest;
+
 /// Points of a block.
 pub(crate) const BLOCK: usize = 64;
 
@@ -54,20 +56,14 @@ pub(crate) fn greatest(of: &[Slopes<'_>; 2], heights: &[f64]) -> [[f64; BLOCKS];
     assert!((BLOCK..=BLOCK * BLOCKS).contains(&count), "whole blocks");
     assert!(of.iter().all(|of| of.inverse.len() >= count));
     debug_assert_eq!(of[0].fall_step, -of[1].fall_step);
+    widest!(x86::greatest(of, heights));
+    plain_greatest(of, heights)
+}
+
+#[inline(always)]
+fn plain_greatest(of: &[Slopes<'_>; 2], heights: &[f64]) -> [[f64; BLOCKS]; 2] {
+    let count = heights.len();
     let mut highest = [[f64::NEG_INFINITY; BLOCKS]; 2];
-    #[cfg(target_arch = "x86_64")]
-    if super::dispatch::has_avx2() {
-        // SAFETY: the processor has the features.
-        #[expect(unsafe_code, reason = "calls what is compiled for AVX2 or AVX-512")]
-        unsafe {
-            if super::dispatch::has_avx512() {
-                x86::wide::greatest(of, heights, &mut highest);
-            } else {
-                x86::narrow::greatest(of, heights, &mut highest);
-            }
-        }
-        return highest;
-    }
     for (of, highest) in of.iter().zip(&mut highest) {
         for block in 0..count.div_ceil(BLOCK) {
             let at = start(block, count);
@@ -81,18 +77,12 @@ pub(crate) fn greatest(of: &[Slopes<'_>; 2], heights: &[f64]) -> [[f64; BLOCKS];
 /// Bit mask of the blocks whose slope in `highest` reaches `least`.
 #[inline(always)]
 pub(crate) fn blocks_reaching(highest: &[f64; BLOCKS], least: f64) -> u32 {
-    #[cfg(target_arch = "x86_64")]
-    if super::dispatch::has_avx2() {
-        // SAFETY: the processor has the features.
-        #[expect(unsafe_code, reason = "calls what is compiled for AVX2 or AVX-512")]
-        return unsafe {
-            if super::dispatch::has_avx512() {
-                x86::wide::blocks_reaching(highest, least)
-            } else {
-                x86::narrow::blocks_reaching(highest, least)
-            }
-        };
-    }
+    widest!(x86::blocks_reaching(highest, least));
+    plain_blocks_reaching(highest, least)
+}
+
+#[inline(always)]
+fn plain_blocks_reaching(highest: &[f64; BLOCKS], least: f64) -> u32 {
     let mut found = 0;
     for (block, highest) in highest.iter().enumerate() {
         found |= u32::from(*highest >= least) << block;
@@ -103,21 +93,12 @@ pub(crate) fn blocks_reaching(highest: &[f64; BLOCKS], least: f64) -> u32 {
 /// Bit mask of the points of the block from `at` on whose slope reaches `least`.
 #[inline(always)]
 pub(crate) fn reaching(of: &Slopes<'_>, heights: &[f64], at: usize, least: f64) -> u64 {
-    #[cfg(target_arch = "x86_64")]
-    if super::dispatch::has_avx2() {
-        let heights = heights[at..].first_chunk::<BLOCK>().expect("a block");
-        let inverse = of.inverse[at..].first_chunk::<BLOCK>().expect("a block");
-        let fall = of.fall + of.fall_step * at as f64;
-        // SAFETY: the processor has the features.
-        #[expect(unsafe_code, reason = "calls what is compiled for AVX2 or AVX-512")]
-        return unsafe {
-            if super::dispatch::has_avx512() {
-                x86::wide::reaching(of, heights, inverse, fall, least)
-            } else {
-                x86::narrow::reaching(of, heights, inverse, fall, least)
-            }
-        };
-    }
+    widest!(x86::reaching(of, heights, at, least));
+    plain_reaching(of, heights, at, least)
+}
+
+#[inline(always)]
+fn plain_reaching(of: &Slopes<'_>, heights: &[f64], at: usize, least: f64) -> u64 {
     let slopes = of.of_block(heights, at);
     let mut found = 0;
     for index in 0..BLOCK {
@@ -130,7 +111,39 @@ pub(crate) fn reaching(of: &Slopes<'_>, heights: &[f64], at: usize, least: f64) 
 mod tests {
     use super::*;
 
+    /// The functions for one kind of processor.
+    struct Way {
+        greatest: unsafe fn(&[Slopes<'_>; 2], &[f64]) -> [[f64; BLOCKS]; 2],
+        blocks_reaching: unsafe fn(&[f64; BLOCKS], f64) -> u32,
+        reaching: unsafe fn(&Slopes<'_>, &[f64], usize, f64) -> u64,
+    }
+
+    /// All that this processor has.
+    fn ways() -> Vec<Way> {
+        let mut ways = vec![Way {
+            greatest: plain_greatest,
+            blocks_reaching: plain_blocks_reaching,
+            reaching: plain_reaching,
+        }];
+        #[cfg(target_arch = "x86_64")]
+        {
+            use crate::numeric::dispatch::{has_avx2, has_avx512};
+            ways.extend(has_avx2().then_some(Way {
+                greatest: x86::narrow::greatest,
+                blocks_reaching: x86::narrow::blocks_reaching,
+                reaching: x86::narrow::reaching,
+            }));
+            ways.extend(has_avx512().then_some(Way {
+                greatest: x86::wide::greatest,
+                blocks_reaching: x86::wide::blocks_reaching,
+                reaching: x86::wide::reaching,
+            }));
+        }
+        ways
+    }
+
     #[test]
+    #[expect(unsafe_code, reason = "calls what the processor has the features for")]
     fn slopes_of_every_width_are_those_of_the_formula() {
         for count in [64_usize, 65, 200, 1024] {
             let heights: Vec<f64> = (0..count).map(|i| (i * 37 % 641) as f64 * 1.1).collect();
@@ -143,25 +156,33 @@ mod tests {
                 fall_step: 5.4e-4 * step,
                 inverse,
             });
-            let both = greatest(&of, &heights);
-            for (of, highest) in of.iter().zip(&both) {
-                let least = highest[0].min(highest[count.div_ceil(BLOCK) - 1]);
-                let bit = |bits, block: usize| bits | u32::from(highest[block] >= least) << block;
-                assert_eq!(blocks_reaching(highest, least), (0..BLOCKS).fold(0, bit));
-                for block in 0..BLOCKS {
-                    if block >= count.div_ceil(BLOCK) {
-                        assert_eq!(highest[block], f64::NEG_INFINITY);
-                        continue;
-                    }
-                    let at = start(block, count);
-                    let slopes = of.of_block(&heights, at);
-                    let slope = |i: usize| slopes[i];
-                    let want = (0..BLOCK).map(slope).fold(f64::NEG_INFINITY, f64::max);
-                    assert!((highest[block] - want).abs() < 1e-12, "{block} of {count}");
-                    for least in [want - 1e-9, want + 1e-9, 0.5 * want, -1.0, 900.0] {
-                        let bit = |bits, i| bits | u64::from(slope(i) >= least) << i;
-                        let bits = (0..BLOCK).fold(0, bit);
-                        assert_eq!(reaching(of, &heights, at, least), bits);
+            for way in ways() {
+                // SAFETY: the processor has the features.
+                let both = unsafe { (way.greatest)(&of, &heights) };
+                for (of, highest) in of.iter().zip(&both) {
+                    let least = highest[0].min(highest[count.div_ceil(BLOCK) - 1]);
+                    let bit =
+                        |bits, block: usize| bits | u32::from(highest[block] >= least) << block;
+                    // SAFETY: likewise.
+                    let found = unsafe { (way.blocks_reaching)(highest, least) };
+                    assert_eq!(found, (0..BLOCKS).fold(0, bit));
+                    for block in 0..BLOCKS {
+                        if block >= count.div_ceil(BLOCK) {
+                            assert_eq!(highest[block], f64::NEG_INFINITY);
+                            continue;
+                        }
+                        let at = start(block, count);
+                        let slopes = of.of_block(&heights, at);
+                        let slope = |i: usize| slopes[i];
+                        let want = (0..BLOCK).map(slope).fold(f64::NEG_INFINITY, f64::max);
+                        assert!((highest[block] - want).abs() < 1e-12, "{block} of {count}");
+                        for least in [want - 1e-9, want + 1e-9, 0.5 * want, -1.0, 900.0] {
+                            let bit = |bits, i| bits | u64::from(slope(i) >= least) << i;
+                            let bits = (0..BLOCK).fold(0, bit);
+                            // SAFETY: likewise.
+                            let found = unsafe { (way.reaching)(of, &heights, at, least) };
+                            assert_eq!(found, bits);
+                        }
                     }
                 }
             }

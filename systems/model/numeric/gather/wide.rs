@@ -2,8 +2,8 @@
 
 use std::arch::x86_64::*;
 
-use super::{LANES, ROUNDER};
 use crate::numeric::row::x86::folded;
+use crate::numeric::{LANES, ROUNDER};
 
 /// Eight values this far apart, and their neighbours, lie within so many vectors.
 pub(super) const fn spacing_max(vectors: usize) -> f64 {

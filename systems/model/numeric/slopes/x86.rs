@@ -5,16 +5,36 @@ use std::arch::x86_64::*;
 use super::{BLOCK, BLOCKS, Slopes, start};
 
 /// The functions of [`super`], with vectors of the module around them: a `Vector` of `LANES` numbers,
-/// `all` of one, `numbers` from 0 on, `load`, `store`, arithmetic, bits of the places that `reach` a
+/// `all` of one, `numbers` from 0 on, loads, stores and arithmetic, bits of the places that `reach` a
 /// limit, and the `maxima` of `LANES` vectors.
 macro_rules! slopes {
     ($features:literal) => {
         #[target_feature(enable = $features)]
+        #[inline]
+        fn load(values: &[f64; LANES]) -> Vector {
+            // SAFETY: an array of as many.
+            #[expect(unsafe_code, reason = "a vector load by address")]
+            unsafe {
+                loadu(values.as_ptr())
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        #[inline]
+        fn store(values: &mut [f64; LANES], vector: Vector) {
+            // SAFETY: an array of as many.
+            #[expect(unsafe_code, reason = "a vector store by address")]
+            unsafe {
+                storeu(values.as_mut_ptr(), vector);
+            }
+        }
+
+        #[target_feature(enable = $features)]
         pub(in super::super) fn greatest(
             of: &[Slopes<'_>; 2],
             heights: &[f64],
-            highest: &mut [[f64; BLOCKS]; 2],
-        ) {
+        ) -> [[f64; BLOCKS]; 2] {
+            let mut highest = [[f64::NEG_INFINITY; BLOCKS]; 2];
             let count = heights.len();
             let blocks = count.div_ceil(BLOCK);
             let base = [all(of[0].base), all(of[1].base)];
@@ -56,6 +76,7 @@ macro_rules! slopes {
                     store(highest, sub(maxima(&most[eye]), taken[eye]));
                 }
             }
+            highest
         }
 
         #[target_feature(enable = $features)]
@@ -73,11 +94,13 @@ macro_rules! slopes {
         #[inline]
         pub(in super::super) fn reaching(
             of: &Slopes<'_>,
-            heights: &[f64; BLOCK],
-            inverse: &[f64; BLOCK],
-            fall: f64,
+            heights: &[f64],
+            at: usize,
             least: f64,
         ) -> u64 {
+            let heights = heights[at..].first_chunk::<BLOCK>().expect("a block");
+            let inverse = of.inverse[at..].first_chunk::<BLOCK>().expect("a block");
+            let fall = of.fall + of.fall_step * at as f64;
             let (base, least) = (all(of.base), all(least));
             let step = all(of.fall_step * LANES as f64);
             let mut fall = fmadd(numbers(), all(of.fall_step), all(fall));
@@ -97,7 +120,8 @@ macro_rules! slopes {
 pub(super) mod wide {
     use std::arch::x86_64::{
         _mm512_add_pd as add, _mm512_fmadd_pd as fmadd, _mm512_fmsub_pd as fmsub,
-        _mm512_max_pd as max, _mm512_set1_pd as all, _mm512_sub_pd as sub,
+        _mm512_loadu_pd as loadu, _mm512_max_pd as max, _mm512_set1_pd as all,
+        _mm512_storeu_pd as storeu, _mm512_sub_pd as sub,
     };
 
     use super::*;
@@ -110,26 +134,6 @@ pub(super) mod wide {
     #[inline]
     fn numbers() -> Vector {
         _mm512_setr_pd(0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0)
-    }
-
-    #[target_feature(enable = "avx512f")]
-    #[inline]
-    fn load(values: &[f64; LANES]) -> Vector {
-        // SAFETY: an array of as many.
-        #[expect(unsafe_code, reason = "a vector load by address")]
-        unsafe {
-            _mm512_loadu_pd(values.as_ptr())
-        }
-    }
-
-    #[target_feature(enable = "avx512f")]
-    #[inline]
-    fn store(values: &mut [f64; LANES], vector: Vector) {
-        // SAFETY: an array of as many.
-        #[expect(unsafe_code, reason = "a vector store by address")]
-        unsafe {
-            _mm512_storeu_pd(values.as_mut_ptr(), vector);
-        }
     }
 
     #[target_feature(enable = "avx512f")]
@@ -164,7 +168,8 @@ pub(super) mod wide {
 pub(super) mod narrow {
     use std::arch::x86_64::{
         _mm256_add_pd as add, _mm256_fmadd_pd as fmadd, _mm256_fmsub_pd as fmsub,
-        _mm256_max_pd as max, _mm256_set1_pd as all, _mm256_sub_pd as sub,
+        _mm256_loadu_pd as loadu, _mm256_max_pd as max, _mm256_set1_pd as all,
+        _mm256_storeu_pd as storeu, _mm256_sub_pd as sub,
     };
 
     use super::*;
@@ -177,26 +182,6 @@ pub(super) mod narrow {
     #[inline]
     fn numbers() -> Vector {
         _mm256_setr_pd(0.0, 1.0, 2.0, 3.0)
-    }
-
-    #[target_feature(enable = "avx2")]
-    #[inline]
-    fn load(values: &[f64; LANES]) -> Vector {
-        // SAFETY: an array of as many.
-        #[expect(unsafe_code, reason = "a vector load by address")]
-        unsafe {
-            _mm256_loadu_pd(values.as_ptr())
-        }
-    }
-
-    #[target_feature(enable = "avx2")]
-    #[inline]
-    fn store(values: &mut [f64; LANES], vector: Vector) {
-        // SAFETY: an array of as many.
-        #[expect(unsafe_code, reason = "a vector store by address")]
-        unsafe {
-            _mm256_storeu_pd(values.as_mut_ptr(), vector);
-        }
     }
 
     #[target_feature(enable = "avx2")]
