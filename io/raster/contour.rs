@@ -57,6 +57,15 @@ struct Column {
 /// Stands for "no crossing here".
 const NONE: u32 = u32::MAX;
 
+/// Added to the number of the outline that passed a crossing; edges have smaller numbers.
+const PASSED: u32 = 1 << 31;
+
+/// A square of four places that all are high: a bit each.
+const ALL_HIGH: u8 = 0b1111;
+
+/// Squares looked at together for crossings, which are rare.
+const SQUARES: usize = 64;
+
 /// Least distance of a crossing from the middle of a cell (cells): outlines that meet in a point
 /// are kept apart, so that rings stay simple.
 const APART: f64 = 1e-3;
@@ -175,19 +184,28 @@ impl<'a> Lattice<'a> {
         let (width, height) = (self.width(), self.height());
         next.resize(2 * width * height, NONE);
         let mut crossed = Vec::new();
+        let mut squares = vec![0_u8; width - 1];
         for j in 0..height - 1 {
             let rows = &self.values[j * width..][..2 * width];
             let (north, south) = rows.split_at(width);
-            let pairs = (north.array_windows::<2>())
-                .zip(south.array_windows::<2>())
-                .enumerate();
-            for (i, (&[nw, ne], &[sw, se])) in pairs {
+            let pairs = north.array_windows::<2>().zip(south.array_windows::<2>());
+            // Without a branch: vector code.
+            for (square, (&[nw, ne], &[sw, se])) in squares.iter_mut().zip(pairs) {
                 // Counter-clockwise from the south-west; edge k runs from corner k to k + 1.
-                let values = [sw, se, ne, nw];
-                let high = [sw >= level, se >= level, ne >= level, nw >= level];
-                if high == [true; 4] || high == [false; 4] {
-                    continue;
-                }
+                let high = [sw, se, ne, nw].map(|value| u8::from(value >= level));
+                *square = high[0] | high[1] << 1 | high[2] << 2 | high[3] << 3;
+            }
+            let is_crossed = |square: u8| (square != 0) & (square != ALL_HIGH);
+            let blocks = squares.chunks(SQUARES).zip((0..).step_by(SQUARES));
+            let blocks = blocks.filter(|(block, _)| {
+                block
+                    .iter()
+                    .fold(false, |any, &square| any | is_crossed(square))
+            });
+            let found = blocks.flat_map(|(block, first)| block.iter().zip(first..));
+            for (&square, i) in found.filter(|(square, _)| is_crossed(**square)) {
+                let values = [south[i], south[i + 1], north[i + 1], north[i]];
+                let high = [0, 1, 2, 3].map(|corner| square >> corner & 1 == 1);
                 let here = j * width + i;
                 let edges = [
                     2 * (here + width),
@@ -219,42 +237,69 @@ impl<'a> Lattice<'a> {
     }
 
     fn areas(&self, level: f64, next: &mut Vec<u32>) -> Vec<Polygon> {
-        let starts = self.steps(level, next);
-        let (mut outer, mut holes) = (Vec::new(), Vec::new());
-        for start in starts {
-            let start = start as usize;
-            if next[start] == NONE {
+        let crossed = self.steps(level, next);
+        let (mut areas, mut holes) = (Vec::new(), Vec::new());
+        // For each outline the area it bounds from without; holes come later.
+        let mut bounded: Vec<Option<usize>> = Vec::new();
+        for &start in &crossed {
+            if next[start as usize] >= PASSED {
                 continue;
             }
-            let mut ring = Vec::new();
+            let (mut ring, mut first) = (Vec::new(), u32::MAX);
             let mut edge = start;
-            while next[edge] != NONE {
-                ring.push(self.crossing(edge, level));
-                edge = std::mem::replace(&mut next[edge], NONE) as usize;
+            while next[edge as usize] < PASSED {
+                ring.push(self.crossing(edge as usize, level));
+                if edge.is_multiple_of(2) {
+                    first = first.min(edge);
+                }
+                let passed = PASSED + bounded.len() as u32;
+                edge = std::mem::replace(&mut next[edge as usize], passed);
             }
             let ring = straightened(&ring);
             let area = area(&ring);
+            bounded.push((area > 0.0).then_some(areas.len()));
             if area > 0.0 {
-                outer.push(Outer {
-                    area,
-                    bounds: bounds(&ring),
-                    rings: vec![ring],
-                });
+                areas.push(vec![ring]);
             } else if area < 0.0 {
-                holes.push(ring);
+                let number = bounded.len() - 1;
+                holes.push(Hole {
+                    first,
+                    number,
+                    ring,
+                });
             }
         }
-        for hole in holes {
-            // A hole lies in the smallest ring around it.
-            let around = outer.iter_mut().filter(|area| area.holds(hole[0]));
-            if let Some(area) = around.min_by(|a, b| a.area.total_cmp(&b.area)) {
-                area.rings.push(hole);
+        // From the north-west: the outline that bounds a hole's area is known by then, see `around`.
+        let mut order: Vec<&Hole> = holes.iter().collect();
+        order.sort_unstable_by_key(|hole| hole.first);
+        for hole in order {
+            bounded[hole.number] = self.around(hole.first, &crossed, next, &bounded);
+        }
+        for Hole { number, ring, .. } in holes {
+            if let Some(area) = bounded[number] {
+                areas[area].push(ring);
             }
         }
-        outer
-            .into_iter()
-            .map(|area| self.degrees(area.rings))
-            .collect()
+        crossed.iter().for_each(|&edge| next[edge as usize] = NONE);
+        areas.into_iter().map(|rings| self.degrees(rings)).collect()
+    }
+
+    /// The area around a hole whose first crossing of a row is at `edge`. West of it lies high ground, up
+    /// to the next crossing: of the outline of the area, or of another hole in it, whose first crossing
+    /// comes before this one.
+    fn around(
+        &self,
+        edge: u32,
+        crossed: &[u32],
+        next: &[u32],
+        bounded: &[Option<usize>],
+    ) -> Option<usize> {
+        let before = crossed.partition_point(|&other| other < edge);
+        let row = |edge: u32| edge as usize / 2 / self.width();
+        let west = crossed[..before].iter().rev();
+        west.take_while(|&&other| row(other) == row(edge))
+            .filter(|other| other.is_multiple_of(2))
+            .find_map(|&other| bounded[(next[other as usize] - PASSED) as usize])
     }
 
     fn degrees(&self, rings: Vec<Vec<[f64; 2]>>) -> Polygon {
@@ -271,38 +316,14 @@ impl<'a> Lattice<'a> {
     }
 }
 
-/// An outer ring, then its holes, in cells.
-struct Outer {
-    area: f64,
-    bounds: [[f64; 2]; 2],
-    rings: Vec<Vec<[f64; 2]>>,
-}
-
-impl Outer {
-    /// `true` if a point that is not on the outer ring lies in it: an odd number of crossings
-    /// eastwards.
-    fn holds(&self, [x, y]: [f64; 2]) -> bool {
-        let [low, high] = self.bounds;
-        if x < low[0] || x > high[0] || y < low[1] || y > high[1] {
-            return false;
-        }
-        let ring = &self.rings[0];
-        let pairs = ring.iter().zip(ring.iter().skip(1).chain(ring.first()));
-        let crossed = pairs.filter(|(a, b)| {
-            (a[1] > y) != (b[1] > y) && x < a[0] + (b[0] - a[0]) * (y - a[1]) / (b[1] - a[1])
-        });
-        crossed.count() % 2 == 1
-    }
-}
-
-fn bounds(ring: &[[f64; 2]]) -> [[f64; 2]; 2] {
-    let fold = |start: f64, pick: fn(f64, f64) -> f64| {
-        [0, 1].map(|axis| ring.iter().map(|p| p[axis]).fold(start, pick))
-    };
-    [
-        fold(f64::INFINITY, f64::min),
-        fold(f64::NEG_INFINITY, f64::max),
-    ]
+/// An outline with low ground in it.
+struct Hole {
+    /// The first edge along a row that it crosses.
+    first: u32,
+    /// Number of the outline.
+    number: usize,
+    /// Its points, in cells.
+    ring: Vec<[f64; 2]>,
 }
 
 /// Twice the area would do; positive counter-clockwise with y southwards turned north.

@@ -33,7 +33,7 @@ const MAP_SIDE_PX: u32 = 1400;
 const PANEL_PX: [u32; 2] = [460, 460];
 
 /// Panels a contact sheet shows; more would no longer be looked at.
-pub(super) const PANELS_MAX: usize = 48;
+const PANELS_MAX: usize = 48;
 
 /// The ground of all maps.
 pub(super) struct Ground {
@@ -152,10 +152,16 @@ struct Sheeted<'a> {
 }
 
 impl<'a> Drawing<'a> {
-    /// Files to write for these layers; one of them draws the panel of the contact sheet.
-    pub fn jobs(self, grids: &'a [(Layer, Grid)], panel: &'a mut Option<Bitmap>) -> Vec<Job<'a>> {
+    /// Files to write for these layers; one of them adds the panel with this caption to the contact
+    /// sheet.
+    pub fn jobs(
+        self,
+        grids: &'a [(Layer, Grid)],
+        panels: &'a mut Panels<'_>,
+        caption: String,
+    ) -> Vec<Job<'a>> {
         let mut jobs: Vec<Job<'a>> = Vec::new();
-        let mut panel = Some(panel);
+        let mut panel = Some((panels, caption));
         let margin = grids.iter().find(|(layer, _)| *layer == Layer::Margin);
         for (layer, grid) in grids {
             let Some((own, stem, title)) = map_of(*layer) else {
@@ -181,11 +187,10 @@ impl<'a> Drawing<'a> {
                 continue;
             }
             if self.wanted.has(Product::Sheet)
-                && let Some(panel) = panel.take()
+                && let Some((panels, caption)) = panel.take()
             {
                 jobs.push(Box::new(move || {
-                    *panel = Some(self.panel(&sheet())?);
-                    Ok(())
+                    panels.add(caption, || self.panel(&sheet()))
                 }));
             }
             if self.wanted.any(&[Product::Overlay, Product::Kmz]) {
@@ -437,33 +442,68 @@ fn subtitle(plan: &Plan, variant: &Variant, sites: usize) -> String {
     )
 }
 
-pub(super) fn contact_sheet(
-    plan: &Plan,
-    folder: &Path,
-    panels: Vec<(String, Bitmap)>,
-    credit: &str,
-) -> Result<(), SweepError> {
-    let all = plan.variants.len();
-    let shown = if all > panels.len() {
-        format!("; {} of {all} variants", panels.len())
-    } else {
-        String::new()
-    };
-    let subtitle = format!(
-        "link margin of the best server, covered at {} dB{shown}",
-        plan.margin_db
-    );
-    let sheet = Sheet {
-        title: &plan.title,
-        subtitle: &subtitle,
-        columns: 4,
-        panels,
-        credit,
-    };
-    let encoded = sheet.draw().and_then(|bitmap| bitmap.to_fast_png());
-    let bytes = product("contact_sheet.png", encoded.map_err(RasterError::from))?;
-    product(
-        "contact_sheet.png",
-        write_whole(&folder.join("contact_sheet.png"), &bytes),
-    )
+/// Panels of the contact sheet, a variant each.
+pub(super) struct Panels<'a> {
+    pub plan: &'a Plan,
+    pub folder: &'a Path,
+    pub credit: &'a str,
+    /// Captions and pictures, of [`PANELS_MAX`] variants at most.
+    drawn: Vec<(String, Bitmap)>,
+    /// Variants that have come.
+    heard: usize,
+}
+
+impl<'a> Panels<'a> {
+    /// None yet, of a sheet in `folder`.
+    pub fn new(plan: &'a Plan, folder: &'a Path, credit: &'a str) -> Self {
+        Self {
+            plan,
+            folder,
+            credit,
+            drawn: Vec::new(),
+            heard: 0,
+        }
+    }
+
+    /// Adds the next variant; the last one has the sheet written.
+    fn add(
+        &mut self,
+        caption: String,
+        draw: impl FnOnce() -> Result<Bitmap, SweepError>,
+    ) -> Result<(), SweepError> {
+        if self.drawn.len() < PANELS_MAX {
+            self.drawn.push((caption, draw()?));
+        }
+        self.heard += 1;
+        if self.heard < self.plan.variants.len() {
+            return Ok(());
+        }
+        self.write()
+    }
+
+    fn write(&mut self) -> Result<(), SweepError> {
+        let (all, panels) = (self.heard, std::mem::take(&mut self.drawn));
+        let shown = if all > panels.len() {
+            format!("; {} of {all} variants", panels.len())
+        } else {
+            String::new()
+        };
+        let subtitle = format!(
+            "link margin of the best server, covered at {} dB{shown}",
+            self.plan.margin_db
+        );
+        let sheet = Sheet {
+            title: &self.plan.title,
+            subtitle: &subtitle,
+            columns: 4,
+            panels,
+            credit: self.credit,
+        };
+        let encoded = sheet.draw().and_then(|bitmap| bitmap.to_fast_png());
+        let bytes = product("contact_sheet.png", encoded.map_err(RasterError::from))?;
+        product(
+            "contact_sheet.png",
+            write_whole(&self.folder.join("contact_sheet.png"), &bytes),
+        )
+    }
 }

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::cells::cell_table;
 use super::drawing::Kept;
 use super::figures::{points, summarise};
-use super::maps::{Drawing, PANELS_MAX, Spreads, contact_sheet, ground, marks};
+use super::maps::{Drawing, Panels, Spreads, ground, marks};
 use super::plan::Unit;
 use super::product::{Job, product};
 pub use super::product::{Product, Wanted};
@@ -39,13 +39,13 @@ pub fn write(
     wanted.check(sweep)?;
     let all = plan.units();
     let mut variants = Vec::new();
-    let mut panels = Vec::new();
     let mut heights = None;
     let assumptions = plan.environment.assumptions(None);
     let marks = marks(plan);
     let source = terrain.describe();
     let attribution = format!("{}. Assumed: {assumptions}", attribution(&source));
     let mut credits = credits(&source);
+    let mut panels = Panels::new(plan, sweep.folder(), &attribution);
     credits.push(("ASSUMPTIONS".to_owned(), assumptions.to_string()));
     credits.push(("NOT_COMPUTED".to_owned(), plan.not_computed()));
     // A scale from the data is that of all variants: their maps wait for the last one.
@@ -101,9 +101,10 @@ pub fn write(
             spreads: &spreads,
             credit: &attribution,
         };
-        let mut panel = None;
+        let points = points(sweep, index)?;
+        let summary = summarise(plan, variant, network, points);
         let mut jobs: Vec<Job<'_>> = match &mut kept {
-            None => drawing.jobs(&grids, &mut panel),
+            None => drawing.jobs(&grids, &mut panels, caption(&summary)),
             Some(kept) => {
                 kept.add(&grids).map_err(disk("write to a file in"))?;
                 Vec::new()
@@ -138,11 +139,6 @@ pub fn write(
             step(&format!("cell table of {}", variant.name()))?;
             cell_table(sweep, index, &folder)?;
         }
-        let points = points(sweep, index)?;
-        let summary = summarise(plan, variant, network, points);
-        if panels.len() < PANELS_MAX {
-            panels.extend(panel.map(|drawn| (caption(&summary), drawn)));
-        }
         variants.push(summary);
     }
     if let (Some(kept), Some(ground)) = (kept, &heights) {
@@ -160,17 +156,8 @@ pub fn write(
                 spreads: &spreads,
                 credit: &attribution,
             };
-            let mut panel = None;
-            together(drawing.jobs(&grids, &mut panel))?;
-            if panels.len() < PANELS_MAX {
-                panels.extend(panel.map(|drawn| (caption(&variants[i]), drawn)));
-            }
-            Ok(())
+            together(drawing.jobs(&grids, &mut panels, caption(&variants[i])))
         })?;
-    }
-    if wanted.has(Product::Sheet) {
-        step("contact sheet")?;
-        contact_sheet(plan, sweep.folder(), panels, &attribution)?;
     }
     let summary = Summary {
         title: plan.title.clone(),

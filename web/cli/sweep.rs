@@ -9,6 +9,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use groundwave::text::{Align, Table};
 use groundwave_io::raster::cog::Compression;
+use groundwave_io::scenario::{Coverage, Scenario};
 use groundwave_io::sweep::products::{self, Product, Wanted};
 use groundwave_io::sweep::{
     Choices, Evaluate, Joined, Plan, Shard, Supply, Sweep as Work, SweepError, Worked, Worker,
@@ -121,8 +122,9 @@ struct SharedArgs {
     #[arg(long)]
     cells: bool,
 
-    /// Codec of rasters: `deflate`, which all programs read, `zstd`, which is faster (GDAL 2.3), or `lerc`,
-    /// which packs rounded levels of sites smaller (GDAL 2.4; whole numbers stay deflate)
+    /// Codec of rasters: `deflate`, the fastest, which all programs read, `zstd`, a quarter smaller
+    /// (GDAL 2.3), or `lerc`, which packs rounded levels of sites smaller still (GDAL 2.4; whole numbers
+    /// stay deflate)
     #[arg(
         long,
         value_name = "CODEC",
@@ -211,8 +213,6 @@ impl Sweep {
         }
         let out = self.out.as_ref().expect("clap requires it");
         let wanted = self.shared.wanted(&maps)?;
-        // Before the folder is created: a rejected sweep leaves nothing behind.
-        check_sites(&plan, &*ground.terrain).map_err(Failure::Input)?;
         // Units that hold more columns than are wanted serve as well.
         let plan = match Work::find(out) {
             Ok(found) if found.plan.serves(&plan) => found.plan,
@@ -255,19 +255,41 @@ impl Sweep {
             return Err(Failure::Input(format!("{}: {message}", path.display())));
         };
         let ground = self.shared.ground.for_scenario(&scenario)?;
-        // In parallel: hashing the tiles takes longer than building the world.
-        let (terrain, view) = std::thread::scope(|scope| {
+        // In parallel: hashing the tiles takes as long as building the world and decoding those at the
+        // sites.
+        let (terrain, plan) = std::thread::scope(|scope| {
             let terrain = scope.spawn(|| ground.identity());
-            let mut engine = prepare_nodes(path, &scenario, &ground)?;
-            engine.tick(None).map_err(Failure::machine)?;
+            let plan = self.plan_sites(path, &scenario, &coverage, &ground);
             let terrain = terrain.join();
-            let terrain = terrain.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-            Ok::<(BTreeMap<String, String>, _), Failure>((terrain, engine.view()))
-        })?;
-        let columns = self.shared.products().columns();
-        let plan = plan(&scenario.title, &coverage, &view, terrain, columns);
-        let plan = plan.map_err(Failure::input)?;
+            let terrain = terrain.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            (terrain, plan)
+        });
+        let plan = Plan {
+            terrain: terrain?,
+            ..plan?
+        };
         Ok((plan, ground, coverage.maps))
+    }
+
+    /// The plan but for the digests of the terrain. A site that cannot be evaluated is refused here, before
+    /// the folder is created: a rejected sweep leaves nothing behind.
+    fn plan_sites(
+        &self,
+        path: &Path,
+        scenario: &Scenario,
+        coverage: &Coverage,
+        ground: &OpenTerrain,
+    ) -> Result<Plan, Failure> {
+        let mut engine = prepare_nodes(path, scenario, ground)?;
+        engine.tick(None).map_err(Failure::machine)?;
+        let columns = self.shared.products().columns();
+        let (title, view) = (&scenario.title, engine.view());
+        let plan = plan(title, coverage, &view, BTreeMap::new(), columns);
+        let plan = plan.map_err(Failure::input)?;
+        if !self.dry_run {
+            check_sites(&plan, &*ground.terrain).map_err(Failure::Input)?;
+        }
+        Ok(plan)
     }
 }
 

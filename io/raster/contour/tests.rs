@@ -147,3 +147,42 @@ fn areas_are_cut_at_the_antimeridian() {
         );
     }
 }
+
+/// True if a point lies in a ring: an odd number of crossings eastwards.
+fn holds(ring: &Ring, [x, y]: [f64; 2]) -> bool {
+    let crossed = ring.windows(2).filter(|pair| {
+        let [a, b] = [pair[0], pair[1]];
+        (a[1] > y) != (b[1] > y) && x < a[0] + (b[0] - a[0]) * (y - a[1]) / (b[1] - a[1])
+    });
+    crossed.count() % 2 == 1
+}
+
+#[test]
+fn holes_among_many_areas_lie_in_the_smallest_around_them() {
+    // Hills of several sizes: areas in holes of areas.
+    let rough = |x: f64, y: f64| {
+        let wave = |length: f64, turn: f64| (x / length + turn).sin() * (y / length - turn).cos();
+        4.0 * wave(23.0, 0.3) + 3.0 * wave(7.0, 1.1) + 2.0 * wave(2.3, 2.9)
+    };
+    let hills = grid(180, 150, 11.0, rough);
+    for level in [-2.0, 0.0, 1.5] {
+        let areas = contours(&hills, level);
+        let holes = areas.iter().map(|rings| rings.len() - 1).sum::<usize>();
+        assert!(areas.len() > 20 && holes > 20, "{}, {holes}", areas.len());
+        for (own, rings) in areas.iter().enumerate() {
+            for hole in &rings[1..] {
+                let around = areas.iter().enumerate();
+                let around = around.filter(|(_, rings)| holds(&rings[0], hole[0]));
+                let smallest =
+                    around.min_by(|(_, a), (_, b)| ring_area(&a[0]).total_cmp(&ring_area(&b[0])));
+                assert_eq!(smallest.map(|(at, _)| at), Some(own), "level {level}");
+            }
+        }
+        // Cells reach the level or do not: the areas have about as many.
+        let high = hills
+            .cells
+            .iter()
+            .filter(|value| f64::from(**value) >= level);
+        near(total(&areas), high.count() as f64, 0.02);
+    }
+}

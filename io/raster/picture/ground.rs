@@ -6,7 +6,7 @@ use super::super::geometry::GridGeometry;
 use super::super::grid::Grid;
 use super::paper;
 use super::pixels::{Line, NO_KIND, Nearest, STRIP, borders};
-use super::shade::{Light, Redrawing, hillshade, is_coarser, redraw};
+use super::shade::{Light, Lines, Redrawing, hillshade, is_coarser, redraw};
 use super::style::{Classes, Colours, Style};
 use crate::picture::{Bitmap, Rgba, over, shaded};
 
@@ -19,8 +19,8 @@ const VOID: u8 = (LAND_SHADES + SEA_SHADES) as u8;
 const CODES: usize = LAND_SHADES + SEA_SHADES + 2;
 
 /// Shade of level ground, and brightness from one shade to the next: of land and of sea.
-const LEVEL: [f64; 2] = [11.0, 2.0];
-const STEP: [f64; 2] = [0.075, 0.3];
+const LEVEL: [f32; 2] = [11.0, 2.0];
+const STEP: [f32; 2] = [0.075, 0.3];
 
 /// Terrain with its brightness, worked out once for pictures of several sizes.
 #[derive(Debug, Clone)]
@@ -65,20 +65,23 @@ impl Relief {
         };
         let heights = Redrawing::new(&terrain.heights, frame);
         let brightness = Redrawing::new(&terrain.brightness, frame);
-        let (cols, relative) = (frame.cols as usize, 1.0 / Light::default().level());
+        let relative = (1.0 / Light::default().level()) as f32;
+        let cols = frame.cols as usize;
         let mut codes = vec![0; cols * frame.rows as usize];
         let rows = codes.par_chunks_mut(cols).zip(0..frame.rows);
-        let room = || (Vec::new(), [vec![f32::NAN; cols], vec![f32::NAN; cols]]);
-        rows.for_each_init(room, |(lines, [height, lit]), (codes, row)| {
-            heights.row(row, lines, height);
-            brightness.row(row, lines, lit);
-            let pixels = codes.iter_mut().zip(height).zip(lit).enumerate();
-            for (col, ((code, height_m), lit)) in pixels {
-                *code = if height_m.is_nan() || lit.is_nan() {
-                    VOID + u8::from((row as usize + col) % 8 < 2)
-                } else {
-                    shade(*height_m == 0.0, f64::from(*lit) * relative)
-                };
+        let room = || [(); 2].map(|()| (Lines::default(), vec![f32::NAN; cols]));
+        rows.for_each_init(room, |[(ground, height), (light, lit)], (codes, row)| {
+            heights.row(row, ground, height);
+            brightness.row(row, light, lit);
+            for ((code, height_m), lit) in codes.iter_mut().zip(height).zip(lit) {
+                *code = shade(*height_m, *lit * relative);
+            }
+            // Rare, and therefore apart: hatching.
+            if codes.contains(&VOID) {
+                for (col, code) in codes.iter_mut().enumerate() {
+                    let is_dark = (row as usize + col) % 8 < 2;
+                    *code += u8::from(*code == VOID && is_dark);
+                }
             }
         });
         let coast = borders(frame, |row, kinds| {
@@ -120,16 +123,26 @@ impl Relief {
     }
 }
 
-/// Code of ground of this brightness, relative to level ground.
+/// Code of ground of this height, m, and brightness, relative to level ground; [`VOID`] where one of
+/// them is NaN.
 #[inline]
-fn shade(is_sea: bool, brightness: f64) -> u8 {
-    // Factors instead of quotients, selected without a branch: this is done for every pixel.
-    const PER_UNIT: [f64; 2] = [1.0 / STEP[0], 1.0 / STEP[1]];
-    let kind = |land: f64, sea: f64| if is_sea { sea } else { land };
-    let last = kind((LAND_SHADES - 1) as f64, (SEA_SHADES - 1) as f64);
+fn shade(height_m: f32, brightness: f32) -> u8 {
+    // Factors instead of quotients, and selected without a branch: this is done for every pixel, in vector
+    // code.
+    const PER_UNIT: [f32; 2] = [1.0 / STEP[0], 1.0 / STEP[1]];
+    /// The last bits of a float of this size count ones.
+    const ONES: f32 = 8_388_608.0;
+    let kind = |land: f32, sea: f32| if height_m == 0.0 { sea } else { land };
+    let last = kind((LAND_SHADES - 1) as f32, (SEA_SHADES - 1) as f32);
     let index = kind(LEVEL[0], LEVEL[1]) + (brightness - 1.0) * kind(PER_UNIT[0], PER_UNIT[1]);
-    let first = if is_sea { LAND_SHADES as u8 } else { 0 };
-    first + (index + 0.5).clamp(0.0, last) as u8
+    let index = if index > 0.0 { index } else { 0.0 };
+    let index = if index < last { index } else { last };
+    let code = (index + kind(0.0, LAND_SHADES as f32) + ONES).to_bits() as u8;
+    if height_m.is_nan() | brightness.is_nan() {
+        VOID
+    } else {
+        code
+    }
 }
 
 /// Base colour and brightness of a code below [`VOID`].
@@ -139,7 +152,8 @@ fn unshade(code: usize) -> (Rgba, f64) {
     } else {
         (paper::SEA, code - LAND_SHADES, 1)
     };
-    (base, 1.0 + (index as f64 - LEVEL[kind]) * STEP[kind])
+    let steps = index as f64 - f64::from(LEVEL[kind]);
+    (base, 1.0 + steps * f64::from(STEP[kind]))
 }
 
 /// Draws `layer` into the frame of `relief`, whose corner lies at `origin` of the picture, one
@@ -164,7 +178,8 @@ pub(super) fn draw(
     table.push(std::array::from_fn(|code| {
         over(colour(None, code), paper::OUTSIDE, 1.0)
     }));
-    let level = shade(false, 1.0);
+    // Any land.
+    let level = shade(1.0, 1.0);
     let cols = frame.cols as usize;
     let [left, top] = origin.map(|side| side as usize);
     let width = bitmap.width() as usize;
@@ -293,4 +308,28 @@ fn values(
         }
     });
     pixels
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shade_is_the_nearest_to_its_brightness() {
+        for step in 0..400 {
+            let brightness = 0.005 * step as f32;
+            for (height_m, first, count) in
+                [(12.5_f32, 0, LAND_SHADES), (0.0, LAND_SHADES, SEA_SHADES)]
+            {
+                let gap = |code: usize| (unshade(code).1 - f64::from(brightness)).abs();
+                let least = (first..first + count).map(gap).fold(f64::MAX, f64::min);
+                let code = usize::from(shade(height_m, brightness));
+                assert!((first..first + count).contains(&code), "{brightness}");
+                assert!(gap(code) < least + 1e-5, "{brightness}: {code}");
+            }
+        }
+        assert_eq!(shade(f32::NAN, 1.0), VOID);
+        assert_eq!(shade(3.0, f32::NAN), VOID);
+        assert_eq!(usize::from(shade(-3.0, 1e9)), LAND_SHADES - 1);
+    }
 }

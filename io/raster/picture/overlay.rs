@@ -7,7 +7,7 @@ use super::super::atomic::write_whole;
 use super::super::error::RasterError;
 use super::super::geometry::GridGeometry;
 use super::super::grid::Grid;
-use super::style::Style;
+use super::style::{Classes, Style};
 use crate::picture::Bitmap;
 
 /// Geographic coordinates on WGS 84 in the form that readers of `.prj` files know (WKT 1, ESRI).
@@ -55,12 +55,14 @@ impl WorldFile {
 #[must_use]
 pub fn coloured(grid: &Grid, style: &Style) -> Bitmap {
     let mut bitmap = Bitmap::new(grid.geometry.cols, grid.geometry.rows, [0; 4]);
-    for row in 0..i64::from(grid.geometry.rows) {
-        for col in 0..i64::from(grid.geometry.cols) {
-            if let Some(colour) = style.colour(grid.get(row, col)) {
-                bitmap.set(col, row, colour);
-            }
-        }
+    // Where all values of a class have one colour, a class is found sooner than a colour.
+    let classes = style.has_classes().then(|| Classes::new(style));
+    let colour = |value: f32| match &classes {
+        Some(classes) => classes.colour(usize::from(classes.of(value))),
+        None => style.colour(value),
+    };
+    for (pixel, &value) in bitmap.pixels_mut().iter_mut().zip(&grid.cells) {
+        *pixel = colour(value).unwrap_or_default();
     }
     bitmap
 }

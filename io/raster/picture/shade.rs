@@ -133,7 +133,9 @@ pub fn redraw(grid: &Grid, frame: GridGeometry) -> Grid {
     let redrawing = Redrawing::new(grid, frame);
     let mut cells = vec![f32::NAN; frame.cols as usize * frame.rows as usize];
     let rows = cells.par_chunks_mut(frame.cols as usize).zip(0..frame.rows);
-    rows.for_each_init(Vec::new, |lines, (out, row)| redrawing.row(row, lines, out));
+    rows.for_each_init(Lines::default, |lines, (out, row)| {
+        redrawing.row(row, lines, out);
+    });
     Grid {
         geometry: frame,
         cells,
@@ -175,8 +177,8 @@ impl<'a> Redrawing<'a> {
         }
     }
 
-    /// Draws a row of the frame; `lines` is a buffer of weighted sums of cells.
-    pub fn row(&self, row: u32, lines: &mut Vec<[f64; 2]>, out: &mut [f32]) {
+    /// Draws a row of the frame; `lines` are those it drew before.
+    pub fn row(&self, row: u32, lines: &mut Lines, out: &mut [f32]) {
         let from = self.grid.geometry;
         let [_, y] = from.at(self.frame.lat_deg(row), from.west_deg);
         match &self.columns {
@@ -189,15 +191,51 @@ impl<'a> Redrawing<'a> {
             }
             Columns::Between(pairs) => {
                 let (rows, shares) = pair(y, from.rows);
-                let [north, south] =
-                    rows.map(|row| self.grid.row(row as u32).expect("a row of the raster"));
-                lines.clear();
-                let cells = north.iter().zip(south);
-                lines.extend(cells.map(|(&north, &south)| weighted([north, south], shares)));
-                for (out, (columns, weights)) in out.iter_mut().zip(pairs) {
-                    *out = between(columns.map(|column| lines[column]), *weights);
+                for row in rows {
+                    lines.0[row % 2].draw(self.grid, row, pairs);
+                }
+                let [north, south] = rows.map(|row| &lines.0[row % 2]);
+                let sums = north.sums.iter().zip(&south.sums);
+                let weights = north.weights.iter().zip(&south.weights);
+                for ((out, sums), weights) in out.iter_mut().zip(sums).zip(weights) {
+                    let sum = sums.0 * shares[0] + sums.1 * shares[1];
+                    let weight = weights.0 * shares[0] + weights.1 * shares[1];
+                    // Less than half of the weight has data: the place itself has none. Selected, not
+                    // branched: vector code.
+                    let value = (sum / weight) as f32;
+                    *out = if weight < 0.5 { f32::NAN } else { value };
                 }
             }
+        }
+    }
+}
+
+/// The two rows of cells that a [`Redrawing`] used last, across the frame: even ones and odd ones.
+#[derive(Default)]
+pub(super) struct Lines([Line; 2]);
+
+/// A row of cells between the columns of a frame.
+#[derive(Default)]
+struct Line {
+    row: Option<usize>,
+    /// Weighted sums of two cells.
+    sums: Vec<f64>,
+    /// Weights of those with data.
+    weights: Vec<f64>,
+}
+
+impl Line {
+    /// Draws a row of cells, unless it is the one that is there.
+    fn draw(&mut self, grid: &Grid, row: usize, pairs: &[([usize; 2], [f64; 2])]) {
+        if self.row.replace(row) == Some(row) {
+            return;
+        }
+        let cells = grid.row(row as u32).expect("a row of the raster");
+        self.sums.resize(pairs.len(), 0.0);
+        self.weights.resize(pairs.len(), 0.0);
+        let out = self.sums.iter_mut().zip(&mut self.weights);
+        for ((sum, weight), &([west, east], shares)) in out.zip(pairs) {
+            [*sum, *weight] = weighted([cells[west], cells[east]], shares);
         }
     }
 }
@@ -255,7 +293,8 @@ fn pair(at: f64, count: u32) -> ([usize; 2], [f64; 2]) {
     )
 }
 
-/// Sum of two cells by their weights, and the weight of those with data.
+/// Sum of two cells by their weights, and the weight of those with data: between the middles of cells,
+/// of which those without data take no part.
 #[inline]
 fn weighted(cells: [f32; 2], weights: [f64; 2]) -> [f64; 2] {
     let (mut sum, mut all) = (0.0, 0.0);
@@ -269,20 +308,6 @@ fn weighted(cells: [f32; 2], weights: [f64; 2]) -> [f64; 2] {
         all += if cell.is_nan() { 0.0 } else { weight };
     }
     [sum, all]
-}
-
-/// Bilinear between the middles of cells, of which those without data take no part: from the sums
-/// and weights of two columns.
-#[inline]
-fn between([west, east]: [[f64; 2]; 2], weights: [f64; 2]) -> f32 {
-    let sum = west[0] * weights[0] + east[0] * weights[1];
-    let all = west[1] * weights[0] + east[1] * weights[1];
-    // Less than half of the weight has data: the place itself has none.
-    if all < 0.5 {
-        f32::NAN
-    } else {
-        (sum / all) as f32
-    }
 }
 
 #[cfg(test)]

@@ -244,6 +244,11 @@ impl Style {
         }
     }
 
+    /// True if all values of a class have one colour: false for a ramp without classes.
+    pub(super) fn has_classes(&self) -> bool {
+        !matches!(self.colours, Colours::Ramp { step: None, .. })
+    }
+
     /// The colour of the category of this name.
     #[must_use]
     pub fn colour_of(&self, label: &str) -> Option<Rgba> {
