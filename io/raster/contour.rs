@@ -322,7 +322,7 @@ struct Hole {
     first: u32,
     /// Number of the outline.
     number: usize,
-    /// Its points, in cells.
+    /// The outline, in cells.
     ring: Vec<[f64; 2]>,
 }
 

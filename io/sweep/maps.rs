@@ -7,6 +7,7 @@ use groundwave_systems::sweep::Variant;
 use groundwave_systems::terrain::Terrain;
 use rayon::prelude::*;
 
+use super::contact_sheet::Panels;
 use super::drawing::map_layer;
 use super::evaluate::rates;
 use super::fold_tile::Layer;
@@ -20,10 +21,10 @@ use crate::picture::{Bitmap, PictureError};
 use crate::raster::geojson::{Levels, write_contours, write_sites};
 use crate::raster::kmz::{Overlay, write_kmz_of};
 use crate::raster::picture::{
-    Colours, LitTerrain, Map, Palette, Relief, Sheet, Spread, Style, VERDICTS, WorldFile, coloured,
+    Colours, LitTerrain, Map, Palette, Relief, Spread, Style, VERDICTS, WorldFile, coloured,
     write_encoded, write_png,
 };
-use crate::raster::{Grid, GridGeometry, RasterError, Site, write_whole};
+use crate::raster::{Grid, GridGeometry, RasterError, Site};
 use crate::scenario::MapLayer;
 
 /// Longer side of a map's frame, px.
@@ -31,9 +32,6 @@ const MAP_SIDE_PX: u32 = 1400;
 
 /// Sides of a panel of the contact sheet, px.
 const PANEL_PX: [u32; 2] = [460, 460];
-
-/// Panels a contact sheet shows; more would no longer be looked at.
-const PANELS_MAX: usize = 48;
 
 /// The ground of all maps.
 pub(super) struct Ground {
@@ -440,70 +438,4 @@ fn subtitle(plan: &Plan, variant: &Variant, sites: usize) -> String {
         plan.radius_m / 1e3,
         plan.margin_db
     )
-}
-
-/// Panels of the contact sheet, a variant each.
-pub(super) struct Panels<'a> {
-    pub plan: &'a Plan,
-    pub folder: &'a Path,
-    pub credit: &'a str,
-    /// Captions and pictures, of [`PANELS_MAX`] variants at most.
-    drawn: Vec<(String, Bitmap)>,
-    /// Variants that have come.
-    heard: usize,
-}
-
-impl<'a> Panels<'a> {
-    /// None yet, of a sheet in `folder`.
-    pub fn new(plan: &'a Plan, folder: &'a Path, credit: &'a str) -> Self {
-        Self {
-            plan,
-            folder,
-            credit,
-            drawn: Vec::new(),
-            heard: 0,
-        }
-    }
-
-    /// Adds the next variant; the last one has the sheet written.
-    fn add(
-        &mut self,
-        caption: String,
-        draw: impl FnOnce() -> Result<Bitmap, SweepError>,
-    ) -> Result<(), SweepError> {
-        if self.drawn.len() < PANELS_MAX {
-            self.drawn.push((caption, draw()?));
-        }
-        self.heard += 1;
-        if self.heard < self.plan.variants.len() {
-            return Ok(());
-        }
-        self.write()
-    }
-
-    fn write(&mut self) -> Result<(), SweepError> {
-        let (all, panels) = (self.heard, std::mem::take(&mut self.drawn));
-        let shown = if all > panels.len() {
-            format!("; {} of {all} variants", panels.len())
-        } else {
-            String::new()
-        };
-        let subtitle = format!(
-            "link margin of the best server, covered at {} dB{shown}",
-            self.plan.margin_db
-        );
-        let sheet = Sheet {
-            title: &self.plan.title,
-            subtitle: &subtitle,
-            columns: 4,
-            panels,
-            credit: self.credit,
-        };
-        let encoded = sheet.draw().and_then(|bitmap| bitmap.to_fast_png());
-        let bytes = product("contact_sheet.png", encoded.map_err(RasterError::from))?;
-        product(
-            "contact_sheet.png",
-            write_whole(&self.folder.join("contact_sheet.png"), &bytes),
-        )
-    }
 }

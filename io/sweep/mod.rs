@@ -13,6 +13,7 @@
 //! plan and its place alone, and products do not depend on the order of units.
 
 mod cells;
+mod contact_sheet;
 mod drawing;
 mod evaluate;
 mod extent;

@@ -8,9 +8,10 @@ use groundwave_systems::terrain::{Terrain, TerrainSource};
 use rayon::prelude::*;
 
 use super::cells::cell_table;
+use super::contact_sheet::Panels;
 use super::drawing::Kept;
 use super::figures::{points, summarise};
-use super::maps::{Drawing, Panels, Spreads, ground, marks};
+use super::maps::{Drawing, Spreads, ground, marks};
 use super::plan::Unit;
 use super::product::{Job, product};
 pub use super::product::{Product, Wanted};

@@ -6,7 +6,7 @@ use super::super::geometry::GridGeometry;
 use super::super::grid::Grid;
 use super::paper;
 use super::pixels::{Line, NO_KIND, Nearest, STRIP, borders};
-use super::shade::{Light, Lines, Redrawing, hillshade, is_coarser, redraw};
+use super::shade::{Light, Redrawing, Stretched, hillshade, is_coarser, redraw};
 use super::style::{Classes, Colours, Style};
 use crate::picture::{Bitmap, Rgba, over, shaded};
 
@@ -69,7 +69,7 @@ impl Relief {
         let cols = frame.cols as usize;
         let mut codes = vec![0; cols * frame.rows as usize];
         let rows = codes.par_chunks_mut(cols).zip(0..frame.rows);
-        let room = || [(); 2].map(|()| (Lines::default(), vec![f32::NAN; cols]));
+        let room = || [(); 2].map(|()| (Stretched::default(), vec![f32::NAN; cols]));
         rows.for_each_init(room, |[(ground, height), (light, lit)], (codes, row)| {
             heights.row(row, ground, height);
             brightness.row(row, light, lit);

@@ -133,8 +133,8 @@ pub fn redraw(grid: &Grid, frame: GridGeometry) -> Grid {
     let redrawing = Redrawing::new(grid, frame);
     let mut cells = vec![f32::NAN; frame.cols as usize * frame.rows as usize];
     let rows = cells.par_chunks_mut(frame.cols as usize).zip(0..frame.rows);
-    rows.for_each_init(Lines::default, |lines, (out, row)| {
-        redrawing.row(row, lines, out);
+    rows.for_each_init(Stretched::default, |used, (out, row)| {
+        redrawing.row(row, used, out);
     });
     Grid {
         geometry: frame,
@@ -177,8 +177,8 @@ impl<'a> Redrawing<'a> {
         }
     }
 
-    /// Draws a row of the frame; `lines` are those it drew before.
-    pub fn row(&self, row: u32, lines: &mut Lines, out: &mut [f32]) {
+    /// Draws a row of the frame; `used` are the rows of cells it used before.
+    pub fn row(&self, row: u32, used: &mut Stretched, out: &mut [f32]) {
         let from = self.grid.geometry;
         let [_, y] = from.at(self.frame.lat_deg(row), from.west_deg);
         match &self.columns {
@@ -192,9 +192,9 @@ impl<'a> Redrawing<'a> {
             Columns::Between(pairs) => {
                 let (rows, shares) = pair(y, from.rows);
                 for row in rows {
-                    lines.0[row % 2].draw(self.grid, row, pairs);
+                    used.0[row % 2].draw(self.grid, row, pairs);
                 }
-                let [north, south] = rows.map(|row| &lines.0[row % 2]);
+                let [north, south] = rows.map(|row| &used.0[row % 2]);
                 let sums = north.sums.iter().zip(&south.sums);
                 let weights = north.weights.iter().zip(&south.weights);
                 for ((out, sums), weights) in out.iter_mut().zip(sums).zip(weights) {
@@ -210,13 +210,14 @@ impl<'a> Redrawing<'a> {
     }
 }
 
-/// The two rows of cells that a [`Redrawing`] used last, across the frame: even ones and odd ones.
+/// The two rows of cells that a [`Redrawing`] used last, at the columns of its frame: an even one and an
+/// odd one.
 #[derive(Default)]
-pub(super) struct Lines([Line; 2]);
+pub(super) struct Stretched([StretchedRow; 2]);
 
 /// A row of cells between the columns of a frame.
 #[derive(Default)]
-struct Line {
+struct StretchedRow {
     row: Option<usize>,
     /// Weighted sums of two cells.
     sums: Vec<f64>,
@@ -224,7 +225,7 @@ struct Line {
     weights: Vec<f64>,
 }
 
-impl Line {
+impl StretchedRow {
     /// Draws a row of cells, unless it is the one that is there.
     fn draw(&mut self, grid: &Grid, row: usize, pairs: &[([usize; 2], [f64; 2])]) {
         if self.row.replace(row) == Some(row) {
