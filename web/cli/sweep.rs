@@ -122,9 +122,8 @@ struct SharedArgs {
     #[arg(long)]
     cells: bool,
 
-    /// Codec of rasters: `deflate`, the fastest, which all programs read, `zstd`, a quarter smaller
-    /// (GDAL 2.3), or `lerc`, which packs rounded levels of sites smaller still (GDAL 2.4; whole numbers
-    /// stay deflate)
+    /// Codec of rasters: `deflate`, which all programs read, `zstd`, which is faster (GDAL 2.3), or `lerc`,
+    /// which packs rounded levels of sites smaller (GDAL 2.4; whole numbers stay deflate)
     #[arg(
         long,
         value_name = "CODEC",

@@ -47,11 +47,10 @@ pub struct Band {
 /// Codecs of tiles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Compression {
-    /// Deflate, the fastest: every reader has it.
+    /// Deflate: every reader has it.
     #[default]
     Deflate,
-    /// Zstandard, a quarter smaller than Deflate of rounded samples: GDAL 2.3 and later, libtiff 4.0.10
-    /// and later.
+    /// Zstandard: a third of the time; GDAL 2.3 and later, libtiff 4.0.10 and later.
     Zstd,
     /// LERC within Zstandard, for samples of [`Samples::F32`]; others take Deflate, which packs
     /// categories better. GDAL 2.4 and later.

@@ -14,21 +14,15 @@ const SIDE: usize = TILE_SIDE as usize;
 /// When the codec has no memory.
 pub(super) fn encode(tile: &Tile, layout: &CogLayout) -> io::Result<Vec<u8>> {
     match layout.codec() {
-        Compression::Deflate => Ok(deflate(&predicted(tile, layout), layout)),
+        // Directly: what flate2 calls depends on the features of other crates, and so would bytes. Of others
+        // fdeflate takes a quarter of the time and a third more room (benches/README.md).
+        Compression::Deflate => {
+            let bytes = predicted(tile, layout);
+            Ok(miniz_oxide::deflate::compress_to_vec_zlib(&bytes, 1))
+        }
         Compression::Zstd => zstd::bulk::compress(&predicted(tile, layout), 1),
         Compression::Lerc => lerc::encode(tile, layout),
     }
-}
-
-/// Deflate, directly: what flate2 calls depends on the features of other crates, and so would bytes.
-///
-/// fdeflate packs runs of zeros alone, by fixed codes made for small differences: in a quarter of the
-/// time of miniz_oxide, a fifth larger. Exact floats, whose last bits are noise, would double.
-fn deflate(bytes: &[u8], layout: &CogLayout) -> Vec<u8> {
-    if layout.samples == Samples::F32 && !layout.is_rounded {
-        return miniz_oxide::deflate::compress_to_vec_zlib(bytes, 1);
-    }
-    fdeflate::compress_to_vec(bytes)
 }
 
 /// The bytes that are compressed: rows of [`TILE_SIDE`] cells, in each the samples of a cell
