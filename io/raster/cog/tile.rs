@@ -15,7 +15,7 @@ const SIDE: usize = TILE_SIDE as usize;
 pub(super) fn encode(tile: &Tile, layout: &CogLayout) -> io::Result<Vec<u8>> {
     match layout.codec() {
         // Directly: what flate2 calls depends on the features of other crates, and so would bytes. Of others
-        // fdeflate takes a quarter of the time and a third more room (benches/README.md).
+        // fdeflate takes a quarter of the time and up to a third more room (benches/README.md).
         Compression::Deflate => {
             let bytes = predicted(tile, layout);
             Ok(miniz_oxide::deflate::compress_to_vec_zlib(&bytes, 1))
