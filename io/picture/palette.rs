@@ -1,5 +1,7 @@
 //! Palettes of pictures.
 
+use rayon::prelude::*;
+
 /// Colours that a palette holds.
 const PALETTE_MAX: usize = 256;
 
@@ -7,6 +9,9 @@ const PALETTE_MAX: usize = 256;
 /// of them, if one has more than half (R. S. Boyer, J. S. Moore, "MJRTY", 1981), else of one of them,
 /// and its lead. Whole numbers, because memory for zeros of those is taken only where it is written.
 type Bin = [u32; 3];
+
+/// Least number of pixels that a thread takes: a few rows of a map.
+const ROWS: usize = 1 << 14;
 
 /// Number of bins.
 const BINS: usize = 1 << 18;
@@ -57,7 +62,8 @@ pub(super) fn indexed(pixels: &[[u8; 4]]) -> Option<(Vec<[u8; 3]>, Vec<u8>)> {
         };
         indices[at] = index as u8;
     }
-    let bytes = pixels.iter().map(|&pixel| indices[bin(pixel)]).collect();
+    let index = |pixel: &[u8; 4]| indices[bin(*pixel)];
+    let bytes = pixels.par_iter().with_min_len(ROWS).map(index).collect();
     Some((palette, bytes))
 }
 

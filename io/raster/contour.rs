@@ -63,9 +63,6 @@ const PASSED: u32 = 1 << 31;
 /// A square of four places that all are high: a bit each.
 const ALL_HIGH: u8 = 0b1111;
 
-/// Squares looked at together for crossings, which are rare.
-const SQUARES: usize = 64;
-
 /// Least distance of a crossing from the middle of a cell (cells): outlines that meet in a point
 /// are kept apart, so that rings stay simple.
 const APART: f64 = 1e-3;
@@ -184,26 +181,21 @@ impl<'a> Lattice<'a> {
         let (width, height) = (self.width(), self.height());
         next.resize(2 * width * height, NONE);
         let mut crossed = Vec::new();
-        let mut squares = vec![0_u8; width - 1];
+        let (mut squares, mut is_crossed) = (vec![0_u8; width - 1], vec![0_u8; width - 1]);
         for j in 0..height - 1 {
             let rows = &self.values[j * width..][..2 * width];
             let (north, south) = rows.split_at(width);
             let pairs = north.array_windows::<2>().zip(south.array_windows::<2>());
             // Without a branch: vector code.
-            for (square, (&[nw, ne], &[sw, se])) in squares.iter_mut().zip(pairs) {
+            let squares_here = squares.iter_mut().zip(&mut is_crossed);
+            for ((square, is_crossed), (&[nw, ne], &[sw, se])) in squares_here.zip(pairs) {
                 // Counter-clockwise from the south-west; edge k runs from corner k to k + 1.
                 let high = [sw, se, ne, nw].map(|value| u8::from(value >= level));
                 *square = high[0] | high[1] << 1 | high[2] << 2 | high[3] << 3;
+                *is_crossed = u8::from((*square != 0) & (*square != ALL_HIGH));
             }
-            let is_crossed = |square: u8| (square != 0) & (square != ALL_HIGH);
-            let blocks = squares.chunks(SQUARES).zip((0..).step_by(SQUARES));
-            let blocks = blocks.filter(|(block, _)| {
-                block
-                    .iter()
-                    .fold(false, |any, &square| any | is_crossed(square))
-            });
-            let found = blocks.flat_map(|(block, first)| block.iter().zip(first..));
-            for (&square, i) in found.filter(|(square, _)| is_crossed(**square)) {
+            for i in memchr::memchr_iter(1, &is_crossed) {
+                let square = squares[i];
                 let values = [south[i], south[i + 1], north[i + 1], north[i]];
                 let high = [0, 1, 2, 3].map(|corner| square >> corner & 1 == 1);
                 let here = j * width + i;

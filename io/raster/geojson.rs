@@ -1,10 +1,10 @@
 //! Contours and sites as GeoJSON (RFC 7946): WGS 84, longitude first, outer rings
 //! counter-clockwise, cut at the antimeridian.
 
-use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 
+use rayon::prelude::*;
 use serde_json::{Map, Value};
 
 use super::atomic::PartFile;
@@ -40,29 +40,21 @@ pub fn write_contours(path: &Path, grid: &Grid, levels: &Levels<'_>) -> Result<(
         });
     }
     let areas = contours(grid, levels.levels);
-    let feature = |index: usize, out: &mut dyn Write| {
-        let level = levels.levels[index];
+    // Side by side, because texts take as long as outlines.
+    let features = areas.par_iter().zip(levels.levels).map(|(areas, &level)| {
         let mut properties = Map::new();
         properties.insert("layer".into(), levels.layer.into());
         properties.insert("at_least".into(), level.into());
         properties.insert("unit".into(), levels.unit.into());
-        write!(
-            out,
-            "{{\"type\":\"Feature\",\"properties\":{},",
-            Value::Object(properties)
-        )?;
-        write!(
-            out,
-            "\"geometry\":{{\"type\":\"MultiPolygon\",\"coordinates\":"
-        )?;
-        list(out, &areas[index], |out, polygon| {
-            list(out, polygon, |out, ring| {
-                list(out, ring, |out, &point| position(out, point))
-            })
-        })?;
-        write!(out, "}}}}")
-    };
-    collection(path, levels.levels.len(), feature)
+        feature(properties, "MultiPolygon", |text| {
+            push_list(text, areas, |text, polygon| {
+                push_list(text, polygon, |text, ring| {
+                    push_list(text, ring, |text, &point| push_position(text, point));
+                });
+            });
+        })
+    });
+    collection(path, &features.collect::<Vec<_>>())
 }
 
 /// Writes a point for each site, its name and whatever else is known as properties.
@@ -77,32 +69,23 @@ pub fn write_sites(path: &Path, sites: &[Site]) -> Result<(), RasterError> {
             why: "its position is not finite",
         });
     }
-    collection(path, sites.len(), |index, out| {
-        let site = &sites[index];
+    let point = |site: &Site| {
         let mut properties = site.properties.clone();
         properties.insert("name".into(), site.name.as_str().into());
-        write!(
-            out,
-            "{{\"type\":\"Feature\",\"properties\":{},",
-            Value::Object(properties)
-        )?;
-        write!(out, "\"geometry\":{{\"type\":\"Point\",\"coordinates\":")?;
-        position(out, [site.lon_deg, site.lat_deg])?;
-        write!(out, "}}}}")
-    })
+        feature(properties, "Point", |text| {
+            push_position(text, [site.lon_deg, site.lat_deg]);
+        })
+    };
+    collection(path, &sites.iter().map(point).collect::<Vec<_>>())
 }
 
-fn collection(
-    path: &Path,
-    count: usize,
-    mut feature: impl FnMut(usize, &mut dyn Write) -> io::Result<()>,
-) -> Result<(), RasterError> {
+fn collection(path: &Path, features: &[String]) -> Result<(), RasterError> {
     let mut part = PartFile::create(path)?;
-    let mut write = |out: &mut PartFile| {
+    let write = |out: &mut PartFile| {
         out.write_all(b"{\"type\":\"FeatureCollection\",\"features\":[")?;
-        for index in 0..count {
+        for (index, feature) in features.iter().enumerate() {
             out.write_all(if index == 0 { b"\n" } else { b",\n" })?;
-            feature(index, out)?;
+            out.write_all(feature.as_bytes())?;
         }
         out.write_all(b"\n]}\n")
     };
@@ -110,46 +93,55 @@ fn collection(
     part.commit()
 }
 
-fn list<T>(
-    out: &mut dyn Write,
-    items: &[T],
-    mut write: impl FnMut(&mut dyn Write, &T) -> io::Result<()>,
-) -> io::Result<()> {
-    out.write_all(b"[")?;
+/// A feature with a geometry of a type, whose coordinates `push` appends.
+fn feature(properties: Map<String, Value>, kind: &str, push: impl FnOnce(&mut String)) -> String {
+    let mut text = format!(
+        "{{\"type\":\"Feature\",\"properties\":{},\
+         \"geometry\":{{\"type\":\"{kind}\",\"coordinates\":",
+        Value::Object(properties)
+    );
+    push(&mut text);
+    text.push_str("}}");
+    text
+}
+
+fn push_list<T>(text: &mut String, items: &[T], push: impl Fn(&mut String, &T)) {
+    text.push('[');
     for (index, item) in items.iter().enumerate() {
         if index > 0 {
-            out.write_all(b",")?;
+            text.push(',');
         }
-        write(out, item)?;
+        push(text, item);
     }
-    out.write_all(b"]")
-}
-
-/// Longitude and latitude without needless zeros.
-fn position(out: &mut dyn Write, [lon_deg, lat_deg]: [f64; 2]) -> io::Result<()> {
-    let mut text = String::with_capacity(2 * "-180.0000000".len() + 3);
-    text.push('[');
-    push_deg(&mut text, lon_deg);
-    text.push(',');
-    push_deg(&mut text, lat_deg);
     text.push(']');
-    out.write_all(text.as_bytes())
 }
 
-/// Appends an angle of at most 360 degrees, to [`DECIMALS`]: by whole numbers, which are written in a
-/// third of the time of a float.
+fn push_position(text: &mut String, [lon_deg, lat_deg]: [f64; 2]) {
+    text.push('[');
+    push_deg(text, lon_deg);
+    text.push(',');
+    push_deg(text, lat_deg);
+    text.push(']');
+}
+
+/// Appends an angle of at most 360 degrees, to [`DECIMALS`] without needless zeros: by whole numbers, which
+/// are written in less than a third of the time of a float.
 fn push_deg(text: &mut String, value_deg: f64) {
     let units = (value_deg * UNITS_PER_DEGREE as f64).round() as i64;
     let (whole, part) = (
         units.unsigned_abs() / UNITS_PER_DEGREE,
         units.unsigned_abs() % UNITS_PER_DEGREE,
     );
-    let sign = if units < 0 { "-" } else { "" };
-    write!(text, "{sign}{whole}").expect("a string takes all");
+    if units < 0 {
+        text.push('-');
+    }
+    let mut digits = itoa::Buffer::new();
+    text.push_str(digits.format(whole));
     if part > 0 {
-        write!(text, ".{part:0DECIMALS$}").expect("a string takes all");
-        let kept = text.trim_end_matches('0').len();
-        text.truncate(kept);
+        // A one before them keeps their zeros.
+        let padded = digits.format(UNITS_PER_DEGREE + part);
+        text.push('.');
+        text.push_str(padded[1..].trim_end_matches('0'));
     }
 }
 

@@ -150,15 +150,15 @@ struct Sheeted<'a> {
 }
 
 impl<'a> Drawing<'a> {
-    /// Files to write for these layers; one of them adds the panel with this caption to the contact
-    /// sheet.
+    /// Files to write for these layers, those that take longest first; one of them adds the panel with
+    /// this caption to the contact sheet.
     pub fn jobs(
         self,
         grids: &'a [(Layer, Grid)],
         panels: &'a mut Panels<'_>,
         caption: String,
     ) -> Vec<Job<'a>> {
-        let mut jobs: Vec<Job<'a>> = Vec::new();
+        let (mut jobs, mut shorter): (Vec<Job<'a>>, Vec<Job<'a>>) = (Vec::new(), Vec::new());
         let mut panel = Some((panels, caption));
         let margin = grids.iter().find(|(layer, _)| *layer == Layer::Margin);
         for (layer, grid) in grids {
@@ -184,20 +184,21 @@ impl<'a> Drawing<'a> {
             if *layer != Layer::Margin {
                 continue;
             }
+            if self.wanted.has(Product::Outlines) {
+                shorter.push(Box::new(move || self.outlines(grid)));
+            }
+            if self.wanted.any(&[Product::Overlay, Product::Kmz]) {
+                shorter.push(Box::new(move || self.overlays(&sheet())));
+            }
             if self.wanted.has(Product::Sheet)
                 && let Some((panels, caption)) = panel.take()
             {
-                jobs.push(Box::new(move || {
+                shorter.push(Box::new(move || {
                     panels.add(caption, || self.panel(&sheet()))
                 }));
             }
-            if self.wanted.any(&[Product::Overlay, Product::Kmz]) {
-                jobs.push(Box::new(move || self.overlays(&sheet())));
-            }
-            if self.wanted.has(Product::Outlines) {
-                jobs.push(Box::new(move || self.outlines(grid)));
-            }
         }
+        jobs.append(&mut shorter);
         jobs
     }
 

@@ -67,7 +67,8 @@ fn find<'a>(view: &'a Snapshot, name: &str) -> Option<&'a groundwave_systems::si
         .or_else(|| view.named(name))
 }
 
-/// The plan of a scenario's coverage, over the nodes in `view`, whose units hold these columns.
+/// The plan of a scenario's coverage, over the nodes in `view`, whose units hold these columns, with no
+/// digests of terrain yet: finding them takes as long as all else, so callers find them meanwhile.
 ///
 /// # Errors
 /// See [`PlanError`].
@@ -75,7 +76,6 @@ pub fn plan(
     title: &str,
     coverage: &Coverage,
     view: &Snapshot,
-    terrain: BTreeMap<String, String>,
     columns: BTreeSet<Column>,
 ) -> Result<Plan, PlanError> {
     let antenna = || {
@@ -134,7 +134,7 @@ pub fn plan(
         sample_spacing_m: view.limits.sample_spacing_m,
         points: coverage.points.iter().map(point).collect(),
         choose: coverage.choose,
-        terrain,
+        terrain: BTreeMap::new(),
         columns,
     };
     plan.check()?;

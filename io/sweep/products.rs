@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use groundwave_systems::sweep::Variant;
 use groundwave_systems::terrain::{Terrain, TerrainSource};
-use rayon::prelude::*;
 
 use super::cells::cell_table;
 use super::contact_sheet::Panels;
@@ -20,6 +20,7 @@ use super::sink::{Gathered, Sink};
 use super::summary::{Summary, VariantSummary};
 pub use super::work::Supply;
 use super::work::{Sweep, SweepError};
+use crate::raster::cog::CogWriter;
 use crate::raster::picture::Choice;
 use crate::raster::write_whole;
 
@@ -104,29 +105,31 @@ pub fn write(
         };
         let points = points(sweep, index)?;
         let summary = summarise(plan, variant, network, points);
-        let mut jobs: Vec<Job<'_>> = match &mut kept {
+        let mut jobs = match &mut kept {
             None => drawing.jobs(&grids, &mut panels, caption(&summary)),
             Some(kept) => {
                 kept.add(&grids).map_err(disk("write to a file in"))?;
                 Vec::new()
             }
         };
-        for (file, writer) in rasters {
-            let credits = &credits;
-            jobs.push(Box::new(move || {
-                product(&file, writer.finish(credits)).map(drop)
-            }));
-        }
+        let credits = &credits;
+        let finish = |(file, writer): (String, CogWriter)| -> Job<'_> {
+            Box::new(move || product(&file, writer.finish(credits)).map(drop))
+        };
+        let mut waiting: Vec<_> = rasters.into_iter().map(finish).collect();
         let beside = !sites.is_empty();
-        let finish = |site: SiteRaster<'_>| match site.finish(&credits)? {
+        let finish = |site: SiteRaster<'_>| match site.finish(credits)? {
             Some(margin) => drawing.site(&margin, terrain),
             None => Ok(()),
         };
+        // Sites whose maps are wanted are mostly drawn.
+        let draws = wanted.has(Product::SiteMaps);
+        let of_sites = if draws { &mut jobs } else { &mut waiting };
         for site in sites {
             let finish = &finish;
-            jobs.push(Box::new(move || finish(site)));
+            of_sites.push(Box::new(move || finish(site)));
         }
-        together(jobs)?;
+        together(jobs, waiting)?;
         drop(grids);
         if wanted.any(&Product::OF_SITES) && !beside {
             for (i, site) in plan.sites.iter().enumerate() {
@@ -157,7 +160,8 @@ pub fn write(
                 spreads: &spreads,
                 credit: &attribution,
             };
-            together(drawing.jobs(&grids, &mut panels, caption(&variants[i])))
+            let jobs = drawing.jobs(&grids, &mut panels, caption(&variants[i]));
+            together(jobs, Vec::new())
         })?;
     }
     let summary = Summary {
@@ -189,11 +193,25 @@ fn create(folder: &Path) -> Result<(), SweepError> {
     })
 }
 
-/// Runs jobs side by side; of several failures the first in their order is told.
-fn together(jobs: Vec<Job<'_>>) -> Result<(), SweepError> {
-    let jobs = jobs.into_par_iter().with_max_len(1);
-    let outcomes: Vec<Result<(), SweepError>> = jobs.map(|job| job()).collect();
-    outcomes.into_iter().collect()
+/// Runs jobs side by side, begun in their order; of several failures the first in that order is told.
+/// `waiting` are those that mostly wait for the disk: they have threads of their own, lest processors
+/// stand idle.
+fn together(jobs: Vec<Job<'_>>, waiting: Vec<Job<'_>>) -> Result<(), SweepError> {
+    let mut outcomes: Vec<_> = jobs.iter().map(|_| Ok(())).collect();
+    let waited: Vec<_> = thread::scope(|threads| {
+        let waiting: Vec<_> = waiting.into_iter().map(|job| threads.spawn(job)).collect();
+        rayon::in_place_scope_fifo(|scope| {
+            for (job, outcome) in jobs.into_iter().zip(&mut outcomes) {
+                scope.spawn_fifo(|_| *outcome = job());
+            }
+        });
+        let join = |waiting: thread::ScopedJoinHandle<'_, _>| {
+            let ended = waiting.join();
+            ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        waiting.into_iter().map(join).collect()
+    });
+    outcomes.into_iter().chain(waited).collect()
 }
 
 /// Attributions of the terrain as remarks of rasters.

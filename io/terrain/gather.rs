@@ -119,7 +119,10 @@ pub(super) fn follow(
         macro_rules! follow {
             ($width:ident) => {
                 match (square.has_voids, track.degree, track.is_in_posts) {
-                    (true, ..) => $width::follow::<true, 5, false>,
+                    (true, _, false) => $width::follow::<true, 5, false>,
+                    (true, 3, true) => $width::follow::<true, 3, true>,
+                    (true, 4, true) => $width::follow::<true, 4, true>,
+                    (true, _, true) => $width::follow::<true, 5, true>,
                     (false, 3, false) => $width::follow::<false, 3, false>,
                     (false, 4, false) => $width::follow::<false, 4, false>,
                     (false, _, false) => $width::follow::<false, 5, false>,

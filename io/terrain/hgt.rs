@@ -5,7 +5,10 @@
 //! columns shared with the neighbours. Only -32768 is a void. -32767, which some GeoTIFF
 //! derivatives use, is no void in this format and is taken as a height.
 
-use std::io::{self, Read};
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::os::unix::fs::FileExt;
+use std::thread;
 
 use groundwave_systems::terrain::{Curve, HeightKind};
 use sha2::{Digest, Sha256};
@@ -105,6 +108,59 @@ pub struct Run {
     pub voids: u32,
 }
 
+/// Bands of rows that are decoded side by side: more wait for the disk.
+const BANDS_MAX: usize = 8;
+
+/// A file from a place on.
+struct Section<'a> {
+    file: &'a File,
+    at: u64,
+}
+
+impl Read for Section<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read_at(out, self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+/// Greatest absolute height of some posts, m, and whether there are voids among them.
+type Extremes = (u16, bool);
+
+/// Fills rows of pairs with those of rows of posts, `side` to a row, of which there is one more; `None`
+/// when the source ends before the last post.
+fn decode_rows(
+    source: &mut impl Read,
+    side: usize,
+    pairs: &mut [[i16; 2]],
+) -> io::Result<Option<Extremes>> {
+    let (mut bytes, mut north) = (Vec::with_capacity(2 * side), vec![0; side]);
+    let (mut greatest, mut has_voids) = (0, false);
+    for row in 0..=pairs.len() / side {
+        bytes.clear();
+        source.take(2 * side as u64).read_to_end(&mut bytes)?;
+        if bytes.len() < 2 * side {
+            return Ok(None);
+        }
+        let (posts, _) = bytes.as_chunks::<2>();
+        let south = posts.iter().map(|&post| i16::from_be_bytes(post));
+        if row > 0 {
+            let pairs = &mut pairs[(row - 1) * side..][..side];
+            for ((pair, &n), s) in pairs.iter_mut().zip(&north).zip(south.clone()) {
+                *pair = [n, s];
+            }
+        }
+        north.iter_mut().zip(south).for_each(|(n, s)| *n = s);
+        for &post in &north {
+            let is_void = post == VOID;
+            has_voids |= is_void;
+            greatest = greatest.max(if is_void { 0 } else { post.unsigned_abs() });
+        }
+    }
+    Ok(Some((greatest, has_voids)))
+}
+
 impl Tile {
     /// Decodes a whole tile.
     ///
@@ -124,33 +180,51 @@ impl Tile {
     /// Those of the source.
     pub fn decode_from(source: &mut impl Read, resolution: Resolution) -> io::Result<Option<Self>> {
         let side = resolution.side();
-        let mut pairs = Vec::with_capacity(side * (side - 1));
-        let (mut bytes, mut north) = (Vec::with_capacity(2 * side), vec![0; side]);
-        let mut greatest = 0;
-        for row in 0..side {
-            bytes.clear();
-            source.take(2 * side as u64).read_to_end(&mut bytes)?;
-            if bytes.len() < 2 * side {
-                return Ok(None);
-            }
-            let (posts, _) = bytes.as_chunks::<2>();
-            let south = posts.iter().map(|&post| i16::from_be_bytes(post));
-            if row > 0 {
-                pairs.extend(north.iter().zip(south.clone()).map(|(&n, s)| [n, s]));
-            }
-            north.iter_mut().zip(south).for_each(|(n, s)| *n = s);
-            greatest = north
-                .iter()
-                .fold(greatest, |all, n| all.max(n.unsigned_abs()));
-        }
-        Ok(Some(Self {
+        let mut pairs = vec![[0; 2]; side * (side - 1)];
+        let extremes = decode_rows(source, side, &mut pairs)?;
+        Ok(extremes.map(|extremes| Self::new(resolution, pairs, extremes)))
+    }
+
+    /// The same of a plain file, whose bands of rows are decoded side by side; what comes after the last
+    /// post is not read.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn decode_file(file: &File, resolution: Resolution) -> io::Result<Option<Self>> {
+        let side = resolution.side();
+        let mut pairs = vec![[0; 2]; side * (side - 1)];
+        let bands = rayon::current_num_threads().min(BANDS_MAX);
+        let rows = (side - 1).div_ceil(bands);
+        let decode = |(first, band): (usize, &mut [[i16; 2]])| {
+            let at = (2 * side * first) as u64;
+            let mut source = BufReader::with_capacity(1 << 16, Section { file, at });
+            decode_rows(&mut source, side, band)
+        };
+        // No jobs of a pool: while one waits for others it may take one that waits for this tile.
+        let bands = thread::scope(|scope| {
+            let bands = (0..).step_by(rows).zip(pairs.chunks_mut(rows * side));
+            let bands: Vec<_> = bands
+                .map(|band| scope.spawn(move || decode(band)))
+                .collect();
+            let done = bands.into_iter().map(|band| {
+                band.join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            });
+            done.collect::<io::Result<Option<Vec<Extremes>>>>()
+        });
+        let join = |one: Extremes, other: Extremes| (one.0.max(other.0), one.1 | other.1);
+        let extremes = bands?.map(|bands| bands.into_iter().fold((0, false), join));
+        Ok(extremes.map(|extremes| Self::new(resolution, pairs, extremes)))
+    }
+
+    fn new(resolution: Resolution, pairs: Vec<[i16; 2]>, (greatest, has_voids): Extremes) -> Self {
+        Self {
             resolution,
-            // No other number is so far from 0.
-            has_voids: greatest == VOID.unsigned_abs(),
+            has_voids,
             greatest_m: f64::from(greatest),
             kind: HeightKind::SRTM,
             pairs,
-        }))
+        }
     }
 
     /// The same with heights of another kind.
@@ -289,47 +363,33 @@ impl Tile {
         }
     }
 
-    /// Track of a curve over this tile, whose corner is given, deg; `inside` states that it
-    /// [`surrounds`] the curve.
-    #[must_use]
-    pub fn track(&self, corner_deg: [f64; 2], curve: &Curve, inside: bool) -> Track {
-        if inside && !self.has_voids {
-            Track::in_posts(curve, corner_deg, self.cells())
-        } else {
-            Track::in_degrees(curve)
-        }
-    }
-
     /// Fills heights at the positions of a curve from number `first` on, `wanted` of them or a few
     /// more, in a tile whose corner is given, deg, up to the first position elsewhere or the first
-    /// void; `elevation_msl_m` ends with the last position. `track` is the way of the curve over
-    /// this tile. How many it filled.
+    /// void; `elevation_msl_m` ends with the last position. `inside` states that the tile [`surrounds`]
+    /// the curve. How many it filled.
     pub fn follow(
         &self,
         [south_deg, west_deg]: [f64; 2],
         curve: &Curve,
-        track: &Track,
+        inside: bool,
         first: usize,
         elevation_msl_m: &mut [f64],
         wanted: usize,
     ) -> usize {
-        let square = if track.is_in_posts() {
-            self.square_in_posts()
+        let corner_deg = [south_deg, west_deg];
+        let (track, square) = if inside {
+            let track = Track::in_posts(curve, corner_deg, self.cells());
+            (track, self.square_in_posts())
         } else {
-            self.square_at([south_deg, west_deg])
+            (Track::in_degrees(curve), self.square_at(corner_deg))
         };
-        let filled = gather::follow(square, track, first, elevation_msl_m, wanted);
+        let filled = gather::follow(square, &track, first, elevation_msl_m, wanted);
         if filled >= wanted {
             return filled;
         }
-        if track.is_in_posts() {
-            self.read_track(
-                square,
-                track,
-                first + filled,
-                &mut elevation_msl_m[filled..],
-            );
-            return elevation_msl_m.len();
+        if inside {
+            let rest = &mut elevation_msl_m[filled..];
+            return filled + self.read_track(square, &track, first + filled, rest);
         }
         // One by one on the way off the tile.
         let until = elevation_msl_m.len().min(filled + LANES);
@@ -339,7 +399,7 @@ impl Tile {
             if !((0.0..1.0).contains(&north) & (0.0..1.0).contains(&east)) {
                 return i;
             }
-            let reading = self.at([south_deg, west_deg], lat_deg, lon_deg);
+            let reading = self.at(corner_deg, lat_deg, lon_deg);
             if reading.has_void || !reading.elevation_msl_m.is_finite() {
                 return i;
             }
@@ -348,19 +408,32 @@ impl Tile {
         until
     }
 
-    /// Fills heights at all positions of a track in posts from number `first` on: those of a rest too
-    /// short for [`gather::follow`], or all where the processor has no vectors for it.
-    fn read_track(&self, square: Square<'_>, track: &Track, first: usize, heights_m: &mut [f64]) {
+    /// Fills heights at the positions of a track in posts from number `first` on, up to the first void:
+    /// those of a rest too short for [`gather::follow`], or all where the processor has no vectors for
+    /// it. How many it filled.
+    fn read_track(
+        &self,
+        square: Square<'_>,
+        track: &Track,
+        first: usize,
+        heights_m: &mut [f64],
+    ) -> usize {
         const TOGETHER: usize = 64;
         let (mut north, mut east) = ([0.0; TOGETHER], [0.0; TOGETHER]);
+        let all = heights_m.len();
         for (chunk, heights_m) in heights_m.chunks_mut(TOGETHER).enumerate() {
             let (north, east) = (&mut north[..heights_m.len()], &mut east[..heights_m.len()]);
             track.positions(first + chunk * TOGETHER, north, east);
             let filled = gather::fill(square, north, east, heights_m);
             for i in filled..heights_m.len() {
-                heights_m[i] = self.read(self.locate(north[i], east[i])).elevation_msl_m;
+                let reading = self.read(self.locate(north[i], east[i]));
+                if reading.has_void {
+                    return chunk * TOGETHER + i;
+                }
+                heights_m[i] = reading.elevation_msl_m;
             }
         }
+        all
     }
 
     /// The reading at a position on the tile whose corner is given. These are the very operations

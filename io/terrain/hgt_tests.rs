@@ -61,6 +61,7 @@ fn voids_leave_the_other_posts_their_share() {
         (500..=501, 500..=501) => VOID,
         _ => 10,
     });
+    assert_eq!(tile.greatest_m(), 40.0);
     let half = 0.5 / 1200.0;
     let reading = tile.bilinear(half, half);
     assert!(reading.has_void);
@@ -175,13 +176,14 @@ fn a_track_gives_the_same_bits_on_every_processor() {
     for samples in [3, 9, 64, 65, 300, 1_024] {
         let path = Path::between(from, to);
         let curve = path.curve(samples).expect("a short way");
-        let track = tile.track([10.0, 20.0], &curve, true);
+        let track = Track::in_posts(&curve, [10.0, 20.0], tile.cells());
         let count = samples - 1;
         let mut wide = vec![0.0; count];
-        let filled = tile.follow([10.0, 20.0], &curve, &track, 1, &mut wide, count);
+        let filled = tile.follow([10.0, 20.0], &curve, true, 1, &mut wide, count);
         assert_eq!(filled, count);
         let mut narrow = vec![0.0; count];
-        tile.read_track(tile.square_in_posts(), &track, 1, &mut narrow);
+        let filled = tile.read_track(tile.square_in_posts(), &track, 1, &mut narrow);
+        assert_eq!(filled, count);
         assert_eq!(wide, narrow);
         let (mut north, mut east) = (vec![0.0; count], vec![0.0; count]);
         track.plain_positions(1, &mut north, &mut east);

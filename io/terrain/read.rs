@@ -95,7 +95,7 @@ fn read_as(
 ) -> Result<Tile, HgtError> {
     let file = open(path)?;
     match packing {
-        Packing::Plain => take_tile(file, path, resolution),
+        Packing::Plain => take_file(&file, path, resolution),
         Packing::Gzip => {
             let file = io::BufReader::new(file);
             take_tile(MultiGzDecoder::new(file), path, resolution)
@@ -135,6 +135,18 @@ fn open(path: &Path) -> Result<File, HgtError> {
     File::open(path).map_err(|error| unreadable(path, error))
 }
 
+/// The tile that a plain file contains from its first to its last byte.
+fn take_file(file: &File, path: &Path, resolution: Resolution) -> Result<Tile, HgtError> {
+    let unreadable = |error| unreadable(path, error);
+    let found_bytes = file.metadata().map_err(unreadable)?.len();
+    let tile = if found_bytes == resolution.bytes() {
+        Tile::decode_file(file, resolution).map_err(unreadable)?
+    } else {
+        None
+    };
+    tile.ok_or_else(|| wrong_size(path, found_bytes))
+}
+
 /// The tile that a source contains from its first to its last byte.
 fn take_tile(source: impl Read, path: &Path, resolution: Resolution) -> Result<Tile, HgtError> {
     const MORE: u64 = Resolution::MAX_BYTES + 1;
@@ -143,14 +155,20 @@ fn take_tile(source: impl Read, path: &Path, resolution: Resolution) -> Result<T
     let tile = Tile::decode_from(&mut source, resolution).map_err(unreadable)?;
     // The end of packed data says that all of it was intact.
     io::copy(&mut source, &mut io::sink()).map_err(unreadable)?;
-    let (found_bytes, path) = (MORE - source.get_ref().limit(), path.to_owned());
-    match tile {
-        Some(tile) if found_bytes == resolution.bytes() => Ok(tile),
-        _ if found_bytes == MORE => Err(HgtError::TooLong { path }),
-        _ => Err(HgtError::Size {
+    let found_bytes = MORE - source.get_ref().limit();
+    tile.filter(|_| found_bytes == resolution.bytes())
+        .ok_or_else(|| wrong_size(path, found_bytes))
+}
+
+fn wrong_size(path: &Path, found_bytes: u64) -> HgtError {
+    let path = path.to_owned();
+    if found_bytes > Resolution::MAX_BYTES {
+        HgtError::TooLong { path }
+    } else {
+        HgtError::Size {
             path,
             source: WrongSize { found_bytes },
-        }),
+        }
     }
 }
 

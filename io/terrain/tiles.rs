@@ -28,7 +28,7 @@ use self::cell::{Cell, floor};
 use self::kept::{Facts, Held, Kept};
 use super::about::About;
 use super::folder::{DirectoryError, Folders, Found, Ignored};
-use super::gather::{LANES, Track};
+use super::gather::LANES;
 use super::hgt::{Resolution, Run, Tile, surrounds};
 use super::name::{self, Packing};
 use super::read::{HgtError, probe, read_tile};
@@ -217,21 +217,12 @@ const TOGETHER: usize = 8;
 /// Positions of a curve that are read before those of the next.
 const STRETCH: usize = 256;
 
-/// A tile, its corner, and the way of a curve over it.
+/// A tile under a curve.
 struct Under {
     tile: Arc<Tile>,
     corner_deg: [f64; 2],
-    track: Track,
-}
-
-impl Under {
-    fn new(tile: Arc<Tile>, corner_deg: [f64; 2], curve: &Curve, inside: bool) -> Self {
-        Self {
-            track: tile.track(corner_deg, curve, inside),
-            tile,
-            corner_deg,
-        }
-    }
+    /// True if it surrounds the curve.
+    is_around: bool,
 }
 
 /// Progress along a curve.
@@ -269,7 +260,7 @@ impl TileDirectory {
             let filled = tile.follow(
                 corner,
                 &row.curve,
-                &under.track,
+                under.is_around,
                 1 + way.done,
                 heights,
                 wanted,
@@ -296,18 +287,21 @@ impl TileDirectory {
     /// Square under the position after `done` others; possibly that of a neighbour.
     fn under(&self, curve: &Curve, done: usize, hint: Option<&Under>) -> Option<Under> {
         if let Some(same) = hint.filter(|under| surrounds(under.corner_deg, curve)) {
-            return Some(Under::new(
-                Arc::clone(&same.tile),
-                same.corner_deg,
-                curve,
-                true,
-            ));
+            return Some(Under {
+                tile: Arc::clone(&same.tile),
+                corner_deg: same.corner_deg,
+                is_around: true,
+            });
         }
         let [lat_deg, lon_deg] = curve.position(1 + done);
         let cell = self.cell(lat_deg, lon_deg);
-        let corner = [cell.south_deg, cell.west_deg];
-        cell.tile
-            .map(|(_, tile)| Under::new(tile, corner, curve, surrounds(corner, curve)))
+        let corner_deg = [cell.south_deg, cell.west_deg];
+        let (_, tile) = cell.tile?;
+        Some(Under {
+            tile,
+            corner_deg,
+            is_around: surrounds(corner_deg, curve),
+        })
     }
 }
 

@@ -1,6 +1,5 @@
 //! `sweep`: coverage of each site of a scenario and of the whole network.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -263,10 +262,8 @@ impl Sweep {
             let terrain = terrain.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             (terrain, plan)
         });
-        let plan = Plan {
-            terrain: terrain?,
-            ..plan?
-        };
+        let mut plan = plan?;
+        plan.terrain = terrain?;
         Ok((plan, ground, coverage.maps))
     }
 
@@ -283,7 +280,7 @@ impl Sweep {
         engine.tick(None).map_err(Failure::machine)?;
         let columns = self.shared.products().columns();
         let (title, view) = (&scenario.title, engine.view());
-        let plan = plan(title, coverage, &view, BTreeMap::new(), columns);
+        let plan = plan(title, coverage, &view, columns);
         let plan = plan.map_err(Failure::input)?;
         if !self.dry_run {
             check_sites(&plan, &*ground.terrain).map_err(Failure::Input)?;

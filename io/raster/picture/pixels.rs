@@ -70,7 +70,7 @@ pub(super) fn borders(frame: GridGeometry, kinds: impl Fn(usize, &mut [u16]) + S
     let of_strip = |&first: &usize| {
         let mut found = Vec::new();
         let (mut here, mut south) = (vec![NO_KIND; cols], vec![NO_KIND; cols]);
-        let mut changes = vec![false; cols - 1];
+        let mut changes = vec![0_u8; cols - 1];
         kinds(first, &mut south);
         for row in first..last.min(first + STRIP) {
             std::mem::swap(&mut here, &mut south);
@@ -79,22 +79,13 @@ pub(super) fn borders(frame: GridGeometry, kinds: impl Fn(usize, &mut [u16]) + S
             let around = here.array_windows::<2>().zip(&south);
             for (change, (&[kind, east], &south)) in changes.iter_mut().zip(around) {
                 let differs = |other: u16| (other != NO_KIND) & (other != kind);
-                *change = (kind != NO_KIND) & (differs(east) | differs(south));
+                *change = u8::from((kind != NO_KIND) & (differs(east) | differs(south)));
             }
-            for (number, some) in changes.chunks(CHANGES).enumerate() {
-                if !some.iter().fold(false, |any, change| any | change) {
-                    continue;
-                }
-                let places = some.iter().enumerate().filter(|(_, change)| **change);
-                let start = row * cols + number * CHANGES;
-                found.extend(places.map(|(col, _)| (start + col) as u32));
-            }
+            let places = memchr::memchr_iter(1, &changes);
+            found.extend(places.map(|col| (row * cols + col) as u32));
         }
         found
     };
     let found: Vec<Vec<u32>> = strips.par_iter().map(of_strip).collect();
     found.concat()
 }
-
-/// Pixels looked at together for changes, which are rare.
-const CHANGES: usize = 64;

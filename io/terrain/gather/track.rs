@@ -15,7 +15,7 @@ pub struct Track {
     pub(super) last: usize,
     /// The highest power that is not 0.
     pub(super) degree: u8,
-    /// True if it is in posts; it then lies within its tile, which has no voids.
+    /// True if it is in posts; it then lies within its tile.
     pub(super) is_in_posts: bool,
 }
 
@@ -32,8 +32,8 @@ impl Track {
         }
     }
 
-    /// The curve over a tile without voids that surrounds it, whose corner is given, deg, and which
-    /// has `cells` cells along a side.
+    /// The curve over a tile that surrounds it, whose corner is given, deg, and which has `cells` cells
+    /// along a side.
     pub fn in_posts(curve: &Curve, corner_deg: [f64; 2], cells: f64) -> Self {
         let mut powers = [curve.lat_deg, curve.lon_deg];
         let mut end = curve.end_deg;
@@ -54,11 +54,6 @@ impl Track {
             degree: curve.degree,
             is_in_posts: true,
         }
-    }
-
-    /// True if it is in posts.
-    pub fn is_in_posts(&self) -> bool {
-        self.is_in_posts
     }
 
     /// Positions from number `first` on, as many as the slices hold, with the bits of
