@@ -125,7 +125,7 @@ impl Read for Section<'_> {
     }
 }
 
-/// Greatest absolute height of some posts, m, and whether there are voids among them.
+/// Greatest absolute height of some posts, m; true if there are voids among them.
 type Extremes = (u16, bool);
 
 /// Fills rows of pairs with those of rows of posts, `side` to a row, of which there is one more; `None`

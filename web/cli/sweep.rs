@@ -12,7 +12,7 @@ use groundwave_io::scenario::{Coverage, Scenario};
 use groundwave_io::sweep::products::{self, Product, Wanted};
 use groundwave_io::sweep::{
     Choices, Evaluate, Joined, Plan, Shard, Supply, Sweep as Work, SweepError, Worked, Worker,
-    check_sites, evaluator, plan,
+    check_sites, evaluator, keep_freed_memory, plan,
 };
 
 use super::map_options::MapOptions;
@@ -195,6 +195,7 @@ impl SharedArgs {
 
 impl Sweep {
     pub fn run(self, output: Output) -> Result<(), Failure> {
+        keep_freed_memory();
         if let Some(Merge::Merge { out, shared }) = self.merge {
             let work = Work::find(&out).map_err(failure)?;
             let found = work.noted_terrain().map_err(failure)?;
