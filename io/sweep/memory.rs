@@ -1,7 +1,7 @@
 //! Memory that the C library keeps.
 
-/// What has as many bytes or more, tiles of 1" above all, is returned to the kernel when it is freed:
-/// memory does not grow with tiles.
+/// Size from which freed memory is returned to the kernel, bytes: a tile of 1" has 52 MB, and memory must not
+/// grow with tiles.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const RETURNED: libc::c_int = 16 << 20;
 

@@ -5,11 +5,6 @@
 //! columns shared with the neighbours. Only -32768 is a void. -32767, which some GeoTIFF
 //! derivatives use, is no void in this format and is taken as a height.
 
-use std::fs::File;
-use std::io::{self, BufReader, Read};
-use std::os::unix::fs::FileExt;
-use std::thread;
-
 use groundwave_systems::terrain::{Curve, HeightKind};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
@@ -17,6 +12,8 @@ use thiserror::Error;
 use crate::hex::hex;
 
 use super::gather::{self, LANES, Square, Track, VOID};
+
+mod decode;
 
 /// Spacing of the posts of a tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -108,125 +105,7 @@ pub struct Run {
     pub voids: u32,
 }
 
-/// Bands of rows that are decoded side by side: more wait for the disk.
-const BANDS_MAX: usize = 8;
-
-/// A file from a place on.
-struct Section<'a> {
-    file: &'a File,
-    at: u64,
-}
-
-impl Read for Section<'_> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let read = self.file.read_at(out, self.at)?;
-        self.at += read as u64;
-        Ok(read)
-    }
-}
-
-/// Greatest absolute height of some posts, m; true if there are voids among them.
-type Extremes = (u16, bool);
-
-/// Fills rows of pairs with those of rows of posts, `side` to a row, of which there is one more; `None`
-/// when the source ends before the last post.
-fn decode_rows(
-    source: &mut impl Read,
-    side: usize,
-    pairs: &mut [[i16; 2]],
-) -> io::Result<Option<Extremes>> {
-    let (mut bytes, mut north) = (Vec::with_capacity(2 * side), vec![0; side]);
-    let (mut greatest, mut has_voids) = (0, false);
-    for row in 0..=pairs.len() / side {
-        bytes.clear();
-        source.take(2 * side as u64).read_to_end(&mut bytes)?;
-        if bytes.len() < 2 * side {
-            return Ok(None);
-        }
-        let (posts, _) = bytes.as_chunks::<2>();
-        let south = posts.iter().map(|&post| i16::from_be_bytes(post));
-        if row > 0 {
-            let pairs = &mut pairs[(row - 1) * side..][..side];
-            for ((pair, &n), s) in pairs.iter_mut().zip(&north).zip(south.clone()) {
-                *pair = [n, s];
-            }
-        }
-        north.iter_mut().zip(south).for_each(|(n, s)| *n = s);
-        for &post in &north {
-            let is_void = post == VOID;
-            has_voids |= is_void;
-            greatest = greatest.max(if is_void { 0 } else { post.unsigned_abs() });
-        }
-    }
-    Ok(Some((greatest, has_voids)))
-}
-
 impl Tile {
-    /// Decodes a whole tile.
-    ///
-    /// # Errors
-    /// When the bytes are not exactly those of one of the two tile sizes.
-    pub fn decode(bytes: &[u8]) -> Result<Self, WrongSize> {
-        let found_bytes = bytes.len() as u64;
-        let resolution = Resolution::from_bytes(found_bytes).ok_or(WrongSize { found_bytes })?;
-        let decoded = Self::decode_from(&mut &bytes[..], resolution);
-        Ok(decoded.ok().flatten().expect("all posts are there"))
-    }
-
-    /// Decodes the posts of a tile as they are read, without a copy of the file; `None` when the source
-    /// ends before the last one. What comes after it is not read.
-    ///
-    /// # Errors
-    /// Those of the source.
-    pub fn decode_from(source: &mut impl Read, resolution: Resolution) -> io::Result<Option<Self>> {
-        let side = resolution.side();
-        let mut pairs = vec![[0; 2]; side * (side - 1)];
-        let extremes = decode_rows(source, side, &mut pairs)?;
-        Ok(extremes.map(|extremes| Self::new(resolution, pairs, extremes)))
-    }
-
-    /// The same of a plain file, whose bands of rows are decoded side by side; what comes after the last
-    /// post is not read.
-    ///
-    /// # Errors
-    /// Those of the disk.
-    pub fn decode_file(file: &File, resolution: Resolution) -> io::Result<Option<Self>> {
-        let side = resolution.side();
-        let mut pairs = vec![[0; 2]; side * (side - 1)];
-        let bands = rayon::current_num_threads().min(BANDS_MAX);
-        let rows = (side - 1).div_ceil(bands);
-        let decode = |(first, band): (usize, &mut [[i16; 2]])| {
-            let at = (2 * side * first) as u64;
-            let mut source = BufReader::with_capacity(1 << 16, Section { file, at });
-            decode_rows(&mut source, side, band)
-        };
-        // No jobs of a pool: while one waits for others it may take one that waits for this tile.
-        let bands = thread::scope(|scope| {
-            let bands = (0..).step_by(rows).zip(pairs.chunks_mut(rows * side));
-            let bands: Vec<_> = bands
-                .map(|band| scope.spawn(move || decode(band)))
-                .collect();
-            let done = bands.into_iter().map(|band| {
-                band.join()
-                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            });
-            done.collect::<io::Result<Option<Vec<Extremes>>>>()
-        });
-        let join = |one: Extremes, other: Extremes| (one.0.max(other.0), one.1 | other.1);
-        let extremes = bands?.map(|bands| bands.into_iter().fold((0, false), join));
-        Ok(extremes.map(|extremes| Self::new(resolution, pairs, extremes)))
-    }
-
-    fn new(resolution: Resolution, pairs: Vec<[i16; 2]>, (greatest, has_voids): Extremes) -> Self {
-        Self {
-            resolution,
-            has_voids,
-            greatest_m: f64::from(greatest),
-            kind: HeightKind::SRTM,
-            pairs,
-        }
-    }
-
     /// The same with heights of another kind.
     #[must_use]
     pub fn of_kind(self, kind: HeightKind) -> Self {
