@@ -11,7 +11,7 @@ const PALETTE_MAX: usize = 256;
 type Bin = [u32; 3];
 
 /// Least number of pixels that a thread takes: a few rows of a map.
-const ROWS: usize = 1 << 14;
+const PIXELS_MIN: usize = 1 << 14;
 
 /// Number of bins.
 const BINS: usize = 1 << 18;
@@ -63,7 +63,11 @@ pub(super) fn indexed(pixels: &[[u8; 4]]) -> Option<(Vec<[u8; 3]>, Vec<u8>)> {
         indices[at] = index as u8;
     }
     let index = |pixel: &[u8; 4]| indices[bin(*pixel)];
-    let bytes = pixels.par_iter().with_min_len(ROWS).map(index).collect();
+    let bytes = pixels
+        .par_iter()
+        .with_min_len(PIXELS_MIN)
+        .map(index)
+        .collect();
     Some((palette, bytes))
 }
 

@@ -6,7 +6,7 @@
 const RETURNED: libc::c_int = 16 << 20;
 
 /// Has freed memory kept for what comes next, but for large pieces, in one heap of all threads. Pictures
-/// have ten megabytes each; returned to the kernel they are mapped anew page by page, which is a tenth of a
+/// have ten megabytes each; returned to the kernel they are mapped anew page by page, up to a tenth of a
 /// short sweep's time. For programs that end after a sweep, before they have threads; other C libraries do as
 /// they do.
 pub fn keep_freed_memory() {

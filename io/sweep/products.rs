@@ -197,21 +197,19 @@ fn create(folder: &Path) -> Result<(), SweepError> {
 /// `waiting` are those that mostly wait for the disk: they have threads of their own, lest processors
 /// stand idle.
 fn together(jobs: Vec<Job<'_>>, waiting: Vec<Job<'_>>) -> Result<(), SweepError> {
-    let mut outcomes: Vec<_> = jobs.iter().map(|_| Ok(())).collect();
-    let waited: Vec<_> = thread::scope(|threads| {
-        let waiting: Vec<_> = waiting.into_iter().map(|job| threads.spawn(job)).collect();
+    let mut outcomes: Vec<_> = jobs.iter().chain(&waiting).map(|_| Ok(())).collect();
+    let (of_jobs, of_waiting) = outcomes.split_at_mut(jobs.len());
+    thread::scope(|threads| {
+        for (job, outcome) in waiting.into_iter().zip(of_waiting) {
+            threads.spawn(|| *outcome = job());
+        }
         rayon::in_place_scope_fifo(|scope| {
-            for (job, outcome) in jobs.into_iter().zip(&mut outcomes) {
+            for (job, outcome) in jobs.into_iter().zip(of_jobs) {
                 scope.spawn_fifo(|_| *outcome = job());
             }
         });
-        let join = |waiting: thread::ScopedJoinHandle<'_, _>| {
-            let ended = waiting.join();
-            ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        waiting.into_iter().map(join).collect()
     });
-    outcomes.into_iter().chain(waited).collect()
+    outcomes.into_iter().collect()
 }
 
 /// Attributions of the terrain as remarks of rasters.

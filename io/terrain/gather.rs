@@ -258,7 +258,7 @@ mod tests {
     #[expect(unsafe_code, reason = "calls both widths where the processor has them")]
     fn every_width_follows_a_track() {
         type Follow = unsafe fn(Square<'_>, &Track, usize, &mut [f64], usize) -> usize;
-        let cases: [([f64; 2], bool, bool, [(Width, Follow); 2]); 4] = [
+        let cases: [([f64; 2], bool, bool, [(Width, Follow); 2]); 5] = [
             (
                 [0.95, 0.9],
                 false,
@@ -293,6 +293,15 @@ mod tests {
                 [
                     (Width::Narrow, narrow::follow::<false, 5, true>),
                     (Width::Wide, wide::follow::<false, 5, true>),
+                ],
+            ),
+            (
+                [0.95, 0.9],
+                true,
+                true,
+                [
+                    (Width::Narrow, narrow::follow::<true, 5, true>),
+                    (Width::Wide, wide::follow::<true, 5, true>),
                 ],
             ),
         ];
