@@ -5,8 +5,8 @@ use rayon::prelude::*;
 use super::super::geometry::GridGeometry;
 use super::super::grid::Grid;
 use super::paper;
-use super::pixels::{Line, NO_KIND, Nearest, STRIP, borders};
-use super::shade::{Light, Redrawing, Stretched, hillshade, is_coarser, redraw};
+use super::pixels::{Edges, Line, NO_KIND, Nearest, STRIP, borders};
+use super::shade::{Light, Redrawing, Stretched, hillshade, is_coarser};
 use super::style::{Classes, Colours, Style};
 use crate::picture::{Bitmap, Rgba, over, shaded};
 
@@ -47,7 +47,7 @@ pub struct Relief {
     frame: GridGeometry,
     /// A code for each pixel; empty without heights.
     codes: Vec<u8>,
-    /// Pixels at a coast.
+    /// Pixels at a coast, row by row.
     coast: Vec<u32>,
     has_voids: bool,
 }
@@ -109,12 +109,25 @@ impl Relief {
         self.frame
     }
 
+    /// The codes of a row of pixels; `None` without heights.
+    fn codes(&self, row: usize) -> Option<&[u8]> {
+        let cols = self.frame.cols as usize;
+        self.codes.get(row * cols..)?.get(..cols)
+    }
+
     /// The codes of a row of pixels, if the height of some ground in it is not known.
     fn voids(&self, row: usize) -> Option<&[u8]> {
-        let cols = self.frame.cols as usize;
-        let codes = self.codes.get(row * cols..)?.get(..cols)?;
+        let codes = self.codes(row)?;
         let has_voids = codes.iter().fold(false, |any, &code| any | (code >= VOID));
         has_voids.then_some(codes)
+    }
+
+    /// Columns of a row's pixels at a coast.
+    fn coast(&self, row: usize) -> impl Iterator<Item = usize> {
+        let cols = self.frame.cols as usize;
+        let before = |end: usize| self.coast.partition_point(|&at| (at as usize) < end);
+        let pixels = &self.coast[before(row * cols)..before((row + 1) * cols)];
+        pixels.iter().map(move |&at| at as usize - row * cols)
     }
 
     /// True if the height of some ground is not known.
@@ -157,8 +170,8 @@ fn unshade(code: usize) -> (Rgba, f64) {
 }
 
 /// Draws `layer` into the frame of `relief`, whose corner lies at `origin` of the picture, one
-/// pixel a cell of the frame. Where `computed` is NaN nothing was computed. Height 0 is drawn as sea; its coastline has opacity `coast` in
-/// [0, 1].
+/// pixel a cell of the frame. Where `computed` is NaN nothing was computed. Height 0 is drawn as sea;
+/// its coastline has opacity `coast` in [0, 1].
 pub(super) fn draw(
     bitmap: &mut Bitmap,
     origin: [u32; 2],
@@ -168,72 +181,56 @@ pub(super) fn draw(
     computed: Option<&Grid>,
     coast: f64,
 ) {
-    let frame = relief.frame;
-    let classes = Classes::new(style);
-    let pixels = values(layer, style, &classes, relief, computed);
-    let outside = classes.count() as u16;
-    let mut table: Vec<[Rgba; CODES]> = (0..classes.count())
-        .map(|class| std::array::from_fn(|code| colour(classes.colour(class), code)))
-        .collect();
-    table.push(std::array::from_fn(|code| {
-        over(colour(None, code), paper::OUTSIDE, 1.0)
-    }));
+    let values = Values::new(layer, style, relief, computed);
+    let table = values.table();
     // Any land.
-    let level = shade(1.0, 1.0);
-    let cols = frame.cols as usize;
+    let level = usize::from(shade(1.0, 1.0));
+    let is_parted = matches!(style.colours, Colours::Categories(_));
+    let has_rim = computed.is_some();
+    let (cols, rows) = (relief.frame.cols as usize, relief.frame.rows as usize);
     let [left, top] = origin.map(|side| side as usize);
     let width = bitmap.width() as usize;
-    let rows = bitmap.pixels_mut().chunks_exact_mut(width).skip(top);
-    let rows: Vec<_> = rows.zip(pixels.chunks_exact(cols)).enumerate().collect();
-    rows.into_par_iter().for_each(|(row, (out, classes))| {
-        let out = &mut out[left..left + cols];
-        match relief.codes.get(row * cols..(row + 1) * cols) {
-            Some(codes) => {
-                for ((out, &class), &code) in out.iter_mut().zip(classes).zip(codes) {
-                    *out = table[usize::from(class)][usize::from(code)];
+    let frame = &mut bitmap.pixels_mut()[top * width..][..rows * width];
+    let strips = frame.par_chunks_mut(STRIP * width).enumerate();
+    // Row by row, so that what a row needs is at hand in the cache.
+    strips.for_each(|(strip, out)| {
+        let first = strip * STRIP;
+        let mut drawn = Drawn::default();
+        let [mut here, mut south] = [(); 2].map(|()| vec![0; cols]);
+        values.row(first, &mut drawn, &mut south);
+        let mut areas = Edges::new(cols, |kinds| values.areas(&south, kinds));
+        let mut rim = Edges::new(cols, |kinds| values.unknown(&south, first, kinds));
+        for (row, out) in (first..).zip(out.chunks_exact_mut(width)) {
+            std::mem::swap(&mut here, &mut south);
+            let out = &mut out[left..left + cols];
+            match relief.codes(row) {
+                Some(codes) => {
+                    for ((out, &class), &code) in out.iter_mut().zip(&here).zip(codes) {
+                        *out = table[usize::from(class)][usize::from(code)];
+                    }
+                }
+                None => {
+                    for (out, &class) in out.iter_mut().zip(&here) {
+                        *out = table[usize::from(class)][level];
+                    }
                 }
             }
-            None => {
-                for (out, &class) in out.iter_mut().zip(classes) {
-                    *out = table[usize::from(class)][usize::from(level)];
-                }
+            let mut darken = |col: usize, cover: f64| out[col] = over(out[col], paper::INK, cover);
+            let has_south = row + 1 < rows;
+            if has_south {
+                values.row(row + 1, &mut drawn, &mut south);
+            }
+            if has_south && is_parted {
+                let edges = areas.next(|kinds| values.areas(&south, kinds));
+                edges.for_each(|col| darken(col, 0.2));
+            }
+            relief.coast(row).for_each(|col| darken(col, coast));
+            if has_south && has_rim {
+                let edges = rim.next(|kinds| values.unknown(&south, row + 1, kinds));
+                edges.for_each(|col| darken(col, 0.75));
             }
         }
     });
-    let mut darken = |at: usize, cover: f64| {
-        let pixel = &mut bitmap.pixels_mut()[(top + at / cols) * width + left + at % cols];
-        *pixel = over(*pixel, paper::INK, cover);
-    };
-    if matches!(style.colours, Colours::Categories(_)) {
-        let change = borders(frame, |row, kinds| {
-            for (kind, &class) in kinds.iter_mut().zip(&pixels[row * cols..]) {
-                *kind = if class == 0 || class == outside {
-                    NO_KIND
-                } else {
-                    class
-                };
-            }
-        });
-        change.into_iter().for_each(|at| darken(at as usize, 0.2));
-    }
-    relief
-        .coast
-        .iter()
-        .for_each(|&at| darken(at as usize, coast));
-    if computed.is_some() {
-        // The rim of what was computed, but not where it ends at ground of unknown height.
-        let rim = borders(frame, |row, kinds| {
-            for (kind, &class) in kinds.iter_mut().zip(&pixels[row * cols..]) {
-                *kind = u16::from(class == outside);
-            }
-            for (kind, &code) in kinds.iter_mut().zip(relief.voids(row).unwrap_or_default()) {
-                if *kind == 0 && code >= VOID {
-                    *kind = NO_KIND;
-                }
-            }
-        });
-        rim.into_iter().for_each(|at| darken(at as usize, 0.75));
-    }
 }
 
 /// Colour of a class on ground of this code.
@@ -255,59 +252,124 @@ fn colour(colour: Option<Rgba>, code: usize) -> Rgba {
     over(bare, lit, 0.94)
 }
 
-/// Classes of the layer's values at the pixels of the frame; 0 without a value, the number of classes
-/// on known ground where nothing was computed: where `computed` is NaN.
-fn values(
-    layer: &Grid,
-    style: &Style,
-    classes: &Classes,
-    relief: &Relief,
-    computed: Option<&Grid>,
-) -> Vec<u16> {
-    let frame = relief.frame;
-    let (wide, outside) = (frame.cols as usize, classes.count() as u16);
-    let of_cells = |grid: &Grid, class: &(dyn Fn(f32) -> u16 + Sync)| -> Vec<u16> {
-        let cells = grid.cells.par_iter().with_min_len(1 << 12);
-        cells.map(|&value| class(value)).collect()
-    };
-    let is_ramp = !matches!(style.colours, Colours::Categories(_));
-    // Means where cells of a ramp are smaller than pixels, else the nearest cell.
-    let is_mean = is_ramp && is_coarser(layer.geometry, frame);
-    let drawn = is_mean.then(|| redraw(layer, frame));
-    let own = of_cells(drawn.as_ref().unwrap_or(layer), &|value| classes.of(value));
-    let gaps = computed.map(|computed| {
+/// Classes of a layer's values at the pixels of a frame: 0 without a value, the number of classes on
+/// known ground where nothing was computed.
+struct Values<'a> {
+    classes: Classes,
+    relief: &'a Relief,
+    own: Own<'a>,
+    /// The number of classes where nothing was computed, else 0.
+    gaps: Option<Nearest>,
+}
+
+/// Values at the pixels.
+enum Own<'a> {
+    /// Classes of the nearest cells.
+    Nearest(Nearest),
+    /// Means where cells of a ramp are smaller than pixels.
+    Mean(Redrawing<'a>),
+}
+
+/// Rows that were drawn last.
+#[derive(Default)]
+struct Drawn {
+    own: Line,
+    gaps: Line,
+    used: Stretched,
+    means: Vec<f32>,
+}
+
+impl<'a> Values<'a> {
+    fn new(layer: &'a Grid, style: &Style, relief: &'a Relief, computed: Option<&Grid>) -> Self {
+        let (classes, frame) = (Classes::new(style), relief.frame);
+        let outside = classes.count() as u16;
+        let of_cells = |grid: &Grid, class: &(dyn Fn(f32) -> u16 + Sync), beyond: u16| {
+            let cells = grid.cells.par_iter().with_min_len(1 << 12);
+            let cells = cells.map(|&value| class(value)).collect();
+            Nearest::new(cells, grid.geometry, frame, beyond)
+        };
+        let is_ramp = !matches!(style.colours, Colours::Categories(_));
+        let own = if is_ramp && is_coarser(layer.geometry, frame) {
+            Own::Mean(Redrawing::new(layer, frame))
+        } else {
+            Own::Nearest(of_cells(layer, &|value| classes.of(value), 0))
+        };
         let gap = |value: f32| if value.is_nan() { outside } else { 0 };
-        (of_cells(computed, &gap), computed.geometry)
-    });
-    let gaps = gaps.as_ref();
-    let gaps = gaps.map(|(gaps, cell)| Nearest::new(gaps, *cell, frame, outside));
-    let (mut pixels, nearest) = if is_mean {
-        (own, None)
-    } else {
-        let nearest = Nearest::new(&own, layer.geometry, frame, 0);
-        (vec![0; wide * frame.rows as usize], Some(nearest))
-    };
-    let strips = pixels.par_chunks_mut(STRIP * wide).enumerate();
-    strips.for_each(|(strip, out)| {
-        let (mut own, mut gap) = (Line::default(), Line::default());
-        for (index, out) in out.chunks_exact_mut(wide).enumerate() {
-            let row = strip * STRIP + index;
-            if let Some(nearest) = &nearest {
-                out.copy_from_slice(own.draw(nearest, row));
-            }
-            let Some(gaps) = &gaps else { continue };
-            // Without a branch: vector code.
-            for (class, &gap) in out.iter_mut().zip(gap.draw(gaps, row)) {
-                *class = if *class == 0 { gap } else { *class };
-            }
-            for (class, &code) in out.iter_mut().zip(relief.voids(row).unwrap_or_default()) {
-                if *class == outside && code >= VOID {
-                    *class = 0;
+        let gaps = computed.map(|computed| of_cells(computed, &gap, outside));
+        Self {
+            classes,
+            relief,
+            own,
+            gaps,
+        }
+    }
+
+    /// The class of pixels where nothing was computed.
+    fn outside(&self) -> u16 {
+        self.classes.count() as u16
+    }
+
+    /// Colour of each class on ground of each code.
+    fn table(&self) -> Vec<[Rgba; CODES]> {
+        let classes = (0..self.classes.count()).map(|class| self.classes.colour(class));
+        let of_class = |class| std::array::from_fn(|code| colour(class, code));
+        let outside = std::array::from_fn(|code| over(colour(None, code), paper::OUTSIDE, 1.0));
+        classes.map(of_class).chain([outside]).collect()
+    }
+
+    /// Classes of a row of pixels.
+    fn row(&self, row: usize, drawn: &mut Drawn, out: &mut [u16]) {
+        match &self.own {
+            Own::Nearest(nearest) => out.copy_from_slice(drawn.own.draw(nearest, row)),
+            Own::Mean(means) => {
+                drawn.means.resize(out.len(), f32::NAN);
+                means.row(row as u32, &mut drawn.used, &mut drawn.means);
+                for (class, &value) in out.iter_mut().zip(&drawn.means) {
+                    *class = self.classes.of(value);
                 }
             }
         }
-    });
-    pixels
+        let Some(gaps) = &self.gaps else { return };
+        // Without a branch: vector code.
+        for (class, &gap) in out.iter_mut().zip(drawn.gaps.draw(gaps, row)) {
+            *class = if *class == 0 { gap } else { *class };
+        }
+        let outside = self.outside();
+        for (class, &code) in out
+            .iter_mut()
+            .zip(self.relief.voids(row).unwrap_or_default())
+        {
+            if *class == outside && code >= VOID {
+                *class = 0;
+            }
+        }
+    }
+
+    /// Kinds of a row's pixels: a category each.
+    fn areas(&self, classes: &[u16], kinds: &mut [u16]) {
+        let outside = self.outside();
+        for (kind, &class) in kinds.iter_mut().zip(classes) {
+            let is_none = class == 0 || class == outside;
+            *kind = if is_none { NO_KIND } else { class };
+        }
+    }
+
+    /// Kinds of a row's pixels: computed or not, but none on ground of unknown height, at which no rim
+    /// is drawn.
+    fn unknown(&self, classes: &[u16], row: usize, kinds: &mut [u16]) {
+        let outside = self.outside();
+        for (kind, &class) in kinds.iter_mut().zip(classes) {
+            *kind = u16::from(class == outside);
+        }
+        for (kind, &code) in kinds
+            .iter_mut()
+            .zip(self.relief.voids(row).unwrap_or_default())
+        {
+            if *kind == 0 && code >= VOID {
+                *kind = NO_KIND;
+            }
+        }
+    }
 }
 
 #[cfg(test)]

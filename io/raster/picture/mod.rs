@@ -22,7 +22,7 @@ pub use legend::Legend;
 pub use map::{Map, MapPicture};
 pub use overlay::{WGS84_WKT, WorldFile, coloured, write_encoded, write_overlay, write_png};
 pub use palette::{Palette, Sequence, VERDICTS, category};
-pub use shade::{Light, Sun, hillshade, redraw};
+pub use shade::{Light, Sun, hillshade};
 pub use sheet::Sheet;
 pub use style::{ALL_SHOWN, Category, Colours, Style};
 pub use web_tile::{relief, terrarium};

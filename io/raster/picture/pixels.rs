@@ -8,8 +8,8 @@ use super::super::geometry::GridGeometry;
 pub(super) const STRIP: usize = 32;
 
 /// The nearest cells at the pixels of a frame.
-pub(super) struct Nearest<'a> {
-    cells: &'a [u16],
+pub(super) struct Nearest {
+    cells: Vec<u16>,
     /// For off the raster.
     beyond: u16,
     cols: usize,
@@ -19,9 +19,9 @@ pub(super) struct Nearest<'a> {
     from_rows: Vec<i64>,
 }
 
-impl<'a> Nearest<'a> {
+impl Nearest {
     /// `cells` of a raster under the pixels of `frame`; `beyond` off the raster.
-    pub fn new(cells: &'a [u16], cell: GridGeometry, frame: GridGeometry, beyond: u16) -> Self {
+    pub fn new(cells: Vec<u16>, cell: GridGeometry, frame: GridGeometry, beyond: u16) -> Self {
         let from_col = |col: u32| cell.at(cell.north_deg, frame.lon_deg(col))[0].floor();
         let from_row = |row: u32| cell.at(frame.lat_deg(row), cell.west_deg)[1].floor();
         Self {
@@ -45,7 +45,7 @@ pub(super) struct Line {
 
 impl Line {
     /// Draws a row of the frame, unless it is made of the same cells.
-    pub fn draw(&mut self, nearest: &Nearest<'_>, row: usize) -> &[u16] {
+    pub fn draw(&mut self, nearest: &Nearest, row: usize) -> &[u16] {
         let from = nearest.from_rows[row];
         if self.from.replace(from) != Some(from) {
             let cells = usize::try_from(from).ok();
@@ -63,25 +63,49 @@ impl Line {
 /// Kind of pixels that have none.
 pub(super) const NO_KIND: u16 = u16::MAX;
 
-/// Pixels at which the kind changes to the east or south; `kinds` fills in those of a row.
+/// Pixels at which the kind changes to the east or south, row by row.
+pub(super) struct Edges {
+    /// Kinds of the last two rows.
+    rows: [Vec<u16>; 2],
+    changes: Vec<u8>,
+}
+
+impl Edges {
+    /// After the first row, whose kinds `fill` fills in.
+    pub fn new(cols: usize, fill: impl FnOnce(&mut [u16])) -> Self {
+        let mut rows = [(); 2].map(|()| vec![NO_KIND; cols]);
+        fill(&mut rows[1]);
+        Self {
+            rows,
+            changes: vec![0; cols.saturating_sub(1)],
+        }
+    }
+
+    /// Takes the next row, whose kinds `fill` fills in, and returns the columns of such pixels in the
+    /// row before it.
+    pub fn next(&mut self, fill: impl FnOnce(&mut [u16])) -> impl Iterator<Item = usize> {
+        self.rows.swap(0, 1);
+        let [here, south] = &mut self.rows;
+        fill(south);
+        // Without a branch: vector code.
+        let around = here.array_windows::<2>().zip(&*south);
+        for (change, (&[kind, east], &south)) in self.changes.iter_mut().zip(around) {
+            let differs = |other: u16| (other != NO_KIND) & (other != kind);
+            *change = u8::from((kind != NO_KIND) & (differs(east) | differs(south)));
+        }
+        memchr::memchr_iter(1, &self.changes)
+    }
+}
+
+/// All of them in a frame; `kinds` fills in the kinds of a row.
 pub(super) fn borders(frame: GridGeometry, kinds: impl Fn(usize, &mut [u16]) + Sync) -> Vec<u32> {
     let (cols, last) = (frame.cols as usize, frame.rows as usize - 1);
     let strips: Vec<usize> = (0..last).step_by(STRIP).collect();
     let of_strip = |&first: &usize| {
+        let mut edges = Edges::new(cols, |row| kinds(first, row));
         let mut found = Vec::new();
-        let (mut here, mut south) = (vec![NO_KIND; cols], vec![NO_KIND; cols]);
-        let mut changes = vec![0_u8; cols - 1];
-        kinds(first, &mut south);
         for row in first..last.min(first + STRIP) {
-            std::mem::swap(&mut here, &mut south);
-            kinds(row + 1, &mut south);
-            // Without a branch: vector code.
-            let around = here.array_windows::<2>().zip(&south);
-            for (change, (&[kind, east], &south)) in changes.iter_mut().zip(around) {
-                let differs = |other: u16| (other != NO_KIND) & (other != kind);
-                *change = u8::from((kind != NO_KIND) & (differs(east) | differs(south)));
-            }
-            let places = memchr::memchr_iter(1, &changes);
+            let places = edges.next(|south| kinds(row + 1, south));
             found.extend(places.map(|col| (row * cols + col) as u32));
         }
         found

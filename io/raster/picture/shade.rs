@@ -126,23 +126,8 @@ pub fn hillshade(elevation: &Grid, light: Light) -> Grid {
     Grid { geometry, cells }
 }
 
-/// A raster drawn into another frame: the mean of the cells under each new one where they are
-/// smaller, between the four nearest where they are larger.
-#[must_use]
-pub fn redraw(grid: &Grid, frame: GridGeometry) -> Grid {
-    let redrawing = Redrawing::new(grid, frame);
-    let mut cells = vec![f32::NAN; frame.cols as usize * frame.rows as usize];
-    let rows = cells.par_chunks_mut(frame.cols as usize).zip(0..frame.rows);
-    rows.for_each_init(Stretched::default, |used, (out, row)| {
-        redrawing.row(row, used, out);
-    });
-    Grid {
-        geometry: frame,
-        cells,
-    }
-}
-
-/// [`redraw`] row by row.
+/// A raster drawn into another frame, row by row: the mean of the cells under each new one where they
+/// are smaller, between the four nearest where they are larger.
 pub(super) struct Redrawing<'a> {
     grid: &'a Grid,
     frame: GridGeometry,
@@ -366,6 +351,18 @@ mod tests {
         let lit = hillshade(&ground, Light::default());
         assert!(lit.get(5, 5).is_nan());
         assert!((f64::from(lit.get(5, 6)) - Light::default().level()).abs() < 1e-6);
+    }
+
+    fn redraw(grid: &Grid, frame: GridGeometry) -> Grid {
+        let redrawing = Redrawing::new(grid, frame);
+        let mut cells = vec![f32::NAN; frame.cols as usize * frame.rows as usize];
+        let mut used = Stretched::default();
+        let rows = cells.chunks_mut(frame.cols as usize).zip(0..frame.rows);
+        rows.for_each(|(out, row)| redrawing.row(row, &mut used, out));
+        Grid {
+            geometry: frame,
+            cells,
+        }
     }
 
     #[test]
