@@ -3,6 +3,7 @@
 use groundwave_systems::terrain::{GeoPoint, geodesic};
 
 use super::plan::{Plan, PlanSite, TILE_CELLS, Unit, half_width_deg};
+use crate::terrain::Supplying;
 
 /// Least and largest radius of curvature of a meridian, at the equator and at the poles (WGS 84), m.
 const MERIDIAN_M: [f64; 2] = [6_335_439.0, 6_399_594.0];
@@ -24,6 +25,27 @@ pub struct Area {
 }
 
 impl Area {
+    /// An area that holds all within this distance of a position, and the posts around it.
+    fn around(middle: GeoPoint, radius_m: f64) -> Self {
+        let height_deg = (radius_m / MERIDIAN_M[0]).to_degrees() + BEYOND_DEG;
+        let (south_deg, north_deg) = (middle.lat_deg() - height_deg, middle.lat_deg() + height_deg);
+        let width_deg = if south_deg <= -90.0 || north_deg >= 90.0 {
+            180.0
+        } else {
+            let cos = south_deg
+                .to_radians()
+                .cos()
+                .min(north_deg.to_radians().cos());
+            (half_width_deg(middle, radius_m) + BEYOND_DEG / cos).min(180.0)
+        };
+        Self {
+            south_deg,
+            north_deg,
+            west_deg: middle.lon_deg() - width_deg,
+            east_deg: middle.lon_deg() + width_deg,
+        }
+    }
+
     /// True if a rectangle with these edges (south, west, north, east, deg) touches it.
     #[must_use]
     pub fn touches(&self, [south, west, north, east]: [f64; 4]) -> bool {
@@ -101,24 +123,21 @@ impl Plan {
     pub fn area_of(&self, unit: Unit) -> Option<Area> {
         let (middle, reach_m) = self.tile_circle(unit.row, unit.col)?;
         // Cells and sites lie in this circle, and with them the shortest ways between them.
-        let radius_m = self.radius_m + reach_m;
-        let height_deg = (radius_m / MERIDIAN_M[0]).to_degrees() + BEYOND_DEG;
-        let (south_deg, north_deg) = (middle.lat_deg() - height_deg, middle.lat_deg() + height_deg);
-        let width_deg = if south_deg <= -90.0 || north_deg >= 90.0 {
-            180.0
-        } else {
-            let cos = south_deg
-                .to_radians()
-                .cos()
-                .min(north_deg.to_radians().cos());
-            (half_width_deg(middle, radius_m) + BEYOND_DEG / cos).min(180.0)
-        };
-        Some(Area {
-            south_deg,
-            north_deg,
-            west_deg: middle.lon_deg() - width_deg,
-            east_deg: middle.lon_deg() + width_deg,
-        })
+        Some(Area::around(middle, self.radius_m + reach_m))
+    }
+
+    /// The area that holds all paths of each site.
+    fn areas(&self) -> Vec<Area> {
+        let around = |site: &PlanSite| Area::around(site.position, self.radius_m);
+        self.sites.iter().map(around).collect()
+    }
+
+    /// Files of terrain, of these, that paths from the sites to their cells may cross.
+    #[must_use]
+    pub fn files_near(&self, files: Vec<Supplying>) -> Vec<Supplying> {
+        let areas = self.areas();
+        let is_near = |file: &Supplying| areas.iter().any(|area| area.touches(file.bounds_deg));
+        files.into_iter().filter(is_near).collect()
     }
 
     /// True if the latitude of a row of tiles alone shows that a site does not reach it. Never true of one
@@ -248,15 +267,21 @@ mod tests {
     }
 
     #[test]
-    fn the_area_of_a_unit_holds_its_paths() {
+    fn the_areas_of_a_unit_and_of_a_site_hold_their_paths() {
         for plan in plans() {
+            let of_sites = plan.areas();
             for unit in plan.units().into_iter().step_by(7) {
                 let area = plan.area_of(unit).unwrap();
                 let [rows, cols] = plan.tile_cells(unit.row, unit.col);
                 for (row, col) in rows.into_iter().flat_map(|row| cols.map(|col| (row, col))) {
                     let cell = plan.grid.centre(row, col).unwrap();
-                    for site in plan.reaching(unit.row, unit.col) {
-                        let site = plan.sites[usize::from(site)].position;
+                    for site in plan
+                        .reaching(unit.row, unit.col)
+                        .into_iter()
+                        .map(usize::from)
+                    {
+                        let of_site = of_sites[site];
+                        let site = plan.sites[site].position;
                         let way = geodesic::inverse(site, cell);
                         if way.distance_m > plan.radius_m {
                             continue;
@@ -265,7 +290,9 @@ mod tests {
                             let distance_m = way.distance_m * f64::from(part) / 8.0;
                             let on = geodesic::direct(site, way.azimuth_deg, distance_m).unwrap();
                             let (lat, lon) = (on.lat_deg(), on.lon_deg());
-                            assert!(area.touches([lat, lon, lat, lon]), "{on:?} {area:?}");
+                            for area in [area, of_site] {
+                                assert!(area.touches([lat, lon, lat, lon]), "{on:?} {area:?}");
+                            }
                         }
                     }
                 }

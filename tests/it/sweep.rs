@@ -427,7 +427,7 @@ fn sites_on_ground_without_data_end_a_sweep_with_code_3() {
 
 #[needs(terrain)]
 #[test]
-fn a_merge_finds_the_tiles_that_the_scenario_names() {
+fn a_merge_finds_the_tiles_that_the_scenario_names_and_refuses_others() {
     let folder = tempfile::tempdir().unwrap();
     let tiles = folder.path().join("tiles");
     std::fs::create_dir(&tiles).unwrap();
@@ -450,7 +450,19 @@ fn a_merge_finds_the_tiles_that_the_scenario_names() {
     };
     let (scenario, out) = (scenario.to_str().unwrap(), out.to_str().unwrap());
     stdout(&run(&["sweep", scenario, "-o", out, "--shard", "1/1"]));
+    // A tile far from all sites neither is read nor matters; another one at a site does.
+    let (near, far) = (tiles.join(tile), tiles.join("N10E010.hgt"));
+    let posts = std::fs::read(&near).unwrap();
+    std::fs::write(far, vec![0; posts.len()]).unwrap();
     stdout(&run(&["sweep", "merge", out]));
+    std::fs::write(&near, vec![0; posts.len()]).unwrap();
+    let other = refusal(&run(&["sweep", "merge", out]));
+    assert!(other.contains("terrain differs"), "{other}");
+    std::fs::write(&near, posts).unwrap();
+    let manifest = std::fs::read(Path::new(out).join("manifest.json")).unwrap();
+    let manifest: serde_json::Value = serde_json::from_slice(&manifest).unwrap();
+    let named: Vec<_> = manifest["terrain"].as_object().unwrap().keys().collect();
+    assert_eq!(named, [tile]);
     std::fs::rename(&tiles, folder.path().join("moved")).unwrap();
     let lost = refusal(&run(&["sweep", "merge", out]));
     assert!(lost.contains("--srtm-dir"), "{lost}");

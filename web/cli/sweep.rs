@@ -199,7 +199,7 @@ impl Sweep {
         if let Some(Merge::Merge { out, shared }) = self.merge {
             let work = Work::find(&out).map_err(failure)?;
             let found = work.noted_terrain().map_err(failure)?;
-            let ground = shared.ground.for_sweep(&work.plan.terrain, &found)?;
+            let ground = shared.ground.for_sweep(&work.plan, &found)?;
             let wanted = shared.wanted(&work.noted_maps().map_err(failure)?)?;
             wanted.check(&work).map_err(failure)?;
             work.require_all().map_err(failure)?;
@@ -254,22 +254,26 @@ impl Sweep {
             return Err(Failure::Input(format!("{}: {message}", path.display())));
         };
         let ground = self.shared.ground.for_scenario(&scenario)?;
-        // In parallel: hashing the tiles takes as long as building the world and decoding those at the
-        // sites.
-        let (terrain, plan) = std::thread::scope(|scope| {
-            let terrain = scope.spawn(|| ground.identity());
-            let plan = self.plan_sites(path, &scenario, &coverage, &ground);
+        let mut plan = self.plan_sites(path, &scenario, &coverage, &ground)?;
+        if self.dry_run {
+            return Ok((plan, ground, coverage.maps));
+        }
+        // In parallel: hashing the tiles takes as long as decoding those at the sites.
+        let (terrain, checked) = std::thread::scope(|scope| {
+            let terrain = scope.spawn(|| ground.identity(&plan));
+            // A site that cannot be evaluated is refused before the folder is created: a rejected sweep
+            // leaves nothing behind.
+            let checked = check_sites(&plan, &*ground.terrain).map_err(Failure::Input);
             let terrain = terrain.join();
             let terrain = terrain.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            (terrain, plan)
+            (terrain, checked)
         });
-        let mut plan = plan?;
+        checked?;
         plan.terrain = terrain?;
         Ok((plan, ground, coverage.maps))
     }
 
-    /// The plan but for the digests of the terrain. A site that cannot be evaluated is refused here, before
-    /// the folder is created: a rejected sweep leaves nothing behind.
+    /// The plan but for the digests of the terrain.
     fn plan_sites(
         &self,
         path: &Path,
@@ -281,12 +285,7 @@ impl Sweep {
         engine.tick(None).map_err(Failure::machine)?;
         let columns = self.shared.products().columns();
         let (title, view) = (&scenario.title, engine.view());
-        let plan = plan(title, coverage, &view, columns);
-        let plan = plan.map_err(Failure::input)?;
-        if !self.dry_run {
-            check_sites(&plan, &*ground.terrain).map_err(Failure::Input)?;
-        }
-        Ok(plan)
+        plan(title, coverage, &view, columns).map_err(Failure::input)
     }
 }
 

@@ -1,7 +1,5 @@
 //! `sweep --dry-run`: extent of a sweep and its terrain.
 
-use std::collections::BTreeSet;
-
 use groundwave::serve::Failure;
 use groundwave::serve::terrain::OpenTerrain;
 use groundwave_io::sweep::{Extent, Plan};
@@ -28,22 +26,18 @@ struct Report<'p> {
 /// When a file of terrain or the output fails.
 pub fn show(plan: &Plan, ground: &OpenTerrain, output: Output) -> Result<(), Failure> {
     let files = ground.supplying();
-    let units = plan.units();
-    let mut near = BTreeSet::new();
-    for area in units.iter().filter_map(|unit| plan.area_of(*unit)) {
-        let all = files.iter().enumerate();
-        let touching = all.filter(|(_, file)| area.touches(file.bounds_deg));
-        near.extend(touching.map(|(place, _)| place));
-    }
+    let terrain_files_found = files.len();
+    let near = plan.files_near(files);
     let mut terrain_bytes = 0;
-    for place in &near {
-        terrain_bytes += std::fs::metadata(&files[*place].path)?.len();
+    for file in &near {
+        terrain_bytes += std::fs::metadata(&file.path)?.len();
     }
+    let units = plan.units();
     let report = Report {
         title: &plan.title,
         extent: plan.extent(&units),
         terrain_files: near.len(),
-        terrain_files_found: files.len(),
+        terrain_files_found,
         terrain_bytes,
     };
     if output.json {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use clap::Args;
 use clap::builder::{FalseyValueParser, PossibleValuesParser, TypedValueParser};
 use groundwave_io::scenario::{self, Scenario};
-use groundwave_io::sweep::TerrainFiles;
+use groundwave_io::sweep::{Plan, TerrainFiles};
 use groundwave_io::terrain::cache::INDEX_FILE;
 use groundwave_io::terrain::memory::MEMORY_MIN_MB;
 use groundwave_io::terrain::{Supplying, TerrainStack};
@@ -233,21 +233,21 @@ impl TerrainOptions {
 }
 
 impl OpenTerrain {
-    /// Identity of the terrain: file names and SHA-256 digests, equal on all machines with the
-    /// same tiles.
+    /// Identity of the terrain of a sweep: names of the files near its sites with their SHA-256 digests,
+    /// equal on all machines with the same ones. Others in their folders do not matter: they may be a
+    /// whole continent's.
     ///
     /// # Errors
     /// When input is invalid or the machine fails.
-    pub fn identity(&self) -> Result<BTreeMap<String, String>, Failure> {
-        let mut identity = BTreeMap::new();
+    pub fn identity(&self, plan: &Plan) -> Result<BTreeMap<String, String>, Failure> {
+        let files = plan.files_near(self.supplying());
+        let source = &self.source;
+        let folders = source.srtm_dir.iter().chain(&source.terrain_cache);
+        let mut identity = digests(&files, folders)?;
         for key in ["flat_msl_m", NO_TERRAIN, FLAT_EARTH, POSTS] {
             if let Some(value) = self.inputs.get(key) {
                 identity.insert(key.to_owned(), value.clone());
             }
-        }
-        let source = &self.source;
-        for folder in source.srtm_dir.iter().chain(&source.terrain_cache) {
-            identity.extend(digests(folder)?);
         }
         Ok(identity)
     }

@@ -1,14 +1,14 @@
 //! Opening of files of terrain, and their identity.
 
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use groundwave_io::hex::hex;
 use groundwave_io::terrain::cache::Index;
 use groundwave_io::terrain::memory::usual_budget_bytes;
-use groundwave_io::terrain::{OffTiles, TerrainStack};
+use groundwave_io::terrain::{OffTiles, Supplying, TerrainStack};
 use groundwave_systems::terrain::{Flat, Posts, Terrain};
 use rayon::prelude::*;
 
@@ -136,50 +136,45 @@ pub fn inputs_of(stack: &TerrainStack, flat_earth: bool) -> BTreeMap<String, Str
     inputs
 }
 
-/// Files of tiles in a folder, by file name; fetched ones by the name they were published under.
-fn tile_files(folder: &Path) -> Result<BTreeMap<String, PathBuf>, Failure> {
-    if let Some(index) = Index::read(folder).map_err(Failure::input)? {
-        let entries = index.files.into_values();
-        return Ok(entries
-            .map(|entry| (entry.name, folder.join(entry.file)))
-            .collect());
+/// SHA-256 of files of terrain, by their names; of those fetched into one of the folders, that of their
+/// receipt.
+pub(super) fn digests<'a>(
+    files: &[Supplying],
+    folders: impl Iterator<Item = &'a PathBuf>,
+) -> Result<BTreeMap<String, String>, Failure> {
+    let mut receipts = BTreeMap::new();
+    for folder in folders {
+        let index = Index::read(folder).map_err(Failure::input)?;
+        let entries = index
+            .into_iter()
+            .flat_map(|index| index.files.into_values());
+        receipts.extend(entries.map(|entry| (folder.join(entry.file), entry.sha256)));
     }
-    let mut tiles = BTreeMap::new();
-    for entry in std::fs::read_dir(folder)? {
-        let path = entry?.path();
-        let name = path.file_name().unwrap_or_default();
-        let name = name.to_string_lossy().into_owned();
-        let lower = name.to_lowercase();
-        let endings = [".hgt", ".gz", ".zip", ".tif", ".tiff"];
-        if endings.iter().any(|ending| lower.ends_with(ending)) {
-            tiles.insert(name, path);
-        }
-    }
-    Ok(tiles)
+    // In parallel: this dominates the start of a sweep over many tiles.
+    let digest = |file: &Supplying| {
+        let path = file.path.canonicalize()?;
+        let digest = match receipts.get(&path) {
+            Some(digest) => digest.clone(),
+            None => sha256(&path)?,
+        };
+        Ok((file.name.clone(), digest))
+    };
+    files.par_iter().map(digest).collect()
 }
 
-/// SHA-256 of each tile in a folder, by file name; of fetched ones, that of their receipt.
-pub(super) fn digests(folder: &Path) -> Result<BTreeMap<String, String>, Failure> {
-    if let Some(index) = Index::read(folder).map_err(Failure::input)? {
-        let entries = index.files.into_values();
-        return Ok(entries.map(|entry| (entry.name, entry.sha256)).collect());
-    }
+/// SHA-256 of a file.
+fn sha256(path: &Path) -> io::Result<String> {
     use sha2::{Digest, Sha256};
     /// Size of a read, bytes.
     const CHUNK_BYTES: usize = 1 << 16;
-    // In parallel: with many tiles this dominates the start of a sweep.
-    let digest = |(name, path): (String, PathBuf)| {
-        let mut file = std::fs::File::open(path)?;
-        let (mut digest, mut chunk) = (Sha256::new(), vec![0; CHUNK_BYTES]);
-        loop {
-            match file.read(&mut chunk)? {
-                0 => break,
-                read => digest.update(&chunk[..read]),
-            }
+    let mut file = std::fs::File::open(path)?;
+    let (mut digest, mut chunk) = (Sha256::new(), vec![0; CHUNK_BYTES]);
+    loop {
+        match file.read(&mut chunk)? {
+            0 => return Ok(hex(&digest.finalize())),
+            read => digest.update(&chunk[..read]),
         }
-        Ok((name, hex(&digest.finalize())))
-    };
-    tile_files(folder)?.into_par_iter().map(digest).collect()
+    }
 }
 
 pub(super) fn flat(elevation_msl_m: f64) -> OpenTerrain {

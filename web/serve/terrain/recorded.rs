@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use groundwave_engine::ReplayError;
-use groundwave_io::sweep::TerrainFiles;
+use groundwave_io::sweep::{Plan, TerrainFiles};
 use groundwave_systems::terrain::Posts;
 
 use super::super::Failure;
@@ -77,13 +77,9 @@ impl TerrainOptions {
     ///
     /// # Errors
     /// When input is invalid or the machine fails.
-    pub fn for_sweep(
-        &self,
-        identity: &BTreeMap<String, String>,
-        found: &TerrainFiles,
-    ) -> Result<OpenTerrain, Failure> {
-        let ground = self.open_for_sweep(identity, found)?;
-        if ground.identity()? != *identity {
+    pub fn for_sweep(&self, plan: &Plan, found: &TerrainFiles) -> Result<OpenTerrain, Failure> {
+        let ground = self.open_for_sweep(&plan.terrain, found)?;
+        if ground.identity(plan)? != plan.terrain {
             let what =
                 "the terrain differs from that of the sweep plan; name its folder with --srtm-dir";
             return Err(Failure::Input(what.to_owned()));
