@@ -9,20 +9,18 @@ use rayon::prelude::*;
 
 use super::contact_sheet::Panels;
 use super::drawing::map_layer;
-use super::evaluate::rates;
 use super::fold_tile::Layer;
+use super::map_styles::{map_of, style};
 use super::overview::map_level;
 use super::plan::{Plan, PlanSite};
 use super::product::{Job, Product, Wanted, product};
 use super::rasters::SiteMargin;
-use super::unit::{Column, Level};
 use super::work::SweepError;
 use crate::picture::{Bitmap, PictureError};
 use crate::raster::geojson::{Levels, write_contours, write_sites};
 use crate::raster::kmz::{Overlay, write_kmz_of};
 use crate::raster::picture::{
-    Colours, LitTerrain, Map, Palette, Relief, Spread, Style, VERDICTS, WorldFile, coloured,
-    write_encoded, write_png,
+    LitTerrain, Map, Relief, Spread, Style, WorldFile, coloured, write_encoded, write_png,
 };
 use crate::raster::{Grid, GridGeometry, RasterError, Site};
 use crate::scenario::MapLayer;
@@ -345,82 +343,6 @@ impl<'a> Drawing<'a> {
         let path = self.folder.join("sites.geojson");
         product("sites.geojson", write_sites(&path, self.marks))
     }
-}
-
-/// Product, file stem and title of the map of a layer.
-fn map_of(layer: Layer) -> Option<(Product, &'static str, &'static str)> {
-    match layer {
-        Layer::Margin => Some((Product::Margin, "margin", "Link margin")),
-        Layer::Level(Level::Power) => Some((Product::Power, "rx_power", "Received power")),
-        Layer::Level(Level::Column(column)) => Some(match column {
-            Column::PathLoss => (Product::PathLoss, "path_loss", "Path loss"),
-            Column::FieldStrength => (Product::FieldStrength, "field_strength", "Field strength"),
-            Column::Rate => (Product::Rate, "rate", "Data rate"),
-        }),
-        Layer::Best => Some((Product::BestServer, "best_server", "Best server")),
-        Layer::Servers => Some((Product::Servers, "servers", "Number of servers")),
-        Layer::Second => None,
-    }
-}
-
-fn style(plan: &Plan, layer: Layer) -> Style {
-    let names = plan.sites.iter().map(|site| site.name.as_str());
-    match layer {
-        Layer::Margin => {
-            let title = "Link margin of the best server";
-            Style::ramp(title, "dB", [-10.0, 40.0], Some(5.0))
-        }
-        Layer::Level(Level::Power) => {
-            let title = "Received power of the best server";
-            Style::ramp(title, "dBm", [-140.0, -40.0], Some(10.0))
-        }
-        Layer::Level(Level::Column(Column::PathLoss)) => {
-            let title = "Path loss to the best server";
-            let mut style = Style::ramp(title, "dB", [70.0, 190.0], Some(10.0));
-            // The least loss in the colour of the largest margin.
-            style.colours.set_palette(Palette::VIRIDIS.reversed());
-            style
-        }
-        Layer::Level(Level::Column(Column::FieldStrength)) => {
-            let title = "Field strength of the best server";
-            Style::ramp(title, "dBµV/m", [-10.0, 110.0], Some(10.0))
-        }
-        Layer::Level(Level::Column(Column::Rate)) => rate_style(plan),
-        Layer::Best | Layer::Second => Style::sites("Best server", names),
-        Layer::Servers => servers_style(plan),
-    }
-}
-
-/// Rates that a legend lists; more are drawn as a scale.
-const RATES_MAX: usize = 16;
-
-/// The rates of the radios as classes.
-fn rate_style(plan: &Plan) -> Style {
-    let title = "Data rate of the best server";
-    let mut rates: Vec<f64> = rates(plan).into_iter().map(f64::from).collect();
-    rates.sort_by(f64::total_cmp);
-    rates.dedup();
-    let most_bps = rates.last().copied().unwrap_or(1.0);
-    let (unit, unit_size) = [("Mbit/s", 1e6), ("kbit/s", 1e3)]
-        .into_iter()
-        .find(|(_, size)| most_bps >= *size)
-        .unwrap_or(("bit/s", 1.0));
-    let mut style = if (1..=RATES_MAX).contains(&rates.len()) {
-        let mut style = Style::thresholds(title, unit, rates);
-        if let Colours::Thresholds { lowest, .. } = &mut style.colours {
-            *lowest = Some(("no link".to_owned(), VERDICTS[0]));
-        }
-        style
-    } else {
-        Style::ramp(title, unit, [0.0, most_bps], None)
-    };
-    style.unit_size = unit_size;
-    style
-}
-
-fn servers_style(plan: &Plan) -> Style {
-    let most = u32::try_from(plan.sites.len().min(8)).expect("at most eight");
-    Style::counts("Number of servers", most)
 }
 
 /// Label of what was not computed.

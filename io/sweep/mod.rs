@@ -24,6 +24,7 @@ mod fold;
 mod fold_tile;
 mod join;
 mod lease;
+mod map_styles;
 mod maps;
 mod memory;
 mod near;
