@@ -5,6 +5,8 @@
 //! columns shared with the neighbours. Only -32768 is a void. -32767, which some GeoTIFF
 //! derivatives use, is no void in this format and is taken as a height.
 
+use std::ops::Range;
+
 use groundwave_systems::terrain::{Curve, HeightKind};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
@@ -55,6 +57,47 @@ impl Resolution {
         }
     }
 
+    /// Memory of some decoded rows, bytes: every post is kept twice.
+    #[must_use]
+    pub fn memory_bytes(self, rows: &Range<usize>) -> u64 {
+        (rows.len() * self.side() * size_of::<[i16; 2]>()) as u64
+    }
+
+    /// All rows of a decoded tile, from the north: each of posts and those south of them.
+    #[must_use]
+    pub fn rows(self) -> Range<usize> {
+        0..self.side() - 1
+    }
+
+    /// The rows around positions between two fractions of the way from the southern to the northern edge,
+    /// and one more on each side, so that rounding does not matter.
+    #[must_use]
+    pub fn rows_around(self, [south, north]: [f64; 2]) -> Range<usize> {
+        let Range { end, .. } = self.rows();
+        let from_north = |share: f64| (1.0 - share.clamp(0.0, 1.0)) * end as f64;
+        let first = from_north(north).floor() as usize;
+        let last = from_north(south).ceil() as usize;
+        first.saturating_sub(1)..(last + 1).min(end)
+    }
+
+    /// Ends of the way from the southern to the northern edge around which these rows lie, as
+    /// [`Resolution::rows_around`] chooses them; infinite at an edge.
+    fn held_by(self, rows: &Range<usize>) -> [f64; 2] {
+        let Range { end, .. } = self.rows();
+        let from_south = |row: usize| (end - row) as f64 / end as f64;
+        let south = if rows.end == end {
+            f64::NEG_INFINITY
+        } else {
+            from_south(rows.end - 1)
+        };
+        let north = if rows.start == 0 {
+            f64::INFINITY
+        } else {
+            from_south(rows.start + 1)
+        };
+        [south, north]
+    }
+
     /// The resolution whose tiles have this size.
     #[must_use]
     pub fn from_bytes(bytes: u64) -> Option<Self> {
@@ -74,10 +117,16 @@ pub struct WrongSize {
     pub found_bytes: u64,
 }
 
-/// The heights of one tile.
+/// The heights of one tile, or of some of its rows: nothing but what lies between those may be asked of
+/// it then, which [`Tile::holds`] tells.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tile {
     resolution: Resolution,
+    /// Rows of `pairs` that were decoded; the others are zeros.
+    rows: Range<usize>,
+    /// Ends of the way from the southern to the northern edge whose positions need no others; infinite
+    /// where the edge itself is held.
+    held: [f64; 2],
     /// Each post but those of the southernmost row with the one south of it, row by row from the
     /// north.
     pairs: Vec<[i16; 2]>,
@@ -110,6 +159,15 @@ impl Tile {
     #[must_use]
     pub fn of_kind(self, kind: HeightKind) -> Self {
         Self { kind, ..self }
+    }
+
+    /// True if the posts are there for all positions between two fractions of the way from the southern
+    /// to the northern edge. What is no number lies nowhere.
+    #[must_use]
+    #[inline]
+    pub fn holds(&self, [south, north]: [f64; 2]) -> bool {
+        let outside = (south < self.held[0]) | (north > self.held[1]);
+        !outside
     }
 
     /// Kind of the heights.
@@ -209,10 +267,10 @@ impl Tile {
         run
     }
 
-    /// Memory of its posts, bytes: 5.8 or 52 MB.
+    /// Memory of its posts, bytes: up to 5.8 or 52 MB.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
-        size_of_val(self.pairs.as_slice()) as u64
+        self.resolution.memory_bytes(&self.rows)
     }
 
     /// Upper bound of its absolute heights, m.
@@ -374,13 +432,12 @@ impl Tile {
     }
 }
 
-/// True if a tile with its corner at `south_deg` and `west_deg` contains a curve with a margin
-/// above rounding, so that no position needs to be checked.
+/// True if a tile with its corner at `south_deg` and `west_deg` contains a curve between these latitudes
+/// and longitudes with a margin above rounding, so that no position needs to be checked.
 #[must_use]
-pub fn surrounds([south_deg, west_deg]: [f64; 2], curve: &Curve) -> bool {
+pub fn surrounds([south_deg, west_deg]: [f64; 2], [lat, lon]: [[f64; 2]; 2]) -> bool {
     // Far more than rounding makes of a position, deg.
     const ROOM_DEG: f64 = 1e-9;
-    let [lat, lon] = curve.bounds_deg();
     let within =
         |[low, high]: [f64; 2], edge: f64| low > edge + ROOM_DEG && high < edge + 1.0 - ROOM_DEG;
     within(lat, south_deg) && within(lon, west_deg)

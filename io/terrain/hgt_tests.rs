@@ -193,3 +193,27 @@ fn a_track_gives_the_same_bits_on_every_processor() {
         }
     }
 }
+
+#[test]
+fn rows_around_latitudes_hold_them() {
+    for resolution in Resolution::ALL {
+        let all = resolution.rows();
+        for south in [-0.5, 0.0, 0.1, 1.0 / 3.0, 0.75, 0.9999] {
+            for height in [0.0, 0.01, 0.25, 0.9] {
+                let latitudes = [south, south + height];
+                let rows = resolution.rows_around(latitudes);
+                assert!(!rows.is_empty() && rows.end <= all.end, "{latitudes:?}");
+                let [low, high] = resolution.held_by(&rows);
+                assert!(low <= south && south + height <= high, "{latitudes:?}");
+                // A row more than is needed, on each side.
+                let cells = all.end as f64;
+                let top = cells - (south + height).clamp(0.0, 1.0) * cells;
+                let bottom = cells - south.clamp(0.0, 1.0) * cells;
+                assert!(rows.start == 0 || rows.start as f64 <= top - 1.0);
+                assert!(rows.end == all.end || bottom + 1.0 <= rows.end as f64);
+            }
+        }
+        let [low, high] = resolution.held_by(&all);
+        assert!(low.is_infinite() && high.is_infinite());
+    }
+}

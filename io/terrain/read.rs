@@ -74,13 +74,19 @@ pub enum HgtError {
     },
 }
 
-/// Reads the tile `id` from the file at `path`.
-pub(super) fn read_tile(path: &Path, id: TileId, packing: Packing) -> Result<Tile, HgtError> {
+/// Reads the tile `id` from the file at `path`; of a plain file only the rows between two fractions of
+/// the way from the southern to the northern edge, where they are given.
+pub(super) fn read_tile(
+    path: &Path,
+    id: TileId,
+    packing: Packing,
+    latitudes: Option<[f64; 2]>,
+) -> Result<Tile, HgtError> {
     let claimed = probe(path, id, packing).unwrap_or(Resolution::ThreeArcSeconds);
-    match read_as(path, id, packing, claimed) {
+    match read_as(path, id, packing, claimed, latitudes) {
         // Packed data of several parts claims the size of its last one.
         Err(HgtError::Size { source, path }) => match Resolution::from_bytes(source.found_bytes) {
-            Some(found) => read_as(&path, id, packing, found),
+            Some(found) => read_as(&path, id, packing, found, latitudes),
             None => Err(HgtError::Size { source, path }),
         },
         read => read,
@@ -92,10 +98,11 @@ fn read_as(
     id: TileId,
     packing: Packing,
     resolution: Resolution,
+    latitudes: Option<[f64; 2]>,
 ) -> Result<Tile, HgtError> {
     let file = open(path)?;
     match packing {
-        Packing::Plain => take_file(&file, path, resolution),
+        Packing::Plain => take_file(&file, path, resolution, latitudes),
         Packing::Gzip => {
             let file = io::BufReader::new(file);
             take_tile(MultiGzDecoder::new(file), path, resolution)
@@ -135,12 +142,19 @@ fn open(path: &Path) -> Result<File, HgtError> {
     File::open(path).map_err(|error| unreadable(path, error))
 }
 
-/// The tile that a plain file contains from its first to its last byte.
-fn take_file(file: &File, path: &Path, resolution: Resolution) -> Result<Tile, HgtError> {
+/// The tile that a plain file contains from its first to its last byte, or some of its rows.
+fn take_file(
+    file: &File,
+    path: &Path,
+    resolution: Resolution,
+    latitudes: Option<[f64; 2]>,
+) -> Result<Tile, HgtError> {
     let unreadable = |error| unreadable(path, error);
     let found_bytes = file.metadata().map_err(unreadable)?.len();
     let tile = if found_bytes == resolution.bytes() {
-        Tile::decode_file(file, resolution).map_err(unreadable)?
+        let around = |latitudes| resolution.rows_around(latitudes);
+        let rows = latitudes.map_or_else(|| resolution.rows(), around);
+        Tile::decode_file(file, resolution, rows).map_err(unreadable)?
     } else {
         None
     };

@@ -44,7 +44,7 @@ fn read(name: &str, packing: Packing, content: &[u8]) -> Result<Tile, HgtError> 
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     fs::write(&path, content).unwrap();
-    read_tile(&path, n57e011(), packing)
+    read_tile(&path, n57e011(), packing, None)
 }
 
 #[test]
@@ -174,8 +174,13 @@ fn a_bomb_is_not_unpacked() {
 
 #[test]
 fn an_absent_file_is_an_error_with_its_name() {
-    let error =
-        read_tile(Path::new("/nowhere/N57E011.hgt"), n57e011(), Packing::Plain).unwrap_err();
+    let error = read_tile(
+        Path::new("/nowhere/N57E011.hgt"),
+        n57e011(),
+        Packing::Plain,
+        None,
+    )
+    .unwrap_err();
     assert!(matches!(error, HgtError::Read { .. }));
     assert!(
         error.to_string().contains("/nowhere/N57E011.hgt"),

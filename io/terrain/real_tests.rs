@@ -21,7 +21,7 @@ fn tile(name: &str) -> Tile {
     let path: &PathBuf = path.iter().find(|path| path.exists()).unwrap();
     let name = path.file_name().unwrap().to_str().unwrap();
     let (id, packing) = super::name::parse(name).unwrap().unwrap();
-    super::read::read_tile(path, id, packing).unwrap()
+    super::read::read_tile(path, id, packing, None).unwrap()
 }
 
 fn point(lat: f64, lon: f64) -> GeoPoint {
@@ -163,7 +163,8 @@ fn real_bad_files_are_refused() {
     for name in ["sample-srtm-100kb.hgt", "sample-srtm-1mb.hgt"] {
         let path: &Path = &folder.join(name);
         let size = path.metadata().unwrap().len();
-        let error = super::read::read_tile(path, id, super::name::Packing::Plain).unwrap_err();
+        let error =
+            super::read::read_tile(path, id, super::name::Packing::Plain, None).unwrap_err();
         assert!(matches!(&error, HgtError::Size { source, .. } if source.found_bytes == size));
     }
 }

@@ -115,6 +115,13 @@ impl TerrainStack {
         Self { ground, ..self }
     }
 
+    /// Says between which latitudes positions will be asked for, see [`TileDirectory::expect`].
+    pub fn expect(&self, lat_deg: [f64; 2]) {
+        if let Some(ground) = &self.ground {
+            ground.tiles().expect(lat_deg);
+        }
+    }
+
     /// Decodes every tile once, see [`TileDirectory::check`].
     ///
     /// # Errors

@@ -177,8 +177,8 @@ impl TileDirectory {
     }
 
     /// The square around a position: that of the owner, or of a neighbour across an edge the
-    /// position lies on.
-    fn cell(&self, lat_deg: f64, lon_deg: f64) -> Cell {
+    /// position lies on; with the posts that positions between two latitudes need there.
+    fn cell(&self, lat_deg: f64, lon_deg: f64, [low_deg, high_deg]: [f64; 2]) -> Cell {
         let (south_deg, west_deg) = (floor(lat_deg), floor(lon_deg));
         let (on_south, on_west) = (south_deg == lat_deg, west_deg == lon_deg);
         let squares = [
@@ -192,7 +192,8 @@ impl TileDirectory {
             let Some(id) = TileId::containing(south_deg, west_deg) else {
                 continue;
             };
-            if let Some(tile) = self.tile(id) {
+            let latitudes = [low_deg - south_deg, high_deg - south_deg];
+            if let Some(tile) = self.tile(id, latitudes) {
                 return Cell {
                     south_deg,
                     west_deg,
@@ -286,7 +287,13 @@ impl TileDirectory {
 
     /// Square under the position after `done` others; possibly that of a neighbour.
     fn under(&self, curve: &Curve, done: usize, hint: Option<&Under>) -> Option<Under> {
-        if let Some(same) = hint.filter(|under| surrounds(under.corner_deg, curve)) {
+        let bounds_deg = curve.bounds_deg();
+        let lat_bounds_deg = bounds_deg[0];
+        let suits = |under: &&Under| {
+            let latitudes = lat_bounds_deg.map(|lat_deg| lat_deg - under.corner_deg[0]);
+            surrounds(under.corner_deg, bounds_deg) && under.tile.holds(latitudes)
+        };
+        if let Some(same) = hint.filter(suits) {
             return Some(Under {
                 tile: Arc::clone(&same.tile),
                 corner_deg: same.corner_deg,
@@ -294,13 +301,13 @@ impl TileDirectory {
             });
         }
         let [lat_deg, lon_deg] = curve.position(1 + done);
-        let cell = self.cell(lat_deg, lon_deg);
+        let cell = self.cell(lat_deg, lon_deg, lat_bounds_deg);
         let corner_deg = [cell.south_deg, cell.west_deg];
         let (_, tile) = cell.tile?;
         Some(Under {
             tile,
             corner_deg,
-            is_around: surrounds(corner_deg, curve),
+            is_around: surrounds(corner_deg, bounds_deg),
         })
     }
 }
@@ -310,8 +317,12 @@ impl Terrain for TileDirectory {
         let samples = lat_deg.len().min(lon_deg.len()).min(elevation_msl_m.len());
         let mut used = TerrainUse::default();
         let mut start = 0;
+        let ordered = |[low, high]: [f64; 2], lat: &f64| [low.min(*lat), high.max(*lat)];
+        let lat_bounds_deg = lat_deg[..samples]
+            .iter()
+            .fold([f64::INFINITY, f64::NEG_INFINITY], ordered);
         while start < samples {
-            let cell = self.cell(lat_deg[start], lon_deg[start]);
+            let cell = self.cell(lat_deg[start], lon_deg[start], lat_bounds_deg);
             let (lat, lon) = (&lat_deg[start..samples], &lon_deg[start..samples]);
             let elevation = &mut elevation_msl_m[start..samples];
             let Some((id, tile)) = cell.tile else {
@@ -364,7 +375,8 @@ impl Terrain for TileDirectory {
     }
 
     fn resolution_arcsec(&self, at: GeoPoint) -> Option<f64> {
-        let (_, tile) = self.cell(at.lat_deg(), at.lon_deg()).tile?;
+        let lat_deg = at.lat_deg();
+        let (_, tile) = self.cell(lat_deg, at.lon_deg(), [lat_deg; 2]).tile?;
         Some(tile.resolution().arcsec())
     }
 

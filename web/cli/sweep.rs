@@ -20,6 +20,7 @@ use super::output::{self, Output};
 use super::run::interrupts;
 use super::sweep_tables;
 use groundwave::serve::Failure;
+use groundwave::serve::fetch::latitudes_of;
 use groundwave::serve::simulation::{load, prepare_nodes};
 use groundwave::serve::terrain::{OpenTerrain, REMEDY, TerrainOptions};
 
@@ -254,6 +255,9 @@ impl Sweep {
             return Err(Failure::Input(format!("{}: {message}", path.display())));
         };
         let ground = self.shared.ground.for_scenario(&scenario)?;
+        if let Some(lat_deg) = latitudes_of(&scenario) {
+            ground.expect(lat_deg);
+        }
         let mut plan = self.plan_sites(path, &scenario, &coverage, &ground)?;
         if self.dry_run {
             return Ok((plan, ground, coverage.maps));

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::thread;
 
@@ -82,19 +83,25 @@ impl Tile {
         let side = resolution.side();
         let mut pairs = vec![[0; 2]; side * (side - 1)];
         let extremes = decode_rows(source, side, &mut pairs)?;
-        Ok(extremes.map(|extremes| Self::new(resolution, pairs, extremes)))
+        let rows = resolution.rows();
+        Ok(extremes.map(|extremes| Self::new(resolution, rows, pairs, extremes)))
     }
 
-    /// The same of a plain file, whose bands of rows are decoded side by side; what comes after the last
-    /// post is not read.
+    /// Some rows of a plain file, whose bands are decoded side by side; nothing else is read, and no
+    /// memory is taken for it.
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn decode_file(file: &File, resolution: Resolution) -> io::Result<Option<Self>> {
+    pub fn decode_file(
+        file: &File,
+        resolution: Resolution,
+        rows: Range<usize>,
+    ) -> io::Result<Option<Self>> {
         let side = resolution.side();
+        // Zeros take no memory until they are written.
         let mut pairs = vec![[0; 2]; side * (side - 1)];
         let bands = rayon::current_num_threads().min(BANDS_MAX);
-        let rows = (side - 1).div_ceil(bands);
+        let height = rows.len().div_ceil(bands).max(1);
         let decode = |(first, band): (usize, &mut [[i16; 2]])| {
             let at = (2 * side * first) as u64;
             let mut source = BufReader::with_capacity(1 << 16, Section { file, at });
@@ -102,7 +109,10 @@ impl Tile {
         };
         // No jobs of a pool: while one waits for others it may take one that waits for this tile.
         let bands = thread::scope(|scope| {
-            let bands = (0..).step_by(rows).zip(pairs.chunks_mut(rows * side));
+            let held = &mut pairs[rows.start * side..rows.end * side];
+            let bands = (rows.start..)
+                .step_by(height)
+                .zip(held.chunks_mut(height * side));
             let bands: Vec<_> = bands
                 .map(|band| scope.spawn(move || decode(band)))
                 .collect();
@@ -114,12 +124,19 @@ impl Tile {
         });
         let join = |one: Extremes, other: Extremes| (one.0.max(other.0), one.1 | other.1);
         let extremes = bands?.map(|bands| bands.into_iter().fold((0, false), join));
-        Ok(extremes.map(|extremes| Self::new(resolution, pairs, extremes)))
+        Ok(extremes.map(|extremes| Self::new(resolution, rows, pairs, extremes)))
     }
 
-    fn new(resolution: Resolution, pairs: Vec<[i16; 2]>, (greatest, has_voids): Extremes) -> Self {
+    fn new(
+        resolution: Resolution,
+        rows: Range<usize>,
+        pairs: Vec<[i16; 2]>,
+        (greatest, has_voids): Extremes,
+    ) -> Self {
         Self {
             resolution,
+            held: resolution.held_by(&rows),
+            rows,
             has_voids,
             greatest_m: f64::from(greatest),
             kind: HeightKind::SRTM,

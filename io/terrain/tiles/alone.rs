@@ -4,9 +4,9 @@ use super::super::hgt::Reading;
 use super::*;
 
 impl Slot {
-    /// Decodes the file.
-    pub(super) fn read(&self, id: TileId) -> Result<Tile, HgtError> {
-        let tile = read_tile(&self.path, id, self.packing)?;
+    /// Decodes the file, see [`read_tile`].
+    pub(super) fn read(&self, id: TileId, latitudes: Option<[f64; 2]>) -> Result<Tile, HgtError> {
+        let tile = read_tile(&self.path, id, self.packing, latitudes)?;
         Ok(tile.of_kind(self.kind))
     }
 
@@ -38,7 +38,7 @@ impl TileDirectory {
         lon_deg: f64,
         posts: Posts,
     ) -> Option<Reading> {
-        let cell = self.cell(lat_deg, lon_deg);
+        let cell = self.cell(lat_deg, lon_deg, [lat_deg; 2]);
         let (_, tile) = cell.tile?;
         let (north, east) = (lat_deg - cell.south_deg, lon_deg - cell.west_deg);
         if posts == Posts::Nearest {
@@ -71,7 +71,7 @@ impl TileDirectory {
 
     /// Notes that the tile of a position supplied a height.
     pub(in super::super) fn note(&self, lat_deg: f64, lon_deg: f64, used: &mut TerrainUse) {
-        if let Some((id, tile)) = self.cell(lat_deg, lon_deg).tile {
+        if let Some((id, tile)) = self.cell(lat_deg, lon_deg, [lat_deg; 2]).tile {
             self.note_use(id);
             used.note(id, tile.resolution().arcsec(), tile.kind());
         }

@@ -8,7 +8,7 @@
 
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 use std::time::SystemTime;
 
 use groundwave_systems::terrain::TileId;
@@ -47,6 +47,8 @@ struct FileState {
 #[derive(Debug)]
 pub(super) struct Kept {
     budget_bytes: u64,
+    /// Latitudes between which positions are expected, deg.
+    expected_deg: OnceLock<[f64; 2]>,
     /// Number of tiles decoded so far.
     decoded: AtomicU64,
     tiles: Mutex<Tiles>,
@@ -64,6 +66,7 @@ impl Default for Kept {
     fn default() -> Self {
         Self {
             budget_bytes: u64::MAX,
+            expected_deg: OnceLock::new(),
             decoded: AtomicU64::new(0),
             tiles: Mutex::default(),
         }
@@ -71,10 +74,11 @@ impl Default for Kept {
 }
 
 impl Slot {
-    /// The tile, if it is kept.
-    fn kept(&self, decoded: u64) -> Option<Arc<Tile>> {
+    /// The tile, if the posts between these latitudes are kept.
+    fn kept(&self, decoded: u64, latitudes: [f64; 2]) -> Option<Arc<Tile>> {
         let held = self.held.tile.read();
-        let tile = held.unwrap_or_else(PoisonError::into_inner).clone()?;
+        let held = held.unwrap_or_else(PoisonError::into_inner);
+        let tile = held.as_ref().filter(|tile| tile.holds(latitudes))?.clone();
         let now = 2 * decoded + 1;
         if self.held.used.load(Ordering::Relaxed) != now {
             self.held.used.store(now, Ordering::Relaxed);
@@ -89,7 +93,7 @@ impl Slot {
     }
 
     /// Decodes the file; again only as long as it is the same.
-    fn read_same(&self, id: TileId) -> Result<Tile, HgtError> {
+    fn read_same(&self, id: TileId, latitudes: Option<[f64; 2]>) -> Result<Tile, HgtError> {
         // Of a file that is not there, reading tells.
         let file = fs::metadata(&self.path).ok().map(|found| FileState {
             bytes: found.len(),
@@ -101,7 +105,7 @@ impl Slot {
             let path = self.path.clone();
             return Err(HgtError::Changed { path });
         }
-        let tile = self.read(id)?;
+        let tile = self.read(id, latitudes)?;
         if let Some(file) = file {
             let resolution = tile.resolution();
             let _ = self.facts.set(Facts { resolution, file });
@@ -132,24 +136,47 @@ impl TileDirectory {
         tiles.unwrap_or_else(PoisonError::into_inner).bytes
     }
 
-    /// The tile, decoded now if it is not kept; `None` when it is absent or damaged.
-    pub(super) fn tile(&self, id: TileId) -> Option<Arc<Tile>> {
+    /// Says between which latitudes positions will be asked for, deg; the first to say so counts. Of plain
+    /// files only the rows between them are decoded, and all once a position lies elsewhere.
+    pub fn expect(&self, lat_deg: [f64; 2]) {
+        let _ = self.kept.expected_deg.set(lat_deg);
+    }
+
+    /// The tile with the posts between two fractions of the way from its southern to its northern edge,
+    /// decoded now if they are not kept; `None` when it is absent or damaged.
+    pub(super) fn tile(&self, id: TileId, latitudes: [f64; 2]) -> Option<Arc<Tile>> {
         let slot = self.tiles.get(&id)?;
-        let found = slot.kept(self.kept.decoded.load(Ordering::Relaxed));
-        found.or_else(|| self.decode(id, slot))
+        let found = slot.kept(self.kept.decoded.load(Ordering::Relaxed), latitudes);
+        found.or_else(|| self.decode(id, slot, latitudes))
+    }
+
+    /// The rows to be decoded of a tile, as latitudes: those expected where they are enough; else all.
+    fn expected(&self, id: TileId, [low, high]: [f64; 2]) -> Option<[f64; 2]> {
+        let expected_deg = self.kept.expected_deg.get()?;
+        let [south, north] = expected_deg.map(|lat_deg| lat_deg - f64::from(id.south_deg()));
+        (south <= low.max(0.0) && high.min(1.0) <= north).then_some([south, north])
     }
 
     #[cold]
-    fn decode(&self, id: TileId, slot: &Slot) -> Option<Arc<Tile>> {
-        let held = slot.held.tile.write();
-        let mut held = held.unwrap_or_else(PoisonError::into_inner);
-        if held.is_some() {
-            return held.clone();
-        }
+    fn decode(&self, id: TileId, slot: &Slot, latitudes: [f64; 2]) -> Option<Arc<Tile>> {
+        let mut held = loop {
+            let held = slot.held.tile.write();
+            let mut held = held.unwrap_or_else(PoisonError::into_inner);
+            match &*held {
+                Some(tile) if tile.holds(latitudes) => return Some(Arc::clone(tile)),
+                // Too few of its rows. Who evicts tiles waits for this lock.
+                Some(_) => {
+                    *held = None;
+                    drop(held);
+                    self.forget(id);
+                }
+                None => break held,
+            }
+        };
         if slot.fault.get().is_some() {
             return None;
         }
-        if let Some(tile) = slot.still_read() {
+        if let Some(tile) = slot.still_read().filter(|tile| tile.holds(latitudes)) {
             *held = Some(Arc::clone(&tile));
             drop(held);
             let bytes = tile.memory_bytes();
@@ -158,10 +185,11 @@ impl TileDirectory {
             return Some(tile);
         }
         let claimed = slot.claimed(id).unwrap_or(Resolution::OneArcSecond);
-        // Every post but those at an edge is kept twice.
-        let reserved = 2 * claimed.bytes();
+        let expected = self.expected(id, latitudes);
+        let rows = expected.map_or_else(|| claimed.rows(), |around| claimed.rows_around(around));
+        let reserved = claimed.memory_bytes(&rows);
         self.reserve(reserved);
-        let tile = match slot.read_same(id) {
+        let tile = match slot.read_same(id, expected) {
             Ok(tile) => Arc::new(tile),
             Err(error) => {
                 warn!(target: FAULT_TARGET, %error, tile = %id, "terrain tile counts as missing");
@@ -176,6 +204,16 @@ impl TileDirectory {
         drop(held);
         self.settle(reserved, Some((id, tile.memory_bytes())));
         Some(tile)
+    }
+
+    /// Forgets a tile of which too little is kept.
+    fn forget(&self, id: TileId) {
+        let tiles = self.kept.tiles.lock();
+        let mut tiles = tiles.unwrap_or_else(PoisonError::into_inner);
+        if let Some(place) = tiles.kept.iter().position(|(held, _)| *held == id) {
+            let (_, freed) = tiles.kept.remove(place);
+            tiles.bytes -= freed;
+        }
     }
 
     /// Evicts tiles until one that is being decoded fits the budget.
@@ -228,7 +266,7 @@ impl TileDirectory {
         if let Some(digest) = slot.digest.get() {
             return Some(digest.clone());
         }
-        let tile = self.tile(id)?;
+        let tile = self.tile(id, [0.0, 1.0])?;
         Some(slot.digest.get_or_init(|| tile.digest()).clone())
     }
 
@@ -250,7 +288,7 @@ impl TileDirectory {
             match (slot.fault.get(), slot.facts.get()) {
                 (Some(error), _) => return Err(error.clone()),
                 (None, Some(_)) => {}
-                (None, None) => drop(slot.read(*id)?),
+                (None, None) => drop(slot.read(*id, None)?),
             }
         }
         Ok(())

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::time::Duration;
 
-use groundwave_systems::terrain::{GeoPoint, Terrain, sample_profile};
+use groundwave_systems::terrain::{GeoPoint, Terrain, TerrainUse, sample_profile};
 
 use super::*;
 
@@ -35,14 +35,9 @@ fn a_budget_changes_no_height() {
     let folder = row_of_tiles(4);
     let open = || TileDirectory::open(folder.path()).unwrap();
     let (all, few) = (open(), open().with_budget(2 * TILE));
-    let at = |lat, lon| GeoPoint::new(lat, lon).unwrap();
     for (from, to) in [(0.1, 3.9), (3.8, 0.2), (1.5, 2.5)] {
-        let profile = |tiles: &TileDirectory| {
-            let found = sample_profile(tiles, at(0.31, from), at(0.72, to), 3000);
-            let heights: Vec<u64> = found.elevation_msl_m.iter().map(|m| m.to_bits()).collect();
-            (heights, found.terrain)
-        };
-        assert_eq!(profile(&all), profile(&few));
+        let ends = [[0.31, from], [0.72, to]];
+        assert_eq!(profile(&all, ends, 3000), profile(&few, ends, 3000));
         assert!(few.kept_bytes() <= 2 * TILE);
     }
     assert_eq!(all.decoded_count(), 4);
@@ -105,14 +100,14 @@ fn an_evicted_tile_that_is_still_read_is_not_decoded_again() {
     let folder = row_of_tiles(2);
     let tiles = TileDirectory::open(folder.path())
         .unwrap()
-        .with_budget(2 * TILE);
+        .with_budget(3 * TILE / 2);
     let id = TileId::new(0, 0).unwrap();
-    let reader = tiles.tile(id).unwrap();
+    let reader = tiles.tile(id, [0.0, 1.0]).unwrap();
     height_m(&tiles, 1);
     assert!(tiles.kept_bytes() <= TILE, "the first was evicted");
-    let again = tiles.tile(id).unwrap();
+    let again = tiles.tile(id, [0.0, 1.0]).unwrap();
     assert!(Arc::ptr_eq(&reader, &again));
-    assert_eq!((tiles.decoded_count(), tiles.kept_bytes()), (2, 2 * TILE));
+    assert_eq!((tiles.decoded_count(), tiles.kept_bytes()), (2, TILE));
     drop((reader, again));
     // Nobody reads it: evicted, it is gone.
     tiles.reserve(2 * TILE);
@@ -160,4 +155,84 @@ fn a_file_that_changed_meanwhile_is_a_fault() {
         "{faults:?}"
     );
     assert!(height_m(&tiles, 1).is_finite());
+}
+
+/// Heights along a path, and tiles that supplied them.
+fn profile(tiles: &TileDirectory, ends: [[f64; 2]; 2], samples: usize) -> (Vec<u64>, TerrainUse) {
+    let [from, to] = ends.map(|[lat, lon]| GeoPoint::new(lat, lon).unwrap());
+    let found = sample_profile(tiles, from, to, samples);
+    let heights = found.elevation_msl_m.iter().map(|m| m.to_bits()).collect();
+    (heights, found.terrain)
+}
+
+#[test]
+fn rows_that_are_expected_are_enough_and_all_come_when_others_are_asked_for() {
+    let folder = row_of_tiles(2);
+    let open = || TileDirectory::open(folder.path()).unwrap();
+    let (all, some) = (open(), open());
+    some.expect([0.3, 0.5]);
+    let within = [
+        [[0.3, 0.2], [0.5, 0.9]],
+        [[0.49, 0.1], [0.49, 0.8]],
+        [[0.4, 0.7], [0.35, 1.6]],
+        [[0.45, 1.9], [0.3, 1.2]],
+    ];
+    for ends in within {
+        assert_eq!(profile(&some, ends, 701), profile(&all, ends, 701));
+    }
+    assert_eq!((some.decoded_count(), some.faults().len()), (2, 0));
+    let few = some.kept_bytes();
+    assert!((2 * TILE / 5..2 * TILE / 4).contains(&few), "{few}");
+    // Beyond, in the first tile alone; and over both.
+    let beyond = [[0.45, 0.2], [0.9, 0.3]];
+    assert_eq!(profile(&some, beyond, 701), profile(&all, beyond, 701));
+    assert_eq!(some.decoded_count(), 3);
+    assert_eq!(some.kept_bytes(), TILE + few / 2);
+    let sample = |tiles: &TileDirectory| {
+        let mut height_m = [f64::NAN; 4];
+        let lat_deg = [0.4, 0.299, 0.4, 1.0];
+        tiles.sample(&lat_deg, &[1.5, 1.5, 1.6, 1.0], &mut height_m);
+        height_m
+    };
+    assert_eq!(sample(&some), sample(&all));
+    assert_eq!((some.decoded_count(), some.kept_bytes()), (4, 2 * TILE));
+    assert_eq!(some.files(), all.files());
+}
+
+#[test]
+fn digests_are_those_of_whole_files() {
+    let folder = row_of_tiles(1);
+    let open = || TileDirectory::open(folder.path()).unwrap();
+    let (all, some) = (open(), open());
+    some.expect([0.36, 0.38]);
+    assert_eq!(height_m(&some, 0), height_m(&all, 0));
+    assert_eq!(some.files(), all.files());
+}
+
+#[test]
+fn threads_that_ask_for_all_rows_and_for_some_see_the_same_ground() {
+    let folder = row_of_tiles(2);
+    let open = || TileDirectory::open(folder.path()).unwrap();
+    let all = open();
+    let ends = |turn: u32| {
+        let tile = f64::from(turn % 2);
+        let north = if turn % 5 == 4 { 0.9 } else { 0.48 };
+        [[0.31, tile + 0.2], [north, tile + 0.4]]
+    };
+    let expected: Vec<_> = (0..10).map(|turn| profile(&all, ends(turn), 99)).collect();
+    for budget in [u64::MAX, TILE, 3 * TILE / 2] {
+        let some = &open().with_budget(budget);
+        some.expect([0.3, 0.5]);
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let expected = &expected;
+                scope.spawn(move || {
+                    for turn in (0..30).map(|turn| (thread + turn * (thread + 1)) % 10) {
+                        assert_eq!(profile(some, ends(turn), 99), expected[turn as usize]);
+                    }
+                });
+            }
+        });
+        assert!(some.kept_bytes() <= budget, "{budget}");
+    }
 }

@@ -259,6 +259,14 @@ impl OpenTerrain {
         stack.map_or_else(Vec::new, |stack| stack.supplying())
     }
 
+    /// Says between which latitudes positions will be asked for, deg, so that no more of tiles needs to be
+    /// decoded.
+    pub fn expect(&self, lat_deg: [f64; 2]) {
+        if let Some(stack) = &self.stack {
+            stack.expect(lat_deg);
+        }
+    }
+
     /// Folders of its tiles, for messages.
     fn folders(&self) -> String {
         let folders = self
