@@ -19,8 +19,13 @@ use super::super::read::HgtError;
 use super::{FAULT_TARGET, Slot, TileDirectory};
 
 /// A decoded tile, while it is kept.
+///
+/// Locks are taken in this order: that of decoding, [`Kept::tiles`], those of tiles, which nobody keeps
+/// for longer than a clone takes.
 #[derive(Debug, Default)]
 pub(super) struct Held {
+    /// Locked by who decodes the tile, until it is among the tiles in memory.
+    decoding: Mutex<()>,
     tile: RwLock<Option<Arc<Tile>>>,
     /// The same after it was evicted, while somebody still reads it.
     evicted: Mutex<Weak<Tile>>,
@@ -84,6 +89,12 @@ impl Slot {
             self.held.used.store(now, Ordering::Relaxed);
         }
         Some(tile)
+    }
+
+    /// Keeps a tile.
+    fn hold(&self, tile: &Arc<Tile>) {
+        let held = self.held.tile.write();
+        *held.unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(tile));
     }
 
     /// The tile, if it was evicted while somebody read it: decoded again it would be there twice.
@@ -159,28 +170,20 @@ impl TileDirectory {
 
     #[cold]
     fn decode(&self, id: TileId, slot: &Slot, latitudes: [f64; 2]) -> Option<Arc<Tile>> {
-        let mut held = loop {
-            let held = slot.held.tile.write();
-            let mut held = held.unwrap_or_else(PoisonError::into_inner);
-            match &*held {
-                Some(tile) if tile.holds(latitudes) => return Some(Arc::clone(tile)),
-                // Too few of its rows. Who evicts tiles waits for this lock.
-                Some(_) => {
-                    *held = None;
-                    drop(held);
-                    self.forget(id);
-                }
-                None => break held,
-            }
-        };
+        let decoding = slot.held.decoding.lock();
+        let _decoding = decoding.unwrap_or_else(PoisonError::into_inner);
+        let decoded = self.kept.decoded.load(Ordering::Relaxed);
+        if let Some(tile) = slot.kept(decoded, latitudes) {
+            return Some(tile);
+        }
         if slot.fault.get().is_some() {
             return None;
         }
+        self.forget(id, slot);
         if let Some(tile) = slot.still_read().filter(|tile| tile.holds(latitudes)) {
-            *held = Some(Arc::clone(&tile));
-            drop(held);
             let bytes = tile.memory_bytes();
             self.reserve(bytes);
+            slot.hold(&tile);
             self.settle(bytes, Some((id, bytes)));
             return Some(tile);
         }
@@ -200,19 +203,20 @@ impl TileDirectory {
         };
         let decoded = 1 + self.kept.decoded.fetch_add(1, Ordering::Relaxed);
         slot.held.used.store(2 * decoded, Ordering::Relaxed);
-        *held = Some(Arc::clone(&tile));
-        drop(held);
+        slot.hold(&tile);
         self.settle(reserved, Some((id, tile.memory_bytes())));
         Some(tile)
     }
 
-    /// Forgets a tile of which too little is kept.
-    fn forget(&self, id: TileId) {
+    /// Forgets a tile of which too few rows are kept; it is being decoded.
+    fn forget(&self, id: TileId, slot: &Slot) {
         let tiles = self.kept.tiles.lock();
         let mut tiles = tiles.unwrap_or_else(PoisonError::into_inner);
         if let Some(place) = tiles.kept.iter().position(|(held, _)| *held == id) {
             let (_, freed) = tiles.kept.remove(place);
             tiles.bytes -= freed;
+            let held = slot.held.tile.write();
+            *held.unwrap_or_else(PoisonError::into_inner) = None;
         }
     }
 
@@ -250,7 +254,6 @@ impl TileDirectory {
             let (id, freed) = tiles.kept.remove(oldest);
             tiles.bytes -= freed;
             if let Some(slot) = self.tiles.get(&id) {
-                // Locked for no longer than a clone takes: a tile that is being decoded is not in the list.
                 let held = slot.held.tile.write();
                 let mut held = held.unwrap_or_else(PoisonError::into_inner);
                 let evicted = slot.held.evicted.lock();
