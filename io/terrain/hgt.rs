@@ -72,6 +72,15 @@ impl Tile {
         !outside
     }
 
+    /// Number of leading latitudes, deg, that need no other rows in a tile with this southern edge.
+    fn held_run(&self, south_deg: f64, lat_deg: &[f64]) -> usize {
+        if self.rows == self.resolution.rows() {
+            return lat_deg.len();
+        }
+        let is_held = |lat_deg: &&f64| self.holds([**lat_deg - south_deg; 2]);
+        lat_deg.iter().take_while(is_held).count()
+    }
+
     /// Kind of the heights.
     #[must_use]
     pub fn kind(&self) -> HeightKind {
@@ -134,7 +143,7 @@ impl Tile {
 
     /// Bilinear heights (m) of the leading positions that lie on this tile, whose south-west
     /// corner is (`south_deg`, `west_deg`) and which owns its southern and western edge; NaN
-    /// where [`Tile::bilinear`] gives NaN. Stops at the first position elsewhere. The slices have
+    /// where [`Tile::bilinear`] gives NaN. Stops at the first position elsewhere or not held. The slices have
     /// one length.
     pub fn bilinear_run(
         &self,
@@ -143,6 +152,9 @@ impl Tile {
         lon_deg: &[f64],
         elevation_msl_m: &mut [f64],
     ) -> Run {
+        let lat_deg = &lat_deg[..self.held_run(south_deg, lat_deg)];
+        let lon_deg = &lon_deg[..lat_deg.len()];
+        let elevation_msl_m = &mut elevation_msl_m[..lat_deg.len()];
         let square = self.square_at([south_deg, west_deg]);
         let mut run = Run::default();
         while run.positions < lat_deg.len() {

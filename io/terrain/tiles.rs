@@ -317,12 +317,8 @@ impl Terrain for TileDirectory {
         let samples = lat_deg.len().min(lon_deg.len()).min(elevation_msl_m.len());
         let mut used = TerrainUse::default();
         let mut start = 0;
-        let ordered = |[low, high]: [f64; 2], lat: &f64| [low.min(*lat), high.max(*lat)];
-        let lat_bounds_deg = lat_deg[..samples]
-            .iter()
-            .fold([f64::INFINITY, f64::NEG_INFINITY], ordered);
         while start < samples {
-            let cell = self.cell(lat_deg[start], lon_deg[start], lat_bounds_deg);
+            let cell = self.cell(lat_deg[start], lon_deg[start], [lat_deg[start]; 2]);
             let (lat, lon) = (&lat_deg[start..samples], &lon_deg[start..samples]);
             let elevation = &mut elevation_msl_m[start..samples];
             let Some((id, tile)) = cell.tile else {

@@ -15,6 +15,7 @@ use groundwave_systems::terrain::TileId;
 use tracing::warn;
 
 use super::super::hgt::{Resolution, Tile};
+use super::super::name::Packing;
 use super::super::read::HgtError;
 use super::{FAULT_TARGET, Slot, TileDirectory};
 
@@ -188,7 +189,8 @@ impl TileDirectory {
             return Some(tile);
         }
         let claimed = slot.claimed(id).unwrap_or(Resolution::OneArcSecond);
-        let expected = self.expected(id, latitudes);
+        let is_plain = slot.packing == Packing::Plain;
+        let expected = self.expected(id, latitudes).filter(|_| is_plain);
         let rows = expected.map_or_else(|| claimed.rows(), |around| claimed.rows_around(around));
         let reserved = claimed.memory_bytes(&rows);
         self.reserve(reserved);
