@@ -132,6 +132,15 @@ impl Plan {
         self.sites.iter().map(around).collect()
     }
 
+    /// Latitudes between which all paths lie, deg.
+    #[must_use]
+    pub fn latitudes_deg(&self) -> [f64; 2] {
+        let join = |[south, north]: [f64; 2], area: Area| {
+            [south.min(area.south_deg), north.max(area.north_deg)]
+        };
+        self.areas().into_iter().fold([90.0, -90.0], join)
+    }
+
     /// Files of terrain, of these, that paths from the sites to their cells may cross.
     #[must_use]
     pub fn files_near(&self, files: Vec<Supplying>) -> Vec<Supplying> {

@@ -20,7 +20,6 @@ use super::output::{self, Output};
 use super::run::interrupts;
 use super::sweep_tables;
 use groundwave::serve::Failure;
-use groundwave::serve::fetch::latitudes_of;
 use groundwave::serve::simulation::{load, prepare_nodes};
 use groundwave::serve::terrain::{OpenTerrain, REMEDY, TerrainOptions};
 
@@ -255,23 +254,15 @@ impl Sweep {
             return Err(Failure::Input(format!("{}: {message}", path.display())));
         };
         let ground = self.shared.ground.for_scenario(&scenario)?;
-        if let Some(lat_deg) = latitudes_of(&scenario) {
-            ground.expect(lat_deg);
-        }
         let mut plan = self.plan_sites(path, &scenario, &coverage, &ground)?;
         if self.dry_run {
             return Ok((plan, ground, coverage.maps));
         }
-        // In parallel: hashing the tiles takes as long as decoding those at the sites.
-        let (terrain, checked) = std::thread::scope(|scope| {
-            let terrain = scope.spawn(|| ground.identity(&plan));
-            // A site that cannot be evaluated is refused before the folder is created: a rejected sweep
-            // leaves nothing behind.
-            let checked = check_sites(&plan, &*ground.terrain).map_err(Failure::Input);
-            let terrain = terrain.join();
-            let terrain = terrain.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            (terrain, checked)
-        });
+        ground.expect(plan.latitudes_deg());
+        // In parallel: hashing the tiles takes as long as decoding those at the sites. A site that cannot be
+        // evaluated is refused before the folder is created: a rejected sweep leaves nothing behind.
+        let check = || check_sites(&plan, &*ground.terrain).map_err(Failure::Input);
+        let (terrain, checked) = rayon::join(|| ground.identity(&plan), check);
         checked?;
         plan.terrain = terrain?;
         Ok((plan, ground, coverage.maps))

@@ -146,44 +146,20 @@ pub fn squares_of(scenario: &Scenario) -> Result<Vec<TileId>, Failure> {
             squares.push(name.parse().map_err(Failure::input)?);
         }
     }
-    let positions = positions_of(scenario);
-    let radius_m = radius_of(scenario);
+    let mut positions = Vec::new();
+    for record in &scenario.records {
+        add_positions(&record.body, &mut positions);
+    }
+    let radius_m = scenario
+        .coverage
+        .as_ref()
+        .map_or(0.0, |coverage| coverage.radius_m);
     // Paths between nodes cross what lies between.
     squares.extend(squares_between(&positions)?);
     squares.extend(squares_around(&positions, radius_m.max(ROOM_M)).ok_or_else(too_large)?);
     squares.sort_unstable();
     squares.dedup();
     Ok(squares)
-}
-
-/// Latitudes between which a scenario has nodes and coverages, deg; none without nodes.
-#[must_use]
-pub fn latitudes_of(scenario: &Scenario) -> Option<[f64; 2]> {
-    /// Metres of a degree of latitude, at least.
-    const DEGREE_M: f64 = 110_500.0;
-    /// Posts around a sample, and cells beyond the radius, deg.
-    const BEYOND_DEG: f64 = 0.02;
-    let room_deg = radius_of(scenario) / DEGREE_M + BEYOND_DEG;
-    let positions = positions_of(scenario);
-    let lat_deg = || positions.iter().map(|at| at.lat_deg());
-    let south_deg = lat_deg().reduce(f64::min)?;
-    let north_deg = lat_deg().reduce(f64::max)?;
-    Some([south_deg - room_deg, north_deg + room_deg])
-}
-
-/// Positions of a scenario.
-fn positions_of(scenario: &Scenario) -> Vec<GeoPoint> {
-    let mut positions = Vec::new();
-    for record in &scenario.records {
-        add_positions(&record.body, &mut positions);
-    }
-    positions
-}
-
-/// Radius of a scenario's coverages, m; 0 without any.
-fn radius_of(scenario: &Scenario) -> f64 {
-    let coverage = scenario.coverage.as_ref();
-    coverage.map_or(0.0, |coverage| coverage.radius_m)
 }
 
 /// Adds every position in a command.

@@ -79,6 +79,7 @@ impl TerrainOptions {
     /// When input is invalid or the machine fails.
     pub fn for_sweep(&self, plan: &Plan, found: &TerrainFiles) -> Result<OpenTerrain, Failure> {
         let ground = self.open_for_sweep(&plan.terrain, found)?;
+        ground.expect(plan.latitudes_deg());
         if ground.identity(plan)? != plan.terrain {
             let what =
                 "the terrain differs from that of the sweep plan; name its folder with --srtm-dir";
