@@ -137,12 +137,23 @@ fn executors_fetch_the_tiles_near_their_units_and_no_others() {
     let executor = mesh.executor_with(&store, &["--work-dir", &work]);
     let mut driver = mesh.drive("near");
     mesh.check(&mut driver, "near");
-    assert_eq!(files(&mesh.path("store/terrain")).len(), 3);
-    let log = executor.log();
-    let fetched = |name: &str| log.matches(&format!("tile=\"{name}.hgt\"")).count();
-    let counts = ["N10E020", "N10E022", "N10E030"].map(fetched);
-    assert_eq!(counts, [1, 1, 0], "{log}");
+    // The driver puts no other there.
+    assert_eq!(files(&mesh.path("store/terrain")).len(), 2);
     assert_eq!(files(&mesh.path("work/terrain")).len(), 2);
+    let log = executor.log();
+    let fetched = |name: &str| {
+        let message = format!("tile=\"{name}.hgt\"");
+        log.match_indices(&message).map(|(at, _)| at).collect()
+    };
+    let [west, east, far]: [Vec<usize>; 3] = ["N10E020", "N10E022", "N10E030"].map(fetched);
+    assert_eq!(
+        (west.len(), east.len(), far.len()),
+        (1, 1, 0),
+        "each tile once: {log}"
+    );
+    // Units of one site are made before the tile of the other is fetched.
+    let between = west[0].min(east[0])..west[0].max(east[0]);
+    assert!(log[between].contains("unit made"), "{log}");
 }
 
 #[needs(terrain)]

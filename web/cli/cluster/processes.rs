@@ -86,7 +86,7 @@ fn open(plan: &Plan, tiles: &Path, memory_mb: Option<u64>) -> Result<Box<dyn Gro
         memory_mb,
         ..TerrainOptions::default()
     };
-    let opened = options.open_for_sweep(&plan.terrain, &TerrainFiles::default());
+    let opened = options.open_for_sweep(plan, &TerrainFiles::default());
     let opened = opened.map_err(|failure| failure.message().to_owned())?;
     Ok(Box::new(Opened(opened)))
 }

@@ -78,8 +78,7 @@ impl TerrainOptions {
     /// # Errors
     /// When input is invalid or the machine fails.
     pub fn for_sweep(&self, plan: &Plan, found: &TerrainFiles) -> Result<OpenTerrain, Failure> {
-        let ground = self.open_for_sweep(&plan.terrain, found)?;
-        ground.expect(plan.latitudes_deg());
+        let ground = self.open_for_sweep(plan, found)?;
         if ground.identity(plan)? != plan.terrain {
             let what =
                 "the terrain differs from that of the sweep plan; name its folder with --srtm-dir";
@@ -94,28 +93,29 @@ impl TerrainOptions {
     /// When input is invalid or the machine fails.
     pub fn open_for_sweep(
         &self,
-        identity: &BTreeMap<String, String>,
+        plan: &Plan,
         found: &TerrainFiles,
     ) -> Result<OpenTerrain, Failure> {
+        let identity = &plan.terrain;
         let mut options = self.clone();
         options.flat_earth |= identity.contains_key(FLAT_EARTH);
-        Ok(
-            match identity.get("flat_msl_m").map(|height| height.parse()) {
-                Some(Ok(elevation_msl_m)) => flat(elevation_msl_m),
-                Some(Err(_)) => {
-                    return Err(Failure::Input(
-                        "invalid flat_msl_m of the sweep plan: not a number".to_owned(),
-                    ));
-                }
-                None if identity.contains_key(NO_TERRAIN) => open(Sources::default())?,
-                None => {
-                    options.terrain_cache = options.terrain_cache.or(found.cache.clone());
-                    let is_nearest = identity.get(POSTS).is_some_and(|way| way == NEAREST);
-                    let posts = is_nearest.then_some(Posts::Nearest);
-                    options.tiles(found.srtm_dir.as_deref(), found.geoid.as_deref(), posts)?
-                }
-            },
-        )
+        let ground = match identity.get("flat_msl_m").map(|height| height.parse()) {
+            Some(Ok(elevation_msl_m)) => flat(elevation_msl_m),
+            Some(Err(_)) => {
+                return Err(Failure::Input(
+                    "invalid flat_msl_m of the sweep plan: not a number".to_owned(),
+                ));
+            }
+            None if identity.contains_key(NO_TERRAIN) => open(Sources::default())?,
+            None => {
+                options.terrain_cache = options.terrain_cache.or(found.cache.clone());
+                let is_nearest = identity.get(POSTS).is_some_and(|way| way == NEAREST);
+                let posts = is_nearest.then_some(Posts::Nearest);
+                options.tiles(found.srtm_dir.as_deref(), found.geoid.as_deref(), posts)?
+            }
+        };
+        ground.expect(plan.latitudes_deg());
+        Ok(ground)
     }
 }
 
