@@ -12,7 +12,7 @@
 #
 # At 10 km the tile is interpolated to 1"; at 50 km the tiles east and west of N57E011 are copies of it, so that no program skips cells.
 # Signal-Server is in no registry of packages: where SIGNAL_SERVER names the program, it is timed with its
-# map as well, over tiles of 3" (programs are built for one size of tiles).
+# map as well; over tiles of 1" the program of the same name with HD behind it, where there is one.
 #
 # Needs root for apt-get when splat is not installed, python3, cargo, and the Python of `make gis` for
 # the agreement of whole rasters.
@@ -62,12 +62,12 @@ PY
 rounds=${ROUNDS:-1 2 3 4 5}
 modes=${MODES:-whole zstd units}
 
-# Signal-Server over the same tiles, with its map as out.png.
+# signal_server PROGRAM LAT LON RADIUS_KM: Signal-Server over the same tiles, with its map.
 signal_server() {
-    timed "$SIGNAL_SERVER" -sdf "$work/sdf" -lat "$1" -lon "$2" -txh 15 -rxh 3 -f 900 -erp 61 -m -dbm \
-        -rt -200 -pm 1 -rel 50 -conf 50 -terdic 15 -tercon 0.005 -cl 5 -R "$3" -o map
-    # Its exit status does not tell that it found no terrain.
-    [ -s out.png ] || { echo "$SIGNAL_SERVER drew no map" >&2; exit 1; }
+    timed "$1" -sdf "$work/sdf" -lat "$2" -lon "$3" -txh 15 -rxh 3 -f 900 -erp 61 -m -dbm \
+        -rt -200 -pm 1 -rel 50 -conf 50 -terdic 15 -tercon 0.005 -cl 5 -R "$4" -o coverage
+    # Its exit status does not tell that it drew nothing. One version calls its map out.png.
+    [ -s out.png ] || [ -s coverage.ppm ] || { echo "$1 drew no map" >&2; exit 1; }
 }
 
 # median NAME: the run of NAME with the median wall, in $wall and $cpu.
@@ -141,8 +141,9 @@ race() {
                 -o out.ppm
         )
         cat "$work/times" >> "$work/runs-splat"
-        if [ -n "${SIGNAL_SERVER:-}" ] && [ "$arcsec" = 3 ]; then
-            (cd "$folder" && rm -f out.png && signal_server "$lat" "$lon" "$radius")
+        signal=${SIGNAL_SERVER:+$SIGNAL_SERVER$([ "$arcsec" = 3 ] || echo HD)}
+        if [ -n "$signal" ] && { [ "$arcsec" = 3 ] || [ -x "$signal" ]; }; then
+            (cd "$folder" && rm -f out.png coverage.ppm && signal_server "$signal" "$lat" "$lon" "$radius")
             cat "$work/times" >> "$work/runs-signal"
         fi
         for mode in $modes; do
@@ -185,6 +186,16 @@ PY
     (cd "$here" && cargo bench --quiet --bench agreement -- "$folder/loss.ano" "$work/hgt" "$lat" "$lon")
 }
 
+# sdf CONVERT NAME: tile NAME as the others read it.
+sdf() {
+    (cd "$work/sdf" && "$1" "$work/hgt/$2.hgt" > /dev/null 2>&1)
+    # Some versions of Signal-Server join the edges of a tile by "_", and take a missing one for sea.
+    for colons in "$work"/sdf/*:*; do
+        ln -f "$colons" "$work/sdf/$(basename "$colons" | tr : _)"
+    done
+}
+
+# prepare CONVERT FOLDER NAME...: tiles for all programs.
 prepare() {
     rm -rf "$work/hgt" "$work/sdf"
     mkdir -p "$work/sdf"
@@ -193,7 +204,7 @@ prepare() {
     shift 2
     for name in "$@"; do
         tile "$folder" "$name" || return 1
-        (cd "$work/sdf" && "$convert" "$work/hgt/$name.hgt" > /dev/null 2>&1)
+        sdf "$convert" "$name"
     done
 }
 
@@ -206,7 +217,7 @@ else
     race goteborg-20 splat 57.5 11.5 3 20
     for name in N57E010 N57E012; do
         cp "$work/hgt/N57E011.hgt" "$work/hgt/$name.hgt"
-        (cd "$work/sdf" && srtm2sdf "$work/hgt/$name.hgt" > /dev/null 2>&1)
+        sdf srtm2sdf "$name"
     done
     race goteborg-50 splat 57.5 11.5 3 50
     mkdir -p "$work/fine"

@@ -5,14 +5,16 @@
 //! same in the same order as one by one in [`super::hgt`], so the bits are too.
 
 #[cfg(target_arch = "x86_64")]
-#[expect(unsafe_code, reason = "vector loads and gathers by address")]
-mod narrow;
+#[expect(unsafe_code, reason = "blocks and posts by address")]
+mod ring;
 mod track;
 #[cfg(target_arch = "x86_64")]
-#[expect(unsafe_code, reason = "vector loads and gathers by address")]
-mod wide;
+#[expect(unsafe_code, reason = "vector loads by address")]
+mod x86;
 
 pub(super) use track::Track;
+#[cfg(target_arch = "x86_64")]
+use x86::{narrow, wide};
 
 /// The value of a post without a height.
 pub const VOID: i16 = i16::MIN;

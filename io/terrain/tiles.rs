@@ -218,12 +218,13 @@ const TOGETHER: usize = 8;
 /// Positions of a curve that are read before those of the next.
 const STRETCH: usize = 256;
 
-/// A tile under a curve.
+/// A tile under curves that are followed together.
 struct Under {
     tile: Arc<Tile>,
     corner_deg: [f64; 2],
-    /// True if it surrounds the curve.
-    is_around: bool,
+    id: TileId,
+    /// True once it is noted that it supplied a height.
+    is_noted: bool,
 }
 
 /// Progress along a curve.
@@ -231,8 +232,8 @@ struct Under {
 struct Way {
     /// Heights filled.
     done: usize,
-    /// Current square.
-    on: Option<Under>,
+    /// Current square: its place among those under the curves, and whether it surrounds this one.
+    on: Option<(usize, bool)>,
     /// True if nothing has been read of it yet.
     fresh: bool,
     greatest_m: f64,
@@ -241,27 +242,27 @@ struct Way {
 }
 
 impl TileDirectory {
-    /// Follows a curve until `until` heights are filled, or a few more.
-    fn follow(&self, row: &mut CurveRow<'_>, way: &mut Way, until: usize, neighbour: Option<&Way>) {
+    /// Follows a curve until `until` heights are filled, or a few more. `seen` has the tiles under the
+    /// curves followed with it.
+    fn follow(&self, row: &mut CurveRow<'_>, way: &mut Way, until: usize, seen: &mut Vec<Under>) {
         let all = row.elevation_msl_m.len();
         // A short rest would be read one by one.
         let until = if until + 2 * LANES > all { all } else { until };
         while way.done < until && !way.lost {
             if way.on.is_none() {
-                let same = neighbour.and_then(|neighbour| neighbour.on.as_ref());
-                way.on = self.under(&row.curve, way.done, same);
+                way.on = self.under(&row.curve, way.done, seen);
                 way.fresh = true;
             }
-            let Some(under) = &way.on else {
+            let Some((place, is_around)) = way.on else {
                 way.lost = true;
                 return;
             };
+            let under = &mut seen[place];
             let (heights, wanted) = (&mut row.elevation_msl_m[way.done..], until - way.done);
-            let (tile, corner) = (&under.tile, under.corner_deg);
-            let filled = tile.follow(
-                corner,
+            let filled = under.tile.follow(
+                under.corner_deg,
                 &row.curve,
-                under.is_around,
+                is_around,
                 1 + way.done,
                 heights,
                 wanted,
@@ -270,12 +271,18 @@ impl TileDirectory {
             if way.fresh {
                 way.fresh = false;
                 way.lost = filled == 0;
-                way.greatest_m = way.greatest_m.max(tile.greatest_m());
+                way.greatest_m = way.greatest_m.max(under.tile.greatest_m());
                 if filled > 0 {
-                    let id = TileId::containing(corner[0], corner[1]).expect("a tile of the Earth");
-                    self.note_use(id);
+                    if !under.is_noted {
+                        under.is_noted = true;
+                        self.note_use(under.id);
+                    }
                     if let Some(used) = row.used.as_deref_mut() {
-                        used.note(id, tile.resolution().arcsec(), tile.kind());
+                        used.note(
+                            under.id,
+                            under.tile.resolution().arcsec(),
+                            under.tile.kind(),
+                        );
                     }
                 }
             }
@@ -285,30 +292,37 @@ impl TileDirectory {
         }
     }
 
-    /// Square under the position after `done` others; possibly that of a neighbour.
-    fn under(&self, curve: &Curve, done: usize, hint: Option<&Under>) -> Option<Under> {
+    /// Square under the position after `done` others. One that was seen is not asked for again: threads
+    /// would wait for each other to count who holds the tile.
+    fn under(&self, curve: &Curve, done: usize, seen: &mut Vec<Under>) -> Option<(usize, bool)> {
         let bounds_deg = curve.bounds_deg();
         let lat_bounds_deg = bounds_deg[0];
-        let suits = |under: &&Under| {
+        let holds = |under: &Under| {
             let latitudes = lat_bounds_deg.map(|lat_deg| lat_deg - under.corner_deg[0]);
-            surrounds(under.corner_deg, bounds_deg) && under.tile.holds(latitudes)
+            under.tile.holds(latitudes)
         };
-        if let Some(same) = hint.filter(suits) {
-            return Some(Under {
-                tile: Arc::clone(&same.tile),
-                corner_deg: same.corner_deg,
-                is_around: true,
-            });
+        let is_around = |under: &Under| surrounds(under.corner_deg, bounds_deg);
+        let around = (seen.iter()).position(|under| is_around(under) && holds(under));
+        if let Some(place) = around {
+            return Some((place, true));
         }
         let [lat_deg, lon_deg] = curve.position(1 + done);
+        let owner_deg = [floor(lat_deg), floor(lon_deg)];
+        let own = (seen.iter()).position(|under| under.corner_deg == owner_deg && holds(under));
+        if let Some(place) = own {
+            return Some((place, is_around(&seen[place])));
+        }
         let cell = self.cell(lat_deg, lon_deg, lat_bounds_deg);
-        let corner_deg = [cell.south_deg, cell.west_deg];
-        let (_, tile) = cell.tile?;
-        Some(Under {
+        let (id, tile) = cell.tile?;
+        let under = Under {
             tile,
-            corner_deg,
-            is_around: surrounds(corner_deg, bounds_deg),
-        })
+            corner_deg: [cell.south_deg, cell.west_deg],
+            id,
+            is_noted: false,
+        };
+        let is_around = is_around(&under);
+        seen.push(under);
+        Some((seen.len() - 1, is_around))
     }
 }
 
@@ -349,14 +363,14 @@ impl Terrain for TileDirectory {
     fn sample_curves(&self, rows: &mut [CurveRow<'_>]) {
         for rows in rows.chunks_mut(TOGETHER) {
             let mut ways: [Way; TOGETHER] = Default::default();
+            let mut seen = Vec::new();
             let longest = rows.iter().map(|row| row.elevation_msl_m.len()).max();
             let mut until = 0;
             // Stretch by stretch: neighbours read the same posts, which are then at hand.
             while until < longest.unwrap_or(0) {
                 until += STRETCH;
-                for (number, row) in rows.iter_mut().enumerate() {
-                    let (before, way) = ways.split_at_mut(number);
-                    self.follow(row, &mut way[0], until, before.last());
+                for (row, way) in rows.iter_mut().zip(&mut ways) {
+                    self.follow(row, way, until, &mut seen);
                 }
             }
             for (row, way) in rows.iter_mut().zip(&ways) {

@@ -115,11 +115,11 @@ impl PreparedModel for Prepared {
         let (measured, clear, _, workspace) = batch.parts::<Workspace>();
         let Workspace { paths, buffers, .. } = workspace;
         let found = Prepared::measure(self, rows.profiles, rows.credible, buffers);
-        for (lane, found) in (rows.first..).zip(found) {
+        for (lane, found) in (rows.first..).zip(&found) {
             if let Some(path) = found {
-                paths.set(lane, &path);
+                paths.set(lane, path);
                 measured[lane] = true;
-                clear[lane] = is_clear(&path);
+                clear[lane] = is_clear(path);
             }
         }
     }
