@@ -76,7 +76,7 @@ fn neighbours_change_no_bit() {
     let mut rows = Vec::new();
     for (curve, heights_m) in curves.iter().zip(&mut together) {
         rows.push(CurveRow {
-            curve: *curve,
+            curve,
             elevation_msl_m: heights_m,
             greatest_m: None,
             used: None,

@@ -12,6 +12,9 @@ mod track;
 #[expect(unsafe_code, reason = "vector loads by address")]
 mod x86;
 
+#[cfg(target_arch = "x86_64")]
+use std::sync::LazyLock;
+
 pub(super) use track::Track;
 #[cfg(target_arch = "x86_64")]
 use x86::{narrow, wide};
@@ -61,6 +64,12 @@ enum Width {
 #[cfg(target_arch = "x86_64")]
 impl Width {
     fn detected() -> Self {
+        // Asking for each feature takes longer than a short run of positions.
+        static DETECTED: LazyLock<Width> = LazyLock::new(Width::detect);
+        *DETECTED
+    }
+
+    fn detect() -> Self {
         use std::arch::is_x86_feature_detected;
         if !is_x86_feature_detected!("avx2") || !is_x86_feature_detected!("fma") {
             Self::Plain

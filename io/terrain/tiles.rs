@@ -250,7 +250,7 @@ impl TileDirectory {
         let until = if until + 2 * LANES > all { all } else { until };
         while way.done < until && !way.lost {
             if way.on.is_none() {
-                way.on = self.under(&row.curve, way.done, seen);
+                way.on = self.under(row.curve, way.done, seen);
                 way.fresh = true;
             }
             let Some((place, is_around)) = way.on else {
@@ -261,7 +261,7 @@ impl TileDirectory {
             let (heights, wanted) = (&mut row.elevation_msl_m[way.done..], until - way.done);
             let filled = under.tile.follow(
                 under.corner_deg,
-                &row.curve,
+                row.curve,
                 is_around,
                 1 + way.done,
                 heights,

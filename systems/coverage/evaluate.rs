@@ -13,7 +13,7 @@ use crate::propagation::itm::{self, SIDE_BY_SIDE};
 use crate::radio::path_loss::{BATCH, PathBatch, ProfileRows};
 use crate::radio::transmitter::{Budgets, Receivers};
 use crate::terrain::short::{self, Geodesics, Parallel};
-use crate::terrain::{GeoPoint, Path, Terrain};
+use crate::terrain::{Curve, GeoPoint, Path, Terrain};
 
 /// Ground that links refuse to stand on, m.
 const GROUND_MAX_M: f64 = 20_000.0;
@@ -29,6 +29,8 @@ pub struct Scratch {
     lon_deg: Vec<f64>,
     /// Heights along the paths that are judged together, m.
     elevation_msl_m: [AlignedBuffer; SIDE_BY_SIDE],
+    /// The ways over which these are taken.
+    curves: [Curve; SIDE_BY_SIDE],
     /// Distances between their samples, m.
     step_m: [f64; SIDE_BY_SIDE],
     /// True if their heights are known to be such as ITM takes.
@@ -50,6 +52,7 @@ impl Default for Scratch {
             lat_deg: Vec::new(),
             lon_deg: Vec::new(),
             elevation_msl_m: Default::default(),
+            curves: Default::default(),
             step_m: [0.0; SIDE_BY_SIDE],
             credible: [false; SIDE_BY_SIDE],
             centres_deg: [0.0; BATCH],

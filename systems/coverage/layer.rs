@@ -16,9 +16,6 @@ pub const NO_POWER: i16 = i16::MIN + 1;
 /// Rows and columns that one task evaluates.
 const BLOCK_SIDE: u32 = 128;
 
-/// Metres of a degree of latitude, less than anywhere on the ellipsoid.
-const DEGREE_M: f64 = 110_500.0;
-
 /// Received power in hundredths of dBm; minus infinity is [`NO_POWER`].
 #[must_use]
 pub fn hundredths(rx_power_dbm: f64) -> i16 {
@@ -44,14 +41,12 @@ impl Window {
     #[must_use]
     pub fn around(grid: &Grid, centre: GeoPoint, radius_m: f64) -> Self {
         let [height_deg, width_deg] = grid.cell_size_deg();
-        let away_deg = radius_m / DEGREE_M;
+        let [away_deg, wide_deg] = centre.reach_deg(radius_m);
         let cut = |cells: f64, most: u32| cells.clamp(0.0, f64::from(most)) as u32;
         let down = (grid.north_deg() - centre.lat_deg()) / height_deg;
         let reach = away_deg / height_deg;
         let row = cut((down - reach).floor(), grid.rows());
         let rows = cut((down + reach).ceil(), grid.rows()) - row;
-        let steepest_deg = (centre.lat_deg().abs() + away_deg).min(90.0);
-        let wide_deg = away_deg / steepest_deg.to_radians().cos().max(1e-9);
         let mut east_deg = (centre.lon_deg() - grid.west_deg()).rem_euclid(360.0);
         // West of the grid rather than beyond its eastern edge.
         let width = width_deg * f64::from(grid.columns());

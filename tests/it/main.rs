@@ -18,6 +18,8 @@ mod manual;
 mod measured;
 mod outline;
 mod planning;
+#[cfg(target_arch = "x86_64")]
+mod processors;
 mod program;
 mod properties;
 mod recordings;

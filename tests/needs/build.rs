@@ -73,6 +73,11 @@ const NEEDS: &[Need] = &[
         hint: "scripts/setup.sh, then make web",
     },
     Need {
+        name: "emulator",
+        checks: &[Program("qemu-x86_64")],
+        hint: "scripts/setup.sh",
+    },
+    Need {
         name: "jq",
         checks: &[Program("jq")],
         hint: "scripts/setup.sh",

@@ -5,9 +5,6 @@ use groundwave_systems::terrain::{GeoPoint, TileId};
 /// Most square degrees of one area.
 pub const AREA_MAX: usize = 400;
 
-/// Metres of a degree of latitude, at least.
-const DEGREE_M: f64 = 110_500.0;
-
 /// Squares that a rectangle touches: south, west, north, east, deg; it may cross 180 degrees, with a
 /// western edge east of the eastern one. None with more than [`AREA_MAX`].
 #[must_use]
@@ -39,9 +36,7 @@ pub fn squares_within([south, west, north, east]: [f64; 4]) -> Option<Vec<TileId
 pub fn squares_around(positions: &[GeoPoint], radius_m: f64) -> Option<Vec<TileId>> {
     let mut all = Vec::new();
     for at in positions {
-        let up = radius_m / DEGREE_M;
-        let narrow = (at.lat_deg().abs() + up).min(89.9).to_radians().cos();
-        let aside = (up / narrow).min(180.0);
+        let [up, aside] = at.reach_deg(radius_m);
         let (south, north) = (
             (at.lat_deg() - up).max(-90.0),
             (at.lat_deg() + up).min(90.0),

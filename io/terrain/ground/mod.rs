@@ -178,7 +178,7 @@ impl Ground {
 
     /// Follows a curve; false where something is void or missing.
     fn follow(&self, row: &mut CurveRow<'_>, reader: &mut Reader<'_>) -> bool {
-        let track = Track::in_degrees(&row.curve);
+        let track = Track::in_degrees(row.curve);
         let (mut lat, mut lon) = ([0.0; TOGETHER], [0.0; TOGETHER]);
         let mut greatest_m = 0.0_f64;
         for (chunk, heights_m) in row.elevation_msl_m.chunks_mut(TOGETHER).enumerate() {

@@ -84,22 +84,28 @@ impl Scratch {
         wanted: [bool; SIDE_BY_SIDE],
     ) {
         let ground_msl_m = site.ground_msl_m.unwrap_or(f64::NAN);
-        let (geodesics, mut heights) = (&self.geodesics, self.elevation_msl_m.iter_mut());
+        let mut known = [false; SIDE_BY_SIDE];
+        for row in 0..SIDE_BY_SIDE {
+            let (distance_m, _, valid) = self.geodesics.head(first + row);
+            // Without a length there is no direction.
+            known[row] = wanted[row] && valid && distance_m > 0.0 && !ground_msl_m.is_nan();
+            if known[row] {
+                let heights = &mut self.elevation_msl_m[row];
+                heights[0] = ground_msl_m;
+                let last = heights.len() - 1;
+                self.curves[row] = self.geodesics.curve(first + row, last, parallel.lat_deg);
+            }
+        }
+        let mut heights = self.elevation_msl_m.iter_mut();
         let mut rows = std::array::from_fn::<_, SIDE_BY_SIDE, _>(|row| {
             let heights = heights.next().expect("a row for each");
-            let (distance_m, _, valid) = geodesics.head(first + row);
-            let last = heights.len().max(2) - 1;
-            // Without a length there is no direction.
-            let known = wanted[row] && valid && distance_m > 0.0 && !ground_msl_m.is_nan();
-            let elevation_msl_m: &mut [f64] = if known {
-                heights[0] = ground_msl_m;
-                &mut heights[1..]
-            } else {
-                &mut []
-            };
             CurveRow {
-                curve: geodesics.curve(first + row, last, parallel.lat_deg),
-                elevation_msl_m,
+                curve: &self.curves[row],
+                elevation_msl_m: if known[row] {
+                    &mut heights[1..]
+                } else {
+                    &mut []
+                },
                 greatest_m: None,
                 used: None,
             }

@@ -4,7 +4,7 @@ use super::TerrainUse;
 
 /// Evenly spaced positions on a path: latitude and longitude (degrees) are polynomials of the share
 /// 0 to 1 of the way, lowest power first; longitudes are not wrapped. The last position is given.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Curve {
     /// Latitude by share of the way, deg.
     pub lat_deg: [f64; 6],
@@ -24,7 +24,7 @@ pub struct Curve {
 #[derive(Debug)]
 pub struct CurveRow<'a> {
     /// The curve.
-    pub curve: Curve,
+    pub curve: &'a Curve,
     /// Heights at its positions but the first, m above mean sea level.
     pub elevation_msl_m: &'a mut [f64],
     /// Upper bound of their absolute values, m, once all are filled.

@@ -16,6 +16,9 @@ pub struct GeoPoint {
     lon_deg: f64,
 }
 
+/// Metres of a degree of latitude, less than anywhere on the ellipsoid.
+const DEGREE_M: f64 = 110_500.0;
+
 /// Reason for refusing a position.
 #[derive(Debug, Clone, Copy, PartialEq, Error)]
 pub enum BadPoint {
@@ -81,6 +84,19 @@ impl GeoPoint {
         [lat.cos() * lon.cos(), lat.cos() * lon.sin(), lat.sin()]
     }
 
+    /// Differences in latitude and in longitude, deg, that positions within `radius_m` (m) do not exceed;
+    /// 180 in longitude where a pole is among them.
+    #[must_use]
+    pub fn reach_deg(self, radius_m: f64) -> [f64; 2] {
+        let up_deg = radius_m / DEGREE_M;
+        let steepest_deg = self.lat_deg.abs() + up_deg;
+        if steepest_deg >= 90.0 {
+            return [up_deg, 180.0];
+        }
+        let aside_deg = up_deg / steepest_deg.to_radians().cos();
+        [up_deg, aside_deg.min(180.0)]
+    }
+
     /// Latitude (degrees north), [-90, 90].
     #[must_use]
     pub const fn lat_deg(self) -> f64 {
@@ -126,6 +142,24 @@ mod tests {
         }
         let told = GeoPoint::new(0.0, 361.0).unwrap_err().to_string();
         assert_eq!(told, "lon_deg is 361, allowed is -180 to 180");
+    }
+
+    #[test]
+    fn no_position_within_a_distance_is_beyond_its_reach() {
+        for lat_deg in [0.0, -33.0, 57.7, 89.0] {
+            let from = GeoPoint::new(lat_deg, 11.0).unwrap();
+            for radius_m in [10.0, 5e3, 100e3] {
+                let [up_deg, aside_deg] = from.reach_deg(radius_m);
+                assert!(up_deg < 1.02 * radius_m / 110_574.0);
+                for azimuth_deg in (0..72).map(|step| 5.0 * f64::from(step)) {
+                    let to = crate::terrain::geodesic::direct(from, azimuth_deg, radius_m).unwrap();
+                    assert!((to.lat_deg() - lat_deg).abs() <= up_deg);
+                    assert!(wrap_lon_deg(to.lon_deg() - 11.0).abs() <= aside_deg);
+                }
+            }
+        }
+        let near_pole = GeoPoint::new(-89.95, 0.0).unwrap();
+        assert_eq!(near_pole.reach_deg(10e3)[1], 180.0);
     }
 
     #[test]

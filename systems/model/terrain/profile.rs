@@ -40,7 +40,7 @@ impl Profile {
         path.positions(samples, &mut self.lat_deg, &mut self.lon_deg);
         self.elevation_msl_m.resize(self.lat_deg.len(), 0.0);
         let curve = path.curve(samples);
-        if let Some(used) = curve.and_then(|curve| self.follow(terrain, curve)) {
+        if let Some(used) = curve.as_ref().and_then(|curve| self.follow(terrain, curve)) {
             self.terrain = used;
             self.missing.clear();
             return;
@@ -63,7 +63,7 @@ impl Profile {
 
     /// Takes the heights of a short way as a coverage does: its first, then those along its curve.
     /// `None` where something is void or missing, or the terrain knows no curves.
-    fn follow(&mut self, terrain: &dyn Terrain, curve: Curve) -> Option<TerrainUse> {
+    fn follow(&mut self, terrain: &dyn Terrain, curve: &Curve) -> Option<TerrainUse> {
         let (first, rest) = self.elevation_msl_m.split_at_mut(1);
         let mut used = terrain.sample(&self.lat_deg[..1], &self.lon_deg[..1], first);
         let mut rows = [CurveRow {

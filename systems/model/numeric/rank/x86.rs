@@ -35,9 +35,14 @@ macro_rules! nth {
             for row in 0..ROWS {
                 let Ranked { room, count, .. } = rows[row];
                 groups[row] = &room.as_chunks().0[..count.div_ceil(GROUP)];
-                for (number, group) in groups[row].iter().enumerate().take(GROUPS) {
-                    let used = (count - number * GROUP).min(GROUP);
-                    keys_of[row][number] = keys(group, used, rows[row].extremes[0], scales[row]);
+                for number in 0..GROUPS {
+                    keys_of[row][number] = match groups[row].get(number) {
+                        Some(group) => {
+                            let used = (count - number * GROUP).min(GROUP);
+                            keys(group, used, rows[row].extremes[0], scales[row])
+                        }
+                        None => none(),
+                    };
                 }
             }
             let mut ranks = [[0; 2]; ROWS];

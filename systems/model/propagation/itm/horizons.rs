@@ -39,16 +39,20 @@ pub(super) fn horizons(
     // No closures for `map` here and below: they might be left out of line.
     let steps = [tx.highest.unwrap_or(0), rx.highest.unwrap_or(0)];
     let delicate = delicate(steps, step_m, antenna_agl_m);
-    let near_m = |steps| walk_m(0.0, step_m, steps, delicate[0]);
-    let far_m = |steps| walk_m(distance_m, -step_m, last - steps, delicate[1]);
     [
         Horizon {
             angle_rad: tx.angle_rad,
-            distance_m: tx.highest.map_or(distance_m, near_m),
+            distance_m: match tx.highest {
+                Some(steps) => walk_m(0.0, step_m, steps, delicate[0]),
+                None => distance_m,
+            },
         },
         Horizon {
             angle_rad: rx.angle_rad,
-            distance_m: rx.highest.map_or(distance_m, far_m),
+            distance_m: match rx.highest {
+                Some(steps) => walk_m(distance_m, -step_m, last - steps, delicate[1]),
+                None => distance_m,
+            },
         },
     ]
 }

@@ -2,7 +2,7 @@
 
 use super::batch::{BATCH, Batch, Losses};
 use super::longley_rice::doubts;
-use super::point_to_point::SampleBuffers;
+use super::point_to_point::Buffers;
 use super::quick_pfl::SIDE_BY_SIDE;
 use super::{PathProfile, Prepared, PropagationMode, Quantile, Reference, Warnings};
 
@@ -32,7 +32,7 @@ pub(crate) struct Outcome {
 pub(crate) struct Workspace {
     pub paths: Batch,
     pub losses: Losses,
-    pub buffers: SampleBuffers,
+    pub buffers: Buffers,
 }
 
 impl Reference {
@@ -74,7 +74,7 @@ impl Prepared {
                 let found = self.measure(rows, [false; SIDE_BY_SIDE], buffers);
                 for (lane, found) in (first..).zip(found) {
                     if let Some(path) = found {
-                        paths.set(lane, &path);
+                        paths.set(lane, path);
                         measured[lane] = true;
                     }
                 }

@@ -47,12 +47,12 @@ impl Prepared {
     /// Measures of `profiles` for [`Prepared::batch`], bit for bit those of each alone. `None` for
     /// those left out and those of which [`Prepared::reference`] would give an error. Heights of a
     /// `credible` profile are not looked at for it.
-    pub(crate) fn measure(
+    pub(crate) fn measure<'b>(
         &self,
         mut profiles: [Option<PathProfile<'_>>; SIDE_BY_SIDE],
         credible: [bool; SIDE_BY_SIDE],
-        buffers: &mut SampleBuffers,
-    ) -> [Option<Measured>; SIDE_BY_SIDE] {
+        buffers: &'b mut Buffers,
+    ) -> [Option<&'b Measured>; SIDE_BY_SIDE] {
         if self.constants.check().is_err() {
             return [None; SIDE_BY_SIDE];
         }
@@ -60,17 +60,18 @@ impl Prepared {
             *profile = profile.filter(|profile| profile.check_shape().is_ok());
             *profile = profile.filter(|profile| credible || profile.check_heights().is_ok());
         }
-        let measured = vectorised(Measure {
+        let Buffers { samples, measured } = buffers;
+        vectorised(Measure {
             profiles: &profiles,
             n_0: self.n_0,
             antenna_agl_m: self.antenna_agl_m,
-            buffers: &mut buffers.0,
+            samples,
+            measured,
         });
         let mut found = [None; SIDE_BY_SIDE];
-        for path in 0..SIDE_BY_SIDE {
-            let of = &measured[path];
+        for (path, of) in measured.iter().enumerate() {
             if profiles[path].is_some() && check_air(of.n_s, of.earth_radius_m).is_ok() {
-                found[path] = Some(*of);
+                found[path] = Some(of);
             }
         }
         found
@@ -84,11 +85,13 @@ impl Prepared {
     #[inline]
     fn measured(&self, profile: &PathProfile) -> Result<Measured, Invalid> {
         profile.check()?;
-        let [measured] = vectorised(Measure {
+        let mut measured = Measured::NONE;
+        vectorised(Measure {
             profiles: &[Some(*profile)],
             n_0: self.n_0,
             antenna_agl_m: self.antenna_agl_m,
-            buffers: &mut [NO_SAMPLES; 2],
+            samples: &mut [NO_SAMPLES; 2],
+            measured: std::array::from_mut(&mut measured),
         });
         Ok(measured)
     }
@@ -115,13 +118,19 @@ impl Prepared {
 
 const _: () = assert!(BATCH.is_multiple_of(8), "whole vectors");
 
-/// Buffers for the samples of paths measured side by side.
+/// Buffers for paths measured side by side.
 #[derive(Debug, Clone)]
-pub(crate) struct SampleBuffers(Box<[SampleBuffer; 2]>);
+pub(crate) struct Buffers {
+    samples: Box<[SampleBuffer; 2]>,
+    measured: [Measured; SIDE_BY_SIDE],
+}
 
-impl Default for SampleBuffers {
+impl Default for Buffers {
     fn default() -> Self {
-        Self(Box::new([NO_SAMPLES; 2]))
+        Self {
+            samples: Box::new([NO_SAMPLES; 2]),
+            measured: [Measured::NONE; SIDE_BY_SIDE],
+        }
     }
 }
 
@@ -130,15 +139,24 @@ struct Measure<'a, const N: usize> {
     profiles: &'a [Option<PathProfile<'a>>; N],
     n_0: f64,
     antenna_agl_m: [f64; 2],
-    buffers: &'a mut [SampleBuffer; 2],
+    samples: &'a mut [SampleBuffer; 2],
+    /// Results, in place: they are too many to be moved.
+    measured: &'a mut [Measured; N],
 }
 
 impl<const N: usize> Kernel for Measure<'_, N> {
-    type Output = [Measured; N];
+    type Output = ();
 
     #[inline(always)]
-    fn run(self) -> Self::Output {
-        measure(self.profiles, self.n_0, self.antenna_agl_m, self.buffers)
+    fn run(self) {
+        let Self {
+            profiles,
+            n_0,
+            antenna_agl_m,
+            samples,
+            measured,
+        } = self;
+        measure(profiles, n_0, antenna_agl_m, samples, measured);
     }
 }
 

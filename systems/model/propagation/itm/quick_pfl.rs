@@ -37,7 +37,7 @@ pub(crate) const SIDE_BY_SIDE: usize = 8;
 /// Numbers of a loop that is made vector code, although there may be fewer paths.
 const WIDE: usize = 16;
 
-/// Takes what the model needs from `profiles`, between antennas `antenna_agl_m` above ground and
+/// Takes into `all` what the model needs from `profiles`, between antennas `antenna_agl_m` above ground and
 /// under a refractivity of `n_0` at sea level; from those left out, nothing of meaning.
 ///
 /// Step by step for several of them: while the sums of one are put together, the next is under way. How
@@ -48,7 +48,8 @@ pub(super) fn measure<const N: usize>(
     n_0: f64,
     antenna_agl_m: [f64; 2],
     buffers: &mut [SampleBuffer; 2],
-) -> [Measured; N] {
+    all: &mut [Measured; N],
+) {
     const { assert!(N <= WIDE) };
     let mut mean_msl_m = [0.0; WIDE];
     for (mean_msl_m, profile) in mean_msl_m.iter_mut().zip(profiles) {
@@ -61,8 +62,8 @@ pub(super) fn measure<const N: usize>(
         n_s[path] = surface_refractivity(n_0, mean_msl_m[path]);
         earth_radius_m[path] = 1.0 / effective_curvature(n_s[path]);
     }
-    let mut all = [Measured::NONE; N];
     for (path, measured) in all.iter_mut().enumerate() {
+        *measured = Measured::NONE;
         measured.n_s = n_s[path];
         measured.earth_radius_m = earth_radius_m[path];
     }
@@ -81,7 +82,6 @@ pub(super) fn measure<const N: usize>(
             std::array::from_mut(buffer),
         );
     }
-    all
 }
 
 /// Measures horizons, effective heights and irregularity over an earth of known radius.
@@ -135,7 +135,7 @@ fn is_well_in_sight(sum_m: f64, distance_m: f64) -> bool {
 
 impl Measured {
     /// Nothing measured yet.
-    const NONE: Self = Self {
+    pub(super) const NONE: Self = Self {
         distance_m: 0.0,
         n_s: 0.0,
         earth_radius_m: 0.0,

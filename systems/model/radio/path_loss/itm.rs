@@ -115,7 +115,7 @@ impl PreparedModel for Prepared {
         let (measured, clear, _, workspace) = batch.parts::<Workspace>();
         let Workspace { paths, buffers, .. } = workspace;
         let found = Prepared::measure(self, rows.profiles, rows.credible, buffers);
-        for (lane, found) in (rows.first..).zip(&found) {
+        for (lane, found) in (rows.first..).zip(found) {
             if let Some(path) = found {
                 paths.set(lane, path);
                 measured[lane] = true;

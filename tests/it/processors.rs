@@ -1,0 +1,73 @@
+//! The same bits on every processor: on this one, and on emulated ones with narrower vectors.
+
+use std::process::{Command, Output};
+
+use groundwave_needs::needs;
+
+use crate::support::{self, stdout};
+use crate::sweep::assert_same;
+
+/// Emulated processors: one with AVX2 and FMA and without AVX-512, one with SSE 4.2 alone.
+const EMULATED: [&str; 2] = ["max", "Nehalem"];
+
+/// A site on rough ground, cells near and far and maps of all kinds.
+const SWEEP: &str = "[scenario]\ntitle = \"a site\"\nduration_s = 1\n\
+    [terrain]\ntiles = [\"N57E011\"]\n\
+    [[node]]\nname = \"mast\"\nlat_deg = 57.7\nlon_deg = 11.85\nheight_agl_m = 20\n\
+    radio = \"wifi_2g4_mesh\"\nantenna = \"omni_5\"\n\
+    [coverage]\nradius_km = 6\ncell_arcsec = 3\n";
+
+/// The program, on another processor if one is named.
+fn groundwave(processor: Option<&str>, arguments: &[&str]) -> Output {
+    let native = support::command(arguments);
+    let mut command = match processor {
+        None => native,
+        Some(processor) => {
+            let mut emulated = Command::new("qemu-x86_64");
+            emulated.args(["-cpu", processor]).arg(native.get_program());
+            emulated.args(native.get_args());
+            for (name, value) in native.get_envs() {
+                match value {
+                    Some(value) => emulated.env(name, value),
+                    None => emulated.env_remove(name),
+                };
+            }
+            emulated
+        }
+    };
+    command.output().unwrap()
+}
+
+#[needs(terrain, emulator)]
+#[test]
+fn a_sweep_leaves_the_same_bytes_on_processors_with_narrower_vectors() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = folder.path().join("site.toml");
+    std::fs::write(&scenario, SWEEP).unwrap();
+    let sweep = |processor: Option<&str>| {
+        let out = folder.path().join(processor.unwrap_or("native"));
+        let (scenario, to) = (scenario.to_str().unwrap(), out.to_str().unwrap());
+        stdout(&groundwave(processor, &["sweep", scenario, "-o", to]));
+        out
+    };
+    let native = sweep(None);
+    for processor in EMULATED {
+        assert_same(&native, &sweep(Some(processor)));
+    }
+}
+
+#[needs(terrain, emulator)]
+#[test]
+fn a_moving_mesh_comes_to_the_same_digest_on_processors_with_narrower_vectors() {
+    let path = support::scenario_path("manet50.toml");
+    let run = ["run", path.to_str().unwrap(), "--until", "3", "--json"];
+    let digest = |processor| {
+        let text = stdout(&groundwave(processor, &run));
+        let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        json["digest"].as_str().unwrap().to_owned()
+    };
+    let native = digest(None);
+    for processor in EMULATED {
+        assert_eq!(digest(Some(processor)), native, "{processor}");
+    }
+}
