@@ -13,8 +13,8 @@ const ROUNDER: f64 = 6_755_399_441_055_744.0;
 const BIASED: i64 = 0x4330_0000_0000_8000;
 
 /// The functions of [`super`], with vectors of the module around them: a `Vector` of `WIDTH` numbers and
-/// its `Bits`; `all` of one, `numbers` from 0 on, loads, stores and arithmetic; the `floor` of numbers,
-/// also with `ROUNDER` added; whether positions are `within` a limit; whether `any_void` is among posts;
+/// the `Bits` of one; `all` of one number, `numbers` from 0 on, loads, stores and arithmetic; numbers rounded
+/// `down`, also with `ROUNDER` added; tests for positions `within` a limit and for `any_void` among posts;
 /// `shifted` bits, and the `float` of the post in the lowest ones; a vector that ends `with_last`.
 macro_rules! heights {
     ($features:literal) => {
@@ -79,7 +79,7 @@ macro_rules! heights {
                     if !INSIDE && !within(y, x, self.cells) {
                         return false;
                     }
-                    let ([row, _], [column, columns]) = (floor(y), floor(x));
+                    let ([row, _], [column, columns]) = (down(y), down(x));
                     // SAFETY: so many vectors are a block.
                     unsafe {
                         let at = |block: *mut [f64; LANES]| block.cast::<f64>().add(vector * WIDTH);
@@ -311,7 +311,7 @@ pub(super) mod wide {
 
     #[target_feature(enable = "avx512f")]
     #[inline]
-    fn floor(at: Vector) -> [Vector; 2] {
+    fn down(at: Vector) -> [Vector; 2] {
         const DOWN: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
         let rounded = _mm512_add_round_pd::<DOWN>(at, all(ROUNDER));
         [sub(rounded, all(ROUNDER)), rounded]
@@ -381,9 +381,9 @@ pub(super) mod narrow {
 
     #[target_feature(enable = "avx2")]
     #[inline]
-    fn floor(at: Vector) -> [Vector; 2] {
-        let floor = _mm256_floor_pd(at);
-        [floor, add(floor, all(ROUNDER))]
+    fn down(at: Vector) -> [Vector; 2] {
+        let down = _mm256_floor_pd(at);
+        [down, add(down, all(ROUNDER))]
     }
 
     /// True if all are 0 or more and less than the limit. What is no number is in no order.
