@@ -12,8 +12,13 @@ pub const FETCHED: usize = 3;
 /// Steps from placing a block to computing its heights.
 pub const COMPUTED: usize = 6;
 
-/// Blocks held, more than [`COMPUTED`].
+/// Blocks held.
 const SLOTS: usize = 8;
+
+const _: () = assert!(
+    FETCHED < COMPUTED && COMPUTED < SLOTS,
+    "a block is placed, fetched and computed before its slot is another's"
+);
 
 /// A block of positions in a square of posts.
 #[repr(C, align(64))]

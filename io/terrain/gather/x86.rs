@@ -343,8 +343,8 @@ pub(super) mod wide {
 
     #[target_feature(enable = "avx512f")]
     #[inline]
-    fn with_last(all: Vector, last: Vector) -> Vector {
-        _mm512_mask_mov_pd(all, 0x80, last)
+    fn with_last(vector: Vector, last: Vector) -> Vector {
+        _mm512_mask_mov_pd(vector, 0x80, last)
     }
 
     heights!("avx512f,avx512bw,avx512vl,avx2,fma");
@@ -417,8 +417,8 @@ pub(super) mod narrow {
 
     #[target_feature(enable = "avx2")]
     #[inline]
-    fn with_last(all: Vector, last: Vector) -> Vector {
-        _mm256_blend_pd::<0b1000>(all, last)
+    fn with_last(vector: Vector, last: Vector) -> Vector {
+        _mm256_blend_pd::<0b1000>(vector, last)
     }
 
     heights!("avx2,fma");
