@@ -19,6 +19,8 @@ pub mod firewall;
 pub mod fleet;
 pub mod flow;
 pub mod history;
+#[cfg(test)]
+mod hostile_tests;
 mod identity;
 pub mod impair;
 pub mod link;

@@ -3,6 +3,7 @@
 use super::super::cell::Flags;
 use super::super::site::CoverageSite;
 use super::{Scratch, far_m, grounded};
+use crate::numeric::all_within;
 use crate::propagation::itm::{self, SIDE_BY_SIDE};
 use crate::terrain::short::Parallel;
 use crate::terrain::{CurveRow, GeoPoint, Terrain, fill_gaps};
@@ -130,14 +131,16 @@ impl Scratch {
 
     /// Notes what stands on the ground sampled to a place. False where nothing can.
     fn stand(&mut self, terrain: &dyn Terrain, parallel: &Parallel, place: usize) -> bool {
-        let elevation_msl_m = &self.elevation_msl_m[place % SIDE_BY_SIDE];
+        let row = place % SIDE_BY_SIDE;
+        let elevation_msl_m = &self.elevation_msl_m[row];
+        let is_credible = self.credible[row] || all_within(elevation_msl_m, itm::MAX_ELEVATION_M);
         let ends_m = [
             elevation_msl_m[0],
             elevation_msl_m[elevation_msl_m.len() - 1],
         ];
         let centre = GeoPoint::wrapping(parallel.lat_deg, self.centres_deg[place]);
         let undulation_m = centre.map_or(f64::NAN, |centre| terrain.undulation_m(centre));
-        if !grounded(ends_m, undulation_m) {
+        if !is_credible || !grounded(ends_m, undulation_m) {
             self.flags[place] = Flags::FAILED;
             return false;
         }

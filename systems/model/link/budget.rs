@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::radio::modulation::ModulationId;
-use crate::radio::{LinkResult, Model, Verdict, Warnings};
+use crate::radio::{LinkResult, Model, Verdict, Warning, Warnings};
 
 /// The result of a link in both directions, reduced to what routing and views need.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -44,6 +44,9 @@ impl Default for LinkBudget {
         }
     }
 }
+
+/// Loss of a link that cannot be computed, dB: no power comes through it.
+const NOT_COMPUTABLE_DB: f64 = 1_000.0;
 
 /// One direction of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -99,6 +102,26 @@ impl Direction {
 }
 
 impl LinkBudget {
+    /// The budget of a link over `distance_m` whose stations, environment or ground are out of the range
+    /// of every model: no link, with [`Warning::NotComputable`].
+    #[must_use]
+    pub fn not_computable(distance_m: f64) -> Self {
+        let direction = Direction {
+            path_loss_db: NOT_COMPUTABLE_DB,
+            rx_power_dbm: -NOT_COMPUTABLE_DB,
+            snr_db: -NOT_COMPUTABLE_DB,
+            link_margin_db: -NOT_COMPUTABLE_DB,
+            ..Direction::NONE
+        };
+        Self {
+            distance_m,
+            warnings: [Warning::NotComputable].into_iter().collect(),
+            forward: direction,
+            backward: direction,
+            ..Self::default()
+        }
+    }
+
     /// The short form of a result in both directions.
     #[must_use]
     pub fn of(forward: &LinkResult, backward: &LinkResult) -> Self {

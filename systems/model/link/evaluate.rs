@@ -190,9 +190,9 @@ pub fn score(
     })
 }
 
-/// Evaluates links between validated stations in a validated environment, each as [`score`] does, to
-/// the bit, and hands the budgets to `each` in any order. Links between like stations are prepared and
-/// evaluated together, as cells of a coverage are.
+/// Evaluates links, each as [`score`] does, to the bit, and hands the budgets to `each` in any order; one
+/// that [`score`] refuses gets [`LinkBudget::not_computable`], and the others are not held up by it. Links
+/// between like stations are prepared and evaluated together, as cells of a coverage are.
 pub(crate) fn budgets(
     inputs: &Inputs<'_>,
     links: &[[End<'_>; 2]],
@@ -204,7 +204,13 @@ pub(crate) fn budgets(
             let [(_, a), (_, b)] = links[first];
             let (environment, bytes) = (inputs.environment, inputs.packet_bytes);
             let pair = BothWays::new(a, b, environment, bytes, &mut scratch.workspace);
-            let pair = pair.expect("stations and environment were validated");
+            let Ok(pair) = pair else {
+                let [(from, _), (to, _)] = links[first];
+                let distance_m = Path::between(from, to).distance_m();
+                each(first, LinkBudget::not_computable(distance_m));
+                rest.remove(0);
+                continue;
+            };
             let mut alike = Vec::new();
             rest.retain(|&link| {
                 let [(_, a), (_, b)] = links[link];
@@ -246,10 +252,13 @@ impl Scratch {
             (profile, undulation_m)
         });
         let paths: Vec<_> = paths.collect();
-        let evaluated = pair.evaluate_all(&paths, &mut self.workspace, |number, there, back| {
-            each(alike[number], LinkBudget::of(&there, &back));
+        pair.evaluate_all(&paths, &mut self.workspace, |number, found| {
+            let budget = match found {
+                Ok((there, back)) => LinkBudget::of(&there, &back),
+                Err(_) => LinkBudget::not_computable(paths[number].0.distance_m),
+            };
+            each(alike[number], budget);
         });
-        evaluated.expect("stations and environment were validated");
     }
 }
 

@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use crate::model::id::NodeId;
-use crate::model::link::{Inputs, SpatialIndex};
+use crate::model::link::{Inputs, LinkKey, SpatialIndex};
 use crate::radio::{BadValue, Station};
 use crate::terrain::GeoPoint;
 
@@ -42,6 +42,14 @@ pub enum MeshError {
     /// There are too many nodes.
     #[error("{0} nodes are given, allowed are up to {MEMBERS_MAX}")]
     TooMany(usize),
+    /// A link cannot be computed over the ground between its ends.
+    #[error("link of {} and {}: {cause}", ends.a(), ends.b())]
+    Link {
+        /// Its ends.
+        ends: LinkKey,
+        /// The invalid value.
+        cause: BadValue,
+    },
     /// Too many pairs are in reach of each other.
     #[error(
         "more than {} pairs of nodes are in reach of each other, allowed are up to that many",

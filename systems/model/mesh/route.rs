@@ -8,7 +8,8 @@ use super::answer::{Gap, PlannedRoute, RouteAnswer, Segment, Summary};
 use super::evaluate::{Mesh, MeshLink};
 use super::member::{Member, MeshError, Roster};
 use crate::model::id::NodeId;
-use crate::model::link::{Inputs, score};
+use crate::model::link::{Inputs, LinkKey, score};
+use crate::radio::{BadValue, LinkResult};
 use crate::route::{Graph, Hop, Metric, find};
 
 /// Request for a route.
@@ -31,8 +32,8 @@ pub struct RouteRequest {
 /// that hears but is not heard cannot acknowledge.
 ///
 /// # Errors
-/// [`MeshError::Unknown`] for a source or target that is no member, [`MeshError::Rate`], and what
-/// is wrong with the members.
+/// [`MeshError::Unknown`] for a source or target that is no member, [`MeshError::Rate`],
+/// [`MeshError::Link`], and what is wrong with the members.
 pub fn route(
     inputs: &Inputs<'_>,
     members: &[Member<'_>],
@@ -77,14 +78,19 @@ fn segments(
         let turned = from.id > to.id;
         let (a, b) = if turned { (*to, *from) } else { (*from, *to) };
         let scored = score(inputs, (a.position, a.station), (b.position, b.station));
-        let (there, back) = scored.expect("stations and air were validated");
-        *result = Some(if turned { (back, there) } else { (there, back) });
+        let along = |(there, back)| if turned { (back, there) } else { (there, back) };
+        *result = Some(scored.map(along));
     });
-    let segment = |(hop, _, _, result): (&Hop, _, _, Option<_>)| {
-        let (mut forward, mut backward) = result.expect("every link was evaluated");
+    let segment = |(hop, _, _, result): (&Hop, _, _, Option<Result<_, BadValue>>)| {
+        let found = result.expect("every link was evaluated");
+        let (mut forward, mut backward) = found.map_err(|cause| {
+            LinkKey::new(hop.from, hop.to).map_or(MeshError::Unknown(hop.to), |ends| {
+                MeshError::Link { ends, cause }
+            })
+        })?;
         name(&mut forward, hop.from, hop.to);
         name(&mut backward, hop.to, hop.from);
-        Segment {
+        Ok(Segment {
             source: hop.from,
             target: hop.to,
             distance_m: hop.distance_m,
@@ -94,12 +100,12 @@ fn segments(
             ett_s: hop.ett_s,
             forward,
             backward,
-        }
+        })
     };
-    Ok(work.into_iter().map(segment).collect())
+    work.into_iter().map(segment).collect()
 }
 
-fn name(result: &mut crate::radio::LinkResult, tx: NodeId, rx: NodeId) {
+fn name(result: &mut LinkResult, tx: NodeId, rx: NodeId) {
     result.tx_node_id = Some(tx.to_string());
     result.rx_node_id = Some(rx.to_string());
 }

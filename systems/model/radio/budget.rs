@@ -103,22 +103,27 @@ impl<'a> BothWays<'a> {
     }
 
     /// Evaluates links over many paths as [`BothWays::evaluate`] does each, to the bit, and hands the
-    /// results to `each` in the order of `paths`: profiles, and geoid heights at their ends.
-    ///
-    /// # Errors
-    /// A [`BadValue`] in one of the profiles.
+    /// results to `each`: profiles, and geoid heights at their ends. Paths with a [`BadValue`] come first,
+    /// the others in their order.
     pub fn evaluate_all(
         &self,
         paths: &[(&Profile, [f64; 2])],
         workspace: &mut Workspace,
-        mut each: impl FnMut(usize, LinkResult, LinkResult),
-    ) -> Result<(), BadValue> {
+        mut each: impl FnMut(usize, Result<(LinkResult, LinkResult), BadValue>),
+    ) {
         let Workspace {
             reversed, batch, ..
         } = workspace;
-        let there = paths.iter();
-        let there = there.map(|&(profile, undulation_m)| View::along(profile, undulation_m));
-        let there = there.collect::<Result<Vec<_>, _>>()?;
+        let (mut numbers, mut there) = (Vec::new(), Vec::new());
+        for (number, &(profile, undulation_m)) in paths.iter().enumerate() {
+            match View::along(profile, undulation_m) {
+                Ok(view) => {
+                    numbers.push(number);
+                    there.push(view);
+                }
+                Err(bad) => each(number, Err(bad)),
+            }
+        }
         reversed.resize_with(there.len().max(reversed.len()), Vec::new);
         for (view, reversed) in there.iter().zip(&mut *reversed) {
             reverse(view, reversed);
@@ -128,11 +133,13 @@ impl<'a> BothWays<'a> {
         let terrain = terrain_attenuations(&self.forward, &there, batch).into_iter();
         let terrain = terrain.zip(terrain_attenuations(&self.back, &back, batch));
         let views = there.iter().zip(&back);
-        for (number, ((there, back), terrain)) in views.zip(terrain).enumerate() {
-            let (there, here) = budgets(&self.forward, &self.back, [there, back], terrain.into());
-            each(number, there, here);
+        for ((number, (there, back)), terrain) in numbers.into_iter().zip(views).zip(terrain) {
+            let ends = [there, back];
+            each(
+                number,
+                Ok(budgets(&self.forward, &self.back, ends, terrain.into())),
+            );
         }
-        Ok(())
     }
 }
 

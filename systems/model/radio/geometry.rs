@@ -4,8 +4,8 @@ use super::environment::Environment;
 use super::fresnel::EARTH_RADIUS_M;
 use super::result::{Geometry, TerrainReport};
 use crate::bounds::{BadValue, within};
-use crate::numeric::{Kernel, atan2, sin_cos, vectorised};
-use crate::propagation::itm::PathProfile;
+use crate::numeric::{Kernel, all_within, atan2, sin_cos, vectorised};
+use crate::propagation::itm::{MAX_ELEVATION_M, PathProfile};
 use crate::terrain::Profile;
 
 /// Antennas closer than this are taken to be this far apart, m: free-space loss belongs to the
@@ -19,7 +19,7 @@ pub(super) struct View<'a> {
     pub step_m: f64,
     pub azimuth_deg: f64,
     pub back_azimuth_deg: f64,
-    /// Two heights or more, the ends finite.
+    /// Two heights or more within [`MAX_ELEVATION_M`] of sea level.
     pub elevation_msl_m: &'a [f64],
     /// Geoid over ellipsoid at the two ends, m.
     pub undulation_m: [f64; 2],
@@ -31,17 +31,18 @@ pub(super) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// The profile as it was traced. Refuses one that has no two ends.
+    /// The profile as it was traced. Refuses one that has no two ends, or heights of no
+    /// place.
     pub fn along(profile: &'a Profile, undulation_m: [f64; 2]) -> Result<Self, BadValue> {
         let elevation_msl_m = profile.elevation_msl_m.as_slice();
         within("profile.samples", elevation_msl_m.len() as f64, 2.0, 1e9)?;
         within("profile.distance_m", profile.distance_m, 0.0, 2.1e7)?;
         within("profile.step_m", profile.step_m, 0.0, 2.1e7)?;
-        for end in [
-            elevation_msl_m[0],
-            elevation_msl_m[elevation_msl_m.len() - 1],
-        ] {
-            within("profile.elevation_msl_m", end, -20_000.0, 20_000.0)?;
+        if !all_within(elevation_msl_m, MAX_ELEVATION_M) {
+            for &height_m in elevation_msl_m {
+                let range_m = [-MAX_ELEVATION_M, MAX_ELEVATION_M];
+                within("profile.elevation_msl_m", height_m, range_m[0], range_m[1])?;
+            }
         }
         for undulation in undulation_m {
             within("undulation_m", undulation, -1_000.0, 1_000.0)?;

@@ -82,11 +82,13 @@ pub enum Warning {
     Calibrated,
     /// Heights of different kinds along the path: bare earth and surface, or different datums.
     TerrainMixed,
+    /// Stations, environment or ground are out of the range of every model: no link.
+    NotComputable,
 }
 
 impl Warning {
     /// Every warning, in the order of the bits.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 31] = [
         Self::ItmTxTerminalHeight,
         Self::ItmRxTerminalHeight,
         Self::ItmFrequency,
@@ -117,6 +119,7 @@ impl Warning {
         Self::ClutterOutOfRange,
         Self::Calibrated,
         Self::TerrainMixed,
+        Self::NotComputable,
     ];
 }
 

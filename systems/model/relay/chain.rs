@@ -8,20 +8,27 @@ use super::request::RelayRequest;
 use super::stretch::{Place, Task, rate_bps};
 use crate::radio::antenna::is_omnidirectional;
 use crate::radio::result::Geometry;
-use crate::radio::{Pointing, Station};
+use crate::radio::{BadValue, Pointing, Station};
 
 /// Evaluates the hops of `found`, each in the direction in which its search did, so that both see
 /// the same numbers.
-pub(super) fn complete(task: &Task<'_>, request: &RelayRequest<'_>, found: Found) -> RelayPlan {
+///
+/// # Errors
+/// A [`BadValue`] in the ground under a hop.
+pub(super) fn complete(
+    task: &Task<'_>,
+    request: &RelayRequest<'_>,
+    found: Found,
+) -> Result<RelayPlan, BadValue> {
     let relays = found.relays.iter().map(|&relay| (relay, task.relay));
     let places: Vec<Place<'_>> = std::iter::once(task.tx)
         .chain(relays)
         .chain(std::iter::once(task.rx))
         .collect();
-    let segments = segments(task, &places, &found.ranks);
+    let segments = segments(task, &places, &found.ranks)?;
     let rates = segments.iter().map(|segment| segment.data_rate_bps);
     let omnidirectional = is_omnidirectional(&task.relay.antenna);
-    RelayPlan {
+    Ok(RelayPlan {
         strategy: request.strategy,
         chain: nodes(&places, &segments),
         bottleneck_rate_bps: rates.fold(f64::INFINITY, f64::min),
@@ -31,10 +38,14 @@ pub(super) fn complete(task: &Task<'_>, request: &RelayRequest<'_>, found: Found
         antennas_per_relay: if omnidirectional { 1 } else { 2 },
         relay_station: Station::clone(task.relay),
         segments,
-    }
+    })
 }
 
-fn segments(task: &Task<'_>, places: &[Place<'_>], ranks: &[usize]) -> Vec<RelaySegment> {
+fn segments(
+    task: &Task<'_>,
+    places: &[Place<'_>],
+    ranks: &[usize],
+) -> Result<Vec<RelaySegment>, BadValue> {
     let rank = |place: usize| match place {
         0 => 0,
         place => ranks.get(place - 1).copied().unwrap_or(usize::MAX),
@@ -44,23 +55,23 @@ fn segments(task: &Task<'_>, places: &[Place<'_>], ranks: &[usize]) -> Vec<Relay
         let (from, to) = (places[*hop], places[*hop + 1]);
         let turned = rank(*hop) > rank(*hop + 1);
         *both = Some(if turned {
-            let (backward, forward) = task.evaluate(to, from);
-            (forward, backward)
+            let both = task.evaluate(to, from);
+            both.map(|(backward, forward)| (forward, backward))
         } else {
             task.evaluate(from, to)
         });
     });
-    let segment = |(_, both): (_, Option<_>)| {
-        let both = both.expect("every hop was evaluated");
+    let segment = |(_, both): (_, Option<Result<_, BadValue>>)| {
+        let both = both.expect("every hop was evaluated")?;
         let data_rate_bps = rate_bps(&both);
         let (forward, backward) = both;
-        RelaySegment {
+        Ok(RelaySegment {
             distance_m: forward.geometry.distance_m,
             data_rate_bps,
             closes: data_rate_bps >= task.target_bps,
             forward,
             backward,
-        }
+        })
     };
     work.into_iter().map(segment).collect()
 }

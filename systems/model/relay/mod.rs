@@ -39,5 +39,5 @@ pub fn plan(inputs: &Inputs<'_>, request: &RelayRequest<'_>) -> Result<RelayPlan
         Strategy::Greedy => greedy::walk(&task),
         Strategy::Optimal { objective } => optimal::search(&task, objective),
     };
-    Ok(chain::complete(&task, request, chain))
+    Ok(chain::complete(&task, request, chain)?)
 }

@@ -87,7 +87,7 @@ pub enum RelayError {
     /// The environment has an invalid value.
     #[error("environment: {0}")]
     Environment(BadValue),
-    /// `relay_height_agl_m` or `max_hops` is out of range.
+    /// `relay_height_agl_m`, `max_hops` or the ground under a hop is out of range.
     #[error(transparent)]
     Value(#[from] BadValue),
     /// The target rate is invalid.

@@ -7,7 +7,7 @@ use groundwave_engine::parallel;
 use super::request::RelayRequest;
 use crate::model::link::{Inputs, LinkBudget, judge, score, trace};
 use crate::radio::budget::Workspace;
-use crate::radio::{Environment, LinkResult, Model, Station};
+use crate::radio::{BadValue, Environment, LinkResult, Model, Station};
 use crate::terrain::GeoPoint;
 
 /// Stretches one task evaluates: long ones cost 50 us and more.
@@ -66,17 +66,20 @@ impl<'a> Task<'a> {
     }
 
     /// Evaluates a stretch in full, the ground walked from `a` to `b`.
-    pub fn evaluate(&self, a: Place<'_>, b: Place<'_>) -> Both {
-        score(self.inputs, a, b).expect("the request was checked")
+    ///
+    /// # Errors
+    /// A [`BadValue`] in the ground, the stations or the environment.
+    pub fn evaluate(&self, a: Place<'_>, b: Place<'_>) -> Result<Both, BadValue> {
+        score(self.inputs, a, b)
     }
 
-    /// Rates of the stretches in their slower directions, bit/s, in their order. One that is below
-    /// `least_bps` even in free space may come out as 0 without evaluation of the terrain.
+    /// Rates of the stretches in their slower directions, bit/s, in their order; 0 where one cannot be
+    /// computed. One that is below `least_bps` even in free space may come out as 0 without evaluation of the terrain.
     pub fn rates_bps(&self, stretches: &[(Place<'_>, Place<'_>)], least_bps: f64) -> Vec<f64> {
         let mut work: Vec<_> = stretches.iter().map(|&ends| (ends, 0.0)).collect();
         parallel::for_each(&mut work, STRETCHES_PER_TASK, |((a, b), rate)| {
             if self.at_best_bps(*a, *b) >= least_bps {
-                *rate = rate_bps(&self.evaluate(*a, *b));
+                *rate = self.evaluate(*a, *b).map_or(0.0, |both| rate_bps(&both));
             }
         });
         work.into_iter().map(|(_, rate)| rate).collect()
@@ -85,7 +88,7 @@ impl<'a> Task<'a> {
     /// Upper bound of the rate of a stretch, bit/s: no terrain or obstacles between its ends. No
     /// less than the actual rate, because path loss is never below free space and all other terms
     /// are the same. Infinite where an end lies in a void, whose height is estimated from the
-    /// ground between.
+    /// ground between; 0 where it cannot be computed.
     fn at_best_bps(&self, a: Place<'_>, b: Place<'_>) -> f64 {
         let inputs = Inputs {
             environment: &self.clear,
@@ -97,7 +100,8 @@ impl<'a> Task<'a> {
             return f64::INFINITY;
         }
         let both = judge(&inputs, &profile, a, b, &mut Workspace::default());
-        let (forward, backward) = both.expect("the request was checked");
-        forward.rate.data_rate_bps.min(backward.rate.data_rate_bps)
+        both.map_or(0.0, |(forward, backward)| {
+            forward.rate.data_rate_bps.min(backward.rate.data_rate_bps)
+        })
     }
 }
