@@ -194,21 +194,8 @@ pub struct Wander {
 impl Command for Wander {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
-        check_speed("speed_min_m_s", self.speed_min_m_s)?;
-        check_speed("speed_max_m_s", self.speed_max_m_s)?;
-        if self.speed_max_m_s < self.speed_min_m_s {
-            let allowed = format!("{} (speed_min_m_s) or more", self.speed_min_m_s);
-            return Err(Refusal::invalid(
-                "speed_max_m_s",
-                self.speed_max_m_s,
-                allowed,
-            ));
-        }
-        if self.pause_ns > PAUSE_NS_MAX {
-            let allowed = format!("0 to {PAUSE_NS_MAX}");
-            return Err(Refusal::invalid("pause_ns", self.pause_ns, allowed));
-        }
-        self.area.check()?;
+        let speeds_m_s = [self.speed_min_m_s, self.speed_max_m_s];
+        check_walk(&self.area, speeds_m_s, self.pause_ns)?;
         let entity = node(world, self.node)?;
         let (from, begin_ns) = here(world, entity, self.node, self.at_ns)?;
         let leg = Leg::new(from, from, begin_ns, begin_ns);
@@ -233,6 +220,41 @@ impl Command for Wander {
 impl Recorded for Wander {
     const NAME: &'static str = "motion.wander";
     type Reply = ();
+}
+
+/// Checks what walks are drawn from.
+fn check_walk(
+    area: &Area,
+    [speed_min_m_s, speed_max_m_s]: [f64; 2],
+    pause_ns: u64,
+) -> Result<(), Refusal> {
+    check_speed("speed_min_m_s", speed_min_m_s)?;
+    check_speed("speed_max_m_s", speed_max_m_s)?;
+    if speed_max_m_s < speed_min_m_s {
+        let allowed = format!("{speed_min_m_s} (speed_min_m_s) or more");
+        return Err(Refusal::invalid("speed_max_m_s", speed_max_m_s, allowed));
+    }
+    if pause_ns > PAUSE_NS_MAX {
+        let allowed = format!("0 to {PAUSE_NS_MAX}");
+        return Err(Refusal::invalid("pause_ns", pause_ns, allowed));
+    }
+    area.check()
+}
+
+impl Motion {
+    /// Checks a motion that no command made, as that of a checkpoint.
+    pub(super) fn check(&self) -> Result<(), Refusal> {
+        match &self.then {
+            Then::Draw {
+                area,
+                speed_min_m_s,
+                speed_max_m_s,
+                pause_ns,
+                ..
+            } => check_walk(area, [*speed_min_m_s, *speed_max_m_s], *pause_ns),
+            Then::Rest | Then::Waypoints(_) => Ok(()),
+        }
+    }
 }
 
 impl Area {

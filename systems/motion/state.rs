@@ -23,6 +23,7 @@ impl State for Walks {
 
     fn restore(self, world: &mut World) -> Result<(), Refusal> {
         for (id, motion) in self.0 {
+            motion.check()?;
             let entity = node(world, id)?;
             world.entity_mut(entity).insert(motion);
         }

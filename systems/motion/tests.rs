@@ -367,3 +367,56 @@ mod direct {
         }
     }
 }
+
+#[test]
+fn a_walk_of_a_checkpoint_is_checked_as_that_of_a_command_is() {
+    use super::state::Walks;
+    use groundwave_engine::State;
+    let area = Area {
+        south_deg: 57.0,
+        west_deg: 11.0,
+        north_deg: 57.1,
+        east_deg: 11.1,
+    };
+    let mut engine = engine(1, STEP_NS);
+    let wander = Wander {
+        node: NodeId::named("n"),
+        area,
+        speed_min_m_s: 1.0,
+        speed_max_m_s: 2.0,
+        pause_ns: 0,
+        at_ns: None,
+    };
+    do_it(&mut engine, wander).unwrap();
+    let saved = serde_json::to_value(Walks::save(engine.world())).unwrap();
+    let mut restore = |field: &str, found: serde_json::Value| {
+        let mut walks = saved.clone();
+        let walk = &mut walks[0][1]["then"]["Draw"];
+        let place = match field.split_once('.') {
+            Some((outer, inner)) => &mut walk[outer][inner],
+            None => &mut walk[field],
+        };
+        assert!(!place.is_null(), "{field}");
+        *place = found;
+        let walks: Walks = serde_json::from_value(walks).unwrap();
+        walks.restore(engine.world_mut())
+    };
+    assert_eq!(restore("speed_min_m_s", 1.0.into()), Ok(()));
+    for (field, found) in [
+        ("area.south_deg", 58.0),
+        ("area.north_deg", 91.0),
+        ("area.west_deg", 1e300),
+        ("speed_min_m_s", 0.0),
+        ("speed_max_m_s", 0.5),
+    ] {
+        let refused = restore(field, found.into()).unwrap_err();
+        assert!(
+            refused
+                .to_string()
+                .contains(field.rsplit('.').next().unwrap()),
+            "{refused}"
+        );
+    }
+    // What was refused moves nothing, and the world goes on.
+    run_to(&mut engine, 20);
+}
