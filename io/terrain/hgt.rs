@@ -2,8 +2,9 @@
 //!
 //! Format: the SRTM user's guide ("SRTM Topography", NASA/USGS): signed 16-bit
 //! big-endian metres above EGM96, row by row from the north-west corner, the outer rows and
-//! columns shared with the neighbours. Only -32768 is a void. -32767, which some GeoTIFF
-//! derivatives use, is no void in this format and is taken as a height.
+//! columns shared with the neighbours. The guide knows one void, -32768; products in use have -32767 and
+//! 32767 too. What is no height of the Earth ([`super::heights`]) becomes a void when a tile is decoded,
+//! so that nothing that reads tiles needs to know of it, and is counted in a [`Census`].
 
 use std::ops::Range;
 
@@ -14,9 +15,11 @@ use crate::hex::hex;
 
 use super::gather::{self, LANES, Square, Track, VOID};
 
+mod census;
 mod decode;
 mod resolution;
 
+pub use census::{Census, Doubt};
 pub use resolution::{Resolution, WrongSize};
 
 /// The heights of one tile, or of some of its rows: nothing but what lies between those may be asked of
@@ -33,6 +36,7 @@ pub struct Tile {
     /// north.
     pairs: Vec<[i16; 2]>,
     has_voids: bool,
+    census: Census,
     /// Upper bound of the absolute heights, m.
     greatest_m: f64,
     kind: HeightKind,
@@ -97,7 +101,31 @@ impl Tile {
         post.map_or(f64::NAN, f64::from)
     }
 
-    /// SHA-256 digest of the posts as a plain `.hgt` file holds them.
+    /// Counts of the posts that were decoded.
+    #[must_use]
+    pub fn census(&self) -> &Census {
+        &self.census
+    }
+
+    /// True if the octets of the posts are in the wrong order, as far as that can be told.
+    #[must_use]
+    pub fn is_swapped(&self) -> bool {
+        self.census.is_swapped(|| self.different_heights())
+    }
+
+    /// Number of different heights.
+    fn different_heights(&self) -> usize {
+        let side = self.resolution.side();
+        let held = &self.pairs[self.rows.start * side..self.rows.end * side];
+        let mut seen = vec![false; 1 << 16];
+        for &post in held.as_flattened() {
+            seen[usize::from(post.cast_unsigned())] = true;
+        }
+        seen[usize::from(VOID.cast_unsigned())] = false;
+        seen.into_iter().filter(|seen| *seen).count()
+    }
+
+    /// SHA-256 digest of the posts as a plain `.hgt` file holds them, voids as -32768.
     #[must_use]
     pub fn digest(&self) -> String {
         let side = self.resolution.side();

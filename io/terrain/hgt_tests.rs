@@ -113,7 +113,7 @@ fn a_run_equals_its_positions_one_by_one() {
 
 #[test]
 fn a_run_ends_where_the_tile_does() {
-    let tile = tile(|row, column| i16::try_from((row * 31 + column * 17) % 30_000).unwrap());
+    let tile = tile(|row, column| i16::try_from((row * 31 + column * 17) % 9_000).unwrap());
     // Off the tile at every place of a block of eight, by each of its four edges.
     for count in 1..40_u32 {
         for (off_lat, off_lon) in [
@@ -144,7 +144,7 @@ fn a_run_ends_where_the_tile_does() {
 
 #[test]
 fn every_post_is_found_at_its_place() {
-    let tile = tile(|row, column| i16::try_from((row * 31 + column) % 30_000).unwrap());
+    let tile = tile(|row, column| i16::try_from((row * 31 + column) % 9_000).unwrap());
     for row in (0..=1200).step_by(7).chain([1, 1199, 1200]) {
         for column in (0..=1200).step_by(11).chain([1, 1199, 1200]) {
             let north = f64::from(1200 - u32::try_from(row).unwrap()) / 1200.0;
@@ -155,16 +155,121 @@ fn every_post_is_found_at_its_place() {
     }
 }
 
+/// Counts of a tile that is level but for some posts.
+fn level_but(posts: &[(usize, i16)], level_m: i16) -> Tile {
+    tile(|row, column| {
+        let at = row * 1201 + column;
+        posts
+            .iter()
+            .find(|(place, _)| *place == at)
+            .map_or(level_m, |(_, post)| *post)
+    })
+}
+
 #[test]
-fn minus_32767_is_a_height() {
-    let reading = tile(|_, _| -32767).bilinear(0.5, 0.5);
+fn posts_that_are_no_heights_are_voids_and_counted() {
+    for void in [i16::MIN, -32_767, 32_767] {
+        let reading = tile(|_, _| void).bilinear(0.5, 0.5);
+        assert!(
+            reading.has_void && reading.elevation_msl_m.is_nan(),
+            "{void}"
+        );
+    }
+    let places = [0, 1, 700 * 1201 + 600, 1201 * 1201 - 1];
+    for outside in [-32_766, -12_001, 9_001, 25_600, 32_766] {
+        let tile = level_but(&places.map(|place| (place, outside)), 100);
+        assert_eq!(tile.post_m(700, 600), None, "{outside}");
+        assert_eq!(tile.greatest_m(), 100.0);
+        let census = tile.census();
+        assert_eq!((census.voids, census.outside), (0, 4), "{outside}");
+        assert!(!tile.is_swapped());
+        let doubt = census.doubt().unwrap().to_string();
+        assert!(
+            doubt.starts_with("4 of 1442401 posts are outside -12000 to 9000 m"),
+            "{doubt}"
+        );
+    }
+    for height_m in [-12_000, -430, 8_849, 9_000] {
+        let tile = level_but(&places.map(|place| (place, height_m)), 100);
+        assert_eq!(tile.post_m(0, 1), Some(height_m));
+        let census = tile.census();
+        assert_eq!((census.voids, census.outside, census.doubt()), (0, 0, None));
+    }
+    let tile = level_but(&[(5, -32_767), (6, 32_767), (7, i16::MIN), (8, 9_500)], 0);
+    let census = tile.census();
     assert_eq!(
-        reading,
-        Reading {
-            elevation_msl_m: -32767.0,
-            has_void: false
-        }
+        (census.voids, census.other_voids, census.outside),
+        (3, 2, 1)
     );
+    assert_eq!(
+        census.doubt().unwrap().to_string(),
+        "2 of 1442401 posts are -32767 or 32767 and count as voids; 1 of 1442401 posts are outside -12000 to \
+         9000 m and count as voids; are its octets in the wrong order?"
+    );
+}
+
+/// Ground of hills and valleys between two heights.
+fn hills(low_m: f64, high_m: f64) -> impl Fn(usize, usize) -> i16 {
+    move |row, column| {
+        let wave = (row as f64 / 37.0).sin() * (column as f64 / 53.0).cos();
+        let share = 0.5 + 0.45 * wave + 0.05 * ((row * column) as f64).sin();
+        (low_m + (high_m - low_m) * share) as i16
+    }
+}
+
+#[test]
+fn octets_in_the_wrong_order_are_told_from_ground() {
+    let swap =
+        |post: &dyn Fn(usize, usize) -> i16| tile(|row, column| post(row, column).swap_bytes());
+    for (low_m, high_m) in [
+        (0.0, 12.0),
+        (-3.0, 120.0),
+        (30.0, 900.0),
+        (0.0, 8_848.0),
+        (1_500.0, 1_520.0),
+    ] {
+        let ground = hills(low_m, high_m);
+        assert!(!tile(&ground).is_swapped(), "{low_m} to {high_m}");
+        assert!(swap(&ground).is_swapped(), "{low_m} to {high_m}");
+    }
+    // Islands in the sea, ground that rises to one side, voids among heights.
+    let rules: [&dyn Fn(usize, usize) -> i16; 5] = [
+        &|row, column| {
+            if (row / 40 + column / 40) % 30 == 0 {
+                (column % 40) as i16
+            } else {
+                0
+            }
+        },
+        &|row, _| (row / 4) as i16,
+        &|_, column| 300 - (column / 2) as i16,
+        &|row, column| {
+            if (row + column) % 50 == 0 {
+                VOID
+            } else {
+                (row / 10) as i16
+            }
+        },
+        &|_, _| 100,
+    ];
+    for (number, ground) in rules.into_iter().enumerate() {
+        assert!(!tile(ground).is_swapped(), "{number}");
+        assert!(swap(ground).is_swapped(), "{number}");
+    }
+    // What has too few heights to be told from ground is doubtful.
+    let wall = tile(|_, column| if column == 600 { 1_024 } else { 0 });
+    assert!(!wall.is_swapped());
+    let doubt = wall.census().doubt().unwrap().to_string();
+    assert_eq!(
+        doubt,
+        "all heights are multiples of 256 m; are its octets in the wrong order?"
+    );
+    assert_eq!(tile(|_, _| 0).census().doubt(), None);
+    // Noise is no order.
+    let noise = tile(|row, column| {
+        ((row * 1201 + column) as u32).wrapping_mul(2_654_435_761) as i16 % 9_000
+    });
+    assert!(!noise.is_swapped());
 }
 
 /// Tracks read by vectors of eight, of four, and one by one.

@@ -13,6 +13,7 @@ mod folder;
 mod gather;
 pub mod geoid;
 mod ground;
+mod heights;
 pub mod hgt;
 mod index;
 pub mod memory;
@@ -26,13 +27,15 @@ pub mod tiles;
 pub use about::About;
 pub use folder::{DirectoryError, Ignored};
 pub use geoid::{Geoid, GeoidError};
-pub use hgt::{Resolution, Tile};
+pub use hgt::{Census, Doubt, Resolution, Tile};
 pub use raster::RasterError;
 pub use read::HgtError;
 pub use stack::{OffTiles, TerrainError, TerrainStack};
 pub use supplying::Supplying;
 pub use tiles::{FAULT_TARGET, TileDirectory};
 
+#[cfg(test)]
+mod hostile_tests;
 #[cfg(test)]
 mod real_tests;
 #[cfg(test)]

@@ -51,6 +51,20 @@ pub enum HgtError {
         /// The file.
         path: PathBuf,
     },
+    /// The octets of the posts are in the wrong order; the heights would be those of no ground.
+    #[error(
+        "terrain tile {}: its octets are in the wrong order: neighbours differ by {as_read_m:.0} m on average, \
+         by {swapped_m:.0} m with swapped octets; allowed is the higher octet first (`dd conv=swab` swaps them)",
+        path.display()
+    )]
+    Octets {
+        /// The file.
+        path: PathBuf,
+        /// Mean difference between neighbours in the order of the file, m.
+        as_read_m: f64,
+        /// The same in the other order, m.
+        swapped_m: f64,
+    },
     /// The zip archive is damaged or uses what is not supported here.
     #[error("terrain tile {}: {reason} (allowed are stored or deflated, unencrypted entries)", path.display())]
     Archive {
@@ -94,6 +108,25 @@ pub(super) fn read_tile(
 }
 
 fn read_as(
+    path: &Path,
+    id: TileId,
+    packing: Packing,
+    resolution: Resolution,
+    latitudes: Option<[f64; 2]>,
+) -> Result<Tile, HgtError> {
+    let tile = unpack(path, id, packing, resolution, latitudes)?;
+    if !tile.is_swapped() {
+        return Ok(tile);
+    }
+    let [as_read_m, swapped_m] = tile.census().mean_jumps_m();
+    Err(HgtError::Octets {
+        path: path.to_owned(),
+        as_read_m,
+        swapped_m,
+    })
+}
+
+fn unpack(
     path: &Path,
     id: TileId,
     packing: Packing,

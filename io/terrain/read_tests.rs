@@ -59,7 +59,7 @@ fn every_packing_gives_the_same_tile() {
     assert_eq!(read("N57E011.hgt", Packing::Plain, &posts).unwrap(), tile);
     // Bands of a plain file are decoded apart: a void and the greatest height may lie in any.
     for at in [0, SIZE / 2 - 1, SIZE - 2] {
-        for post in [i16::MIN, 8_848] {
+        for post in [i16::MIN, 32_767, 20_000, 8_848] {
             let mut posts = posts.clone();
             posts[at & !1..][..2].copy_from_slice(&post.to_be_bytes());
             let tile = Tile::decode(&posts).unwrap();
@@ -80,6 +80,32 @@ fn every_packing_gives_the_same_tile() {
     let parts = [gz(north), gz(south)].concat();
     let tile = read("N57E011.hgt.gz", Packing::Gzip, &parts).unwrap();
     assert_eq!(tile, Tile::decode(&fine).unwrap());
+}
+
+#[test]
+fn octets_in_the_wrong_order_are_an_error_that_names_the_file() {
+    let mut swapped = posts();
+    for post in swapped.as_chunks_mut::<2>().0 {
+        post.reverse();
+    }
+    for (name, packing, file) in [
+        ("N57E011.hgt", Packing::Plain, swapped.clone()),
+        ("N57E011.hgt.gz", Packing::Gzip, gz(&swapped)),
+    ] {
+        let error = read(name, packing, &file).unwrap_err();
+        assert!(matches!(error, HgtError::Octets { .. }), "{error}");
+        let text = error.to_string();
+        assert!(
+            text.contains(name) && text.contains("wrong order"),
+            "{text}"
+        );
+    }
+    // Some rows of a plain file tell as much.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("N57E011.hgt");
+    fs::write(&path, swapped).unwrap();
+    let rows = read_tile(&path, n57e011(), Packing::Plain, Some([0.5, 0.51]));
+    assert!(matches!(rows, Err(HgtError::Octets { .. })));
 }
 
 #[test]

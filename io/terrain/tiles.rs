@@ -16,7 +16,7 @@ mod known;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Once, OnceLock};
 
 use groundwave_systems::terrain::{
     Curve, CurveRow, GeoPoint, HeightKind, KnownGround, Posts, Terrain, TerrainSource, TerrainUse,
@@ -61,6 +61,8 @@ struct Slot {
     /// Of the file, since it was decoded first.
     facts: OnceLock<Facts>,
     fault: OnceLock<HgtError>,
+    /// Done once what is doubtful about its posts is logged.
+    doubt_logged: Once,
     /// True once it supplied a sample.
     is_used: AtomicBool,
     digest: OnceLock<String>,
@@ -149,6 +151,7 @@ impl TileDirectory {
             held: Held::default(),
             facts: OnceLock::new(),
             fault: OnceLock::new(),
+            doubt_logged: Once::new(),
             is_used: AtomicBool::new(false),
             digest: OnceLock::new(),
         };

@@ -27,7 +27,7 @@ impl Folder {
     }
 }
 
-/// Ground that rises 2 m for each post northwards and 3 m for each post eastwards from 100 m
+/// Ground that rises 2 m for each post northwards and 3 m for each post eastwards from -4000 m
 /// at a corner: whole metres at every post, so bilinear heights are exact.
 struct Plane {
     south: i32,
@@ -36,7 +36,7 @@ struct Plane {
 
 impl Plane {
     fn height_m(&self, lat: f64, lon: f64) -> f64 {
-        100.0 + 2400.0 * (lat - f64::from(self.south)) + 3600.0 * (lon - f64::from(self.west))
+        -4000.0 + 2400.0 * (lat - f64::from(self.south)) + 3600.0 * (lon - f64::from(self.west))
     }
 
     /// The tile `up` degrees north and `right` degrees east of the corner, 3 arc-seconds.
@@ -49,7 +49,7 @@ impl Plane {
         let mut bytes = Vec::with_capacity(SIZE);
         for row in 0..1201 {
             for column in 0..1201 {
-                let height = 100 + 2 * (up * 1200 + 1200 - row) + 3 * (right * 1200 + column);
+                let height = 2 * (up * 1200 + 1200 - row) + 3 * (right * 1200 + column) - 4000;
                 let height = alter(row, column, i16::try_from(height).unwrap());
                 bytes.extend(height.to_be_bytes());
             }
@@ -172,7 +172,7 @@ fn poles_are_the_outer_rows() {
         .tile(0, 0),
     );
     let (elevation, used) = sample(&folder.open(), &[(90.0, 10.5), (-90.0, 10.5), (90.0, 30.5)]);
-    assert_eq!(elevation[..2], [100.0 + 2400.0 + 1800.0, 100.0 + 1800.0]);
+    assert_eq!(elevation[..2], [2400.0 + 1800.0 - 4000.0, 1800.0 - 4000.0]);
     assert!(elevation[2].is_nan());
     assert_eq!(used.missing_samples, 1);
 }

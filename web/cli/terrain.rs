@@ -9,6 +9,7 @@ use groundwave::serve::fetch::{Fetching, command, squares_of, too_large};
 use groundwave::serve::simulation::load;
 use groundwave::serve::terrain::TerrainOptions;
 use groundwave::text::{Align, Table};
+use groundwave_io::terrain::Census;
 use groundwave_io::terrain::cache::{Cache, Entry, Event, State, squares_around, squares_within};
 use groundwave_systems::terrain::{GeoPoint, TileId};
 use serde::Serialize;
@@ -39,7 +40,7 @@ enum Action {
     /// List fetched files with their data sets
     #[command(after_help = LIST_EXAMPLES)]
     List(Place),
-    /// Compare fetched files with the digests of their receipt
+    /// Compare fetched files with the digests of their receipt; count posts without a height
     #[command(after_help = VERIFY_EXAMPLES)]
     Verify(Place),
 }
@@ -172,6 +173,45 @@ fn list(place: &Place, output: Output) -> Result<(), Failure> {
     output.text(&out)
 }
 
+/// Posts of a tile without a height.
+#[derive(Serialize)]
+struct Gaps {
+    file: String,
+    /// Posts in all.
+    posts: u32,
+    /// Posts marked as voids.
+    void_posts: u32,
+    /// Posts outside the heights of the Earth, taken as voids.
+    outside_posts: u32,
+    /// What is doubtful about the posts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    doubt: Option<String>,
+}
+
+impl Gaps {
+    fn new(file: &str, census: &Census) -> Option<Self> {
+        let gaps = Self {
+            file: file.to_owned(),
+            posts: census.posts,
+            void_posts: census.voids,
+            outside_posts: census.outside,
+            doubt: census.doubt().map(|doubt| doubt.to_string()),
+        };
+        (census.voids > 0 || gaps.doubt.is_some()).then_some(gaps)
+    }
+
+    /// One line.
+    fn line(&self) -> String {
+        match &self.doubt {
+            Some(doubt) => output::warning(&format!("{}: {doubt}", self.file)),
+            None => format!(
+                "{}: {} of {} posts are voids",
+                self.file, self.void_posts, self.posts
+            ),
+        }
+    }
+}
+
 fn verify(place: &Place, output: Output) -> Result<(), Failure> {
     #[derive(Serialize)]
     struct Document {
@@ -179,6 +219,8 @@ fn verify(place: &Place, output: Output) -> Result<(), Failure> {
         sound: Vec<String>,
         missing: Vec<String>,
         damaged: Vec<String>,
+        /// Tiles with posts without a height.
+        gaps: Vec<Gaps>,
     }
     let cache = place.cache()?;
     let index = cache.index().map_err(Failure::input)?;
@@ -188,10 +230,23 @@ fn verify(place: &Place, output: Output) -> Result<(), Failure> {
         sound: Vec::new(),
         missing: Vec::new(),
         damaged: Vec::new(),
+        gaps: Vec::new(),
     };
+    let mut faults = Vec::new();
     for (key, entry) in &index.files {
         let names = match cache.verify(entry) {
-            State::Sound => &mut found.sound,
+            State::Sound => match cache.census(entry) {
+                Ok(census) => {
+                    found
+                        .gaps
+                        .extend(census.and_then(|census| Gaps::new(key, &census)));
+                    &mut found.sound
+                }
+                Err(fault) => {
+                    faults.push(fault.to_string());
+                    &mut found.damaged
+                }
+            },
             State::Missing => &mut found.missing,
             State::Damaged => &mut found.damaged,
         };
@@ -205,18 +260,25 @@ fn verify(place: &Place, output: Output) -> Result<(), Failure> {
         .collect();
     match output.json {
         true => output.json(&found)?,
-        false => output.text(&format!(
-            "{} of {} files in {folder} are sound\n",
-            found.sound.len(),
-            index.files.len()
-        ))?,
+        false => {
+            let sound = found.sound.len();
+            let mut out = format!(
+                "{sound} of {} files in {folder} are sound\n",
+                index.files.len()
+            );
+            for gaps in &found.gaps {
+                let _ = writeln!(out, "{}", gaps.line());
+            }
+            output.text(&out)?;
+        }
     }
     if bad.is_empty() {
         return Ok(());
     }
+    faults.insert(0, bad.join(", "));
     Err(Failure::Machine(format!(
         "missing or damaged in {folder}: {}; remove a damaged file, then `groundwave terrain fetch` fetches it again",
-        bad.join(", ")
+        faults.join("; ")
     )))
 }
 

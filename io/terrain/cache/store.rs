@@ -6,8 +6,11 @@ use std::path::{Path, PathBuf};
 use groundwave_systems::terrain::{GeoPoint, Posts, Terrain, TileId};
 use url::Url;
 
+use super::super::hgt::Census;
 use super::super::index::{Entry, Index};
+use super::super::name;
 use super::super::raster::file_digest;
+use super::super::read::{HgtError, read_tile};
 use super::super::stack::TerrainStack;
 use super::client::Client;
 use super::download::{Complete, download, drop_part};
@@ -66,6 +69,18 @@ impl Cache {
     /// When it cannot be read or is damaged.
     pub fn index(&self) -> Result<Index, FetchError> {
         Ok(Index::read(&self.folder)?.unwrap_or_default())
+    }
+
+    /// Counts of the posts of an SRTM tile of the cache; none for files of other formats.
+    ///
+    /// # Errors
+    /// When it cannot be decoded.
+    pub fn census(&self, entry: &Entry) -> Result<Option<Census>, HgtError> {
+        let Some(Ok((square, packing))) = name::parse(&entry.name) else {
+            return Ok(None);
+        };
+        let tile = read_tile(&self.folder.join(&entry.file), square, packing, None)?;
+        Ok(Some(*tile.census()))
     }
 
     /// Squares of a source that are neither in the cache nor known to be absent.

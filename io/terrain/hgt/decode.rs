@@ -7,7 +7,8 @@ use std::os::unix::fs::FileExt;
 use std::thread;
 
 use super::super::gather::VOID;
-use super::{HeightKind, Resolution, Tile, WrongSize};
+use super::super::heights::is_post;
+use super::{Census, HeightKind, Resolution, Tile, WrongSize};
 
 /// Bands of rows that are decoded side by side: more wait for the disk.
 const BANDS_MAX: usize = 8;
@@ -26,18 +27,21 @@ impl Read for Section<'_> {
     }
 }
 
-/// Greatest absolute height of some posts, m; true if there are voids among them.
-type Extremes = (u16, bool);
+/// Greatest absolute height of some posts, m, and their counts.
+type Extremes = (u16, Census);
 
-/// Fills rows of pairs with those of rows of posts, `side` to a row, of which there is one more; `None`
-/// when the source ends before the last post.
+/// Fills rows of pairs with those of rows of posts, `side` to a row, of which there is one more; posts that
+/// are no heights become voids. The first row of posts has the number `first` from the north, and is
+/// counted only where no band ends with it, `is_first`. `None` when the source ends before the last post.
 fn decode_rows(
     source: &mut impl Read,
     side: usize,
+    (first, is_first): (usize, bool),
     pairs: &mut [[i16; 2]],
 ) -> io::Result<Option<Extremes>> {
-    let (mut bytes, mut north) = (Vec::with_capacity(2 * side), vec![0; side]);
-    let (mut greatest, mut has_voids) = (0, false);
+    let mut bytes = Vec::with_capacity(2 * side);
+    let (mut raw, mut raw_north, mut north) = (vec![0; side], vec![0; side], vec![0; side]);
+    let (mut greatest, mut census) = (0, Census::default());
     for row in 0..=pairs.len() / side {
         bytes.clear();
         source.take(2 * side as u64).read_to_end(&mut bytes)?;
@@ -45,7 +49,15 @@ fn decode_rows(
             return Ok(None);
         }
         let (posts, _) = bytes.as_chunks::<2>();
-        let south = posts.iter().map(|&post| i16::from_be_bytes(post));
+        for (raw, &post) in raw.iter_mut().zip(posts) {
+            *raw = i16::from_be_bytes(post);
+        }
+        if row > 0 || is_first {
+            census.count(first + row, &raw, (row > 0).then_some(&*raw_north));
+        }
+        let south = raw
+            .iter()
+            .map(|&post| if is_post(post) { post } else { VOID });
         if row > 0 {
             let pairs = &mut pairs[(row - 1) * side..][..side];
             for ((pair, &n), s) in pairs.iter_mut().zip(&north).zip(south.clone()) {
@@ -55,15 +67,15 @@ fn decode_rows(
         north.iter_mut().zip(south).for_each(|(n, s)| *n = s);
         for &post in &north {
             let is_void = post == VOID;
-            has_voids |= is_void;
             greatest = greatest.max(if is_void { 0 } else { post.unsigned_abs() });
         }
+        std::mem::swap(&mut raw, &mut raw_north);
     }
-    Ok(Some((greatest, has_voids)))
+    Ok(Some((greatest, census)))
 }
 
 impl Tile {
-    /// Decodes a whole tile.
+    /// Decodes a whole tile. Posts that are no heights of the Earth become voids, see [`Tile::census`].
     ///
     /// # Errors
     /// When the bytes are not exactly those of one of the two tile sizes.
@@ -82,7 +94,7 @@ impl Tile {
     pub fn decode_from(source: &mut impl Read, resolution: Resolution) -> io::Result<Option<Self>> {
         let side = resolution.side();
         let mut pairs = vec![[0; 2]; side * (side - 1)];
-        let extremes = decode_rows(source, side, &mut pairs)?;
+        let extremes = decode_rows(source, side, (0, true), &mut pairs)?;
         let rows = resolution.rows();
         Ok(extremes.map(|extremes| Self::new(resolution, rows, pairs, extremes)))
     }
@@ -105,7 +117,7 @@ impl Tile {
         let decode = |(first, band): (usize, &mut [[i16; 2]])| {
             let at = (2 * side * first) as u64;
             let mut source = BufReader::with_capacity(1 << 16, Section { file, at });
-            decode_rows(&mut source, side, band)
+            decode_rows(&mut source, side, (first, first == rows.start), band)
         };
         // No jobs of a pool: while one waits for others it may take one that waits for this tile.
         let bands = thread::scope(|scope| {
@@ -122,8 +134,12 @@ impl Tile {
             });
             done.collect::<io::Result<Option<Vec<Extremes>>>>()
         });
-        let join = |one: Extremes, other: Extremes| (one.0.max(other.0), one.1 | other.1);
-        let extremes = bands?.map(|bands| bands.into_iter().fold((0, false), join));
+        let join = |mut all: Extremes, band: Extremes| {
+            all.0 = all.0.max(band.0);
+            all.1 += band.1;
+            all
+        };
+        let extremes = bands?.map(|bands| bands.into_iter().fold(Extremes::default(), join));
         Ok(extremes.map(|extremes| Self::new(resolution, rows, pairs, extremes)))
     }
 
@@ -131,13 +147,14 @@ impl Tile {
         resolution: Resolution,
         rows: Range<usize>,
         pairs: Vec<[i16; 2]>,
-        (greatest, has_voids): Extremes,
+        (greatest, census): Extremes,
     ) -> Self {
         Self {
             resolution,
             held: resolution.held_by(&rows),
             rows,
-            has_voids,
+            has_voids: census.voids + census.outside > 0,
+            census,
             greatest_m: f64::from(greatest),
             kind: HeightKind::SRTM,
             pairs,

@@ -7,12 +7,9 @@ use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 use tiff_reader::{Ifd, TiffFile, TiffSample};
 
+use super::super::heights::is_height;
 use super::error::RasterError;
 use super::header::{self, Header, Samples};
-
-/// Heights outside this range, m, are no heights: the deepest and the highest place of the Earth are
-/// -10,935 m and 8,849 m, and files without a declared value for missing posts have -32768 or -1e38.
-const HEIGHTS_M: std::ops::RangeInclusive<f64> = -12_000.0..=9_000.0;
 
 /// Decoded posts, row by row from the north; NaN without a height. None where they cannot be decoded.
 #[derive(Debug)]
@@ -187,7 +184,8 @@ fn window_of<T: TiffSample + Into<f64> + Copy>(
     posts.extend(samples.iter().map(|&sample| {
         let sample: f64 = sample.into();
         let height_m = f64::mul_add(sample, header.scale, header.offset_m);
-        match !is_nodata(sample) && HEIGHTS_M.contains(&height_m) {
+        // Files without a declared value for missing posts have -32768 or -1e38.
+        match !is_nodata(sample) && is_height(height_m) {
             true => height_m as f32,
             false => f32::NAN,
         }

@@ -4,9 +4,14 @@ use super::super::hgt::Reading;
 use super::*;
 
 impl Slot {
-    /// Decodes the file, see [`read_tile`].
+    /// Decodes the file, see [`read_tile`]; a doubt about its posts is logged once.
     pub(super) fn read(&self, id: TileId, latitudes: Option<[f64; 2]>) -> Result<Tile, HgtError> {
         let tile = read_tile(&self.path, id, self.packing, latitudes)?;
+        self.doubt_logged.call_once(|| {
+            if let Some(doubt) = tile.census().doubt() {
+                warn!("terrain tile {}: {doubt}", self.path.display());
+            }
+        });
         Ok(tile.of_kind(self.kind))
     }
 

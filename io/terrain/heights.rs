@@ -1,0 +1,55 @@
+//! Heights that posts of terrain may have, the same for files of every format.
+
+/// Lowest height of a post, m: the deepest place of the Earth is at -10,935 m, and data sets with the
+/// sea floor go down to it.
+pub(super) const LOWEST_M: i16 = -12_000;
+
+/// Highest height of a post, m: the highest place of the Earth is at 8,849 m.
+pub(super) const HIGHEST_M: i16 = 9_000;
+
+/// Values of whole metres that mean a post without a height: -32768 in SRTM, -32767 in products of USGS,
+/// 32767 in Terrain Tiles.
+pub(super) const VOIDS: [i16; 3] = [i16::MIN, -i16::MAX, i16::MAX];
+
+/// True for a height, m, that a place of the Earth may have; not for NaN.
+#[inline]
+pub(super) fn is_height(height_m: f64) -> bool {
+    (f64::from(LOWEST_M)..=f64::from(HIGHEST_M)).contains(&height_m)
+}
+
+/// True for a post of whole metres that a place of the Earth may have.
+#[inline]
+pub(super) fn is_post(post_m: i16) -> bool {
+    (post_m >= LOWEST_M) & (post_m <= HIGHEST_M)
+}
+
+/// True for a value that means a post without a height.
+#[inline]
+pub(super) fn is_void(post: i16) -> bool {
+    let [srtm, usgs, terrain_tiles] = VOIDS;
+    (post == srtm) | (post == usgs) | (post == terrain_tiles)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn posts_and_heights_have_one_range() {
+        for post in i16::MIN..=i16::MAX {
+            assert_eq!(is_post(post), is_height(f64::from(post)), "{post}");
+            assert!(!(is_post(post) && is_void(post)), "{post}");
+        }
+        for (height_m, expected) in [
+            (-12_000.0, true),
+            (-12_000.5, false),
+            (-430.0, true),
+            (8_849.0, true),
+            (9_000.5, false),
+            (f64::NAN, false),
+            (f64::NEG_INFINITY, false),
+        ] {
+            assert_eq!(is_height(height_m), expected, "{height_m}");
+        }
+    }
+}
