@@ -31,6 +31,7 @@ mod support;
 mod sweep;
 mod sweep_join;
 mod terrain;
+mod terrain_posts;
 mod testbed;
 mod tidy;
 mod units;

@@ -14,7 +14,7 @@ mod page;
 mod placement;
 mod replays;
 mod schema;
-mod server;
+pub mod server;
 mod store;
 mod terrain;
 

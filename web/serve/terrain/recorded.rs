@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use groundwave_engine::ReplayError;
+use groundwave_io::scenario::limits::GROUND_MSL_M;
 use groundwave_io::sweep::{Plan, TerrainFiles};
 use groundwave_systems::terrain::Posts;
 
@@ -56,11 +57,7 @@ impl TerrainOptions {
                 },
             });
         };
-        let elevation_msl_m: f64 = flat_msl_m.parse().map_err(|_| {
-            Failure::Input(format!(
-                "invalid flat_msl_m of the log: found {flat_msl_m:?}, allowed a number"
-            ))
-        })?;
+        let elevation_msl_m = flat_height_m(flat_msl_m, "log")?;
         // Flat ground with a geoid is always at 0 m.
         match geoid.filter(|_| elevation_msl_m == 0.0) {
             Some(geoid) => open(Sources {
@@ -99,13 +96,8 @@ impl TerrainOptions {
         let identity = &plan.terrain;
         let mut options = self.clone();
         options.flat_earth |= identity.contains_key(FLAT_EARTH);
-        let ground = match identity.get("flat_msl_m").map(|height| height.parse()) {
-            Some(Ok(elevation_msl_m)) => flat(elevation_msl_m),
-            Some(Err(_)) => {
-                return Err(Failure::Input(
-                    "invalid flat_msl_m of the sweep plan: not a number".to_owned(),
-                ));
-            }
+        let ground = match identity.get("flat_msl_m") {
+            Some(height) => flat(flat_height_m(height, "sweep plan")?),
             None if identity.contains_key(NO_TERRAIN) => open(Sources::default())?,
             None => {
                 options.terrain_cache = options.terrain_cache.or(found.cache.clone());
@@ -117,6 +109,18 @@ impl TerrainOptions {
         ground.expect(plan.latitudes_deg());
         Ok(ground)
     }
+}
+
+/// Height of flat ground, m, as a document has it.
+fn flat_height_m(text: &str, document: &str) -> Result<f64, Failure> {
+    let (low, high) = GROUND_MSL_M;
+    let height_m = text.parse().ok();
+    let height_m = height_m.filter(|height_m| (low..=high).contains(height_m));
+    height_m.ok_or_else(|| {
+        Failure::Input(format!(
+            "invalid flat_msl_m of the {document}: found {text:?}, allowed [{low}, {high}]"
+        ))
+    })
 }
 
 /// The failure of a replay; where files of the terrain are others, with the options that name them.
