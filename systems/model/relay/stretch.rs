@@ -74,7 +74,8 @@ impl<'a> Task<'a> {
     }
 
     /// Rates of the stretches in their slower directions, bit/s, in their order; 0 where one cannot be
-    /// computed. One that is below `least_bps` even in free space may come out as 0 without evaluation of the terrain.
+    /// computed. One that is below `least_bps` even in free space may come out as 0 without evaluation
+    /// of the terrain.
     pub fn rates_bps(&self, stretches: &[(Place<'_>, Place<'_>)], least_bps: f64) -> Vec<f64> {
         let mut work: Vec<_> = stretches.iter().map(|&ends| (ends, 0.0)).collect();
         parallel::for_each(&mut work, STRETCHES_PER_TASK, |((a, b), rate)| {
