@@ -1,5 +1,5 @@
-//! Whatever the ground, the stations and the environment are: every analysis answers or refuses, none
-//! panics, and what it answers is numbers.
+//! Ground, stations and environments of any values: every analysis answers or refuses, none panics, and
+//! answers are numbers.
 
 use std::sync::Arc;
 

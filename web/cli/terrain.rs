@@ -183,7 +183,7 @@ struct Gaps {
     void_posts: u32,
     /// Posts outside the heights of the Earth, taken as voids.
     outside_posts: u32,
-    /// What is doubtful about the posts.
+    /// Doubts about the posts.
     #[serde(skip_serializing_if = "Option::is_none")]
     doubt: Option<String>,
 }

@@ -38,7 +38,7 @@ pub struct Census {
     jumps_m: [u64; 2],
 }
 
-/// What is doubtful about the posts of a file, for a message.
+/// Doubts about the posts of a file, for a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Doubt {
     /// Posts read.

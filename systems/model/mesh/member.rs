@@ -45,7 +45,7 @@ pub enum MeshError {
     /// A link cannot be computed over the ground between its ends.
     #[error("link of {} and {}: {cause}", ends.a(), ends.b())]
     Link {
-        /// Its ends.
+        /// Ends of the link.
         ends: LinkKey,
         /// The invalid value.
         cause: BadValue,
