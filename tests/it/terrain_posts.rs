@@ -40,11 +40,14 @@ fn written(folder: &Path, name: &str, post: impl Fn(usize, usize) -> i16) -> Pat
 
 /// Post under the western end of the links of these tests, and one in the middle of them.
 const UNDER_NODE: [usize; 2] = [600, 600];
-const BETWEEN: [usize; 2] = [600, 660];
+const BETWEEN: [usize; 2] = [600, 624];
 
 /// Western and eastern node, deg.
 const WEST: [f64; 2] = [57.5, 11.5];
-const EAST: [f64; 2] = [57.5, 11.6];
+const EAST: [f64; 2] = [57.5, 11.54];
+
+/// Node beyond the eastern one, deg: its link with that one crosses no post of another value.
+const FAR: [f64; 2] = [57.5, 11.545];
 
 /// Values of posts that are no heights, each with what the log says of it.
 const NO_HEIGHTS: [(i16, &str); 4] = [
@@ -78,11 +81,7 @@ fn run(folder: &Path, tiles: &Path) -> Output {
     let head =
         "[scenario]\ntitle = \"t\"\nstep_s = 1\nduration_s = 2\n[terrain]\ntiles = [\"N57E011\"]\n";
     // The third is far from what is no height.
-    let nodes = [
-        node("west", WEST),
-        node("east", EAST),
-        node("far", [57.5, 11.63]),
-    ];
+    let nodes = [node("west", WEST), node("east", EAST), node("far", FAR)];
     std::fs::write(&scenario, head.to_owned() + &nodes.concat()).unwrap();
     let words = [
         "run",
@@ -199,7 +198,7 @@ fn planned(folder: &Path, tiles: &Path, restart: bool) -> (Vec<(String, Value)>,
     );
     let path = format!("/api/v1/deployments/{}", made["id"].as_str().unwrap());
     let mut ids = Vec::new();
-    for (name, [lat, lon]) in [("west", WEST), ("east", EAST), ("far", [57.5, 11.63])] {
+    for (name, [lat, lon]) in [("west", WEST), ("east", EAST), ("far", FAR)] {
         let node = json!({ "name": name, "lat": lat, "lon": lon, "height_agl_m": 20.0 });
         let node = ask(&server, Method::POST, &format!("{path}/nodes"), node);
         ids.push(node["id"].as_str().unwrap().to_owned());
@@ -208,25 +207,25 @@ fn planned(folder: &Path, tiles: &Path, restart: bool) -> (Vec<(String, Value)>,
         server.end();
         server = start();
     }
-    let [south, west, north, east] = [57.49, 11.49, 57.51, 11.64];
+    let [south, west, north, east] = [57.49, 11.49, 57.51, 11.56];
     let requests = [
         (Method::GET, format!("{path}/links"), Value::Null),
         (
             Method::POST,
             format!("{path}/scan"),
-            json!({ "lat": 57.5, "lon": 11.55 }),
+            json!({ "lat": 57.5, "lon": 11.52 }),
         ),
         (
             Method::POST,
             format!("{path}/links/preview"),
-            json!({ "node_id": ids[1], "lat": 57.5, "lon": 11.601 }),
+            json!({ "node_id": ids[1], "lat": 57.5, "lon": 11.541 }),
         ),
         (
             Method::POST,
             format!("{path}/placement"),
             json!({
                 "bounds": { "south": south, "west": west, "north": north, "east": east },
-                "count": 2, "candidates": [{ "lat": WEST[0], "lon": WEST[1] }, { "lat": 57.5, "lon": 11.55 }],
+                "count": 2, "candidates": [{ "lat": WEST[0], "lon": WEST[1] }, { "lat": 57.5, "lon": 11.52 }],
             }),
         ),
         (
