@@ -88,6 +88,12 @@ fn a_planner_sees_nodes_links_ground_and_coverage() {
 
 #[needs(terrain, page)]
 #[test]
+fn large_meshes_are_drawn_at_their_places() {
+    browse("large.spec.ts");
+}
+
+#[needs(terrain, page)]
+#[test]
 fn a_planner_does_every_job_by_clicks_and_keys() {
     browse("plan.spec.ts");
 }

@@ -1,4 +1,5 @@
-// What the layers that draw themselves share: programs, a square, attributes of instances, blending.
+// Common parts of the layers that draw themselves: programs, a square, attributes of instances, blending,
+// textures that are drawn into.
 import { rgb } from '../palettes';
 
 /** A program of two shaders; attributes have the places of `names`. Asking whether it compiled waits for the
@@ -79,6 +80,38 @@ export function rgba(hex: string): [number, number, number, number] {
   return [red / 255, green / 255, blue / 255, 1];
 }
 
+/** A part of a target: left, bottom, width, height, px. */
+export type Part = readonly [number, number, number, number];
+
+/** Destination of what is drawn. */
+interface Destination {
+  buffer: WebGLFramebuffer;
+  /** Width and height, px. */
+  pixels: readonly [number, number];
+  part: Part | null;
+}
+
+/** Destinations of the targets whose drawing has begun and not ended; a context without one draws on the canvas. */
+const DESTINATIONS = new WeakMap<WebGL2RenderingContext, Destination>();
+
+/** Directs what is drawn next, with the state that flat drawing begins with. Asking the context for the state
+ * instead would wait for all that the GPU has been given; MapLibre sets its own anew after this. */
+function direct(gl: WebGL2RenderingContext, to: Destination | undefined): void {
+  if (to) DESTINATIONS.set(gl, to);
+  else DESTINATIONS.delete(gl);
+  gl.bindFramebuffer(gl.FRAMEBUFFER, to?.buffer ?? null);
+  gl.viewport(0, 0, ...(to?.pixels ?? ([gl.drawingBufferWidth, gl.drawingBufferHeight] as const)));
+  gl.disable(gl.STENCIL_TEST);
+  if (to?.part) {
+    gl.enable(gl.SCISSOR_TEST);
+    gl.scissor(...to.part);
+  } else gl.disable(gl.SCISSOR_TEST);
+  gl.colorMask(true, true, true, true);
+  gl.bindVertexArray(null);
+  gl.activeTexture(gl.TEXTURE0);
+  flat(gl);
+}
+
 /** A texture that is drawn into. */
 export class Target {
   readonly texture: WebGLTexture;
@@ -88,32 +121,24 @@ export class Target {
     [this.texture, this.#buffer] = [gl.createTexture(), gl.createFramebuffer()];
   }
 
-  /** Draws into all of it, which is made `pixels` wide and high, or into a part: left, bottom, width, height, px. */
-  draw(pixels: readonly [number, number], part: readonly [number, number, number, number] | null, paint: () => void): void {
+  /** Draws into all of it, which is made `pixels` wide and high, or into a part. Within the drawing of another
+   * target, that one is drawn into again after this. */
+  draw(pixels: readonly [number, number], part: Part | null, paint: () => void): void {
     const { gl } = this;
+    const outer = DESTINATIONS.get(gl);
     gl.activeTexture(gl.TEXTURE0);
     gl.bindTexture(gl.TEXTURE_2D, this.texture);
     if (!part) gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, ...pixels, 0, gl.RGBA, gl.UNSIGNED_BYTE, null);
     filter(gl, 'nearest');
-    gl.bindFramebuffer(gl.FRAMEBUFFER, this.#buffer);
+    direct(gl, { buffer: this.#buffer, pixels, part });
     gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, this.texture, 0);
-    gl.viewport(0, 0, ...pixels);
-    gl.disable(gl.STENCIL_TEST);
-    if (part) {
-      gl.enable(gl.SCISSOR_TEST);
-      gl.scissor(...part);
-    } else gl.disable(gl.SCISSOR_TEST);
-    gl.colorMask(true, true, true, true);
     gl.clearColor(0, 0, 0, 0);
     gl.clear(gl.COLOR_BUFFER_BIT);
-    gl.bindVertexArray(null);
-    flat(gl);
-    paint();
-    // Asking for the state before would wait for all that the GPU has been given; MapLibre sets its own anew
-    // after this.
-    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
-    gl.viewport(0, 0, gl.drawingBufferWidth, gl.drawingBufferHeight);
-    gl.disable(gl.SCISSOR_TEST);
+    try {
+      paint();
+    } finally {
+      direct(gl, outer);
+    }
   }
 
   close(): void {

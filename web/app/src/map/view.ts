@@ -123,19 +123,11 @@ export class MapView {
     this.map.addControl(this.#scale, 'bottom-left');
     this.map.addControl(new AttributionControl({ compact: true, customAttribution: 'Coasts: Natural Earth' }), 'bottom-right');
     this.map.touchZoomRotate.disableRotation();
-    this.map.once('style.load', () => {
-      this.#gateSky();
-      this.#pictures();
-      this.map.addLayer(this.picture, 'region');
-      this.map.addLayer(this.tubes, 'obstruction');
-      this.ready = true;
-      for (const name of this.#own) {
-        const features = this.#sources.get(name) ?? [];
-        if (features.length) this.put(name, features);
-        else this.#reveal(name, false);
-      }
-      this.#states(new Set(), this.#chosen);
-      this.events.moved(this.view());
+    // Again after the browser took the GPU away and gave it back: MapLibre keeps its own layers only.
+    this.map.on('style.load', () => this.#furnish());
+    this.map.on('webglcontextlost', () => {
+      this.ready = false;
+      this.events.failed('the browser has taken the graphics processor away; the map comes back with it');
     });
     this.map.on('error', (event) => {
       const status = (event.error as { status?: number } | undefined)?.status;
@@ -150,6 +142,28 @@ export class MapView {
     // Coasts and borders wait: few look at the whole world first.
     this.map.once('idle', () => void world().then((found) => found && this.put('world', found.features)));
     this.#pointer = new Pointer(this.map, (at) => this.#hit(at), events);
+  }
+
+  /** Gives a new style the layers of the page, and what they show. */
+  #furnish(): void {
+    this.#gateSky();
+    this.#pictures();
+    for (const [layer, before] of [[this.picture, 'region'], [this.tubes, 'obstruction']] as const) if (!this.map.getLayer(layer.id)) this.map.addLayer(layer, before);
+    this.ready = true;
+    for (const name of this.#own) {
+      const features = this.#sources.get(name) ?? [];
+      if (features.length) this.put(name, features);
+      else this.#reveal(name, false);
+    }
+    this.#states(new Set(), this.#chosen);
+    if (this.#ground.raised) this.#show(this.picture.id, false);
+    this.events.moved(this.view());
+  }
+
+  /** Does work once the style of the map is there. */
+  #styled(work: () => void): void {
+    if (this.ready) work();
+    else this.map.once('style.load', work);
   }
 
   /** An empty map costs half as much without the sky. Private of the pinned version; absent, nothing is lost. */
@@ -194,13 +208,12 @@ export class MapView {
 
   /** Shows the base map at a path, or hides it. */
   setBasemap(path: string | null, shown: boolean): void {
-    if (this.#basemap || !path) return this.#basemap?.show(shown);
+    if (this.#basemap || !path) return this.#styled(() => this.#basemap?.show(shown));
     if (!shown) return;
     const basemap = new Basemap(this.map, 'region');
     this.#basemap = basemap;
     const open = () => void basemap.open(path, this.#theme).catch((fault) => this.events.failed(`the base map cannot be read: ${fault instanceof Error ? fault.message : fault}`));
-    if (this.ready) open();
-    else this.map.once('style.load', open);
+    this.#styled(open);
   }
 
   setRoles(roles: readonly { id: string; color: string }[]): void {
@@ -237,8 +250,9 @@ export class MapView {
     this.#sources.set(name, features);
     if (features.length) this.#filled.add(name);
     else this.#filled.delete(name);
+    if (!this.ready) return;
     (this.map.getSource(name) as GeoJSONSource | undefined)?.setData({ type: 'FeatureCollection', features: [...features] });
-    if (this.ready) this.#reveal(name, features.length > 0);
+    this.#reveal(name, features.length > 0);
   }
 
   /** Shows the layers of a source, or hides them: an empty one still fills the stencil of the whole screen in each frame. */
@@ -376,14 +390,14 @@ export class MapView {
       if (relief) this.map.addLayer(relief, DRAPED_MISSING);
       if (wanted) this.setRaised(true);
     };
-    if (this.ready) add();
-    else this.map.once('style.load', add);
+    this.#styled(add);
   }
 
   /** The ground in three dimensions, links as tubes above it; coverage is left out of it. */
   setRaised(raised: boolean): void {
     // Heights are there once the server has said where there is ground.
     if (!this.#ground.want(raised)) return;
+    if (!this.ready) return this.#styled(() => this.setRaised(raised));
     if (raised !== this.#ground.raised) {
       this.#ground.set(raised);
       this.#drawLinks();
@@ -464,7 +478,7 @@ export class MapView {
   /** Moves a node and its links on the map alone, while it is dragged; `links` are those of the new place. */
   showMoved(id: string, to: LatLon, links?: readonly Link[]): void {
     const node = this.#byId.get(id);
-    if (!node) return;
+    if (!node || !this.ready) return;
     if (this.#many) {
       // The large mesh stays as it is; the node and its links are drawn over it until it is dropped.
       this.put('nodes', nodeFeatures([{ ...node, ...to }]));

@@ -1,0 +1,150 @@
+// Large meshes, by the pixels of the screen: nodes and links have their colours at their places.
+import type { Page } from '@playwright/test';
+import { DENSE, fill, lacking, LINKED, picture, spots, type Lattice } from './lattice';
+import { mesh, watch } from './mesh';
+import { drawn, expect, open, plan, test } from './server';
+import { rgb } from './pixels';
+import { COLOURS } from '../src/verdict';
+
+const VIEW = 'm=11/57.7/11.9';
+
+/** Waits until the map rests. */
+async function rests(page: Page): Promise<void> {
+  await drawn(page);
+  await page.evaluate(() => new Promise<void>((resolve) => void (window.groundwave.map.map.once('idle', () => resolve()) && window.groundwave.map.map.triggerRepaint())));
+}
+
+/** All spots of a mesh have their colours. */
+async function isDrawn(page: Page, lattice: Lattice, theme: 'light' | 'dark' = 'light', least = 1): Promise<void> {
+  const all = await spots(page, lattice, theme);
+  expect(all.length).toBeGreaterThanOrEqual(least);
+  await expect.poll(() => lacking(page, all)).toEqual([]);
+}
+
+for (const terrain of [true, false])
+  test.describe(terrain ? 'on ground' : 'without ground', () => {
+    test.use({ terrain });
+
+    for (const [name, lattice, least] of [['80 nodes and 3,160 links', LINKED, 140], ['900 nodes', DENSE, 1700]] as const)
+      test(`${name} are drawn, and what is around them stays`, async ({ page, request }) => {
+        const { id } = await plan(request, ['Ramberget']);
+        await open(page, `/#${VIEW}&d=${id}`);
+        if (terrain) await expect(page.locator('.map')).toHaveAttribute('data-cells', '1');
+        await rests(page);
+        const before = await picture(page);
+        await fill(page, lattice);
+        const all = await spots(page, lattice);
+        expect(all.length).toBeGreaterThanOrEqual(least);
+        const shownBefore = all.filter((spot) => before.has(spot, spot.colour));
+        expect(shownBefore.length, 'spots that had their colour without a mesh').toBeLessThan(all.length / 10);
+        await expect.poll(() => lacking(page, all)).toEqual([]);
+        // The ground around the mesh has the pixels that it had.
+        const after = await picture(page);
+        const changed = [];
+        for (let y = 130; y < 690; y += 7) if (after.at(1060, y).join() !== before.at(1060, y).join()) changed.push(y);
+        expect(changed).toEqual([]);
+
+        // Moved, and from nearer, where few nodes are in view and are named.
+        await page.evaluate(() => window.groundwave.map.map.panBy([90, -40], { duration: 0 }));
+        await isDrawn(page, lattice, 'light', least / 2);
+        await page.evaluate(() => window.groundwave.map.map.jumpTo({ zoom: 13.5 }));
+        const named = await spots(page, lattice);
+        expect(named.length).toBeGreaterThan(0);
+        await expect.poll(() => lacking(page, named.filter(({ what }) => what.startsWith('link')))).toEqual([]);
+      });
+
+    test('a mesh in the dark theme, after it was light', async ({ page, request }) => {
+      const { id } = await plan(request, ['Ramberget']);
+      await open(page, `/#${VIEW}&d=${id}`);
+      await rests(page);
+      await fill(page, DENSE);
+      await isDrawn(page, DENSE);
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await isDrawn(page, DENSE, 'dark', 1700);
+    });
+  });
+
+test('a mesh and its ground come back with the graphics processor', async ({ page, request }) => {
+  const { id } = await plan(request, ['Ramberget']);
+  await open(page, `/#${VIEW}&d=${id}`);
+  await expect(page.locator('.map')).toHaveAttribute('data-cells', '1');
+  await rests(page);
+  await fill(page, DENSE);
+  await isDrawn(page, DENSE);
+  const before = await picture(page);
+  await page.evaluate(async () => {
+    const { map } = window.groundwave.map;
+    const lost = map.getCanvas().getContext('webgl2')!.getExtension('WEBGL_lose_context')!;
+    // It is given back in a later turn than the event that takes it.
+    await new Promise<void>((resolve) => {
+      map.once('webglcontextlost', () => setTimeout(resolve, 100));
+      lost.loseContext();
+    });
+    await new Promise<void>((resolve) => {
+      map.once('webglcontextrestored', () => resolve());
+      lost.restoreContext();
+    });
+  });
+  await expect(page.locator('.messages')).toContainText('graphics processor');
+  await page.getByRole('button', { name: 'Dismiss' }).click();
+  await page.waitForFunction(() => window.groundwave.map.ready);
+  await isDrawn(page, DENSE, 'light', 1700);
+  await rests(page);
+  const after = await picture(page);
+  const ground = [];
+  for (let y = 130; y < 690; y += 7) ground.push([after.at(1060, y).join(), before.at(1060, y).join()]);
+  expect(ground.filter(([now, then]) => now !== then)).toEqual([]);
+});
+
+test.describe('in the live view', () => {
+  test.use({ terrain: false, services: 'gateway', heartbeat_s: 60 });
+
+  test('900 nodes and their links are drawn', async ({ page, server, request }) => {
+    const admin = await mesh(request, server);
+    const north = await admin.station(11, 'North', { lat: 57.7142, lon: 11.9367 });
+    const south = await admin.station(12, 'South', { lat: 57.6966, lon: 11.9378 });
+    await admin.beat(north, [[12, -70]]);
+    await admin.beat(south, [[11, -70]]);
+    // Answers of the gateway with its two nodes and their link many times over.
+    const { rows, columns } = DENSE;
+    const place = (at: number) => ({ lat: 57.62 + (0.16 * Math.floor(at / columns)) / rows, lon: 11.75 + (0.36 * (at % columns)) / columns });
+    const count = rows * columns;
+    await page.route('**/v1/nodes?*', async (route) => {
+      const answer = await (await route.fetch()).json();
+      const items = Array.from({ length: count }, (_, at) => ({ ...answer.items[at % 2], node_id: `n${at}`, name: `Node ${at}`, position: { ...answer.items[at % 2].position, ...place(at) } }));
+      await route.fulfill({ json: { items, next_cursor: null } });
+    });
+    await page.route('**/v1/mesh/topology', async (route) => {
+      const answer = await (await route.fetch({ headers: { ...route.request().headers(), 'if-none-match': '' } })).json();
+      const [node, link] = [answer.nodes[0], answer.links[0]];
+      const nodes = Array.from({ length: count }, (_, at) => ({ ...node, id: `m${at}`, label: `Node ${at}`, properties: { ...node.properties, node_id: `n${at}` } }));
+      const links = nodes.flatMap((_, at) => ((at + 1) % columns ? [{ ...link, source: `m${at}`, target: `m${at + 1}` }] : []));
+      await route.fulfill({ json: { ...answer, nodes, links } });
+    });
+    await watch(page, `/#v=live&${VIEW}`);
+    await drawn(page);
+    const at = await page.evaluate((places) => {
+      const box = document.querySelector('.map')!.getBoundingClientRect();
+      return places.map(({ lat, lon }) => window.groundwave.map.map.project([lon, lat])).map(({ x, y }) => ({ x: x + box.x, y: y + box.y, free: document.elementFromPoint(x + box.x, y + box.y)?.matches('.map canvas') ?? false }));
+    }, Array.from({ length: count }, (_, at) => place(at)));
+    const { state, finding } = await page.evaluate(() => {
+      const { live } = window.groundwave as unknown as { live: { nodes: { state: string }[] } };
+      return { state: live.nodes[0]!.state, finding: document.querySelector('[aria-label="Links"] li')?.textContent };
+    });
+    expect(state).toBe('online');
+    expect(finding).toContain('not predicted');
+    const free = at.flatMap((spot, number) => (spot.free ? [{ ...spot, what: `node ${number}`, colour: rgb('#0069ad') }] : []));
+    expect(free.length).toBeGreaterThan(500);
+    const middles = at.flatMap((a, number) => {
+      const b = at[number + 1];
+      return b && (number + 1) % columns && a.free && b.free ? [{ what: `link ${number}`, x: (a.x + b.x) / 2, y: a.y, colour: rgb(COLOURS.light.marginal) }] : [];
+    });
+    await expect.poll(() => lacking(page, free)).toEqual([]);
+    // Their dashes leave gaps.
+    const lined = async () => {
+      const shown = await picture(page);
+      return middles.filter((spot) => shown.has(spot, spot.colour)).length / middles.length;
+    };
+    await expect.poll(lined).toBeGreaterThan(0.4);
+  });
+});
