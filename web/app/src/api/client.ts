@@ -1,6 +1,7 @@
 // Typed client of the planning interface; its paths and fields come from the OpenAPI document.
 import createClient from 'openapi-fetch';
 import type { Readable } from 'openapi-typescript-helpers';
+import { offered, placed } from './offer';
 import type { components, paths } from './planning';
 
 type Schemas = components['schemas'];
@@ -63,7 +64,7 @@ function ask(request: Request): Promise<Response> {
   return answer ?? fetch(request);
 }
 
-export const api = createClient<paths>({ baseUrl: '', fetch: ask });
+export const api = placed(createClient<paths>({ fetch: ask }), async () => (await offered()).planning ?? '');
 
 /** The body of an answer, or a [`Refusal`] with the problem's detail. */
 export async function wanted<T>(asked: Promise<Answer<T>>): Promise<T> {

@@ -2,7 +2,7 @@
 import createClient from 'openapi-fetch';
 import type { Readable } from 'openapi-typescript-helpers';
 import type { components, paths } from './gateway.d';
-import { offer } from './offer';
+import { offered, placed } from './offer';
 
 type Schemas = components['schemas'];
 export type Me = Schemas['Me'];
@@ -35,8 +35,10 @@ export type Testbed = Schemas['Testbed'];
 export type TestbedNode = Schemas['TestbedNode'];
 export type TestbedLink = Schemas['Link'];
 
-/** Path in front of those of the gateway. */
-export const base = offer.gateway ?? '';
+/** Path in front of those of the gateway, once the server has said it. */
+export async function base(): Promise<string> {
+  return (await offered()).gateway ?? '';
+}
 
 /** The token of the login, and what happens when the gateway no longer takes it. */
 export const access = {
@@ -44,7 +46,7 @@ export const access = {
   refused: (): void => undefined,
 };
 
-export const gateway = createClient<paths>({ baseUrl: base });
+export const gateway = placed(createClient<paths>(), base);
 
 gateway.use({
   onRequest({ request }) {

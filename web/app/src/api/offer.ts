@@ -9,10 +9,43 @@ export interface Offer {
   basemap: string | null;
 }
 
-export const offer: Offer = { planning: '', gateway: null, basemap: null };
+/** What a server offers that does not say: it is a planning server. */
+const USUAL: Offer = { planning: '', gateway: null, basemap: null };
 
-/** Asks once, before anything is shown. A server that does not say is a planning server. */
-export async function ask(): Promise<void> {
-  const answer = await fetch('/page.json').catch(() => null);
-  if (answer?.ok) Object.assign(offer, await answer.json());
+let known: Offer | null = null;
+let asked: Promise<Offer> | null = null;
+
+async function ask(): Promise<Offer> {
+  const answer = await fetch('/page.json').catch(() => {
+    throw new Error('The server does not answer.');
+  });
+  known = { ...USUAL, ...(answer.ok ? ((await answer.json().catch(() => ({}))) as Partial<Offer>) : {}) };
+  return known;
+}
+
+/** What the server offers: asked for once, and again after no answer. */
+export function offered(): Promise<Offer> {
+  asked ??= ask().catch((fault) => {
+    asked = null;
+    throw fault;
+  });
+  return asked;
+}
+
+/** What the server offers, for what is shown after it has said so. */
+export function offer(): Offer {
+  if (!known) throw new Error('The offer of the server is read before it is known.');
+  return known;
+}
+
+type Method = (path: never, init?: never) => Promise<unknown>;
+const METHODS = ['GET', 'PUT', 'POST', 'PATCH', 'DELETE'] as const;
+
+/** A client whose requests wait until the server has said where its interface is. */
+export function placed<T extends Record<(typeof METHODS)[number], Method>>(client: T, base: () => Promise<string>): T {
+  for (const method of METHODS) {
+    const ask = client[method] as unknown as (path: string, init: object) => Promise<unknown>;
+    client[method] = (async (path: string, init?: object) => ask(path, { ...init, baseUrl: await base() })) as unknown as T[typeof method];
+  }
+  return client;
 }

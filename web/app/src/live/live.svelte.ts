@@ -128,7 +128,7 @@ export class Live {
     try {
       await Promise.all([this.#askNodes(), this.#askGraph(), this.session.may('operator') ? this.askPending() : undefined]);
       this.health = await wanted(gateway.GET('/v1/mesh/health'));
-      if (offer.planning !== null) void this.#askPlanned();
+      if (offer().planning !== null) void this.#askPlanned();
       if (this.gone) app.ui.tell('The gateway is back.');
       this.gone = false;
       this.fault = '';

@@ -47,8 +47,8 @@ export class Session {
       try {
         await this.#identify();
       } catch (fault) {
-        // A gateway that does not answer may come back; the token is kept.
-        if (fault instanceof Refusal && fault.status === 0) this.reason = fault.message;
+        // A gateway that does not answer may come back; the token is kept. A refused token has its reason.
+        if (fault instanceof Refusal && fault.status !== 401) this.reason = fault.message;
       }
     }
     this.known = true;

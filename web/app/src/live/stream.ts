@@ -64,7 +64,7 @@ export class Stream {
     this.#stop = stop;
     try {
       const headers = { authorization: `Bearer ${access.token}`, 'last-event-id': this.#last, accept: 'text/event-stream' };
-      const answer = await fetch(base + this.path, { headers, signal: stop.signal, cache: 'no-store' });
+      const answer = await fetch((await base()) + this.path, { headers, signal: stop.signal, cache: 'no-store' });
       if (answer.status === 401) access.refused();
       if (answer.ok && answer.body) {
         this.events.state(true);

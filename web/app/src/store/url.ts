@@ -14,13 +14,20 @@ export interface Address {
 const SELECTED_MAX = 20;
 const MODES: readonly string[] = ['plan', 'live', 'replay'] satisfies Mode[];
 
+const fieldsOf = (hash: string) => new URLSearchParams(hash.replace(/^#/, ''));
+
+/** The view that an address names, also one that the server does not offer. */
+export function modeOf(hash: string): Mode {
+  const mode = fieldsOf(hash).get('v') ?? '';
+  return MODES.includes(mode) ? (mode as Mode) : 'plan';
+}
+
 export function read(hash: string): Address {
-  const fields = new URLSearchParams(hash.replace(/^#/, ''));
+  const fields = fieldsOf(hash);
   const [zoom, lat, lon] = (fields.get('m') ?? '').split('/').map(Number);
   const valid = zoom !== undefined && lat !== undefined && lon !== undefined && [zoom, lat, lon].every(Number.isFinite) && Math.abs(lat) <= 85 && Math.abs(lon) <= 180 && zoom >= 0 && zoom <= 22;
-  const mode = fields.get('v') ?? '';
   return {
-    mode: mode !== 'live' && offer.planning === null ? 'live' : MODES.includes(mode) ? (mode as Mode) : 'plan',
+    mode: offer().planning === null ? 'live' : modeOf(hash),
     view: valid ? { zoom, lat, lon } : null,
     deployment: fields.get('d'),
     selected: (fields.get('sel') ?? '').split(',').filter(Boolean),
