@@ -94,6 +94,12 @@ fn large_meshes_are_drawn_at_their_places() {
 
 #[needs(terrain, page)]
 #[test]
+fn the_page_begins_with_slow_answers_and_says_what_fails() {
+    browse("begin.spec.ts");
+}
+
+#[needs(terrain, page)]
+#[test]
 fn a_planner_does_every_job_by_clicks_and_keys() {
     browse("plan.spec.ts");
 }

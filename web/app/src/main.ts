@@ -4,22 +4,44 @@ import { askEarly } from './api/client';
 import { offered } from './api/offer';
 import './app.css';
 import App from './App.svelte';
+import { textOf, watchFaults } from './faults';
 import { replay } from './replay/replay.svelte';
 import { app } from './store/app.svelte';
 import { modeOf, read } from './store/url';
 import { view } from './views';
 
+/** Period of questions to a server that does not answer, ms. */
+const RETRY_MS = 1500;
+
+const place = document.getElementById('app') as HTMLElement;
+
+/** Shows a text in place of the page. */
+function say(text: string): void {
+  const line = document.createElement('p');
+  line.className = 'empty bad';
+  line.setAttribute('role', 'alert');
+  line.textContent = text;
+  place.replaceChildren(line);
+}
+
 async function begin(): Promise<void> {
   // The view and what the server offers are awaited at the same time; the page shows why a view did not come.
   view(modeOf(location.hash)).catch(() => undefined);
-  await offered();
+  for (;;) {
+    const fault = await offered().then(() => null, (fault: unknown) => fault);
+    if (fault === null) break;
+    say(`${textOf(fault)} The page asks again by itself.`);
+    await new Promise((done) => setTimeout(done, RETRY_MS));
+  }
   const { mode } = read(location.hash);
   app.ui.mode = mode;
   if (mode !== 'live') askEarly('/api/v1/terrain/area', '/api/v1/presets/roles');
   if (mode === 'plan') askEarly('/api/v1/deployments');
   // The view hears of a failure.
   if (mode === 'replay') replay.begin().catch(() => undefined);
-  mount(App, { target: document.getElementById('app') as HTMLElement });
+  watchFaults((text) => app.ui.tell(text, true, true));
+  place.replaceChildren();
+  mount(App, { target: place });
 }
 
-void begin();
+begin().catch((fault: unknown) => say(`The page has not begun: ${textOf(fault)}. Reload the page.`));

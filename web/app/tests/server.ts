@@ -74,7 +74,16 @@ async function serve(terrain: boolean, services: Services, heartbeat_s: number, 
   return server;
 }
 
-export const test = base.extend<{ terrain: boolean; services: Services; heartbeat_s: number; basemap: string | null; extra: string[]; errors: RegExp | null; server: Server; planned: void; watched: void }>({
+interface Options {
+  terrain: boolean;
+  services: Services;
+  heartbeat_s: number;
+  basemap: string | null;
+  extra: string[];
+}
+
+/** Tests that have a server and open no page of Playwright's. */
+export const served = base.extend<Options & { server: Server }>({
   /** Real terrain, or none. */
   terrain: [true, { option: true }],
   services: ['planning', { option: true }],
@@ -84,8 +93,6 @@ export const test = base.extend<{ terrain: boolean; services: Services; heartbea
   basemap: [null, { option: true }],
   /** More options of the gateway. */
   extra: [[], { option: true }],
-  /** Console errors that a test causes itself. */
-  errors: [null, { option: true }],
   server: async ({ terrain, services, heartbeat_s, basemap, extra }, use) => {
     const server = await serve(terrain, services, heartbeat_s, basemap, extra);
     await use(server);
@@ -93,11 +100,16 @@ export const test = base.extend<{ terrain: boolean; services: Services; heartbea
     rmSync(server.folder, { recursive: true, force: true });
   },
   baseURL: async ({ server }, use) => use(server.url),
+});
+
+export const test = served.extend<{ errors: RegExp | null; watched: void }>({
+  /** Errors of the page and its console that a test causes itself. */
+  errors: [null, { option: true }],
   watched: [
     async ({ page, server, errors }, use) => {
       const found: string[] = [];
       page.on('console', (message) => void (message.type() === 'error' && !errors?.test(message.text()) && found.push(message.text())));
-      page.on('pageerror', (error) => void found.push(String(error)));
+      page.on('pageerror', (error) => void (!errors?.test(String(error)) && found.push(String(error))));
       page.on('request', (request) => {
         const url = request.url();
         if (!url.startsWith(server.url) && !/^(data|blob):/.test(url)) found.push(`request to ${url}`);

@@ -1,5 +1,6 @@
 // Common parts of the layers that draw themselves: programs, a square, attributes of instances, blending,
 // textures that are drawn into.
+import { whenIdle } from '../idle';
 import { rgb } from '../palettes';
 
 /** A program of two shaders; attributes have the places of `names`. Asking whether it compiled waits for the
@@ -15,7 +16,7 @@ export function program(gl: WebGL2RenderingContext, vertex: string, fragment: st
   });
   names.forEach((name, at) => gl.bindAttribLocation(made, at, name));
   gl.linkProgram(made);
-  requestIdleCallback(() => {
+  whenIdle(() => {
     // A program that is gone again tells nothing.
     if (!gl.isProgram(made) || gl.isContextLost() || gl.getProgramParameter(made, gl.LINK_STATUS)) return;
     throw new Error(shaders.map((shader) => gl.getShaderInfoLog(shader)).find(Boolean) ?? gl.getProgramInfoLog(made) ?? 'a program does not link');

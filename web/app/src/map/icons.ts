@@ -21,10 +21,22 @@ const SIDE_PX = 24;
 /** Side of the pictures of symbols, px. */
 export const SYMBOL_SIDE_PX = SIDE_PX * RATIO;
 
+type Pen = OffscreenCanvasRenderingContext2D | CanvasRenderingContext2D;
+
+/** The pen of a square that is not shown. WebKit before 16.4 draws on canvases of the page only. */
+function penOf(side: number): Pen {
+  const away = typeof OffscreenCanvas === 'function' ? new OffscreenCanvas(side, side).getContext('2d', READ) : null;
+  if (away) return away;
+  const canvas = document.createElement('canvas');
+  canvas.width = canvas.height = side;
+  const pen = canvas.getContext('2d', READ);
+  if (!pen) throw new Error('the browser draws no symbols');
+  return pen;
+}
+
 /** A picture with its origin in the middle, drawn in px. */
-function picture(draw: (pen: OffscreenCanvasRenderingContext2D) => void): ImageData {
-  const canvas = new OffscreenCanvas(SYMBOL_SIDE_PX, SYMBOL_SIDE_PX);
-  const pen = canvas.getContext('2d', READ) as OffscreenCanvasRenderingContext2D;
+function picture(draw: (pen: Pen) => void): ImageData {
+  const pen = penOf(SYMBOL_SIDE_PX);
   pen.translate(SYMBOL_SIDE_PX / 2, SYMBOL_SIDE_PX / 2);
   pen.scale(RATIO, RATIO);
   draw(pen);
@@ -47,8 +59,7 @@ export function symbol(role: string, colour: string, edge: string): ImageData {
 /** A diagonal hatch that repeats. */
 export function hatch(line: string, ground: string): ImageData {
   const side = 20;
-  const canvas = new OffscreenCanvas(side, side);
-  const pen = canvas.getContext('2d', READ) as OffscreenCanvasRenderingContext2D;
+  const pen = penOf(side);
   pen.fillStyle = ground;
   pen.fillRect(0, 0, side, side);
   pen.strokeStyle = line;

@@ -1,9 +1,10 @@
 // The map: what it draws and what the pointer does on it. It knows nothing of panels.
 import 'maplibre-gl/dist/maplibre-gl.css';
 import type { Feature } from 'geojson';
-import { AttributionControl, Map as MapLibre, ScaleControl, setWorkerUrl, type GeoJSONSource, type LayerSpecification, type PaddingOptions } from 'maplibre-gl';
+import { AttributionControl, GPUInitializationError, Map as MapLibre, ScaleControl, setWorkerUrl, type GeoJSONSource, type LayerSpecification, type MapOptions, type PaddingOptions } from 'maplibre-gl';
 import worker from 'maplibre-gl/dist/maplibre-gl-worker.mjs?worker&url';
 import type { Link } from '../api/client';
+import { guarded } from '../faults';
 import type { LatLon } from '../geo';
 import type { Grid } from '../store/grid';
 import type { Units } from '../units';
@@ -63,6 +64,15 @@ function reliefUrl(): string {
   return `${location.origin}/api/v1/terrain/relief/{z}/{x}/{y}.png`;
 }
 
+/** A map, or the reason in words why this browser draws none. */
+function mapOf(options: MapOptions): MapLibre {
+  try {
+    return new MapLibre(options);
+  } catch (fault) {
+    throw fault instanceof GPUInitializationError ? new Error('the map needs WebGL 2, which this browser does not have or has switched off') : fault;
+  }
+}
+
 interface Painter {
   drawFunctions?: Record<string, (...args: unknown[]) => void>;
 }
@@ -105,7 +115,7 @@ export class MapView {
     this.relief = new ReliefPainter(reliefUrl(), (text) => this.events.failed(text));
     this.picture = new PictureLayer('picture', [this.relief, this.missing, this.coverage, this.net], (zoom) => zoom > WORLD_ZOOM_MAX);
     container.style.background = this.#theme.sea;
-    this.map = new MapLibre({
+    this.map = mapOf({
       container,
       style: style(this.#own, this.#layers(), location.origin),
       center: [start.lon, start.lat],
@@ -124,7 +134,8 @@ export class MapView {
     this.map.addControl(new AttributionControl({ compact: true, customAttribution: 'Coasts: Natural Earth' }), 'bottom-right');
     this.map.touchZoomRotate.disableRotation();
     // Again after the browser took the GPU away and gave it back: MapLibre keeps its own layers only.
-    this.map.on('style.load', () => this.#furnish());
+    // MapLibre drops what is thrown while a style is loaded.
+    this.map.on('style.load', () => guarded(() => this.#furnish()));
     this.map.on('webglcontextlost', () => {
       this.ready = false;
       this.events.failed('the browser has taken the graphics processor away; the map comes back with it');
@@ -147,8 +158,8 @@ export class MapView {
   /** Gives a new style the layers of the page, and what they show. */
   #furnish(): void {
     this.#gateSky();
-    this.#pictures();
-    for (const [layer, before] of [[this.picture, 'region'], [this.tubes, 'obstruction']] as const) if (!this.map.getLayer(layer.id)) this.map.addLayer(layer, before);
+    guarded(() => this.#pictures());
+    for (const [layer, before] of [[this.picture, 'region'], [this.tubes, 'obstruction']] as const) guarded(() => void (this.map.getLayer(layer.id) || this.map.addLayer(layer, before)));
     this.ready = true;
     for (const name of this.#own) {
       const features = this.#sources.get(name) ?? [];
@@ -163,7 +174,7 @@ export class MapView {
   /** Does work once the style of the map is there. */
   #styled(work: () => void): void {
     if (this.ready) work();
-    else this.map.once('style.load', work);
+    else this.map.once('style.load', () => guarded(work));
   }
 
   /** An empty map costs half as much without the sky. Private of the pinned version; absent, nothing is lost. */

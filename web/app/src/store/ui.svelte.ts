@@ -39,6 +39,16 @@ export function store(key: string, value: string): void {
   }
 }
 
+/** Copies a text; false where the browser does not allow it, as without HTTPS, where it has no clipboard. */
+export async function copied(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const MESSAGE_SHOWN_MS = 6000;
 
 export class Ui {
@@ -67,10 +77,11 @@ export class Ui {
 
   #next = 0;
 
-  tell(text: string, bad = false): void {
+  /** Shows a message for a while; one that lasts, until it is dismissed. */
+  tell(text: string, bad = false, lasts = false): void {
     const id = ++this.#next;
     this.messages = [...this.messages.filter((message) => message.text !== text), { id, text, bad }].slice(-4);
-    setTimeout(() => this.dismiss(id), bad ? MESSAGE_SHOWN_MS * 2 : MESSAGE_SHOWN_MS);
+    if (!lasts) setTimeout(() => this.dismiss(id), bad ? MESSAGE_SHOWN_MS * 2 : MESSAGE_SHOWN_MS);
   }
 
   dismiss(id: number): void {
@@ -86,11 +97,6 @@ export class Ui {
 
   /** Copies an address of the page. */
   async share(address: string): Promise<void> {
-    try {
-      await navigator.clipboard.writeText(address);
-      this.tell('The address of this view is copied.');
-    } catch {
-      this.tell('Copy the address of this view from the address bar.');
-    }
+    this.tell((await copied(address)) ? 'The address of this view is copied.' : 'Copy the address of this view from the address bar.');
   }
 }

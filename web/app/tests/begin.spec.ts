@@ -1,0 +1,135 @@
+// How the page begins: with slow answers, in browsers that lack something, and when a part of it fails.
+import type { Page } from '@playwright/test';
+import { DENSE, fill, lacking, spots } from './lattice';
+import { mesh, watch } from './mesh';
+import { drawn, expect, open, plan, test } from './server';
+
+const SLOW_MS = 1000;
+
+/** Delays what the server says that it offers. */
+async function slow(page: Page): Promise<void> {
+  await page.route('**/page.json', async (route) => {
+    await new Promise((done) => setTimeout(done, SLOW_MS));
+    await route.continue();
+  });
+}
+
+test.describe('planning and gateway in one process', () => {
+  test.use({ services: 'both', terrain: false });
+
+  test('a login lasts when the offer of the server comes after the view', async ({ page, server, request }) => {
+    const admin = await mesh(request, server, '/gateway');
+    await admin.station(11, 'North', { lat: 57.7142, lon: 11.9367 });
+    await watch(page, '/#v=live');
+    await expect(page.getByRole('option', { name: /North/ })).toBeVisible();
+    await slow(page);
+    const asked: string[] = [];
+    const refused: string[] = [];
+    page.on('request', (one) => void asked.push(new URL(one.url()).pathname));
+    page.on('response', (one) => void (one.status() >= 400 && refused.push(`${one.status()} ${one.url()}`)));
+    for (const tab of ['nodes', 'flows', 'impairment', 'testbed']) {
+      await page.goto('about:blank');
+      await page.goto(`/#v=live&tab=${tab}`);
+      await expect(page.locator('#account')).toContainText('admin');
+      await expect(page.getByRole('button', { name: 'Log in' })).toHaveCount(0);
+      await expect(page.locator('[data-streaming=true]')).toBeVisible();
+      await expect(page.locator('[data-live]')).toHaveAttribute('data-live', 'loaded');
+    }
+    // The login form as well asks the gateway where it is.
+    await page.evaluate(() => sessionStorage.clear());
+    await watch(page, '/?again#v=live');
+    expect(asked.filter((path) => /^\/(v1|api\/auth|capabilities|health)(\/|$)/.test(path))).toEqual([]);
+    expect(asked.filter((path) => path === '/gateway/capabilities').length).toBeGreaterThanOrEqual(2);
+    expect(asked).toContain('/gateway/v1/events');
+    expect(asked).toContain('/gateway/api/auth/login');
+    expect(refused).toEqual([]);
+  });
+});
+
+test.describe('a gateway alone', () => {
+  test.use({ services: 'gateway', terrain: false });
+
+  test('is not asked for plans, whatever the address names', async ({ page, server, request }) => {
+    await mesh(request, server);
+    await slow(page);
+    const asked: string[] = [];
+    page.on('request', (one) => void asked.push(new URL(one.url()).pathname));
+    for (const mode of ['plan', 'replay', 'live']) {
+      await page.goto(`/?${mode}#v=${mode}`);
+      await expect(page.getByRole('button', { name: 'Log in' })).toBeVisible();
+    }
+    expect(asked.filter((path) => path.startsWith('/api/v1'))).toEqual([]);
+  });
+});
+
+test.describe('an offer that does not come', () => {
+  test.use({ terrain: false, errors: /ERR_FAILED/ });
+
+  test('is awaited, and said to be', async ({ page, request }) => {
+    await plan(request, ['Ramberget']);
+    await page.route('**/page.json', (route) => route.abort());
+    await page.goto('/');
+    await expect(page.getByRole('alert')).toContainText('The server does not answer.');
+    await page.unroute('**/page.json');
+    await expect(page.getByRole('option', { name: /Ramberget/ })).toBeVisible();
+    await expect(page.getByRole('alert')).toHaveCount(0);
+  });
+});
+
+test('a browser that lacks what WebKit lacks draws ground and a mesh', async ({ page, request }) => {
+  await page.addInitScript(() => {
+    for (const name of ['requestIdleCallback', 'cancelIdleCallback', 'OffscreenCanvas', 'scheduler']) Reflect.deleteProperty(window, name);
+    Reflect.deleteProperty(ReadableStream.prototype, Symbol.asyncIterator);
+  });
+  const { id } = await plan(request, ['Ramberget']);
+  await open(page, `/#m=11/57.7/11.9&d=${id}`);
+  await drawn(page);
+  expect(await page.evaluate(() => window.groundwave.map.relief.squares)).toBeGreaterThan(8);
+  await fill(page, DENSE);
+  const all = await spots(page, DENSE);
+  await expect.poll(() => lacking(page, all)).toEqual([]);
+  await expect(page.locator('.messages > *')).toHaveCount(0);
+});
+
+test.describe('a fault', () => {
+  test.use({ terrain: false, errors: /.*/ });
+
+  test('of the map is shown, and the lists work', async ({ page, request }) => {
+    await plan(request, ['Ramberget']);
+    await page.addInitScript(() => {
+      const own = HTMLCanvasElement.prototype.getContext as (kind: string, ...rest: unknown[]) => unknown;
+      HTMLCanvasElement.prototype.getContext = function (this: HTMLCanvasElement, kind: string, ...rest: unknown[]) {
+        return kind === 'webgl2' ? null : own.call(this, kind, ...rest);
+      } as never;
+    });
+    await page.goto('/');
+    await expect(page.locator('.messages')).toContainText('the map needs WebGL 2');
+    await expect(page.getByRole('option', { name: /Ramberget/ })).toBeVisible();
+  });
+
+  test('while the layers of the map are made is shown', async ({ page, request }) => {
+    await plan(request, ['Ramberget']);
+    await page.addInitScript(() => {
+      window.Path2D = class {
+        constructor() {
+          throw new Error('there are no paths here');
+        }
+      } as never;
+    });
+    await page.goto('/');
+    await expect(page.locator('.messages')).toContainText('there are no paths here');
+  });
+
+  test('before the page has begun is shown', async ({ page }) => {
+    await page.addInitScript(() => Reflect.deleteProperty(window, 'matchMedia'));
+    await page.goto('/');
+    await expect(page.getByRole('alert')).toContainText('The page has not begun: ');
+    await expect(page.getByRole('alert')).toContainText('matchMedia');
+  });
+
+  test('of a script that does not come is shown', async ({ page }) => {
+    await page.route('**/assets/index-*.js', (route) => route.abort());
+    await page.goto('/');
+    await expect(page.getByRole('alert')).toContainText('a script did not load');
+  });
+});
