@@ -73,6 +73,15 @@ const NEEDS: &[Need] = &[
         hint: "scripts/setup.sh, then make web",
     },
     Need {
+        name: "webkit",
+        checks: &[
+            Program("WebKitWebDriver"),
+            Program("Xvfb"),
+            Shell("ls /usr/lib/*/webkit*gtk-*/MiniBrowser"),
+        ],
+        hint: "scripts/setup.sh (Debian: webkit2gtk-driver xvfb)",
+    },
+    Need {
         name: "emulator",
         checks: &[Program("qemu-x86_64")],
         hint: "scripts/setup.sh",

@@ -98,6 +98,12 @@ fn the_page_begins_with_slow_answers_and_says_what_fails() {
     browse("begin.spec.ts");
 }
 
+#[needs(terrain, page, webkit)]
+#[test]
+fn ground_coverage_and_meshes_are_drawn_in_webkit() {
+    browse("webkit.spec.ts");
+}
+
 #[needs(terrain, page)]
 #[test]
 fn a_planner_does_every_job_by_clicks_and_keys() {

@@ -1,10 +1,13 @@
 // Large meshes, by the pixels of the screen: nodes and links have their colours at their places.
 import type { Page } from '@playwright/test';
-import { DENSE, fill, lacking, LINKED, picture, spots, type Lattice } from './lattice';
+import { DENSE, fill, lacking, LINKED, picture, spots, type Lattice, type Spot } from './lattice';
 import { mesh, watch } from './mesh';
 import { drawn, expect, open, plan, test } from './server';
 import { rgb } from './pixels';
 import { COLOURS } from '../src/verdict';
+
+// A software renderer draws on a machine that compiles and tests beside it.
+test.setTimeout(180_000);
 
 const VIEW = 'm=11/57.7/11.9';
 
@@ -139,12 +142,13 @@ test.describe('in the live view', () => {
       const b = at[number + 1];
       return b && (number + 1) % columns && a.free && b.free ? [{ what: `link ${number}`, x: (a.x + b.x) / 2, y: a.y, colour: rgb(COLOURS.light.marginal) }] : [];
     });
-    await expect.poll(() => lacking(page, free)).toEqual([]);
-    // Their dashes leave gaps.
-    const lined = async () => {
+    const share = async (all: readonly Spot[]) => {
       const shown = await picture(page);
-      return middles.filter((spot) => shown.has(spot, spot.colour)).length / middles.length;
+      return all.filter((spot) => shown.has(spot, spot.colour)).length / all.length;
     };
-    await expect.poll(lined).toBeGreaterThan(0.4);
+    // Names lie over some nodes; dashes leave gaps in links.
+    await expect.poll(() => share(free)).toBeGreaterThan(0.7);
+    await expect.poll(() => share(middles)).toBeGreaterThan(0.4);
+    if (process.env['SHOTS']) await page.screenshot({ path: `${process.env['SHOTS']}/live-900.png` });
   });
 });

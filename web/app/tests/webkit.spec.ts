@@ -1,0 +1,181 @@
+// The page in WebKit, by the pixels of its window: ground, hatching, coverage, nodes and links.
+import { writeFileSync } from 'node:fs';
+import { STATE_COLOURS } from '../src/live/states';
+import { COLOURS } from '../src/verdict';
+import { THEMES } from '../src/map/theme';
+import { DENSE, fill, lacking, LINKED, picture, spots } from './lattice';
+import { off, rgb, type Colour, type Picture } from './pixels';
+import { mesh, PASSWORD } from './mesh';
+import { plan, PLACES } from './server';
+import { expect, test, type WebKit } from './webkit';
+
+// A software renderer draws on a machine that compiles and tests beside it.
+test.setTimeout(180_000);
+
+const SHOTS = process.env['SHOTS'];
+
+/** Opens the page and waits until the map rests with all that it draws. */
+async function open(webkit: WebKit, url: string): Promise<void> {
+  await webkit.goto(url);
+  await expect.poll(() => webkit.evaluate(() => [document.documentElement.dataset['loaded'], document.querySelector<HTMLElement>('.map')?.dataset['ready']])).toEqual(['true', 'true']);
+  await rests(webkit);
+}
+
+async function rests(webkit: WebKit): Promise<void> {
+  await expect.poll(() => webkit.evaluate(() => window.groundwave.map.map.areTilesLoaded() && window.groundwave.map.relief.settled && !window.groundwave.map.map.isMoving())).toBe(true);
+}
+
+/** Places of the window, of places on the map. */
+function pixels(webkit: WebKit, places: readonly { lat: number; lon: number }[]): Promise<{ x: number; y: number }[]> {
+  return webkit.evaluate((all) => {
+    const box = document.querySelector('.map')!.getBoundingClientRect();
+    return all.map(({ lat, lon }) => window.groundwave.map.map.project([lon, lat])).map(({ x, y }) => ({ x: x + box.x, y: y + box.y }));
+  }, places);
+}
+
+/** Places on the free part of the map, by a lattice of the window. */
+async function free(webkit: WebKit, step: number): Promise<{ x: number; y: number }[]> {
+  return webkit.evaluate((step) => {
+    const box = document.querySelector('.map')!.getBoundingClientRect();
+    const found = [];
+    for (let y = Math.ceil(box.top) + 2; y < box.bottom - 2; y += step) for (let x = Math.ceil(box.left) + 2; x < box.right - 2; x += step) if (document.elementFromPoint(x, y)?.matches('.map canvas')) found.push({ x, y });
+    return found;
+  }, step);
+}
+
+const messages = (webkit: WebKit) => webkit.evaluate(() => document.querySelector('.messages')?.textContent?.trim());
+
+/** Share of places whose pixel has a property. */
+function share(shown: Picture, places: readonly { x: number; y: number }[], has: (colour: Colour) => boolean): number {
+  return places.filter(({ x, y }) => has(shown.at(x, y))).length / places.length;
+}
+
+test('ground, nodes, links and a coverage are drawn in their colours', async ({ webkit, server, request }) => {
+  const names = ['Ramberget', 'Masthugget', 'Långedrag', 'Biskopsgården'] as const;
+  const { id } = await plan(request, names);
+  await open(webkit, `${server.url}/#m=11/57.7/11.83&d=${id}&tab=coverage`);
+  await expect.poll(() => webkit.evaluate(() => window.groundwave.app.plan.links.length)).toBe(6);
+  await rests(webkit);
+
+  // Ground: grey, and of many shades; only the sea, a third of the view, has the colour behind the map.
+  const places = await free(webkit, 9);
+  expect(places.length).toBeGreaterThan(2000);
+  const sea = rgb(THEMES.light.sea);
+  const shown = await picture(webkit);
+  const isGrey = ([red, green, blue]: Colour) => Math.max(red, green, blue) - Math.min(red, green, blue) <= 3;
+  expect(share(shown, places, isGrey)).toBeGreaterThan(0.6);
+  expect(share(shown, places, (colour) => off(colour, sea) <= 3)).toBeLessThan(0.35);
+  expect(new Set(places.map(({ x, y }) => shown.at(x, y)[0])).size).toBeGreaterThan(60);
+
+  // Nodes in the colours of their roles, links in those of their ratings.
+  const roles = await webkit.evaluate(() => Object.fromEntries(window.groundwave.app.plan.roles.map(({ id, color }) => [id, color])));
+  const at = await pixels(webkit, names.map((name) => ({ lat: PLACES[name].lat, lon: PLACES[name].lon })));
+  for (const [number, name] of names.entries()) expect(off(shown.at(at[number]!.x, at[number]!.y), rgb(roles[PLACES[name].role]!)), name).toBeLessThan(12);
+  const links = await webkit.evaluate(() => {
+    const { plan } = window.groundwave.app;
+    const place = (id: string) => ({ lat: plan.byId.get(id)!.lat, lon: plan.byId.get(id)!.lon });
+    return plan.links.map((link) => ({ ends: [place(link.a_node_id), place(link.b_node_id)], verdicts: [link.forward.verdict, link.reverse.verdict] })).filter(({ verdicts }) => verdicts[0] === verdicts[1] && ['excellent', 'good'].includes(verdicts[0]!));
+  });
+  expect(links.length).toBeGreaterThan(0);
+  for (const { ends, verdicts } of links) {
+    const [a, b] = (await pixels(webkit, ends)) as [{ x: number; y: number }, { x: number; y: number }];
+    const along = Array.from({ length: 21 }, (_, step) => 0.25 + step / 40).map((part) => ({ x: a.x + (b.x - a.x) * part, y: a.y + (b.y - a.y) * part }));
+    const colour = rgb(COLOURS.light[verdicts[0]!]);
+    // Names of nodes may lie over parts of a link.
+    expect(along.filter((place) => shown.has(place, colour, 1, 24)).length / along.length, `a link that is ${verdicts[0]}`).toBeGreaterThan(0.6);
+  }
+
+  // A coverage: cells have the colour of their power over the ground that was there.
+  await webkit.click("//*[@role='tab'][contains(., 'Nodes')]");
+  await webkit.click("//*[@role='option'][contains(., 'Ramberget')]");
+  await webkit.click("//*[@role='tab'][contains(., 'Coverage')]");
+  await webkit.fill("//label[contains(., 'Cells along a side')]//input", '24');
+  await webkit.fill("//label[contains(., 'Radius, km')]//input", '5');
+  await webkit.evaluate(() => void window.groundwave.map.map.stop());
+  await webkit.click("//button[contains(., 'Compute from Ramberget')]");
+  await expect.poll(() => webkit.evaluate(() => document.querySelector('.statistics')?.textContent ?? '')).toContain('% covered');
+  await expect.poll(() => webkit.evaluate(() => window.groundwave.map.coverage.cells)).toBe(576);
+  await webkit.evaluate(() => (window.groundwave.app.ui.selected = []));
+  await rests(webkit);
+  const cells = await webkit.evaluate(() => {
+    const { grid, look } = window.groundwave.app.coverages;
+    const { rows, columns, bounds } = grid!.shape;
+    return {
+      opacity: look.opacity,
+      all: Array.from(grid!.power, (power, cell) => {
+        const [row, column] = [Math.floor(cell / columns), cell % columns];
+        const part = Math.min(1, Math.max(0, (power / 100 - look.low_dbm) / (look.high_dbm - look.low_dbm)));
+        const entry = Math.floor(part * 255 + 0.5) * 4;
+        const shown = power > -32767 && power / 100 >= look.threshold_dbm && (grid!.meta[cell]! & 64) === 0;
+        return { lat: bounds.north - ((bounds.north - bounds.south) * (row + 0.5)) / rows, lon: bounds.west + ((bounds.east - bounds.west) * (column + 0.5)) / columns, shown, colour: [...look.palette.slice(entry, entry + 3)] };
+      }).filter(({ shown }) => shown),
+    };
+  });
+  expect(cells.all.length).toBeGreaterThan(100);
+  const covered = await picture(webkit);
+  if (SHOTS) writeFileSync(`${SHOTS}/webkit-coverage.png`, await webkit.screenshot());
+  await webkit.evaluate(() => window.groundwave.map.setCoverage(null, window.groundwave.app.coverages.look));
+  await rests(webkit);
+  const bare = await picture(webkit);
+  const spots = await pixels(webkit, cells.all);
+  const right = cells.all.filter(({ colour }, number) => {
+    const { x, y } = spots[number]!;
+    const ground = bare.at(x, y);
+    const mixed = colour.map((value, channel) => value * cells.opacity + ground[channel]! * (1 - cells.opacity)) as unknown as Colour;
+    return off(covered.at(x, y), mixed) <= 6;
+  });
+  // Nodes, names and links lie over some cells; the panels over others.
+  expect(right.length / cells.all.length).toBeGreaterThan(0.8);
+  expect(await messages(webkit)).toBe('');
+});
+
+test('large meshes are drawn', async ({ webkit, server, request }) => {
+  const { id } = await plan(request, ['Ramberget']);
+  await open(webkit, `${server.url}/#m=11/57.7/11.9&d=${id}`);
+  for (const lattice of [LINKED, DENSE]) {
+    await fill(webkit, lattice);
+    const all = await spots(webkit, lattice);
+    expect(all.length).toBeGreaterThan(lattice.rows * lattice.columns);
+    await expect.poll(() => lacking(webkit, all)).toEqual([]);
+  }
+  if (SHOTS) writeFileSync(`${SHOTS}/webkit-900.png`, await webkit.screenshot());
+});
+
+test.describe('without terrain', () => {
+  test.use({ terrain: false });
+
+  test('unknown ground is hatched', async ({ webkit, server, request }) => {
+    const { id } = await plan(request, ['Ramberget', 'Masthugget']);
+    await open(webkit, `${server.url}/#m=11/57.7/11.9&d=${id}`);
+    const places = await free(webkit, 7);
+    const shown = await picture(webkit);
+    const [ground, mark] = [rgb(THEMES.light.hatchGround), rgb(THEMES.light.hatch)];
+    const isLine = (colour: Colour) => off(colour, ground) > 20 && off(colour, mark) < off(ground, mark);
+    expect(share(shown, places, (colour) => off(colour, ground) <= 3)).toBeGreaterThan(0.5);
+    expect(share(shown, places, isLine)).toBeGreaterThan(0.05);
+    expect(await messages(webkit)).toBe('');
+  });
+});
+
+test.describe('planning and gateway in one process', () => {
+  test.use({ services: 'both', terrain: false });
+
+  test('the live view logs in, shows the mesh, and stays logged in', async ({ webkit, server, request }) => {
+    const admin = await mesh(request, server, '/gateway');
+    const place = { lat: 57.7142, lon: 11.85 };
+    const north = await admin.station(11, 'North', place);
+    await admin.beat(north);
+    const loaded = () => webkit.evaluate(() => [document.querySelector<HTMLElement>('[data-live]')?.dataset['live'], document.querySelector<HTMLElement>('.map')?.dataset['ready'], document.querySelector<HTMLElement>('[data-streaming]')?.dataset['streaming']]);
+    const address = `${server.url}/#v=live&m=12/57.71/11.87`;
+    await webkit.goto(address);
+    await webkit.fill("//label[contains(., 'Name')]//input", 'admin');
+    await webkit.fill("//label[contains(., 'Password')]//input", PASSWORD);
+    await webkit.click("//button[contains(., 'Log in')]");
+    await expect.poll(loaded).toEqual(['loaded', 'true', 'true']);
+    await webkit.goto(address);
+    await expect.poll(loaded).toEqual(['loaded', 'true', 'true']);
+    const [at] = await pixels(webkit, [place]);
+    await expect.poll(async () => off((await picture(webkit)).at(at!.x, at!.y), rgb(STATE_COLOURS.online))).toBeLessThan(12);
+    expect(await messages(webkit)).toBe('');
+  });
+});
