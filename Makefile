@@ -70,7 +70,7 @@ web/app/node_modules/.package-lock.json: web/app/package-lock.json
 	cd web/app && npm ci --no-audit --no-fund --loglevel error
 	touch $@
 
-# The stock kernel of a virtual machine in which a whole mesh is tested.
+# The stock kernel of the virtual machines in which kernel, testbed and a whole mesh are tested.
 .PHONY: guest
 guest:
 	@sh scripts/guest-kernel.sh
@@ -96,12 +96,14 @@ s3:
 	@sh scripts/venv.sh s3 'moto[server]==5.2.5'
 
 # Sweeps on schedulers and executors of this machine. Not part of `make test`: Ballista alone takes ten
-# minutes to build on two processors. A target folder of its own keeps the other builds as they are.
+# minutes to build on two processors. A target folder of its own keeps the other builds as they are. The
+# state that passed is noted in .ci/cluster-passed.
 .PHONY: test-cluster
 test-cluster: export CARGO_TARGET_DIR := $(CARGO_TARGET_DIR)-cluster
 test-cluster: setup data s3
 	cargo test --profile cluster -p groundwave -p groundwave_cluster --features groundwave/cluster \
 		--lib --test cluster -- --test-threads 1
+	@sh scripts/cluster-state.sh record
 
 # Each fuzz target for FUZZ_SECONDS, two at a time; a crash leaves its input in a file and its name.
 # Then requests to the interfaces, FUZZ_TIMES as many as the tests make up.
