@@ -9,11 +9,10 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::Command;
 
 use groundwave_needs::needs;
 
-use crate::support::{self, root};
+use crate::support::{self, launcher, root};
 
 /// Lines that are parsed only, by their beginning, and what they need.
 const ELSEWHERE: [(&str, &str); 17] = [
@@ -253,15 +252,12 @@ fn run(name: &str, lines: &[String]) {
     script += "exit ${failed:-0}\n";
     std::fs::write(folder.path().join("script"), script).unwrap();
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
-    let output = Command::new("unshare")
+    let output = launcher("unshare")
         .args(["-n", "-m", "bash"])
         .arg(folder.path().join("script"))
         .current_dir(&here)
         .env("PATH", path)
-        .env("HOME", folder.path())
         .env_remove("GROUNDWAVE_DATA")
-        .env_remove("DISPLAY")
-        .env_remove("WAYLAND_DISPLAY")
         .output()
         .unwrap();
     let told = String::from_utf8_lossy(&output.stdout);

@@ -1,6 +1,6 @@
 //! The same bits on every processor: on this one, and on emulated ones with narrower vectors.
 
-use std::process::{Command, Output};
+use std::process::Output;
 
 use groundwave_needs::needs;
 
@@ -23,15 +23,9 @@ fn groundwave(processor: Option<&str>, arguments: &[&str]) -> Output {
     let mut command = match processor {
         None => native,
         Some(processor) => {
-            let mut emulated = Command::new("qemu-x86_64");
+            let mut emulated = support::launcher("qemu-x86_64");
             emulated.args(["-cpu", processor]).arg(native.get_program());
             emulated.args(native.get_args());
-            for (name, value) in native.get_envs() {
-                match value {
-                    Some(value) => emulated.env(name, value),
-                    None => emulated.env_remove(name),
-                };
-            }
             emulated
         }
     };

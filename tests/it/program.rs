@@ -180,6 +180,23 @@ fn bare(arguments: &[&str]) -> std::process::Output {
     command.output().unwrap()
 }
 
+#[test]
+fn programs_that_tests_start_have_a_home_and_variables_of_their_own() {
+    let environment = || {
+        let text = stdout(&support::launcher("env").output().unwrap());
+        // Cargo sets some of its own for each test program.
+        assert!(!text.contains("CARGO_"), "{text}");
+        assert!(text.lines().any(|line| line == "TZ=UTC"), "{text}");
+        let home = text.lines().find_map(|line| line.strip_prefix("HOME="));
+        let home = std::path::PathBuf::from(home.unwrap());
+        assert_eq!(std::fs::read_dir(&home).unwrap().count(), 0, "{text}");
+        home
+    };
+    let home = environment();
+    assert_ne!(Some(home.as_os_str()), std::env::var_os("HOME").as_deref());
+    assert_ne!(home, environment());
+}
+
 const ENDS: [&str; 2] = ["57.7142,11.9367,30", "57.8868,11.5880,20"];
 
 #[test]

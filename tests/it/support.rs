@@ -4,7 +4,8 @@ use axum::http::{Method, StatusCode};
 use groundwave::http::client::Client;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use groundwave_engine::log::{Entry, FORMAT, Header, Journal, Writer};
 use groundwave_engine::{Engine, Execution};
@@ -109,17 +110,19 @@ static BROWSER: Mutex<()> = Mutex::new(());
 pub fn browse(file: &str) {
     let _alone = BROWSER.lock();
     let folder = root().join("web/app");
-    let data = std::env::var_os("GROUNDWAVE_DATA");
     // The whole path: a name is a pattern that others may end with.
     let file = format!("tests/{file}");
-    let ran = Command::new("node")
+    let mut command = launcher("node");
+    command
         .args(["node_modules/@playwright/test/cli.js", "test", &file])
-        .current_dir(&folder)
+        .current_dir(&folder);
+    for name in ["CHROMIUM", "SHOTS"] {
+        if let Some(value) = std::env::var_os(name) {
+            command.env(name, value);
+        }
+    }
+    let ran = command
         .env("GROUNDWAVE", env!("CARGO_BIN_EXE_groundwave"))
-        .env(
-            "GROUNDWAVE_DATA",
-            data.unwrap_or_else(|| root().join(".data").into()),
-        )
         .output()
         .unwrap();
     assert!(
@@ -136,24 +139,57 @@ pub fn groundwave(args: &[&str]) -> Output {
     command(args).current_dir(folder.path()).output().unwrap()
 }
 
-/// The program with arguments, its environment free of the developer's own.
+/// The program with arguments, in an environment of its own.
 pub fn command(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_groundwave"));
+    let mut command = launcher(env!("CARGO_BIN_EXE_groundwave"));
     command.args(args);
-    for key in [
-        "PLAN_SRTM_DIR",
-        "PLAN_GEOID",
-        "GROUNDWAVE_FLAT_EARTH",
-        "PLAN_FLAT_EARTH",
-        "RUST_LOG",
-        "NO_COLOR",
-    ] {
-        command.env_remove(key);
-    }
-    if std::env::var_os("GROUNDWAVE_DATA").is_none() {
-        command.env("GROUNDWAVE_DATA", root().join(".data"));
+    command
+}
+
+/// Variables that say where programs and data are, not what they do.
+const INHERITED: [&str; 8] = [
+    "PATH",
+    "TMPDIR",
+    "LD_LIBRARY_PATH",
+    "GROUNDWAVE_DATA",
+    "GROUNDWAVE_SHARED",
+    "LLVM_PROFILE_FILE",
+    "RUST_BACKTRACE",
+    "RUST_MIN_STACK",
+];
+
+/// A program that starts `groundwave`, in an environment of its own: an empty home, so that it has the
+/// caches and settings of nobody; no other variables of whoever runs the tests; UTC.
+pub fn launcher(program: &str) -> Command {
+    let mut command = Command::new(program);
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    static HOMES: LazyLock<PathBuf> = LazyLock::new(|| {
+        let homes = Path::new(env!("CARGO_TARGET_TMPDIR")).join("homes");
+        // An earlier run may have left some.
+        let _ = std::fs::remove_dir_all(&homes);
+        homes
+    });
+    let home = HOMES.join(NEXT.fetch_add(1, Ordering::Relaxed).to_string());
+    std::fs::create_dir_all(&home).unwrap();
+    command.env_clear().env("HOME", home).env("TZ", "UTC");
+    command.env("GROUNDWAVE_DATA", root().join(".data"));
+    for name in INHERITED {
+        if let Some(value) = std::env::var_os(name) {
+            command.env(name, value);
+        }
     }
     command
+}
+
+/// Waits until something holds, for minutes on a busy machine; `false` if it never does.
+pub fn eventually(mut holds: impl FnMut() -> bool) -> bool {
+    (0..3_600).any(|_| {
+        let does = holds();
+        if !does {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        does
+    })
 }
 
 /// The answer of a server at `ADDRESS:PORT`.

@@ -43,15 +43,29 @@ pub fn start(default_filter: &str, file: Option<&Path>) -> Result<(), Failure> {
             (BoxMakeWriter::new(Mutex::new(file)), false)
         }
     };
+    subscriber(filter(default_filter)?, writer, has_colour, monotonic_ns).init();
+    Ok(())
+}
+
+/// Subscriber that writes the events which pass the filter and the sampler, whose periods are those of a
+/// clock.
+fn subscriber(
+    filter: EnvFilter,
+    writer: BoxMakeWriter,
+    has_colour: bool,
+    now_ns: impl Fn() -> u64 + Send + Sync + 'static,
+) -> impl Subscriber + Send + Sync {
     let lines = tracing_subscriber::fmt::layer()
         .with_writer(writer)
         .with_ansi(has_colour);
+    let sampler = Sampler {
+        counts: Mutex::default(),
+        now_ns,
+    };
     tracing_subscriber::registry()
-        .with(filter(default_filter)?)
-        .with(Sampler::default())
+        .with(filter)
+        .with(sampler)
         .with(lines)
-        .init();
-    Ok(())
 }
 
 /// The filter of the environment, else the default.
@@ -83,17 +97,21 @@ struct Count {
 }
 
 /// Layer that writes a bounded number of events of each place in the code and counts the rest.
-#[derive(Debug, Default)]
-struct Sampler(Mutex<BTreeMap<Place, Count>>);
+struct Sampler<C> {
+    counts: Mutex<BTreeMap<Place, Count>>,
+    /// Clock of the periods.
+    now_ns: C,
+}
 
-impl Sampler {
+impl<C: Fn() -> u64> Sampler<C> {
     /// True for an event that is written, and the number of those before it that were not.
-    fn admit(&self, place: Place, level: Level, now_ns: u64) -> (bool, u64) {
+    fn admit(&self, place: Place, level: Level) -> (bool, u64) {
+        let now_ns = (self.now_ns)();
         let most = match level > Level::INFO {
             true => VERBOSE_PER_S,
             false => EVENTS_PER_S,
         };
-        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         let count = counts.entry(place).or_default();
         let mut before = 0;
         if now_ns.saturating_sub(count.since_ns) >= PERIOD_NS {
@@ -112,7 +130,7 @@ impl Sampler {
     }
 }
 
-impl<S: Subscriber> Layer<S> for Sampler {
+impl<S: Subscriber, C: Fn() -> u64 + 'static> Layer<S> for Sampler<C> {
     fn event_enabled(&self, event: &Event<'_>, _: Context<'_, S>) -> bool {
         let about = event.metadata();
         let (Some(file), Some(line)) = (about.file(), about.line()) else {
@@ -121,7 +139,7 @@ impl<S: Subscriber> Layer<S> for Sampler {
         if about.target() == AUDIT {
             return true;
         }
-        let (is_written, before) = self.admit((file, line), *about.level(), monotonic_ns());
+        let (is_written, before) = self.admit((file, line), *about.level());
         if before > 0 {
             tracing::warn!(
                 events = before,
@@ -136,24 +154,61 @@ impl<S: Subscriber> Layer<S> for Sampler {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
     use super::*;
 
     #[test]
     fn a_flood_of_one_event_is_bounded_and_counted() {
-        let sampler = Sampler::default();
+        let now_ns = AtomicU64::new(PERIOD_NS);
+        let sampler = Sampler {
+            counts: Mutex::default(),
+            now_ns: || now_ns.load(Ordering::Relaxed),
+        };
         let place = ("a.rs", 1);
-        let flood = |level: Level, now_ns: u64| {
-            let written = (0..10_000).filter(|_| sampler.admit(place, level, now_ns).0);
+        let flood = |level: Level| {
+            let written = (0..10_000).filter(|_| sampler.admit(place, level).0);
             written.count() as u64
         };
-        assert_eq!(flood(Level::DEBUG, PERIOD_NS), VERBOSE_PER_S);
+        assert_eq!(flood(Level::DEBUG), VERBOSE_PER_S);
         // Another place is not concerned.
-        assert_eq!(
-            sampler.admit(("a.rs", 2), Level::DEBUG, PERIOD_NS),
-            (true, 0)
-        );
-        let next = sampler.admit(place, Level::DEBUG, 2 * PERIOD_NS);
+        assert_eq!(sampler.admit(("a.rs", 2), Level::DEBUG), (true, 0));
+        now_ns.store(2 * PERIOD_NS, Ordering::Relaxed);
+        let next = sampler.admit(place, Level::DEBUG);
         assert_eq!(next, (true, 10_000 - VERBOSE_PER_S));
-        assert_eq!(flood(Level::ERROR, 9 * PERIOD_NS), EVENTS_PER_S);
+        now_ns.store(9 * PERIOD_NS, Ordering::Relaxed);
+        assert_eq!(flood(Level::ERROR), EVENTS_PER_S);
+    }
+
+    #[test]
+    fn what_a_flood_leaves_out_of_the_log_is_written_as_a_count() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        let file = RotatedFile::open(&path, Bounds::USUAL).unwrap();
+        let now_ns = Arc::new(AtomicU64::new(PERIOD_NS));
+        let clock = Arc::clone(&now_ns);
+        let subscriber = subscriber(
+            EnvFilter::new("debug"),
+            BoxMakeWriter::new(Mutex::new(file)),
+            false,
+            move || clock.load(Ordering::Relaxed),
+        );
+        tracing::subscriber::with_default(subscriber, || {
+            for number in 0..1_000 {
+                if number == 900 {
+                    now_ns.store(2 * PERIOD_NS, Ordering::Relaxed);
+                }
+                tracing::debug!(number, "one of many");
+                tracing::info!(target: AUDIT, number, "an entry");
+            }
+        });
+        let log = std::fs::read_to_string(&path).unwrap();
+        let lines = |text: &str| log.lines().filter(|line| line.contains(text)).count() as u64;
+        assert_eq!(lines("one of many"), 2 * VERBOSE_PER_S, "two periods");
+        assert_eq!(lines("an entry"), 1_000, "audit entries are not sampled");
+        assert_eq!(lines("events were left out of the log"), 1, "{log}");
+        let left_out = format!("events={}", 900 - VERBOSE_PER_S);
+        assert_eq!(lines(&left_out), 1, "{log}");
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::Bench;
 use super::admission::machine;
-use crate::support::command;
+use crate::support::{command, launcher};
 
 /// An agent process without a tunnel, and its node.
 pub struct AgentProcess {
@@ -57,7 +57,7 @@ impl AgentProcess {
         let (folder, node) = ahead(bench, number, &[]);
         let program = agent(bench, options);
         let init = "trap 'touch restarted; exit 0' INT; \"$@\" & wait";
-        let mut shell = Command::new("unshare");
+        let mut shell = launcher("unshare");
         shell
             .args(["--pid", "--fork", "--kill-child", "--mount-proc"])
             // A shell cannot trap a signal that it starts with ignored, as jobs in the background do.

@@ -15,6 +15,7 @@ use tower::ServiceExt;
 
 use super::beat;
 use super::process::{Process, admin, mast, start_with};
+use crate::support::launcher;
 
 /// Connections that are held open.
 const HELD: usize = 2_100;
@@ -125,7 +126,7 @@ fn a_server_with_few_descriptors_goes_on() {
     let db = folder.path().join("plan.db");
     let log = folder.path().join("log");
     let script = "ulimit -n 96; exec \"$0\" serve planning --bind 127.0.0.1:0 --db \"$1\"";
-    let mut child = std::process::Command::new("sh")
+    let mut child = launcher("sh")
         .args(["-c", script, env!("CARGO_BIN_EXE_groundwave")])
         .arg(&db)
         .current_dir(folder.path())

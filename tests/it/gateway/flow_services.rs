@@ -10,6 +10,7 @@ use super::automation::{create, ended, flow, free_address, settings, trigger};
 use super::process::{admin, start_with};
 use super::{Bench, beat};
 use crate::impair;
+use crate::support::eventually;
 
 #[test]
 fn a_flow_impairs_a_direction_and_clears_it_at_a_running_daemon() {
@@ -111,12 +112,7 @@ fn a_flow_analyses_a_link_at_the_planning_server_of_the_program() {
         told["execution_id"].as_str().unwrap()
     );
     let get = || server.ask(&token, "GET", &path, &Value::Null).1;
-    for _ in 0..200 {
-        if get()["state"] != "running" {
-            break;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
+    eventually(|| get()["state"] != "running");
     let told = get();
     assert_eq!(told["state"], "succeeded", "{told}");
     let found = &told["steps"][1]["output"]["body"];

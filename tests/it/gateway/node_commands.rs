@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::agents::{AgentProcess, wait_for};
 use super::{Bench, beat};
-use crate::support::command;
+use crate::support::{command, launcher};
 
 /// A gateway that wants heartbeats every half second.
 fn bench() -> Bench {
@@ -65,7 +65,7 @@ fn a_machine_without_an_init_permits_no_restart() {
         "--key",
         "node.key",
     ]);
-    let refused = std::process::Command::new("unshare")
+    let refused = launcher("unshare")
         .args(["--pid", "--fork", "--mount-proc"])
         .arg(program.get_program())
         .args(program.get_args())

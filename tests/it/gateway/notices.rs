@@ -3,7 +3,6 @@
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 use groundwave::gateway::Settings;
 use groundwave_io::notice::{FlowServers, MqttBroker, MqttMessage, SmtpServer};
@@ -18,7 +17,7 @@ use super::automation::{
 };
 use super::process::{admin, start_with};
 use super::{Bench, beat, request};
-use crate::support::{certify, command};
+use crate::support::{certify, command, eventually};
 
 /// A program that ends with the test.
 struct Ended(Child);
@@ -32,13 +31,8 @@ impl Drop for Ended {
 
 /// Waits until something listens.
 fn listens(address: SocketAddr) {
-    for _ in 0..200 {
-        if std::net::TcpStream::connect(address).is_ok() {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    panic!("nothing listens at {address}");
+    let listens = eventually(|| std::net::TcpStream::connect(address).is_ok());
+    assert!(listens, "nothing listens at {address}");
 }
 
 /// A broker with this configuration.
@@ -329,13 +323,7 @@ fn a_kill_loses_and_doubles_no_notice_and_a_replay_sends_none() {
             .ask(&token, "GET", "/v1/flows/deliveries", &Value::Null)
             .1
     };
-    for _ in 0..400 {
-        if left()["total"] == 0 {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    assert_eq!(left()["total"], 0);
+    assert!(eventually(|| left()["total"] == 0), "{}", left());
     let (_, told) = server.ask(&token, "GET", &format!("{path}/executions"), &Value::Null);
     assert_eq!(told["total"], 5);
     for execution in told["items"].as_array().unwrap() {

@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, channel};
 use serde_json::{Value, json};
 
 use super::beat;
-use crate::support::command;
+use crate::support::{command, eventually};
 
 /// A gateway process on a port of its own.
 pub struct Process {
@@ -413,10 +413,7 @@ fn with_a_certificate_it_also_speaks_tls() {
     // Another certificate is used from the signal on; one that does not fit its key is not.
     certificate(folder.path());
     server.hang_up();
-    let is_new = (0..100).any(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(100));
-        curl(folder.path(), &url).contains("\"status\":\"ok\"")
-    });
+    let is_new = eventually(|| curl(folder.path(), &url).contains("\"status\":\"ok\""));
     assert!(is_new, "the new certificate is not served");
     std::fs::write(folder.path().join("key.pem"), "no key").unwrap();
     server.hang_up();

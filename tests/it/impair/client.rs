@@ -6,7 +6,7 @@ use std::process::{Output, Stdio};
 use serde_json::{Value, json};
 
 use super::Bench;
-use crate::support::{command, refusal, stdout};
+use crate::support::{command, eventually, refusal, stdout};
 
 fn impair(socket: &Path, args: &[&str]) -> Output {
     command(&["impair", "--socket"])
@@ -280,8 +280,7 @@ fn a_stopped_player_restores_what_was() {
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    let playing = (0..500).any(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(10));
+    let playing = eventually(|| {
         let state = bench
             .call("GET", "/v1/impairments/port2", &Value::Null)
             .json();

@@ -4,13 +4,11 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::Duration;
 
 use groundwave_needs::needs;
 
 use super::server::Process;
-use crate::support::command;
+use crate::support::{command, eventually, launcher};
 
 /// Starts a server over `folder` after the shell ran `prepare`.
 fn start(folder: &Path, prepare: &str) -> Process {
@@ -23,15 +21,14 @@ fn start(folder: &Path, prepare: &str) -> Process {
         "--db",
         "plan.db",
     ];
-    let mut command = Command::new("unshare");
+    let mut command = launcher("unshare");
     command
         .args(["-m", "sh", "-c"])
         .arg(format!("{prepare} && cd disk && exec \"$0\" \"$@\""))
         .arg(program)
         .args(arguments)
         .current_dir(folder)
-        .env("NO_COLOR", "1")
-        .env_remove("RUST_LOG");
+        .env("NO_COLOR", "1");
     Process::of(command)
 }
 
@@ -95,14 +92,7 @@ fn a_full_disk_is_507_and_the_server_goes_on_by_itself_when_there_is_room() {
     let fill = disk.strip_prefix("/").unwrap().join("fill");
     fs::remove_file(server.disk().join(fill)).unwrap();
     // Noticed without a write.
-    let ready = || server.ask("GET", "/readyz", "").0 == 200;
-    for _ in 0..100 {
-        if ready() {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    assert!(ready());
+    assert!(eventually(|| server.ask("GET", "/readyz", "").0 == 200));
     assert_eq!(server.deploy("after").0, 201);
     let (_, answer) = server.ask("GET", "/api/v1/deployments", "");
     assert!(

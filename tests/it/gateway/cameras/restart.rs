@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::CAMERAS;
 use crate::gateway::process::{admin, start_with};
+use crate::support::eventually;
 
 /// The shortest stream that has frames: a scan between the first and the last marker.
 const FRAME: &[u8] = b"--b\r\n\r\n\xff\xd8\xff\xda\x00\x02\x01\xff\xd9\r\n";
@@ -71,12 +72,7 @@ fn started_cameras_are_started_again_after_a_crash() {
         assert_eq!(status, 200, "{told}");
         told["state"].as_str().unwrap().to_owned()
     };
-    for _ in 0..400 {
-        if state(&cameras[0]) == "running" {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    assert!(eventually(|| state(&cameras[0]) == "running"));
     let states = cameras.each_ref().map(|camera| state(camera));
     assert_eq!(states, ["running", "stopped", "stopped", "stopped"]);
 }
