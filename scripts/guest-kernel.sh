@@ -1,18 +1,19 @@
 #!/bin/sh
-# Debian's stock kernel for the test that runs a whole mesh in a virtual machine: fetched as a
-# package, unpacked, never installed. Leaves in .data/kernel (or the folder given) `vmlinux`, which
-# boots without a boot loader, `initrd.gz`, which mounts this machine's files, and in `modules` the
-# few modules the test needs, named in the order they are loaded in; those that only one test wants,
-# which loads them itself, are in `modules/later`.
+# Debian's stock kernel for the tests that run in a virtual machine: fetched as a package, unpacked,
+# never installed. Leaves in .data/kernel (or the folder given) `vmlinux`, which boots without a boot
+# loader, `initrd.gz`, which mounts this machine's files, and in `modules/SET` the few modules that a test
+# needs with all that they need, named in the order they are loaded in.
 set -eu
 
 into=${1:-.data/kernel}
-wanted="crc32c_generic mac80211_hwsim batman-adv wireguard veth sch_netem sch_tbf i2c-dev uhid hid-mcp2221"
-later="vivid"
-[ -e "$into/complete" ] && [ "$(cat "$into/complete")" = "$wanted, later $later" ] && exit 0
+# SET:MODULE,...
+sets="network:veth,sch_tbf,sch_prio,sch_htb,cls_flower netem:sch_netem
+mesh:crc32c_generic,batman-adv radio:wireguard,mac80211_hwsim
+sensor:i2c-dev,i2c-stub bridge:i2c-dev,uhid,hid-mcp2221 camera:vivid"
+[ -e "$into/complete" ] && [ "$(cat "$into/complete")" = "$sets" ] && exit 0
 [ "$(uname -m)" = x86_64 ] || { echo "guest-kernel: only for x86_64" >&2; exit 0; }
 for tool in apt-get dpkg-deb depmod modprobe cpio busybox xz; do
-    command -v "$tool" > /dev/null 2>&1 || { echo "guest-kernel: no $tool; the mesh will not be tested in a virtual machine" >&2; exit 0; }
+    command -v "$tool" > /dev/null 2>&1 || { echo "guest-kernel: no $tool; tests in a virtual machine are ignored" >&2; exit 0; }
 done
 
 work=$(mktemp -d)
@@ -34,22 +35,21 @@ dpkg-deb --fsys-tarfile "$work"/linux-image-*.deb | tar -x -C "$work/tree" --wil
 version=$(ls "$work/tree/lib/modules")
 depmod -b "$work/tree" "$version"
 rm -rf "$into/complete" "$into/modules"
-mkdir -p "$into/modules/later" "$work/initrd/bin" "$work/initrd/m" "$work/initrd/proc" "$work/initrd/dev" "$work/initrd/root"
+mkdir -p "$into/modules" "$work/initrd/bin" "$work/initrd/m" "$work/initrd/proc" "$work/initrd/dev" "$work/initrd/root"
 
 # modprobe says what it would insert, in order; each once.
 closure() {
     for module in "$@"; do modprobe -d "$work/tree" -S "$version" -D "$module"; done |
         awk '$1 == "insmod" && !seen[$2]++ { print $2 }'
 }
-number=100
-for file in $(closure $wanted); do
-    cp "$file" "$into/modules/$number-$(basename "$file")"
-    number=$((number + 1))
-done
-number=100
-for file in $(closure $later); do
-    cp "$file" "$into/modules/later/$number-$(basename "$file")"
-    number=$((number + 1))
+for set in $sets; do
+    folder=$into/modules/${set%%:*}
+    mkdir "$folder"
+    number=100
+    for file in $(closure $(echo "${set#*:}" | tr , ' ')); do
+        cp "$file" "$folder/$number-$(basename "$file")"
+        number=$((number + 1))
+    done
 done
 number=100
 for file in $(closure virtio_pci 9pnet_virtio 9p); do
@@ -81,4 +81,4 @@ for at in $(LC_ALL=C grep -aobP '\xFD7zXZ\x00' "$image" | cut -d: -f1); do
     [ "$(head -c 4 "$into/vmlinux" | tail -c 3)" = ELF ] && break
 done
 [ "$(head -c 4 "$into/vmlinux" | tail -c 3)" = ELF ] || cp "$image" "$into/vmlinux"
-echo "$wanted, later $later" > "$into/complete"
+echo "$sets" > "$into/complete"

@@ -43,13 +43,13 @@ has cargo || {
 }
 [ "${1:-}" = build ] && exit 0
 
-# In the order of the tests: pages in browsers; commands of the documentation; testbeds; a user-mode
-# kernel with netem; a mesh in a virtual machine; a firewall and a UPS; processors of other kinds;
-# receivers of notices; Python packages.
-need chromium:chromium WebKitWebDriver:webkit2gtk-driver Xvfb:xvfb \
+# In the order of the tests: pages in a browser; commands of the documentation; testbeds; kernels and a
+# mesh in a virtual machine; a firewall and a UPS; processors of other kinds; receivers of notices;
+# Python packages.
+need chromium:chromium \
     jq:jq curl:curl faketime:faketime openssl:openssl systemd-analyze:systemd \
     babeld:babeld batctl:batctl iperf3:iperf3 ping:iputils-ping unshare:util-linux \
-    linux.uml:user-mode-linux busybox:busybox-static tc:iproute2 ip:iproute2 \
+    busybox:busybox-static tc:iproute2 ip:iproute2 \
     qemu-system-x86_64:qemu-system-x86 iw:iw wg:wireguard-tools dnsmasq:dnsmasq-base \
     nft:nftables upsdrvctl:nut-server qemu-x86_64:qemu-user \
     depmod:kmod cpio:cpio xz:xz-utils setpriv:util-linux \

@@ -1,5 +1,5 @@
-//! A virtual machine with Debian's stock kernel, and the shutdown of virtual machines of either
-//! sort.
+//! A virtual machine with Debian's stock kernel (`scripts/guest.sh`): what happens in it depends neither
+//! on the processor of this machine nor on its load.
 
 use std::fmt::Write as _;
 use std::io::Read;
@@ -14,52 +14,11 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
 /// The virtual machine. It boots the kernel in a folder that `make guest` filled, sees the files of this
-/// machine read-only, and writes to the folder `out`. `processor` are QEMU's options of it.
-pub fn command(kernel: &Path, out: &Path, processor: &[&str]) -> Command {
-    let init = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/e2e/init.sh");
-    let share = |tag: &str, path: &Path, id: &str, more: &str| {
-        let path = path.display();
-        format!(
-            "local,path={path},mount_tag={tag},security_model=none,multidevs=remap,id={id}{more}"
-        )
-    };
-    let said = format!(
-        "console=ttyS0 quiet loglevel=3 panic=-1 mitigations=off tsc=reliable no_timer_check nokaslr \
-         groundwave_modules={} groundwave_init={}",
-        kernel.join("modules").display(),
-        init.display(),
-    );
-    // A machine does not outlive who asked for it.
-    let mut command = Command::new("setpriv");
-    command
-        .args(["--pdeathsig", "KILL", "qemu-system-x86_64"])
-        .args(processor)
-        .args(["-cpu", "max", "-m", "1024"])
-        .args(["-machine", "pc,usb=off,hpet=off,graphics=off,vmport=off"])
-        .args([
-            "-nodefaults",
-            "-no-user-config",
-            "-display",
-            "none",
-            "-no-reboot",
-        ])
-        .args([
-            "-serial",
-            "stdio",
-            "-nic",
-            "none",
-            "-device",
-            "virtio-rng-pci",
-        ])
-        .arg("-kernel")
-        .arg(kernel.join("vmlinux"))
-        .arg("-initrd")
-        .arg(kernel.join("initrd.gz"))
-        .arg("-virtfs")
-        .arg(share("root", Path::new("/"), "root", ",readonly=on"))
-        .arg("-virtfs")
-        .arg(share("out", out, "out", ""))
-        .args(["-append", &said]);
+/// machine read-only, and runs the script `job` of the folder `out`, to which it writes.
+pub fn command(kernel: &Path, out: &Path) -> Command {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/guest.sh");
+    let mut command = Command::new("sh");
+    command.arg(script).arg(kernel).arg(out);
     command
 }
 

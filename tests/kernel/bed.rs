@@ -324,7 +324,7 @@ pub fn on_guest(group: &'static Group, case: &str, body: impl FnOnce(&mut Bed) +
     }
 }
 
-/// Tests of one body: `arms!(GROUP, body: fake, host, uml)` makes `body::fake` and so on.
+/// Tests of one body: `arms!(GROUP, body: fake, host, vm)` makes `body::fake` and so on.
 macro_rules! arms {
     ($group:ident, $($body:ident: $($arm:ident),+;)+) => {
         $(mod $body {
@@ -349,13 +349,6 @@ macro_rules! arms {
         #[test]
         fn vm() {
             $crate::bed::on_guest(&$crate::$group, concat!(module_path!(), "::vm"), super::$body);
-        }
-    };
-    (@uml $group:ident, $body:ident) => {
-        #[groundwave_needs::needs(user_mode_linux)]
-        #[test]
-        fn uml() {
-            $crate::bed::on_guest(&$crate::$group, concat!(module_path!(), "::uml"), super::$body);
         }
     };
 }

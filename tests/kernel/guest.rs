@@ -1,11 +1,10 @@
 //! A virtual machine that runs this test binary as root.
 //!
-//! One boot runs all cases of a [`Group`]; each case is a test of its own on the host, which reads
-//! its outcome from the virtual machine's report.
+//! One [`Boot`] runs all cases of its groups, in their order; each case is a test of its own on the
+//! host, which reads its outcome from the virtual machine's report.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Once, OnceLock};
@@ -21,70 +20,32 @@ use crate::testbed::soak;
 /// Environment variable that is set inside the virtual machine.
 const INSIDE: &str = "GROUNDWAVE_GUEST";
 
-/// The kernel that a group runs on.
-#[derive(Clone, Copy)]
-pub enum Machine {
-    /// User-mode Linux, with these modules loaded at boot, below `kernel/` in the folder of modules;
-    /// `NAME:KEY=VALUE` gives one a parameter. Its clock is that of this machine.
-    UserMode(&'static str),
-    /// Debian's stock kernel in QEMU, whose clock counts instructions: what is measured in it does
-    /// not depend on the load of this machine.
-    VirtualTime,
-}
+/// A virtual machine that runs longer than this is killed. Time in it does not depend on the load of
+/// this machine, how long it runs does.
+const LIMIT: Duration = Duration::from_secs(3600);
 
-impl Machine {
-    /// `true` where the machine's kernel is in its place.
-    fn is_installed(self) -> bool {
-        match self {
-            Self::UserMode(_) => Path::new(USER_MODE).exists(),
-            Self::VirtualTime => fetched("kernel").join("vmlinux").exists(),
-        }
-    }
-}
-
-/// Kernel of Debian's package `user-mode-linux`.
-const USER_MODE: &str = "/usr/bin/linux.uml";
-
-/// A nanosecond an instruction; an idle processor jumps to its next timer.
-const VIRTUAL_TIME: [&str; 6] = [
-    "-accel",
-    "tcg,thread=single",
-    "-icount",
-    "shift=0,sleep=off",
-    "-smp",
-    "1",
-];
-
-/// Cases that run together in one boot: the tests below a module of this crate.
+/// Cases that share modules of the kernel: the tests below a module of this crate.
 pub struct Group {
     /// The module.
     pub module: &'static str,
-    /// Kernel of the virtual machine.
-    pub machine: Machine,
-    /// A virtual machine that runs longer than this is killed.
-    pub limit: Duration,
+    /// Sets of kernel modules (`scripts/guest-kernel.sh`) that are loaded before the cases run, each
+    /// with a parameter of its last module where one follows.
+    pub load: &'static [&'static str],
+}
+
+/// Groups that run in one virtual machine, one after the other.
+pub struct Boot {
+    groups: &'static [&'static Group],
     report: OnceLock<Result<Report, String>>,
 }
 
 impl Group {
-    /// A group that has not run.
-    pub const fn new(module: &'static str, machine: Machine, limit: Duration) -> Self {
-        Self {
-            module,
-            machine,
-            limit,
-            report: OnceLock::new(),
-        }
-    }
-
     /// Asserts that a case passed in the virtual machine, and prints its output.
-    pub fn assert(&'static self, case: &str) {
-        if asked().is_empty() {
-            AHEAD.call_once(boot_ahead);
-        } else {
-            self.boot();
-        }
-        let report = self.report.wait();
+    pub fn assert(&self, case: &str) {
+        AHEAD.call_once(boot_ahead);
+        let has = |boot: &&Boot| boot.groups.iter().any(|one| one.module == self.module);
+        let boot = crate::BOOTS.iter().find(has).expect("a group of a boot");
+        let report = boot.report.wait();
         let report = report.as_ref().unwrap_or_else(|why| panic!("{why}"));
         let Some((passed, said)) = report.cases.get(case) else {
             panic!(
@@ -96,83 +57,74 @@ impl Group {
         assert!(passed, "{case} failed in the virtual machine: see above");
     }
 
-    /// Boots, and waits for the end, unless it did.
-    fn boot(&'static self) {
-        // A panic would leave the tests of the group waiting.
+    /// `true` for the cases of this group.
+    fn has(&self, case: &str) -> bool {
+        let below = case.strip_prefix(self.module);
+        below.is_some_and(|rest| rest.starts_with("::"))
+    }
+}
+
+impl Boot {
+    /// A virtual machine that has not run.
+    pub const fn new(groups: &'static [&'static Group]) -> Self {
+        Self {
+            groups,
+            report: OnceLock::new(),
+        }
+    }
+
+    /// Runs those of the cases that are of its groups, and waits for the end.
+    fn run(&self, cases: &[String]) {
+        // A panic would leave the tests of the groups waiting.
         let report = || {
-            let run = std::panic::catch_unwind(|| Report::of(self));
+            let run = std::panic::catch_unwind(|| Report::of(self, cases));
             run.unwrap_or_else(|_| Err("the virtual machine did not start: see above".to_owned()))
         };
         self.report.get_or_init(report);
     }
 }
 
-/// Virtual machines that run at a time: one more than the processors of a small machine, as those with
-/// routing programs mostly wait.
-const AT_ONCE: usize = 3;
-
 /// Start of all virtual machines of a whole run.
 static AHEAD: Once = Once::new();
 
-/// Boots all groups in the order of [`crate::GROUPS`], a few at a time: tests that wait for one group
-/// would leave processors idle.
+/// Boots all that have cases to run, in the order of [`crate::BOOTS`], one for each processor at a
+/// time: a virtual machine keeps one busy, as it skips its waits.
 fn boot_ahead() {
+    let cases = Arc::new(selected());
     let next = Arc::new(AtomicUsize::new(0));
-    for _ in 0..AT_ONCE {
-        let next = Arc::clone(&next);
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    for _ in 0..processors.min(crate::BOOTS.len()) {
+        let (next, cases) = (Arc::clone(&next), Arc::clone(&cases));
         thread::spawn(move || {
-            while let Some(group) = crate::GROUPS.get(next.fetch_add(1, Ordering::Relaxed)) {
-                group.boot();
+            while let Some(boot) = crate::BOOTS.get(next.fetch_add(1, Ordering::Relaxed)) {
+                boot.run(&cases);
             }
         });
     }
 }
 
-/// Names of tests on the command line.
-fn asked() -> Vec<String> {
-    let arguments = std::env::args().skip(1);
-    arguments
-        .filter(|argument| !argument.starts_with('-'))
+/// Cases that the command line selects and that this machine does not ignore: what the test runner
+/// lists for it.
+fn selected() -> Vec<String> {
+    let listed = |more: &[&str]| -> BTreeSet<String> {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(std::env::args().skip(1)).arg("--list");
+        let output = command.args(more).output().unwrap();
+        let listed = String::from_utf8(output.stdout).unwrap();
+        let names = listed
+            .lines()
+            .filter_map(|line| line.strip_suffix(": test"));
+        names.map(str::to_owned).collect()
+    };
+    let ignored = listed(&["--ignored"]);
+    let all = listed(&[]).into_iter();
+    all.filter(|case| case.ends_with("::vm") && !ignored.contains(case))
         .collect()
 }
 
 /// `true` if this process runs in the virtual machine.
 pub fn inside() -> bool {
     std::env::var_os(INSIDE).is_some()
-}
-
-/// The kernel and its modules, as Debian's package `user-mode-linux` installs them.
-struct Kernel {
-    program: PathBuf,
-    modules: PathBuf,
-}
-
-impl Kernel {
-    fn installed() -> Self {
-        let program = PathBuf::from(USER_MODE);
-        let version = Command::new(&program).arg("--version").output().unwrap();
-        let version = String::from_utf8(version.stdout).unwrap();
-        Self {
-            program,
-            modules: Path::new("/usr/lib/uml/modules").join(version.trim()),
-        }
-    }
-
-    fn command(&self, folder: &Path, load: &str) -> Command {
-        let init = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel/init.sh");
-        let mut command = Command::new(&self.program);
-        command
-            .args(["mem=256M", "quiet", "loglevel=3"])
-            .args(["umid=guest", &format!("uml_dir={}", folder.display())])
-            .args(["rootfstype=hostfs", "rootflags=/", "ro"])
-            .args(["con=null", "con0=null,fd:1", "ssl=null"])
-            .arg(format!("GROUNDWAVE_OUT={}", folder.display()))
-            .arg(format!("GROUNDWAVE_MODULES={}", self.modules.display()))
-            .arg(format!("GROUNDWAVE_LOAD={load}"))
-            .args(["init=/bin/busybox", "--", "sh"])
-            .arg(init);
-        command
-    }
 }
 
 /// Output of a virtual machine after its end.
@@ -184,26 +136,23 @@ struct Report {
 }
 
 impl Report {
-    fn of(group: &Group) -> Result<Self, String> {
-        if !group.machine.is_installed() {
-            return Err("no kernel of the virtual machine: run `make setup guest`".to_owned());
-        }
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("job"), job(group)).unwrap();
-        let command = match group.machine {
-            Machine::UserMode(load) => Kernel::installed().command(folder.path(), load),
-            Machine::VirtualTime => {
-                let kernel = fetched("kernel").canonicalize().unwrap();
-                qemu::command(&kernel, folder.path(), &VIRTUAL_TIME)
-            }
+    fn of(boot: &Boot, cases: &[String]) -> Result<Self, String> {
+        let Some(job) = job(boot, cases) else {
+            return Err("no case of the virtual machine was selected".to_owned());
         };
-        let console = qemu::run(command, group.limit + soak::lasts().unwrap_or_default());
+        let kernel = fetched("kernel").canonicalize();
+        let kernel = kernel
+            .map_err(|_| "no kernel of the virtual machine: run `make setup guest`".to_owned())?;
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("job"), job).unwrap();
+        let command = qemu::command(&kernel, folder.path());
+        let console = qemu::run(command, LIMIT + soak::lasts().unwrap_or_default());
         let read = |name: &str| {
             let bytes = std::fs::read(folder.path().join(name)).unwrap_or_default();
             String::from_utf8_lossy(&bytes).into_owned()
         };
         let (stdout, stderr) = (read("stdout"), read("stderr"));
-        let cases = cases(&stdout);
+        let cases = self::cases(&stdout);
         let rest = format!("{stdout}\n{stderr}\nconsole:\n{console}");
         if cases.is_empty() {
             return Err(format!("no case ran in the virtual machine:\n{rest}"));
@@ -212,8 +161,9 @@ impl Report {
     }
 }
 
-/// Shell script that the virtual machine runs: this binary, with the group's cases.
-fn job(group: &Group) -> String {
+/// Shell script that the virtual machine runs: this binary with the cases of each group. `None` without
+/// cases.
+fn job(boot: &Boot, cases: &[String]) -> Option<String> {
     let mut job = format!("export {INSIDE}=1\n");
     for (key, value) in std::env::vars() {
         if ["PROPTEST_", "RUST_", "GROUNDWAVE_", "SOAK_"]
@@ -226,40 +176,33 @@ fn job(group: &Group) -> String {
     let here = std::env::current_dir().unwrap();
     let binary = std::env::current_exe().unwrap();
     writeln!(job, "cd {}", qemu::quoted(&here.display().to_string())).unwrap();
-    // Only the cases named on the command line are run.
-    let asked: Vec<String> = asked()
-        .iter()
-        .filter(|argument| argument.contains("::"))
-        .map(|argument| qemu::quoted(argument))
-        .collect();
-    let which = if asked.is_empty() {
-        format!("{}::", group.module)
-    } else {
-        asked.join(" ")
-    };
     let binary = qemu::quoted(&binary.display().to_string());
-    if matches!(group.machine, Machine::VirtualTime) {
-        // In memory: reading a page from a file while packets are under way would take time, and a
-        // processor that waits for a file is idle, so that its clock jumps to the next timer.
-        for (file, name) in [(&binary, "tests"), (&qemu::quoted(PROGRAM), "program")] {
-            let copy = format!("/run/tmp/{name}");
-            writeln!(
-                job,
-                "cp {file} {copy} && mount --bind {copy} {file} || exit 1"
-            )
-            .unwrap();
-        }
-    }
-    let other = match group.machine {
-        Machine::UserMode(_) => "::vm",
-        Machine::VirtualTime => "::uml",
-    };
     writeln!(
         job,
-        "exec {binary} {which} --test-threads=1 --show-output --skip ::fake --skip ::host --skip {other}",
+        "in_memory {binary} {} || exit 1",
+        qemu::quoted(PROGRAM)
     )
     .unwrap();
-    job
+    let mut any = false;
+    for group in boot.groups {
+        let cases = cases.iter().filter(|case| group.has(case));
+        let cases: Vec<String> = cases.map(|case| qemu::quoted(case)).collect();
+        if cases.is_empty() {
+            continue;
+        }
+        any = true;
+        for set in group.load {
+            writeln!(job, "load {set}").unwrap();
+        }
+        writeln!(
+            job,
+            "at {module}\n{binary} --exact {cases} --test-threads=1 --show-output\nat \"{module} ended\"",
+            module = group.module,
+            cases = cases.join(" "),
+        )
+        .unwrap();
+    }
+    any.then_some(job)
 }
 
 /// The outcomes in what libtest wrote: a line `test NAME ... ok` for each, then, after

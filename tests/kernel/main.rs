@@ -1,9 +1,9 @@
 //! The kernel in the loop: interfaces shaped and measured.
 //!
 //! A case is written once and runs over the model of the kernel (`fake`), over the kernel of this
-//! machine in a namespace of its own (`host`, needs root), over a user-mode kernel that has netem
-//! whatever this machine has (`uml`), and, where times are measured, over a stock kernel in a virtual
-//! machine whose clock counts instructions (`vm`): Debian's user-mode kernel has no virtual time.
+//! machine in a namespace of its own (`host`, needs root), and over a stock kernel that has netem
+//! whatever this machine has, in a virtual machine whose clock counts instructions (`vm`): what is
+//! measured in it depends neither on the processor of this machine nor on its load.
 #![cfg(target_os = "linux")]
 #![expect(
     clippy::print_stdout,
@@ -24,71 +24,63 @@ mod sensors;
 mod testbed;
 mod wire;
 
-use std::time::Duration;
+use guest::{Boot, Group};
 
-use guest::{Group, Machine};
+/// Modules of the interfaces and disciplines.
+const NETWORK: [&str; 2] = ["network", "netem"];
 
 /// The desired state is in force.
-static CONTRACT: Group = Group::new(
-    "contract",
-    Machine::UserMode("drivers/net/veth,net/sched/sch_netem,net/sched/sch_tbf,net/sched/sch_prio"),
-    Duration::from_secs(180),
-);
+static CONTRACT: Group = Group {
+    module: "contract",
+    load: &NETWORK,
+};
 
-/// Delay, rate, loss and order as packets see them: measured in time that the load of this machine does
-/// not stretch.
-static PACKETS: Group = Group::new("packets", Machine::VirtualTime, Duration::from_secs(900));
+/// Delay, rate, loss and order as packets see them.
+static PACKETS: Group = Group {
+    module: "packets",
+    load: &NETWORK,
+};
 
 /// A kernel without netem.
-static BARE: Group = Group::new(
-    "bare",
-    Machine::UserMode("drivers/net/veth,net/sched/sch_tbf"),
-    Duration::from_secs(60),
-);
+static BARE: Group = Group {
+    module: "bare",
+    load: &["network"],
+};
 
-/// The program.
-static DAEMON: Group = Group::new(
-    "daemon",
-    Machine::UserMode("drivers/net/veth,net/sched/sch_netem,net/sched/sch_tbf"),
-    Duration::from_secs(120),
-);
-
-/// The program under load, in time that the load of this machine does not stretch.
-static LOADED: Group = Group::new(
-    "daemon::loaded",
-    Machine::VirtualTime,
-    Duration::from_secs(600),
-);
+/// The program, also under load.
+static DAEMON: Group = Group {
+    module: "daemon",
+    load: &NETWORK,
+};
 
 /// A bus with a sensor, whose registers are memory.
-static SENSORS: Group = Group::new(
-    "sensors",
-    Machine::UserMode(
-        "drivers/i2c/i2c-core,drivers/i2c/i2c-dev,drivers/i2c/i2c-stub:chip_addr=0x76",
-    ),
-    Duration::from_secs(120),
-);
+static SENSORS: Group = Group {
+    module: "sensors",
+    load: &["sensor chip_addr=0x76"],
+};
 
 /// Sensors and GPIO lines behind a bridge in user space; the driver waits out limits of seconds, which
 /// an idle processor with a clock of its own skips.
-static DEVICES: Group = Group::new("devices", Machine::VirtualTime, Duration::from_secs(600));
+static DEVICES: Group = Group {
+    module: "devices",
+    load: &["bridge"],
+};
 
-/// All groups, those that take longest first.
-static GROUPS: [&Group; 16] = [
-    &testbed::segment::GROUP,
-    &testbed::babel::GROUP,
-    &PACKETS,
-    &testbed::batman::GROUP,
-    &testbed::crash::GROUP,
-    &testbed::page::GROUP,
-    &testbed::soak::GROUP,
-    &LOADED,
-    &testbed::foreign::GROUP,
-    &testbed::bound::GROUP,
-    &testbed::measured::GROUP,
-    &CONTRACT,
-    &DEVICES,
-    &DAEMON,
-    &SENSORS,
-    &BARE,
+/// All virtual machines, those that take longest first. A kernel without netem has it from the end of
+/// the group on.
+static BOOTS: [Boot; 4] = [
+    Boot::new(&[&testbed::segment::GROUP]),
+    Boot::new(&[
+        &testbed::babel::GROUP,
+        &testbed::batman::GROUP,
+        &testbed::measured::GROUP,
+        &testbed::soak::GROUP,
+    ]),
+    Boot::new(&[
+        &testbed::crash::GROUP,
+        &testbed::page::GROUP,
+        &testbed::foreign::GROUP,
+        &testbed::bound::GROUP,
+    ]),
+    Boot::new(&[&BARE, &DAEMON, &CONTRACT, &PACKETS, &DEVICES, &SENSORS]),
 ];

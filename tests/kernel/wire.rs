@@ -56,7 +56,7 @@ pub fn tool(program: &str, line: &str) -> String {
     String::from_utf8(run.stdout).unwrap()
 }
 
-/// Several commands to `ip` in one process: a fork is dear in a user-mode kernel.
+/// Several commands to `ip` in one process: a fork is dear in a virtual machine.
 pub fn ip(lines: &str) {
     let mut run = Command::new("ip")
         .args(["-batch", "-"])

@@ -9,7 +9,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use Check::{AnyFile, Data, Program, Shell};
+use Check::{AnyFile, Data, Guest, Program, Shell};
 
 /// One thing that a test may need.
 struct Need {
@@ -31,6 +31,8 @@ enum Check {
     AnyFile(&'static [&'static str]),
     /// A line that the shell runs with success.
     Shell(&'static str),
+    /// A virtual machine that boots.
+    Guest,
 }
 
 /// A pair of virtual interfaces in a namespace of its own.
@@ -215,16 +217,6 @@ const NEEDS: &[Need] = &[
         hint: "a kernel without sch_netem",
     },
     Need {
-        name: "user_mode_linux",
-        checks: &[
-            Program("linux.uml"),
-            Program("ip"),
-            AnyFile(&["/bin/busybox"]),
-            Shell("test -d \"/usr/lib/uml/modules/$(linux.uml --version)\""),
-        ],
-        hint: "scripts/setup.sh (Debian: user-mode-linux busybox-static iproute2)",
-    },
-    Need {
         name: "routing_programs",
         checks: &[
             Program("babeld"),
@@ -240,8 +232,11 @@ const NEEDS: &[Need] = &[
             Data("kernel/complete"),
             Program("qemu-system-x86_64"),
             Program("setpriv"),
-            Program("busybox"),
+            Program("timeout"),
+            AnyFile(&["/bin/busybox"]),
             Program("ip"),
+            AnyFile(&["../../scripts/guest.sh"]),
+            Guest,
         ],
         hint: "scripts/setup.sh, then make guest",
     },
@@ -265,8 +260,12 @@ fn main() {
     }
     // A need that is met has no hint.
     let probed = NEEDS.iter().map(|need| {
-        let met = need.checks.iter().all(holds);
-        format!("{}={}", need.name, if met { "" } else { need.hint })
+        let hint = match need.checks.iter().find(|check| !holds(check)) {
+            None => "",
+            Some(Guest) => "QEMU does not boot one: scripts/guest.sh --probe .data/kernel",
+            Some(_) => need.hint,
+        };
+        format!("{}={hint}", need.name)
     });
     println!(
         "cargo::rustc-env=PROBED={}",
@@ -283,21 +282,34 @@ fn holds(check: &Check) -> bool {
             any(folders.map(|folder| folder.join(name)).collect(), None)
         }
         Data(file) => {
-            // Of this run: checkouts that share a build folder share the compiled script.
-            let here = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
-            let usual = Path::new(&here).join("../../.data");
-            let folder = std::env::var_os("GROUNDWAVE_DATA").map_or(usual, PathBuf::from);
+            let folder = data();
             any(vec![folder.join(file)], Some(folder))
         }
         AnyFile(files) => any(files.iter().map(PathBuf::from).collect(), None),
-        Shell(line) => Command::new("sh")
-            .args(["-c", line])
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status()
-            .is_ok_and(|status| status.success()),
+        Shell(line) => succeeds(Command::new("sh").args(["-c", line])),
+        Guest => {
+            let mut probe = Command::new("sh");
+            probe.args(["../../scripts/guest.sh", "--probe"]);
+            succeeds(probe.arg(data().join("kernel")))
+        }
     }
+}
+
+/// The folder of fetched data.
+fn data() -> PathBuf {
+    // Of this run: checkouts that share a build folder share the compiled script.
+    let here = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
+    let usual = Path::new(&here).join("../../.data");
+    std::env::var_os("GROUNDWAVE_DATA").map_or(usual, PathBuf::from)
+}
+
+fn succeeds(command: &mut Command) -> bool {
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
 }
 
 /// True if one of the files is there. That one is watched, or else the folders in which one could

@@ -4,13 +4,14 @@ use std::process::Command;
 
 use groundwave_io::kernel::{KernelError, Options};
 use groundwave_systems::impair::FailureKind;
+use groundwave_systems::testing::fetched;
 use serde_json::json;
 
 use crate::bed::{Bed, agrees, arms, impairment};
 
 arms! {
     BARE,
-    latency_names_the_missing_module: fake, uml;
+    latency_names_the_missing_module: fake, vm;
 }
 
 fn latency_names_the_missing_module(bed: &mut Bed) {
@@ -44,7 +45,7 @@ fn latency_names_the_missing_module(bed: &mut Bed) {
         assert_eq!(bed.read().unwrap().impairment, shaped);
     }
     if bed.is_real() {
-        load("sch_netem");
+        load("netem");
         bed.restart(Options::default()).unwrap();
         assert!(bed.shaper().capabilities().netem);
         let slow = impairment(json!({"latency": {"kind": "constant", "duration": 20_000_000}}));
@@ -52,15 +53,13 @@ fn latency_names_the_missing_module(bed: &mut Bed) {
     }
 }
 
-fn load(module: &str) {
-    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
-    let path = format!(
-        "/usr/lib/uml/modules/{}/kernel/net/sched/{module}.ko",
-        release.trim()
-    );
-    let loaded = Command::new("/bin/busybox")
-        .args(["insmod", &path])
-        .status()
-        .unwrap();
-    assert!(loaded.success(), "{path}");
+/// Loads the modules of a set.
+fn load(set: &str) {
+    let folder = fetched("kernel").join("modules").join(set);
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        let mut command = Command::new("/bin/busybox");
+        let loaded = command.arg("insmod").arg(&path).status().unwrap();
+        assert!(loaded.success(), "{}", path.display());
+    }
 }

@@ -8,9 +8,9 @@ use crate::bed::{Bed, agrees, arms, impairment};
 
 arms! {
     CONTRACT,
-    the_whole_kernel_does_it_all: fake, uml;
+    the_whole_kernel_does_it_all: fake, vm;
     this_machine_says_what_it_can_do: host;
-    probing_leaves_nothing: fake, host, uml;
+    probing_leaves_nothing: fake, host, vm;
 }
 
 fn the_whole_kernel_does_it_all(bed: &mut Bed) {

@@ -8,8 +8,8 @@ use crate::bed::{Bed, agrees, arms, impairment};
 
 arms! {
     CONTRACT,
-    off_by_default: fake, uml;
-    on_when_asked_for: fake, uml;
+    off_by_default: fake, vm;
+    on_when_asked_for: fake, vm;
 }
 
 fn both() -> [Value; 2] {

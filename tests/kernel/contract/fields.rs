@@ -7,11 +7,11 @@ use crate::bed::{Bed, agrees, arms, impairment};
 
 arms! {
     CONTRACT,
-    every_field_alone: fake, uml;
-    all_fields_together: fake, uml;
-    rate_and_queue: fake, host, uml;
-    limits_of_the_ranges: fake, uml;
-    nothing_leaves_nothing: fake, host, uml;
+    every_field_alone: fake, vm;
+    all_fields_together: fake, vm;
+    rate_and_queue: fake, host, vm;
+    limits_of_the_ranges: fake, vm;
+    nothing_leaves_nothing: fake, host, vm;
 }
 
 /// Sets, reads back, and asks `tc`.

@@ -8,10 +8,10 @@ use crate::bed::{Bed, arms, impairment};
 
 arms! {
     CONTRACT,
-    a_foreign_root_survives_clear: fake, uml;
-    a_foreign_root_in_place_of_ours_survives_clear: fake, uml;
-    a_restarted_program_knows_its_own: fake, host, uml;
-    changes_of_others_are_noticed: fake, host, uml;
+    a_foreign_root_survives_clear: fake, vm;
+    a_foreign_root_in_place_of_ours_survives_clear: fake, vm;
+    a_restarted_program_knows_its_own: fake, host, vm;
+    changes_of_others_are_noticed: fake, host, vm;
 }
 
 fn survives(bed: &mut Bed) {

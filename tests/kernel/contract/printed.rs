@@ -8,8 +8,8 @@ use crate::wire::{NEAR, tool};
 
 arms! {
     CONTRACT,
-    rate_and_queue: host, uml;
-    every_field: uml;
+    rate_and_queue: host, vm;
+    every_field: vm;
 }
 
 /// `tc` and the shaper leave the same disciplines; the shaper, asked for the same, changes nothing.

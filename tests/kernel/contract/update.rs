@@ -11,11 +11,11 @@ use crate::wire::{NEAR, Traffic};
 
 arms! {
     CONTRACT,
-    same_layers_are_changed_in_place: fake, uml;
-    the_same_shaper_is_changed_in_place: fake, host, uml;
-    new_layers_are_counted: fake, uml;
-    counters_survive_new_layers: fake, host, uml;
-    netem_holds_the_queue_below: host, uml;
+    same_layers_are_changed_in_place: fake, vm;
+    the_same_shaper_is_changed_in_place: fake, host, vm;
+    new_layers_are_counted: fake, vm;
+    counters_survive_new_layers: fake, host, vm;
+    netem_holds_the_queue_below: host, vm;
 }
 
 fn same_layers_are_changed_in_place(bed: &mut Bed) {

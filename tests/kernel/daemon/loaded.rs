@@ -11,7 +11,7 @@ use crate::bed::{Bed, arms};
 use crate::wire::{NEAR, now_ns, tool};
 
 arms! {
-    LOADED,
+    DAEMON,
     a_foreign_change_is_told_within_a_second: vm;
 }
 

@@ -20,13 +20,13 @@ use crate::wire::{NEAR, Traffic, ip, tool};
 
 arms! {
     DAEMON,
-    two_ports_are_shaped: uml;
-    rate_is_shaped_on_any_kernel: host, uml;
-    a_foreign_root_survives_a_delete: host, uml;
-    racing_clients_end_in_one_of_their_states: host, uml;
-    without_the_capability_it_is_forbidden: host, uml;
-    a_change_of_another_program_is_told: host, uml;
-    a_user_with_one_capability_gives_its_socket_to_a_group: host, uml;
+    two_ports_are_shaped: vm;
+    rate_is_shaped_on_any_kernel: host, vm;
+    a_foreign_root_survives_a_delete: host, vm;
+    racing_clients_end_in_one_of_their_states: host, vm;
+    without_the_capability_it_is_forbidden: host, vm;
+    a_change_of_another_program_is_told: host, vm;
+    a_user_with_one_capability_gives_its_socket_to_a_group: host, vm;
 }
 
 /// The program.

@@ -28,7 +28,7 @@ const SIZE: (u32, u32) = (320, 180);
 
 /// Loads the driver, with one device that captures.
 fn load_driver() {
-    let folder = fetched("kernel").join("modules/later");
+    let folder = fetched("kernel").join("modules/camera");
     let entries = std::fs::read_dir(folder).unwrap();
     let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
     files.sort();

@@ -1,7 +1,7 @@
 //! Effect of an impairment on packets: set beside measured.
 //!
-//! Time passes in the virtual machine as on this machine, with its load, so delays are held from
-//! below exactly and from above by the median; shares within four standard deviations.
+//! Time on this machine passes with its load, so delays are held from below exactly and from above by the
+//! median; shares within four standard deviations.
 
 mod delay;
 mod loss;

@@ -14,36 +14,26 @@ pub mod page;
 pub mod segment;
 pub mod soak;
 
-use std::time::Duration;
+/// Sets of kernel modules of each group.
+const MODULES: [&str; 3] = ["network", "netem", "mesh"];
 
-use crate::guest::Machine;
-
-/// Kernel of each group.
-const KERNEL: Machine = Machine::UserMode(
-    "drivers/net/veth,net/sched/sch_netem,net/sched/sch_tbf,net/sched/sch_prio,net/sched/cls_flower,net/sched/sch_htb,\
-     lib/crc-ccitt,net/ipv6/ipv6,net/llc/llc,net/802/stp,net/bridge/bridge,net/batman-adv/batman-adv",
-);
-
-/// Limit of each group.
-const LIMIT: Duration = Duration::from_secs(900);
-
-/// Tests that run in the virtual machine: the macro makes `body::uml` of each body.
-/// Each file is a group of its own: routing programs take a minute to agree, and several machines wait
-/// at a time.
+/// Tests that run in the virtual machine: the macro makes `body::vm` of each body.
 macro_rules! guest {
     ($module:literal: $($body:ident),+ $(,)?) => {
         /// The tests of this file.
-        pub static GROUP: $crate::guest::Group =
-            $crate::guest::Group::new($module, super::KERNEL, super::LIMIT);
+        pub static GROUP: $crate::guest::Group = $crate::guest::Group {
+            module: $module,
+            load: &super::MODULES,
+        };
 
         $(mod $body {
-            #[groundwave_needs::needs(user_mode_linux, routing_programs, terrain)]
+            #[groundwave_needs::needs(virtual_machine, routing_programs, terrain)]
             #[test]
-            fn uml() {
+            fn vm() {
                 if $crate::guest::inside() {
                     super::$body();
                 } else {
-                    let case = concat!(module_path!(), "::uml");
+                    let case = concat!(module_path!(), "::vm");
                     // The name of a test has no name of its crate.
                     let (_, case) = case.split_once("::").unwrap();
                     super::GROUP.assert(case);
