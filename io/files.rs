@@ -1,7 +1,9 @@
 //! Changes of files that must last, counted; tests record them to rebuild what a power loss leaves.
 
+pub(crate) mod reopened;
 #[cfg(test)]
 pub(crate) mod simulated;
+pub(crate) mod space;
 pub(crate) mod through;
 
 use std::fmt::Debug;
@@ -41,6 +43,9 @@ pub(crate) struct Files {
     written_bytes: Arc<AtomicU64>,
     #[cfg(test)]
     pub record: Option<Arc<simulated::Recording>>,
+    /// While it is set, writes to databases find no space.
+    #[cfg(test)]
+    pub is_full: Arc<std::sync::atomic::AtomicBool>,
 }
 
 impl Files {
@@ -95,7 +100,7 @@ impl Files {
         self.note(fresh, &Change::Synced);
         std::fs::rename(fresh, path)?;
         self.note(fresh, &Change::Renamed(path));
-        crate::journal::sync_folder(path)?;
+        sync_folder(path)?;
         self.note(path, &Change::FolderSynced);
         Ok(())
     }
@@ -109,6 +114,14 @@ impl Files {
             files: self.clone(),
         })
     }
+}
+
+/// Makes the name of a new file durable: its folder must reach the disk too.
+pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
 }
 
 /// The file of redb.
@@ -141,6 +154,10 @@ impl StorageBackend for DatabaseFile {
     }
 
     fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        #[cfg(test)]
+        if self.files.is_full.load(Ordering::Relaxed) {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
         self.file.write(offset, bytes)?;
         self.files.note(&self.path, &Change::Written(offset, bytes));
         Ok(())

@@ -42,7 +42,14 @@ pub enum JournalError {
 /// An append-only log file. `commit` reaches the disk, not only the kernel.
 pub struct FileJournal {
     out: Writer<BufWriter<File>>,
+    /// Length up to which space is set aside, bytes.
+    reserved_bytes: u64,
 }
+
+/// Space that a tick may take, bytes.
+const TICK_BYTES: u64 = 1 << 20;
+/// Space that is set aside at once, bytes.
+const RESERVE_BYTES: u64 = 4 << 20;
 
 impl FileJournal {
     /// Begins a new log. An existing file is never overwritten.
@@ -54,8 +61,11 @@ impl FileJournal {
             let file = OpenOptions::new().write(true).create_new(true).open(path)?;
             let out = Writer::begin(BufWriter::new(file), header)?;
             out.get_ref().get_ref().sync_all()?;
-            sync_folder(path)?;
-            Ok(Self { out })
+            crate::files::sync_folder(path)?;
+            Ok(Self {
+                out,
+                reserved_bytes: 0,
+            })
         };
         create().map_err(|err| JournalError::Create {
             path: path.to_owned(),
@@ -86,7 +96,11 @@ impl FileJournal {
             path: path.to_owned(),
             err,
         })?;
-        Ok((Self { out }, header, torn_bytes))
+        let journal = Self {
+            out,
+            reserved_bytes: 0,
+        };
+        Ok((journal, header, torn_bytes))
     }
 }
 
@@ -99,6 +113,16 @@ impl Journal for FileJournal {
         self.out.flush()?;
         self.out.get_ref().get_ref().sync_data()
     }
+
+    fn space(&mut self) -> io::Result<()> {
+        let file = self.out.get_ref().get_ref();
+        let length = file.metadata()?.len();
+        if length + TICK_BYTES > self.reserved_bytes {
+            crate::files::space::reserve(file, length, RESERVE_BYTES)?;
+            self.reserved_bytes = length + RESERVE_BYTES;
+        }
+        Ok(())
+    }
 }
 
 impl Drop for FileJournal {
@@ -107,15 +131,12 @@ impl Drop for FileJournal {
         if let Err(err) = self.out.close() {
             tracing::warn!(%err, "a log was left without its index");
         }
+        if self.reserved_bytes > 0 {
+            let file = self.out.get_ref().get_ref();
+            // What was set aside and not used is given back; a failure costs only space.
+            let _ = file.metadata().and_then(|data| file.set_len(data.len()));
+        }
     }
-}
-
-/// Makes the name of a new file durable: its folder must reach the disk too.
-pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
 }
 
 /// Opens a log for reading.

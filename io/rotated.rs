@@ -24,12 +24,17 @@ impl Bounds {
     };
 }
 
+/// Space that is set aside at once, bytes.
+const RESERVE_BYTES: u64 = 64 << 10;
+
 /// A file that is rotated.
 #[derive(Debug)]
 pub struct RotatedFile {
     path: PathBuf,
     file: File,
     bytes: u64,
+    /// Length up to which space is set aside, bytes.
+    reserved_bytes: u64,
     bounds: Bounds,
 }
 
@@ -62,6 +67,7 @@ impl RotatedFile {
             path: path.to_owned(),
             file,
             bytes,
+            reserved_bytes: 0,
             bounds,
         })
     }
@@ -84,12 +90,27 @@ impl RotatedFile {
     /// Of the file system.
     pub fn cut(&mut self, bytes: u64) -> io::Result<()> {
         self.file.set_len(bytes)?;
-        self.bytes = bytes;
+        (self.bytes, self.reserved_bytes) = (bytes, 0);
+        Ok(())
+    }
+
+    /// Sets space aside for lines of `bytes`, so that they are written even when the disk is full then.
+    ///
+    /// # Errors
+    /// When there is no space, and others of the file system.
+    pub fn reserve(&mut self, bytes: u64) -> io::Result<()> {
+        if self.bytes + bytes > self.reserved_bytes {
+            let ahead = bytes.max(RESERVE_BYTES);
+            crate::files::space::reserve(&self.file, self.bytes, ahead)?;
+            self.reserved_bytes = self.bytes + ahead;
+        }
         Ok(())
     }
 
     /// Numbers the files anew and begins an empty one.
     fn rotate(&mut self) -> io::Result<()> {
+        // What was set aside and not used is given back.
+        self.file.set_len(self.bytes)?;
         for age in (0..self.bounds.older_files).rev() {
             match std::fs::rename(aged(&self.path, age), aged(&self.path, age + 1)) {
                 Err(err) if err.kind() != io::ErrorKind::NotFound => return Err(err),
@@ -100,7 +121,7 @@ impl RotatedFile {
             std::fs::remove_file(&self.path)?;
         }
         self.file = open(&self.path)?;
-        self.bytes = 0;
+        (self.bytes, self.reserved_bytes) = (0, 0);
         Ok(())
     }
 }
@@ -113,7 +134,7 @@ impl Write for RotatedFile {
             self.rotate()?;
         }
         if let Err(err) = self.file.write_all(bytes) {
-            self.file.set_len(self.bytes)?;
+            self.cut(self.bytes)?;
             return Err(err);
         }
         self.bytes += count;

@@ -125,20 +125,21 @@ impl RedbStore {
             path: path.to_owned(),
             cause,
         };
-        let database = checkpoint::open(path, &files).map_err(|err| match err {
+        let shared = Checkpoint::open(path, &files).map_err(|err| match err {
             DatabaseError::DatabaseAlreadyOpen => StoreError::InUse {
                 path: path.to_owned(),
             },
             other => failed(other.to_string()),
         })?;
-        let schema = migrate::prepare(&database).map_err(|err| failed(err.to_string()))?;
+        let schema = shared.with("prepare the store", migrate::prepare);
+        let schema = schema.map_err(|fault| failed(fault.cause))?;
         if schema > SCHEMA {
             return Err(StoreError::Schema {
                 path: path.to_owned(),
                 found: schema,
             });
         }
-        let shared = Arc::new(Checkpoint::new(path, files.clone(), database));
+        let shared = Arc::new(shared);
         let mut store = Self {
             path: path.to_owned(),
             files,

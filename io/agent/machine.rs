@@ -101,6 +101,7 @@ const TOO_LARGE: u16 = 413;
 const INVALID: u16 = 422;
 const TOO_MANY: u16 = 429;
 const UNAVAILABLE: u16 = 503;
+const STORAGE_FULL: u16 = 507;
 /// Failures through the tunnel after which it is made anew.
 const TUNNEL_FAILURES: u32 = 4;
 
@@ -317,7 +318,7 @@ impl Machine {
             }
             // A heartbeat that came late or was invalid: the next one may be accepted.
             Outcome::Refused(CONFLICT | TOO_LARGE | INVALID, _) => self.heard_at_ms = now_ms,
-            Outcome::Refused(TOO_MANY | UNAVAILABLE, wait) => {
+            Outcome::Refused(TOO_MANY | UNAVAILABLE | STORAGE_FULL, wait) => {
                 self.heard_at_ms = now_ms;
                 let wait_ms = wait.unwrap_or(self.rhythm.period_ms);
                 self.beats_not_before_ms = now_ms + wait_ms;
@@ -330,7 +331,7 @@ impl Machine {
     fn replayed(&mut self, outcome: Outcome, now_ms: u64, chance: &mut dyn Chance) {
         let wait_ms = match outcome {
             Outcome::Done => self.rhythm.replay_ms,
-            Outcome::Refused(TOO_MANY | UNAVAILABLE, Some(wait_ms)) => wait_ms,
+            Outcome::Refused(TOO_MANY | UNAVAILABLE | STORAGE_FULL, Some(wait_ms)) => wait_ms,
             _ => about(
                 chance,
                 self.rhythm.period_ms.max(self.rhythm.backoff.least_ms),

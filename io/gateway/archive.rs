@@ -48,7 +48,7 @@ pub fn pack<W: Write + Seek>(
     io::copy(&mut fs::File::open(store)?, &mut zip)?;
     let copies = tempfile::tempdir()?;
     let copy = copies.path().join(TELEMETRY);
-    history.copy(&copy).map_err(io::Error::other)?;
+    history.copy(&copy)?;
     let mut names = Vec::new();
     for entry in fs::read_dir(state)? {
         let entry = entry?;

@@ -4,12 +4,14 @@
 //! Damage does not stop the gateway. Lines after it form a new segment, whose first line holds the
 //! digest of the damaged lines. The file is rotated within a bound; the chain goes on from file to file.
 
+use std::collections::VecDeque;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use groundwave_engine::FaultKind;
 use thiserror::Error;
 
 use super::audit_chain::{AuditReport, Chain, with_mac};
@@ -53,10 +55,19 @@ pub struct AuditQuery {
     pub limit: usize,
 }
 
+/// Entries that wait at most for a disk that takes none; of more, the latest are lost and logged.
+const WAITING_MAX: usize = 4_096;
+/// Space that an operation needs before it is carried out, bytes: several entries.
+const SPACE_BYTES: u64 = 16 << 10;
+
 struct End {
     file: RotatedFile,
     number: u64,
     digest: String,
+    /// Entries that found no space, the oldest first.
+    waiting: VecDeque<AuditEntry>,
+    /// Failure of the last write or look for space.
+    failure: Option<FaultKind>,
 }
 
 /// The audit log. Lines survive a crash of the program at once, one of the machine within seconds.
@@ -151,10 +162,15 @@ impl Audit {
                 file,
                 number,
                 digest,
+                waiting: VecDeque::new(),
+                failure: None,
             }),
         };
         if let Some((entry, follows)) = segment {
-            audit.append(entry, Some(follows)).map_err(&failed)?;
+            let mut end = audit.end();
+            audit
+                .append(&mut end, entry, Some(follows))
+                .map_err(&failed)?;
         }
         Ok(audit)
     }
@@ -175,16 +191,63 @@ impl Audit {
         &self.report
     }
 
-    /// Appends an entry.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
-    pub fn add(&self, entry: AuditEntry) -> io::Result<()> {
-        self.append(entry, None)
+    fn end(&self) -> MutexGuard<'_, End> {
+        self.end.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn append(&self, entry: AuditEntry, follows: Option<String>) -> io::Result<()> {
-        let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Appends an entry, after those that wait. One that finds no space waits itself.
+    ///
+    /// # Errors
+    /// When the file cannot be written: the entry waits in memory.
+    pub fn add(&self, entry: AuditEntry) -> io::Result<()> {
+        let mut end = self.end();
+        if end.waiting.len() < WAITING_MAX {
+            end.waiting.push_back(entry);
+        } else {
+            let (action, actor) = (&entry.action, &entry.actor);
+            tracing::error!(%action, %actor, "an audit entry is lost: too many wait for the disk");
+        }
+        self.write_waiting(&mut end)
+    }
+
+    /// Writes the entries that wait.
+    ///
+    /// # Errors
+    /// When the file cannot be written: they go on waiting.
+    pub fn flush(&self) -> io::Result<()> {
+        self.write_waiting(&mut self.end())
+    }
+
+    /// Makes sure that the entry of an operation finds space, before the operation is carried out.
+    ///
+    /// # Errors
+    /// When there is none, or entries of earlier ones still wait.
+    pub fn space(&self) -> io::Result<()> {
+        let mut end = self.end();
+        self.write_waiting(&mut end)
+    }
+
+    /// Failure for which entries wait or find no space.
+    #[must_use]
+    pub fn failure(&self) -> Option<FaultKind> {
+        self.end().failure
+    }
+
+    fn write_waiting(&self, end: &mut End) -> io::Result<()> {
+        let mut write = || {
+            while let Some(entry) = end.waiting.front() {
+                let entry = entry.clone();
+                self.append(end, entry, None)?;
+                end.waiting.pop_front();
+            }
+            end.file.reserve(SPACE_BYTES)
+        };
+        let written = write();
+        end.failure = written.as_ref().err().map(FaultKind::of);
+        written
+    }
+
+    fn append(&self, end: &mut End, entry: AuditEntry, follows: Option<String>) -> io::Result<()> {
         let record = AuditRecord {
             number: end.number + 1,
             entry,
@@ -202,10 +265,7 @@ impl Audit {
     /// Number of records.
     #[must_use]
     pub fn len(&self) -> u64 {
-        self.end
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .number
+        self.end().number
     }
 
     /// `true` if there is no record.
@@ -220,10 +280,10 @@ impl Audit {
     /// When the file cannot be read.
     pub fn find(&self, query: &AuditQuery) -> Result<Vec<AuditRecord>, AuditError> {
         let failed = failed(&self.path);
-        let mut found = std::collections::VecDeque::new();
+        let mut found = VecDeque::new();
         let files: Result<Vec<_>, _> = {
             // Not while the files are numbered anew.
-            let _end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+            let _end = self.end();
             RotatedFile::files(&self.path)
                 .iter()
                 .map(File::open)

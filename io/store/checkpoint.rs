@@ -1,7 +1,7 @@
 //! The redb file: checkpoint of the journal.
 
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use groundwave_engine::{FaultKind, Row, StoreFault};
 use redb::{Database, DatabaseError, ReadableDatabase, ReadableTable, WriteTransaction};
@@ -9,6 +9,7 @@ use redb::{Database, DatabaseError, ReadableDatabase, ReadableTable, WriteTransa
 use super::kept::{Dirty, Kept};
 use super::{CACHE_BYTES, DOCUMENTS, METADATA, migrate};
 use crate::files::Files;
+use crate::files::reopened::ReopenedDatabase;
 
 /// Number of the last commit in the file; commits after it are in the journal.
 const SEQUENCE: &str = "sequence";
@@ -29,10 +30,7 @@ pub(super) struct JournalState {
 /// The file and the rows it does not have yet, shared with those who read it.
 #[derive(Debug)]
 pub(super) struct Checkpoint {
-    path: PathBuf,
-    files: Files,
-    /// `None` after a failure, until the file is opened again.
-    database: RwLock<Option<Database>>,
+    database: ReopenedDatabase,
     kept: Mutex<Kept>,
 }
 
@@ -50,20 +48,13 @@ pub(super) fn fault(operation: &'static str, err: &redb::Error) -> StoreFault {
     }
 }
 
-/// Opens the file, creating it when there is none.
-pub(super) fn open(path: &Path, files: &Files) -> Result<Database, DatabaseError> {
-    let mut builder = Database::builder();
-    files.open_database(path, builder.set_cache_size(CACHE_BYTES))
-}
-
 impl Checkpoint {
-    pub fn new(path: &Path, files: Files, database: Database) -> Self {
-        Self {
-            path: path.to_owned(),
-            files,
-            database: RwLock::new(Some(database)),
+    /// Opens the file, creating it when there is none.
+    pub fn open(path: &Path, files: &Files) -> Result<Self, DatabaseError> {
+        Ok(Self {
+            database: ReopenedDatabase::open(path, files, CACHE_BYTES)?,
             kept: Mutex::default(),
-        }
+        })
     }
 
     /// Rows in memory.
@@ -71,42 +62,14 @@ impl Checkpoint {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Works on the file. After a failure it is opened again: redb refuses everything else then.
+    /// Works on the file. After a failure it is opened again.
     pub fn with<T>(
         &self,
         operation: &'static str,
-        work: impl FnOnce(&Database) -> Result<T, redb::Error>,
+        work: impl Fn(&Database) -> Result<T, redb::Error>,
     ) -> Result<T, StoreFault> {
-        let done = {
-            let held = self.database.read().unwrap_or_else(PoisonError::into_inner);
-            held.as_ref().map(work)
-        };
-        if let Some(Ok(done)) = done {
-            return Ok(done);
-        }
-        let failed = done.and_then(Result::err);
-        let mut held = self
-            .database
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
-        *held = None;
-        let reopened = open(&self.path, &self.files).map_err(|err| fault(operation, &err.into()));
-        match (reopened, failed) {
-            (Ok(database), failed) => {
-                *held = Some(database);
-                let lost = "the file was opened again after a failure";
-                Err(failed.map_or_else(
-                    || StoreFault {
-                        kind: FaultKind::Full,
-                        operation,
-                        cause: lost.to_owned(),
-                    },
-                    |err| fault(operation, &err),
-                ))
-            }
-            (Err(_), Some(err)) => Err(fault(operation, &err)),
-            (Err(again), None) => Err(again),
-        }
+        let done = self.database.with(work);
+        done.map_err(|err| fault(operation, &err))
     }
 
     /// State of the journal by the file.

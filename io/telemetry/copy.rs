@@ -14,7 +14,7 @@ fn copy_table<K: Key + 'static, V: Value + 'static>(
     from: &ReadTransaction,
     to: &WriteTransaction,
     table: TableDefinition<'_, K, V>,
-) -> Result<(), HistoryError> {
+) -> Result<(), redb::Error> {
     let mut copy = to.open_table(table)?;
     for entry in from.open_table(table)?.iter()? {
         let (key, value) = entry?;
@@ -23,22 +23,28 @@ fn copy_table<K: Key + 'static, V: Value + 'static>(
     Ok(())
 }
 
+/// Copies all tables into a new file.
+fn copy_all(from: &ReadTransaction, to: &Path) -> Result<(), redb::Error> {
+    let copy = Database::create(to)?;
+    let write = copy.begin_write()?;
+    copy_table(from, &write, RAW)?;
+    copy_table(from, &write, RECENT)?;
+    copy_table(from, &write, MINUTES)?;
+    copy_table(from, &write, HOURS)?;
+    copy_table(from, &write, ABOUT)?;
+    copy_table(from, &write, TOPOLOGY_SNAPSHOTS)?;
+    Ok(write.commit()?)
+}
+
 impl TelemetryStore {
     /// Copies the history as of its last commit into a new file.
     ///
     /// # Errors
     /// When a disk fails.
     pub fn copy(&self, to: &Path) -> Result<(), HistoryError> {
-        let from = self.database.begin_read()?;
-        let copy = Database::create(to)?;
-        let write = copy.begin_write()?;
-        copy_table(&from, &write, RAW)?;
-        copy_table(&from, &write, RECENT)?;
-        copy_table(&from, &write, MINUTES)?;
-        copy_table(&from, &write, HOURS)?;
-        copy_table(&from, &write, ABOUT)?;
-        copy_table(&from, &write, TOPOLOGY_SNAPSHOTS)?;
-        write.commit()?;
-        Ok(())
+        self.database.with(|database| {
+            let from = database.begin_read()?;
+            copy_all(&from, to).map_err(HistoryError::of_copy)
+        })
     }
 }

@@ -4,6 +4,11 @@
 //! exact. Rows are keyed by time first: old rows are adjacent and removed together.
 
 mod copy;
+mod error;
+#[cfg(test)]
+mod full_tests;
+mod keep;
+mod read;
 mod recent;
 mod retention;
 mod roll;
@@ -18,15 +23,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use groundwave_systems::fleet::{Sample, StoreMinute};
 use groundwave_systems::site::NodeId;
-use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
-use thiserror::Error;
+use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition, WriteTransaction};
 
 use crate::files::Files;
-use groundwave_engine::FaultKind;
+use crate::files::reopened::{Effect, ReopenedDatabase};
+use crate::files::space::free_bytes;
+pub use error::HistoryError;
+use keep::keep_in;
+use read::points;
 use recent::{RECENT, Samples};
 use retention::Retention;
 pub use row::Point;
-use row::{Aggregates, Raw, Row};
+use row::{Aggregates, Row};
 pub use topology_snapshots::{EACH_MS, HOURLY_MS, TOPOLOGY_SNAPSHOTS_BYTES_MAX};
 
 /// Samples of a minute: (hour, node, minute) to a row. Of earlier versions, and what comes after its
@@ -53,45 +61,36 @@ const MINUTE_MS: u64 = 60_000;
 const HOUR_MINUTES: u64 = 60;
 const DAY_HOURS: u64 = 24;
 
-/// Error of the history of readings.
-#[derive(Debug, Error)]
-#[error("history of readings: {cause}")]
-pub struct HistoryError {
-    /// Kind of the failure.
-    pub kind: FaultKind,
-    cause: String,
-}
-
-impl HistoryError {
-    fn new(cause: String) -> Self {
-        let kind = FaultKind::Failed;
-        Self { kind, cause }
-    }
-}
-
-impl<E: Into<redb::Error>> From<E> for HistoryError {
-    fn from(err: E) -> Self {
-        let err = err.into();
-        let kind = match &err {
-            redb::Error::Io(err) => FaultKind::of(err),
-            _ => FaultKind::Failed,
-        };
-        let cause = err.to_string();
-        Self { kind, cause }
-    }
-}
-
 /// Change of the mark after which it is stored, ms.
 const MARK_STEP_MS: u64 = 600_000;
 /// Key of the mark in the table of metadata.
 const MARK: &str = "retention_ms";
+/// Key of the number of [`TelemetryStore::probe`]s in the table of metadata.
+const PROBES: &str = "probes";
+
+/// Space that the disk must have before a history that found none takes writes again, bytes: with
+/// less, it would at once find none again.
+const SPARE_BYTES: u64 = 1 << 20;
+
+/// Failure of writes of a history.
+#[derive(Debug, Clone, Default)]
+struct Fault {
+    /// The last failure, until there is space again.
+    last: Option<HistoryError>,
+    /// Minutes wait for space.
+    has_waiting: bool,
+}
 
 /// History of readings, in a file of its own. Cheap to clone.
+///
+/// After a failed write the file is closed and opened again; [`Self::failure`] is the failure until
+/// writes succeed.
 #[derive(Clone)]
 pub struct TelemetryStore {
-    database: Arc<Database>,
+    database: Arc<ReopenedDatabase>,
     files: Files,
     retention: Arc<Mutex<Retention>>,
+    fault: Arc<Mutex<Fault>>,
 }
 
 impl TelemetryStore {
@@ -105,35 +104,85 @@ impl TelemetryStore {
 
     /// As [`Self::open`], with the changes of its file noted in `files`.
     pub(crate) fn open_files(path: &Path, files: Files) -> Result<Self, HistoryError> {
-        let mut builder = Database::builder();
-        let database = files
-            .open_database(path, builder.set_cache_size(CACHE_BYTES))
+        let database = ReopenedDatabase::open(path, &files, CACHE_BYTES)
             .map_err(|err| HistoryError::new(format!("open {}: {err}", path.display())))?;
-        // A file with all tables is opened without a write, which a full disk may not have space for.
-        if !has_tables(&database) {
-            let write = database.begin_write()?;
-            write.open_table(RAW)?;
-            write.open_table(RECENT)?;
-            write.open_table(MINUTES)?;
-            write.open_table(HOURS)?;
-            write.open_table(ABOUT)?;
-            write.open_table(topology_snapshots::TOPOLOGY_SNAPSHOTS)?;
-            write.commit()?;
-        }
-        let about = database.begin_read()?.open_table(ABOUT)?;
-        let mark_ms = match about.get(MARK)? {
-            Some(mark) => mark.value(),
-            // Written before there was a mark: it follows from what was rolled up.
-            None => match rolled_hour(&about)? {
-                0 => 0,
-                hour => (hour + RAW_HOURS) * HOUR_MINUTES * MINUTE_MS,
-            },
-        };
-        drop(about);
-        Ok(Self {
+        let store = Self {
             database: Arc::new(database),
             files,
-            retention: Arc::new(Mutex::new(Retention::at(mark_ms))),
+            retention: Arc::default(),
+            fault: Arc::default(),
+        };
+        // A file with all tables is opened without a write, which a full disk may not have space for.
+        if !store.database.with(has_tables)? {
+            store.write(|write| {
+                write.open_table(RAW)?;
+                write.open_table(RECENT)?;
+                write.open_table(MINUTES)?;
+                write.open_table(HOURS)?;
+                write.open_table(ABOUT)?;
+                write.open_table(topology_snapshots::TOPOLOGY_SNAPSHOTS)?;
+                Ok(())
+            })?;
+        }
+        let mark_ms = store.database.with(stored_mark_ms)?;
+        *store.retention() = Retention::at(mark_ms);
+        Ok(store)
+    }
+
+    /// Writes in one transaction, and notes how that ended.
+    fn write<T>(
+        &self,
+        work: impl Fn(&WriteTransaction) -> Result<T, HistoryError>,
+    ) -> Result<T, HistoryError> {
+        let done: Result<T, HistoryError> = self.database.with(|database| {
+            let write = database.begin_write()?;
+            let done = work(&write)?;
+            write.commit()?;
+            Ok(done)
+        });
+        match &done {
+            Ok(_) => self.note_success(),
+            Err(err) if err.effect == Effect::None => {}
+            Err(err) => self.fault().last = Some(err.clone()),
+        }
+        done
+    }
+
+    fn fault(&self) -> MutexGuard<'_, Fault> {
+        self.fault.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note_success(&self) {
+        let mut fault = self.fault();
+        if fault.last.is_some() && !fault.has_waiting && self.has_space() {
+            tracing::info!("the history of readings takes writes again");
+            fault.last = None;
+        }
+    }
+
+    /// True unless the disk is known to have no space.
+    #[must_use]
+    pub fn has_space(&self) -> bool {
+        free_bytes(self.database.path()).is_none_or(|free| free >= SPARE_BYTES)
+    }
+
+    /// The failure for which it takes no writes: the last one, until writes succeed and the disk has
+    /// space to spare.
+    #[must_use]
+    pub fn failure(&self) -> Option<HistoryError> {
+        self.fault().last.clone()
+    }
+
+    /// Writes something small, to see whether a disk that failed works again.
+    ///
+    /// # Errors
+    /// When it does not.
+    pub fn probe(&self) -> Result<(), HistoryError> {
+        self.write(|write| {
+            let mut about = write.open_table(ABOUT)?;
+            let count = about.get(PROBES)?.map_or(0, |count| count.value());
+            about.insert(PROBES, count + 1)?;
+            Ok(())
         })
     }
 
@@ -162,14 +211,16 @@ impl TelemetryStore {
         synchronised: bool,
     ) -> Result<u64, HistoryError> {
         let mark_ms = self.retention().advance(now_ms, boot_ms, synchronised);
-        let stored = {
-            let about = self.database.begin_read()?.open_table(ABOUT)?;
-            about.get(MARK)?.map_or(0, |mark| mark.value())
-        };
+        let stored = self.database.with(|database| {
+            let about = database.begin_read()?.open_table(ABOUT)?;
+            let mark = about.get(MARK)?.map_or(0, |mark| mark.value());
+            Ok::<_, HistoryError>(mark)
+        })?;
         if stored.abs_diff(mark_ms) >= MARK_STEP_MS {
-            let write = self.database.begin_write()?;
-            write.open_table(ABOUT)?.insert(MARK, mark_ms)?;
-            write.commit()?;
+            self.write(|write| {
+                write.open_table(ABOUT)?.insert(MARK, mark_ms)?;
+                Ok(())
+            })?;
         }
         Ok(mark_ms)
     }
@@ -182,34 +233,39 @@ impl TelemetryStore {
         }
     }
 
-    /// Stores completed minutes. Storing one twice has the effect of storing it once.
+    /// Stores completed minutes. Storing one twice has the effect of storing it once. A minute whose row
+    /// is damaged in the file is left out and logged; returns the number of those.
     ///
     /// # Errors
-    /// When the disk fails; then none was stored.
-    pub fn keep(&self, minutes: &[StoreMinute]) -> Result<(), HistoryError> {
-        let write = self.database.begin_write()?;
-        {
-            let rolled = rolled_hour(&write.open_table(ABOUT)?)?;
-            let mut samples = Samples::open(&write, rolled)?;
-            let (minutes_table, hours) = (write.open_table(MINUTES)?, write.open_table(HOURS)?);
-            for kept in minutes {
-                let hour = kept.minute.minute / HOUR_MINUTES;
-                // A minute of a time that was rolled up is new after the clock was set back, and
-                // comes a second time after a restart.
-                if hour < rolled && is_rolled_up(&minutes_table, &hours, kept)? {
-                    continue;
+    /// When the disk fails; then none was stored, and all wait.
+    pub fn keep(&self, minutes: &[StoreMinute]) -> Result<usize, HistoryError> {
+        let kept = self.write(|write| keep_in(write, minutes).map(|()| 0));
+        let kept = match kept {
+            Err(err) if err.effect == Effect::None => self.keep_each(minutes),
+            kept => kept,
+        };
+        self.fault().has_waiting = kept.is_err();
+        if kept.is_ok() {
+            self.note_success();
+        }
+        kept
+    }
+
+    /// Stores minutes one by one.
+    fn keep_each(&self, minutes: &[StoreMinute]) -> Result<usize, HistoryError> {
+        let mut damaged = 0;
+        for kept in minutes {
+            let one = self.write(|write| keep_in(write, std::slice::from_ref(kept)));
+            match one {
+                Err(err) if err.effect == Effect::None => {
+                    let (node, minute) = (kept.node, kept.minute.minute);
+                    tracing::error!(%err, %node, minute, "readings of a minute could not be kept");
+                    damaged += 1;
                 }
-                samples.change(kept.node.as_u128(), kept.minute.minute, |row| {
-                    for (place, ts_ms, value) in kept.minute.samples() {
-                        if let Some(name) = kept.names.get(place) {
-                            row.add(name, ts_ms, value);
-                        }
-                    }
-                })?;
+                one => one?,
             }
         }
-        write.commit()?;
-        Ok(())
+        Ok(damaged)
     }
 
     /// Adds late samples of any time since [`HOUR_DAYS`].
@@ -217,10 +273,9 @@ impl TelemetryStore {
     /// # Errors
     /// When the disk fails; then none was added.
     pub fn add(&self, node: NodeId, samples: &[Sample]) -> Result<(), HistoryError> {
-        let write = self.database.begin_write()?;
-        {
+        self.write(|write| {
             let rolled = rolled_hour(&write.open_table(ABOUT)?)?;
-            let mut recent = Samples::open(&write, rolled)?;
+            let mut recent = Samples::open(write, rolled)?;
             let mut minutes = write.open_table(MINUTES)?;
             let mut hours = write.open_table(HOURS)?;
             let minutes_from = rolled / DAY_HOURS;
@@ -245,9 +300,8 @@ impl TelemetryStore {
                     hours.insert(key, row::write(&row)?.as_slice())?;
                 }
             }
-        }
-        write.commit()?;
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Points of one metric of one node between two times, ms since the Unix epoch, both included, in
@@ -262,92 +316,35 @@ impl TelemetryStore {
         from_ms: u64,
         to_ms: u64,
     ) -> Result<Vec<Point>, HistoryError> {
-        let read = self.database.begin_read()?;
-        let id = node.as_u128();
-        let hour_of = |ms: u64| ms / MINUTE_MS / HOUR_MINUTES;
-        let (first, last) = (hour_of(from_ms), hour_of(to_ms));
-        let mut points = Vec::new();
-        let hours = read.open_table(HOURS)?;
-        let minutes = read.open_table(MINUTES)?;
-        // What was rolled up may be of a later time than the mark, once a clock was set back: days and
-        // hours are those that have rows.
-        let mut day = first / DAY_HOURS;
-        loop {
-            let next = minutes.range((day, 0, 0)..)?.next().transpose()?;
-            let next = next.map_or(u64::MAX, |(key, _)| key.value().0);
-            let of_hours = hours.range((day, 0)..)?.next().transpose()?;
-            day = of_hours
-                .map_or(u64::MAX, |(key, _)| key.value().0)
-                .min(next);
-            if day > last / DAY_HOURS || day == u64::MAX {
-                break;
-            }
-            if let Some(held) = hours.get((day, id))? {
-                let row = row::read::<Aggregates>(Some(held.value()))?;
-                points.extend(row.points(metric));
-            }
-            for entry in minutes.range((day, id, 0)..=(day, id, u64::MAX))? {
-                let row = row::read::<Aggregates>(Some(entry?.1.value()))?;
-                points.extend(row.points(metric));
-            }
-            day += 1;
-        }
-        let raw = read.open_table(RAW)?;
-        let mut hour = first;
-        loop {
-            let next = raw.range((hour, 0, 0)..)?.next().transpose()?;
-            hour = next.map_or(u64::MAX, |(key, _)| key.value().0);
-            if hour > last || hour == u64::MAX {
-                break;
-            }
-            for entry in raw.range((hour, id, 0)..=(hour, id, u64::MAX))? {
-                let row = row::read::<Raw>(Some(entry?.1.value()))?;
-                points.extend(row.points(metric));
-            }
-            hour += 1;
-        }
-        recent::read(&read, id, first * HOUR_MINUTES..=to_ms / MINUTE_MS, |row| {
-            points.extend(row.points(metric));
-        })?;
-        points.retain(|point| (from_ms..=to_ms).contains(&point.ts_ms));
-        points.sort_by_key(|point| point.ts_ms);
-        Ok(points)
+        let read = |database: &Database| points(database, node, metric, (from_ms, to_ms));
+        self.database.with(read)
     }
 }
 
-/// True when the roll-up has that minute of that node.
-fn is_rolled_up(
-    minutes: &impl ReadableTable<(u64, u128, u64), &'static [u8]>,
-    hours: &impl ReadableTable<(u64, u128), &'static [u8]>,
-    kept: &StoreMinute,
-) -> Result<bool, HistoryError> {
-    let hour = kept.minute.minute / HOUR_MINUTES;
-    let (day, node) = (hour / DAY_HOURS, kept.node.as_u128());
-    let has = |row: Aggregates, ts_ms: u64| {
-        let mut names = kept.names.iter();
-        names.any(|name| row.points(name).any(|point| point.ts_ms == ts_ms))
-    };
-    let minute = held::<_, Aggregates>(minutes, (day, node, hour))?;
-    let of_hour = held::<_, Aggregates>(hours, (day, node))?;
-    Ok(
-        has(minute, kept.minute.minute * MINUTE_MS)
-            || has(of_hour, hour * HOUR_MINUTES * MINUTE_MS),
-    )
-}
-
 /// True when the file has all tables.
-fn has_tables(database: &Database) -> bool {
-    let Ok(read) = database.begin_read() else {
-        return false;
-    };
-    read.open_table(RAW).is_ok()
+fn has_tables(database: &Database) -> Result<bool, HistoryError> {
+    let read = database.begin_read()?;
+    Ok(read.open_table(RAW).is_ok()
         && read.open_table(RECENT).is_ok()
         && read.open_table(MINUTES).is_ok()
         && read.open_table(HOURS).is_ok()
         && read.open_table(ABOUT).is_ok()
         && read
             .open_table(topology_snapshots::TOPOLOGY_SNAPSHOTS)
-            .is_ok()
+            .is_ok())
+}
+
+/// The mark as it is stored, ms since the Unix epoch.
+fn stored_mark_ms(database: &Database) -> Result<u64, HistoryError> {
+    let about = database.begin_read()?.open_table(ABOUT)?;
+    Ok(match about.get(MARK)? {
+        Some(mark) => mark.value(),
+        // Written before there was a mark: it follows from what was rolled up.
+        None => match rolled_hour(&about)? {
+            0 => 0,
+            hour => (hour + RAW_HOURS) * HOUR_MINUTES * MINUTE_MS,
+        },
+    })
 }
 
 /// Row under `key`; an empty one where there is none.

@@ -115,15 +115,15 @@ pub(super) fn read(
 impl TelemetryStore {
     /// Rolls up some nodes of the oldest hour before `keep_from`; returns whether more is left.
     pub(super) fn roll_recent(&self, keep_from: u64) -> Result<bool, HistoryError> {
-        let oldest = {
-            let recent = self.database.begin_read()?.open_table(RECENT)?;
-            recent.first()?.map(|(key, _)| key.value().0 / HOUR_MINUTES)
-        };
+        let oldest = self.database.with(|database| {
+            let recent = database.begin_read()?.open_table(RECENT)?;
+            let first = recent.first()?;
+            Ok::<_, HistoryError>(first.map(|(key, _)| key.value().0 / HOUR_MINUTES))
+        })?;
         let Some(hour) = oldest.filter(|hour| *hour < keep_from) else {
             return Ok(false);
         };
-        let write = self.database.begin_write()?;
-        {
+        self.write(|write| {
             let mut about = write.open_table(ABOUT)?;
             let mut recent = write.open_table(RECENT)?;
             let mut minutes = write.open_table(MINUTES)?;
@@ -155,11 +155,10 @@ impl TelemetryStore {
                     for key in ROLLED_NODE {
                         about.remove(key)?;
                     }
-                    recent.retain_in(of_hour, |_, _| false)?;
+                    recent.retain_in(of_hour.clone(), |_, _| false)?;
                 }
             }
-        }
-        write.commit()?;
-        Ok(true)
+            Ok(true)
+        })
     }
 }

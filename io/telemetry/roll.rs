@@ -9,7 +9,6 @@ use super::{
 };
 
 /// Rows rolled up in one transaction: a bound on the time that arriving readings wait.
-/// moment.
 const ROWS_AT_ONCE: usize = 2_000;
 
 impl TelemetryStore {
@@ -30,18 +29,18 @@ impl TelemetryStore {
     }
 
     fn roll_samples(&self, keep_from: u64) -> Result<bool, HistoryError> {
-        let is_rolled = {
-            let read = self.database.begin_read()?;
+        let is_rolled = self.database.with(|database| {
+            let read = database.begin_read()?;
             let rolled = rolled_hour(&read.open_table(ABOUT)?)?;
             let oldest = read.open_table(RAW)?.first()?.map(|(key, _)| key.value().0);
-            rolled == keep_from && oldest.is_none_or(|oldest| oldest >= keep_from)
-        };
+            let is_rolled = rolled == keep_from && oldest.is_none_or(|oldest| oldest >= keep_from);
+            Ok::<_, HistoryError>(is_rolled)
+        })?;
         if is_rolled {
             return Ok(false);
         }
-        let write = self.database.begin_write()?;
-        let mut done = 0;
-        {
+        self.write(|write| {
+            let mut done = 0;
             let mut about = write.open_table(ABOUT)?;
             // From here on, late samples of these hours go to the minutes.
             about.insert("rolled", keep_from)?;
@@ -64,20 +63,21 @@ impl TelemetryStore {
                 raw.remove((*hour, *node, *minute))?;
                 done += 1;
             }
-        }
-        write.commit()?;
-        Ok(done == ROWS_AT_ONCE)
+            Ok(done == ROWS_AT_ONCE)
+        })
     }
 
     fn roll_minutes(&self, keep_from: u64) -> Result<bool, HistoryError> {
-        let oldest = self.database.begin_read()?.open_table(MINUTES)?;
-        let oldest = oldest.first()?.map(|(key, _)| key.value().0);
+        let oldest = self.database.with(|database| {
+            let minutes = database.begin_read()?.open_table(MINUTES)?;
+            let oldest = minutes.first()?;
+            Ok::<_, HistoryError>(oldest.map(|(key, _)| key.value().0))
+        })?;
         if oldest.is_none_or(|oldest| oldest >= keep_from) {
             return Ok(false);
         }
-        let write = self.database.begin_write()?;
-        let mut done = 0;
-        {
+        self.write(|write| {
+            let mut done = 0;
             let mut minutes = write.open_table(MINUTES)?;
             let mut hours = write.open_table(HOURS)?;
             let mut old = Vec::new();
@@ -96,22 +96,23 @@ impl TelemetryStore {
                 minutes.remove((*day, *node, *hour))?;
                 done += 1;
             }
-        }
-        write.commit()?;
-        Ok(done == ROWS_AT_ONCE)
+            Ok(done == ROWS_AT_ONCE)
+        })
     }
 
     fn drop_hours(&self, keep_from: u64) -> Result<(), HistoryError> {
-        let oldest = self.database.begin_read()?.open_table(HOURS)?;
-        let oldest = oldest.first()?.map(|(key, _)| key.value().0);
+        let oldest = self.database.with(|database| {
+            let hours = database.begin_read()?.open_table(HOURS)?;
+            let oldest = hours.first()?;
+            Ok::<_, HistoryError>(oldest.map(|(key, _)| key.value().0))
+        })?;
         if oldest.is_none_or(|oldest| oldest >= keep_from) {
             return Ok(());
         }
-        let write = self.database.begin_write()?;
-        let mut hours = write.open_table(HOURS)?;
-        hours.retain_in(..(keep_from, 0), |_, _| false)?;
-        drop(hours);
-        write.commit()?;
-        Ok(())
+        self.write(|write| {
+            let mut hours = write.open_table(HOURS)?;
+            hours.retain_in(..(keep_from, 0), |_, _| false)?;
+            Ok(())
+        })
     }
 }

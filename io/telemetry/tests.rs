@@ -1,12 +1,13 @@
 use groundwave_systems::fleet::{Sample, SampleBuffer, StoreMinute};
 use groundwave_systems::site::NodeId;
 
+use super::row::Raw;
 use super::*;
 use crate::files::simulated::{Recording, every_loss};
 
 const HOUR_MS: u64 = 3_600_000;
 /// The beginning of an hour and a day.
-const T0: u64 = 20_000 * 24 * HOUR_MS;
+pub(super) const T0: u64 = 20_000 * 24 * HOUR_MS;
 
 fn store() -> (tempfile::TempDir, TelemetryStore) {
     let folder = tempfile::tempdir().unwrap();
@@ -14,12 +15,12 @@ fn store() -> (tempfile::TempDir, TelemetryStore) {
     (folder, store)
 }
 
-fn node(number: u128) -> NodeId {
+pub(super) fn node(number: u128) -> NodeId {
     NodeId::from_u128(number)
 }
 
 /// A minute with samples at these seconds, whose values are their times in seconds.
-fn minute(number: u128, minute: u64, seconds: &[u64]) -> StoreMinute {
+pub(super) fn minute(number: u128, minute: u64, seconds: &[u64]) -> StoreMinute {
     let mut buffer = SampleBuffer::default();
     for second in seconds {
         let ts_ms = minute * MINUTE_MS + second * 1_000;
@@ -32,7 +33,7 @@ fn minute(number: u128, minute: u64, seconds: &[u64]) -> StoreMinute {
     }
 }
 
-fn all(store: &TelemetryStore, number: u128) -> Vec<Point> {
+pub(super) fn all(store: &TelemetryStore, number: u128) -> Vec<Point> {
     store.read(node(number), "sys.load1", 0, u64::MAX).unwrap()
 }
 
@@ -244,17 +245,15 @@ fn an_hour_of_many_nodes_is_rolled_up_in_steps_and_read_the_same_between_them() 
 fn minutes_of_an_earlier_version_are_read_beside_new_ones_and_not_doubled() {
     let (_folder, store) = store();
     let first = T0 / MINUTE_MS;
-    let write = store.database.begin_write().unwrap();
-    {
-        let mut raw = Raw::default();
-        raw.add("sys.load1", T0, 1.0);
-        let bytes = rmp_serde::to_vec(&raw).unwrap();
-        let mut table = write.open_table(RAW).unwrap();
-        table
-            .insert((T0 / HOUR_MS, 1, first), bytes.as_slice())
-            .unwrap();
-    }
-    write.commit().unwrap();
+    let mut raw = Raw::default();
+    raw.add("sys.load1", T0, 1.0);
+    let bytes = rmp_serde::to_vec(&raw).unwrap();
+    let written = store.write(|write| {
+        let mut table = write.open_table(RAW)?;
+        table.insert((T0 / HOUR_MS, 1, first), bytes.as_slice())?;
+        Ok(())
+    });
+    written.unwrap();
     store
         .keep(&[minute(1, first, &[5]), minute(1, first + 1, &[5])])
         .unwrap();

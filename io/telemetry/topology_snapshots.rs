@@ -57,8 +57,7 @@ impl TelemetryStore {
             packer.write_all(piece.as_ref()).map_err(packed)?;
         }
         let bytes = packer.finish().map_err(packed)?;
-        let write = self.database.begin_write()?;
-        {
+        self.write(|write| {
             let mut about = write.open_table(ABOUT)?;
             let mut weight = about.get(BYTES)?.map_or(0, |held| held.value());
             let mut snapshots = write.open_table(TOPOLOGY_SNAPSHOTS)?;
@@ -99,9 +98,8 @@ impl TelemetryStore {
                 );
             }
             about.insert(BYTES, weight)?;
-        }
-        write.commit()?;
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Last snapshot at or before `at_ms`: its time and its document.
@@ -109,14 +107,15 @@ impl TelemetryStore {
     /// # Errors
     /// When the file cannot be read.
     pub fn topology_at(&self, at_ms: u64) -> Result<Option<(u64, Vec<u8>)>, HistoryError> {
-        let read = self.database.begin_read()?;
-        let snapshots = read.open_table(TOPOLOGY_SNAPSHOTS)?;
-        let Some(entry) = snapshots.range(..=at_ms)?.next_back() else {
-            return Ok(None);
-        };
-        let (at, held) = entry?;
-        let snapshot = zstd::decode_all(held.value()).map_err(packed)?;
-        Ok(Some((at.value(), snapshot)))
+        self.database.with(|database| {
+            let snapshots = database.begin_read()?.open_table(TOPOLOGY_SNAPSHOTS)?;
+            let Some(entry) = snapshots.range(..=at_ms)?.next_back() else {
+                return Ok(None);
+            };
+            let (at, held) = entry?;
+            let snapshot = zstd::decode_all(held.value()).map_err(packed)?;
+            Ok(Some((at.value(), snapshot)))
+        })
     }
 
     /// Times of the first and the last snapshot, ms since the Unix epoch.
@@ -124,10 +123,11 @@ impl TelemetryStore {
     /// # Errors
     /// When the file cannot be read.
     pub fn topology_range(&self) -> Result<Option<(u64, u64)>, HistoryError> {
-        let read = self.database.begin_read()?;
-        let snapshots = read.open_table(TOPOLOGY_SNAPSHOTS)?;
-        let first = snapshots.first()?.map(|(at, _)| at.value());
-        let last = snapshots.last()?.map(|(at, _)| at.value());
-        Ok(first.zip(last))
+        self.database.with(|database| {
+            let snapshots = database.begin_read()?.open_table(TOPOLOGY_SNAPSHOTS)?;
+            let first = snapshots.first()?.map(|(at, _)| at.value());
+            let last = snapshots.last()?.map(|(at, _)| at.value());
+            Ok(first.zip(last))
+        })
     }
 }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::components::{LivenessState, NodeRecord};
 use super::event::{self, EventBuffer, FleetEventKind};
 use super::liveness::LivenessRules;
-use super::sample_buffer::RecentSamples;
+use super::sample_buffer::{MinuteHold, RecentSamples};
 use crate::site::{NodeId, NodeKind};
 
 /// Allowed heartbeat periods, ns: 100 ms to an hour.
@@ -93,6 +93,26 @@ impl Command for SetGatewayClock {
 }
 impl Recorded for SetGatewayClock {
     const NAME: &'static str = "fleet.tend";
+    type Reply = ();
+}
+
+/// Keeps the clock from ending minutes of samples, or lets it end them again. While the history takes
+/// no writes, a minute that ends would replace the one before it, which is nowhere else on disk.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HoldMinutes {
+    /// Minutes do not end by the clock.
+    pub holds: bool,
+}
+impl Command for HoldMinutes {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        world.resource_mut::<MinuteHold>().holds = self.holds;
+        Ok(())
+    }
+}
+impl Recorded for HoldMinutes {
+    const NAME: &'static str = "fleet.hold_minutes";
     type Reply = ();
 }
 

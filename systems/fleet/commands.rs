@@ -131,7 +131,7 @@ fn record_readings(world: &mut World, entity: Entity, ts_ms: u64, metrics: &BTre
     let mut samples = world.get_mut::<RecentSamples>(entity).expect("required");
     let buffer = Arc::make_mut(&mut samples.0);
     for (name, value) in metrics {
-        buffer.push(name, ts_ms, *value, ts_ms);
+        buffer.push_present(name, ts_ms, *value);
     }
 }
 

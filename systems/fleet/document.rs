@@ -14,7 +14,7 @@ use super::components::{
 };
 use super::liveness::{Liveness, LivenessRules};
 use super::metrics::{Reading, Readings};
-use super::sample_buffer::{RecentSamples, SampleBuffer};
+use super::sample_buffer::{MinuteHold, RecentSamples, SampleBuffer};
 use super::short_samples;
 use crate::site::{NodeId, NodeKind};
 
@@ -224,6 +224,9 @@ impl Document for FleetDocument {
 pub struct FleetState {
     rules: LivenessRules,
     now_ns: u64,
+    /// Minutes do not end by the clock.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    holds_minutes: bool,
 }
 
 impl State for FleetState {
@@ -233,12 +236,14 @@ impl State for FleetState {
         Self {
             rules: *world.resource::<LivenessRules>(),
             now_ns: world.resource::<GatewayClock>().now_ns,
+            holds_minutes: world.resource::<MinuteHold>().holds,
         }
     }
 
     fn restore(self, world: &mut World) -> Result<(), Refusal> {
         world.insert_resource(self.rules);
         world.resource_mut::<GatewayClock>().now_ns = self.now_ns;
+        world.resource_mut::<MinuteHold>().holds = self.holds_minutes;
         Ok(())
     }
 }

@@ -31,7 +31,7 @@ use bevy_ecs::prelude::*;
 use groundwave_engine::{Builder, Phase};
 
 pub(crate) use approved::approved_node;
-pub use clock::{RecordClockStep, SetGatewayClock, StartGatewayClock};
+pub use clock::{HoldMinutes, RecordClockStep, SetGatewayClock, StartGatewayClock};
 pub(crate) use command_queue::withdraw_command;
 pub use command_queue::{
     CommandQueue, CommandState, EnqueueCommand, FinishCommand, NodeCommand, NodeCommands,
@@ -73,6 +73,7 @@ pub fn fleet(engine: &mut Builder) {
         .resource(LivenessRules::default())
         .resource(EventBuffer::default())
         .resource(clock::GatewayClock::default())
+        .resource(sample_buffer::MinuteHold::default())
         .resource(clock::LivenessDeadlines::default())
         .resource(topology::TopologyIndex::default())
         .resource(prediction::PredictionQueue::default())
@@ -81,6 +82,7 @@ pub fn fleet(engine: &mut Builder) {
         .effect::<StoreMinute>()
         .command::<StartGatewayClock>()
         .command::<SetGatewayClock>()
+        .command::<HoldMinutes>()
         .command::<RecordClockStep>()
         .command::<RecordHeartbeat>()
         .command::<RecordJoinReport>()

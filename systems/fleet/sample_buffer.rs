@@ -88,6 +88,13 @@ pub struct SampleBuffer {
 #[derive(Component, Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecentSamples(pub Arc<SampleBuffer>);
 
+/// Whether minutes end by the clock. Written by `fleet.hold_minutes`.
+#[derive(Resource, Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct MinuteHold {
+    /// They do not.
+    pub holds: bool,
+}
+
 /// A completed minute for the history. Storing it twice has the effect of storing it once.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoreMinute {
@@ -124,24 +131,41 @@ impl SampleBuffer {
             return false;
         }
         self.roll_over_to(minute);
-        let known = self.names.iter().position(|known| known == name);
-        let index = match known {
-            Some(index) => index,
-            None if self.names.len() < NAMES_MAX => {
-                self.names.push(name.to_owned());
-                self.names.len() - 1
+        match self.index_of(name) {
+            Some(index) if self.current.len() < SAMPLES_MAX => {
+                self.current.push(index, ts_ms, value);
             }
-            None => {
-                self.dropped += 1;
-                return true;
-            }
-        };
-        if self.current.len() >= SAMPLES_MAX {
-            self.dropped += 1;
-            return true;
+            _ => self.dropped += 1,
         }
-        self.current.push(index, ts_ms, value);
         true
+    }
+
+    /// Index of a metric, a new one if there is space for it.
+    fn index_of(&mut self, name: &str) -> Option<usize> {
+        let known = self.names.iter().position(|known| known == name);
+        if known.is_none() && self.names.len() < NAMES_MAX {
+            self.names.push(name.to_owned());
+            return Some(self.names.len() - 1);
+        }
+        known
+    }
+
+    /// Adds a sample of the present. Once a clock that is ahead began the minute to come, it belongs to a
+    /// minute that is complete already.
+    pub fn push_present(&mut self, name: &str, now_ms: u64, value: f64) {
+        if self.push(name, now_ms, value, now_ms) {
+            return;
+        }
+        let minute = now_ms / MINUTE_MS;
+        if self.previous.minute < minute {
+            self.previous = SampleMinute::of(minute);
+        }
+        match self.index_of(name) {
+            Some(index) if self.previous.minute == minute && self.previous.len() < SAMPLES_MAX => {
+                self.previous.push(index, now_ms, value);
+            }
+            _ => self.dropped += 1,
+        }
     }
 
     /// Completes the current minute if it is before `minute`.
@@ -169,12 +193,18 @@ impl SampleBuffer {
 }
 
 /// Ends the current minute of buffers that have had no sample for a minute of wall time. Runs when
-/// the gateway clock is set.
+/// the gateway clock is set; none end while the history takes no writes.
 pub(super) fn roll_over_minutes(
     clock: Res<Clock>,
+    hold: Res<MinuteHold>,
     mut last_minute: Local<u64>,
     mut nodes: Query<&mut RecentSamples>,
 ) {
+    if hold.holds {
+        // Those that would have ended meanwhile end afterwards.
+        *last_minute = 0;
+        return;
+    }
     let minute = (clock.wall_ns / MINUTE_NS).saturating_sub(1);
     let next = std::mem::replace(&mut *last_minute, minute) != minute;
     for mut samples in &mut nodes {
@@ -185,18 +215,19 @@ pub(super) fn roll_over_minutes(
     }
 }
 
-/// Emits completed minutes for the history, each once.
+/// Emits completed minutes for the history, each once, and again when it has further samples.
 pub(super) fn emit_complete_minutes(
     changed: Query<(&NodeId, Ref<RecentSamples>), Changed<RecentSamples>>,
-    mut sent: Local<BTreeMap<NodeId, u64>>,
+    mut sent: Local<BTreeMap<NodeId, (u64, usize)>>,
     mut outbox: ResMut<Outbox<StoreMinute>>,
 ) {
     for (id, samples) in &changed {
         let complete = &samples.0.previous;
-        if complete.is_empty() || sent.get(id) == Some(&complete.minute) {
+        let found = (complete.minute, complete.len());
+        if complete.is_empty() || sent.get(id) == Some(&found) {
             continue;
         }
-        sent.insert(*id, complete.minute);
+        sent.insert(*id, found);
         outbox.emit(StoreMinute {
             node: *id,
             names: samples.0.names.clone(),

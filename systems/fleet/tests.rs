@@ -285,6 +285,68 @@ fn minutes_that_are_over_leave_for_the_history() {
 }
 
 #[test]
+fn heartbeats_after_a_sample_of_a_clock_that_is_ahead_are_kept() {
+    let mut engine = engine();
+    let mut effects = engine.effects::<StoreMinute>();
+    let_in(&mut engine, 1, node(1));
+    does_at(&mut engine, WALL, hear(1, 1, 0)).unwrap();
+    let ahead = RecordSamples {
+        node: node(1),
+        samples: vec![Sample {
+            ts_ms: WALL / 1_000_000 + 65_000,
+            metric: "mesh.tx_mbps".to_owned(),
+            value: 9.0,
+        }],
+    };
+    assert_eq!(does_at(&mut engine, WALL + 10 * S, ahead), Ok(vec![]));
+    for (seq, second) in [(2, 20), (3, 40), (4, 61), (5, 125)] {
+        does_at(&mut engine, WALL + second * S, hear(1, seq, second * S)).unwrap();
+    }
+    let kept: Vec<_> = std::iter::from_fn(|| effects.try_next()).collect();
+    let first = WALL / (60 * S);
+    let values = |minute: u64| {
+        let of_minute = kept.iter().filter(|kept| kept.minute.minute == minute);
+        let samples = of_minute.flat_map(|kept| kept.minute.samples());
+        let mut values: Vec<f64> = samples.map(|(_, _, value)| value).collect();
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        values
+    };
+    assert_eq!(values(first), [1.0, 2.0, 3.0]);
+    assert_eq!(values(first + 1), [4.0, 9.0]);
+}
+
+#[test]
+fn minutes_that_are_held_stay_with_the_node_and_end_afterwards() {
+    let mut engine = engine();
+    let mut effects = engine.effects::<StoreMinute>();
+    let_in(&mut engine, 1, node(1));
+    for (seq, second) in [(1, 0), (2, 60)] {
+        does_at(&mut engine, WALL + second * S, hear(1, seq, second * S)).unwrap();
+    }
+    let first = WALL / (60 * S);
+    assert_eq!(effects.try_next().unwrap().minute.minute, first);
+    does_at(&mut engine, WALL + 61 * S, HoldMinutes { holds: true }).unwrap();
+    let clock = |engine: &mut Engine<Snapshot>, second: u64| {
+        let now_ns = second * S;
+        does_at(engine, WALL + second * S, SetGatewayClock { now_ns }).unwrap();
+    };
+    for second in [130, 190, 250] {
+        clock(&mut engine, second);
+    }
+    let kept = |engine: &Engine<Snapshot>| {
+        let samples = &engine.view().fleet.nodes[&node(1)].recent_samples;
+        (samples.previous.minute, samples.current.minute)
+    };
+    assert_eq!(kept(&engine), (first, first + 1));
+    assert_eq!(effects.try_next(), None);
+    does_at(&mut engine, WALL + 251 * S, HoldMinutes { holds: false }).unwrap();
+    clock(&mut engine, 252);
+    assert_eq!(effects.try_next().unwrap().minute.minute, first + 1);
+    assert_eq!(kept(&engine).0, first + 1);
+}
+
+#[test]
 fn a_fleet_is_taken_up_from_a_checkpoint_as_it_was() {
     let mut engine = engine();
     does(

@@ -56,6 +56,7 @@ fn the_list_of_commands_is_the_one_we_know() {
     fleet.clock_step
     fleet.finish
     fleet.hear
+    fleet.hold_minutes
     fleet.join
     fleet.order
     fleet.patch

@@ -2,17 +2,15 @@
 
 use std::time::Duration;
 
-use groundwave_engine::Effects;
 use groundwave_io::wall::{boot_ns, is_synchronised, monotonic_ns, next_clock_step, wall_ns};
-use groundwave_systems::fleet::{RecordClockStep, SetGatewayClock, StartGatewayClock, StoreMinute};
+use groundwave_systems::fleet::{HoldMinutes, RecordClockStep, SetGatewayClock, StartGatewayClock};
 use groundwave_systems::peripheral::RecordHostReadings;
 
+pub use crate::gateway::history_writer::store_minutes;
 use crate::gateway::state::Gateway;
 
 /// Period of the gateway clock.
 const TEND: Duration = Duration::from_millis(500);
-/// Period of writes to the telemetry history.
-const KEEP: Duration = Duration::from_millis(500);
 /// Period of the roll-up of old samples.
 const ROLL: Duration = Duration::from_secs(60);
 /// Period of looks at the kernel's firewall.
@@ -23,18 +21,13 @@ const NUT: Duration = Duration::from_secs(5);
 const TOPOLOGY_SNAPSHOT_PERIOD: Duration = Duration::from_secs(60);
 /// Period of looks for counts of refused requests to write.
 const REFUSALS: Duration = Duration::from_secs(10);
-/// Time that completed minutes wait for those of other nodes; they are in the store meanwhile.
-const GATHER: Duration = Duration::from_secs(10);
-/// A minute, ns.
-const MINUTE_NS: u64 = 60_000_000_000;
-/// Most minutes written in one transaction.
-const KEPT_AT_ONCE: usize = 2_000;
-
 /// Reports the start of the gateway to the world.
 ///
 /// # Errors
 /// The refusal.
 pub async fn start_clock(gateway: &Gateway) -> Result<(), crate::http::Problem> {
+    // Minutes end by the clock once the history has those that ended before the start.
+    gateway.world.submit(HoldMinutes { holds: true }).await?;
     let period = gateway.settings.heartbeat.as_nanos();
     let begin = StartGatewayClock {
         now_ns: gateway.world.now_ns(),
@@ -87,67 +80,6 @@ pub async fn advance_clock(gateway: Gateway, mut is_started: bool) {
 /// Ends the playback of impairments when the gateway stops.
 pub async fn end_playback(gateway: Gateway) {
     gateway.playback.end_with_gateway().await;
-}
-
-/// Keeps minutes of readings that are over, until the gateway stops. What finds no space is kept until
-/// there is space.
-pub async fn store_minutes(gateway: Gateway, mut effects: Effects<StoreMinute>) {
-    let mut batch = Vec::new();
-    let mut since_ns = None;
-    loop {
-        tokio::select! {
-            () = gateway.stop.cancelled() => {}
-            () = tokio::time::sleep(KEEP) => {}
-        }
-        let stopping = gateway.stop.is_cancelled();
-        loop {
-            let space = KEPT_AT_ONCE - batch.len();
-            batch.extend(std::iter::from_fn(|| effects.try_next()).take(space));
-            if batch.is_empty() {
-                break;
-            }
-            // Nodes end their minutes within one heartbeat period: one transaction has them all.
-            let began_ns = monotonic_ns();
-            let waited_ns = began_ns - *since_ns.get_or_insert(began_ns);
-            // The store has the last minute of each node; an earlier one is nowhere else.
-            let now_minute = wall_ns() / MINUTE_NS;
-            let in_store = |kept: &StoreMinute| kept.minute.minute + 2 > now_minute;
-            let gathers = batch.len() < KEPT_AT_ONCE
-                && waited_ns < GATHER.as_nanos() as u64
-                && batch.iter().all(in_store);
-            if gathers && !stopping {
-                break;
-            }
-            since_ns = None;
-            let history = gateway.history.clone();
-            let work = move || (history.keep(&batch), batch);
-            let (kept, rest) = match tokio::task::spawn_blocking(work).await {
-                Ok((kept, rest)) => (Some(kept), rest),
-                Err(_) => (None, Vec::new()),
-            };
-            batch = rest;
-            let failed = !matches!(kept, Some(Ok(())));
-            let passing = matches!(&kept, Some(Err(err)) if err.kind.may_pass());
-            if let Some(Err(err)) = &kept
-                && gateway.metrics.history_full.get() == 0
-            {
-                tracing::error!(%err, "readings could not be kept");
-            }
-            gateway.metrics.history_full.set(i64::from(passing));
-            if failed {
-                gateway.metrics.history_faults.inc();
-            }
-            let took_ns = monotonic_ns() - began_ns;
-            gateway.background_tasks.done("history", took_ns, 0, failed);
-            if passing {
-                break;
-            }
-            batch.clear();
-        }
-        if stopping {
-            return;
-        }
-    }
 }
 
 /// Keeps a still of the mesh a minute, until the gateway stops.
@@ -233,7 +165,12 @@ pub async fn write_refusals(gateway: Gateway) {
         let (audit, sampling) = (gateway.audit.clone(), gateway.audit_sampling.clone());
         let written = tokio::task::spawn_blocking(move || {
             let due = sampling.due(monotonic_ns(), is_stopping);
-            due.into_iter().try_for_each(|entry| audit.add(entry))
+            // All are handed over: those that find no space wait.
+            let added: Vec<_> = due.into_iter().map(|entry| audit.add(entry)).collect();
+            added
+                .into_iter()
+                .chain([audit.flush()])
+                .collect::<std::io::Result<()>>()
         });
         let written = written.await;
         if let Ok(Err(err)) = &written {
@@ -287,7 +224,8 @@ pub async fn read_sensors(gateway: Gateway) {
             _ = due.tick() => {}
         }
         let view = gateway.world.view();
-        if !gateway.peripherals.has_sensors(&view) {
+        // What could not be kept is not read.
+        if !gateway.peripherals.has_sensors(&view) || gateway.history.failure().is_some() {
             continue;
         }
         let (began_ns, host) = (monotonic_ns(), gateway.peripherals.clone());

@@ -16,6 +16,7 @@ mod firewall;
 mod firmware;
 pub mod flow_workers;
 mod flows;
+mod history_writer;
 mod impairment;
 pub mod mesh;
 mod network;

@@ -98,6 +98,7 @@ described!(A B C D E);
 described!(A B C D E F);
 described!(A B C D E F G);
 described!(A B C D E F G I);
+described!(A B C D E F G I J);
 
 /// Adds a JSON body to the successful responses that have neither a body nor status 204.
 fn add_reply(operation: &mut Value, schema: &Value) {

@@ -12,7 +12,7 @@ use clap::builder::FalseyValueParser;
 use clap::{Args, ValueEnum};
 use groundwave_engine::limits::CHECKPOINT_TICKS;
 use groundwave_engine::log::{FORMAT, Header};
-use groundwave_engine::{Engine, Handle, Health, Running, StoreFault};
+use groundwave_engine::{Engine, FaultKind, Handle, Health, Running, StoreFault};
 use groundwave_io::gateway::archive;
 use groundwave_io::journal::FileJournal;
 use groundwave_io::store::RedbStore;
@@ -30,7 +30,7 @@ use super::Failure;
 use super::gateway::{GatewayConfig, RunningGateway};
 use super::terrain::{TerrainOptions, budget_bytes, inputs_of, memory_mb, posts_parser};
 use crate::gateway::Gateway;
-use crate::gateway::services::backups::Copier;
+use crate::gateway::services::backups::StorageCopier;
 use crate::http::serve::{Serving, serve_with, shutdown_signal};
 use crate::page::{self, Basemap, Frontend, Source};
 use crate::planning::{Planner, StoredLog, built_in, open_log, router};
@@ -252,7 +252,7 @@ impl Server {
                 let planning = planning.transpose()?;
                 let gateway = config.gateway.open(handle, planning, server.stop.clone())?;
                 let copy = archiver(&config.gateway.state.path, &gateway, whole_copy);
-                gateway.backups.set_copier(copy);
+                gateway.backups.set_storage_copier(copy);
                 if let Some(planning) = planning {
                     gateway.outbound.listens_on(planning);
                 }
@@ -432,13 +432,17 @@ fn archiver(
     state: &Path,
     gateway: &Gateway,
     copy: impl Fn(&Path) -> Result<(), StoreFault> + Send + Sync + 'static,
-) -> Copier {
+) -> StorageCopier {
     let (state, history) = (state.to_owned(), gateway.history.clone());
     Box::new(move |to: &Path| {
         let store = to.with_extension("store");
-        copy(&store).map_err(|fault| fault.to_string())?;
+        copy(&store)?;
         let pack = || archive::pack(File::create_new(to)?, &store, &state, &history);
-        pack().map_err(|err| err.to_string())
+        pack().map_err(|err| StoreFault {
+            kind: FaultKind::of(&err),
+            operation: "pack the copy",
+            cause: err.to_string(),
+        })
     })
 }
 

@@ -14,6 +14,7 @@ mod firmware;
 mod flood;
 mod flow;
 mod flow_services;
+mod full_disk;
 mod fuzz;
 mod join_keys;
 mod links;

@@ -168,6 +168,12 @@ impl Process {
         lines.any(|line| line.contains(text))
     }
 
+    /// Ends it as a loss of power would, but for what the kernel has.
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
     /// Ends it as its operator would; what it logged.
     pub fn end(&mut self) -> String {
         let pid = self.child.id().to_string();

@@ -7,6 +7,7 @@ use axum::extract::{MatchedPath, RawPathParams, Request, State};
 use axum::http::{HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use groundwave_engine::FaultKind;
 use groundwave_io::gateway::{Audit, AuditEntry};
 use groundwave_io::wall::{monotonic_ns, wall_ns};
 use groundwave_systems::account::NoteTokenUse;
@@ -130,6 +131,23 @@ fn admit(
     Ok(())
 }
 
+/// Refuses an operation that changes something and whose audit entry would find no space. Logins go on:
+/// who frees the disk has to log in.
+fn can_be_audited(guard: &Guard, operation: Option<&Operation<Access>>) -> Result<(), Problem> {
+    let is_audited = operation
+        .is_some_and(|held| held.rule.audited && held.rule.role.is_some() && held.method != "GET");
+    if !is_audited {
+        return Ok(());
+    }
+    guard.audit.space().map_err(|err| {
+        let detail = format!("audit log: {err}");
+        match FaultKind::of(&err).may_pass() {
+            true => Problem::storage_full(detail),
+            false => Problem::unavailable(detail),
+        }
+    })
+}
+
 /// Notes the use of an API token in the world, at most once a minute; `true` if it did.
 fn note_use(guard: &Guard, caller: Option<&Arc<Caller>>) -> bool {
     let Some(Credential::ApiToken(token, _)) = caller.map(|caller| &caller.credential) else {
@@ -163,7 +181,9 @@ pub async fn guard(
     let mut caller = None;
     let note = LoginNote::default();
     request.extensions_mut().insert(note.clone());
-    let answer = match admit(&guard, operation, &params, &mut request, &mut caller) {
+    let admitted = admit(&guard, operation, &params, &mut request, &mut caller)
+        .and_then(|()| can_be_audited(&guard, operation));
+    let answer = match admitted {
         Ok(()) => next.run(request).await,
         Err(problem) => problem.into_response(),
     };
@@ -200,7 +220,7 @@ pub async fn guard(
         if let Some(entry) = guard.audit_sampling.admit(entry, monotonic_ns())
             && let Err(err) = guard.audit.add(entry)
         {
-            tracing::error!(%err, "audit log write failed");
+            tracing::error!(%err, "audit log write failed: the entry waits");
         }
     }
     answer

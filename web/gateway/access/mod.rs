@@ -129,6 +129,7 @@ guarded!(B C D E);
 guarded!(B C D E F);
 guarded!(B C D E F G);
 guarded!(B C D E F G I);
+guarded!(B C D E F G I J);
 
 /// Access rule of a handler.
 pub fn rule_of<H: Guarded<P>, P>(_: &H) -> Access {

@@ -20,7 +20,8 @@ use crate::http::time::rfc3339;
 /// the gateway's `token.key`; `groundwave restore --token-key` opens it.
 #[utoipa::path(post, path = "/v1/admin/backup", tag = "admin",
     responses((status = 200, description = "Sealed backup", body = inline(Bytes), content_type = "application/octet-stream"),
-        (status = 409, description = "Another backup in progress")))]
+        (status = 409, description = "Another backup in progress"),
+        (status = 507, description = "No space for the copy")))]
 pub async fn backup(
     _: Admin,
     State(backups): State<Arc<Backups>>,

@@ -2,9 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
-use groundwave_io::telemetry::HistoryError;
-
 use crate::gateway::mesh::graph::{NetworkGraph, drawing, revision};
+use crate::gateway::services::history::history_failed;
 use crate::gateway::services::world::blocking;
 use crate::gateway::state::Gateway;
 use crate::http::Problem;
@@ -29,7 +28,7 @@ pub async fn store(gateway: &Gateway, wall_ns: u64) -> Result<(), Problem> {
     let history = gateway.history.clone();
     blocking(move || {
         let kept = history.store_topology(wall_ns / 1_000_000, drawing.pieces());
-        kept.map_err(|err| Problem::internal(err.to_string()))
+        kept.map_err(history_failed)
     })
     .await?;
     gateway
@@ -52,18 +51,19 @@ pub async fn graph_at(gateway: &Gateway, at: &str, now_ns: u64) -> Result<Networ
     }
     let history = gateway.history.clone();
     blocking(move || {
-        let failed = |err: HistoryError| Problem::internal(err.to_string());
-        if let Some((_, still)) = history.topology_at(at_ms).map_err(failed)? {
+        if let Some((_, still)) = history.topology_at(at_ms).map_err(history_failed)? {
             return serde_json::from_slice(&still)
                 .map_err(|err| Problem::internal(format!("a still of the mesh: {err}")));
         }
-        Err(wrong(match history.topology_range().map_err(failed)? {
-            Some((first_ms, _)) => {
-                let first = rfc3339(first_ms.saturating_mul(1_000_000));
-                format!("nothing is known of that time; the first still is of {first}")
-            }
-            None => "no still of the mesh was kept yet".to_owned(),
-        }))
+        Err(wrong(
+            match history.topology_range().map_err(history_failed)? {
+                Some((first_ms, _)) => {
+                    let first = rfc3339(first_ms.saturating_mul(1_000_000));
+                    format!("nothing is known of that time; the first still is of {first}")
+                }
+                None => "no still of the mesh was kept yet".to_owned(),
+            },
+        ))
     })
     .await
 }

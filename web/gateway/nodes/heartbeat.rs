@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
+use groundwave_io::telemetry::TelemetryStore;
 use groundwave_io::wall::wall_ns;
 use groundwave_systems::fleet::{
     CommandQueue, CommandState, DispatchedCommand, EnqueueCommand, FinishCommand, Heartbeat,
@@ -19,6 +20,7 @@ use uuid::Uuid;
 use crate::gateway::access::{ClientAddress, NodeOrOperator, Operator, Viewer};
 use crate::gateway::nodes::settings::push_after_join;
 use crate::gateway::nodes::view::Node;
+use crate::gateway::services::history::takes_readings;
 use crate::gateway::services::limits::RateLimits;
 use crate::gateway::services::metrics::Metrics;
 use crate::gateway::services::node_commands;
@@ -33,11 +35,13 @@ use crate::http::{Json, Path, Problem, Query, id};
 
 /// Send a heartbeat
 ///
-/// May carry telemetry samples. Unknown fields are ignored.
+/// May carry telemetry samples; one that does is refused while they could not be kept. Unknown fields
+/// are ignored.
 #[utoipa::path(post, path = "/v1/nodes/heartbeat", tag = "nodes",
     responses((status = 200, description = "Recorded on disk"),
         (status = 404, description = "No such approved node"),
-        (status = 409, description = "Older than the last heartbeat")))]
+        (status = 409, description = "Older than the last heartbeat"),
+        (status = 507, description = "The disk of the history is full; nothing was recorded")))]
 pub async fn heartbeat(
     caller: NodeOrOperator,
     State(world): State<World>,
@@ -45,6 +49,7 @@ pub async fn heartbeat(
     State(metrics): State<Arc<Metrics>>,
     State(limits): State<Arc<RateLimits>>,
     State(peripherals): State<Arc<PeripheralHost>>,
+    State(history): State<TelemetryStore>,
     client: ClientAddress,
     StrictJson(heartbeat): StrictJson<Heartbeat>,
 ) -> Result<Json<HeartbeatAck>, Problem> {
@@ -58,6 +63,9 @@ pub async fn heartbeat(
         .map(|text| time::read("/sent_at", text));
     let sent = sent.transpose()?;
     let samples = heartbeat.metrics.len() as u64;
+    if samples > 0 {
+        takes_readings(&history)?;
+    }
     let command = RecordHeartbeat {
         node,
         heartbeat,

@@ -1,10 +1,11 @@
 //! Sealed backups of the store.
 
-use std::fmt;
 use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError, TryLockError};
+use std::{fmt, io};
 
 use axum::http::StatusCode;
+use groundwave_engine::{FaultKind, StoreFault};
 use groundwave_io::gateway::seal::{backup_key, seal};
 
 use super::kernel::absent;
@@ -13,10 +14,13 @@ use crate::http::Problem;
 /// Copies the store into a new file.
 pub type Copier = Box<dyn Fn(&Path) -> Result<(), String> + Send + Sync>;
 
+/// Copies the store into a new file; a failure has a kind.
+pub type StorageCopier = Box<dyn Fn(&Path) -> Result<(), StoreFault> + Send + Sync>;
+
 /// Maker of backups.
 pub struct Backups {
     key: [u8; 32],
-    copier: OnceLock<Copier>,
+    copier: OnceLock<StorageCopier>,
     busy: Mutex<()>,
 }
 
@@ -40,13 +44,24 @@ impl Backups {
 
     /// Sets the function that copies the store; once.
     pub fn set_copier(&self, copier: Copier) {
+        self.set_storage_copier(Box::new(move |path| {
+            copier(path).map_err(|cause| StoreFault {
+                kind: FaultKind::Failed,
+                operation: "copy",
+                cause,
+            })
+        }));
+    }
+
+    /// As [`Self::set_copier`], for a function whose failures have a kind.
+    pub fn set_storage_copier(&self, copier: StorageCopier) {
         let _ = self.copier.set(copier);
     }
 
     /// Sealed copy of the store as of its last commit. Blocks.
     ///
     /// # Errors
-    /// 409 while another one is made, 503 without a store.
+    /// 409 while another one is made, 503 without a store, 507 without space for the copy.
     pub fn make(&self) -> Result<Vec<u8>, Problem> {
         let _alone = match self.busy.try_lock() {
             Ok(alone) => alone,
@@ -58,12 +73,19 @@ impl Backups {
         };
         let copier = self.copier.get();
         let copier = copier.ok_or_else(|| absent("gateway without a store"))?;
-        let failed = |err: &dyn fmt::Display| Problem::internal(format!("backup: {err}"));
-        let folder = tempfile::tempdir().map_err(|err| failed(&err))?;
+        let failed = |err: &dyn fmt::Display, kind: FaultKind| {
+            let detail = format!("backup: {err}");
+            match kind.may_pass() {
+                true => Problem::storage_full(detail),
+                false => Problem::internal(detail),
+            }
+        };
+        let of_file = |err: io::Error| failed(&err, FaultKind::of(&err));
+        let folder = tempfile::tempdir().map_err(of_file)?;
         let path = folder.path().join("copy.redb");
-        copier(&path).map_err(|err| failed(&err))?;
-        let plain = std::fs::read(&path).map_err(|err| failed(&err))?;
-        seal(&self.key, &plain).map_err(|err| failed(&err))
+        copier(&path).map_err(|fault| failed(&fault, fault.kind))?;
+        let plain = std::fs::read(&path).map_err(of_file)?;
+        seal(&self.key, &plain).map_err(|err| failed(&err, FaultKind::Failed))
     }
 }
 

@@ -14,6 +14,7 @@ pub mod firewall;
 pub mod firewall_diff;
 pub mod firmware;
 pub mod flow_backends;
+pub mod history;
 pub mod host;
 pub mod kernel;
 pub mod limited;

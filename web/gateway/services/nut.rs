@@ -11,6 +11,7 @@ use groundwave_systems::fleet::Sample;
 use groundwave_systems::power::{RecordUpsSamples, UPS_MAX, UpsId, UpsSource, check_ups_id};
 use groundwave_systems::site::NodeId;
 
+use super::history::{history_failed, takes_readings};
 use super::world::{World, blocking};
 use crate::http::Problem;
 
@@ -35,7 +36,7 @@ pub fn history_key(ups_id: &str) -> NodeId {
 /// Records samples in the world, and keeps them in the history.
 ///
 /// # Errors
-/// The refusal, or 500 when the history fails.
+/// The refusal, or 507 or 503 when the history fails; then the world has none of them either.
 pub async fn keep(
     world: &World,
     history: &TelemetryStore,
@@ -47,19 +48,15 @@ pub async fn keep(
         .iter()
         .flat_map(|sample| sample.metrics())
         .collect();
+    if !samples.is_empty() {
+        takes_readings(history)?;
+    }
     world.submit(command).await?;
     if samples.is_empty() {
         return Ok(());
     }
     let history = history.clone();
-    let add = move || {
-        let kept = history.add(key, &samples);
-        kept.map_err(|err| match err.kind.may_pass() {
-            true => Problem::storage_full(err.to_string()),
-            false => Problem::internal(err.to_string()),
-        })
-    };
-    blocking(add).await
+    blocking(move || history.add(key, &samples).map_err(history_failed)).await
 }
 
 fn ask(address: &NutAddress) -> Result<Vec<Supply>, NutError> {

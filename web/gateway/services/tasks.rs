@@ -49,6 +49,13 @@ impl BackgroundTasks {
         run.last_failed = failed;
     }
 
+    /// Notes that what failed the last runs of some tasks is over.
+    pub fn recovered(&self, names: &[&str]) {
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let runs = held.iter_mut().filter(|(name, _)| names.contains(name));
+        runs.for_each(|(_, run)| run.last_failed = false);
+    }
+
     /// True when the last run of any task failed.
     #[must_use]
     pub fn failing(&self) -> bool {

@@ -6,8 +6,10 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use groundwave_engine::Health as WorldHealth;
+use groundwave_engine::{FaultKind, Health as WorldHealth};
 use groundwave_io::camera::{find_ffmpeg, v4l2};
+use groundwave_io::gateway::Audit;
+use groundwave_io::telemetry::TelemetryStore;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -59,6 +61,16 @@ pub struct GatewayHealth {
     pub checks: BTreeMap<String, CheckState>,
 }
 
+/// Order of the states of disks: the worst comes last.
+fn severity(state: CheckState) -> u8 {
+    match state {
+        CheckState::Ok => 0,
+        CheckState::Degraded | CheckState::Absent => 1,
+        CheckState::Full => 2,
+        CheckState::Fail => 3,
+    }
+}
+
 /// State of the tunnel; `None` unless it was asked for.
 fn tunnel_state(settings: &Settings) -> Option<CheckState> {
     let interface = std::path::Path::new("/sys/class/net").join(&settings.tunnel_ifname);
@@ -76,10 +88,11 @@ fn tunnel_state(settings: &Settings) -> Option<CheckState> {
 pub async fn health(
     _: Anonymous,
     State(world): State<World>,
-    State(metrics): State<Arc<Metrics>>,
     State(host): State<Arc<Host>>,
     State(settings): State<Arc<Settings>>,
     State(tasks): State<Arc<BackgroundTasks>>,
+    State(history): State<TelemetryStore>,
+    State(audit): State<Arc<Audit>>,
 ) -> (StatusCode, Json<GatewayHealth>) {
     let now_ns = world.now_ns();
     let backends = blocking(move || Ok(host.facilities(now_ns)))
@@ -94,12 +107,19 @@ pub async fn health(
         false => CheckState::Ok,
         true => CheckState::Degraded,
     };
-    // The history has a file of its own, which may be on another disk.
-    let storage = match (store, metrics.history_full.get()) {
-        (CheckState::Ok, 0) => CheckState::Ok,
-        (CheckState::Ok, _) => CheckState::Full,
-        (store, _) => store,
+    // History and audit log have files of their own, which may be on another disk.
+    let of = |kind: Option<FaultKind>| match kind {
+        None => CheckState::Ok,
+        Some(kind) if kind.may_pass() => CheckState::Full,
+        Some(FaultKind::Full | FaultKind::ReadOnly | FaultKind::Failed) => CheckState::Fail,
     };
+    let history = of(history.failure().map(|err| err.kind));
+    let audit = of(audit.failure());
+    let all = [store, history, audit];
+    let storage = *all
+        .iter()
+        .max_by_key(|state| severity(**state))
+        .unwrap_or(&store);
     let there = |word: &str| match word {
         "absent" => CheckState::Absent,
         _ => CheckState::Ok,
@@ -112,6 +132,8 @@ pub async fn health(
     let tunnel = tunnel_state(&settings);
     let mut checks = BTreeMap::from([
         ("store".to_owned(), store),
+        ("history".to_owned(), history),
+        ("audit".to_owned(), audit),
         ("storage".to_owned(), storage),
         ("netlink".to_owned(), CheckState::Ok),
         ("batman".to_owned(), backend("batman")),
@@ -120,9 +142,11 @@ pub async fn health(
     ]);
     checks.extend(tunnel.map(|state| ("tunnel".to_owned(), state)));
     let is_degraded = tunnel.is_some_and(|state| state != CheckState::Ok);
-    let (code, status) = match (storage, scheduler) {
-        (CheckState::Fail, _) => (StatusCode::SERVICE_UNAVAILABLE, CheckState::Fail),
-        (CheckState::Full, _) | (_, CheckState::Degraded) => (StatusCode::OK, CheckState::Degraded),
+    let (code, status) = match (store, storage, scheduler) {
+        (CheckState::Fail, ..) => (StatusCode::SERVICE_UNAVAILABLE, CheckState::Fail),
+        (_, CheckState::Full | CheckState::Fail, _) | (.., CheckState::Degraded) => {
+            (StatusCode::OK, CheckState::Degraded)
+        }
         _ if is_degraded => (StatusCode::OK, CheckState::Degraded),
         _ => (StatusCode::OK, CheckState::Ok),
     };

@@ -14,6 +14,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::gateway::access::NodeOrOperator;
+use crate::gateway::services::history::{history_failed, takes_readings};
 use crate::gateway::services::limits::BATCH_BYTES_MAX;
 use crate::gateway::services::limits::RateLimits;
 use crate::gateway::services::metrics::Metrics;
@@ -23,7 +24,7 @@ use crate::http::extract::whole_body;
 use crate::http::json_body::{self, json_media};
 use crate::http::problem::FieldCode;
 use crate::http::{Json, Path, Problem, Schemas};
-use groundwave_io::telemetry::{HistoryError, TelemetryStore};
+use groundwave_io::telemetry::TelemetryStore;
 
 /// Largest compression ratio of a batch.
 const RATIO_MAX: usize = 20;
@@ -141,20 +142,13 @@ fn sound(sample: SampleIn, now_ms: u64) -> Result<Sample, &'static str> {
     })
 }
 
-/// A failure of the history as a problem: 507 while its disk has no space.
-fn history_failed(err: HistoryError) -> Problem {
-    match err.kind.may_pass() {
-        true => Problem::storage_full(err.to_string()),
-        false => Problem::internal(err.to_string()),
-    }
-}
-
 /// Upload telemetry samples with their timestamps
 #[utoipa::path(post, path = "/v1/nodes/{node_id}/telemetry", tag = "nodes",
     params(("node_id" = Uuid, Path, description = "Node id")),
     responses((status = 202, description = "Accepted and rejected entries"),
         (status = 404, description = "No such approved node"),
-        (status = 429, description = "Too many samples of this node")))]
+        (status = 429, description = "Too many samples of this node"),
+        (status = 507, description = "The disk of the history is full; no sample was accepted")))]
 pub async fn telemetry_post(
     _: NodeOrOperator,
     State(world): State<World>,
@@ -169,6 +163,7 @@ pub async fn telemetry_post(
         return Err(Problem::field("/samples", FieldCode::Length, message));
     }
     let node = world.node(id)?.id;
+    takes_readings(&history)?;
     limits
         .samples
         .allow_n(&node, batch.samples.len(), "too many samples")?;
@@ -193,7 +188,6 @@ pub async fn telemetry_post(
     let late = world.submit(command).await?;
     if !late.is_empty() {
         let late: Vec<_> = late.iter().map(|place| samples[*place].clone()).collect();
-        let history = history.clone();
         let added = blocking(move || history.add(node, &late).map_err(history_failed));
         added.await?;
     }
