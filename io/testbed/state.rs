@@ -149,9 +149,9 @@ pub fn tear_down(state: &State, keep_log: Option<&Path>) -> Result<usize, Testbe
             scope.spawn(|| terminate_processes(path));
         }
     });
-    for path in &paths {
-        remove(path)?;
-    }
+    // One that cannot be removed keeps no other.
+    let removed: Vec<_> = paths.iter().map(|path| remove(path)).collect();
+    removed.into_iter().collect::<Result<(), _>>()?;
     if let (Some(to), true) = (keep_log, state.log().exists()) {
         fs::copy(state.log(), to).map_err(TestbedError::file("keep the log as", to))?;
     }

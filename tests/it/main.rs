@@ -33,6 +33,7 @@ mod sweep_join;
 mod terrain;
 mod terrain_posts;
 mod testbed;
+mod testbed_down;
 mod tidy;
 mod units;
 mod vocabulary;

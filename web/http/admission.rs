@@ -91,6 +91,8 @@ struct Entry {
     has_request: AtomicBool,
     /// A request of it is received and not answered yet.
     is_busy: AtomicBool,
+    /// The answer is on its way: the last bytes of it wait to be written.
+    is_leaving: AtomicBool,
     /// Told when a newcomer takes its place.
     displaced: Notify,
 }
@@ -300,10 +302,11 @@ pub struct Place {
 impl Place {
     /// The head of a request is received.
     pub fn begins_request(&self) {
+        self.entry.is_leaving.store(false, Ordering::Relaxed);
         self.entry.has_request.store(true, Ordering::Relaxed);
     }
 
-    /// True from the head of a request to its answer.
+    /// True from the head of a request to the last byte of its answer.
     #[must_use]
     pub fn has_request(&self) -> bool {
         self.entry.has_request.load(Ordering::Relaxed)
@@ -312,6 +315,18 @@ impl Place {
     /// A request is received: the connection cannot be displaced until it is answered.
     pub fn becomes_busy(&self) {
         self.entry.is_busy.store(true, Ordering::Relaxed);
+    }
+
+    /// All of an answer is made; it may wait for its reader.
+    pub fn answer_leaves(&self) {
+        self.entry.is_leaving.store(true, Ordering::Relaxed);
+    }
+
+    /// What was written so far reached the reader's buffers; if an answer was leaving, it has left.
+    pub fn is_flushed(&self) {
+        if self.entry.is_leaving.swap(false, Ordering::Relaxed) {
+            self.waits_again();
+        }
     }
 
     /// A request is answered.

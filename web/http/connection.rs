@@ -2,6 +2,7 @@
 //! admission, its end.
 
 use std::convert::Infallible;
+use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -23,6 +24,7 @@ use tower::ServiceExt;
 
 use super::Problem;
 use super::admission::Place;
+use super::hooked::{Hooked, WriteHook};
 use super::malformed::Explained;
 use super::problem::BodyTimeout;
 use super::write_timeout::WriteTimeout;
@@ -64,12 +66,39 @@ impl Timeouts {
     };
 }
 
-/// The connection can be displaced again when this is dropped: its response is written.
+/// The response is made when this is dropped: what is not written yet is in the buffer of the connection.
 struct Answered(Arc<Place>);
 
 impl Drop for Answered {
     fn drop(&mut self) {
-        self.0.waits_again();
+        self.0.answer_leaves();
+    }
+}
+
+/// Notes when responses are written: from then on the connection can be displaced, and ends at the stop.
+struct Departure(Arc<Place>);
+
+impl WriteHook for Departure {
+    fn poll_write<S: AsyncWrite + Unpin>(
+        &mut self,
+        stream: Pin<&mut S>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        stream.poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored<S: AsyncWrite + Unpin>(
+        &mut self,
+        stream: Pin<&mut S>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        stream.poll_write_vectored(context, slices)
+    }
+
+    fn flushed(&mut self) {
+        self.0.is_flushed();
     }
 }
 
@@ -120,7 +149,7 @@ impl HttpBody for ReceivedBody {
     }
 }
 
-/// Body of a response; the connection waits again once it is written.
+/// Body of a response.
 struct SentBody {
     body: Body,
     _answered: Answered,
@@ -207,7 +236,8 @@ pub(super) async fn converse<S, P>(
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     P: Clone + Send + Sync + 'static,
 {
-    let stream = TokioIo::new(Explained::over(WriteTimeout::over(stream, timeouts.write)));
+    let stream = Explained::over(WriteTimeout::over(stream, timeouts.write));
+    let stream = TokioIo::new(Hooked::over(stream, Departure(Arc::clone(&place))));
     let of_request = Arc::clone(&place);
     let service = service_fn(move |request| {
         answer(
@@ -228,7 +258,8 @@ pub(super) async fn converse<S, P>(
         ended = connection.as_mut() => ended,
         () = place.displaced() => return,
         () = stop.cancelled() => {
-            // Hyper waits for the first request of a connection that has sent none.
+            // Hyper waits for the first request of a connection that has sent none. One whose answer is
+            // not written wholly has a request.
             if !place.has_request() {
                 return;
             }

@@ -114,6 +114,40 @@ async fn at_the_stop_requests_in_flight_are_answered_and_silent_connections_clos
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_answer_that_is_longer_than_the_buffers_reaches_a_slow_reader_after_the_stop() {
+    const BODY_BYTES: usize = 700_000;
+    let (admission, stop) = (admission(), CancellationToken::new());
+    let (mut ours, theirs) = tokio::io::duplex(8 << 10);
+    // The handler stops the server, as that of a request to stop does.
+    let stopping = stop.clone();
+    let end = || async move {
+        stopping.cancel();
+        "a".repeat(BODY_BYTES)
+    };
+    let router = Router::new().route("/", post(end));
+    let place = Arc::new(admission.admit(Source::Local).unwrap());
+    let stopped = stop.clone();
+    let served = converse(theirs, router, (), place, Timeouts::NETWORK, stopped);
+    let served = tokio::spawn(served);
+    let request = b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n";
+    ours.write_all(request).await.unwrap();
+    let (mut answer, mut piece) = (Vec::new(), [0; 4 << 10]);
+    while let Ok(count @ 1..) = ours.read(&mut piece).await {
+        answer.extend_from_slice(&piece[..count]);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let answer = String::from_utf8(answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(
+        head.contains(&format!("content-length: {BODY_BYTES}")),
+        "{head}"
+    );
+    assert_eq!(body.len(), BODY_BYTES);
+    served.await.unwrap();
+    assert!(admission.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
 async fn malformed_requests_are_answered_with_problems() {
     let long = format!("GET /{} HTTP/1.1\r\nHost: h\r\n\r\n", "x".repeat(70_000));
     let many = format!("GET / HTTP/1.1\r\n{}\r\n", "a: b\r\n".repeat(101));

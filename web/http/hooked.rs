@@ -23,6 +23,9 @@ pub(super) trait WriteHook: Unpin {
         context: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>>;
+
+    /// All that was written so far was handed to the stream.
+    fn flushed(&mut self) {}
 }
 
 /// Stream with a hook.
@@ -73,7 +76,11 @@ impl<S: AsyncWrite + Unpin, H: WriteHook> AsyncWrite for Hooked<S, H> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
+        let flushed = Pin::new(&mut self.stream).poll_flush(context);
+        if let Poll::Ready(Ok(())) = flushed {
+            self.hook.flushed();
+        }
+        flushed
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {

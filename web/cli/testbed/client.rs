@@ -1,6 +1,7 @@
 //! HTTP client of the testbed controller.
 
 use std::os::unix::net::UnixStream;
+use std::time::Duration;
 
 use axum::http::Method;
 use groundwave::http::Problem;
@@ -51,6 +52,42 @@ pub fn request(
     match status.as_u16() {
         400..=499 => Err(Failure::Input(detail)),
         _ => Err(Failure::Machine(detail)),
+    }
+}
+
+/// Process of the controller that accepts connections, if there is one.
+pub fn controller_pid(state: &State) -> Option<i32> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .ok()?;
+    runtime.block_on(async {
+        let stream = tokio::net::UnixStream::connect(state.socket()).await;
+        stream.ok()?.peer_cred().ok()?.pid()
+    })
+}
+
+/// Time limit for the answer to a request to stop.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// Asks the controller to stop. Its answer is long, and of no use but as a sign.
+///
+/// # Errors
+/// When it does not come in time, or breaks off.
+pub fn request_stop(state: &State) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let asked = async {
+        let mut http = Http::unix(&state.socket()).await?;
+        http.ask(Method::POST, "/v1/stop", None).await
+    };
+    let answer = runtime.block_on(async { tokio::time::timeout(ANSWER_TIMEOUT, asked).await });
+    let waited = |_| Failure::Machine(format!("no answer in {} s", ANSWER_TIMEOUT.as_secs()));
+    let (status, _) = answer.map_err(waited)?.map_err(Failure::machine)?;
+    match status.is_success() {
+        true => Ok(()),
+        false => Err(Failure::Machine(format!("status {status}"))),
     }
 }
 

@@ -3,19 +3,20 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use axum::http::Method;
 use clap::Args;
-use groundwave_io::testbed::State;
+use groundwave_io::testbed::{State, is_alive, kill_process};
 use serde_json::json;
 
 use super::Selection;
-use super::client::{is_running, request};
+use super::client::{controller_pid, request_stop};
 use crate::cli::output::Output;
 use groundwave::serve::Failure;
 use groundwave::serve::testbed::remove;
 
-/// Time limit for the end of a controller.
-const STOP_TIMEOUT: Duration = Duration::from_secs(10);
+/// Time limit for the end of a controller, which closes the log of a large testbed.
+const STOP_TIMEOUT: Duration = Duration::from_secs(60);
+/// Time limit for the end of a controller that did not answer.
+const SILENT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Remove a testbed: controller, programs and namespaces; bound ports get their previous state
 #[derive(Args)]
@@ -53,25 +54,28 @@ impl Down {
     }
 }
 
-/// Stops the controller if it is running.
+/// Stops the controller if it is running. The removal goes on whatever becomes of its answer; one that
+/// does not stop is killed.
 fn stop_controller(state: &State) -> Result<(), Failure> {
-    if !is_running(state) {
+    let Some(pid) = controller_pid(state) else {
         return Ok(());
-    }
-    request(state, Method::POST, "/v1/stop", None::<&()>)?;
+    };
+    let limit = match request_stop(state) {
+        Ok(()) => STOP_TIMEOUT,
+        Err(failure) => {
+            let (testbed, why) = (&state.testbed, failure.message());
+            tracing::warn!(testbed, why, "the answer of the controller is missing");
+            SILENT_TIMEOUT
+        }
+    };
     let interval = Duration::from_millis(20);
-    for _ in 0..STOP_TIMEOUT.as_millis() / interval.as_millis() {
+    for _ in 0..limit.as_millis() / interval.as_millis() {
         // The socket is removed last, after the log is closed.
-        if !state.socket().exists() {
+        if !state.socket().exists() || !is_alive(pid) {
             return Ok(());
         }
         std::thread::sleep(interval);
     }
-    if !is_running(state) {
-        return Ok(());
-    }
-    Err(Failure::Machine(format!(
-        "the controller of {} did not stop; stop it and repeat `down`",
-        state.testbed
-    )))
+    tracing::warn!(pid, "the controller does not stop and is killed");
+    kill_process(pid).map_err(Failure::machine)
 }

@@ -1,0 +1,100 @@
+//! `testbed down` of many nodes, in namespaces of this machine: nothing is left, whatever the controller does.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use groundwave_needs::needs;
+
+use crate::support::command;
+
+/// Nodes of a testbed whose answers are longer than the buffers of a socket, 200 kB and more.
+const NODES: usize = 120;
+
+/// A mesh of rows of ten nodes, 400 m apart, where each node hears several others.
+fn scenario() -> String {
+    let mut text = String::from(
+        "[scenario]\ntitle = \"many\"\nseed = 1\nstep_s = 1.0\nduration_s = 86400\n\
+         [terrain]\nflat_msl_m = 0\n[mesh]\nlink_range_max_m = 900\n\
+         [testbed]\nname = \"many\"\nrouting = \"static\"\n",
+    );
+    for number in 0..NODES {
+        let lat_deg = 57.0 + (number / 10) as f64 * 0.0036;
+        let lon_deg = 11.0 + (number % 10) as f64 * 0.0066;
+        let _ = write!(
+            text,
+            "[[node]]\nname = \"n{number}\"\nrole = \"relay\"\nlat_deg = {lat_deg:.5}\n\
+             lon_deg = {lon_deg:.5}\nheight_agl_m = 10\nradio = \"ptp_5g8\"\nantenna = \"omni_9\"\n"
+        );
+    }
+    text
+}
+
+/// Runs a script in namespaces of its own, with the program as `$0`; what it printed.
+fn run(folder: &Path, script: &str) -> String {
+    let functions = "set -e\nmount -t tmpfs run /run\nip link set lo up\n\
+        up() { \"$0\" testbed up many.toml --flat-earth --detach >/dev/null; }\n\
+        left() { ls /run/netns 2>/dev/null | wc -l; ls /run/groundwave 2>/dev/null | wc -l; }\n\
+        controller() { pgrep -f '^[^ ]*groundwave testbed'; }\n";
+    let program = command(&[]).get_program().to_owned();
+    let output = Command::new("unshare")
+        .args(["-n", "-m", "-p", "--fork", "--mount-proc", "bash", "-c"])
+        .arg(format!("{functions}{script}"))
+        .arg(program)
+        .current_dir(folder)
+        .env("NO_COLOR", "1")
+        .env_remove("RUST_LOG")
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("many.toml"), scenario()).unwrap();
+    folder
+}
+
+#[needs(namespaces)]
+#[test]
+fn a_testbed_of_many_nodes_goes_down_each_time_and_leaves_nothing() {
+    let folder = folder();
+    let script = "for time in 1 2 3; do\n\
+        up\n\
+        ls /run/netns | wc -l\n\
+        \"$0\" testbed status --json | wc -c\n\
+        \"$0\" testbed down\n\
+        left\n\
+        done\n";
+    let printed = run(folder.path(), script);
+    let lines: Vec<&str> = printed.lines().collect();
+    assert_eq!(lines.len(), 15, "{printed}");
+    for round in lines.chunks(5) {
+        assert_eq!(round[0], NODES.to_string());
+        let bytes: usize = round[1].parse().unwrap();
+        assert!(
+            bytes > 250_000,
+            "longer than the buffers of a socket: {bytes}"
+        );
+        assert_eq!(round[2], format!("testbed many removed: {NODES} nodes"));
+        assert_eq!(&round[3..], ["0", "0"], "{printed}");
+    }
+}
+
+#[needs(namespaces)]
+#[test]
+fn a_testbed_whose_controller_is_dead_or_stuck_goes_down() {
+    let folder = folder();
+    for signal in ["KILL", "STOP"] {
+        let script = format!(
+            "up\nkill -{signal} $(controller)\n\"$0\" testbed down\nleft\n\
+             controller || echo none\n"
+        );
+        let printed = run(folder.path(), &script);
+        let removed = format!("testbed many removed: {NODES} nodes\n0\n0\nnone\n");
+        assert_eq!(printed, removed, "{signal}");
+    }
+}
