@@ -3,8 +3,8 @@
 use std::num::NonZeroU32;
 
 use groundwave_systems::impair::{
-    Corruption, Distribution, Duplication, Impairment, Latency, Loss, Queue, QueueLimit, QueueUnit,
-    Rate, Reordering,
+    Corruption, Distribution, Duplication, Impairment, ImpairmentField, Latency, Loss, Queue,
+    QueueLimit, QueueUnit, Rate, Reordering,
 };
 use serde::{Deserialize, Serialize};
 
@@ -138,6 +138,49 @@ impl ImpairmentSpec {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Fields of an impairment that the texts are about.
+    #[must_use]
+    pub fn fields(&self) -> Vec<ImpairmentField> {
+        use ImpairmentField::{Corruption, Duplication, Latency, Loss, Queue, Rate, Reordering};
+        let texts = [
+            (
+                Latency,
+                [
+                    &self.delay,
+                    &self.jitter,
+                    &self.distribution,
+                    &self.delay_correlation,
+                ],
+            ),
+            (
+                Loss,
+                [
+                    &self.loss,
+                    &self.loss_correlation,
+                    &self.loss_gemodel,
+                    &None,
+                ],
+            ),
+            (Rate, [&self.rate, &self.burst, &None, &None]),
+            (Queue, [&self.queue, &None, &None, &None]),
+            (
+                Duplication,
+                [&self.duplicate, &self.duplicate_correlation, &None, &None],
+            ),
+            (
+                Reordering,
+                [&self.reorder, &self.gap, &self.reorder_correlation, &None],
+            ),
+            (
+                Corruption,
+                [&self.corrupt, &self.corrupt_correlation, &None, &None],
+            ),
+        ];
+        let named = texts.into_iter();
+        let named = named.filter(|(_, texts)| texts.iter().any(|text| text.is_some()));
+        named.map(|(field, _)| field).collect()
     }
 
     /// The impairment.

@@ -4,6 +4,7 @@
 pub mod config;
 mod format;
 pub mod impairment_spec;
+pub mod leases;
 pub mod mahimahi;
 pub mod presets;
 pub mod quantity;

@@ -12,6 +12,7 @@ mod correlation;
 mod delay_line;
 mod direction;
 mod diverge;
+mod field;
 mod observed;
 mod ports;
 mod shape;
@@ -30,6 +31,7 @@ pub use commands::{ObserveImpairment, SetImpairment};
 pub use delay_line::{FRAME_BYTES_MIN, LinePackets, line_packets};
 pub use direction::Direction;
 pub use diverge::{Fact, compare, equal};
+pub use field::ImpairmentField;
 pub use observed::{Applied, DivergenceItem, DivergenceKind, Failure, FailureKind, Value, Warning};
 pub use ports::{Desired, Impairments, Observed, Port, PortView, Ports, ShapePort};
 pub use shape::{

@@ -3,10 +3,19 @@
 use axum::Extension;
 use axum::extract::State;
 use groundwave_systems::impair::Direction;
+use serde::Deserialize;
 
 use super::wire::{AppliedState, DirectionName, NewImpairment};
 use super::{Daemon, Peer, audit};
-use crate::http::{Json, JsonBody, Path, Problem};
+use crate::http::{Json, JsonBody, Path, Problem, Query};
+
+/// Query of a replacement.
+#[derive(Debug, Default, Deserialize)]
+pub struct Beneath {
+    /// The body is the state beneath leases, field by field.
+    #[serde(default)]
+    beneath: bool,
+}
 
 /// Get the impairment of a direction, read back from the kernel
 #[utoipa::path(get, path = "/v1/impairments/{direction}", tag = "impairments",
@@ -19,16 +28,17 @@ pub async fn fetch_impairment(
     Path(direction): Path<Direction>,
 ) -> Result<Json<AppliedState>, Problem> {
     let applied = daemon.read(direction).await?;
-    let requested = daemon.requested(direction);
-    Ok(Json(AppliedState::of(direction, applied, requested)))
+    Ok(Json(daemon.state(direction, applied).await))
 }
 
 /// Replace the impairment of a direction
 ///
 /// The body is the complete state: absent fields are not impaired. The response is what the
-/// kernel holds afterwards.
+/// kernel holds afterwards. Under leases it is the state beneath them, in force when they have ended; a
+/// field of a lease whose value is that in force was read and not changed, unless `beneath` is true.
 #[utoipa::path(put, path = "/v1/impairments/{direction}", tag = "impairments",
-    params(("direction" = DirectionName, Path, description = "Direction")),
+    params(("direction" = DirectionName, Path, description = "Direction"),
+        ("beneath" = Option<bool>, Query, description = "The body is the state beneath leases, field by field")),
     responses(
         (status = 200, description = "Impairment in force, with its divergence from the request"),
         (status = 400, description = "Unknown direction, or malformed body"),
@@ -38,18 +48,19 @@ pub async fn replace_impairment(
     State(daemon): State<Daemon>,
     peer: Option<Extension<Peer>>,
     Path(direction): Path<Direction>,
+    Query(Beneath { beneath }): Query<Beneath>,
     JsonBody(NewImpairment(wanted)): JsonBody<NewImpairment>,
 ) -> Result<Json<AppliedState>, Problem> {
-    let outcome = daemon.shape(direction, Some(wanted.clone())).await;
+    let outcome = daemon.replace(direction, wanted.clone(), beneath).await;
     let peer = peer.map_or_else(Peer::default, |Extension(peer)| peer);
     let applied = audit::change(peer, direction, Some(&wanted), outcome)?;
-    Ok(Json(AppliedState::of(direction, applied, Some(wanted))))
+    Ok(Json(daemon.state(direction, applied).await))
 }
 
 /// Clear the impairment of a direction
 ///
-/// A root queueing discipline of another program stays and is reported as a
-/// divergence.
+/// Leases of the direction end with it. A root queueing discipline of another program stays and is
+/// reported as a divergence.
 #[utoipa::path(delete, path = "/v1/impairments/{direction}", tag = "impairments",
     params(("direction" = DirectionName, Path, description = "Direction")),
     responses(
@@ -62,8 +73,8 @@ pub async fn clear_impairment(
     peer: Option<Extension<Peer>>,
     Path(direction): Path<Direction>,
 ) -> Result<Json<AppliedState>, Problem> {
-    let outcome = daemon.shape(direction, None).await;
+    let outcome = daemon.clear(direction).await;
     let peer = peer.map_or_else(Peer::default, |Extension(peer)| peer);
     let applied = audit::change(peer, direction, None, outcome)?;
-    Ok(Json(AppliedState::of(direction, applied, None)))
+    Ok(Json(daemon.state(direction, applied).await))
 }

@@ -3,10 +3,16 @@
 //! Handlers parse, submit a command or query, and serialise. The desired state of a direction is a
 //! command to the world; the world's effects reach the kernel through a driver, whose observations
 //! are commands again. A change is answered with the state read back after it.
+//!
+//! A lease is a change that ends by itself. Leases lie over the state that is set without them; the
+//! world is told what results.
 
 mod audit;
 mod baseline;
 mod impairments;
+mod lease_service;
+mod lease_store;
+mod leases;
 mod peer;
 pub mod player;
 mod router;

@@ -9,7 +9,7 @@ use axum::routing::get;
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use super::wire::DirectionName;
-use super::{Daemon, Peer, baseline, impairments, stats, system};
+use super::{Daemon, Peer, baseline, impairments, leases, stats, system};
 use crate::http::document::About;
 use crate::http::endpoints::{Endpoints, unrestricted};
 use crate::http::{ApiDocument, Json, layers, problem};
@@ -35,6 +35,10 @@ fn endpoints() -> Endpoints<Daemon> {
             impairments::fetch_impairment,
             impairments::replace_impairment,
             impairments::clear_impairment,
+            leases::list_leases,
+            leases::begin_lease,
+            leases::renew_lease,
+            leases::cancel_lease,
             stats::sample,
             baseline::fetch_baseline,
         ))

@@ -15,6 +15,7 @@ use groundwave_systems::impair::{
 };
 use tokio::sync::{Mutex, MutexGuard};
 
+use super::lease_store::LeaseStore;
 use crate::http::Problem;
 
 /// Timeout of a change. A change takes well under a millisecond; what is
@@ -81,6 +82,8 @@ pub struct Daemon {
     /// One command at a time for each direction, so that each caller is answered with the state
     /// read back after its own command.
     turns: Arc<[Mutex<()>; 2]>,
+    /// Leases, and their file.
+    pub(super) leases: Arc<Mutex<LeaseStore>>,
 }
 
 /// Outcome of a change.
@@ -107,6 +110,7 @@ impl Daemon {
             ports: Arc::new(ports),
             baseline,
             turns: Arc::default(),
+            leases: Arc::default(),
         }
     }
 
@@ -182,6 +186,13 @@ impl Daemon {
     /// When they cannot be read.
     pub async fn stats(&self, direction: Direction) -> Result<LinkStats, Problem> {
         (self.driver.stats)(direction).await.map_err(failed)
+    }
+
+    /// Impairment of a direction that was requested last and not refused; `None` without one.
+    pub(super) fn granted(&self, direction: Direction) -> Option<Impairment> {
+        let view = self.world.view();
+        let port = view.impairments.port(direction);
+        port.desired.clone().filter(|_| port.failure.is_none())
     }
 
     async fn turn(&self, direction: Direction) -> MutexGuard<'_, ()> {

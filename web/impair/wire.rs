@@ -2,8 +2,12 @@
 //!
 //! Impairment and counters are those of the model.
 
+use std::collections::BTreeMap;
+
+use groundwave_io::impair::leases::{Lease, LeasedFields, Leases};
 use groundwave_systems::impair::{
-    Applied, Capabilities, Direction, DivergenceItem, Impairment, LinkStats, Missing, Warning,
+    Applied, Capabilities, Direction, DivergenceItem, Impairment, ImpairmentField, LinkStats,
+    Missing, Warning,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,6 +51,12 @@ pub struct AppliedState {
     /// Side effects in the kernel; absent without any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
+    /// Numbers of the leases that set something in the direction; absent without any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leases: Vec<u64>,
+    /// State beneath the leases, which is in force when they have ended; absent without leases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<Impairment>,
 }
 
 impl AppliedState {
@@ -61,6 +71,171 @@ impl AppliedState {
             captured_at_wall: applied.captured_at_wall_ns,
             divergence: applied.divergence,
             warnings: applied.warnings,
+            leases: Vec::new(),
+            base: None,
+        }
+    }
+
+    /// This response with the leases of its direction.
+    #[must_use]
+    pub fn with_leases(mut self, leases: &Leases) -> Self {
+        self.leases = leases.of(self.direction).map(|lease| lease.id).collect();
+        if !self.leases.is_empty() {
+            let base = leases.base(self.direction).flatten();
+            self.base = Some(base.cloned().unwrap_or_default());
+        }
+        self
+    }
+}
+
+/// Fields of a direction that a lease sets.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LeaseChange {
+    /// Values of the fields; absent ones are not impaired.
+    pub impairment: Impairment,
+    /// The fields; default all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fields: Option<Vec<ImpairmentField>>,
+}
+
+/// What a lease sets, by direction.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LeaseChanges {
+    /// In `port1`; absent leaves it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port1: Option<LeaseChange>,
+    /// In `port2`; absent leaves it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port2: Option<LeaseChange>,
+}
+
+/// Shortest duration of a lease, ns.
+pub const DURATION_NS_MIN: u64 = 1_000_000;
+/// Longest duration of a lease, ns: a year.
+pub const DURATION_NS_MAX: u64 = 366 * 86_400 * 1_000_000_000;
+
+/// New lease.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewLease {
+    /// Time until its end, ns, 1 ms to a year.
+    #[serde(rename = "duration")]
+    #[schemars(range(min = DURATION_NS_MIN, max = DURATION_NS_MAX))]
+    pub duration_ns: u64,
+    /// Name of the holder, 1 to 64 characters; absent, the holder is the process that asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 64))]
+    pub owner: Option<String>,
+    /// What it sets.
+    pub changes: LeaseChanges,
+}
+
+/// Renewal of a lease.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RenewedLease {
+    /// Time from now until its end, ns, 1 ms to a year.
+    #[serde(rename = "duration")]
+    #[schemars(range(min = DURATION_NS_MIN, max = DURATION_NS_MAX))]
+    pub duration_ns: u64,
+    /// What it sets from now on in the directions that are named; the others stay.
+    #[serde(default)]
+    pub changes: LeaseChanges,
+}
+
+/// Holder of a lease.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LeaseOwner {
+    /// Name that it gave; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// User id of the process; absent if the kernel does not name it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uid: Option<u32>,
+    /// Process id; absent if the kernel does not name it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid: Option<i32>,
+}
+
+/// A lease: a change that ends by itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LeaseRecord {
+    /// Number, from 1.
+    pub id: u64,
+    /// Holder.
+    pub owner: LeaseOwner,
+    /// Wall clock of its begin, ns since the Unix epoch.
+    pub starts_at_wall: u64,
+    /// Wall clock of its end, ns since the Unix epoch.
+    pub ends_at_wall: u64,
+    /// Time until its end, ns.
+    pub remaining: u64,
+    /// What it sets.
+    pub changes: LeaseChanges,
+}
+
+impl LeaseChanges {
+    /// Changes by direction.
+    #[must_use]
+    pub fn by_direction(self) -> BTreeMap<Direction, LeasedFields> {
+        let both = [
+            (Direction::Port1, self.port1),
+            (Direction::Port2, self.port2),
+        ];
+        let both = both.into_iter().filter_map(|(direction, change)| {
+            let LeaseChange { impairment, fields } = change?;
+            let fields = fields.unwrap_or(ImpairmentField::ALL.to_vec());
+            Some((direction, LeasedFields { impairment, fields }))
+        });
+        both.collect()
+    }
+
+    /// Sets the change of a direction.
+    pub fn set(&mut self, direction: Direction, change: LeaseChange) {
+        match direction {
+            Direction::Port1 => self.port1 = Some(change),
+            Direction::Port2 => self.port2 = Some(change),
+        }
+    }
+
+    /// The change of a direction.
+    #[must_use]
+    pub fn get(&self, direction: Direction) -> Option<&LeaseChange> {
+        match direction {
+            Direction::Port1 => self.port1.as_ref(),
+            Direction::Port2 => self.port2.as_ref(),
+        }
+    }
+}
+
+impl LeaseRecord {
+    /// Record of a lease at a wall-clock time, ns since the Unix epoch.
+    #[must_use]
+    pub fn of(lease: &Lease, wall_ns: u64) -> Self {
+        let mut changes = LeaseChanges::default();
+        for (direction, change) in &lease.changes {
+            changes.set(
+                *direction,
+                LeaseChange {
+                    impairment: change.impairment.clone(),
+                    fields: Some(change.fields.clone()),
+                },
+            );
+        }
+        let owner = lease.owner.clone();
+        Self {
+            id: lease.id,
+            owner: LeaseOwner {
+                name: owner.name,
+                uid: owner.uid,
+                pid: owner.pid,
+            },
+            starts_at_wall: lease.starts_wall_ns,
+            ends_at_wall: lease.ends_wall_ns,
+            remaining: lease.ends_wall_ns.saturating_sub(wall_ns),
+            changes,
         }
     }
 }

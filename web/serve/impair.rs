@@ -11,6 +11,7 @@ use groundwave_io::host::interface::bus_address;
 use groundwave_io::host::privilege::keep_net_admin;
 use groundwave_io::host::socket::Socket;
 use groundwave_io::impair::config::Config;
+use groundwave_io::impair::leases;
 use groundwave_io::journal::FileJournal;
 use groundwave_io::kernel::{Driver, LinuxTc, Options, Shaper};
 use groundwave_io::wall::{MachineClock, wall_ns};
@@ -72,6 +73,14 @@ impl ImpairDaemon {
         };
         announce(&socket, &ports);
         let daemon = Daemon::new(handle, access.into(), ports, baseline(&config.baseline));
+        let file = leases::file_beside(&config.socket);
+        let daemon = runtime.block_on(daemon.with_leases(file.clone()));
+        let daemon = daemon.map_err(|err| {
+            let file = file.display();
+            Failure::Input(format!(
+                "read the leases {file}: {err}; without that file nothing of them is known"
+            ))
+        })?;
         Ok(Self {
             runtime,
             socket,
@@ -108,6 +117,7 @@ impl ImpairDaemon {
             });
             tokio::spawn(driver);
             super::stop_on(shutdown_signal()?, stop.clone());
+            daemon.resume_leases().await;
             let served = serve_to::<_, Peer>(listener, router(daemon), stop).await;
             served_all.cancel();
             let ended = world.await.map_err(Failure::machine)?;

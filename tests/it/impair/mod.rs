@@ -3,6 +3,7 @@
 mod client;
 mod fuzz;
 mod interface;
+mod leases;
 mod process;
 mod race;
 mod schema;
@@ -62,6 +63,11 @@ impl Bench {
 
     /// Over this kernel.
     pub fn over(kernel: Fake, extensions: Extensions) -> Self {
+        Self::resumed(kernel, extensions, None)
+    }
+
+    /// Over this kernel, with the leases of a file.
+    pub fn resumed(kernel: Fake, extensions: Extensions, leases: Option<&Path>) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
@@ -90,7 +96,13 @@ impl Bench {
             capabilities: access.capabilities().clone(),
         };
         let baseline = baseline(&folder.path().join("baseline.json"));
-        let daemon = Daemon::new(handle, access.into(), ports, baseline);
+        let mut daemon = Daemon::new(handle, access.into(), ports, baseline);
+        if let Some(file) = leases {
+            daemon = runtime
+                .block_on(daemon.with_leases(file.to_owned()))
+                .unwrap();
+            runtime.block_on(daemon.resume_leases());
+        }
         Self {
             runtime,
             router: router(daemon),

@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use axum::http::Method;
+use axum::http::{Method, StatusCode};
 use groundwave::http::Problem;
 use groundwave::http::client::Client as Http;
-use groundwave::impair::wire::{AppliedState, LinkSample, SystemRecord};
+use groundwave::impair::wire::{
+    AppliedState, LeaseRecord, LinkSample, NewLease, RenewedLease, SystemRecord,
+};
 use groundwave_systems::impair::{Direction, Impairment, LinkStats};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -48,13 +50,53 @@ impl Client {
         self.ask(Method::GET, &path(direction), None).await
     }
 
+    /// Replaces the state of a direction, beneath its leases.
     pub async fn replace(
         &mut self,
         direction: Direction,
         impairment: &Impairment,
     ) -> Result<AppliedState, Failure> {
         let body = serde_json::to_value(impairment).map_err(Failure::machine)?;
-        self.ask(Method::PUT, &path(direction), Some(&body)).await
+        let path = path(direction) + "?beneath=true";
+        self.ask(Method::PUT, &path, Some(&body)).await
+    }
+
+    pub async fn leases(&mut self) -> Result<Vec<LeaseRecord>, Failure> {
+        self.ask(Method::GET, "/v1/leases", None).await
+    }
+
+    pub async fn begin_lease(&mut self, new: &NewLease) -> Result<LeaseRecord, Failure> {
+        let body = serde_json::to_value(new).map_err(Failure::machine)?;
+        self.ask(Method::POST, "/v1/leases", Some(&body)).await
+    }
+
+    /// Renews a lease; `None` if it has ended.
+    pub async fn renew_lease(
+        &mut self,
+        id: u64,
+        renewed: &RenewedLease,
+    ) -> Result<Option<LeaseRecord>, Failure> {
+        let body = serde_json::to_value(renewed).map_err(Failure::machine)?;
+        self.ask_lease(Method::PUT, id, Some(&body)).await
+    }
+
+    /// Ends a lease; `None` if it has ended already.
+    pub async fn cancel_lease(&mut self, id: u64) -> Result<Option<LeaseRecord>, Failure> {
+        self.ask_lease(Method::DELETE, id, None).await
+    }
+
+    async fn ask_lease(
+        &mut self,
+        method: Method,
+        id: u64,
+        body: Option<&Value>,
+    ) -> Result<Option<LeaseRecord>, Failure> {
+        let path = format!("/v1/leases/{id}");
+        let (status, bytes) = self.send(method, &path, body).await?;
+        match status.as_u16() {
+            404 => Ok(None),
+            _ => read(&path, status, &bytes).map(Some),
+        }
     }
 
     pub async fn clear(&mut self, direction: Direction) -> Result<AppliedState, Failure> {
@@ -67,26 +109,40 @@ impl Client {
         Ok(stats)
     }
 
+    async fn send(
+        &mut self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<(StatusCode, Vec<u8>), Failure> {
+        let response = self.http.ask(method, path, body).await;
+        response.map_err(Failure::machine)
+    }
+
     async fn ask<T: DeserializeOwned>(
         &mut self,
         method: Method,
         path: &str,
         body: Option<&Value>,
     ) -> Result<T, Failure> {
-        let response = self.http.ask(method, path, body).await;
-        let (status, bytes) = response.map_err(Failure::machine)?;
-        if status.is_success() {
-            return serde_json::from_slice(&bytes).map_err(|err| {
-                Failure::Machine(format!("{path}: invalid response of the daemon: {err}"))
-            });
-        }
-        let problem = serde_json::from_slice::<Problem>(&bytes);
-        let detail = problem.map_or_else(|_| status.to_string(), |problem| problem.detail);
-        // Invalid or unsupported requests; anything else is a failure of the machine.
-        match status.as_u16() {
-            400 | 404 | 413 | 415 | 422 => Err(Failure::Input(detail)),
-            _ => Err(Failure::Machine(detail)),
-        }
+        let (status, bytes) = self.send(method, path, body).await?;
+        read(path, status, &bytes)
+    }
+}
+
+/// The document of a response, or its problem as a failure.
+fn read<T: DeserializeOwned>(path: &str, status: StatusCode, bytes: &[u8]) -> Result<T, Failure> {
+    if status.is_success() {
+        return serde_json::from_slice(bytes).map_err(|err| {
+            Failure::Machine(format!("{path}: invalid response of the daemon: {err}"))
+        });
+    }
+    let problem = serde_json::from_slice::<Problem>(bytes);
+    let detail = problem.map_or_else(|_| status.to_string(), |problem| problem.detail);
+    // Invalid or unsupported requests; anything else is a failure of the machine.
+    match status.as_u16() {
+        400 | 404 | 409 | 413 | 415 | 422 => Err(Failure::Input(detail)),
+        _ => Err(Failure::Machine(detail)),
     }
 }
 

@@ -1,8 +1,10 @@
 //! `groundwave impair`: client of the impairment daemon, over its HTTP API only.
 
 mod client;
+mod leases;
 mod options;
 mod play;
+mod play_lease;
 mod presets;
 mod set;
 mod show;
@@ -43,6 +45,8 @@ Examples:
   groundwave impair show
   groundwave impair watch port1
   groundwave impair play examples/timeline.toml --loop --speed 10x
+  groundwave impair set port1 --keep --loss 100% --for 60s
+  groundwave impair leases
   groundwave impair clear
 
 Quantities in the notation of tc: 250us 50ms 1.5s; 64kbit 10mbit 1gbit (mbps are 10^6 bytes
@@ -57,6 +61,7 @@ enum Command {
     Watch(stats::Watch),
     System(show::System),
     Play(play::Play),
+    Leases(leases::Leases),
     Presets(presets::Presets),
 }
 
@@ -97,6 +102,7 @@ impl Impair {
                 Command::Stats(args) => args.run(&mut client, output).await,
                 Command::Watch(args) => args.run(&mut client, output).await,
                 Command::System(args) => args.run(&mut client, output).await,
+                Command::Leases(args) => args.run(&mut client, output).await,
                 Command::Play(args) => args.run(client, output).await,
                 Command::Presets(_) => unreachable!("handled above, without a daemon"),
             }

@@ -11,12 +11,13 @@ use groundwave_io::impair::quantity::{self, print_duration};
 use groundwave_io::impair::timeline::{Timeline, TimelineOptions};
 use groundwave_io::impair::timeline_file::load;
 use groundwave_io::impair::trace_rates::OUTAGE;
-use groundwave_systems::impair::{Direction, Impairment};
+use groundwave_systems::impair::Impairment;
 use serde_json::json;
 
 use super::Side;
 use super::client::Client;
 use super::options::ImpairmentArgs;
+use super::play_lease::PlayLease;
 use crate::cli::output::{self, Output};
 use groundwave::serve::Failure;
 
@@ -84,8 +85,9 @@ As CSV, with the same keys as columns:
 
 A trace gives the rate; options such as --delay and --loss give the rest. The kernel fills the bucket
 of a shaper at each change, so each step has the rate of the trace less the bucket; where a trace has
-no opportunities, a frame a second passes (outage). At the end and on Ctrl-C the previous state is
-restored, unless --leave.";
+no opportunities, a frame a second passes (outage). It plays under a lease, over the state that is set
+without one: at the end, on Ctrl-C, and seconds after the player is killed, that state is in force
+again, unless --leave.";
 
 impl Play {
     /// True without a daemon: --dry-run.
@@ -168,44 +170,25 @@ impl Play {
         ))
     }
 
-    /// Plays until the end or until stopped.
-    pub async fn run(self, mut client: Client, output: Output) -> Result<(), Failure> {
+    /// Plays until the end or until stopped, under a lease: a player that is killed leaves nothing behind.
+    pub async fn run(self, client: Client, output: Output) -> Result<(), Failure> {
         let (line, playback) = self.read()?;
-        let mut before = Vec::new();
-        for direction in line.directions() {
-            before.push((direction, client.fetch(direction).await?.impairment));
-        }
         let stopped = shutdown_signal()?;
-        let spare = client.reconnect().await?;
+        let (mut renewing, mut ending) = (client.reconnect().await?, client.reconnect().await?);
+        let lease = PlayLease::new(client);
         let playing = play(&line, playback, async |due: Due<'_>| {
-            client.replace(due.direction, due.impairment).await?;
+            lease.set(due.direction, due.impairment).await?;
             show(due, output)
         });
         let outcome = tokio::select! {
             outcome = playing => outcome.map(Some),
+            () = lease.keep(&mut renewing) => unreachable!("it is renewed without an end"),
             () = stopped => Ok(None),
         };
-        if !self.leave {
-            // On a separate connection: a request may be in progress on the other.
-            restore(spare, before).await?;
-        }
+        // On a separate connection: a request may be in progress on the others.
+        lease.end(&mut ending, self.leave).await?;
         finish(outcome?, self.leave, output)
     }
-}
-
-/// Restores the states of directions.
-pub async fn restore(
-    mut client: Client,
-    before: Vec<(Direction, Impairment)>,
-) -> Result<(), Failure> {
-    for (direction, impairment) in before {
-        if impairment.is_empty() {
-            client.clear(direction).await?;
-        } else {
-            client.replace(direction, &impairment).await?;
-        }
-    }
-    Ok(())
 }
 
 fn show(due: Due<'_>, output: Output) -> Result<(), Failure> {

@@ -1,10 +1,7 @@
 //! `impair set` and `impair clear`: changes of the state of ports.
 
-use std::time::Duration;
-
 use clap::Args;
-use groundwave::http::serve::shutdown_signal;
-use groundwave::impair::wire::SystemRecord;
+use groundwave::impair::wire::{LeaseChange, LeaseChanges, NewLease, SystemRecord};
 use groundwave_io::impair::impairment_spec::ImpairmentSpec;
 use groundwave_io::impair::quantity;
 use groundwave_io::impair::timeline::resolve;
@@ -14,8 +11,8 @@ use serde::Serialize;
 
 use super::Side;
 use super::client::Client;
+use super::leases::lease;
 use super::options::ImpairmentArgs;
-use super::play::restore;
 use super::show::show;
 use crate::cli::output::Output;
 use groundwave::serve::Failure;
@@ -36,9 +33,18 @@ pub struct Set {
     #[arg(long, conflicts_with = "preset")]
     keep: bool,
 
-    /// Restore the previous state after this time, and on Ctrl-C: 60s
+    /// Lease: return to the state beneath after this time, and on Ctrl-C: 60s. The daemon ends it,
+    /// whatever becomes of this program
     #[arg(long = "for", value_name = "TIME")]
     lasts: Option<String>,
+
+    /// Do not wait for the end of the lease
+    #[arg(long, requires = "lasts")]
+    detach: bool,
+
+    /// Name of the holder of the lease, shown by `impair leases`
+    #[arg(long, value_name = "NAME", requires = "lasts")]
+    owner: Option<String>,
 
     /// Print the equivalent commands of tc, for interfaces without impairments, and change nothing
     #[arg(long, conflicts_with = "lasts")]
@@ -58,7 +64,9 @@ Examples:
   groundwave impair set port1 --delay 50ms --print-tc
 
 The state is replaced as a whole: `set port1 --loss 1%` alone removes a delay. With --keep, options
-change the state in force.";
+change the state in force. With --for, and --keep or not, what is set lies over the state that is set
+without --for, which it returns to; of leases that overlap the one that began last is in force. Without
+--for, the state beneath the leases is set: their fields change when they end.";
 
 /// Remove all impairments of a direction
 #[derive(Args)]
@@ -89,7 +97,13 @@ impl Set {
         let mut requested = Vec::new();
         for direction in self.direction.directions() {
             let over = if self.keep {
-                ImpairmentSpec::of(&client.fetch(direction).await?.impairment).with(&words)
+                let state = client.fetch(direction).await?;
+                // Without a lease, what leases set is not kept.
+                let kept = match (&state.base, &lasts) {
+                    (Some(base), None) => base,
+                    _ => &state.impairment,
+                };
+                ImpairmentSpec::of(kept).with(&words)
             } else {
                 words.clone()
             };
@@ -103,26 +117,27 @@ impl Set {
         if self.print_tc {
             return print_tc(&client.system().await?, &requested, output);
         }
-        let mut before = Vec::new();
-        for (direction, _) in requested.iter().filter(|_| lasts.is_some()) {
-            before.push((*direction, client.fetch(*direction).await?.impairment));
+        if let Some(duration_ns) = lasts {
+            let fields = self.keep.then(|| words.fields());
+            let mut changes = LeaseChanges::default();
+            for (direction, impairment) in requested {
+                let fields = fields.clone();
+                changes.set(direction, LeaseChange { impairment, fields });
+            }
+            let owner = self.owner;
+            let new = NewLease {
+                duration_ns,
+                owner,
+                changes,
+            };
+            return lease(client, &new, self.detach, output).await;
         }
-        let stopped = shutdown_signal()?;
         // All are parsed before the first is applied.
         let mut states = Vec::new();
         for (direction, impairment) in requested {
             states.push(client.replace(direction, &impairment).await?);
         }
-        show(&states, output)?;
-        let Some(lasts_ns) = lasts else {
-            return Ok(());
-        };
-        tokio::select! {
-            () = tokio::time::sleep(Duration::from_nanos(lasts_ns)) => {}
-            () = stopped => {}
-        }
-        // The daemon may have closed the first connection since.
-        restore(client.reconnect().await?, before).await
+        show(&states, output)
     }
 }
 

@@ -1,0 +1,104 @@
+//! Tests of leases.
+
+use super::*;
+use crate::impair::impairment_spec::ImpairmentSpec;
+
+const PORT: Direction = Direction::Port1;
+
+fn spec(delay: &str, loss: &str) -> Impairment {
+    let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let spec = ImpairmentSpec {
+        delay: some(delay),
+        loss: some(loss),
+        ..ImpairmentSpec::default()
+    };
+    spec.impairment().unwrap()
+}
+
+fn begin(leases: &mut Leases, ends_ns: u64, delay: &str, loss: &str) -> u64 {
+    let impairment = spec(delay, loss);
+    let fields = ImpairmentField::ALL.into_iter();
+    let fields = fields.filter(|field| field.is_in(&impairment)).collect();
+    let change = LeasedFields { impairment, fields };
+    let changes = BTreeMap::from([(PORT, change)]);
+    leases.begin(Owner::default(), (0, ends_ns), changes)
+}
+
+#[test]
+fn leases_end_in_any_order_and_give_back_their_own_fields() {
+    for order in [
+        [0, 1, 2],
+        [2, 1, 0],
+        [1, 0, 2],
+        [1, 2, 0],
+        [0, 2, 1],
+        [2, 0, 1],
+    ] {
+        let mut leases = Leases::default();
+        leases.set_base(PORT, Some(spec("10ms", "1%")));
+        let ids = [
+            begin(&mut leases, 5, "", "100%"),
+            begin(&mut leases, 6, "20ms", "50%"),
+            begin(&mut leases, 7, "30ms", ""),
+        ];
+        assert_eq!(leases.compose(PORT), Some(spec("30ms", "50%")));
+        for (ended, place) in order.into_iter().enumerate() {
+            leases.end(ids[place]).unwrap();
+            let left = &order[ended + 1..];
+            let top = |values: [&'static str; 3], base: &'static str| {
+                let on = (0..3).filter(|at| left.contains(at) && !values[*at].is_empty());
+                on.last().map_or(base, |at| values[at])
+            };
+            let expected = spec(
+                top(["", "20ms", "30ms"], "10ms"),
+                top(["100%", "50%", ""], "1%"),
+            );
+            assert_eq!(leases.compose(PORT), Some(expected), "{order:?} {ended}");
+        }
+        leases.forget_base(PORT);
+        assert_eq!(leases.directions(), []);
+    }
+}
+
+#[test]
+fn a_change_beneath_a_lease_that_was_read_from_above_leaves_the_leased_field() {
+    let mut leases = Leases::default();
+    leases.set_base(PORT, Some(spec("10ms", "1%")));
+    let id = begin(&mut leases, 5, "", "100%");
+    let in_force = leases.compose(PORT).unwrap();
+    // Read, its delay changed, and written.
+    let base = leases.without_leased(PORT, &spec("70ms", "100%"), &[&in_force]);
+    assert_eq!(base, spec("70ms", "1%"));
+    let base = leases.without_leased(PORT, &spec("70ms", "2%"), &[&in_force]);
+    assert_eq!(base, spec("70ms", "2%"));
+    leases.set_base(PORT, Some(base));
+    assert_eq!(leases.compose(PORT), Some(spec("70ms", "100%")));
+    leases.end(id);
+    assert_eq!(leases.compose(PORT), Some(spec("70ms", "2%")));
+}
+
+#[test]
+fn a_direction_that_was_left_alone_is_left_alone_again() {
+    let mut leases = Leases::default();
+    leases.set_base(PORT, None);
+    let id = begin(&mut leases, 5, "", "100%");
+    assert_eq!(leases.compose(PORT), Some(spec("", "100%")));
+    assert_eq!((leases.due(4), leases.due(5)), (vec![], vec![id]));
+    leases.end(id);
+    assert_eq!(leases.compose(PORT), None);
+}
+
+#[test]
+fn leases_are_read_back_and_a_damaged_file_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file_beside(&folder.path().join("impair.sock"));
+    assert_eq!(load(&path).unwrap(), Leases::default());
+    let mut leases = Leases::default();
+    leases.set_base(PORT, None);
+    leases.set_base(Direction::Port2, Some(spec("10ms", "")));
+    begin(&mut leases, 5, "20ms", "");
+    store(&path, &leases).unwrap();
+    assert_eq!(load(&path).unwrap(), leases);
+    std::fs::write(&path, b"{").unwrap();
+    assert!(load(&path).is_err());
+}

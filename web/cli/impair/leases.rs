@@ -1,0 +1,213 @@
+//! `impair leases`, and the wait of `impair set --for` for the end of its lease.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use groundwave::http::serve::shutdown_signal;
+use groundwave::impair::wire::{LeaseOwner, LeaseRecord, NewLease};
+use groundwave::text::{Align, Table};
+use groundwave_io::impair::impairment_spec::ImpairmentSpec;
+use groundwave_io::impair::quantity::print_duration;
+use groundwave_systems::impair::{Direction, Impairment};
+
+use super::client::Client;
+use super::show::show;
+use crate::cli::output::{self, Output};
+use groundwave::serve::Failure;
+
+/// List the leases: changes that end by themselves
+#[derive(Args)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
+pub struct Leases {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// End a lease now
+    #[command(after_help = "Examples:\n  groundwave impair leases cancel 3")]
+    Cancel {
+        /// Number of the lease
+        #[arg(value_name = "ID")]
+        id: u64,
+    },
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  groundwave impair leases
+  groundwave impair leases --json | jq .[].ends_at_wall
+  groundwave impair leases cancel 3
+
+`impair set --for` begins a lease, `impair play` holds one while it plays. The daemon ends them at their
+times, also when the program that asked was killed, and when the daemon was restarted meanwhile.";
+
+/// Time within which the daemon has ended a lease that is over.
+const END_WAIT: Duration = Duration::from_secs(10);
+/// Time between two looks for the end of a lease.
+const LOOK: Duration = Duration::from_secs(1);
+/// Time between two looks for the end of a lease that is over.
+const SHORT_LOOK: Duration = Duration::from_millis(50);
+
+impl Leases {
+    pub async fn run(self, client: &mut Client, output: Output) -> Result<(), Failure> {
+        let Some(Command::Cancel { id }) = self.command else {
+            let leases = client.leases().await?;
+            return match output.json {
+                true => output.json(&leases),
+                false => output.text(&text(&leases)),
+            };
+        };
+        match client.cancel_lease(id).await? {
+            Some(lease) if output.json => output.json(&lease),
+            Some(_) => output.text(&format!("lease {id} ended\n")),
+            None => {
+                let found = client.leases().await?;
+                let known: Vec<_> = found.iter().map(|lease| lease.id.to_string()).collect();
+                let known = match known.is_empty() {
+                    true => "none".to_owned(),
+                    false => known.join(", "),
+                };
+                let what = format!("invalid lease: found {id}, allowed {known}");
+                Err(Failure::Input(what))
+            }
+        }
+    }
+}
+
+fn holder(owner: &LeaseOwner) -> String {
+    match (&owner.name, owner.uid, owner.pid) {
+        (Some(name), ..) => name.clone(),
+        (None, Some(uid), Some(pid)) => format!("uid {uid}, pid {pid}"),
+        (None, Some(uid), None) => format!("uid {uid}"),
+        (None, None, _) => "unknown".to_owned(),
+    }
+}
+
+/// What a lease sets in a direction; fields that it removes are `none`.
+fn set_fields(lease: &LeaseRecord, direction: Direction) -> Option<String> {
+    let change = lease.changes.get(direction)?;
+    let spec = ImpairmentSpec::of(&change.impairment).entries();
+    let mut texts = Vec::new();
+    for field in change.fields.iter().flatten() {
+        let mut alone = Impairment::default();
+        field.copy(&change.impairment, &mut alone);
+        let of_it = ImpairmentSpec::of(&alone).entries();
+        match of_it.is_empty() {
+            true if change
+                .fields
+                .as_ref()
+                .is_some_and(|fields| fields.len() < 7) =>
+            {
+                texts.push(format!("{} none", field.name()));
+            }
+            _ => texts.extend(
+                of_it
+                    .iter()
+                    .map(|(key, text)| format!("{} {text}", key.replace('_', " "))),
+            ),
+        }
+    }
+    if spec.is_empty() && texts.is_empty() {
+        texts.push("no impairment".to_owned());
+    }
+    Some(texts.join(", "))
+}
+
+fn text(leases: &[LeaseRecord]) -> String {
+    if leases.is_empty() {
+        return "no lease\n".to_owned();
+    }
+    let mut table = Table::new(&[
+        ("lease", Align::Right),
+        ("ends in", Align::Right),
+        ("direction", Align::Left),
+        ("sets", Align::Left),
+        ("holder", Align::Left),
+    ]);
+    for lease in leases {
+        for direction in Direction::ALL {
+            if let Some(sets) = set_fields(lease, direction) {
+                // Tenths are enough to read.
+                let left_ns = lease.remaining / 100_000_000 * 100_000_000;
+                table.row([
+                    lease.id.to_string(),
+                    print_duration(left_ns),
+                    direction.to_string(),
+                    sets,
+                    holder(&lease.owner),
+                ]);
+            }
+        }
+    }
+    output::table(&table, None)
+}
+
+/// Begins a lease, shows what is in force, and waits for its end unless `detach`. Ctrl-C ends it.
+pub async fn lease(
+    client: &mut Client,
+    new: &NewLease,
+    detach: bool,
+    output: Output,
+) -> Result<(), Failure> {
+    let stopped = shutdown_signal()?;
+    let lease = client.begin_lease(new).await?;
+    let mut states = Vec::new();
+    for direction in Direction::ALL {
+        if lease.changes.get(direction).is_some() {
+            states.push(client.fetch(direction).await?);
+        }
+    }
+    show(&states, output)?;
+    if !output.json {
+        let mut note = String::new();
+        let id = lease.id;
+        let ends = print_duration(new.duration_ns);
+        let _ = writeln!(
+            note,
+            "lease {id} ends in {ends}; `impair leases cancel {id}` ends it now"
+        );
+        output.text(&note)?;
+    }
+    if detach {
+        return Ok(());
+    }
+    tokio::select! {
+        () = wait(client, &lease, new.duration_ns) => Ok(()),
+        () = stopped => {
+            // On a separate connection: a request may be in progress on the other.
+            let mut client = client.reconnect().await?;
+            client.cancel_lease(lease.id).await.map(drop)
+        }
+    }
+}
+
+/// Waits until a lease has ended. A daemon that is away ends it when it is back.
+async fn wait(client: &Client, lease: &LeaseRecord, duration_ns: u64) {
+    let begun = tokio::time::Instant::now();
+    let ends = begun + Duration::from_nanos(duration_ns);
+    loop {
+        let left = ends.saturating_duration_since(tokio::time::Instant::now());
+        let pause = if left.is_zero() {
+            SHORT_LOOK
+        } else {
+            left.min(LOOK)
+        };
+        tokio::time::sleep(pause).await;
+        let is_late = tokio::time::Instant::now() >= ends + END_WAIT;
+        let Ok(mut client) = client.reconnect().await else {
+            if is_late {
+                return;
+            }
+            continue;
+        };
+        let Ok(leases) = client.leases().await else {
+            continue;
+        };
+        if is_late || !leases.iter().any(|other| other.id == lease.id) {
+            return;
+        }
+    }
+}

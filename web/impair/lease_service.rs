@@ -1,0 +1,331 @@
+//! Leases of the daemon: what lies over the state that is set without them, and their ends.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use groundwave_io::impair::leases::{self, LEASES_MAX, Lease, LeasedFields, Leases, Owner};
+use groundwave_io::wall::wall_ns;
+use groundwave_systems::impair::{Applied, Direction, Impairment};
+
+use super::lease_store::LeaseStore;
+use super::state::{Daemon, Outcome};
+use super::wire::{AppliedState, DURATION_NS_MAX, DURATION_NS_MIN};
+use crate::http::Problem;
+
+/// Allowed durations of a lease, ns: 1 ms to a year.
+const DURATION_NS: RangeInclusive<u64> = DURATION_NS_MIN..=DURATION_NS_MAX;
+/// Longest wait before the wall clock is read again: it may be set meanwhile.
+const LOOK: Duration = Duration::from_secs(1);
+/// Wait after a state could not be restored.
+const RETRY: Duration = Duration::from_secs(1);
+/// Longest name of an owner, characters.
+const NAME_CHARS_MAX: usize = 64;
+
+fn check_duration(duration_ns: u64) -> Result<(), Problem> {
+    if DURATION_NS.contains(&duration_ns) {
+        return Ok(());
+    }
+    Err(Problem::bad_request(format!(
+        "invalid duration: found {duration_ns}, allowed {} to {} ns",
+        DURATION_NS.start(),
+        DURATION_NS.end()
+    )))
+}
+
+fn check(changes: &BTreeMap<Direction, LeasedFields>) -> Result<(), Problem> {
+    for (direction, change) in changes {
+        let invalid = |what: String| Problem::bad_request(format!("changes.{direction}: {what}"));
+        let checked = change.impairment.validate();
+        checked.map_err(|refusal| invalid(refusal.to_string()))?;
+    }
+    Ok(())
+}
+
+fn gone(id: u64) -> Problem {
+    Problem::not_found("lease", id)
+}
+
+impl Daemon {
+    /// This daemon with the leases of one that ran before, which are kept in `file`.
+    ///
+    /// # Errors
+    /// When the file is damaged.
+    pub async fn with_leases(self, file: PathBuf) -> std::io::Result<Self> {
+        let table = leases::load(&file)?;
+        let mut store = self.leases.lock().await;
+        *store = LeaseStore::of(table, file);
+        drop(store);
+        Ok(self)
+    }
+
+    /// Puts in force what the leases of a daemon that ran before leave: those that are over end.
+    pub async fn resume_leases(&self) {
+        let mut store = self.leases.lock().await;
+        let now_ns = wall_ns();
+        for id in store.table.due(now_ns) {
+            store.table.end(id);
+            tracing::info!(target: "audit", lease = id, outcome = "ended while the daemon was down");
+        }
+        for direction in store.table.directions() {
+            if self.settle(&mut store, direction).await.is_err() {
+                self.settle_later(direction);
+            }
+        }
+        store.save_anyway();
+        for lease in store.table.all() {
+            self.watch(lease.id);
+        }
+    }
+
+    /// All leases.
+    pub async fn leases(&self) -> Leases {
+        self.leases.lock().await.table.clone()
+    }
+
+    /// Response of a reading, with the leases of the direction.
+    pub async fn state(&self, direction: Direction, applied: Applied) -> AppliedState {
+        let state = AppliedState::of(direction, applied, self.requested(direction));
+        state.with_leases(&self.leases.lock().await.table)
+    }
+
+    /// Replaces the state of a direction, beneath its leases; without `beneath`, leased fields that have
+    /// the value in force were read and stay what they were.
+    pub async fn replace(
+        &self,
+        direction: Direction,
+        wanted: Impairment,
+        beneath: bool,
+    ) -> Outcome {
+        let mut store = self.leases.lock().await;
+        if !store.table.is_leased(direction) {
+            // What was to be restored is replaced.
+            if store.table.base(direction).is_some() {
+                store.table.forget_base(direction);
+                store.save_anyway();
+            }
+            return self.shape(direction, Some(wanted)).await;
+        }
+        let requested = self.requested(direction).unwrap_or_default();
+        let read = self.read(direction).await.map(|applied| applied.impairment);
+        let in_force = [&requested, read.as_ref().unwrap_or(&requested)];
+        let base = match beneath {
+            true => wanted,
+            false => store.table.without_leased(direction, &wanted, &in_force),
+        };
+        let before = store.table.clone();
+        store.table.set_base(direction, Some(base));
+        let outcome = self.shape(direction, store.table.compose(direction)).await;
+        if outcome.after.is_err() {
+            store.table = before;
+        }
+        store.save_anyway();
+        outcome
+    }
+
+    /// Removes the impairment of a direction, and ends its leases.
+    pub async fn clear(&self, direction: Direction) -> Outcome {
+        let mut store = self.leases.lock().await;
+        let before = store.table.clone();
+        store.table.clear(direction);
+        let outcome = self.shape(direction, None).await;
+        if outcome.after.is_err() {
+            store.table = before;
+        } else if store.table != before {
+            store.save_anyway();
+        }
+        outcome
+    }
+
+    /// State in force in a direction without leases: what lies beneath the first one.
+    async fn base_of(&self, direction: Direction) -> Result<Option<Impairment>, Problem> {
+        if let Some(granted) = self.granted(direction) {
+            return Ok(Some(granted));
+        }
+        let found = self.read(direction).await?.impairment;
+        Ok(Some(found).filter(|found| !found.is_empty()))
+    }
+
+    /// Notes what is in force in directions without leases: it lies beneath the first one.
+    async fn note_bases(
+        &self,
+        store: &mut LeaseStore,
+        directions: &[Direction],
+    ) -> Result<(), Problem> {
+        let mut bases = Vec::new();
+        for direction in directions {
+            // A base that is to be restored is one already.
+            if store.table.base(*direction).is_none() {
+                bases.push((*direction, self.base_of(*direction).await?));
+            }
+        }
+        for (direction, base) in bases {
+            store.table.set_base(direction, base);
+        }
+        Ok(())
+    }
+
+    /// Begins a lease and puts it in force.
+    ///
+    /// # Errors
+    /// For invalid changes and durations, for too many leases, and those of the kernel; then nothing
+    /// changed.
+    pub async fn begin_lease(
+        &self,
+        owner: Owner,
+        duration_ns: u64,
+        changes: BTreeMap<Direction, LeasedFields>,
+    ) -> Result<Lease, Problem> {
+        check_duration(duration_ns)?;
+        check(&changes)?;
+        let name = owner.name.as_deref().unwrap_or("-");
+        if !(1..=NAME_CHARS_MAX).contains(&name.chars().count()) {
+            let what = format!("invalid owner: allowed 1 to {NAME_CHARS_MAX} characters");
+            return Err(Problem::bad_request(what));
+        }
+        let mut store = self.leases.lock().await;
+        if store.table.all().len() >= LEASES_MAX {
+            let what = format!("{LEASES_MAX} leases are in force, and no more are allowed");
+            return Err(Problem::new(StatusCode::CONFLICT, what));
+        }
+        let before = store.table.clone();
+        let directions: Vec<_> = changes.keys().copied().collect();
+        self.note_bases(&mut store, &directions).await?;
+        let now_ns = wall_ns();
+        let times = (now_ns, now_ns.saturating_add(duration_ns));
+        let id = store.table.begin(owner, times, changes);
+        self.put_in_force(&mut store, before, &directions).await?;
+        let lease = store.table.get(id).cloned().ok_or_else(|| gone(id))?;
+        let Owner { name, uid, pid } = &lease.owner;
+        tracing::info!(target: "audit", lease = id, name, uid, pid, duration_ns, outcome = "begun");
+        self.watch(id);
+        Ok(lease)
+    }
+
+    /// Renews a lease, with other changes of the directions named.
+    ///
+    /// # Errors
+    /// 404 after its end; as [`Self::begin_lease`], then it stays as it was.
+    pub async fn renew_lease(
+        &self,
+        id: u64,
+        duration_ns: u64,
+        changes: BTreeMap<Direction, LeasedFields>,
+    ) -> Result<Lease, Problem> {
+        check_duration(duration_ns)?;
+        check(&changes)?;
+        let mut store = self.leases.lock().await;
+        let before = store.table.clone();
+        let directions: Vec<_> = changes.keys().copied().collect();
+        self.note_bases(&mut store, &directions).await?;
+        let ends_ns = wall_ns().saturating_add(duration_ns);
+        if !store.table.renew(id, ends_ns, changes) {
+            store.table = before;
+            return Err(gone(id));
+        }
+        self.put_in_force(&mut store, before, &directions).await?;
+        store.table.get(id).cloned().ok_or_else(|| gone(id))
+    }
+
+    /// Writes the leases and puts them in force in some directions; after a failure all is as `before`.
+    async fn put_in_force(
+        &self,
+        store: &mut LeaseStore,
+        before: Leases,
+        directions: &[Direction],
+    ) -> Result<(), Problem> {
+        // On disk first: a lease in force that nobody knows of would never end.
+        if let Err(problem) = store.save() {
+            store.table = before;
+            return Err(problem);
+        }
+        for (count, direction) in directions.iter().enumerate() {
+            let composed = store.table.compose(*direction);
+            let Err(problem) = self.shape(*direction, composed).await.after else {
+                continue;
+            };
+            let leased = std::mem::replace(&mut store.table, before);
+            // The direction that was refused is as it was; those before it are put back.
+            for direction in &directions[..=count] {
+                let earlier = match store.table.base(*direction) {
+                    Some(_) => store.table.compose(*direction),
+                    None => leased.base(*direction).flatten().cloned(),
+                };
+                let _ = self.shape(*direction, earlier).await;
+            }
+            store.save_anyway();
+            return Err(problem);
+        }
+        Ok(())
+    }
+
+    /// Ends a lease: its fields return to what lies beneath.
+    ///
+    /// # Errors
+    /// 404 after its end. A state that cannot be restored is tried again until it can.
+    pub async fn end_lease(&self, id: u64, outcome: &str) -> Result<Lease, Problem> {
+        let mut store = self.leases.lock().await;
+        let lease = store.table.end(id).ok_or_else(|| gone(id))?;
+        let Owner { name, uid, pid } = &lease.owner;
+        tracing::info!(target: "audit", lease = id, name, uid, pid, outcome);
+        store.save_anyway();
+        for direction in lease.changes.keys() {
+            if self.settle(&mut store, *direction).await.is_err() {
+                self.settle_later(*direction);
+            }
+        }
+        Ok(lease)
+    }
+
+    /// Puts in force what the leases of a direction leave.
+    async fn settle(&self, store: &mut LeaseStore, direction: Direction) -> Result<(), ()> {
+        let left = store.table.compose(direction);
+        if let Err(problem) = self.shape(direction, left).await.after {
+            tracing::error!(%direction, problem = problem.detail, "the state beneath a lease is not restored yet");
+            return Err(());
+        }
+        store.table.forget_base(direction);
+        store.save_anyway();
+        Ok(())
+    }
+
+    /// Tries again until the state beneath is in force, or another one is.
+    fn settle_later(&self, direction: Direction) {
+        let daemon = self.clone();
+        tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(RETRY).await;
+                let mut store = daemon.leases.lock().await;
+                let is_over = store.table.base(direction).is_none();
+                if is_over || daemon.settle(&mut store, direction).await.is_ok() {
+                    return;
+                }
+            }
+        });
+    }
+
+    /// Ends a lease at its time, by the wall clock.
+    fn watch(&self, id: u64) {
+        let daemon = self.clone();
+        tokio::spawn(async move {
+            loop {
+                let ends_ns = {
+                    let store = daemon.leases.lock().await;
+                    match store.table.get(id) {
+                        Some(lease) => lease.ends_wall_ns,
+                        None => return,
+                    }
+                };
+                let left_ns = ends_ns.saturating_sub(wall_ns());
+                if left_ns == 0 {
+                    // It may have been cancelled at this moment.
+                    let _ = daemon.end_lease(id, "ended").await;
+                    return;
+                }
+                tokio::time::sleep(Duration::from_nanos(left_ns).min(LOOK)).await;
+            }
+        });
+    }
+}

@@ -1,0 +1,83 @@
+//! Lease endpoints.
+
+use axum::Extension;
+use axum::extract::State;
+use groundwave_io::impair::leases::Owner;
+use groundwave_io::wall::wall_ns;
+
+use super::wire::{LeaseRecord, NewLease, RenewedLease};
+use super::{Daemon, Peer};
+use crate::http::{Json, JsonBody, Path, Problem};
+
+/// List the leases, in the order in which they began
+#[utoipa::path(get, path = "/v1/leases", tag = "leases",
+    responses((status = 200, description = "Leases in force")))]
+pub async fn list_leases(State(daemon): State<Daemon>) -> Json<Vec<LeaseRecord>> {
+    let (leases, now_ns) = (daemon.leases().await, wall_ns());
+    let records = leases.all().iter();
+    Json(
+        records
+            .map(|lease| LeaseRecord::of(lease, now_ns))
+            .collect(),
+    )
+}
+
+/// Begin a lease: a change that ends by itself
+///
+/// It lies over the state that is set without leases and over the leases before it. At its end its
+/// fields return to what lies beneath, whatever became of the process that asked and of the daemon.
+#[utoipa::path(post, path = "/v1/leases", tag = "leases",
+    responses(
+        (status = 200, description = "The lease, in force"),
+        (status = 400, description = "Malformed body"),
+        (status = 403, description = "Missing capability CAP_NET_ADMIN"),
+        (status = 409, description = "Too many leases"),
+        (status = 422, description = "Unsupported, or refused by the kernel; the previous impairment stays")))]
+pub async fn begin_lease(
+    State(daemon): State<Daemon>,
+    peer: Option<Extension<Peer>>,
+    JsonBody(new): JsonBody<NewLease>,
+) -> Result<Json<LeaseRecord>, Problem> {
+    let peer = peer.map_or_else(Peer::default, |Extension(peer)| peer);
+    let owner = Owner {
+        name: new.owner,
+        uid: peer.uid,
+        pid: peer.pid,
+    };
+    let changes = new.changes.by_direction();
+    let lease = daemon.begin_lease(owner, new.duration_ns, changes).await?;
+    Ok(Json(LeaseRecord::of(&lease, wall_ns())))
+}
+
+/// Renew a lease, with other changes if there are any
+#[utoipa::path(put, path = "/v1/leases/{id}", tag = "leases",
+    params(("id" = u64, Path, description = "Number of the lease")),
+    responses(
+        (status = 200, description = "The lease, in force"),
+        (status = 400, description = "Malformed body"),
+        (status = 404, description = "No such lease: it has ended"),
+        (status = 422, description = "Unsupported, or refused by the kernel; the lease stays as it was")))]
+pub async fn renew_lease(
+    State(daemon): State<Daemon>,
+    Path(id): Path<u64>,
+    JsonBody(renewed): JsonBody<RenewedLease>,
+) -> Result<Json<LeaseRecord>, Problem> {
+    let changes = renewed.changes.by_direction();
+    let lease = daemon.renew_lease(id, renewed.duration_ns, changes).await?;
+    Ok(Json(LeaseRecord::of(&lease, wall_ns())))
+}
+
+/// End a lease now
+#[utoipa::path(delete, path = "/v1/leases/{id}", tag = "leases",
+    params(("id" = u64, Path, description = "Number of the lease")),
+    responses(
+        (status = 200, description = "The lease as it was"),
+        (status = 400, description = "Malformed number"),
+        (status = 404, description = "No such lease: it has ended")))]
+pub async fn cancel_lease(
+    State(daemon): State<Daemon>,
+    Path(id): Path<u64>,
+) -> Result<Json<LeaseRecord>, Problem> {
+    let lease = daemon.end_lease(id, "cancelled").await?;
+    Ok(Json(LeaseRecord::of(&lease, wall_ns())))
+}
