@@ -3,7 +3,6 @@
 pub(crate) mod reopened;
 #[cfg(test)]
 pub(crate) mod simulated;
-pub(crate) mod space;
 pub(crate) mod through;
 
 use std::fmt::Debug;
@@ -100,7 +99,7 @@ impl Files {
         self.note(fresh, &Change::Synced);
         std::fs::rename(fresh, path)?;
         self.note(fresh, &Change::Renamed(path));
-        sync_folder(path)?;
+        crate::journal::sync_folder(path)?;
         self.note(path, &Change::FolderSynced);
         Ok(())
     }
@@ -114,14 +113,6 @@ impl Files {
             files: self.clone(),
         })
     }
-}
-
-/// Makes the name of a new file durable: its folder must reach the disk too.
-pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
 }
 
 /// The file of redb.

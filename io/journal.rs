@@ -61,7 +61,7 @@ impl FileJournal {
             let file = OpenOptions::new().write(true).create_new(true).open(path)?;
             let out = Writer::begin(BufWriter::new(file), header)?;
             out.get_ref().get_ref().sync_all()?;
-            crate::files::sync_folder(path)?;
+            sync_folder(path)?;
             Ok(Self {
                 out,
                 reserved_bytes: 0,
@@ -118,7 +118,7 @@ impl Journal for FileJournal {
         let file = self.out.get_ref().get_ref();
         let length = file.metadata()?.len();
         if length + TICK_BYTES > self.reserved_bytes {
-            crate::files::space::reserve(file, length, RESERVE_BYTES)?;
+            crate::space::reserve(file, length, RESERVE_BYTES)?;
             self.reserved_bytes = length + RESERVE_BYTES;
         }
         Ok(())
@@ -137,6 +137,14 @@ impl Drop for FileJournal {
             let _ = file.metadata().and_then(|data| file.set_len(data.len()));
         }
     }
+}
+
+/// Makes the name of a new file durable: its folder must reach the disk too.
+pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
 }
 
 /// Opens a log for reading.

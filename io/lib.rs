@@ -32,6 +32,7 @@ pub mod readings;
 pub mod rotated;
 pub mod scenario;
 mod short_form;
+pub(crate) mod space;
 pub mod store;
 pub mod sweep;
 pub mod telemetry;

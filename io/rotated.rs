@@ -101,7 +101,7 @@ impl RotatedFile {
     pub fn reserve(&mut self, bytes: u64) -> io::Result<()> {
         if self.bytes + bytes > self.reserved_bytes {
             let ahead = bytes.max(RESERVE_BYTES);
-            crate::files::space::reserve(&self.file, self.bytes, ahead)?;
+            crate::space::reserve(&self.file, self.bytes, ahead)?;
             self.reserved_bytes = self.bytes + ahead;
         }
         Ok(())

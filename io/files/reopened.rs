@@ -30,7 +30,7 @@ impl Effect {
 
 /// Error of work on a database.
 pub(crate) trait WorkError: From<redb::Error> {
-    /// Effect of the error on the database.
+    /// Effect of the failure.
     fn effect(&self) -> Effect;
 }
 

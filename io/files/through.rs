@@ -60,7 +60,7 @@ pub(crate) fn fill(path: &Path, files: &Files, from: u64, to: u64) -> io::Result
         }
         file.sync_all()?;
         files.note(path, &Change::Synced);
-        crate::files::sync_folder(path)?;
+        crate::journal::sync_folder(path)?;
         files.note(path, &Change::FolderSynced);
         Ok(())
     };

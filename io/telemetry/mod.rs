@@ -27,7 +27,7 @@ use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition, WriteTran
 
 use crate::files::Files;
 use crate::files::reopened::{Effect, ReopenedDatabase};
-use crate::files::space::free_bytes;
+use crate::space::free_bytes;
 pub use error::HistoryError;
 use keep::keep_in;
 use read::points;

@@ -13,19 +13,13 @@ use serde::{Deserialize, Serialize};
 
 use super::components::{LivenessState, NodeRecord};
 use super::event::{self, EventBuffer, FleetEventKind};
+use super::gateway_clock::GatewayClock;
 use super::liveness::LivenessRules;
-use super::sample_buffer::{MinuteHold, RecentSamples};
+use super::sample_buffer::RecentSamples;
 use crate::site::{NodeId, NodeKind};
 
 /// Allowed heartbeat periods, ns: 100 ms to an hour.
 const PERIOD_NS: std::ops::RangeInclusive<u64> = 100_000_000..=3_600_000_000_000;
-
-/// The gateway's monotonic clock as last set. Written by `fleet.begin` and `fleet.tend`.
-#[derive(Resource, Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct GatewayClock {
-    /// Time since the gateway started, ns.
-    pub now_ns: u64,
-}
 
 /// Starts the gateway clock anew. Liveness of every node restarts: silence before this moment is not
 /// counted.
@@ -107,7 +101,7 @@ pub struct HoldMinutes {
 impl Command for HoldMinutes {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
-        world.resource_mut::<MinuteHold>().holds = self.holds;
+        world.resource_mut::<GatewayClock>().holds_minutes = self.holds;
         Ok(())
     }
 }

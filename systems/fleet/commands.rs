@@ -9,12 +9,12 @@ use groundwave_engine::{Clock, Index, Recorded, Refusal};
 use serde::{Deserialize, Serialize};
 
 use super::approved::approved_node;
-use super::clock::GatewayClock;
 use super::command_queue::{NodeCommand, NodeCommands, dispatch};
 use super::components::{
     LastHeartbeat, LatestReadings, LivenessState, Location, NodeRecord, ReceivedHeartbeat,
 };
 use super::event::EventBuffer;
+use super::gateway_clock::GatewayClock;
 use super::heartbeat::Heartbeat;
 use super::liveness::{LivenessRules, NodeState};
 use super::metrics::{NAMES_MAX, Reading, Readings, Sample, check_metric};

@@ -6,15 +6,15 @@ use bevy_ecs::prelude::*;
 use groundwave_engine::{Document, Index, Refusal, State};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::clock::GatewayClock;
 use super::command_queue::{CommandQueue, NodeCommands};
 use super::components::{
     Deregistered, LastHeartbeat, LatestReadings, LivenessState, NodeInfo, NodeRecord,
     ReceivedHeartbeat,
 };
+use super::gateway_clock::GatewayClock;
 use super::liveness::{Liveness, LivenessRules};
 use super::metrics::{Reading, Readings};
-use super::sample_buffer::{MinuteHold, RecentSamples, SampleBuffer};
+use super::sample_buffer::{RecentSamples, SampleBuffer};
 use super::short_samples;
 use crate::site::{NodeId, NodeKind};
 
@@ -233,17 +233,23 @@ impl State for FleetState {
     const TABLE: &'static str = "fleet clock";
 
     fn save(world: &World) -> Self {
+        let GatewayClock {
+            now_ns,
+            holds_minutes,
+        } = *world.resource::<GatewayClock>();
         Self {
             rules: *world.resource::<LivenessRules>(),
-            now_ns: world.resource::<GatewayClock>().now_ns,
-            holds_minutes: world.resource::<MinuteHold>().holds,
+            now_ns,
+            holds_minutes,
         }
     }
 
     fn restore(self, world: &mut World) -> Result<(), Refusal> {
         world.insert_resource(self.rules);
-        world.resource_mut::<GatewayClock>().now_ns = self.now_ns;
-        world.resource_mut::<MinuteHold>().holds = self.holds_minutes;
+        world.insert_resource(GatewayClock {
+            now_ns: self.now_ns,
+            holds_minutes: self.holds_minutes,
+        });
         Ok(())
     }
 }

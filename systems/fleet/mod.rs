@@ -12,6 +12,7 @@ mod commands;
 mod components;
 mod document;
 mod event;
+mod gateway_clock;
 mod heartbeat;
 mod liveness;
 mod metrics;
@@ -72,8 +73,7 @@ pub fn fleet(engine: &mut Builder) {
     engine
         .resource(LivenessRules::default())
         .resource(EventBuffer::default())
-        .resource(clock::GatewayClock::default())
-        .resource(sample_buffer::MinuteHold::default())
+        .resource(gateway_clock::GatewayClock::default())
         .resource(clock::LivenessDeadlines::default())
         .resource(topology::TopologyIndex::default())
         .resource(prediction::PredictionQueue::default())
@@ -100,7 +100,7 @@ pub fn fleet(engine: &mut Builder) {
                 sample_buffer::roll_over_minutes,
             )
                 .chain()
-                .run_if(resource_changed::<clock::GatewayClock>),
+                .run_if(resource_changed::<gateway_clock::GatewayClock>),
         )
         .systems(Phase::Plan, node_settings::drop_settings)
         .systems(

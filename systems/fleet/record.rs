@@ -7,12 +7,12 @@ use std::sync::Arc;
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Index, Refusal};
 
-use super::clock::GatewayClock;
 use super::components::{
     Deregistered, LastHeartbeat, LatestReadings, LivenessState, NodeInfo, NodeRecord,
     Preregistration,
 };
 use super::event::{self, FleetEventKind};
+use super::gateway_clock::GatewayClock;
 use super::liveness::{Liveness, LivenessRules};
 use super::{MeshEdges, NodeCommands, RecentSamples};
 use crate::identity::{Registration, RegistrationId};

@@ -8,6 +8,7 @@ use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Effect, Outbox};
 use serde::{Deserialize, Serialize};
 
+use super::gateway_clock::GatewayClock;
 use super::metrics::NAMES_MAX;
 use crate::site::NodeId;
 
@@ -87,13 +88,6 @@ pub struct SampleBuffer {
 /// `roll_over_minutes`.
 #[derive(Component, Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecentSamples(pub Arc<SampleBuffer>);
-
-/// Whether minutes end by the clock. Written by `fleet.hold_minutes`.
-#[derive(Resource, Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct MinuteHold {
-    /// They do not.
-    pub holds: bool,
-}
 
 /// A completed minute for the history. Storing it twice has the effect of storing it once.
 #[derive(Debug, Clone, PartialEq)]
@@ -196,11 +190,11 @@ impl SampleBuffer {
 /// the gateway clock is set; none end while the history takes no writes.
 pub(super) fn roll_over_minutes(
     clock: Res<Clock>,
-    hold: Res<MinuteHold>,
+    gateway: Res<GatewayClock>,
     mut last_minute: Local<u64>,
     mut nodes: Query<&mut RecentSamples>,
 ) {
-    if hold.holds {
+    if gateway.holds_minutes {
         // Those that would have ended meanwhile end afterwards.
         *last_minute = 0;
         return;

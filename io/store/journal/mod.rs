@@ -274,7 +274,7 @@ pub(super) fn remove(store: &Path, files: &Files) -> io::Result<()> {
             _ => files.note(&path, &Change::Removed),
         }
     }
-    crate::files::sync_folder(store)?;
+    crate::journal::sync_folder(store)?;
     files.note(store, &Change::FolderSynced);
     Ok(())
 }
