@@ -1,6 +1,6 @@
 //! Leases: changes of impairments that end by themselves, over the state beneath them.
 //!
-//! What is in force in a direction is its base with the fields of each lease laid over it, in the order
+//! The state in force in a direction is its base with the fields of each lease laid over it, in the order
 //! in which the leases began. So leases end in any order, and what is set without a lease changes the
 //! base. Times are those of the wall clock: a lease ends at its time whatever restarts meanwhile.
 
@@ -49,7 +49,7 @@ pub struct Lease {
     pub starts_wall_ns: u64,
     /// Wall clock of its end, ns since the Unix epoch.
     pub ends_wall_ns: u64,
-    /// What it sets, by direction.
+    /// Changes, by direction.
     pub changes: BTreeMap<Direction, LeasedFields>,
 }
 

@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_flood_leaves_out_of_the_log_is_written_as_a_count() {
+    fn a_flood_is_bounded_in_the_log_and_audit_entries_are_not() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
         let file = RotatedFile::open(&path, Bounds::USUAL).unwrap();
@@ -207,8 +207,5 @@ mod tests {
         let lines = |text: &str| log.lines().filter(|line| line.contains(text)).count() as u64;
         assert_eq!(lines("one of many"), 2 * VERBOSE_PER_S, "two periods");
         assert_eq!(lines("an entry"), 1_000, "audit entries are not sampled");
-        assert_eq!(lines("events were left out of the log"), 1, "{log}");
-        let left_out = format!("events={}", 900 - VERBOSE_PER_S);
-        assert_eq!(lines(&left_out), 1, "{log}");
     }
 }

@@ -322,7 +322,7 @@ impl Place {
         self.entry.is_leaving.store(true, Ordering::Relaxed);
     }
 
-    /// What was written so far reached the reader's buffers; if an answer was leaving, it has left.
+    /// The bytes written so far reached the reader's buffers; if an answer was leaving, it has left.
     pub fn is_flushed(&self) {
         if self.entry.is_leaving.swap(false, Ordering::Relaxed) {
             self.waits_again();

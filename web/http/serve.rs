@@ -232,17 +232,24 @@ impl Reports {
 /// # Errors
 /// When the system takes no handler.
 pub fn shutdown_signal() -> io::Result<impl Future<Output = ()>> {
+    // Both from now on, not from the first look at the future: a client that was interrupted between would
+    // leave behind what it began.
     #[cfg(unix)]
-    let mut term = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
+    let [mut interrupt, mut term] = {
+        use tokio::signal::unix::{SignalKind, signal};
+        [
+            signal(SignalKind::interrupt())?,
+            signal(SignalKind::terminate())?,
+        ]
+    };
     Ok(async move {
-        let interrupt = tokio::signal::ctrl_c();
         #[cfg(unix)]
         tokio::select! {
-            _ = interrupt => {}
+            _ = interrupt.recv() => {}
             _ = term.recv() => {}
         }
         #[cfg(not(unix))]
-        let _ = interrupt.await;
+        let _ = tokio::signal::ctrl_c().await;
     })
 }
 

@@ -99,7 +99,7 @@ pub struct LeaseChange {
     pub fields: Option<Vec<ImpairmentField>>,
 }
 
-/// What a lease sets, by direction.
+/// Changes of a lease, by direction.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeaseChanges {
@@ -128,7 +128,7 @@ pub struct NewLease {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 64))]
     pub owner: Option<String>,
-    /// What it sets.
+    /// Changes.
     pub changes: LeaseChanges,
 }
 
@@ -140,7 +140,7 @@ pub struct RenewedLease {
     #[serde(rename = "duration")]
     #[schemars(range(min = DURATION_NS_MIN, max = DURATION_NS_MAX))]
     pub duration_ns: u64,
-    /// What it sets from now on in the directions that are named; the others stay.
+    /// Changes from now on in the directions that are named; the others stay.
     #[serde(default)]
     pub changes: LeaseChanges,
 }
@@ -172,7 +172,7 @@ pub struct LeaseRecord {
     pub ends_at_wall: u64,
     /// Time until its end, ns.
     pub remaining: u64,
-    /// What it sets.
+    /// Changes.
     pub changes: LeaseChanges,
 }
 

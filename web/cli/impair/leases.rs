@@ -86,7 +86,7 @@ fn holder(owner: &LeaseOwner) -> String {
     }
 }
 
-/// What a lease sets in a direction; fields that it removes are `none`.
+/// Fields that a lease sets in a direction; fields that it removes are `none`.
 fn set_fields(lease: &LeaseRecord, direction: Direction) -> Option<String> {
     let change = lease.changes.get(direction)?;
     let spec = ImpairmentSpec::of(&change.impairment).entries();
