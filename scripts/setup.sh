@@ -43,10 +43,10 @@ has cargo || {
 }
 [ "${1:-}" = build ] && exit 0
 
-# In the order of the tests: pages in a browser; commands of the documentation; testbeds; kernels and a
+# In the order of the tests: pages in browsers; commands of the documentation; testbeds; kernels and a
 # mesh in a virtual machine; a firewall and a UPS; processors of other kinds; receivers of notices;
 # Python packages.
-need chromium:chromium \
+need chromium:chromium WebKitWebDriver:webkit2gtk-driver Xvfb:xvfb \
     jq:jq curl:curl faketime:faketime openssl:openssl systemd-analyze:systemd \
     babeld:babeld batctl:batctl iperf3:iperf3 ping:iputils-ping unshare:util-linux \
     busybox:busybox-static tc:iproute2 ip:iproute2 \
