@@ -201,11 +201,11 @@ impl Band<'_> {
     fn store(self, cells: &[Cell]) {
         for (place, cell) in cells.iter().enumerate() {
             self.rx_power_dbm[place] = cell.rx_power_dbm as f32;
-            // The power that 90 % of times and places keep is the low quantile.
+            // The power that 90 % of links alike exceed is the low quantile.
             self.p10_dbm[place] = cell.rx_power_quantiles_dbm[2];
             self.p90_dbm[place] = cell.rx_power_quantiles_dbm[0];
             self.margin_db[place] = cell.link_margin_db as f32;
-            self.flags[place] = cell.flags.stored();
+            self.flags[place] = cell.flags.stored(cell.verdict);
         }
         for (column, layer) in self.columns {
             let value = match column {

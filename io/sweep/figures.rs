@@ -15,6 +15,7 @@ use super::work::{Sweep, SweepError};
 /// Coverage at a point of interest.
 pub(super) struct Offer {
     margin_db: Option<f32>,
+    verdict: Verdict,
     best: Option<u16>,
     servers: Vec<u16>,
     /// True if some site reaches the place but has no terrain data for it.
@@ -36,6 +37,7 @@ pub(super) fn points(sweep: &Sweep, variant: u32) -> Result<Vec<Offer>, SweepErr
         if !inside {
             offers.push(Offer {
                 margin_db: None,
+                verdict: Verdict::NoLink,
                 best: None,
                 servers: Vec::new(),
                 no_data: false,
@@ -68,6 +70,7 @@ fn offer(sweep: &Sweep, unit: Unit, cell: usize) -> Result<Offer, SweepError> {
     }
     Ok(Offer {
         margin_db: network.margin_db,
+        verdict: network.verdict,
         best: network.best,
         servers,
         no_data: network.no_data,
@@ -96,7 +99,7 @@ pub(super) fn summarise(
         .map(|(point, offer)| PointSummary {
             name: point.name.clone(),
             weight: point.weight,
-            verdict: offer.margin_db.map(|margin| Verdict::of(f64::from(margin))),
+            verdict: offer.margin_db.map(|_| offer.verdict),
             no_answer: match (offer.margin_db, offer.no_data) {
                 (Some(_), _) => None,
                 (None, true) => Some(NoAnswer::NoData),

@@ -73,11 +73,11 @@ const SITE_BANDS: [(&str, &str); 4] = [
 const PERCENTILES: [(&str, &str); 2] = [
     (
         "RX_POWER_P10",
-        "10th percentile: exceeded in 90 % of the time at 90 % of locations",
+        "10th percentile: exceeded in 90 % of links alike, of surroundings and places like these",
     ),
     (
         "RX_POWER_P90",
-        "90th percentile: exceeded in 10 % of the time at 10 % of locations",
+        "90th percentile: exceeded in 10 % of links alike, of surroundings and places like these",
     ),
 ];
 

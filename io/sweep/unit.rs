@@ -33,7 +33,7 @@ pub enum Level {
 pub struct Answers {
     /// Link margin, dB.
     pub margin_db: Vec<f32>,
-    /// Flags as stored ([`Flags::stored`]).
+    /// Flags and verdict as stored ([`Flags::stored`]).
     pub flags: Vec<u8>,
 }
 
@@ -57,6 +57,7 @@ impl Answers {
         match self.margin_db(cell) {
             Some(margin_db) => Answer::Margin {
                 margin_db,
+                verdict: Flags::stored_verdict(self.flags[cell]),
                 path_known: !flags.intersects(Flags::PATH_UNKNOWN),
             },
             None if !flags.intersects(Flags::OUTSIDE) => Answer::NoData,
@@ -80,9 +81,9 @@ pub struct SiteTile {
     pub answers: Answers,
     /// Received power, dBm: the value of the `link` command, rounded to `f32`.
     pub rx_power_dbm: Vec<f32>,
-    /// Received power exceeded at 90 % of times and places, dBm.
+    /// Received power exceeded in 90 % of links alike, dBm.
     pub p10_dbm: Vec<f32>,
-    /// Received power exceeded at 10 % of times and places, dBm.
+    /// Received power exceeded in 10 % of links alike, dBm.
     pub p90_dbm: Vec<f32>,
     /// Columns that the plan asks for, in their order.
     pub columns: Vec<(Column, Vec<f32>)>,
@@ -125,6 +126,8 @@ impl SiteTile {
 
 #[cfg(test)]
 mod tests {
+    use groundwave_systems::radio::Verdict;
+
     use super::*;
 
     #[test]
@@ -137,11 +140,12 @@ mod tests {
                 Flags::NO_DATA,
                 Flags::PATH_UNKNOWN,
             ]
-            .map(Flags::stored)
+            .map(|flags| flags.stored(Verdict::Good))
             .to_vec(),
         };
         let known = |path_known| Answer::Margin {
             margin_db: 7.0,
+            verdict: Verdict::Good,
             path_known,
         };
         let said: Vec<_> = (0..4).map(|cell| answers.answer(cell)).collect();

@@ -27,7 +27,7 @@ use super::unit::{Answers, Column, SiteTile, is_answered};
 use crate::raster::{PartFile, RasterError};
 
 /// First bytes of a unit file; the digits are the format.
-const MAGIC: &[u8; 8] = b"GWUNIT04";
+const MAGIC: &[u8; 8] = b"GWUNIT05";
 
 /// Bytes of the digest at the end.
 const DIGEST: usize = 32;

@@ -22,8 +22,8 @@ pub struct Cell {
     pub link_margin_db: f64,
     /// Rate left to payload, bit/s; 0 without a modulation.
     pub data_rate_bps: f64,
-    /// Received power not fallen short of in 10, 50 and 90 % of the time at 10, 50 and 90 % of
-    /// places, dBm: falling. All alike under models without a spread.
+    /// Received power exceeded in 10, 50 and 90 % of links like this one, dBm: falling. See
+    /// [`Prediction`](crate::radio::Prediction).
     pub rx_power_quantiles_dbm: [f32; 3],
     /// The modulation in use.
     pub modulation_id: Option<ModulationId>,
@@ -57,11 +57,12 @@ impl Cell {
         !self.flags.intersects(Flags::OUTSIDE | Flags::NO_DATA)
     }
 
-    /// True if a receiver here has a link with `margin_db` to spare, dB. A cell that lies in a
+    /// True if a receiver here has a link with `margin_db` to spare, dB, by the model. A cell that lies in a
     /// void or off all tiles never is.
     #[must_use]
     pub fn covered(&self, margin_db: f64) -> bool {
-        self.has_data() && self.verdict != Verdict::NoLink && self.link_margin_db >= margin_db
+        let usable = self.has_data() && !self.flags.intersects(Flags::UNDECODABLE);
+        usable && self.link_margin_db >= margin_db
     }
 
     /// The link margin where there is an answer, dB; minus infinity where the ends cannot
@@ -77,6 +78,9 @@ impl Default for Cell {
         Self::void(Flags::OUTSIDE)
     }
 }
+
+/// Place of the verdict in the byte that unit files store.
+const VERDICT_SHIFT: u32 = 4;
 
 /// Flags of a cell. The low four are those of the unit files of sweeps ([`Flags::STORED`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
@@ -101,13 +105,22 @@ impl Flags {
     pub const PATH_VOID: Self = Self(1 << 5);
     /// Fallback model used: the path is outside the range of the model of the environment.
     pub const FALLBACK_MODEL: Self = Self(1 << 6);
+    /// The receiver cannot decode the transmitter.
+    pub const UNDECODABLE: Self = Self(1 << 7);
     /// Ground outside the range of links: not evaluated.
     pub const FAILED: Self = Self(1 << 8 | Self::NO_DATA.0);
 
-    /// The byte that unit files store: the low four flags.
+    /// The byte that unit files store: the low four flags, and the number of the verdict above them.
     #[must_use]
-    pub const fn stored(self) -> u8 {
-        (self.0 & Self::STORED.0) as u8
+    pub const fn stored(self, verdict: Verdict) -> u8 {
+        (self.0 & Self::STORED.0) as u8 | (verdict as u8) << VERDICT_SHIFT
+    }
+
+    /// The verdict of a stored byte.
+    #[must_use]
+    pub fn stored_verdict(byte: u8) -> Verdict {
+        let verdict = Verdict::ALL.get(usize::from(byte >> VERDICT_SHIFT));
+        verdict.copied().unwrap_or(Verdict::NoLink)
     }
 
     /// The flags of a stored byte.

@@ -10,7 +10,7 @@ use super::cell::{Cell, Flags};
 use super::grid::Grid;
 use super::site::CoverageSite;
 use crate::propagation::itm::{self, SIDE_BY_SIDE};
-use crate::radio::path_loss::{BATCH, PathBatch, ProfileRows};
+use crate::radio::path_loss::{BATCH, PathBatch, ProfileRows, QUANTILES};
 use crate::radio::transmitter::{Budgets, Receivers};
 use crate::terrain::short::{self, Geodesics, Parallel};
 use crate::terrain::{Curve, GeoPoint, Path, Terrain};
@@ -39,7 +39,9 @@ pub struct Scratch {
     geodesics: Geodesics,
     paths: PathBatch,
     receivers: Receivers,
-    extra_db: [f64; BATCH],
+    extra_db: [[f64; BATCH]; QUANTILES],
+    /// `true` where 0.6 of the first Fresnel zone is clear, where predictions depend on it.
+    clear: [bool; BATCH],
     budgets: Budgets,
     flags: [Flags; BATCH],
 }
@@ -59,7 +61,8 @@ impl Default for Scratch {
             geodesics: Geodesics::default(),
             paths: PathBatch::default(),
             receivers: Receivers::default(),
-            extra_db: [0.0; BATCH],
+            extra_db: [[0.0; BATCH]; QUANTILES],
+            clear: [false; BATCH],
             budgets: Budgets::default(),
             flags: [Flags::NONE; BATCH],
         }
@@ -257,6 +260,7 @@ impl Scratch {
             flags,
             elevation_msl_m,
             step_m,
+            clear,
             ..
         } = self;
         let transmitter = &site.transmitter;
@@ -276,6 +280,7 @@ impl Scratch {
         transmitter.measure(&rows, paths);
         for row in (0..SIDE_BY_SIDE).filter(|row| traced[*row]) {
             let place = first + row;
+            clear[place] = transmitter.asks_for_clearance() && transmitter.is_clear(&profile(row));
             if paths.measured.0[place] {
                 flags[place].note(paths.clear.0[place], Flags::CLEAR);
             } else {
@@ -318,24 +323,31 @@ impl Scratch {
 
     /// The finished cell in a place.
     fn cell(&self, site: &CoverageSite<'_>, place: usize) -> Cell {
-        let flags = self.flags[place];
+        let mut flags = self.flags[place];
+        flags.note(!site.transmitter.is_compatible(), Flags::UNDECODABLE);
         if flags.intersects(Flags::OUTSIDE) || flags.contains(Flags::FAILED) {
             return Cell::void(flags);
         }
-        let [own, p10, p50, p90] = &self.budgets.rx_power_dbm;
-        let sinr_db = site.transmitter.sinr_db(own[place]);
-        let link_margin_db = site.transmitter.link_margin_db(sinr_db);
-        let modulation = site.transmitter.modulation(sinr_db);
+        let transmitter = &site.transmitter;
+        let rx_power_dbm = self.budgets.rx_power_dbm[place];
+        let path_loss_db = self.budgets.path_loss_db[place];
+        let sinr_db = transmitter.sinr_db(rx_power_dbm);
+        let link_margin_db = transmitter.link_margin_db(sinr_db);
+        let modulation = transmitter.modulation(sinr_db);
+        let ground_known = !flags.intersects(Flags::PATH_UNKNOWN);
+        let computed = (&self.receivers, &self.paths, &self.budgets);
+        let alike = transmitter.alike(place, ground_known, self.clear[place], computed);
+        let quantiles_dbm = alike.quantiles_dbm(path_loss_db, rx_power_dbm);
         Cell {
-            rx_power_dbm: own[place],
-            path_loss_db: self.budgets.path_loss_db[place],
+            rx_power_dbm,
+            path_loss_db,
             field_strength_dbuv_m: self.budgets.field_strength_dbuv_m[place],
             sinr_db,
             link_margin_db,
             data_rate_bps: modulation.map_or(0.0, |m| m.data_rate_bps),
-            rx_power_quantiles_dbm: [p10[place] as f32, p50[place] as f32, p90[place] as f32],
+            rx_power_quantiles_dbm: quantiles_dbm.map(|dbm| dbm as f32),
             modulation_id: modulation.map(|m| m.id),
-            verdict: site.transmitter.verdict(link_margin_db),
+            verdict: transmitter.verdict(&alike, path_loss_db, link_margin_db),
             flags,
         }
     }

@@ -68,6 +68,18 @@ pub(super) fn link(setup: &CoverageRequest, terrain: &dyn Terrain, to: GeoPoint)
 /// Compares a cell with its link; the largest difference, dB.
 pub(super) fn difference_db(cell: &Cell, link: &LinkResult) -> f64 {
     assert_eq!(cell.verdict, link.verdict, "{cell:?} {link:?}");
+    let prediction = &link.prediction;
+    for (dbm, apart_db) in cell
+        .rx_power_quantiles_dbm
+        .into_iter()
+        .zip(prediction.deciles_db())
+    {
+        let expected_dbm = prediction.rx_power_dbm + apart_db;
+        assert!(
+            (f64::from(dbm) - expected_dbm).abs() < 1e-4,
+            "{cell:?} {link:?}"
+        );
+    }
     assert_eq!(cell.modulation_id, link.rate.modulation_id);
     assert!((cell.data_rate_bps - link.rate.data_rate_bps).abs() < 1e-6);
     assert_eq!(

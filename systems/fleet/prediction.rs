@@ -10,7 +10,7 @@ use groundwave_engine::{Index, parallel};
 use super::topology::{MeshEdges, PredictedLink, TopologyIndex};
 use crate::deployment::Outline;
 use crate::link::{Inputs, score};
-use crate::radio::{Environment, Verdict};
+use crate::radio::Environment;
 use crate::site::{
     InDeployment, Members, NodeId, NodeKind, Position, Site, StationConfig, WorldTerrain,
 };
@@ -138,6 +138,6 @@ fn evaluate(terrain: &dyn Terrain, job: &Job<'_>) -> Option<PredictedLink> {
         snr_db: weaker.receiver.sinr_db,
         margin_db: weaker.margin.link_margin_db,
         path_loss_db: weaker.losses.total_path_loss_db,
-        viable: weaker.verdict != Verdict::NoLink,
+        viable: weaker.closes(),
     })
 }

@@ -1,6 +1,7 @@
 //! The budget of a link, in short form.
 
-use serde::Serialize;
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 
 use crate::radio::modulation::ModulationId;
 use crate::radio::{LinkResult, Model, Verdict, Warning, Warnings};
@@ -49,7 +50,11 @@ impl Default for LinkBudget {
 const NOT_COMPUTABLE_DB: f64 = 1_000.0;
 
 /// One direction of a link.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+///
+/// The text form has all fields. The binary form, which digests are made of, has those of version 0.1.0,
+/// so that logs of that version replay to their digests: the rating by link margin as `verdict`, and no
+/// probability, which follows from other fields.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Direction {
     /// Total path loss, dB.
     pub path_loss_db: f64,
@@ -65,8 +70,39 @@ pub struct Direction {
     pub data_rate_bps: f64,
     /// Probability that a packet is lost, [0, 1].
     pub per: f64,
-    /// Verdict by link margin.
+    /// Probability that a link like this one works, [0, 1].
+    pub link_prob: f64,
+    /// Verdict by that probability.
     pub verdict: Verdict,
+    /// `true` if the receiver can decode the transmitter.
+    pub compatible: bool,
+}
+
+impl Serialize for Direction {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let is_text = serializer.is_human_readable();
+        let fields = if is_text { 9 } else { 8 };
+        let mut out = serializer.serialize_struct("Direction", fields)?;
+        out.serialize_field("path_loss_db", &self.path_loss_db)?;
+        out.serialize_field("rx_power_dbm", &self.rx_power_dbm)?;
+        out.serialize_field("snr_db", &self.snr_db)?;
+        out.serialize_field("link_margin_db", &self.link_margin_db)?;
+        out.serialize_field("modulation", &self.modulation)?;
+        out.serialize_field("data_rate_bps", &self.data_rate_bps)?;
+        out.serialize_field("per", &self.per)?;
+        if is_text {
+            out.serialize_field("link_prob", &self.link_prob)?;
+            out.serialize_field("verdict", &self.verdict)?;
+        } else {
+            let by_margin = if self.compatible {
+                Verdict::of_margin(self.link_margin_db)
+            } else {
+                Verdict::NoLink
+            };
+            out.serialize_field("verdict", &by_margin)?;
+        }
+        out.end()
+    }
 }
 
 impl Direction {
@@ -78,7 +114,9 @@ impl Direction {
         modulation: None,
         data_rate_bps: 0.0,
         per: 1.0,
+        link_prob: 0.0,
         verdict: Verdict::NoLink,
+        compatible: false,
     };
 
     fn of(result: &LinkResult) -> Self {
@@ -90,8 +128,17 @@ impl Direction {
             modulation: result.rate.modulation_id,
             data_rate_bps: result.rate.data_rate_bps,
             per: result.rate.per,
+            link_prob: result.prediction.link_prob,
             verdict: result.verdict,
+            // Every compatible link has a limiting factor.
+            compatible: result.limiting_factor.is_some(),
         }
+    }
+
+    /// `true` if the link margin is not negative and the receiver can decode the transmitter.
+    #[must_use]
+    pub fn closes(&self) -> bool {
+        self.compatible && self.link_margin_db >= 0.0
     }
 
     /// `true` if a modulation is decoded and PER is below 1.

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use super::LinkBudget;
 use crate::radio::budget::{BothWays, Workspace, evaluate_both};
 use crate::radio::path_loss::BATCH;
-use crate::radio::{BadValue, Environment, LinkResult, QUANTILES_PERCENT, Station};
+use crate::radio::{BadValue, Environment, LinkResult, Station};
 use crate::terrain::{GeoPoint, Path, Profile, Terrain};
 
 /// Fewest samples of a profile: on a short path the models still need a shape.
@@ -121,10 +121,10 @@ pub fn judge(
     )
 }
 
-/// A direction at one share of time and locations.
+/// Both directions at one share of links.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Percentile {
-    /// Share of time and of locations, percent.
+    /// Share of links like this one, percent.
     pub percent: f64,
     /// Received power exceeded in that share, dBm: from `a` to `b` and back.
     pub rx_power_dbm: [f64; 2],
@@ -132,38 +132,25 @@ pub struct Percentile {
     pub link_margin_db: [f64; 2],
 }
 
-/// Evaluates both directions at 10, 50 and 90 % of time and locations, for loss and clutter; the
-/// share of situations stays that of the environment.
-///
-/// # Errors
-/// The first [`BadValue`] in the stations or the environment.
-pub fn percentiles(
-    inputs: &Inputs<'_>,
-    profile: &Profile,
-    a: (GeoPoint, &Station),
-    b: (GeoPoint, &Station),
-    workspace: &mut Workspace,
-) -> Result<[Percentile; 3], BadValue> {
-    let mut found = QUANTILES_PERCENT.map(|percent| Percentile {
-        percent,
-        rx_power_dbm: [0.0; 2],
-        link_margin_db: [0.0; 2],
-    });
-    for one in &mut found {
-        let environment = Environment {
-            time_percent: one.percent,
-            location_percent: one.percent,
-            ..inputs.environment.clone()
-        };
-        let inputs = Inputs {
-            environment: &environment,
-            ..*inputs
-        };
-        let (there, back) = judge(&inputs, profile, a, b, workspace)?;
-        one.rx_power_dbm = [&there, &back].map(|result| result.receiver.rx_power_dbm);
-        one.link_margin_db = [&there, &back].map(|result| result.margin.link_margin_db);
-    }
-    Ok(found)
+/// Received power and link margin of both directions exceeded in 10, 50 and 90 % of links like this one.
+#[must_use]
+pub fn percentiles(there: &LinkResult, back: &LinkResult) -> [Percentile; 3] {
+    let results = [there, back];
+    std::array::from_fn(|at| {
+        let rx_power_dbm = results.map(|result| {
+            let prediction = &result.prediction;
+            prediction.rx_power_dbm + prediction.deciles_db()[at]
+        });
+        let link_margin_db = [0, 1].map(|way| {
+            let result = results[way];
+            result.margin.link_margin_db + rx_power_dbm[way] - result.receiver.rx_power_dbm
+        });
+        Percentile {
+            percent: [10.0, 50.0, 90.0][at],
+            rx_power_dbm,
+            link_margin_db,
+        }
+    })
 }
 
 /// An end of a link.

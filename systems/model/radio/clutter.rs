@@ -1,5 +1,6 @@
 //! Clutter around the terminals (ITU-R P.2108).
 
+use super::prediction::{ABOVE_SURROUNDINGS_M, Surroundings};
 use super::surroundings::{Clutter, ClutterCategory};
 use crate::propagation::clutter::{self, ClutterSite, terrestrial_clutter_loss_db};
 
@@ -34,6 +35,39 @@ pub(super) fn clutter_db(
             height_agl_m,
             below_height_m,
         ),
+    }
+}
+
+/// Surroundings of antennas `height_agl_m` high.
+pub(super) fn surroundings(clutter: Option<Clutter>, height_agl_m: [f64; 2]) -> Surroundings {
+    let (top_m, otherwise) = match clutter {
+        None => (ABOVE_SURROUNDINGS_M, Surroundings::Unknown),
+        Some(Clutter::Statistical { below_height_m, .. }) => {
+            (below_height_m, Surroundings::Described)
+        }
+        Some(Clutter::HeightGain {
+            category,
+            representative_height_m,
+        }) => {
+            let site = site(category, representative_height_m);
+            (site.height_m, Surroundings::Described)
+        }
+    };
+    if height_agl_m.iter().all(|height_m| *height_m >= top_m) {
+        Surroundings::BelowAntennas
+    } else {
+        otherwise
+    }
+}
+
+/// The same clutter at the median of locations.
+pub(super) fn median(clutter: Option<Clutter>) -> Option<Clutter> {
+    match clutter {
+        Some(Clutter::Statistical { below_height_m, .. }) => Some(Clutter::Statistical {
+            below_height_m,
+            location_percent: 50.0,
+        }),
+        other => other,
     }
 }
 

@@ -104,6 +104,13 @@ pub fn clearance(
 }
 
 impl Clearance {
+    /// `true` if 0.6 of the first Fresnel zone is clear of terrain.
+    #[must_use]
+    pub fn is_clear(&self) -> bool {
+        let ratio = self.fresnel_clearance_ratio;
+        self.line_of_sight && ratio.is_none_or(|ratio| ratio >= CLEAR_RATIO)
+    }
+
     /// The same path seen from its other end.
     #[must_use]
     pub fn reversed(&self, distance_m: f64) -> Self {

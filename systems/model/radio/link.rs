@@ -8,10 +8,12 @@ use super::losses::{PathLoss, path_loss, terrain_attenuation};
 use super::modulation::{Selected, packet_error_prob};
 use super::outcome::{Costs, LimitingFactor, Margin, Rate, Receiver};
 use super::path_loss::{Attenuation, Model};
+use super::prediction::Evidence;
 use super::prepare::Prepared;
 use super::result::{Budget, Geometry, LinkResult, Losses};
 use super::warning::Warning;
 use crate::bounds::BadValue;
+use crate::propagation::itm::PathProfile;
 use crate::terrain::Profile;
 
 impl Prepared<'_> {
@@ -31,14 +33,19 @@ impl Prepared<'_> {
 
     /// Clearance over the path at this direction's frequency.
     pub(super) fn clearance(&self, view: &View<'_>) -> Clearance {
-        let [tx_ground, rx_ground] = view.ground_msl_m();
+        self.clearance_over(&view.path())
+    }
+
+    /// The same over a profile of two heights or more.
+    pub(super) fn clearance_over(&self, profile: &PathProfile<'_>) -> Clearance {
+        let heights_msl_m = profile.elevation_msl_m;
         let antennas = [
-            tx_ground + self.tx.height_agl_m,
-            rx_ground + self.rx.height_agl_m,
+            heights_msl_m[0] + self.tx.height_agl_m,
+            heights_msl_m[heights_msl_m.len() - 1] + self.rx.height_agl_m,
         ];
         clearance(
-            view.elevation_msl_m,
-            view.step_m,
+            heights_msl_m,
+            profile.step_m,
             antennas,
             self.wavelength_m,
             self.env.k_factor,
@@ -58,6 +65,8 @@ impl Prepared<'_> {
         let receiver = self.receiver(&budget, &path.losses);
         let chosen = self.modulation(receiver.sinr_db);
         let margin = self.margin(&receiver, chosen);
+        let loss_db = path.losses.total_path_loss_db;
+        let alike = self.evidence(view, &clearance, &path).distribution();
         let closes = self.compatible && margin.link_margin_db >= 0.0;
         let clear_air_db = margin.link_margin_db + path.losses.rain_loss_db;
         let mut warnings = path.warnings;
@@ -86,12 +95,37 @@ impl Prepared<'_> {
             availability: availability(self, view, &geometry, &clearance, clear_air_db, closes),
             terrain: view.terrain,
             warnings,
-            verdict: self.verdict(margin.link_margin_db),
+            verdict: self.verdict(&alike, loss_db, margin.link_margin_db),
+            prediction: alike.prediction(
+                loss_db,
+                receiver.rx_power_dbm,
+                self.compatible.then_some(margin.link_margin_db),
+            ),
             limiting_factor: self
                 .compatible
                 .then(|| LimitingFactor::of(&self.costs(&path, &clearance, &budget, &receiver))),
             receiver,
             margin,
+        }
+    }
+
+    /// Inputs of the prediction of a path.
+    fn evidence<'b>(
+        &'b self,
+        view: &View<'_>,
+        clearance: &Clearance,
+        path: &PathLoss,
+    ) -> Evidence<'b> {
+        let terrain = &view.terrain;
+        Evidence {
+            surroundings: self.surroundings,
+            ground_known: terrain.void_samples == 0 && terrain.missing_samples == 0,
+            clear: clearance.is_clear(),
+            calibrated: self.calibrated(view.distance_m),
+            model_sigma_db: path.sigma_db,
+            distance_m: view.distance_m,
+            free_space_db: path.losses.free_space_loss_db,
+            model_loss_db: path.median_db,
         }
     }
 

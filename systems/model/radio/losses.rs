@@ -1,6 +1,7 @@
 //! Losses along a path: free space, terrain, gases, rain, clutter and vegetation.
 
-use super::clutter::clutter_db;
+use super::calibration::Offset;
+use super::clutter::{clutter_db, median};
 use super::fresnel::Clearance;
 use super::geometry::{SHORTEST_M, View};
 use super::path_loss::{
@@ -20,6 +21,10 @@ pub(super) struct PathLoss {
     pub mode: PropagationMode,
     pub itm: Option<ItmTerrain>,
     pub losses: Losses,
+    /// Loss at the median of time and locations, dB.
+    pub median_db: f64,
+    /// Standard deviation of the model in time and over locations, dB.
+    pub sigma_db: f64,
     pub warnings: Warnings,
 }
 
@@ -42,6 +47,8 @@ pub(super) fn path_loss(
     let clutter_db = link.clutter_db(view.distance_m * 1e-3);
     warnings.note(clutter_db.is_none(), Warning::ClutterOutOfRange);
     let [clutter_tx_db, clutter_rx_db] = clutter_db.unwrap_or([0.0; 2]);
+    let [median_tx_db, median_rx_db] =
+        (link.median_clutter_db(view.distance_m * 1e-3)).unwrap_or([0.0; 2]);
     let mut losses = Losses {
         free_space_loss_db: free_space_loss_db(slant_m, link.frequency_mhz),
         reference_attenuation_db: terrain.reference_attenuation_db,
@@ -60,7 +67,14 @@ pub(super) fn path_loss(
         other_loss_db: link.env.other_loss_db,
         ..Losses::default()
     };
-    calibrate(link, view.distance_m, &mut losses, &mut warnings);
+    let added_db = terrain.median_total_db() - terrain.total_db();
+    let added_db = added_db + median_tx_db - clutter_tx_db + median_rx_db - clutter_rx_db;
+    let median_db = losses.sum_db() + added_db;
+    let offset_db = calibrate(link, view.distance_m, &mut losses, &mut warnings);
+    let median_db = match offset_db {
+        Some(offset_db) => (median_db + offset_db).max(losses.free_space_loss_db),
+        None => median_db,
+    };
     losses.excess_loss_db = losses.excess_sum_db();
     losses.total_path_loss_db = losses.sum_db();
     PathLoss {
@@ -68,6 +82,8 @@ pub(super) fn path_loss(
         mode,
         itm: terrain.itm,
         losses,
+        median_db,
+        sigma_db: terrain.sigma_db,
         warnings,
     }
 }
@@ -115,19 +131,24 @@ fn or_fallback(
     (FALLBACK_MODEL, attenuation)
 }
 
-/// Applies the calibration offset; the path loss stays at or above free space.
-fn calibrate(link: &Prepared<'_>, distance_m: f64, losses: &mut Losses, warnings: &mut Warnings) {
-    let Some(calibration) = &link.env.calibration else {
-        return;
-    };
+/// Applies the calibration offset, dB, and returns it where there is one; the path loss stays at or above
+/// free space.
+fn calibrate(
+    link: &Prepared<'_>,
+    distance_m: f64,
+    losses: &mut Losses,
+    warnings: &mut Warnings,
+) -> Option<f64> {
+    let calibration = link.env.calibration.as_ref()?;
     let offset_db = calibration.loss_db(link.frequency_mhz, distance_m);
     if offset_db == 0.0 {
-        return;
+        return None;
     }
     let least_db = -losses.excess_sum_db();
     warnings.insert(Warning::Calibrated);
     warnings.note(offset_db < least_db, Warning::BelowFreeSpaceClamped);
     losses.calibration_db = Some(offset_db.max(least_db));
+    Some(offset_db)
 }
 
 impl Prepared<'_> {
@@ -136,6 +157,19 @@ impl Prepared<'_> {
         let height_agl_m = [self.tx.height_agl_m, self.rx.height_agl_m];
         let clutter = self.env.clutter;
         clutter_db(clutter, self.frequency_mhz, distance_km, height_agl_m)
+    }
+
+    /// [`Self::clutter_db`] at the median of locations.
+    pub(super) fn median_clutter_db(&self, distance_km: f64) -> Option<[f64; 2]> {
+        let height_agl_m = [self.tx.height_agl_m, self.rx.height_agl_m];
+        let clutter = median(self.env.clutter);
+        clutter_db(clutter, self.frequency_mhz, distance_km, height_agl_m)
+    }
+
+    /// Class of the calibration profile that a path belongs to.
+    pub(super) fn calibrated(&self, distance_m: f64) -> Option<&Offset> {
+        let calibration = self.env.calibration.as_ref()?;
+        calibration.class(self.frequency_mhz, distance_m)
     }
 
     /// Loss of the woodland on every path, dB.

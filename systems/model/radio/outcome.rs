@@ -108,21 +108,21 @@ pub struct Availability {
     pub availability_percent: Option<f64>,
 }
 
-/// Rating of a link by its link margin.
+/// Rating of a link by the probability that it works.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Below 0 dB, or the receiver cannot decode the transmitter.
+    /// Below 0.1, or the receiver cannot decode the transmitter.
     NoLink,
-    /// 0 dB and more.
+    /// 0.1 and more.
     Poor,
-    /// 3 dB and more.
+    /// 0.5 and more.
     Marginal,
-    /// 10 dB and more.
+    /// 0.9 and more.
     Good,
-    /// 20 dB and more.
+    /// 0.99 and more.
     Excellent,
 }
 
@@ -150,9 +150,29 @@ pub enum LimitingFactor {
 const NOTICEABLE_DB: f64 = 3.0;
 
 impl Verdict {
-    /// The verdict of a link margin, dB.
+    /// The verdict of the probability that a link works, [0, 1].
     #[must_use]
-    pub fn of(link_margin_db: f64) -> Self {
+    pub fn of(link_prob: f64) -> Self {
+        match link_prob {
+            p if p >= 0.99 => Self::Excellent,
+            p if p >= 0.9 => Self::Good,
+            p if p >= 0.5 => Self::Marginal,
+            p if p >= 0.1 => Self::Poor,
+            _ => Self::NoLink,
+        }
+    }
+
+    /// Verdicts by their numbers, from none to excellent.
+    pub const ALL: [Self; 5] = [
+        Self::NoLink,
+        Self::Poor,
+        Self::Marginal,
+        Self::Good,
+        Self::Excellent,
+    ];
+
+    /// The rating by link margin, dB, that version 0.1.0 had in its place: digests hold it.
+    pub(crate) fn of_margin(link_margin_db: f64) -> Self {
         match link_margin_db {
             m if m >= 20.0 => Self::Excellent,
             m if m >= 10.0 => Self::Good,

@@ -5,11 +5,12 @@
 
 use std::sync::Arc;
 
-use super::clutter::terrain_heights_m;
+use super::clutter::{surroundings, terrain_heights_m};
 use super::environment::{Climate, Environment, NoiseCategory};
 use super::modulation::{McsTable, Selected};
 use super::outcome::Verdict;
 use super::path_loss::{Direction, FALLBACK_MODEL, PreparedModel, Validity};
+use super::prediction::{Distribution, Surroundings};
 use super::station::{Radio, Station, Waveform};
 use super::warning::{Warning, Warnings};
 use crate::bounds::BadValue;
@@ -71,6 +72,8 @@ pub struct Prepared<'a> {
     /// True if the receiver can understand the transmitter at all.
     pub(super) compatible: bool,
     pub(super) polarization_loss_db: f64,
+    /// Surroundings of both antennas.
+    pub(super) surroundings: Surroundings,
     pub(super) gas: Gamma,
     /// Absent below 1 GHz, where P.838 has no coefficients and rain no effect.
     pub(super) rain: Option<RainCoefficients>,
@@ -173,6 +176,7 @@ impl<'a> Prepared<'a> {
             wavelength_m: wavelength_m(frequency_mhz),
             compatible,
             polarization_loss_db: if crossed { CROSS_POLARIZATION_DB } else { 0.0 },
+            surroundings: surroundings(env.clutter, [tx.height_agl_m, rx.height_agl_m]),
             gas,
             rain: rain(frequency_mhz, polarization),
             model: model.prepare(&direction).map(Arc::from),
@@ -234,11 +238,16 @@ impl<'a> Prepared<'a> {
         self.mcs_table.steps().filter(|_| self.compatible)
     }
 
-    /// Rating of a link margin, dB.
+    /// Rating of a link with a path loss of `loss_db` and a margin of `link_margin_db` among those alike.
     #[inline]
-    pub(super) fn verdict(&self, link_margin_db: f64) -> Verdict {
+    pub(super) fn verdict(
+        &self,
+        alike: &Distribution,
+        loss_db: f64,
+        link_margin_db: f64,
+    ) -> Verdict {
         if self.compatible {
-            Verdict::of(link_margin_db)
+            alike.verdict(loss_db, link_margin_db)
         } else {
             Verdict::NoLink
         }

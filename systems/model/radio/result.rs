@@ -11,6 +11,7 @@ use super::fresnel::Clearance;
 use super::outcome::{Availability, LimitingFactor, Margin, Rate, Receiver, Verdict};
 use super::path_loss::Model;
 use super::path_loss::{ItmTerrain, PropagationMode};
+use super::prediction::Prediction;
 use super::station::polarization_schema;
 use super::warning::Warnings;
 use crate::propagation::polarization::Polarization;
@@ -64,7 +65,9 @@ pub struct LinkResult {
     pub terrain: TerrainReport,
     /// Warnings about the result.
     pub warnings: Warnings,
-    /// Rating by link margin.
+    /// Distribution of links like this one, and the probability that they work.
+    pub prediction: Prediction,
+    /// Rating by that probability.
     pub verdict: Verdict,
     /// Largest avoidable loss; absent if the receiver cannot decode the transmitter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -224,6 +227,13 @@ impl Budget {
 }
 
 impl LinkResult {
+    /// `true` if the link margin is not negative and the receiver can decode the transmitter.
+    #[must_use]
+    pub fn closes(&self) -> bool {
+        // Where it cannot, nothing limits the link.
+        self.limiting_factor.is_some() && self.margin.link_margin_db >= 0.0
+    }
+
     /// The received power as the other fields imply it, dBm:
     /// EIRP - path loss + receive gain - receive losses.
     #[must_use]

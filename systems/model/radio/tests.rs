@@ -3,6 +3,7 @@
 mod budget;
 mod fallbacks;
 mod invariants;
+mod measured;
 mod modulation;
 mod parts;
 mod presets;

@@ -7,7 +7,8 @@ use super::fresnel::EARTH_RADIUS_M;
 use super::geometry::{SHORTEST_M, elevation_angle_deg, slant_range_m};
 use super::modulation::Selected;
 use super::outcome::Verdict;
-use super::path_loss::{BATCH, PathBatch, ProfileRows};
+use super::path_loss::{BATCH, PathBatch, ProfileRows, QUANTILES};
+use super::prediction::{Distribution, Evidence, Surroundings};
 use super::prepare::Prepared;
 use super::surroundings::Clutter;
 use crate::numeric::{Kernel, greater, log10, vectorised};
@@ -34,10 +35,14 @@ pub(crate) struct Receivers {
 pub(crate) struct Budgets {
     /// At the first quantile.
     pub path_loss_db: Lane,
-    /// At each quantile.
-    pub rx_power_dbm: [Lane; 4],
+    /// At the first quantile.
+    pub rx_power_dbm: Lane,
     /// Field strength at the first quantile, dBµV/m.
     pub field_strength_dbuv_m: Lane,
+    /// Path loss at the median of time and locations.
+    pub median_loss_db: Lane,
+    /// Free-space loss.
+    pub free_space_db: Lane,
 }
 
 impl Default for Receivers {
@@ -55,8 +60,10 @@ impl Default for Budgets {
     fn default() -> Self {
         Self {
             path_loss_db: [0.0; BATCH],
-            rx_power_dbm: [[0.0; BATCH]; 4],
+            rx_power_dbm: [0.0; BATCH],
             field_strength_dbuv_m: [0.0; BATCH],
+            median_loss_db: [0.0; BATCH],
+            free_space_db: [0.0; BATCH],
         }
     }
 }
@@ -67,24 +74,18 @@ pub(crate) struct PreparedTransmitter<'a> {
     link: Prepared<'a>,
     /// Geoid under the transmitter above the ellipsoid, m.
     undulation_m: f64,
-    /// Quantiles: the environment's, then 10, 50 and 90 % of time and places.
-    quantiles: [itm::Quantile; 4],
+    /// Quantiles: the environment's, then the median of time and locations.
+    quantiles: [itm::Quantile; QUANTILES],
     vegetation_db: f64,
 }
-
-/// Shares of time and places beside the environment's own, percent.
-pub(crate) const QUANTILES_PERCENT: [f64; 3] = [10.0, 50.0, 90.0];
 
 impl<'a> PreparedTransmitter<'a> {
     /// Of the direction `link` from a transmitter where the geoid stands `undulation_m` above the
     /// ellipsoid.
     pub fn new(link: Prepared<'a>, undulation_m: f64) -> Self {
         let own = link.quantile;
-        let situation = own.situation_percent();
-        let both = |percent| itm::Quantile::new(percent, percent, situation).unwrap_or(own);
-        let [p10, p50, p90] = QUANTILES_PERCENT.map(both);
         Self {
-            quantiles: [own, p10, p50, p90],
+            quantiles: [own, own.median_of_situation()],
             vegetation_db: link.vegetation_db(),
             undulation_m,
             link,
@@ -140,10 +141,47 @@ impl<'a> PreparedTransmitter<'a> {
         self.link.rate_steps()
     }
 
-    /// Rating of a link margin, dB.
+    /// Rating of a link with a path loss of `loss_db` and a margin of `link_margin_db` among those alike.
     #[inline]
-    pub fn verdict(&self, link_margin_db: f64) -> Verdict {
-        self.link.verdict(link_margin_db)
+    pub fn verdict(&self, alike: &Distribution, loss_db: f64, link_margin_db: f64) -> Verdict {
+        self.link.verdict(alike, loss_db, link_margin_db)
+    }
+
+    /// `true` if the receivers can decode the transmitter.
+    pub fn is_compatible(&self) -> bool {
+        self.link.compatible
+    }
+
+    /// `true` if predictions depend on the clearance of the Fresnel zone.
+    pub fn asks_for_clearance(&self) -> bool {
+        self.link.surroundings == Surroundings::BelowAntennas
+    }
+
+    /// `true` if 0.6 of the first Fresnel zone over a path is clear.
+    pub fn is_clear(&self, profile: &itm::PathProfile<'_>) -> bool {
+        self.link.clearance_over(profile).is_clear()
+    }
+
+    /// The distribution of links like that to the receiver in a place, whose budget was computed.
+    pub fn alike(
+        &self,
+        place: usize,
+        ground_known: bool,
+        clear: bool,
+        (receivers, paths, budgets): (&Receivers, &PathBatch, &Budgets),
+    ) -> Distribution {
+        let distance_m = receivers.distance_m[place];
+        let evidence = Evidence {
+            surroundings: self.link.surroundings,
+            ground_known,
+            clear,
+            calibrated: self.link.calibrated(distance_m),
+            model_sigma_db: paths.sigma_db.0[place],
+            distance_m,
+            free_space_db: budgets.free_space_db[place],
+            model_loss_db: budgets.median_loss_db[place],
+        };
+        evidence.distribution()
     }
 
     /// Computes the budgets of `receivers`, whose attenuation over free space at each quantile is
@@ -152,7 +190,7 @@ impl<'a> PreparedTransmitter<'a> {
         &self,
         receivers: &Receivers,
         paths: &PathBatch,
-        extra_db: &Lane,
+        extra_db: &[Lane; QUANTILES],
         budgets: &mut Budgets,
     ) {
         vectorised(Work {
@@ -164,8 +202,9 @@ impl<'a> PreparedTransmitter<'a> {
         });
     }
 
-    /// Losses of rain and clutter by distance, dB; zero in clear air without clutter.
-    pub fn extra_db(&self, receivers: &Receivers, count: usize, extra_db: &mut Lane) {
+    /// Losses of rain and clutter by distance at each quantile, dB; zero in clear air without clutter.
+    pub fn extra_db(&self, receivers: &Receivers, count: usize, extra_db: &mut [Lane; QUANTILES]) {
+        let [extra_db, median_db] = extra_db;
         extra_db.fill(0.0);
         let env = self.link.env;
         let by_distance = matches!(env.clutter, Some(Clutter::Statistical { .. }));
@@ -185,6 +224,15 @@ impl<'a> PreparedTransmitter<'a> {
             if raining {
                 let slant_m = self.heights().slant_m(receivers, place);
                 extra_db[place] += self.link.rain_loss_db(slant_m * 1e-3);
+            }
+        }
+        *median_db = *extra_db;
+        if by_distance {
+            for place in 0..count {
+                let distance_km = receivers.distance_m[place] * 1e-3;
+                let median = self.link.median_clutter_db(distance_km);
+                let median = median.map_or(0.0, |[tx, rx]| tx + rx);
+                median_db[place] += median - self.clutter_sum_db(distance_km);
             }
         }
     }
@@ -227,8 +275,8 @@ impl Heights {
 struct Work<'a> {
     transmitter: &'a PreparedTransmitter<'a>,
     receivers: &'a Receivers,
-    attenuation_db: &'a [Lane; 4],
-    extra_db: &'a Lane,
+    attenuation_db: &'a [Lane; QUANTILES],
+    extra_db: &'a [Lane; QUANTILES],
     budgets: &'a mut Budgets,
 }
 
@@ -291,11 +339,14 @@ impl Kernel for Work<'_> {
             }
         }
         // Into arrays of its own, which nothing else can lie in: so the loops are vector code.
-        let (mut spread_db, mut open_db) = ([0.0; BATCH], [0.0; BATCH]);
+        let (mut spread_db, mut open_db) = ([0.0; BATCH], [[0.0; BATCH]; QUANTILES]);
         for place in 0..BATCH {
             let slant_m = heights.slant_m(receivers, place);
             spread_db[place] = greater(20.0 * log10(wavenumber * slant_m), 0.0);
-            open_db[place] = spread_db[place] + gas_db_m * slant_m + fixed_db + extra_db[place];
+            let bare_db = spread_db[place] + gas_db_m * slant_m + fixed_db;
+            for quantile in 0..QUANTILES {
+                open_db[quantile][place] = bare_db + extra_db[quantile][place];
+            }
         }
         // As in a link: calibration does not go below free space.
         let calibrated = |place: usize, loss_db: f64| {
@@ -306,13 +357,16 @@ impl Kernel for Work<'_> {
                 moved
             }
         };
-        for quantile in 0..4 {
+        budgets.free_space_db = spread_db;
+        for quantile in 0..QUANTILES {
             let mut losses_db = [0.0; BATCH];
             for place in 0..BATCH {
                 let terrain_db = attenuation_db[quantile][place];
-                losses_db[place] = calibrated(place, open_db[place] + terrain_db);
+                losses_db[place] = calibrated(place, open_db[quantile][place] + terrain_db);
             }
-            if quantile == 0 {
+            if quantile == 1 {
+                budgets.median_loss_db = losses_db;
+            } else {
                 budgets.path_loss_db = losses_db;
                 let mut fields_dbuv_m = [0.0; BATCH];
                 for place in 0..BATCH {
@@ -320,14 +374,14 @@ impl Kernel for Work<'_> {
                     fields_dbuv_m[place] = eirp_dbm - losses_db[place] + field_db;
                 }
                 budgets.field_strength_dbuv_m = fields_dbuv_m;
+                let mut rx_power_dbm = [0.0; BATCH];
+                for place in 0..BATCH {
+                    let gains_dbm =
+                        sent_dbm + received_db - pointing_db[0][place] - pointing_db[1][place];
+                    rx_power_dbm[place] = gains_dbm - losses_db[place];
+                }
+                budgets.rx_power_dbm = rx_power_dbm;
             }
-            let mut rx_power_dbm = [0.0; BATCH];
-            for place in 0..BATCH {
-                let gains_dbm =
-                    sent_dbm + received_db - pointing_db[0][place] - pointing_db[1][place];
-                rx_power_dbm[place] = gains_dbm - losses_db[place];
-            }
-            budgets.rx_power_dbm[quantile] = rx_power_dbm;
         }
     }
 }

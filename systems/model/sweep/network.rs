@@ -1,5 +1,7 @@
 //! One cell, many sites.
 
+use crate::radio::Verdict;
+
 /// Answer of one site for a cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Answer {
@@ -11,6 +13,8 @@ pub enum Answer {
     Margin {
         /// Link margin, dB.
         margin_db: f32,
+        /// Verdict of the link.
+        verdict: Verdict,
         /// True if the terrain is known all along the path.
         path_known: bool,
     },
@@ -25,6 +29,8 @@ pub struct Network {
     pub second: Option<u16>,
     /// The largest link margin of any site, dB; `None` where no site has an answer.
     pub margin_db: Option<f32>,
+    /// Verdict of the site with the largest margin.
+    pub verdict: Verdict,
     /// Number of sites that reach the required margin.
     pub servers: u16,
     /// True if the path to the best server is known throughout, or there is none.
@@ -40,6 +46,7 @@ impl Default for Network {
             best: None,
             second: None,
             margin_db: None,
+            verdict: Verdict::NoLink,
             servers: 0,
             path_known: true,
             no_data: false,
@@ -52,7 +59,7 @@ impl Network {
     /// Adds the next site; each site is added once, in order. Returns `true` if it serves the cell.
     #[inline]
     pub fn hear(&mut self, site: u16, answer: Answer, required_db: f32) -> bool {
-        let (margin_db, path_known) = match answer {
+        let (margin_db, verdict, path_known) = match answer {
             Answer::Outside => return false,
             Answer::NoData => {
                 self.no_data = true;
@@ -60,8 +67,9 @@ impl Network {
             }
             Answer::Margin {
                 margin_db,
+                verdict,
                 path_known,
-            } => (margin_db, path_known),
+            } => (margin_db, verdict, path_known),
         };
         let best_db = self.margin_db.unwrap_or(f32::NEG_INFINITY);
         let serves = margin_db >= required_db;
@@ -71,7 +79,7 @@ impl Network {
             (self.second, self.second_db) = (self.best, best_db);
             self.best = serves.then_some(site);
             self.path_known = path_known || !serves;
-            self.margin_db = Some(margin_db);
+            (self.margin_db, self.verdict) = (Some(margin_db), verdict);
         } else if serves && margin_db > self.second_db {
             (self.second, self.second_db) = (Some(site), margin_db);
         }
@@ -91,6 +99,7 @@ mod tests {
             } else {
                 Answer::Margin {
                     margin_db,
+                    verdict: Verdict::Good,
                     path_known: margin_db > 4.0,
                 }
             };

@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use super::network::Network;
-use crate::radio::Verdict;
 
 /// Areas of a network, m². Each field but the last two is a part of `answered_m2`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -50,14 +49,14 @@ impl Tally {
 
     /// Adds a cell: what the network offers, and which sites serve it.
     pub fn add(&mut self, area_m2: f64, network: &Network, servers: &[u16]) {
-        let Some(margin_db) = network.margin_db else {
+        if network.margin_db.is_none() {
             if network.no_data {
                 self.no_data_m2 += area_m2;
             }
             return;
-        };
+        }
         self.answered_m2 += area_m2;
-        self.by_verdict_m2[Verdict::of(f64::from(margin_db)) as usize] += area_m2;
+        self.by_verdict_m2[network.verdict as usize] += area_m2;
         let covered = network.best.is_some();
         *(if covered {
             &mut self.covered_m2
@@ -110,6 +109,7 @@ impl SiteTally {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::radio::Verdict;
     use crate::sweep::Answer;
 
     /// Adds 2000 cells of 2 m² by chance, each to the tally that `part` names.
@@ -125,6 +125,7 @@ mod tests {
                 } else {
                     Answer::Margin {
                         margin_db,
+                        verdict: Verdict::of(f64::from(margin_db) / 25.0),
                         path_known: cell % 7 != 0,
                     }
                 };
@@ -145,7 +146,9 @@ mod tests {
         assert_eq!(tally.no_data_m2, 400.0);
         assert_eq!(tally.covered_m2 + tally.gap_m2, tally.answered_m2);
         assert_eq!(tally.by_verdict_m2.iter().sum::<f64>(), tally.answered_m2);
-        assert_eq!(tally.by_verdict_m2[0], tally.gap_m2);
+        // Of chances between -0.8 and 1 a tenth begins "poor".
+        assert!(tally.by_verdict_m2[0] > tally.gap_m2);
+        assert!(tally.by_verdict_m2.iter().all(|area_m2| *area_m2 > 0.0));
         let best: f64 = tally.sites.iter().map(|site| site.best_m2).sum();
         assert_eq!(best, tally.covered_m2);
         let only: f64 = tally.sites.iter().map(|site| site.only_m2).sum();

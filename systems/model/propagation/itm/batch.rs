@@ -11,6 +11,9 @@ use crate::numeric::{Kernel, vectorised};
 /// Paths worked out together.
 pub(crate) const BATCH: usize = 64;
 
+/// Quantiles computed together: that of the environment, and the median of time and locations.
+pub(crate) const QUANTILES: usize = 2;
+
 /// Paths of which one decides what is worked out of all: shorter loops are not made vector code.
 const LANES: usize = 16;
 
@@ -38,7 +41,9 @@ pub(crate) struct Losses {
     /// The reference, 0 or more; not finite where the formulas have no value.
     pub a_ref_db: Lane,
     /// At each quantile asked for.
-    pub attenuation_db: [Lane; 4],
+    pub attenuation_db: [Lane; QUANTILES],
+    /// Standard deviation in time and over locations.
+    pub sigma_db: Lane,
     /// Number of the [`PropagationMode`](super::PropagationMode).
     mode: Lane,
     paths: Paths,
@@ -65,7 +70,8 @@ impl Default for Losses {
     fn default() -> Self {
         Self {
             a_ref_db: [0.0; BATCH],
-            attenuation_db: [[0.0; BATCH]; 4],
+            attenuation_db: [[0.0; BATCH]; QUANTILES],
+            sigma_db: [0.0; BATCH],
             mode: [0.0; BATCH],
             paths: Paths::default(),
         }
@@ -124,7 +130,7 @@ impl Batch {
         &self,
         antenna_agl_m: [f64; 2],
         constants: &Constants,
-        deviates: [[f64; 3]; 4],
+        deviates: [[f64; 3]; QUANTILES],
         used: &[bool; BATCH],
         losses: &mut Losses,
     ) {
@@ -144,7 +150,7 @@ struct Work<'a> {
     used: &'a [bool; BATCH],
     antenna_agl_m: [f64; 2],
     constants: &'a Constants,
-    deviates: [[f64; 3]; 4],
+    deviates: [[f64; 3]; QUANTILES],
     losses: &'a mut Losses,
 }
 
@@ -277,7 +283,8 @@ impl Work<'_> {
             let (heights, delta_h_m) = ([tx_m[place], rx_m[place]], paths.delta_h_m[place]);
             let spread = Spread::new(&constants, batch.distance_m[place], heights, delta_h_m);
             let a_ref_db = losses.a_ref_db[place];
-            for quantile in 0..4 {
+            losses.sigma_db[place] = spread.sigma_db();
+            for quantile in 0..QUANTILES {
                 losses.attenuation_db[quantile][place] =
                     spread.attenuation_at_db(a_ref_db, deviates[quantile], mode);
             }

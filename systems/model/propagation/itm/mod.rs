@@ -56,7 +56,7 @@ mod warnings;
 mod tests;
 
 pub use area::{AreaPath, MAX_AREA_DELTA_H_M, Siting, area, area_reference};
-pub(crate) use batch::BATCH;
+pub(crate) use batch::{BATCH, QUANTILES};
 pub use climate::Climate;
 pub use invalid::Invalid;
 pub use mdvar::{Mdvar, VariabilityMode};

@@ -15,6 +15,10 @@ pub(crate) struct Outcome {
     pub a_ref_db: f64,
     /// Attenuation relative to free space not exceeded at the quantile, dB; may be negative.
     pub attenuation_db: f64,
+    /// The same at the median of time and locations, dB.
+    pub median_db: f64,
+    /// Standard deviation in time and over locations, dB.
+    pub sigma_db: f64,
     /// Horizon distances, m.
     pub horizon_distance_m: [f64; 2],
     /// Horizon elevation angles, rad.
@@ -42,6 +46,8 @@ impl Reference {
             mode: self.mode,
             a_ref_db: self.a_ref_db,
             attenuation_db: self.attenuation_db(quantile),
+            median_db: self.attenuation_db(quantile.median_of_situation()),
+            sigma_db: self.spread.sigma_db(),
             horizon_distance_m: self.horizon_distance_m,
             horizon_angle_rad: self.horizon_angle_rad,
             effective_height_m: self.effective_height_m,
@@ -79,7 +85,8 @@ impl Prepared {
                     }
                 }
             }
-            self.batch(paths, [quantile; 4], &measured, losses);
+            let quantiles = [quantile, quantile.median_of_situation()];
+            self.batch(paths, quantiles, &measured, losses);
             let outcome = |lane| self.outcome_in(lane, quantile, paths, losses);
             outcomes.extend((0..profiles.len()).map(|lane| measured[lane].then(|| outcome(lane))));
         }
@@ -103,6 +110,8 @@ impl Prepared {
             mode: reference.mode(),
             a_ref_db: reference.a_ref_db,
             attenuation_db: losses.attenuation_db[0][place],
+            median_db: losses.attenuation_db[1][place],
+            sigma_db: losses.sigma_db[place],
             horizon_distance_m: path.horizon_distance_m,
             horizon_angle_rad: path.horizon_angle_rad,
             effective_height_m: path.effective_height_m,

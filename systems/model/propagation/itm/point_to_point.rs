@@ -1,6 +1,6 @@
 //! Point-to-point mode: the terrain between the antennas is known.
 
-use super::batch::{BATCH, Batch, Losses};
+use super::batch::{BATCH, Batch, Losses, QUANTILES};
 use super::constants::{Constants, check_air};
 use super::quick_pfl::{Measured, SIDE_BY_SIDE, measure};
 use super::roughness::{NO_SAMPLES, SampleBuffer};
@@ -96,12 +96,12 @@ impl Prepared {
         Ok(measured)
     }
 
-    /// Attenuations of many paths at four quantiles: in each place of `batch` that is `used` what
+    /// Attenuations of many paths at some quantiles: in each place of `batch` that is `used` what
     /// [`Prepared::reference`] and [`Reference::attenuation_db`] give for it, to the bit.
     pub(crate) fn batch(
         &self,
         batch: &Batch,
-        quantiles: [Quantile; 4],
+        quantiles: [Quantile; QUANTILES],
         used: &[bool; BATCH],
         losses: &mut Losses,
     ) {

@@ -22,6 +22,15 @@ impl Quantile {
         situation_percent: 50.0,
     };
 
+    /// The median of time and locations at this quantile's share of situations.
+    #[must_use]
+    pub const fn median_of_situation(self) -> Self {
+        Self {
+            situation_percent: self.situation_percent,
+            ..Self::MEDIAN
+        }
+    }
+
     /// A quantile of time, location and situation.
     ///
     /// # Errors

@@ -107,6 +107,15 @@ impl Spread {
         if loss_db < 0.0 { bent_db } else { loss_db }
     }
 
+    /// Standard deviation in time and over locations about the median, dB; that in time is the mean of
+    /// its two sides.
+    #[inline(always)]
+    pub(super) fn sigma_db(&self) -> f64 {
+        let time_db = 0.5 * (self.sigma_time_minus_db + self.sigma_time_plus_db);
+        let location_db = self.sigma_location_db;
+        (time_db * time_db + location_db * location_db).sqrt()
+    }
+
     /// The doubts that `quantile` raises.
     pub(super) fn warnings(&self, quantile: Quantile) -> Warnings {
         extremes(quantile, self.mdvar.mode)

@@ -8,6 +8,10 @@ use crate::propagation::itm::{self, PathProfile};
 /// Paths evaluated together.
 pub const BATCH: usize = itm::BATCH;
 
+/// Quantiles at which a batch is computed: that of the environment, and the median of time and
+/// locations.
+pub const QUANTILES: usize = itm::QUANTILES;
+
 /// One number for each path of a batch.
 pub(crate) type Lane = [f64; BATCH];
 
@@ -39,6 +43,8 @@ pub struct PathBatch {
     pub(crate) clear: Flags,
     /// Attenuation at each quantile, dB.
     pub(crate) attenuation_db: Attenuations,
+    /// Standard deviation of the model in time and over locations, dB.
+    pub(crate) sigma_db: Sigmas,
     /// Working memory of the model.
     workspace: Option<Box<dyn Any + Send>>,
 }
@@ -53,13 +59,23 @@ impl Default for Flags {
     }
 }
 
+/// Standard deviation of each path, dB.
+#[derive(Clone)]
+pub(crate) struct Sigmas(pub Lane);
+
+impl Default for Sigmas {
+    fn default() -> Self {
+        Self([0.0; BATCH])
+    }
+}
+
 /// Attenuation of each path at each quantile, dB.
 #[derive(Clone)]
-pub(crate) struct Attenuations(pub [Lane; 4]);
+pub(crate) struct Attenuations(pub [Lane; QUANTILES]);
 
 impl Default for Attenuations {
     fn default() -> Self {
-        Self([[0.0; BATCH]; 4])
+        Self([[0.0; BATCH]; QUANTILES])
     }
 }
 
@@ -76,6 +92,7 @@ impl PathBatch {
         for quantile in &mut self.attenuation_db.0 {
             quantile[lane] = attenuation_db;
         }
+        self.sigma_db.0[lane] = 0.0;
     }
 
     /// Sets the attenuation of a lane by the fallback model, dB: the lane is not measured.
@@ -90,18 +107,21 @@ impl PathBatch {
         workspace(&mut self.workspace)
     }
 
-    /// All parts at once: measured lanes, clear lanes, attenuations and working memory.
+    /// All parts at once: measured lanes, clear lanes, attenuations, standard deviations and working
+    /// memory.
     pub(crate) fn parts<T: Any + Send + Default>(
         &mut self,
     ) -> (
         &mut [bool; BATCH],
         &mut [bool; BATCH],
-        &mut [Lane; 4],
+        &mut [Lane; QUANTILES],
+        &mut Lane,
         &mut T,
     ) {
         let workspace = workspace(&mut self.workspace);
         let (measured, clear) = (&mut self.measured.0, &mut self.clear.0);
-        (measured, clear, &mut self.attenuation_db.0, workspace)
+        let (attenuation_db, sigma_db) = (&mut self.attenuation_db.0, &mut self.sigma_db.0);
+        (measured, clear, attenuation_db, sigma_db, workspace)
     }
 }
 

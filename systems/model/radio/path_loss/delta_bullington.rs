@@ -1,7 +1,8 @@
 //! Free space and delta-Bullington diffraction (ITU-R P.526).
 
 use super::{
-    Attenuation, Direction, PathBatch, PathLossModel, PreparedModel, ProfileRows, Validity,
+    Attenuation, Direction, PathBatch, PathLossModel, PreparedModel, ProfileRows, QUANTILES,
+    Validity,
 };
 use crate::propagation::bullington::{self, DiffractionPath, delta_bullington};
 use crate::propagation::itm::{PathProfile, Quantile};
@@ -100,5 +101,5 @@ impl PreparedModel for PreparedDiffraction {
         }
     }
 
-    fn attenuate(&self, _: [Quantile; 4], _: &mut PathBatch) {}
+    fn attenuate(&self, _: [Quantile; QUANTILES], _: &mut PathBatch) {}
 }

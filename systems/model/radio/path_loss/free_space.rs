@@ -2,7 +2,7 @@
 
 use super::{
     Attenuation, Direction, PathBatch, PathLossModel, PreparedModel, ProfileRows, PropagationMode,
-    Validity,
+    QUANTILES, Validity,
 };
 use crate::propagation::itm::{PathProfile, Quantile};
 use crate::radio::Warning;
@@ -63,5 +63,5 @@ impl PreparedModel for FreeSpace {
         }
     }
 
-    fn attenuate(&self, _: [Quantile; 4], _: &mut PathBatch) {}
+    fn attenuate(&self, _: [Quantile; QUANTILES], _: &mut PathBatch) {}
 }

@@ -2,7 +2,7 @@
 
 use super::{
     Attenuation, Direction, ItmTerrain, PathBatch, PathLossModel, PreparedModel, ProfileRows,
-    PropagationMode, Validity,
+    PropagationMode, QUANTILES, Validity,
 };
 use crate::propagation::itm::{
     self, Measured, Outcome, PathProfile, Prepared, Quantile, Workspace,
@@ -112,7 +112,7 @@ impl PreparedModel for Prepared {
     }
 
     fn measure(&self, rows: &ProfileRows<'_>, batch: &mut PathBatch) {
-        let (measured, clear, _, workspace) = batch.parts::<Workspace>();
+        let (measured, clear, .., workspace) = batch.parts::<Workspace>();
         let Workspace { paths, buffers, .. } = workspace;
         let found = Prepared::measure(self, rows.profiles, rows.credible, buffers);
         for (lane, found) in (rows.first..).zip(found) {
@@ -124,14 +124,15 @@ impl PreparedModel for Prepared {
         }
     }
 
-    fn attenuate(&self, quantiles: [Quantile; 4], batch: &mut PathBatch) {
-        let (measured, _, attenuation_db, workspace) = batch.parts::<Workspace>();
+    fn attenuate(&self, quantiles: [Quantile; QUANTILES], batch: &mut PathBatch) {
+        let (measured, _, attenuation_db, sigma_db, workspace) = batch.parts::<Workspace>();
         let Workspace { paths, losses, .. } = workspace;
         self.batch(paths, quantiles, measured, losses);
         for lane in (0..super::BATCH).filter(|lane| measured[*lane]) {
             let defined =
                 losses.a_ref_db[lane].is_finite() && losses.attenuation_db[0][lane].is_finite();
-            for quantile in 0..4 {
+            sigma_db[lane] = losses.sigma_db[lane];
+            for quantile in 0..QUANTILES {
                 let loss_db = losses.attenuation_db[quantile][lane].max(0.0);
                 attenuation_db[quantile][lane] = if defined { loss_db } else { f64::NAN };
             }
@@ -155,6 +156,8 @@ fn attenuation(outcome: &Outcome) -> Result<Attenuation, Warning> {
         reference_attenuation_db: Some(outcome.a_ref_db),
         variability_db: Some(outcome.attenuation_db.max(0.0) - outcome.a_ref_db),
         diffraction_loss_db: None,
+        median_db: Some(outcome.median_db.max(0.0)),
+        sigma_db: outcome.sigma_db,
         mode: Some(match outcome.mode {
             itm::PropagationMode::LineOfSight => PropagationMode::LineOfSight,
             itm::PropagationMode::Diffraction => PropagationMode::Diffraction,

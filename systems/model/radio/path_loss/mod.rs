@@ -34,7 +34,7 @@ mod registry;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use batch::{BATCH, PathBatch, ProfileRows};
+pub use batch::{BATCH, PathBatch, ProfileRows, QUANTILES};
 pub use registry::{FALLBACK_MODEL, Model};
 
 use std::fmt::Debug;
@@ -115,8 +115,8 @@ pub trait PreparedModel: Debug + Send + Sync {
     fn measure(&self, rows: &ProfileRows<'_>, batch: &mut PathBatch);
 
     /// Computes the attenuation of all measured lanes of `batch`, as [`Self::attenuation`] does at
-    /// each of `quantiles`; not finite where the model has no value.
-    fn attenuate(&self, quantiles: [Quantile; 4], batch: &mut PathBatch);
+    /// each of `quantiles`, and its standard deviation; not finite where the model has no value.
+    fn attenuate(&self, quantiles: [Quantile; QUANTILES], batch: &mut PathBatch);
 }
 
 /// Settings of one direction that models read. All values are validated.
@@ -185,6 +185,11 @@ pub struct Attenuation {
     pub variability_db: Option<f64>,
     /// Diffraction loss, dB.
     pub diffraction_loss_db: Option<f64>,
+    /// Attenuation at the median of time and locations, dB, 0 or more; absent where the model has one
+    /// value for all.
+    pub median_db: Option<f64>,
+    /// Standard deviation of the model in time and over locations, dB; 0 where it has none.
+    pub sigma_db: f64,
     /// Propagation mode; absent where the clearance of the ray decides it.
     pub mode: Option<PropagationMode>,
     /// Terrain parameters of ITM.
@@ -200,6 +205,12 @@ impl Attenuation {
         self.reference_attenuation_db.unwrap_or(0.0)
             + self.variability_db.unwrap_or(0.0)
             + self.diffraction_loss_db.unwrap_or(0.0)
+    }
+
+    /// The same at the median of time and locations, dB.
+    #[must_use]
+    pub fn median_total_db(&self) -> f64 {
+        self.median_db.unwrap_or_else(|| self.total_db())
     }
 }
 

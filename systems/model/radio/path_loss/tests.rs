@@ -5,7 +5,8 @@ use std::sync::Arc;
 use schemars::schema_for;
 
 use super::{
-    Attenuation, Direction, Model, PathBatch, PathLossModel, PreparedModel, ProfileRows, Validity,
+    Attenuation, Direction, Model, PathBatch, PathLossModel, PreparedModel, ProfileRows, QUANTILES,
+    Validity,
 };
 use crate::coverage::{CoverageJob, CoverageRequest, Flags, Grid, Sampling, coverage};
 use crate::propagation::itm::{PathProfile, Quantile};
@@ -76,7 +77,7 @@ impl PreparedModel for LinearSlope {
         }
     }
 
-    fn attenuate(&self, _: [Quantile; 4], _: &mut PathBatch) {}
+    fn attenuate(&self, _: [Quantile; QUANTILES], _: &mut PathBatch) {}
 }
 
 fn environment() -> Environment {

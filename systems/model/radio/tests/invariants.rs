@@ -2,8 +2,8 @@
 
 use super::super::presets::{ANTENNAS, RADIOS};
 use super::super::{
-    Clutter, ClutterCategory, Environment, LinkResult, Model, Multipath, NoiseCategory, Pointing,
-    Station, Vegetation, Verdict, Workspace, evaluate, evaluate_both,
+    Basis, Clutter, ClutterCategory, Environment, LinkResult, Model, Multipath, NoiseCategory,
+    Pointing, Station, Vegetation, Verdict, Workspace, evaluate, evaluate_both,
 };
 use super::{Random, near, profile};
 use crate::propagation::polarization::Polarization;
@@ -114,9 +114,24 @@ fn check(found: &LinkResult) {
     }
     let carried = found.rate.data_rate_bps > 0.0;
     assert_eq!(carried, found.rate.modulation_id.is_some());
-    assert_eq!(carried, found.verdict > Verdict::NoLink);
-    if found.limiting_factor.is_some() {
-        assert_eq!(found.verdict, Verdict::of(found.margin.link_margin_db));
+    assert_eq!(carried, found.closes());
+    let prediction = &found.prediction;
+    assert_eq!(found.verdict, Verdict::of(prediction.link_prob));
+    assert!((0.0..=1.0).contains(&prediction.link_prob));
+    if found.limiting_factor.is_none() {
+        assert_eq!(found.verdict, Verdict::NoLink);
+    }
+    let [low_dbm, high_dbm] = prediction.rx_power_interval_dbm;
+    near((low_dbm + high_dbm) / 2.0, prediction.rx_power_dbm, 1e-9);
+    // Power and loss are one distribution, and 13.9 dB either way is the least without a calibration.
+    let constant_dbm = received + losses.total_path_loss_db;
+    near(
+        prediction.rx_power_dbm + prediction.path_loss_db,
+        constant_dbm,
+        1e-9,
+    );
+    if prediction.basis != Basis::Calibrated {
+        assert!(high_dbm - low_dbm > 27.9);
     }
     let outages = &found.availability;
     for percent in [
@@ -149,7 +164,7 @@ fn every_random_link_closes_its_budget() {
         let ground = random_profile(&mut random);
         let found = evaluate(&ground, [48.0, 47.0], &tx, &rx, &env, 1_024).unwrap();
         check(&found);
-        links += usize::from(found.verdict > Verdict::NoLink);
+        links += usize::from(found.closes());
         models[found.model as usize] += 1;
         // Every number is finite: JSON has no word for the others and would say null.
         let json = serde_json::to_string(&found).unwrap();

@@ -9,17 +9,19 @@ use crate::propagation::polarization::Polarization;
 
 #[test]
 fn verdicts_change_where_documented() {
-    for (margin_db, verdict) in [
-        (20.0, Verdict::Excellent),
-        (19.99, Verdict::Good),
-        (10.0, Verdict::Good),
-        (9.99, Verdict::Marginal),
-        (3.0, Verdict::Marginal),
-        (2.99, Verdict::Poor),
-        (0.0, Verdict::Poor),
-        (-0.01, Verdict::NoLink),
+    for (link_prob, verdict) in [
+        (1.0, Verdict::Excellent),
+        (0.99, Verdict::Excellent),
+        (0.989, Verdict::Good),
+        (0.9, Verdict::Good),
+        (0.899, Verdict::Marginal),
+        (0.5, Verdict::Marginal),
+        (0.499, Verdict::Poor),
+        (0.1, Verdict::Poor),
+        (0.099, Verdict::NoLink),
+        (0.0, Verdict::NoLink),
     ] {
-        assert_eq!(Verdict::of(margin_db), verdict, "{margin_db} dB");
+        assert_eq!(Verdict::of(link_prob), verdict, "{link_prob}");
     }
 }
 

@@ -158,7 +158,7 @@ fn warnings_of_itm_keep_their_names() {
 fn schemas_know_every_field() {
     let schema = to_value(schema_for!(LinkResult)).unwrap();
     let properties = schema["properties"].as_object().unwrap();
-    assert_eq!(properties.len(), 21);
+    assert_eq!(properties.len(), 22);
     assert_eq!(schema["additionalProperties"], json!(false));
     let station = to_value(schema_for!(Station)).unwrap();
     let polarization = &station["$defs"]["Antenna"]["properties"]["polarization"];

@@ -8,7 +8,7 @@ fn a_batch_gives_the_bits_of_single_paths() {
     let mut draw = Draw(9);
     let (mut compared, mut undefined) = (0, 0);
     for _ in 0..60 {
-        let (medium, quantiles) = (draw.medium(), [0; 4].map(|_| draw.quantile()));
+        let (medium, quantiles) = (draw.medium(), [0; QUANTILES].map(|_| draw.quantile()));
         let heights = [draw.scaled(0.5, 3000.0), draw.scaled(0.5, 3000.0)];
         let prepared = Prepared::new(&medium, heights).unwrap();
         let Workspace {

@@ -1,0 +1,399 @@
+//! Distribution of the path loss of links like one that was evaluated: median, spread, and the
+//! probability that the link works.
+//!
+//! A model gives one number for a path; links alike in all that it reads differ by more than ten
+//! decibels. The distribution is normal with two independent parts, between the links of a place and
+//! between places, and closed form: `σ² = σ_link² + σ_place²`. Its constants ([`Basis::sigmas_db`]) were
+//! fitted to the medians of 10,673 measured links of eleven places (0.4 to 2.1 GHz, 0.1 to 40 km, low
+//! antennas among them the LoRaWAN and Sigfox surveys of Brno and the LoRa links of Lyon,
+//! doi 10.18709/perscido.2025.04.ds421), each place compared with constants of the others only.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::calibration::Offset;
+use super::outcome::Verdict;
+
+/// Median loss beyond free space where an antenna stands below roofs or trees that nobody described,
+/// dB: five cities and a rural valley have 26 to 39.
+const UNKNOWN_SURROUNDINGS_DB: f64 = 32.0;
+
+/// From this distance on that loss is complete, m: the surveys show no trend beyond it, and ITU-R P.2108
+/// section 3.2 begins there. Below it grows in proportion.
+const UNKNOWN_SURROUNDINGS_M: f64 = 250.0;
+
+/// An antenna at or above this height is taken to stand above surroundings that nobody described, m
+/// above ground: a two- to three-storey roof line, as [`super::Clutter::Statistical`] has by default.
+pub(super) const ABOVE_SURROUNDINGS_M: f64 = 10.0;
+
+/// Deviates of the normal distribution exceeded in 5 and in 10 % of cases.
+const DEVIATE_5_PERCENT: f64 = 1.644_853_626_951_472_7;
+const DEVIATE_10_PERCENT: f64 = 1.281_551_565_544_600_4;
+
+/// Deviate of the normal distribution not exceeded in 99 % of cases.
+const DEVIATE_99_PERCENT: f64 = 2.326_347_874_040_841;
+
+/// Knowledge that a prediction rests on; it decides how far links like this one differ.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Basis {
+    /// Both antennas stand above their surroundings, and 0.6 of the first Fresnel zone is clear.
+    LineOfSight,
+    /// Terrain is known, and surroundings stand below the antennas or are the clutter of the environment.
+    Terrain,
+    /// Offsets of the calibration profile measured on links like this one.
+    Calibrated,
+    /// An antenna stands below 10 m, and the environment has no clutter.
+    SurroundingsUnknown,
+    /// Part of the path lies in voids or off every tile.
+    GroundUnknown,
+}
+
+impl Basis {
+    /// Standard deviations between links of a place and between places, dB.
+    ///
+    /// Without knowledge of surroundings or ground the 90 % interval is 30 dB either way, which models
+    /// without clutter need to hold nine links of ten at places they were not fitted to.
+    const fn sigmas_db(self) -> [f64; 2] {
+        match self {
+            Self::LineOfSight => [6.0, 6.0],
+            Self::Terrain | Self::Calibrated => [11.0, 7.0],
+            Self::SurroundingsUnknown | Self::GroundUnknown => [11.0, 14.5],
+        }
+    }
+
+    /// The basis in words.
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::LineOfSight => "clear line of sight above the surroundings",
+            Self::Terrain => "terrain known, surroundings below the antennas or described",
+            Self::Calibrated => "calibrated by measured links",
+            Self::SurroundingsUnknown => {
+                "surroundings unknown: an antenna below 10 m and no clutter in the environment"
+            }
+            Self::GroundUnknown => "ground unknown: part of the path has no terrain data",
+        }
+    }
+}
+
+/// Surroundings of the two antennas of a link, as far as the environment describes them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Surroundings {
+    /// Both antennas stand above them.
+    BelowAntennas,
+    /// An antenna stands within clutter of the environment, whose loss is computed.
+    Described,
+    /// An antenna stands low, and nothing is known around it.
+    Unknown,
+}
+
+/// Inputs of the prediction of one path.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Evidence<'a> {
+    pub surroundings: Surroundings,
+    /// `true` if every height of the profile is known.
+    pub ground_known: bool,
+    /// `true` if 0.6 of the first Fresnel zone is clear. Asked for only where it decides.
+    pub clear: bool,
+    /// Class of the calibration profile that the path belongs to.
+    pub calibrated: Option<&'a Offset>,
+    /// Standard deviation of the model itself in time and over locations, dB.
+    pub model_sigma_db: f64,
+    /// Path length, m.
+    pub distance_m: f64,
+    /// Free-space loss, dB.
+    pub free_space_db: f64,
+    /// Path loss by the model at the median of time and locations, dB.
+    pub model_loss_db: f64,
+}
+
+/// A normal distribution of path loss.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Distribution {
+    pub basis: Basis,
+    pub median_db: f64,
+    pub link_sigma_db: f64,
+    pub place_sigma_db: f64,
+}
+
+impl Evidence<'_> {
+    fn basis(&self) -> Basis {
+        if !self.ground_known {
+            Basis::GroundUnknown
+        } else if self.calibrated.is_some() {
+            Basis::Calibrated
+        } else {
+            match self.surroundings {
+                Surroundings::Unknown => Basis::SurroundingsUnknown,
+                Surroundings::BelowAntennas if self.clear => Basis::LineOfSight,
+                Surroundings::BelowAntennas | Surroundings::Described => Basis::Terrain,
+            }
+        }
+    }
+
+    /// The distribution of the path loss of links like this one.
+    pub(crate) fn distribution(&self) -> Distribution {
+        let basis = self.basis();
+        let [mut link_sigma_db, mut place_sigma_db] = basis.sigmas_db();
+        if let Some(class) = self.calibrated.filter(|_| basis == Basis::Calibrated) {
+            link_sigma_db = class.spread_db.unwrap_or(link_sigma_db);
+            let half_width_db = class.interval_db.map(|[low, high]| (high - low) / 2.0);
+            // A 95 % interval is 1.96 standard deviations either way.
+            let of_offset_db = half_width_db.map(|half_db| half_db.abs() / 1.96);
+            place_sigma_db = of_offset_db.unwrap_or(place_sigma_db);
+        } else if basis != Basis::LineOfSight {
+            // Where terrain is rough the model's own deviation is the larger; both are not counted. A clear
+            // path does not see the terrain whose roughness it is made of.
+            link_sigma_db = link_sigma_db.max(self.model_sigma_db);
+        }
+        // A calibration has measured the surroundings.
+        let unknown = self.surroundings == Surroundings::Unknown && self.calibrated.is_none();
+        let floor_db = if unknown {
+            let share = (self.distance_m / UNKNOWN_SURROUNDINGS_M).min(1.0);
+            self.free_space_db + UNKNOWN_SURROUNDINGS_DB * share
+        } else {
+            f64::NEG_INFINITY
+        };
+        Distribution {
+            basis,
+            median_db: self.model_loss_db.max(floor_db),
+            link_sigma_db,
+            place_sigma_db,
+        }
+    }
+}
+
+impl Distribution {
+    /// Standard deviation of one link at a place that was not measured, dB.
+    pub(crate) fn sigma_db(&self) -> f64 {
+        let [link_db, place_db] = [self.link_sigma_db, self.place_sigma_db];
+        (link_db * link_db + place_db * place_db).sqrt()
+    }
+
+    /// Received power exceeded in 10, 50 and 90 % of links like this one, dBm, where `loss_db` of path
+    /// loss gives `rx_power_dbm`.
+    pub(crate) fn quantiles_dbm(&self, loss_db: f64, rx_power_dbm: f64) -> [f64; 3] {
+        let median_dbm = rx_power_dbm + loss_db - self.median_db;
+        let apart_db = DEVIATE_10_PERCENT * self.sigma_db();
+        [median_dbm + apart_db, median_dbm, median_dbm - apart_db]
+    }
+
+    /// Verdict where `loss_db` of path loss leaves `link_margin_db`: that of the probability that the
+    /// link works, without computing it.
+    pub(crate) fn verdict(&self, loss_db: f64, link_margin_db: f64) -> Verdict {
+        let deviate = (link_margin_db + loss_db - self.median_db) / self.sigma_db();
+        match deviate {
+            z if z >= DEVIATE_99_PERCENT => Verdict::Excellent,
+            z if z >= DEVIATE_10_PERCENT => Verdict::Good,
+            z if z >= 0.0 => Verdict::Marginal,
+            z if z >= -DEVIATE_10_PERCENT => Verdict::Poor,
+            _ => Verdict::NoLink,
+        }
+    }
+
+    /// The prediction of a link where `loss_db` of path loss gives `rx_power_dbm` and leaves
+    /// `link_margin_db`; without a margin the receiver cannot decode the transmitter.
+    pub(crate) fn prediction(
+        &self,
+        loss_db: f64,
+        rx_power_dbm: f64,
+        link_margin_db: Option<f64>,
+    ) -> Prediction {
+        let sigma_db = self.sigma_db();
+        let apart_db = DEVIATE_5_PERCENT * sigma_db;
+        let median_dbm = rx_power_dbm + loss_db - self.median_db;
+        let spare_db = link_margin_db.map(|margin_db| margin_db + loss_db - self.median_db);
+        Prediction {
+            basis: self.basis,
+            path_loss_db: self.median_db,
+            path_loss_interval_db: [self.median_db - apart_db, self.median_db + apart_db],
+            rx_power_dbm: median_dbm,
+            rx_power_interval_dbm: [median_dbm - apart_db, median_dbm + apart_db],
+            link_sigma_db: self.link_sigma_db,
+            place_sigma_db: self.place_sigma_db,
+            link_prob: spare_db.map_or(0.0, |db| normal_prob(db / sigma_db)),
+        }
+    }
+}
+
+/// Distribution of links like one that was evaluated.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Prediction {
+    /// Knowledge that the prediction rests on.
+    pub basis: Basis,
+    /// Median path loss, dB: that of the model at the median of time and locations, and not below free
+    /// space and 32 dB where surroundings are unknown.
+    pub path_loss_db: f64,
+    /// Path loss of 90 % of links like this one, dB: 5 % lie below the first, 5 % above the second.
+    pub path_loss_interval_db: [f64; 2],
+    /// Received power at the median path loss, dBm.
+    pub rx_power_dbm: f64,
+    /// Received power of 90 % of links like this one, dBm: 5 % lie below the first, 5 % above the
+    /// second.
+    pub rx_power_interval_dbm: [f64; 2],
+    /// Standard deviation between links of a place, dB.
+    pub link_sigma_db: f64,
+    /// Standard deviation between places, dB: power, gains, construction, errors of maps.
+    pub place_sigma_db: f64,
+    /// Probability that the link margin of a link like this one is not negative, [0, 1].
+    pub link_prob: f64,
+}
+
+impl Prediction {
+    /// Standard deviation of one link at a place that was not measured, dB.
+    #[must_use]
+    pub fn sigma_db(&self) -> f64 {
+        let [link_db, place_db] = [self.link_sigma_db, self.place_sigma_db];
+        (link_db * link_db + place_db * place_db).sqrt()
+    }
+
+    /// Difference of received power to the median that is exceeded in 10, 50 and 90 % of links like this
+    /// one, dB.
+    #[must_use]
+    pub fn deciles_db(&self) -> [f64; 3] {
+        let apart_db = DEVIATE_10_PERCENT * self.sigma_db();
+        [apart_db, 0.0, -apart_db]
+    }
+}
+
+/// Probability that a standard normal variable is not above `deviate`.
+fn normal_prob(deviate: f64) -> f64 {
+    0.5 * libm::erfc(-deviate / std::f64::consts::SQRT_2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATH: Evidence<'_> = Evidence {
+        surroundings: Surroundings::BelowAntennas,
+        ground_known: true,
+        clear: false,
+        calibrated: None,
+        model_sigma_db: 0.0,
+        distance_m: 5e3,
+        free_space_db: 105.2,
+        model_loss_db: 118.0,
+    };
+
+    #[test]
+    fn the_interval_holds_nine_of_ten_and_the_deciles_eight() {
+        let found = PATH.distribution();
+        assert_eq!((found.basis, found.median_db), (Basis::Terrain, 118.0));
+        let prediction = found.prediction(118.0, -80.0, Some(20.0));
+        // 1.645 and 1.2816 times the root of 11² + 7².
+        let [low_dbm, high_dbm] = prediction.rx_power_interval_dbm;
+        assert!((high_dbm + 80.0 - 21.45).abs() < 0.01 && (low_dbm + 80.0 + 21.45).abs() < 0.01);
+        let [ten_dbm, half_dbm, ninety_dbm] = found.quantiles_dbm(118.0, -80.0);
+        assert!((ten_dbm + 80.0 - 16.71).abs() < 0.01 && (ninety_dbm + 80.0 + 16.71).abs() < 0.01);
+        assert_eq!(half_dbm, -80.0);
+        // Φ(20 / 13.04).
+        assert!((prediction.link_prob - 0.937_45).abs() < 1e-4);
+    }
+
+    #[test]
+    fn what_is_unknown_widens_the_interval_and_low_antennas_stand_in_clutter() {
+        let low = Evidence {
+            surroundings: Surroundings::Unknown,
+            ..PATH
+        };
+        let found = low.distribution();
+        assert_eq!(found.basis, Basis::SurroundingsUnknown);
+        assert!((found.median_db - 137.2).abs() < 1e-9);
+        assert!((1.645 * found.sigma_db() - 30.0).abs() < 0.1);
+        // Terrain that costs more than surroundings do is not added to them.
+        let behind_a_ridge = Evidence {
+            model_loss_db: 150.0,
+            ..low
+        };
+        assert_eq!(behind_a_ridge.distribution().median_db, 150.0);
+        // Two nodes across a room have nothing between them.
+        let near = Evidence {
+            distance_m: 25.0,
+            free_space_db: 59.2,
+            model_loss_db: 59.2,
+            ..low
+        };
+        assert!((near.distribution().median_db - 62.4).abs() < 1e-9);
+        let void = Evidence {
+            ground_known: false,
+            clear: true,
+            ..PATH
+        };
+        let found = void.distribution();
+        assert_eq!(
+            (found.basis, found.median_db),
+            (Basis::GroundUnknown, 118.0)
+        );
+    }
+
+    #[test]
+    fn a_clear_path_above_its_surroundings_is_the_surest() {
+        let clear = Evidence {
+            clear: true,
+            ..PATH
+        };
+        let found = clear.distribution();
+        assert_eq!(found.basis, Basis::LineOfSight);
+        assert!((1.645 * found.sigma_db() - 13.96).abs() < 0.01);
+        let rough = Evidence {
+            model_sigma_db: 9.0,
+            ..clear
+        };
+        assert_eq!(rough.distribution().link_sigma_db, 6.0);
+        let within = Evidence {
+            surroundings: Surroundings::Described,
+            ..clear
+        };
+        assert_eq!(within.distribution().basis, Basis::Terrain);
+    }
+
+    #[test]
+    fn the_model_s_deviation_replaces_a_smaller_one_and_is_not_added() {
+        let rough = Evidence {
+            model_sigma_db: 14.0,
+            ..PATH
+        };
+        assert_eq!(rough.distribution().link_sigma_db, 14.0);
+        let smooth = Evidence {
+            model_sigma_db: 3.0,
+            ..PATH
+        };
+        assert_eq!(smooth.distribution().link_sigma_db, 11.0);
+    }
+
+    #[test]
+    fn a_calibration_brings_its_own_spread() {
+        let class = Offset {
+            frequency_mhz: [800.0, 900.0],
+            distance_km: [1.0, 9.0],
+            loss_db: 4.0,
+            interval_db: Some([2.04, 5.96]),
+            spread_db: Some(9.0),
+        };
+        let calibrated = Evidence {
+            calibrated: Some(&class),
+            surroundings: Surroundings::Unknown,
+            ..PATH
+        };
+        let found = calibrated.distribution();
+        assert_eq!((found.basis, found.median_db), (Basis::Calibrated, 118.0));
+        assert_eq!(found.link_sigma_db, 9.0);
+        assert!((found.place_sigma_db - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn verdicts_are_those_of_the_probability() {
+        let found = PATH.distribution();
+        for margin_db in (-60..60).map(|db| f64::from(db) + 0.5) {
+            let prediction = found.prediction(118.0, -80.0, Some(margin_db));
+            let verdict = found.verdict(118.0, margin_db);
+            assert_eq!(verdict, Verdict::of(prediction.link_prob), "{margin_db}");
+        }
+        assert_eq!(found.prediction(118.0, -80.0, None).link_prob, 0.0);
+    }
+}
