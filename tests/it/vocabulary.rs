@@ -72,6 +72,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
                 "snapshots",
                 "node_modules",
                 "dist",
+                "test-results",
             ];
             if !name.starts_with('.') && !left_out.contains(&name) {
                 files(&path, found);

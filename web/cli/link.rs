@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use clap::Args;
-use groundwave::text::{bits_per_second, distance};
+use groundwave::text::{bits_per_second, distance, percent};
 use groundwave_systems::link::{judge, percentiles, trace};
 use groundwave_systems::radio::budget::Workspace;
-use groundwave_systems::radio::{Assumptions, BadValue, LinkResult};
+use groundwave_systems::radio::{Assumptions, LinkResult, Prediction};
 use groundwave_systems::terrain::{HeightSource, Posts, Profile, TileSet};
 use serde::Serialize;
 
@@ -50,16 +50,8 @@ struct Document<'a> {
     calibration: Option<&'a str>,
     forward: &'a LinkResult,
     backward: &'a LinkResult,
-    /// Both directions at 10, 50 and 90 % of time and locations.
+    /// Both directions at 10, 50 and 90 % of links like this one.
     percentiles: Vec<LinkPercentile>,
-}
-
-/// Both directions at 10, 50 and 90 % of time and locations.
-fn spread(path: &Path, profile: &Profile) -> Result<Vec<LinkPercentile>, BadValue> {
-    let [from, to] = &path.endpoints;
-    let (a, b) = ((from.position, &from.station), (to.position, &to.station));
-    let found = percentiles(&path.inputs(), profile, a, b, &mut Workspace::default())?;
-    Ok(found.map(Into::into).to_vec())
 }
 
 /// Samples the terrain profile and evaluates both directions.
@@ -82,7 +74,7 @@ impl Link {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let path = self.endpoints.resolve()?;
         let (profile, forward, backward) = analyse(&path)?;
-        let percentiles = spread(&path, &profile).map_err(Failure::input)?;
+        let percentiles = percentiles(&forward, &backward).map(Into::into).to_vec();
         let assumptions = path.assumptions(profile.distance_m);
         let [from, to] = &path.endpoints;
         let samples = profile.elevation_msl_m.len();
@@ -122,7 +114,7 @@ impl Link {
         out += &output::assumed(&assumptions, profile);
         geometry(&mut out, &forward);
         budgets(&mut out, &forward, &backward);
-        shares(&mut out, &percentiles);
+        alike(&mut out, &forward, &backward);
         warnings(&mut out, &forward, &backward);
         output.text(&out)?;
         has_data
@@ -296,30 +288,25 @@ fn budgets(out: &mut String, forward: &LinkResult, backward: &LinkResult) {
     });
 }
 
-/// Link margins by share of time and locations; none where the model does not vary.
-fn shares(out: &mut String, percentiles: &[LinkPercentile]) {
-    let margins = percentiles.iter().map(|one| one.link_margin_db);
-    let [high, low] = [
-        margins.clone().fold(f64::NEG_INFINITY, f64::max),
-        margins.fold(f64::INFINITY, f64::min),
-    ];
-    if high - low < 0.005 {
-        return;
+/// Distribution of links like this one in both directions, and what it rests on.
+fn alike(out: &mut String, forward: &LinkResult, backward: &LinkResult) {
+    let interval = |prediction: &Prediction| {
+        let [low_dbm, high_dbm] = prediction.rx_power_interval_dbm;
+        format!("{low_dbm:.0} to {high_dbm:.0} dBm")
+    };
+    let chance = |prediction: &Prediction| percent(prediction.link_prob);
+    let [there, back] = [forward, backward].map(|result| &result.prediction);
+    let _ = writeln!(out);
+    for (name, show) in [
+        (
+            "90 % of links like this",
+            &interval as &dyn Fn(&Prediction) -> String,
+        ),
+        ("works with", &chance),
+    ] {
+        let _ = writeln!(out, "  {name:<26}{:>18}{:>18}", show(there), show(back));
     }
-    let _ = writeln!(
-        out,
-        "\n  Link margin, dB, exceeded in a share of time and locations:"
-    );
-    for one in percentiles {
-        let name = format!("in {} %", one.percent);
-        let (there, back) = (one.link_margin_db, one.reverse_link_margin_db);
-        let _ = writeln!(
-            out,
-            "  {name:<30}{:>14}{:>14}",
-            hundredths(there),
-            hundredths(back)
-        );
-    }
+    let _ = writeln!(out, "  {}", output::faint(there.basis.text()));
 }
 
 fn warnings(out: &mut String, forward: &LinkResult, backward: &LinkResult) {

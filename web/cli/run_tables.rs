@@ -91,7 +91,7 @@ fn head(table: OutputTable) -> &'static str {
         OutputTable::Nodes => "time_s,node,lat_deg,lon_deg,height_agl_m,operating",
         OutputTable::Links => {
             "time_s,tx,rx,distance_m,path_loss_db,rx_power_dbm,snr_db,link_margin_db,data_rate_bps,\
-             per,etx,verdict,severed,void_samples,missing_samples"
+             per,etx,verdict,severed,void_samples,missing_samples,link_prob"
         }
         OutputTable::Routes => {
             "time_s,flow,hop,from,to,distance_m,snr_db,data_rate_bps,per,etx,ett_s"
@@ -149,7 +149,7 @@ fn links(out: &mut impl Write, view: &Snapshot) -> std::io::Result<()> {
         ] {
             writeln!(
                 out,
-                "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
+                "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
                 seconds(view),
                 name(view, tx),
                 name(view, rx),
@@ -165,6 +165,7 @@ fn links(out: &mut impl Write, view: &Snapshot) -> std::io::Result<()> {
                 link.severed,
                 budget.void_samples,
                 budget.missing_samples,
+                direction.link_prob,
             )?;
         }
     }

@@ -70,7 +70,7 @@ fn link(
     let (one, other) = ((tx.position, &tx.station), (rx.position, &rx.station));
     let mut workspace = Workspace::default();
     let (result, reverse) = judge(&inputs, &profile, one, other, &mut workspace)?;
-    let percentiles = percentiles(&inputs, &profile, one, other, &mut workspace)?;
+    let percentiles = percentiles(&result, &reverse);
     let named = |mut result: groundwave_systems::radio::LinkResult, from: Uuid, to: Uuid| {
         result.tx_node_id = Some(from.to_string());
         result.rx_node_id = Some(to.to_string());

@@ -7,7 +7,7 @@ use groundwave_systems::coverage::placement::{
 use groundwave_systems::coverage::{CoverageRequest, Grid, Sampling};
 use groundwave_systems::link::{Inputs, coverage_radius_m};
 use groundwave_systems::mesh::{Member, MeshLink, links_of};
-use groundwave_systems::radio::{Station, Verdict};
+use groundwave_systems::radio::Station;
 use groundwave_systems::site::NodeId;
 use groundwave_systems::terrain::{GeoPoint, Terrain};
 use uuid::Uuid;
@@ -186,7 +186,7 @@ impl Search {
             let budget = &link.budget;
             [budget.forward, budget.backward]
                 .iter()
-                .all(|direction| direction.verdict != Verdict::NoLink)
+                .all(|direction| direction.closes())
         };
         let usable: Vec<_> = links.iter().filter(usable).collect();
         let margin = |link: &&MeshLink| {

@@ -260,6 +260,7 @@ fn shown_link(view: &Snapshot, link: &LinkView) -> Option<ReplayLink> {
         etx,
         per: [there.per, back.per],
         link_margin_db: [there.link_margin_db, back.link_margin_db],
+        link_prob: [there.link_prob, back.link_prob],
         rx_power_dbm: [there.rx_power_dbm, back.rx_power_dbm],
         path_loss_db: [there.path_loss_db, back.path_loss_db],
         snr_db: [there.snr_db, back.snr_db],

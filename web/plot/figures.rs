@@ -38,12 +38,19 @@ pub(super) fn figures(result: &LinkResult, distance_m: f64) -> Vec<Figure> {
         figure(
             "Received power",
             format!("{} dBm", number(receiver.rx_power_dbm, 1)),
-            format!("noise {} dBm", number(receiver.noise_floor_dbm, 1)),
+            {
+                let [low_dbm, high_dbm] = result.prediction.rx_power_interval_dbm;
+                format!("90 %: {} to {}", number(low_dbm, 0), number(high_dbm, 0))
+            },
         ),
         figure(
             "SNR",
             format!("{} dB", number(receiver.sinr_db, 1)),
-            format!("needs {} dB", number(needed_snr_db, 1)),
+            format!(
+                "needs {}, noise {} dBm",
+                number(needed_snr_db, 1),
+                number(receiver.noise_floor_dbm, 1)
+            ),
         ),
         figure(
             "Link margin",

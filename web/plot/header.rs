@@ -6,6 +6,7 @@ use super::figures::{Figure, conditions, sight, verdict, verdict_colour};
 use super::scene::RIGHT;
 use super::text;
 use super::theme::Palette;
+use crate::text::percent;
 use groundwave_io::picture::svg::{Anchor, Canvas, Font};
 
 /// Left edge of the header, px; its right edge is that of the drawing.
@@ -37,14 +38,13 @@ pub(super) fn draw(
     row(canvas, figures, palette);
 }
 
-/// The verdict with the margin behind it, at the right; returns its left edge.
+/// The verdict with the probability behind it, at the right; returns its left edge.
 fn badge(canvas: &mut Canvas, result: &LinkResult, palette: &Palette) -> f64 {
-    let words = format!(
-        "{} · {} dB · {}",
-        verdict(result),
-        text::signed(result.margin.link_margin_db, 1),
-        sight(result)
-    );
+    let chance = match result.terrain.missing_samples {
+        0 => format!("works with {}", percent(result.prediction.link_prob)),
+        _ => format!("{} dB", text::signed(result.margin.link_margin_db, 1)),
+    };
+    let words = format!("{} · {chance} · {}", verdict(result), sight(result));
     let font = Font::plain(15.0, palette.on_verdict)
         .bold()
         .anchored(Anchor::Middle);

@@ -16,11 +16,11 @@ export const WORDS: Record<Rating, string> = {
 };
 
 export const RULES: Record<Rating, string> = {
-  excellent: '20 dB or more to spare',
-  good: '10 dB or more',
-  marginal: '3 dB or more',
-  poor: '0 dB or more',
-  no_link: 'below 0 dB',
+  excellent: 'works with 99 % or more',
+  good: '90 % or more',
+  marginal: '50 % or more',
+  poor: '10 % or more',
+  no_link: 'below 10 %',
   unknown: 'ground on the path is not known, 0 m assumed',
 };
 
@@ -51,10 +51,13 @@ export function worse(link: Link): Rating {
   return rating(link, link.forward.link_margin_db < link.reverse.link_margin_db ? link.forward : link.reverse);
 }
 
-/** The rating of a margin, dB. */
-export function ratingOf(margin_db: number): Verdict {
-  if (margin_db >= 20) return 'excellent';
-  if (margin_db >= 10) return 'good';
-  if (margin_db >= 3) return 'marginal';
-  return margin_db >= 0 ? 'poor' : 'no_link';
+/** The rating of the probability that a link works. */
+export function ratingOf(link_prob: number): Verdict {
+  if (link_prob >= 0.99) return 'excellent';
+  if (link_prob >= 0.9) return 'good';
+  if (link_prob >= 0.5) return 'marginal';
+  return link_prob >= 0.1 ? 'poor' : 'no_link';
 }
+
+/** True if the margin is not negative and the ends understand each other. */
+export const closes = (direction: LinkDirection): boolean => direction.link_prob > 0 && direction.link_margin_db >= 0;

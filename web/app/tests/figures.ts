@@ -99,7 +99,7 @@ test('frames while the map moves', async ({ page, request, server }) => {
     const all = Array.from({ length: 10_000 }, (_, at) => ({ id: `n${at}`, name: `Node ${at}`, lat: 57.5 + 0.004 * (Math.floor(at / 100) + chance()), lon: 11.6 + 0.008 * ((at % 100) + chance()), role: role[at % 5] })) as never[] as { id: string; lat: number; lon: number }[];
     const links: unknown[] = [];
     const verdicts = ['excellent', 'good', 'marginal', 'poor'];
-    const direction = () => ({ verdict: verdicts[Math.floor(chance() * 4)], link_margin_db: 10 });
+    const direction = () => ({ verdict: verdicts[Math.floor(chance() * 4)], link_margin_db: 10, link_prob: 0.95 });
     for (let from = 0; from < all.length; from++) for (const step of [1, 99, 100, 101, 200]) links.push({ a_node_id: `n${from}`, b_node_id: `n${(from + step) % all.length}`, missing_samples: 0, forward: direction(), reverse: direction() });
     const started = performance.now();
     map.setNodes(all as never, new Map(all.map((one) => [one.id, one])) as never);

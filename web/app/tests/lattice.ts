@@ -47,7 +47,7 @@ export async function fill(page: Surface, lattice: Lattice, from = { x: 130, y: 
       });
       const link = (a: number, b: number) => {
         const verdict = rated[complete ? 0 : Math.floor(a / columns) % rated.length]!;
-        const direction = { verdict, link_margin_db: 12, rx_power_dbm: -90, usable_rate_bps: 1000 };
+        const direction = { verdict, link_margin_db: 12, link_prob: 0.95, rx_power_dbm: -90, usable_rate_bps: 1000 };
         return { a_node_id: `n${a}`, b_node_id: `n${b}`, distance_m: 1000, line_of_sight: true, missing_samples: 0, forward: direction, reverse: direction };
       };
       const links = nodes.flatMap((_, a) => nodes.flatMap((_, b) => (b > a && (complete || (b === a + 1 && b % columns)) ? [link(a, b)] : [])));

@@ -90,11 +90,11 @@ test('raised ground has the links as tubes', async ({ page, request }) => {
   await open(page, `/#d=${id}`);
   await expect.poll(() => page.evaluate(() => window.groundwave.app.plan.links.length)).toBeGreaterThan(3);
   await page.keyboard.press('t');
-  await expect.poll(() => page.evaluate(() => window.groundwave.map.tubes.count), { timeout: 120_000 }).toBe(await page.evaluate(() => 2 * window.groundwave.app.plan.links.filter((link) => link.forward.verdict !== 'no_link' || link.reverse.verdict !== 'no_link').length));
+  await expect.poll(() => page.evaluate(() => window.groundwave.map.tubes.count), { timeout: 120_000 }).toBe(await page.evaluate(() => 2 * window.groundwave.app.plan.links.filter((link) => link.forward.link_margin_db >= 0 || link.reverse.link_margin_db >= 0).length));
   expect(await page.evaluate(() => window.groundwave.map.map.getLayoutProperty('links', 'visibility'))).toBe('none');
   // A failed node has no tubes.
   await page.evaluate((node) => window.groundwave.map.setFailed(new Set([node])), nodes['Ramberget']!);
-  await expect.poll(() => page.evaluate(() => window.groundwave.map.tubes.count)).toBe(await page.evaluate((node) => 2 * window.groundwave.app.plan.links.filter((link) => ![link.a_node_id, link.b_node_id].includes(node) && (link.forward.verdict !== 'no_link' || link.reverse.verdict !== 'no_link')).length, nodes['Ramberget']!));
+  await expect.poll(() => page.evaluate(() => window.groundwave.map.tubes.count)).toBe(await page.evaluate((node) => 2 * window.groundwave.app.plan.links.filter((link) => ![link.a_node_id, link.b_node_id].includes(node) && (link.forward.link_margin_db >= 0 || link.reverse.link_margin_db >= 0)).length, nodes['Ramberget']!));
   await page.evaluate(() => window.groundwave.map.setFailed(new Set()));
   if (process.env['SHOTS']) await page.screenshot({ path: `${process.env['SHOTS']}/raised.png` });
   await page.keyboard.press('t');
@@ -107,7 +107,7 @@ test('a large mesh is drawn by a layer of its own; nodes and links are still pic
   await page.evaluate(() => {
     const side = 40;
     const all = Array.from({ length: side * side }, (_, at) => ({ id: `n${at}`, name: `Node ${at}`, role: ['relay', 'team', 'sensor'][at % 3], lat: 57.6 + (0.2 * Math.floor(at / side)) / side, lon: 11.7 + (0.4 * (at % side)) / side, height_agl_m: 5 }));
-    const direction = { verdict: 'good', link_margin_db: 12 };
+    const direction = { verdict: 'good', link_margin_db: 12, link_prob: 0.95 };
     const links = all.flatMap((node, at) => (at % side ? [{ a_node_id: node.id, b_node_id: `n${at - 1}`, missing_samples: 0, forward: direction, reverse: direction }] : []));
     const { map } = window.groundwave;
     map.setNodes(all as never, new Map(all.map((node) => [node.id, node])) as never);

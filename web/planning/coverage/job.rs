@@ -136,6 +136,8 @@ pub struct Job {
 struct StoredCell {
     rx_power_dbm: f64,
     verdict: CellVerdict,
+    /// `true` if the link margin is not negative.
+    covered: bool,
     flags: Flags,
     /// Place of its server among the transmitting nodes.
     server: u8,
@@ -157,6 +159,7 @@ impl StoredCell {
         Self {
             rx_power_dbm: cell.rx_power_dbm,
             verdict,
+            covered: cell.covered(0.0),
             flags: cell.flags,
             server: server.0,
         }
@@ -405,7 +408,7 @@ impl Job {
                 if cell.rx_power_dbm.is_finite() {
                     powers_dbm.push(cell.rx_power_dbm);
                 }
-                if cell.verdict < CellVerdict::NoLink {
+                if cell.covered {
                     found.covered_cells += 1;
                     found.covered_area_km2 += area_m2 * 1e-6;
                 }

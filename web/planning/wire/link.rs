@@ -42,16 +42,16 @@ pub struct LinkAnalysis {
     pub result: LinkResult,
     /// Reverse direction.
     pub reverse: LinkResult,
-    /// Both directions at 10, 50 and 90 % of time and locations.
+    /// Both directions at 10, 50 and 90 % of links like this one.
     pub percentiles: Vec<LinkPercentile>,
     /// Shares of time, locations and situations of both results, effects left out, calibration.
     pub assumptions: Assumptions,
 }
 
-/// Both directions at one share of time and locations.
+/// Both directions at one share of links.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LinkPercentile {
-    /// Share of time and of locations, percent.
+    /// Share of links like this one, percent.
     pub percent: f64,
     /// Received power exceeded in that share, from the sender to the receiver, dBm.
     pub rx_power_dbm: f64,

@@ -200,7 +200,9 @@ pub struct LinkDirection {
     pub data_rate_bps: f64,
     /// Probability that a packet is lost, [0, 1].
     pub per: f64,
-    /// Rating by the link margin.
+    /// Probability that a link like this one works, [0, 1].
+    pub link_prob: f64,
+    /// Rating by that probability.
     pub verdict: Verdict,
 }
 
@@ -214,6 +216,7 @@ impl From<Direction> for LinkDirection {
             modulation: direction.modulation,
             data_rate_bps: direction.data_rate_bps,
             per: direction.per,
+            link_prob: direction.link_prob,
             verdict: direction.verdict,
         }
     }
@@ -239,9 +242,8 @@ impl DeploymentLinks {
     /// The links of `mesh`, or those of them that close in a direction.
     #[must_use]
     pub fn new(deployment_id: Uuid, mesh: &Mesh, only_usable: bool) -> Self {
-        let closes = |direction: &Direction| direction.verdict != Verdict::NoLink;
         let wanted = |link: &&MeshLink| {
-            !only_usable || closes(&link.budget.forward) || closes(&link.budget.backward)
+            !only_usable || link.budget.forward.closes() || link.budget.backward.closes()
         };
         Self {
             deployment_id,

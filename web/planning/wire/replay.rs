@@ -151,6 +151,8 @@ pub struct ReplayLink {
     pub per: [f64; 2],
     /// Link margin from the lower id to the higher, and back, dB.
     pub link_margin_db: [f64; 2],
+    /// Probability that a link like this one works from the lower id to the higher, and back, [0, 1].
+    pub link_prob: [f64; 2],
     /// Received power from the lower id to the higher, and back, dBm.
     pub rx_power_dbm: [f64; 2],
     /// Predicted path loss from the lower id to the higher, and back, dB.

@@ -1,8 +1,8 @@
 // GeoJSON of nodes, links, antenna lobes and missing ground.
 import type { Feature, FeatureCollection, LineString, Point, Polygon } from 'geojson';
-import type { Link, LinkDirection } from '../api/client';
+import type { Link } from '../api/client';
 import { between, destination, type LatLon } from '../geo';
-import { rating, type Rating } from '../verdict';
+import { closes, rating, type Rating } from '../verdict';
 import { LAT_MAX_DEG } from './mercator';
 
 export interface Box {
@@ -58,8 +58,6 @@ export function linkHalves(link: Link, a: LatLon, b: LatLon): Feature<LineString
   }
   return [half(`${id}|f`, a, b, there, link), half(`${id}|r`, b, a, back, link)];
 }
-
-const closes = (direction: LinkDirection) => direction.verdict !== 'no_link';
 
 /** Links that close in a direction, and those of the selected nodes that do not; none of failed nodes. */
 export function linkFeatures(links: readonly Link[], nodes: ReadonlyMap<string, LatLon>, chosen: ReadonlySet<string>, failed: ReadonlySet<string> = new Set()): Feature<LineString>[] {

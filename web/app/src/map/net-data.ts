@@ -1,7 +1,7 @@
 // Nodes and links of a large mesh as arrays for the GPU.
 import type { Link } from '../api/client';
 import type { Placed } from './features';
-import { rating, RATINGS } from '../verdict';
+import { closes, rating, RATINGS } from '../verdict';
 import { SHAPES } from './icons';
 import { mercatorX, mercatorY } from './mercator';
 
@@ -41,7 +41,7 @@ export function netData(nodes: readonly Placed[], links: readonly Link[], byId: 
     filled += SEGMENT;
   };
   for (const link of links) {
-    if (link.forward.verdict === 'no_link' && link.reverse.verdict === 'no_link') continue;
+    if (!closes(link.forward) && !closes(link.reverse)) continue;
     if (left.has(link.a_node_id) || left.has(link.b_node_id)) continue;
     const [a, b] = [at.get(link.a_node_id), at.get(link.b_node_id)];
     if (!a || !b || !byId.has(link.a_node_id)) continue;
@@ -70,7 +70,7 @@ export function nearestLink(links: readonly Link[], byId: ReadonlyMap<string, Pl
   };
   let nearest: { link: [string, string]; off: number } | null = null;
   for (const link of links) {
-    if (link.forward.verdict === 'no_link' && link.reverse.verdict === 'no_link') continue;
+    if (!closes(link.forward) && !closes(link.reverse)) continue;
     const [a, b] = [onScreen(link.a_node_id), onScreen(link.b_node_id)];
     if (!a || !b) continue;
     const [dx, dy] = [b.x - a.x, b.y - a.y];

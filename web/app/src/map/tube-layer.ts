@@ -2,7 +2,7 @@
 import type { CustomLayerInterface, CustomRenderMethodInput, Map as MapLibre } from 'maplibre-gl';
 import type { Link } from '../api/client';
 import type { Placed } from './features';
-import { COLOURS, rating, RATINGS } from '../verdict';
+import { closes, COLOURS, rating, RATINGS } from '../verdict';
 import { drawInstances, program, rgba, square } from './gpu';
 import { anchored, mercatorX, mercatorY } from './mercator';
 
@@ -86,7 +86,7 @@ export class TubeLayer implements CustomLayerInterface {
     };
     const found: number[] = [];
     for (const link of links) {
-      if (link.forward.verdict === 'no_link' && link.reverse.verdict === 'no_link') continue;
+      if (!closes(link.forward) && !closes(link.reverse)) continue;
       const [a, b] = [end(link.a_node_id), end(link.b_node_id)];
       if (!a || !b) continue;
       const middle = a.map((value, at) => (value + (b[at] as number)) / 2);

@@ -4,14 +4,18 @@ import { COLOURS, DASHES, ratingOf, WIDTHS } from '../verdict';
 import type { Frame, ReplayLink } from './frames';
 
 export type Kind = 'excellent' | 'good' | 'marginal' | 'poor' | 'down' | 'cut';
-export type Measure = 'margin' | 'etx';
+export type Measure = 'probability' | 'margin' | 'etx';
 
 export const KINDS: readonly Kind[] = ['excellent', 'good', 'marginal', 'poor', 'down', 'cut'];
 
 /** Highest expected transmissions of a kind. */
 const ETX_MAX: [Kind, number][] = [['excellent', 1.1], ['good', 1.5], ['marginal', 2.5]];
 
+/** Least margin of a kind, dB. */
+const MARGIN_MIN: [Kind, number][] = [['excellent', 20], ['good', 10], ['marginal', 3]];
+
 export const RULES: Record<Measure, Record<Kind, string>> = {
+  probability: { excellent: 'works with ≥ 99 %', good: '≥ 90 %', marginal: '≥ 50 %', poor: '< 50 %', down: 'down', cut: 'cut' },
   margin: { excellent: '≥ 20 dB', good: '≥ 10 dB', marginal: '≥ 3 dB', poor: '< 3 dB', down: 'down', cut: 'cut' },
   etx: { excellent: 'ETX ≤ 1.1', good: '≤ 1.5', marginal: '≤ 2.5', poor: '> 2.5', down: 'down', cut: 'cut' },
 };
@@ -28,7 +32,8 @@ export function kindOf(link: ReplayLink, measure: Measure): Kind {
   if (!link.up) return 'down';
   const { etx } = link;
   if (measure === 'etx' && typeof etx === 'number') return ETX_MAX.find(([, most]) => etx <= most)?.[0] ?? 'poor';
-  const rating = ratingOf(worseMargin(link));
+  if (measure === 'margin') return MARGIN_MIN.find(([, least]) => worseMargin(link) >= least)?.[0] ?? 'poor';
+  const rating = ratingOf(Math.min(...link.link_prob));
   return rating === 'no_link' ? 'poor' : rating;
 }
 

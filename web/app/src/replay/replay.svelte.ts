@@ -29,7 +29,7 @@ export class Replay {
   at_s = $state(0);
   playing = $state(false);
   speed = $state<number>(10);
-  measure = $state<Measure>('margin');
+  measure = $state<Measure>('probability');
   /** `node id`, or `node id|node id` of a link. */
   chosen = $state<string | null>(null);
   shown = $state.raw<Shown | null>(null);

@@ -11,6 +11,7 @@ import {
   type RolePreset,
   type Template,
 } from '../api/client';
+import { ratingOf } from '../verdict';
 
 export type LinksState = 'none' | 'loading' | 'ready' | 'failed';
 
@@ -36,6 +37,15 @@ export class Plan {
       for (const id of [link.a_node_id, link.b_node_id]) best.set(id, Math.max(best.get(id) ?? -Infinity, margin));
     }
     return best;
+  });
+  /** Rating of the likeliest link of a node. */
+  bestRating = $derived.by(() => {
+    const best = new Map<string, number>();
+    for (const link of this.links) {
+      const chance = Math.min(link.forward.link_prob, link.reverse.link_prob);
+      for (const id of [link.a_node_id, link.b_node_id]) best.set(id, Math.max(best.get(id) ?? 0, chance));
+    }
+    return new Map([...best].map(([id, chance]) => [id, ratingOf(chance)]));
   });
 
   async start(choose: string | null): Promise<void> {

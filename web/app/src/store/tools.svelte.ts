@@ -28,7 +28,7 @@ export class Tools {
     if (this.placement) return this.placement.advice.sites.map((site, at) => point(site, { label: `Site ${at + 1}` }));
     if (this.scan) {
       const { from, candidates } = this.scan;
-      const ends = candidates.filter((one) => one.verdict !== 'no_link').map((one) => this.plan.byId.get(one.node_id)).filter((node) => node !== undefined);
+      const ends = candidates.filter((one) => one.link_margin_db >= 0).map((one) => this.plan.byId.get(one.node_id)).filter((node) => node !== undefined);
       return [...ends.map((end) => line([from, end])), point(from, { label: 'Scan' })];
     }
     const nodes = this.route?.path.map((id) => this.plan.byId.get(id)).filter((node) => node !== undefined) ?? [];
