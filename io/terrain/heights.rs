@@ -1,7 +1,7 @@
 //! Heights that posts of terrain may have, the same for files of every format.
 
 /// Lowest height of a post, m: the deepest place of the Earth is at -10,935 m, and data sets with the
-/// sea floor go down to it.
+/// sea bed go down to it.
 pub(super) const LOWEST_M: i16 = -12_000;
 
 /// Highest height of a post, m: the highest place of the Earth is at 8,849 m.
