@@ -87,11 +87,7 @@ impl Scene<'_> {
     /// Basic transmission loss of the model to `cell`, dB, over a profile that is `ours` so far;
     /// `None` where the model refuses.
     fn loss_db(&self, cell: &Cell, ours: Ours) -> Option<f64> {
-        let steps = if ours.end {
-            cell.sample
-        } else {
-            cell.sample - 1
-        };
+        let steps = if ours.end { cell.sample } else { cell.sample - 1 };
         let length_m = steps as f64 * cell.ray.step_m;
         let samples = if ours.spacing {
             samples_for(self.bilinear, self.from, length_m, None)
@@ -109,17 +105,10 @@ impl Scene<'_> {
             let places = (0..samples).map(|i| cell.ray.at(i as f64 * step_m));
             (lat_deg, lon_deg) = places.map(|(lat, west)| (lat, -west)).unzip();
         }
-        let terrain = if ours.bilinear {
-            self.bilinear
-        } else {
-            self.nearest
-        };
+        let terrain = if ours.bilinear { self.bilinear } else { self.nearest };
         let mut elevation_msl_m = vec![0.0; samples];
         sample_filled(terrain, &lat_deg, &lon_deg, &mut elevation_msl_m);
-        let profile = itm::PathProfile {
-            step_m,
-            elevation_msl_m: &elevation_msl_m,
-        };
+        let profile = itm::PathProfile { step_m, elevation_msl_m: &elevation_msl_m };
         let reference = self.model.reference(&profile).ok()?;
         Some(reference.basic_transmission_loss_db(itm::Quantile::MEDIAN))
     }
@@ -178,44 +167,15 @@ fn report(name: &str, cells: &[Cell], mut ours_db: impl FnMut(&Cell) -> Option<f
 fn reports(scene: &Scene<'_>, cells: &[Cell]) {
     let splat = Ours::default();
     let toggle = |name: &str, ours: Ours| report(name, cells, |cell| scene.loss_db(cell, ours));
-    println!(
-        "    {:44}    0.1      1      3    6 dB   median",
-        "% within"
-    );
+    println!("    {:44}    0.1      1      3    6 dB   median", "% within");
     toggle("SPLAT!'s profile, our model", splat);
     toggle("  but to the cell itself", Ours { end: true, ..splat });
-    toggle(
-        "  but our geodesic",
-        Ours {
-            geodesic: true,
-            ..splat
-        },
-    );
-    toggle(
-        "  but our spacing",
-        Ours {
-            spacing: true,
-            ..splat
-        },
-    );
-    toggle(
-        "  but our bilinear ground",
-        Ours {
-            bilinear: true,
-            ..splat
-        },
-    );
-    let ours = Ours {
-        end: false,
-        geodesic: true,
-        spacing: true,
-        bilinear: true,
-    };
+    toggle("  but our geodesic", Ours { geodesic: true, ..splat });
+    toggle("  but our spacing", Ours { spacing: true, ..splat });
+    toggle("  but our bilinear ground", Ours { bilinear: true, ..splat });
+    let ours = Ours { end: false, geodesic: true, spacing: true, bilinear: true };
     toggle("our profile to SPLAT!'s end, our model", ours);
-    toggle(
-        "our profile to the cell, our model",
-        Ours { end: true, ..ours },
-    );
+    toggle("our profile to the cell, our model", Ours { end: true, ..ours });
     let mut workspace = Workspace::default();
     report("our coverage at SPLAT!'s end", cells, |cell| {
         Some(coverage_db(scene, cell, cell.sample - 1, &mut workspace))
@@ -246,10 +206,7 @@ fn report_rounding(scene: &Scene<'_>, cells: &[Cell]) {
 }
 
 fn main() {
-    let arguments: Vec<String> = std::env::args()
-        .skip(1)
-        .filter(|arg| arg != "--bench")
-        .collect();
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
     let [loss, tiles, lat_deg, lon_deg] = arguments.as_slice() else {
         println!("agreement: needs LOSS.ano TILE_FOLDER LAT LON, see benches/splat.sh");
         return;
@@ -260,16 +217,8 @@ fn main() {
     let arcsec = terrain.resolution_arcsec(point(from)).expect("a tile");
     let posts_per_deg = (3600.0 / arcsec).round();
     let (all, rows) = rays::cells(loss, from, posts_per_deg);
-    let cells: Vec<_> = all
-        .iter()
-        .step_by((all.len() / CELLS).max(1))
-        .copied()
-        .collect();
-    println!(
-        "  why: {} of {rows} rows found on their rays, {} compared",
-        all.len(),
-        cells.len()
-    );
+    let cells: Vec<_> = all.iter().step_by((all.len() / CELLS).max(1)).copied().collect();
+    println!("  why: {} of {rows} rows found on their rays, {} compared", all.len(), cells.len());
     let medium = itm::Medium {
         n_0: 301.0,
         epsilon: 15.0,
@@ -282,10 +231,7 @@ fn main() {
     let scene = Scene {
         from: point(from),
         bilinear: &terrain,
-        nearest: &Nearest {
-            terrain: &terrain,
-            posts_per_deg,
-        },
+        nearest: &Nearest { terrain: &terrain, posts_per_deg },
         model: itm::Prepared::new(&medium, ANTENNA_AGL_M).expect("within the model"),
     };
     reports(&scene, &cells);

@@ -35,10 +35,7 @@ static TERRAIN: LazyLock<Arc<dyn Terrain>> = LazyLock::new(|| {
     match TerrainStack::open(Some(&tiles), None) {
         Ok(stack) => Arc::new(stack),
         Err(_) => {
-            println!(
-                "no terrain in {}: over flat ground instead (`make data`)",
-                tiles.display()
-            );
+            println!("no terrain in {}: over flat ground instead (`make data`)", tiles.display());
             Arc::new(Flat::default())
         }
     }
@@ -46,10 +43,7 @@ static TERRAIN: LazyLock<Arc<dyn Terrain>> = LazyLock::new(|| {
 
 fn main() {
     // With a filter, only what it names is run.
-    if std::env::args()
-        .skip(1)
-        .all(|argument| argument.starts_with('-'))
-    {
+    if std::env::args().skip(1).all(|argument| argument.starts_with('-')) {
         report();
     }
     divan::main();

@@ -46,14 +46,7 @@ struct Server {
 
 fn start(folder: &Path) -> Server {
     let mut child = Command::new(env!("CARGO_BIN_EXE_groundwave"))
-        .args([
-            "serve",
-            "gateway",
-            "--gateway-bind",
-            "127.0.0.1:0",
-            "--tunnel",
-            "off",
-        ])
+        .args(["serve", "gateway", "--gateway-bind", "127.0.0.1:0", "--tunnel", "off"])
         .args(["--overlay", OVERLAY, "--allow-target", "127.0.0.1", "--db"])
         .arg(folder.join("world.db"))
         .arg("--state")
@@ -66,16 +59,9 @@ fn start(folder: &Path) -> Server {
         .expect("the program");
     let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
     let address = loop {
-        let line = lines
-            .next()
-            .expect("it says where it listens")
-            .expect("text");
+        let line = lines.next().expect("it says where it listens").expect("text");
         if let Some((_, rest)) = line.split_once("gateway listening on http://") {
-            break rest
-                .split([',', ' '])
-                .next()
-                .expect("an address")
-                .to_owned();
+            break rest.split([',', ' ']).next().expect("an address").to_owned();
         }
     };
     std::thread::spawn(move || lines.for_each(drop));
@@ -110,9 +96,7 @@ impl Tally {
     fn quantile_ms(&mut self, share: f64) -> f64 {
         self.took_us.sort_unstable();
         let place = ((self.took_us.len().max(1) - 1) as f64 * share) as usize;
-        self.took_us
-            .get(place)
-            .map_or(0.0, |us| f64::from(*us) / 1e3)
+        self.took_us.get(place).map_or(0.0, |us| f64::from(*us) / 1e3)
     }
 }
 
@@ -139,17 +123,14 @@ async fn load(
                     tokio::time::sleep_until(due.into()).await;
                     let body = heartbeat(number, count, first + round);
                     let token = &tokens[number as usize];
-                    let answer = client
-                        .call(Method::POST, "/v1/nodes/heartbeat", Some(token), body)
-                        .await;
+                    let answer =
+                        client.call(Method::POST, "/v1/nodes/heartbeat", Some(token), body).await;
                     // From when it was due: a queue on this side counts too.
                     let took = due.elapsed();
                     match answer {
                         Ok(heard) if heard.status.is_success() => {
                             acked[number as usize].store(first + round, Ordering::Release);
-                            tally
-                                .took_us
-                                .push(u32::try_from(took.as_micros()).unwrap_or(u32::MAX));
+                            tally.took_us.push(u32::try_from(took.as_micros()).unwrap_or(u32::MAX));
                             tally.late += u64::from(took > Duration::from_millis(250));
                         }
                         Ok(_) => tally.refused += 1,
@@ -172,28 +153,15 @@ async fn load(
 
 fn peak_mib(child: &Child) -> f64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).expect("it runs");
-    let line = status
-        .lines()
-        .find(|line| line.starts_with("VmHWM"))
-        .expect("a peak");
-    let kib: f64 = line
-        .split_whitespace()
-        .nth(1)
-        .expect("a number")
-        .parse()
-        .expect("a number");
+    let line = status.lines().find(|line| line.starts_with("VmHWM")).expect("a peak");
+    let kib: f64 = line.split_whitespace().nth(1).expect("a number").parse().expect("a number");
     kib / 1024.0
 }
 
 fn states(address: &str, admin: &str) -> String {
     let metrics = String::from_utf8(get(address, admin, "/metrics")).expect("text");
-    let lines = metrics
-        .lines()
-        .filter(|line| line.starts_with("groundwave_nodes{"));
-    lines
-        .map(|line| line.trim_start_matches("groundwave_nodes"))
-        .collect::<Vec<_>>()
-        .join(" ")
+    let lines = metrics.lines().filter(|line| line.starts_with("groundwave_nodes{"));
+    lines.map(|line| line.trim_start_matches("groundwave_nodes")).collect::<Vec<_>>().join(" ")
 }
 
 /// Heartbeats of 400 nodes on fresh connections and of as many on a kept one, beside 2,100
@@ -256,22 +224,15 @@ fn main() {
     if std::env::args().any(|arg| arg == "--test") {
         return;
     }
-    let (count, seconds) = (
-        setting("GROUNDWAVE_BENCH_NODES", 10_000),
-        setting("GROUNDWAVE_BENCH_S", 60),
-    );
+    let (count, seconds) =
+        (setting("GROUNDWAVE_BENCH_NODES", 10_000), setting("GROUNDWAVE_BENCH_S", 60));
     let _ = raise_limit();
     let folder = tempfile::tempdir().expect("a folder");
     let began = Instant::now();
     let (tokens, admin) = seed(folder.path(), count);
-    println!(
-        "{count} nodes let in, {:.1} s",
-        began.elapsed().as_secs_f64()
-    );
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .expect("threads");
+    println!("{count} nodes let in, {:.1} s", began.elapsed().as_secs_f64());
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("threads");
     let tokens = Arc::new(tokens);
     let acked: Arc<Vec<AtomicU64>> = Arc::new((0..count).map(|_| AtomicU64::new(0)).collect());
     let mut server = start(folder.path());
@@ -345,17 +306,12 @@ fn main() {
             let seq = acked[number as usize].load(Ordering::Acquire);
             let token = &tokens[number as usize];
             let body = heartbeat(number, count, seq);
-            let heard = client
-                .call(Method::POST, "/v1/nodes/heartbeat", Some(token), body)
-                .await;
+            let heard = client.call(Method::POST, "/v1/nodes/heartbeat", Some(token), body).await;
             lost += u64::from(heard.expect("an answer").status.as_u16() != 409);
         }
         lost
     });
-    println!(
-        "acknowledged heartbeats lost: {lost} of {} looked at",
-        count.div_ceil(10)
-    );
+    println!("acknowledged heartbeats lost: {lost} of {} looked at", count.div_ceil(10));
     let begun = Instant::now();
     runtime.block_on(load(&server.address, &tokens, first + 5, 3, &acked));
     println!(

@@ -4,10 +4,7 @@
 //!
 //! Every way changes the rate of one port, or of many, to another value each time, in place.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "a bench measures the time of this machine"
-)]
+#![expect(clippy::disallowed_methods, reason = "a bench measures the time of this machine")]
 
 use std::io::Write;
 use std::process::{Child, Command, Stdio};
@@ -44,10 +41,7 @@ fn rate(each: usize, mut work: impl FnMut(u64)) -> f64 {
 
 fn run(program: &str, arguments: &str) {
     let done = Command::new(program).args(arguments.split(' ')).status();
-    assert!(
-        done.is_ok_and(|status| status.success()),
-        "{program} {arguments}"
-    );
+    assert!(done.is_ok_and(|status| status.success()), "{program} {arguments}");
 }
 
 /// The options of `tc` that set the shaper under its parent, whichever the kernel has.
@@ -61,11 +55,8 @@ fn tc_words(parent: &str, turn: u64) -> String {
 fn tc_batch(parent: &str) -> f64 {
     const LINES: usize = 2000;
     rate(LINES, |turn| {
-        let mut child = Command::new("tc")
-            .args(["-batch", "-"])
-            .stdin(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child =
+            Command::new("tc").args(["-batch", "-"]).stdin(Stdio::piped()).spawn().unwrap();
         let mut input = child.stdin.take().unwrap();
         for line in 0..LINES as u64 {
             writeln!(input, "{}", tc_words(parent, turn + line)).unwrap();
@@ -106,10 +97,7 @@ struct Served {
 
 /// Starts the daemon in the namespace of this thread.
 fn serve() -> Served {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("impair.sock");
     let log = std::fs::File::create(folder.path().join("log")).unwrap();
@@ -122,11 +110,7 @@ fn serve() -> Served {
     while std::os::unix::net::UnixStream::connect(&socket).is_err() {
         std::thread::sleep(Duration::from_millis(10));
     }
-    Served {
-        runtime,
-        folder,
-        daemon,
-    }
+    Served { runtime, folder, daemon }
 }
 
 impl Drop for Served {
@@ -155,35 +139,22 @@ fn puts(served: &Served, clients: usize) -> f64 {
             turn
         }
     };
-    let running: Vec<_> = (0..clients)
-        .map(|port| served.runtime.spawn(one(port)))
-        .collect();
-    let all = running
-        .into_iter()
-        .map(|client| served.runtime.block_on(client).unwrap());
+    let running: Vec<_> = (0..clients).map(|port| served.runtime.spawn(one(port))).collect();
+    let all = running.into_iter().map(|client| served.runtime.block_on(client).unwrap());
     let done: u64 = all.sum();
     done as f64 / begin.elapsed().as_secs_f64()
 }
 
 fn shaped() -> f64 {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let kernel = LinuxTc::open(None).unwrap();
         let mut shaper = Shaper::start(kernel, Options::default()).await.unwrap();
         let begin = Instant::now();
         let mut turn = 0;
         while begin.elapsed() < LASTS {
-            let rate = Some(Rate {
-                bps: bps(turn),
-                burst_bytes: BURST_BYTES,
-            });
-            let wish = Impairment {
-                rate,
-                ..Impairment::default()
-            };
+            let rate = Some(Rate { bps: bps(turn), burst_bytes: BURST_BYTES });
+            let wish = Impairment { rate, ..Impairment::default() };
             shaper.apply("port1", &wish).await.unwrap();
             turn += 1;
         }
@@ -196,10 +167,7 @@ fn many() -> Vec<u32> {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let mut indices = Vec::new();
     for link in 0..LINKS {
-        run(
-            "ip",
-            &format!("link add m{link} type veth peer name n{link}"),
-        );
+        run("ip", &format!("link add m{link} type veth peer name n{link}"));
         run(
             "tc",
             &format!(

@@ -67,10 +67,7 @@ fn medium() -> Medium {
 }
 
 fn profile(elevation: &[f64]) -> PathProfile<'_> {
-    PathProfile {
-        step_m: PATH_M / (elevation.len() - 1) as f64,
-        elevation_msl_m: elevation,
-    }
+    PathProfile { step_m: PATH_M / (elevation.len() - 1) as f64, elevation_msl_m: elevation }
 }
 
 /// Rough terrain, the same at every run: hills of 20 to 320 m with smaller hills upon them.

@@ -55,23 +55,15 @@ async fn measure(address: &str, load: &Load) -> Measured {
         let mut took = Vec::new();
         while begin.elapsed() < LASTS {
             let asked = Instant::now();
-            let answer = client
-                .ask(load.method.clone(), &load.path, load.body.as_ref())
-                .await;
+            let answer = client.ask(load.method.clone(), &load.path, load.body.as_ref()).await;
             let (status, body) = answer.unwrap();
-            assert!(
-                status.is_success(),
-                "{}: {}",
-                load.name,
-                String::from_utf8_lossy(&body)
-            );
+            assert!(status.is_success(), "{}: {}", load.name, String::from_utf8_lossy(&body));
             took.push(asked.elapsed().as_secs_f64());
         }
         took
     };
-    let clients: Vec<_> = (0..load.clients)
-        .map(|_| tokio::spawn(client(load.clone(), address.to_owned())))
-        .collect();
+    let clients: Vec<_> =
+        (0..load.clients).map(|_| tokio::spawn(client(load.clone(), address.to_owned()))).collect();
     let mut took = Vec::new();
     for client in clients {
         took.extend(client.await.unwrap());
@@ -79,11 +71,7 @@ async fn measure(address: &str, load: &Load) -> Measured {
     let lasted = begin.elapsed().as_secs_f64();
     took.sort_by(f64::total_cmp);
     let quantile = |q: f64| took[((took.len() - 1) as f64 * q) as usize] * 1e3;
-    Measured {
-        per_s: took.len() as f64 / lasted,
-        p50_ms: quantile(0.5),
-        p99_ms: quantile(0.99),
-    }
+    Measured { per_s: took.len() as f64 / lasted, p50_ms: quantile(0.5), p99_ms: quantile(0.99) }
 }
 
 fn resident_mib() -> f64 {
@@ -126,10 +114,7 @@ async fn run(planner: Planner) {
     let nodes = format!("/api/v1/deployments/{d}/nodes");
     let a = json!({ "name": "a", "lat": 57.70, "lon": 11.90, "height_agl_m": 20 });
     let b = json!({ "name": "b", "lat": 57.75, "lon": 11.98, "height_agl_m": 20 });
-    let (a, b) = (
-        make(&mut client, &nodes, a).await,
-        make(&mut client, &nodes, b).await,
-    );
+    let (a, b) = (make(&mut client, &nodes, a).await, make(&mut client, &nodes, b).await);
 
     let load = |name, clients, method, path: &str, body| Load {
         name,
@@ -142,18 +127,8 @@ async fn run(planner: Planner) {
     let link = |samples: u32| json!({ "tx_node_id": a, "rx_node_id": b, "samples": samples });
     let one = |name, method, path: &str, body| load(name, 1, method, path, body);
     let light = [
-        one(
-            "fetch a node, 1 client",
-            Method::GET,
-            &format!("/api/v1/nodes/{a}"),
-            None,
-        ),
-        one(
-            "analyse a link, 32 samples",
-            Method::POST,
-            "/api/v1/links/analyze",
-            Some(link(32)),
-        ),
+        one("fetch a node, 1 client", Method::GET, &format!("/api/v1/nodes/{a}"), None),
+        one("analyse a link, 32 samples", Method::POST, "/api/v1/links/analyze", Some(link(32))),
         one(
             "move a node, on disk",
             Method::PUT,
@@ -162,20 +137,8 @@ async fn run(planner: Planner) {
         ),
     ];
     let loads = [
-        load(
-            "fetch a node",
-            64,
-            Method::GET,
-            &format!("/api/v1/nodes/{a}"),
-            None,
-        ),
-        load(
-            "fetch a deployment",
-            64,
-            Method::GET,
-            &format!("/api/v1/deployments/{d}"),
-            None,
-        ),
+        load("fetch a node", 64, Method::GET, &format!("/api/v1/nodes/{a}"), None),
+        load("fetch a deployment", 64, Method::GET, &format!("/api/v1/deployments/{d}"), None),
         load(
             "analyse a link, 256 samples",
             16,
@@ -198,10 +161,7 @@ async fn run(planner: Planner) {
             Some(json!({ "name": "load", "lat": 1.0, "lon": 2.0 })),
         ),
     ];
-    println!(
-        "{:32} {:>10} {:>8} {:>9} {:>9}",
-        "", "per s", "ratio", "p50 ms", "p99 ms"
-    );
+    println!("{:32} {:>10} {:>8} {:>9} {:>9}", "", "per s", "ratio", "p50 ms", "p99 ms");
     let wanted = std::env::args().skip(1).find(|arg| !arg.starts_with('-'));
     let wanted = wanted.unwrap_or_default();
     for load in loads.iter().filter(|load| load.name.contains(&wanted)) {
@@ -231,9 +191,7 @@ fn main() {
     let folder = tempfile::tempdir().unwrap();
     let store = RedbStore::open(&folder.path().join("plan.db")).unwrap();
     let terrain = terrain();
-    let mut engine = world(Arc::clone(&terrain))
-        .build::<Snapshot>(0, 1_000_000)
-        .unwrap();
+    let mut engine = world(Arc::clone(&terrain)).build::<Snapshot>(0, 1_000_000).unwrap();
     engine.keep(store).unwrap();
     engine.handle().submit(built_in()).unwrap();
     let handle = engine.handle();
@@ -247,10 +205,7 @@ fn main() {
         Frontend::BUILT_IN,
         CancellationToken::new(),
     );
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(run(planner));
     let (_, ended) = running.stop();
     ended.unwrap();

@@ -5,10 +5,7 @@
 //! `UPDATE_M=10` their links are computed again after 10 m.
 
 #![expect(clippy::print_stdout, reason = "a bench tells what it measured")]
-#![expect(
-    clippy::disallowed_methods,
-    reason = "a bench measures the time of this machine"
-)]
+#![expect(clippy::disallowed_methods, reason = "a bench measures the time of this machine")]
 
 use std::path::Path;
 use std::sync::Arc;
@@ -81,11 +78,7 @@ fn submit<C: Recorded>(engine: &Engine<Snapshot>, command: C) {
 }
 
 fn lay(engine: &Engine<Snapshot>, moving: u64, update_distance_m: f64) {
-    let limits = Limits {
-        link_range_max_m: 1500.0,
-        update_distance_m,
-        ..Limits::default()
-    };
+    let limits = Limits { link_range_max_m: 1500.0, update_distance_m, ..Limits::default() };
     submit(engine, SetLimits(limits));
     let mut station = station();
     station.height_agl_m = 12.0;
@@ -117,12 +110,7 @@ fn lay(engine: &Engine<Snapshot>, moving: u64, update_distance_m: f64) {
         );
     }
     for node in 0..moving {
-        let area = Area {
-            south_deg: 57.66,
-            west_deg: 11.75,
-            north_deg: 57.81,
-            east_deg: 12.0,
-        };
+        let area = Area { south_deg: 57.66, west_deg: 11.75, north_deg: 57.81, east_deg: 12.0 };
         submit(
             engine,
             Wander {
@@ -197,12 +185,7 @@ fn main() {
     let build = || world(Arc::clone(&terrain)).build::<Snapshot>(7, STEP_NS);
     let ticks = hours * 3600;
 
-    let header = Header {
-        format: FORMAT,
-        seed: 7,
-        step_ns: STEP_NS,
-        inputs: Default::default(),
-    };
+    let header = Header { format: FORMAT, seed: 7, step_ns: STEP_NS, inputs: Default::default() };
     let began = Instant::now();
     let mut engine = build().unwrap();
     engine.record(Unflushed(FileJournal::create(&path, &header).unwrap()));
@@ -218,10 +201,7 @@ fn main() {
         neighbours[b as usize].push((a, link.budget.forward.rx_power_dbm.round()));
         neighbours[a as usize].push((b, link.budget.backward.rx_power_dbm.round()));
     }
-    let (links, up) = (
-        view.links.len(),
-        neighbours.iter().map(Vec::len).sum::<usize>() / 2,
-    );
+    let (links, up) = (view.links.len(), neighbours.iter().map(Vec::len).sum::<usize>() / 2);
     drop(view);
     while engine.clock().tick < ticks {
         happen(&engine, engine.clock().tick, &neighbours);
@@ -255,11 +235,7 @@ fn main() {
         let replayed = replayed.unwrap();
         assert_eq!(replayed.digest, digest);
         let took_s = began.elapsed().as_secs_f64();
-        let what = if with_history {
-            "replay with history"
-        } else {
-            "replay"
-        };
+        let what = if with_history { "replay with history" } else { "replay" };
         println!(
             "{what}: {took_s:.1} s for {} commands, {:.0} times real time, {} digests equal; peak {} MB \
              ({before_mb} MB before)",
@@ -273,10 +249,7 @@ fn main() {
     let mut log = journal::open(&path).unwrap();
     let engine = resume(build, &mut log, ticks / 2 + 100).unwrap();
     let took_s = began.elapsed().as_secs_f64();
-    println!(
-        "at the checkpoint of tick {}: {took_s:.2} s",
-        engine.clock().tick
-    );
+    println!("at the checkpoint of tick {}: {took_s:.2} s", engine.clock().tick);
 }
 
 /// Committed to the kernel, not to the disk: the bench is about worlds.

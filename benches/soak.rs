@@ -103,9 +103,7 @@ fn main() {
     }
     load.stop.store(true, Ordering::Release);
     for task in tasks {
-        runtime
-            .block_on(task)
-            .expect("a load that went on to its end");
+        runtime.block_on(task).expect("a load that went on to its end");
     }
     lost.extend(runtime.block_on(load.missing()));
     lost.extend(impairments.faults());
@@ -169,16 +167,7 @@ fn finish(thirds: &[Peaks; 3], kills: u32, lost: &[String], load: &Load, folder:
         println!("lost: {what}");
     }
     assert!(lost.is_empty(), "something acknowledged was lost");
-    assert!(
-        load.heartbeats.load(Ordering::Relaxed) > 0,
-        "nothing was acknowledged"
-    );
-    assert!(
-        last.memory_mib <= middle.memory_mib * MEMORY_SHARE + MEMORY_MIB,
-        "the memory grows"
-    );
-    assert!(
-        last.descriptors <= middle.descriptors + DESCRIPTORS,
-        "the descriptors grow"
-    );
+    assert!(load.heartbeats.load(Ordering::Relaxed) > 0, "nothing was acknowledged");
+    assert!(last.memory_mib <= middle.memory_mib * MEMORY_SHARE + MEMORY_MIB, "the memory grows");
+    assert!(last.descriptors <= middle.descriptors + DESCRIPTORS, "the descriptors grow");
 }

@@ -3,10 +3,7 @@
 //!
 //! Needs root. Namespaces called `gw.bench.*` are made and removed.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "a bench measures the time of this machine"
-)]
+#![expect(clippy::disallowed_methods, reason = "a bench measures the time of this machine")]
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -65,15 +62,10 @@ fn place(node: usize, round: u32) -> GeoPoint {
 
 /// A world of nodes that hear those within `range_m`.
 fn mesh(range_m: f64) -> (Engine<Snapshot>, Effects<Work>) {
-    let mut engine = world(Arc::new(Flat::default()))
-        .build(1, 1_000_000_000)
-        .unwrap();
+    let mut engine = world(Arc::new(Flat::default())).build(1, 1_000_000_000).unwrap();
     let effects = engine.effects::<Work>();
     let handle = engine.handle();
-    let limits = Limits {
-        link_range_max_m: range_m,
-        ..Limits::default()
-    };
+    let limits = Limits { link_range_max_m: range_m, ..Limits::default() };
     handle.submit(SetLimits(limits)).unwrap();
     let settings = Settings {
         name: "bench".to_owned(),
@@ -112,19 +104,9 @@ fn taken(effects: &mut Effects<Work>) -> Vec<Work> {
 
 fn wishes(works: &[Work]) -> Vec<Wish> {
     let wish = |work: &Work| match work {
-        Work::Shape {
-            from,
-            to,
-            number,
-            side,
-        } => Some((
-            LinkDirection {
-                from: *from,
-                to: *to,
-            },
-            *number,
-            *side,
-        )),
+        Work::Shape { from, to, number, side } => {
+            Some((LinkDirection { from: *from, to: *to }, *number, *side))
+        }
         _ => None,
     };
     works.iter().filter_map(wish).collect()
@@ -146,20 +128,13 @@ fn begin() -> (Engine<Snapshot>, Vec<Work>, Effects<Work>) {
 #[expect(clippy::print_stdout, reason = "a bench reports what it measured")]
 fn main() {
     let (mut engine, works, mut effects) = begin();
-    let names = Names {
-        testbed: "bench".to_owned(),
-        network: [10, 78],
-    };
+    let names = Names { testbed: "bench".to_owned(), network: [10, 78] };
     let state = State::of("bench");
     tear_down(&state, None).unwrap();
     let mut plant = TestbedNetwork::new(names, state.folder()).unwrap();
     let (start, cpu) = (Instant::now(), cpu_s());
     for work in &works {
-        if let Work::NamespaceAssignment {
-            node,
-            assignment,
-            settings,
-        } = work
+        if let Work::NamespaceAssignment { node, assignment, settings } = work
             && let Err(err) = plant.assignment(*node, assignment, settings.protocol(*node))
         {
             println!("SKIPPED: no namespaces on this machine: {err}");
@@ -168,12 +143,8 @@ fn main() {
     }
     let seated_s = start.elapsed().as_secs_f64();
     let mut all = wishes(&works);
-    let refused = plant
-        .shape(&all)
-        .unwrap()
-        .into_iter()
-        .filter(|seen| seen.failure.is_some())
-        .count();
+    let refused =
+        plant.shape(&all).unwrap().into_iter().filter(|seen| seen.failure.is_some()).count();
     assert_eq!(refused, 0);
     println!(
         "{NODES} nodes, {} links, {:?}: up in {:.2} s ({seated_s:.2} s of it namespaces), CPU {:.2} s",
@@ -212,12 +183,7 @@ fn main() {
     for round in 1..=ROUNDS {
         for node in 0..NODES {
             let position = place(node, round);
-            handle
-                .submit(MoveNode {
-                    node: id(node),
-                    position,
-                })
-                .unwrap();
+            handle.submit(MoveNode { node: id(node), position }).unwrap();
         }
         let cpu = cpu_s();
         engine.tick(None).unwrap();
@@ -253,10 +219,7 @@ fn main() {
 
     let start = Instant::now();
     plant.count().unwrap();
-    println!(
-        "all counters read in {:.1} ms",
-        start.elapsed().as_secs_f64() * 1e3
-    );
+    println!("all counters read in {:.1} ms", start.elapsed().as_secs_f64() * 1e3);
     drop(plant);
     let start = Instant::now();
     tear_down(&state, None).unwrap();

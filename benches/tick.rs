@@ -22,10 +22,7 @@ fn terrain() -> Arc<dyn Terrain> {
     match TerrainStack::open(Some(&tiles), None) {
         Ok(stack) => Arc::new(stack),
         Err(_) => {
-            eprintln!(
-                "no terrain in {}: over flat ground instead (`make data`)",
-                tiles.display()
-            );
+            eprintln!("no terrain in {}: over flat ground instead (`make data`)", tiles.display());
             Arc::new(Flat::default())
         }
     }
@@ -38,21 +35,12 @@ fn field(
     spacing_deg: f64,
     range_m: f64,
 ) -> Engine<Snapshot> {
-    let mut engine = world(terrain)
-        .build::<Snapshot>(1, 1_000_000_000)
-        .expect("a sound schedule");
+    let mut engine = world(terrain).build::<Snapshot>(1, 1_000_000_000).expect("a sound schedule");
     let command = |engine: &mut Engine<Snapshot>, name: &str, body| {
-        let command = engine
-            .registry()
-            .from_json(name, body)
-            .expect("a sound command");
+        let command = engine.registry().from_json(name, body).expect("a sound command");
         engine.script(1, command);
     };
-    command(
-        &mut engine,
-        "mesh.limits",
-        json!({ "link_range_max_m": range_m }),
-    );
+    command(&mut engine, "mesh.limits", json!({ "link_range_max_m": range_m }));
     let side = f64::from(count).sqrt().ceil() as u32;
     for i in 0..count {
         let (row, col) = (f64::from(i / side), f64::from(i % side));
@@ -76,9 +64,7 @@ fn idle_tick_of_100_000_links(bencher: Bencher) {
     let mut engine = field(Arc::new(Flat::default()), 2_500, 0.004, 2_400.0);
     let links = engine.view().links.len();
     assert!((90_000..120_000).contains(&links), "{links} links");
-    bencher
-        .counter(ItemsCount::new(links))
-        .bench_local(|| black_box(engine.tick(None)));
+    bencher.counter(ItemsCount::new(links)).bench_local(|| black_box(engine.tick(None)));
 }
 
 /// 100,000 links and one node that moves: its own links are recomputed, the section redrawn.
@@ -90,10 +76,7 @@ fn tick_of_100_000_links_with_one_move(bencher: Bencher) {
         step += 1;
         let position = json!({ "lat_deg": 57.2 + f64::from(step % 2) * 0.001, "lon_deg": 11.5 });
         let body = json!({ "node": "n0", "position": position });
-        let command = engine
-            .registry()
-            .from_json("node.move", body)
-            .expect("a sound command");
+        let command = engine.registry().from_json("node.move", body).expect("a sound command");
         engine.script(engine.clock().tick + 1, command);
         black_box(engine.tick(None))
     });
@@ -112,17 +95,12 @@ fn tick_of_1_000_moving_nodes(bencher: Bencher) {
             "node": format!("n{i}"), "area": area, "speed_min_m_s": 1.0, "speed_max_m_s": 15.0,
             "pause_ns": 0,
         });
-        let command = engine
-            .registry()
-            .from_json("motion.wander", body)
-            .expect("a sound command");
+        let command = engine.registry().from_json("motion.wander", body).expect("a sound command");
         engine.script(2, command);
     }
     engine.tick(None).expect("the second tick");
     let links = engine.view().links.len();
-    bencher
-        .counter(ItemsCount::new(links))
-        .bench_local(|| black_box(engine.tick(None)));
+    bencher.counter(ItemsCount::new(links)).bench_local(|| black_box(engine.tick(None)));
 }
 
 /// The cheapest route across 1,000 nodes and their links, from a snapshot.
@@ -131,14 +109,9 @@ fn route_across_1_000_nodes(bencher: Bencher) {
     let engine = field(Arc::new(Flat::default()), 1_000, 0.008, 3_500.0);
     let view = engine.view();
     let graph = view.graph();
-    let ends = (
-        view.named("n0").expect("a node").id,
-        view.named("n999").expect("a node").id,
-    );
+    let ends = (view.named("n0").expect("a node").id, view.named("n999").expect("a node").id);
     bencher.bench_local(|| {
         let metric = groundwave_systems::route::Metric::Ett;
-        black_box(groundwave_systems::route::find(
-            &graph, ends.0, ends.1, metric, None,
-        ))
+        black_box(groundwave_systems::route::find(&graph, ends.0, ends.1, metric, None))
     });
 }

@@ -58,21 +58,12 @@ impl<C: Recorded> Envelope<C> {
     /// A command whose submitter waits.
     pub(crate) fn awaited(command: C) -> (Self, oneshot::Receiver<Result<C::Reply, Refusal>>) {
         let (sender, receiver) = oneshot::channel();
-        (
-            Self {
-                command,
-                reply: Some(sender),
-            },
-            receiver,
-        )
+        (Self { command, reply: Some(sender) }, receiver)
     }
 
     /// A command without a waiting submitter: from a scenario or a log.
     pub(crate) fn unawaited(command: C) -> Self {
-        Self {
-            command,
-            reply: None,
-        }
+        Self { command, reply: None }
     }
 }
 
@@ -136,9 +127,7 @@ impl Queued for Watched {
     fn apply(self: Box<Self>, world: &mut World) -> Applied {
         let applied = self.command.apply(world);
         // One that stopped listening is no error.
-        let _ = self
-            .outcome
-            .send(applied.refusal.clone().map_or(Ok(()), Err));
+        let _ = self.outcome.send(applied.refusal.clone().map_or(Ok(()), Err));
         applied
     }
 }

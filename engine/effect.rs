@@ -60,10 +60,7 @@ impl<E: Effect> Default for Outbox<E> {
         };
         Self {
             fresh: Vec::new(),
-            queue: Arc::new(EffectQueue {
-                waiting: Mutex::new(waiting),
-                arrived: Notify::new(),
-            }),
+            queue: Arc::new(EffectQueue { waiting: Mutex::new(waiting), arrived: Notify::new() }),
         }
     }
 }
@@ -76,10 +73,7 @@ impl<E: Effect> Outbox<E> {
 
     pub(crate) fn open(&self) -> Effects<E> {
         let mut waiting = self.queue.lock();
-        assert!(
-            !waiting.open,
-            "the effects of one kind have one driver: two would race"
-        );
+        assert!(!waiting.open, "the effects of one kind have one driver: two would race");
         waiting.open = true;
         Effects(Arc::clone(&self.queue))
     }

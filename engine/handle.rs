@@ -32,10 +32,7 @@ impl WorldHealth {
     }
 
     pub(crate) fn get(&self) -> Health {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(crate) fn set(&self, health: Health) {

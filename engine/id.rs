@@ -67,33 +67,18 @@ impl<K: Kind> Id<K> {
 }
 
 fn enter_index<K: Kind>(mut world: DeferredWorld, context: HookContext) {
-    let id = *world
-        .get::<Id<K>>(context.entity)
-        .expect("the hook runs on entities with the id");
-    let before = world
-        .resource_mut::<Index<K>>()
-        .entities
-        .insert(id, context.entity);
-    assert!(
-        before.is_none(),
-        "two entities have the {} id {id}: commands check first",
-        K::NAME
-    );
+    let id = *world.get::<Id<K>>(context.entity).expect("the hook runs on entities with the id");
+    let before = world.resource_mut::<Index<K>>().entities.insert(id, context.entity);
+    assert!(before.is_none(), "two entities have the {} id {id}: commands check first", K::NAME);
 }
 
 /// Clears, at the end of a tick, the list of ids that left in it.
 pub(crate) fn forget_departed<K: Kind>(world: &mut World) {
-    world
-        .resource_mut::<Index<K>>()
-        .bypass_change_detection()
-        .departed
-        .clear();
+    world.resource_mut::<Index<K>>().bypass_change_detection().departed.clear();
 }
 
 fn leave_index<K: Kind>(mut world: DeferredWorld, context: HookContext) {
-    let id = *world
-        .get::<Id<K>>(context.entity)
-        .expect("the hook runs on entities with the id");
+    let id = *world.get::<Id<K>>(context.entity).expect("the hook runs on entities with the id");
     let mut index = world.resource_mut::<Index<K>>();
     index.entities.remove(&id);
     index.departed.push(id);
@@ -108,10 +93,7 @@ pub struct Index<K: Kind> {
 
 impl<K: Kind> Default for Index<K> {
     fn default() -> Self {
-        Self {
-            entities: BTreeMap::new(),
-            departed: Vec::new(),
-        }
+        Self { entities: BTreeMap::new(), departed: Vec::new() }
     }
 }
 
@@ -124,10 +106,7 @@ impl<K: Kind> Index<K> {
         self.entities
             .get(&id)
             .copied()
-            .ok_or_else(|| Refusal::NotFound {
-                kind: K::NAME,
-                id: id.to_string(),
-            })
+            .ok_or_else(|| Refusal::NotFound { kind: K::NAME, id: id.to_string() })
     }
 
     /// Refuses an `id` that is taken.
@@ -136,10 +115,7 @@ impl<K: Kind> Index<K> {
     /// [`Refusal::Conflict`] when something has the id.
     pub fn vacant(&self, id: Id<K>) -> Result<(), Refusal> {
         if self.entities.contains_key(&id) {
-            return Err(Refusal::conflict(format!(
-                "a {} with the id {id} exists",
-                K::NAME
-            )));
+            return Err(Refusal::conflict(format!("a {} with the id {id} exists", K::NAME)));
         }
         Ok(())
     }

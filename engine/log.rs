@@ -164,10 +164,7 @@ pub enum LogError {
 
 impl LogError {
     fn damage(offset: u64, what: impl Into<String>) -> Self {
-        Self::Damage {
-            offset,
-            what: what.into(),
-        }
+        Self::Damage { offset, what: what.into() }
     }
 }
 

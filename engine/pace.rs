@@ -29,10 +29,7 @@ pub struct Throttle {
 
 impl Default for Throttle {
     fn default() -> Self {
-        Self {
-            speed: Arc::new(AtomicU64::new(1.0f64.to_bits())),
-            steps: Arc::default(),
-        }
+        Self { speed: Arc::new(AtomicU64::new(1.0f64.to_bits())), steps: Arc::default() }
     }
 }
 
@@ -56,18 +53,12 @@ impl Throttle {
 
     fn speed(&self) -> f64 {
         let speed = f64::from_bits(self.speed.load(Ordering::Acquire));
-        if speed.is_finite() {
-            speed.max(0.0)
-        } else {
-            0.0
-        }
+        if speed.is_finite() { speed.max(0.0) } else { 0.0 }
     }
 
     fn take_step(&self) -> bool {
         let fewer = |steps: u64| steps.checked_sub(1);
-        let taken = self
-            .steps
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, fewer);
+        let taken = self.steps.fetch_update(Ordering::AcqRel, Ordering::Acquire, fewer);
         taken.is_ok()
     }
 }
@@ -114,13 +105,11 @@ impl<S: Snapshot> Engine<S> {
     pub fn spawn(mut self, mut pacer: impl Pacer) -> std::io::Result<Running<S>> {
         let stop = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&stop);
-        let thread = std::thread::Builder::new()
-            .name("world".to_owned())
-            .spawn(move || {
-                let outcome = self.pace(&mut pacer, &asked);
-                self.stop();
-                (self, outcome)
-            })?;
+        let thread = std::thread::Builder::new().name("world".to_owned()).spawn(move || {
+            let outcome = self.pace(&mut pacer, &asked);
+            self.stop();
+            (self, outcome)
+        })?;
         Ok(Running { stop, thread })
     }
 
@@ -132,17 +121,14 @@ impl<S: Snapshot> Engine<S> {
     /// # Errors
     /// When the first tick breaks the world or the thread cannot be spawned.
     pub fn spawn_on_demand(mut self, mut pacer: impl Pacer) -> std::io::Result<Running<S>> {
-        self.tick(Some(pacer.wall_ns()))
-            .map_err(std::io::Error::other)?;
+        self.tick(Some(pacer.wall_ns())).map_err(std::io::Error::other)?;
         let stop = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&stop);
-        let thread = std::thread::Builder::new()
-            .name("world".to_owned())
-            .spawn(move || {
-                let outcome = self.answer(&mut pacer, &asked);
-                self.stop();
-                (self, outcome)
-            })?;
+        let thread = std::thread::Builder::new().name("world".to_owned()).spawn(move || {
+            let outcome = self.answer(&mut pacer, &asked);
+            self.stop();
+            (self, outcome)
+        })?;
         Ok(Running { stop, thread })
     }
 
@@ -191,13 +177,11 @@ impl<S: Snapshot> Engine<S> {
     ) -> std::io::Result<Running<S>> {
         let stop = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&stop);
-        let thread = std::thread::Builder::new()
-            .name("world".to_owned())
-            .spawn(move || {
-                let outcome = self.amble(&mut pacer, &throttle, &asked);
-                self.stop();
-                (self, outcome)
-            })?;
+        let thread = std::thread::Builder::new().name("world".to_owned()).spawn(move || {
+            let outcome = self.amble(&mut pacer, &throttle, &asked);
+            self.stop();
+            (self, outcome)
+        })?;
         Ok(Running { stop, thread })
     }
 

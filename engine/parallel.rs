@@ -112,11 +112,7 @@ mod tests {
         let background = BackgroundPool::new(2, || {});
         let own = std::thread::current().name().map(str::to_owned);
         let used = background.install(|| names(1000));
-        let allowed = [
-            own,
-            Some("background (0)".to_owned()),
-            Some("background (1)".to_owned()),
-        ];
+        let allowed = [own, Some("background (0)".to_owned()), Some("background (1)".to_owned())];
         assert!(used.iter().all(|name| allowed.contains(name)), "{used:?}");
         let none = BackgroundPool::new(0, || {});
         assert_eq!(none.install(|| names(1000)), [allowed[0].clone()].into());

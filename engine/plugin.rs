@@ -138,22 +138,14 @@ impl Builder {
     pub fn document<D: Document>(&mut self) -> &mut Self {
         self.durables.collect.push(collector::<D>(&mut self.world));
         self.durables.restore.push((D::TABLE, restorer::<D>));
-        let table = (
-            D::TABLE,
-            save_documents::<D> as Save,
-            restorer::<D> as Restore,
-        );
+        let table = (D::TABLE, save_documents::<D> as Save, restorer::<D> as Restore);
         self.durables.tables.push(table);
         self
     }
 
     /// Declares state that no document holds, for checkpoints.
     pub fn state<T: State>(&mut self) -> &mut Self {
-        let table = (
-            T::TABLE,
-            save_state::<T> as Save,
-            restore_state::<T> as Restore,
-        );
+        let table = (T::TABLE, save_state::<T> as Save, restore_state::<T> as Restore);
         self.durables.tables.push(table);
         self
     }
@@ -223,11 +215,6 @@ impl Builder {
             return Err(BuildError::Schedule(text));
         }
         self.world.clear_trackers();
-        Ok(Engine::assemble(
-            self.world,
-            self.schedule,
-            self.registry,
-            self.durables,
-        ))
+        Ok(Engine::assemble(self.world, self.schedule, self.registry, self.durables))
     }
 }

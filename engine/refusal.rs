@@ -89,11 +89,7 @@ impl Refusal {
         found: impl ToString,
         allowed: impl Into<String>,
     ) -> Self {
-        Self::Invalid {
-            key: key.into(),
-            found: found.to_string(),
-            allowed: allowed.into(),
-        }
+        Self::Invalid { key: key.into(), found: found.to_string(), allowed: allowed.into() }
     }
 
     /// A refusal of a command about an earlier revision.

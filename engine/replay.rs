@@ -135,10 +135,7 @@ pub fn replay<S: Snapshot, R: Read>(
     log: &mut Reader<R>,
     observer: impl FnMut(&mut Engine<S>) -> Next,
 ) -> Result<Replayed, ReplayError> {
-    let mut outcome = Replayed {
-        from: engine.clock().tick,
-        ..Replayed::default()
-    };
+    let mut outcome = Replayed { from: engine.clock().tick, ..Replayed::default() };
     let mut fold = Fold {
         engine,
         observer,
@@ -190,15 +187,9 @@ impl<S: Snapshot, F: FnMut(&mut Engine<S>) -> Next> Fold<'_, S, F> {
                     let done = self.pending.map_or(at, |(tick, _)| tick - 1);
                     let broken = |error| ControlFlow::Break(Some(error));
                     if tick <= done {
-                        return broken(ReplayError::Order {
-                            from: done,
-                            to: tick,
-                        });
+                        return broken(ReplayError::Order { from: done, to: tick });
                     }
-                    let command = self
-                        .engine
-                        .registry()
-                        .from_bytes(&record.name, &record.body);
+                    let command = self.engine.registry().from_bytes(&record.name, &record.body);
                     match command {
                         Ok(command) => self.engine.script(tick, command),
                         Err(what) => return broken(ReplayError::Command { tick, what }),
@@ -288,9 +279,7 @@ fn other_files<S: Snapshot>(logged: &BTreeMap<String, String>, world: &World) ->
         None => Some(format!("{name} is missing")),
         Some(other) if other != *digest => {
             let (other, digest) = (shortened(&other), shortened(digest));
-            Some(format!(
-                "{name} is another one: found SHA-256 {other}, recorded {digest}"
-            ))
+            Some(format!("{name} is another one: found SHA-256 {other}, recorded {digest}"))
         }
         Some(_) => None,
     };

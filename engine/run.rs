@@ -113,9 +113,7 @@ impl<S: Snapshot> Engine<S> {
         let known = |row: &Row| restore.iter().any(|(table, _)| *table == row.table);
         if let Some(foreign) = rows.iter().find(|row| !known(row)) {
             let table = &foreign.table;
-            return Err(format!(
-                "the store has a table {table:?} this version does not know"
-            ));
+            return Err(format!("the store has a table {table:?} this version does not know"));
         }
         // Tables in the order their features moved in: rows may refer to earlier ones.
         for (table, restore) in restore {
@@ -134,14 +132,8 @@ impl<S: Snapshot> Engine<S> {
     /// # Panics
     /// When `tick` is below that of an earlier script command or already over.
     pub fn script(&mut self, tick: u64, command: Box<dyn Queued>) {
-        let earliest = self
-            .script
-            .back()
-            .map_or(self.clock().tick + 1, |(last, _)| *last);
-        assert!(
-            tick >= earliest,
-            "script commands come in tick order: {tick} after {earliest}"
-        );
+        let earliest = self.script.back().map_or(self.clock().tick + 1, |(last, _)| *last);
+        assert!(tick >= earliest, "script commands come in tick order: {tick} after {earliest}");
         self.script.push_back((tick, command));
     }
 
@@ -225,10 +217,7 @@ impl<S: Snapshot> Engine<S> {
         match self.health.get() {
             Health::Ready | Health::Full(_) => {}
             Health::Stopped => {
-                return Err(Broken {
-                    tick,
-                    what: "it was stopped".to_owned(),
-                });
+                return Err(Broken { tick, what: "it was stopped".to_owned() });
             }
             Health::Broken(what) => return Err(Broken { tick, what }),
         }
@@ -239,10 +228,7 @@ impl<S: Snapshot> Engine<S> {
             Err(what) => return Err(self.break_in(tick, what, Vec::new())),
         }
         self.advance(tick, wall_ns);
-        let mut ticked = Ticked {
-            tick,
-            ..Ticked::default()
-        };
+        let mut ticked = Ticked { tick, ..Ticked::default() };
         let mut releases = Vec::new();
         let outcome = self.attempt(&mut ticked, &mut releases);
         match outcome {
@@ -305,14 +291,10 @@ impl<S: Snapshot> Engine<S> {
         self.ingest(ticked, releases)?;
         let rows = self.settle()?;
         if ticked.commands > 0 {
-            self.journal
-                .commit()
-                .map_err(|err| format!("commit the log: {err}"))?;
+            self.journal.commit().map_err(|err| format!("commit the log: {err}"))?;
         }
         if !rows.is_empty() {
-            self.store
-                .commit(ticked.tick, &rows)
-                .map_err(|fault| fault.to_string())?;
+            self.store.commit(ticked.tick, &rows).map_err(|fault| fault.to_string())?;
         }
         self.publish();
         for release in &self.durables.release {
@@ -338,11 +320,7 @@ impl<S: Snapshot> Engine<S> {
     }
 
     fn ingest(&mut self, ticked: &mut Ticked, releases: &mut Vec<Release>) -> Result<(), String> {
-        while self
-            .script
-            .front()
-            .is_some_and(|(due, _)| *due <= ticked.tick)
-        {
+        while self.script.front().is_some_and(|(due, _)| *due <= ticked.tick) {
             let (_, command) = self.script.pop_front().expect("just seen");
             self.apply(command, ticked, releases)?;
         }
@@ -362,17 +340,10 @@ impl<S: Snapshot> Engine<S> {
         releases: &mut Vec<Release>,
     ) -> Result<(), String> {
         let name = command.name();
-        let body = command
-            .encode()
-            .map_err(|err| format!("encode {name}: {err}"))?;
+        let body = command.encode().map_err(|err| format!("encode {name}: {err}"))?;
         let wall_ns = self.clock().wall_ns;
         self.checkpoints.logged(body.len());
-        let record = Record {
-            tick: ticked.tick,
-            wall_ns,
-            name: name.to_owned(),
-            body,
-        };
+        let record = Record { tick: ticked.tick, wall_ns, name: name.to_owned(), body };
         self.journal
             .append(&Entry::Command(record))
             .map_err(|err| format!("append {name} to the log: {err}"))?;
@@ -388,8 +359,7 @@ impl<S: Snapshot> Engine<S> {
     }
 
     fn publish(&mut self) {
-        self.views
-            .send_replace(Arc::new(S::gather(&self.world, self.clock())));
+        self.views.send_replace(Arc::new(S::gather(&self.world, self.clock())));
     }
 
     /// Digest of the latest snapshot.

@@ -19,25 +19,16 @@ pub(crate) fn schedule_table(schedule: &Schedule, world: &World) -> String {
     let phases = phases(schedule);
     let mut stages: Vec<usize> = Vec::with_capacity(systems.len());
     for (at, (key, system)) in systems.iter().enumerate() {
-        let earlier = systems[..at]
-            .iter()
-            .zip(&stages)
-            .filter(|((other, one), _)| {
-                let ordered = before.get(other).is_some_and(|after| after.contains(key));
-                ordered || !one.access().is_compatible(system.access())
-            });
+        let earlier = systems[..at].iter().zip(&stages).filter(|((other, one), _)| {
+            let ordered = before.get(other).is_some_and(|after| after.contains(key));
+            ordered || !one.access().is_compatible(system.access())
+        });
         stages.push(earlier.map(|(_, stage)| stage + 1).max().unwrap_or(1));
     }
     let rows = systems.iter().zip(stages).map(|((key, system), stage)| {
         let (reads, writes) = accesses(system.access(), world);
         let phase = phases.get(key).cloned().unwrap_or_default();
-        (
-            stage,
-            phase,
-            short(&system.name().to_string()),
-            reads,
-            writes,
-        )
+        (stage, phase, short(&system.name().to_string()), reads, writes)
     });
     let mut rows: Vec<_> = rows.collect();
     rows.sort();
@@ -46,10 +37,7 @@ pub(crate) fn schedule_table(schedule: &Schedule, world: &World) -> String {
     for (stage, phase, system, reads, writes) in rows {
         let (reads, writes) = (reads.join(", "), writes.join(", "));
         // Writing to a string does not fail.
-        let _ = writeln!(
-            table,
-            "| {stage} | {phase} | {system} | {reads} | {writes} |"
-        );
+        let _ = writeln!(table, "| {stage} | {phase} | {system} | {reads} | {writes} |");
     }
     table
 }
@@ -60,9 +48,7 @@ fn systems_in(node: NodeId, children: &BTreeMap<NodeId, Vec<NodeId>>) -> Vec<Sys
         NodeId::System(key) => vec![key],
         NodeId::Set(_) => {
             let inside = children.get(&node).into_iter().flatten();
-            inside
-                .flat_map(|child| systems_in(*child, children))
-                .collect()
+            inside.flat_map(|child| systems_in(*child, children)).collect()
         }
     }
 }
@@ -93,9 +79,7 @@ fn phases(schedule: &Schedule) -> BTreeMap<SystemKey, String> {
     let children = children(schedule);
     let mut phases = BTreeMap::new();
     for node in children.keys() {
-        let set = node
-            .as_set()
-            .and_then(|key| schedule.graph().system_sets.get(key));
+        let set = node.as_set().and_then(|key| schedule.graph().system_sets.get(key));
         let Some(phase) = set.filter(|set| !set.is_anonymous() && set.system_type().is_none())
         else {
             continue;
@@ -120,8 +104,7 @@ fn accesses(access: &SystemAccess, world: &World) -> (Vec<String>, Vec<String>) 
     };
     let name = |id: ComponentId| {
         let name = world.components().get_name(id);
-        name.map(|name| short(&name.to_string()))
-            .unwrap_or_default()
+        name.map(|name| short(&name.to_string())).unwrap_or_default()
     };
     let (mut reads, mut writes) = (Vec::new(), Vec::new());
     for one in accesses {

@@ -43,11 +43,7 @@ pub(crate) fn save_documents<D: Document>(world: &World) -> Result<Vec<Row>, Str
     let row = |(id, entity): (Id<D::Kind>, _)| {
         let document = D::read(world, world.entity(entity));
         let value = rmp_serde::to_vec_named(&document).map_err(|err| err.to_string())?;
-        Ok(Row {
-            table: D::TABLE.to_owned(),
-            key: id.as_u128().to_be_bytes(),
-            value: Some(value),
-        })
+        Ok(Row { table: D::TABLE.to_owned(), key: id.as_u128().to_be_bytes(), value: Some(value) })
     };
     let shows = |(_, entity): &(Id<D::Kind>, _)| D::shows(world.entity(*entity));
     index.iter().filter(shows).map(row).collect()
@@ -59,11 +55,7 @@ pub(crate) fn save_state<T: State>(world: &World) -> Result<Vec<Row>, String> {
         return Ok(Vec::new());
     }
     let value = rmp_serde::to_vec_named(&state).map_err(|err| err.to_string())?;
-    Ok(vec![Row {
-        table: T::TABLE.to_owned(),
-        key: [0; 16],
-        value: Some(value),
-    }])
+    Ok(vec![Row { table: T::TABLE.to_owned(), key: [0; 16], value: Some(value) }])
 }
 
 pub(crate) fn restore_state<T: State>(world: &mut World, row: &Row) -> Result<(), String> {

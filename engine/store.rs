@@ -134,10 +134,7 @@ pub(crate) fn collector<D: Document>(world: &mut World) -> Collect {
         rows.extend(gone.iter().map(|id| row::<D>(*id, None)));
         for (id, entity) in query.iter(world) {
             let document = rmp_serde::to_vec_named(&D::read(world, entity));
-            rows.push(row::<D>(
-                *id,
-                Some(document.expect("a document is plain data")),
-            ));
+            rows.push(row::<D>(*id, Some(document.expect("a document is plain data"))));
         }
         // Departures sort before arrivals of the same id: one that left and came back is there.
         rows[first..].sort_by_key(|row| (row.key, row.value.is_some()));
@@ -145,11 +142,7 @@ pub(crate) fn collector<D: Document>(world: &mut World) -> Collect {
 }
 
 fn row<D: Document>(id: Id<D::Kind>, value: Option<Vec<u8>>) -> Row {
-    Row {
-        table: D::TABLE.to_owned(),
-        key: id.as_u128().to_be_bytes(),
-        value,
-    }
+    Row { table: D::TABLE.to_owned(), key: id.as_u128().to_be_bytes(), value }
 }
 
 pub(crate) fn restorer<D: Document>(world: &mut World, row: &Row) -> Result<(), String> {

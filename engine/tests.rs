@@ -89,10 +89,7 @@ struct View {
 impl Snapshot for View {
     fn gather(world: &World, clock: Clock) -> Self {
         let levels = world.get_resource::<Section<Levels>>().map(Section::share);
-        Self {
-            tick: clock.tick,
-            levels: levels.as_deref().cloned().unwrap_or_default(),
-        }
+        Self { tick: clock.tick, levels: levels.as_deref().cloned().unwrap_or_default() }
     }
 }
 
@@ -111,12 +108,7 @@ fn publish(
     mut section: ResMut<Section<Levels>>,
 ) {
     let level = |entity| levels.get(entity).unwrap().0.to_bits();
-    section.redraw(
-        index
-            .iter()
-            .map(|(id, entity)| (id, level(entity)))
-            .collect(),
-    );
+    section.redraw(index.iter().map(|(id, entity)| (id, level(entity))).collect());
 }
 
 #[derive(Serialize, Deserialize)]
@@ -128,9 +120,7 @@ impl Document for TankRow {
     type Kind = TankKind;
     type Changed = Changed<Level>;
     fn read(_: &World, entity: EntityRef<'_>) -> Self {
-        Self {
-            litres: entity.get::<Level>().unwrap().0,
-        }
+        Self { litres: entity.get::<Level>().unwrap().0 }
     }
     fn restore(self, id: TankId, world: &mut World) -> Result<(), Refusal> {
         world.spawn((id, Level(self.litres)));
@@ -168,10 +158,7 @@ fn leaks(engine: &mut Builder) {
 }
 
 fn fill(name: &str, litres: f64) -> Fill {
-    Fill {
-        tank: TankId::named(name),
-        litres,
-    }
+    Fill { tank: TankId::named(name), litres }
 }
 
 /// A journal in memory that can be told to fail.
@@ -180,12 +167,7 @@ struct Memory(Arc<Mutex<(Writer<Vec<u8>>, bool)>>);
 impl Memory {
     fn begun() -> Self {
         let inputs = std::collections::BTreeMap::new();
-        let header = Header {
-            format: FORMAT,
-            seed: 42,
-            step_ns: 1_000_000,
-            inputs,
-        };
+        let header = Header { format: FORMAT, seed: 42, step_ns: 1_000_000, inputs };
         let writer = Writer::begin(Vec::new(), &header).unwrap();
         Self(Arc::new(Mutex::new((writer, false))))
     }
@@ -216,11 +198,7 @@ impl Store for Shelf {
     fn load(&mut self) -> Result<Vec<Row>, StoreFault> {
         let rows = self.0.lock().unwrap().0.clone().into_iter();
         Ok(rows
-            .map(|(key, value)| Row {
-                table: "tanks".to_owned(),
-                key,
-                value: Some(value),
-            })
+            .map(|(key, value)| Row { table: "tanks".to_owned(), key, value: Some(value) })
             .collect())
     }
     fn commit(&mut self, tick: u64, rows: &[Row]) -> Result<(), StoreFault> {

@@ -19,11 +19,7 @@ impl Clock {
     /// A clock before its first tick.
     #[must_use]
     pub fn new(step_ns: u64) -> Self {
-        Self {
-            tick: 0,
-            step_ns,
-            wall_ns: 0,
-        }
+        Self { tick: 0, step_ns, wall_ns: 0 }
     }
 
     /// Simulated time at the start of this tick, in nanoseconds since the world began. The first

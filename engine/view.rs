@@ -72,12 +72,8 @@ pub type Views<S> = watch::Receiver<Arc<S>>;
 /// # Panics
 /// When one cannot be written as msgpack, which is a bug of its type.
 pub fn parts_of<T: Serialize>(things: impl IntoIterator<Item = T>) -> Vec<u32> {
-    let bytes = things
-        .into_iter()
-        .map(|thing| rmp_serde::to_vec_named(&thing));
-    bytes
-        .map(|bytes| crc32fast::hash(&bytes.expect("a snapshot is plain data")))
-        .collect()
+    let bytes = things.into_iter().map(|thing| rmp_serde::to_vec_named(&thing));
+    bytes.map(|bytes| crc32fast::hash(&bytes.expect("a snapshot is plain data"))).collect()
 }
 
 /// SHA-256 of a snapshot's named-msgpack form, in hexadecimal: equal digests mean equal to the
@@ -98,13 +94,6 @@ pub fn digest<S: Snapshot>(snapshot: &S) -> String {
     }
     let mut sink = std::io::BufWriter::new(Sink(Sha256::new()));
     rmp_serde::encode::write_named(&mut sink, snapshot).expect("a snapshot is plain data");
-    let sink = sink
-        .into_inner()
-        .map_err(|_| "flush")
-        .expect("hashing does not fail");
-    sink.0
-        .finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    let sink = sink.into_inner().map_err(|_| "flush").expect("hashing does not fail");
+    sink.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -63,15 +63,9 @@ pub fn load(path: &Path) -> Result<Calibration, TomlErrors> {
         spread_db: class.spread_db,
     });
     let classes: Vec<Offset> = classes.collect();
-    let whole = Calibration {
-        name: file.name,
-        classes,
-    };
+    let whole = Calibration { name: file.name, classes };
     for (at, class) in whole.classes.iter().enumerate() {
-        let alone = Calibration {
-            name: "one".to_owned(),
-            classes: vec![*class],
-        };
+        let alone = Calibration { name: "one".to_owned(), classes: vec![*class] };
         if let Err(bad) = alone.validate() {
             let what = format!("{} is out of range", bad.found);
             document.invalid(&format!("class[{at}]"), what, bad.allowed.to_string());
@@ -80,10 +74,7 @@ pub fn load(path: &Path) -> Result<Calibration, TomlErrors> {
     if whole.classes.is_empty() {
         document.invalid("class", "no classes", "at least one [[class]]");
     }
-    let only_name = Calibration {
-        name: whole.name.clone(),
-        classes: Vec::new(),
-    };
+    let only_name = Calibration { name: whole.name.clone(), classes: Vec::new() };
     if let Err(bad) = only_name.validate() {
         let what = format!("{} characters", bad.found);
         document.invalid("name", what, "1 to 64 characters");
@@ -103,12 +94,7 @@ pub fn write(name: &str, source: &str, fitted: &[Fitted]) -> String {
         quoted(name)
     );
     for one in fitted {
-        let Offset {
-            frequency_mhz,
-            distance_km,
-            loss_db,
-            ..
-        } = one.offset;
+        let Offset { frequency_mhz, distance_km, loss_db, .. } = one.offset;
         let [low_mhz, high_mhz] = frequency_mhz;
         let [low_km, high_km] = distance_km;
         let [low_db, high_db] = one.interval_db;
@@ -150,15 +136,9 @@ mod tests {
         let path = folder.path().join("p.toml");
         std::fs::write(&path, &text).unwrap();
         let read = load(&path).unwrap();
-        assert_eq!(
-            (read.name.as_str(), &read.classes[..]),
-            ("north \"side\"", &[offset][..])
-        );
+        assert_eq!((read.name.as_str(), &read.classes[..]), ("north \"side\"", &[offset][..]));
         for (bent, says) in [
-            (
-                text.replace("loss_db = -4.2", "loss_db = -94.2"),
-                "class[0]",
-            ),
+            (text.replace("loss_db = -4.2", "loss_db = -94.2"), "class[0]"),
             (text.replace("[-5.0, -3.0]", "[-95.0, -3.0]"), "[-60, 60]"),
             (text.replace("links", "lynx"), "lynx"),
             ("name = \"x\"\n".to_owned(), "no classes"),

@@ -62,15 +62,9 @@ impl FileJournal {
             let out = Writer::begin(BufWriter::new(file), header)?;
             out.get_ref().get_ref().sync_all()?;
             sync_folder(path)?;
-            Ok(Self {
-                out,
-                reserved_bytes: 0,
-            })
+            Ok(Self { out, reserved_bytes: 0 })
         };
-        create().map_err(|err| JournalError::Create {
-            path: path.to_owned(),
-            err,
-        })
+        create().map_err(|err| JournalError::Create { path: path.to_owned(), err })
     }
 
     /// Continues a log after its last complete entry, without a torn tail.
@@ -79,10 +73,7 @@ impl FileJournal {
     /// [`JournalError::Read`] for any other damage; the file is left as it is.
     pub fn append_to(path: &Path) -> Result<(Self, Header, u64), JournalError> {
         let mut log = open(path)?;
-        let read = |err| JournalError::Read {
-            path: path.to_owned(),
-            err,
-        };
+        let read = |err| JournalError::Read { path: path.to_owned(), err };
         while log.next_entry().map_err(read)?.is_some() {}
         let (header, torn_bytes) = (log.header().clone(), log.torn_bytes());
         let out = log.writer(|end| {
@@ -92,14 +83,8 @@ impl FileJournal {
             file.sync_all()?;
             Ok(BufWriter::new(file))
         });
-        let out = out.map_err(|err| JournalError::Open {
-            path: path.to_owned(),
-            err,
-        })?;
-        let journal = Self {
-            out,
-            reserved_bytes: 0,
-        };
+        let out = out.map_err(|err| JournalError::Open { path: path.to_owned(), err })?;
+        let journal = Self { out, reserved_bytes: 0 };
         Ok((journal, header, torn_bytes))
     }
 }
@@ -141,9 +126,7 @@ impl Drop for FileJournal {
 
 /// Makes the name of a new file durable: its folder must reach the disk too.
 pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
 }
 
@@ -152,14 +135,9 @@ pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
 /// # Errors
 /// [`JournalError::Open`] or [`JournalError::Read`].
 pub fn open(path: &Path) -> Result<Reader<BufReader<File>>, JournalError> {
-    let file = File::open(path).map_err(|err| JournalError::Open {
-        path: path.to_owned(),
-        err,
-    })?;
-    Reader::open(BufReader::new(file)).map_err(|err| JournalError::Read {
-        path: path.to_owned(),
-        err,
-    })
+    let file = File::open(path).map_err(|err| JournalError::Open { path: path.to_owned(), err })?;
+    Reader::open(BufReader::new(file))
+        .map_err(|err| JournalError::Read { path: path.to_owned(), err })
 }
 
 #[cfg(test)]
@@ -168,12 +146,7 @@ mod tests {
     use groundwave_engine::log::{FORMAT, Mark};
 
     fn header() -> Header {
-        Header {
-            format: FORMAT,
-            seed: 1,
-            step_ns: 1_000,
-            inputs: Default::default(),
-        }
+        Header { format: FORMAT, seed: 1, step_ns: 1_000, inputs: Default::default() }
     }
 
     fn mark(tick: u64) -> Entry {
@@ -222,14 +195,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("thesis.txt");
         std::fs::write(&path, "two years of work").unwrap();
-        assert!(matches!(
-            FileJournal::create(&path, &header()),
-            Err(JournalError::Create { .. })
-        ));
-        assert!(matches!(
-            FileJournal::append_to(&path),
-            Err(JournalError::Read { .. })
-        ));
+        assert!(matches!(FileJournal::create(&path, &header()), Err(JournalError::Create { .. })));
+        assert!(matches!(FileJournal::append_to(&path), Err(JournalError::Read { .. })));
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "two years of work");
     }
 }

@@ -18,10 +18,7 @@ pub struct Bounds {
 
 impl Bounds {
     /// 16 MiB a file, 128 MiB in all.
-    pub const USUAL: Self = Self {
-        file_bytes: 16 << 20,
-        older_files: 7,
-    };
+    pub const USUAL: Self = Self { file_bytes: 16 << 20, older_files: 7 };
 }
 
 /// Space that is set aside at once, bytes.
@@ -63,21 +60,13 @@ impl RotatedFile {
     pub fn open(path: &Path, bounds: Bounds) -> io::Result<Self> {
         let file = open(path)?;
         let bytes = file.metadata()?.len();
-        Ok(Self {
-            path: path.to_owned(),
-            file,
-            bytes,
-            reserved_bytes: 0,
-            bounds,
-        })
+        Ok(Self { path: path.to_owned(), file, bytes, reserved_bytes: 0, bounds })
     }
 
     /// All files of `path`, the oldest first.
     #[must_use]
     pub fn files(path: &Path) -> Vec<PathBuf> {
-        let older = (1..)
-            .map(|age| aged(path, age))
-            .take_while(|path| path.exists());
+        let older = (1..).map(|age| aged(path, age)).take_while(|path| path.exists());
         let mut files: Vec<_> = std::iter::once(path.to_owned()).chain(older).collect();
         files.reverse();
         files.retain(|path| path.exists());
@@ -154,15 +143,11 @@ mod tests {
     fn a_file_stays_within_its_bounds_and_keeps_the_latest_lines() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
-        let bounds = Bounds {
-            file_bytes: 100,
-            older_files: 2,
-        };
+        let bounds = Bounds { file_bytes: 100, older_files: 2 };
         for number in 0..200 {
             // Opened anew at times, as by a restart.
             let mut file = RotatedFile::open(&path, bounds).unwrap();
-            file.write_all(format!("line {number}\n").as_bytes())
-                .unwrap();
+            file.write_all(format!("line {number}\n").as_bytes()).unwrap();
         }
         let files = RotatedFile::files(&path);
         assert_eq!(files.len(), 3);
@@ -171,10 +156,8 @@ mod tests {
             assert!(std::fs::metadata(file).unwrap().len() <= 100);
             text += &std::fs::read_to_string(file).unwrap();
         }
-        let numbers: Vec<u32> = text
-            .lines()
-            .map(|line| line.trim_start_matches("line ").parse().unwrap())
-            .collect();
+        let numbers: Vec<u32> =
+            text.lines().map(|line| line.trim_start_matches("line ").parse().unwrap()).collect();
         let first = numbers[0];
         assert!(first > 150, "{first}");
         assert_eq!(numbers, (first..200).collect::<Vec<_>>());
@@ -184,10 +167,7 @@ mod tests {
     fn a_line_longer_than_a_file_is_written_whole() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
-        let bounds = Bounds {
-            file_bytes: 4,
-            older_files: 0,
-        };
+        let bounds = Bounds { file_bytes: 4, older_files: 0 };
         let mut file = RotatedFile::open(&path, bounds).unwrap();
         file.write_all(b"short\n").unwrap();
         file.write_all(b"longer than allowed\n").unwrap();

@@ -105,11 +105,7 @@ mod tests {
         assert_eq!(lengthen(&short, value.len()), Some(value.clone()));
         for cut in 0..value.len() {
             if let Some(short) = shorten(&value[..cut]) {
-                assert_eq!(
-                    lengthen(&short, cut).as_deref(),
-                    Some(&value[..cut]),
-                    "{cut}"
-                );
+                assert_eq!(lengthen(&short, cut).as_deref(), Some(&value[..cut]), "{cut}");
             }
         }
     }

@@ -102,11 +102,7 @@ const CACHE_BYTES: usize = 32 << 20;
 const RETRY_NS: u64 = 1_000_000_000;
 
 fn journal_fault(err: &io::Error) -> StoreFault {
-    StoreFault {
-        kind: FaultKind::of(err),
-        operation: "write the journal",
-        cause: err.to_string(),
-    }
+    StoreFault { kind: FaultKind::of(err), operation: "write the journal", cause: err.to_string() }
 }
 
 impl RedbStore {
@@ -121,23 +117,15 @@ impl RedbStore {
 
     /// As [`Self::open`], with the changes of its files noted in `files`.
     fn open_files(path: &Path, files: Files) -> Result<Self, StoreError> {
-        let failed = |cause: String| StoreError::Open {
-            path: path.to_owned(),
-            cause,
-        };
+        let failed = |cause: String| StoreError::Open { path: path.to_owned(), cause };
         let shared = Checkpoint::open(path, &files).map_err(|err| match err {
-            DatabaseError::DatabaseAlreadyOpen => StoreError::InUse {
-                path: path.to_owned(),
-            },
+            DatabaseError::DatabaseAlreadyOpen => StoreError::InUse { path: path.to_owned() },
             other => failed(other.to_string()),
         })?;
         let schema = shared.with("prepare the store", migrate::prepare);
         let schema = schema.map_err(|fault| failed(fault.cause))?;
         if schema > SCHEMA {
-            return Err(StoreError::Schema {
-                path: path.to_owned(),
-                found: schema,
-            });
+            return Err(StoreError::Schema { path: path.to_owned(), found: schema });
         }
         let shared = Arc::new(shared);
         let mut store = Self {
@@ -149,10 +137,7 @@ impl RedbStore {
             failed: None,
         };
         let recovered = store.recover();
-        recovered.map_err(|err| StoreError::Journal {
-            path: path.to_owned(),
-            err,
-        })?;
+        recovered.map_err(|err| StoreError::Journal { path: path.to_owned(), err })?;
         Ok(store)
     }
 
@@ -282,9 +267,7 @@ impl RedbStore {
 
     /// Takes over what a checkpoint in the background came to, waiting for it if `wait`.
     fn reap(&mut self, wait: bool) -> Result<(), StoreFault> {
-        let ended = self
-            .running
-            .take_if(|running| wait || running.is_finished());
+        let ended = self.running.take_if(|running| wait || running.is_finished());
         let Some(ended) = ended else { return Ok(()) };
         let outcome = ended.join().unwrap_or_else(|_| {
             Err(StoreFault {

@@ -21,9 +21,7 @@ impl MachineClock {
     #[must_use]
     #[expect(clippy::disallowed_methods, reason = "the clock of the process")]
     pub fn start() -> Self {
-        Self {
-            start: Instant::now(),
-        }
+        Self { start: Instant::now() }
     }
 }
 
@@ -100,9 +98,7 @@ pub fn boot_ns() -> u64 {
 /// System clock, ns since the Unix epoch; 0 before it.
 #[expect(clippy::disallowed_methods, reason = "the clock of the process")]
 fn system_ns() -> u64 {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 

@@ -87,17 +87,9 @@ mod tests {
         write_number(value, &mut bytes);
         let mut rest = bytes.as_slice();
         let read = read_number(&mut rest).unwrap();
-        assert_eq!(
-            (read.to_bits(), rest),
-            (value.to_bits(), &[][..]),
-            "{value}"
-        );
+        assert_eq!((read.to_bits(), rest), (value.to_bits(), &[][..]), "{value}");
         for cut in 0..bytes.len() {
-            assert_eq!(
-                read_number(&mut &bytes[..cut]),
-                None,
-                "{value} cut at {cut}"
-            );
+            assert_eq!(read_number(&mut &bytes[..cut]), None, "{value} cut at {cut}");
         }
         bytes
     }

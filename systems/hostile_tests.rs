@@ -80,16 +80,8 @@ fn ground() -> impl Strategy<Value = Wild> {
     let undulation_m = prop_oneof![9 => -110.0..=90.0f64, 1 => number(-1_000.0, 1_000.0).boxed()];
     let arcsec =
         prop_oneof![6 => Just(Some(3.0)), 1 => Just(None), 1 => number(0.0, 60.0).prop_map(Some)];
-    (
-        prop::collection::vec(post_m, SIDE * SIDE),
-        undulation_m,
-        arcsec,
-    )
-        .prop_map(|(posts_m, undulation_m, arcsec)| Wild {
-            posts_m,
-            undulation_m,
-            arcsec,
-        })
+    (prop::collection::vec(post_m, SIDE * SIDE), undulation_m, arcsec)
+        .prop_map(|(posts_m, undulation_m, arcsec)| Wild { posts_m, undulation_m, arcsec })
 }
 
 fn station() -> impl Strategy<Value = Station> {
@@ -100,12 +92,7 @@ fn station() -> impl Strategy<Value = Station> {
         number(0.0, 40.0),
         number(0.0, 100.0),
     );
-    let antenna = (
-        number(-30.0, 60.0),
-        number(0.1, 360.0),
-        number(0.1, 360.0),
-        number(0.0, 80.0),
-    );
+    let antenna = (number(-30.0, 60.0), number(0.1, 360.0), number(0.1, 360.0), number(0.0, 80.0));
     // Mostly a common radio, so that there are links.
     let usual = prop::bool::weighted(0.6);
     (number(0.0, 20_000.0), radio, antenna, usual).prop_map(
@@ -135,17 +122,9 @@ fn environment() -> impl Strategy<Value = Environment> {
     );
     let ground = (number(250.0, 400.0), number(1.0, 100.0), number(1e-5, 10.0));
     let shares = (number(0.1, 99.9), number(0.1, 99.9), number(0.1, 99.9));
-    (
-        prop::sample::select(Model::ALL.to_vec()),
-        air,
-        ground,
-        shares,
-    )
-        .prop_map(|(model, air, ground, shares)| {
-            let mut environment = Environment {
-                model,
-                ..Environment::default()
-            };
+    (prop::sample::select(Model::ALL.to_vec()), air, ground, shares).prop_map(
+        |(model, air, ground, shares)| {
+            let mut environment = Environment { model, ..Environment::default() };
             (environment.temperature_k, environment.pressure_hpa) = (air.0, air.1);
             (environment.water_vapour_g_m3, environment.rain_rate_mm_h) = (air.2, air.3);
             environment.k_factor = air.4;
@@ -154,7 +133,8 @@ fn environment() -> impl Strategy<Value = Environment> {
             (environment.time_percent, environment.location_percent) = (shares.0, shares.1);
             environment.situation_percent = shares.2;
             environment
-        })
+        },
+    )
 }
 
 /// Places near each other over the ground, with a station each.
@@ -175,10 +155,7 @@ fn members(nodes: &[(GeoPoint, Station)]) -> Vec<Member<'_>> {
 
 fn assert_finite(link: &MeshLink) -> Result<(), TestCaseError> {
     for way in [&link.budget.forward, &link.budget.backward] {
-        prop_assert!(
-            way.path_loss_db.is_finite() && way.snr_db.is_finite(),
-            "{link:?}"
-        );
+        prop_assert!(way.path_loss_db.is_finite() && way.snr_db.is_finite(), "{link:?}");
         prop_assert!(way.link_margin_db.is_finite(), "{link:?}");
         prop_assert!((0.0..=1.0).contains(&way.per), "{link:?}");
     }
@@ -192,12 +169,7 @@ fn assert_result(result: &LinkResult) -> Result<(), TestCaseError> {
 }
 
 fn inputs_over<'a>(terrain: &'a dyn Terrain, environment: &'a Environment) -> Inputs<'a> {
-    Inputs {
-        terrain,
-        environment,
-        packet_bytes: 1_500,
-        spacing_m: None,
-    }
+    Inputs { terrain, environment, packet_bytes: 1_500, spacing_m: None }
 }
 
 fn assert_mesh(
@@ -332,32 +304,18 @@ proptest! {
 /// One end that stands on ground no place of the Earth has, and others.
 #[test]
 fn a_link_that_cannot_be_computed_holds_up_no_other() {
-    let mut ground = Wild {
-        posts_m: vec![100.0; SIDE * SIDE],
-        undulation_m: 0.0,
-        arcsec: Some(3.0),
-    };
+    let mut ground =
+        Wild { posts_m: vec![100.0; SIDE * SIDE], undulation_m: 0.0, arcsec: Some(3.0) };
     ground.posts_m[0] = 32_767.0;
-    let station = Station {
-        height_agl_m: 20.0,
-        ..crate::sample::station()
-    };
+    let station = Station { height_agl_m: 20.0, ..crate::sample::station() };
     let at = |lat, lon| (GeoPoint::new(lat, lon).unwrap(), station.clone());
-    let nodes = [
-        at(57.05, 11.05),
-        at(57.2, 11.2),
-        at(57.21, 11.21),
-        at(57.2, 11.22),
-    ];
+    let nodes = [at(57.05, 11.05), at(57.2, 11.2), at(57.21, 11.21), at(57.2, 11.22)];
     let environment = Environment::default();
     let inputs = inputs_over(&ground, &environment);
-    let links: Vec<_> = (1..4)
-        .map(|to| [&nodes[to - 1], &nodes[to]].map(|(at, of)| (*at, of)))
-        .collect();
+    let links: Vec<_> =
+        (1..4).map(|to| [&nodes[to - 1], &nodes[to]].map(|(at, of)| (*at, of))).collect();
     let mut found = vec![None; 3];
-    budgets(&inputs, &links, |number, budget| {
-        found[number] = Some(budget)
-    });
+    budgets(&inputs, &links, |number, budget| found[number] = Some(budget));
     let found: Vec<_> = found.into_iter().map(Option::unwrap).collect();
     assert!(found[0].warnings.contains(Warning::NotComputable));
     assert!(!found[0].forward.usable() && found[0].distance_m > 10_000.0);
@@ -368,10 +326,7 @@ fn a_link_that_cannot_be_computed_holds_up_no_other() {
         assert!(budget.forward.usable() && !budget.warnings.contains(Warning::NotComputable));
     }
     // A bad environment is as bad for all of them, and no panic.
-    let environment = Environment {
-        k_factor: f64::NAN,
-        ..Environment::default()
-    };
+    let environment = Environment { k_factor: f64::NAN, ..Environment::default() };
     let flat = Flat::default();
     let mut refused = 0;
     budgets(&inputs_over(&flat, &environment), &links, |_, budget| {

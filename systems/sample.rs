@@ -14,10 +14,7 @@ pub fn station() -> Station {
             tx_power_dbm: 24.0,
             noise_figure_db: 6.0,
             feeder_loss_db: 0.0,
-            waveform: Waveform::Ofdm {
-                spatial_streams: 1,
-                mac_efficiency_prob: 0.6,
-            },
+            waveform: Waveform::Ofdm { spatial_streams: 1, mac_efficiency_prob: 0.6 },
         },
         antenna: Antenna {
             gain_dbi: 9.0,

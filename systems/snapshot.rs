@@ -200,11 +200,7 @@ impl groundwave_engine::Snapshot for Snapshot {
             }
             "measured" => {
                 let level = self.measured.iter().nth(place)?;
-                Some(format!(
-                    "what was measured {} → {}",
-                    name(level.from),
-                    name(level.to)
-                ))
+                Some(format!("what was measured {} → {}", name(level.from), name(level.to)))
             }
             "flows" => Some(format!("flow {}", self.flows.get(place)?.name)),
             _ => None,
@@ -229,11 +225,7 @@ impl Snapshot {
     /// The graph of what carries traffic now: running nodes and links that are not cut.
     #[must_use]
     pub fn graph(&self) -> Graph {
-        let running = self
-            .nodes
-            .iter()
-            .filter(|node| node.operating)
-            .map(|node| node.id);
+        let running = self.nodes.iter().filter(|node| node.operating).map(|node| node.id);
         let mut graph = Graph::new(running.collect(), self.limits.packet_bytes);
         for link in self.links.iter().filter(|link| !link.severed) {
             let key = LinkKey::new(link.a, link.b).expect("a link has two ends");

@@ -14,9 +14,7 @@ use crate::{Snapshot, world};
 
 /// Empty world over flat ground.
 pub(crate) fn engine() -> Engine<Snapshot> {
-    let ground = Flat {
-        elevation_msl_m: 0.0,
-    };
+    let ground = Flat { elevation_msl_m: 0.0 };
     world(Arc::new(ground)).build(1, 1_000_000).unwrap()
 }
 

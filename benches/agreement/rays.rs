@@ -91,9 +91,7 @@ impl Table {
         let text = String::from_utf8_lossy(&text);
         let numbers = |line: &str| -> Vec<f64> {
             let line = line.split(';').next().unwrap_or_default().replace('*', "");
-            line.split(',')
-                .filter_map(|cell| cell.trim().parse().ok())
-                .collect()
+            line.split(',').filter_map(|cell| cell.trim().parse().ok()).collect()
         };
         let mut lines = text.lines().map(numbers);
         let mut corner = || match lines.next().as_deref() {
@@ -105,11 +103,7 @@ impl Table {
             [lat, west, _, _, loss_db] => Some(((lat, west), loss_db)),
             _ => None,
         };
-        Self {
-            west_deg,
-            north_deg,
-            rows: lines.filter_map(row).collect(),
-        }
+        Self { west_deg, north_deg, rows: lines.filter_map(row).collect() }
     }
 
     /// The posts of the edge in the order in which SPLAT! sends rays to them.
@@ -134,11 +128,7 @@ pub fn cells(path: &str, from: Place, posts_per_deg: f64) -> (Vec<Cell>, usize) 
     let table = Table::read(path);
     let near = |row: Place, sample: Place| {
         let off_meridian = (sample.1 - from.1).abs() > MERIDIAN_DEG;
-        let near_deg = if off_meridian {
-            NEAR_DEG
-        } else {
-            NEAR_MERIDIAN_DEG
-        };
+        let near_deg = if off_meridian { NEAR_DEG } else { NEAR_MERIDIAN_DEG };
         (row.0 - sample.0).abs() < NEAR_DEG && (row.1 - sample.1).abs() < near_deg
     };
     let mut rows = table.rows.iter().peekable();
@@ -151,11 +141,7 @@ pub fn cells(path: &str, from: Place, posts_per_deg: f64) -> (Vec<Cell>, usize) 
                 break;
             };
             if near(at, ray.at(sample as f64 * ray.step_m)) {
-                cells.push(Cell {
-                    loss_db,
-                    ray,
-                    sample,
-                });
+                cells.push(Cell { loss_db, ray, sample });
                 rows.next();
             }
             sample += 1;

@@ -85,10 +85,8 @@ impl Flows {
         });
         let mut client = Client::tcp(address).await.expect("a server");
         let alert = json!({ "message": "now", "key": "{{/execution/execution_id}}" });
-        let starter = [
-            step("go", "trigger", "manual", &json!({})),
-            step("act", "action", "alert", &alert),
-        ];
+        let starter =
+            [step("go", "trigger", "manual", &json!({})), step("act", "action", "alert", &alert)];
         let made = post(&mut client, token, "/v1/flows", &flow("starter", starter)).await;
         for number in 0..FLOWS {
             let target = if number == 0 { dead } else { target };
@@ -106,10 +104,7 @@ impl Flows {
             post(&mut client, token, "/v1/flows", &flow).await;
         }
         Self {
-            fire: format!(
-                "/v1/flows/{}/trigger",
-                made["flow_id"].as_str().expect("an id")
-            ),
+            fire: format!("/v1/flows/{}/trigger", made["flow_id"].as_str().expect("an id")),
             accepted,
             _hanging: hanging,
         }

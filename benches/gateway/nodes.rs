@@ -41,25 +41,18 @@ impl Store for Gathered {
         Ok(Vec::new())
     }
     fn commit(&mut self, _: u64, rows: &[Row]) -> Result<(), StoreFault> {
-        self.0
-            .lock()
-            .expect("a row is a row")
-            .extend_from_slice(rows);
+        self.0.lock().expect("a row is a row").extend_from_slice(rows);
         Ok(())
     }
 }
 
 /// A store in which `count` nodes are in; a token of each, and one of an admin.
 pub fn seed(folder: &Path, count: u64) -> (Vec<String>, String) {
-    let mut builder = world(Arc::new(Flat {
-        elevation_msl_m: 0.0,
-    }));
+    let mut builder = world(Arc::new(Flat { elevation_msl_m: 0.0 }));
     builder.resource(AddressPool::parse(OVERLAY).expect("a range"));
     let mut engine = builder.build::<Snapshot>(0, 1_000_000).expect("a world");
     let rows = Arc::new(Mutex::new(Vec::new()));
-    engine
-        .keep(Gathered(Arc::clone(&rows)))
-        .expect("an empty store");
+    engine.keep(Gathered(Arc::clone(&rows))).expect("an empty store");
     let source = IpAddr::V4(Ipv4Addr::new(10, 41, 0, 9));
     for number in 0..count {
         let mut key = [7; 32];

@@ -42,9 +42,7 @@ async fn plan(server: &str, count: u32) -> Plan {
 /// A connection from `127.0.0.LAST`.
 async fn connect(server: &str, last: u8) -> Client {
     let socket = TcpSocket::new_v4().unwrap();
-    socket
-        .bind((Ipv4Addr::new(127, 0, 0, last), 0).into())
-        .unwrap();
+    socket.bind((Ipv4Addr::new(127, 0, 0, last), 0).into()).unwrap();
     let stream = socket.connect(server.parse().unwrap()).await.unwrap();
     stream.set_nodelay(true).unwrap();
     Client::over(server.to_owned(), stream).await.unwrap()
@@ -75,15 +73,8 @@ async fn greedy(server: String, last: u8, plan: Plan, over: CancellationToken) -
         let lon = 11.0 + 0.02 * f64::from(last % 20);
         let place = json!({ "lat": lat, "lon": lon });
         client.ask(Method::PUT, &moved, Some(&place)).await.unwrap();
-        let (status, told) = client
-            .ask(method.clone(), path, body.as_ref())
-            .await
-            .unwrap();
-        assert!(
-            status.is_success(),
-            "{path}: {}",
-            String::from_utf8_lossy(&told)
-        );
+        let (status, told) = client.ask(method.clone(), path, body.as_ref()).await.unwrap();
+        assert!(status.is_success(), "{path}: {}", String::from_utf8_lossy(&told));
         answers += 1;
     }
     answers

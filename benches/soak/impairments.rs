@@ -35,14 +35,10 @@ impl Impairments {
     pub fn start(runtime: &Runtime) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("baseline.json");
-        let options = Options {
-            extensions: Extensions::default(),
-            tables: folder.path().to_owned(),
-        };
+        let options =
+            Options { extensions: Extensions::default(), tables: folder.path().to_owned() };
         let kernel = Fake::new(&INTERFACES);
-        let shaper = runtime
-            .block_on(Shaper::start(kernel, options))
-            .expect("a modelled kernel");
+        let shaper = runtime.block_on(Shaper::start(kernel, options)).expect("a modelled kernel");
         let mut builder = world();
         builder.execution(Execution::Serial);
         let mut engine = builder.build::<Snapshot>(0, 1_000_000).expect("a world");
@@ -64,10 +60,7 @@ impl Impairments {
             read: Arc::new(move || Ok(std::fs::read_to_string(&file).ok())),
         };
         let router = router(Daemon::new(handle, access.into(), ports, baseline));
-        let (changes, faults) = (
-            Arc::new(AtomicU64::new(0)),
-            Arc::new(Mutex::new(Vec::new())),
-        );
+        let (changes, faults) = (Arc::new(AtomicU64::new(0)), Arc::new(Mutex::new(Vec::new())));
         let (count, found) = (Arc::clone(&changes), Arc::clone(&faults));
         runtime.spawn(async move {
             let mut chance = Seed(15).stream("soak.impair", 0, 0);
@@ -83,18 +76,11 @@ impl Impairments {
                 if (pct - wanted).abs() > 1e-6 {
                     let what =
                         format!("impairment of {path}: {wanted} % acknowledged, {kept} kept");
-                    found
-                        .lock()
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .push(what);
+                    found.lock().unwrap_or_else(PoisonError::into_inner).push(what);
                 }
             }
         });
-        Self {
-            changes,
-            faults,
-            _folder: folder,
-        }
+        Self { changes, faults, _folder: folder }
     }
 
     /// Changes so far.
@@ -104,10 +90,7 @@ impl Impairments {
 
     /// Impairments that were acknowledged and not kept.
     pub fn faults(&self) -> Vec<String> {
-        self.faults
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.faults.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 

@@ -75,12 +75,7 @@ struct Line<'a> {
 
 impl<'a> Line<'a> {
     fn new(load: &'a Load, address: &'a str) -> Self {
-        Self {
-            load,
-            address,
-            token: None,
-            client: None,
-        }
+        Self { load, address, token: None, client: None }
     }
 
     /// The answer to a request; `None` where the connection is lost.
@@ -107,10 +102,7 @@ impl<'a> Line<'a> {
                 if status == 429 || status >= 500 {
                     self.load.refused.fetch_add(1, Ordering::Relaxed);
                 }
-                Some((
-                    status,
-                    serde_json::from_slice(&heard.body).unwrap_or(Value::Null),
-                ))
+                Some((status, serde_json::from_slice(&heard.body).unwrap_or(Value::Null)))
             }
             _ => {
                 self.load.broken.fetch_add(1, Ordering::Relaxed);
@@ -194,10 +186,7 @@ impl Load {
             if let Some((status, told)) = line.ask(Method::POST, &path, &body).await
                 && status < 300
             {
-                assert!(
-                    told["rejected"].as_array().is_none_or(Vec::is_empty),
-                    "{told}"
-                );
+                assert!(told["rejected"].as_array().is_none_or(Vec::is_empty), "{told}");
                 let mut readings = self.readings.lock().unwrap_or_else(PoisonError::into_inner);
                 readings.insert(number, at_ns);
                 self.uploads.fetch_add(1, Ordering::Relaxed);
@@ -223,14 +212,8 @@ impl Load {
                 let [lat, lon] = [chance.between(57.6, 57.8), chance.between(11.8, 12.1)];
                 let body = json!({ "name": format!("n{}", known.len()), "lat": lat, "lon": lon });
                 if let Some((201, made)) = line.ask(Method::POST, &nodes, &body).await {
-                    let id = made["id"]
-                        .as_str()
-                        .and_then(|id| id.parse().ok())
-                        .expect("an id");
-                    self.plan
-                        .lock()
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .push(id);
+                    let id = made["id"].as_str().and_then(|id| id.parse().ok()).expect("an id");
+                    self.plan.lock().unwrap_or_else(PoisonError::into_inner).push(id);
                 }
                 continue;
             }
@@ -248,8 +231,7 @@ impl Load {
                 2 | 3 => line.ask(Method::POST, "/api/v1/mesh/route", &route).await,
                 _ => line.ask(Method::POST, "/api/v1/links/analyze", &link).await,
             };
-            self.planned
-                .fetch_add(u64::from(asked.is_some()), Ordering::Relaxed);
+            self.planned.fetch_add(u64::from(asked.is_some()), Ordering::Relaxed);
         }
     }
 
@@ -315,16 +297,9 @@ impl Load {
             }
         }
         line.token = Some(&self.admin);
-        let readings = self
-            .readings
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
+        let readings = self.readings.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for (number, at_ns) in readings {
-            let path = format!(
-                "/v1/nodes/{}/telemetry/latest?prefix=sys.soak",
-                node_id(number)
-            );
+            let path = format!("/v1/nodes/{}/telemetry/latest?prefix=sys.soak", node_id(number));
             let found = line.ask(Method::GET, &path, &Value::Null).await;
             let kept = found.and_then(|(_, found)| {
                 let at = read("ts", found[METRIC]["ts"].as_str()?).ok()?;

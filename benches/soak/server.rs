@@ -29,14 +29,7 @@ impl Server {
     pub fn start_at(folder: &Path, addresses: [String; 2]) -> Self {
         let [planner, gateway] = &addresses;
         let mut child = Command::new(env!("CARGO_BIN_EXE_groundwave"))
-            .args([
-                "serve",
-                "--tunnel",
-                "off",
-                "--flat-earth",
-                "--bind",
-                planner,
-            ])
+            .args(["serve", "--tunnel", "off", "--flat-earth", "--bind", planner])
             .args(["--gateway-bind", gateway, "--overlay", OVERLAY])
             .arg("--db")
             .arg(folder.join("world.db"))
@@ -51,9 +44,7 @@ impl Server {
         let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
         let mut said = String::new();
         loop {
-            let line = lines
-                .next()
-                .unwrap_or_else(|| panic!("the server ended: {said}"));
+            let line = lines.next().unwrap_or_else(|| panic!("the server ended: {said}"));
             let line = line.expect("text");
             if line.contains("gateway listening on") {
                 break;

@@ -36,10 +36,7 @@ pub struct Checkpoint {
 struct Table(String, Vec<Kept>);
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Kept(
-    #[serde(with = "serde_bytes")] Vec<u8>,
-    #[serde(with = "serde_bytes")] Vec<u8>,
-);
+struct Kept(#[serde(with = "serde_bytes")] Vec<u8>, #[serde(with = "serde_bytes")] Vec<u8>);
 
 impl Checkpoint {
     pub(crate) fn new(tick: u64, wall_ns: u64, rows: Vec<Row>) -> Self {
@@ -51,11 +48,7 @@ impl Checkpoint {
                 None => tables.push(Table(row.table, vec![kept])),
             }
         }
-        Self {
-            tick,
-            wall_ns,
-            tables,
-        }
+        Self { tick, wall_ns, tables }
     }
 
     /// Names of the tables and what they hold, rows and bytes.
@@ -67,13 +60,13 @@ impl Checkpoint {
 
     pub(crate) fn rows(&self, table: &str) -> impl Iterator<Item = Row> {
         let found = self.tables.iter().filter(move |found| found.0 == table);
-        found
-            .flat_map(|table| table.1.iter().map(move |kept| (&table.0, kept)))
-            .map(|(table, kept)| Row {
+        found.flat_map(|table| table.1.iter().map(move |kept| (&table.0, kept))).map(
+            |(table, kept)| Row {
                 table: table.clone(),
                 key: kept.0.as_slice().try_into().unwrap_or_default(),
                 value: Some(kept.1.clone()),
-            })
+            },
+        )
     }
 
     /// The checkpoint as entries of a log.
@@ -83,10 +76,8 @@ impl Checkpoint {
     pub fn split(&self) -> io::Result<Vec<Part>> {
         let all = rmp_serde::to_vec(self).map_err(io::Error::other)?;
         if all.len() > CHECKPOINT_BYTES_MAX {
-            let what = format!(
-                "a checkpoint of {} bytes; at most {CHECKPOINT_BYTES_MAX}",
-                all.len()
-            );
+            let what =
+                format!("a checkpoint of {} bytes; at most {CHECKPOINT_BYTES_MAX}", all.len());
             return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
         }
         let count = all.len().div_ceil(CHECKPOINT_PART_BYTES);
@@ -119,10 +110,7 @@ impl Checkpoint {
         }
         let found: Self = rmp_serde::from_slice(&all).map_err(|err| err.to_string())?;
         if found.tick != tick {
-            return Err(format!(
-                "parts of tick {tick} make a state of tick {}",
-                found.tick
-            ));
+            return Err(format!("parts of tick {tick} make a state of tick {}", found.tick));
         }
         Ok(found)
     }

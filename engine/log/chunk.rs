@@ -90,10 +90,7 @@ pub fn read_head(input: &mut impl Read, offset: u64) -> Result<Next<Head>, LogEr
     }
     let word = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
     if crc32fast::hash(&head[..24]) != word(24) {
-        return Err(LogError::damage(
-            offset,
-            "the checksum of a chunk's head does not match",
-        ));
+        return Err(LogError::damage(offset, "the checksum of a chunk's head does not match"));
     }
     let kind = Kind::ALL.into_iter().find(|kind| kind.code() == head[0]);
     let Some(kind) = kind.filter(|_| head[1..4] == [0; 3]) else {
@@ -126,10 +123,7 @@ pub fn read_payload(
         return Ok(Next::Torn((HEAD + got) as u64));
     }
     if crc32fast::hash(&payload) != head.crc {
-        return Err(LogError::damage(
-            offset,
-            "the checksum of a chunk does not match",
-        ));
+        return Err(LogError::damage(offset, "the checksum of a chunk does not match"));
     }
     Ok(Next::Found(payload))
 }

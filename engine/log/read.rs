@@ -132,10 +132,7 @@ impl<R: Read> Reader<R> {
             .and_then(|(length, rest)| rest.get(..u32::from_le_bytes(*length) as usize));
         let Some(body) = body.map(<[u8]>::to_vec) else {
             self.done = true;
-            return Err(LogError::damage(
-                self.offset,
-                "an entry goes beyond its chunk",
-            ));
+            return Err(LogError::damage(self.offset, "an entry goes beyond its chunk"));
         };
         self.at += 4 + body.len();
         Ok(Some(body))
@@ -165,11 +162,8 @@ impl<R: Read> Reader<R> {
             Next::Torn(bytes) => return Ok(self.torn(bytes)),
         };
         if Some(head.number) != self.number {
-            let what = format!(
-                "chunk {} where {} is due",
-                head.number,
-                self.number.unwrap_or_default()
-            );
+            let what =
+                format!("chunk {} where {} is due", head.number, self.number.unwrap_or_default());
             return Err(LogError::damage(offset, what));
         }
         let payload = match chunk::read_payload(&mut self.input, head, offset)? {
@@ -209,10 +203,7 @@ impl<R: Read> Reader<R> {
         let mut expected = offset.to_le_bytes().to_vec();
         expected.extend_from_slice(&TAIL);
         if tail[..got.min(16)] != expected[..got.min(16)] || got > 16 {
-            return Err(LogError::damage(
-                offset,
-                "something stands behind the index",
-            ));
+            return Err(LogError::damage(offset, "something stands behind the index"));
         }
         if got < 16 {
             return Ok(self.torn((HEAD + length + got) as u64));
@@ -241,12 +232,7 @@ impl<R> Reader<R> {
             return Err(io::Error::new(io::ErrorKind::Unsupported, what));
         };
         let (end, number) = self.closed.unwrap_or((self.offset, number));
-        Ok(Writer::resume(
-            out(end)?,
-            (end, number),
-            self.index,
-            self.header.format,
-        ))
+        Ok(Writer::resume(out(end)?, (end, number), self.index, self.header.format))
     }
 }
 

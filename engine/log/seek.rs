@@ -103,10 +103,7 @@ impl<R: Read + Seek> Reader<R> {
             match chunk::read_head(&mut self.input, offset) {
                 Ok(Next::Found(head)) if head.kind == Kind::Fresh && head.tick == first => {
                     found.push((offset, head.number));
-                    at = (
-                        offset + (HEAD + head.length) as u64,
-                        head.number.wrapping_add(1),
-                    );
+                    at = (offset + (HEAD + head.length) as u64, head.number.wrapping_add(1));
                 }
                 _ => break,
             }

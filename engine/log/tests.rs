@@ -8,21 +8,11 @@ use crate::rng::Seed;
 
 fn header() -> Header {
     let inputs = BTreeMap::from([("terrain".to_owned(), "flat".to_owned())]);
-    Header {
-        format: FORMAT,
-        seed: u64::MAX,
-        step_ns: 1_000_000,
-        inputs,
-    }
+    Header { format: FORMAT, seed: u64::MAX, step_ns: 1_000_000, inputs }
 }
 
 fn command(tick: u64, body: Vec<u8>) -> Entry {
-    Entry::Command(Record {
-        tick,
-        wall_ns: tick * 7,
-        name: "node.move".to_owned(),
-        body,
-    })
+    Entry::Command(Record { tick, wall_ns: tick * 7, name: "node.move".to_owned(), body })
 }
 
 fn entries() -> Vec<Entry> {
@@ -123,10 +113,7 @@ fn a_tail_of_zeros_is_torn_and_a_tail_of_anything_else_is_damage() {
     assert!(matches!(error, Err(LogError::Damage { offset, .. }) if offset == end as u64));
     let mut closed = closed(&entries());
     closed.push(0);
-    assert!(matches!(
-        read(&closed).unwrap().1,
-        Err(LogError::Damage { .. })
-    ));
+    assert!(matches!(read(&closed).unwrap().1, Err(LogError::Damage { .. })));
 }
 
 #[test]
@@ -153,14 +140,10 @@ fn a_flipped_bit_is_never_read_as_truth() {
 /// Chunks lost, doubled, swapped, cut and bent, in any combination.
 #[test]
 fn ten_thousand_spoilt_logs_give_what_came_before_and_no_more() {
-    let all: Vec<Entry> = (0..12)
-        .map(|at| command(1 + at / 2, vec![at as u8; (at * at) as usize]))
-        .collect();
+    let all: Vec<Entry> =
+        (0..12).map(|at| command(1 + at / 2, vec![at as u8; (at * at) as usize])).collect();
     let (bytes, ends) = written(&all);
-    let chunks: Vec<&[u8]> = ends
-        .windows(2)
-        .map(|ends| &bytes[ends[0]..ends[1]])
-        .collect();
+    let chunks: Vec<&[u8]> = ends.windows(2).map(|ends| &bytes[ends[0]..ends[1]]).collect();
     for round in 0..10_000 {
         let mut chance = Seed(7).stream("spoil", round, 0);
         let mut draw = |most: usize| (chance.bits() % most as u64) as usize;
@@ -184,22 +167,13 @@ fn ten_thousand_spoilt_logs_give_what_came_before_and_no_more() {
             _ => {}
         }
         let (found, end) = read(&spoilt).unwrap();
-        let intact = order
+        let intact = order.iter().enumerate().take_while(|(due, at)| due == *at).count();
+        let prefix = ends[..=intact]
             .iter()
-            .enumerate()
-            .take_while(|(due, at)| due == *at)
-            .count();
-        let prefix = ends[..=intact].iter().filter(|end| {
-            spoilt
-                .get(..**end)
-                .is_some_and(|start| *start == bytes[..**end])
-        });
+            .filter(|end| spoilt.get(..**end).is_some_and(|start| *start == bytes[..**end]));
         assert_eq!(found, all[..prefix.count() - 1], "round {round}: {end:?}");
         match end {
-            Ok(torn) => assert!(
-                ends.contains(&(spoilt.len() - torn as usize)),
-                "round {round}"
-            ),
+            Ok(torn) => assert!(ends.contains(&(spoilt.len() - torn as usize)), "round {round}"),
             Err(LogError::Damage { offset, .. }) => {
                 assert!(ends.contains(&(offset as usize)), "round {round}");
             }
@@ -210,20 +184,11 @@ fn ten_thousand_spoilt_logs_give_what_came_before_and_no_more() {
 
 #[test]
 fn repeated_words_are_packed_across_commits() {
-    let all: Vec<Entry> = (1..2000)
-        .map(|tick| command(tick, vec![1, 2, 3, 4]))
-        .collect();
+    let all: Vec<Entry> = (1..2000).map(|tick| command(tick, vec![1, 2, 3, 4])).collect();
     let (bytes, _) = written(&all);
-    let plain: usize = all
-        .iter()
-        .map(|entry| rmp_serde::to_vec_named(entry).unwrap().len())
-        .sum();
+    let plain: usize = all.iter().map(|entry| rmp_serde::to_vec_named(entry).unwrap().len()).sum();
     let heads = all.len() * HEAD;
-    assert!(
-        (bytes.len() - heads) * 3 < plain,
-        "{} of {plain}",
-        bytes.len() - heads
-    );
+    assert!((bytes.len() - heads) * 3 < plain, "{} of {plain}", bytes.len() - heads);
     assert!(closed(&all).len() * 10 < plain);
 }
 
@@ -242,11 +207,7 @@ fn a_jump_lands_before_the_tick_and_not_far() {
             reader.jump(tick).unwrap();
             let first = reader.next_entry().unwrap().unwrap();
             assert!(first.tick() <= tick.max(1), "{} for {tick}", first.tick());
-            assert!(
-                first.tick() + 250 > tick.min(400),
-                "{} for {tick}",
-                first.tick()
-            );
+            assert!(first.tick() + 250 > tick.min(400), "{} for {tick}", first.tick());
             let mut last = first;
             while let Some(entry) = reader.next_entry().unwrap() {
                 assert_eq!(entry.tick(), last.tick() + 1);
@@ -313,10 +274,7 @@ fn foreign_files_and_formats_are_named() {
     let zip = b"PK\x03\x04 a zip file";
     assert!(matches!(read(zip), Err(LogError::Magic)));
     assert!(matches!(read(b""), Err(LogError::NoHeader)));
-    assert!(matches!(
-        read(&first_format(9)),
-        Err(LogError::Format { found: 9 })
-    ));
+    assert!(matches!(read(&first_format(9)), Err(LogError::Format { found: 9 })));
 }
 
 #[test]

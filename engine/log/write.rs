@@ -82,10 +82,8 @@ impl<W: Write> Writer<W> {
         }
         let body = rmp_serde::to_vec_named(entry).map_err(io::Error::other)?;
         if body.len() > LOG_FRAME_BYTES_MAX {
-            let what = format!(
-                "a log entry of {} bytes; at most {LOG_FRAME_BYTES_MAX}",
-                body.len()
-            );
+            let what =
+                format!("a log entry of {} bytes; at most {LOG_FRAME_BYTES_MAX}", body.len());
             return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
         }
         if self.waiting.is_empty() {
@@ -142,11 +140,7 @@ impl<W: Write> Writer<W> {
         let words = self.index.iter().flat_map(|(tick, at)| [*tick, *at]);
         let payload: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
         if payload.len() <= CHUNK_BYTES_MAX {
-            chunk::write(
-                &mut self.out,
-                (Kind::Index, self.number, self.tick),
-                &payload,
-            )?;
+            chunk::write(&mut self.out, (Kind::Index, self.number, self.tick), &payload)?;
             self.out.write_all(&self.offset.to_le_bytes())?;
             self.out.write_all(&TAIL)?;
         }

@@ -85,9 +85,7 @@ impl<S: Snapshot> Engine<S> {
 
     pub(super) fn checkpoint_if_due(&mut self) -> Result<(), String> {
         let due = &self.checkpoints;
-        let now = due
-            .every
-            .is_some_and(|every| self.clock().tick.is_multiple_of(every));
+        let now = due.every.is_some_and(|every| self.clock().tick.is_multiple_of(every));
         if !now || !due.affordable() {
             return Ok(());
         }
@@ -110,18 +108,12 @@ impl<S: Snapshot> Engine<S> {
         let tables = &self.durables.tables;
         for (table, ..) in checkpoint.tables() {
             if !tables.iter().any(|(known, ..)| *known == table) {
-                return Err(format!(
-                    "it has a table {table:?} this version does not know"
-                ));
+                return Err(format!("it has a table {table:?} this version does not know"));
             }
         }
         let Clock { step_ns, .. } = self.clock();
         let Checkpoint { tick, wall_ns, .. } = *checkpoint;
-        *self.world.resource_mut::<Clock>() = Clock {
-            tick,
-            step_ns,
-            wall_ns,
-        };
+        *self.world.resource_mut::<Clock>() = Clock { tick, step_ns, wall_ns };
         self.wall = (tick, wall_ns);
         for (table, _, restore) in tables {
             for row in checkpoint.rows(table) {

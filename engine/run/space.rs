@@ -15,10 +15,7 @@ impl<S: Snapshot> Engine<S> {
     /// # Errors
     /// A failure that does not pass.
     pub(super) fn space(&mut self) -> Result<bool, String> {
-        let scripted = self
-            .script
-            .front()
-            .is_some_and(|(due, _)| *due <= self.clock().tick + 1);
+        let scripted = self.script.front().is_some_and(|(due, _)| *due <= self.clock().tick + 1);
         let was_full = matches!(self.health.get(), Health::Full(_));
         if scripted || (self.inbox.is_empty() && !was_full) {
             return Ok(true);
@@ -34,10 +31,7 @@ impl<S: Snapshot> Engine<S> {
             return Err(what);
         }
         if !was_full {
-            tracing::error!(
-                what,
-                "storage is full: commands are refused until it has space"
-            );
+            tracing::error!(what, "storage is full: commands are refused until it has space");
         }
         self.health.set(Health::Full(what.clone()));
         let refusal = Refusal::Full { what };

@@ -25,10 +25,7 @@ fn ring(levels: Query<&Level>, mut alarm: ResMut<Alarm>) {
 }
 
 fn alarms(engine: &mut Builder) {
-    engine
-        .resource(Alarm::default())
-        .state::<Alarm>()
-        .systems(Phase::Plan, ring.before(explode));
+    engine.resource(Alarm::default()).state::<Alarm>().systems(Phase::Plan, ring.before(explode));
 }
 
 /// Fills up to 110 l, then takes away all but 60 l; a checkpoint every third tick.
@@ -57,10 +54,7 @@ fn recorded(plugins: &[fn(&mut Builder)]) -> (Memory, Engine<View>) {
 fn a_world_goes_on_from_a_checkpoint_with_its_memory() {
     let plugins = [alarms as fn(&mut Builder), tanks];
     let (memory, engine) = recorded(&plugins);
-    assert!(
-        engine.world().resource::<Alarm>().0,
-        "on by its memory only"
-    );
+    assert!(engine.world().resource::<Alarm>().0, "on by its memory only");
     for (begin, from) in [(0, 0), (2, 0), (3, 3), (8, 6), (99, 9)] {
         let mut log = Reader::open(Cursor::new(memory.bytes())).unwrap();
         let mut other = resume(|| built(&plugins), &mut log, begin).unwrap();
@@ -161,8 +155,5 @@ fn a_log_of_a_world_that_was_not_empty_begins_with_it() {
     // Another version's state does not fit, and that is said.
     let mut other = built(&[tanks]).unwrap();
     let refused = replay(&mut other, &mut log(), |_| Next::Go);
-    assert!(
-        matches!(refused, Err(ReplayError::Beginning { .. })),
-        "{refused:?}"
-    );
+    assert!(matches!(refused, Err(ReplayError::Beginning { .. })), "{refused:?}");
 }

@@ -12,11 +12,7 @@ impl Store for Disk {
     fn space(&mut self) -> Result<(), StoreFault> {
         self.0.lock().unwrap().map_or(Ok(()), |kind| {
             let (operation, cause) = ("make space", "the disk".to_owned());
-            Err(StoreFault {
-                kind,
-                operation,
-                cause,
-            })
+            Err(StoreFault { kind, operation, cause })
         })
     }
     fn commit(&mut self, tick: u64, rows: &[Row]) -> Result<(), StoreFault> {
@@ -54,10 +50,7 @@ fn a_full_disk_refuses_commands_without_applying_them_and_the_world_goes_on_when
         let second = handle.submit(fill("a", 1.0)).unwrap();
         engine.tick(None).unwrap();
         let level = second.wait().unwrap();
-        assert!(
-            level > 1.0 && level <= 2.0,
-            "the refused ones left no trace: {level}"
-        );
+        assert!(level > 1.0 && level <= 2.0, "the refused ones left no trace: {level}");
     }
 }
 

@@ -9,10 +9,7 @@ fn a_submitter_reads_its_own_write_and_hears_refusals() {
     let good = handle.submit(fill("a", 5.0)).unwrap();
     let bad = handle.submit(fill("a", f64::NAN)).unwrap();
     let ticked = engine.tick(None).unwrap();
-    assert_eq!(
-        (ticked.tick, ticked.commands, ticked.refused.len()),
-        (1, 2, 1)
-    );
+    assert_eq!((ticked.tick, ticked.commands, ticked.refused.len()), (1, 2, 1));
     assert_eq!(good.wait(), Ok(5.0));
     assert!(matches!(bad.wait(), Err(Refusal::Invalid { key, .. }) if key == "litres"));
     assert_eq!(handle.view().levels.len(), 1);
@@ -22,10 +19,7 @@ fn a_submitter_reads_its_own_write_and_hears_refusals() {
 fn a_full_inbox_says_busy_at_once() {
     let engine = engine();
     let handle = engine.handle();
-    let accepted = (0..)
-        .map(|_| handle.submit(fill("a", 1.0)))
-        .take_while(Result::is_ok)
-        .count();
+    let accepted = (0..).map(|_| handle.submit(fill("a", 1.0))).take_while(Result::is_ok).count();
     assert_eq!(accepted, limits::INBOX_COMMANDS_MAX);
     assert!(matches!(handle.submit(fill("a", 1.0)), Err(Refusal::Busy)));
 }
@@ -38,22 +32,12 @@ fn recorded() -> (Memory, String) {
     let handle = engine.handle();
     for tick in 1..=12u64 {
         if tick % 4 == 1 {
-            handle
-                .submit(fill(&format!("t{tick}"), tick as f64))
-                .unwrap();
+            handle.submit(fill(&format!("t{tick}"), tick as f64)).unwrap();
             handle.submit(fill("t1", 0.25)).unwrap();
         }
         if tick == 10 {
-            handle
-                .submit(Remove {
-                    tank: TankId::named("t5"),
-                })
-                .unwrap();
-            handle
-                .submit(Remove {
-                    tank: TankId::named("never"),
-                })
-                .unwrap();
+            handle.submit(Remove { tank: TankId::named("t5") }).unwrap();
+            handle.submit(Remove { tank: TankId::named("never") }).unwrap();
         }
         engine.tick(Some(1_000 + tick)).unwrap();
         if tick % 5 == 0 {
@@ -71,14 +55,7 @@ fn replay_comes_to_the_same_bits_and_counts_what_it_proved() {
     let mut fresh = engine();
     let mut log = Reader::open(&bytes[..]).unwrap();
     let replayed = replay(&mut fresh, &mut log, |_| Next::Go).unwrap();
-    let expected = Replayed {
-        from: 0,
-        ticks: 12,
-        commands: 8,
-        marks: 3,
-        torn_bytes: 0,
-        digest,
-    };
+    let expected = Replayed { from: 0, ticks: 12, commands: 8, marks: 3, torn_bytes: 0, digest };
     assert_eq!(replayed, expected);
 }
 
@@ -89,13 +66,8 @@ fn replay_with_another_seed_is_told_apart() {
     let mut builder = Builder::new();
     builder.plugin(leaks).plugin(tanks);
     let mut other = builder.build::<View>(43, 1_000_000).unwrap();
-    let outcome = replay(&mut other, &mut Reader::open(&bytes[..]).unwrap(), |_| {
-        Next::Go
-    });
-    assert!(
-        matches!(outcome, Err(ReplayError::Diverged { tick: 5, .. })),
-        "{outcome:?}"
-    );
+    let outcome = replay(&mut other, &mut Reader::open(&bytes[..]).unwrap(), |_| Next::Go);
+    assert!(matches!(outcome, Err(ReplayError::Diverged { tick: 5, .. })), "{outcome:?}");
 }
 
 #[test]
@@ -115,15 +87,9 @@ fn a_panic_breaks_the_world_and_leaves_the_log_intact() {
         assert!(broken.what.contains("kicked"), "{broken}");
         assert!(matches!(bystander.wait(), Err(Refusal::Broken { .. })));
         // The reply of a command that itself panicked is lost with it.
-        assert!(matches!(
-            kick.wait(),
-            Err(Refusal::Broken { .. } | Refusal::Stopped)
-        ));
+        assert!(matches!(kick.wait(), Err(Refusal::Broken { .. } | Refusal::Stopped)));
         assert!(matches!(handle.health(), Health::Broken(_)));
-        assert!(matches!(
-            handle.submit(fill("c", 1.0)),
-            Err(Refusal::Broken { .. })
-        ));
+        assert!(matches!(handle.submit(fill("c", 1.0)), Err(Refusal::Broken { .. })));
         assert!(engine.tick(None).is_err(), "a broken world stays broken");
 
         let bytes = memory.bytes();
@@ -142,21 +108,14 @@ fn a_log_that_cannot_be_written_loses_no_acknowledged_command() {
     let reply = engine.handle().submit(fill("a", 1.0)).unwrap();
     assert!(engine.tick(None).is_err());
     assert!(matches!(reply.wait(), Err(Refusal::Broken { .. })));
-    assert!(
-        engine.view().levels.is_empty(),
-        "what is not committed is not published"
-    );
+    assert!(engine.view().levels.is_empty(), "what is not committed is not published");
 }
 
 #[test]
 fn durable_rows_come_back_and_idle_ticks_commit_nothing() {
     let shelf = Shelf::default();
     let mut builder = Builder::new();
-    builder
-        .kind::<TankKind>()
-        .command::<Fill>()
-        .command::<Remove>()
-        .document::<TankRow>();
+    builder.kind::<TankKind>().command::<Fill>().command::<Remove>().document::<TankRow>();
     let mut first = builder.build::<View>(1, 1_000).unwrap();
     first.keep(shelf.clone()).unwrap();
     let handle = first.handle();
@@ -164,19 +123,11 @@ fn durable_rows_come_back_and_idle_ticks_commit_nothing() {
         handle.submit(fill(name, 2.0)).unwrap();
     }
     first.tick(None).unwrap();
-    handle
-        .submit(Remove {
-            tank: TankId::named("b"),
-        })
-        .unwrap();
+    handle.submit(Remove { tank: TankId::named("b") }).unwrap();
     handle.submit(fill("c", 0.5)).unwrap();
     first.tick(None).unwrap();
     first.tick(None).unwrap();
-    assert_eq!(
-        shelf.0.lock().unwrap().1,
-        [1, 2],
-        "the third tick changed nothing"
-    );
+    assert_eq!(shelf.0.lock().unwrap().1, [1, 2], "the third tick changed nothing");
     drop(first);
 
     let mut builder = Builder::new();
@@ -185,16 +136,10 @@ fn durable_rows_come_back_and_idle_ticks_commit_nothing() {
     assert_eq!(second.keep(shelf.clone()), Ok(2));
     let level = |name| {
         let world = second.world();
-        let entity = world
-            .resource::<Index<TankKind>>()
-            .get(TankId::named(name))
-            .ok()?;
+        let entity = world.resource::<Index<TankKind>>().get(TankId::named(name)).ok()?;
         Some(world.get::<Level>(entity)?.0)
     };
-    assert_eq!(
-        (level("a"), level("b"), level("c")),
-        (Some(2.0), None, Some(2.5))
-    );
+    assert_eq!((level("a"), level("b"), level("c")), (Some(2.0), None, Some(2.5)));
 }
 
 #[test]
@@ -203,19 +148,9 @@ fn an_undeclared_order_is_an_error_that_names_the_systems() {
         tanks.iter_mut().for_each(|mut level| level.0 *= 2.0);
     }
     let mut builder = Builder::new();
-    builder
-        .plugin(leaks)
-        .plugin(tanks)
-        .systems(Phase::Ingest, double);
-    let error = builder
-        .build::<View>(1, 1_000)
-        .map(drop)
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.contains("leak") && error.contains("double"),
-        "{error}"
-    );
+    builder.plugin(leaks).plugin(tanks).systems(Phase::Ingest, double);
+    let error = builder.build::<View>(1, 1_000).map(drop).unwrap_err().to_string();
+    assert!(error.contains("leak") && error.contains("double"), "{error}");
 }
 
 #[test]
@@ -248,10 +183,7 @@ fn a_paced_world_answers_and_stops_with_its_inbox_drained() {
         let (engine, outcome) = running.stop();
         assert_eq!(outcome, Ok(()));
         assert_eq!(last.wait(), Ok(4.0));
-        assert!(matches!(
-            handle.submit(fill("c", 1.0)),
-            Err(Refusal::Stopped)
-        ));
+        assert!(matches!(handle.submit(fill("c", 1.0)), Err(Refusal::Stopped)));
         engine
     };
     assert_eq!(running.view().levels.len(), 2);
@@ -264,13 +196,7 @@ fn ids_read_names_from_people_and_bytes_from_machines() {
     let from_uuid: TankId = serde_json::from_str(&format!("\"{id}\"")).unwrap();
     let bytes = rmp_serde::to_vec_named(&id).unwrap();
     assert_eq!((from_name, from_uuid), (id, id));
-    assert_eq!(
-        (
-            bytes.len(),
-            rmp_serde::from_slice::<TankId>(&bytes).unwrap()
-        ),
-        (18, id)
-    );
+    assert_eq!((bytes.len(), rmp_serde::from_slice::<TankId>(&bytes).unwrap()), (18, id));
     assert_ne!(id, TankId::named("south"));
     let long = format!("\"{}\"", "x".repeat(65));
     assert!(serde_json::from_str::<TankId>(&long).is_err());
@@ -284,15 +210,9 @@ fn unknown_commands_and_bodies_are_refused_by_name() {
     let body = serde_json::json!({ "tank": "a", "litres": "many" });
     let wrong = registry.from_json("tank.fill", body).err().unwrap();
     assert!(wrong.contains("many"), "{wrong}");
-    let unknown = registry
-        .from_json("tank.fil", serde_json::json!({}))
-        .err()
-        .unwrap();
+    let unknown = registry.from_json("tank.fil", serde_json::json!({})).err().unwrap();
     assert!(unknown.contains("tank.fill"), "{unknown}");
-    assert_eq!(
-        registry.names().collect::<Vec<_>>(),
-        ["tank.drop", "tank.fill", "tank.kick"]
-    );
+    assert_eq!(registry.names().collect::<Vec<_>>(), ["tank.drop", "tank.fill", "tank.kick"]);
 }
 
 /// Desired level of a tank, as an effect.
@@ -315,11 +235,7 @@ fn ask(tanks: Query<(&TankId, &Level), Changed<Level>>, mut outbox: ResMut<Outbo
 
 fn asking() -> Engine<View> {
     let mut builder = Builder::new();
-    builder
-        .plugin(leaks)
-        .plugin(tanks)
-        .effect::<Refill>()
-        .systems(Phase::Mirror, ask);
+    builder.plugin(leaks).plugin(tanks).effect::<Refill>().systems(Phase::Mirror, ask);
     builder.build(42, 1_000_000).unwrap()
 }
 
@@ -341,12 +257,7 @@ fn effects_leave_after_the_commit_and_the_latest_of_a_thing_stays() {
         left.push((id, level));
     }
     left.retain(|(id, _)| *id != TankId::named("early"));
-    let level = |name: &str| {
-        left.iter()
-            .find(|(id, _)| *id == TankId::named(name))
-            .unwrap()
-            .1
-    };
+    let level = |name: &str| left.iter().find(|(id, _)| *id == TankId::named(name)).unwrap().1;
     assert_eq!(left.len(), 2, "{left:?}");
     assert!(level("a") > 90, "the later one");
     assert!((1..=4).contains(&level("b")));
@@ -365,8 +276,5 @@ fn effects_of_a_lost_tick_stay_inside_and_a_gone_world_is_heard() {
     drop(engine);
     let mut next = std::pin::pin!(effects.next());
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-    assert_eq!(
-        next.as_mut().poll(&mut context),
-        std::task::Poll::Ready(None)
-    );
+    assert_eq!(next.as_mut().poll(&mut context), std::task::Poll::Ready(None));
 }

@@ -67,14 +67,8 @@ impl Backlog {
     /// sensors take 8 bytes more for each of their readings.
     #[must_use]
     pub fn new(period_ms: u64) -> Self {
-        let most = usize::try_from(KEEP_MS / period_ms.max(500))
-            .unwrap_or(1)
-            .max(1);
-        Self {
-            rows: VecDeque::with_capacity(most),
-            sensed: Vec::new(),
-            most,
-        }
+        let most = usize::try_from(KEEP_MS / period_ms.max(500)).unwrap_or(1).max(1);
+        Self { rows: VecDeque::with_capacity(most), sensed: Vec::new(), most }
     }
 
     /// Moments that are kept.
@@ -150,11 +144,7 @@ impl Backlog {
         let values = row.values.iter().chain(&row.sensed);
         let read = own.chain(sensed).zip(values);
         read.filter(|(_, value)| !value.is_nan())
-            .map(|(metric, value)| UnreportedReading {
-                ts_ms: row.ts_ms,
-                metric,
-                value: *value,
-            })
+            .map(|(metric, value)| UnreportedReading { ts_ms: row.ts_ms, metric, value: *value })
             .collect()
     }
 

@@ -60,9 +60,7 @@ impl Backoff {
     /// Waiting time after the `failures`-th failure in a row, ms: doubled each time, drawn from its
     /// upper half (full jitter of half, after AWS's "equal jitter").
     pub(super) fn wait(&self, chance: &mut dyn Chance, failures: u32) -> u64 {
-        let doubled = self
-            .least_ms
-            .saturating_mul(1 << failures.saturating_sub(1).min(20));
+        let doubled = self.least_ms.saturating_mul(1 << failures.saturating_sub(1).min(20));
         let most = doubled.clamp(self.least_ms, self.most_ms);
         between(chance, most / 2, most).max(self.least_ms.min(most))
     }
@@ -74,10 +72,7 @@ mod tests {
 
     #[test]
     fn waiting_doubles_within_its_bounds() {
-        let backoff = Backoff {
-            least_ms: 5_000,
-            most_ms: 300_000,
-        };
+        let backoff = Backoff { least_ms: 5_000, most_ms: 300_000 };
         let mut chance = MachineChance::seeded(1);
         let mut longest = 0;
         for failures in 1..40 {

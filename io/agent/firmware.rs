@@ -48,18 +48,12 @@ impl Installer {
         if !found.is_file() || found.permissions().mode() & 0o111 == 0 {
             return Err(told(command, &"not an executable file"));
         }
-        let made = fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder);
+        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
         made.map_err(|err| told(folder, &err))?;
         // As a path, so that it is not looked up among programs, nor in another folder later.
         let command = fs::canonicalize(command).map_err(|err| told(command, &err))?;
-        let installer = Self {
-            command,
-            version_file: version_file.to_owned(),
-            folder: folder.to_owned(),
-        };
+        let installer =
+            Self { command, version_file: version_file.to_owned(), folder: folder.to_owned() };
         match installer.version() {
             Some(_) => Ok(installer),
             None => Err(told(
@@ -74,9 +68,7 @@ impl Installer {
     pub fn version(&self) -> Option<String> {
         let text = fs::read_to_string(&self.version_file).ok()?;
         let version = text.lines().next()?.trim().to_owned();
-        (1..=VERSION_CHARS_MAX)
-            .contains(&version.chars().count())
-            .then_some(version)
+        (1..=VERSION_CHARS_MAX).contains(&version.chars().count()).then_some(version)
     }
 
     /// Runs the command; its output. Blocks.
@@ -165,10 +157,7 @@ impl Download {
         // Of other images nothing is needed any more.
         for entry in fs::read_dir(folder).map_err(told)?.flatten() {
             let other = entry.path();
-            if other != path
-                && other
-                    .extension()
-                    .is_some_and(|end| end == "part" || end == "image")
+            if other != path && other.extension().is_some_and(|end| end == "part" || end == "image")
             {
                 let _ = fs::remove_file(other);
             }
@@ -181,16 +170,7 @@ impl Download {
             file.set_len(0).map_err(told)?;
             held_bytes = 0;
         }
-        Ok(Self {
-            command_id,
-            image_id,
-            version,
-            sha256,
-            size_bytes,
-            file,
-            held_bytes,
-            path,
-        })
+        Ok(Self { command_id, image_id, version, sha256, size_bytes, file, held_bytes, path })
     }
 
     /// The image in full, if its digest is the announced one.
@@ -234,10 +214,7 @@ impl Firmware {
     /// Installation by a command of the owner.
     #[must_use]
     pub fn new(installer: Installer) -> Self {
-        Self {
-            installer,
-            job: None,
-        }
+        Self { installer, job: None }
     }
 
     /// Version that the machine runs.
@@ -285,10 +262,7 @@ impl Firmware {
         };
         let id = download.command_id;
         if let Err(err) = download.file.write_all(bytes) {
-            return Some(finished(
-                id,
-                Err(format!("{}: {err}", download.path.display())),
-            ));
+            return Some(finished(id, Err(format!("{}: {err}", download.path.display()))));
         }
         download.held_bytes += bytes.len() as u64;
         if download.held_bytes < download.size_bytes {
@@ -324,10 +298,7 @@ impl Firmware {
         match self.job.take() {
             Some(Job::Install(id, thread)) if thread.is_finished() => {
                 let outcome = thread.join();
-                Some(finished(
-                    id,
-                    outcome.unwrap_or_else(|_| Err("interrupted".to_owned())),
-                ))
+                Some(finished(id, outcome.unwrap_or_else(|_| Err("interrupted".to_owned()))))
             }
             other => {
                 self.job = other;
@@ -342,12 +313,7 @@ fn finished(command_id: Uuid, outcome: Result<String, String>) -> Finished {
         Ok(output) => (true, output),
         Err(why) => (false, why),
     };
-    Finished {
-        command_id,
-        done,
-        output,
-        follow_up: FollowUp::Nothing,
-    }
+    Finished { command_id, done, output, follow_up: FollowUp::Nothing }
 }
 
 #[cfg(test)]
@@ -431,24 +397,15 @@ mod tests {
         let image = vec![7; 1_000];
         assert_eq!(firmware.begin(Uuid::nil(), &args(&image, "2")), None);
         let wrong = serve(&mut firmware, &[8; 1_000]);
-        assert!(
-            !wrong.done && wrong.output.contains("wrong digest"),
-            "{wrong:?}"
-        );
+        assert!(!wrong.done && wrong.output.contains("wrong digest"), "{wrong:?}");
         assert_eq!(firmware.begin(Uuid::nil(), &args(&image, "3")), None);
         let failed = serve(&mut firmware, &image);
-        assert!(
-            !failed.done && failed.output.contains("broken image"),
-            "{failed:?}"
-        );
+        assert!(!failed.done && failed.output.contains("broken image"), "{failed:?}");
         assert_eq!(firmware.begin(Uuid::nil(), &args(&image, "2")), None);
         assert!(!firmware.give_up("404").unwrap().done && firmware.wanted().is_none());
-        for (key, value) in [
-            ("sha256", "../x"),
-            ("size_bytes", "0"),
-            ("image_id", "x"),
-            ("version", ""),
-        ] {
+        for (key, value) in
+            [("sha256", "../x"), ("size_bytes", "0"), ("image_id", "x"), ("version", "")]
+        {
             let mut bad = args(&image, "2");
             bad.insert(key.to_owned(), value.to_owned());
             let told = firmware.begin(Uuid::nil(), &bad).unwrap();

@@ -55,9 +55,7 @@ impl Fix {
                 true
             }
             "SKY" => {
-                let counted = line
-                    .satellites
-                    .map(|all| all.iter().filter(|one| one.used).count());
+                let counted = line.satellites.map(|all| all.iter().filter(|one| one.used).count());
                 let counted = counted.and_then(|count| u16::try_from(count).ok());
                 // Not every message about the sky tells of satellites.
                 self.sats_used = line.used.or(counted).or(self.sats_used);
@@ -184,13 +182,7 @@ mod tests {
             gpsd.looks_silent = LOOKS_FRESH;
             gpsd.fix().filter(|fix| fix.sats_used.is_some())
         });
-        assert_eq!(
-            heard,
-            Some(Fix {
-                mode: 3,
-                sats_used: Some(7)
-            })
-        );
+        assert_eq!(heard, Some(Fix { mode: 3, sats_used: Some(7) }));
         gpsd.looks_silent = LOOKS_FRESH;
         assert_eq!(gpsd.fix(), None, "an old fix is none");
     }

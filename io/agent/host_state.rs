@@ -91,9 +91,7 @@ fn machine(mesh_ifname: &str, root: &Root) -> Result<HostState, ReadingError> {
     let interfaces = RouteSocket::open(None)?.interfaces(root)?;
     Ok(HostState {
         hostname: root.line("proc/sys/kernel/hostname").unwrap_or_default(),
-        boot_id: root
-            .line("proc/sys/kernel/random/boot_id")
-            .unwrap_or_default(),
+        boot_id: root.line("proc/sys/kernel/random/boot_id").unwrap_or_default(),
         uptime_s: host::uptime_s(root)?,
         load1: host::load(root).ok().map(|[one, ..]| one),
         mem_available_bytes: host::memory(root).ok().map(|memory| memory.available),
@@ -143,9 +141,6 @@ impl HostState {
             std::net::IpAddr::V4(four) => Some(four),
             std::net::IpAddr::V6(_) => None,
         })?;
-        Some(Ready {
-            mac: interface.mac?,
-            ip,
-        })
+        Some(Ready { mac: interface.mac?, ip })
     }
 }

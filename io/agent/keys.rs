@@ -37,9 +37,7 @@ pub fn private_key(path: &Path) -> Result<PrivateKey, ReadingError> {
 }
 
 fn make(path: &Path) -> io::Result<PrivateKey> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or_else(|| Path::new("."));
     fs::create_dir_all(folder)?;
     let key = PrivateKey::generate()?;
@@ -65,13 +63,8 @@ mod tests {
         let path = folder.path().join("state/node.key");
         let first = private_key(&path).unwrap().public();
         assert_eq!(private_key(&path).unwrap().public(), first);
-        assert_eq!(
-            fs::metadata(&path).unwrap().permissions().mode() & 0o777,
-            MODE
-        );
-        let other = private_key(&folder.path().join("other.key"))
-            .unwrap()
-            .public();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, MODE);
+        let other = private_key(&folder.path().join("other.key")).unwrap().public();
         assert_ne!(first, other);
     }
 
@@ -81,16 +74,10 @@ mod tests {
         let path = folder.path().join("node.key");
         private_key(&path).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
-        assert!(matches!(
-            private_key(&path),
-            Err(ReadingError::Permission { .. })
-        ));
+        assert!(matches!(private_key(&path), Err(ReadingError::Permission { .. })));
         fs::set_permissions(&path, fs::Permissions::from_mode(MODE)).unwrap();
         fs::write(&path, "no key").unwrap();
-        assert!(matches!(
-            private_key(&path),
-            Err(ReadingError::Decode { .. })
-        ));
+        assert!(matches!(private_key(&path), Err(ReadingError::Decode { .. })));
         assert_eq!(fs::read_to_string(&path).unwrap(), "no key");
     }
 }

@@ -31,10 +31,7 @@ impl Default for Rhythm {
         Self {
             period_ms: 5_000,
             renew_ms: (50 * 60_000, 58 * 60_000),
-            backoff: Backoff {
-                least_ms: 5_000,
-                most_ms: 300_000,
-            },
+            backoff: Backoff { least_ms: 5_000, most_ms: 300_000 },
             look_ms: 1_000,
             cut_off_ms: 60_000,
             replay_ms: 500,
@@ -332,10 +329,7 @@ impl Machine {
         let wait_ms = match outcome {
             Outcome::Done => self.rhythm.replay_ms,
             Outcome::Refused(TOO_MANY | UNAVAILABLE | STORAGE_FULL, Some(wait_ms)) => wait_ms,
-            _ => about(
-                chance,
-                self.rhythm.period_ms.max(self.rhythm.backoff.least_ms),
-            ),
+            _ => about(chance, self.rhythm.period_ms.max(self.rhythm.backoff.least_ms)),
         };
         self.replay_at_ms = now_ms + wait_ms;
     }

@@ -13,11 +13,7 @@ struct Bench {
 impl Bench {
     fn new() -> Self {
         let machine = Machine::new(Rhythm::default(), 0);
-        Self {
-            machine,
-            chance: MachineChance::seeded(3),
-            now_ms: 0,
-        }
+        Self { machine, chance: MachineChance::seeded(3), now_ms: 0 }
     }
 
     /// The next task that is not sampling or waiting.
@@ -29,8 +25,7 @@ impl Bench {
                     self.now_ms = until_ms;
                 }
                 Task::Sample => {
-                    self.machine
-                        .done(Task::Sample, Outcome::Done, self.now_ms, &mut self.chance)
+                    self.machine.done(Task::Sample, Outcome::Done, self.now_ms, &mut self.chance)
                 }
                 task => return task,
             }
@@ -39,20 +34,14 @@ impl Bench {
 
     fn expect(&mut self, task: Task, outcome: Outcome) {
         assert_eq!(self.task(), task);
-        self.machine
-            .done(task, outcome, self.now_ms, &mut self.chance);
+        self.machine.done(task, outcome, self.now_ms, &mut self.chance);
     }
 
     fn running() -> Self {
         let mut bench = Self::new();
-        for task in [
-            Task::ReadHost,
-            Task::Register,
-            Task::Tunnel,
-            Task::Fetch,
-            Task::LogIn,
-            Task::Join,
-        ] {
+        for task in
+            [Task::ReadHost, Task::Register, Task::Tunnel, Task::Fetch, Task::LogIn, Task::Join]
+        {
             bench.expect(task, Outcome::Done);
         }
         bench
@@ -97,12 +86,7 @@ fn silence_while_registering_backs_off_to_five_minutes() {
         bench.expect(Task::Register, Outcome::Failed);
         waits.push(bench.now_ms - before_ms);
     }
-    assert!(
-        waits[1..]
-            .iter()
-            .all(|wait| (5_000..=300_000).contains(wait)),
-        "{waits:?}"
-    );
+    assert!(waits[1..].iter().all(|wait| (5_000..=300_000).contains(wait)), "{waits:?}");
     assert!(waits[10] >= 150_000, "{waits:?}");
     // A rejected node retries rarely, but does retry.
     bench.expect(Task::Register, Outcome::Refused(403, None));
@@ -140,10 +124,7 @@ fn a_refused_token_is_renewed_once_and_then_patiently() {
     bench.expect(Task::Heartbeat, Outcome::Refused(401, None));
     let before_ms = bench.now_ms;
     bench.expect(Task::LogIn, Outcome::Done);
-    assert_eq!(
-        bench.now_ms, before_ms,
-        "an acknowledged heartbeat clears earlier failures"
-    );
+    assert_eq!(bench.now_ms, before_ms, "an acknowledged heartbeat clears earlier failures");
 }
 
 #[test]
@@ -160,10 +141,7 @@ fn a_refused_credential_is_fetched_again() {
 fn tokens_are_renewed_between_50_and_58_minutes() {
     let mut ages = Vec::new();
     for seed in 0..20 {
-        let mut bench = Bench {
-            chance: MachineChance::seeded(seed),
-            ..Bench::running()
-        };
+        let mut bench = Bench { chance: MachineChance::seeded(seed), ..Bench::running() };
         bench.expect(Task::Heartbeat, Outcome::Refused(401, None));
         bench.expect(Task::LogIn, Outcome::Done);
         let born_ms = bench.now_ms;
@@ -174,14 +152,8 @@ fn tokens_are_renewed_between_50_and_58_minutes() {
         bench.expect(Task::LogIn, Outcome::Done);
         bench.expect(Task::Heartbeat, Outcome::Done);
     }
-    assert!(
-        ages.iter().all(|age| (3_000..=3_486).contains(age)),
-        "{ages:?}"
-    );
-    assert!(
-        ages.iter().max().unwrap() - ages.iter().min().unwrap() > 120,
-        "{ages:?}"
-    );
+    assert!(ages.iter().all(|age| (3_000..=3_486).contains(age)), "{ages:?}");
+    assert!(ages.iter().max().unwrap() - ages.iter().min().unwrap() > 120, "{ages:?}");
 }
 
 #[test]

@@ -60,13 +60,8 @@ fn values(config: &BatmanConfig) -> Values {
     let value = serde_json::to_value(config).unwrap_or_default();
     let held = value.as_object().into_iter().flatten();
     let held = held.filter(|(_, value)| !value.is_null());
-    let text = |value: &Value| {
-        value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned)
-    };
-    held.map(|(name, value)| (format!("{BATMAN}{name}"), text(value)))
-        .collect()
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    held.map(|(name, value)| (format!("{BATMAN}{name}"), text(value))).collect()
 }
 
 /// Settings of values.
@@ -113,20 +108,12 @@ impl MeshSettings {
             Err(err) if err.kind() == std::io::ErrorKind::NotFound => None,
             Err(err) => return Err(told(&err)),
         };
-        Ok(Self {
-            mesh,
-            file: file.to_owned(),
-            pending: None,
-            left,
-        })
+        Ok(Self { mesh, file: file.to_owned(), pending: None, left })
     }
 
     /// Values in force; none without a mesh interface of batman-adv.
     pub fn observe(&self) -> Values {
-        self.mesh
-            .read()
-            .map(|config| values(&config))
-            .unwrap_or_default()
+        self.mesh.read().map(|config| values(&config)).unwrap_or_default()
     }
 
     /// Applies the values of a command at `now_ms`, a monotonic time; the outcome, where it is known at
@@ -145,9 +132,7 @@ impl MeshSettings {
         let mut wanted = args.clone();
         let confirm_s = wanted.remove("confirm_within_s");
         let confirm_s = confirm_s.map_or(Ok(60), |text| text.parse::<u64>());
-        let confirm_s = confirm_s
-            .ok()
-            .filter(|confirm_s| CONFIRM_S.contains(confirm_s));
+        let confirm_s = confirm_s.ok().filter(|confirm_s| CONFIRM_S.contains(confirm_s));
         let confirm_s = confirm_s.ok_or("invalid confirm_within_s: allowed 10 to 600")?;
         let change = config(&wanted)?;
         let held = values(&self.mesh.read()?);
@@ -228,12 +213,7 @@ impl MeshSettings {
 }
 
 fn failed(command_id: Uuid, output: String) -> Finished {
-    Finished {
-        command_id,
-        done: false,
-        output,
-        follow_up: FollowUp::Nothing,
-    }
+    Finished { command_id, done: false, output, follow_up: FollowUp::Nothing }
 }
 
 #[cfg(test)]
@@ -270,9 +250,7 @@ mod tests {
 
     fn args(pairs: &[(&str, &str)]) -> Values {
         let pairs = pairs.iter();
-        pairs
-            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-            .collect()
+        pairs.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
     }
 
     fn penalty(mesh: &Memory) -> Option<u8> {
@@ -291,10 +269,7 @@ mod tests {
         assert!(penalty(&mesh) == Some(40) && file.exists());
         assert_eq!(settings.expire(30_999), None);
         let undone = settings.expire(31_000).unwrap();
-        assert!(
-            !undone.done && undone.output.contains("undone"),
-            "{undone:?}"
-        );
+        assert!(!undone.done && undone.output.contains("undone"), "{undone:?}");
         assert!(penalty(&mesh) == Some(15) && !file.exists());
         assert_eq!(settings.heard(), None);
 
@@ -350,10 +325,7 @@ mod tests {
         // What the kernel refuses is undone too.
         mesh.0.lock().unwrap().1 = true;
         let change = args(&[("batman.bonding", "true")]);
-        assert_eq!(
-            settings.begin(Uuid::nil(), &change, 0).unwrap().output,
-            "refused"
-        );
+        assert_eq!(settings.begin(Uuid::nil(), &change, 0).unwrap().output, "refused");
         mesh.0.lock().unwrap().1 = false;
         settings.expire(1);
         assert!(!file.exists());

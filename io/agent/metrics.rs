@@ -63,18 +63,10 @@ impl Meter {
 
     /// Bytes over the interfaces under the mesh since the state before, Mbit/s.
     fn rates(&mut self, host: &HostState, at_ms: u64, readings: &mut Readings) {
-        let hardifs = host
-            .mesh
-            .as_ref()
-            .map(|mesh| mesh.hardifs.as_slice())
-            .unwrap_or_default();
-        let counts = host
-            .interfaces
-            .iter()
-            .filter(|one| hardifs.contains(&one.name));
-        let counts: BTreeMap<String, (u64, u64)> = counts
-            .map(|one| (one.name.clone(), (one.rx_bytes, one.tx_bytes)))
-            .collect();
+        let hardifs = host.mesh.as_ref().map(|mesh| mesh.hardifs.as_slice()).unwrap_or_default();
+        let counts = host.interfaces.iter().filter(|one| hardifs.contains(&one.name));
+        let counts: BTreeMap<String, (u64, u64)> =
+            counts.map(|one| (one.name.clone(), (one.rx_bytes, one.tx_bytes))).collect();
         if let Some((before_ms, before)) = &self.bytes
             && at_ms > *before_ms
             && !counts.is_empty()
@@ -102,20 +94,13 @@ impl Meter {
         let estab = |one: &&&Station| one.plink_state == Some(PlinkState::Estab);
         let carry: Vec<&&Station> = peers.iter().filter(estab).collect();
         note(readings, "mesh.plink_estab", Some(carry.len() as f64));
-        let signals = carry
-            .iter()
-            .filter_map(|one| one.signal_avg_dbm)
-            .map(f64::from);
+        let signals = carry.iter().filter_map(|one| one.signal_avg_dbm).map(f64::from);
         note(readings, "mesh.signal_dbm", mean(signals));
         let rates = carry.iter().filter_map(|one| one.tx_bitrate_mbps);
         note(readings, "mesh.tx_bitrate_mbps", mean(rates));
-        let retries = peers
-            .iter()
-            .filter_map(|one| Some((one.mac, one.tx_retries?)));
+        let retries = peers.iter().filter_map(|one| Some((one.mac, one.tx_retries?)));
         note(readings, "mesh.tx_retries", Some(self.retries.add(retries)));
-        let failed = peers
-            .iter()
-            .filter_map(|one| Some((one.mac, one.tx_failed?)));
+        let failed = peers.iter().filter_map(|one| Some((one.mac, one.tx_failed?)));
         note(readings, "mesh.tx_failed", Some(self.failed.add(failed)));
     }
 }
@@ -123,10 +108,7 @@ impl Meter {
 fn mesh(host: &HostState, period_ms: u64, readings: &mut Readings) {
     let Some(mesh) = &host.mesh else { return };
     let heard = |last_ms: u32| u64::from(last_ms) < HEARD_PERIODS * period_ms;
-    let heard = mesh
-        .neighbors
-        .iter()
-        .filter(|one| heard(one.last_seen_msecs));
+    let heard = mesh.neighbors.iter().filter(|one| heard(one.last_seen_msecs));
     let mut heard: Vec<HardwareAddress> = heard.map(|one| one.neigh_address).collect();
     heard.sort_unstable();
     heard.dedup();
@@ -170,10 +152,7 @@ mod tests {
         let mut host = samples::host();
         let mut meter = Meter::default();
         let first = meter.read(&host, 1_000, 5_000);
-        assert!(
-            !first.contains_key("mesh.tx_mbps"),
-            "a rate needs two looks"
-        );
+        assert!(!first.contains_key("mesh.tx_mbps"), "a rate needs two looks");
         assert_eq!(first["mesh.plink_estab"], 2.0);
         assert_eq!(first["mesh.signal_dbm"], -60.0);
         assert_eq!(first["mesh.neighbor_count"], 2.0);
@@ -188,28 +167,11 @@ mod tests {
         let mut host = samples::host();
         let mut meter = Meter::default();
         assert_eq!(meter.read(&host, 0, 5_000)["mesh.tx_retries"], 17.0);
-        let gone = host
-            .radios
-            .as_mut()
-            .unwrap()
-            .stations
-            .get_mut(&2)
-            .unwrap()
-            .pop()
-            .unwrap();
+        let gone = host.radios.as_mut().unwrap().stations.get_mut(&2).unwrap().pop().unwrap();
         assert_eq!(meter.read(&host, 1, 5_000)["mesh.tx_retries"], 17.0);
         // It comes back with a counter that begins anew.
-        let back = Station {
-            tx_retries: Some(3),
-            ..gone
-        };
-        host.radios
-            .as_mut()
-            .unwrap()
-            .stations
-            .get_mut(&2)
-            .unwrap()
-            .push(back);
+        let back = Station { tx_retries: Some(3), ..gone };
+        host.radios.as_mut().unwrap().stations.get_mut(&2).unwrap().push(back);
         assert_eq!(meter.read(&host, 2, 5_000)["mesh.tx_retries"], 20.0);
     }
 
@@ -221,11 +183,7 @@ mod tests {
         assert_eq!(readings["mesh.plink_estab"], 0.0);
         assert!(!readings.contains_key("mesh.signal_dbm"));
         host.radios = None;
-        assert!(
-            !Meter::default()
-                .read(&host, 0, 5_000)
-                .contains_key("mesh.plink_estab")
-        );
+        assert!(!Meter::default().read(&host, 0, 5_000).contains_key("mesh.plink_estab"));
     }
 
     #[test]

@@ -44,10 +44,7 @@ impl NodeCommands {
     /// Node commands of an agent with these permissions.
     #[must_use]
     pub fn new(permissions: Permissions) -> Self {
-        Self {
-            seen: VecDeque::new(),
-            permissions,
-        }
+        Self { seen: VecDeque::new(), permissions }
     }
 
     /// Names of the supported commands.
@@ -141,30 +138,15 @@ impl NodeCommands {
         let (done, output, follow_up) = match kind {
             "echo" => (true, said(args), FollowUp::Nothing),
             "look" => reported(Ok(host)),
-            "gpio" => reported(
-                GpioLines::default()
-                    .inventory()
-                    .map_err(|err| err.to_string()),
-            ),
+            "gpio" => reported(GpioLines::default().inventory().map_err(|err| err.to_string())),
             "i2c_scan" => reported(scanned(args, sensors)),
             "renew_token" => (true, String::new(), FollowUp::RenewToken),
-            "reboot" if self.permissions.reboot.is_some() => (
-                true,
-                "process 1 is asked to restart the machine".to_owned(),
-                FollowUp::Reboot,
-            ),
-            _ => (
-                false,
-                format!("known are {}", self.supported().join(", ")),
-                FollowUp::Nothing,
-            ),
+            "reboot" if self.permissions.reboot.is_some() => {
+                (true, "process 1 is asked to restart the machine".to_owned(), FollowUp::Reboot)
+            }
+            _ => (false, format!("known are {}", self.supported().join(", ")), FollowUp::Nothing),
         };
-        Some(Finished {
-            command_id,
-            done,
-            output: cut(output),
-            follow_up,
-        })
+        Some(Finished { command_id, done, output: cut(output), follow_up })
     }
 }
 
@@ -190,10 +172,7 @@ fn scanned(
 }
 
 fn said(args: &BTreeMap<String, String>) -> String {
-    let pairs: Vec<String> = args
-        .iter()
-        .map(|(name, value)| format!("{name}={value}"))
-        .collect();
+    let pairs: Vec<String> = args.iter().map(|(name, value)| format!("{name}={value}")).collect();
     pairs.join("\n")
 }
 
@@ -214,19 +193,12 @@ mod tests {
         let sensors = Sensors::default();
         let args = BTreeMap::from([("text".to_owned(), "ä".repeat(20_000))]);
         let id = |at: u128| Uuid::from_u128(at);
-        let done = commands
-            .execute(id(1), "echo", &args, (&host, &sensors), 0)
-            .unwrap();
+        let done = commands.execute(id(1), "echo", &args, (&host, &sensors), 0).unwrap();
         assert!(
             done.done && done.output.len() <= OUTPUT_BYTES_MAX && done.output.starts_with("text=ä")
         );
-        assert_eq!(
-            commands.execute(id(1), "echo", &args, (&host, &sensors), 0),
-            None
-        );
-        let shell = commands
-            .execute(id(2), "sh", &args, (&host, &sensors), 0)
-            .unwrap();
+        assert_eq!(commands.execute(id(1), "echo", &args, (&host, &sensors), 0), None);
+        let shell = commands.execute(id(2), "sh", &args, (&host, &sensors), 0).unwrap();
         assert!(!shell.done && shell.output.contains("echo"));
         // Not permitted, so not known.
         let reboot = commands.execute(id(6), "reboot", &args, (&host, &sensors), 0);
@@ -239,18 +211,11 @@ mod tests {
         let scan = commands.execute(id(5), "i2c_scan", &args, (&host, &sensors), 0);
         assert!(scan.unwrap().output.contains("invalid bus"));
         assert_eq!(
-            commands
-                .execute(id(3), "renew_token", &args, (&host, &sensors), 0)
-                .unwrap()
-                .follow_up,
+            commands.execute(id(3), "renew_token", &args, (&host, &sensors), 0).unwrap().follow_up,
             FollowUp::RenewToken
         );
         for at in 10..200 {
-            assert!(
-                commands
-                    .execute(id(at), "echo", &args, (&host, &sensors), 0)
-                    .is_some()
-            );
+            assert!(commands.execute(id(at), "echo", &args, (&host, &sensors), 0).is_some());
         }
         assert_eq!(commands.seen.len(), REMEMBERED);
     }

@@ -49,10 +49,8 @@ pub struct About {
 pub fn beat(host: &HostState, readings: &Readings, about: About) -> Result<Heartbeat, String> {
     let transports = transports(host, &about.mesh_ifname);
     let active = transports.iter().find(|one| one.up).map(|one| one.kind);
-    let metrics: BTreeMap<String, f64> = readings
-        .iter()
-        .map(|(name, value)| (name.to_string(), *value))
-        .collect();
+    let metrics: BTreeMap<String, f64> =
+        readings.iter().map(|(name, value)| (name.to_string(), *value)).collect();
     Ok(Heartbeat {
         node_id: about.node_id,
         mac: about.ready.mac.of_interface()?,
@@ -89,19 +87,11 @@ pub fn hostname(name: &str, mac: HardwareAddress) -> String {
 }
 
 fn boot_id(text: &str) -> String {
-    if text.is_empty() {
-        "unknown".to_owned()
-    } else {
-        text.chars().take(64).collect()
-    }
+    if text.is_empty() { "unknown".to_owned() } else { text.chars().take(64).collect() }
 }
 
 fn interfaces(host: &HostState) -> Vec<Interface> {
-    let told = host
-        .interfaces
-        .iter()
-        .filter(|one| one.name != "lo")
-        .take(INTERFACES_MAX);
+    let told = host.interfaces.iter().filter(|one| one.name != "lo").take(INTERFACES_MAX);
     let told = told.map(|one| Interface {
         name: one.name.clone(),
         mac: one.mac.map(|mac| mac.to_string()),
@@ -123,11 +113,7 @@ fn wireless<'a>(host: &'a HostState, name: &str) -> Option<&'a WirelessInterface
 
 /// The interfaces under the mesh, and what they are.
 fn transports(host: &HostState, mesh_ifname: &str) -> Vec<Transport> {
-    let hardifs = host
-        .mesh
-        .as_ref()
-        .map(|mesh| mesh.hardifs.as_slice())
-        .unwrap_or_default();
+    let hardifs = host.mesh.as_ref().map(|mesh| mesh.hardifs.as_slice()).unwrap_or_default();
     let address = host.ready(mesh_ifname).map(|ready| IpAddr::V4(ready.ip));
     let told = hardifs.iter().take(INTERFACES_MAX).map(|name| {
         let kind = match wireless(host, name) {
@@ -161,11 +147,8 @@ fn radios(host: &HostState) -> Vec<RadioReport> {
     let told = told.map(|(one, row)| {
         let peers = stations(host, one.ifindex);
         let estab = |peer: &&Station| peer.plink_state == Some(PlinkState::Estab);
-        let signals: Vec<f64> = peers
-            .iter()
-            .filter_map(|peer| peer.signal_avg_dbm)
-            .map(f64::from)
-            .collect();
+        let signals: Vec<f64> =
+            peers.iter().filter_map(|peer| peer.signal_avg_dbm).map(f64::from).collect();
         let sum = |of: fn(&Station) -> Option<u32>| {
             let counts: Vec<u64> = peers.iter().filter_map(of).map(u64::from).collect();
             (!counts.is_empty()).then(|| counts.iter().sum())
@@ -212,10 +195,7 @@ fn mesh(host: &HostState, readings: &Readings) -> MeshReport {
 /// Neighbours, each once as it was heard last, the strongest first when there are too many.
 fn links(host: &HostState, mesh: &MeshState) -> Vec<MeshLink> {
     let mut heard: BTreeMap<HardwareAddress, MeshLink> = BTreeMap::new();
-    let peers = host
-        .radios
-        .iter()
-        .flat_map(|radios| radios.stations.values().flatten());
+    let peers = host.radios.iter().flat_map(|radios| radios.stations.values().flatten());
     let signals: BTreeMap<HardwareAddress, i8> = peers
         .filter_map(|peer| Some((peer.mac, peer.signal_avg_dbm.or(peer.signal_dbm)?)))
         .collect();
@@ -230,16 +210,12 @@ fn links(host: &HostState, mesh: &MeshState) -> Vec<MeshLink> {
         let link = MeshLink {
             neigh_address,
             tq: direct.and_then(|way| way.tq),
-            throughput_kbps: one
-                .throughput_kbps
-                .and_then(|kbps| u32::try_from(kbps).ok()),
+            throughput_kbps: one.throughput_kbps.and_then(|kbps| u32::try_from(kbps).ok()),
             signal_dbm: signals.get(&one.neigh_address).map(|dbm| f64::from(*dbm)),
             last_seen_msecs: Some(one.last_seen_msecs.into()),
             selected: Some(ways.any(|way| way.best && way.neigh_address == one.neigh_address)),
         };
-        let known = heard
-            .entry(one.neigh_address)
-            .or_insert_with(|| link.clone());
+        let known = heard.entry(one.neigh_address).or_insert_with(|| link.clone());
         if link.last_seen_msecs < known.last_seen_msecs {
             *known = link;
         }
@@ -259,13 +235,8 @@ mod tests {
     fn about() -> About {
         About {
             node_id: None,
-            public_key: "hSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTmo="
-                .parse()
-                .unwrap(),
-            ready: Ready {
-                mac: OWN,
-                ip: Ipv4Addr::new(10, 41, 0, 57),
-            },
+            public_key: "hSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTmo=".parse().unwrap(),
+            ready: Ready { mac: OWN, ip: Ipv4Addr::new(10, 41, 0, 57) },
             overlay_ip: None,
             mesh_ifname: "bat0".to_owned(),
             seq: 1,
@@ -281,22 +252,12 @@ mod tests {
         let beat = beat(&host, &readings, about()).unwrap();
         beat.check().unwrap();
         assert_eq!(host.ready("bat0").map(|ready| ready.mac), Some(OWN));
-        assert_eq!(
-            (beat.active_transport, beat.signal_dbm),
-            (TransportKind::Wifi, Some(-60.0))
-        );
+        assert_eq!((beat.active_transport, beat.signal_dbm), (TransportKind::Wifi, Some(-60.0)));
         let links: Vec<_> = beat
             .mesh
             .links
             .iter()
-            .map(|link| {
-                (
-                    link.tq,
-                    link.signal_dbm,
-                    link.last_seen_msecs,
-                    link.selected,
-                )
-            })
+            .map(|link| (link.tq, link.signal_dbm, link.last_seen_msecs, link.selected))
             .collect();
         assert_eq!(
             links,
@@ -306,11 +267,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            (
-                beat.mesh.originators,
-                beat.mesh.neighbor_count,
-                beat.mesh.plink_estab
-            ),
+            (beat.mesh.originators, beat.mesh.neighbor_count, beat.mesh.plink_estab),
             (2, 2, 2)
         );
         assert_eq!(beat.radios[0].tx_retries, Some(17));
@@ -333,10 +290,7 @@ mod tests {
         host.interfaces = vec![host.interfaces[1].clone(); 50];
         let beat = beat(&host, &Readings::new(), about()).unwrap();
         beat.check().unwrap();
-        assert_eq!(
-            (beat.mesh.links.len(), beat.mesh.links[0].throughput_kbps),
-            (64, Some(199))
-        );
+        assert_eq!((beat.mesh.links.len(), beat.mesh.links[0].throughput_kbps), (64, Some(199)));
     }
 
     #[test]

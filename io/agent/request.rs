@@ -32,10 +32,7 @@ impl TrustSecret {
     /// The secret of a text in base64, `None` when it is none.
     #[must_use]
     pub fn from_text(key_id: String, text: &str) -> Option<Self> {
-        let bytes = STANDARD
-            .decode(text.trim())
-            .ok()
-            .filter(|bytes| bytes.len() >= 16)?;
+        let bytes = STANDARD.decode(text.trim()).ok().filter(|bytes| bytes.len() >= 16)?;
         Some(Self { key_id, bytes })
     }
 }
@@ -80,10 +77,7 @@ pub fn request(
         listen_port: identity.listen_port,
         nonce,
         ts,
-        key_id: proof
-            .is_some()
-            .then(|| secret.map(|one| one.key_id.clone()))
-            .flatten(),
+        key_id: proof.is_some().then(|| secret.map(|one| one.key_id.clone())).flatten(),
         proof,
         enrollment_code: enrollment_code.map(str::to_owned),
         key_proof: None,
@@ -122,9 +116,7 @@ mod tests {
     #[test]
     fn a_proof_is_the_hmac_of_what_is_asked() {
         let identity = Identity {
-            public_key: "hSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTmo="
-                .parse()
-                .unwrap(),
+            public_key: "hSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTmo=".parse().unwrap(),
             mac: "02:00:00:00:01:00".parse().unwrap(),
             hostname: "hill".to_owned(),
             underlay_ip: Some(Ipv4Addr::new(10, 41, 0, 57)),
@@ -137,10 +129,7 @@ mod tests {
         let asked = request(&identity, Some(&secret), None, nonce.clone(), ts.clone());
         // python3: base64(hmac.new(b"\x0b" * 32, b"wg-register-v1\0hSDw…\0…", "sha256").digest())
         assert_eq!(asked.proof.as_deref(), Some(PROOF));
-        assert_eq!(
-            (asked.key_id.as_deref(), asked.nonce.len()),
-            (Some("k1"), 32)
-        );
+        assert_eq!((asked.key_id.as_deref(), asked.nonce.len()), (Some("k1"), 32));
         let bare = request(&identity, None, Some("code"), nonce, ts);
         assert_eq!(
             (bare.proof, bare.key_id, bare.enrollment_code.as_deref()),

@@ -10,10 +10,8 @@ use crate::readings::links::{Address, Interface};
 use crate::readings::wireless::Radios;
 
 pub(super) const OWN: HardwareAddress = HardwareAddress([2, 0, 0, 0, 0xaa, 1]);
-pub(super) const PEERS: [HardwareAddress; 2] = [
-    HardwareAddress([2, 0, 0, 0, 1, 0]),
-    HardwareAddress([2, 0, 0, 0, 2, 0]),
-];
+pub(super) const PEERS: [HardwareAddress; 2] =
+    [HardwareAddress([2, 0, 0, 0, 1, 0]), HardwareAddress([2, 0, 0, 0, 2, 0])];
 
 fn interface(ifindex: u32, name: &str, kind: &str, mac: HardwareAddress) -> Interface {
     Interface {
@@ -98,11 +96,7 @@ fn mesh() -> MeshState {
             way(two, two, 90, false),
             way(two, one, 120, true),
         ],
-        neighbors: vec![
-            neighbor(one, 100),
-            neighbor(two, 9_000),
-            neighbor(two, 11_000),
-        ],
+        neighbors: vec![neighbor(one, 100), neighbor(two, 9_000), neighbor(two, 11_000)],
         gateways: vec![Gateway {
             orig_address: two,
             router: one,

@@ -31,15 +31,9 @@ impl Plan {
         let missing = |field: &str| ReadingError::decode(format!("the gateway's answer: {field}"));
         let gateway = answer.gateway.as_ref().ok_or_else(|| missing("gateway"))?;
         let own = answer.overlay_ip.ok_or_else(|| missing("overlay_ip"))?;
-        let endpoint: SocketAddr = gateway
-            .endpoint
-            .parse()
-            .map_err(|_| missing("gateway.endpoint"))?;
-        let ranges = answer
-            .allowed_ips
-            .iter()
-            .take(RANGES_MAX)
-            .map(|text| range(text));
+        let endpoint: SocketAddr =
+            gateway.endpoint.parse().map_err(|_| missing("gateway.endpoint"))?;
+        let ranges = answer.allowed_ips.iter().take(RANGES_MAX).map(|text| range(text));
         let ranges: Option<Vec<AllowedIp>> = ranges.collect();
         let ranges = ranges.filter(|ranges| !ranges.is_empty());
         if !(8..=30).contains(&answer.overlay_prefix_len) {
@@ -98,10 +92,7 @@ fn range(text: &str) -> Option<AllowedIp> {
     let (address, bits) = text.split_once('/')?;
     let (address, prefix_len): (IpAddr, u8) = (address.parse().ok()?, bits.parse().ok()?);
     let most = if address.is_ipv4() { 32 } else { 128 };
-    (prefix_len <= most).then_some(AllowedIp {
-        address,
-        prefix_len,
-    })
+    (prefix_len <= most).then_some(AllowedIp { address, prefix_len })
 }
 
 #[cfg(test)]
@@ -123,10 +114,7 @@ mod tests {
     #[test]
     fn an_answer_is_a_plan_or_names_what_is_wrong() {
         let plan = Plan::of(&serde_json::from_value(answer()).unwrap()).unwrap();
-        assert_eq!(
-            (plan.own, plan.prefix_len, plan.mtu_bytes),
-            ([10, 42, 0, 57].into(), 24, 1420)
-        );
+        assert_eq!((plan.own, plan.prefix_len, plan.mtu_bytes), ([10, 42, 0, 57].into(), 24, 1420));
         let wrong = [
             ("mtu", serde_json::json!(20)),
             ("overlay_prefix_len", serde_json::json!(0)),

@@ -42,9 +42,8 @@ pub fn find_ffmpeg() -> Option<PathBuf> {
 
 /// Arguments for an input.
 fn arguments(input: Input) -> Vec<String> {
-    let mut all: Vec<String> = ["-hide_banner", "-loglevel", "error", "-nostdin"]
-        .map(str::to_owned)
-        .into();
+    let mut all: Vec<String> =
+        ["-hide_banner", "-loglevel", "error", "-nostdin"].map(str::to_owned).into();
     let of_input = match input {
         Input::H264 => vec![
             "-fflags".to_owned(),
@@ -68,18 +67,8 @@ fn arguments(input: Input) -> Vec<String> {
         ],
     };
     all.extend(of_input);
-    let output = [
-        "-i",
-        "pipe:0",
-        "-an",
-        "-vsync",
-        "passthrough",
-        "-f",
-        "mjpeg",
-        "-q:v",
-        "5",
-        "pipe:1",
-    ];
+    let output =
+        ["-i", "pipe:0", "-an", "-vsync", "passthrough", "-f", "mjpeg", "-q:v", "5", "pipe:1"];
     all.extend(output.map(str::to_owned));
     all
 }
@@ -104,11 +93,7 @@ pub(super) async fn convert(
         .kill_on_drop(true)
         .spawn()
         .map_err(failed)?;
-    let pipes = child
-        .stdin
-        .take()
-        .zip(child.stdout.take())
-        .zip(child.stderr.take());
+    let pipes = child.stdin.take().zip(child.stdout.take()).zip(child.stderr.take());
     let ((mut stdin, mut stdout), stderr) = pipes.expect("all three are piped");
     let write = async move {
         while let Some(packet) = packets.recv().await {

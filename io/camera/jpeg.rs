@@ -184,10 +184,7 @@ mod tests {
         }
         for step in [1, 2, 3, 7, stream.len()] {
             let mut splitter = FrameSplitter::default();
-            let found: Vec<_> = stream
-                .chunks(step)
-                .flat_map(|part| splitter.push(part))
-                .collect();
+            let found: Vec<_> = stream.chunks(step).flat_map(|part| splitter.push(part)).collect();
             assert_eq!(found, [frame(1), frame(2), frame(3)], "{step}");
         }
     }

@@ -61,14 +61,11 @@ pub async fn read_rtsp(
     let address = target.addresses().first().copied();
     let address = address.ok_or(CameraError::Url(URL))?;
     let mut url = Url::parse(url).map_err(|_| CameraError::Url(URL))?;
-    url.set_ip_host(address.ip())
-        .map_err(|()| CameraError::Url(URL))?;
+    url.set_ip_host(address.ip()).map_err(|()| CameraError::Url(URL))?;
     let failed = |err: retina::Error| CameraError::Stream(err.to_string());
     let silent = |_| CameraError::Silent(SILENCE_MAX.as_secs());
-    let creds = login.map(|login| Credentials {
-        username: login.username,
-        password: login.password,
-    });
+    let creds =
+        login.map(|login| Credentials { username: login.username, password: login.password });
     let options = SessionOptions::default()
         .creds(creds)
         .user_agent(concat!("groundwave/", env!("CARGO_PKG_VERSION")).to_owned())
@@ -88,11 +85,7 @@ pub async fn read_rtsp(
     let set_up = timeout(SILENCE_MAX, session.setup(video, options)).await;
     set_up.map_err(silent)?.map_err(failed)?;
     let playing = timeout(SILENCE_MAX, session.play(PlayOptions::default())).await;
-    let mut frames = playing
-        .map_err(silent)?
-        .map_err(failed)?
-        .demuxed()
-        .map_err(failed)?;
+    let mut frames = playing.map_err(silent)?.map_err(failed)?.demuxed().map_err(failed)?;
     let (sender, receiver) = mpsc::channel::<Bytes>(WAITING_MAX);
     let read = async {
         let mut splitter = FrameSplitter::default();

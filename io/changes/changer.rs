@@ -45,11 +45,7 @@ impl<'a> Changer<'a> {
     /// A queue of changes in the order of their times.
     #[must_use]
     pub fn new(changes: &'a [Change]) -> Self {
-        Self {
-            waiting: changes,
-            injected: Vec::new(),
-            done: Vec::new(),
-        }
+        Self { waiting: changes, injected: Vec::new(), done: Vec::new() }
     }
 
     /// Tick of the first change; `u64::MAX` without one.
@@ -67,9 +63,7 @@ impl<'a> Changer<'a> {
     pub fn settle(&mut self) -> Result<(), ChangeError> {
         for (change, mut outcome) in std::mem::take(&mut self.injected) {
             match outcome.try_recv() {
-                Ok(Ok(())) => self
-                    .done
-                    .push(format!("{} s: {}", change.at_s(), change.describe())),
+                Ok(Ok(())) => self.done.push(format!("{} s: {}", change.at_s(), change.describe())),
                 Ok(Err(refusal)) => return Err(invalid(change, refusal.to_string())),
                 Err(_) => return Err(late(change)),
             }
@@ -119,9 +113,5 @@ fn late(change: &Change) -> ChangeError {
 }
 
 fn invalid(change: &Change, what: String) -> ChangeError {
-    ChangeError::Invalid {
-        at_s: change.at_s(),
-        change: change.describe(),
-        what,
-    }
+    ChangeError::Invalid { at_s: change.at_s(), change: change.describe(), what }
 }

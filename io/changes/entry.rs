@@ -86,11 +86,7 @@ fn invalid<T>(key: &'static str, found: &str, allowed: &str) -> Result<T, Invali
 fn known(key: &'static str, id: Option<&str>, all: Vec<&str>) -> Result<(), Invalid> {
     match id.filter(|id| !all.contains(id)) {
         None => Ok(()),
-        Some(id) => invalid(
-            key,
-            "unknown preset",
-            &format!("{}, not {id:?}", all.join(", ")),
-        ),
+        Some(id) => invalid(key, "unknown preset", &format!("{}, not {id:?}", all.join(", "))),
     }
 }
 
@@ -110,11 +106,9 @@ impl Entry {
             tx_power_dbm: self.tx_power_dbm,
         };
         let mut found = Vec::new();
-        for (verb, node) in [
-            ("node.fail", self.fail),
-            ("node.restore", self.repair),
-            ("node.remove", self.remove),
-        ] {
+        for (verb, node) in
+            [("node.fail", self.fail), ("node.restore", self.repair), ("node.remove", self.remove)]
+        {
             found.extend(node.map(|node| Action::Node(verb, node)));
         }
         for (verb, nodes) in [("link.fail", self.cut), ("link.restore", self.mend)] {
@@ -184,11 +178,7 @@ impl Entry {
         };
         match GeoPoint::new(lat_deg, lon_deg) {
             Ok(position) => Ok(Some(position)),
-            Err(error) => invalid(
-                "",
-                &error.to_string(),
-                "lat_deg -90 to 90, lon_deg -180 to 180",
-            ),
+            Err(error) => invalid("", &error.to_string(), "lat_deg -90 to 90, lon_deg -180 to 180"),
         }
     }
 }

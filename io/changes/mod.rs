@@ -132,8 +132,7 @@ impl Equipment {
 
     fn describe(&self) -> String {
         let parts = [
-            self.height_agl_m
-                .map(|metres| format!("{metres} m above ground")),
+            self.height_agl_m.map(|metres| format!("{metres} m above ground")),
             self.radio.as_ref().map(|id| format!("radio {id}")),
             self.antenna.as_ref().map(|id| format!("antenna {id}")),
             self.tx_power_dbm.map(|power| format!("{power} dBm")),
@@ -212,12 +211,9 @@ impl Change {
             Action::Link(verb, [a, b]) => format!("{verb} {a} - {b}"),
             Action::Command(name, body) => format!("{name} {body}"),
             Action::Station { node, equipment } => format!("{node}: {}", equipment.describe()),
-            Action::Add {
-                name,
-                position,
-                equipment,
-                ..
-            } => format!("add {name} at {}: {}", at(position), equipment.describe()),
+            Action::Add { name, position, equipment, .. } => {
+                format!("add {name} at {}: {}", at(position), equipment.describe())
+            }
             Action::Move { node, position } => format!("move {node} to {}", at(position)),
             Action::Rain(rate_mm_h) => format!("rain of {rate_mm_h} mm/h"),
         }
@@ -245,12 +241,7 @@ impl Change {
                 let body = json!({ "node": found.id, "station": station });
                 ("node.set_station", body)
             }
-            Action::Add {
-                name,
-                role,
-                position,
-                equipment,
-            } => {
+            Action::Add { name, role, position, equipment } => {
                 let (node, station) = (NodeId::named(name), equipment.station()?);
                 let body = json!({
                     "node": node, "name": name, "role": role, "position": position,
@@ -316,24 +307,12 @@ mod tests {
             ("at_s = 1\nfail = \"a\"\nremove = \"a\"", "several actions"),
             ("at_s = 1\nnode = \"a\"", "no change"),
             ("at_s = 1\nheight_agl_m = 3", "a station without a node"),
-            (
-                "at_s = 1\nadd = \"n\"\nlat_deg = 1\nlon_deg = 2",
-                "no station",
-            ),
+            ("at_s = 1\nadd = \"n\"\nlat_deg = 1\nlon_deg = 2", "no station"),
             ("at_s = 1\nmove = \"n\"", "no position"),
             ("at_s = 1\nmove = \"n\"\nlat_deg = 1", "half a position"),
-            (
-                "at_s = 1\nmove = \"n\"\nlat_deg = 91\nlon_deg = 2",
-                "lat_deg -90 to 90",
-            ),
-            (
-                "at_s = 1\nfail = \"n\"\nlat_deg = 1\nlon_deg = 2",
-                "a position without a node",
-            ),
-            (
-                "at_s = 1\nfail = \"n\"\nrole = \"team\"",
-                "a role without a new node",
-            ),
+            ("at_s = 1\nmove = \"n\"\nlat_deg = 91\nlon_deg = 2", "lat_deg -90 to 90"),
+            ("at_s = 1\nfail = \"n\"\nlat_deg = 1\nlon_deg = 2", "a position without a node"),
+            ("at_s = 1\nfail = \"n\"\nrole = \"team\"", "a role without a new node"),
             ("at_s = 1\ncut = [\"n\"]", "cut"),
             ("at_s = 1\nnode = \"a\"\nradio = \"nope\"", "ptp_5g8"),
             ("at_s = 1\nbody = {}", "a body without a command"),

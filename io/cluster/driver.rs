@@ -170,12 +170,7 @@ impl Driver<'_> {
             run.collect(false)?;
         }
         ended?;
-        Ok(Driven {
-            units: all.len(),
-            found,
-            jobs: run.jobs,
-            failed: run.missing.failed(),
-        })
+        Ok(Driven { units: all.len(), found, jobs: run.jobs, failed: run.missing.failed() })
     }
 
     /// Puts plan and terrain into the store; files of terrain that are there stay.
@@ -195,19 +190,12 @@ impl Driver<'_> {
         let files: Vec<_> = files.collect();
         // Side by side: a bucket takes many at a time.
         files.par_iter().try_for_each(|(tile, path)| {
-            let read = |err| DriverError::Tile {
-                path: path.to_path_buf(),
-                err,
-            };
+            let read = |err| DriverError::Tile { path: path.to_path_buf(), err };
             let key = keys::terrain(&tile.sha256);
             let length = fs::metadata(path).map_err(read)?.len();
             // An executor looks at its digest.
             if self.store.length(&key)? != Some(length) {
-                (self.tell)(&format!(
-                    "putting {} into {}",
-                    tile.name,
-                    self.store.address()
-                ));
+                (self.tell)(&format!("putting {} into {}", tile.name, self.store.address()));
                 self.store.put(&key, fs::read(path).map_err(read)?.into())?;
             }
             Ok::<(), DriverError>(())
@@ -235,8 +223,7 @@ impl Run<'_, '_> {
                     JobError::Scheduler { .. } => {
                         // It may have forgotten them, and units that are asked for twice are made once.
                         let sent: Vec<_> = self.sent.drain(..).collect();
-                        sent.iter()
-                            .for_each(|sent| self.missing.release(&sent.units));
+                        sent.iter().for_each(|sent| self.missing.release(&sent.units));
                         "trying again"
                     }
                     error if in_vain >= JOBS_IN_VAIN => return Err(DriverError::Jobs(error)),
@@ -326,27 +313,16 @@ impl Run<'_, '_> {
             let units = tasks.concat();
             self.missing.ask(&units);
             self.jobs += 1;
-            self.sent.push_back(Sent {
-                job,
-                units,
-                unknown_ms: None,
-            });
+            self.sent.push_back(Sent { job, units, unknown_ms: None });
         }
     }
 
     /// Takes units that are in the store into the folder.
     fn collect(&mut self, found: bool) -> Result<(), DriverError> {
-        let Driver {
-            sweep,
-            store,
-            done,
-            tell,
-            ..
-        } = self.driver;
+        let Driver { sweep, store, done, tell, .. } = self.driver;
         let keys = store.list(&keys::units(&sweep.digest))?;
-        let there: BTreeMap<&str, &str> = (keys.iter())
-            .filter_map(|key| Some((keys::unit_name(key)?, key.as_str())))
-            .collect();
+        let there: BTreeMap<&str, &str> =
+            (keys.iter()).filter_map(|key| Some((keys::unit_name(key)?, key.as_str()))).collect();
         let taken = self.missing.units().into_par_iter().map(|(place, unit)| {
             let name = sweep.plan.name(&sweep.digest, unit);
             let Some(key) = there.get(name.as_str()) else {
@@ -360,10 +336,7 @@ impl Run<'_, '_> {
                 done(unit, found);
                 return Ok(Some(place));
             }
-            tell(&format!(
-                "{key} in {} is not whole; it is made again",
-                store.address()
-            ));
+            tell(&format!("{key} in {} is not whole; it is made again", store.address()));
             store.remove(key)?;
             Ok(None)
         });

@@ -31,11 +31,7 @@ pub(super) fn failed(operation: &str, path: &Path, err: &io::Error) -> Failed {
 impl From<SweepError> for Failed {
     fn from(error: SweepError) -> Self {
         match error {
-            SweepError::Disk {
-                operation,
-                path,
-                err,
-            } => failed(operation, &path, &err),
+            SweepError::Disk { operation, path, err } => failed(operation, &path, &err),
             error => Self::Other(error.to_string()),
         }
     }
@@ -44,11 +40,7 @@ impl From<SweepError> for Failed {
 impl From<IndexError> for Failed {
     fn from(error: IndexError) -> Self {
         match error {
-            IndexError::Disk {
-                operation,
-                path,
-                err,
-            } => failed(operation, &path, &err),
+            IndexError::Disk { operation, path, err } => failed(operation, &path, &err),
             error => Self::Other(error.to_string()),
         }
     }

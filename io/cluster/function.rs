@@ -127,9 +127,5 @@ fn outcome(evaluate: &Evaluate, plan: &str, unit: u64) -> Outcome {
         Ok(Made::Found) => (None, 0.0),
         Err(error) => (Some(error), seconds),
     };
-    Outcome {
-        unit,
-        error,
-        seconds,
-    }
+    Outcome { unit, error, seconds }
 }

@@ -61,10 +61,9 @@ impl FromStr for Address {
         let rest = [url.path(), url.query().unwrap_or("")];
         let host = url.host_str().filter(|_| url.scheme() == "df");
         match host {
-            Some(host) if matches!(rest, ["" | "/", ""]) => Ok(Self {
-                host: host.to_owned(),
-                port: url.port().unwrap_or(SCHEDULER_PORT),
-            }),
+            Some(host) if matches!(rest, ["" | "/", ""]) => {
+                Ok(Self { host: host.to_owned(), port: url.port().unwrap_or(SCHEDULER_PORT) })
+            }
             _ => Err(wrong()),
         }
     }
@@ -106,11 +105,7 @@ pub enum JobError {
 /// # Errors
 /// Those of the engine, which would be a bug here.
 pub fn plan(digest: &str, tasks: &[Vec<u64>]) -> Result<Arc<dyn ExecutionPlan>, DataFusionError> {
-    let schema = Arc::new(Schema::new(vec![Field::new(
-        "unit",
-        DataType::UInt64,
-        false,
-    )]));
+    let schema = Arc::new(Schema::new(vec![Field::new("unit", DataType::UInt64, false)]));
     let batch = |units: &Vec<u64>| {
         let column = Arc::new(UInt64Array::from(units.clone()));
         Ok(vec![RecordBatch::try_new(schema.clone(), vec![column])?])
@@ -121,17 +116,11 @@ pub fn plan(digest: &str, tasks: &[Vec<u64>]) -> Result<Arc<dyn ExecutionPlan>, 
     let digest = ScalarValue::Utf8(Some(digest.to_owned()));
     let call = ScalarFunctionExpr::try_new(
         function(None),
-        vec![
-            Arc::new(Literal::new(digest)),
-            Arc::new(Column::new("unit", 0)),
-        ],
+        vec![Arc::new(Literal::new(digest)), Arc::new(Column::new("unit", 0))],
         &schema,
         Arc::default(),
     )?;
-    let outcome = ProjectionExpr {
-        expr: Arc::new(call),
-        alias: "outcome".to_owned(),
-    };
+    let outcome = ProjectionExpr { expr: Arc::new(call), alias: "outcome".to_owned() };
     Ok(Arc::new(ProjectionExec::try_new([outcome], rows)?))
 }
 
@@ -170,10 +159,7 @@ impl Job {
         let mut bytes = Vec::new();
         PhysicalPlanNode::try_from_physical_plan(plan, codec.as_ref())?.try_encode(&mut bytes)?;
         let settings = config.options().entries().into_iter();
-        let settings = settings.map(|entry| KeyValuePair {
-            key: entry.key,
-            value: entry.value,
-        });
+        let settings = settings.map(|entry| KeyValuePair { key: entry.key, value: entry.value });
         let query = ExecuteQueryParams {
             query: Some(Query::PhysicalPlan(bytes)),
             settings: settings.collect(),
@@ -187,16 +173,11 @@ impl Job {
         let answer = answer.map_err(|status| refused(address, &status))?;
         let found = version::version_from_metadata(answer.metadata());
         let compatible = version::check_compatibility(Some(ballista_core::BALLISTA_VERSION), found);
-        compatible.map_err(|reason| JobError::Scheduler {
-            address: address.clone(),
-            reason,
-        })?;
+        compatible.map_err(|reason| JobError::Scheduler { address: address.clone(), reason })?;
         match answer.into_inner().result {
-            Some(Answer::Success(taken)) => Ok(Self {
-                id: taken.job_id,
-                address: address.clone(),
-                scheduler,
-            }),
+            Some(Answer::Success(taken)) => {
+                Ok(Self { id: taken.job_id, address: address.clone(), scheduler })
+            }
             other => Err(JobError::Scheduler {
                 address: address.clone(),
                 reason: format!("refused the job: {other:?}"),
@@ -209,18 +190,15 @@ impl Job {
     /// # Errors
     /// [`JobError`].
     pub async fn state(&mut self) -> Result<State, JobError> {
-        let params = GetJobStatusParams {
-            job_id: self.id.clone(),
-        };
+        let params = GetJobStatusParams { job_id: self.id.clone() };
         let status = self.scheduler.get_job_status(params).await;
         let status = status.map_err(|status| refused(&self.address, &status))?;
         match status.into_inner().status.and_then(|status| status.status) {
             None => Ok(State::Unknown),
             Some(Status::Queued(_) | Status::Running(_)) => Ok(State::Running),
-            Some(Status::Failed(failed)) => Err(JobError::Failed {
-                job: self.id.clone(),
-                reason: failed.error,
-            }),
+            Some(Status::Failed(failed)) => {
+                Err(JobError::Failed { job: self.id.clone(), reason: failed.error })
+            }
             Some(Status::Successful(done)) => {
                 let mut outcomes = Vec::new();
                 for location in done.partition_location {
@@ -285,13 +263,9 @@ impl Job {
     /// # Errors
     /// [`JobError::Scheduler`].
     pub async fn cancel(&mut self) -> Result<(), JobError> {
-        let params = CancelJobParams {
-            job_id: self.id.clone(),
-        };
+        let params = CancelJobParams { job_id: self.id.clone() };
         let cancelled = self.scheduler.cancel_job(params).await;
-        cancelled
-            .map(drop)
-            .map_err(|status| refused(&self.address, &status))
+        cancelled.map(drop).map_err(|status| refused(&self.address, &status))
     }
 }
 
@@ -313,11 +287,9 @@ async fn connect(address: &Address) -> Result<SchedulerGrpcClient<Channel>, JobE
     let endpoint = create_grpc_client_endpoint(url, Some(&config)).map_err(|err| wrong(&err))?;
     let channel = endpoint.timeout(Duration::from_secs(30)).connect().await;
     let message_max = MESSAGE_MAX_BYTES as usize;
-    Ok(
-        SchedulerGrpcClient::new(channel.map_err(|err| wrong(&err))?)
-            .max_encoding_message_size(message_max)
-            .max_decoding_message_size(message_max),
-    )
+    Ok(SchedulerGrpcClient::new(channel.map_err(|err| wrong(&err))?)
+        .max_encoding_message_size(message_max)
+        .max_decoding_message_size(message_max))
 }
 
 #[cfg(test)]
@@ -330,15 +302,9 @@ mod tests {
         let whole = address("df://10.0.0.7:1234").unwrap();
         assert_eq!((whole.host.as_str(), whole.port), ("10.0.0.7", 1234));
         assert_eq!(address("df://node").unwrap().to_string(), "df://node:50050");
-        for wrong in [
-            "",
-            "node:50050",
-            "http://node",
-            "df://",
-            "df://a/b",
-            "df://a:b",
-            "df://a?b=c",
-        ] {
+        for wrong in
+            ["", "node:50050", "http://node", "df://", "df://a/b", "df://a:b", "df://a?b=c"]
+        {
             let refused = address(wrong).unwrap_err();
             assert!(refused.contains("allowed df://HOST"), "{wrong}: {refused}");
         }

@@ -36,9 +36,7 @@ impl Missing {
     pub fn new(units: Vec<(u64, Unit)>) -> Self {
         let turns = || units.iter().enumerate();
         Self {
-            units: turns()
-                .map(|(turn, (place, unit))| (*place, (turn, *unit)))
-                .collect(),
+            units: turns().map(|(turn, (place, unit))| (*place, (turn, *unit))).collect(),
             open: turns().map(|(turn, (place, _))| (turn, *place)).collect(),
             ..Self::default()
         }
@@ -72,12 +70,7 @@ impl Missing {
             return Vec::new();
         }
         let units = size * room.div_ceil(size).min(JOB_TASKS);
-        let next: Vec<u64> = self
-            .open
-            .iter()
-            .take(units)
-            .map(|(_, place)| *place)
-            .collect();
+        let next: Vec<u64> = self.open.iter().take(units).map(|(_, place)| *place).collect();
         next.chunks(size).map(<[u64]>::to_vec).collect()
     }
 
@@ -146,9 +139,7 @@ impl Missing {
     pub fn failed(&self) -> Vec<(Unit, String)> {
         let reason = |place| self.tries.get(place).map(|(_, last)| last.clone());
         let units = self.units.iter();
-        units
-            .map(|(place, (_, unit))| (*unit, reason(place).unwrap_or_default()))
-            .collect()
+        units.map(|(place, (_, unit))| (*unit, reason(place).unwrap_or_default())).collect()
     }
 }
 
@@ -157,20 +148,12 @@ mod tests {
     use super::*;
 
     fn missing(units: u64) -> Missing {
-        let unit = |place: u64| Unit {
-            variant: 0,
-            row: 0,
-            col: place as u32,
-        };
+        let unit = |place: u64| Unit { variant: 0, row: 0, col: place as u32 };
         Missing::new((0..units).map(|place| (place * 3, unit(place))).collect())
     }
 
     fn outcome(unit: u64, error: Option<&str>) -> Outcome {
-        Outcome {
-            unit,
-            error: error.map(str::to_owned),
-            seconds: 0.0,
-        }
+        Outcome { unit, error: error.map(str::to_owned), seconds: 0.0 }
     }
 
     /// Jobs until enough is asked for.
@@ -182,11 +165,7 @@ mod tests {
                 return all;
             }
             assert!(tasks.len() <= JOB_TASKS);
-            assert!(
-                tasks
-                    .iter()
-                    .all(|task| (1..=UNITS_MAX).contains(&task.len()))
-            );
+            assert!(tasks.iter().all(|task| (1..=UNITS_MAX).contains(&task.len())));
             missing.ask(&tasks.concat());
             all.extend(tasks);
         }
@@ -194,24 +173,14 @@ mod tests {
 
     #[test]
     fn jobs_hold_each_unit_once_in_order_and_are_enough_for_all_slots() {
-        for (units, slots) in [
-            (1, 0),
-            (5, 1),
-            (40, 2),
-            (700, 2),
-            (5000, 3),
-            (100_000, 16_000),
-        ] {
+        for (units, slots) in [(1, 0), (5, 1), (40, 2), (700, 2), (5000, 3), (100_000, 16_000)] {
             let mut missing = missing(units);
             let mut asked = Vec::new();
             while !missing.units.is_empty() {
                 let tasks = ask_all(&mut missing, slots);
                 let all = missing.units.len().min(slots * TASKS_A_SLOT);
                 let waiting = missing.asked.len();
-                assert!(
-                    waiting >= all * 3 / 4,
-                    "{units} {slots}: {waiting} of {all}"
-                );
+                assert!(waiting >= all * 3 / 4, "{units} {slots}: {waiting} of {all}");
                 asked.extend(tasks.concat());
                 // Half of what is asked for comes.
                 let half = missing.asked.len().div_ceil(2);

@@ -73,10 +73,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Address`].
     pub fn open(address: &str) -> Result<Self, StoreError> {
-        let wrong = |reason: String| StoreError::Address {
-            address: address.to_owned(),
-            reason,
-        };
+        let wrong = |reason: String| StoreError::Address { address: address.to_owned(), reason };
         let folder = |path: &FilePath| -> Result<(Arc<dyn ObjectStore>, Path), StoreError> {
             std::fs::create_dir_all(path).map_err(|err| wrong(err.to_string()))?;
             let files = LocalFileSystem::new_with_prefix(path);
@@ -90,13 +87,8 @@ impl Store {
                 folder(&path.map_err(|()| wrong("no folder of this machine".to_owned()))?)?
             }
             Ok(url) if url.scheme() == "s3" => {
-                let retry = RetryConfig {
-                    retry_timeout: RETRY_MAX,
-                    ..RetryConfig::default()
-                };
-                let bucket = AmazonS3Builder::from_env()
-                    .with_url(address)
-                    .with_retry(retry);
+                let retry = RetryConfig { retry_timeout: RETRY_MAX, ..RetryConfig::default() };
+                let bucket = AmazonS3Builder::from_env().with_url(address).with_retry(retry);
                 let bucket = bucket.build().map_err(|err| wrong(err.to_string()))?;
                 let prefix = Path::from_url_path(url.path());
                 (

@@ -94,9 +94,7 @@ impl Tiles {
         let is_name = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
         if let Some(tile) = all.iter().find(|tile| !is_name(&tile.sha256)) {
             let Tile { name, sha256, .. } = tile;
-            return Err(wrong(format!(
-                "{name}: found {sha256:?}, allowed a SHA-256"
-            )));
+            return Err(wrong(format!("{name}: found {sha256:?}, allowed a SHA-256")));
         }
         // What another process of the same folder left.
         match fs::remove_dir_all(&folder) {
@@ -108,14 +106,7 @@ impl Tiles {
         for new in [&kept, &folder.join(FILES)] {
             fs::create_dir_all(new).map_err(|err| failed("create", new, &err))?;
         }
-        Ok(Self {
-            store,
-            kept,
-            folder,
-            all,
-            opened: Mutex::default(),
-            fetching: Mutex::default(),
-        })
+        Ok(Self { store, kept, folder, all, opened: Mutex::default(), fetching: Mutex::default() })
     }
 
     /// Terrain with all files that a unit needs.
@@ -128,10 +119,8 @@ impl Tiles {
         let area = plan.area_of(unit);
         let is_near = |tile: &Tile| area.is_none_or(|area| area.touches(tile.bounds_deg));
         let all = self.all.iter().enumerate();
-        let needed: BTreeSet<usize> = all
-            .filter(|(_, tile)| is_near(tile))
-            .map(|(i, _)| i)
-            .collect();
+        let needed: BTreeSet<usize> =
+            all.filter(|(_, tile)| is_near(tile)).map(|(i, _)| i).collect();
         let missing: Vec<usize> = {
             let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(ground) = opened.with(&needed) {
@@ -151,10 +140,7 @@ impl Tiles {
         files.extend(missing);
         self.index(&files)?;
         let ground: Arc<dyn Ground> = open(plan, &self.folder).map_err(Failed::Other)?.into();
-        *opened = Opened {
-            files,
-            ground: Some(ground.clone()),
-        };
+        *opened = Opened { files, ground: Some(ground.clone()) };
         Ok(ground)
     }
 
@@ -216,15 +202,12 @@ impl Tiles {
             .ok_or_else(|| wrong("not there; the driver puts it there".to_owned()))?;
         let found = digest(&bytes);
         if found != *sha256 {
-            return Err(wrong(format!(
-                "found the SHA-256 {found}, allowed {sha256}"
-            )));
+            return Err(wrong(format!("found the SHA-256 {found}, allowed {sha256}")));
         }
         let part = tempfile::NamedTempFile::new_in(&self.kept)
             .map_err(|err| failed("create", &self.kept, &err))?;
         fs::write(part.path(), &bytes).map_err(|err| failed("write", &path, &err))?;
-        part.persist(&path)
-            .map_err(|err| failed("write", &path, &err.error))?;
+        part.persist(&path).map_err(|err| failed("write", &path, &err.error))?;
         tracing::debug!(tile = name, "tile fetched");
         Ok(path)
     }

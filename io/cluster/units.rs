@@ -45,14 +45,7 @@ impl Units {
         open: OpenGround,
         leave: Box<dyn Fn(&str) + Send + Sync>,
     ) -> Self {
-        Self {
-            store,
-            folder,
-            open,
-            leave,
-            plans: Mutex::default(),
-            never: AtomicBool::new(false),
-        }
+        Self { store, folder, open, leave, plans: Mutex::default(), never: AtomicBool::new(false) }
     }
 
     /// Evaluates the unit at a place of a plan's order, unless it is in the store.
@@ -71,17 +64,11 @@ impl Units {
 
     fn try_make(&self, digest: &str, place: u64) -> Result<Made, Failed> {
         let prepared = self.prepared(digest)?;
-        let Prepared {
-            sweep,
-            units,
-            tiles,
-        } = &*prepared;
+        let Prepared { sweep, units, tiles } = &*prepared;
         let unit = usize::try_from(place).ok().and_then(|at| units.get(at));
         let Some(&unit) = unit else {
             let all = units.len();
-            return Err(Failed::Other(format!(
-                "unit {place} of the plan {digest}: it has {all}"
-            )));
+            return Err(Failed::Other(format!("unit {place} of the plan {digest}: it has {all}")));
         };
         let key = keys::unit(&sweep.plan, digest, unit);
         if self.store.length(&key)?.is_some() {
@@ -138,10 +125,6 @@ impl Units {
         let tiles = Tiles::new(self.store.clone(), kept, folder.join("terrain"), digest)?;
         let units = plan.units();
         let sweep = Sweep::enter(plan, &folder)?;
-        Ok(Prepared {
-            sweep,
-            units,
-            tiles,
-        })
+        Ok(Prepared { sweep, units, tiles })
     }
 }

@@ -65,10 +65,7 @@ impl ReopenedDatabase {
             path: path.to_owned(),
             files: files.clone(),
             cache_bytes,
-            held: RwLock::new(Held {
-                database: Some(database),
-                openings: 1,
-            }),
+            held: RwLock::new(Held { database: Some(database), openings: 1 }),
         })
     }
 

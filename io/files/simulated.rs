@@ -22,10 +22,7 @@ pub(crate) struct Noise(pub(crate) u64);
 impl Noise {
     /// The next number.
     pub fn next(&mut self) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         self.0 >> 33
     }
 
@@ -57,10 +54,7 @@ impl Recording {
     /// A recording, and files whose changes it records.
     pub fn new() -> (Arc<Self>, Files) {
         let record = Arc::<Self>::default();
-        let files = Files {
-            record: Some(Arc::clone(&record)),
-            ..Files::default()
-        };
+        let files = Files { record: Some(Arc::clone(&record)), ..Files::default() };
         (record, files)
     }
 
@@ -220,10 +214,7 @@ pub(crate) fn every_loss(
         disk.follow(path, event);
         // A run of writes without a sync has its states in common: most of them are passed over.
         let next = events.get(at + 1).map(|(_, event)| event);
-        let is_run = matches!(
-            (event, next),
-            (Event::Written(..), Some(Event::Written(..)))
-        );
+        let is_run = matches!((event, next), (Event::Written(..), Some(Event::Written(..))));
         if is_run && chance.next() % 8 != 0 {
             continue;
         }

@@ -31,11 +31,7 @@ impl Aligned {
     pub fn zeros(length: usize) -> Self {
         let bytes = vec![0; length + BLOCK_BYTES_MAX];
         let from = bytes.as_ptr().align_offset(BLOCK_BYTES_MAX);
-        Self {
-            bytes,
-            from,
-            length,
-        }
+        Self { bytes, from, length }
     }
 
     /// Bytes of the buffer.

@@ -71,9 +71,7 @@ impl Dataset {
 
     /// A time of the recording as text: a date where it has dates.
     fn time(&self, at_s: f64) -> String {
-        let date = self
-            .begin_unix_s
-            .and(Timestamp::from_second(at_s as i64).ok());
+        let date = self.begin_unix_s.and(Timestamp::from_second(at_s as i64).ok());
         date.map_or_else(|| format!("{at_s} s"), |date| date.to_string())
     }
 }

@@ -103,9 +103,7 @@ fn end(name: &str, device: &mut Option<(Node, bool)>, dataset: &mut Dataset) {
     };
     let path = node.path.clone();
     if !placed {
-        dataset
-            .report
-            .add("no position given", || Location::path(path.as_str()));
+        dataset.report.add("no position given", || Location::path(path.as_str()));
     }
     if dataset.push(node).is_none() {
         let what = "one node too many, or an empty name";

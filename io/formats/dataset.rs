@@ -34,10 +34,7 @@ pub struct Node {
 impl Node {
     /// A node of which nothing but the name is known; an invalid name becomes empty.
     pub(super) fn named(name: &str) -> Self {
-        Self {
-            name: name_of(name).unwrap_or_default(),
-            ..Self::default()
-        }
+        Self { name: name_of(name).unwrap_or_default(), ..Self::default() }
     }
 }
 
@@ -82,11 +79,7 @@ pub struct Dataset {
 impl Dataset {
     /// A dataset of a complete plan.
     pub(super) fn of_plan((plan, report): (PlanFile, Report)) -> Self {
-        Self {
-            plan: Some(plan),
-            report,
-            ..Self::default()
-        }
+        Self { plan: Some(plan), report, ..Self::default() }
     }
 
     /// Counts something dropped on a line.

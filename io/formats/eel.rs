@@ -90,10 +90,7 @@ fn path_loss(dataset: &mut Dataset, at_s: f64, nem: &str, word: &str, line: usiz
         return dataset.drop("an invalid path loss", line);
     };
     let other = key(other);
-    let directions = [
-        (other.as_str(), nem, Some(forward)),
-        (nem, other.as_str(), parts.next()),
-    ];
+    let directions = [(other.as_str(), nem, Some(forward)), (nem, other.as_str(), parts.next())];
     for (from, to, text) in directions {
         let Some(text) = text else { continue };
         match text.parse::<f64>() {
@@ -101,10 +98,7 @@ fn path_loss(dataset: &mut Dataset, at_s: f64, nem: &str, word: &str, line: usiz
                 dataset.drop("a path loss below 1 dB: not measured", line);
             }
             Ok(db) => {
-                let values = Measured {
-                    path_loss_db: Some(db),
-                    ..Measured::default()
-                };
+                let values = Measured { path_loss_db: Some(db), ..Measured::default() };
                 dataset.observe(at_s, (from, to), values, line);
             }
             Err(_) => dataset.drop("an invalid path loss", line),
@@ -168,14 +162,8 @@ impl RecordingWriter for Writer<'_> {
     }
 
     fn write(&mut self, now: &Snapshot) -> io::Result<()> {
-        let same_nodes = self
-            .nodes
-            .as_ref()
-            .is_some_and(|seen| Arc::ptr_eq(seen, &now.nodes));
-        let same_links = self
-            .links
-            .as_ref()
-            .is_some_and(|seen| Arc::ptr_eq(seen, &now.links));
+        let same_nodes = self.nodes.as_ref().is_some_and(|seen| Arc::ptr_eq(seen, &now.nodes));
+        let same_links = self.links.as_ref().is_some_and(|seen| Arc::ptr_eq(seen, &now.links));
         if same_nodes && same_links {
             return Ok(());
         }
@@ -217,23 +205,16 @@ impl Writer<'_> {
         let mut losses = BTreeMap::new();
         for link in now.links.iter() {
             let up = !link.severed && operating(link.a) && operating(link.b);
-            for (from, to, direction) in [
-                (link.a, link.b, &link.budget.forward),
-                (link.b, link.a, &link.budget.backward),
-            ] {
-                let db = if up {
-                    direction.path_loss_db
-                } else {
-                    LOSS_DB_DOWN
-                };
+            for (from, to, direction) in
+                [(link.a, link.b, &link.budget.forward), (link.b, link.a, &link.budget.backward)]
+            {
+                let db = if up { direction.path_loss_db } else { LOSS_DB_DOWN };
                 losses.insert((from, to), (db * 10.0).round() as i64);
             }
         }
         // Pairs that have come out of range lose everything.
         for direction in self.losses.keys() {
-            losses
-                .entry(*direction)
-                .or_insert((LOSS_DB_DOWN * 10.0) as i64);
+            losses.entry(*direction).or_insert((LOSS_DB_DOWN * 10.0) as i64);
         }
         // By receiver, as EMANE has them.
         let mut changed: BTreeMap<usize, Vec<(usize, f64)>> = BTreeMap::new();

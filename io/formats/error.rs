@@ -21,10 +21,7 @@ pub struct Location {
 
 impl Location {
     pub(super) fn new(line: u64, path: impl Into<String>) -> Self {
-        Self {
-            line,
-            path: printable(&path.into()),
-        }
+        Self { line, path: printable(&path.into()) }
     }
 
     /// A path on an unknown line.
@@ -85,11 +82,7 @@ impl Fault {
         allowed: impl Into<String>,
     ) -> Self {
         let (key, found, allowed) = (key.into(), found.into(), allowed.into());
-        Self {
-            key,
-            found,
-            allowed,
-        }
+        Self { key, found, allowed }
     }
 
     /// The fault at a location of a document.
@@ -116,11 +109,7 @@ impl Fault {
 impl From<Refusal> for Fault {
     fn from(refusal: Refusal) -> Self {
         match refusal {
-            Refusal::Invalid {
-                key,
-                found,
-                allowed,
-            } => Self::new(key, shortened(&found), allowed),
+            Refusal::Invalid { key, found, allowed } => Self::new(key, shortened(&found), allowed),
             other => Self::new("", other.to_string(), "a plan the world accepts"),
         }
     }

@@ -121,9 +121,7 @@ impl State {
                 _ => self.dataset.drop("a track point without a time", line),
             },
             ("wpt" | "rtept", _) => self.dataset.drop("a way or route point: not used", line),
-            ("ele", _) => self
-                .dataset
-                .drop("an altitude: heights are above ground", line),
+            ("ele", _) => self.dataset.drop("an altitude: heights are above ground", line),
             _ => {}
         }
         self.text.clear();

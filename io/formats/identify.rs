@@ -26,10 +26,7 @@ impl Source {
     /// A document without a file.
     #[must_use]
     pub fn of(bytes: Vec<u8>) -> Self {
-        Self {
-            path: PathBuf::new(),
-            documents: vec![bytes],
-        }
+        Self { path: PathBuf::new(), documents: vec![bytes] }
     }
 
     /// Reads a file, or all files of a folder; standard input for the path `-`.
@@ -45,10 +42,7 @@ impl Source {
             let bytes = std::fs::metadata(path).map_err(failed)?.len();
             if bytes > SOURCE_BYTES_MAX {
                 let allowed = format!("allowed up to {SOURCE_BYTES_MAX}");
-                return Err(format!(
-                    "{}: found {bytes} bytes, {allowed}",
-                    path.display()
-                ));
+                return Err(format!("{}: found {bytes} bytes, {allowed}", path.display()));
             }
             std::fs::read(path).map_err(failed)
         };
@@ -63,10 +57,7 @@ impl Source {
         }
         Ok(Self {
             path: path.to_owned(),
-            documents: paths
-                .iter()
-                .map(|path| read(path))
-                .collect::<Result<_, _>>()?,
+            documents: paths.iter().map(|path| read(path)).collect::<Result<_, _>>()?,
         })
     }
 
@@ -113,10 +104,7 @@ impl<'s> Sample<'s> {
 
     /// A sample that is a JSON value.
     pub(super) fn of_json(value: &'s Value) -> Self {
-        Self {
-            bytes: &[],
-            json: OnceCell::from(Cow::Borrowed(value)),
-        }
+        Self { bytes: &[], json: OnceCell::from(Cow::Borrowed(value)) }
     }
 
     /// All bytes.
@@ -186,9 +174,7 @@ pub fn by_name(name: &str) -> Option<&'static Format> {
 /// The first format that `can` do what is needed and has the ending of `path`.
 #[must_use]
 pub fn by_extension(path: &Path, can: impl Fn(&Format) -> bool) -> Option<&'static Format> {
-    FORMATS
-        .into_iter()
-        .find(|format| can(format) && format.ends(path))
+    FORMATS.into_iter().find(|format| can(format) && format.ends(path))
 }
 
 /// Names with endings of the formats that `can` do what is needed, for messages.

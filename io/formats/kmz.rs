@@ -75,9 +75,7 @@ fn unpacked(bytes: &[u8]) -> Result<Vec<u8>, Fault> {
     let mut document = Vec::new();
     // The size that the zip file states is not believed.
     let mut packed = packed.take(most as u64 + 1);
-    packed
-        .read_to_end(&mut document)
-        .map_err(|error| bad(&error))?;
+    packed.read_to_end(&mut document).map_err(|error| bad(&error))?;
     if document.len() > most {
         let found = format!("{name:?} unpacks to more than {most} bytes");
         let allowed = format!(

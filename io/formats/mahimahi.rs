@@ -32,10 +32,7 @@ fn read(source: &Source, _: &ReadOptions) -> Result<Dataset, FormatError> {
     })?;
     let mut dataset = Dataset::default();
     for (second, bps) in rates.bps.iter().enumerate() {
-        let values = Measured {
-            rate_bps: Some(*bps as f64),
-            ..Measured::default()
-        };
+        let values = Measured { rate_bps: Some(*bps as f64), ..Measured::default() };
         dataset.observe(second as f64, ("client", "server"), values, 0);
     }
     Ok(dataset)

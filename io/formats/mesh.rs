@@ -64,10 +64,7 @@ pub(super) fn read(
     options: &ReadOptions,
 ) -> Result<Dataset, FormatError> {
     let mut series = Series {
-        dataset: Dataset {
-            step_s: Some(options.step_s),
-            ..Dataset::default()
-        },
+        dataset: Dataset { step_s: Some(options.step_s), ..Dataset::default() },
         links: BTreeSet::new(),
     };
     let mut number = 0_usize;
@@ -114,9 +111,7 @@ impl Series {
     fn take(&mut self, snapshot: MeshSnapshot, number: usize) {
         let dataset = &mut self.dataset;
         for (what, path) in snapshot.dropped {
-            dataset
-                .report
-                .add(&what, || Location::new(number as u64, path));
+            dataset.report.add(&what, || Location::new(number as u64, path));
         }
         dataset.title = dataset.title.take().or(snapshot.title);
         dataset.links += snapshot.listed_links;
@@ -137,10 +132,7 @@ impl Series {
             self.dataset.observe(at_s, (&from, &to), values, number);
             links.insert((from, to));
         }
-        let gone = Measured {
-            delivery_prob: Some(0.0),
-            ..Measured::default()
-        };
+        let gone = Measured { delivery_prob: Some(0.0), ..Measured::default() };
         for (from, to) in self.links.difference(&links) {
             self.dataset.observe(at_s, (from, to), gone, number);
         }
@@ -236,8 +228,5 @@ pub(super) fn time(value: &Value) -> Option<f64> {
 
 /// A measured quality, 0 to 1.
 pub(super) fn quality(quality: f64) -> Measured {
-    Measured {
-        quality: Some(quality),
-        ..Measured::default()
-    }
+    Measured { quality: Some(quality), ..Measured::default() }
 }

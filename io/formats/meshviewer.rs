@@ -32,9 +32,7 @@ fn sniff(document: &Value) -> bool {
     let link = rows(&document["links"]).next();
     let nodes = entries(&document["nodes"], "").take(SNIFFED);
     !has(document, &["type"])
-        && (nodes
-            .map(|entry| entry.2)
-            .any(|node| told(node) || known(node))
+        && (nodes.map(|entry| entry.2).any(|node| told(node) || known(node))
             || link.is_some_and(|link| has(link, &["source_tq", "source"]))
             || told(&document[0])
             || told(document))
@@ -49,11 +47,7 @@ fn nodeinfo(node: &Value) -> &Value {
 }
 
 fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
-    let stamps = [
-        &document["timestamp"],
-        &document["updated_at"],
-        &document["meta"]["timestamp"],
-    ];
+    let stamps = [&document["timestamp"], &document["updated_at"], &document["meta"]["timestamp"]];
     snapshot.at_unix_s = stamps.into_iter().find_map(time);
     let list = &document["nodes"];
     let nodes: Vec<(String, Option<&String>, &Value)> = match (list, document) {
@@ -70,9 +64,7 @@ fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
         let id = id.or_else(|| key.map(String::to_owned));
         let key = id.clone().or_else(|| hostname.clone());
         let key = key.unwrap_or_else(|| path.clone());
-        addresses(&info["network"], &mut |mac| {
-            drop(owners.insert(mac, key.clone()))
-        });
+        addresses(&info["network"], &mut |mac| drop(owners.insert(mac, key.clone())));
         for list in ["batadv", "wifi"] {
             for (mac, _) in node["neighbours"][list].as_object().into_iter().flatten() {
                 owners.insert(mac.clone(), key.clone());
@@ -82,11 +74,7 @@ fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
         snapshot.nodes.push(MeshNode {
             key,
             name: hostname.or(id),
-            role: if gateway {
-                Role::Command
-            } else {
-                Role::default()
-            },
+            role: if gateway { Role::Command } else { Role::default() },
             at_deg: position(&info["location"]),
             path: path.clone(),
         });
@@ -145,10 +133,9 @@ fn listed(row: &Value, snapshot: &mut MeshSnapshot) {
     if kind.contains("vpn") || kind.contains("tunnel") || row["vpn"] == true {
         return snapshot.drop("a tunnel, not a radio link");
     }
-    for (from, to, value) in [
-        (&source, &target, &row["source_tq"]),
-        (&target, &source, &row["target_tq"]),
-    ] {
+    for (from, to, value) in
+        [(&source, &target, &row["source_tq"]), (&target, &source, &row["target_tq"])]
+    {
         match value.as_f64() {
             Some(tq) => snapshot.link(from, to, quality(tq)),
             None => snapshot.drop("a link without its TQ"),

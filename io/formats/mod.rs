@@ -111,13 +111,7 @@ impl ReadOptions {
     /// Options with a default station and nothing else set.
     #[must_use]
     pub fn new(station: Station) -> Self {
-        Self {
-            station,
-            step_s: 60.0,
-            origin: None,
-            dialect: None,
-            mapping: None,
-        }
+        Self { station, step_s: 60.0, origin: None, dialect: None, mapping: None }
     }
 }
 
@@ -172,9 +166,7 @@ pub static FORMATS: [&Format; 17] = [
 
 /// Formats that plans are written to and read from: those of the HTTP interface.
 pub fn plan_formats() -> impl Iterator<Item = &'static Format> {
-    FORMATS
-        .into_iter()
-        .filter(|format| format.write_plan.is_some())
+    FORMATS.into_iter().filter(|format| format.write_plan.is_some())
 }
 
 impl Format {

@@ -65,8 +65,7 @@ impl Dataset {
     pub(super) fn thin_tracks(&mut self) {
         let (tracks, dropped) = self.tracks();
         tell_thinned(&mut self.report, dropped);
-        self.events
-            .retain(|(_, event)| !matches!(event, Event::Move(..)));
+        self.events.retain(|(_, event)| !matches!(event, Event::Move(..)));
         for (node, track) in tracks {
             let moves = track.into_iter();
             let moves = moves.map(|(at_s, position)| (at_s, Event::Move(node, position)));
@@ -157,10 +156,7 @@ fn write(title: Option<&str>, tracks: &BTreeMap<&str, Vec<Fix>>) -> String {
         let _ = write!(out, "\n[[motion]]\nnode = \"{name}\"\nwaypoints = [\n");
         for (at_s, position) in track {
             let (lat, lon) = (position.lat_deg(), position.lon_deg());
-            let _ = writeln!(
-                out,
-                "  {{ at_s = {at_s}, lat_deg = {lat}, lon_deg = {lon} }},"
-            );
+            let _ = writeln!(out, "  {{ at_s = {at_s}, lat_deg = {lat}, lon_deg = {lon} }},");
         }
         out.push_str("]\n");
     }
@@ -184,7 +180,5 @@ fn identifier(label: &str, taken: &mut BTreeSet<String>) -> String {
 
 /// A basic string: what JSON escapes, TOML reads alike.
 fn quoted(text: &str) -> String {
-    serde_json::Value::from(text)
-        .to_string()
-        .replace('\u{7f}', "\\u007f")
+    serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }

@@ -38,9 +38,7 @@ fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
             key: id.clone().unwrap_or_else(|| path.clone()),
             name: text(&node["name"]).or_else(|| id.map(|id| format!("nn{id}"))),
             role: Role::default(),
-            at_deg: number(&at[1])
-                .zip(number(&at[0]))
-                .map(|(lat, lon)| [lat, lon]),
+            at_deg: number(&at[1]).zip(number(&at[0])).map(|(lat, lon)| [lat, lon]),
             path,
         });
     }

@@ -17,9 +17,7 @@ pub static FORMAT: Format = Format {
     contents: &[Content::Measurements],
     sniff: |sample| {
         let document = sample.json();
-        let list = document["topology"]
-            .as_array()
-            .or(document["links"].as_array());
+        let list = document["topology"].as_array().or(document["links"].as_array());
         let first = list.and_then(|rows| rows.first());
         first.is_some_and(|row| !row["lastHopIP"].is_null() || !row["remoteIP"].is_null())
     },
@@ -44,29 +42,24 @@ fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
         let address = text(value)?;
         Some(main.get(&address).cloned().unwrap_or(address))
     };
-    for (list, here, there) in [
-        ("topology", "lastHopIP", "destinationIP"),
-        ("links", "localIP", "remoteIP"),
-    ] {
+    for (list, here, there) in
+        [("topology", "lastHopIP", "destinationIP"), ("links", "localIP", "remoteIP")]
+    {
         for row in rows(&document[list]) {
             let ends = main_address(&row[here]).zip(main_address(&row[there]));
             let Some((here, there)) = ends else {
                 snapshot.drop("a link without two addresses");
                 continue;
             };
-            for (from, to, value) in [
-                (&there, &here, &row["linkQuality"]),
-                (&here, &there, &row["neighborLinkQuality"]),
-            ] {
+            for (from, to, value) in
+                [(&there, &here, &row["linkQuality"]), (&here, &there, &row["neighborLinkQuality"])]
+            {
                 let delivery_prob = value.as_f64();
                 if delivery_prob.is_none() {
                     snapshot.drop("a link without its quality");
                     continue;
                 }
-                let values = Measured {
-                    delivery_prob,
-                    ..Measured::default()
-                };
+                let values = Measured { delivery_prob, ..Measured::default() };
                 snapshot.link(from, to, values);
             }
         }

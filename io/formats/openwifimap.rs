@@ -24,11 +24,7 @@ pub static FORMAT: Format = Format {
 /// The rows, in the answer of a database or wrapped once more.
 fn list(document: &Value) -> impl Iterator<Item = &Value> {
     let wrapped = &document["JSON"]["rows"];
-    rows(if wrapped.is_array() {
-        wrapped
-    } else {
-        &document["rows"]
-    })
+    rows(if wrapped.is_array() { wrapped } else { &document["rows"] })
 }
 
 fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
@@ -42,9 +38,7 @@ fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
             key: id.clone().unwrap_or_else(|| path.clone()),
             name: text(&value["hostname"]).or(id),
             role: Role::default(),
-            at_deg: number(&at[0])
-                .zip(number(&at[1]))
-                .map(|(lat, lon)| [lat, lon]),
+            at_deg: number(&at[0]).zip(number(&at[1])).map(|(lat, lon)| [lat, lon]),
             path,
         });
     }

@@ -55,11 +55,7 @@ fn type_of(column: &str) -> &'static str {
 /// The schema, as text.
 fn schema() -> String {
     let column = |name: &&str| {
-        let text = if matches!(*name, "from" | "to") {
-            " (UTF8)"
-        } else {
-            ""
-        };
+        let text = if matches!(*name, "from" | "to") { " (UTF8)" } else { "" };
         format!("{} {name}{text};", type_of(name))
     };
     let columns: String = COLUMNS.iter().map(column).collect();
@@ -148,10 +144,7 @@ impl Writer<'_> {
             column::<DoubleType, _>(&mut group, predicted, false)?;
         }
         for place in 0..7 {
-            let measured = rows
-                .iter()
-                .map(|row| row.measured_values()[place])
-                .collect();
+            let measured = rows.iter().map(|row| row.measured_values()[place]).collect();
             column::<DoubleType, _>(&mut group, measured, false)?;
         }
         group.close()?;
@@ -167,10 +160,7 @@ fn column<T: DataType, W: Write + Send>(
 ) -> Result<(), ParquetError> {
     let missing = || ParquetError::General("fewer columns than values".to_owned());
     let mut column = group.next_column()?.ok_or_else(missing)?;
-    let there: Vec<i16> = values
-        .iter()
-        .map(|value| i16::from(value.is_some()))
-        .collect();
+    let there: Vec<i16> = values.iter().map(|value| i16::from(value.is_some())).collect();
     let values: Vec<T::T> = values.into_iter().flatten().collect();
     let there = (!required).then_some(there.as_slice());
     column.typed::<T>().write_batch(&values, there, None)?;

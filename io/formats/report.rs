@@ -49,12 +49,7 @@ impl Report {
         if let Some(note) = self.notes.iter_mut().find(|note| note.what == what) {
             note.count += count;
         } else if self.notes.len() < NOTES_MAX {
-            self.notes.push(Note {
-                what: what.to_owned(),
-                count,
-
-                first: location(),
-            });
+            self.notes.push(Note { what: what.to_owned(), count, first: location() });
         } else {
             self.more += count;
         }
@@ -62,10 +57,7 @@ impl Report {
 
     /// Counts a part of `kind` with an unknown name, which is dropped.
     pub(super) fn dropped(&mut self, kind: &str, name: &str, location: impl FnOnce() -> Location) {
-        self.add(
-            &format!("{kind} {} is not used: dropped", quoted(name)),
-            location,
-        );
+        self.add(&format!("{kind} {} is not used: dropped", quoted(name)), location);
     }
 }
 

@@ -71,18 +71,10 @@ impl Row {
     }
 
     pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        write!(
-            out,
-            "{},{},{}",
-            self.at_s,
-            quoted(&self.from),
-            quoted(&self.to)
-        )?;
+        write!(out, "{},{},{}", self.at_s, quoted(&self.from), quoted(&self.to))?;
         let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
         write!(out, ",{}", number(self.distance_m))?;
-        let clear = self
-            .line_of_sight
-            .map_or_else(String::new, |clear| clear.to_string());
+        let clear = self.line_of_sight.map_or_else(String::new, |clear| clear.to_string());
         write!(out, ",{clear},{}", self.carries)?;
         for value in self.predicted.into_iter().chain(self.measured_values()) {
             write!(out, ",{}", number(value))?;
@@ -119,28 +111,15 @@ impl Changes {
     pub(super) fn rows(&mut self, now: &Snapshot) -> Vec<Row> {
         let at_s = now.now_ns as f64 / 1e9;
         let mut directions: BTreeMap<(NodeId, NodeId), Measured> = BTreeMap::new();
-        let same_levels = self
-            .levels
-            .as_ref()
-            .is_some_and(|seen| Arc::ptr_eq(seen, &now.measured));
+        let same_levels = self.levels.as_ref().is_some_and(|seen| Arc::ptr_eq(seen, &now.measured));
         if !same_levels {
-            for level in now
-                .measured
-                .iter()
-                .filter(|level| level.at_ns == now.now_ns)
-            {
+            for level in now.measured.iter().filter(|level| level.at_ns == now.now_ns) {
                 directions.insert((level.from, level.to), level.values);
             }
             self.levels = Some(Arc::clone(&now.measured));
         }
-        let same_nodes = self
-            .nodes
-            .as_ref()
-            .is_some_and(|seen| Arc::ptr_eq(seen, &now.nodes));
-        let same_links = self
-            .links
-            .as_ref()
-            .is_some_and(|seen| Arc::ptr_eq(seen, &now.links));
+        let same_nodes = self.nodes.as_ref().is_some_and(|seen| Arc::ptr_eq(seen, &now.nodes));
+        let same_links = self.links.as_ref().is_some_and(|seen| Arc::ptr_eq(seen, &now.links));
         if !(same_nodes && same_links) {
             self.note_links(now, &mut directions);
             self.nodes = Some(Arc::clone(&now.nodes));
@@ -157,10 +136,8 @@ impl Changes {
     ) {
         let nodes = now.nodes.iter().filter(|node| node.operating);
         let running: BTreeSet<NodeId> = nodes.map(|node| node.id).collect();
-        let switched: BTreeSet<NodeId> = running
-            .symmetric_difference(&self.running)
-            .copied()
-            .collect();
+        let switched: BTreeSet<NodeId> =
+            running.symmetric_difference(&self.running).copied().collect();
         let mut links = BTreeMap::new();
         for link in now.links.iter() {
             let ends = (link.a, link.b);
@@ -171,11 +148,7 @@ impl Changes {
             }
             links.insert(ends, *link);
         }
-        for (a, b) in self
-            .written
-            .keys()
-            .filter(|ends| !links.contains_key(*ends))
-        {
+        for (a, b) in self.written.keys().filter(|ends| !links.contains_key(*ends)) {
             directions.entry((*a, *b)).or_default();
             directions.entry((*b, *a)).or_default();
         }

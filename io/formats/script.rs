@@ -51,12 +51,7 @@ impl Dataset {
         out.put(1, SetLimits(limits));
         let (positions, used) = self.first_positions();
         let count = used.iter().filter(|used| **used).count();
-        for (index, node) in self
-            .nodes
-            .iter()
-            .enumerate()
-            .filter(|(index, _)| used[*index])
-        {
+        for (index, node) in self.nodes.iter().enumerate().filter(|(index, _)| used[*index]) {
             let position = positions[index];
             out.unplaced += usize::from(position.is_none());
             out.nodes += 1;
@@ -98,15 +93,7 @@ impl Dataset {
                 }
                 Event::GoTo(node, destination, speed_m_s) if speed_m_s > 0.0 => {
                     let node = id(node);
-                    out.put(
-                        tick,
-                        GoTo {
-                            node,
-                            destination,
-                            speed_m_s,
-                            at_ns: Some(at_ns),
-                        },
-                    );
+                    out.put(tick, GoTo { node, destination, speed_m_s, at_ns: Some(at_ns) });
                 }
                 Event::GoTo(node, ..) => {
                     let (node, at_ns) = (id(node), Some(at_ns));

@@ -10,11 +10,9 @@ use crate::impair::timeline::TimelineOptions;
 use crate::impair::{config, quantity, timeline_file};
 use crate::netlink::wireguard::PrivateKey;
 
-fuzz_target!(
-    impaird_config,
-    vec![shipped("examples/impaird.toml")],
-    |bytes: &[u8]| drop(config::parse(&text(bytes), "fuzz"))
-);
+fuzz_target!(impaird_config, vec![shipped("examples/impaird.toml")], |bytes: &[u8]| drop(
+    config::parse(&text(bytes), "fuzz")
+));
 fuzz_target!(
     timelines,
     vec![
@@ -30,9 +28,7 @@ fuzz_target!(
             base: ImpairmentSpec::default(),
         };
         for name in ["t.toml", "t.csv", "t.down"] {
-            as_file(name, bytes, |path| {
-                drop(timeline_file::load(path, &options))
-            });
+            as_file(name, bytes, |path| drop(timeline_file::load(path, &options)));
         }
     }
 );
@@ -70,26 +66,20 @@ fuzz_target!(
         drop(PrivateKey::from_text(&word));
     }
 );
-fuzz_target!(
-    changes,
-    vec![shipped("examples/changes.toml")],
-    |bytes: &[u8]| as_file("c.toml", bytes, |path| drop(crate::changes::load(path)))
-);
+fuzz_target!(changes, vec![shipped("examples/changes.toml")], |bytes: &[u8]| as_file(
+    "c.toml",
+    bytes,
+    |path| drop(crate::changes::load(path))
+));
 fuzz_target!(calibration, vec![b"name = \"c\"\n[[class]]\nfrequency_mhz = [3000.0, 8000.0]\ndistance_km = [0.0, 1.0]\nloss_db = -4.2\ninterval_db = [-5.0, -3.0]\nspread_db = 2.0\nlinks = 9\nerror_before_db = 6.0\nerror_held_out_db = 2.5\n".to_vec()], |bytes: &[u8]| as_file("c.toml", bytes, |path| drop(crate::calibration::load(path))));
 fuzz_target!(
     sensor_templates,
-    vec![
-        shipped("io/i2c/templates/bme280.toml"),
-        shipped("io/i2c/templates/lm75.toml")
-    ],
+    vec![shipped("io/i2c/templates/bme280.toml"), shipped("io/i2c/templates/lm75.toml")],
     |bytes: &[u8]| drop(crate::i2c::load::template(&text(bytes), "fuzz"))
 );
 fuzz_target!(
     expressions,
-    vec![
-        b"(raw - 32768) * 0.0025 + min(t, 85)".to_vec(),
-        b"raw >> 4 & 0xff".to_vec()
-    ],
+    vec![b"(raw - 32768) * 0.0025 + min(t, 85)".to_vec(), b"raw >> 4 & 0xff".to_vec()],
     |bytes: &[u8]| {
         if let Ok(expression) = Expr::parse(&text(bytes)) {
             drop(expression.evaluate(|_| Some(7.0)));

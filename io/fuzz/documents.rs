@@ -10,10 +10,8 @@ use crate::terrain::{Geoid, TerrainStack, TileDirectory};
 
 /// Reads bytes with a format; a message of a refusal has no control characters.
 fn read(format: &'static Format, bytes: &[u8]) {
-    let options = ReadOptions {
-        origin: GeoPoint::new(57.7, 11.9).ok(),
-        ..ReadOptions::new(station())
-    };
+    let options =
+        ReadOptions { origin: GeoPoint::new(57.7, 11.9).ok(), ..ReadOptions::new(station()) };
     match format.read(&Source::of(bytes.to_vec()), &options) {
         Ok(dataset) => drop(dataset.into_plan(format, &station())),
         Err(error) => {
@@ -48,21 +46,14 @@ const FETCHED: &[u8] =
 
 fuzz_target!(
     geojson,
-    vec![
-        shipped("examples/masts.geojson"),
-        shipped("tests/fixtures/exchange/foreign.geojson")
-    ],
+    vec![shipped("examples/masts.geojson"), shipped("tests/fixtures/exchange/foreign.geojson")],
     |bytes: &[u8]| read(named("geojson"), bytes)
 );
-fuzz_target!(
-    kml,
-    vec![shipped("tests/fixtures/exchange/foreign.kml")],
-    |bytes: &[u8]| read(named("kml"), bytes)
-);
-fuzz_target!(kmz, written("kmz"), |bytes: &[u8]| read(
-    named("kmz"),
+fuzz_target!(kml, vec![shipped("tests/fixtures/exchange/foreign.kml")], |bytes: &[u8]| read(
+    named("kml"),
     bytes
 ));
+fuzz_target!(kmz, written("kmz"), |bytes: &[u8]| read(named("kmz"), bytes));
 fuzz_target!(
     csv_plan,
     vec![
@@ -85,55 +76,31 @@ fuzz_target!(
         read(named("scenario"), bytes);
     }
 );
-fuzz_target!(
-    eel,
-    vec![shipped("examples/emane.eel")],
-    |bytes: &[u8]| read(named("eel"), bytes)
-);
-fuzz_target!(
-    gpx,
-    vec![shipped("examples/walk.gpx")],
-    |bytes: &[u8]| read(named("gpx"), bytes)
-);
-fuzz_target!(
-    ns2,
-    vec![shipped("scenarios/ns2_platoon.scen")],
-    |bytes: &[u8]| read(named("ns2"), bytes)
-);
-fuzz_target!(
-    mahimahi,
-    vec![b"0\n0\n3\n12\n40\n".to_vec()],
-    |bytes: &[u8]| {
-        read(named("mahimahi"), bytes);
-        drop(crate::impair::mahimahi::rates(&text(bytes), 10));
-    }
-);
-fuzz_target!(
-    maps,
-    vec![shipped("examples/meshviewer.json")],
-    |bytes: &[u8]| {
-        for format in FORMATS {
-            if format.extensions.contains(&"json") || format.name.starts_with("core") {
-                read(format, bytes);
-            }
+fuzz_target!(eel, vec![shipped("examples/emane.eel")], |bytes: &[u8]| read(named("eel"), bytes));
+fuzz_target!(gpx, vec![shipped("examples/walk.gpx")], |bytes: &[u8]| read(named("gpx"), bytes));
+fuzz_target!(ns2, vec![shipped("scenarios/ns2_platoon.scen")], |bytes: &[u8]| read(
+    named("ns2"),
+    bytes
+));
+fuzz_target!(mahimahi, vec![b"0\n0\n3\n12\n40\n".to_vec()], |bytes: &[u8]| {
+    read(named("mahimahi"), bytes);
+    drop(crate::impair::mahimahi::rates(&text(bytes), 10));
+});
+fuzz_target!(maps, vec![shipped("examples/meshviewer.json")], |bytes: &[u8]| {
+    for format in FORMATS {
+        if format.extensions.contains(&"json") || format.name.starts_with("core") {
+            read(format, bytes);
         }
     }
-);
-fuzz_target!(
-    levels,
-    vec![shipped("examples/levels.csv")],
-    |bytes: &[u8]| {
-        as_file("levels.toml", &shipped("examples/levels.toml"), |path| {
-            if let Ok(mapping) = csv::levels::load(path) {
-                let options = ReadOptions {
-                    mapping: Some(mapping),
-                    ..ReadOptions::new(station())
-                };
-                drop(named("csv").read(&Source::of(bytes.to_vec()), &options));
-            }
-        });
-    }
-);
+});
+fuzz_target!(levels, vec![shipped("examples/levels.csv")], |bytes: &[u8]| {
+    as_file("levels.toml", &shipped("examples/levels.toml"), |path| {
+        if let Ok(mapping) = csv::levels::load(path) {
+            let options = ReadOptions { mapping: Some(mapping), ..ReadOptions::new(station()) };
+            drop(named("csv").read(&Source::of(bytes.to_vec()), &options));
+        }
+    });
+});
 fuzz_target!(
     sniffing,
     vec![
@@ -150,11 +117,7 @@ fuzz_target!(
 );
 fuzz_target!(
     hgt,
-    vec![
-        vec![0; 2 * 1201 * 1201],
-        b"PK\x03\x04".to_vec(),
-        b"\x1f\x8b\x08\x00".to_vec()
-    ],
+    vec![vec![0; 2 * 1201 * 1201], b"PK\x03\x04".to_vec(), b"\x1f\x8b\x08\x00".to_vec()],
     |bytes: &[u8]| {
         for name in ["N57E011.hgt", "N57E011.hgt.gz", "N57E011.SRTMGL3.hgt.zip"] {
             as_file(name, bytes, |path| {
@@ -188,10 +151,7 @@ fuzz_target!(
             let mut heights_m = [0.0; 3];
             stack.sample(&[59.9, 59.7, 60.0], &[10.1, 10.7, 7.3], &mut heights_m);
             for height_m in heights_m {
-                assert!(
-                    height_m.is_nan() || height_m.abs() <= 12_000.0,
-                    "{height_m}"
-                );
+                assert!(height_m.is_nan() || height_m.abs() <= 12_000.0, "{height_m}");
             }
             drop(stack.known_ground());
         });

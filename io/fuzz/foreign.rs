@@ -29,10 +29,6 @@ fuzz_target!(
 );
 fuzz_target!(
     allowed_targets,
-    vec![
-        b"10.0.0.0/8".to_vec(),
-        b"[::1]:80".to_vec(),
-        b"grafana.lan:3000".to_vec()
-    ],
+    vec![b"10.0.0.0/8".to_vec(), b"[::1]:80".to_vec(), b"grafana.lan:3000".to_vec()],
     |bytes: &[u8]| drop(text(bytes).parse::<AllowedTarget>())
 );

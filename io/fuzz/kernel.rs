@@ -50,16 +50,10 @@ fuzz_target!(qdisc, qdiscs(), |bytes: &[u8]| {
     drop(Tbf::parse(bytes));
     drop(Fifo::parse("bfifo", bytes));
 });
-fuzz_target!(
-    delay_table,
-    vec![b"# normal\n-5 0 5\n32767\n".to_vec()],
-    |bytes: &[u8]| {
-        super::as_file("fuzz.dist", bytes, |path| {
-            let folder = path.parent().unwrap_or(Path::new("/"));
-            let named = groundwave_systems::impair::Distribution::Table {
-                name: "fuzz".to_owned(),
-            };
-            drop(crate::kernel::table::table(&named, folder));
-        });
-    }
-);
+fuzz_target!(delay_table, vec![b"# normal\n-5 0 5\n32767\n".to_vec()], |bytes: &[u8]| {
+    super::as_file("fuzz.dist", bytes, |path| {
+        let folder = path.parent().unwrap_or(Path::new("/"));
+        let named = groundwave_systems::impair::Distribution::Table { name: "fuzz".to_owned() };
+        drop(crate::kernel::table::table(&named, folder));
+    });
+});

@@ -49,19 +49,12 @@ fuzz_target!(
     ],
     |bytes: &[u8]| {
         let text = text(bytes);
-        let pairs = text
-            .lines()
-            .filter_map(line::words)
-            .filter_map(|mut words| {
-                let value = words.pop()?;
-                Some((words.pop()?, value))
-            });
+        let pairs = text.lines().filter_map(line::words).filter_map(|mut words| {
+            let value = words.pop()?;
+            Some((words.pop()?, value))
+        });
         let found = sample(&pairs.collect(), 0);
-        assert!(
-            found
-                .battery_charge_pct
-                .is_none_or(|pct| (0.0..=100.0).contains(&pct))
-        );
+        assert!(found.battery_charge_pct.is_none_or(|pct| (0.0..=100.0).contains(&pct)));
     }
 );
 fuzz_target!(dhcp_leases, vec![b"1700000000 02:00:00:00:00:01 10.0.0.7 host 01:02\nduid 00:01\n1700000000 7 fd00::7 host 00:01\n".to_vec()], |bytes: &[u8]| drop(leases::parse(bytes)));

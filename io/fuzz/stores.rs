@@ -57,22 +57,12 @@ fuzz_target!(sweep_unit, vec![unit()], |bytes: &[u8]| {
         }
     });
 });
-fuzz_target!(
-    sealed_backup,
-    vec![seal::seal(&[7; 32], b"a backup").unwrap()],
-    |bytes: &[u8]| {
-        if seal::unseal(&[7; 32], bytes).is_ok() {
-            assert!(seal::is_sealed(bytes));
-        }
+fuzz_target!(sealed_backup, vec![seal::seal(&[7; 32], b"a backup").unwrap()], |bytes: &[u8]| {
+    if seal::unseal(&[7; 32], bytes).is_ok() {
+        assert!(seal::is_sealed(bytes));
     }
-);
-fuzz_target!(
-    audit_log,
-    vec![shipped("tests/fixtures/compat/audit.jsonl")],
-    |bytes: &[u8]| {
-        as_file("audit.jsonl", bytes, |path| {
-            drop(Audit::open(path, &[7; 32]))
-        });
-        as_file("words", bytes, |path| drop(read_words(path)));
-    }
-);
+});
+fuzz_target!(audit_log, vec![shipped("tests/fixtures/compat/audit.jsonl")], |bytes: &[u8]| {
+    as_file("audit.jsonl", bytes, |path| drop(Audit::open(path, &[7; 32])));
+    as_file("words", bytes, |path| drop(read_words(path)));
+});

@@ -135,19 +135,8 @@ mod tests {
         assert!(is_archive(&bytes));
         let files = unpack(&bytes).unwrap();
         let names: Vec<_> = files.iter().map(|file| file.name.as_deref()).collect();
-        assert_eq!(
-            names,
-            [
-                None,
-                Some("audit.jsonl"),
-                Some("token.key"),
-                Some(TELEMETRY)
-            ]
-        );
-        assert_eq!(
-            (&files[0].bytes[..], &files[1].bytes[..]),
-            (&b"store"[..], &b"{}\n"[..])
-        );
+        assert_eq!(names, [None, Some("audit.jsonl"), Some("token.key"), Some(TELEMETRY)]);
+        assert_eq!((&files[0].bytes[..], &files[1].bytes[..]), (&b"store"[..], &b"{}\n"[..]));
         let copy = folder.path().join("again");
         fs::write(&copy, &files[3].bytes).unwrap();
         assert!(TelemetryStore::open(&copy).is_ok());

@@ -82,10 +82,7 @@ pub struct Audit {
 
 fn failed(path: &Path) -> impl Fn(io::Error) -> AuditError + use<> {
     let path = path.to_owned();
-    move |err| AuditError::File {
-        path: path.clone(),
-        err,
-    }
+    move |err| AuditError::File { path: path.clone(), err }
 }
 
 /// Reads all lines of a file into a chain; returns the length of the complete lines, bytes.
@@ -158,19 +155,11 @@ impl Audit {
             key: *key,
             report,
             _lock: lock,
-            end: Mutex::new(End {
-                file,
-                number,
-                digest,
-                waiting: VecDeque::new(),
-                failure: None,
-            }),
+            end: Mutex::new(End { file, number, digest, waiting: VecDeque::new(), failure: None }),
         };
         if let Some((entry, follows)) = segment {
             let mut end = audit.end();
-            audit
-                .append(&mut end, entry, Some(follows))
-                .map_err(&failed)?;
+            audit.append(&mut end, entry, Some(follows)).map_err(&failed)?;
         }
         Ok(audit)
     }
@@ -284,10 +273,7 @@ impl Audit {
         let files: Result<Vec<_>, _> = {
             // Not while the files are numbered anew.
             let _end = self.end();
-            RotatedFile::files(&self.path)
-                .iter()
-                .map(File::open)
-                .collect()
+            RotatedFile::files(&self.path).iter().map(File::open).collect()
         };
         let lines = files.map_err(&failed)?.into_iter().map(BufReader::new);
         for line in lines.flat_map(|file| file.split(b'\n')) {
@@ -362,10 +348,7 @@ mod tests {
         let audit = Audit::open(&path, &KEY).unwrap();
         assert_eq!(audit.len(), 5);
         assert!(audit.report().is_intact() && audit.report().torn_bytes == 15);
-        assert!(matches!(
-            Audit::open(&path, &KEY),
-            Err(AuditError::InUse { .. })
-        ));
+        assert!(matches!(Audit::open(&path, &KEY), Err(AuditError::InUse { .. })));
         let mut login = entry("anonymous", 8);
         login.name = Some("ada".to_owned());
         audit.add(login).unwrap();
@@ -433,11 +416,7 @@ mod tests {
             .map(|line| line.split(",\"mac\"").next().unwrap().to_owned() + "}\n")
             .skip(4)
             .collect();
-        let head: String = own
-            .lines()
-            .take(4)
-            .map(|line| format!("{line}\n"))
-            .collect();
+        let head: String = own.lines().take(4).map(|line| format!("{line}\n")).collect();
         std::fs::write(&path, head + &tail).unwrap();
         assert_eq!(damage(&path), [(5, 5)]);
     }
@@ -446,28 +425,18 @@ mod tests {
     fn the_chain_goes_on_over_rotated_files_and_the_oldest_are_removed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("audit.jsonl");
-        let bounds = Bounds {
-            file_bytes: 2_000,
-            older_files: 2,
-        };
+        let bounds = Bounds { file_bytes: 2_000, older_files: 2 };
         for at_ns in 0..100 {
             let audit = Audit::open_within(&path, &KEY, bounds).unwrap();
             audit.add(entry("ada", at_ns)).unwrap();
         }
         let files = RotatedFile::files(&path);
-        let bytes: u64 = files
-            .iter()
-            .map(|file| file.metadata().unwrap().len())
-            .sum();
+        let bytes: u64 = files.iter().map(|file| file.metadata().unwrap().len()).sum();
         assert!(files.len() == 3 && bytes <= 6_000, "{bytes} bytes");
         let audit = Audit::open_within(&path, &KEY, bounds).unwrap();
         assert_eq!(audit.len(), 100);
-        let query = AuditQuery {
-            to_ns: u64::MAX,
-            before: u64::MAX,
-            limit: 100,
-            ..AuditQuery::default()
-        };
+        let query =
+            AuditQuery { to_ns: u64::MAX, before: u64::MAX, limit: 100, ..AuditQuery::default() };
         let found = audit.find(&query).unwrap();
         let numbers: Vec<_> = found.iter().rev().map(|record| record.number).collect();
         assert!(numbers.len() > 10 && numbers[0] > 1);

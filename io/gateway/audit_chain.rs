@@ -155,10 +155,7 @@ impl Chain {
             Some(last) if self.report.ends_damaged => last.last_line = line,
             _ => {
                 self.run = Sha256::new_with_prefix(self.before.as_bytes());
-                self.report.damage.push(AuditDamage {
-                    first_line: line,
-                    last_line: line,
-                });
+                self.report.damage.push(AuditDamage { first_line: line, last_line: line });
             }
         }
         self.report.ends_damaged = true;

@@ -62,10 +62,7 @@ impl FirmwareFolder {
     /// # Errors
     /// When the folder cannot be made or read.
     pub fn open(path: &Path) -> io::Result<Self> {
-        fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(path)?;
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(path)?;
         for entry in fs::read_dir(path)? {
             let entry = entry?;
             if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
@@ -84,15 +81,8 @@ impl FirmwareFolder {
     /// # Errors
     /// Those of the disk.
     pub fn begin(&self, bytes_max: u64) -> Result<ImageUpload, UploadError> {
-        let file = tempfile::Builder::new()
-            .prefix(UNFINISHED)
-            .tempfile_in(&self.0)?;
-        Ok(ImageUpload {
-            file,
-            digest: Sha256::new(),
-            size_bytes: 0,
-            bytes_max,
-        })
+        let file = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(&self.0)?;
+        Ok(ImageUpload { file, digest: Sha256::new(), size_bytes: 0, bytes_max })
     }
 
     /// Bytes of an image from `offset`, at most `length`.
@@ -161,10 +151,7 @@ impl ImageUpload {
     ) -> Result<u64, UploadError> {
         let found = hex(&self.digest.finalize());
         if found != sha256 || self.size_bytes == 0 {
-            return Err(UploadError::Digest {
-                found,
-                size_bytes: self.size_bytes,
-            });
+            return Err(UploadError::Digest { found, size_bytes: self.size_bytes });
         }
         self.file.as_file().sync_all()?;
         let kept = self.file.persist_noclobber(folder.file(id));
@@ -198,10 +185,7 @@ mod tests {
         };
         assert!(matches!(upload(b"abcd", 3), Err(UploadError::TooLarge(3))));
         for wrong in [&b"abd"[..], b"", b"ab"] {
-            assert!(
-                matches!(upload(wrong, 9), Err(UploadError::Digest { .. })),
-                "{wrong:?}"
-            );
+            assert!(matches!(upload(wrong, 9), Err(UploadError::Digest { .. })), "{wrong:?}");
         }
         assert_eq!(names(&path), 0);
         assert_eq!(upload(b"abc", 3).unwrap(), 3);

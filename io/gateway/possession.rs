@@ -97,20 +97,14 @@ mod tests {
         moved[1] = "other";
         assert!(!verify_key_proof(&shared, moved, &proof));
         let foreign = other.shared_secret(&gateway.public().0).unwrap();
-        assert!(!verify_key_proof(
-            &shared,
-            FIELDS,
-            &key_proof(&foreign, FIELDS)
-        ));
+        assert!(!verify_key_proof(&shared, FIELDS, &key_proof(&foreign, FIELDS)));
         assert!(!verify_key_proof(&shared, FIELDS, "no base64"));
     }
 
     #[test]
     fn a_credential_is_opened_by_the_key_and_nonce_it_was_sealed_for() {
-        let credentials = Credentials {
-            username: "node-hill".to_owned(),
-            password: "secret".to_owned(),
-        };
+        let credentials =
+            Credentials { username: "node-hill".to_owned(), password: "secret".to_owned() };
         let sealed = seal_credentials(&[7; 32], "nonce", &credentials).unwrap();
         let opened = unseal_credentials(&[7; 32], "nonce", &sealed).unwrap();
         assert_eq!(opened, credentials);

@@ -53,10 +53,7 @@ fn cipher(key: &[u8; 32]) -> XChaCha20Poly1305 {
 /// [`SealError::Random`], [`SealError::TooLong`].
 pub fn seal(key: &[u8; 32], plain: &[u8]) -> Result<Vec<u8>, SealError> {
     let nonce: [u8; NONCE] = random()?;
-    let payload = Payload {
-        msg: plain,
-        aad: NAME,
-    };
+    let payload = Payload { msg: plain, aad: NAME };
     let hidden = cipher(key).encrypt(&XNonce::from(nonce), payload);
     let hidden = hidden.map_err(|_| SealError::TooLong)?;
     Ok([NAME.as_slice(), &nonce, &hidden].concat())
@@ -68,13 +65,8 @@ pub fn seal(key: &[u8; 32], plain: &[u8]) -> Result<Vec<u8>, SealError> {
 /// [`SealError::NotSealed`], [`SealError::Closed`].
 pub fn unseal(key: &[u8; 32], sealed: &[u8]) -> Result<Vec<u8>, SealError> {
     let rest = sealed.strip_prefix(NAME).ok_or(SealError::NotSealed)?;
-    let (nonce, hidden) = rest
-        .split_first_chunk::<NONCE>()
-        .ok_or(SealError::NotSealed)?;
-    let payload = Payload {
-        msg: hidden,
-        aad: NAME,
-    };
+    let (nonce, hidden) = rest.split_first_chunk::<NONCE>().ok_or(SealError::NotSealed)?;
+    let payload = Payload { msg: hidden, aad: NAME };
     let plain = cipher(key).decrypt(&XNonce::from(*nonce), payload);
     plain.map_err(|_| SealError::Closed)
 }
@@ -103,10 +95,7 @@ mod tests {
         for at in NAME.len()..sealed.len() {
             let mut bent = sealed.clone();
             bent[at] ^= 1;
-            assert!(
-                matches!(unseal(&key, &bent), Err(SealError::Closed)),
-                "{at}"
-            );
+            assert!(matches!(unseal(&key, &bent), Err(SealError::Closed)), "{at}");
         }
         for cut in 0..sealed.len() {
             assert!(unseal(&key, &sealed[..cut]).is_err());
@@ -119,15 +108,10 @@ mod tests {
         // draft-irtf-cfrg-xchacha-03, appendix A.3.1: the first bytes of the ciphertext.
         let plain = b"Ladies and Gentlemen of the class of '99: If I could offer you only one tip \
                       for the future, sunscreen would be it.";
-        let aad = [
-            0x50, 0x51, 0x52, 0x53, 0xc0, 0xc1, 0xc2, 0xc3, 0xc4, 0xc5, 0xc6, 0xc7,
-        ];
+        let aad = [0x50, 0x51, 0x52, 0x53, 0xc0, 0xc1, 0xc2, 0xc3, 0xc4, 0xc5, 0xc6, 0xc7];
         let key: [u8; 32] = std::array::from_fn(|at| 0x80 + at as u8);
         let nonce: [u8; NONCE] = std::array::from_fn(|at| 0x40 + at as u8);
-        let payload = Payload {
-            msg: plain,
-            aad: &aad,
-        };
+        let payload = Payload { msg: plain, aad: &aad };
         let hidden = cipher(&key).encrypt(&XNonce::from(nonce), payload).unwrap();
         let first = [0xbd, 0x6d, 0x17, 0x9d, 0x3e, 0x83, 0xd4, 0x3b];
         let tag = [0xc0, 0x87, 0x59, 0x24, 0xc1, 0xc7, 0x98, 0x79];

@@ -81,9 +81,7 @@ pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().filter(|folder| *folder != Path::new(""));
     let folder = folder.unwrap_or(Path::new("."));
     // Mode 600 from the start; written whole or not at all, and never over another file.
-    let mut file = tempfile::Builder::new()
-        .prefix(".key")
-        .tempfile_in(folder)?;
+    let mut file = tempfile::Builder::new().prefix(".key").tempfile_in(folder)?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
     file.persist_noclobber(path).map_err(|err| err.error)?;
@@ -105,11 +103,7 @@ pub fn load_or_make<const N: usize>(path: &Path) -> Result<[u8; N], SecretError>
     }
     let bytes = fs::read(path).map_err(failed(path))?;
     let found = bytes.len();
-    bytes.try_into().map_err(|_| SecretError::Length {
-        path: path.to_owned(),
-        found,
-        wanted: N,
-    })
+    bytes.try_into().map_err(|_| SecretError::Length { path: path.to_owned(), found, wanted: N })
 }
 
 /// Refuses a file with a secret that a person put there, unless only its owner may change it, and only
@@ -121,10 +115,7 @@ pub fn check_private(path: &Path) -> Result<(), SecretError> {
     let mode = fs::metadata(path).map_err(failed(path))?.mode() & 0o777;
     match mode & 0o037 {
         0 => Ok(()),
-        _ => Err(SecretError::Shared {
-            path: path.to_owned(),
-            mode,
-        }),
+        _ => Err(SecretError::Shared { path: path.to_owned(), mode }),
     }
 }
 
@@ -150,19 +141,10 @@ mod tests {
         let first = load_or_make::<32>(&path).unwrap();
         assert_eq!(load_or_make::<32>(&path).unwrap(), first);
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
-        assert_ne!(
-            first,
-            load_or_make::<32>(&folder.path().join("other")).unwrap()
-        );
-        assert!(matches!(
-            load_or_make::<16>(&path),
-            Err(SecretError::Length { .. })
-        ));
+        assert_ne!(first, load_or_make::<32>(&folder.path().join("other")).unwrap());
+        assert!(matches!(load_or_make::<16>(&path), Err(SecretError::Length { .. })));
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
-        assert!(matches!(
-            load_or_make::<32>(&path),
-            Err(SecretError::Open { .. })
-        ));
+        assert!(matches!(load_or_make::<32>(&path), Err(SecretError::Open { .. })));
         assert!(keep_once(&path, b"x").is_err());
     }
 

@@ -35,10 +35,7 @@ impl FromStr for LineName {
             let is_plain = offset.bytes().all(|byte| byte.is_ascii_digit());
             let offset = offset.parse().ok().filter(|_| is_plain)?;
             let fits = (1..=CHIP_BYTES_MAX).contains(&chip.len());
-            fits.then(|| Self {
-                chip: chip.to_owned(),
-                offset,
-            })
+            fits.then(|| Self { chip: chip.to_owned(), offset })
         });
         parts.ok_or_else(|| format!("{text:?}; allowed: {FORMAT}"))
     }
@@ -175,15 +172,7 @@ mod tests {
         let name: LineName = "pinctrl-bcm2835:17".parse().unwrap();
         assert_eq!((name.chip.as_str(), name.offset), ("pinctrl-bcm2835", 17));
         assert_eq!(name.to_string(), "pinctrl-bcm2835:17");
-        for bad in [
-            "",
-            "gpiochip0",
-            ":1",
-            "gpiochip0:",
-            "gpiochip0:-1",
-            "gpiochip0:+1",
-            "a:b",
-        ] {
+        for bad in ["", "gpiochip0", ":1", "gpiochip0:", "gpiochip0:-1", "gpiochip0:+1", "a:b"] {
             let refused = bad.parse::<LineName>().unwrap_err();
             assert!(refused.contains("allowed: CHIP:OFFSET"), "{refused}");
         }

@@ -44,10 +44,7 @@ impl GpioLines {
     /// Lines of which these may be read and set.
     #[must_use]
     pub fn new(allowed: Vec<LineName>) -> Self {
-        Self {
-            allowed,
-            held: Mutex::default(),
-        }
+        Self { allowed, held: Mutex::default() }
     }
 
     /// All chips with their lines. Blocks.
@@ -102,10 +99,7 @@ impl GpioLines {
             });
         }
         let mut builder = Request::builder();
-        builder
-            .on_chip(&open.path)
-            .with_consumer(CONSUMER)
-            .with_line(offset);
+        builder.on_chip(&open.path).with_consumer(CONSUMER).with_line(offset);
         match setting.direction {
             LineDirection::Input => builder.as_input(),
             LineDirection::Output => builder.as_output(value_of(setting.value.unwrap_or(false))),
@@ -158,12 +152,7 @@ impl GpioLines {
                 let mut builder = Request::builder();
                 builder.on_chip(&open.path).with_consumer(CONSUMER);
                 let request = builder.with_line(offset).as_is().request();
-                Some(
-                    request
-                        .map_err(of_library)?
-                        .value(offset)
-                        .map_err(of_library)?,
-                )
+                Some(request.map_err(of_library)?.value(offset).map_err(of_library)?)
             }
             None => None,
         };
@@ -186,13 +175,7 @@ impl OpenChip {
     fn at(path: PathBuf) -> Result<Self, GpioError> {
         let chip = Chip::from_path(&path).map_err(of_library)?;
         let info = chip.info().map_err(of_library)?;
-        Ok(Self {
-            name: chip.name(),
-            label: info.label,
-            lines: info.num_lines,
-            chip,
-            path,
-        })
+        Ok(Self { name: chip.name(), label: info.label, lines: info.num_lines, chip, path })
     }
 
     /// The chip with this name or label that has the line.

@@ -6,10 +6,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 #[must_use]
 pub fn raise_limit() -> u64 {
     let now = getrlimit(Resource::Nofile);
-    let raised = Rlimit {
-        current: now.maximum,
-        maximum: now.maximum,
-    };
+    let raised = Rlimit { current: now.maximum, maximum: now.maximum };
     let limit = match setrlimit(Resource::Nofile, raised) {
         Ok(()) => now.maximum,
         Err(_) => now.current,

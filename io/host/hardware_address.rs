@@ -91,10 +91,7 @@ mod tests {
     fn an_address_reads_back_and_nothing_else_reads() {
         let mac: HardwareAddress = "02:00:00:aB:01:00".parse().unwrap();
         assert_eq!(mac.to_string(), "02:00:00:ab:01:00");
-        assert_eq!(
-            serde_json::to_string(&mac).unwrap(),
-            "\"02:00:00:ab:01:00\""
-        );
+        assert_eq!(serde_json::to_string(&mac).unwrap(), "\"02:00:00:ab:01:00\"");
         for wrong in [
             "",
             "02:00:00:00:01",

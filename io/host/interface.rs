@@ -45,9 +45,6 @@ mod tests {
         let ask = |name| bus_address_in(&class, name);
         assert_eq!(ask("enp3s0"), "0000:03:00.0");
         assert_eq!(ask("veth0"), VIRTUAL);
-        assert_eq!(
-            (ask("gone"), ask("../class/veth0"), ask("")),
-            Default::default()
-        );
+        assert_eq!((ask("gone"), ask("../class/veth0"), ask("")), Default::default());
     }
 }

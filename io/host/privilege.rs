@@ -26,11 +26,7 @@ impl std::fmt::Display for Kept {
         } else {
             "none: the kernel will refuse every change"
         };
-        let bounded = if self.bounded {
-            ""
-        } else {
-            " (bounding set not narrowed)"
-        };
+        let bounded = if self.bounded { "" } else { " (bounding set not narrowed)" };
         write!(f, "{capabilities}{bounded}, no new privileges")
     }
 }
@@ -55,10 +51,7 @@ pub fn keep_net_admin() -> std::io::Result<Kept> {
         },
     )?;
     let left = capabilities(None)?;
-    Ok(Kept {
-        net_admin: left.effective.contains(keep),
-        bounded,
-    })
+    Ok(Kept { net_admin: left.effective.contains(keep), bounded })
 }
 
 /// Reduction of the bounding set to `keep`.

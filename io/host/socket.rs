@@ -87,11 +87,7 @@ impl Socket {
     pub fn listen(path: &Path, access: &Access) -> Result<(Self, UnixListener), SocketError> {
         let tried = |operation, path: &Path| {
             let path = path.to_owned();
-            move |cause| SocketError::System {
-                operation,
-                path,
-                cause,
-            }
+            move |cause| SocketError::System { operation, path, cause }
         };
         let gid = access.group.as_deref().map(find_group).transpose()?;
         if let Some(folder) = path.parent().filter(|folder| !folder.exists()) {
@@ -102,18 +98,13 @@ impl Socket {
         let listener = bind(path).map_err(tried("listen on", path))?;
         let facts = std::fs::symlink_metadata(path).map_err(tried("look at", path))?;
         // From here on a failure unlinks the socket.
-        let socket = Self {
-            path: path.to_owned(),
-            inode: (facts.dev(), facts.ino()),
-            _lock: lock,
-        };
+        let socket = Self { path: path.to_owned(), inode: (facts.dev(), facts.ino()), _lock: lock };
         if let Some(gid) = gid {
             let given = std::os::unix::fs::chown(path, None, Some(gid.as_raw()));
             given.map_err(|cause| match (cause.kind(), &access.group) {
-                (ErrorKind::PermissionDenied, Some(group)) => SocketError::NotInGroup {
-                    path: path.to_owned(),
-                    group: group.clone(),
-                },
+                (ErrorKind::PermissionDenied, Some(group)) => {
+                    SocketError::NotInGroup { path: path.to_owned(), group: group.clone() }
+                }
                 _ => tried("give to its group", path)(cause),
             })?;
         }
@@ -141,9 +132,7 @@ impl Drop for Socket {
 }
 
 fn find_group(group: &str) -> Result<Gid, SocketError> {
-    let unknown = || SocketError::NoGroup {
-        group: group.to_owned(),
-    };
+    let unknown = || SocketError::NoGroup { group: group.to_owned() };
     if let Ok(number) = group.parse() {
         return Ok(Gid::from_raw(number));
     }
@@ -165,23 +154,15 @@ fn lock(path: &Path) -> Result<File, SocketError> {
     })?;
     match file.try_lock() {
         Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(SocketError::Answered {
-            path: path.to_owned(),
-        }),
-        Err(TryLockError::Error(cause)) => Err(SocketError::System {
-            operation: "lock",
-            path: name,
-            cause,
-        }),
+        Err(TryLockError::WouldBlock) => Err(SocketError::Answered { path: path.to_owned() }),
+        Err(TryLockError::Error(cause)) => {
+            Err(SocketError::System { operation: "lock", path: name, cause })
+        }
     }
 }
 
 fn remove_stale(path: &Path) -> Result<(), SocketError> {
-    let tried = |operation, cause| SocketError::System {
-        operation,
-        path: path.to_owned(),
-        cause,
-    };
+    let tried = |operation, cause| SocketError::System { operation, path: path.to_owned(), cause };
     match std::fs::symlink_metadata(path) {
         Err(err) if err.kind() == ErrorKind::NotFound => return Ok(()),
         Err(err) => return Err(tried("look at", err)),
@@ -192,9 +173,7 @@ fn remove_stale(path: &Path) -> Result<(), SocketError> {
         Ok(_) => {}
     }
     match UnixStream::connect(path) {
-        Ok(_) => Err(SocketError::Answered {
-            path: path.to_owned(),
-        }),
+        Ok(_) => Err(SocketError::Answered { path: path.to_owned() }),
         Err(err) if err.kind() == ErrorKind::ConnectionRefused => {
             tracing::info!(path = %path.display(), "nobody answers on this socket; it is replaced");
             std::fs::remove_file(path).map_err(|cause| tried("remove the stale", cause))
@@ -216,10 +195,7 @@ mod tests {
     use super::*;
 
     fn open() -> Access {
-        Access {
-            mode: 0o660,
-            group: None,
-        }
+        Access { mode: 0o660, group: None }
     }
 
     #[test]
@@ -227,16 +203,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("made/impair.sock");
         let gid = nix::unistd::getgid();
-        let access = Access {
-            mode: 0o640,
-            group: Some(gid.to_string()),
-        };
+        let access = Access { mode: 0o640, group: Some(gid.to_string()) };
         let (socket, _listener) = Socket::listen(&path, &access).unwrap();
         let facts = std::fs::metadata(&path).unwrap();
-        assert_eq!(
-            (facts.permissions().mode() & 0o777, facts.gid()),
-            (0o640, gid.as_raw())
-        );
+        assert_eq!((facts.permissions().mode() & 0o777, facts.gid()), (0o640, gid.as_raw()));
         drop(socket);
         assert!(!path.exists());
     }
@@ -279,10 +249,7 @@ mod tests {
     fn an_unknown_group_changes_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("impair.sock");
-        let access = Access {
-            mode: 0o660,
-            group: Some("no-such-group".to_owned()),
-        };
+        let access = Access { mode: 0o660, group: Some("no-such-group".to_owned()) };
         let told = Socket::listen(&path, &access).unwrap_err();
         assert!(matches!(told, SocketError::NoGroup { .. }), "{told}");
         assert!(!path.exists());

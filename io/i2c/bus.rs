@@ -71,10 +71,7 @@ impl BusError {
     /// Failure of the bus as a whole, at any address.
     #[must_use]
     pub fn is_bus_failure(&self) -> bool {
-        matches!(
-            self,
-            Self::Absent(_) | Self::Permission(_) | Self::Locked(_)
-        )
+        matches!(self, Self::Absent(_) | Self::Permission(_) | Self::Locked(_))
     }
 }
 
@@ -128,9 +125,7 @@ pub struct MachineBuses {
 
 impl Default for MachineBuses {
     fn default() -> Self {
-        Self {
-            folder: "/dev".into(),
-        }
+        Self { folder: "/dev".into() }
     }
 }
 
@@ -206,9 +201,7 @@ fn meaning(err: LinuxI2CError, path: &Path, opening: bool) -> BusError {
 
 /// The length of a transfer.
 fn length(bytes: usize) -> Result<u8, BusError> {
-    let fits = u8::try_from(bytes)
-        .ok()
-        .filter(|_| bytes <= TRANSFER_BYTES_MAX);
+    let fits = u8::try_from(bytes).ok().filter(|_| bytes <= TRANSFER_BYTES_MAX);
     fits.ok_or(BusError::Long(bytes))
 }
 
@@ -266,9 +259,7 @@ impl Bus for MachineBus {
     fn receive(&mut self, address: u16, out: &mut [u8]) -> Result<(), BusError> {
         length(out.len())?;
         let mut device = self.device(address)?;
-        device
-            .read(out)
-            .map_err(|err| meaning(err, &self.path, false))
+        device.read(out).map_err(|err| meaning(err, &self.path, false))
     }
 
     fn probe(&mut self, address: u16) -> Result<Presence, BusError> {
@@ -291,16 +282,11 @@ impl Bus for MachineBus {
 /// more than SMBus.
 fn messages(device: &mut LinuxI2CDevice, reg: u8, len: u8) -> Result<Vec<u8>, LinuxI2CError> {
     let mut found = vec![0; usize::from(len)];
-    device.transfer(&mut [
-        LinuxI2CMessage::write(&[reg]),
-        LinuxI2CMessage::read(&mut found),
-    ])?;
+    device.transfer(&mut [LinuxI2CMessage::write(&[reg]), LinuxI2CMessage::read(&mut found)])?;
     Ok(found)
 }
 
 /// Reads registers one by one, for adapters without block transfers.
 fn one_by_one(device: &mut LinuxI2CDevice, reg: u8, len: u8) -> Result<Vec<u8>, LinuxI2CError> {
-    (0..len)
-        .map(|more| device.smbus_read_byte_data(reg.wrapping_add(more)))
-        .collect()
+    (0..len).map(|more| device.smbus_read_byte_data(reg.wrapping_add(more))).collect()
 }

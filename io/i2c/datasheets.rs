@@ -31,10 +31,7 @@ fn metrics(id: &str, entries: &[(&str, &str)]) -> BTreeMap<String, f64> {
 #[track_caller]
 fn near(found: &BTreeMap<String, f64>, name: &str, expected: f64, by: f64) {
     let value = found[name];
-    assert!(
-        (value - expected).abs() <= by,
-        "{name}: {value}, not {expected}"
-    );
+    assert!((value - expected).abs() <= by, "{name}: {value}, not {expected}");
 }
 
 /// BMP280 datasheet, section 3.12, which the BME280 shares: 25.08 °C and 100,653 Pa.
@@ -69,11 +66,7 @@ fn an_ina219_has_the_datasheets_values() {
 /// SHT3x-DIS datasheet, sections 4.12 and 4.13, with the checksum of its example, 0xBEEF.
 #[test]
 fn an_sht3x_has_the_datasheets_values_and_checksum() {
-    let crc8 = Crc8 {
-        poly: 0x31,
-        init: 0xFF,
-        every: 2,
-    };
+    let crc8 = Crc8 { poly: 0x31, init: 0xFF, every: 2 };
     let word = |word: [u8; 2]| format!("{:02x}{:02x}{:02x}", word[0], word[1], crc8.of(&word));
     let frame = word([0x66, 0x66]) + &word([0x80, 0x00]);
     let found = metrics("sht3x", &[("measurement", &frame)]);
@@ -93,12 +86,7 @@ fn an_sht3x_has_the_datasheets_values_and_checksum() {
 fn an_ads1115_has_the_datasheets_codes() {
     let found = metrics(
         "ads1115",
-        &[
-            ("ain0", "7fff"),
-            ("ain1", "8000"),
-            ("ain2", "0001"),
-            ("ain3", "ffff"),
-        ],
+        &[("ain0", "7fff"), ("ain1", "8000"), ("ain2", "0001"), ("ain3", "ffff")],
     );
     near(&found, "ain0_v", 4.096 * 32_767.0 / 32_768.0, 1e-12);
     near(&found, "ain1_v", -4.096, 1e-12);
@@ -120,10 +108,7 @@ fn a_ds3231_has_the_datasheets_temperature() {
 #[test]
 fn the_names_of_the_model_are_those_of_the_files() {
     let templates = built_in_templates();
-    let ids: Vec<&str> = templates
-        .iter()
-        .map(|one| one.template_id.as_str())
-        .collect();
+    let ids: Vec<&str> = templates.iter().map(|one| one.template_id.as_str()).collect();
     assert_eq!(ids, BUILT_IN_TEMPLATES);
     let boards = built_in_boards();
     let ids: Vec<&str> = boards.iter().map(|one| one.board_id.as_str()).collect();
@@ -134,10 +119,7 @@ fn the_names_of_the_model_are_those_of_the_files() {
 fn templates_survive_json() {
     for template in built_in_templates() {
         let text = serde_json::to_string(&template).unwrap();
-        assert_eq!(
-            serde_json::from_str::<SensorTemplate>(&text).unwrap(),
-            template
-        );
+        assert_eq!(serde_json::from_str::<SensorTemplate>(&text).unwrap(), template);
     }
 }
 

@@ -51,10 +51,7 @@ impl Adapters for Fake {
     }
 
     fn open(&self, number: u32) -> Box<dyn Bus> {
-        Box::new(FakeBus {
-            number,
-            fake: self.clone(),
-        })
+        Box::new(FakeBus { number, fake: self.clone() })
     }
 
     fn lock(&self, _: u32) -> Result<BusLock, BusError> {
@@ -64,10 +61,7 @@ impl Adapters for Fake {
 
 impl FakeBus {
     fn check(&self, address: u16) -> Result<(), BusError> {
-        assert!(
-            (0x08..=0x77).contains(&address),
-            "{address:#04x} is touched"
-        );
+        assert!((0x08..=0x77).contains(&address), "{address:#04x} is touched");
         let place = (self.number, address);
         if self.fake.taken.lock().unwrap().contains(&place) {
             return Err(BusError::InUse);
@@ -77,10 +71,7 @@ impl FakeBus {
             return Err(BusError::Absent(format!("/dev/i2c-{}", self.number)));
         }
         let mut places = registers.keys().map(|(bus, one, _)| (*bus, *one));
-        places
-            .any(|one| one == place)
-            .then_some(())
-            .ok_or(BusError::NoAnswer)
+        places.any(|one| one == place).then_some(()).ok_or(BusError::NoAnswer)
     }
 }
 

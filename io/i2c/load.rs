@@ -26,18 +26,9 @@ const TEMPLATES: [(&str, &str); 7] = [
 /// Built-in boards.
 const BOARDS: [(&str, &str); 4] = [
     ("generic.toml", include_str!("boards/generic.toml")),
-    (
-        "raspberry_pi_3.toml",
-        include_str!("boards/raspberry_pi_3.toml"),
-    ),
-    (
-        "raspberry_pi_4.toml",
-        include_str!("boards/raspberry_pi_4.toml"),
-    ),
-    (
-        "raspberry_pi_5.toml",
-        include_str!("boards/raspberry_pi_5.toml"),
-    ),
+    ("raspberry_pi_3.toml", include_str!("boards/raspberry_pi_3.toml")),
+    ("raspberry_pi_4.toml", include_str!("boards/raspberry_pi_4.toml")),
+    ("raspberry_pi_5.toml", include_str!("boards/raspberry_pi_5.toml")),
 ];
 
 /// Parses a template; `name` is that of the file in errors.
@@ -100,19 +91,13 @@ pub fn load(folder: Option<&Path>) -> Result<Vec<SensorTemplate>, String> {
     let mut paths = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
-        if path
-            .extension()
-            .is_some_and(|extension| extension == "toml")
-        {
+        if path.extension().is_some_and(|extension| extension == "toml") {
             paths.push(path);
         }
     }
     if paths.len() > FILES_MAX {
         let many = paths.len();
-        return Err(format!(
-            "{}: {many} files; allowed: {FILES_MAX}",
-            folder.display()
-        ));
+        return Err(format!("{}: {many} files; allowed: {FILES_MAX}", folder.display()));
     }
     paths.sort();
     for path in paths {

@@ -129,10 +129,7 @@ impl Sensors {
         }
         let mut refused = Vec::new();
         for one in &plan.sensors {
-            let place = BusAddress {
-                bus: one.bus,
-                address: one.address,
-            };
+            let place = BusAddress { bus: one.bus, address: one.address };
             if let Err(why) = self.assign(&one.template_id, place, one.interval_s) {
                 refused.push(why);
             }
@@ -254,8 +251,7 @@ impl Sensors {
         let key = |name: &str| format!("{label}.{name}");
         let failing: BTreeSet<String> = computed.faults.iter().map(|(name, _)| key(name)).collect();
         let of_sensor = key("");
-        self.reported
-            .retain(|key| !key.starts_with(&of_sensor) || failing.contains(key));
+        self.reported.retain(|key| !key.starts_with(&of_sensor) || failing.contains(key));
         for (name, why) in computed.faults {
             self.report(&key(name), Some(format!("{sensor}: {name}: {why}")), faults);
         }
@@ -294,10 +290,7 @@ impl Sensors {
                 continue;
             };
             for &address in &template.addresses {
-                let place = BusAddress {
-                    bus: number,
-                    address,
-                };
+                let place = BusAddress { bus: number, address };
                 if !self.at(place) && self.identifies(place, identify)? {
                     self.add(Arc::clone(&template), place, None)?;
                 }
@@ -337,8 +330,7 @@ impl Sensors {
         let label = self.label(id).ok_or_else(|| {
             format!("{id} at {place} is not read: no name of {ID_BYTES_MAX} characters is left")
         })?;
-        self.sensors
-            .push(Sensor::new(label, template, place, interval_s));
+        self.sensors.push(Sensor::new(label, template, place, interval_s));
         Ok(())
     }
 

@@ -39,10 +39,7 @@ pub fn scan<T: Borrow<SensorTemplate>>(
             template_id: None,
             identified_by: None,
         };
-        let place = BusAddress {
-            bus: number,
-            address,
-        };
+        let place = BusAddress { bus: number, address };
         let template = match device.in_use {
             true => None,
             false => template_of(bus.as_mut(), place, templates),

@@ -33,10 +33,7 @@ impl FromStr for AssignedSensor {
         if template.is_empty() || !ADDRESSES.contains(&address) {
             return Err(wrong());
         }
-        Ok(Self {
-            template: template.to_owned(),
-            place: BusAddress { bus, address },
-        })
+        Ok(Self { template: template.to_owned(), place: BusAddress { bus, address } })
     }
 }
 
@@ -95,10 +92,7 @@ mod tests {
     #[test]
     fn sensors_are_named_by_place() {
         let named: AssignedSensor = "bme280@1:0x76".parse().unwrap();
-        let place = BusAddress {
-            bus: 1,
-            address: 0x76,
-        };
+        let place = BusAddress { bus: 1, address: 0x76 };
         assert_eq!((named.template.as_str(), named.place), ("bme280", place));
         assert_eq!(place.to_string(), "1:0x76");
         for bad in [
@@ -113,10 +107,7 @@ mod tests {
             "@1:0x76",
         ] {
             let reported = bad.parse::<AssignedSensor>().unwrap_err();
-            assert!(
-                reported.contains("allowed: TEMPLATE@BUS:ADDRESS"),
-                "{reported}"
-            );
+            assert!(reported.contains("allowed: TEMPLATE@BUS:ADDRESS"), "{reported}");
         }
     }
 

@@ -172,10 +172,7 @@ fn receive(
     bus.receive(address, bytes)?;
     frame
         .decode(bytes, known)
-        .map_err(|group| SensorError::Checksum {
-            name: frame.name.clone(),
-            group,
-        })
+        .map_err(|group| SensorError::Checksum { name: frame.name.clone(), group })
 }
 
 fn wait(wait_ms: u32) {

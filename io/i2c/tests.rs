@@ -12,9 +12,8 @@ use super::scan::scan;
 use super::{AssignedSensor, ProbeBuses, SKIPPED_READINGS, SensorSelection, Sensors};
 
 /// Example of the BMP280's datasheet, section 3.12: `dig_T1` to `dig_P9`.
-const CALIBRATION: [i32; 12] = [
-    27_504, 26_435, -1_000, 36_477, -10_685, 3_024, 2_855, 140, -7, 15_500, -14_600, 6_000,
-];
+const CALIBRATION: [i32; 12] =
+    [27_504, 26_435, -1_000, 36_477, -10_685, 3_024, 2_855, 140, -7, 15_500, -14_600, 6_000];
 const ADC_T: u32 = 519_888;
 const ADC_P: u32 = 415_148;
 
@@ -47,10 +46,7 @@ fn the_datasheets_example_is_read() {
     bosch(&fake, 1, 0x77, 0x58);
     let mut sensors = sensors(&fake, ProbeBuses::All, &[]);
     assert_eq!(sensors.detect(), [""; 0]);
-    assert!(
-        fake.written.lock().unwrap().is_empty(),
-        "looking only reads"
-    );
+    assert!(fake.written.lock().unwrap().is_empty(), "looking only reads");
     let (readings, faults) = sensors.read(0);
     assert_eq!(faults, [""; 0]);
     near(readings.get("i2c.bmp280.temperature_c"), 25.08, 0.005);
@@ -142,10 +138,7 @@ fn a_failed_sensor_is_reported_once_and_recovers() {
     fake.unplug(1, 0x76);
     let (readings, faults) = sensors.read(0);
     assert!(readings.is_empty());
-    assert_eq!(
-        faults,
-        ["bmp280 at 1:0x76: no answer; it is tried again later"]
-    );
+    assert_eq!(faults, ["bmp280 at 1:0x76: no answer; it is tried again later"]);
     for _ in 0..3 * SKIPPED_READINGS {
         assert_eq!(sensors.read(0), (BTreeMap::new(), Vec::new()));
     }
@@ -179,10 +172,7 @@ fn a_wrong_device_and_an_absent_bus_are_reported() {
     bosch(&fake, 1, 0x76, 0x58);
     let mut named = sensors(&fake, ProbeBuses::None, &["bme280@1:0x76"]);
     let (readings, faults) = named.read(0);
-    assert!(
-        readings.is_empty() && faults[0].contains("0xd0 identifies another"),
-        "{faults:?}"
-    );
+    assert!(readings.is_empty() && faults[0].contains("0xd0 identifies another"), "{faults:?}");
     let mut absent = sensors(&fake, ProbeBuses::These(vec![7]), &[]);
     assert_eq!(absent.read(0).1, ["I2C bus 7: /dev/i2c-7 is absent"]);
     assert_eq!(absent.detect(), [""; 0], "once");
@@ -193,10 +183,7 @@ fn invalid_selections_are_refused() {
     let refused = |named: &[&str]| {
         let assigned: Vec<AssignedSensor> =
             named.iter().map(|name| name.parse().unwrap()).collect();
-        let selection = SensorSelection {
-            probe: ProbeBuses::None,
-            assigned,
-        };
+        let selection = SensorSelection { probe: ProbeBuses::None, assigned };
         let templates = load(None).unwrap();
         Sensors::new(selection, templates, Box::new(Fake::default())).unwrap_err()
     };
@@ -221,31 +208,15 @@ metrics = [{ name = "b_c", expr = "b + 1", min = 0 }]
 fn template_errors_have_line_and_key() {
     template(OWN, "own.toml").unwrap();
     for (from, to, says) in [
-        (
-            "\"own\"",
-            "\"Own\"",
-            "own.toml:2:15: template_id: \"Own\" is not a template name",
-        ),
+        ("\"own\"", "\"Own\"", "own.toml:2:15: template_id: \"Own\" is not a template name"),
         ("0x20", "0x78", "addresses[0]: 120; allowed: [8, 119]"),
         ("len = 2", "len = 5", "read[0].len: 5; allowed: [1, 4]"),
         ("len = 2", "length = 2", "unknown key \"length\""),
         ("\"a / 4\"", "\"a / \"", "found the end"),
-        (
-            "\"a / 4\"",
-            "\"c / 4\"",
-            "let[0].expr: undefined name \"c\"; allowed: a",
-        ),
+        ("\"a / 4\"", "\"c / 4\"", "let[0].expr: undefined name \"c\"; allowed: a"),
         ("\"b\"", "\"a\"", "let[0].name: \"a\" is a duplicate"),
-        (
-            "min = 0",
-            "min = 2, max = 1",
-            "metrics[0].min: 2 is more than max, 1",
-        ),
-        (
-            "\"b_c\"",
-            "\"b-c\"",
-            "metrics[0].name: \"b-c\" is not a metric name",
-        ),
+        ("min = 0", "min = 2, max = 1", "metrics[0].min: 2 is more than max, 1"),
+        ("\"b_c\"", "\"b-c\"", "metrics[0].name: \"b-c\" is not a metric name"),
         (
             "0x20",
             "0x20]\ninit = [{ delay_ms = 2000 }",
@@ -274,18 +245,13 @@ fn templates_come_from_a_folder_too() {
     assert_eq!(templates.len(), built_in_templates().len() + 1);
     std::fs::write(&path, OWN.replacen("own", "bme280", 1)).unwrap();
     let reported = load(Some(folder.path())).unwrap_err();
-    assert!(
-        reported.contains("there is a template \"bme280\" already"),
-        "{reported}"
-    );
+    assert!(reported.contains("there is a template \"bme280\" already"), "{reported}");
     assert!(load(Some(&folder.path().join("absent"))).is_err());
 }
 
 #[test]
 fn the_template_of_the_handbook_is_valid() {
-    let (_, text) = include_str!("../../docs/gateway.md")
-        .split_once("```toml\n")
-        .unwrap();
+    let (_, text) = include_str!("../../docs/gateway.md").split_once("```toml\n").unwrap();
     let (text, _) = text.split_once("```").unwrap();
     let found = template(text, "gateway.md").unwrap();
     let known = [("gain".to_owned(), 2.0), ("raw".to_owned(), 2_621_440.0)];
@@ -298,25 +264,15 @@ fn a_frame_with_a_wrong_checksum_is_no_reading() {
     let fake = Fake::default();
     fake.set(1, 0x44, 0x24, &[0]);
     let send = |bytes: &[u8]| {
-        fake.frames
-            .lock()
-            .unwrap()
-            .insert((1, 0x44), bytes.to_vec());
+        fake.frames.lock().unwrap().insert((1, 0x44), bytes.to_vec());
     };
     send(&[0xBE, 0xEF, 0x92, 0xBE, 0xEF, 0x92]);
     let mut sensors = sensors(&fake, ProbeBuses::None, &["sht3x@1:0x44"]);
-    near(
-        sensors.read(0).0.get("i2c.sht3x.temperature_c"),
-        85.523,
-        0.001,
-    );
+    near(sensors.read(0).0.get("i2c.sht3x.temperature_c"), 85.523, 0.001);
     send(&[0xBE, 0xEF, 0x92, 0xBE, 0xEF, 0x91]);
     let (readings, faults) = sensors.read(0);
     assert!(readings.is_empty());
-    assert!(
-        faults[0].contains("measurement: wrong checksum of group 2"),
-        "{faults:?}"
-    );
+    assert!(faults[0].contains("measurement: wrong checksum of group 2"), "{faults:?}");
 }
 
 #[test]
@@ -347,10 +303,7 @@ fn a_gateway_replaces_its_assignments_and_no_others() {
     assert_eq!(faults, [""; 0]);
     near(readings.get("i2c.lm75.temperature_c"), 25.0, 0.0);
     near(readings.get("i2c.own.b_c"), 3_201.0, 0.0);
-    assert!(
-        !sensors.read(9_999).0.contains_key("i2c.own.b_c"),
-        "it is not due"
-    );
+    assert!(!sensors.read(9_999).0.contains_key("i2c.own.b_c"), "it is not due");
     assert!(sensors.read(10_000).0.contains_key("i2c.own.b_c"));
     assert_eq!(sensors.replace(&SensorPlan::default()), [""; 0]);
     let names: Vec<String> = sensors.read(20_000).0.into_keys().collect();
@@ -370,14 +323,7 @@ fn a_scan_only_reads_and_names_what_it_can() {
     let found = scan(&fake, 1, &templates, false).unwrap();
     let shown: Vec<_> = found
         .iter()
-        .map(|one| {
-            (
-                one.address,
-                one.in_use,
-                one.template_id.as_deref(),
-                one.identified_by,
-            )
-        })
+        .map(|one| (one.address, one.in_use, one.template_id.as_deref(), one.identified_by))
         .collect();
     assert_eq!(
         shown,
@@ -401,12 +347,7 @@ fn a_scan_only_reads_and_names_what_it_can() {
 
 #[test]
 fn the_frames_of_the_handbook_are_valid() {
-    let (_, text) = include_str!("../../docs/sensors.md")
-        .split_once("```toml\n")
-        .unwrap();
+    let (_, text) = include_str!("../../docs/sensors.md").split_once("```toml\n").unwrap();
     let (text, _) = text.split_once("```").unwrap();
-    assert_eq!(
-        template(text, "sensors.md").unwrap().frames[0].fields.len(),
-        1
-    );
+    assert_eq!(template(text, "sensors.md").unwrap().frames[0].fields.len(), 1);
 }

@@ -114,10 +114,7 @@ pub fn parse(text: &str, name: &str) -> Result<Config, TomlErrors> {
     document.finish()?;
     Ok(Config {
         socket: file.socket,
-        access: Access {
-            mode,
-            group: file.group,
-        },
+        access: Access { mode, group: file.group },
         baseline: file.baseline_path,
         tables: file.tables,
         log: file.log,
@@ -160,9 +157,7 @@ pub fn check_interfaces(names: [&String; 2]) -> Result<[String; 2], String> {
     }
     let [first, second] = names.map(Clone::clone);
     if first == second {
-        return Err(format!(
-            "found {first} for both directions, allowed {INTERFACE_EACH}"
-        ));
+        return Err(format!("found {first} for both directions, allowed {INTERFACE_EACH}"));
     }
     Ok([first, second])
 }
@@ -178,16 +173,9 @@ fn interfaces(ports: &[PortFile], document: &mut TomlDocument<'_>) -> [String; 2
             );
         }
         let earlier = &ports[..index];
-        if earlier
-            .iter()
-            .any(|other| other.direction == port.direction)
-        {
+        if earlier.iter().any(|other| other.direction == port.direction) {
             let what = format!("duplicate direction {}", port.direction);
-            document.invalid(
-                &format!("ports[{index}].direction"),
-                what,
-                "each direction once",
-            );
+            document.invalid(&format!("ports[{index}].direction"), what, "each direction once");
         }
         if earlier.iter().any(|other| other.interface == *name) {
             let what = format!("{name} serves two directions");
@@ -235,28 +223,13 @@ mod tests {
     #[test]
     fn invalid_values_are_located() {
         let cases = [
-            (
-                format!("sockets = \"x\"\n{PORTS}"),
-                "impaird.toml:1:1: sockets: unknown key",
-            ),
-            (
-                format!("sockets = \"x\"\n{PORTS}"),
-                "did you mean \"socket\"",
-            ),
-            (
-                format!("mode = \"rw\"\n{PORTS}"),
-                "impaird.toml:1:8: mode: invalid mode \"rw\"",
-            ),
+            (format!("sockets = \"x\"\n{PORTS}"), "impaird.toml:1:1: sockets: unknown key"),
+            (format!("sockets = \"x\"\n{PORTS}"), "did you mean \"socket\""),
+            (format!("mode = \"rw\"\n{PORTS}"), "impaird.toml:1:8: mode: invalid mode \"rw\""),
             (format!("mode = 660\n{PORTS}"), "impaird.toml:1:8: mode"),
-            (
-                format!("extensions = [\"ge\"]\n{PORTS}"),
-                "gilbert-elliott, paretonormal",
-            ),
+            (format!("extensions = [\"ge\"]\n{PORTS}"), "gilbert-elliott, paretonormal"),
             (String::new(), "ports: no interface for port1"),
-            (
-                PORTS.replace("port2", "port1"),
-                "ports[1].direction: duplicate direction port1",
-            ),
+            (PORTS.replace("port2", "port1"), "ports[1].direction: duplicate direction port1"),
             (PORTS.replace("port2", "port3"), "unknown value \"port3\""),
             (PORTS.replace("eth1", "eth0"), "eth0 serves two directions"),
             (

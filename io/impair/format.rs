@@ -13,13 +13,7 @@ impl ImpairmentSpec {
         let mut spec = Self::default();
         if let Some(latency) = &impairment.latency {
             spec.delay = Some(print_duration(latency.mean_ns()));
-            if let Latency::Stochastic {
-                jitter_ns,
-                distribution,
-                correlation,
-                ..
-            } = latency
-            {
+            if let Latency::Stochastic { jitter_ns, distribution, correlation, .. } = latency {
                 spec.jitter = Some(print_duration(*jitter_ns));
                 let name = match distribution {
                     Distribution::Table { name } => name,
@@ -35,12 +29,7 @@ impl ImpairmentSpec {
                 spec.loss = Some(print_percent(*pct));
                 spec.loss_correlation = correlation.map(share);
             }
-            Some(Loss::GilbertElliott {
-                p,
-                r,
-                one_minus_h,
-                one_minus_k,
-            }) => {
+            Some(Loss::GilbertElliott { p, r, one_minus_h, one_minus_k }) => {
                 let shares = [p, r, one_minus_h, one_minus_k].map(|share| significant(*share));
                 spec.loss_gemodel = Some(shares.join(" "));
             }
@@ -147,11 +136,9 @@ mod tests {
 
     #[test]
     fn fields_replace_others() {
-        let was = spec(
-            json!({ "delay": "50ms", "jitter": "5ms", "distribution": "normal",
+        let was = spec(json!({ "delay": "50ms", "jitter": "5ms", "distribution": "normal",
                                 "loss": "1%", "loss_correlation": "5%", "rate": "1mbit",
-                                "burst": "32kb" }),
-        );
+                                "burst": "32kb" }));
         let over = spec(json!({ "jitter": "none", "loss_gemodel": "1% 10%", "rate": "2mbit" }));
         let want = spec(json!({ "delay": "50ms", "loss_gemodel": "1% 10%", "rate": "2mbit" }));
         assert_eq!(was.clone().with(&over), want);

@@ -145,38 +145,13 @@ impl ImpairmentSpec {
     pub fn fields(&self) -> Vec<ImpairmentField> {
         use ImpairmentField::{Corruption, Duplication, Latency, Loss, Queue, Rate, Reordering};
         let texts = [
-            (
-                Latency,
-                [
-                    &self.delay,
-                    &self.jitter,
-                    &self.distribution,
-                    &self.delay_correlation,
-                ],
-            ),
-            (
-                Loss,
-                [
-                    &self.loss,
-                    &self.loss_correlation,
-                    &self.loss_gemodel,
-                    &None,
-                ],
-            ),
+            (Latency, [&self.delay, &self.jitter, &self.distribution, &self.delay_correlation]),
+            (Loss, [&self.loss, &self.loss_correlation, &self.loss_gemodel, &None]),
             (Rate, [&self.rate, &self.burst, &None, &None]),
             (Queue, [&self.queue, &None, &None, &None]),
-            (
-                Duplication,
-                [&self.duplicate, &self.duplicate_correlation, &None, &None],
-            ),
-            (
-                Reordering,
-                [&self.reorder, &self.gap, &self.reorder_correlation, &None],
-            ),
-            (
-                Corruption,
-                [&self.corrupt, &self.corrupt_correlation, &None, &None],
-            ),
+            (Duplication, [&self.duplicate, &self.duplicate_correlation, &None, &None]),
+            (Reordering, [&self.reorder, &self.gap, &self.reorder_correlation, &None]),
+            (Corruption, [&self.corrupt, &self.corrupt_correlation, &None, &None]),
         ];
         let named = texts.into_iter();
         let named = named.filter(|(_, texts)| texts.iter().any(|text| text.is_some()));
@@ -192,9 +167,7 @@ impl ImpairmentSpec {
             latency: self.latency()?,
             loss: self.loss()?,
             rate: self.rate()?,
-            queue: read("queue", &self.queue, quantity::queue_limit)?
-                .map(queue)
-                .transpose()?,
+            queue: read("queue", &self.queue, quantity::queue_limit)?.map(queue).transpose()?,
             duplication: self.duplication()?,
             reordering: self.reordering()?,
             corruption: self.corruption()?,
@@ -204,11 +177,7 @@ impl ImpairmentSpec {
     fn latency(&self) -> Result<Option<Latency>, ParseError> {
         let delay = read("delay", &self.delay, quantity::duration_ns)?;
         let jitter = read("jitter", &self.jitter, quantity::duration_ns)?;
-        let correlation = read(
-            "delay_correlation",
-            &self.delay_correlation,
-            quantity::share,
-        )?;
+        let correlation = read("delay_correlation", &self.delay_correlation, quantity::share)?;
         let distribution = self.distribution.as_deref().map(distribution).transpose()?;
         let Some(jitter_ns) = jitter else {
             needs("distribution", &distribution, "jitter")?;
@@ -270,11 +239,7 @@ impl ImpairmentSpec {
             needs(key, &correlation, "reorder")?;
             return needs("gap", &gap, "reorder").map(|()| None);
         };
-        Ok(Some(Reordering {
-            pct,
-            gap: gap.unwrap_or(NonZeroU32::MIN),
-            correlation,
-        }))
+        Ok(Some(Reordering { pct, gap: gap.unwrap_or(NonZeroU32::MIN), correlation }))
     }
 
     fn corruption(&self) -> Result<Option<Corruption>, ParseError> {
@@ -299,10 +264,9 @@ fn read<T>(
 fn needs<T>(key: &'static str, found: &Option<T>, other: &str) -> Result<(), ParseError> {
     match found {
         None => Ok(()),
-        Some(_) => Err(ParseError {
-            key,
-            reason: format!("found without {other}, allowed beside it"),
-        }),
+        Some(_) => {
+            Err(ParseError { key, reason: format!("found without {other}, allowed beside it") })
+        }
     }
 }
 
@@ -319,9 +283,7 @@ fn queue(limit: Limit) -> Result<Queue, ParseError> {
         Limit::Bytes(value) => (QueueUnit::Bytes, value),
     };
     let value = small("queue", value)?;
-    Ok(Queue {
-        limit: QueueLimit { unit, value },
-    })
+    Ok(Queue { limit: QueueLimit { unit, value } })
 }
 
 fn distribution(name: &str) -> Result<Distribution, ParseError> {
@@ -340,9 +302,7 @@ fn distribution(name: &str) -> Result<Distribution, ParseError> {
                     ),
                 }
             })?;
-            Distribution::Table {
-                name: table.to_owned(),
-            }
+            Distribution::Table { name: table.to_owned() }
         }
     })
 }
@@ -354,17 +314,10 @@ fn gemodel(text: &str) -> Result<Loss, String> {
         [p, r, bad] => (p, r, 0.0, bad),
         [p, r, good, bad] => (p, r, good, bad),
         _ => {
-            return Err(format!(
-                "found {text:?}, allowed two to four shares, \"p r [1-h [1-k]]\""
-            ));
+            return Err(format!("found {text:?}, allowed two to four shares, \"p r [1-h [1-k]]\""));
         }
     };
-    Ok(Loss::GilbertElliott {
-        p,
-        r,
-        one_minus_h,
-        one_minus_k,
-    })
+    Ok(Loss::GilbertElliott { p, r, one_minus_h, one_minus_k })
 }
 
 fn gap(text: &str) -> Result<NonZeroU32, String> {
@@ -402,10 +355,7 @@ mod tests {
             "corruption": { "pct": 0.01 },
         });
         assert_eq!(meant, want);
-        assert_eq!(
-            ImpairmentSpec::default().impairment(),
-            Ok(Impairment::default())
-        );
+        assert_eq!(ImpairmentSpec::default().impairment(), Ok(Impairment::default()));
     }
 
     #[test]
@@ -436,36 +386,18 @@ mod tests {
     fn invalid_fields_are_named() {
         let cases = [
             (json!({ "jitter": "5" }), "invalid jitter: found \"5\""),
-            (
-                json!({ "distribution": "normal" }),
-                "invalid distribution: found without jitter",
-            ),
+            (json!({ "distribution": "normal" }), "invalid distribution: found without jitter"),
             (
                 json!({ "jitter": "5ms", "distribution": "No!" }),
                 "invalid distribution: found \"No!\"",
             ),
-            (
-                json!({ "burst": "32kb" }),
-                "invalid burst: found without rate",
-            ),
+            (json!({ "burst": "32kb" }), "invalid burst: found without rate"),
             (json!({ "gap": "5" }), "invalid gap: found without reorder"),
-            (
-                json!({ "reorder": "5%", "gap": "0" }),
-                "invalid gap: found \"0\"",
-            ),
-            (
-                json!({ "loss_correlation": "5%" }),
-                "invalid loss_correlation: found without loss",
-            ),
-            (
-                json!({ "loss": "1%", "loss_gemodel": "1% 2%" }),
-                "one model of loss",
-            ),
+            (json!({ "reorder": "5%", "gap": "0" }), "invalid gap: found \"0\""),
+            (json!({ "loss_correlation": "5%" }), "invalid loss_correlation: found without loss"),
+            (json!({ "loss": "1%", "loss_gemodel": "1% 2%" }), "one model of loss"),
             (json!({ "queue": "100" }), "invalid queue: found \"100\""),
-            (
-                json!({ "queue": "9999999999p" }),
-                "invalid queue: found 9999999999",
-            ),
+            (json!({ "queue": "9999999999p" }), "invalid queue: found 9999999999"),
         ];
         for (value, says) in cases {
             let told = spec(value).impairment().unwrap_err().to_string();
@@ -480,10 +412,7 @@ mod tests {
             *spec.field(key).unwrap() = Some("x".to_owned());
         }
         let written = serde_json::to_value(&spec).unwrap();
-        assert_eq!(
-            written.as_object().unwrap().len(),
-            ImpairmentSpec::KEYS.len()
-        );
+        assert_eq!(written.as_object().unwrap().len(), ImpairmentSpec::KEYS.len());
         assert!(spec.field("colour").is_none());
     }
 }

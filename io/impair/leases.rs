@@ -163,13 +163,7 @@ impl Leases {
         changes: BTreeMap<Direction, LeasedFields>,
     ) -> u64 {
         self.last_id += 1;
-        self.leases.push(Lease {
-            id: self.last_id,
-            owner,
-            starts_wall_ns,
-            ends_wall_ns,
-            changes,
-        });
+        self.leases.push(Lease { id: self.last_id, owner, starts_wall_ns, ends_wall_ns, changes });
         self.last_id
     }
 

@@ -7,11 +7,7 @@ const PORT: Direction = Direction::Port1;
 
 fn spec(delay: &str, loss: &str) -> Impairment {
     let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    let spec = ImpairmentSpec {
-        delay: some(delay),
-        loss: some(loss),
-        ..ImpairmentSpec::default()
-    };
+    let spec = ImpairmentSpec { delay: some(delay), loss: some(loss), ..ImpairmentSpec::default() };
     spec.impairment().unwrap()
 }
 
@@ -26,14 +22,7 @@ fn begin(leases: &mut Leases, ends_ns: u64, delay: &str, loss: &str) -> u64 {
 
 #[test]
 fn leases_end_in_any_order_and_give_back_their_own_fields() {
-    for order in [
-        [0, 1, 2],
-        [2, 1, 0],
-        [1, 0, 2],
-        [1, 2, 0],
-        [0, 2, 1],
-        [2, 0, 1],
-    ] {
+    for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2], [1, 2, 0], [0, 2, 1], [2, 0, 1]] {
         let mut leases = Leases::default();
         leases.set_base(PORT, Some(spec("10ms", "1%")));
         let ids = [
@@ -49,10 +38,7 @@ fn leases_end_in_any_order_and_give_back_their_own_fields() {
                 let on = (0..3).filter(|at| left.contains(at) && !values[*at].is_empty());
                 on.last().map_or(base, |at| values[at])
             };
-            let expected = spec(
-                top(["", "20ms", "30ms"], "10ms"),
-                top(["100%", "50%", ""], "1%"),
-            );
+            let expected = spec(top(["", "20ms", "30ms"], "10ms"), top(["100%", "50%", ""], "1%"));
             assert_eq!(leases.compose(PORT), Some(expected), "{order:?} {ended}");
         }
         leases.forget_base(PORT);

@@ -79,11 +79,7 @@ pub fn rates(text: &str, window_ms: u64) -> Result<Rates, TraceError> {
         let lasts_ms = window_ms.min(length_ms - from);
         count * OPPORTUNITY_BYTES * 8 * 1000 / lasts_ms
     };
-    Ok(Rates {
-        window_ms,
-        length_ms,
-        bps: counts.into_iter().enumerate().map(rate).collect(),
-    })
+    Ok(Rates { window_ms, length_ms, bps: counts.into_iter().enumerate().map(rate).collect() })
 }
 
 fn times(text: &str) -> Result<Vec<u64>, TraceError> {
@@ -101,11 +97,7 @@ fn times(text: &str) -> Result<Vec<u64>, TraceError> {
         if let Some(&before_ms) = times.last()
             && time < before_ms
         {
-            return Err(TraceError::Decreasing {
-                line,
-                found_ms: time,
-                before_ms,
-            });
+            return Err(TraceError::Decreasing { line, found_ms: time, before_ms });
         }
         if time > LENGTH_MS_MAX || times.len() >= OPPORTUNITIES_MAX {
             return Err(TraceError::TooLong { line });

@@ -41,29 +41,15 @@ pub struct DirectionPreset {
 }
 
 impl DirectionPreset {
-    const NONE: Self = Self {
-        delay: "",
-        jitter: "",
-        distribution: "",
-        loss: "",
-        rate: "",
-        queue: "",
-    };
+    const NONE: Self =
+        Self { delay: "", jitter: "", distribution: "", loss: "", rate: "", queue: "" };
 
     const fn of(delay: &'static str, rate: &'static str) -> Self {
-        Self {
-            delay,
-            rate,
-            ..Self::NONE
-        }
+        Self { delay, rate, ..Self::NONE }
     }
 
     const fn jitter(self, jitter: &'static str) -> Self {
-        Self {
-            jitter,
-            distribution: "normal",
-            ..self
-        }
+        Self { jitter, distribution: "normal", ..self }
     }
 
     const fn loss(self, loss: &'static str) -> Self {
@@ -203,14 +189,11 @@ pub const PRESETS: [Preset; 14] = [
 /// # Errors
 /// An unknown name, with the names there are and the nearest one.
 pub fn find(id: &str) -> Result<&'static Preset, String> {
-    PRESETS
-        .iter()
-        .find(|preset| preset.id == id)
-        .ok_or_else(|| {
-            let names = PRESETS.iter().map(|preset| preset.id);
-            let allowed = crate::toml_document::suggest::one_of(id, names);
-            format!("unknown preset: found {id:?}, allowed {allowed}")
-        })
+    PRESETS.iter().find(|preset| preset.id == id).ok_or_else(|| {
+        let names = PRESETS.iter().map(|preset| preset.id);
+        let allowed = crate::toml_document::suggest::one_of(id, names);
+        format!("unknown preset: found {id:?}, allowed {allowed}")
+    })
 }
 
 #[cfg(test)]
@@ -223,11 +206,7 @@ mod tests {
             for side in [preset.down, preset.up] {
                 let meant = side.spec().impairment().unwrap();
                 meant.validate().unwrap();
-                assert!(
-                    meant.latency.is_some() && meant.rate.is_some(),
-                    "{}",
-                    preset.id
-                );
+                assert!(meant.latency.is_some() && meant.rate.is_some(), "{}", preset.id);
             }
             assert!(preset.source.len() > 20, "{}", preset.id);
             assert_eq!(find(preset.id), Ok(preset));
@@ -238,16 +217,7 @@ mod tests {
     fn lora_rates_follow_from_their_modulation() {
         // Semtech AN1200.22: SF · BW / 2^SF · CR.
         let bps = |sf: i32, bandwidth_hz: f64| f64::from(sf) * bandwidth_hz / 2_f64.powi(sf) * 0.8;
-        let rate = |id| {
-            find(id)
-                .unwrap()
-                .down
-                .spec()
-                .impairment()
-                .unwrap()
-                .rate
-                .unwrap()
-        };
+        let rate = |id| find(id).unwrap().down.spec().impairment().unwrap().rate.unwrap();
         assert_eq!(rate("lora-fast").bps, bps(7, 125e3).round() as u64);
         assert_eq!(rate("lora-long").bps, bps(11, 250e3).round() as u64);
     }

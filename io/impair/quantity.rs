@@ -64,13 +64,7 @@ const SIZES: &[(&str, u64)] = &[
     ("gib", 1 << 30),
 ];
 
-const PACKETS: &[(&str, u64)] = &[
-    ("p", 1),
-    ("pkt", 1),
-    ("pkts", 1),
-    ("packet", 1),
-    ("packets", 1),
-];
+const PACKETS: &[(&str, u64)] = &[("p", 1), ("pkt", 1), ("pkts", 1), ("packet", 1), ("packets", 1)];
 
 /// A duration in nanoseconds. A unit is needed: without one, `tc` means microseconds and most
 /// people milliseconds.
@@ -90,11 +84,7 @@ pub fn duration_ns(text: &str) -> Result<u64, InvalidQuantity> {
 /// # Errors
 /// The text found and the forms allowed.
 pub fn rate_bps(text: &str) -> Result<u64, InvalidQuantity> {
-    scaled(
-        text,
-        RATES,
-        "a rate: 64kbit, 10mbit, 2.5gbit, or bit/s as a plain number",
-    )
+    scaled(text, RATES, "a rate: 64kbit, 10mbit, 2.5gbit, or bit/s as a plain number")
 }
 
 /// A size in bytes; without a unit, bytes.
@@ -163,21 +153,13 @@ pub fn factor(text: &str) -> Result<f64, InvalidQuantity> {
 /// A duration in the form [`duration_ns`] reads.
 #[must_use]
 pub fn print_duration(ns: u64) -> String {
-    print(
-        ns,
-        &[("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)],
-        "ns",
-    )
+    print(ns, &[("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)], "ns")
 }
 
 /// A rate in the form [`rate_bps`] reads.
 #[must_use]
 pub fn print_rate(bps: u64) -> String {
-    let units = [
-        ("gbit", 1_000_000_000),
-        ("mbit", 1_000_000),
-        ("kbit", 1_000),
-    ];
+    let units = [("gbit", 1_000_000_000), ("mbit", 1_000_000), ("kbit", 1_000)];
     print(bps, &units, "bit")
 }
 
@@ -185,12 +167,8 @@ pub fn print_rate(bps: u64) -> String {
 #[must_use]
 pub fn print_size(bytes: u64) -> String {
     let units = [("mb", 1 << 20), ("kb", 1 << 10)];
-    let whole = units
-        .iter()
-        .find(|(_, unit)| bytes >= *unit && bytes.is_multiple_of(*unit));
-    whole.map_or(format!("{bytes}b"), |(name, unit)| {
-        format!("{}{name}", bytes / unit)
-    })
+    let whole = units.iter().find(|(_, unit)| bytes >= *unit && bytes.is_multiple_of(*unit));
+    whole.map_or(format!("{bytes}b"), |(name, unit)| format!("{}{name}", bytes / unit))
 }
 
 /// A percentage in the form [`percent`] reads, with six significant digits: more would show the
@@ -241,9 +219,7 @@ fn number(digits: &str) -> Option<f64> {
 /// A number with one of `units`, to the nearest whole one, computed in whole numbers.
 fn scaled(text: &str, units: &[(&str, u64)], allowed: &str) -> Result<u64, InvalidQuantity> {
     let trimmed = text.trim();
-    let end = trimmed
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .unwrap_or(trimmed.len());
+    let end = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(trimmed.len());
     let (digits, unit) = trimmed.split_at(end);
     let unit = unit.trim().to_lowercase();
     let scale = units.iter().find(|(name, _)| *name == unit);
@@ -260,11 +236,7 @@ fn times(digits: &str, scale: u64) -> Option<u64> {
         return None;
     }
     let value = |text: &str| {
-        if text.is_empty() {
-            Some(0)
-        } else {
-            text.parse::<u64>().ok()
-        }
+        if text.is_empty() { Some(0) } else { text.parse::<u64>().ok() }
     };
     let tens = 10_u128.pow(u32::try_from(fraction.len()).ok()?);
     let whole = u128::from(value(whole)?) * u128::from(scale);
@@ -307,12 +279,7 @@ mod tests {
         for (text, want) in rates {
             assert_eq!(rate_bps(text), Ok(want), "{text}");
         }
-        let sizes = [
-            ("1600", 1600),
-            ("1600b", 1600),
-            ("32kb", 32_768),
-            ("1m", 1 << 20),
-        ];
+        let sizes = [("1600", 1600), ("1600b", 1600), ("32kb", 32_768), ("1m", 1 << 20)];
         for (text, want) in sizes {
             assert_eq!(size_bytes(text), Ok(want), "{text}");
         }
@@ -342,10 +309,7 @@ mod tests {
             factor("0").unwrap_err(),
         ];
         for told in told {
-            assert!(
-                told.starts_with("found ") && told.contains(", allowed "),
-                "{told}"
-            );
+            assert!(told.starts_with("found ") && told.contains(", allowed "), "{told}");
         }
     }
 

@@ -129,11 +129,7 @@ pub fn from_toml(
             (Ok(at_ns), Ok(directions)) => {
                 for direction in directions {
                     match resolve(step.preset.as_deref(), &step.set, direction) {
-                        Ok(impairment) => steps.push(Step {
-                            at_ns,
-                            direction,
-                            impairment,
-                        }),
+                        Ok(impairment) => steps.push(Step { at_ns, direction, impairment }),
                         Err((key, what)) => {
                             document.invalid(&format!("step[{index}].{key}"), what, "");
                             break;
@@ -143,11 +139,7 @@ pub fn from_toml(
             }
         }
     }
-    let length = file
-        .length
-        .as_deref()
-        .map(quantity::duration_ns)
-        .transpose();
+    let length = file.length.as_deref().map(quantity::duration_ns).transpose();
     let length = length.and_then(|length| length.map(bounded).transpose());
     let length_ns = length.unwrap_or_else(|what| {
         document.invalid("length", what, "");
@@ -155,11 +147,7 @@ pub fn from_toml(
     });
     document.finish()?;
     let line = Timeline::of(file.title, steps, length_ns);
-    line.map_err(|what| TimelineError::Row {
-        file: name.to_owned(),
-        line: 1,
-        what,
-    })
+    line.map_err(|what| TimelineError::Row { file: name.to_owned(), line: 1, what })
 }
 
 /// Reads a packet-delivery trace: one rate a window, as [`trace_rates::steps`] shapes it.
@@ -172,23 +160,14 @@ pub fn from_trace(
     options: &TimelineOptions,
 ) -> Result<Timeline, TimelineError> {
     let window_ms = options.window_ns.max(WINDOW_NS_MIN) / 1_000_000;
-    let rates = mahimahi::rates(text, window_ms).map_err(|cause| TimelineError::Trace {
-        file: name.to_owned(),
-        cause,
-    })?;
-    let bad = |what: String| TimelineError::Row {
-        file: name.to_owned(),
-        line: 1,
-        what,
-    };
+    let rates = mahimahi::rates(text, window_ms)
+        .map_err(|cause| TimelineError::Trace { file: name.to_owned(), cause })?;
+    let bad = |what: String| TimelineError::Row { file: name.to_owned(), line: 1, what };
     let base = options.base.impairment();
     let base = base.map_err(|error| bad(error.to_string()))?;
     let shapers = trace_rates::steps(&rates, options.speed).into_iter();
     let steps = shapers.flat_map(|(at_ms, rate)| {
-        let impairment = Impairment {
-            rate: Some(rate),
-            ..base.clone()
-        };
+        let impairment = Impairment { rate: Some(rate), ..base.clone() };
         let at_ns = at_ms * 1_000_000;
         options.directions.iter().map(move |&direction| Step {
             at_ns,
@@ -279,24 +258,15 @@ impl Timeline {
             .find(|pair| (pair[0].at_ns, pair[0].direction) == (pair[1].at_ns, pair[1].direction));
         if let Some([step, _]) = twice {
             let at = quantity::print_duration(step.at_ns);
-            return Err(format!(
-                "found two steps of {} at {at}, allowed one",
-                step.direction
-            ));
+            return Err(format!("found two steps of {} at {at}, allowed one", step.direction));
         }
         let last_ns = steps.last().map_or(0, |step| step.at_ns);
         let length_ns = length_ns.unwrap_or(last_ns);
         if length_ns < last_ns {
             let at = quantity::print_duration(last_ns);
-            return Err(format!(
-                "found the last step at {at}, allowed a length of {at} or more"
-            ));
+            return Err(format!("found the last step at {at}, allowed a length of {at} or more"));
         }
-        Ok(Self {
-            title,
-            steps,
-            length_ns,
-        })
+        Ok(Self { title, steps, length_ns })
     }
 
     /// The state of a direction at a time: that of its last step at or before it.

@@ -12,19 +12,13 @@ pub(super) fn read(
     name: &str,
     options: &TimelineOptions,
 ) -> Result<Timeline, TimelineError> {
-    let invalid = |line: u64, what: String| TimelineError::Row {
-        file: name.to_owned(),
-        line,
-        what,
-    };
+    let invalid =
+        |line: u64, what: String| TimelineError::Row { file: name.to_owned(), line, what };
     let mut table = csv::ReaderBuilder::new()
         .comment(Some(b'#'))
         .trim(csv::Trim::All)
         .from_reader(text.as_bytes());
-    let columns = table
-        .headers()
-        .map_err(|err| invalid(1, err.to_string()))?
-        .clone();
+    let columns = table.headers().map_err(|err| invalid(1, err.to_string()))?.clone();
     check_columns(&columns).map_err(|what| invalid(1, what))?;
     let mut steps = Vec::new();
     for row in table.records() {
@@ -36,10 +30,7 @@ pub(super) fn read(
         let made = step(&columns, &row, options).map_err(|what| invalid(line, what))?;
         steps.extend(made);
         if steps.len() > STEPS_MAX {
-            return Err(invalid(
-                line,
-                format!("found more steps, allowed {STEPS_MAX}"),
-            ));
+            return Err(invalid(line, format!("found more steps, allowed {STEPS_MAX}")));
         }
     }
     if steps.is_empty() {
@@ -50,29 +41,19 @@ pub(super) fn read(
 }
 
 fn check_columns(columns: &csv::StringRecord) -> Result<(), String> {
-    let known = || {
-        ["at", "direction", "preset"]
-            .into_iter()
-            .chain(ImpairmentSpec::KEYS)
-    };
+    let known = || ["at", "direction", "preset"].into_iter().chain(ImpairmentSpec::KEYS);
     for (index, column) in columns.iter().enumerate() {
         if !known().any(|name| name == column) {
             let allowed = crate::toml_document::suggest::one_of(column, known());
-            return Err(format!(
-                "unknown column: found {column:?}, allowed {allowed}"
-            ));
+            return Err(format!("unknown column: found {column:?}, allowed {allowed}"));
         }
         if columns.iter().take(index).any(|other| other == column) {
-            return Err(format!(
-                "duplicate column: found {column:?} again, allowed once"
-            ));
+            return Err(format!("duplicate column: found {column:?} again, allowed once"));
         }
     }
     if !columns.iter().any(|column| column == "at") {
-        return Err(
-            "missing column: found no \"at\", allowed at and the fields that change then"
-                .to_owned(),
-        );
+        return Err("missing column: found no \"at\", allowed at and the fields that change then"
+            .to_owned());
     }
     Ok(())
 }
@@ -104,16 +85,9 @@ fn step(
     let step = |direction| {
         let impairment = resolve(preset, &spec, direction);
         let named = |(key, what): (String, String)| {
-            format!(
-                "invalid {}: {what}",
-                key.strip_prefix("set.").unwrap_or(&key)
-            )
+            format!("invalid {}: {what}", key.strip_prefix("set.").unwrap_or(&key))
         };
-        Ok(Step {
-            at_ns,
-            direction,
-            impairment: impairment.map_err(named)?,
-        })
+        Ok(Step { at_ns, direction, impairment: impairment.map_err(named)? })
     };
     directions.into_iter().map(step).collect()
 }

@@ -33,11 +33,7 @@ fn a_ride_is_read_in_order() {
     let ride = from_toml(RIDE, "ride.toml", &options()).unwrap();
     assert_eq!(ride.title, "A train ride");
     assert_eq!(ride.length_ns, 90_000_000_000);
-    let order: Vec<_> = ride
-        .steps
-        .iter()
-        .map(|step| (step.at_ns, step.direction))
-        .collect();
+    let order: Vec<_> = ride.steps.iter().map(|step| (step.at_ns, step.direction)).collect();
     assert_eq!(
         order,
         [
@@ -48,10 +44,7 @@ fn a_ride_is_read_in_order() {
         ]
     );
     let at = |ns| ride.state(Direction::Port1, ns).unwrap().rate.unwrap().bps;
-    assert_eq!(
-        (at(0), at(29_999_999_999), at(30_000_000_000)),
-        (12_000_000, 12_000_000, 512_000)
-    );
+    assert_eq!((at(0), at(29_999_999_999), at(30_000_000_000)), (12_000_000, 12_000_000, 512_000));
     // ImpairmentSpec over a preset replace what it says, and keep the rest.
     assert_eq!(at(u64::MAX), 2_000_000);
     let last = ride.state(Direction::Port1, u64::MAX).unwrap();
@@ -75,10 +68,7 @@ fn traces_become_rates_beside_what_they_do_not_say() {
         directions: vec![Direction::Port2],
         window_ns: 100_000_000,
         speed: 1.0,
-        base: ImpairmentSpec {
-            delay: Some("20ms".to_owned()),
-            ..ImpairmentSpec::default()
-        },
+        base: ImpairmentSpec { delay: Some("20ms".to_owned()), ..ImpairmentSpec::default() },
     };
     // A packet a millisecond, a pause, then two.
     let times = (1..100).chain((300..=400).flat_map(|ms| [ms, ms]));
@@ -95,12 +85,7 @@ fn traces_become_rates_beside_what_they_do_not_say() {
     let bps = bytes.map(|bytes| (bytes * 10.0) as u64 * 8);
     assert_eq!(steps, [(0, bps[0]), (100, bps[1]), (300, bps[2])]);
     assert_eq!(trace.length_ns, 400_000_000);
-    assert!(
-        trace
-            .steps
-            .iter()
-            .all(|step| step.impairment.latency.is_some())
-    );
+    assert!(trace.steps.iter().all(|step| step.impairment.latency.is_some()));
     assert_eq!(trace.directions(), [Direction::Port2]);
 }
 
@@ -108,58 +93,37 @@ fn traces_become_rates_beside_what_they_do_not_say() {
 fn wrong_lines_are_named() {
     let toml = [
         ("", "step: no step"),
-        (
-            "[[step]]\nat = \"5\"\n",
-            "t.toml:2:6: step[0].at: found \"5\"",
-        ),
+        ("[[step]]\nat = \"5\"\n", "t.toml:2:6: step[0].at: found \"5\""),
         (
             "[[step]]\nat = \"0s\"\ndirection = \"port9\"\n",
             "t.toml:3:13: step[0].direction: found \"port9\"",
         ),
-        (
-            "[[step]]\nat = \"0s\"\npreset = \"lt\"\n",
-            "did you mean \"lte\"",
-        ),
+        ("[[step]]\nat = \"0s\"\npreset = \"lt\"\n", "did you mean \"lte\""),
         (
             "[[step]]\nat = \"0s\"\nset = { loss = \"200%\" }\n",
             "t.toml:3:16: step[0].set.loss: found \"200%\"",
         ),
-        (
-            "[[step]]\nat = \"0s\"\nset = { los = \"2%\" }\n",
-            "did you mean \"loss\"",
-        ),
-        (
-            "[[step]]\nat = \"0s\"\n[[step]]\nat = \"0s\"\n",
-            "two steps of port1 at 0",
-        ),
-        (
-            "length = \"1s\"\n[[step]]\nat = \"2s\"\n",
-            "a length of 2s or more",
-        ),
+        ("[[step]]\nat = \"0s\"\nset = { los = \"2%\" }\n", "did you mean \"loss\""),
+        ("[[step]]\nat = \"0s\"\n[[step]]\nat = \"0s\"\n", "two steps of port1 at 0"),
+        ("length = \"1s\"\n[[step]]\nat = \"2s\"\n", "a length of 2s or more"),
         ("[[step]]\nat = \"99999h\"\n", "up to 100 days"),
     ];
     for (text, says) in toml {
-        let told = from_toml(text, "t.toml", &options())
-            .unwrap_err()
-            .to_string();
+        let told = from_toml(text, "t.toml", &options()).unwrap_err().to_string();
         assert!(told.contains(says), "{told} does not say {says}");
     }
     let csv = [
         ("at,speed\n", "t.csv:1: unknown column: found \"speed\""),
         ("delay\n5ms\n", "found no \"at\""),
-        (
-            "at,rate\n0s,1mbit\n1s,fast\n",
-            "t.csv:3: invalid rate: found \"fast\"",
-        ),
+        ("at,rate\n0s,1mbit\n1s,fast\n", "t.csv:3: invalid rate: found \"fast\""),
         ("at,rate\n0s\n", "t.csv:2"),
         ("at,at\n", "duplicate column"),
         ("at,rate\n", "found no step"),
         ("at,preset\n0s,lte:left\n", "lte:down, lte:up"),
     ];
     for (text, says) in csv {
-        let told = super::super::timeline_csv::read(text, "t.csv", &options())
-            .unwrap_err()
-            .to_string();
+        let told =
+            super::super::timeline_csv::read(text, "t.csv", &options()).unwrap_err().to_string();
         assert!(told.contains(says), "{told} does not say {says}");
     }
 }
@@ -168,10 +132,7 @@ fn wrong_lines_are_named() {
 fn an_invalid_trace_is_told_once() {
     let error = from_trace("5\n4\n", "cell.down", &options()).unwrap_err();
     let told = error.to_string();
-    assert_eq!(
-        told,
-        "cell.down: line 2: found 4 ms, allowed 5 ms (the line above) or more"
-    );
+    assert_eq!(told, "cell.down: line 2: found 4 ms, allowed 5 ms (the line above) or more");
     let causes = std::error::Error::source(&error);
     assert!(causes.is_none(), "{causes:?}");
 }

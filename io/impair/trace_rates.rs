@@ -14,10 +14,7 @@ use super::mahimahi::{OPPORTUNITY_BYTES, Rates};
 
 /// Shaper of a time without opportunities: a frame a second. A slower one would wait for its next
 /// frame long after the time is over, because the kernel sets its timer by the rate of that moment.
-pub const OUTAGE: Rate = Rate {
-    bps: 8 * BURST_BYTES_MIN,
-    burst_bytes: BURST_BYTES_MIN as u32,
-};
+pub const OUTAGE: Rate = Rate { bps: 8 * BURST_BYTES_MIN, burst_bytes: BURST_BYTES_MIN as u32 };
 
 /// Tokens lost at a change, bytes: half of a frame between the smallest and the largest.
 const LOST_BYTES: f64 = 500.0;
@@ -40,15 +37,11 @@ pub fn steps(rates: &Rates, speed: f64) -> Vec<(u64, Rate)> {
         lasts_ms as f64 / 1000.0 / speed
     };
     let windows = rates.bps.iter().enumerate();
-    let bytes: Vec<f64> = windows
-        .map(|(window, bps)| *bps as f64 / 8.0 * lasts_s(window))
-        .collect();
+    let bytes: Vec<f64> =
+        windows.map(|(window, bps)| *bps as f64 / 8.0 * lasts_s(window)).collect();
     let pauses = pauses(rates);
     let left = left(&bytes, &pauses);
-    let mut steps = Steps {
-        found: Vec::new(),
-        owed_bytes: 0.0,
-    };
+    let mut steps = Steps { found: Vec::new(), owed_bytes: 0.0 };
     let mut next = 0;
     while next < bytes.len() {
         let start = next;
@@ -74,11 +67,7 @@ fn left(bytes: &[f64], pauses: &[bool]) -> Vec<f64> {
     let mut left = vec![0.0; bytes.len()];
     let mut sum = 0.0;
     for window in (0..bytes.len()).rev() {
-        sum = if pauses[window] {
-            0.0
-        } else {
-            sum + bytes[window]
-        };
+        sum = if pauses[window] { 0.0 } else { sum + bytes[window] };
         left[window] = sum;
     }
     left
@@ -94,20 +83,14 @@ impl Steps {
     fn add(&mut self, at_ms: u64, bytes: f64, seconds: f64) {
         let budget = bytes - self.owed_bytes;
         let mean = derived_burst_bytes((bytes * 8.0 / seconds) as u64);
-        let mut burst_bytes = if budget >= enough(bytes, seconds) {
-            mean
-        } else {
-            OUTAGE.burst_bytes
-        };
+        let mut burst_bytes =
+            if budget >= enough(bytes, seconds) { mean } else { OUTAGE.burst_bytes };
         if bytes == 0.0 || budget <= f64::from(burst_bytes) {
             burst_bytes = OUTAGE.burst_bytes;
         }
         let filled = f64::from(burst_bytes) - LOST_BYTES;
         let bytes_per_s = ((budget - filled) / seconds) as u64;
-        let mut rate = Rate {
-            bps: bytes_per_s.saturating_mul(8).max(OUTAGE.bps),
-            burst_bytes,
-        };
+        let mut rate = Rate { bps: bytes_per_s.saturating_mul(8).max(OUTAGE.bps), burst_bytes };
         if bytes == 0.0 || budget <= f64::from(burst_bytes) {
             rate = OUTAGE;
         }
@@ -175,11 +158,7 @@ mod tests {
             let phase = ms as f64 / 1000.0;
             let factor = 3_f64.powf((phase * 0.7).sin() * (phase * 3.1).cos());
             let is_pause = ms % 10_000 < pause_ms;
-            owed += if is_pause {
-                0.0
-            } else {
-                bps as f64 * factor / 8000.0
-            };
+            owed += if is_pause { 0.0 } else { bps as f64 * factor / 8000.0 };
             while owed >= 1500.0 {
                 text.push_str(&format!("{ms}\n"));
                 owed -= 1500.0;
@@ -223,11 +202,7 @@ mod tests {
         assert!(found.windows(2).all(|pair| pair[0].1 != pair[1].1));
         let steady: String = (1..=1000).map(|ms| format!("{ms}\n")).collect();
         let rates = mahimahi::rates(&steady, 100).unwrap();
-        assert_eq!(
-            steps(&rates, 1.0).len(),
-            3,
-            "the first window has one less, the last one more"
-        );
+        assert_eq!(steps(&rates, 1.0).len(), 3, "the first window has one less, the last one more");
     }
 
     #[test]
@@ -238,10 +213,6 @@ mod tests {
         let found = steps(&rates, 1.0);
         let outage = found.iter().find(|(_, rate)| *rate == OUTAGE).unwrap();
         assert_eq!(outage.0, 1100);
-        assert_eq!(
-            found.last().unwrap().1,
-            OUTAGE,
-            "1500 bytes were passed before"
-        );
+        assert_eq!(found.last().unwrap().1, OUTAGE, "1500 bytes were passed before");
     }
 }

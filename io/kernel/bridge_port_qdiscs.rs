@@ -81,10 +81,7 @@ pub(crate) fn unheard_class(index: u32) -> RouteRequest {
 /// Queue of that class, which drops everything.
 #[must_use]
 pub(crate) fn unheard_queue(index: u32) -> Request {
-    let queue = Fifo {
-        unit: QueueUnit::Bytes,
-        limit: 0,
-    };
+    let queue = Fifo { unit: QueueUnit::Bytes, limit: 0 };
     Request {
         verb: Verb::Create,
         index,
@@ -179,10 +176,9 @@ fn u32_keys(class: Handle, hardware: [u8; 6]) -> Vec<u8> {
     put_nested(&mut keys, SEL, |out| {
         out.extend([TERMINAL, 0, 2, 0]);
         out.extend([0; 12]);
-        for (mask, value, offset) in [
-            ([0xff; 4], [a, b, c, d], -8_i32),
-            ([0xff, 0xff, 0, 0], [e, f, 0, 0], -4),
-        ] {
+        for (mask, value, offset) in
+            [([0xff; 4], [a, b, c, d], -8_i32), ([0xff, 0xff, 0, 0], [e, f, 0, 0], -4)]
+        {
             out.extend(mask);
             out.extend(value);
             out.extend(offset.to_ne_bytes());

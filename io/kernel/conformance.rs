@@ -19,10 +19,7 @@ use super::{Handle, Kernel, KernelError, Options, Reading, Request, Shaper, Verb
 #[must_use]
 pub fn options(tables: &std::path::Path) -> Options {
     Options {
-        extensions: Extensions {
-            gilbert_elliott: true,
-            paretonormal: true,
-        },
+        extensions: Extensions { gilbert_elliott: true, paretonormal: true },
         tables: tables.to_owned(),
     }
 }
@@ -47,21 +44,14 @@ pub async fn conforms<K: Kernel>(kernel: K, mut other: K, interface: &str, optio
     failure_is_rolled_back(&mut shaper, &mut other, interface).await;
     let left = shaper.clear(interface).await.unwrap();
     assert_eq!(left, Reading::default());
-    assert_eq!(
-        other_root(&mut other, interface).await,
-        None,
-        "nothing is left"
-    );
+    assert_eq!(other_root(&mut other, interface).await, None, "nothing is left");
 }
 
 /// Support of `impairment` by the kernel under `shaper`.
 #[must_use]
 pub fn possible<K: Kernel>(shaper: &Shaper<K>, impairment: &Impairment) -> bool {
-    let bare = Impairment {
-        rate: impairment.rate,
-        queue: impairment.queue,
-        ..Impairment::default()
-    };
+    let bare =
+        Impairment { rate: impairment.rate, queue: impairment.queue, ..Impairment::default() };
     let capabilities = shaper.capabilities();
     (capabilities.netem || *impairment == bare) && (capabilities.tbf || impairment.rate.is_none())
 }
@@ -80,11 +70,7 @@ pub async fn round_trip<K: Kernel>(
     let reading = shaper.apply(interface, impairment).await;
     let reading = reading.unwrap_or_else(|err| panic!("{impairment:?}: {err}"));
     assert_eq!(reading.impairment, canonical(impairment), "read back");
-    assert_eq!(
-        verifiable(&reading),
-        [],
-        "{impairment:?} reads back as it is"
-    );
+    assert_eq!(verifiable(&reading), [], "{impairment:?} reads back as it is");
     let again = shaper.read(interface).await.unwrap();
     assert_eq!(again, reading, "reading changes nothing");
 }
@@ -93,12 +79,7 @@ pub async fn round_trip<K: Kernel>(
 #[must_use]
 pub fn verifiable(reading: &Reading) -> Vec<DivergenceItem> {
     let messages = |item: &&DivergenceItem| item.kind != DivergenceKind::Unverifiable;
-    reading
-        .divergence
-        .iter()
-        .filter(messages)
-        .cloned()
-        .collect()
+    reading.divergence.iter().filter(messages).cloned().collect()
 }
 
 /// `impairment` as read back: a latency without jitter is constant, a rate is whole bytes per
@@ -106,15 +87,8 @@ pub fn verifiable(reading: &Reading) -> Vec<DivergenceItem> {
 #[must_use]
 pub fn canonical(impairment: &Impairment) -> Impairment {
     let mut canonical = impairment.clone();
-    if let Some(Latency::Stochastic {
-        mean_ns,
-        jitter_ns: 0,
-        ..
-    }) = canonical.latency
-    {
-        canonical.latency = Some(Latency::Constant {
-            duration_ns: mean_ns,
-        });
+    if let Some(Latency::Stochastic { mean_ns, jitter_ns: 0, .. }) = canonical.latency {
+        canonical.latency = Some(Latency::Constant { duration_ns: mean_ns });
     }
     if let Some(rate) = &mut canonical.rate {
         rate.bps = (rate.bps / 8 + u64::from(rate.bps % 8 >= 4)) * 8;
@@ -130,17 +104,12 @@ async fn other_root<K: Kernel>(kernel: &mut K, interface: &str) -> Option<String
 
 async fn impossible_changes_nothing<K: Kernel>(shaper: &mut Shaper<K>, interface: &str) {
     let before = shaper.apply(interface, &rated()).await.unwrap();
-    let delayed = Impairment {
-        latency: Some(Latency::Constant { duration_ns: 1 }),
-        ..rated()
-    };
+    let delayed = Impairment { latency: Some(Latency::Constant { duration_ns: 1 }), ..rated() };
     let absent = Impairment {
         latency: Some(Latency::Stochastic {
             mean_ns: 1000,
             jitter_ns: 10,
-            distribution: Distribution::Table {
-                name: "there-is-none".to_owned(),
-            },
+            distribution: Distribution::Table { name: "there-is-none".to_owned() },
             correlation: None,
         }),
         ..rated()
@@ -151,10 +120,7 @@ async fn impossible_changes_nothing<K: Kernel>(shaper: &mut Shaper<K>, interface
     match &refused {
         KernelError::Table { name, .. } if netem => assert_eq!(name, "there-is-none"),
         KernelError::Unsupported { what, module } if !netem => {
-            assert_eq!(
-                (what.as_str(), module.as_deref()),
-                ("latency", Some("sch_netem"))
-            );
+            assert_eq!((what.as_str(), module.as_deref()), ("latency", Some("sch_netem")));
         }
         other => panic!("{other}"),
     }
@@ -185,15 +151,8 @@ async fn foreign_root_survives<K: Kernel>(shaper: &mut Shaper<K>, other: &mut K,
     assert_eq!(left.impairment, Impairment::default());
     let kinds: Vec<_> = left.divergence.iter().map(|item| item.kind).collect();
     assert_eq!(kinds, [DivergenceKind::Foreign]);
-    assert_eq!(
-        other_root(other, interface).await.as_deref(),
-        Some("pfifo 10:")
-    );
-    let gone = Request {
-        verb: Verb::Delete,
-        options: None,
-        ..theirs
-    };
+    assert_eq!(other_root(other, interface).await.as_deref(), Some("pfifo 10:"));
+    let gone = Request { verb: Verb::Delete, options: None, ..theirs };
     other.send(&gone).await.unwrap();
 }
 
@@ -205,11 +164,7 @@ async fn foreign_change_is_reported<K: Kernel>(
     let requested = queued(QueueUnit::Packets, 50);
     shaper.apply(interface, &requested).await.unwrap();
     let index = other.link(interface).await.unwrap().index;
-    let parent = if shaper.capabilities().netem {
-        Handle::new(1, 1)
-    } else {
-        Handle::ROOT
-    };
+    let parent = if shaper.capabilities().netem { Handle::new(1, 1) } else { Handle::ROOT };
     let theirs = Request {
         verb: Verb::Change,
         index,
@@ -221,17 +176,10 @@ async fn foreign_change_is_reported<K: Kernel>(
     other.send(&theirs).await.unwrap();
     let seen = shaper.read(interface).await.unwrap();
     assert_eq!(seen.impairment, queued(QueueUnit::Packets, 51));
-    let messages: Vec<_> = seen
-        .divergence
-        .iter()
-        .map(|item| item.message.as_str())
-        .collect();
+    let messages: Vec<_> = seen.divergence.iter().map(|item| item.message.as_str()).collect();
     assert_eq!(messages, ["queue limit: asked for 50, the kernel holds 51"]);
     let repaired = shaper.apply(interface, &requested).await.unwrap();
-    assert_eq!(
-        (repaired.impairment, repaired.divergence),
-        (requested, vec![])
-    );
+    assert_eq!((repaired.impairment, repaired.divergence), (requested, vec![]));
     shaper.clear(interface).await.unwrap();
 }
 
@@ -241,9 +189,7 @@ async fn failure_is_rolled_back<K: Kernel>(shaper: &mut Shaper<K>, other: &mut K
         return;
     }
     let before = Impairment {
-        latency: Some(Latency::Constant {
-            duration_ns: 5_000_000,
-        }),
+        latency: Some(Latency::Constant { duration_ns: 5_000_000 }),
         ..Impairment::default()
     };
     shaper.apply(interface, &before).await.unwrap();
@@ -256,24 +202,14 @@ async fn failure_is_rolled_back<K: Kernel>(shaper: &mut Shaper<K>, other: &mut K
         options: Some(9u32.to_ne_bytes().to_vec()),
     };
     other.send(&theirs).await.unwrap();
-    let requested = Impairment {
-        latency: Some(Latency::Constant {
-            duration_ns: 9_000_000,
-        }),
-        ..rated()
-    };
+    let requested =
+        Impairment { latency: Some(Latency::Constant { duration_ns: 9_000_000 }), ..rated() };
     let refused = shaper.apply(interface, &requested).await.unwrap_err();
-    assert!(
-        matches!(refused, KernelError::Rejected { errno: 17, .. }),
-        "{refused}"
-    );
+    assert!(matches!(refused, KernelError::Rejected { errno: 17, .. }), "{refused}");
     let after = shaper.read(interface).await.unwrap();
     assert_eq!(after.impairment, before, "the delay went back");
-    let messages: Vec<_> = after
-        .divergence
-        .iter()
-        .map(|item| (item.kind, item.layer.as_str()))
-        .collect();
+    let messages: Vec<_> =
+        after.divergence.iter().map(|item| (item.kind, item.layer.as_str())).collect();
     assert_eq!(messages, [(DivergenceKind::Foreign, "tbf")]);
     shaper.clear(interface).await.unwrap();
 }

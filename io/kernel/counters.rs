@@ -28,10 +28,7 @@ impl CounterTotals {
     /// Adds the increments since the last reading and returns the sums.
     pub fn add(&mut self, current: &InterfaceQdiscs) -> LinkStats {
         let now = CounterSnapshot::of(&current.ours);
-        let anew = self
-            .last
-            .as_ref()
-            .is_none_or(|last| is_new(&last.root, &now.root));
+        let anew = self.last.as_ref().is_none_or(|last| is_new(&last.root, &now.root));
         let before = match &self.last {
             Some(last) if !anew => last.clone(),
             _ => CounterSnapshot::default(),
@@ -102,9 +99,7 @@ pub(super) fn grown(now: u32, before: u32) -> u64 {
 impl CounterSnapshot {
     fn of(ours: &[Qdisc]) -> Self {
         let of = |kinds: &[&str]| {
-            let found = ours
-                .iter()
-                .find(|qdisc| kinds.contains(&qdisc.kind.as_str()));
+            let found = ours.iter().find(|qdisc| kinds.contains(&qdisc.kind.as_str()));
             found.map(|qdisc| qdisc.counters)
         };
         Self {
@@ -130,21 +125,14 @@ mod tests {
             },
             ..Qdisc::default()
         };
-        InterfaceQdiscs {
-            ours: of.iter().map(qdisc).collect(),
-            ..InterfaceQdiscs::default()
-        }
+        InterfaceQdiscs { ours: of.iter().map(qdisc).collect(), ..InterfaceQdiscs::default() }
     }
 
     #[test]
     fn a_drop_is_counted_where_it_happened() {
         let seen = [("netem", 10, 9, 4), ("tbf", 10, 5, 0), ("bfifo", 10, 3, 0)];
         let stats = CounterTotals::default().add(&current(&seen));
-        let drops = [
-            stats.impairment_drops_total,
-            stats.rate_drops_total,
-            stats.queue_drops_total,
-        ];
+        let drops = [stats.impairment_drops_total, stats.rate_drops_total, stats.queue_drops_total];
         assert_eq!((drops, stats.drops_total), ([4, 2, 3], 9));
         assert_eq!((stats.packets_total, stats.reordered_total), (10, 4));
     }
@@ -166,18 +154,10 @@ mod tests {
     #[test]
     fn layers_made_anew_under_a_remaining_one_restart_alone() {
         let mut totals = CounterTotals::default();
-        let shaped = [
-            ("netem", 900, 2155, 0),
-            ("tbf", 900, 2155, 0),
-            ("pfifo", 900, 2155, 0),
-        ];
+        let shaped = [("netem", 900, 2155, 0), ("tbf", 900, 2155, 0), ("pfifo", 900, 2155, 0)];
         assert_eq!(totals.add(&current(&shaped)).queue_drops_total, 2155);
         // The unit of the queue changes: netem and the shaper keep their counters.
-        let queue_anew = [
-            ("netem", 950, 2160, 0),
-            ("tbf", 950, 2160, 0),
-            ("bfifo", 20, 5, 0),
-        ];
+        let queue_anew = [("netem", 950, 2160, 0), ("tbf", 950, 2160, 0), ("bfifo", 20, 5, 0)];
         let stats = totals.add(&current(&queue_anew));
         let drops = |stats: &LinkStats| {
             [
@@ -191,11 +171,7 @@ mod tests {
         // The shaper goes, and comes again without a packet: netem stays.
         let stats = totals.add(&current(&[("netem", 980, 2161, 0)]));
         assert_eq!(drops(&stats), [2161, 1, 0, 2160]);
-        let shaper_anew = [
-            ("netem", 990, 2161, 0),
-            ("tbf", 0, 0, 0),
-            ("bfifo", 0, 0, 0),
-        ];
+        let shaper_anew = [("netem", 990, 2161, 0), ("tbf", 0, 0, 0), ("bfifo", 0, 0, 0)];
         let stats = totals.add(&current(&shaper_anew));
         assert_eq!((drops(&stats), stats.resets_total), ([2161, 1, 0, 2160], 0));
     }
@@ -214,11 +190,7 @@ mod tests {
     #[test]
     fn packets_of_a_removed_discipline_are_drops_of_a_queue() {
         let mut totals = CounterTotals::default();
-        totals.add(&current(&[
-            ("netem", 9, 0, 0),
-            ("tbf", 9, 0, 0),
-            ("pfifo", 9, 0, 0),
-        ]));
+        totals.add(&current(&[("netem", 9, 0, 0), ("tbf", 9, 0, 0), ("pfifo", 9, 0, 0)]));
         totals.discard(7);
         // netem and the shaper count what the queue held.
         let anew = [("netem", 9, 7, 0), ("tbf", 9, 7, 0), ("bfifo", 0, 0, 0)];

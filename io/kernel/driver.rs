@@ -68,8 +68,7 @@ impl DriverHandle {
     /// # Errors
     /// When the port cannot be read.
     pub async fn refresh(&self, direction: Direction) -> Result<(), Failure> {
-        self.ask(|reply| DriverCall::Refresh(direction, reply))
-            .await
+        self.ask(|reply| DriverCall::Refresh(direction, reply)).await
     }
 
     /// Current counters of a port.
@@ -166,10 +165,7 @@ impl<K: Kernel, S: Snapshot> Driver<K, S> {
         self.unnotified = changed.is_err();
         for direction in Direction::ALL {
             let interface = &self.interfaces[direction as usize];
-            if changed
-                .as_ref()
-                .is_ok_and(|changed| !changed.contains(interface))
-            {
+            if changed.as_ref().is_ok_and(|changed| !changed.contains(interface)) {
                 continue;
             }
             let known = self.seen[direction as usize].is_some();
@@ -204,11 +200,7 @@ impl<K: Kernel, S: Snapshot> Driver<K, S> {
     }
 
     async fn shape(&mut self, effect: ShapePort) {
-        let ShapePort {
-            direction,
-            generation,
-            impairment,
-        } = effect;
+        let ShapePort { direction, generation, impairment } = effect;
         let interface = &self.interfaces[direction as usize];
         let outcome = match &impairment {
             Some(impairment) => self.shaper.apply(interface, impairment).await,

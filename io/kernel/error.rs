@@ -70,9 +70,7 @@ impl From<DecodeError> for KernelError {
 }
 
 fn module_suffix(name: Option<&str>) -> String {
-    name.map_or_else(String::new, |name| {
-        format!(": the kernel has no module {name}")
-    })
+    name.map_or_else(String::new, |name| format!(": the kernel has no module {name}"))
 }
 
 fn suffix(text: Option<&str>) -> String {
@@ -94,11 +92,9 @@ impl KernelError {
         let what = what.into();
         match error {
             NetlinkError::Refused { errno: EPERM, .. } => Self::Permission { what },
-            NetlinkError::Refused { errno, message } => Self::Rejected {
-                what,
-                errno,
-                detail: message,
-            },
+            NetlinkError::Refused { errno, message } => {
+                Self::Rejected { what, errno, detail: message }
+            }
             NetlinkError::Io(source) => Self::Io { what, source },
             NetlinkError::Decode(err) => Self::invalid_answer(what, err),
         }
@@ -107,10 +103,7 @@ impl KernelError {
     /// An answer that cannot be decoded.
     pub(crate) fn invalid_answer(what: impl Into<String>, err: impl Into<DecodeError>) -> Self {
         let err: DecodeError = err.into();
-        Self::Io {
-            what: what.into(),
-            source: io::Error::new(io::ErrorKind::InvalidData, err),
-        }
+        Self::Io { what: what.into(), source: io::Error::new(io::ErrorKind::InvalidData, err) }
     }
 
     /// The error for error number `errno`, positive, and the text `detail` of the extended
@@ -130,22 +123,13 @@ impl KernelError {
         };
         match errno {
             EPERM | EACCES => Self::Permission { what },
-            ENODEV => Self::Gone {
-                what: format!("number {}", request.index),
-            },
+            ENODEV => Self::Gone { what: format!("number {}", request.index) },
             ENOENT if unknown_kind => Self::Unsupported {
                 what: request.kind.to_owned(),
                 module: Some(format!("sch_{}", request.kind)),
             },
-            EINTR | ENOBUFS => Self::Io {
-                what,
-                source: io::Error::from_raw_os_error(errno),
-            },
-            _ => Self::Rejected {
-                what,
-                errno,
-                detail,
-            },
+            EINTR | ENOBUFS => Self::Io { what, source: io::Error::from_raw_os_error(errno) },
+            _ => Self::Rejected { what, errno, detail },
         }
     }
 
@@ -158,9 +142,6 @@ impl KernelError {
             Self::Rejected { .. } => FailureKind::Rejected,
             Self::Gone { .. } | Self::Io { .. } => FailureKind::Io,
         };
-        Failure {
-            kind,
-            message: self.to_string(),
-        }
+        Failure { kind, message: self.to_string() }
     }
 }

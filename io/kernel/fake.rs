@@ -43,10 +43,8 @@ impl Fake {
     pub fn new(interfaces: &[&str]) -> Self {
         let fake = Self::default();
         let names = ["lo"].iter().chain(interfaces);
-        fake.lock().devices = names
-            .zip(1..)
-            .map(|(name, index)| ((*name).to_owned(), Device::new(index)))
-            .collect();
+        fake.lock().devices =
+            names.zip(1..).map(|(name, index)| ((*name).to_owned(), Device::new(index))).collect();
         fake
     }
 
@@ -94,10 +92,7 @@ impl Fake {
     /// When there is no such interface.
     pub fn send_foreign(&self, interface: &str, request: &Request) -> Result<(), KernelError> {
         let mut state = self.lock();
-        let request = Request {
-            index: state.device(interface).link.index,
-            ..request.clone()
-        };
+        let request = Request { index: state.device(interface).link.index, ..request.clone() };
         self.notify(&mut state, interface);
         state.change(&request).map_err(|(errno, message)| {
             KernelError::refused(&request, errno, Some(message.to_owned()))
@@ -135,11 +130,7 @@ impl Fake {
     /// All disciplines of an interface, from the root down.
     #[must_use]
     pub fn qdiscs(&self, interface: &str) -> Vec<Qdisc> {
-        self.lock()
-            .devices
-            .get(interface)
-            .map(Device::all)
-            .unwrap_or_default()
+        self.lock().devices.get(interface).map(Device::all).unwrap_or_default()
     }
 
     /// The distribution of delays in force, which a kernel does not report.
@@ -161,15 +152,11 @@ impl Fake {
 
 impl State {
     fn device(&mut self, interface: &str) -> &mut Device {
-        self.devices
-            .get_mut(interface)
-            .expect("the test names an interface of its own")
+        self.devices.get_mut(interface).expect("the test names an interface of its own")
     }
 
     fn at(&mut self, index: u32) -> Option<&mut Device> {
-        self.devices
-            .values_mut()
-            .find(|device| device.link.index == index)
+        self.devices.values_mut().find(|device| device.link.index == index)
     }
 
     fn change(&mut self, request: &Request) -> Result<(), Refusal> {
@@ -203,16 +190,13 @@ impl Kernel for Fake {
         let device = state.devices.get(interface);
         device
             .map(|device| device.link.clone())
-            .ok_or_else(|| KernelError::Gone {
-                what: interface.to_owned(),
-            })
+            .ok_or_else(|| KernelError::Gone { what: interface.to_owned() })
     }
 
     async fn get(&mut self, index: u32, parent: Handle) -> Result<Option<Qdisc>, KernelError> {
         let mut state = self.lock();
-        let device = state.at(index).ok_or_else(|| KernelError::Gone {
-            what: format!("number {index}"),
-        })?;
+        let device =
+            state.at(index).ok_or_else(|| KernelError::Gone { what: format!("number {index}") })?;
         Ok(device.under(parent))
     }
 

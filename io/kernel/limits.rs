@@ -15,16 +15,12 @@ pub const SHAPER_MS: u64 = 50;
 pub fn netem_limit(impairment: &Impairment) -> u32 {
     let line = line_packets(impairment).held.max(LINE_PACKETS_MIN);
     let queue = impairment.queue.map(|queue| queue.limit);
-    let derived = impairment.rate.map(|rate| QueueLimit {
-        unit: QueueUnit::Bytes,
-        value: shaper_limit(rate, queue),
-    });
+    let derived = impairment
+        .rate
+        .map(|rate| QueueLimit { unit: QueueUnit::Bytes, value: shaper_limit(rate, queue) });
     let below = match queue.or(derived) {
         None => 0,
-        Some(QueueLimit {
-            unit: QueueUnit::Packets,
-            value,
-        }) => u64::from(value),
+        Some(QueueLimit { unit: QueueUnit::Packets, value }) => u64::from(value),
         Some(QueueLimit { value, .. }) => u64::from(value) / FRAME_BYTES_MIN,
     };
     let limit = line.saturating_add(below);

@@ -36,11 +36,7 @@ impl LinkCounters {
         self.broadcast.bytes_total += broadcast.bytes;
         self.broadcast.lost_total += broadcast.drops;
         self.last = now;
-        Counted {
-            side,
-            unicast: self.unicast,
-            broadcast: self.broadcast,
-        }
+        Counted { side, unicast: self.unicast, broadcast: self.broadcast }
     }
 }
 
@@ -73,30 +69,17 @@ mod tests {
     #[test]
     fn a_shaper_made_anew_under_its_netem_does_not_count_its_drops_as_loss() {
         let layout = QdiscLayout::VETH;
-        let side = LinkDirection {
-            from: NodeId::named("a"),
-            to: NodeId::named("b"),
-        };
+        let side = LinkDirection { from: NodeId::named("a"), to: NodeId::named("b") };
         let qdisc = |handle, packets, drops| Qdisc {
             handle,
-            counters: Counters {
-                packets,
-                bytes: packets * 100,
-                drops,
-                ..Counters::default()
-            },
+            counters: Counters { packets, bytes: packets * 100, drops, ..Counters::default() },
             ..Qdisc::default()
         };
         let mut counters = LinkCounters::default();
         let of = |unicast: (u64, u32), shaper: (u64, u32)| {
-            [
-                qdisc(layout.unicast, unicast.0, unicast.1),
-                qdisc(layout.shaper, shaper.0, shaper.1),
-            ]
+            [qdisc(layout.unicast, unicast.0, unicast.1), qdisc(layout.shaper, shaper.0, shaper.1)]
         };
-        let seen = counters
-            .add(side, &of((100, 30), (100, 20)), &layout)
-            .unicast;
+        let seen = counters.add(side, &of((100, 30), (100, 20)), &layout).unicast;
         assert_eq!((seen.lost_total, seen.overflowed_total), (10, 20));
         let seen = counters.add(side, &of((110, 33), (5, 2)), &layout).unicast;
         assert_eq!((seen.lost_total, seen.overflowed_total), (11, 22));

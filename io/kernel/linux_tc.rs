@@ -68,8 +68,7 @@ impl LinuxTc {
         for parent in parents {
             let mut body = Vec::with_capacity(TC_HEADER_BYTES);
             append_words(&mut body, &[0, index, 0, parent.0, 0]);
-            self.socket
-                .add(&(RTM_GETQDISC, NLM_F_ECHO, body.as_slice()));
+            self.socket.add(&(RTM_GETQDISC, NLM_F_ECHO, body.as_slice()));
         }
     }
 
@@ -216,9 +215,9 @@ fn read_qdiscs<const N: usize>(
 
 fn lookup_error(what: &str, interface: &str, err: NetlinkError) -> KernelError {
     match err {
-        NetlinkError::Refused { errno: ENODEV, .. } => KernelError::Gone {
-            what: interface.to_owned(),
-        },
+        NetlinkError::Refused { errno: ENODEV, .. } => {
+            KernelError::Gone { what: interface.to_owned() }
+        }
         other => KernelError::netlink(what, other),
     }
 }

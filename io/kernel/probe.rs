@@ -8,12 +8,8 @@ use groundwave_systems::impair::{Capabilities, Extensions, Missing};
 use super::{Handle, Kernel, KernelError, Request, Verb};
 
 /// The kinds of the stack, with options that each refuses.
-const KINDS: [(&str, Option<&[u8]>); 4] = [
-    ("netem", None),
-    ("tbf", None),
-    ("pfifo", Some(&[0])),
-    ("bfifo", Some(&[0])),
-];
+const KINDS: [(&str, Option<&[u8]>); 4] =
+    [("netem", None), ("tbf", None), ("pfifo", Some(&[0])), ("bfifo", Some(&[0]))];
 
 /// EINVAL: the kind is known, its options are refused.
 const KNOWN: i32 = 22;
@@ -51,22 +47,13 @@ pub async fn probe<K: Kernel>(
             }
             Err(KernelError::Unsupported { module, .. }) => {
                 known[at] = false;
-                missing.push(Missing {
-                    kind: kind.to_owned(),
-                    module: module.unwrap_or_default(),
-                });
+                missing.push(Missing { kind: kind.to_owned(), module: module.unwrap_or_default() });
             }
             Err(other) => return Err(other),
             // A kernel that accepts such options has the kind; loopback is restored.
             Ok(()) => {
                 let verb = Verb::Delete;
-                kernel
-                    .send(&Request {
-                        verb,
-                        options: None,
-                        ..request
-                    })
-                    .await?;
+                kernel.send(&Request { verb, options: None, ..request }).await?;
             }
         }
     }
@@ -77,11 +64,7 @@ pub async fn probe<K: Kernel>(
         tbf,
         pfifo,
         bfifo,
-        extensions: if netem {
-            extensions
-        } else {
-            Extensions::default()
-        },
+        extensions: if netem { extensions } else { Extensions::default() },
         missing,
         backend_name,
         backend_version,

@@ -49,10 +49,7 @@ pub const PARENTS: [Handle; 3] = [Handle::ROOT, UNDER_NETEM, UNDER_TBF];
 /// # Errors
 /// When an own discipline cannot be decoded.
 pub fn classify(link: Link, found: [Option<Qdisc>; 3]) -> Result<InterfaceQdiscs, KernelError> {
-    let mut all = InterfaceQdiscs {
-        link,
-        ..InterfaceQdiscs::default()
-    };
+    let mut all = InterfaceQdiscs { link, ..InterfaceQdiscs::default() };
     let mut rest: Vec<_> = PARENTS.into_iter().zip(found).collect();
     let mut parent = Handle::ROOT;
     while let Some(place) = rest.iter().position(|(at, _)| *at == parent)

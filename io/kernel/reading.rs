@@ -31,10 +31,8 @@ impl Reading {
         let impairment = impairment_from_stack(&current.stack, requested);
         let mut divergence = Vec::new();
         if let Some((_, plan)) = requested {
-            divergence = compare(
-                &qdisc_params(plan, None),
-                &qdisc_params(&current.stack, Some(plan)),
-            );
+            divergence =
+                compare(&qdisc_params(plan, None), &qdisc_params(&current.stack, Some(plan)));
         }
         divergence.extend(distribution(&impairment, requested.map(|(spec, _)| spec)));
         divergence.extend(two_states(&current.stack, extensions));
@@ -46,11 +44,7 @@ impl Reading {
             gso_bytes_max: current.link.gso_bytes_max,
             header_bytes: Link::HEADER_BYTES,
         };
-        Self {
-            warnings: warnings(&impairment, &surroundings),
-            impairment,
-            divergence,
-        }
+        Self { warnings: warnings(&impairment, &surroundings), impairment, divergence }
     }
 }
 
@@ -81,11 +75,7 @@ pub(super) fn refused(err: &KernelError) -> Option<DivergenceItem> {
     let layer = if what == "rate" { "tbf" } else { "netem" };
     Some(DivergenceItem {
         layer: layer.to_owned(),
-        field: what
-            .split_whitespace()
-            .next()
-            .unwrap_or_default()
-            .to_owned(),
+        field: what.split_whitespace().next().unwrap_or_default().to_owned(),
         requested: Some(Value::Text(what.clone())),
         observed: None,
         kind: DivergenceKind::Unsupported,

@@ -28,10 +28,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self {
-            extensions: Extensions::default(),
-            tables: PathBuf::from("/var/lib/impair/dist"),
-        }
+        Self { extensions: Extensions::default(), tables: PathBuf::from("/var/lib/impair/dist") }
     }
 }
 
@@ -85,13 +82,7 @@ impl<K: Kernel> Shaper<K> {
                 "the kernel lacks a module"
             );
         }
-        Ok(Self {
-            kernel,
-            options,
-            known,
-            capabilities,
-            records: BTreeMap::new(),
-        })
+        Ok(Self { kernel, options, known, capabilities, records: BTreeMap::new() })
     }
 
     /// Capabilities of the kernel.
@@ -139,10 +130,7 @@ impl<K: Kernel> Shaper<K> {
         let discarded = discarded(&before, &target);
         let after = self.execute(interface, before, &target).await?;
         let record = self.records.entry(interface.to_owned()).or_default();
-        record.requested = Some(Requested {
-            spec: impairment.clone(),
-            target,
-        });
+        record.requested = Some(Requested { spec: impairment.clone(), target });
         record.refused = None;
         record.totals.discard(discarded);
         let mut reading = self.reading(interface, &after?);
@@ -212,11 +200,7 @@ impl<K: Kernel> Shaper<K> {
         before: &InterfaceQdiscs,
     ) -> Result<Target, KernelError> {
         let mut table: Option<Arc<[i16]>> = None;
-        if let Some(Latency::Stochastic {
-            jitter_ns: 1..,
-            distribution,
-            ..
-        }) = &impairment.latency
+        if let Some(Latency::Stochastic { jitter_ns: 1.., distribution, .. }) = &impairment.latency
             && distribution.kind() != "uniform"
         {
             // Without netem the plan refuses first; a missing file must not hide that.
@@ -257,10 +241,7 @@ impl<K: Kernel> Shaper<K> {
 
     /// Restores `stack`, as far as the kernel permits.
     async fn roll_back(&mut self, interface: &str, stack: &Stack) {
-        let remembered = self
-            .records
-            .get(interface)
-            .and_then(|record| record.requested.as_ref());
+        let remembered = self.records.get(interface).and_then(|record| record.requested.as_ref());
         let target = match remembered {
             // Only the record has the distribution table and every bit of the burst.
             Some(requested) if same(&requested.target.stack, stack) => requested.target.clone(),

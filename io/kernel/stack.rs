@@ -100,14 +100,8 @@ pub fn plan(
     }
     let queue = impairment.queue.map(|queue| queue.limit);
     let tbf = impairment.rate.map(|rate| plan_tbf(rate, queue, link));
-    let requested = queue.map(|limit| Fifo {
-        unit: limit.unit,
-        limit: limit.value,
-    });
-    let derived = tbf.map(|tbf| Fifo {
-        unit: QueueUnit::Bytes,
-        limit: tbf.limit,
-    });
+    let requested = queue.map(|limit| Fifo { unit: limit.unit, limit: limit.value });
+    let derived = tbf.map(|tbf| Fifo { unit: QueueUnit::Bytes, limit: tbf.limit });
     Ok(Stack {
         netem: capabilities.netem.then(|| plan_netem(impairment)),
         table,
@@ -120,10 +114,7 @@ pub fn plan(
 fn supported(impairment: &Impairment, capabilities: &Capabilities) -> Result<(), KernelError> {
     let extensions = capabilities.extensions;
     let refused = |what: &str, module: Option<&str>| {
-        Err(KernelError::Unsupported {
-            what: what.to_owned(),
-            module: module.map(str::to_owned),
-        })
+        Err(KernelError::Unsupported { what: what.to_owned(), module: module.map(str::to_owned) })
     };
     let requested = [
         ("latency", impairment.latency.is_some()),
@@ -132,9 +123,8 @@ fn supported(impairment: &Impairment, capabilities: &Capabilities) -> Result<(),
         ("reordering", impairment.reordering.is_some()),
         ("corruption", impairment.corruption.is_some()),
     ];
-    if let Some((what, _)) = requested
-        .iter()
-        .find(|(_, requested)| *requested && !capabilities.netem)
+    if let Some((what, _)) =
+        requested.iter().find(|(_, requested)| *requested && !capabilities.netem)
     {
         return refused(what, Some("sch_netem"));
     }
@@ -145,10 +135,11 @@ fn supported(impairment: &Impairment, capabilities: &Capabilities) -> Result<(),
         return refused("loss of the model gilbert-elliott", None);
     }
     match &impairment.latency {
-        Some(Latency::Stochastic {
-            distribution: Distribution::ParetoNormal {},
-            ..
-        }) if !extensions.paretonormal => refused("the distribution paretonormal", None),
+        Some(Latency::Stochastic { distribution: Distribution::ParetoNormal {}, .. })
+            if !extensions.paretonormal =>
+        {
+            refused("the distribution paretonormal", None)
+        }
         _ => Ok(()),
     }
 }
@@ -156,10 +147,7 @@ fn supported(impairment: &Impairment, capabilities: &Capabilities) -> Result<(),
 fn plan_netem(impairment: &Impairment) -> Netem {
     let signed = |ns: u64| i64::try_from(ns).unwrap_or(i64::MAX);
     let correlated = |correlation: Option<f64>| correlation.map_or(0, probability);
-    let mut netem = Netem {
-        limit: netem_limit(impairment),
-        ..Netem::default()
-    };
+    let mut netem = Netem { limit: netem_limit(impairment), ..Netem::default() };
     if let Some(latency) = &impairment.latency {
         netem.latency_ns = signed(latency.mean_ns());
         netem.jitter_ns = signed(latency.jitter_ns());
@@ -174,12 +162,7 @@ fn plan_netem(impairment: &Impairment) -> Netem {
         }
         // The kernel takes h, the survival probability in Bad, and 1-k, the loss probability in Good;
         // the interface names the latter one_minus_h and the loss probability in Bad one_minus_k.
-        Some(Loss::GilbertElliott {
-            p,
-            r,
-            one_minus_h,
-            one_minus_k,
-        }) => {
+        Some(Loss::GilbertElliott { p, r, one_minus_h, one_minus_k }) => {
             let survives_bad = u32::MAX - probability(one_minus_k);
             let lost_in_good = probability(one_minus_h);
             netem.gemodel = Some([probability(p), probability(r), survives_bad, lost_in_good]);
@@ -216,13 +199,10 @@ pub fn impairment_from_stack(
     stack: &Stack,
     requested: Option<(&Impairment, &Stack)>,
 ) -> Impairment {
-    let mut impairment = stack
-        .netem
-        .as_ref()
-        .map_or_else(Impairment::default, |netem| {
-            let requested = requested.and_then(|(spec, plan)| Some((spec, plan.netem.as_ref()?)));
-            read_netem(netem, requested)
-        });
+    let mut impairment = stack.netem.as_ref().map_or_else(Impairment::default, |netem| {
+        let requested = requested.and_then(|(spec, plan)| Some((spec, plan.netem.as_ref()?)));
+        read_netem(netem, requested)
+    });
     impairment.rate = stack.tbf.map(|tbf| {
         let requested = requested.and_then(|(spec, plan)| Some((spec.rate?, plan.tbf?)));
         let unwrapped = requested.map_or(tbf, |(_, plan)| tbf.unwrapped(&plan));
@@ -242,12 +222,7 @@ pub fn impairment_from_stack(
     impairment.queue = stack
         .leaf
         .filter(|_| asked_queue.is_some() || !stack.leaf_is_derived())
-        .map(|leaf| Queue {
-            limit: QueueLimit {
-                unit: leaf.unit,
-                value: leaf.limit,
-            },
-        });
+        .map(|leaf| Queue { limit: QueueLimit { unit: leaf.unit, value: leaf.limit } });
     impairment
 }
 
@@ -289,11 +264,9 @@ fn read_latency(netem: &Netem, requested: Option<(&Impairment, &Netem)>) -> Opti
         return (duration_ns != 0 || spec.is_some()).then_some(Latency::Constant { duration_ns });
     }
     let (distribution, correlation) = match spec {
-        Some(Latency::Stochastic {
-            distribution,
-            correlation,
-            ..
-        }) => (distribution.clone(), *correlation),
+        Some(Latency::Stochastic { distribution, correlation, .. }) => {
+            (distribution.clone(), *correlation)
+        }
         _ => (Distribution::default(), None),
     };
     let correlated = netem.delay_corr != 0 || correlation.is_some();

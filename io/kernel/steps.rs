@@ -38,10 +38,7 @@ impl Target {
 /// The requests for interface `index` that change `from` into `to`, in order.
 #[must_use]
 pub fn steps(index: u32, from: &Stack, to: &Target) -> Vec<Request> {
-    let mut steps = Steps {
-        index,
-        requests: Vec::new(),
-    };
+    let mut steps = Steps { index, requests: Vec::new() };
     let goal = &to.stack;
     let root = from.root() == goal.root() && from.root().is_some();
     let mut now = from.clone();
@@ -62,9 +59,7 @@ impl Stack {
     fn root(&self) -> Option<(Handle, &'static str)> {
         let netem = self.netem.map(|_| (NETEM, "netem"));
         let tbf = || self.tbf.map(|_| (TBF, "tbf"));
-        netem
-            .or_else(tbf)
-            .or_else(|| self.leaf.map(|leaf| (self.leaf_handle(), leaf.kind())))
+        netem.or_else(tbf).or_else(|| self.leaf.map(|leaf| (self.leaf_handle(), leaf.kind())))
     }
 }
 
@@ -171,13 +166,7 @@ impl Steps {
 
 /// Equality of shapers up to rounding. A change would fill the bucket.
 fn equivalent(before: &tbf::Tbf, goal: &tbf::Tbf) -> bool {
-    let alone = |tbf: &tbf::Tbf| Stack {
-        tbf: Some(*tbf),
-        ..Stack::default()
-    };
+    let alone = |tbf: &tbf::Tbf| Stack { tbf: Some(*tbf), ..Stack::default() };
     let goal = alone(goal);
-    equal(
-        &qdisc_params(&goal, None),
-        &qdisc_params(&alone(before), Some(&goal)),
-    )
+    equal(&qdisc_params(&goal, None), &qdisc_params(&alone(before), Some(&goal)))
 }

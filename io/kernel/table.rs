@@ -55,9 +55,7 @@ pub fn table(distribution: &Distribution, folder: &Path) -> Result<Table, Kernel
 
 fn collect(entries: impl Iterator<Item = f64>) -> Table {
     // The cast saturates, which cuts the heavy tails.
-    entries
-        .map(|entry| entry.round_ties_even() as i16)
-        .collect()
+    entries.map(|entry| entry.round_ties_even() as i16).collect()
 }
 
 /// For each entry the largest number on a grid of 5e-5 whose cumulative probability rounds to it.
@@ -94,13 +92,9 @@ fn operators(name: &str, folder: &Path) -> Result<Table, KernelError> {
         name: name.to_owned(),
         problem: format!("{}: {problem}", path.display()),
     };
-    let length = std::fs::metadata(&path)
-        .map_err(|err| refused(err.to_string()))?
-        .len();
+    let length = std::fs::metadata(&path).map_err(|err| refused(err.to_string()))?.len();
     if length > FILE_BYTES_MAX {
-        return Err(refused(format!(
-            "{length} bytes; allowed: {FILE_BYTES_MAX}"
-        )));
+        return Err(refused(format!("{length} bytes; allowed: {FILE_BYTES_MAX}")));
     }
     let text = std::fs::read_to_string(&path).map_err(|err| refused(err.to_string()))?;
     parse(&text).map_err(refused)
@@ -116,16 +110,10 @@ pub fn parse(text: &str) -> Result<Table, String> {
         let numbers = content.split('#').next().unwrap_or_default();
         for word in numbers.split_whitespace() {
             let entry: i16 = word.parse().map_err(|_| {
-                format!(
-                    "line {}: {word:?} is not allowed; allowed: -32768 to 32767",
-                    line + 1
-                )
+                format!("line {}: {word:?} is not allowed; allowed: -32768 to 32767", line + 1)
             })?;
             if entries.len() == ENTRIES_MAX {
-                return Err(format!(
-                    "line {}: more than {ENTRIES_MAX} entries",
-                    line + 1
-                ));
+                return Err(format!("line {}: more than {ENTRIES_MAX} entries", line + 1));
             }
             entries.push(entry);
         }
@@ -147,15 +135,8 @@ mod tests {
     #[groundwave_needs::needs(iproute2_tables)]
     #[test]
     fn tables_are_those_of_iproute2_entry_for_entry() {
-        let folders = [
-            "/usr/lib/x86_64-linux-gnu/tc",
-            "/usr/lib/tc",
-            "/usr/share/tc",
-        ];
-        let folder = folders
-            .into_iter()
-            .find(|folder| Path::new(folder).exists())
-            .unwrap();
+        let folders = ["/usr/lib/x86_64-linux-gnu/tc", "/usr/lib/tc", "/usr/share/tc"];
+        let folder = folders.into_iter().find(|folder| Path::new(folder).exists()).unwrap();
         for (name, ours) in [
             ("normal", Distribution::Normal {}),
             ("pareto", Distribution::Pareto {}),
@@ -180,16 +161,10 @@ mod tests {
             let count = table.len() as f64;
             let of = |entry: &i16| f64::from(*entry) / SCALE;
             let found = table.iter().map(of).sum::<f64>() / count;
-            let square = table
-                .iter()
-                .map(|entry| (of(entry) - found).powi(2))
-                .sum::<f64>();
+            let square = table.iter().map(|entry| (of(entry) - found).powi(2)).sum::<f64>();
             assert!((found - mean).abs() < 5e-3, "{distribution:?} mean {found}");
             let sd = (square / count).sqrt();
-            assert!(
-                (sd - deviation).abs() < 5e-3,
-                "{distribution:?} deviation {sd}"
-            );
+            assert!((sd - deviation).abs() < 5e-3, "{distribution:?} deviation {sd}");
         }
     }
 
@@ -201,16 +176,11 @@ mod tests {
             assert!(problem.contains(words), "{problem}");
         };
         check("1\n2 x 3\n", "line 2: \"x\"");
-        check(
-            "1\n\n40000",
-            "line 3: \"40000\" is not allowed; allowed: -32768 to 32767",
-        );
+        check("1\n\n40000", "line 3: \"40000\" is not allowed; allowed: -32768 to 32767");
         check("# nothing\n", "no entries; allowed: 1 to 16384");
         assert_eq!(parse(&"7 ".repeat(ENTRIES_MAX)).unwrap().len(), ENTRIES_MAX);
         check(&"7 ".repeat(ENTRIES_MAX + 1), "more than 16384");
-        let named = Distribution::Table {
-            name: "absent".to_owned(),
-        };
+        let named = Distribution::Table { name: "absent".to_owned() };
         let folder = tempfile::tempdir().unwrap();
         let problem = table(&named, folder.path()).unwrap_err().to_string();
         assert!(problem.contains("absent.table"), "{problem}");

@@ -13,10 +13,7 @@ fn capabilities(netem: bool) -> Capabilities {
         tbf: true,
         pfifo: true,
         bfifo: true,
-        extensions: Extensions {
-            gilbert_elliott: true,
-            paretonormal: true,
-        },
+        extensions: Extensions { gilbert_elliott: true, paretonormal: true },
         missing: Vec::new(),
         backend_name: String::new(),
         backend_version: String::new(),
@@ -52,10 +49,8 @@ pub fn tc_commands(
     }
     if let (Some(tbf), Some(rate)) = (&stack.tbf, &impairment.rate) {
         // Bytes: `bps` of tc are bytes a second.
-        let text = format!(
-            "tbf rate {}bps burst {} limit {}",
-            tbf.rate, rate.burst_bytes, tbf.limit
-        );
+        let text =
+            format!("tbf rate {}bps burst {} limit {}", tbf.rate, rate.burst_bytes, tbf.limit);
         commands.push(add(stack.under_netem(), TBF, text));
     }
     if let Some(leaf) = &stack.leaf {
@@ -145,9 +140,7 @@ mod tests {
             "reordering": {"pct": 25.0, "gap": 5},
             "rate": {"bps": 10_000_000, "burst_bytes": 20_000},
             "queue": {"limit": {"unit": "packets", "value": 500}}}));
-        let [netem, tbf, queue] = &told[..] else {
-            panic!("{told:?}")
-        };
+        let [netem, tbf, queue] = &told[..] else { panic!("{told:?}") };
         assert!(
             netem.starts_with("tc qdisc add dev eth0 root handle 1: netem limit ")
                 && netem.ends_with(
@@ -162,10 +155,7 @@ mod tests {
             ),
             "{tbf}"
         );
-        assert_eq!(
-            queue,
-            "tc qdisc add dev eth0 parent 2:1 handle 3: pfifo limit 500"
-        );
+        assert_eq!(queue, "tc qdisc add dev eth0 parent 2:1 handle 3: pfifo limit 500");
         let none = commands(serde_json::json!({}));
         assert_eq!(none, ["tc qdisc del dev eth0 root"]);
     }

@@ -100,10 +100,7 @@ pub fn obstacles(
             kind,
             options: None,
         };
-        found.push((
-            format!("{} {} of another program", there.kind, there.handle),
-            request,
-        ));
+        found.push((format!("{} {} of another program", there.kind, there.handle), request));
         // The rest is below it and goes with it.
         if parent == Handle::ROOT {
             break;
@@ -144,10 +141,7 @@ mod tests {
     use super::*;
 
     fn shape() -> Shape {
-        Shape {
-            delay_ns: 2_000_000,
-            ..Shape::DOWN
-        }
+        Shape { delay_ns: 2_000_000, ..Shape::DOWN }
     }
 
     #[test]
@@ -195,10 +189,7 @@ mod tests {
 
     #[test]
     fn without_netem_a_link_says_that_it_has_the_rate_only() {
-        let open = Shape {
-            up: true,
-            ..shape()
-        };
+        let open = Shape { up: true, ..shape() };
         assert_eq!(not_emulated(&open, Means::Full), None);
         assert_eq!(not_emulated(&open, Means::Rate).as_deref(), Some(RATE_ONLY));
         assert_eq!(not_emulated(&open.cut(), Means::Rate), None, "down is down");

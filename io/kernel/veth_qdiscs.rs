@@ -87,15 +87,10 @@ impl VethQdiscs {
     pub fn of(shape: &Shape, means: Means) -> Self {
         let rate = (shape.rate_bps / 8).max(1);
         let waiting = u32::try_from(rate * QUEUE_MS / 1000).unwrap_or(u32::MAX);
-        let limit = waiting
-            .max(20 * FRAME_BYTES)
-            .saturating_add(shape.burst_bytes());
+        let limit = waiting.max(20 * FRAME_BYTES).saturating_add(shape.burst_bytes());
         let shaper = Tbf::new(rate, shape.burst_bytes(), FRAME_BYTES, limit);
         let open = shape.up || means == Means::Full;
-        let queue = Fifo {
-            unit: QueueUnit::Bytes,
-            limit: if open { limit } else { 0 },
-        };
+        let queue = Fifo { unit: QueueUnit::Bytes, limit: if open { limit } else { 0 } };
         let full = means == Means::Full;
         Self {
             bands: full,
@@ -138,38 +133,20 @@ impl VethQdiscs {
         let mut requests = Vec::new();
         let mut set = |there: bool, handle, parent, kind, options| {
             let verb = if there { Verb::Change } else { Verb::Create };
-            requests.push(Request {
-                verb,
-                index,
-                handle,
-                parent,
-                kind,
-                options: Some(options),
-            });
+            requests.push(Request { verb, index, handle, parent, kind, options: Some(options) });
         };
         if goal.bands && !self.bands && layout.exclusive {
             set(false, ROOT_QDISC, Handle::ROOT, "prio", two_bands());
         }
         let lines = [
-            (
-                self.broadcast,
-                goal.broadcast,
-                layout.broadcast,
-                layout.bands[0],
-            ),
+            (self.broadcast, goal.broadcast, layout.broadcast, layout.bands[0]),
             (self.unicast, goal.unicast, layout.unicast, layout.bands[1]),
         ];
         for (before, goal, handle, parent) in lines {
             if let Some(goal) = goal
                 && before.map(comparable) != Some(comparable(goal))
             {
-                set(
-                    before.is_some(),
-                    handle,
-                    parent,
-                    "netem",
-                    goal.payload(None),
-                );
+                set(before.is_some(), handle, parent, "netem", goal.payload(None));
             }
         }
         let under = match goal.bands {
@@ -180,13 +157,7 @@ impl VethQdiscs {
         if let Some(goal) = goal.shaper
             && !self.shaper.is_some_and(|before| equivalent(&before, &goal))
         {
-            set(
-                self.shaper.is_some(),
-                layout.shaper,
-                under,
-                "tbf",
-                goal.payload(burst),
-            );
+            set(self.shaper.is_some(), layout.shaper, under, "tbf", goal.payload(burst));
             // It rewrites the limit of the queue below.
             reshaped = true;
         }
@@ -285,10 +256,7 @@ mod tests {
     fn qdiscs_are_created_from_the_root_and_changed_in_place() {
         let goal = VethQdiscs::of(&shape(), Means::Full);
         let kinds = |requests: &[Request]| -> Vec<(Verb, &str)> {
-            requests
-                .iter()
-                .map(|request| (request.verb, request.kind))
-                .collect()
+            requests.iter().map(|request| (request.verb, request.kind)).collect()
         };
         let made = VethQdiscs::default().steps(&goal, &QdiscLayout::VETH, 7, 3200);
         let create = |kind| (Verb::Create, kind);
@@ -297,11 +265,7 @@ mod tests {
         assert_eq!(goal.steps(&goal, &QdiscLayout::VETH, 7, 3200), []);
         let cut = VethQdiscs::of(&shape().cut(), Means::Full);
         let changes = goal.steps(&cut, &QdiscLayout::VETH, 7, 3200);
-        assert_eq!(
-            kinds(&changes),
-            [(Verb::Change, "netem"); 2],
-            "the shaper stays"
-        );
+        assert_eq!(kinds(&changes), [(Verb::Change, "netem"); 2], "the shaper stays");
         assert_eq!(cut.unicast.map(|netem| netem.loss), Some(u32::MAX));
     }
 
@@ -309,17 +273,11 @@ mod tests {
     fn without_netem_a_cut_is_a_queue_that_holds_nothing() {
         let open = VethQdiscs::of(&shape(), Means::Rate);
         let cut = VethQdiscs::of(&shape().cut(), Means::Rate);
-        assert_eq!(
-            (open.bands, open.broadcast, open.unicast),
-            (false, None, None)
-        );
+        assert_eq!((open.bands, open.broadcast, open.unicast), (false, None, None));
         let changes = open.steps(&cut, &QdiscLayout::VETH, 7, 3200);
         let [change] = changes.as_slice() else {
             panic!("{changes:?}");
         };
-        assert_eq!(
-            (change.kind, change.options.as_deref()),
-            ("bfifo", Some([0; 4].as_slice()))
-        );
+        assert_eq!((change.kind, change.options.as_deref()), ("bfifo", Some([0; 4].as_slice())));
     }
 }

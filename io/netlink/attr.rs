@@ -53,9 +53,7 @@ impl<'a> Attrs<'a> {
 
     /// As [`Attrs::get`], of exactly `N` bytes.
     pub fn bytes<const N: usize>(&self, kind: u16) -> Result<Option<[u8; N]>, DecodeError> {
-        self.get(kind)
-            .map(|value| value.try_into().map_err(|_| self.invalid(kind)))
-            .transpose()
+        self.get(kind).map(|value| value.try_into().map_err(|_| self.invalid(kind))).transpose()
     }
 
     pub fn u8(&self, kind: u16) -> Result<Option<u8>, DecodeError> {
@@ -93,16 +91,12 @@ impl<'a> Attrs<'a> {
 
     /// IP address of 4 or 16 bytes.
     pub fn ip(&self, kind: u16) -> Result<Option<IpAddr>, DecodeError> {
-        self.get(kind)
-            .map(|value| ip(value).ok_or_else(|| self.invalid(kind)))
-            .transpose()
+        self.get(kind).map(|value| ip(value).ok_or_else(|| self.invalid(kind))).transpose()
     }
 
     /// Attributes nested in this one.
     pub fn nest(&self, kind: u16) -> Result<Option<Attrs<'a>>, DecodeError> {
-        self.get(kind)
-            .map(|value| Attrs::read(self.name, value))
-            .transpose()
+        self.get(kind).map(|value| Attrs::read(self.name, value)).transpose()
     }
 
     /// A required value.

@@ -3,9 +3,7 @@
 use std::path::PathBuf;
 
 fn path(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("../tests/fixtures/netlink")
-        .join(name)
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/netlink").join(name)
 }
 
 /// Text of a fixture.

@@ -63,11 +63,7 @@ impl GenlSocket {
         let attrs = Attrs::read("generic netlink family", payload(&answer)?)?;
         let id = attrs.u16(CTRL_ATTR_FAMILY_ID as u16)?;
         let id = attrs.need(CTRL_ATTR_FAMILY_ID as u16, id)?;
-        Ok(Self {
-            id,
-            version,
-            ..control
-        })
+        Ok(Self { id, version, ..control })
     }
 
     /// Index of the interface `name`.
@@ -116,12 +112,7 @@ impl GenlSocket {
     }
 
     fn command<W: Fn(&mut Vec<u8>)>(&self, command: u8, write: W) -> Command<W> {
-        Command {
-            family: self.id,
-            version: self.version,
-            command,
-            write,
-        }
+        Command { family: self.id, version: self.version, command, write }
     }
 }
 

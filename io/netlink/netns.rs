@@ -24,8 +24,6 @@ pub fn within<T: Send>(netns: Option<&Path>, work: impl FnOnce() -> T + Send) ->
             setns(&namespace, CloneFlags::CLONE_NEWNET)?;
             Ok(work())
         });
-        inside
-            .join()
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        inside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }

@@ -52,11 +52,7 @@ impl RouteRequest {
     fn new(message: &RouteNetlinkMessage, flags: u16, what: String) -> Self {
         let mut body = vec![0; message.buffer_len()];
         message.serialize(&mut body);
-        Self {
-            header: (message.message_type(), flags),
-            body,
-            what,
-        }
+        Self { header: (message.message_type(), flags), body, what }
     }
 }
 
@@ -126,11 +122,7 @@ pub(crate) fn set_up(index: u32, mtu_bytes: Option<u32>) -> RouteRequest {
     if let Some(mtu_bytes) = mtu_bytes {
         link = link.mtu(mtu_bytes);
     }
-    RouteRequest::new(
-        &NewLink(link.build()),
-        0,
-        format!("bring interface {index} up"),
-    )
+    RouteRequest::new(&NewLink(link.build()), 0, format!("bring interface {index} up"))
 }
 
 /// Attaches interface `index` to the bridge or mesh interface `controller`.
@@ -150,11 +142,7 @@ pub(crate) fn add_address(index: u32, address: IpAddr, prefix_len: u8) -> RouteR
 /// Removes an address from interface `index`.
 pub(crate) fn remove_address(index: u32, address: IpAddr, prefix_len: u8) -> RouteRequest {
     let what = format!("remove the address {address}/{prefix_len} from interface {index}");
-    RouteRequest::new(
-        &DelAddress(address_message(index, address, prefix_len)),
-        0,
-        what,
-    )
+    RouteRequest::new(&DelAddress(address_message(index, address, prefix_len)), 0, what)
 }
 
 /// Without the broadcast address that the builder of `rtnetlink` adds.
@@ -163,10 +151,7 @@ fn address_message(index: u32, address: IpAddr, prefix_len: u8) -> AddressMessag
     message.header.family = family(address);
     message.header.prefix_len = prefix_len;
     message.header.index = index;
-    message.attributes = vec![
-        AddressAttribute::Local(address),
-        AddressAttribute::Address(address),
-    ];
+    message.attributes = vec![AddressAttribute::Local(address), AddressAttribute::Address(address)];
     message
 }
 

@@ -146,11 +146,8 @@ impl NetlinkSocket {
         // the exchange.
         let mut message = NetlinkBuffer::new(&mut self.out[last..]);
         message.set_flags(message.flags() | NLM_F_ACK);
-        self.socket
-            .send(&self.out[begin..end.unwrap_or(self.out.len())], 0)?;
-        let first = self
-            .sequence
-            .wrapping_sub((self.starts.len() - done) as u32 - 1);
+        self.socket.send(&self.out[begin..end.unwrap_or(self.out.len())], 0)?;
+        let first = self.sequence.wrapping_sub((self.starts.len() - done) as u32 - 1);
         answers.extend((0..count).map(|_| Ok(None)));
         loop {
             self.received.clear();
@@ -245,9 +242,7 @@ fn refusal(message: &NetlinkBuffer<&[u8]>) -> Option<Result<(), NetlinkError>> {
     let number = message.payload().split_first_chunk();
     let (number, rest) = match (message.message_type(), number) {
         (NLMSG_ERROR, None) => {
-            return Some(Err(NetlinkError::Decode(
-                "an error without a number".into(),
-            )));
+            return Some(Err(NetlinkError::Decode("an error without a number".into())));
         }
         (NLMSG_ERROR | NLMSG_DONE, Some((number, rest))) => (i32::from_ne_bytes(*number), rest),
         (NLMSG_DONE, None) => (0, [].as_slice()),
@@ -255,10 +250,9 @@ fn refusal(message: &NetlinkBuffer<&[u8]>) -> Option<Result<(), NetlinkError>> {
     };
     Some(match number.saturating_neg() {
         ..=0 => Ok(()),
-        errno => Err(NetlinkError::Refused {
-            errno,
-            message: extended_message(message.flags(), rest),
-        }),
+        errno => {
+            Err(NetlinkError::Refused { errno, message: extended_message(message.flags(), rest) })
+        }
     })
 }
 

@@ -82,11 +82,7 @@ impl ReadySockets {
 
     fn events(&self, most: usize) -> io::Result<Vec<Event>> {
         let mut events = Vec::with_capacity(most);
-        epoll::wait(
-            &*self.epoll,
-            spare_capacity(&mut events),
-            Some(&Timespec::default()),
-        )?;
+        epoll::wait(&*self.epoll, spare_capacity(&mut events), Some(&Timespec::default()))?;
         Ok(events)
     }
 }

@@ -62,10 +62,7 @@ impl WatchSocket {
             socket.set_non_blocking(true)?;
             io::Result::Ok(socket)
         })??;
-        Ok(Self {
-            socket,
-            received: Vec::with_capacity(RECEIVE_BYTES_MAX),
-        })
+        Ok(Self { socket, received: Vec::with_capacity(RECEIVE_BYTES_MAX) })
     }
 
     /// The changes since the last call that the socket with port `own` did not make.
@@ -125,9 +122,7 @@ fn read(datagram: &[u8], own: u32, changes: &mut Changes) {
 /// Name of the interface of a notification.
 fn name(message: &NetlinkBuffer<&[u8]>) -> Option<String> {
     let attributes = message.payload().get(LINK_HEADER_BYTES..)?;
-    Attrs::read("an interface", attributes)
-        .ok()?
-        .text(IFLA_IFNAME)
+    Attrs::read("an interface", attributes).ok()?.text(IFLA_IFNAME)
 }
 
 #[cfg(test)]

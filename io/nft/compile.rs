@@ -28,9 +28,7 @@ impl Transaction {
     pub fn removal() -> Self {
         // Deleting needs a table; adding one that is there changes nothing.
         let table = || Object::Table(Table::default());
-        Self {
-            nftables: vec![Command::Add(table()), Command::Delete(table())],
-        }
+        Self { nftables: vec![Command::Add(table()), Command::Delete(table())] }
     }
 }
 
@@ -64,14 +62,8 @@ struct End {
     address: &'static str,
 }
 
-const SOURCE: End = End {
-    interface: "iifname",
-    address: "saddr",
-};
-const DESTINATION: End = End {
-    interface: "oifname",
-    address: "daddr",
-};
+const SOURCE: End = End { interface: "iifname", address: "saddr" };
+const DESTINATION: End = End { interface: "oifname", address: "daddr" };
 
 /// Conditions of one end, and the family of its addresses, if they tell one.
 type Condition = (Vec<Statement>, Option<bool>);
@@ -87,10 +79,8 @@ impl<'z> Zones<'z> {
             .iter()
             .map(|(id, held)| (id.to_string(), &held.object, ranges(&held.object)))
             .collect();
-        let mut interfaces: Vec<_> = all
-            .iter()
-            .flat_map(|(_, zone, _)| zone.interfaces.iter().cloned())
-            .collect();
+        let mut interfaces: Vec<_> =
+            all.iter().flat_map(|(_, zone, _)| zone.interfaces.iter().cloned()).collect();
         interfaces.sort();
         Self { all, interfaces }
     }
@@ -121,22 +111,16 @@ impl<'z> Zones<'z> {
         };
         let mut zones = self.all.iter();
         let found = zones.find(|(known, _, _)| *known == id);
-        found.map_or_else(Vec::new, |(_, zone, ranges)| {
-            self.conditions(zone, ranges, end)
-        })
+        found.map_or_else(Vec::new, |(_, zone, ranges)| self.conditions(zone, ranges, end))
     }
 }
 
 /// The conditions of a rule that do not depend on zones.
 fn filters(rule: &FirewallRule) -> Vec<Statement> {
-    let ips = [
-        (SOURCE.address, rule.src_ip),
-        (DESTINATION.address, rule.dest_ip),
-    ];
+    let ips = [(SOURCE.address, rule.src_ip), (DESTINATION.address, rule.dest_ip)];
     let ips = ips.into_iter();
-    let mut held: Vec<_> = ips
-        .filter_map(|(field, range)| Some(statement::address(field, range?)))
-        .collect();
+    let mut held: Vec<_> =
+        ips.filter_map(|(field, range)| Some(statement::address(field, range?))).collect();
     if let Some(proto) = rule.proto {
         held.push(statement::protocol(proto.word()));
         for (field, ports) in [("sport", rule.src_port), ("dport", rule.dest_port)] {
@@ -199,21 +183,12 @@ pub fn compile(
     let own = ["lo".to_owned()];
     for (chain, end) in [("input", &SOURCE), ("output", &DESTINATION)] {
         let local = statement::interface(end.interface, &own, true);
-        push(Rule::new(
-            chain,
-            "local",
-            vec![local, Statement::Accept(())],
-        ));
+        push(Rule::new(chain, "local", vec![local, Statement::Accept(())]));
     }
-    let mut ordered: Vec<_> = rules
-        .iter()
-        .filter(|(_, held)| held.object.enabled)
-        .collect();
+    let mut ordered: Vec<_> = rules.iter().filter(|(_, held)| held.object.enabled).collect();
     ordered.sort_by_key(|(id, held)| (held.object.priority, *id));
     for (id, held) in ordered {
-        expand(&id.to_string(), &held.object, &zones)
-            .into_iter()
-            .for_each(&mut push);
+        expand(&id.to_string(), &held.object, &zones).into_iter().for_each(&mut push);
     }
     for (id, zone, ranges) in &zones.all {
         let policies = [

@@ -37,10 +37,7 @@ pub struct Table {
 
 impl Default for Table {
     fn default() -> Self {
-        Self {
-            family: FAMILY,
-            name: TABLE,
-        }
+        Self { family: FAMILY, name: TABLE }
     }
 }
 
@@ -60,15 +57,7 @@ pub struct BaseChain {
 impl BaseChain {
     /// Chain `name` of a kind at a hook; packets that reach its end are accepted.
     pub fn new(name: &'static str, kind: &'static str, hook: &'static str, prio: i32) -> Self {
-        Self {
-            family: FAMILY,
-            table: TABLE,
-            name,
-            kind,
-            hook,
-            prio,
-            policy: "accept",
-        }
+        Self { family: FAMILY, table: TABLE, name, kind, hook, prio, policy: "accept" }
     }
 }
 
@@ -88,13 +77,7 @@ pub struct Rule {
 impl Rule {
     /// Rule of a chain.
     pub fn new(chain: &'static str, comment: impl Into<String>, expr: Vec<Statement>) -> Self {
-        Self {
-            family: FAMILY,
-            table: TABLE,
-            chain,
-            comment: comment.into(),
-            expr,
-        }
+        Self { family: FAMILY, table: TABLE, chain, comment: comment.into(), expr }
     }
 }
 

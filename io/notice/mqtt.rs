@@ -45,10 +45,7 @@ pub struct MqttMessage<'m> {
 }
 
 fn passing(what: impl std::fmt::Display) -> NoticeError {
-    NoticeError {
-        what: what.to_string(),
-        may_pass: true,
-    }
+    NoticeError { what: what.to_string(), may_pass: true }
 }
 
 impl MqttBroker {
@@ -120,10 +117,7 @@ impl MqttBroker {
         id: &str,
         message: MqttMessage<'_>,
     ) -> Result<(), NoticeError> {
-        let mut session = Session {
-            stream,
-            received: BytesMut::new(),
-        };
+        let mut session = Session { stream, received: BytesMut::new() };
         let mut connect = Connect::new(id);
         let login = self.credentials.as_ref();
         connect.login = login.map(|(user, password)| Login::new(user, password));
@@ -164,10 +158,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Session<S> {
         let mut written = BytesMut::new();
         packet
             .write(&mut written, PACKET_BYTES_MAX)
-            .map_err(|err| NoticeError {
-                what: err.to_string(),
-                may_pass: false,
-            })?;
+            .map_err(|err| NoticeError { what: err.to_string(), may_pass: false })?;
         self.stream.write_all(&written).await.map_err(passing)?;
         self.stream.flush().await.map_err(passing)
     }

@@ -29,8 +29,7 @@ impl FlowServers {
             ("planner", self.planner.is_some()),
         ];
         let word = |there: bool| if there { "configured" } else { "absent" };
-        all.map(|(name, there)| (name.to_owned(), word(there).to_owned()))
-            .into()
+        all.map(|(name, there)| (name.to_owned(), word(there).to_owned())).into()
     }
 }
 

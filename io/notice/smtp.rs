@@ -21,10 +21,7 @@ pub struct SmtpServer {
 }
 
 fn permanent(what: impl std::fmt::Display) -> NoticeError {
-    NoticeError {
-        what: what.to_string(),
-        may_pass: false,
-    }
+    NoticeError { what: what.to_string(), may_pass: false }
 }
 
 impl SmtpServer {
@@ -56,9 +53,7 @@ impl SmtpServer {
     /// The reason.
     pub fn check_recipient(to: &str) -> Result<(), String> {
         let parsed = to.parse::<Mailbox>();
-        parsed
-            .map(drop)
-            .map_err(|err| format!("found {to:?}: {err}"))
+        parsed.map(drop).map_err(|err| format!("found {to:?}: {err}"))
     }
 
     /// Sends a text to each recipient; `id` is the first part of the `Message-ID`, the same for each
@@ -86,10 +81,7 @@ impl SmtpServer {
         let sent = tokio::time::timeout(3 * STEP_MAX, transport.send(message)).await;
         match sent {
             Ok(Ok(_)) => Ok(()),
-            Ok(Err(err)) => Err(NoticeError {
-                what: chain(&err),
-                may_pass: !err.is_permanent(),
-            }),
+            Ok(Err(err)) => Err(NoticeError { what: chain(&err), may_pass: !err.is_permanent() }),
             Err(_) => Err(NoticeError {
                 what: format!("no answer within {} s", 3 * STEP_MAX.as_secs()),
                 may_pass: true,

@@ -54,10 +54,7 @@ pub struct NutAddress {
 
 impl Default for NutAddress {
     fn default() -> Self {
-        Self {
-            host: "127.0.0.1".to_owned(),
-            port: PORT,
-        }
+        Self { host: "127.0.0.1".to_owned(), port: PORT }
     }
 }
 
@@ -76,10 +73,7 @@ impl FromStr for NutAddress {
         let host = host.trim_start_matches('[').trim_end_matches(']');
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:%".contains(&byte);
         match !host.is_empty() && host.bytes().all(fits) && port > 0 {
-            true => Ok(Self {
-                host: host.to_owned(),
-                port,
-            }),
+            true => Ok(Self { host: host.to_owned(), port }),
             false => Err(wrong()),
         }
     }
@@ -115,10 +109,7 @@ impl NutClient {
     /// # Errors
     /// [`NutError::Absent`].
     pub fn connect(address: &NutAddress) -> Result<Self, NutError> {
-        let absent = |source| NutError::Absent {
-            address: address.to_string(),
-            source,
-        };
+        let absent = |source| NutError::Absent { address: address.to_string(), source };
         let found = (address.host.as_str(), address.port).to_socket_addrs();
         let mut last = io::Error::from(io::ErrorKind::NotFound);
         for at in found.map_err(absent)? {
@@ -250,10 +241,7 @@ mod tests {
         let mut client =
             served("BEGIN LIST UPS\nUPS one \"Rack \\\"A\\\"\"\nUPS two \"\"\nEND LIST UPS\n");
         let found = client.supplies().unwrap();
-        assert_eq!(
-            (found.len(), found[0].description.as_str()),
-            (2, "Rack \"A\"")
-        );
+        assert_eq!((found.len(), found[0].description.as_str()), (2, "Rack \"A\""));
         assert_eq!(found[1].name, "two");
     }
 
@@ -270,10 +258,7 @@ mod tests {
             "BEGIN LIST VAR a\nVAR a b \"open\n",
         ] {
             let found = served(wrong).variables("a");
-            assert!(
-                matches!(found, Err(NutError::Protocol(_))),
-                "{wrong}: {found:?}"
-            );
+            assert!(matches!(found, Err(NutError::Protocol(_))), "{wrong}: {found:?}");
         }
         let broken = served("BEGIN LIST VAR a\nVAR a b \"1\"\n").variables("a");
         assert!(matches!(broken, Err(NutError::Io(_))), "{broken:?}");

@@ -6,10 +6,7 @@ pub fn words(line: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut letters = line.chars().peekable();
     loop {
-        while letters
-            .peek()
-            .is_some_and(|letter| letter.is_ascii_whitespace())
-        {
+        while letters.peek().is_some_and(|letter| letter.is_ascii_whitespace()) {
             letters.next();
         }
         let Some(&first) = letters.peek() else {
@@ -41,14 +38,8 @@ mod tests {
     #[test]
     fn words_are_told_apart_by_blanks_outside_quotes() {
         let cases: [(&str, &[&str]); 4] = [
-            (
-                r#"VAR ups battery.charge "90""#,
-                &["VAR", "ups", "battery.charge", "90"],
-            ),
-            (
-                r#"UPS a "say \"hi\" \\ now""#,
-                &["UPS", "a", r#"say "hi" \ now"#],
-            ),
+            (r#"VAR ups battery.charge "90""#, &["VAR", "ups", "battery.charge", "90"]),
+            (r#"UPS a "say \"hi\" \\ now""#, &["UPS", "a", r#"say "hi" \ now"#]),
             ("  BEGIN   LIST UPS ", &["BEGIN", "LIST", "UPS"]),
             (r#"VAR a b """#, &["VAR", "a", "b", ""]),
         ];

@@ -15,10 +15,7 @@ pub fn sample(variables: &Variables, ts_ms: u64) -> UpsSample {
         (min..=max).contains(&value).then_some(value)
     };
     let status = variables.get("ups.status").map_or("", String::as_str);
-    let mut status: Vec<_> = status
-        .split_ascii_whitespace()
-        .filter_map(UpsStatus::parse)
-        .collect();
+    let mut status: Vec<_> = status.split_ascii_whitespace().filter_map(UpsStatus::parse).collect();
     status.dedup();
     status.truncate(8);
     UpsSample {
@@ -52,16 +49,9 @@ mod tests {
         let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let found = sample(&variables.into(), 7);
         let status = [UpsStatus::Ob, UpsStatus::Lb, UpsStatus::Dischrg];
-        assert_eq!(
-            (found.ts_ms, found.status.as_slice()),
-            (7, status.as_slice())
-        );
+        assert_eq!((found.ts_ms, found.status.as_slice()), (7, status.as_slice()));
         assert_eq!(found.battery_charge_pct, Some(19.5));
-        let missing = (
-            found.battery_runtime_s,
-            found.load_pct,
-            found.input_voltage_v,
-        );
+        let missing = (found.battery_runtime_s, found.load_pct, found.input_voltage_v);
         assert_eq!(missing, (None, None, None));
     }
 }

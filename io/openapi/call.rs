@@ -95,11 +95,7 @@ pub fn call(endpoint: &Endpoint, params: &Map<String, Value>) -> Result<Call, Ve
         found.truncate(8);
         return Err(found);
     }
-    let mut call = Call {
-        path: endpoint.path.clone(),
-        headers: Vec::new(),
-        body: None,
-    };
+    let mut call = Call { path: endpoint.path.clone(), headers: Vec::new(), body: None };
     let mut query = String::new();
     for (name, value) in params {
         let Some(place) = endpoint.places.get(name) else {
@@ -110,10 +106,7 @@ pub fn call(endpoint: &Endpoint, params: &Map<String, Value>) -> Result<Call, Ve
             ParameterPlace::Path => {
                 let text = joined(value, encoded).ok_or_else(unsupported)?;
                 if text.is_empty() || text.chars().all(|letter| letter == '.') {
-                    return Err(bad(
-                        name,
-                        "allowed in a path: any text but dots alone".to_owned(),
-                    ));
+                    return Err(bad(name, "allowed in a path: any text but dots alone".to_owned()));
                 }
                 call.path = call.path.replace(&format!("{{{name}}}"), &text);
             }

@@ -92,9 +92,7 @@ impl Draft {
             };
             if parameter.style != style {
                 let (found, name) = (parameter.style, &name);
-                return Err(format!(
-                    "style {found} of the parameter {name} is not supported"
-                ));
+                return Err(format!("style {found} of the parameter {name} is not supported"));
             }
             let Some(mut schema) = parameter.schema else {
                 return Err(format!("the parameter {name} has a media type"));
@@ -112,10 +110,7 @@ impl Draft {
             properties.insert(name, schema);
         }
         if let Some((schema, is_required)) = self.body {
-            if places
-                .insert(BODY.to_owned(), ParameterPlace::Body)
-                .is_some()
-            {
+            if places.insert(BODY.to_owned(), ParameterPlace::Body).is_some() {
                 return Err(format!("a parameter is called {BODY}, beside a body"));
             }
             properties.insert(BODY.to_owned(), schema);

@@ -144,10 +144,7 @@ pub fn read(text: &str) -> Result<ApiDocument, OpenApiError> {
         Some("3.1.") => false,
         _ => return Err(OpenApiError::Version(version)),
     };
-    let reader = Reader {
-        document: &document,
-        is_30,
-    };
+    let reader = Reader { document: &document, is_30 };
     let paths = document.get("paths").unwrap_or(&Value::Null);
     // 3.1 allows documents without paths.
     let none = serde_json::Map::new();
@@ -155,9 +152,7 @@ pub fn read(text: &str) -> Result<ApiDocument, OpenApiError> {
         Value::Object(paths) => paths,
         Value::Null => &none,
         other => {
-            return Err(OpenApiError::Paths(
-                other.to_string().chars().take(64).collect(),
-            ));
+            return Err(OpenApiError::Paths(other.to_string().chars().take(64).collect()));
         }
     };
     let title = document.pointer("/info/title").and_then(Value::as_str);
@@ -173,22 +168,15 @@ pub fn read(text: &str) -> Result<ApiDocument, OpenApiError> {
             Ok(Value::Object(item)) => item,
             Ok(_) => continue,
             Err(reason) => {
-                found.skipped.push(Skipped {
-                    path: shown,
-                    reason,
-                });
+                found.skipped.push(Skipped { path: shown, reason });
                 continue;
             }
         };
         let shared = item.get("parameters").cloned().unwrap_or_default();
         for (word, operation) in item {
             let label = format!("{} {shown}", word.to_uppercase());
-            let mut skip = |reason: String| {
-                found.skipped.push(Skipped {
-                    path: label.clone(),
-                    reason,
-                })
-            };
+            let mut skip =
+                |reason: String| found.skipped.push(Skipped { path: label.clone(), reason });
             let Some(method) = method(word) else {
                 if word == "trace" {
                     skip("TRACE is not called".to_owned());

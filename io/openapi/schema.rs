@@ -33,16 +33,8 @@ const PLAIN: [&str; 20] = [
 ];
 
 /// Keywords whose value is a schema.
-const ONE: [&str; 8] = [
-    "items",
-    "additionalProperties",
-    "not",
-    "contains",
-    "propertyNames",
-    "if",
-    "then",
-    "else",
-];
+const ONE: [&str; 8] =
+    ["items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else"];
 
 /// Keywords whose value is a list of schemas.
 const MANY: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
@@ -66,16 +58,10 @@ fn local<'a>(reference: &str, document: &'a Value) -> Result<&'a Value, String> 
         format!("remote $ref {shown:?} is not fetched")
     })?;
     // A pointer in a URI is percent-encoded, RFC 6901, 6.
-    let pointer = pointer
-        .replace("%7B", "{")
-        .replace("%7D", "}")
-        .replace("%20", " ");
+    let pointer = pointer.replace("%7B", "{").replace("%7D", "}").replace("%20", " ");
     let found = document.pointer(&pointer);
     found.ok_or_else(|| {
-        format!(
-            "unknown $ref {:?}",
-            reference.chars().take(100).collect::<String>()
-        )
+        format!("unknown $ref {:?}", reference.chars().take(100).collect::<String>())
     })
 }
 
@@ -93,12 +79,7 @@ pub fn resolve<'a>(value: &'a Value, document: &'a Value) -> Result<&'a Value, S
 
 impl<'a> Inliner<'a> {
     pub fn new(document: &'a Value, is_30: bool) -> Self {
-        Self {
-            document,
-            is_30,
-            parts: 0,
-            open: Vec::new(),
-        }
+        Self { document, is_30, parts: 0, open: Vec::new() }
     }
 
     /// The schema, with local references replaced by their targets. A schema that contains itself
@@ -155,10 +136,8 @@ impl<'a> Inliner<'a> {
             out.insert(key.clone(), read);
         }
         if let Some(required) = schema.get("required").and_then(Value::as_array) {
-            let required: Vec<_> = required
-                .iter()
-                .filter(|name| self.is_written(schema, name))
-                .collect();
+            let required: Vec<_> =
+                required.iter().filter(|name| self.is_written(schema, name)).collect();
             out.insert("required".to_owned(), json!(required));
         }
         if self.is_30 {
@@ -169,9 +148,7 @@ impl<'a> Inliner<'a> {
 
     /// True unless a property is read-only: such a one is required of responses alone.
     fn is_written(&self, schema: &Map<String, Value>, name: &Value) -> bool {
-        let property = schema
-            .get("properties")
-            .and_then(|all| all.get(name.as_str()?));
+        let property = schema.get("properties").and_then(|all| all.get(name.as_str()?));
         let property = property.and_then(|property| resolve(property, self.document).ok());
         property.is_none_or(|property| property.get("readOnly") != Some(&Value::Bool(true)))
     }
@@ -179,10 +156,7 @@ impl<'a> Inliner<'a> {
 
 /// Keywords of 3.0 as 2020-12 has them.
 fn modernise(schema: &mut Map<String, Value>, is_nullable: bool) {
-    for (bound, exclusive) in [
-        ("minimum", "exclusiveMinimum"),
-        ("maximum", "exclusiveMaximum"),
-    ] {
+    for (bound, exclusive) in [("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")] {
         match schema.get(exclusive) {
             Some(Value::Bool(true)) => {
                 schema.remove(exclusive);

@@ -39,23 +39,15 @@ fn params(value: &Value) -> Map<String, Value> {
 fn reason<'a>(document: &'a ApiDocument, path: &str) -> &'a str {
     let mut skipped = document.skipped.iter();
     let found = skipped.find(|held| held.path == path);
-    &found
-        .unwrap_or_else(|| panic!("{path}: {:?}", document.skipped))
-        .reason
+    &found.unwrap_or_else(|| panic!("{path}: {:?}", document.skipped)).reason
 }
 
 #[test]
 fn documents_of_3_0_become_operations_and_reasons() {
     let document = fixture("relay_30.yaml");
-    assert_eq!(
-        (document.title.as_str(), document.base_path.as_str()),
-        ("Relay board", "/api/v2")
-    );
-    let ids: Vec<_> = document
-        .operations
-        .iter()
-        .filter_map(|held| held.operation_id.clone())
-        .collect();
+    assert_eq!((document.title.as_str(), document.base_path.as_str()), ("Relay board", "/api/v2"));
+    let ids: Vec<_> =
+        document.operations.iter().filter_map(|held| held.operation_id.clone()).collect();
     assert_eq!(ids, ["listRelays", "getRelay", "putRelay"]);
     let reasons = [
         ("TRACE /relays", "TRACE"),
@@ -65,47 +57,26 @@ fn documents_of_3_0_become_operations_and_reasons() {
         ("GET /broken/{name}", "no path parameter"),
     ];
     for (path, word) in reasons {
-        assert!(
-            reason(&document, path).contains(word),
-            "{path}: {:?}",
-            document.skipped
-        );
+        assert!(reason(&document, path).contains(word), "{path}: {:?}", document.skipped);
     }
     assert_eq!(document.skipped.len(), reasons.len());
     let list = operation(&document, "listRelays");
     let limit = &list.params["properties"]["limit"];
-    assert_eq!(
-        *limit,
-        json!({ "type": "integer", "exclusiveMinimum": 0, "maximum": 50 })
-    );
+    assert_eq!(*limit, json!({ "type": "integer", "exclusiveMinimum": 0, "maximum": 50 }));
     assert_eq!(list.places["fields"], ParameterPlace::QueryList);
     assert!(!list.places.contains_key("Authorization"));
     let put = operation(&document, "putRelay");
     assert_eq!(put.params["required"], json!(["relay_id", "body"]));
     let body = &put.params["properties"]["body"];
-    assert_eq!(
-        body["required"],
-        json!(["closed"]),
-        "read-only properties are not required"
-    );
-    assert_eq!(
-        body["properties"]["label"]["type"],
-        json!(["string", "null"])
-    );
-    assert_eq!(
-        body["properties"]["parent"],
-        json!({}),
-        "a schema that contains itself ends"
-    );
+    assert_eq!(body["required"], json!(["closed"]), "read-only properties are not required");
+    assert_eq!(body["properties"]["label"]["type"], json!(["string", "null"]));
+    assert_eq!(body["properties"]["parent"], json!({}), "a schema that contains itself ends");
 }
 
 #[test]
 fn documents_of_3_1_become_operations_and_reasons() {
     let document = fixture("sensors_31.json");
-    assert_eq!(
-        (document.version.as_str(), document.base_path.as_str()),
-        ("3.1.0", "/hub")
-    );
+    assert_eq!((document.version.as_str(), document.base_path.as_str()), ("3.1.0", "/hub"));
     let since = &operation(&document, "listSensors").params["properties"]["since"];
     assert_eq!(since["type"], json!(["integer", "null"]));
     let body = &operation(&document, "addSensor").params["properties"]["body"];
@@ -119,10 +90,7 @@ fn parameters_are_checked_and_put_in_their_places() {
     let list = endpoint(operation(&document, "listRelays"));
     let given = json!({ "limit": 7, "state": ["on", "off"], "fields": ["a b", "c&d"] });
     let made = call(&list, &params(&given)).unwrap();
-    assert_eq!(
-        made.path,
-        "/relays?fields=a%20b,c%26d&limit=7&state=on&state=off"
-    );
+    assert_eq!(made.path, "/relays?fields=a%20b,c%26d&limit=7&state=on&state=off");
     for bad in [
         json!({ "limit": 0 }),
         json!({ "limit": 51 }),
@@ -135,18 +103,10 @@ fn parameters_are_checked_and_put_in_their_places() {
     let wrong = call(&list, &params(&json!({ "limit": 51 }))).unwrap_err();
     assert_eq!(wrong[0].pointer, "/limit");
     let get = endpoint(operation(&document, "getRelay"));
-    let made = call(
-        &get,
-        &params(&json!({ "relay_id": "a/b ../c", "X-Trace": "t" })),
-    )
-    .unwrap();
+    let made = call(&get, &params(&json!({ "relay_id": "a/b ../c", "X-Trace": "t" }))).unwrap();
     assert_eq!(made.path, "/relays/a%2Fb%20..%2Fc");
     assert_eq!(made.headers, [("X-Trace".to_owned(), "t".to_owned())]);
-    for bad in [
-        json!({}),
-        json!({ "relay_id": ".." }),
-        json!({ "relay_id": "" }),
-    ] {
+    for bad in [json!({}), json!({ "relay_id": ".." }), json!({ "relay_id": "" })] {
         assert!(call(&get, &params(&bad)).is_err(), "{bad}");
     }
     let smuggled = json!({ "relay_id": "a", "X-Trace": "t\r\nHost: evil" });
@@ -156,10 +116,7 @@ fn parameters_are_checked_and_put_in_their_places() {
     let made = call(&put, &params(&json!({ "relay_id": "a", "body": body }))).unwrap();
     assert_eq!((put.method, made.body), (HttpMethod::Put, Some(body)));
     let bad = json!({ "relay_id": "a", "body": { "closed": "yes" } });
-    assert_eq!(
-        call(&put, &params(&bad)).unwrap_err()[0].pointer,
-        "/body/closed"
-    );
+    assert_eq!(call(&put, &params(&bad)).unwrap_err()[0].pointer, "/body/closed");
 }
 
 #[test]
@@ -175,16 +132,8 @@ fn other_documents_are_refused() {
     for text in ["", "{", "a: [b", "\u{0}", "[1"] {
         assert!(read(text).is_err(), "{text:?}");
     }
-    assert!(matches!(
-        read("{\"openapi\":\"3.0.0\",\"paths\":3}"),
-        Err(OpenApiError::Paths(_))
-    ));
-    assert!(
-        read("{\"openapi\":\"3.1.0\"}")
-            .unwrap()
-            .operations
-            .is_empty()
-    );
+    assert!(matches!(read("{\"openapi\":\"3.0.0\",\"paths\":3}"), Err(OpenApiError::Paths(_))));
+    assert!(read("{\"openapi\":\"3.1.0\"}").unwrap().operations.is_empty());
 }
 
 #[test]
@@ -208,11 +157,7 @@ fn documents_that_grow_by_references_are_bounded() {
         });
         let found = read(&document.to_string()).unwrap();
         assert!(found.operations.is_empty());
-        assert!(
-            found.skipped[0].reason.contains("too large"),
-            "{:?}",
-            found.skipped
-        );
+        assert!(found.skipped[0].reason.contains("too large"), "{:?}", found.skipped);
     }
 }
 
@@ -250,23 +195,13 @@ fn operations_of_published_documents_are_called() {
     let find = endpoint(operation(&pets, "findPetsByStatus"));
     let given = params(&json!({ "status": ["sold", "pending"] }));
     let made = call(&find, &given).unwrap();
-    assert!(
-        made.path.starts_with("/pet/findByStatus?status=sold"),
-        "{}",
-        made.path
-    );
+    assert!(made.path.starts_with("/pet/findByStatus?status=sold"), "{}", made.path);
     assert!(call(&find, &params(&json!({ "status": ["eaten"] }))).is_err());
     let add = endpoint(operation(&pets, "addPet"));
     let pet = json!({ "name": "Rex", "photoUrls": [] });
-    assert_eq!(
-        call(&add, &params(&json!({ "body": pet }))).unwrap().body,
-        Some(pet)
-    );
+    assert_eq!(call(&add, &params(&json!({ "body": pet }))).unwrap().body, Some(pet));
     assert!(call(&add, &params(&json!({ "body": { "name": "Rex" } }))).is_err());
     let trains = published("train-travel.json");
     let trips = endpoint(operation(&trains, "get-trips"));
-    assert!(
-        call(&trips, &params(&json!({ "origin": "x" }))).is_err(),
-        "required parameters"
-    );
+    assert!(call(&trips, &params(&json!({ "origin": "x" }))).is_err(), "required parameters");
 }

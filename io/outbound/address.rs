@@ -14,10 +14,8 @@ pub enum Reach {
 }
 
 /// Addresses of metadata services of cloud providers outside the link-local range.
-const METADATA_V4: [Ipv4Addr; 2] = [
-    Ipv4Addr::new(100, 100, 100, 200),
-    Ipv4Addr::new(168, 63, 129, 16),
-];
+const METADATA_V4: [Ipv4Addr; 2] =
+    [Ipv4Addr::new(100, 100, 100, 200), Ipv4Addr::new(168, 63, 129, 16)];
 
 /// Addresses of metadata services of cloud providers among the unique local ones.
 const METADATA_V6: [Ipv6Addr; 2] = [
@@ -134,13 +132,9 @@ mod tests {
     #[test]
     fn addresses_have_the_reach_of_the_registries() {
         let reach = |text: &str| classify(text.parse().unwrap());
-        for text in [
-            "1.1.1.1",
-            "100.63.255.255",
-            "172.32.0.1",
-            "2606:4700::1111",
-            "2002:101:101::1",
-        ] {
+        for text in
+            ["1.1.1.1", "100.63.255.255", "172.32.0.1", "2606:4700::1111", "2002:101:101::1"]
+        {
             assert_eq!(reach(text), Reach::Public, "{text}");
         }
         let private = [

@@ -32,11 +32,7 @@ impl Outbound {
     #[must_use]
     pub fn with_resolver(policy: TargetPolicy, resolver: Arc<dyn Resolve>) -> Self {
         let own = RwLock::default();
-        Self(Arc::new(Guard {
-            policy,
-            resolver,
-            own,
-        }))
+        Self(Arc::new(Guard { policy, resolver, own }))
     }
 
     /// Forbids a listener of this program as a target.
@@ -73,10 +69,7 @@ impl Outbound {
         let stream = self.connect(target).await?;
         let shaken = timeout(CONNECT_MAX, trust.shake(&target.host, stream)).await;
         let shaken = shaken.unwrap_or_else(|_| Err(std::io::ErrorKind::TimedOut.into()));
-        shaken.map_err(|cause| OutboundError::Tls {
-            target: target.label(),
-            cause,
-        })
+        shaken.map_err(|cause| OutboundError::Tls { target: target.label(), cause })
     }
 
     /// Sends a request and reads the response.
@@ -117,16 +110,10 @@ impl Outbound {
         let limit_bytes = request.body_bytes_max;
         let body = Limited::new(open.body, limit_bytes).collect().await;
         let body = body.map_err(|cause| match cause.downcast::<hyper::Error>() {
-            Ok(cause) => OutboundError::Http {
-                target: label.clone(),
-                cause: *cause,
-            },
+            Ok(cause) => OutboundError::Http { target: label.clone(), cause: *cause },
             Err(cause) => {
                 debug_assert!(cause.is::<LengthLimitError>());
-                OutboundError::TooLong {
-                    target: label.clone(),
-                    limit_bytes,
-                }
+                OutboundError::TooLong { target: label.clone(), limit_bytes }
             }
         })?;
         drop(open.connection);
@@ -158,10 +145,9 @@ impl Outbound {
     ) -> Result<(OpenResponse, SocketAddr), OutboundError> {
         let label = target.label();
         let found = |stream: &TcpStream| {
-            stream.peer_addr().map_err(|cause| OutboundError::Connect {
-                target: target.label(),
-                cause,
-            })
+            stream
+                .peer_addr()
+                .map_err(|cause| OutboundError::Connect { target: target.label(), cause })
         };
         if request.is_secure() {
             let stream = self.connect_tls(target, &request.trust).await?;
@@ -195,13 +181,8 @@ async fn ask(
     request: &Request,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
 ) -> Result<OpenResponse, OutboundError> {
-    let broken = |cause| OutboundError::Http {
-        target: target.clone(),
-        cause,
-    };
-    let head = request.head().map_err(|cause| OutboundError::Request {
-        target: target.clone(),
-        cause,
-    })?;
+    let broken = |cause| OutboundError::Http { target: target.clone(), cause };
+    let head =
+        request.head().map_err(|cause| OutboundError::Request { target: target.clone(), cause })?;
     OpenResponse::of(stream, head).await.map_err(broken)
 }

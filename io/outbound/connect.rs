@@ -91,14 +91,9 @@ impl Guard {
     /// Resolves and judges a target.
     pub(super) async fn target(&self, host: &str, port: u16) -> Result<Target, OutboundError> {
         let host = host.trim_start_matches('[').trim_end_matches(']');
-        let forbidden = |reason: String| OutboundError::Forbidden {
-            target: label(host, port),
-            reason,
-        };
-        let unknown = |cause| OutboundError::Resolve {
-            host: host.to_owned(),
-            cause,
-        };
+        let forbidden =
+            |reason: String| OutboundError::Forbidden { target: label(host, port), reason };
+        let unknown = |cause| OutboundError::Resolve { host: host.to_owned(), cause };
         let is_named = self.policy.admits_name(host, port);
         let ips = match host.parse::<IpAddr>() {
             Ok(ip) => vec![ip],
@@ -108,9 +103,7 @@ impl Guard {
                     checked.map_err(|why| forbidden(why.to_owned()))?;
                 }
                 let found = timeout(CONNECT_MAX, self.resolver.resolve(host)).await;
-                found
-                    .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
-                    .map_err(unknown)?
+                found.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())).map_err(unknown)?
             }
         };
         if ips.is_empty() {
@@ -122,24 +115,15 @@ impl Guard {
             let checked = self.check(*address);
             checked.map_err(|why| forbidden(format!("{} is {why}", address.ip())))?;
         }
-        Ok(Target {
-            host: host.to_owned(),
-            port,
-            addresses,
-            is_named,
-        })
+        Ok(Target { host: host.to_owned(), port, addresses, is_named })
     }
 
     /// Connects to an address of the target.
     pub(super) async fn connect(&self, target: &Target) -> Result<TcpStream, OutboundError> {
-        let failed = |cause| OutboundError::Connect {
-            target: target.label(),
-            cause,
-        };
+        let failed = |cause| OutboundError::Connect { target: target.label(), cause };
         let connected = timeout(CONNECT_MAX, TcpStream::connect(&target.addresses[..])).await;
-        let stream = connected
-            .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
-            .map_err(failed)?;
+        let stream =
+            connected.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())).map_err(failed)?;
         let peer = stream.peer_addr().map_err(failed)?;
         if !target.is_named {
             let checked = self.check(peer);

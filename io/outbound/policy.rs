@@ -102,12 +102,7 @@ impl AllowedTarget {
     }
 
     fn admits(&self, ip: IpAddr, to: u16) -> bool {
-        let Self::Network {
-            ip: network,
-            prefix,
-            port,
-        } = self
-        else {
+        let Self::Network { ip: network, prefix, port } = self else {
             return false;
         };
         let ((found, width), (held, held_width)) = (bits(ip), bits(*network));
@@ -120,9 +115,7 @@ impl TargetPolicy {
     /// True if a name is an exception: all addresses it has are admitted.
     pub(super) fn admits_name(&self, host: &str, port: u16) -> bool {
         let name = plain_name(host);
-        self.allowed
-            .iter()
-            .any(|held| held.admits_name(&name, port))
+        self.allowed.iter().any(|held| held.admits_name(&name, port))
     }
 
     /// Checks a name before it is resolved.

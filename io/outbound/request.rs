@@ -57,10 +57,7 @@ pub(super) fn parse(
             false => text.find(['?', '#']),
         };
         let shown = &text[..end.unwrap_or(if text.contains('@') { 0 } else { text.len() })];
-        OutboundError::Url {
-            found: shown.chars().take(64).collect(),
-            allowed,
-        }
+        OutboundError::Url { found: shown.chars().take(64).collect(), allowed }
     };
     if text.len() > URL_BYTES_MAX {
         return Err(wrong());
@@ -122,10 +119,7 @@ impl Request {
         let mut request = request.body(Full::new(self.body.clone()))?;
         let headers = request.headers_mut();
         headers.extend(self.headers.clone());
-        for derived in [
-            hyper::header::CONTENT_LENGTH,
-            hyper::header::TRANSFER_ENCODING,
-        ] {
+        for derived in [hyper::header::CONTENT_LENGTH, hyper::header::TRANSFER_ENCODING] {
             headers.remove(derived);
         }
         headers.insert(hyper::header::HOST, host.parse()?);
@@ -179,12 +173,7 @@ impl OpenResponse {
             let _ = connection.await;
         }));
         let (parts, body) = sender.send_request(request).await?.into_parts();
-        Ok(Self {
-            status: parts.status,
-            headers: parts.headers,
-            body,
-            connection,
-        })
+        Ok(Self { status: parts.status, headers: parts.headers, body, connection })
     }
 
     /// A field of the head, if it is text.

@@ -68,10 +68,7 @@ struct Answers {
 impl Answers {
     fn new(answers: &[&[&str]]) -> Arc<Self> {
         let ips = |ips: &&[&str]| ips.iter().map(|ip| ip.parse().unwrap()).collect();
-        Arc::new(Self {
-            answers: answers.iter().map(ips).collect(),
-            asked: AtomicUsize::new(0),
-        })
+        Arc::new(Self { answers: answers.iter().map(ips).collect(), asked: AtomicUsize::new(0) })
     }
 }
 
@@ -162,20 +159,10 @@ fn forbidden_targets_are_refused_and_never_connected() {
     let server = Server::here(&runtime, OK);
     let port = server.address.port();
     let outbound = Outbound::new(TargetPolicy::default());
-    assert_eq!(
-        try_all(&runtime, &outbound, &LOOPBACK, port),
-        LOOPBACK.len()
-    );
+    assert_eq!(try_all(&runtime, &outbound, &LOOPBACK, port), LOOPBACK.len());
     assert_eq!(try_all(&runtime, &outbound, &OTHERS, port), OTHERS.len());
     // Other protocols than HTTP pass the same guard.
-    for host in [
-        "127.0.0.1",
-        "127.1",
-        "2130706433",
-        "localhost",
-        "::1",
-        "[::ffff:127.0.0.1]",
-    ] {
+    for host in ["127.0.0.1", "127.1", "2130706433", "localhost", "::1", "[::ffff:127.0.0.1]"] {
         let target = runtime.block_on(outbound.target(host, port));
         assert!(target.unwrap_err().is_forbidden(), "{host}");
     }
@@ -222,10 +209,7 @@ fn a_name_that_is_bound_anew_after_the_check_is_not_asked_for_again() {
     let outbound = Outbound::with_resolver(allowing(&["127.0.0.2"]), Arc::clone(&names) as _);
     let request = get(&format!("http://rebound.example:{port}/"));
     let response = runtime.block_on(outbound.send(&request)).unwrap();
-    assert_eq!(
-        (response.status.as_u16(), response.address.ip()),
-        (200, other.ip())
-    );
+    assert_eq!((response.status.as_u16(), response.address.ip()), (200, other.ip()));
     assert_eq!(names.asked.load(Ordering::SeqCst), 1);
     let refused = runtime.block_on(outbound.send(&request)).unwrap_err();
     assert!(refused.is_forbidden(), "{refused}");
@@ -254,13 +238,7 @@ fn redirects_are_answers_and_not_followed() {
 #[test]
 fn private_addresses_and_own_listeners_are_switches() {
     let runtime = runtime();
-    let private = [
-        "10.0.0.1",
-        "192.168.1.1",
-        "172.16.0.1",
-        "100.64.0.1",
-        "fd12::1",
-    ];
+    let private = ["10.0.0.1", "192.168.1.1", "172.16.0.1", "100.64.0.1", "fd12::1"];
     let refused = |policy: &TargetPolicy, host: &str, port| {
         let outbound = Outbound::new(policy.clone());
         let target = runtime.block_on(outbound.target(host, port));
@@ -271,10 +249,7 @@ fn private_addresses_and_own_listeners_are_switches() {
     policy.forbids_private = true;
     assert!(private.iter().all(|host| refused(&policy, host, 80)));
     assert!(!refused(&policy, "1.1.1.1", 80));
-    policy.allowed = vec![
-        "10.0.0.0/24".parse().unwrap(),
-        "192.168.1.1:80".parse().unwrap(),
-    ];
+    policy.allowed = vec!["10.0.0.0/24".parse().unwrap(), "192.168.1.1:80".parse().unwrap()];
     assert!(!refused(&policy, "10.0.0.1", 80) && refused(&policy, "10.0.1.1", 80));
     assert!(!refused(&policy, "192.168.1.1", 80) && refused(&policy, "192.168.1.1", 81));
     let outbound = Outbound::new(TargetPolicy::default());
@@ -286,16 +261,8 @@ fn private_addresses_and_own_listeners_are_switches() {
 
 #[test]
 fn exceptions_are_exact() {
-    for text in [
-        "",
-        "/8",
-        "10.0.0.0/33",
-        "a b",
-        "host:port",
-        "http://host",
-        "10.0.0.0/x",
-        "::/129",
-    ] {
+    for text in ["", "/8", "10.0.0.0/33", "a b", "host:port", "http://host", "10.0.0.0/x", "::/129"]
+    {
         assert!(text.parse::<AllowedTarget>().is_err(), "{text}");
     }
     let runtime = runtime();
@@ -304,14 +271,8 @@ fn exceptions_are_exact() {
     let names = Answers::new(&[&["127.0.0.1"]]);
     let named = allowing(&[&format!("Grafana.lan:{port}")]);
     let outbound = Outbound::with_resolver(named, names);
-    assert_eq!(
-        try_all(&runtime, &outbound, &["grafana.lan", "GRAFANA.LAN."], port),
-        0
-    );
-    assert_eq!(
-        try_all(&runtime, &outbound, &["x.grafana.lan", "127.0.0.1"], port),
-        2
-    );
+    assert_eq!(try_all(&runtime, &outbound, &["grafana.lan", "GRAFANA.LAN."], port), 0);
+    assert_eq!(try_all(&runtime, &outbound, &["x.grafana.lan", "127.0.0.1"], port), 2);
     assert_eq!(server.count(), 2);
 }
 
@@ -340,43 +301,18 @@ fn urls_have_a_known_scheme_and_no_user_information() {
 #[test]
 fn answers_are_bounded_in_length_and_time() {
     let runtime = runtime();
-    let long = format!(
-        "HTTP/1.1 200 OK\r\nContent-Length: 2000\r\n\r\n{}",
-        "x".repeat(2000)
-    );
+    let long = format!("HTTP/1.1 200 OK\r\nContent-Length: 2000\r\n\r\n{}", "x".repeat(2000));
     let outbound = Outbound::new(allowing(&["127.0.0.1"]));
-    let mut request = get(&format!(
-        "http://{}/",
-        Server::here(&runtime, &long).address
-    ));
-    assert_eq!(
-        runtime
-            .block_on(outbound.send(&request))
-            .unwrap()
-            .body
-            .len(),
-        2000
-    );
+    let mut request = get(&format!("http://{}/", Server::here(&runtime, &long).address));
+    assert_eq!(runtime.block_on(outbound.send(&request)).unwrap().body.len(), 2000);
     request.body_bytes_max = 1999;
     let err = runtime.block_on(outbound.send(&request)).unwrap_err();
-    assert!(
-        matches!(
-            err,
-            OutboundError::TooLong {
-                limit_bytes: 1999,
-                ..
-            }
-        ),
-        "{err}"
-    );
+    assert!(matches!(err, OutboundError::TooLong { limit_bytes: 1999, .. }), "{err}");
     let silent = Server::here(&runtime, "");
     let mut request = get(&format!("http://{}/", silent.address));
     request.limit = Duration::from_millis(50);
     let err = runtime.block_on(outbound.send(&request)).unwrap_err();
-    assert!(
-        matches!(err, OutboundError::Timeout { limit_ms: 50, .. }),
-        "{err}"
-    );
+    assert!(matches!(err, OutboundError::Timeout { limit_ms: 50, .. }), "{err}");
     let broken = Server::here(&runtime, "nonsense\r\n\r\n");
     let err = runtime.block_on(outbound.send(&get(&format!("http://{}/", broken.address))));
     assert!(matches!(err, Err(OutboundError::Http { .. })), "{err:?}");
@@ -394,9 +330,7 @@ fn requests_carry_their_fields_and_no_others() {
             let (mut stream, _) = listener.accept().await.unwrap();
             let mut head = [0; 4096];
             let read = stream.read(&mut head).await.unwrap();
-            kept.lock()
-                .unwrap()
-                .push_str(&String::from_utf8_lossy(&head[..read]));
+            kept.lock().unwrap().push_str(&String::from_utf8_lossy(&head[..read]));
             stream.write_all(OK.as_bytes()).await.unwrap();
         });
         address
@@ -404,12 +338,8 @@ fn requests_carry_their_fields_and_no_others() {
     let mut request = get(&format!("http://{address}/a/b?c=d#e"));
     request.method = Method::POST;
     request.body = "{}".into();
-    let headers = [
-        ("x-key", "k"),
-        ("host", "evil"),
-        ("content-length", "999"),
-        ("connection", "keep-alive"),
-    ];
+    let headers =
+        [("x-key", "k"), ("host", "evil"), ("content-length", "999"), ("connection", "keep-alive")];
     for (name, value) in headers {
         request.headers.insert(name, value.parse().unwrap());
     }
@@ -418,12 +348,8 @@ fn requests_carry_their_fields_and_no_others() {
     assert_eq!(&response.body[..], b"secret");
     let seen = seen.lock().unwrap().to_lowercase();
     assert!(seen.starts_with("post /a/b?c=d http/1.1\r\n"), "{seen}");
-    for line in [
-        "x-key: k",
-        &format!("host: {address}"),
-        "content-length: 2",
-        "connection: close",
-    ] {
+    for line in ["x-key: k", &format!("host: {address}"), "content-length: 2", "connection: close"]
+    {
         assert_eq!(seen.matches(line).count(), 1, "{line} in {seen}");
     }
     assert!(!seen.contains("evil") && !seen.contains("999"), "{seen}");

@@ -66,10 +66,8 @@ impl Trust {
                 let (added, _) = roots.add_parsable_certificates(found.certs);
                 if added == 0 {
                     let cause = found.errors.first().map(|cause| format!(": {cause}"));
-                    let told = format!(
-                        "no trusted certificate authority{}",
-                        cause.unwrap_or_default()
-                    );
+                    let told =
+                        format!("no trusted certificate authority{}", cause.unwrap_or_default());
                     return Err(io::Error::new(io::ErrorKind::NotFound, told));
                 }
                 let config = trusting(roots)?;

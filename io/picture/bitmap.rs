@@ -47,11 +47,7 @@ impl Bitmap {
     #[must_use]
     pub fn new(width: u32, height: u32, fill: Rgba) -> Self {
         let pixels = vec![fill; width as usize * height as usize];
-        Self {
-            width,
-            height,
-            pixels,
-        }
+        Self { width, height, pixels }
     }
 
     /// `svg` rendered at its size on white.
@@ -207,9 +203,7 @@ pub(crate) fn encode_png(
     let mut encoder = png::Encoder::new(&mut out, width, height);
     encoder.set_depth(png::BitDepth::Eight);
     set(&mut encoder);
-    let written = encoder
-        .write_header()
-        .and_then(|mut writer| writer.write_image_data(pixels));
+    let written = encoder.write_header().and_then(|mut writer| writer.write_image_data(pixels));
     match written {
         Ok(()) => Ok(out),
         Err(_) => Err(PictureError::Size { width, height }),
@@ -289,10 +283,7 @@ mod tests {
         let [left, right] = columns(Anchor::Start, "HIHIHI");
         assert!(left >= 99, "{left}");
         let measured = font.width("HIHIHI");
-        assert!(
-            ((right - 100) as f64 - measured).abs() < 4.0,
-            "{right} for {measured}"
-        );
+        assert!(((right - 100) as f64 - measured).abs() < 4.0, "{right} for {measured}");
         assert!(columns(Anchor::End, "Wave")[1] <= 101);
         let [left, right] = columns(Anchor::Middle, "Wave");
         assert!((left + right - 200).abs() <= 4);

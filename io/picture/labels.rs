@@ -15,10 +15,7 @@ impl Rect {
     /// The square of half side `reach` around a point.
     #[must_use]
     pub fn around([x, y]: Point, reach: f64) -> Self {
-        Self {
-            corner: [x - reach, y - reach],
-            size: [2.0 * reach; 2],
-        }
+        Self { corner: [x - reach, y - reach], size: [2.0 * reach; 2] }
     }
 
     /// True where this lies in `other`.
@@ -82,11 +79,7 @@ impl Placer {
     /// A placer within `frame`.
     #[must_use]
     pub fn new(frame: Rect) -> Self {
-        Self {
-            frame,
-            taken: Vec::new(),
-            lines: Vec::new(),
-        }
+        Self { frame, taken: Vec::new(), lines: Vec::new() }
     }
 
     /// Makes labels avoid `line` where possible.
@@ -105,11 +98,7 @@ impl Placer {
         let mut best: Option<(f64, Rect)> = None;
         for gap in GAPS {
             for above in [above_first, !above_first] {
-                let y = if above {
-                    mark[1] - gap - size[1]
-                } else {
-                    mark[1] + gap
-                };
+                let y = if above { mark[1] - gap - size[1] } else { mark[1] + gap };
                 for shift in SHIFTS {
                     let rect = self.within([mark[0] + shift * size[0], y], size);
                     let Some(rect) = rect.filter(|r| self.is_free(r)) else {
@@ -132,11 +121,7 @@ impl Placer {
         let nearest = [0, 1].map(|i| mark[i].clamp(rect.corner[i], rect.corner[i] + rect.size[i]));
         let away = (nearest[0] - mark[0]).hypot(nearest[1] - mark[1]);
         let crossed = |line: &[Point]| line.windows(2).any(|w| rect.is_crossed(w[0], w[1]));
-        let costs = self
-            .lines
-            .iter()
-            .filter(|(_, line)| crossed(line))
-            .map(|(cost, _)| cost);
+        let costs = self.lines.iter().filter(|(_, line)| crossed(line)).map(|(cost, _)| cost);
         away + DETOUR * f64::from(costs.sum::<u32>())
     }
 
@@ -148,10 +133,7 @@ impl Placer {
             return None;
         }
         let x = corner[0].clamp(left, left + width - size[0]);
-        Some(Rect {
-            corner: [x, corner[1]],
-            size,
-        })
+        Some(Rect { corner: [x, corner[1]], size })
     }
 
     fn is_free(&self, rect: &Rect) -> bool {
@@ -163,17 +145,11 @@ impl Placer {
 mod tests {
     use super::*;
 
-    const FRAME: Rect = Rect {
-        corner: [0.0, 0.0],
-        size: [400.0, 300.0],
-    };
+    const FRAME: Rect = Rect { corner: [0.0, 0.0], size: [400.0, 300.0] };
 
     #[test]
     fn lines_cross_a_rectangle_or_pass_it() {
-        let rect = Rect {
-            corner: [10.0, 10.0],
-            size: [20.0, 10.0],
-        };
+        let rect = Rect { corner: [10.0, 10.0], size: [20.0, 10.0] };
         assert!(rect.is_crossed([0.0, 15.0], [50.0, 15.0]));
         assert!(rect.is_crossed([15.0, 0.0], [15.0, 12.0]));
         assert!(rect.is_crossed([12.0, 12.0], [13.0, 13.0]));
@@ -200,9 +176,6 @@ mod tests {
         let mut placer = Placer::new(FRAME);
         placer.avoid(2, vec![[0.0, 130.0], [400.0, 130.0]]);
         let rect = placer.place([200.0, 150.0], [90.0, 20.0], true).unwrap();
-        assert!(
-            rect.corner[1] > 150.0,
-            "below the mark, since a line is above: {rect:?}"
-        );
+        assert!(rect.corner[1] > 150.0, "below the mark, since a line is above: {rect:?}");
     }
 }

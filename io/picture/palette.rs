@@ -55,19 +55,11 @@ pub(super) fn indexed(pixels: &[[u8; 4]]) -> Option<(Vec<[u8; 3]>, Vec<u8>)> {
     let palette: Vec<[u8; 3]> = used[..kept].iter().map(|&at| colour(at)).collect();
     let mut indices = vec![0_u8; BINS];
     for (number, &at) in used.iter().enumerate() {
-        let index = if number < kept {
-            number
-        } else {
-            nearest(&palette, colour(at))
-        };
+        let index = if number < kept { number } else { nearest(&palette, colour(at)) };
         indices[at] = index as u8;
     }
     let index = |pixel: &[u8; 4]| indices[bin(*pixel)];
-    let bytes = pixels
-        .par_iter()
-        .with_min_len(PIXELS_MIN)
-        .map(index)
-        .collect();
+    let bytes = pixels.par_iter().with_min_len(PIXELS_MIN).map(index).collect();
     Some((palette, bytes))
 }
 
@@ -78,8 +70,7 @@ fn nearest(palette: &[[u8; 3]], colour: [u8; 3]) -> usize {
         parts.map(|(a, b)| u32::from(a.abs_diff(b)).pow(2)).sum()
     };
     let all = palette.iter().enumerate();
-    all.min_by_key(|(_, entry)| distance(entry))
-        .map_or(0, |(index, _)| index)
+    all.min_by_key(|(_, entry)| distance(entry)).map_or(0, |(index, _)| index)
 }
 
 #[cfg(test)]
@@ -88,12 +79,7 @@ mod tests {
 
     #[test]
     fn few_colours_are_kept_to_the_bit_and_many_are_near() {
-        let few = [
-            [255, 255, 255, 255],
-            [1, 2, 3, 255],
-            [254, 0, 7, 255],
-            [1, 2, 3, 255],
-        ];
+        let few = [[255, 255, 255, 255], [1, 2, 3, 255], [254, 0, 7, 255], [1, 2, 3, 255]];
         let (palette, bytes) = indexed(&few).unwrap();
         let back: Vec<_> = bytes.iter().map(|&at| palette[usize::from(at)]).collect();
         assert_eq!(back, few.map(|[r, g, b, _]| [r, g, b]));

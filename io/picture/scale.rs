@@ -17,11 +17,7 @@ pub struct Ticks {
 pub fn ticks(low: f64, high: f64, count_max: u32) -> Ticks {
     let wanted = (high - low) / f64::from(count_max);
     if !wanted.is_finite() || wanted <= 0.0 {
-        return Ticks {
-            values: vec![low],
-            step: 1.0,
-            decimals: 0,
-        };
+        return Ticks { values: vec![low], step: 1.0, decimals: 0 };
     }
     let (step, decimals) = round_up(wanted);
     let first = (low / step).ceil();
@@ -34,11 +30,7 @@ pub fn ticks(low: f64, high: f64, count_max: u32) -> Ticks {
         }
         values.push(value);
     }
-    Ticks {
-        values,
-        step,
-        decimals,
-    }
+    Ticks { values, step, decimals }
 }
 
 /// Smallest such step not below `wanted` (above 0), and its decimals. Powers of ten are searched
@@ -50,9 +42,7 @@ fn round_up(wanted: f64) -> (f64, usize) {
     }
     let power = 10f64.powi(exponent);
     let steps = [(1.0, 0), (2.0, 0), (2.5, 1), (5.0, 0), (10.0, -1)];
-    let found = steps
-        .into_iter()
-        .find(|(multiple, _)| multiple * power >= wanted);
+    let found = steps.into_iter().find(|(multiple, _)| multiple * power >= wanted);
     let (multiple, more_places) = found.unwrap_or((10.0, -1));
     let places = usize::try_from(more_places - exponent).unwrap_or(0);
     (multiple * power, places)
@@ -97,16 +87,9 @@ mod tests {
     fn check(low: f64, high: f64, count_max: u32, expect: &[f64], decimals: usize) {
         let ticks = ticks(low, high, count_max);
         assert_eq!(ticks.decimals, decimals, "{low} to {high}: {ticks:?}");
-        assert_eq!(
-            ticks.values.len(),
-            expect.len(),
-            "{low} to {high}: {ticks:?}"
-        );
+        assert_eq!(ticks.values.len(), expect.len(), "{low} to {high}: {ticks:?}");
         for (value, expect) in ticks.values.iter().zip(expect) {
-            assert!(
-                (value - expect).abs() < 1e-12 * high.abs().max(1.0),
-                "{ticks:?}"
-            );
+            assert!((value - expect).abs() < 1e-12 * high.abs().max(1.0), "{ticks:?}");
         }
     }
 
@@ -135,12 +118,7 @@ mod tests {
                 let high = mantissa * 10f64.powi(exponent);
                 let ticks = ticks(-high / 3.0, high, 7);
                 assert!((3..=8).contains(&ticks.values.len()), "{high}: {ticks:?}");
-                assert!(
-                    ticks
-                        .values
-                        .iter()
-                        .all(|v| (-high / 3.0..=high * 1.000_001).contains(v))
-                );
+                assert!(ticks.values.iter().all(|v| (-high / 3.0..=high * 1.000_001).contains(v)));
             }
         }
     }

@@ -54,13 +54,7 @@ impl Font {
     #[must_use]
     pub const fn plain(size: f64, fill: &'static str) -> Self {
         let anchor = Anchor::Start;
-        Self {
-            size,
-            bold: false,
-            fill,
-            anchor,
-            halo: None,
-        }
+        Self { size, bold: false, fill, anchor, halo: None }
     }
 
     /// The same in bold.
@@ -78,10 +72,7 @@ impl Font {
     /// The same with an outline.
     #[must_use]
     pub const fn over(self, halo: &'static str) -> Self {
-        Self {
-            halo: Some(halo),
-            ..self
-        }
+        Self { halo: Some(halo), ..self }
     }
 
     /// Width of `content`, px.
@@ -108,9 +99,7 @@ impl Canvas {
     /// screen readers.
     #[must_use]
     pub fn new(size: Point, title: &str, desc: &str) -> Self {
-        let mut canvas = Self {
-            out: String::with_capacity(32 * 1024),
-        };
+        let mut canvas = Self { out: String::with_capacity(32 * 1024) };
         let [width, height] = [num(size[0]), num(size[1])];
         canvas.raw(format_args!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
@@ -286,18 +275,10 @@ impl Canvas {
 
 /// A coordinate at 0.1 px, without `.0` or `-0`; 0 for NaN and infinity.
 fn num(value: f64) -> String {
-    let bounded = if value.is_finite() {
-        value.clamp(-FARTHEST_PX, FARTHEST_PX)
-    } else {
-        0.0
-    };
+    let bounded = if value.is_finite() { value.clamp(-FARTHEST_PX, FARTHEST_PX) } else { 0.0 };
     let text = format!("{bounded:.1}");
     let text = text.strip_suffix(".0").unwrap_or(&text);
-    if text == "-0" {
-        "0".to_owned()
-    } else {
-        text.to_owned()
-    }
+    if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
 /// `content` as XML character data or attribute value. Characters that XML 1.0 lacks are replaced;
@@ -343,9 +324,6 @@ mod tests {
 
     #[test]
     fn markup_in_text_is_escaped() {
-        assert_eq!(
-            escape("<a b='c'>&\"\u{0}\n"),
-            "&lt;a b=&#39;c&#39;&gt;&amp;&quot;\u{fffd} "
-        );
+        assert_eq!(escape("<a b='c'>&\"\u{0}\n"), "&lt;a b=&#39;c&#39;&gt;&amp;&quot;\u{fffd} ");
     }
 }

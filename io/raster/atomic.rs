@@ -64,10 +64,7 @@ impl PartFile {
     /// For `map_err` on writes to this file.
     pub(super) fn failed(&self) -> impl Fn(io::Error) -> RasterError + 'static {
         let path = self.path.clone();
-        move |source| RasterError::Write {
-            path: path.clone(),
-            source,
-        }
+        move |source| RasterError::Write { path: path.clone(), source }
     }
 
     /// Puts the file in its place, on the disk and complete.
@@ -102,9 +99,7 @@ impl PartFile {
     }
 
     fn writer(&mut self) -> io::Result<&mut BufWriter<File>> {
-        self.file
-            .as_mut()
-            .ok_or_else(|| io::ErrorKind::NotConnected.into())
+        self.file.as_mut().ok_or_else(|| io::ErrorKind::NotConnected.into())
     }
 
     /// The file itself for reading back, with everything written so far in it.
@@ -156,9 +151,8 @@ mod tests {
 
     fn listing(dir: &Path) -> Vec<String> {
         let names = fs::read_dir(dir).unwrap();
-        let mut names: Vec<_> = names
-            .map(|e| e.unwrap().file_name().to_string_lossy().into_owned())
-            .collect();
+        let mut names: Vec<_> =
+            names.map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
         names.sort();
         names
     }
@@ -191,11 +185,7 @@ mod tests {
     fn what_a_killed_run_left_is_taken_over() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("layer.tif");
-        fs::write(
-            dir.path().join(".layer.tif.part"),
-            b"longer than what follows",
-        )
-        .unwrap();
+        fs::write(dir.path().join(".layer.tif.part"), b"longer than what follows").unwrap();
         write_whole(&path, b"new").unwrap();
         assert_eq!(listing(dir.path()), ["layer.tif"]);
         assert_eq!(fs::read(&path).unwrap(), b"new");
@@ -206,10 +196,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("layer.tif");
         let first = PartFile::create(&path).unwrap();
-        assert!(matches!(
-            PartFile::create(&path),
-            Err(RasterError::Write { .. })
-        ));
+        assert!(matches!(PartFile::create(&path), Err(RasterError::Write { .. })));
         first.commit().unwrap();
         assert!(path.exists());
     }

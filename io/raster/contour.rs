@@ -24,10 +24,7 @@ pub fn contours(grid: &Grid, levels: &[f64]) -> Vec<Vec<Polygon>> {
     let parts = if cut > columns - 1e-6 {
         vec![Lattice::new(grid, [0.0, columns], 0.0)]
     } else {
-        vec![
-            Lattice::new(grid, [0.0, cut], 0.0),
-            Lattice::new(grid, [cut, columns], -360.0),
-        ]
+        vec![Lattice::new(grid, [0.0, cut], 0.0), Lattice::new(grid, [cut, columns], -360.0)]
     };
     // Steps along outlines are none before and after: levels share the room for them.
     let areas = |next: &mut Vec<u32>, &level: &f64| {
@@ -71,26 +68,17 @@ impl<'a> Lattice<'a> {
     /// The part of the raster between two meridians, in cells from its western edge.
     fn new(grid: &'a Grid, [from, to]: [f64; 2], turn_deg: f64) -> Self {
         let cols = grid.geometry.cols as usize;
-        let mut columns = vec![Column {
-            x: from,
-            between: None,
-        }];
+        let mut columns = vec![Column { x: from, between: None }];
         if from > 0.0 {
             columns.push(Self::split(from, cols));
         }
         let own = (0..cols).map(|col| (col, col as f64 + 0.5));
         let own = own.filter(|(_, x)| (from..to).contains(x));
-        columns.extend(own.map(|(col, x)| Column {
-            x,
-            between: Some((col, col, 0.0)),
-        }));
+        columns.extend(own.map(|(col, x)| Column { x, between: Some((col, col, 0.0)) }));
         if to < cols as f64 {
             columns.push(Self::split(to, cols));
         }
-        columns.push(Column {
-            x: to,
-            between: None,
-        });
+        columns.push(Column { x: to, between: None });
         let mut values = vec![f64::NAN; columns.len() * (grid.geometry.rows as usize + 2)];
         let rows = values.chunks_exact_mut(columns.len()).skip(1);
         for (out, row) in rows.zip(grid.cells.chunks_exact(cols)) {
@@ -99,19 +87,10 @@ impl<'a> Lattice<'a> {
                     continue;
                 };
                 let [west, east] = [west, east].map(|col| f64::from(row[col]));
-                *out = if weight == 0.0 {
-                    west
-                } else {
-                    west + (east - west) * weight
-                };
+                *out = if weight == 0.0 { west } else { west + (east - west) * weight };
             }
         }
-        Self {
-            grid,
-            turn_deg,
-            columns,
-            values,
-        }
+        Self { grid, turn_deg, columns, values }
     }
 
     /// A column on the cut, between the two on its sides.
@@ -119,10 +98,7 @@ impl<'a> Lattice<'a> {
         let west = (x - 0.5).floor();
         let clamp = |col: f64| (col.max(0.0) as usize).min(cols - 1);
         let between = (clamp(west), clamp(west + 1.0), x - 0.5 - west);
-        Column {
-            x,
-            between: Some(between),
-        }
+        Column { x, between: Some(between) }
     }
 
     fn width(&self) -> usize {
@@ -151,11 +127,7 @@ impl<'a> Lattice<'a> {
     /// The two places that an edge joins: even numbers run east, odd ones south.
     fn ends(&self, edge: usize) -> [(usize, usize); 2] {
         let (i, j) = (edge / 2 % self.width(), edge / 2 / self.width());
-        if edge.is_multiple_of(2) {
-            [(i, j), (i + 1, j)]
-        } else {
-            [(i, j), (i, j + 1)]
-        }
+        if edge.is_multiple_of(2) { [(i, j), (i + 1, j)] } else { [(i, j), (i, j + 1)] }
     }
 
     /// Intersection of the outline with an edge, in cells.
@@ -199,12 +171,7 @@ impl<'a> Lattice<'a> {
                 let values = [south[i], south[i + 1], north[i + 1], north[i]];
                 let high = [0, 1, 2, 3].map(|corner| square >> corner & 1 == 1);
                 let here = j * width + i;
-                let edges = [
-                    2 * (here + width),
-                    2 * (here + 1) + 1,
-                    2 * here,
-                    2 * here + 1,
-                ];
+                let edges = [2 * (here + width), 2 * (here + 1) + 1, 2 * here, 2 * here + 1];
                 let is_saddle = high[0] == high[2] && high[1] == high[3];
                 let is_joined = values.iter().sum::<f64>() / 4.0 >= level;
                 for k in (0..4).filter(|&k| high[k] && !high[(k + 1) % 4]) {
@@ -212,11 +179,8 @@ impl<'a> Lattice<'a> {
                     let mut entries = entries.filter(|&e| !high[e] && high[(e + 1) % 4]);
                     // Where high ground is joined, the outline turns around the nearest low
                     // corner, else around the high one.
-                    let to = if is_saddle && !is_joined {
-                        entries.next_back()
-                    } else {
-                        entries.next()
-                    };
+                    let to =
+                        if is_saddle && !is_joined { entries.next_back() } else { entries.next() };
                     if let Some(to) = to {
                         next[edges[k]] = edges[to] as u32;
                         crossed.push(edges[k] as u32);
@@ -254,11 +218,7 @@ impl<'a> Lattice<'a> {
                 areas.push(vec![ring]);
             } else if area < 0.0 {
                 let number = bounded.len() - 1;
-                holes.push(Hole {
-                    first,
-                    number,
-                    ring,
-                });
+                holes.push(Hole { first, number, ring });
             }
         }
         // From the north-west: the outline that bounds a hole's area is known by then, see `around`.

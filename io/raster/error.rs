@@ -74,9 +74,6 @@ impl RasterError {
 
     /// For `map_err` on operations on one file.
     pub(super) fn write(path: &Path) -> impl Fn(io::Error) -> Self + '_ {
-        |source| Self::Write {
-            path: path.to_owned(),
-            source,
-        }
+        |source| Self::Write { path: path.to_owned(), source }
     }
 }

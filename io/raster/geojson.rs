@@ -128,10 +128,8 @@ fn push_position(text: &mut String, [lon_deg, lat_deg]: [f64; 2]) {
 /// are written in less than a third of the time of a float.
 fn push_deg(text: &mut String, value_deg: f64) {
     let units = (value_deg * UNITS_PER_DEGREE as f64).round() as i64;
-    let (whole, part) = (
-        units.unsigned_abs() / UNITS_PER_DEGREE,
-        units.unsigned_abs() % UNITS_PER_DEGREE,
-    );
+    let (whole, part) =
+        (units.unsigned_abs() / UNITS_PER_DEGREE, units.unsigned_abs() % UNITS_PER_DEGREE);
     if units < 0 {
         text.push('-');
     }
@@ -172,11 +170,7 @@ mod tests {
     fn contours_are_valid_geojson() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("margin.geojson");
-        let levels = Levels {
-            layer: "link_margin",
-            unit: "dB",
-            levels: &[2.0, 5.0, 50.0],
-        };
+        let levels = Levels { layer: "link_margin", unit: "dB", levels: &[2.0, 5.0, 50.0] };
         write_contours(&path, &cone(), &levels).unwrap();
         let first = fs::read(&path).unwrap();
         let json: Value = serde_json::from_slice(&first).unwrap();
@@ -186,24 +180,16 @@ mod tests {
         assert_eq!(features[1]["properties"]["at_least"], 5.0);
         assert_eq!(features[1]["properties"]["unit"], "dB");
         assert_eq!(features[1]["geometry"]["type"], "MultiPolygon");
-        let ring = features[1]["geometry"]["coordinates"][0][0]
-            .as_array()
-            .unwrap();
+        let ring = features[1]["geometry"]["coordinates"][0][0].as_array().unwrap();
         assert!(ring.len() > 20 && ring.first() == ring.last());
         for point in ring {
             let [lon, lat] = [0, 1].map(|i| point[i].as_f64().unwrap());
             assert!((lon.hypot(lat) - 0.05).abs() < 0.001, "{lon} {lat}");
         }
-        assert_eq!(
-            features[2]["geometry"]["coordinates"],
-            Value::Array(Vec::new())
-        );
+        assert_eq!(features[2]["geometry"]["coordinates"], Value::Array(Vec::new()));
         write_contours(&path, &cone(), &levels).unwrap();
         assert!(first == fs::read(&path).unwrap(), "the same bytes again");
-        let lost = Levels {
-            levels: &[f64::NAN],
-            ..levels
-        };
+        let lost = Levels { levels: &[f64::NAN], ..levels };
         assert!(write_contours(&dir.path().join("x"), &cone(), &lost).is_err());
     }
 
@@ -218,10 +204,7 @@ mod tests {
         let first = &json["features"][0];
         assert_eq!(first["properties"]["name"], "Säve \"north\"\n");
         assert_eq!(first["properties"]["height_agl_m"], 30);
-        assert_eq!(
-            first["geometry"]["coordinates"],
-            serde_json::json!([0, 57.78])
-        );
+        assert_eq!(first["geometry"]["coordinates"], serde_json::json!([0, 57.78]));
         let lost = [Site::new("c", f64::NAN, 2.0)];
         assert!(write_sites(&path, &lost).is_err());
     }

@@ -45,13 +45,7 @@ impl GridGeometry {
     /// # Errors
     /// Names the first field that is out of its range.
     pub fn check(self) -> Result<Self, BadGeometry> {
-        let bad = |key, found, allowed| {
-            Err(BadGeometry {
-                key,
-                found,
-                allowed,
-            })
-        };
+        let bad = |key, found, allowed| Err(BadGeometry { key, found, allowed });
         if !(-180.0..180.0).contains(&self.west_deg) {
             return bad("west_deg", self.west_deg, "[-180, 180)");
         }
@@ -71,11 +65,7 @@ impl GridGeometry {
             return bad("southern edge", self.south_deg(), "not below -90");
         }
         if self.east_deg() - self.west_deg > 360.0 + ROUNDING_DEG {
-            return bad(
-                "width",
-                self.east_deg() - self.west_deg,
-                "at most 360 degrees",
-            );
+            return bad("width", self.east_deg() - self.west_deg, "at most 360 degrees");
         }
         Ok(self)
     }
@@ -114,10 +104,7 @@ impl GridGeometry {
         if east > width && 360.0 - east < east - width {
             east -= 360.0;
         }
-        [
-            east / self.cell_lon_deg,
-            (self.north_deg - lat_deg) / self.cell_lat_deg,
-        ]
+        [east / self.cell_lon_deg, (self.north_deg - lat_deg) / self.cell_lat_deg]
     }
 
     /// The raster whose cells are `factor` by `factor` cells of this one. The last column and
@@ -168,14 +155,8 @@ mod tests {
 
     #[test]
     fn positions_west_and_east_of_the_raster_keep_their_side() {
-        let pacific = GridGeometry {
-            west_deg: 179.5,
-            ..tile()
-        };
-        assert!(
-            (pacific.at(57.5, -179.8)[0] - 7.0).abs() < 1e-9,
-            "beyond the antimeridian"
-        );
+        let pacific = GridGeometry { west_deg: 179.5, ..tile() };
+        assert!((pacific.at(57.5, -179.8)[0] - 7.0).abs() < 1e-9, "beyond the antimeridian");
         assert!(pacific.at(57.5, 179.0)[0] < 0.0, "west of the edge");
         assert!(pacific.at(57.5, -179.0)[0] > 10.0, "east of the edge");
     }
@@ -185,55 +166,13 @@ mod tests {
         let check = |grid: GridGeometry, key: &str| {
             assert_eq!(grid.check().map_err(|bad| bad.key), Err(key));
         };
-        check(
-            GridGeometry {
-                west_deg: 180.0,
-                ..tile()
-            },
-            "west_deg",
-        );
-        check(
-            GridGeometry {
-                west_deg: f64::NAN,
-                ..tile()
-            },
-            "west_deg",
-        );
-        check(
-            GridGeometry {
-                north_deg: 90.5,
-                ..tile()
-            },
-            "north_deg",
-        );
-        check(
-            GridGeometry {
-                cell_lon_deg: 0.0,
-                ..tile()
-            },
-            "cell_lon_deg",
-        );
-        check(
-            GridGeometry {
-                cell_lat_deg: f64::INFINITY,
-                ..tile()
-            },
-            "cell_lat_deg",
-        );
+        check(GridGeometry { west_deg: 180.0, ..tile() }, "west_deg");
+        check(GridGeometry { west_deg: f64::NAN, ..tile() }, "west_deg");
+        check(GridGeometry { north_deg: 90.5, ..tile() }, "north_deg");
+        check(GridGeometry { cell_lon_deg: 0.0, ..tile() }, "cell_lon_deg");
+        check(GridGeometry { cell_lat_deg: f64::INFINITY, ..tile() }, "cell_lat_deg");
         check(GridGeometry { cols: 0, ..tile() }, "cells");
-        check(
-            GridGeometry {
-                rows: 3000,
-                ..tile()
-            },
-            "southern edge",
-        );
-        check(
-            GridGeometry {
-                cols: 4000,
-                ..tile()
-            },
-            "width",
-        );
+        check(GridGeometry { rows: 3000, ..tile() }, "southern edge");
+        check(GridGeometry { cols: 4000, ..tile() }, "width");
     }
 }

@@ -95,10 +95,7 @@ impl Grid {
             }
             strip.clear();
         }
-        Ok(Self {
-            geometry: small,
-            cells,
-        })
+        Ok(Self { geometry: small, cells })
     }
 
     /// The cell in `row` from the north and `col` from the west; NaN without data or off the
@@ -164,11 +161,7 @@ fn mean(values: &[f32]) -> f32 {
             count += 1;
         }
     }
-    if count == 0 {
-        f32::NAN
-    } else {
-        (sum / f64::from(count)) as f32
-    }
+    if count == 0 { f32::NAN } else { (sum / f64::from(count)) as f32 }
 }
 
 fn mode(values: &mut [f32]) -> f32 {
@@ -192,10 +185,7 @@ mod tests {
     fn several_cells_become_one() {
         let check = |how: Resampling, mut cells: Vec<f32>, expect: f32| {
             let got = how.fold(&mut cells);
-            assert!(
-                got == expect || got.is_nan() && expect.is_nan(),
-                "{how:?} {cells:?}: {got}"
-            );
+            assert!(got == expect || got.is_nan() && expect.is_nan(), "{how:?} {cells:?}: {got}");
         };
         check(Resampling::Mean, vec![1.0, NO, 4.0, 4.0], 3.0);
         check(Resampling::Mean, vec![NO, NO], NO);

@@ -93,10 +93,7 @@ fn document(overlay: &Overlay<'_>) -> String {
     let description = if overlay.description.is_empty() {
         String::new()
     } else {
-        format!(
-            "<description>{}</description>\n",
-            escape(overlay.description)
-        )
+        format!("<description>{}</description>\n", escape(overlay.description))
     };
     let mut kml = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
@@ -138,9 +135,7 @@ fn placemark(site: &Site) -> String {
     if !site.properties.is_empty() {
         kml += "<ExtendedData>\n";
         for (key, value) in &site.properties {
-            let value = value
-                .as_str()
-                .map_or_else(|| value.to_string(), str::to_owned);
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             let (key, value) = (escape(key), escape(&value));
             kml += &format!("<Data name=\"{key}\"><value>{value}</value></Data>\n");
         }
@@ -229,9 +224,7 @@ mod tests {
         for (name, width) in [("overlay.png", 20), ("legend.png", LEGEND_PX)] {
             let mut bytes = Vec::new();
             zip.by_name(name).unwrap().read_to_end(&mut bytes).unwrap();
-            let reader = png::Decoder::new(std::io::Cursor::new(bytes))
-                .read_info()
-                .unwrap();
+            let reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
             assert_eq!(reader.info().width, width, "{name}");
         }
     }

@@ -80,11 +80,7 @@ impl Pyramid {
         {
             sizes.push([cols.div_ceil(2), rows.div_ceil(2)]);
         }
-        Self {
-            sizes,
-            bands,
-            begun: Mutex::default(),
-        }
+        Self { sizes, bands, begun: Mutex::default() }
     }
 
     /// Columns and rows of the raster, then of each overview.
@@ -114,12 +110,7 @@ impl Pyramid {
         cells: Option<Cells<'_>>,
         done: Done<'_>,
     ) -> Result<(), RasterError> {
-        let Window {
-            left,
-            top,
-            cols,
-            rows,
-        } = window;
+        let Window { left, top, cols, rows } = window;
         if cols == 0 || rows == 0 {
             return Ok(());
         }
@@ -169,10 +160,9 @@ impl Pyramid {
             cells
         } else {
             let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
-            let tile = begun.entry((level, col, row)).or_insert_with(|| Begun {
-                cells: None,
-                missing: cols * rows,
-            });
+            let tile = begun
+                .entry((level, col, row))
+                .or_insert_with(|| Begun { cells: None, missing: cols * rows });
             paste(&mut tile.cells);
             tile.missing = tile.missing.saturating_sub(wide * high);
             if tile.missing > 0 {
@@ -185,14 +175,7 @@ impl Pyramid {
         {
             complete = None;
         }
-        Some(Tile {
-            level,
-            col,
-            row,
-            cols,
-            rows,
-            cells: complete,
-        })
+        Some(Tile { level, col, row, cols, rows, cells: complete })
     }
 
     /// Gives a complete tile away and adds its half to the next overview.
@@ -220,10 +203,7 @@ impl Pyramid {
             halve(plane, tile.cols, half, *resampling);
         }
         let bands: Vec<&[f32]> = halved.chunks_exact(cols * rows).collect();
-        let cells = Cells {
-            bands: &bands,
-            stride: cols,
-        };
+        let cells = Cells { bands: &bands, stride: cols };
         self.put_at(level, window, Some(cells), done)
     }
 }
@@ -235,11 +215,7 @@ fn halve(plane: &[f32], cols: usize, out: &mut [f32], resampling: Resampling) {
         let (upper, lower) = pair.split_at(cols);
         let mut whole = 0;
         if !lower.is_empty() {
-            let blocks = upper
-                .as_chunks::<2>()
-                .0
-                .iter()
-                .zip(lower.as_chunks::<2>().0);
+            let blocks = upper.as_chunks::<2>().0.iter().zip(lower.as_chunks::<2>().0);
             for (out, (&[a, b], &[c, d])) in out.iter_mut().zip(blocks) {
                 *out = match resampling {
                     Resampling::Mean => mean([a, b, c, d]),
@@ -289,31 +265,19 @@ mod tests {
         let found = Mutex::new(Vec::new());
         let mut corners: Vec<_> = (0..rows)
             .step_by(side as usize)
-            .flat_map(|top| {
-                (0..cols)
-                    .step_by(side as usize)
-                    .map(move |left| (left, top))
-            })
+            .flat_map(|top| (0..cols).step_by(side as usize).map(move |left| (left, top)))
             .collect();
         if backwards {
             corners.reverse();
         }
         for (left, top) in corners {
-            let window = Window {
-                left,
-                top,
-                cols: side.min(cols - left),
-                rows: side.min(rows - top),
-            };
+            let window =
+                Window { left, top, cols: side.min(cols - left), rows: side.min(rows - top) };
             let places = (0..window.rows as usize)
                 .flat_map(|row| (0..window.cols as usize).map(move |col| (row, col)));
-            let plane: Vec<f32> = places
-                .map(|(row, col)| cell(top as usize + row, left as usize + col))
-                .collect();
-            let cells = Cells {
-                bands: &[&plane, &plane],
-                stride: window.cols as usize,
-            };
+            let plane: Vec<f32> =
+                places.map(|(row, col)| cell(top as usize + row, left as usize + col)).collect();
+            let cells = Cells { bands: &[&plane, &plane], stride: window.cols as usize };
             let done = |tile: &Tile| {
                 found.lock().unwrap().push(tile.clone());
                 Ok(())

@@ -18,11 +18,6 @@ impl Site {
     /// A site of which nothing but its place is known.
     #[must_use]
     pub fn new(name: impl Into<String>, lat_deg: f64, lon_deg: f64) -> Self {
-        Self {
-            name: name.into(),
-            lat_deg,
-            lon_deg,
-            properties: serde_json::Map::new(),
-        }
+        Self { name: name.into(), lat_deg, lon_deg, properties: serde_json::Map::new() }
     }
 }

@@ -24,11 +24,7 @@ impl Column {
     /// A column of this name, unit and number of decimals.
     #[must_use]
     pub fn new(name: &str, unit: &str, decimals: usize) -> Self {
-        Self {
-            name: name.to_owned(),
-            unit: unit.to_owned(),
-            decimals,
-        }
+        Self { name: name.to_owned(), unit: unit.to_owned(), decimals }
     }
 
     fn header(&self) -> String {
@@ -69,11 +65,7 @@ impl Table {
                 why: "it has no columns",
             });
         }
-        let mut table = Self {
-            part: PartFile::create(path)?,
-            columns,
-            line: String::new(),
-        };
+        let mut table = Self { part: PartFile::create(path)?, columns, line: String::new() };
         let headers: Vec<String> = table.columns.iter().map(Column::header).collect();
         headers.iter().for_each(|header| table.push_text(header));
         table.end_line()?;
@@ -176,17 +168,8 @@ pub fn write_cells(
                 continue;
             }
             let lon_deg = geometry.lon_deg(col);
-            let lon_deg = if lon_deg >= 180.0 {
-                lon_deg - 360.0
-            } else {
-                lon_deg
-            };
-            let place = [
-                f64::from(row),
-                f64::from(col),
-                geometry.lat_deg(row),
-                lon_deg,
-            ];
+            let lon_deg = if lon_deg >= 180.0 { lon_deg - 360.0 } else { lon_deg };
+            let place = [f64::from(row), f64::from(col), geometry.lat_deg(row), lon_deg];
             fields.clear();
             fields.extend(place.map(Field::Number));
             fields.extend(values().map(|&value| Field::Number(f64::from(value))));
@@ -208,14 +191,8 @@ mod tests {
         let path = dir.path().join("sites.csv");
         let columns = vec![Column::new("site", "", 0), Column::new("height", "m", 1)];
         let mut table = Table::create(&path, columns).unwrap();
-        for (name, height) in [
-            ("a, b", 12.34),
-            ("say \"hi\"", -0.01),
-            ("two\nlines", f64::NAN),
-        ] {
-            table
-                .row(&[Field::Text(name), Field::Number(height)])
-                .unwrap();
+        for (name, height) in [("a, b", 12.34), ("say \"hi\"", -0.01), ("two\nlines", f64::NAN)] {
+            table.row(&[Field::Text(name), Field::Number(height)]).unwrap();
         }
         assert!(table.row(&[Field::Text("short")]).is_err());
         assert!(!path.exists(), "not there before it is complete");
@@ -237,17 +214,10 @@ mod tests {
             cols: 2,
             rows: 2,
         };
-        let bands = [
-            Column::new("rx_power", "dbm", 2),
-            Column::new("best_server", "", 0),
-        ];
+        let bands = [Column::new("rx_power", "dbm", 2), Column::new("best_server", "", 0)];
         let mut source = |row: u32, out: &mut [f32]| {
             let no = f32::NAN;
-            out.copy_from_slice(&if row == 0 {
-                [no, -80.125, no, 3.0]
-            } else {
-                [no, no, no, 1.0]
-            });
+            out.copy_from_slice(&if row == 0 { [no, -80.125, no, 3.0] } else { [no, no, no, 1.0] });
             Ok(())
         };
         write_cells(&path, geometry, &bands, &mut source).unwrap();

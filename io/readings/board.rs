@@ -38,9 +38,7 @@ pub struct Board {
 #[must_use]
 pub fn read(root: &Root) -> Board {
     let tree = "proc/device-tree";
-    let compatible = root
-        .bytes(&format!("{tree}/compatible"))
-        .unwrap_or_default();
+    let compatible = root.bytes(&format!("{tree}/compatible")).unwrap_or_default();
     if let Some(model) = root.line(&format!("{tree}/model")) {
         return Board {
             model: Some(model),
@@ -56,11 +54,7 @@ pub fn read(root: &Root) -> Board {
         (vendor, name) => name.or(vendor),
     };
     Board {
-        source: if model.is_some() {
-            BoardSource::Dmi
-        } else {
-            BoardSource::Unknown
-        },
+        source: if model.is_some() { BoardSource::Dmi } else { BoardSource::Unknown },
         model,
         compatible: Vec::new(),
         revision: dmi("product_version").or_else(|| dmi("board_version")),
@@ -70,12 +64,8 @@ pub fn read(root: &Root) -> Board {
 
 /// Names one after the other, each with its NUL.
 fn names(bytes: &[u8]) -> Vec<String> {
-    let names = bytes
-        .split(|byte| *byte == 0)
-        .filter(|name| !name.is_empty());
-    names
-        .map(|name| String::from_utf8_lossy(name).into_owned())
-        .collect()
+    let names = bytes.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+    names.map(|name| String::from_utf8_lossy(name).into_owned()).collect()
 }
 
 /// Boards of ARM tell it beside the processor.

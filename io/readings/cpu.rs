@@ -56,17 +56,11 @@ pub fn ticks(root: &Root) -> Result<Vec<Ticks>, ReadingError> {
         // user.
         let counts = counts.filter(|counts| counts.len() >= 4);
         let counts = counts.ok_or_else(|| ReadingError::decode("/proc/stat"))?;
-        let sum = |counts: &[u64]| {
-            counts
-                .iter()
-                .fold(0, |sum: u64, count| sum.saturating_add(*count))
-        };
+        let sum =
+            |counts: &[u64]| counts.iter().fold(0, |sum: u64, count| sum.saturating_add(*count));
         let all = sum(&counts[..counts.len().min(8)]);
         let idle = sum(&counts[3..counts.len().min(5)]);
-        found.push(Ticks {
-            busy: all - idle.min(all),
-            all,
-        });
+        found.push(Ticks { busy: all - idle.min(all), all });
     }
     Ok(found)
 }
@@ -137,9 +131,7 @@ pub fn temperature(root: &Root) -> Option<f64> {
     let degrees = zones.filter_map(|zone| {
         let milli: i32 = root.number(&format!("sys/class/thermal/{zone}/temp"))?;
         // Sensors that are asleep say absurd things.
-        (-60_000..=200_000)
-            .contains(&milli)
-            .then(|| f64::from(milli) / 1000.0)
+        (-60_000..=200_000).contains(&milli).then(|| f64::from(milli) / 1000.0)
     });
     degrees.max_by(f64::total_cmp)
 }

@@ -231,10 +231,7 @@ mod tests {
     fn this_host_answers_at(ip: IpAddr) {
         let open = Pinger::open(ip, *b"0123456789abcdef");
         let Ok(pinger) = open else {
-            assert!(
-                matches!(open, Err(ReadingError::Permission { .. })),
-                "{open:?}"
-            );
+            assert!(matches!(open, Err(ReadingError::Permission { .. })), "{open:?}");
             return;
         };
         let found = pinger.ping(Duration::from_millis(400), || false).unwrap();

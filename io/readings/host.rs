@@ -91,10 +91,7 @@ pub fn info(root: &Root) -> Result<SystemInfo, ReadingError> {
 /// As [`info`].
 pub fn uptime_s(root: &Root) -> Result<u64, ReadingError> {
     let text = root.text("proc/uptime")?;
-    let whole = text
-        .split(['.', ' '])
-        .next()
-        .and_then(|word| word.parse().ok());
+    let whole = text.split(['.', ' ']).next().and_then(|word| word.parse().ok());
     whole.ok_or_else(|| ReadingError::decode("/proc/uptime"))
 }
 
@@ -104,15 +101,9 @@ pub fn uptime_s(root: &Root) -> Result<u64, ReadingError> {
 /// As [`info`].
 pub fn load(root: &Root) -> Result<[f64; 3], ReadingError> {
     let text = root.text("proc/loadavg")?;
-    let mut words = text
-        .split(' ')
-        .map(|word| word.parse().ok().filter(|load: &f64| load.is_finite()));
-    let mut next = || {
-        words
-            .next()
-            .flatten()
-            .ok_or_else(|| ReadingError::decode("/proc/loadavg"))
-    };
+    let mut words =
+        text.split(' ').map(|word| word.parse().ok().filter(|load: &f64| load.is_finite()));
+    let mut next = || words.next().flatten().ok_or_else(|| ReadingError::decode("/proc/loadavg"));
     Ok([next()?, next()?, next()?])
 }
 
@@ -123,9 +114,7 @@ pub fn load(root: &Root) -> Result<[f64; 3], ReadingError> {
 pub fn memory(root: &Root) -> Result<Memory, ReadingError> {
     let text = root.text("proc/meminfo")?;
     let bytes = |name: &str| {
-        let line = text
-            .lines()
-            .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
         let number =
             line.and_then(|rest| rest.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
         number
@@ -135,22 +124,13 @@ pub fn memory(root: &Root) -> Result<Memory, ReadingError> {
     let (total, free) = (bytes("MemTotal")?, bytes("MemFree")?);
     // Kernels before 3.14 do not say what is available.
     let available = bytes("MemAvailable").unwrap_or(free);
-    Ok(Memory {
-        total,
-        free,
-        available,
-    })
+    Ok(Memory { total, free, available })
 }
 
 fn os(root: &Root) -> String {
     let text = root.text("etc/os-release").unwrap_or_default();
-    let name = text
-        .lines()
-        .find_map(|line| line.strip_prefix("PRETTY_NAME="));
-    name.map_or_else(
-        || "Linux".to_owned(),
-        |name| name.trim_matches('"').to_owned(),
-    )
+    let name = text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="));
+    name.map_or_else(|| "Linux".to_owned(), |name| name.trim_matches('"').to_owned())
 }
 
 /// The width of counts depends on the machine.
@@ -200,10 +180,7 @@ fn storage(root: &Root) -> Vec<Storage> {
 fn clock(root: &Root) -> ClockState {
     let there = |relative: &str| root.path(relative).exists();
     let (synced, source) = if there("run/systemd/timesync") {
-        (
-            Some(there("run/systemd/timesync/synchronized")),
-            Some("systemd-timesyncd"),
-        )
+        (Some(there("run/systemd/timesync/synchronized")), Some("systemd-timesyncd"))
     } else if there("run/chrony/chronyd.pid") || there("run/chronyd.pid") {
         (None, Some("chrony"))
     } else if there("run/ntpd.pid") || there("run/ntpsec/ntpd.pid") {
@@ -211,9 +188,5 @@ fn clock(root: &Root) -> ClockState {
     } else {
         (None, None)
     };
-    ClockState {
-        synced,
-        source: source.map(str::to_owned),
-        offset_ms: None,
-    }
+    ClockState { synced, source: source.map(str::to_owned), offset_ms: None }
 }

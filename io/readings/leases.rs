@@ -142,10 +142,7 @@ mod tests {
         assert_eq!((found.leases.len(), found.dropped), (3, 2));
         let [first, second, third] = found.leases.try_into().unwrap();
         assert_eq!(first.hostname.as_deref(), Some("hill"));
-        assert_eq!(
-            first.expires_at.as_deref(),
-            Some("2026-11-21T02:27:10.000Z")
-        );
+        assert_eq!(first.expires_at.as_deref(), Some("2026-11-21T02:27:10.000Z"));
         assert_eq!(first.client_id.as_deref(), Some("ff:00:01"));
         assert_eq!((second.expires_at, second.hostname), (None, None));
         assert_eq!(third.hostname, None);

@@ -141,9 +141,7 @@ fn interface(answer: &[u8]) -> Result<(Interface, Option<u32>), ReadingError> {
     let mac = attrs.get(IFLA_ADDRESS).and_then(|mac| mac.try_into().ok());
     let count = attrs.get(IFLA_STATS64).unwrap_or_default();
     let stat = |at: usize| {
-        let found = count
-            .get(at * 8..at * 8 + 8)
-            .and_then(|long| long.try_into().ok());
+        let found = count.get(at * 8..at * 8 + 8).and_then(|long| long.try_into().ok());
         found.map_or(0, u64::from_ne_bytes)
     };
     let interface = Interface {
@@ -207,9 +205,7 @@ pub(super) fn scope(number: u8) -> String {
 
 fn address(answer: &[u8]) -> Result<(u32, Option<Address>), ReadingError> {
     let short = || ReadingError::decode("an address");
-    let (head, rest) = answer
-        .split_first_chunk::<ADDRESS_HEAD>()
-        .ok_or_else(short)?;
+    let (head, rest) = answer.split_first_chunk::<ADDRESS_HEAD>().ok_or_else(short)?;
     let attrs = Attrs::read("an address", rest)?;
     // Of a wire between two, IFA_ADDRESS is the other end.
     let own = match attrs.ip(IFA_LOCAL)? {
@@ -217,10 +213,7 @@ fn address(answer: &[u8]) -> Result<(u32, Option<Address>), ReadingError> {
         None => attrs.ip(IFA_ADDRESS)?,
     };
     let index = u32::from_ne_bytes([head[4], head[5], head[6], head[7]]);
-    let address = own.map(|address| Address {
-        address,
-        prefix_len: head[1],
-        scope: scope(head[3]),
-    });
+    let address =
+        own.map(|address| Address { address, prefix_len: head[1], scope: scope(head[3]) });
     Ok((index, address))
 }

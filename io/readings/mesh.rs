@@ -65,11 +65,7 @@ pub fn status(
         below.next()?;
         let peers = radios.plinks().into_iter();
         let carry = |state| state == PlinkState::Estab;
-        Some(
-            peers
-                .filter(|one| hardifs.contains(&one.ifname) && carry(one.plink_state))
-                .count(),
-        )
+        Some(peers.filter(|one| hardifs.contains(&one.ifname) && carry(one.plink_state)).count())
     });
     Ok(MeshStatus {
         mesh_ifname: mesh.mesh_ifname,
@@ -82,10 +78,7 @@ pub fn status(
         neighbor_count: neighbours.len(),
         originator_count: originators.iter().filter(|one| one.best).count(),
         plink_estab: estab,
-        selected_gateway: gateways
-            .iter()
-            .find(|one| one.best)
-            .map(|one| one.orig_address),
+        selected_gateway: gateways.iter().find(|one| one.best).map(|one| one.orig_address),
     })
 }
 

@@ -101,10 +101,7 @@ impl RouteSocket {
         let learnt = |one: &Neighbour| {
             one.ip == ip
                 && one.ifname == ifname
-                && !matches!(
-                    one.state,
-                    NeighbourState::Incomplete | NeighbourState::Failed
-                )
+                && !matches!(one.state, NeighbourState::Incomplete | NeighbourState::Failed)
         };
         let found = self.neighbours()?.into_iter().find(learnt);
         Ok(found.and_then(|one| one.mac))

@@ -96,17 +96,11 @@ fn has<T>(opened: Result<T, ReadingError>) -> bool {
 /// A netfilter socket does not show its tables; the kernel's list of modules and symbols does.
 fn has_nft(root: &Root) -> bool {
     root.path("sys/module/nf_tables").exists()
-        || root
-            .path("proc/sys/net/netfilter/nf_log_all_netns")
-            .exists()
+        || root.path("proc/sys/net/netfilter/nf_log_all_netns").exists()
 }
 
 fn kernel(there: bool) -> Backend {
-    if there {
-        Backend::Netlink
-    } else {
-        Backend::Absent
-    }
+    if there { Backend::Netlink } else { Backend::Absent }
 }
 
 fn daemon(port: u16) -> Backend {

@@ -57,9 +57,7 @@ impl Reservations {
     /// Reservations in `folder`, which dnsmasq reads.
     #[must_use]
     pub fn at(folder: &Path) -> Self {
-        Self {
-            folder: folder.to_owned(),
-        }
+        Self { folder: folder.to_owned() }
     }
 
     fn path(&self, mac: HardwareAddress) -> PathBuf {
@@ -76,10 +74,7 @@ impl Reservations {
         for entry in fs::read_dir(&self.folder).map_err(io)? {
             let path = entry.map_err(io)?.path();
             // One that went away since is none.
-            let read = fs::read_to_string(&path)
-                .ok()
-                .as_deref()
-                .and_then(Reservation::read);
+            let read = fs::read_to_string(&path).ok().as_deref().and_then(Reservation::read);
             found.extend(read.filter(|one| self.path(one.mac) == path));
         }
         found.sort_by_key(|one| one.mac);
@@ -96,9 +91,7 @@ impl Reservations {
         let path = self.path(reservation.mac);
         let write = || -> io::Result<()> {
             // dnsmasq looks over names that begin with a dot.
-            let mut file = tempfile::Builder::new()
-                .prefix(".")
-                .tempfile_in(&self.folder)?;
+            let mut file = tempfile::Builder::new().prefix(".").tempfile_in(&self.folder)?;
             file.write_all(line.as_bytes())?;
             readable(file.as_file())?;
             file.as_file().sync_all()?;
@@ -148,30 +141,17 @@ mod tests {
         };
         kept.put(&one).unwrap();
         kept.put(&two).unwrap();
-        let moved = Reservation {
-            ip: Ipv4Addr::new(10, 41, 0, 62),
-            ..one.clone()
-        };
+        let moved = Reservation { ip: Ipv4Addr::new(10, 41, 0, 62), ..one.clone() };
         kept.put(&moved).unwrap();
         assert_eq!(kept.all().unwrap(), [two.clone(), moved]);
         let text = fs::read_to_string(folder.path().join("02-00-00-00-01-00")).unwrap();
         assert_eq!(text, "02:00:00:00:01:00,10.41.0.62,hill\n");
         assert!(kept.remove(one.mac).unwrap() && !kept.remove(one.mac).unwrap());
         assert_eq!(kept.all().unwrap(), std::slice::from_ref(&two));
-        let hostile = Reservation {
-            hostname: Some("a\ndhcp-script=/bin/sh".to_owned()),
-            ..two.clone()
-        };
-        assert!(matches!(
-            kept.put(&hostile),
-            Err(ReadingError::Decode { .. })
-        ));
+        let hostile =
+            Reservation { hostname: Some("a\ndhcp-script=/bin/sh".to_owned()), ..two.clone() };
+        assert!(matches!(kept.put(&hostile), Err(ReadingError::Decode { .. })));
         assert_eq!(kept.all().unwrap(), [two]);
-        assert!(
-            Reservations::at(&folder.path().join("no"))
-                .all()
-                .unwrap_err()
-                .is_absent()
-        );
+        assert!(Reservations::at(&folder.path().join("no")).all().unwrap_err().is_absent());
     }
 }

@@ -23,9 +23,7 @@ impl RouteSocket {
     /// When the namespace cannot be entered or the kernel gives no socket.
     pub fn open(netns: Option<&Path>) -> Result<Self, ReadingError> {
         let socket = NetlinkSocket::open(NETLINK_ROUTE, netns);
-        Ok(Self {
-            socket: socket.map_err(|err| ReadingError::io("open a netlink socket", err))?,
-        })
+        Ok(Self { socket: socket.map_err(|err| ReadingError::io("open a netlink socket", err))? })
     }
 
     /// Index of the interface `ifname`.
@@ -51,10 +49,7 @@ impl RouteSocket {
     fn change(&mut self, request: RouteRequest) -> Result<(), ReadingError> {
         self.socket.add(&request);
         let answers = self.socket.call();
-        match answers
-            .map_err(|err| ReadingError::io(&request.what, err))?
-            .pop()
-        {
+        match answers.map_err(|err| ReadingError::io(&request.what, err))?.pop() {
             Some(Err(err)) => Err(err.reading(request.what)),
             _ => Ok(()),
         }

@@ -32,11 +32,7 @@ fn interfaces_are_what_ip_says() {
             assert_eq!(our.mac.unwrap().to_string(), their["address"]);
         }
         assert_eq!(our.master.as_deref(), their["master"].as_str());
-        let theirs = addresses
-            .as_array()
-            .unwrap()
-            .iter()
-            .find(|one| one["ifname"] == our.name);
+        let theirs = addresses.as_array().unwrap().iter().find(|one| one["ifname"] == our.name);
         let theirs = theirs.unwrap()["addr_info"].as_array().unwrap();
         assert_eq!(our.ips.len(), theirs.len());
         for (our, their) in our.ips.iter().zip(theirs) {
@@ -45,16 +41,8 @@ fn interfaces_are_what_ip_says() {
             assert_eq!(our.scope, their["scope"]);
         }
     }
-    assert!(
-        found
-            .iter()
-            .any(|one| one.kind == "batadv" && !one.ips.is_empty())
-    );
-    assert!(
-        found
-            .iter()
-            .any(|one| one.name == "wlan0" && one.master.as_deref() == Some("bat0"))
-    );
+    assert!(found.iter().any(|one| one.kind == "batadv" && !one.ips.is_empty()));
+    assert!(found.iter().any(|one| one.name == "wlan0" && one.master.as_deref() == Some("bat0")));
 }
 
 #[test]
@@ -64,9 +52,7 @@ fn neighbours_are_what_ip_says() {
     let said = said.as_array().unwrap();
     let mut states = Vec::new();
     for their in said {
-        let ours = found
-            .iter()
-            .filter(|our| our.ip.to_string() == their["dst"]);
+        let ours = found.iter().filter(|our| our.ip.to_string() == their["dst"]);
         let ours: Vec<_> = ours.collect();
         assert!(!ours.is_empty(), "{their}");
         if let [our] = ours.as_slice() {
@@ -74,10 +60,7 @@ fn neighbours_are_what_ip_says() {
             assert_eq!(state, their["state"][0]);
             states.push(our.state);
             let seconds = their["confirmed"].as_u64().unwrap();
-            assert!(
-                (our.confirmed_ms.unwrap() / 1000).abs_diff(seconds) <= 1,
-                "{their}"
-            );
+            assert!((our.confirmed_ms.unwrap() / 1000).abs_diff(seconds) <= 1, "{their}");
             if let Some(mac) = their["lladdr"].as_str().filter(|mac| mac.len() == 17) {
                 assert_eq!(our.mac.unwrap().to_string(), mac);
             }
@@ -101,11 +84,7 @@ fn routes_are_what_ip_says() {
         let Some(dst) = their["dst"].as_str().filter(|dst| dst.contains('.')) else {
             continue;
         };
-        let dst = if dst.contains('/') {
-            dst.to_owned()
-        } else {
-            format!("{dst}/32")
-        };
+        let dst = if dst.contains('/') { dst.to_owned() } else { format!("{dst}/32") };
         let of = |our: &&routes::Route| {
             our.dst == dst && (our.table == 255) == (their["table"] == "local")
         };
@@ -139,10 +118,7 @@ fn a_host_is_what_its_files_say() {
         &[
             ("proc/sys/kernel/hostname", "hill\n"),
             ("proc/sys/kernel/osrelease", "6.1.0-56-arm64\n"),
-            (
-                "etc/os-release",
-                "NAME=x\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n",
-            ),
+            ("etc/os-release", "NAME=x\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n"),
             ("proc/uptime", "12345.67 4000.00\n"),
             ("proc/loadavg", "0.20 0.18 0.12 1/80 11206\n"),
             (
@@ -162,26 +138,14 @@ fn a_host_is_what_its_files_say() {
         ("hill", "Debian GNU/Linux 12 (bookworm)")
     );
     assert_eq!((info.uptime_s, info.load), (12345, [0.20, 0.18, 0.12]));
-    assert_eq!(
-        (info.memory.total, info.memory.available),
-        (948_304 * 1024, 700_000 * 1024)
-    );
-    assert_eq!(
-        info.storage
-            .iter()
-            .map(|one| one.mount.as_str())
-            .collect::<Vec<_>>(),
-        ["/"]
-    );
+    assert_eq!((info.memory.total, info.memory.available), (948_304 * 1024, 700_000 * 1024));
+    assert_eq!(info.storage.iter().map(|one| one.mount.as_str()).collect::<Vec<_>>(), ["/"]);
     assert_eq!(
         (info.clock.synced, info.clock.source.as_deref()),
         (Some(true), Some("systemd-timesyncd"))
     );
     lay(folder.path(), &[("proc/loadavg", "a b c\n")]);
-    assert!(matches!(
-        host::info(&root),
-        Err(ReadingError::Decode { .. })
-    ));
+    assert!(matches!(host::info(&root), Err(ReadingError::Decode { .. })));
 }
 
 #[test]
@@ -199,52 +163,22 @@ fn a_processor_is_what_its_files_say() {
                 "proc/cpuinfo",
                 "processor\t: 0\nBogoMIPS\t: 38.40\n\nRevision\t: a02082\nModel\t\t: Raspberry Pi 3 Model B Rev 1.2\n",
             ),
-            (
-                "sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq",
-                "600000\n",
-            ),
-            (
-                "sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq",
-                "1200000\n",
-            ),
+            ("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "600000\n"),
+            ("sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq", "1200000\n"),
             ("sys/class/thermal/thermal_zone0/temp", "48312\n"),
             ("sys/class/thermal/thermal_zone1/temp", "-2147483648\n"),
             ("sys/class/thermal/cooling_device0/type", "cpufreq-cpu0\n"),
             ("sys/class/thermal/cooling_device0/cur_state", "2\n"),
             ("proc/device-tree/model", "Raspberry Pi 3 Model B\0"),
-            (
-                "proc/device-tree/compatible",
-                "raspberrypi,3-model-b\0brcm,bcm2837\0",
-            ),
+            ("proc/device-tree/compatible", "raspberrypi,3-model-b\0brcm,bcm2837\0"),
         ],
     );
     let cpu = cpu::read(&root, None).unwrap();
-    assert_eq!(
-        (cpu.cores, cpu.model.as_str()),
-        (2, "Raspberry Pi 3 Model B Rev 1.2")
-    );
-    assert_eq!(
-        (cpu.usage_pct, cpu.freq_mhz),
-        (vec![20.0, 40.0], vec![600.0, 1200.0])
-    );
-    assert_eq!(
-        (cpu.temperature_c, cpu.throttled),
-        (Some(48.312), Some(true))
-    );
-    let before = [
-        Ticks {
-            busy: 100,
-            all: 400,
-        },
-        Ticks {
-            busy: 150,
-            all: 400,
-        },
-    ];
-    assert_eq!(
-        cpu::read(&root, Some(&before)).unwrap().usage_pct,
-        [0.0, 50.0]
-    );
+    assert_eq!((cpu.cores, cpu.model.as_str()), (2, "Raspberry Pi 3 Model B Rev 1.2"));
+    assert_eq!((cpu.usage_pct, cpu.freq_mhz), (vec![20.0, 40.0], vec![600.0, 1200.0]));
+    assert_eq!((cpu.temperature_c, cpu.throttled), (Some(48.312), Some(true)));
+    let before = [Ticks { busy: 100, all: 400 }, Ticks { busy: 150, all: 400 }];
+    assert_eq!(cpu::read(&root, Some(&before)).unwrap().usage_pct, [0.0, 50.0]);
     let board = board::read(&root);
     assert_eq!(board.model.as_deref(), Some("Raspberry Pi 3 Model B"));
     assert_eq!(board.compatible, ["raspberrypi,3-model-b", "brcm,bcm2837"]);
@@ -253,10 +187,7 @@ fn a_processor_is_what_its_files_say() {
         (Some("a02082"), BoardSource::DeviceTree)
     );
     let nowhere = tempfile::tempdir().unwrap();
-    assert_eq!(
-        board::read(&Root::at(nowhere.path())).source,
-        BoardSource::Unknown
-    );
+    assert_eq!(board::read(&Root::at(nowhere.path())).source, BoardSource::Unknown);
 }
 
 #[test]
@@ -266,16 +197,8 @@ fn this_machine_answers() {
     assert!(info.memory.total >= info.memory.available && info.uptime_s > 0);
     assert!(cpu::read(&root, None).unwrap().cores > 0);
     let mut socket = RouteSocket::open(None).unwrap();
-    let lo = socket
-        .interfaces(&root)
-        .unwrap()
-        .into_iter()
-        .find(|one| one.name == "lo")
-        .unwrap();
-    assert_eq!(
-        (lo.kind.as_str(), lo.ifindex),
-        ("loopback", socket.index("lo").unwrap())
-    );
+    let lo = socket.interfaces(&root).unwrap().into_iter().find(|one| one.name == "lo").unwrap();
+    assert_eq!((lo.kind.as_str(), lo.ifindex), ("loopback", socket.index("lo").unwrap()));
     assert!(socket.index("no-such-link").unwrap_err().is_absent());
     assert!(socket.routes().is_ok() && socket.neighbours().is_ok());
     let backends = probe::probe(&root, None);

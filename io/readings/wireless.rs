@@ -206,10 +206,7 @@ impl Radios {
                 channel: interface.freq_mhz.and_then(channel_number),
                 width_mhz: interface.width_mhz,
                 tx_power_dbm: interface.tx_power_dbm,
-                noise_dbm: self
-                    .surveys
-                    .get(&interface.ifindex)
-                    .and_then(|one| one.noise_dbm),
+                noise_dbm: self.surveys.get(&interface.ifindex).and_then(|one| one.noise_dbm),
             }
         };
         self.interfaces.iter().map(row).collect()

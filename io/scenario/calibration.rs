@@ -15,22 +15,14 @@ pub(super) fn apply(file: &mut ScenarioFile, base_dir: Option<&Path>, report: &m
     let path = KeyPath::section("calibration").key("file");
     let Some(base_dir) = base_dir else {
         let what = "names a file, and this scenario came without its folder";
-        report.at(
-            &path,
-            what,
-            "the profile itself, as [environment.calibration]",
-        );
+        report.at(&path, what, "the profile itself, as [environment.calibration]");
         return;
     };
     match crate::calibration::load(&base_dir.join(&calibration.file)) {
         Err(errors) => {
             let told = errors.to_string();
             let first = told.lines().next().unwrap_or_default().to_owned();
-            report.at(
-                &path,
-                first,
-                "a profile as `groundwave calibrate` writes it",
-            );
+            report.at(&path, first, "a profile as `groundwave calibrate` writes it");
         }
         Ok(profile) => {
             let environment = file.environment.get_or_insert_default();

@@ -40,11 +40,7 @@ where
 pub(super) fn area(area: &Area, path: &KeyPath, report: &mut Report) -> bool {
     let good = area.south_deg < area.north_deg && area.west_deg < area.east_deg;
     if !good && !report.names(path) {
-        report.at(
-            path,
-            "the area has no inside",
-            "south_deg < north_deg and west_deg < east_deg",
-        );
+        report.at(path, "the area has no inside", "south_deg < north_deg and west_deg < east_deg");
     }
     good
 }
@@ -52,13 +48,8 @@ pub(super) fn area(area: &Area, path: &KeyPath, report: &mut Report) -> bool {
 /// `true` if `name` is 1 to 64 of `A-Z a-z 0-9 . - _`, not beginning with a punctuation mark.
 pub(super) fn is_name(name: &str) -> bool {
     name.len() <= NAME_CHARS_MAX
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b".-_".contains(&byte))
-        && name
-            .bytes()
-            .next()
-            .is_some_and(|byte| byte.is_ascii_alphanumeric())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_".contains(&byte))
+        && name.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric())
 }
 
 /// Accepts a name.
@@ -133,11 +124,7 @@ impl Clock {
     ) -> Option<u64> {
         let until_ns = self.at(until_s?, path, report)?;
         if until_ns <= at_ns {
-            report.at(
-                path,
-                "ends before it begins",
-                format!("later than {} s", seconds(at_ns)),
-            );
+            report.at(path, "ends before it begins", format!("later than {} s", seconds(at_ns)));
             return None;
         }
         Some(until_ns)
@@ -182,13 +169,7 @@ impl Names {
             report.at(path, format!("{name:?} is taken"), "each name once");
             return false;
         }
-        self.names.insert(
-            name.to_owned(),
-            Stay {
-                since_ns,
-                until_ns: None,
-            },
-        );
+        self.names.insert(name.to_owned(), Stay { since_ns, until_ns: None });
         true
     }
 

@@ -96,16 +96,9 @@ impl Vary {
     /// [`COMBINATIONS_MAX`](super::limits::COMBINATIONS_MAX).
     #[must_use]
     pub fn combinations(&self) -> usize {
-        [
-            &self.height_agl_m,
-            &self.tx_power_dbm,
-            &self.frequency_mhz,
-            &self.tilt_deg,
-        ]
-        .iter()
-        .fold(1, |product: usize, values| {
-            product.saturating_mul(values.len().max(1))
-        })
+        [&self.height_agl_m, &self.tx_power_dbm, &self.frequency_mhz, &self.tilt_deg]
+            .iter()
+            .fold(1, |product: usize, values| product.saturating_mul(values.len().max(1)))
     }
 }
 

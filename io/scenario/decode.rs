@@ -25,9 +25,8 @@ pub(super) const TABLES: [&str; 9] = [
 ];
 
 /// The sections written any number of times, `[[name]]`.
-pub(super) const LISTS: [&str; 9] = [
-    "radio", "antenna", "node", "generate", "motion", "flow", "failure", "weather", "command",
-];
+pub(super) const LISTS: [&str; 9] =
+    ["radio", "antenna", "node", "generate", "motion", "flow", "failure", "weather", "command"];
 
 /// Reads every section. The result is meaningful only if the report stays empty.
 pub(super) fn decode(root: &DeTable<'_>, report: &mut Report) -> ScenarioFile {
@@ -46,11 +45,7 @@ pub(super) fn decode(root: &DeTable<'_>, report: &mut Report) -> ScenarioFile {
     }
     if !root.contains_key("scenario") {
         let path = KeyPath::section("scenario");
-        report.at(
-            &path,
-            "missing section",
-            "[scenario] with at least title and duration_s",
-        );
+        report.at(&path, "missing section", "[scenario] with at least title and duration_s");
     }
     ScenarioFile {
         scenario: table(root, "scenario", report).unwrap_or_default(),
@@ -83,11 +78,7 @@ fn table<T: DeserializeOwned>(
     let value = root.get(name)?;
     let path = KeyPath::section(name);
     if !value.get_ref().is_table() {
-        report.at(
-            &path,
-            format!("found {}", kind(value)),
-            format!("one table, written [{name}]"),
-        );
+        report.at(&path, format!("found {}", kind(value)), format!("one table, written [{name}]"));
         return None;
     }
     item(value, &path, report)
@@ -137,11 +128,7 @@ fn weather(value: &Value<'_>, path: &KeyPath, report: &mut Report) -> Option<Wea
         return None;
     };
     let named = table.keys().map(|key| key.get_ref().to_string()).collect();
-    Some(WeatherFile {
-        at_s: at_s?,
-        environment,
-        named,
-    })
+    Some(WeatherFile { at_s: at_s?, environment, named })
 }
 
 /// A command: the time, the name, and the rest as its body.
@@ -167,11 +154,7 @@ fn command(value: &Value<'_>, path: &KeyPath, report: &mut Report) -> Option<Com
         let json = json::from_toml(value, &path.owned_key(key.get_ref()), report)?;
         body.insert(key.get_ref().to_string(), json);
     }
-    Some(CommandFile {
-        at_s: at_s?,
-        command: name?,
-        body,
-    })
+    Some(CommandFile { at_s: at_s?, command: name?, body })
 }
 
 /// Takes `at_s` out of a table.

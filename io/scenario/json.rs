@@ -18,26 +18,17 @@ pub(super) fn from_toml(value: &Value<'_>, path: &KeyPath, report: &mut Report) 
                 .map(Number::from)
                 .or_else(|_| u64::from_str_radix(text, radix).map(Number::from));
             if number.is_err() {
-                report.at(
-                    path,
-                    format!("{text} does not fit in 64 bits"),
-                    "a 64-bit integer",
-                );
+                report.at(path, format!("{text} does not fit in 64 bits"), "a 64-bit integer");
             }
             number.ok().map(Json::Number)
         }
-        DeValue::Float(float) => float
-            .as_str()
-            .parse()
-            .ok()
-            .and_then(Number::from_f64)
-            .map(Json::Number),
+        DeValue::Float(float) => {
+            float.as_str().parse().ok().and_then(Number::from_f64).map(Json::Number)
+        }
         DeValue::Datetime(_) => None,
         DeValue::Array(items) => {
             let items = items.iter().enumerate();
-            items
-                .map(|(index, item)| from_toml(item, &path.index(index), report))
-                .collect()
+            items.map(|(index, item)| from_toml(item, &path.index(index), report)).collect()
         }
         DeValue::Table(table) => {
             let mut map = Map::new();

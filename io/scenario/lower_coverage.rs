@@ -110,12 +110,7 @@ fn sites(lowering: &mut Lowering<'_>, named: Option<&[String]>, path: &KeyPath) 
             let stay = lowering.nodes.get(name);
             stay.is_some_and(|stay| stay.since_ns == 0)
         };
-        let all: Vec<String> = lowering
-            .node_names
-            .iter()
-            .filter(at_once)
-            .cloned()
-            .collect();
+        let all: Vec<String> = lowering.node_names.iter().filter(at_once).cloned().collect();
         if all.is_empty() {
             let what = "no node is there at 0 s";
             lowering.report.at(path, what, "at least one site");
@@ -163,11 +158,7 @@ fn extent(file: &CoverageFile, path: &KeyPath, report: &mut Report) {
     let (min, max) = RADIUS_CELLS;
     if !(min..=max).contains(&cells) {
         // Three digits: the number is to be judged, not computed with.
-        let shown = if cells < min {
-            format!("{cells:.3}")
-        } else {
-            format!("{cells:.0}")
-        };
+        let shown = if cells < min { format!("{cells:.3}") } else { format!("{cells:.0}") };
         let what = format!("{shown} cells from a site to the rim");
         let allowed = format!("[{min}, {max}] (radius_km = {})", file.radius_km);
         report.at(&at, what, allowed);
@@ -199,15 +190,9 @@ fn points(file: &[PointFile], path: &KeyPath, report: &mut Report) -> Vec<Weight
         if check::name(&point.name, &path.key("name"), report) {
             names.add(&point.name, 0, &path.key("name"), report);
         }
-        points.extend(
-            GeoPoint::new(point.lat_deg, point.lon_deg)
-                .ok()
-                .map(|position| WeightedPoint {
-                    name: point.name.clone(),
-                    position,
-                    weight: point.weight,
-                }),
-        );
+        points.extend(GeoPoint::new(point.lat_deg, point.lon_deg).ok().map(|position| {
+            WeightedPoint { name: point.name.clone(), position, weight: point.weight }
+        }));
     }
     points
 }
@@ -240,17 +225,9 @@ fn vary(file: &VaryFile, sites: usize, path: &KeyPath, report: &mut Report) -> V
                 s.radio.frequency_mhz = v;
             },
         ),
-        tilt_deg: values(
-            file.tilt_deg.as_deref(),
-            &path.key("tilt_deg"),
-            report,
-            |v, s| {
-                s.pointing = Some(Pointing {
-                    azimuth_deg: 0.0,
-                    elevation_deg: v,
-                });
-            },
-        ),
+        tilt_deg: values(file.tilt_deg.as_deref(), &path.key("tilt_deg"), report, |v, s| {
+            s.pointing = Some(Pointing { azimuth_deg: 0.0, elevation_deg: v });
+        }),
     };
     // A list that is wrong makes no sound product.
     if report.count() > before {
@@ -321,17 +298,13 @@ fn tilts(lowering: &mut Lowering<'_>, sites: &[String], vary: &Vary, path: &KeyP
         .map(|placed| &placed.record)
         .filter(|record| record.at_ns == 0 && record.name == "node.add")
         .filter_map(|record| {
-            Some((
-                record.body.get("node")?.as_str()?,
-                record.body.get("station")?,
-            ))
+            Some((record.body.get("node")?.as_str()?, record.body.get("station")?))
         })
         .collect();
     for site in sites {
         // A station written out in a command that is no station is refused where it is applied.
-        let Some(station) = added
-            .get(site.as_str())
-            .and_then(|station| Station::deserialize(*station).ok())
+        let Some(station) =
+            added.get(site.as_str()).and_then(|station| Station::deserialize(*station).ok())
         else {
             continue;
         };

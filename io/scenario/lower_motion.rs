@@ -58,9 +58,7 @@ pub(super) fn declared(lowering: &mut Lowering<'_>, mut traces: Traces) {
         ];
         if kinds.iter().filter(|given| **given).count() != 1 {
             let allowed = "exactly one of waypoints, wander, goto, ns2 and ns2_file";
-            lowering
-                .report
-                .at(&path, "does not say how to move", allowed);
+            lowering.report.at(&path, "does not say how to move", allowed);
             continue;
         }
         if motion.ns2.is_some() || motion.ns2_file.is_some() {
@@ -76,11 +74,7 @@ pub(super) fn declared(lowering: &mut Lowering<'_>, mut traces: Traces) {
             (motion.station.is_some(), "station"),
         ];
         for (_, key) in foreign.into_iter().filter(|(given, _)| *given) {
-            lowering.report.at(
-                &path.key(key),
-                "belongs to ns2 and ns2_file",
-                "nothing here",
-            );
+            lowering.report.at(&path.key(key), "belongs to ns2 and ns2_file", "nothing here");
         }
         for (name, at) in movers(lowering, motion, &path) {
             one(lowering, motion, &name, &at, &path);
@@ -99,16 +93,10 @@ fn movers(
         (None, Some(nodes)) if !nodes.is_empty() => {
             let at = path.key("nodes");
             if motion.waypoints.is_some() {
-                lowering
-                    .report
-                    .at(&at, "waypoints lead one node", "node = \"a\"");
+                lowering.report.at(&at, "waypoints lead one node", "node = \"a\"");
                 return Vec::new();
             }
-            nodes
-                .iter()
-                .enumerate()
-                .map(|(i, node)| (node.clone(), at.index(i)))
-                .collect()
+            nodes.iter().enumerate().map(|(i, node)| (node.clone(), at.index(i))).collect()
         }
         _ => {
             lowering.report.at(
@@ -143,15 +131,9 @@ fn one(
         return;
     }
     let (command, body) = if let Some(waypoints) = &motion.waypoints {
-        (
-            "motion.follow",
-            follow_body(lowering, waypoints, at_ns, &path.key("waypoints")),
-        )
+        ("motion.follow", follow_body(lowering, waypoints, at_ns, &path.key("waypoints")))
     } else if let Some(wander) = &motion.wander {
-        (
-            "motion.wander",
-            wander_body(lowering, wander, None, &path.key("wander")),
-        )
+        ("motion.wander", wander_body(lowering, wander, None, &path.key("wander")))
     } else if let Some(goto) = &motion.goto {
         let destination = position(goto.lat_deg, goto.lon_deg);
         let body = json!({ "destination": destination, "speed_m_s": goto.speed_m_s });
@@ -176,9 +158,7 @@ fn follow_body(
 ) -> Option<Json> {
     if !(1..=WAYPOINTS_MAX).contains(&waypoints.len()) {
         let allowed = format!("1 to {WAYPOINTS_MAX} of {{ at_s, lat_deg, lon_deg }}");
-        lowering
-            .report
-            .at(path, format!("{} waypoints", waypoints.len()), allowed);
+        lowering.report.at(path, format!("{} waypoints", waypoints.len()), allowed);
         return None;
     }
     let from_ns = lowering.clock.applied_ns(from_ns);
@@ -221,11 +201,7 @@ fn wander_body(
     let report = &mut lowering.report;
     let before = report.count();
     let Some(area) = wander.area.as_ref().or(home) else {
-        report.at(
-            &path.key("area"),
-            "missing key",
-            "{ south_deg, west_deg, north_deg, east_deg }",
-        );
+        report.at(&path.key("area"), "missing key", "{ south_deg, west_deg, north_deg, east_deg }");
         return None;
     };
     if wander.area.is_some() {

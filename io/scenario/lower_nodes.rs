@@ -17,15 +17,10 @@ use crate::toml_document::key::KeyPath;
 /// The nodes written one by one.
 pub(super) fn declared(lowering: &mut Lowering<'_>) {
     let file = lowering.file;
-    let by_name: BTreeMap<&str, &NodeFile> = file
-        .node
-        .iter()
-        .map(|node| (node.name.as_str(), node))
-        .collect();
-    let k_factor = file
-        .environment
-        .as_ref()
-        .map_or(Environment::default().k_factor, |e| e.k_factor);
+    let by_name: BTreeMap<&str, &NodeFile> =
+        file.node.iter().map(|node| (node.name.as_str(), node)).collect();
+    let k_factor =
+        file.environment.as_ref().map_or(Environment::default().k_factor, |e| e.k_factor);
     for (index, node) in file.node.iter().enumerate() {
         let path = KeyPath::item("node", index);
         let report = &mut lowering.report;
@@ -58,15 +53,7 @@ pub(super) fn declared(lowering: &mut Lowering<'_>) {
         }
         let (lat_deg, lon_deg, role) = (node.lat_deg, node.lon_deg, node.role);
         let station = &to_json(&station);
-        let new = NewNode {
-            at_ns,
-            name: &node.name,
-            label,
-            role,
-            lat_deg,
-            lon_deg,
-            station,
-        };
+        let new = NewNode { at_ns, name: &node.name, label, role, lat_deg, lon_deg, station };
         lowering.add_node(&new, &path);
     }
 }
@@ -75,10 +62,7 @@ pub(super) fn declared(lowering: &mut Lowering<'_>) {
 pub(super) fn leaving(lowering: &mut Lowering<'_>) {
     let file = lowering.file;
     for (index, node) in file.node.iter().enumerate() {
-        let since_ns = lowering
-            .nodes
-            .get(&node.name)
-            .map_or(0, |stay| stay.since_ns);
+        let since_ns = lowering.nodes.get(&node.name).map_or(0, |stay| stay.since_ns);
         let path = KeyPath::item("node", index).key("until_s");
         if let Some(until_ns) = lowering.until(since_ns, node.until_s, &path) {
             lowering.nodes.leaves(&node.name, until_ns);
@@ -120,18 +104,10 @@ pub(super) fn generated(lowering: &mut Lowering<'_>) {
         let mut good = check::ranges(spec, &path, &mut lowering.report);
         if count == 0 || count > free {
             let allowed = format!("[1, {free}] ({NODES_MAX} nodes in one scenario)");
-            lowering.report.at(
-                &path.key("count"),
-                format!("{count} is out of range"),
-                allowed,
-            );
+            lowering.report.at(&path.key("count"), format!("{count} is out of range"), allowed);
             good = false;
         }
-        good &= check::name(
-            &name(spec, count),
-            &path.key("prefix"),
-            &mut lowering.report,
-        );
+        good &= check::name(&name(spec, count), &path.key("prefix"), &mut lowering.report);
         good &= check::area(&spec.area, &path.key("area"), &mut lowering.report);
         let station = lowering.station(&spec.station, &path.key("station"));
         let (Some(station), true) = (station, good) else {
@@ -145,15 +121,7 @@ pub(super) fn generated(lowering: &mut Lowering<'_>) {
         for (number, (lat_deg, lon_deg)) in places.into_iter().enumerate() {
             let name = &name(spec, number + 1);
             lowering.add_node(
-                &NewNode {
-                    at_ns: 0,
-                    name,
-                    label: name,
-                    role,
-                    lat_deg,
-                    lon_deg,
-                    station,
-                },
+                &NewNode { at_ns: 0, name, label: name, role, lat_deg, lon_deg, station },
                 &path,
             );
         }
@@ -184,9 +152,7 @@ fn places(
             let places = placement::poisson_disc(&spec.area, count, spacing_m, random);
             if let Err(fitted) = places {
                 let what = format!("only {fitted} of {count} nodes fit {spacing_m} m apart");
-                lowering
-                    .report
-                    .at(&at, what, "a smaller spacing, a larger area or fewer nodes");
+                lowering.report.at(&at, what, "a smaller spacing, a larger area or fewer nodes");
             }
             places.ok()
         }

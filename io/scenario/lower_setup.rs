@@ -56,9 +56,7 @@ pub(super) fn terrain(file: &TerrainFile, base_dir: &Path, report: &mut Report) 
         return Terrain::Flat { elevation_msl_m };
     }
     if !tiled {
-        return Terrain::Flat {
-            elevation_msl_m: 0.0,
-        };
+        return Terrain::Flat { elevation_msl_m: 0.0 };
     }
     if file.tiles.len() > TILES_MAX {
         report.at(
@@ -71,35 +69,21 @@ pub(super) fn terrain(file: &TerrainFile, base_dir: &Path, report: &mut Report) 
         let at = path.key("tiles").index(index);
         if !is_tile(tile) {
             let what = format!("{:?} is no tile", check::shortened(tile));
-            report.at(
-                &at,
-                what,
-                "south-west corners from S90W180 to N89E179, such as N57E011",
-            );
+            report.at(&at, what, "south-west corners from S90W180 to N89E179, such as N57E011");
         } else if file.tiles[..index].contains(tile) {
             report.at(&at, format!("{tile} is listed twice"), "each tile once");
         }
     }
     let from = |name: &String| base_dir.join(name);
-    let (directory, geoid) = (
-        file.directory.as_ref().map(from),
-        file.geoid.as_ref().map(from),
-    );
-    Terrain::Tiles {
-        names: file.tiles.clone(),
-        directory,
-        geoid,
-        posts: file.posts,
-    }
+    let (directory, geoid) = (file.directory.as_ref().map(from), file.geoid.as_ref().map(from));
+    Terrain::Tiles { names: file.tiles.clone(), directory, geoid, posts: file.posts }
 }
 
 /// `true` if a name is that of a one-degree tile.
 fn is_tile(name: &str) -> bool {
     let degrees = |text: Option<&str>, last: u16| {
         let digits = text.filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
-        digits
-            .and_then(|digits| digits.parse::<u16>().ok())
-            .is_some_and(|value| value <= last)
+        digits.and_then(|digits| digits.parse::<u16>().ok()).is_some_and(|value| value <= last)
     };
     let hemisphere =
         |at: usize, letters: &str| name.get(at..=at).is_some_and(|c| letters.contains(c));
@@ -107,14 +91,7 @@ fn is_tile(name: &str) -> bool {
         && hemisphere(0, "NS")
         && hemisphere(3, "EW")
         && degrees(name.get(1..3), if name.starts_with('N') { 89 } else { 90 })
-        && degrees(
-            name.get(4..7),
-            if name.get(3..4) == Some("E") {
-                179
-            } else {
-                180
-            },
-        )
+        && degrees(name.get(4..7), if name.get(3..4) == Some("E") { 179 } else { 180 })
 }
 
 /// Output of a run.
@@ -173,11 +150,7 @@ pub(super) fn weather(lowering: &mut Lowering<'_>) {
     let mut now = fields(file.environment.as_ref().unwrap_or(&Environment::default()));
     if file.weather.len() > WEATHER_MAX {
         let found = format!("{} changes", file.weather.len());
-        lowering.report.at(
-            &KeyPath::section("weather"),
-            found,
-            format!("at most {WEATHER_MAX}"),
-        );
+        lowering.report.at(&KeyPath::section("weather"), found, format!("at most {WEATHER_MAX}"));
         return;
     }
     let mut changes: Vec<_> = file.weather.iter().enumerate().collect();
@@ -197,12 +170,7 @@ pub(super) fn weather(lowering: &mut Lowering<'_>) {
             now.insert(key.clone(), named.remove(key).unwrap_or_default());
         }
         if let Some(at_ns) = lowering.at(change.at_s, &path.key("at_s")) {
-            lowering.record(
-                at_ns,
-                "environment.set",
-                json!({ "environment": now.clone() }),
-                &path,
-            );
+            lowering.record(at_ns, "environment.set", json!({ "environment": now.clone() }), &path);
         }
     }
 }
@@ -238,12 +206,8 @@ pub(super) fn commands(lowering: &mut Lowering<'_>) {
 /// `true` if a name has the form of a command's: lowercase words joined by dots.
 fn is_command(name: &str) -> bool {
     let word = |word: &str| {
-        word.bytes()
-            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
-            && word
-                .bytes()
-                .next()
-                .is_some_and(|byte| byte.is_ascii_lowercase())
+        word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+            && word.bytes().next().is_some_and(|byte| byte.is_ascii_lowercase())
     };
     check::is_name(name) && name.contains('.') && name.split('.').all(word)
 }
@@ -277,16 +241,7 @@ mod tests {
         for name in ["node.fail", "mesh.limits", "node.set_station", "a.b.c"] {
             assert!(is_command(name), "{name}");
         }
-        for name in [
-            "",
-            "node",
-            "node.",
-            ".fail",
-            "Node.fail",
-            "node fail",
-            "node..fail",
-            "1.2",
-        ] {
+        for name in ["", "node", "node.", ".fail", "Node.fail", "node fail", "node..fail", "1.2"] {
             assert!(!is_command(name), "{name}");
         }
     }

@@ -14,11 +14,7 @@ pub(super) fn flows(lowering: &mut Lowering<'_>) {
     let mut names = Names::default();
     if file.flow.len() > FLOWS_MAX {
         let found = format!("{} flows", file.flow.len());
-        lowering.report.at(
-            &KeyPath::section("flow"),
-            found,
-            format!("at most {FLOWS_MAX}"),
-        );
+        lowering.report.at(&KeyPath::section("flow"), found, format!("at most {FLOWS_MAX}"));
         return;
     }
     for (index, flow) in file.flow.iter().enumerate() {
@@ -85,9 +81,7 @@ fn victim(
         (None, Some([a, b])) => {
             let at = path.key("link");
             if a == b {
-                lowering
-                    .report
-                    .at(&at, "both ends are one node", "two nodes");
+                lowering.report.at(&at, "both ends are one node", "two nodes");
             }
             let first = lowering.present(a, at_ns, &at.index(0));
             let second = lowering.present(b, at_ns, &at.index(1));

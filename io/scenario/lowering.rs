@@ -54,11 +54,7 @@ impl Lowering<'_> {
         }
         let span = crate::toml_document::tree::span_of(self.root, path);
         let line = u32::try_from(self.source.line(span.start)).unwrap_or(u32::MAX);
-        let record = Scheduled {
-            at_ns,
-            name: name.to_owned(),
-            body,
-        };
+        let record = Scheduled { at_ns, name: name.to_owned(), body };
         self.records.push(Placed { record, line });
     }
 
@@ -80,11 +76,7 @@ impl Lowering<'_> {
     /// Reserves a node name that is not in use.
     pub(super) fn take_name(&mut self, name: &str, since_ns: u64, path: &KeyPath) -> bool {
         if self.node_names.len() >= NODES_MAX {
-            self.report.at(
-                path,
-                "more nodes than a scenario may have",
-                format!("{NODES_MAX}"),
-            );
+            self.report.at(path, "more nodes than a scenario may have", format!("{NODES_MAX}"));
             return false;
         }
         let free = self.nodes.add(name, since_ns, path, &mut self.report);
@@ -121,8 +113,7 @@ impl Lowering<'_> {
         path: &KeyPath,
     ) -> Option<Station> {
         let (radio, antenna) = (&spec.radio, &spec.antenna);
-        self.catalogue
-            .station(spec.height_agl_m, radio, antenna, path, &mut self.report)
+        self.catalogue.station(spec.height_agl_m, radio, antenna, path, &mut self.report)
     }
 }
 

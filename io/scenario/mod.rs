@@ -189,19 +189,13 @@ pub fn parse(text: &str, name: &str, base_dir: &Path) -> Result<Scenario, TomlEr
 fn parse_in(text: &str, name: &str, base_dir: Option<&Path>) -> Result<Scenario, TomlErrors> {
     if text.len() as u64 > FILE_BYTES_MAX {
         let what = format!("{} bytes are too many", text.len());
-        return Err(TomlErrors::whole_file(
-            name,
-            what,
-            format!("at most {FILE_BYTES_MAX} bytes"),
-        ));
+        return Err(TomlErrors::whole_file(name, what, format!("at most {FILE_BYTES_MAX} bytes")));
     }
     let source = Source::new(name, text);
     let mut report = Report::default();
     let root = tree::parse(text, &mut report);
     let finish = |report: Report| {
-        report
-            .finish(&source, |path| tree::span_of(&root, path))
-            .map_or(Ok(()), Err)
+        report.finish(&source, |path| tree::span_of(&root, path)).map_or(Ok(()), Err)
     };
     finish(std::mem::take(&mut report))?;
     tree::refuse_unusable(&root, &mut report);
@@ -228,10 +222,7 @@ fn meaning(
     let terrain = lower_setup::terrain(&file.terrain, folder, &mut report);
     let output = lower_setup::output(&file.output, &file.scenario, &mut report);
     let mut lowering = Lowering {
-        clock: check::Clock {
-            duration_s: file.scenario.duration_s,
-            step_ns,
-        },
+        clock: check::Clock { duration_s: file.scenario.duration_s, step_ns },
         catalogue: Catalogue::of(file, &mut report),
         file,
         source,
@@ -245,21 +236,10 @@ fn meaning(
     lower::lower(&mut lowering);
     let coverage = lower_coverage::coverage(&mut lowering);
     let deployment = deployment::deployment(file.deployment.as_ref(), &mut lowering.report);
-    let testbed = testbed::testbed(
-        file.testbed.as_ref(),
-        &lowering.node_names,
-        &mut lowering.report,
-    );
-    let Lowering {
-        records,
-        node_names,
-        report,
-        ..
-    } = lowering;
-    let (records, lines) = records
-        .into_iter()
-        .map(|placed| (placed.record, placed.line))
-        .unzip();
+    let testbed =
+        testbed::testbed(file.testbed.as_ref(), &lowering.node_names, &mut lowering.report);
+    let Lowering { records, node_names, report, .. } = lowering;
+    let (records, lines) = records.into_iter().map(|placed| (placed.record, placed.line)).unzip();
     let scenario = Scenario {
         title: file.scenario.title.clone(),
         description: file.scenario.description.clone(),

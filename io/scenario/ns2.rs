@@ -88,10 +88,7 @@ fn read_line(raw: &str, offset: usize, trace: &mut Trace) -> Result<(), Fault> {
         return Ok(());
     }
     if line.len() > NS2_LINE_BYTES_MAX {
-        return Err((
-            format!("a line of {} bytes", line.len()),
-            "lines of at most 1024 bytes",
-        ));
+        return Err((format!("a line of {} bytes", line.len()), "lines of at most 1024 bytes"));
     }
     // Quotes only group words here, so they can go; Tcl lets a line end in a semicolon.
     let plain = line.trim_end_matches(';').replace('"', " ");
@@ -139,21 +136,13 @@ fn node_number(word: &str) -> Result<u32, Fault> {
         .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))
         .and_then(|digits| digits.parse().ok())
         .filter(|node| *node <= NODE_MAX)
-        .ok_or_else(|| {
-            (
-                format!("{word:?} is no node"),
-                "$node_(0) to $node_(999999)",
-            )
-        })
+        .ok_or_else(|| (format!("{word:?} is no node"), "$node_(0) to $node_(999999)"))
 }
 
 fn coordinate(word: &str) -> Result<f64, Fault> {
     let metres = number(word, "metres")?;
     if metres.abs() > COORDINATE_M_MAX {
-        return Err((
-            format!("{metres} m is out of range"),
-            "[-10000000, 10000000]",
-        ));
+        return Err((format!("{metres} m is out of range"), "[-10000000, 10000000]"));
     }
     Ok(metres)
 }
@@ -171,9 +160,7 @@ mod tests {
 
     fn check(text: &str) -> (Trace, Vec<String>) {
         let mut bad = Vec::new();
-        let trace = read(text, |line| {
-            bad.push(format!("{}: {}", &text[line.span], line.what))
-        });
+        let trace = read(text, |line| bad.push(format!("{}: {}", &text[line.span], line.what)));
         (trace, bad)
     }
 
@@ -189,13 +176,7 @@ mod tests {
         assert_eq!((start.x_m, start.y_m), (Some(144.0), Some(240.0)));
         let order = trace.moves[0];
         assert_eq!(
-            (
-                order.at_s,
-                order.node,
-                order.x_m,
-                order.y_m,
-                order.speed_m_s
-            ),
+            (order.at_s, order.node, order.x_m, order.y_m, order.speed_m_s),
             (1.0, 2, 130.0, 280.0, 15.0)
         );
     }

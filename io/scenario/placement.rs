@@ -100,10 +100,7 @@ pub(super) fn poisson_disc(
         let Some((place, y, x)) = free else {
             return Err(places.len());
         };
-        cells
-            .entry((y as i64, x as i64))
-            .or_default()
-            .push(places.len());
+        cells.entry((y as i64, x as i64)).or_default().push(places.len());
         places.push(place);
     }
     Ok(places)
@@ -146,19 +143,13 @@ fn draw(area: &Area, random: &mut SplitMix64) -> Place {
 /// Height and width of an area at its middle, m.
 fn sides_m(area: &Area) -> (f64, f64) {
     let (lat, lon) = metres_per_degree(f64::midpoint(area.south_deg, area.north_deg));
-    (
-        (area.north_deg - area.south_deg) * lat,
-        (area.east_deg - area.west_deg) * lon,
-    )
+    ((area.north_deg - area.south_deg) * lat, (area.east_deg - area.west_deg) * lon)
 }
 
 /// Length of a degree of latitude and of longitude, m; the latter at least a metre.
 fn metres_per_degree(lat_deg: f64) -> (f64, f64) {
     let (along, across) = curvature_radii_m(lat_deg);
-    (
-        along.to_radians(),
-        (across * lat_deg.to_radians().cos()).to_radians().max(1.0),
-    )
+    (along.to_radians(), (across * lat_deg.to_radians().cos()).to_radians().max(1.0))
 }
 
 /// To 1e-7 deg.
@@ -170,12 +161,7 @@ fn rounded(deg: f64) -> f64 {
 mod tests {
     use super::*;
 
-    const AREA: Area = Area {
-        south_deg: 57.6,
-        west_deg: 11.7,
-        north_deg: 57.9,
-        east_deg: 12.0,
-    };
+    const AREA: Area = Area { south_deg: 57.6, west_deg: 11.7, north_deg: 57.9, east_deg: 12.0 };
 
     #[test]
     fn splitmix64_gives_the_published_numbers() {
@@ -195,14 +181,8 @@ mod tests {
     fn places_lie_inside_and_repeat() {
         let mut one = SplitMix64::for_table(7, 0);
         let places = uniform(&AREA, 2_000, &mut one);
-        assert_eq!(
-            places,
-            uniform(&AREA, 2_000, &mut SplitMix64::for_table(7, 0))
-        );
-        assert_ne!(
-            places,
-            uniform(&AREA, 2_000, &mut SplitMix64::for_table(7, 1))
-        );
+        assert_eq!(places, uniform(&AREA, 2_000, &mut SplitMix64::for_table(7, 0)));
+        assert_ne!(places, uniform(&AREA, 2_000, &mut SplitMix64::for_table(7, 1)));
         let inside =
             |&(lat, lon): &Place| (57.6..=57.9).contains(&lat) && (11.7..=12.0).contains(&lon);
         assert!(places.iter().all(inside));
@@ -212,12 +192,7 @@ mod tests {
     #[test]
     fn uniform_is_uniform_per_square_metre() {
         // From the equator to 60 N, sin 30 = 0.577 of sin 60 lies below 30 N.
-        let area = Area {
-            south_deg: 0.0,
-            west_deg: 0.0,
-            north_deg: 60.0,
-            east_deg: 10.0,
-        };
+        let area = Area { south_deg: 0.0, west_deg: 0.0, north_deg: 60.0, east_deg: 10.0 };
         let places = uniform(&area, 20_000, &mut SplitMix64::for_table(1, 0));
         let below = places.iter().filter(|(lat, _)| *lat < 30.0).count() as f64 / 20_000.0;
         assert!((below - 0.577_35).abs() < 0.015, "{below}");
@@ -225,12 +200,7 @@ mod tests {
 
     #[test]
     fn grids_fill_rows_from_the_north_west() {
-        let area = Area {
-            south_deg: 0.0,
-            west_deg: 0.0,
-            north_deg: 1.0,
-            east_deg: 2.0,
-        };
+        let area = Area { south_deg: 0.0, west_deg: 0.0, north_deg: 1.0, east_deg: 2.0 };
         let places = grid(&area, 8);
         assert_eq!(places[0], (0.75, 0.25));
         assert_eq!(places[7], (0.25, 1.75));
@@ -240,10 +210,8 @@ mod tests {
     fn discs_keep_their_distance_or_say_how_many_fit() {
         use groundwave_systems::terrain::{GeoPoint, geodesic::inverse};
         let places = poisson_disc(&AREA, 100, 1_000.0, &mut SplitMix64::for_table(3, 0)).unwrap();
-        let points: Vec<GeoPoint> = places
-            .iter()
-            .map(|&(lat, lon)| GeoPoint::new(lat, lon).unwrap())
-            .collect();
+        let points: Vec<GeoPoint> =
+            places.iter().map(|&(lat, lon)| GeoPoint::new(lat, lon).unwrap()).collect();
         for (i, a) in points.iter().enumerate() {
             for b in &points[..i] {
                 // Half a percent: one scale holds for the whole area.

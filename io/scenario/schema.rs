@@ -11,10 +11,7 @@ use super::file::ScenarioFile;
 #[must_use]
 pub fn json_schema() -> Value {
     let settings = SchemaSettings::draft2020_12();
-    let mut schema = settings
-        .into_generator()
-        .into_root_schema_for::<ScenarioFile>()
-        .to_value();
+    let mut schema = settings.into_generator().into_root_schema_for::<ScenarioFile>().to_value();
     forget_null(&mut schema);
     let ids = |all: Vec<&str>| all.into_iter().map(Value::from).collect::<Vec<Value>>();
     let radios = ids(presets::RADIOS.iter().map(|preset| preset.id).collect());
@@ -22,20 +19,14 @@ pub fn json_schema() -> Value {
     for (kind, ids) in [("Radio", radios), ("Antenna", antennas)] {
         let definitions = &mut schema["$defs"];
         add_ids(&mut definitions[format!("{kind}Choice")]["anyOf"][0], &ids);
-        add_ids(
-            &mut definitions[format!("{kind}Settings")]["properties"]["preset"],
-            &ids,
-        );
+        add_ids(&mut definitions[format!("{kind}Settings")]["properties"]["preset"], &ids);
     }
     schema
 }
 
 /// Names the built-in presets in the schema of an id, which may also be one of the scenario.
 fn add_ids(schema: &mut Value, ids: &[Value]) {
-    if let Some(keys) = schema
-        .as_object_mut()
-        .filter(|keys| keys.contains_key("type"))
-    {
+    if let Some(keys) = schema.as_object_mut().filter(|keys| keys.contains_key("type")) {
         keys.remove("type");
         let choices = json!([{ "enum": ids }, { "type": "string" }]);
         keys.insert("anyOf".to_owned(), choices);
@@ -81,10 +72,7 @@ mod tests {
             (&json!(10.0), &json!(100_000.0))
         );
         let choice = &schema["$defs"]["RadioChoice"]["anyOf"][0];
-        for ids in [
-            &choice["anyOf"][0]["enum"],
-            &settings["preset"]["anyOf"][0]["enum"],
-        ] {
+        for ids in [&choice["anyOf"][0]["enum"], &settings["preset"]["anyOf"][0]["enum"]] {
             assert!(ids.as_array().unwrap().contains(&json!("ptp_5g8")), "{ids}");
         }
         let antenna = &schema["$defs"]["AntennaChoice"]["anyOf"][0]["anyOf"][0]["enum"];

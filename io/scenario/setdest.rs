@@ -110,11 +110,7 @@ pub(crate) fn orders(trace: &Trace, dialect: Option<Dialect>) -> Orders {
         let course = courses.entry(order.node).or_insert_with(|| {
             let start = trace.start.get(&order.node).copied().unwrap_or_default();
             let from_m = [start.x_m.unwrap_or(0.0), start.y_m.unwrap_or(0.0)];
-            Course {
-                from_m,
-                to_m: from_m,
-                ..Course::default()
-            }
+            Course { from_m, to_m: from_m, ..Course::default() }
         });
         let here_m = course.at_m(order.at_s);
         let apart_m = (here_m[0] - order.x_m).hypot(here_m[1] - order.y_m);
@@ -135,17 +131,10 @@ pub(crate) fn orders(trace: &Trace, dialect: Option<Dialect>) -> Orders {
             Action::Stop => (here_m, here_m),
             Action::Jump => (destination_m, destination_m),
         };
-        *course = Course {
-            from_m,
-            to_m,
-            since_s: order.at_s,
-            speed_m_s: order.speed_m_s,
-        };
+        *course = Course { from_m, to_m, since_s: order.at_s, speed_m_s: order.speed_m_s };
         out.orders.push((order, action));
     }
-    let placed = courses
-        .iter()
-        .filter(|(node, _)| trace.start.contains_key(node));
+    let placed = courses.iter().filter(|(node, _)| trace.start.contains_key(node));
     let arrivals = placed.map(|(_, course)| course.arrival_s());
     out.end_s = trace.stop_s.unwrap_or_else(|| arrivals.fold(0.0, f64::max));
     out

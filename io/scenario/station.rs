@@ -26,49 +26,23 @@ impl Catalogue {
     /// The built-in presets and those of the file, which may build on each other top down.
     pub(super) fn of(file: &ScenarioFile, report: &mut Report) -> Self {
         let mut all = Self {
-            radios: RADIOS
-                .iter()
-                .map(|p| (p.id.to_owned(), p.radio.clone()))
-                .collect(),
-            antennas: ANTENNAS
-                .iter()
-                .map(|p| (p.id.to_owned(), p.antenna.clone()))
-                .collect(),
+            radios: RADIOS.iter().map(|p| (p.id.to_owned(), p.radio.clone())).collect(),
+            antennas: ANTENNAS.iter().map(|p| (p.id.to_owned(), p.antenna.clone())).collect(),
         };
         for (index, preset) in file.radio.iter().enumerate() {
             let path = KeyPath::item("radio", index);
-            let free = is_free(
-                &preset.id,
-                all.radios.contains_key(&preset.id),
-                &path,
-                report,
-            );
-            let radio = all.radio_over(
-                &preset.base,
-                "base",
-                |base| preset.over(base),
-                &path,
-                report,
-            );
+            let free = is_free(&preset.id, all.radios.contains_key(&preset.id), &path, report);
+            let radio =
+                all.radio_over(&preset.base, "base", |base| preset.over(base), &path, report);
             if let (true, Some(radio)) = (free, radio) {
                 all.radios.insert(preset.id.clone(), radio);
             }
         }
         for (index, preset) in file.antenna.iter().enumerate() {
             let path = KeyPath::item("antenna", index);
-            let free = is_free(
-                &preset.id,
-                all.antennas.contains_key(&preset.id),
-                &path,
-                report,
-            );
-            let antenna = all.antenna_over(
-                &preset.base,
-                "base",
-                |base| preset.over(base),
-                &path,
-                report,
-            );
+            let free = is_free(&preset.id, all.antennas.contains_key(&preset.id), &path, report);
+            let antenna =
+                all.antenna_over(&preset.base, "base", |base| preset.over(base), &path, report);
             if let (true, Some(antenna)) = (free, antenna) {
                 all.antennas.insert(preset.id.clone(), antenna);
             }
@@ -87,12 +61,7 @@ impl Catalogue {
     ) -> Option<Station> {
         let radio = self.radio(radio, &path.key("radio"), report);
         let antenna = self.antenna(antenna, &path.key("antenna"), report);
-        Some(Station {
-            height_agl_m,
-            radio: radio?,
-            antenna: antenna?,
-            pointing: None,
-        })
+        Some(Station { height_agl_m, radio: radio?, antenna: antenna?, pointing: None })
     }
 
     /// The radio written at `path`.
@@ -170,11 +139,7 @@ impl Catalogue {
 fn is_free(id: &str, taken: bool, path: &KeyPath, report: &mut Report) -> bool {
     let path = path.key("id");
     if taken {
-        report.at(
-            &path,
-            format!("preset {id:?} is taken"),
-            "an id no other preset has",
-        );
+        report.at(&path, format!("preset {id:?} is taken"), "an id no other preset has");
     }
     check::name(id, &path, report) && !taken
 }
@@ -190,11 +155,7 @@ fn find<'p, P>(
     let found = presets.get(id);
     if found.is_none() {
         let allowed = suggest::one_of(id, presets.keys().map(String::as_str));
-        report.at(
-            path,
-            format!("unknown {kind} preset {:?}", check::shortened(id)),
-            allowed,
-        );
+        report.at(path, format!("unknown {kind} preset {:?}", check::shortened(id)), allowed);
     }
     found
 }
@@ -223,19 +184,14 @@ pub(super) fn pointing(
     report: &mut Report,
 ) -> Option<Pointing> {
     match (file.azimuth_deg, &file.at) {
-        (Some(azimuth_deg), None) => Some(Pointing {
-            azimuth_deg,
-            elevation_deg: file.elevation_deg.unwrap_or(0.0),
-        }),
+        (Some(azimuth_deg), None) => {
+            Some(Pointing { azimuth_deg, elevation_deg: file.elevation_deg.unwrap_or(0.0) })
+        }
         (None, Some(name)) => {
             let path = path.key("at");
             let Some(target) = others.get(name.as_str()) else {
                 let allowed = suggest::one_of(name, others.keys().copied());
-                report.at(
-                    &path,
-                    format!("unknown node {:?}", check::shortened(name)),
-                    allowed,
-                );
+                report.at(&path, format!("unknown node {:?}", check::shortened(name)), allowed);
                 return None;
             };
             let mut aim = aim(node, target, k_factor, &path, report)?;
@@ -243,11 +199,7 @@ pub(super) fn pointing(
             Some(aim)
         }
         _ => {
-            report.at(
-                path,
-                "does not say where",
-                "azimuth_deg, or at = \"name of a node\"",
-            );
+            report.at(path, "does not say where", "azimuth_deg, or at = \"name of a node\"");
             None
         }
     }
@@ -266,11 +218,7 @@ fn aim(
     let b = GeoPoint::new(to.lat_deg, to.lon_deg).ok()?;
     let way = geodesic::inverse(a, b);
     if way.distance_m < 0.5 {
-        report.at(
-            path,
-            format!("{:?} stands in the same place", to.name),
-            "a node somewhere else",
-        );
+        report.at(path, format!("{:?} stands in the same place", to.name), "a node somewhere else");
         return None;
     }
     let (ground_from, ground_to) = match (from.ground_msl_m, to.ground_msl_m) {
@@ -282,8 +230,5 @@ fn aim(
     // A thousandth of a degree: finer than any mount, coarser than the last bits of libm.
     let round = |deg: f64| (deg * 1e3).round() / 1e3;
     let azimuth_deg = round(way.azimuth_deg) % 360.0;
-    Some(Pointing {
-        azimuth_deg,
-        elevation_deg: round(slope.atan().to_degrees()),
-    })
+    Some(Pointing { azimuth_deg, elevation_deg: round(slope.atan().to_degrees()) })
 }

@@ -82,23 +82,12 @@ pub(super) fn testbed(
     };
     let network = file.network.as_deref().map_or(Some(NETWORK), prefix);
     if network.is_none() {
-        let what = format!(
-            "{:?} is no such network",
-            file.network.as_deref().unwrap_or_default()
-        );
-        report.at(
-            &path.key("network"),
-            what,
-            "a prefix of 16 bits, such as 10.77.0.0/16",
-        );
+        let what = format!("{:?} is no such network", file.network.as_deref().unwrap_or_default());
+        report.at(&path.key("network"), what, "a prefix of 16 bits, such as 10.77.0.0/16");
     }
     let mut routing_of = BTreeMap::new();
     for (index, node) in file.node.iter().enumerate() {
-        known(
-            &node.name,
-            &path.key("node").index(index).key("name"),
-            report,
-        );
+        known(&node.name, &path.key("node").index(index).key("name"), report);
         routing_of.insert(NodeId::named(&node.name), node.routing);
     }
     let mut bindings = Vec::new();
@@ -108,16 +97,9 @@ pub(super) fn testbed(
         known(&bind.to, &at.key("to"), report);
         let port = match (&bind.interface, &bind.daemon, bind.port) {
             (Some(interface), None, None) => Port::Interface(interface.clone()),
-            (None, Some(daemon), Some(port)) => Port::Daemon {
-                address: daemon.clone(),
-                port,
-            },
+            (None, Some(daemon), Some(port)) => Port::Daemon { address: daemon.clone(), port },
             _ => {
-                report.at(
-                    &at,
-                    "not one thing to follow",
-                    "interface, or daemon and port",
-                );
+                report.at(&at, "not one thing to follow", "interface, or daemon and port");
                 continue;
             }
         };
@@ -129,10 +111,7 @@ pub(super) fn testbed(
         network: network.unwrap_or(NETWORK),
         routing: file.routing,
         wiring: file.wiring,
-        names: nodes
-            .iter()
-            .map(|name| (NodeId::named(name), name.clone()))
-            .collect(),
+        names: nodes.iter().map(|name| (NodeId::named(name), name.clone())).collect(),
         routing_of,
         mac: file.mac,
         bindings,
@@ -143,12 +122,7 @@ pub(super) fn testbed(
         name: file.name.clone().unwrap_or_else(|| "unnamed".to_owned()),
         ..settings.clone()
     };
-    if let Err(Refusal::Invalid {
-        key,
-        found,
-        allowed,
-    }) = named.validate()
-    {
+    if let Err(Refusal::Invalid { key, found, allowed }) = named.validate() {
         let mut at = path.clone();
         for part in key.split('.') {
             at = at.owned_key(part);
@@ -159,10 +133,7 @@ pub(super) fn testbed(
 }
 
 fn prefix(text: &str) -> Option<[u8; 2]> {
-    let (address, 16) = text
-        .split_once('/')
-        .map(|(a, b)| (a, b.parse().unwrap_or(0)))?
-    else {
+    let (address, 16) = text.split_once('/').map(|(a, b)| (a, b.parse().unwrap_or(0)))? else {
         return None;
     };
     let address: std::net::Ipv4Addr = address.parse().ok()?;
@@ -204,25 +175,13 @@ radio = "ptp_5g8"
              {{ from = \"b\", to = \"a\", daemon = \"/run/x\", port = \"port2\" }}]\n"
         );
         let settings = parse_alone(&text, "t").unwrap().testbed;
-        assert_eq!(
-            (settings.name.as_str(), settings.network),
-            ("ridge", [10, 9])
-        );
+        assert_eq!((settings.name.as_str(), settings.network), ("ridge", [10, 9]));
         let (a, b) = (NodeId::named("a"), NodeId::named("b"));
         assert_eq!(settings.protocol(a), Protocol::Babel);
         assert_eq!(settings.protocol(b), Protocol::None);
         assert_eq!(settings.mac.retries, 2);
-        assert_eq!(
-            settings.bound(a, b),
-            Some(&Port::Interface("eth1".to_owned()))
-        );
-        assert!(matches!(
-            settings.bound(b, a),
-            Some(Port::Daemon {
-                port: PortName::Port2,
-                ..
-            })
-        ));
+        assert_eq!(settings.bound(a, b), Some(&Port::Interface("eth1".to_owned())));
+        assert!(matches!(settings.bound(b, a), Some(Port::Daemon { port: PortName::Port2, .. })));
         let usual = parse_alone(HEAD, "t").unwrap().testbed;
         assert_eq!((usual.routing, usual.names.len()), (Protocol::Static, 2));
         assert_eq!(usual.wiring, Wiring::Link);
@@ -241,10 +200,7 @@ radio = "ptp_5g8"
         let (bohus, _) = bohus.split_once("[[node]]").expect("two nodes");
         let text = format!("{HEAD}[[node]]{bohus}{section}");
         let settings = parse_alone(&text, "t").unwrap().testbed;
-        assert_eq!(
-            (settings.name.as_str(), settings.bindings.len()),
-            ("ridge", 2)
-        );
+        assert_eq!((settings.name.as_str(), settings.bindings.len()), ("ridge", 2));
         assert_eq!(settings.mac.loss_burst_packets, Some(4.0));
     }
 
@@ -259,10 +215,7 @@ radio = "ptp_5g8"
         check("network = \"10.9.0.0/24\"", "testbed.network");
         check("mac = { retries = 99 }", "testbed.mac.retries");
         check("routing = \"ospf\"", "testbed.routing");
-        check(
-            "node = [{ name = \"x\", routing = \"none\" }]",
-            "testbed.node[0].name",
-        );
+        check("node = [{ name = \"x\", routing = \"none\" }]", "testbed.node[0].name");
         check("bind = [{ from = \"a\", to = \"b\" }]", "testbed.bind[0]");
     }
 }

@@ -35,10 +35,8 @@ fn parsed(text: &str) -> Scenario {
 #[track_caller]
 fn check(text: &str, expect: &[(u64, &str, serde_json::Value)]) {
     let scenario = parsed(text);
-    let found: Vec<_> = scenario.records[2..]
-        .iter()
-        .map(|r| (r.at_ns, r.name.as_str(), r.body.clone()))
-        .collect();
+    let found: Vec<_> =
+        scenario.records[2..].iter().map(|r| (r.at_ns, r.name.as_str(), r.body.clone())).collect();
     assert_eq!(found, expect);
 }
 
@@ -53,10 +51,7 @@ fn a_node_is_added_with_its_whole_station() {
     assert_eq!(record.body["node"], "a");
     assert_eq!(record.body["name"], "a");
     assert_eq!(record.body["role"], "relay");
-    assert_eq!(
-        record.body["position"],
-        json!({ "lat_deg": 57.7, "lon_deg": 11.9 })
-    );
+    assert_eq!(record.body["position"], json!({ "lat_deg": 57.7, "lon_deg": 11.9 }));
     assert_eq!(record.body["station"]["height_agl_m"], 10.0);
     assert_eq!(record.body["station"]["radio"]["frequency_mhz"], 2437.0);
     assert_eq!(record.body["station"]["antenna"]["gain_dbi"], 2.15);
@@ -67,16 +62,8 @@ fn a_node_is_added_with_its_whole_station() {
 #[test]
 fn what_is_left_out_has_its_default() {
     let scenario = parsed("");
-    assert_eq!(
-        (scenario.seed, scenario.step_ns, scenario.duration_ns),
-        (1, S, 100 * S)
-    );
-    assert_eq!(
-        scenario.terrain,
-        Terrain::Flat {
-            elevation_msl_m: 0.0
-        }
-    );
+    assert_eq!((scenario.seed, scenario.step_ns, scenario.duration_ns), (1, S, 100 * S));
+    assert_eq!(scenario.terrain, Terrain::Flat { elevation_msl_m: 0.0 });
     assert_eq!(scenario.output.directory, None);
     use OutputTable::{Flows, Links, Nodes, Routes};
     assert_eq!(scenario.output.tables, [Nodes, Links, Routes, Flows]);
@@ -89,12 +76,7 @@ fn files_are_relative_to_the_scenario() {
     let directory = Some("/srv/s/t".into());
     assert_eq!(
         scenario.terrain,
-        Terrain::Tiles {
-            names: vec!["N57E011".into()],
-            directory,
-            geoid: None,
-            posts: None,
-        }
+        Terrain::Tiles { names: vec!["N57E011".into()], directory, geoid: None, posts: None }
     );
 }
 
@@ -162,34 +144,16 @@ fn weather_keeps_what_it_does_not_name() {
         "[environment]\nmodel = \"free_space\"\nrain_rate_mm_h = 1\n\
          [[weather]]\nat_s = 20\nrain_rate_mm_h = 9\n[[weather]]\nat_s = 10\ntemperature_k = 280\n",
     );
-    let set: Vec<_> = scenario
-        .records
-        .iter()
-        .filter(|r| r.name == "environment.set")
-        .collect();
+    let set: Vec<_> = scenario.records.iter().filter(|r| r.name == "environment.set").collect();
     let of = |index: usize, key: &str| set[index].body["environment"][key].clone();
+    assert_eq!(set.iter().map(|r| r.at_ns / S).collect::<Vec<_>>(), [0, 10, 20]);
+    assert_eq!([of(0, "model"), of(1, "model"), of(2, "model")], ["free_space"; 3]);
     assert_eq!(
-        set.iter().map(|r| r.at_ns / S).collect::<Vec<_>>(),
-        [0, 10, 20]
-    );
-    assert_eq!(
-        [of(0, "model"), of(1, "model"), of(2, "model")],
-        ["free_space"; 3]
-    );
-    assert_eq!(
-        [
-            of(0, "rain_rate_mm_h"),
-            of(1, "rain_rate_mm_h"),
-            of(2, "rain_rate_mm_h")
-        ],
+        [of(0, "rain_rate_mm_h"), of(1, "rain_rate_mm_h"), of(2, "rain_rate_mm_h")],
         [1.0, 1.0, 9.0]
     );
     assert_eq!(
-        [
-            of(0, "temperature_k"),
-            of(1, "temperature_k"),
-            of(2, "temperature_k")
-        ],
+        [of(0, "temperature_k"), of(1, "temperature_k"), of(2, "temperature_k")],
         [288.15, 280.0, 280.0]
     );
 }
@@ -247,15 +211,9 @@ fn antennas_aim_at_nodes() {
     assert_eq!(pointing["azimuth_deg"], 0.0);
     let rise = (10.0_f64 - 11_138.0_f64.powi(2) / (2.0 * 6_371_008.8 * 4.0 / 3.0)) / 11_138.0;
     let want_deg = rise.atan().to_degrees();
-    assert!(
-        (pointing["elevation_deg"].as_f64().unwrap() - want_deg).abs() < 1e-3,
-        "{pointing}"
-    );
+    assert!((pointing["elevation_deg"].as_f64().unwrap() - want_deg).abs() < 1e-3, "{pointing}");
     let pointing = at("pointing = { azimuth_deg = 123.5, elevation_deg = -2 }\n");
-    assert_eq!(
-        pointing,
-        json!({ "azimuth_deg": 123.5, "elevation_deg": -2.0 })
-    );
+    assert_eq!(pointing, json!({ "azimuth_deg": 123.5, "elevation_deg": -2.0 }));
 }
 
 #[test]
@@ -266,23 +224,11 @@ fn generated_nodes_repeat_and_follow_the_seed() {
         wander = { speed_min_m_s = 1, speed_max_m_s = 2 }\n";
     let one = parsed(text);
     assert_eq!(one, parsed(text));
-    assert_eq!(
-        (one.node_names[2].as_str(), one.node_names[13].as_str()),
-        ("n-01", "n-12")
-    );
-    assert_eq!(
-        one.records
-            .iter()
-            .filter(|r| r.name == "motion.wander")
-            .count(),
-        12
-    );
+    assert_eq!((one.node_names[2].as_str(), one.node_names[13].as_str()), ("n-01", "n-12"));
+    assert_eq!(one.records.iter().filter(|r| r.name == "motion.wander").count(), 12);
     let reseeded = format!("{HEAD}{text}").replace("title = \"t\"", "title = \"t\"\nseed = 2");
     let other = parse(&reseeded, "x", Path::new("")).unwrap();
-    assert_ne!(
-        one.records[2].body["position"],
-        other.records[2].body["position"]
-    );
+    assert_ne!(one.records[2].body["position"], other.records[2].body["position"]);
 }
 
 #[test]
@@ -293,21 +239,12 @@ fn ns2_traces_bring_or_move_nodes() {
     let brings = parsed(&format!(
         "[[motion]]\nprefix = \"s\"\nstation = {{ height_agl_m = 2, radio = \"lora_868_eu\" }}\n{trace}"
     ));
-    let names: Vec<_> = brings.records[2..]
-        .iter()
-        .map(|r| r.name.as_str())
-        .collect();
+    let names: Vec<_> = brings.records[2..].iter().map(|r| r.name.as_str()).collect();
     assert_eq!(names, ["node.add", "motion.goto", "motion.stop"]);
     let position = &brings.records[2].body["position"];
     // One kilometre north is 1000 / 111,3xx of a degree.
-    assert!(
-        (position["lat_deg"].as_f64().unwrap() - 57.708_98).abs() < 1e-5,
-        "{position}"
-    );
-    assert!(
-        (position["lon_deg"].as_f64().unwrap() - 11.9).abs() < 1e-9,
-        "{position}"
-    );
+    assert!((position["lat_deg"].as_f64().unwrap() - 57.708_98).abs() < 1e-5, "{position}");
+    assert!((position["lon_deg"].as_f64().unwrap() - 11.9).abs() < 1e-9, "{position}");
     let text = format!("{HEAD}[[motion]]\n{trace}").replace("\"a\"", "\"node-0\"");
     let moves = parse(&text, "x", Path::new("")).unwrap();
     let names: Vec<_> = moves.records[2..].iter().map(|r| r.name.as_str()).collect();
@@ -320,12 +257,7 @@ fn nodes_join_and_leave() {
         "[[node]]\nname = \"c\"\nlat_deg = 0\nlon_deg = 0\nheight_agl_m = 1\nradio = \"ptp_5g8\"\n\
          at_s = 10\nuntil_s = 20\n[[motion]]\nnode = \"c\"\ngoto = { lat_deg = 1, lon_deg = 1, speed_m_s = 1 }\n",
     );
-    let found: Vec<_> = scenario.records[2..]
-        .iter()
-        .map(|r| (r.at_ns / S, r.name.as_str()))
-        .collect();
-    assert_eq!(
-        found,
-        [(10, "node.add"), (10, "motion.goto"), (20, "node.remove")]
-    );
+    let found: Vec<_> =
+        scenario.records[2..].iter().map(|r| (r.at_ns / S, r.name.as_str())).collect();
+    assert_eq!(found, [(10, "node.add"), (10, "motion.goto"), (20, "node.remove")]);
 }

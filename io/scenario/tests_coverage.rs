@@ -38,11 +38,7 @@ fn what_is_left_out_has_its_default() {
     let expect = Coverage {
         radius_m: 20_000.0,
         cell_arcsec: 3.0,
-        receiver: Receiver {
-            height_agl_m: 1.5,
-            radio: None,
-            antenna: None,
-        },
+        receiver: Receiver { height_agl_m: 1.5, radio: None, antenna: None },
         sites: vec!["a".into(), "b".into()],
         margin_db: 0.0,
         vary: Vary::default(),
@@ -90,10 +86,7 @@ fn what_is_written_is_kept() {
             frequency_mhz: vec![868.1, 915.0, 2437.0],
             tilt_deg: vec![-2.0, 0.0, 2.5],
         },
-        points: vec![
-            point("town", 57.7, 11.9, 2_500.0),
-            point("pier", 57.6, 11.8, 1.0),
-        ],
+        points: vec![point("town", 57.7, 11.9, 2_500.0), point("pier", 57.6, 11.8, 1.0)],
         choose: Some(1),
         samples: Some(512),
         maps: BTreeMap::new(),
@@ -118,9 +111,7 @@ fn the_sites_are_who_is_there_at_the_start() {
     let generated = "[[generate]]\ncount = 2\nprefix = \"g\"\n\
         area = { south_deg = 1, west_deg = 1, north_deg = 2, east_deg = 2 }\n\
         station = { height_agl_m = 2, radio = \"ptp_5g8\" }\n";
-    let found = coverage(&format!(
-        "[coverage]\nradius_km = 20\n{late}{command}{later}{generated}"
-    ));
+    let found = coverage(&format!("[coverage]\nradius_km = 20\n{late}{command}{later}{generated}"));
     assert_eq!(found.sites, ["a", "b", "g1", "g2", "d"]);
 }
 

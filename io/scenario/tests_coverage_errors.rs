@@ -13,10 +13,7 @@ fn check_raw(text: &str, expect: &str) {
     assert_eq!(errors.errors.len(), 1, "{errors}");
     let shown = errors.to_string();
     let first = shown.lines().next().unwrap();
-    assert!(
-        first.contains(expect),
-        "\n found: {first}\nexpect: {expect}"
-    );
+    assert!(first.contains(expect), "\n found: {first}\nexpect: {expect}");
 }
 
 /// The same with a `[coverage]` of 20 km before `text`.
@@ -32,18 +29,12 @@ fn maps_that_cannot_be_drawn() {
         &map("range = [40, -10]"),
         "x.toml:20:9: coverage.maps.margin.range: 40 to -10 is no range; allowed: MIN below MAX",
     );
-    check(
-        &map("range = [0, nan]"),
-        "coverage.maps.margin.range[1]: nan is not a number",
-    );
+    check(&map("range = [0, nan]"), "coverage.maps.margin.range[1]: nan is not a number");
     check(
         &map("range = [0, 40]\nauto = true"),
         "coverage.maps.margin: more than one scale; allowed: one of `range`, `auto` and `thresholds`",
     );
-    check(
-        &map("step = 5"),
-        "coverage.maps.margin.step: a step without a range",
-    );
+    check(&map("step = 5"), "coverage.maps.margin.step: a step without a range");
     check(
         &map("thresholds = [0, 3, 3]"),
         "coverage.maps.margin.thresholds: threshold 3 after 3; allowed: each above the one before",
@@ -52,10 +43,7 @@ fn maps_that_cannot_be_drawn() {
         &map("palette = \"jet\""),
         "coverage.maps.margin.palette: \"jet\" is no palette; allowed: viridis, viridis_r, cividis",
     );
-    check(
-        &map("clear_below = inf"),
-        "coverage.maps.margin.clear_below: inf is not a number",
-    );
+    check(&map("clear_below = inf"), "coverage.maps.margin.clear_below: inf is not a number");
     check(
         &map("clear_below = 5\nclear_above = 5"),
         "coverage.maps.margin.clear_above: 5 leaves nothing to show; allowed: above clear_below = 5",
@@ -70,30 +58,15 @@ fn numbers_out_of_range() {
         &radius("0"),
         "x.toml:18:13: coverage.radius_km: 0 is out of range; allowed: (0, 500]",
     );
-    check_raw(
-        &radius("500.5"),
-        "coverage.radius_km: 500.5 is out of range",
-    );
-    check_raw(
-        &radius("nan"),
-        "coverage.radius_km: nan is not a number to compute with",
-    );
-    check_raw(
-        &radius("\"20\""),
-        "coverage.radius_km: invalid type: string",
-    );
-    check_raw(
-        "[coverage]\ncell_arcsec = 6\n",
-        "coverage.radius_km: missing key",
-    );
+    check_raw(&radius("500.5"), "coverage.radius_km: 500.5 is out of range");
+    check_raw(&radius("nan"), "coverage.radius_km: nan is not a number to compute with");
+    check_raw(&radius("\"20\""), "coverage.radius_km: invalid type: string");
+    check_raw("[coverage]\ncell_arcsec = 6\n", "coverage.radius_km: missing key");
     check(
         "cell_arcsec = 0.05",
         "x.toml:19:15: coverage.cell_arcsec: 0.05 is out of range; allowed: [0.1, 3600]",
     );
-    check(
-        "cell_arcsec = inf",
-        "coverage.cell_arcsec: inf is not a number",
-    );
+    check("cell_arcsec = inf", "coverage.cell_arcsec: inf is not a number");
     check(
         "cell_arcsec = 3600",
         "coverage.cell_arcsec: 0.180 cells from a site to the rim; allowed: [1, 50000] (radius_km = 20)",
@@ -102,30 +75,15 @@ fn numbers_out_of_range() {
         "[coverage]\nradius_km = 500\ncell_arcsec = 0.1\n",
         "coverage.cell_arcsec: 161878 cells from a site to the rim; allowed: [1, 50000]",
     );
-    check(
-        "margin_db = 100.5",
-        "coverage.margin_db: 100.5 is out of range; allowed: [-100, 100]",
-    );
-    check(
-        "margin_db = -nan",
-        "coverage.margin_db: -nan is not a number",
-    );
-    check(
-        "samples = 7",
-        "coverage.samples: 7 is out of range; allowed: [8, 4096]",
-    );
+    check("margin_db = 100.5", "coverage.margin_db: 100.5 is out of range; allowed: [-100, 100]");
+    check("margin_db = -nan", "coverage.margin_db: -nan is not a number");
+    check("samples = 7", "coverage.samples: 7 is out of range; allowed: [8, 4096]");
     check("samples = 4097", "coverage.samples: 4097 is out of range");
-    check(
-        "samples = 8.5",
-        "coverage.samples: invalid type: floating point",
-    );
+    check("samples = 8.5", "coverage.samples: invalid type: floating point");
     check("fast = 1", "coverage.fast: invalid type: integer");
     check("fats = true", "coverage.fats: unknown key \"fats\"");
     check("sampels = 64", "(did you mean \"samples\"?)");
-    check_raw(
-        "[coverages]\nradius_km = 1\n",
-        "unknown section \"coverages\"; allowed: scenario, ",
-    );
+    check_raw("[coverages]\nradius_km = 1\n", "unknown section \"coverages\"; allowed: scenario, ");
     check_raw(
         "[[coverage]]\nradius_km = 1\n",
         "coverage: found an array; allowed: one table, written [coverage]",
@@ -143,10 +101,7 @@ fn receivers_that_cannot_be() {
         &receiver("radio = \"lora_868_us\""),
         "x.toml:20:9: coverage.receiver.radio: unknown radio preset \"lora_868_us\"; allowed: ",
     );
-    check(
-        &receiver("radio = \"lora_868_us\""),
-        "(did you mean \"lora_868_eu\"?)",
-    );
+    check(&receiver("radio = \"lora_868_us\""), "(did you mean \"lora_868_eu\"?)");
     check(
         &receiver("radio = { frequency_mhz = 868 }"),
         "coverage.receiver.radio.bandwidth_hz: missing key; allowed: a value here, or a preset",
@@ -155,10 +110,7 @@ fn receivers_that_cannot_be() {
         &receiver("antenna = { preset = \"omni_5\", gain_dbi = 61 }"),
         "coverage.receiver.antenna.gain_dbi: 61 is out of range; allowed: [-30, 60]",
     );
-    check(
-        &receiver("antenna = 5"),
-        "coverage.receiver.antenna: invalid type: integer",
-    );
+    check(&receiver("antenna = 5"), "coverage.receiver.antenna: invalid type: integer");
     check(
         &receiver("pointing = { azimuth_deg = 1 }"),
         "coverage.receiver.pointing: unknown key \"pointing\"; allowed: height_agl_m, radio, antenna",
@@ -175,14 +127,8 @@ fn sites_that_cannot_be() {
         "sites = [\"a\", \"b\", \"a\"]",
         "x.toml:19:20: coverage.sites[2]: \"a\" is listed twice; allowed: each site once",
     );
-    check(
-        "sites = []",
-        "coverage.sites: no site; allowed: at least one node, or no key",
-    );
-    check(
-        "sites = \"a\"",
-        "coverage.sites: invalid type: string \"a\"; allowed: an array",
-    );
+    check("sites = []", "coverage.sites: no site; allowed: at least one node, or no key");
+    check("sites = \"a\"", "coverage.sites: invalid type: string \"a\"; allowed: an array");
     check(
         &format!("sites = [\"c\"]\n{}", node("at_s = 50")),
         "coverage.sites[0]: \"c\" joins at 50 s, after 0 s; allowed: a node that is there",
@@ -191,16 +137,11 @@ fn sites_that_cannot_be() {
         "choose = 0",
         "coverage.choose: 0 is out of range; allowed: [1, 2] (the sites there are)",
     );
-    check(
-        "choose = 3",
-        "coverage.choose: 3 is out of range; allowed: [1, 2]",
-    );
+    check("choose = 3", "coverage.choose: 3 is out of range; allowed: [1, 2]");
     check("choose = -1", "allowed: a whole number, 0 to 4294967295");
     let empty =
         "[scenario]\ntitle = \"t\"\nduration_s = 1\n[coverage]\nradius_km = 1\nchoose = 1\n";
-    let errors = parse(empty, "x.toml", Path::new(""))
-        .unwrap_err()
-        .to_string();
+    let errors = parse(empty, "x.toml", Path::new("")).unwrap_err().to_string();
     assert!(
         errors.starts_with(
             "x.toml:4:1: coverage: no node is there at 0 s; allowed: at least one site"
@@ -245,14 +186,8 @@ fn settings_that_cannot_be_varied() {
         &vary("frequency_mhz = [868, nan]"),
         "coverage.vary.frequency_mhz[1]: nan is not a number to compute with",
     );
-    check(
-        &vary("height_agl_m = 10"),
-        "coverage.vary.height_agl_m: invalid type: integer",
-    );
-    check(
-        &vary("height_m = [10]"),
-        "coverage.vary.height_m: unknown key \"height_m\"; allowed: ",
-    );
+    check(&vary("height_agl_m = 10"), "coverage.vary.height_agl_m: invalid type: integer");
+    check(&vary("height_m = [10]"), "coverage.vary.height_m: unknown key \"height_m\"; allowed: ");
 }
 
 #[test]
@@ -269,10 +204,7 @@ fn grids_that_are_too_large() {
     };
     let largest = coverage(&format!("[coverage]\nradius_km = 1\n{}", grid(32, 32, 1)));
     assert_eq!(largest.vary.combinations(), limits::COMBINATIONS_MAX);
-    check(
-        &grid(32, 11, 3),
-        "x.toml:19:1: coverage.vary: 1056 combinations; allowed: at most 1024",
-    );
+    check(&grid(32, 11, 3), "x.toml:19:1: coverage.vary: 1056 combinations; allowed: at most 1024");
     let crowd = "[[generate]]\ncount = 998\nprefix = \"g\"\n\
         area = { south_deg = 1, west_deg = 1, north_deg = 2, east_deg = 2 }\n\
         station = { height_agl_m = 2, radio = \"lora_868_eu\" }\n";
@@ -285,27 +217,15 @@ fn grids_that_are_too_large() {
 #[test]
 fn tilts_need_a_boresight() {
     let tilted = |line: &str, tilts: &str| {
-        format!(
-            "sites = [\"c\"]\n[coverage.vary]\ntilt_deg = {tilts}\n{}",
-            node(line)
-        )
+        format!("sites = [\"c\"]\n[coverage.vary]\ntilt_deg = {tilts}\n{}", node(line))
     };
     let accepted = |line: &str, tilts: &str| {
-        coverage(&format!(
-            "[coverage]\nradius_km = 1\n{}",
-            tilted(line, tilts)
-        ));
+        coverage(&format!("[coverage]\nradius_km = 1\n{}", tilted(line, tilts)));
     };
     // A dipole has a horizontal ring for a boresight, a dish has none unless it says.
     accepted("antenna = \"omni_9\"", "[-90, 90]");
-    accepted(
-        "antenna = \"dish_24\"\npointing = { azimuth_deg = 10 }",
-        "[-90, 90]",
-    );
-    accepted(
-        "antenna = \"dish_24\"\npointing = { azimuth_deg = 10, elevation_deg = -5 }",
-        "[85]",
-    );
+    accepted("antenna = \"dish_24\"\npointing = { azimuth_deg = 10 }", "[-90, 90]");
+    accepted("antenna = \"dish_24\"\npointing = { azimuth_deg = 10, elevation_deg = -5 }", "[85]");
     check(
         &tilted("antenna = \"dish_24\"", "[0, 4]"),
         "coverage.vary.tilt_deg: \"c\" is directive and looks nowhere to tilt from; allowed: a pointing",
@@ -323,10 +243,7 @@ fn tilts_need_a_boresight() {
 fn points_that_cannot_be() {
     let point = |lines: &str| format!("[[coverage.point]]\nname = \"p\"\n{lines}\n");
     let at = "lat_deg = 1\nlon_deg = 1";
-    check(
-        &point("lat_deg = 1"),
-        "coverage.point[0].lon_deg: missing key",
-    );
+    check(&point("lat_deg = 1"), "coverage.point[0].lon_deg: missing key");
     check(
         &point("lat_deg = 91\nlon_deg = 1"),
         "x.toml:21:11: coverage.point[0].lat_deg: 91 is out of range; allowed: [-90, 90]",
@@ -335,18 +252,9 @@ fn points_that_cannot_be() {
         &point(&format!("{at}\nweight = 0")),
         "coverage.point[0].weight: 0 is out of range; allowed: (0, 10000000000]",
     );
-    check(
-        &point(&format!("{at}\nweight = -1")),
-        "coverage.point[0].weight: -1 is out of range",
-    );
-    check(
-        &point(&format!("{at}\nweight = nan")),
-        "coverage.point[0].weight: nan is not a number",
-    );
-    check(
-        &point(&format!("{at}\nwieght = 2")),
-        "(did you mean \"weight\"?)",
-    );
+    check(&point(&format!("{at}\nweight = -1")), "coverage.point[0].weight: -1 is out of range");
+    check(&point(&format!("{at}\nweight = nan")), "coverage.point[0].weight: nan is not a number");
+    check(&point(&format!("{at}\nwieght = 2")), "(did you mean \"weight\"?)");
     check(
         &format!("{}{}", point(at), point(at)),
         "x.toml:24:8: coverage.point[1].name: \"p\" is taken; allowed: each name once",
@@ -355,10 +263,7 @@ fn points_that_cannot_be() {
         &point(at).replace("\"p\"", "\"Mölndal\""),
         "coverage.point[0].name: \"Mölndal\" is no name",
     );
-    check(
-        "[coverage.point]\nname = \"p\"",
-        "coverage.point: invalid type: map; allowed: an array",
-    );
+    check("[coverage.point]\nname = \"p\"", "coverage.point: invalid type: map; allowed: an array");
     check(
         &point(at).repeat(limits::POINTS_MAX + 1),
         "coverage.point: 10001 points; allowed: at most 10000",

@@ -19,10 +19,7 @@ fn check(text: &str, expect: &str) {
     assert_eq!(errors.errors.len(), 1, "{errors}");
     let shown = errors.to_string();
     let first = shown.lines().next().unwrap();
-    assert!(
-        first.contains(expect),
-        "\n found: {first}\nexpect: {expect}"
-    );
+    assert!(first.contains(expect), "\n found: {first}\nexpect: {expect}");
 }
 
 /// A third node with one more line.
@@ -62,10 +59,7 @@ fn unknown_and_missing_keys() {
         &node("hieght_agl_m = 1"),
         "x.toml:23:1: node[2].hieght_agl_m: unknown key \"hieght_agl_m\"",
     );
-    check(
-        &node("hieght_agl_m = 1"),
-        "(did you mean \"height_agl_m\"?)",
-    );
+    check(&node("hieght_agl_m = 1"), "(did you mean \"height_agl_m\"?)");
     check(
         "[[flow]]\nname = \"f\"\ntarget = \"a\"\nrate_bps = 1\n",
         "x.toml:17:1: flow[0].source: missing key",
@@ -79,22 +73,14 @@ fn unknown_and_missing_keys() {
         "x.toml:23:13: node[2].antenna.gain: unknown key \"gain\"",
     );
     check("[[command]]\nat_s = 1\n", "command[0].command: missing key");
-    check(
-        "[[command]]\ncommand = \"a.b\"\n",
-        "command[0].at_s: missing key",
-    );
-    check(
-        "[[weather]]\nat_s = 1\nrain = 2\n",
-        "weather[0].rain: unknown key",
-    );
+    check("[[command]]\ncommand = \"a.b\"\n", "command[0].at_s: missing key");
+    check("[[weather]]\nat_s = 1\nrain = 2\n", "weather[0].rain: unknown key");
 }
 
 #[test]
 fn wrong_types() {
     let head = HEAD.replacen("lat_deg = 57.7\n", "lat_deg = \"57.7\"\n", 1);
-    let errors = parse(&head, "x.toml", Path::new(""))
-        .unwrap_err()
-        .to_string();
+    let errors = parse(&head, "x.toml", Path::new("")).unwrap_err().to_string();
     let want = "x.toml:7:11: node[0].lat_deg: invalid type: string \"57.7\"; allowed: a number";
     assert!(errors.starts_with(want), "{errors}");
     check(
@@ -105,22 +91,10 @@ fn wrong_types() {
         &node("role = \"sensr\""),
         "unknown value \"sensr\"; allowed: command, relay, team, sensor, asset (did",
     );
-    check(
-        "[flow]\nname = \"f\"\n",
-        "flow: found a table; allowed: tables, each written [[flow]]",
-    );
-    check(
-        "[[mesh]]\n",
-        "mesh: found an array; allowed: one table, written [mesh]",
-    );
-    check(
-        "[mesh]\npacket_bytes = 70000\n",
-        "allowed: a whole number, 0 to 65535",
-    );
-    check(
-        "[mesh]\npacket_bytes = -1\n",
-        "allowed: a whole number, 0 to 65535",
-    );
+    check("[flow]\nname = \"f\"\n", "flow: found a table; allowed: tables, each written [[flow]]");
+    check("[[mesh]]\n", "mesh: found an array; allowed: one table, written [mesh]");
+    check("[mesh]\npacket_bytes = 70000\n", "allowed: a whole number, 0 to 65535");
+    check("[mesh]\npacket_bytes = -1\n", "allowed: a whole number, 0 to 65535");
     check(
         "[[weather]]\nat_s = \"soon\"\nrain_rate_mm_h = 1\n",
         "weather[0].at_s: invalid type: string",
@@ -137,14 +111,8 @@ fn numbers_that_toml_allows_and_a_scenario_does_not() {
         &node("ground_msl_m = -inf"),
         "-inf is not a number to compute with; allowed: a finite number",
     );
-    check(
-        &node("ground_msl_m = 1e999"),
-        "1e999 is not a number to compute with",
-    );
-    check(
-        &node("ground_msl_m = 1979-05-27"),
-        "dates are not used in scenarios",
-    );
+    check(&node("ground_msl_m = 1e999"), "1e999 is not a number to compute with");
+    check(&node("ground_msl_m = 1979-05-27"), "dates are not used in scenarios");
     check(
         "[[command]]\nat_s = 1\ncommand = \"a.b\"\nx = 99999999999999999999\n",
         "does not fit in 64 bits",
@@ -153,10 +121,7 @@ fn numbers_that_toml_allows_and_a_scenario_does_not() {
 
 #[test]
 fn ranges() {
-    check(
-        &node("ground_msl_m = 10000"),
-        "10000 is out of range; allowed: [-500, 9000]",
-    );
+    check(&node("ground_msl_m = 10000"), "10000 is out of range; allowed: [-500, 9000]");
     check(
         &node("pointing = { azimuth_deg = 360 }"),
         "node[2].pointing.azimuth_deg: 360 is out of range; allowed: ",
@@ -165,22 +130,14 @@ fn ranges() {
         &node("antenna = { preset = \"omni_5\", gain_dbi = 99 }"),
         "x.toml:23:43: node[2].antenna.gain_dbi: 99 is out of range; allowed: ",
     );
-    check(
-        "[environment]\nk_factor = 0\n",
-        "x.toml:18:12: environment.k_factor: 0 is out of range",
-    );
-    check(
-        "[terrain]\ntiles = [\"57N11E\"]\n",
-        "terrain.tiles[0]: \"57N11E\" is no tile",
-    );
+    check("[environment]\nk_factor = 0\n", "x.toml:18:12: environment.k_factor: 0 is out of range");
+    check("[terrain]\ntiles = [\"57N11E\"]\n", "terrain.tiles[0]: \"57N11E\" is no tile");
     check(
         "[terrain]\nflat_msl_m = 1\ntiles = [\"N57E011\"]\n",
         "the ground is flat and made of tiles",
     );
     let long = HEAD.replace("duration_s = 100", "duration_s = 1e6\nstep_s = 0.01");
-    let errors = parse(&long, "x.toml", Path::new(""))
-        .unwrap_err()
-        .to_string();
+    let errors = parse(&long, "x.toml", Path::new("")).unwrap_err().to_string();
     assert!(
         errors.contains("scenario.duration_s: 100000000 steps; allowed: at most 10000000"),
         "{errors}"
@@ -189,10 +146,7 @@ fn ranges() {
 
 #[test]
 fn times() {
-    check(
-        "[[failure]]\nnode = \"a\"\nat_s = -1\n",
-        "failure[0].at_s: -1 s is before the start",
-    );
+    check("[[failure]]\nnode = \"a\"\nat_s = -1\n", "failure[0].at_s: -1 s is before the start");
     check(
         "[[failure]]\nnode = \"a\"\nat_s = 101\n",
         "101 s is after the end; allowed: [0, 100] (duration_s = 100)",
@@ -237,26 +191,14 @@ fn names_and_references() {
         "[[failure]]\nlink = [\"a\", \"a\"]\nat_s = 1\n",
         "failure[0].link: both ends are one node",
     );
-    check(
-        "[[failure]]\nat_s = 1\n",
-        "failure[0]: does not say what fails",
-    );
-    check(
-        &node("").replace("\"c\"", "\"a\""),
-        "x.toml:18:8: node[2].name: \"a\" is taken",
-    );
-    check(
-        &node("").replace("\"c\"", "\"c d\""),
-        "node[2].name: \"c d\" is no name",
-    );
+    check("[[failure]]\nat_s = 1\n", "failure[0]: does not say what fails");
+    check(&node("").replace("\"c\"", "\"a\""), "x.toml:18:8: node[2].name: \"a\" is taken");
+    check(&node("").replace("\"c\"", "\"c d\""), "node[2].name: \"c d\" is no name");
     check(
         &node("pointing = { at = \"d\" }"),
         "x.toml:23:19: node[2].pointing.at: unknown node \"d\"",
     );
-    check(
-        &node("pointing = { elevation_deg = 1 }"),
-        "node[2].pointing: does not say where",
-    );
+    check(&node("pointing = { elevation_deg = 1 }"), "node[2].pointing: does not say where");
     check(
         "[[radio]]\nid = \"ptp_5g8\"\nbase = \"ptp_5g8\"\n",
         "radio[0].id: preset \"ptp_5g8\" is taken",
@@ -287,10 +229,7 @@ fn generation_that_cannot_be() {
         &generate(&format!("count = 100001\n{area}")),
         "generate[0].count: 100001 is out of range; allowed: [1, 99998]",
     );
-    check(
-        &generate(&format!("count = 0\n{area}")),
-        "generate[0].count: 0 is out of range",
-    );
+    check(&generate(&format!("count = 0\n{area}")), "generate[0].count: 0 is out of range");
     check(
         &generate("count = 1\narea = { south_deg = 2, west_deg = 1, north_deg = 1, east_deg = 2 }"),
         "no inside",
@@ -300,9 +239,7 @@ fn generation_that_cannot_be() {
         "generate[0].spacing_m: missing key",
     );
     check(
-        &generate(&format!(
-            "count = 50\nplacement = \"poisson_disc\"\nspacing_m = 500\n{area}"
-        )),
+        &generate(&format!("count = 50\nplacement = \"poisson_disc\"\nspacing_m = 500\n{area}")),
         "of 50 nodes fit 500 m apart; allowed: a smaller spacing",
     );
 }
@@ -345,41 +282,26 @@ fn motion_that_cannot_be() {
     );
     let lines = "ns2 = '''\n$node_(7) set X_ 1\n  $node_(7) jump\n'''\nprefix = \"q\"\n";
     let errors = errors(&format!("{ns2}{lines}"));
-    let shown: Vec<String> = errors
-        .errors
-        .iter()
-        .map(|e| format!("{}:{}: {}", e.line, e.column, e.what))
-        .collect();
+    let shown: Vec<String> =
+        errors.errors.iter().map(|e| format!("{}:{}: {}", e.line, e.column, e.what)).collect();
     assert_eq!(
         shown,
-        [
-            "20:1: ns-2 line 1: unknown node \"q7\"",
-            "21:3: ns-2 line 2: not understood"
-        ]
+        ["20:1: ns-2 line 1: unknown node \"q7\"", "21:3: ns-2 line 2: not understood"]
     );
 }
 
 #[test]
 fn errors_in_a_trace_name_its_file_and_line() {
     let dir = tempfile::tempdir().unwrap();
-    std::fs::write(
-        dir.path().join("t.scen"),
-        "# fine\n$node_(0) set X_ 1\n$node_(0) set Y_ far\n",
-    )
-    .unwrap();
+    std::fs::write(dir.path().join("t.scen"), "# fine\n$node_(0) set X_ 1\n$node_(0) set Y_ far\n")
+        .unwrap();
     let text = format!(
         "{HEAD}[[motion]]\norigin = {{ lat_deg = 1, lon_deg = 1 }}\nns2_file = \"t.scen\"\n\
          station = {{ height_agl_m = 1, radio = \"ptp_5g8\" }}\n"
     );
     let errors = parse(&text, "x.toml", dir.path()).unwrap_err().to_string();
-    assert!(
-        errors.contains("t.scen:3:1: \"far\" is not a number; allowed: metres\n"),
-        "{errors}"
-    );
-    assert!(
-        errors.contains("3 | $node_(0) set Y_ far\n  | ^^^^^^^^^^^^^^^^^^^^"),
-        "{errors}"
-    );
+    assert!(errors.contains("t.scen:3:1: \"far\" is not a number; allowed: metres\n"), "{errors}");
+    assert!(errors.contains("3 | $node_(0) set Y_ far\n  | ^^^^^^^^^^^^^^^^^^^^"), "{errors}");
 }
 
 #[test]
@@ -388,11 +310,8 @@ fn several_errors_come_together_in_file_order() {
         "[[node]]\nname = 3\nlat_deg = \"x\"\nlon_deg = 1\nheight = 2\nradio = \"ptp_5g8\"\n\
          [[flow]]\nname = \"f\"\nfrom = \"a\"\n",
     );
-    let found: Vec<(usize, &str)> = errors
-        .errors
-        .iter()
-        .map(|e| (e.line, e.key.as_str()))
-        .collect();
+    let found: Vec<(usize, &str)> =
+        errors.errors.iter().map(|e| (e.line, e.key.as_str())).collect();
     let expect = [
         (18, "node[2].name"),
         (19, "node[2].lat_deg"),
@@ -417,8 +336,5 @@ fn more_errors_than_a_screen_are_counted() {
 #[test]
 fn messages_do_not_drive_a_terminal() {
     let errors = errors(&node("\"\\u001b[31m\" = 1\nlabel = \"\\u0007\"")).to_string();
-    assert!(
-        !errors.chars().any(|c| c.is_control() && c != '\n'),
-        "{errors:?}"
-    );
+    assert!(!errors.chars().any(|c| c.is_control() && c != '\n'), "{errors:?}");
 }

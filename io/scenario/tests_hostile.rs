@@ -45,10 +45,7 @@ fn every_truncation_is_answered() {
     for end in (0..=EVERYTHING.len()).filter(|end| EVERYTHING.is_char_boundary(*end)) {
         good += usize::from(survive(&EVERYTHING[..end]));
     }
-    assert!(
-        good > 5,
-        "a scenario cut between tables is still a scenario"
-    );
+    assert!(good > 5, "a scenario cut between tables is still a scenario");
 }
 
 #[test]
@@ -122,11 +119,7 @@ fn deep_nesting_is_refused() {
     assert!(survive(&arrays(NESTING_MAX - 3)));
     for levels in [NESTING_MAX, 100, 1_000, 200_000] {
         assert!(!survive(&arrays(levels)));
-        assert!(!survive(&inside(format!(
-            "x = {}1{}",
-            "{a=".repeat(levels),
-            "}".repeat(levels)
-        ))));
+        assert!(!survive(&inside(format!("x = {}1{}", "{a=".repeat(levels), "}".repeat(levels)))));
         assert!(!survive(&inside(format!("x{} = 1", ".a".repeat(levels)))));
         assert!(!survive(&format!("[x{}]", ".a".repeat(levels))));
         assert!(!survive(&inside(format!("x = {}", "[".repeat(levels)))));
@@ -160,24 +153,13 @@ fn files_that_are_no_text_are_refused() {
         let error = load(&path).unwrap_err().to_string();
         assert!(error.contains(expect), "{error}");
     };
-    check(
-        b"# fine\n# \xff\n",
-        "x.toml: byte 9 (line 2) is not UTF-8; allowed: UTF-8 text",
-    );
+    check(b"# fine\n# \xff\n", "x.toml: byte 9 (line 2) is not UTF-8; allowed: UTF-8 text");
     check(b"\xff\xfe[\0s\0", "byte 0 (line 1) is not UTF-8");
     check(b"", "scenario: missing section");
     assert!(
-        load(dir.path())
-            .unwrap_err()
-            .to_string()
-            .ends_with(": not a file; allowed: a plain file")
+        load(dir.path()).unwrap_err().to_string().ends_with(": not a file; allowed: a plain file")
     );
-    assert!(
-        load(&dir.path().join("none"))
-            .unwrap_err()
-            .to_string()
-            .contains("cannot be read: ")
-    );
+    assert!(load(&dir.path().join("none")).unwrap_err().to_string().contains("cannot be read: "));
 }
 
 #[test]
@@ -188,17 +170,12 @@ fn floods_of_errors_are_bounded() {
     let items = "[[failure]]\nnode = \"x\"\nat_s = 1\n".repeat(20_000);
     assert!(!survive(&format!("{HEAD}{items}")));
     let places = "{ at_s = 1, lat_deg = 91, lon_deg = 181 },\n".repeat(50_000);
-    assert!(!survive(&format!(
-        "{HEAD}[[motion]]\nnode = \"a\"\nwaypoints = [{places}]\n"
-    )));
+    assert!(!survive(&format!("{HEAD}[[motion]]\nnode = \"a\"\nwaypoints = [{places}]\n")));
     let far = "[[coverage.point]]\nname = \"p\"\nlat_deg = 91\nlon_deg = 1\n".repeat(5_000);
     assert!(!survive(&format!("{HEAD}[coverage]\nradius_km = 1\n{far}")));
     let flow = "[[flow]]\nname = \"f\"\nsource = \"a\"\ntarget = \"b\"\nrate_bps = 0\n";
     assert!(!survive(&format!("{HEAD}{}", flow.repeat(9_000))));
-    assert!(!survive(&format!(
-        "{HEAD}{}",
-        "[[node]]\nx = 1\n".repeat(5_000)
-    )));
+    assert!(!survive(&format!("{HEAD}{}", "[[node]]\nx = 1\n".repeat(5_000))));
 }
 
 #[test]

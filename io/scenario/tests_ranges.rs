@@ -10,12 +10,8 @@ use super::{json_schema, parse};
 
 /// The ends of a schema's range: the value, and the side where it is refused; 0 refuses it itself.
 fn ends(schema: &Value) -> Vec<(f64, f64)> {
-    let sides = [
-        ("minimum", -1.0),
-        ("maximum", 1.0),
-        ("exclusiveMinimum", 0.0),
-        ("exclusiveMaximum", 0.0),
-    ];
+    let sides =
+        [("minimum", -1.0), ("maximum", 1.0), ("exclusiveMinimum", 0.0), ("exclusiveMaximum", 0.0)];
     let ends = sides.map(|(name, side)| Some((schema[name].as_f64()?, side)));
     ends.into_iter().flatten().collect()
 }
@@ -112,24 +108,13 @@ fn the_bounds_of_the_schema_are_those_of_the_reader() {
         }
         let text = toml::to_string(&document).unwrap();
         let errors = parse(&text, "x.toml", Path::new("")).map_or_else(|e| e.errors, |_| vec![]);
-        errors
-            .into_iter()
-            .filter(|error| error.key == key)
-            .collect::<Vec<_>>()
+        errors.into_iter().filter(|error| error.key == key).collect::<Vec<_>>()
     };
-    let mut walk = Walk {
-        root: &schema,
-        found: Vec::new(),
-    };
+    let mut walk = Walk { root: &schema, found: Vec::new() };
     walk.value(&schema, &document, "", "");
     let mut missed = BTreeMap::new();
     bounded(&schema, "", &mut missed);
-    missed.retain(|missed, _| {
-        !walk
-            .found
-            .iter()
-            .any(|(_, _, met)| std::ptr::eq(*missed, *met))
-    });
+    missed.retain(|missed, _| !walk.found.iter().any(|(_, _, met)| std::ptr::eq(*missed, *met)));
     assert!(missed.is_empty(), "not in the document: {missed:?}");
     for (key, at, schema) in walk.found {
         let ends = ends(schema);
@@ -139,17 +124,9 @@ fn the_bounds_of_the_schema_are_those_of_the_reader() {
         for (end, side) in ends {
             let whole = schema["type"] == "integer";
             let number = |number: f64| {
-                if whole {
-                    json!(number as i64)
-                } else {
-                    json!(number)
-                }
+                if whole { json!(number as i64) } else { json!(number) }
             };
-            let step = if whole {
-                1.0
-            } else {
-                (end.abs() * 1e-6).max(1e-6)
-            };
+            let step = if whole { 1.0 } else { (end.abs() * 1e-6).max(1e-6) };
             let beyond = number(end + side * step);
             let errors = errors_at(&key, &at, &beyond);
             assert_eq!(errors.len(), 1, "{key} = {beyond}: {errors:?}");

@@ -16,18 +16,12 @@ fn shipped() -> Vec<(String, Scenario)> {
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder())
         .unwrap()
         .map(|entry| entry.unwrap().path())
-        .filter(|path| {
-            path.extension()
-                .is_some_and(|extension| extension == "toml")
-        })
+        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
         .collect();
     files.sort();
     let load = |path: PathBuf| {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        (
-            name,
-            load(&path).unwrap_or_else(|errors| panic!("{errors}")),
-        )
+        (name, load(&path).unwrap_or_else(|errors| panic!("{errors}")))
     };
     files.into_iter().map(load).collect()
 }
@@ -36,28 +30,17 @@ fn shipped() -> Vec<(String, Scenario)> {
 fn all_load_and_differ() {
     let all = shipped();
     assert!(all.len() >= 11);
-    let titles: BTreeSet<&str> = all
-        .iter()
-        .map(|(_, scenario)| scenario.title.as_str())
-        .collect();
+    let titles: BTreeSet<&str> = all.iter().map(|(_, scenario)| scenario.title.as_str()).collect();
     assert_eq!(titles.len(), all.len());
-    let nodes = |name: &str| {
-        all.iter()
-            .find(|(file, _)| file == name)
-            .map(|(_, s)| s.node_names.len())
-    };
+    let nodes =
+        |name: &str| all.iter().find(|(file, _)| file == name).map(|(_, s)| s.node_names.len());
     assert_eq!(nodes("two_nodes.toml"), Some(2));
     assert_eq!(nodes("gothenburg.toml"), Some(12));
     assert_eq!(nodes("manet50.toml"), Some(50));
     assert_eq!(nodes("thousand.toml"), Some(1_000));
     assert_eq!(nodes("ns2_platoon.toml"), Some(10));
     let rasters = |name: &str| {
-        let coverage = all
-            .iter()
-            .find(|(file, _)| file == name)?
-            .1
-            .coverage
-            .as_ref()?;
+        let coverage = all.iter().find(|(file, _)| file == name)?.1.coverage.as_ref()?;
         Some((coverage.sites.len(), coverage.vary.combinations()))
     };
     assert_eq!(rasters("coverage_gothenburg.toml"), Some((6, 1)));
@@ -87,10 +70,7 @@ fn the_committed_schema_is_current() {
         std::fs::write(&path, &fresh).unwrap();
     }
     let committed = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        committed == fresh,
-        "scenarios/schema.json is out of date: run the tests with BLESS=1"
-    );
+    assert!(committed == fresh, "scenarios/schema.json is out of date: run the tests with BLESS=1");
 }
 
 #[test]
@@ -98,13 +78,7 @@ fn the_schema_knows_the_sections_the_reader_knows() {
     let schema = json_schema();
     let properties = schema["properties"].as_object().unwrap();
     let sections: BTreeSet<&str> = TABLES.iter().chain(&LISTS).copied().collect();
-    assert_eq!(
-        properties
-            .keys()
-            .map(String::as_str)
-            .collect::<BTreeSet<_>>(),
-        sections
-    );
+    assert_eq!(properties.keys().map(String::as_str).collect::<BTreeSet<_>>(), sections);
     for name in LISTS {
         assert_eq!(properties[name]["type"], "array", "{name}");
     }
@@ -126,11 +100,8 @@ fn masts_stand_on_land() {
         if matches!(scenario.terrain, super::Terrain::Flat { .. }) {
             continue;
         }
-        let places = scenario
-            .records
-            .iter()
-            .filter(|record| record.name == "node.add")
-            .map(|record| {
+        let places =
+            scenario.records.iter().filter(|record| record.name == "node.add").map(|record| {
                 let position = &record.body["position"];
                 (
                     record.body["node"].as_str().unwrap(),
@@ -138,10 +109,7 @@ fn masts_stand_on_land() {
                     position["lon_deg"].as_f64().unwrap(),
                 )
             });
-        let points = scenario
-            .coverage
-            .iter()
-            .flat_map(|coverage| &coverage.points);
+        let points = scenario.coverage.iter().flat_map(|coverage| &coverage.points);
         let places = places.chain(points.map(|point| {
             let position = point.position;
             (point.name.as_str(), position.lat_deg(), position.lon_deg())

@@ -70,11 +70,7 @@ pub(super) fn read(lowering: &mut Lowering<'_>, index: usize, motion: &MotionFil
     for line in bad {
         refuse(lowering, &text, line, &path);
     }
-    let read = Read {
-        trace,
-        text,
-        origin,
-    };
+    let read = Read { trace, text, origin };
     if let Some(spec) = &motion.station {
         let station = lowering.station(spec, &path.key("station"))?;
         let station = to_json(&station);
@@ -85,15 +81,8 @@ pub(super) fn read(lowering: &mut Lowering<'_>, index: usize, motion: &MotionFil
             };
             let (lat_deg, lon_deg) = at;
             let (station, role) = (&station, spec.role);
-            let new = NewNode {
-                at_ns: 0,
-                name: &name,
-                label: &name,
-                role,
-                lat_deg,
-                lon_deg,
-                station,
-            };
+            let new =
+                NewNode { at_ns: 0, name: &name, label: &name, role, lat_deg, lon_deg, station };
             lowering.add_node(&new, &path);
         }
     }
@@ -119,11 +108,7 @@ pub(super) fn moves(lowering: &mut Lowering<'_>, read: &Read, motion: &MotionFil
         let name = name(motion, order.node);
         let fault = |what: String, allowed: String| {
             let line = line_at(&read.text.text, order.offset);
-            BadLine {
-                span: line,
-                what,
-                allowed,
-            }
+            BadLine { span: line, what, allowed }
         };
         let Some(since_ns) = known(lowering, read, &name, order.offset, path) else {
             continue;
@@ -131,10 +116,7 @@ pub(super) fn moves(lowering: &mut Lowering<'_>, read: &Read, motion: &MotionFil
         let end_s = lowering.clock.duration_s;
         let at_ns = check::nanoseconds(order.at_s).filter(|_| (0.0..=end_s).contains(&order.at_s));
         let Some(at_ns) = at_ns.filter(|at_ns| *at_ns >= since_ns) else {
-            let allowed = format!(
-                "[{}, {end_s}] (duration_s = {end_s})",
-                check::seconds(since_ns)
-            );
+            let allowed = format!("[{}, {end_s}] (duration_s = {end_s})", check::seconds(since_ns));
             let line = fault(format!("{} s is out of range", order.at_s), allowed);
             refuse(lowering, &read.text, line, path);
             continue;
@@ -155,10 +137,7 @@ pub(super) fn moves(lowering: &mut Lowering<'_>, read: &Read, motion: &MotionFil
         };
         let destination = position(lat_deg, lon_deg);
         let (command, body) = match action {
-            Action::Jump => (
-                "node.move",
-                json!({ "node": name, "position": destination }),
-            ),
+            Action::Jump => ("node.move", json!({ "node": name, "position": destination })),
             _ => {
                 let speed_m_s = order.speed_m_s;
                 let body =
@@ -173,10 +152,7 @@ pub(super) fn moves(lowering: &mut Lowering<'_>, read: &Read, motion: &MotionFil
 /// The text of a trace, from the scenario or from a file beside it.
 fn text(lowering: &mut Lowering<'_>, motion: &MotionFile, path: &KeyPath) -> Option<TraceText> {
     if let Some(text) = &motion.ns2 {
-        return Some(TraceText {
-            text: text.clone(),
-            file: None,
-        });
+        return Some(TraceText { text: text.clone(), file: None });
     }
     let name = motion.ns2_file.as_deref()?;
     let Some(base_dir) = lowering.base_dir else {
@@ -187,10 +163,7 @@ fn text(lowering: &mut Lowering<'_>, motion: &MotionFile, path: &KeyPath) -> Opt
     };
     let file = base_dir.join(name);
     match text_file::text(&file) {
-        Ok(text) => Some(TraceText {
-            text,
-            file: Some(file.display().to_string()),
-        }),
+        Ok(text) => Some(TraceText { text, file: Some(file.display().to_string()) }),
         Err(fault) => {
             let shown = file.display();
             lowering.report.at(
@@ -215,11 +188,8 @@ fn known(
     if since_ns.is_none() {
         let allowed = "nodes of this scenario (see prefix), or nodes placed with X_ and Y_ when station is given";
         let what = format!("unknown node {name:?}");
-        let line = BadLine {
-            span: line_at(&read.text.text, offset),
-            what,
-            allowed: allowed.to_owned(),
-        };
+        let line =
+            BadLine { span: line_at(&read.text.text, offset), what, allowed: allowed.to_owned() };
         refuse(lowering, &read.text, line, path);
     }
     since_ns
@@ -236,16 +206,7 @@ fn starting_place(
     let (Some(x_m), Some(y_m)) = (start.x_m, start.y_m) else {
         let what = format!("$node_({number}) has only one of X_ and Y_");
         let span = line_at(&read.text.text, start.offset);
-        refuse(
-            lowering,
-            &read.text,
-            BadLine {
-                span,
-                what,
-                allowed: "both".to_owned(),
-            },
-            path,
-        );
+        refuse(lowering, &read.text, BadLine { span, what, allowed: "both".to_owned() }, path);
         return None;
     };
     place(read.origin, x_m, y_m)
@@ -253,10 +214,7 @@ fn starting_place(
 
 /// Name of a node of the trace.
 fn name(motion: &MotionFile, number: u32) -> String {
-    format!(
-        "{}{number}",
-        motion.prefix.as_deref().unwrap_or(PREFIX_DEFAULT)
-    )
+    format!("{}{number}", motion.prefix.as_deref().unwrap_or(PREFIX_DEFAULT))
 }
 
 /// Latitude and longitude, deg, of a point east and north of the origin: along the geodesic that
@@ -270,10 +228,7 @@ fn place(origin: GeoPoint, east_m: f64, north_m: f64) -> Option<(f64, f64)> {
 
 /// Bytes of the line that begins at `offset`, without its end.
 fn line_at(text: &str, offset: usize) -> Range<usize> {
-    let line = text
-        .get(offset..)
-        .and_then(|rest| rest.lines().next())
-        .unwrap_or_default();
+    let line = text.get(offset..).and_then(|rest| rest.lines().next()).unwrap_or_default();
     offset..offset + line.trim_end().len()
 }
 
@@ -283,21 +238,11 @@ fn refuse(lowering: &mut Lowering<'_>, text: &TraceText, line: BadLine, path: &K
     if let Some(file) = &text.file {
         let path = path.key("ns2_file");
         lowering.report.push(|| {
-            let finding = Finding {
-                path: KeyPath::default(),
-                span: None,
-                what,
-                allowed,
-                elsewhere: None,
-            };
-            let error: TomlError = finding
-                .clone()
-                .located(&Source::new(file, &text.text), &line.span);
-            Finding {
-                path,
-                elsewhere: Some(error),
-                ..finding
-            }
+            let finding =
+                Finding { path: KeyPath::default(), span: None, what, allowed, elsewhere: None };
+            let error: TomlError =
+                finding.clone().located(&Source::new(file, &text.text), &line.span);
+            Finding { path, elsewhere: Some(error), ..finding }
         });
         return;
     }

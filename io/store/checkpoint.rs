@@ -41,11 +41,7 @@ pub(super) fn fault(operation: &'static str, err: &redb::Error) -> StoreFault {
         _ => FaultKind::Failed,
     };
     let cause = err.to_string();
-    StoreFault {
-        kind,
-        operation,
-        cause,
-    }
+    StoreFault { kind, operation, cause }
 }
 
 impl Checkpoint {
@@ -109,9 +105,7 @@ impl Checkpoint {
             // redb's default durability is immediate: commit returns after fsync.
             let write = database.begin_write()?;
             put(&write, &dirty)?;
-            write
-                .open_table(METADATA)?
-                .insert(OPEN, u64::from(is_open))?;
+            write.open_table(METADATA)?.insert(OPEN, u64::from(is_open))?;
             Ok(write.commit()?)
         })?;
         self.kept().store_has(dirty.sequence);
@@ -152,11 +146,7 @@ impl Checkpoint {
                 let (key, value) = entry?;
                 let (table, key) = key.value();
                 let value = Some(value.value().to_owned());
-                rows.push(Row {
-                    table: table.to_owned(),
-                    key,
-                    value,
-                });
+                rows.push(Row { table: table.to_owned(), key, value });
             }
             Ok(rows)
         })?;
@@ -167,9 +157,7 @@ impl Checkpoint {
     pub fn row(&self, table: &str, key: [u8; 16]) -> Result<Option<Vec<u8>>, StoreFault> {
         self.with("read the store", |database| {
             let documents = database.begin_read()?.open_table(DOCUMENTS)?;
-            Ok(documents
-                .get((table, key))?
-                .map(|held| held.value().to_vec()))
+            Ok(documents.get((table, key))?.map(|held| held.value().to_vec()))
         })
     }
 

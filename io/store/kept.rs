@@ -98,12 +98,7 @@ impl Kept {
             }
         }
         let (sequence, tick) = (self.sequence, self.tick);
-        Dirty {
-            rows,
-            sequence,
-            tick,
-            bytes,
-        }
+        Dirty { rows, sequence, tick, bytes }
     }
 
     /// Notes that the store has all commits up to `sequence`.
@@ -118,11 +113,7 @@ impl Kept {
                     held.sequence = 0;
                 }
                 let keep = !stored || (held.value.is_some() && !forget);
-                bytes += if keep {
-                    bytes_of(held.value.as_ref())
-                } else {
-                    0
-                };
+                bytes += if keep { bytes_of(held.value.as_ref()) } else { 0 };
                 keep
             });
         }

@@ -64,15 +64,8 @@ fn current(database: &Database) -> Result<bool, redb::Error> {
 }
 
 /// Tables of accounts, credentials and fleet nodes: left out of the copies of the planning server.
-pub(super) const PRIVATE: [&str; 7] = [
-    "accounts",
-    "denials",
-    "registrations",
-    "leases",
-    "trust",
-    "trusted_macs",
-    "fleet",
-];
+pub(super) const PRIVATE: [&str; 7] =
+    ["accounts", "denials", "registrations", "leases", "trust", "trusted_macs", "fleet"];
 
 /// Copies documents into a new file, with the rows that are not in it yet; without `private`, planned
 /// ones only. The copy has no journal.

@@ -33,10 +33,7 @@ pub(super) fn cell_table(sweep: &Sweep, variant: u32, folder: &Path) -> Result<(
         if held.as_ref().is_none_or(|(held, _)| *held != tile_row) {
             // The old row goes before the new one comes.
             held = None;
-            held = Some((
-                tile_row,
-                fold_row(sweep, variant, tile_row).map_err(io::Error::other)?,
-            ));
+            held = Some((tile_row, fold_row(sweep, variant, tile_row).map_err(io::Error::other)?));
         }
         let (_, tiles) = held.as_ref().expect("just folded");
         let row = (row % TILE_CELLS) as usize;
@@ -50,10 +47,7 @@ pub(super) fn cell_table(sweep: &Sweep, variant: u32, folder: &Path) -> Result<(
         Ok(())
     };
     let path = folder.join("cells.csv");
-    product(
-        "cells.csv",
-        write_cells(&path, grid.geometry(), &columns, &mut rows),
-    )
+    product("cells.csv", write_cells(&path, grid.geometry(), &columns, &mut rows))
 }
 
 fn fold_row(sweep: &Sweep, variant: u32, row: u32) -> Result<TileRow, SweepError> {

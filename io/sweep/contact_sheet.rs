@@ -26,13 +26,7 @@ pub(super) struct Panels<'a> {
 impl<'a> Panels<'a> {
     /// None yet, of a sheet in `folder`.
     pub fn new(plan: &'a Plan, folder: &'a Path, credit: &'a str) -> Self {
-        Self {
-            plan,
-            folder,
-            credit,
-            drawn: Vec::new(),
-            heard: 0,
-        }
+        Self { plan, folder, credit, drawn: Vec::new(), heard: 0 }
     }
 
     /// Adds the next variant; the last one has the sheet written.
@@ -58,10 +52,8 @@ impl<'a> Panels<'a> {
         } else {
             String::new()
         };
-        let subtitle = format!(
-            "link margin of the best server, covered at {} dB{shown}",
-            self.plan.margin_db
-        );
+        let subtitle =
+            format!("link margin of the best server, covered at {} dB{shown}", self.plan.margin_db);
         let sheet = Sheet {
             title: &self.plan.title,
             subtitle: &subtitle,
@@ -71,9 +63,6 @@ impl<'a> Panels<'a> {
         };
         let encoded = sheet.draw().and_then(|bitmap| bitmap.to_fast_png());
         let bytes = product("contact_sheet.png", encoded.map_err(RasterError::from))?;
-        product(
-            "contact_sheet.png",
-            write_whole(&self.folder.join("contact_sheet.png"), &bytes),
-        )
+        product("contact_sheet.png", write_whole(&self.folder.join("contact_sheet.png"), &bytes))
     }
 }

@@ -26,11 +26,7 @@ impl Sweep {
     /// [`SweepError::Disk`] when it cannot be written.
     pub fn note_maps(&self, maps: &Choices) -> Result<(), SweepError> {
         let path = self.folder().join(FILE_NAME);
-        let disk = |err| SweepError::Disk {
-            operation: "write",
-            path: path.clone(),
-            err,
-        };
+        let disk = |err| SweepError::Disk { operation: "write", path: path.clone(), err };
         if maps.is_empty() {
             return match fs::remove_file(&path) {
                 Err(err) if err.kind() != io::ErrorKind::NotFound => Err(disk(err)),
@@ -58,11 +54,7 @@ impl Sweep {
             Ok(bytes) => serde_json::from_slice(&bytes).map_err(io::Error::from),
             Err(err) => Err(err),
         };
-        found.map_err(|err| SweepError::Disk {
-            operation: "read",
-            path,
-            err,
-        })
+        found.map_err(|err| SweepError::Disk { operation: "read", path, err })
     }
 }
 
@@ -90,10 +82,7 @@ impl Kept {
     /// # Errors
     /// When the disk does not take it.
     pub fn new(folder: &Path) -> io::Result<Self> {
-        Ok(Self {
-            file: tempfile::tempfile_in(folder)?,
-            variants: Vec::new(),
-        })
+        Ok(Self { file: tempfile::tempfile_in(folder)?, variants: Vec::new() })
     }
 
     /// Adds the layers of the next variant.
@@ -156,10 +145,8 @@ mod tests {
             cols: 3,
             rows: 2,
         };
-        let grid = |first: f32| Grid {
-            geometry,
-            cells: (0..6).map(|i| first + i as f32).collect(),
-        };
+        let grid =
+            |first: f32| Grid { geometry, cells: (0..6).map(|i| first + i as f32).collect() };
         let variants = [
             vec![(Layer::Margin, grid(0.0)), (Layer::Best, grid(10.0))],
             vec![(Layer::Margin, grid(-20.0))],

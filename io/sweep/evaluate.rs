@@ -57,9 +57,7 @@ fn setup(plan: &Plan, variant: &Variant, site: &PlanSite) -> CoverageRequest {
         (None, None) => Sampling::Posts,
     };
     let mut receiver = site.receiver.clone();
-    let frequency_mhz = variant
-        .frequency_mhz
-        .unwrap_or(receiver.radio.frequency_mhz);
+    let frequency_mhz = variant.frequency_mhz.unwrap_or(receiver.radio.frequency_mhz);
     receiver.radio.frequency_mhz = frequency_mhz;
     CoverageRequest {
         position: site.position,
@@ -101,10 +99,7 @@ struct ScratchPool(Mutex<Vec<Buffers>>);
 impl ScratchPool {
     fn take(&self) -> ScratchGuard<'_> {
         let free = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        ScratchGuard {
-            buffers: free.unwrap_or_default(),
-            pool: self,
-        }
+        ScratchGuard { buffers: free.unwrap_or_default(), pool: self }
     }
 }
 
@@ -135,11 +130,7 @@ fn tile(
     let all_rows = TILE_CELLS.min(grid.rows() - row);
     let columns = TILE_CELLS.min(grid.columns() - column) as usize;
     let ready = setup.prepare(terrain).map_err(|bad| bad.to_string())?;
-    let evaluation = Evaluation {
-        site: &ready,
-        terrain,
-        grid,
-    };
+    let evaluation = Evaluation { site: &ready, terrain, grid };
     let mut tile = SiteTile::blank(site, all_rows as usize * columns, &plan.columns);
     let bands = bands(&mut tile, BAND_ROWS as usize * columns);
     bands.into_par_iter().zip(0..all_rows).for_each_init(

@@ -26,10 +26,8 @@ pub(super) fn points(sweep: &Sweep, variant: u32) -> Result<Vec<Offer>, SweepErr
     let plan = &sweep.plan;
     let mut offers = Vec::new();
     for point in &plan.points {
-        let [col, row] = plan
-            .grid
-            .geometry()
-            .at(point.position.lat_deg(), point.position.lon_deg());
+        let [col, row] =
+            plan.grid.geometry().at(point.position.lat_deg(), point.position.lon_deg());
         let inside = col >= 0.0
             && row >= 0.0
             && col < f64::from(plan.grid.cols)
@@ -45,11 +43,7 @@ pub(super) fn points(sweep: &Sweep, variant: u32) -> Result<Vec<Offer>, SweepErr
             continue;
         }
         let (row, col) = (row as u32, col as u32);
-        let unit = Unit {
-            variant,
-            row: row / TILE_CELLS,
-            col: col / TILE_CELLS,
-        };
+        let unit = Unit { variant, row: row / TILE_CELLS, col: col / TILE_CELLS };
         offers.push(offer(sweep, unit, tile_cell(plan.grid.cols, row, col))?);
     }
     Ok(offers)
@@ -110,29 +104,16 @@ pub(super) fn summarise(
         })
         .collect();
     let weight = |covered: bool| -> f64 {
-        let counted = points
-            .iter()
-            .filter(|point| !covered || point.best_server.is_some());
+        let counted = points.iter().filter(|point| !covered || point.best_server.is_some());
         // The sum of nothing is -0, which would be printed so.
         counted.map(|point| point.weight).sum::<f64>() + 0.0
     };
-    let of = if plan.points.is_empty() {
-        "km2"
-    } else {
-        "weight"
-    };
+    let of = if plan.points.is_empty() { "km2" } else { "weight" };
     let mut worth: BTreeMap<Vec<u16>, [f64; 2]> = BTreeMap::new();
     for (set, m2) in network.sets {
         let km2 = m2 / 1e6;
         // Area decides where there are no places, and breaks ties where there are.
-        worth.insert(
-            set,
-            if plan.points.is_empty() {
-                [km2, 0.0]
-            } else {
-                [0.0, km2]
-            },
-        );
+        worth.insert(set, if plan.points.is_empty() { [km2, 0.0] } else { [0.0, km2] });
     }
     for (point, offer) in plan.points.iter().zip(&offers) {
         if !offer.servers.is_empty() {
@@ -170,9 +151,7 @@ fn chosen(
     let gain = |taken: &Vec<bool>, site: u16| {
         let open = sets.iter().zip(taken).filter(|(_, taken)| !**taken);
         let served = open.filter(|((set, _), _)| set.binary_search(&site).is_ok());
-        served.fold([0.0, 0.0], |[gain, tie], ((_, worth), _)| {
-            [gain + worth[0], tie + worth[1]]
-        })
+        served.fold([0.0, 0.0], |[gain, tie], ((_, worth), _)| [gain + worth[0], tie + worth[1]])
     };
     let take = |taken: &mut Vec<bool>, site: u16| {
         for (taken, (set, _)) in taken.iter_mut().zip(&sets) {

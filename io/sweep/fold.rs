@@ -28,10 +28,7 @@ impl Joining {
     #[must_use]
     pub fn new(sites: usize) -> Self {
         Self {
-            network: Network {
-                tally: Tally::new(sites),
-                sets: Sets::new(),
-            },
+            network: Network { tally: Tally::new(sites), sets: Sets::new() },
             next: 0,
             waiting: BTreeMap::new(),
         }

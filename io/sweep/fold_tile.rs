@@ -130,11 +130,7 @@ struct Servers {
 impl Servers {
     fn new(sites: Vec<u16>, cells: usize) -> Self {
         let words = sites.len().div_ceil(64);
-        Self {
-            sites,
-            words,
-            bits: vec![0; words * cells],
-        }
+        Self { sites, words, bits: vec![0; words * cells] }
     }
 
     fn set(&mut self, cell: usize, place: usize) {
@@ -189,14 +185,8 @@ impl TileFold {
         }
         // Of many sites few have a part here.
         let sites = std::mem::take(&mut tally.sites).into_iter();
-        let sites = (0..)
-            .zip(sites)
-            .filter(|(_, site)| *site != SiteTally::default());
-        Part {
-            tally,
-            sites: sites.collect(),
-            sets,
-        }
+        let sites = (0..).zip(sites).filter(|(_, site)| *site != SiteTally::default());
+        Part { tally, sites: sites.collect(), sets }
     }
 }
 

@@ -99,17 +99,10 @@ impl<'s> Claims<'s> {
         let state = State {
             current: start as usize,
             regions,
-            joined: Joined {
-                units: all,
-                ..Joined::default()
-            },
+            joined: Joined { units: all, ..Joined::default() },
             ..State::default()
         };
-        Self {
-            sweep,
-            leases,
-            state: Mutex::new(state),
-        }
+        Self { sweep, leases, state: Mutex::new(state) }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -240,16 +233,13 @@ impl<'s> Claims<'s> {
             state.joined.computed += 1;
             return lease::clear(&path).map_err(self.failed(path));
         }
-        held.map_or(Ok(()), |held| self.leases.release(&held))
-            .map_err(self.failed(path))
+        held.map_or(Ok(()), |held| self.leases.release(&held)).map_err(self.failed(path))
     }
 
     fn cross_out(&self, state: &mut State, unit: Unit) {
         state.watched.remove(&unit);
         let square = region(&self.sweep.plan, unit);
-        let found = state
-            .regions
-            .binary_search_by_key(&square, |region| region.square);
+        let found = state.regions.binary_search_by_key(&square, |region| region.square);
         let Ok(found) = found else { return };
         let left = &mut state.regions[found].left;
         if let Some(at) = left.iter().position(|left| *left == unit) {
@@ -266,11 +256,7 @@ impl<'s> Claims<'s> {
 
     fn failed(&self, path: PathBuf) -> impl FnOnce(io::Error) -> SweepError {
         let operation = "lease";
-        move |err| SweepError::Disk {
-            operation,
-            path,
-            err,
-        }
+        move |err| SweepError::Disk { operation, path, err }
     }
 }
 

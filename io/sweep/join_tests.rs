@@ -14,19 +14,14 @@ const LEASE_NS: u64 = LEASE_S * 1_000_000_000;
 
 /// A sweep around sites on one parallel.
 fn sweep(folder: &Path, lon_deg: &[f64]) -> Sweep {
-    let places: Vec<_> = (lon_deg.iter())
-        .map(|lon_deg| GeoPoint::new(57.5, *lon_deg).unwrap())
-        .collect();
+    let places: Vec<_> =
+        (lon_deg.iter()).map(|lon_deg| GeoPoint::new(57.5, *lon_deg).unwrap()).collect();
     let plan = fixtures::plan(&places, 4000.0, 1.0);
     Sweep::enter(plan, folder).unwrap()
 }
 
 fn worker(id: u64) -> Worker {
-    Worker {
-        host: "hill".to_owned(),
-        process: 7,
-        id,
-    }
+    Worker { host: "hill".to_owned(), process: 7, id }
 }
 
 fn claims<'s>(sweep: &'s Sweep, worker: &'s Worker) -> Claims<'s> {
@@ -89,12 +84,7 @@ fn a_unit_goes_to_one_worker_and_all_end_when_all_are_there() {
     assert_eq!(next(&two, 0), Next::Done);
     assert_eq!(leases(&sweep), 0);
     let mut units: Vec<_> = taken.iter().map(|(_, unit)| *unit).collect();
-    assert!(
-        taken
-            .iter()
-            .step_by(2)
-            .all(|(_, unit)| !heard.lock().unwrap().contains(unit))
-    );
+    assert!(taken.iter().step_by(2).all(|(_, unit)| !heard.lock().unwrap().contains(unit)));
     assert_eq!(heard.lock().unwrap().len(), all.len() / 2);
     units.sort();
     assert_eq!(units, all);
@@ -208,11 +198,7 @@ fn workers_take_different_regions_and_help_where_all_have_one() {
             of.push(square(unit));
         }
     }
-    assert!(
-        of.iter()
-            .all(|of| of.windows(2).all(|pair| pair[0] == pair[1])),
-        "{of:?}"
-    );
+    assert!(of.iter().all(|of| of.windows(2).all(|pair| pair[0] == pair[1])), "{of:?}");
     assert_ne!(of[0][0], of[1][0]);
     // One alone finishes the region of the other, from its end.
     let rest = take_all(&one, 0);
@@ -230,11 +216,7 @@ fn threads_of_several_workers_compute_each_unit_once() {
         computed.lock().unwrap().push(unit);
         let window = sweep.plan.grid.window(unit.row, unit.col);
         let cells = (window.cols * window.rows) as usize;
-        Ok(super::super::unit::SiteTile::blank(
-            site,
-            cells,
-            &BTreeSet::new(),
-        ))
+        Ok(super::super::unit::SiteTile::blank(site, cells, &BTreeSet::new()))
     };
     let stop = AtomicBool::new(false);
     let all = sweep.plan.units().len();
@@ -243,21 +225,13 @@ fn threads_of_several_workers_compute_each_unit_once() {
             let (sweep, evaluate, stop) = (&sweep, &evaluate, &stop);
             scope.spawn(move || {
                 let done = |_, _| {};
-                sweep
-                    .join(&worker(id), LEASE_S, stop, evaluate, done)
-                    .unwrap()
+                sweep.join(&worker(id), LEASE_S, stop, evaluate, done).unwrap()
             })
         };
         let workers: Vec<_> = (0..3).map(run).collect();
-        workers
-            .into_iter()
-            .map(|worker| worker.join().unwrap())
-            .collect()
+        workers.into_iter().map(|worker| worker.join().unwrap()).collect()
     });
-    assert_eq!(
-        outcomes.iter().map(|joined| joined.computed).sum::<usize>(),
-        all
-    );
+    assert_eq!(outcomes.iter().map(|joined| joined.computed).sum::<usize>(), all);
     let mut computed = computed.into_inner().unwrap();
     computed.sort();
     assert_eq!(computed, sweep.plan.units());
@@ -271,13 +245,8 @@ fn a_worker_that_fails_gives_its_units_back() {
     let sweep = sweep(folder.path(), &[11.5]);
     let fails = |_: Unit, _: u16| Err("no ground".to_owned());
     let stop = AtomicBool::new(false);
-    let error = sweep
-        .join(&worker(0), LEASE_S, &stop, &fails, |_, _| {})
-        .unwrap_err();
+    let error = sweep.join(&worker(0), LEASE_S, &stop, &fails, |_, _| {}).unwrap_err();
     assert!(matches!(error, SweepError::Evaluate { .. }), "{error}");
     let other = worker(1);
-    assert_eq!(
-        take_all(&claims(&sweep, &other), 0).len(),
-        sweep.plan.units().len()
-    );
+    assert_eq!(take_all(&claims(&sweep, &other), 0).len(), sweep.plan.units().len());
 }

@@ -114,10 +114,7 @@ pub(super) fn newest(unit: &Path) -> io::Result<Option<Found>> {
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    io::Read::read_to_end(
-        &mut io::Read::take(File::open(path)?, BYTES_MAX),
-        &mut bytes,
-    )?;
+    io::Read::read_to_end(&mut io::Read::take(File::open(path)?, BYTES_MAX), &mut bytes)?;
     Ok(bytes)
 }
 

@@ -45,25 +45,17 @@ pub(super) fn ground(plan: &Plan, terrain: &dyn Terrain, wanted: &Wanted) -> Gro
     if wanted.shows_terrain() {
         return ground_of(area, terrain);
     }
-    Ground {
-        relief: Map::relief(area, None, MAP_SIDE_PX),
-        terrain: None,
-    }
+    Ground { relief: Map::relief(area, None, MAP_SIDE_PX), terrain: None }
 }
 
 fn ground_of(area: GridGeometry, terrain: &dyn Terrain) -> Ground {
     let terrain = elevation(area, terrain).map(LitTerrain::new);
-    Ground {
-        relief: Map::relief(area, terrain.as_ref(), MAP_SIDE_PX),
-        terrain,
-    }
+    Ground { relief: Map::relief(area, terrain.as_ref(), MAP_SIDE_PX), terrain }
 }
 
 fn elevation(geometry: GridGeometry, terrain: &dyn Terrain) -> Option<Grid> {
     let cols = geometry.cols as usize;
-    let lon_deg: Vec<f64> = (0..geometry.cols)
-        .map(|col| geometry.lon_deg(col))
-        .collect();
+    let lon_deg: Vec<f64> = (0..geometry.cols).map(|col| geometry.lon_deg(col)).collect();
     let mut cells = vec![f32::NAN; cols * geometry.rows as usize];
     // A degree at a time: a row across all tiles would need all of them at once.
     let mut left = 0;
@@ -191,9 +183,7 @@ impl<'a> Drawing<'a> {
             if self.wanted.has(Product::Sheet)
                 && let Some((panels, caption)) = panel.take()
             {
-                shorter.push(Box::new(move || {
-                    panels.add(caption, || self.panel(&sheet()))
-                }));
+                shorter.push(Box::new(move || panels.add(caption, || self.panel(&sheet()))));
             }
         }
         jobs.append(&mut shorter);
@@ -227,11 +217,7 @@ impl<'a> Drawing<'a> {
             subtitle: &subtitle,
             layer: sheet.grid,
             style: &sheet.style,
-            no_data: if sheet.layer == Layer::Best {
-                "not covered"
-            } else {
-                &left_out
-            },
+            no_data: if sheet.layer == Layer::Best { "not covered" } else { &left_out },
             outside: Some((sheet.computed, &outside)),
             terrain: self.ground.terrain.as_ref(),
             relief: Some(&self.ground.relief),
@@ -244,10 +230,7 @@ impl<'a> Drawing<'a> {
     fn map(self, sheet: &Sheeted<'_>) -> Result<(), SweepError> {
         let file = format!("{}.png", sheet.stem);
         let drawn = self.with_map(sheet, |map| map.draw(MAP_SIDE_PX))?;
-        product(
-            &file,
-            write_png(&self.folder.join(&file), &drawn.bitmap, &drawn.world),
-        )
+        product(&file, write_png(&self.folder.join(&file), &drawn.bitmap, &drawn.world))
     }
 
     fn panel(self, sheet: &Sheeted<'_>) -> Result<Bitmap, SweepError> {
@@ -292,10 +275,7 @@ impl<'a> Drawing<'a> {
             style: &sheet.style,
             sites: self.marks,
         };
-        product(
-            file,
-            write_kmz_of(&self.folder.join(file), &overlay, picture),
-        )
+        product(file, write_kmz_of(&self.folder.join(file), &overlay, picture))
     }
 
     /// The map of a site and its overlay for a globe. An automatic scale is that of the site alone.
@@ -313,14 +293,8 @@ impl<'a> Drawing<'a> {
         let title = format!("Link margin of {}", self.plan.sites[*site].name);
         let mut style = drawing.style(Layer::Margin);
         style.title.clone_from(&title);
-        let sheet = Sheeted {
-            layer: Layer::Margin,
-            grid,
-            computed: grid,
-            stem,
-            title: &title,
-            style,
-        };
+        let sheet =
+            Sheeted { layer: Layer::Margin, grid, computed: grid, stem, title: &title, style };
         drawing.map(&sheet)?;
         let picture = coloured(grid, &sheet.style).to_fast_png();
         let picture = product(stem, picture.map_err(RasterError::from))?;
@@ -333,11 +307,7 @@ impl<'a> Drawing<'a> {
         let mut at_least = vec![0.0, 3.0, 10.0, 20.0, self.plan.margin_db];
         at_least.sort_by(f64::total_cmp);
         at_least.dedup();
-        let levels = Levels {
-            layer: "link_margin",
-            unit: "dB",
-            levels: &at_least,
-        };
+        let levels = Levels { layer: "link_margin", unit: "dB", levels: &at_least };
         let path = self.folder.join("contours.geojson");
         product("contours.geojson", write_contours(&path, grid, &levels))?;
         let path = self.folder.join("sites.geojson");

@@ -66,8 +66,7 @@ use crate::scenario::Coverage;
 
 /// The node that a scenario calls `name`.
 fn find<'a>(view: &'a Snapshot, name: &str) -> Option<&'a groundwave_systems::site::NodeView> {
-    view.node(groundwave_systems::site::NodeId::named(name))
-        .or_else(|| view.named(name))
+    view.node(groundwave_systems::site::NodeId::named(name)).or_else(|| view.named(name))
 }
 
 /// The plan of a scenario's coverage, over the nodes in `view`, whose units hold these columns, with no
@@ -81,12 +80,7 @@ pub fn plan(
     view: &Snapshot,
     columns: BTreeSet<Column>,
 ) -> Result<Plan, PlanError> {
-    let antenna = || {
-        presets::antenna("omni_2_15")
-            .expect("a preset")
-            .antenna
-            .clone()
-    };
+    let antenna = || presets::antenna("omni_2_15").expect("a preset").antenna.clone();
     let site = |(name, node): (&String, &groundwave_systems::site::NodeView)| {
         let receiver = &coverage.receiver;
         PlanSite {
@@ -95,10 +89,7 @@ pub fn plan(
             station: node.station.clone(),
             receiver: Station {
                 height_agl_m: receiver.height_agl_m,
-                radio: receiver
-                    .radio
-                    .clone()
-                    .unwrap_or_else(|| node.station.radio.clone()),
+                radio: receiver.radio.clone().unwrap_or_else(|| node.station.radio.clone()),
                 antenna: receiver.antenna.clone().unwrap_or_else(antenna),
                 pointing: None,
             },

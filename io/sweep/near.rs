@@ -32,10 +32,7 @@ impl Area {
         let width_deg = if south_deg <= -90.0 || north_deg >= 90.0 {
             180.0
         } else {
-            let cos = south_deg
-                .to_radians()
-                .cos()
-                .min(north_deg.to_radians().cos());
+            let cos = south_deg.to_radians().cos().min(north_deg.to_radians().cos());
             (half_width_deg(middle, radius_m) + BEYOND_DEG / cos).min(180.0)
         };
         Self {
@@ -66,9 +63,7 @@ impl Plan {
         let variants = u32::try_from(self.variants.len()).expect("the scenario bounds variants");
         let tiles = self.tiles();
         let unit = |variant| move |&(row, col): &(u32, u32)| Unit { variant, row, col };
-        (0..variants)
-            .flat_map(|variant| tiles.iter().map(unit(variant)))
-            .collect()
+        (0..variants).flat_map(|variant| tiles.iter().map(unit(variant))).collect()
     }
 
     /// Rows and columns of the tiles that a site's circle may touch, from the north-west. Each site is
@@ -152,10 +147,7 @@ impl Plan {
     /// True if the latitude of a row of tiles alone shows that a site does not reach it. Never true of one
     /// that [`Self::is_near`].
     fn is_far(&self, site: &PlanSite, row: u32) -> bool {
-        let (cell_deg, tile_deg) = (
-            self.grid.cell_deg,
-            f64::from(TILE_CELLS) * self.grid.cell_deg,
-        );
+        let (cell_deg, tile_deg) = (self.grid.cell_deg, f64::from(TILE_CELLS) * self.grid.cell_deg);
         // The middle of the last row of tiles may lie half a tile further north than that of a whole one.
         let middle_deg = self.grid.north_deg - (f64::from(row) + 0.5) * tile_deg;
         let apart_deg = (site.position.lat_deg() - middle_deg).abs() - tile_deg / 2.0 - cell_deg;
@@ -210,9 +202,8 @@ impl Plan {
         let [rows, cols] = self.tile_cells(row, col);
         let corners = rows.into_iter().flat_map(|r| cols.map(|c| (r, c)));
         let corners = corners.filter_map(|(row, col)| self.grid.centre(row, col));
-        let corner_m = corners
-            .map(|corner| geodesic::inverse(middle, corner).distance_m)
-            .fold(0.0, f64::max);
+        let corner_m =
+            corners.map(|corner| geodesic::inverse(middle, corner).distance_m).fold(0.0, f64::max);
         // A tenth more than the corners: near a pole a tile's edge bulges beyond them.
         Some((middle, corner_m * 1.1 + 1.0))
     }
@@ -230,12 +221,8 @@ mod tests {
     /// Sites in the temperate zone, across the antimeridian, and around a pole.
     fn plans() -> Vec<Plan> {
         let ring = |count: u32, lat_deg: f64, first_deg: f64, step_deg: f64| -> Vec<GeoPoint> {
-            let place = |n| {
-                at(
-                    lat_deg + 0.17 * f64::from(n % 5),
-                    first_deg + step_deg * f64::from(n),
-                )
-            };
+            let place =
+                |n| at(lat_deg + 0.17 * f64::from(n % 5), first_deg + step_deg * f64::from(n));
             (0..count).map(place).collect()
         };
         vec![
@@ -262,17 +249,13 @@ mod tests {
                 assert_eq!(plan.reaching(row, col), sites, "{row} {col}");
                 let all = 0..plan.sites.len() as u16;
                 assert!(
-                    all.clone()
-                        .all(|site| plan.reaches(site, row, col) == sites.contains(&site))
+                    all.clone().all(|site| plan.reaches(site, row, col) == sites.contains(&site))
                 );
                 let is_unit = units.iter().any(|unit| (unit.row, unit.col) == (row, col));
                 assert_eq!(is_unit, !sites.is_empty(), "{row} {col}");
             }
         }
-        assert!(
-            (1..all_tiles).contains(&all_units),
-            "{all_units} of {all_tiles}"
-        );
+        assert!((1..all_tiles).contains(&all_units), "{all_units} of {all_tiles}");
     }
 
     #[test]
@@ -284,11 +267,7 @@ mod tests {
                 let [rows, cols] = plan.tile_cells(unit.row, unit.col);
                 for (row, col) in rows.into_iter().flat_map(|row| cols.map(|col| (row, col))) {
                     let cell = plan.grid.centre(row, col).unwrap();
-                    for site in plan
-                        .reaching(unit.row, unit.col)
-                        .into_iter()
-                        .map(usize::from)
-                    {
+                    for site in plan.reaching(unit.row, unit.col).into_iter().map(usize::from) {
                         let of_site = of_sites[site];
                         let site = plan.sites[site].position;
                         let way = geodesic::inverse(site, cell);
@@ -311,35 +290,15 @@ mod tests {
 
     #[test]
     fn rectangles_touch_an_area_across_the_antimeridian() {
-        let area = |west_deg, east_deg| Area {
-            south_deg: 10.0,
-            north_deg: 12.0,
-            west_deg,
-            east_deg,
-        };
+        let area =
+            |west_deg, east_deg| Area { south_deg: 10.0, north_deg: 12.0, west_deg, east_deg };
         let square = |south: f64, west: f64| [south, west, south + 1.0, west + 1.0];
         let pacific = area(179.5, 181.5);
-        assert!(
-            [179.0, -180.0, -179.0]
-                .iter()
-                .all(|west| pacific.touches(square(11.0, *west)))
-        );
-        assert!(
-            [177.0, -178.0, 0.0]
-                .iter()
-                .all(|west| !pacific.touches(square(11.0, *west)))
-        );
+        assert!([179.0, -180.0, -179.0].iter().all(|west| pacific.touches(square(11.0, *west))));
+        assert!([177.0, -178.0, 0.0].iter().all(|west| !pacific.touches(square(11.0, *west))));
         let western = area(-180.5, -179.5);
-        assert!(
-            [179.0, -180.0]
-                .iter()
-                .all(|west| western.touches(square(10.0, *west)))
-        );
-        assert!(
-            ![-179.0, 178.0]
-                .iter()
-                .any(|west| western.touches(square(10.0, *west)))
-        );
+        assert!([179.0, -180.0].iter().all(|west| western.touches(square(10.0, *west))));
+        assert!(![-179.0, 178.0].iter().any(|west| western.touches(square(10.0, *west))));
         assert!(!pacific.touches(square(8.5, 180.0)) && !pacific.touches(square(12.5, 180.0)));
         assert!(area(-180.0, 180.0).touches(square(11.0, 77.0)));
     }

@@ -169,30 +169,18 @@ impl PlanGrid {
             let bottom = reach(180.0).map_or(-90.0, |point| point.lat_deg().min(place.lat_deg()));
             let half_width = half_width_deg(*place, radius_m);
             (south, north) = (south.min(bottom), north.max(top));
-            (west, east) = (
-                west.min(lon_deg - half_width),
-                east.max(lon_deg + half_width),
-            );
+            (west, east) = (west.min(lon_deg - half_width), east.max(lon_deg + half_width));
         }
         let floor = |deg: f64| (deg / cell_deg).floor();
         let (left, right) = (floor(west), (east / cell_deg).ceil());
-        let (below, above) = (
-            floor(south).max(-90.0 / cell_deg),
-            (north / cell_deg).ceil().min(90.0 / cell_deg),
-        );
+        let (below, above) =
+            (floor(south).max(-90.0 / cell_deg), (north / cell_deg).ceil().min(90.0 / cell_deg));
         let (cols, rows) = ((right - left).min(360.0 / cell_deg), above - below);
         if cols * rows > CELLS_MAX as f64 {
-            return Err(PlanError::Cells {
-                cols: cols as u64,
-                rows: rows as u64,
-            });
+            return Err(PlanError::Cells { cols: cols as u64, rows: rows as u64 });
         }
         let west_deg = left * cell_deg;
-        let west_deg = if west_deg < -180.0 {
-            west_deg + 360.0
-        } else {
-            west_deg
-        };
+        let west_deg = if west_deg < -180.0 { west_deg + 360.0 } else { west_deg };
         Ok(Self {
             west_deg,
             north_deg: above * cell_deg,
@@ -213,10 +201,7 @@ impl PlanGrid {
     /// Tiles from west to east and from north to south.
     #[must_use]
     pub fn tiles(&self) -> (u32, u32) {
-        (
-            self.cols.div_ceil(TILE_CELLS),
-            self.rows.div_ceil(TILE_CELLS),
-        )
+        (self.cols.div_ceil(TILE_CELLS), self.rows.div_ceil(TILE_CELLS))
     }
 
     /// Cells of a tile.
@@ -267,16 +252,12 @@ impl Plan {
             return Err(PlanError::NoSites);
         }
         if self.sites.len() > SITES_MAX {
-            return Err(PlanError::Sites {
-                found: self.sites.len(),
-            });
+            return Err(PlanError::Sites { found: self.sites.len() });
         }
         for site in &self.sites {
             if site.station.pointing.is_none() && site.station.antenna.azimuth_beamwidth_deg < 360.0
             {
-                return Err(PlanError::Pointing {
-                    site: site.name.clone(),
-                });
+                return Err(PlanError::Pointing { site: site.name.clone() });
             }
         }
         Ok(())
@@ -285,24 +266,14 @@ impl Plan {
     /// The cells of the raster that are not computed, in words.
     #[must_use]
     pub fn not_computed(&self) -> String {
-        let of = if self.sites.len() == 1 {
-            "the"
-        } else {
-            "every"
-        };
-        format!(
-            "cells further than {} km from {of} site",
-            self.radius_m / 1e3
-        )
+        let of = if self.sites.len() == 1 { "the" } else { "every" };
+        format!("cells further than {} km from {of} site", self.radius_m / 1e3)
     }
 
     /// True if units of this plan are those of `other` and hold all of its columns.
     #[must_use]
     pub fn serves(&self, other: &Self) -> bool {
-        let alike = Self {
-            columns: self.columns.clone(),
-            ..other.clone()
-        };
+        let alike = Self { columns: self.columns.clone(), ..other.clone() };
         self.columns.is_superset(&other.columns) && *self == alike
     }
 
@@ -371,9 +342,6 @@ mod tests {
     fn rasters_too_large_are_refused_with_their_size() {
         let error = PlanGrid::around(&[at(57.0, 11.0)], 500_000.0, 0.1).unwrap_err();
         assert!(error.to_string().contains("larger cells"), "{error}");
-        assert!(matches!(
-            PlanGrid::around(&[], 1.0, 3.0),
-            Err(PlanError::NoSites)
-        ));
+        assert!(matches!(PlanGrid::around(&[], 1.0, 3.0), Err(PlanError::NoSites)));
     }
 }

@@ -152,10 +152,7 @@ impl Wanted {
             column.is_some_and(|column| !held.contains(&column))
         };
         self.products.iter().find(lacks).map_or(Ok(()), |product| {
-            Err(SweepError::NoColumn {
-                folder: sweep.folder().to_owned(),
-                product: product.name(),
-            })
+            Err(SweepError::NoColumn { folder: sweep.folder().to_owned(), product: product.name() })
         })
     }
 
@@ -187,8 +184,5 @@ pub(super) type Job<'j> = Box<dyn FnOnce() -> Result<(), SweepError> + Send + 'j
 
 /// Adds the name of the product to an error.
 pub(super) fn product<T>(what: &str, outcome: Result<T, RasterError>) -> Result<T, SweepError> {
-    outcome.map_err(|err| SweepError::Product {
-        what: what.to_owned(),
-        cause: with_causes(&err),
-    })
+    outcome.map_err(|err| SweepError::Product { what: what.to_owned(), cause: with_causes(&err) })
 }

@@ -52,13 +52,8 @@ pub fn write(
     credits.push(("NOT_COMPUTED".to_owned(), plan.not_computed()));
     // A scale from the data is that of all variants: their maps wait for the last one.
     let waits = plan.variants.len() > 1 && wanted.maps.values().any(Choice::is_auto);
-    let disk = |operation| {
-        move |err| SweepError::Disk {
-            operation,
-            path: sweep.folder().to_owned(),
-            err,
-        }
-    };
+    let disk =
+        |operation| move |err| SweepError::Disk { operation, path: sweep.folder().to_owned(), err };
     let kept = waits.then(|| Kept::new(sweep.folder())).transpose();
     let mut kept = kept.map_err(disk("create a file in"))?;
     let mut spreads = Spreads::default();
@@ -70,11 +65,7 @@ pub fn write(
         }
         step(&format!("units of {}", variant.name()))?;
         let index = u32::try_from(i).expect("the scenario bounds variants");
-        let units: Vec<Unit> = all
-            .iter()
-            .filter(|unit| unit.variant == index)
-            .copied()
-            .collect();
+        let units: Vec<Unit> = all.iter().filter(|unit| unit.variant == index).copied().collect();
         // Heights of maps are read beside the first units.
         let known = heights.take();
         let ground = || known.unwrap_or_else(|| ground(plan, terrain, wanted));
@@ -86,12 +77,7 @@ pub fn write(
         let (sink, ground) = rayon::join(feed, ground);
         let (sink, ground) = (sink?, &*heights.insert(ground));
         step(&format!("files of {}", variant.name()))?;
-        let Gathered {
-            network,
-            grids,
-            rasters,
-            sites,
-        } = sink.finish();
+        let Gathered { network, grids, rasters, sites } = sink.finish();
         spreads.add(wanted, &grids);
         let drawing = Drawing {
             plan,
@@ -178,10 +164,7 @@ pub fn write(
     };
     let mut json = serde_json::to_vec_pretty(&summary).expect("a summary is plain data");
     json.push(b'\n');
-    product(
-        "summary.json",
-        write_whole(&sweep.folder().join("summary.json"), &json),
-    )?;
+    product("summary.json", write_whole(&sweep.folder().join("summary.json"), &json))?;
     Ok(summary)
 }
 
@@ -215,9 +198,7 @@ fn together(jobs: Vec<Job<'_>>, waiting: Vec<Job<'_>>) -> Result<(), SweepError>
 /// Attributions of the terrain as remarks of rasters.
 fn credits(source: &TerrainSource) -> Vec<(String, String)> {
     let texts = source.attributions().into_iter().enumerate();
-    texts
-        .map(|(index, text)| (format!("TERRAIN_ATTRIBUTION_{index}"), text.to_owned()))
-        .collect()
+    texts.map(|(index, text)| (format!("TERRAIN_ATTRIBUTION_{index}"), text.to_owned())).collect()
 }
 
 /// The line of a map on its sources: data sets of the terrain, then their attributions.
@@ -228,11 +209,7 @@ fn attribution(source: &TerrainSource) -> String {
             names.push(&source.name);
         }
     }
-    let terrain = if names.is_empty() {
-        source.name.clone()
-    } else {
-        names.join(", ")
-    };
+    let terrain = if names.is_empty() { source.name.clone() } else { names.join(", ") };
     let mut parts = vec!["Groundwave".to_owned(), format!("terrain: {terrain}")];
     parts.extend(source.attributions().into_iter().map(str::to_owned));
     parts.join("; ")

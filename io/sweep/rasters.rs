@@ -62,12 +62,8 @@ pub(super) fn layer_writer(
 }
 
 /// Bands of a site's raster, with their units.
-const SITE_BANDS: [(&str, &str); 4] = [
-    ("rx_power", "dBm"),
-    ("rx_power_p10", "dBm"),
-    ("rx_power_p90", "dBm"),
-    ("link_margin", "dB"),
-];
+const SITE_BANDS: [(&str, &str); 4] =
+    [("rx_power", "dBm"), ("rx_power_p10", "dBm"), ("rx_power_p90", "dBm"), ("link_margin", "dB")];
 
 /// Percentiles of received power in the rasters of sites.
 const PERCENTILES: [(&str, &str); 2] = [
@@ -163,23 +159,14 @@ impl<'a> SiteRaster<'a> {
     pub fn fill_blanks(&self, plan: &Plan) -> Result<(), SweepError> {
         self.tiles().try_for_each(|(row, col)| {
             let blank = !plan.reaches(self.site, row, col);
-            if blank {
-                self.add(plan.grid.window(row, col), None)
-            } else {
-                Ok(())
-            }
+            if blank { self.add(plan.grid.window(row, col), None) } else { Ok(()) }
         })
     }
 
     /// Rows and columns of the units that the window touches.
     fn tiles(&self) -> impl Iterator<Item = (u32, u32)> {
         let span = |first: u32, count: u32| first / TILE_CELLS..=(first + count - 1) / TILE_CELLS;
-        let Window {
-            left,
-            top,
-            cols,
-            rows,
-        } = self.window;
+        let Window { left, top, cols, rows } = self.window;
         span(top, rows).flat_map(move |row| span(left, cols).map(move |col| (row, col)))
     }
 
@@ -189,12 +176,7 @@ impl<'a> SiteRaster<'a> {
     /// When the disk fails.
     pub fn put(&self, unit: Window, tile: &SiteTile) -> Result<(), SweepError> {
         let answers = &tile.answers;
-        let bands = [
-            &tile.rx_power_dbm,
-            &tile.p10_dbm,
-            &tile.p90_dbm,
-            &answers.margin_db,
-        ];
+        let bands = [&tile.rx_power_dbm, &tile.p10_dbm, &tile.p90_dbm, &answers.margin_db];
         let known = |values: &Vec<f32>| -> Vec<f32> {
             let cells = values.iter().zip(&answers.flags);
             let value = |(&value, &flags): (&f32, &u8)| {
@@ -244,12 +226,8 @@ impl<'a> SiteRaster<'a> {
     /// When one is missing or the disk fails.
     pub fn read(&self, sweep: &Sweep, variant: u32) -> Result<(), SweepError> {
         self.fill_blanks(self.plan)?;
-        let reached = self
-            .tiles()
-            .filter(|&(row, col)| self.plan.reaches(self.site, row, col));
-        let units: Vec<Unit> = reached
-            .map(|(row, col)| Unit { variant, row, col })
-            .collect();
+        let reached = self.tiles().filter(|&(row, col)| self.plan.reaches(self.site, row, col));
+        let units: Vec<Unit> = reached.map(|(row, col)| Unit { variant, row, col }).collect();
         across(self.plan, units, |unit| {
             let mut packed = sweep.read(unit)?;
             let failed = |err| sweep.unreadable(unit, err);
@@ -257,10 +235,8 @@ impl<'a> SiteRaster<'a> {
                 (site.as_ref()).map_or(true, |site| site.site == self.site)
             };
             let site = packed.sites().find(is_own).transpose().map_err(failed)?;
-            let tile = site
-                .map(|site| site.tile(&self.plan.columns))
-                .transpose()
-                .map_err(failed)?;
+            let tile =
+                site.map(|site| site.tile(&self.plan.columns)).transpose().map_err(failed)?;
             let window = self.plan.grid.window(unit.row, unit.col);
             tile.map_or_else(|| self.add(window, None), |tile| self.put(window, &tile))
         })
@@ -286,11 +262,7 @@ impl<'a> SiteRaster<'a> {
 /// A name as a part of a file name.
 fn file_name(name: &str) -> String {
     let safe = |c: char| {
-        if c.is_ascii_alphanumeric() || "-_.".contains(c) {
-            c
-        } else {
-            '_'
-        }
+        if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' }
     };
     name.chars().map(safe).collect()
 }
@@ -300,19 +272,12 @@ fn window(plan: &Plan, site: usize) -> Result<(Window, GridGeometry), SweepError
     let place = plan.sites[site].position;
     let arcsec = plan.grid.cell_deg * 3600.0;
     let own = super::plan::PlanGrid::around(&[place], plan.radius_m, arcsec).map_err(|err| {
-        SweepError::Product {
-            what: plan.sites[site].name.clone(),
-            cause: err.to_string(),
-        }
+        SweepError::Product { what: plan.sites[site].name.clone(), cause: err.to_string() }
     })?;
     let whole = plan.grid.geometry();
     let middle = |deg: f64, from: f64| ((deg - from) / plan.grid.cell_deg).round().max(0.0) as u32;
     let turn = |lon_deg: f64| {
-        if lon_deg < whole.west_deg - 1e-9 {
-            lon_deg + 360.0
-        } else {
-            lon_deg
-        }
+        if lon_deg < whole.west_deg - 1e-9 { lon_deg + 360.0 } else { lon_deg }
     };
     let first_col = middle(turn(own.west_deg), whole.west_deg).min(whole.cols - 1);
     let first_row = middle(whole.north_deg, own.north_deg).min(whole.rows - 1);
@@ -320,21 +285,12 @@ fn window(plan: &Plan, site: usize) -> Result<(Window, GridGeometry), SweepError
     let rows = own.rows.min(whole.rows - first_row);
     let west_deg = whole.west_deg + f64::from(first_col) * plan.grid.cell_deg;
     let geometry = GridGeometry {
-        west_deg: if west_deg >= 180.0 {
-            west_deg - 360.0
-        } else {
-            west_deg
-        },
+        west_deg: if west_deg >= 180.0 { west_deg - 360.0 } else { west_deg },
         north_deg: whole.north_deg - f64::from(first_row) * plan.grid.cell_deg,
         cols,
         rows,
         ..whole
     };
-    let window = Window {
-        left: first_col,
-        top: first_row,
-        cols,
-        rows,
-    };
+    let window = Window { left: first_col, top: first_row, cols, rows };
     Ok((window, geometry))
 }

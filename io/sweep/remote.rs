@@ -35,11 +35,7 @@ impl Sweep {
         let path = self.unit_path(unit);
         let folder = path.parent().expect("a unit lies in a folder");
         let written = fs::create_dir_all(folder).and_then(|()| write_once(&path, bytes));
-        written.map_err(|err| SweepError::Disk {
-            operation: "write",
-            path,
-            err,
-        })?;
+        written.map_err(|err| SweepError::Disk { operation: "write", path, err })?;
         self.known().insert(unit);
         Ok(true)
     }

@@ -38,11 +38,7 @@ struct LayerSink {
 /// Layers with the products that need them. The margin is drawn in several.
 const LAYERS: [(Layer, Product, &[Product]); 8] = [
     (Layer::Best, Product::BestServer, &[Product::BestServer]),
-    (
-        Layer::Second,
-        Product::SecondServer,
-        &[Product::SecondServer],
-    ),
+    (Layer::Second, Product::SecondServer, &[Product::SecondServer]),
     (
         Layer::Margin,
         Product::Margin,
@@ -57,26 +53,14 @@ const LAYERS: [(Layer, Product, &[Product]); 8] = [
         ],
     ),
     (Layer::Servers, Product::Servers, &[Product::Servers]),
-    (
-        Layer::Level(Level::Power),
-        Product::Power,
-        &[Product::Power],
-    ),
-    (
-        Layer::Level(Level::Column(Column::PathLoss)),
-        Product::PathLoss,
-        &[Product::PathLoss],
-    ),
+    (Layer::Level(Level::Power), Product::Power, &[Product::Power]),
+    (Layer::Level(Level::Column(Column::PathLoss)), Product::PathLoss, &[Product::PathLoss]),
     (
         Layer::Level(Level::Column(Column::FieldStrength)),
         Product::FieldStrength,
         &[Product::FieldStrength],
     ),
-    (
-        Layer::Level(Level::Column(Column::Rate)),
-        Product::Rate,
-        &[Product::Rate],
-    ),
+    (Layer::Level(Level::Column(Column::Rate)), Product::Rate, &[Product::Rate]),
 ];
 
 /// Receives the units of one variant.
@@ -123,24 +107,16 @@ impl<'a> Sink<'a> {
                 continue;
             }
             let (file, resampling) = raster_of(layer);
-            let writer = wanted
-                .has(own)
-                .then(|| layer_writer(plan, folder, layer, wanted))
-                .transpose()?;
-            let count = if layer == Layer::Second {
-                0
-            } else {
-                small.cols as usize * small.rows as usize
-            };
+            let writer =
+                wanted.has(own).then(|| layer_writer(plan, folder, layer, wanted)).transpose()?;
+            let count =
+                if layer == Layer::Second { 0 } else { small.cols as usize * small.rows as usize };
             layers.push(LayerSink {
                 layer,
                 file,
                 pyramid: Pyramid::new(geometry.cols, geometry.rows, vec![resampling]),
                 writer,
-                grid: Mutex::new(Grid {
-                    geometry: small,
-                    cells: vec![f32::NAN; count],
-                }),
+                grid: Mutex::new(Grid { geometry: small, cells: vec![f32::NAN; count] }),
             });
         }
         let beside = wanted.any(&Product::OF_SITES) && plan.sites.len() <= SITES_BESIDE;
@@ -163,11 +139,7 @@ impl<'a> Sink<'a> {
     /// Marks the tiles that no site reaches.
     fn fill_blanks(&self) -> Result<(), SweepError> {
         let (cols, rows) = self.sweep.plan.grid.tiles();
-        let mut units = self
-            .order
-            .iter()
-            .map(|unit| (unit.row, unit.col))
-            .peekable();
+        let mut units = self.order.iter().map(|unit| (unit.row, unit.col)).peekable();
         for row in 0..rows {
             for col in 0..cols {
                 if units.next_if_eq(&(row, col)).is_some() {
@@ -179,9 +151,7 @@ impl<'a> Sink<'a> {
                 }
             }
         }
-        self.sites
-            .iter()
-            .try_for_each(|site| site.fill_blanks(&self.sweep.plan))
+        self.sites.iter().try_for_each(|site| site.fill_blanks(&self.sweep.plan))
     }
 
     fn put(
@@ -192,16 +162,9 @@ impl<'a> Sink<'a> {
     ) -> Result<(), SweepError> {
         let done = |tile: &Tile| {
             if tile.level == self.level && layer.layer != Layer::Second {
-                paste(
-                    tile,
-                    0,
-                    &mut layer.grid.lock().unwrap_or_else(PoisonError::into_inner),
-                );
+                paste(tile, 0, &mut layer.grid.lock().unwrap_or_else(PoisonError::into_inner));
             }
-            layer
-                .writer
-                .as_ref()
-                .map_or(Ok(()), |writer| writer.store(tile))
+            layer.writer.as_ref().map_or(Ok(()), |writer| writer.store(tile))
         };
         product(layer.file, layer.pyramid.put(window, cells, &done))
     }
@@ -255,31 +218,16 @@ impl<'a> Sink<'a> {
 
     /// All that was received, when every unit was.
     pub fn finish(self) -> Gathered<'a> {
-        let joining = self
-            .joining
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
+        let joining = self.joining.into_inner().unwrap_or_else(PoisonError::into_inner);
         let (mut grids, mut rasters) = (Vec::new(), Vec::new());
         for layer in self.layers {
-            let grid = layer
-                .grid
-                .into_inner()
-                .unwrap_or_else(PoisonError::into_inner);
+            let grid = layer.grid.into_inner().unwrap_or_else(PoisonError::into_inner);
             if layer.layer != Layer::Second {
                 grids.push((layer.layer, grid));
             }
-            rasters.extend(
-                layer
-                    .writer
-                    .map(|writer| (format!("{}.tif", layer.file), writer)),
-            );
+            rasters.extend(layer.writer.map(|writer| (format!("{}.tif", layer.file), writer)));
         }
-        Gathered {
-            network: joining.finish(),
-            grids,
-            rasters,
-            sites: self.sites,
-        }
+        Gathered { network: joining.finish(), grids, rasters, sites: self.sites }
     }
 }
 
@@ -329,28 +277,18 @@ impl UnitSink<'_, '_> {
     /// # Errors
     /// When a raster cannot be written.
     pub fn finish(self) -> Result<(), SweepError> {
-        let Self {
-            sink,
-            unit,
-            window,
-            fold,
-            ..
-        } = self;
+        let Self { sink, unit, window, fold, .. } = self;
         // Side by side, so that a thread without units helps with the last one.
         let put = |layer: &LayerSink| {
             let values = fold.layer(layer.layer);
-            let cells = Cells {
-                bands: &[&values],
-                stride: window.cols as usize,
-            };
+            let cells = Cells { bands: &[&values], stride: window.cols as usize };
             sink.put(layer, window, Some(cells))
         };
         let layers = sink.layers.par_iter().with_max_len(1);
         layers.try_for_each(put)?;
         let part = fold.count(&sink.sweep.plan, unit.row);
-        let place = sink
-            .order
-            .binary_search_by_key(&(unit.row, unit.col), |unit| (unit.row, unit.col));
+        let place =
+            sink.order.binary_search_by_key(&(unit.row, unit.col), |unit| (unit.row, unit.col));
         let place = place.expect("a unit of this variant");
         let mut joining = sink.joining.lock().unwrap_or_else(PoisonError::into_inner);
         joining.add(place, part);

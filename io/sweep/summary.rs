@@ -192,10 +192,7 @@ impl Areas {
 /// Each site's part of a tally.
 #[must_use]
 pub fn sites(plan: &Plan, tally: &Tally) -> Vec<SiteSummary> {
-    let part = |(site, tally): (
-        &super::plan::PlanSite,
-        &groundwave_systems::sweep::SiteTally,
-    )| {
+    let part = |(site, tally): (&super::plan::PlanSite, &groundwave_systems::sweep::SiteTally)| {
         SiteSummary {
             name: site.name.clone(),
             covered_km2: tally.covered_m2 / M2_IN_KM2,

@@ -41,11 +41,7 @@ impl Sweep {
         let mut json = serde_json::to_vec_pretty(files).expect("paths are plain data");
         json.push(b'\n');
         // Every worker of a machine notes the same.
-        write_once(&path, &json).map_err(|err| SweepError::Disk {
-            operation: "write",
-            path,
-            err,
-        })
+        write_once(&path, &json).map_err(|err| SweepError::Disk { operation: "write", path, err })
     }
 
     /// Files written down that are on this machine; none where nothing was written.
@@ -59,11 +55,7 @@ impl Sweep {
             Ok(bytes) => serde_json::from_slice(&bytes).map_err(io::Error::from),
             Err(err) => Err(err),
         }
-        .map_err(|err| SweepError::Disk {
-            operation: "read",
-            path,
-            err,
-        })?;
+        .map_err(|err| SweepError::Disk { operation: "read", path, err })?;
         let there = |path: Option<PathBuf>| path.filter(|path| path.exists());
         Ok(TerrainFiles {
             srtm_dir: there(found.srtm_dir),

@@ -96,10 +96,7 @@ impl SiteTile {
         let layer = || vec![0.0; cells];
         Self {
             site,
-            answers: Answers {
-                margin_db: layer(),
-                flags: vec![0; cells],
-            },
+            answers: Answers { margin_db: layer(), flags: vec![0; cells] },
             rx_power_dbm: layer(),
             p10_dbm: layer(),
             p90_dbm: layer(),
@@ -134,20 +131,12 @@ mod tests {
     fn answers_are_none_where_nothing_is_known() {
         let answers = Answers {
             margin_db: vec![7.0; 4],
-            flags: [
-                Flags::NONE,
-                Flags::OUTSIDE,
-                Flags::NO_DATA,
-                Flags::PATH_UNKNOWN,
-            ]
-            .map(|flags| flags.stored(Verdict::Good))
-            .to_vec(),
+            flags: [Flags::NONE, Flags::OUTSIDE, Flags::NO_DATA, Flags::PATH_UNKNOWN]
+                .map(|flags| flags.stored(Verdict::Good))
+                .to_vec(),
         };
-        let known = |path_known| Answer::Margin {
-            margin_db: 7.0,
-            verdict: Verdict::Good,
-            path_known,
-        };
+        let known =
+            |path_known| Answer::Margin { margin_db: 7.0, verdict: Verdict::Good, path_known };
         let said: Vec<_> = (0..4).map(|cell| answers.answer(cell)).collect();
         let expected = [known(true), Answer::Outside, Answer::NoData, known(false)];
         assert_eq!(said, expected);

@@ -102,11 +102,7 @@ impl UnitWriter {
         let flags = u32::try_from(self.packed.len()).map_err(io::Error::other)?;
         let powers = [&tile.rx_power_dbm, &tile.p10_dbm, &tile.p90_dbm];
         let columns = tile.columns.iter().map(|(_, layer)| layer);
-        for layer in [&answers.margin_db]
-            .into_iter()
-            .chain(powers)
-            .chain(columns)
-        {
+        for layer in [&answers.margin_db].into_iter().chain(powers).chain(columns) {
             assert_eq!(layer.len(), answers.cells(), "layers have one length");
             put_answered(layer, &answers.flags, &mut self.packed);
         }
@@ -279,14 +275,7 @@ impl PackedSite {
         let [rx_power_dbm, p10_dbm, p90_dbm] = [next()?, next()?, next()?];
         let columns = columns.iter().map(|&column| Ok((column, next()?)));
         let columns = columns.collect::<io::Result<_>>()?;
-        Ok(SiteTile {
-            site: self.site,
-            rx_power_dbm,
-            p10_dbm,
-            p90_dbm,
-            columns,
-            answers,
-        })
+        Ok(SiteTile { site: self.site, rx_power_dbm, p10_dbm, p90_dbm, columns, answers })
     }
 
     fn unpack(&self) -> io::Result<(Answers, &[u8])> {
@@ -326,11 +315,7 @@ fn layer(layers: &mut &[u8], flags: &[u8]) -> io::Result<Vec<f32>> {
         Some(f32::from_le_bytes(*value))
     };
     let value = |flags: &u8| {
-        if is_answered(*flags) {
-            next()
-        } else {
-            Some(NO_ANSWER)
-        }
+        if is_answered(*flags) { next() } else { Some(NO_ANSWER) }
     };
     let values: Option<Vec<f32>> = flags.iter().map(value).collect();
     values.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
@@ -361,14 +346,8 @@ mod tests {
                 rx_power_dbm: layer(-60.0),
                 p10_dbm: layer(-66.0),
                 p90_dbm: layer(-54.0),
-                columns: columns()
-                    .into_iter()
-                    .zip([layer(90.0), layer(1e6)])
-                    .collect(),
-                answers: Answers {
-                    margin_db: layer(20.0),
-                    flags: flags.clone(),
-                },
+                columns: columns().into_iter().zip([layer(90.0), layer(1e6)]).collect(),
+                answers: Answers { margin_db: layer(20.0), flags: flags.clone() },
             }
         };
         vec![site(0), site(7)]
@@ -387,9 +366,7 @@ mod tests {
         write(&one, &sample());
         write(&two, &sample());
         let mut unit = UnitReader::open(&one).unwrap().unwrap();
-        let read = unit
-            .sites()
-            .map(|site| site.unwrap().tile(&columns()).unwrap());
+        let read = unit.sites().map(|site| site.unwrap().tile(&columns()).unwrap());
         assert_eq!(read.collect::<Vec<_>>(), sample());
         let mut first = || unit.sites().next().unwrap().unwrap();
         let few = first().tile(&BTreeSet::new()).unwrap();
@@ -399,10 +376,7 @@ mod tests {
         let mut known = UnitReader::open_known(&one).unwrap().unwrap();
         for (site, tile) in known.sites().zip(sample()) {
             let site = site.unwrap();
-            assert_eq!(
-                (site.site, site.answers().unwrap()),
-                (tile.site, tile.answers)
-            );
+            assert_eq!((site.site, site.answers().unwrap()), (tile.site, tile.answers));
         }
         assert_eq!(fs::read(&one).unwrap(), fs::read(&two).unwrap());
         assert!(exists(&one).unwrap());

@@ -117,15 +117,8 @@ impl FromStr for Shard {
         let wrong = || format!("{text:?} is no share; allowed: i/N with 1 <= i <= N, such as 3/8");
         let (index, count) = text.split_once('/').ok_or_else(wrong)?;
         let number = |text: &str| text.parse::<u32>().map_err(|_| wrong());
-        let shard = Self {
-            index: number(index)?,
-            count: number(count)?,
-        };
-        if (1..=shard.count).contains(&shard.index) {
-            Ok(shard)
-        } else {
-            Err(wrong())
-        }
+        let shard = Self { index: number(index)?, count: number(count)? };
+        if (1..=shard.count).contains(&shard.index) { Ok(shard) } else { Err(wrong()) }
     }
 }
 
@@ -215,11 +208,7 @@ impl Sweep {
         let manifest = folder.join("manifest.json");
         let disk = |operation, path: &Path| {
             let path = path.to_owned();
-            move |err| SweepError::Disk {
-                operation,
-                path,
-                err,
-            }
+            move |err| SweepError::Disk { operation, path, err }
         };
         fs::create_dir_all(folder).map_err(disk("create folder", folder))?;
         match fs::read(&manifest) {
@@ -228,11 +217,7 @@ impl Sweep {
                 let found = found.unwrap_or_else(|_| "of another version".to_owned());
                 if found != digest {
                     let folder = folder.to_owned();
-                    return Err(SweepError::Foreign {
-                        folder,
-                        found,
-                        wanted: digest,
-                    });
+                    return Err(SweepError::Foreign { folder, found, wanted: digest });
                 }
             }
             Err(err) if err.kind() == io::ErrorKind::NotFound => {
@@ -246,12 +231,7 @@ impl Sweep {
             }
             Err(err) => return Err(disk("read", &manifest)(err)),
         }
-        Ok(Self {
-            plan,
-            digest,
-            folder: folder.to_owned(),
-            known: Mutex::default(),
-        })
+        Ok(Self { plan, digest, folder: folder.to_owned(), known: Mutex::default() })
     }
 
     /// Finds the sweep that lives in a folder.
@@ -269,12 +249,7 @@ impl Sweep {
             path: path.clone(),
             err,
         })?;
-        Ok(Self {
-            digest: plan.digest(),
-            plan,
-            folder: folder.to_owned(),
-            known: Mutex::default(),
-        })
+        Ok(Self { digest: plan.digest(), plan, folder: folder.to_owned(), known: Mutex::default() })
     }
 
     /// The folder.
@@ -286,10 +261,7 @@ impl Sweep {
     /// Path of a unit's file.
     #[must_use]
     pub fn unit_path(&self, unit: Unit) -> PathBuf {
-        unit_file::path(
-            &self.folder.join("units"),
-            &self.plan.name(&self.digest, unit),
-        )
+        unit_file::path(&self.folder.join("units"), &self.plan.name(&self.digest, unit))
     }
 
     /// Computes the missing units of a share with `evaluate`, which knows a site in a tile; `done`
@@ -305,10 +277,7 @@ impl Sweep {
         done: impl Fn(Unit, bool) + Sync,
     ) -> Result<Worked, SweepError> {
         let units = self.plan.units();
-        let share = units
-            .into_iter()
-            .enumerate()
-            .filter(|(place, _)| shard.holds(*place));
+        let share = units.into_iter().enumerate().filter(|(place, _)| shard.holds(*place));
         let mut missing = Vec::new();
         let mut worked = Worked::default();
         for (_, unit) in share {
@@ -342,11 +311,7 @@ impl Sweep {
     ) -> Result<(), SweepError> {
         let Unit { row, col, .. } = unit;
         let path = self.unit_path(unit);
-        let disk = |err| SweepError::Disk {
-            operation: "write",
-            path: path.clone(),
-            err,
-        };
+        let disk = |err| SweepError::Disk { operation: "write", path: path.clone(), err };
         let mut file = None;
         for site in self.plan.reaching(row, col) {
             if stop.load(Ordering::Relaxed) {
@@ -388,10 +353,7 @@ impl Sweep {
     }
 
     pub(super) fn missing(&self, missing: usize) -> SweepError {
-        SweepError::Unfinished {
-            missing,
-            all: self.plan.units().len(),
-        }
+        SweepError::Unfinished { missing, all: self.plan.units().len() }
     }
 
     /// Refuses to go on while units are missing.
@@ -418,11 +380,7 @@ impl Sweep {
     /// Error for a unit that cannot be read.
     #[must_use]
     pub fn unreadable(&self, unit: Unit, err: io::Error) -> SweepError {
-        SweepError::Disk {
-            operation: "read",
-            path: self.unit_path(unit),
-            err,
-        }
+        SweepError::Disk { operation: "read", path: self.unit_path(unit), err }
     }
 }
 
@@ -437,13 +395,7 @@ mod tests {
             assert!(wrong.parse::<Shard>().is_err(), "{wrong}");
         }
         for place in 0..100 {
-            let holders = (1..=7).filter(|index| {
-                Shard {
-                    index: *index,
-                    count: 7,
-                }
-                .holds(place)
-            });
+            let holders = (1..=7).filter(|index| Shard { index: *index, count: 7 }.holds(place));
             assert_eq!(holders.count(), 1);
         }
     }

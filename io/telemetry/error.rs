@@ -20,19 +20,12 @@ pub struct HistoryError {
 impl HistoryError {
     /// An error of the content: the file is as it was.
     pub(super) fn new(cause: String) -> Self {
-        Self {
-            kind: FaultKind::Failed,
-            effect: Effect::None,
-            cause,
-        }
+        Self { kind: FaultKind::Failed, effect: Effect::None, cause }
     }
 
     /// An error of another file, into which the history is copied.
     pub(super) fn of_copy(err: redb::Error) -> Self {
-        Self {
-            effect: Effect::None,
-            ..Self::from(err)
-        }
+        Self { effect: Effect::None, ..Self::from(err) }
     }
 }
 
@@ -43,11 +36,7 @@ impl<E: Into<redb::Error>> From<E> for HistoryError {
             redb::Error::Io(err) => FaultKind::of(err),
             _ => FaultKind::Failed,
         };
-        Self {
-            kind,
-            effect: Effect::of(&err),
-            cause: err.to_string(),
-        }
+        Self { kind, effect: Effect::of(&err), cause: err.to_string() }
     }
 }
 

@@ -8,11 +8,7 @@ use super::tests::{T0, all, minute, node};
 use super::*;
 
 fn late(second: u64) -> [Sample; 1] {
-    [Sample {
-        ts_ms: T0 + second * 1_000,
-        metric: "sys.load1".to_owned(),
-        value: 1.0,
-    }]
+    [Sample { ts_ms: T0 + second * 1_000, metric: "sys.load1".to_owned(), value: 1.0 }]
 }
 
 #[test]
@@ -31,10 +27,7 @@ fn a_history_on_a_full_disk_says_so_is_read_and_takes_writes_again() {
         assert_eq!(store.keep(&waiting).unwrap_err().kind, FaultKind::Full);
         let failed = store.add(node(1), &late(7)).unwrap_err();
         assert_eq!(failed.kind, FaultKind::Full);
-        assert_eq!(
-            store.roll(T0 + 4 * 3_600_000).unwrap_err().kind,
-            FaultKind::Full
-        );
+        assert_eq!(store.roll(T0 + 4 * 3_600_000).unwrap_err().kind, FaultKind::Full);
         let snapshot = store.store_topology(T0, [b"{}"].into_iter());
         assert_eq!(snapshot.unwrap_err().kind, FaultKind::Full);
         assert_eq!(store.failure().unwrap().kind, FaultKind::Full);

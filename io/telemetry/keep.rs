@@ -49,8 +49,5 @@ fn is_rolled_up(
     };
     let minute = held::<_, Aggregates>(minutes, (day, node, hour))?;
     let of_hour = held::<_, Aggregates>(hours, (day, node))?;
-    Ok(
-        has(minute, kept.minute.minute * MINUTE_MS)
-            || has(of_hour, hour * HOUR_MINUTES * MINUTE_MS),
-    )
+    Ok(has(minute, kept.minute.minute * MINUTE_MS) || has(of_hour, hour * HOUR_MINUTES * MINUTE_MS))
 }

@@ -193,9 +193,7 @@ impl TelemetryStore {
     }
 
     fn retention(&self) -> MutexGuard<'_, Retention> {
-        self.retention
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.retention.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Moves the time by which readings grow old to the present, for [`Self::roll`]: wall clock and
@@ -329,9 +327,7 @@ fn has_tables(database: &Database) -> Result<bool, HistoryError> {
         && read.open_table(MINUTES).is_ok()
         && read.open_table(HOURS).is_ok()
         && read.open_table(ABOUT).is_ok()
-        && read
-            .open_table(topology_snapshots::TOPOLOGY_SNAPSHOTS)
-            .is_ok())
+        && read.open_table(topology_snapshots::TOPOLOGY_SNAPSHOTS).is_ok())
 }
 
 /// The mark as it is stored, ms since the Unix epoch.

@@ -27,9 +27,7 @@ pub(super) fn points(
         let next = minutes.range((day, 0, 0)..)?.next().transpose()?;
         let next = next.map_or(u64::MAX, |(key, _)| key.value().0);
         let of_hours = hours.range((day, 0)..)?.next().transpose()?;
-        day = of_hours
-            .map_or(u64::MAX, |(key, _)| key.value().0)
-            .min(next);
+        day = of_hours.map_or(u64::MAX, |(key, _)| key.value().0).min(next);
         if day > last / DAY_HOURS || day == u64::MAX {
             break;
         }

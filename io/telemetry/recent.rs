@@ -33,11 +33,7 @@ pub(super) struct Samples<'t> {
 impl<'t> Samples<'t> {
     /// Opens both; hours before `rolled` are rolled up or about to be.
     pub fn open(write: &'t WriteTransaction, rolled: u64) -> Result<Self, HistoryError> {
-        Ok(Self {
-            raw: write.open_table(RAW)?,
-            recent: write.open_table(RECENT)?,
-            rolled,
-        })
+        Ok(Self { raw: write.open_table(RAW)?, recent: write.open_table(RECENT)?, rolled })
     }
 
     /// Changes the samples of a minute.
@@ -74,9 +70,7 @@ fn rolled_node(
     let (Some(high), Some(low)) = (high?, low?) else {
         return Ok(None);
     };
-    Ok(Some(
-        u128::from(high.value()) << 64 | u128::from(low.value()),
-    ))
+    Ok(Some(u128::from(high.value()) << 64 | u128::from(low.value())))
 }
 
 /// Hands over the rows of a node in a range of minutes, in order of time.

@@ -24,10 +24,7 @@ pub(super) struct Retention {
 impl Retention {
     /// The mark as it was stored.
     pub fn at(mark_ms: u64) -> Self {
-        Self {
-            mark_ms,
-            ..Self::default()
-        }
+        Self { mark_ms, ..Self::default() }
     }
 
     /// The mark, ms since the Unix epoch; 0 before it was ever set.
@@ -47,20 +44,12 @@ impl Retention {
         };
         let elapsed_ms = boot_ms.saturating_sub(last_boot_ms);
         let stepped = now_ms.abs_diff(last_now_ms + elapsed_ms) > AGREED_MS;
-        self.steady_ms = if stepped {
-            0
-        } else {
-            self.steady_ms + elapsed_ms
-        };
+        self.steady_ms = if stepped { 0 } else { self.steady_ms + elapsed_ms };
         let expected_ms = self.mark_ms + elapsed_ms;
         let is_steady = self.steady_ms >= STEADY_MS;
         self.mark_ms = if now_ms <= expected_ms + AGREED_MS {
             // A mark that falls deletes nothing.
-            if is_steady || now_ms + AGREED_MS >= expected_ms {
-                now_ms
-            } else {
-                self.mark_ms
-            }
+            if is_steady || now_ms + AGREED_MS >= expected_ms { now_ms } else { self.mark_ms }
         } else if is_steady && synchronised {
             now_ms
         } else {
@@ -106,10 +95,7 @@ mod tests {
             let now = T0 + 30 * 24 * HOUR_MS;
             for minute in 0..=60 {
                 let mark = retention.advance(now + minute * MINUTE, minute * MINUTE, synchronised);
-                assert!(
-                    minute == 60 || mark <= T0 + HOUR_MS,
-                    "not within the first hour"
-                );
+                assert!(minute == 60 || mark <= T0 + HOUR_MS, "not within the first hour");
             }
             let mut last = 0;
             for minute in 61..=minutes + 100 {

@@ -33,14 +33,7 @@ impl Point {
     /// Aggregate of one sample.
     #[must_use]
     pub const fn one(ts_ms: u64, value: f64) -> Self {
-        Self {
-            ts_ms,
-            count: 1,
-            sum: value,
-            min: value,
-            max: value,
-            last: (ts_ms, value),
-        }
+        Self { ts_ms, count: 1, sum: value, min: value, max: value, last: (ts_ms, value) }
     }
 
     /// Merges another aggregate, later or earlier.
@@ -130,11 +123,7 @@ impl Aggregates {
     }
 
     pub fn points(&self, name: &str) -> impl Iterator<Item = Point> + use<'_> {
-        self.0
-            .get(name)
-            .into_iter()
-            .flat_map(BTreeMap::values)
-            .copied()
+        self.0.get(name).into_iter().flat_map(BTreeMap::values).copied()
     }
 
     /// Aggregates of all points by metric.
@@ -174,9 +163,7 @@ impl Row for Raw {
             let times = samples.iter().map(|(ts_ms, _)| *ts_ms).collect();
             let (names, values) = groups.entry(times).or_default();
             names.push(name);
-            samples
-                .iter()
-                .for_each(|(_, value)| write_number(*value, values));
+            samples.iter().for_each(|(_, value)| write_number(*value, values));
         }
         let groups: Vec<SameTimes<&str, ByteBuf>> = groups
             .into_iter()
@@ -207,9 +194,7 @@ impl Row for Raw {
                 times.push(last);
             }
             for name in names {
-                let samples = times
-                    .iter()
-                    .map(|ts_ms| Some((*ts_ms, read_number(&mut values)?)));
+                let samples = times.iter().map(|ts_ms| Some((*ts_ms, read_number(&mut values)?)));
                 row.0.insert(name, samples.collect::<Option<_>>()?);
             }
         }
@@ -264,23 +249,14 @@ mod tests {
         for beat in 0..12u64 {
             for metric in 0..24u64 {
                 let value = ((beat * 7919 + metric * 104_729) % 10_007) as f64 / 100.0;
-                raw.add(
-                    &format!("sys.reading_{metric}"),
-                    1_700_000_000_123 + beat * 5_003,
-                    value,
-                );
+                raw.add(&format!("sys.reading_{metric}"), 1_700_000_000_123 + beat * 5_003, value);
             }
         }
         raw.add("gps.hdop", 5, 1.0 / 3.0);
         raw.add("gps.hdop", 3, -0.0);
         let plain = rmp_serde::to_vec(&raw).unwrap();
         let packed = write(&raw).unwrap();
-        assert!(
-            packed.len() < plain.len() / 4,
-            "{} of {}",
-            packed.len(),
-            plain.len()
-        );
+        assert!(packed.len() < plain.len() / 4, "{} of {}", packed.len(), plain.len());
         for bytes in [&plain, &packed] {
             let read = read::<Raw>(Some(bytes)).unwrap();
             assert_eq!(rmp_serde::to_vec(&read).unwrap(), plain);

@@ -26,11 +26,7 @@ pub(super) fn minute(number: u128, minute: u64, seconds: &[u64]) -> StoreMinute 
         let ts_ms = minute * MINUTE_MS + second * 1_000;
         buffer.push("sys.load1", ts_ms, (ts_ms / 1_000) as f64, ts_ms);
     }
-    StoreMinute {
-        node: node(number),
-        names: buffer.names.clone(),
-        minute: buffer.current,
-    }
+    StoreMinute { node: node(number), names: buffer.names.clone(), minute: buffer.current }
 }
 
 pub(super) fn all(store: &TelemetryStore, number: u128) -> Vec<Point> {
@@ -44,21 +40,11 @@ fn minutes_are_kept_once_and_read_by_node_and_time() {
     let kept = [minute(1, first, &[0, 5, 10]), minute(2, first, &[7])];
     store.keep(&kept).unwrap();
     store.keep(&kept).unwrap();
-    let times: Vec<_> = all(&store, 1)
-        .iter()
-        .map(|point| point.ts_ms - T0)
-        .collect();
+    let times: Vec<_> = all(&store, 1).iter().map(|point| point.ts_ms - T0).collect();
     assert_eq!(times, [0, 5_000, 10_000]);
-    let some = store
-        .read(node(1), "sys.load1", T0 + 1, T0 + 9_000)
-        .unwrap();
+    let some = store.read(node(1), "sys.load1", T0 + 1, T0 + 9_000).unwrap();
     assert_eq!(some, [Point::one(T0 + 5_000, (T0 / 1_000 + 5) as f64)]);
-    assert!(
-        store
-            .read(node(1), "sys.other", 0, u64::MAX)
-            .unwrap()
-            .is_empty()
-    );
+    assert!(store.read(node(1), "sys.other", 0, u64::MAX).unwrap().is_empty());
     assert_eq!(all(&store, 2).len(), 1);
 }
 
@@ -95,11 +81,7 @@ fn late_samples_find_their_place_however_late() {
     let first = T0 / MINUTE_MS;
     store.keep(&[minute(1, first, &[0])]).unwrap();
     let late = |second: u64, value: f64| {
-        [Sample {
-            ts_ms: T0 + second * 1_000,
-            metric: "sys.load1".to_owned(),
-            value,
-        }]
+        [Sample { ts_ms: T0 + second * 1_000, metric: "sys.load1".to_owned(), value }]
     };
     store.add(node(1), &late(30, -1.0)).unwrap();
     assert_eq!(all(&store, 1).len(), 2);
@@ -109,10 +91,7 @@ fn late_samples_find_their_place_however_late() {
     store.keep(&[minute(1, first, &[0])]).unwrap();
     while store.roll(T0 + 5 * HOUR_MS).unwrap() {}
     let minutes = all(&store, 1);
-    assert_eq!(
-        (minutes.len(), minutes[0].count, minutes[0].min),
-        (1, 3, -2.0)
-    );
+    assert_eq!((minutes.len(), minutes[0].count, minutes[0].min), (1, 3, -2.0));
     while store.roll(T0 + 30 * 24 * HOUR_MS).unwrap() {}
     store.add(node(1), &late(50, -3.0)).unwrap();
     let hours = all(&store, 1);
@@ -254,13 +233,8 @@ fn minutes_of_an_earlier_version_are_read_beside_new_ones_and_not_doubled() {
         Ok(())
     });
     written.unwrap();
-    store
-        .keep(&[minute(1, first, &[5]), minute(1, first + 1, &[5])])
-        .unwrap();
-    let times: Vec<_> = all(&store, 1)
-        .iter()
-        .map(|point| point.ts_ms - T0)
-        .collect();
+    store.keep(&[minute(1, first, &[5]), minute(1, first + 1, &[5])]).unwrap();
+    let times: Vec<_> = all(&store, 1).iter().map(|point| point.ts_ms - T0).collect();
     assert_eq!(times, [0, 5_000, 65_000]);
     while store.roll(T0 + 4 * HOUR_MS).unwrap() {}
     let counts: Vec<_> = all(&store, 1).iter().map(|point| point.count).collect();
@@ -275,9 +249,7 @@ fn whatever_a_loss_of_power_leaves_of_the_history_has_every_stored_minute() {
     record.acknowledge(0);
     let first = T0 / MINUTE_MS;
     for at in 0..12 {
-        let minutes: Vec<_> = (1..=20)
-            .map(|number| minute(number, first + at, &[3, 9]))
-            .collect();
+        let minutes: Vec<_> = (1..=20).map(|number| minute(number, first + at, &[3, 9])).collect();
         store.keep(&minutes).unwrap();
         record.acknowledge(at as usize + 1);
     }
@@ -288,10 +260,7 @@ fn whatever_a_loss_of_power_leaves_of_the_history_has_every_stored_minute() {
         for number in [1, 20] {
             let found = all(&store, number).len();
             let allowed = [2 * stored, 2 * stored + 2];
-            assert!(
-                allowed.contains(&found),
-                "{when}: {found} samples of {stored} minutes"
-            );
+            assert!(allowed.contains(&found), "{when}: {found} samples of {stored} minutes");
         }
     });
     assert!(checked > 100, "{checked}");

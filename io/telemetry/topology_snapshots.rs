@@ -66,10 +66,8 @@ impl TelemetryStore {
                 weight -= before.value().len() as u64;
             }
             let aged_ms = self.aged_ms(at_ms);
-            let (each_from, hourly_from) = (
-                aged_ms.saturating_sub(EACH_MS),
-                aged_ms.saturating_sub(HOURLY_MS),
-            );
+            let (each_from, hourly_from) =
+                (aged_ms.saturating_sub(EACH_MS), aged_ms.saturating_sub(HOURLY_MS));
             let mut old = Vec::new();
             for entry in snapshots.range(..hourly_from)? {
                 old.push(entry?.0.value());
@@ -92,10 +90,7 @@ impl TelemetryStore {
                     break;
                 };
                 weight -= gone.value().len() as u64;
-                tracing::debug!(
-                    at_ms = at.value(),
-                    "a snapshot over the size limit is removed"
-                );
+                tracing::debug!(at_ms = at.value(), "a snapshot over the size limit is removed");
             }
             about.insert(BYTES, weight)?;
             Ok(())

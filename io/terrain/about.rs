@@ -39,13 +39,7 @@ pub struct About {
 
 impl About {
     fn named(name: &str, ground: Ground, vertical_datum: VerticalDatum) -> Self {
-        Self {
-            name: name.to_owned(),
-            ground,
-            vertical_datum,
-            licence: None,
-            attribution: None,
-        }
+        Self { name: name.to_owned(), ground, vertical_datum, licence: None, attribution: None }
     }
 
     /// SRTM and what is made of it.
@@ -70,10 +64,7 @@ impl About {
         let lower = name.to_ascii_lowercase();
         let starts = |start: &str| lower.starts_with(start);
         if starts("copernicus_dsm_cog_30_") || starts("copernicus_dsm_30_") {
-            return Self {
-                name: "Copernicus GLO-90".to_owned(),
-                ..Self::glo_30()
-            };
+            return Self { name: "Copernicus GLO-90".to_owned(), ..Self::glo_30() };
         }
         if starts("copernicus_dsm_") {
             return Self::glo_30();
@@ -107,10 +98,7 @@ impl About {
     /// Ground and datum.
     #[must_use]
     pub fn kind(&self) -> HeightKind {
-        HeightKind {
-            ground: self.ground,
-            datum: self.vertical_datum,
-        }
+        HeightKind { ground: self.ground, datum: self.vertical_datum }
     }
 
     /// The data set with a number of files.

@@ -75,12 +75,7 @@ fn neighbours_change_no_bit() {
     let mut together = vec![vec![0.0; samples - 1]; curves.len()];
     let mut rows = Vec::new();
     for (curve, heights_m) in curves.iter().zip(&mut together) {
-        rows.push(CurveRow {
-            curve,
-            elevation_msl_m: heights_m,
-            greatest_m: None,
-            used: None,
-        });
+        rows.push(CurveRow { curve, elevation_msl_m: heights_m, greatest_m: None, used: None });
     }
     tiles.sample_curves(&mut rows);
     let mut found = 0;
@@ -99,8 +94,5 @@ fn neighbours_change_no_bit() {
             found += 1;
         }
     }
-    assert!(
-        found >= 5,
-        "ways within a tile are followed everywhere: {found}"
-    );
+    assert!(found >= 5, "ways within a tile are followed everywhere: {found}");
 }

@@ -56,20 +56,14 @@ impl Folders {
     pub fn read(folders: &[PathBuf]) -> Result<Self, DirectoryError> {
         let mut all = Self::default();
         for folder in folders {
-            all.add(folder).map_err(|source| DirectoryError {
-                path: folder.clone(),
-                source,
-            })?;
+            all.add(folder).map_err(|source| DirectoryError { path: folder.clone(), source })?;
         }
         Ok(all)
     }
 
     fn add(&mut self, folder: &Path) -> std::io::Result<()> {
         let index = Index::read(folder).map_err(std::io::Error::other)?;
-        for entry in index
-            .into_iter()
-            .flat_map(|index| index.files.into_values())
-        {
+        for entry in index.into_iter().flat_map(|index| index.files.into_values()) {
             self.add_fetched(folder, entry);
         }
         let paths = fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path()));
@@ -77,11 +71,7 @@ impl Folders {
         paths.sort_unstable();
         let described = About::of_folder(folder)?;
         for path in paths {
-            let name = path
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let about = described.clone().unwrap_or_else(|| About::of_file(&name));
             let source = self.source(about);
             self.files.push(Found { path, name, source });
@@ -102,11 +92,7 @@ impl Folders {
             return;
         }
         let source = self.source(entry.about);
-        self.files.push(Found {
-            path,
-            name: entry.name,
-            source,
-        });
+        self.files.push(Found { path, name: entry.name, source });
     }
 
     /// Number of a data set.

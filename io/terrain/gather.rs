@@ -169,26 +169,14 @@ mod tests {
     #[expect(unsafe_code, reason = "calls both widths where the processor has them")]
     fn every_width_gives_the_same_bits() {
         let side = 61_usize;
-        let posts: Vec<i16> = (0..side * side)
-            .map(|i| (i * 7919 % 30_011) as i16 - 9_000)
-            .collect();
-        let pairs: Vec<[i16; 2]> = (0..side * (side - 1))
-            .map(|i| [posts[i], posts[i + side]])
-            .collect();
-        let square = Square {
-            pairs: &pairs,
-            side,
-            scale: 60.0,
-            south: -3.0,
-            west: 7.0,
-            has_voids: false,
-        };
-        let lat: Vec<f64> = (0..77)
-            .map(|k| -3.0 + f64::from(k * 37 % 77) / 77.0)
-            .collect();
-        let lon: Vec<f64> = (0..77)
-            .map(|k| 7.0 + f64::from(k * 53 % 77) / 77.0)
-            .collect();
+        let posts: Vec<i16> =
+            (0..side * side).map(|i| (i * 7919 % 30_011) as i16 - 9_000).collect();
+        let pairs: Vec<[i16; 2]> =
+            (0..side * (side - 1)).map(|i| [posts[i], posts[i + side]]).collect();
+        let square =
+            Square { pairs: &pairs, side, scale: 60.0, south: -3.0, west: 7.0, has_voids: false };
+        let lat: Vec<f64> = (0..77).map(|k| -3.0 + f64::from(k * 37 % 77) / 77.0).collect();
+        let lon: Vec<f64> = (0..77).map(|k| 7.0 + f64::from(k * 53 % 77) / 77.0).collect();
         let want: Vec<f64> = lat
             .iter()
             .zip(&lon)
@@ -317,9 +305,8 @@ mod tests {
             ),
         ];
         let post = |i: usize| (i * 7919 % 30_011) as i16 - 9_000;
-        let pairs: Vec<[i16; 2]> = (0..SIDE * (SIDE - 1))
-            .map(|i| [post(i), post(i + SIDE)])
-            .collect();
+        let pairs: Vec<[i16; 2]> =
+            (0..SIDE * (SIDE - 1)).map(|i| [post(i), post(i + SIDE)]).collect();
         for (end, has_voids, is_in_posts, follows) in cases {
             let (mut north, mut east) = (vec![0.0; COUNT], vec![0.0; COUNT]);
             track(end, false).positions(1, &mut north, &mut east);
@@ -350,10 +337,7 @@ mod tests {
                 // SAFETY: the processor has such vectors, the posts are a square, and the track lies
                 // in it if it is one in posts.
                 let filled = unsafe { follow(square, &track, 1, &mut heights, COUNT) };
-                assert!(
-                    known < filled + LANES && filled <= known,
-                    "{filled} of {known}"
-                );
+                assert!(known < filled + LANES && filled <= known, "{filled} of {known}");
                 for i in 0..filled {
                     let (found, want) = (heights[i], want(i).unwrap());
                     assert!((found - want).abs() < 1e-6, "{i}: {found} {want}");

@@ -95,11 +95,7 @@ impl Geoid {
     /// SHA-256 digest of the undulations as big-endian 32-bit metres.
     #[must_use]
     pub fn digest(&self) -> String {
-        let bytes: Vec<u8> = self
-            .posts
-            .iter()
-            .flat_map(|post| post.to_be_bytes())
-            .collect();
+        let bytes: Vec<u8> = self.posts.iter().flat_map(|post| post.to_be_bytes()).collect();
         hex(&Sha256::digest(&bytes))
     }
 
@@ -108,19 +104,11 @@ impl Geoid {
     /// # Errors
     /// When the file cannot be read or is neither layout.
     pub fn open(path: &Path) -> Result<Self, GeoidError> {
-        let fail = |source| GeoidError::Read {
-            path: path.to_owned(),
-            source,
-        };
+        let fail = |source| GeoidError::Read { path: path.to_owned(), source };
         let mut bytes = Vec::new();
         let file = File::open(path).map_err(fail)?;
-        file.take(GTX_BYTES + 1)
-            .read_to_end(&mut bytes)
-            .map_err(fail)?;
-        Self::decode(&bytes).map_err(|source| GeoidError::Format {
-            path: path.to_owned(),
-            source,
-        })
+        file.take(GTX_BYTES + 1).read_to_end(&mut bytes).map_err(fail)?;
+        Self::decode(&bytes).map_err(|source| GeoidError::Format { path: path.to_owned(), source })
     }
 
     /// Decodes either layout.
@@ -178,30 +166,19 @@ impl Geoid {
 fn check_gtx_header(header: &[u8]) -> Result<(), BadGrid> {
     let (words, _) = header.as_chunks::<8>();
     let (counts, _) = header.as_chunks::<4>();
-    let [lat, lon, lat_step, lon_step] = [0, 1, 2, 3].map(|i| {
-        words
-            .get(i)
-            .map_or(f64::NAN, |&word| f64::from_be_bytes(word))
-    });
+    let [lat, lon, lat_step, lon_step] =
+        [0, 1, 2, 3].map(|i| words.get(i).map_or(f64::NAN, |&word| f64::from_be_bytes(word)));
     let [rows, columns] = [8, 9].map(|i| counts.get(i).map_or(0, |&word| i32::from_be_bytes(word)));
     let found = format!(
         "lat {lat}, lon {lon}, steps {lat_step} and {lon_step} degrees, {rows} rows, {columns} columns"
     );
-    if found == EXPECTED_HEADER {
-        Ok(())
-    } else {
-        Err(BadGrid::Header { found })
-    }
+    if found == EXPECTED_HEADER { Ok(()) } else { Err(BadGrid::Header { found }) }
 }
 
 fn check_values(posts: &[f32]) -> Result<(), BadGrid> {
     match posts.iter().position(|m| !PLAUSIBLE_M.contains(m)) {
         None => Ok(()),
-        Some(i) => Err(BadGrid::Value {
-            row: i / COLUMNS,
-            column: i % COLUMNS,
-            found_m: posts[i],
-        }),
+        Some(i) => Err(BadGrid::Value { row: i / COLUMNS, column: i % COLUMNS, found_m: posts[i] }),
     }
 }
 

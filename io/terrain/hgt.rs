@@ -187,12 +187,8 @@ impl Tile {
         let mut run = Run::default();
         while run.positions < lat_deg.len() {
             let at = run.positions;
-            let filled = gather::fill(
-                square,
-                &lat_deg[at..],
-                &lon_deg[at..],
-                &mut elevation_msl_m[at..],
-            );
+            let filled =
+                gather::fill(square, &lat_deg[at..], &lon_deg[at..], &mut elevation_msl_m[at..]);
             run.positions += filled;
             // One by one over the block that holds a void or the way off the tile.
             for i in run.positions..lat_deg.len().min(run.positions + LANES) {
@@ -339,11 +335,7 @@ impl Tile {
         let (side, cells) = (self.resolution.side(), self.cells());
         let (y, x) = (clamp(y, cells), clamp(x, cells));
         // The far edges belong to the last cells, at fraction 1.
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "0 to 3600"
-        )]
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 3600")]
         let [row, column] = [y, x].map(|posts| (posts as u32).min(side as u32 - 2));
         Corner {
             start: (side - 2 - row as usize) * side + column as usize,
@@ -367,10 +359,7 @@ impl Tile {
         if posts.contains(&VOID) {
             return around_voids(posts, corner);
         }
-        Reading {
-            elevation_msl_m: blend(posts, corner),
-            has_void: false,
-        }
+        Reading { elevation_msl_m: blend(posts, corner), has_void: false }
     }
 }
 
@@ -424,10 +413,7 @@ fn around_voids(posts: [i16; 4], Corner { v, u, .. }: Corner) -> Reading {
         }
     }
     // Without any weight left this is 0 / 0, the NaN that is wanted.
-    Reading {
-        elevation_msl_m: sum / weight_sum,
-        has_void,
-    }
+    Reading { elevation_msl_m: sum / weight_sum, has_void }
 }
 
 #[cfg(test)]

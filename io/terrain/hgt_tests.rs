@@ -6,9 +6,8 @@ use super::*;
 
 /// A 3 arc-second tile made by a rule over (row, column).
 fn tile(post: impl Fn(usize, usize) -> i16) -> Tile {
-    let bytes: Vec<u8> = (0..1201 * 1201)
-        .flat_map(|i| post(i / 1201, i % 1201).to_be_bytes())
-        .collect();
+    let bytes: Vec<u8> =
+        (0..1201 * 1201).flat_map(|i| post(i / 1201, i % 1201).to_be_bytes()).collect();
     Tile::decode(&bytes).unwrap()
 }
 
@@ -44,10 +43,7 @@ fn a_plane_is_reproduced_between_the_posts() {
         let (north, east) = (f64::from(k) / 999.0, f64::from((k * 7) % 1000) / 999.0);
         let plane = (1.0 - north) * 2400.0 + east * 1200.0 - 100.0;
         let reading = tile.bilinear(north, east);
-        assert!(
-            (reading.elevation_msl_m - plane).abs() < 1e-9,
-            "{north} {east}"
-        );
+        assert!((reading.elevation_msl_m - plane).abs() < 1e-9, "{north} {east}");
         assert!(!reading.has_void);
     }
     assert_eq!(tile.bilinear(2.0, -1.0), tile.bilinear(1.0, 0.0));
@@ -65,22 +61,13 @@ fn voids_leave_the_other_posts_their_share() {
     let half = 0.5 / 1200.0;
     let reading = tile.bilinear(half, half);
     assert!(reading.has_void);
-    assert!(
-        (reading.elevation_msl_m - 20.0).abs() < 1e-9,
-        "(10 + 40 + 10) / 3"
-    );
+    assert!((reading.elevation_msl_m - 20.0).abs() < 1e-9, "(10 + 40 + 10) / 3");
     // On the void post itself nothing is left.
     let reading = tile.bilinear(0.0, 0.0);
     assert!(reading.has_void && reading.elevation_msl_m.is_nan());
     // A valid post beside a void is whole.
     let reading = tile.bilinear(0.0, 1.0 / 1200.0);
-    assert_eq!(
-        reading,
-        Reading {
-            elevation_msl_m: 10.0,
-            has_void: false
-        }
-    );
+    assert_eq!(reading, Reading { elevation_msl_m: 10.0, has_void: false });
     // Amid four voids there is nothing.
     let reading = tile.bilinear((1200.0 - 500.5) / 1200.0, 500.5 / 1200.0);
     assert!(reading.has_void && reading.elevation_msl_m.is_nan());
@@ -95,9 +82,7 @@ fn a_run_equals_its_positions_one_by_one() {
     });
     for count in [0, 1, 63, 64, 65, 1000] {
         let lat: Vec<f64> = (0..count).map(|k| 57.0 + f64::from(k) / 1000.0).collect();
-        let lon: Vec<f64> = (0..count)
-            .map(|k| -3.0 + f64::from(k * 2 % 1000) / 999.0)
-            .collect();
+        let lon: Vec<f64> = (0..count).map(|k| -3.0 + f64::from(k * 2 % 1000) / 999.0).collect();
         let mut elevation = vec![-1.0; lat.len()];
         let run = tile.bilinear_run([57.0, -3.0], &lat, &lon, &mut elevation);
         let mut expected_voids = 0;
@@ -116,19 +101,11 @@ fn a_run_ends_where_the_tile_does() {
     let tile = tile(|row, column| i16::try_from((row * 31 + column * 17) % 9_000).unwrap());
     // Off the tile at every place of a block of eight, by each of its four edges.
     for count in 1..40_u32 {
-        for (off_lat, off_lon) in [
-            (1.0, 0.5),
-            (-1e-9, 0.5),
-            (0.5, 1.0),
-            (0.5, -1e-9),
-            (f64::NAN, 0.5),
-        ] {
-            let mut lat: Vec<f64> = (0..count)
-                .map(|k| f64::from(k * 37 % 1000) / 1000.0)
-                .collect();
-            let mut lon: Vec<f64> = (0..count)
-                .map(|k| f64::from(k * 91 % 1000) / 1000.0)
-                .collect();
+        for (off_lat, off_lon) in
+            [(1.0, 0.5), (-1e-9, 0.5), (0.5, 1.0), (0.5, -1e-9), (f64::NAN, 0.5)]
+        {
+            let mut lat: Vec<f64> = (0..count).map(|k| f64::from(k * 37 % 1000) / 1000.0).collect();
+            let mut lon: Vec<f64> = (0..count).map(|k| f64::from(k * 91 % 1000) / 1000.0).collect();
             lat.extend([off_lat, 0.5, 0.5]);
             lon.extend([off_lon, 0.5, 0.5]);
             let mut elevation = vec![-1.0; lat.len()];
@@ -159,10 +136,7 @@ fn every_post_is_found_at_its_place() {
 fn level_but(posts: &[(usize, i16)], level_m: i16) -> Tile {
     tile(|row, column| {
         let at = row * 1201 + column;
-        posts
-            .iter()
-            .find(|(place, _)| *place == at)
-            .map_or(level_m, |(_, post)| *post)
+        posts.iter().find(|(place, _)| *place == at).map_or(level_m, |(_, post)| *post)
     })
 }
 
@@ -170,10 +144,7 @@ fn level_but(posts: &[(usize, i16)], level_m: i16) -> Tile {
 fn posts_that_are_no_heights_are_voids_and_counted() {
     for void in [i16::MIN, -32_767, 32_767] {
         let reading = tile(|_, _| void).bilinear(0.5, 0.5);
-        assert!(
-            reading.has_void && reading.elevation_msl_m.is_nan(),
-            "{void}"
-        );
+        assert!(reading.has_void && reading.elevation_msl_m.is_nan(), "{void}");
     }
     let places = [0, 1, 700 * 1201 + 600, 1201 * 1201 - 1];
     for outside in [-32_766, -12_001, 9_001, 25_600, 32_766] {
@@ -184,10 +155,7 @@ fn posts_that_are_no_heights_are_voids_and_counted() {
         assert_eq!((census.voids, census.outside), (0, 4), "{outside}");
         assert!(!tile.is_swapped());
         let doubt = census.doubt().unwrap().to_string();
-        assert!(
-            doubt.starts_with("4 of 1442401 posts are outside -12000 to 9000 m"),
-            "{doubt}"
-        );
+        assert!(doubt.starts_with("4 of 1442401 posts are outside -12000 to 9000 m"), "{doubt}");
     }
     for height_m in [-12_000, -430, 8_849, 9_000] {
         let tile = level_but(&places.map(|place| (place, height_m)), 100);
@@ -197,10 +165,7 @@ fn posts_that_are_no_heights_are_voids_and_counted() {
     }
     let tile = level_but(&[(5, -32_767), (6, 32_767), (7, i16::MIN), (8, 9_500)], 0);
     let census = tile.census();
-    assert_eq!(
-        (census.voids, census.other_voids, census.outside),
-        (3, 2, 1)
-    );
+    assert_eq!((census.voids, census.other_voids, census.outside), (3, 2, 1));
     assert_eq!(
         census.doubt().unwrap().to_string(),
         "2 of 1442401 posts are -32767 or 32767 and count as voids; 1 of 1442401 posts are outside -12000 to \
@@ -221,13 +186,9 @@ fn hills(low_m: f64, high_m: f64) -> impl Fn(usize, usize) -> i16 {
 fn octets_in_the_wrong_order_are_told_from_ground() {
     let swap =
         |post: &dyn Fn(usize, usize) -> i16| tile(|row, column| post(row, column).swap_bytes());
-    for (low_m, high_m) in [
-        (0.0, 12.0),
-        (-3.0, 120.0),
-        (30.0, 900.0),
-        (0.0, 8_848.0),
-        (1_500.0, 1_520.0),
-    ] {
+    for (low_m, high_m) in
+        [(0.0, 12.0), (-3.0, 120.0), (30.0, 900.0), (0.0, 8_848.0), (1_500.0, 1_520.0)]
+    {
         let ground = hills(low_m, high_m);
         assert!(!tile(&ground).is_swapped(), "{low_m} to {high_m}");
         assert!(swap(&ground).is_swapped(), "{low_m} to {high_m}");
@@ -235,20 +196,12 @@ fn octets_in_the_wrong_order_are_told_from_ground() {
     // Islands in the sea, ground that rises to one side, voids among heights.
     let rules: [&dyn Fn(usize, usize) -> i16; 5] = [
         &|row, column| {
-            if (row / 40 + column / 40) % 30 == 0 {
-                (column % 40) as i16
-            } else {
-                0
-            }
+            if (row / 40 + column / 40) % 30 == 0 { (column % 40) as i16 } else { 0 }
         },
         &|row, _| (row / 4) as i16,
         &|_, column| 300 - (column / 2) as i16,
         &|row, column| {
-            if (row + column) % 50 == 0 {
-                VOID
-            } else {
-                (row / 10) as i16
-            }
+            if (row + column) % 50 == 0 { VOID } else { (row / 10) as i16 }
         },
         &|_, _| 100,
     ];
@@ -260,10 +213,7 @@ fn octets_in_the_wrong_order_are_told_from_ground() {
     let wall = tile(|_, column| if column == 600 { 1_024 } else { 0 });
     assert!(!wall.is_swapped());
     let doubt = wall.census().doubt().unwrap().to_string();
-    assert_eq!(
-        doubt,
-        "all heights are multiples of 256 m; are its octets in the wrong order?"
-    );
+    assert_eq!(doubt, "all heights are multiples of 256 m; are its octets in the wrong order?");
     assert_eq!(tile(|_, _| 0).census().doubt(), None);
     // Noise is no order.
     let noise = tile(|row, column| {

@@ -24,12 +24,7 @@ enum Filling {
     /// Bytes of a stream of chance.
     Chance(u64),
     /// Hills between heights, in an order of octets, with some posts of other values.
-    Hills {
-        low_m: i16,
-        high_m: i16,
-        is_swapped: bool,
-        changed: Vec<(usize, i16)>,
-    },
+    Hills { low_m: i16, high_m: i16, is_swapped: bool, changed: Vec<(usize, i16)> },
     /// One value, but for some posts.
     Level(i16, Vec<(usize, i16)>),
 }
@@ -57,12 +52,7 @@ impl Filling {
                 };
                 std::iter::repeat_with(next).take(2 * SIDE * SIDE).collect()
             }
-            Self::Hills {
-                low_m,
-                high_m,
-                is_swapped,
-                changed,
-            } => {
+            Self::Hills { low_m, high_m, is_swapped, changed } => {
                 let span_m = f64::from(*high_m) - f64::from(*low_m);
                 let hill = |at: usize| {
                     let (row, column) = (at / SIDE, at % SIDE);

@@ -87,14 +87,9 @@ impl Index {
             Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(err) => return Err(disk("read", &path)(err)),
         };
-        let bad = |reason: String| IndexError::Damaged {
-            path: path.clone(),
-            reason,
-        };
+        let bad = |reason: String| IndexError::Damaged { path: path.clone(), reason };
         if length > INDEX_BYTES_MAX {
-            return Err(bad(format!(
-                "found {length} bytes, allowed {INDEX_BYTES_MAX}"
-            )));
+            return Err(bad(format!("found {length} bytes, allowed {INDEX_BYTES_MAX}")));
         }
         let bytes = fs::read(&path).map_err(disk("read", &path))?;
         let index: Self = serde_json::from_slice(&bytes).map_err(|err| bad(err.to_string()))?;
@@ -127,9 +122,5 @@ impl Index {
 
 fn disk(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> IndexError {
     let path = path.to_owned();
-    move |err| IndexError::Disk {
-        operation,
-        path,
-        err,
-    }
+    move |err| IndexError::Disk { operation, path, err }
 }

@@ -21,9 +21,7 @@ fn budget_of(root: &Root) -> u64 {
     // "max" where there is no limit.
     let confined = confined.and_then(|text| text.trim().parse::<u64>().ok());
     let least = machine.into_iter().chain(confined).min();
-    least
-        .map_or(UNKNOWN_BYTES, |bytes| bytes / 4)
-        .max(MEMORY_MIN_MB * 1_000_000)
+    least.map_or(UNKNOWN_BYTES, |bytes| bytes / 4).max(MEMORY_MIN_MB * 1_000_000)
 }
 
 #[cfg(test)]

@@ -90,13 +90,7 @@ mod tests {
         }
         let told = parse("N38W093T97.hgt").unwrap().unwrap_err().to_string();
         assert!(told.starts_with("\"N38W093T97\" names no tile"), "{told}");
-        for name in [
-            "PROVENANCE.md",
-            "N57E011",
-            "N57E011.tif",
-            "",
-            "N57E011.hgt.xz",
-        ] {
+        for name in ["PROVENANCE.md", "N57E011", "N57E011.tif", "", "N57E011.hgt.xz"] {
             assert_eq!(parse(name), None, "{name}");
         }
     }

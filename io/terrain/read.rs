@@ -119,11 +119,7 @@ fn read_as(
         return Ok(tile);
     }
     let [as_read_m, swapped_m] = tile.census().mean_jumps_m();
-    Err(HgtError::Octets {
-        path: path.to_owned(),
-        as_read_m,
-        swapped_m,
-    })
+    Err(HgtError::Octets { path: path.to_owned(), as_read_m, swapped_m })
 }
 
 fn unpack(
@@ -142,9 +138,7 @@ fn unpack(
         }
         Packing::Zip => {
             let (mut archive, index) = find_entry(file, path, id)?;
-            let entry = archive
-                .by_index(index)
-                .map_err(|error| bad_archive(path, &error))?;
+            let entry = archive.by_index(index).map_err(|error| bad_archive(path, &error))?;
             take_tile(entry, path, resolution)
         }
     }
@@ -203,8 +197,7 @@ fn take_tile(source: impl Read, path: &Path, resolution: Resolution) -> Result<T
     // The end of packed data says that all of it was intact.
     io::copy(&mut source, &mut io::sink()).map_err(unreadable)?;
     let found_bytes = MORE - source.get_ref().limit();
-    tile.filter(|_| found_bytes == resolution.bytes())
-        .ok_or_else(|| wrong_size(path, found_bytes))
+    tile.filter(|_| found_bytes == resolution.bytes()).ok_or_else(|| wrong_size(path, found_bytes))
 }
 
 fn wrong_size(path: &Path, found_bytes: u64) -> HgtError {
@@ -212,10 +205,7 @@ fn wrong_size(path: &Path, found_bytes: u64) -> HgtError {
     if found_bytes > Resolution::MAX_BYTES {
         HgtError::TooLong { path }
     } else {
-        HgtError::Size {
-            path,
-            source: WrongSize { found_bytes },
-        }
+        HgtError::Size { path, source: WrongSize { found_bytes } }
     }
 }
 
@@ -245,17 +235,11 @@ fn find_entry(
 }
 
 fn unreadable(path: &Path, error: io::Error) -> HgtError {
-    HgtError::Read {
-        path: path.to_owned(),
-        source: Arc::new(error),
-    }
+    HgtError::Read { path: path.to_owned(), source: Arc::new(error) }
 }
 
 fn bad_archive(path: &Path, error: &ZipError) -> HgtError {
-    HgtError::Archive {
-        path: path.to_owned(),
-        reason: error.to_string(),
-    }
+    HgtError::Archive { path: path.to_owned(), reason: error.to_string() }
 }
 
 #[cfg(test)]

@@ -18,9 +18,7 @@ fn n57e011() -> TileId {
 
 /// Posts that differ, so that a wrong order would show.
 fn posts() -> Vec<u8> {
-    (0..SIZE / 2)
-        .flat_map(|i| i16::try_from(i % 3001).unwrap().to_be_bytes())
-        .collect()
+    (0..SIZE / 2).flat_map(|i| i16::try_from(i % 3001).unwrap().to_be_bytes()).collect()
 }
 
 fn gz(bytes: &[u8]) -> Vec<u8> {
@@ -32,9 +30,7 @@ fn gz(bytes: &[u8]) -> Vec<u8> {
 fn zipped(entries: &[(&str, &[u8])]) -> Vec<u8> {
     let mut writer = ZipWriter::new(io::Cursor::new(Vec::new()));
     for (name, bytes) in entries {
-        writer
-            .start_file(*name, SimpleFileOptions::default())
-            .unwrap();
+        writer.start_file(*name, SimpleFileOptions::default()).unwrap();
         writer.write_all(bytes).unwrap();
     }
     writer.finish().unwrap().into_inner()
@@ -51,11 +47,8 @@ fn read(name: &str, packing: Packing, content: &[u8]) -> Result<Tile, HgtError> 
 fn every_packing_gives_the_same_tile() {
     let posts = posts();
     let tile = Tile::decode(&posts).unwrap();
-    let whole = zipped(&[
-        ("read.me", b"x"),
-        ("__MACOSX/._N57E011.hgt", b"y"),
-        ("a/n57e011.HGT", &posts),
-    ]);
+    let whole =
+        zipped(&[("read.me", b"x"), ("__MACOSX/._N57E011.hgt", b"y"), ("a/n57e011.HGT", &posts)]);
     assert_eq!(read("N57E011.hgt", Packing::Plain, &posts).unwrap(), tile);
     // Bands of a plain file are decoded apart: a void and the greatest height may lie in any.
     for at in [0, SIZE / 2 - 1, SIZE - 2] {
@@ -66,10 +59,7 @@ fn every_packing_gives_the_same_tile() {
             assert_eq!(read("N57E011.hgt", Packing::Plain, &posts).unwrap(), tile);
         }
     }
-    assert_eq!(
-        read("N57E011.hgt.gz", Packing::Gzip, &gz(&posts)).unwrap(),
-        tile
-    );
+    assert_eq!(read("N57E011.hgt.gz", Packing::Gzip, &gz(&posts)).unwrap(), tile);
     assert_eq!(read("N57E011.hgt.zip", Packing::Zip, &whole).unwrap(), tile);
     // The last member claims its own size: that of no tile, and that of the other kind of tile.
     let (north, south) = posts.split_at(SIZE / 3);
@@ -95,10 +85,7 @@ fn octets_in_the_wrong_order_are_an_error_that_names_the_file() {
         let error = read(name, packing, &file).unwrap_err();
         assert!(matches!(error, HgtError::Octets { .. }), "{error}");
         let text = error.to_string();
-        assert!(
-            text.contains(name) && text.contains("wrong order"),
-            "{text}"
-        );
+        assert!(text.contains(name) && text.contains("wrong order"), "{text}");
     }
     // Some rows of a plain file tell as much.
     let folder = tempfile::tempdir().unwrap();
@@ -115,11 +102,7 @@ fn a_cut_or_odd_tile_tells_what_it_has_and_what_it_should() {
         for (name, packing, file) in [
             ("N57E011.hgt", Packing::Plain, content.clone()),
             ("N57E011.hgt.gz", Packing::Gzip, gz(&content)),
-            (
-                "N57E011.hgt.zip",
-                Packing::Zip,
-                zipped(&[("N57E011.hgt", &content)]),
-            ),
+            ("N57E011.hgt.zip", Packing::Zip, zipped(&[("N57E011.hgt", &content)])),
         ] {
             let error = read(name, packing, &file).unwrap_err();
             assert!(matches!(error, HgtError::Size { .. }), "{error}");
@@ -138,12 +121,7 @@ fn damaged_packings_are_errors() {
     let mut bad_checksum = gzipped.clone();
     let end = bad_checksum.len() - 8;
     bad_checksum[end] ^= 1;
-    for content in [
-        &gzipped[..gzipped.len() / 2],
-        &bad_checksum,
-        b"not gzip",
-        b"",
-    ] {
+    for content in [&gzipped[..gzipped.len() / 2], &bad_checksum, b"not gzip", b""] {
         let error = read("N57E011.hgt.gz", Packing::Gzip, content).unwrap_err();
         assert!(matches!(error, HgtError::Read { .. }), "{error}");
     }
@@ -164,16 +142,10 @@ fn an_archive_holds_its_own_tile_once() {
         (vec![("N58E011.hgt", &posts[..])], 0),
         (vec![("read.me", &b""[..])], 0),
         (vec![], 0),
-        (
-            vec![("a/N57E011.hgt", &b""[..]), ("b/N57E011.hgt", &b""[..])],
-            2,
-        ),
+        (vec![("a/N57E011.hgt", &b""[..]), ("b/N57E011.hgt", &b""[..])], 2),
     ] {
         let error = read("N57E011.zip", Packing::Zip, &zipped(&entries)).unwrap_err();
-        assert!(
-            matches!(error, HgtError::Entries { found, .. } if found == count),
-            "{error}"
-        );
+        assert!(matches!(error, HgtError::Entries { found, .. } if found == count), "{error}");
         assert!(error.to_string().contains("N57E011.hgt"), "{error}");
     }
 }
@@ -189,29 +161,16 @@ fn a_bomb_is_not_unpacked() {
     assert!(bomb.len() < 2_000_000);
     let error = read("N57E011.hgt.gz", Packing::Gzip, &bomb).unwrap_err();
     assert!(matches!(error, HgtError::TooLong { .. }), "{error}");
-    let error = read(
-        "N57E011.zip",
-        Packing::Zip,
-        &zipped(&[("N57E011.hgt", &large)]),
-    )
-    .unwrap_err();
+    let error = read("N57E011.zip", Packing::Zip, &zipped(&[("N57E011.hgt", &large)])).unwrap_err();
     assert!(matches!(error, HgtError::TooLong { .. }), "{error}");
 }
 
 #[test]
 fn an_absent_file_is_an_error_with_its_name() {
-    let error = read_tile(
-        Path::new("/nowhere/N57E011.hgt"),
-        n57e011(),
-        Packing::Plain,
-        None,
-    )
-    .unwrap_err();
+    let error =
+        read_tile(Path::new("/nowhere/N57E011.hgt"), n57e011(), Packing::Plain, None).unwrap_err();
     assert!(matches!(error, HgtError::Read { .. }));
-    assert!(
-        error.to_string().contains("/nowhere/N57E011.hgt"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("/nowhere/N57E011.hgt"), "{error}");
 }
 
 #[test]
@@ -233,8 +192,5 @@ fn a_file_tells_its_resolution_before_it_is_decoded() {
             assert_eq!(probe(&path, n57e011(), packing), resolution);
         }
     }
-    assert_eq!(
-        probe(&folder.path().join("absent"), n57e011(), Packing::Plain),
-        None
-    );
+    assert_eq!(probe(&folder.path().join("absent"), n57e011(), Packing::Plain), None);
 }

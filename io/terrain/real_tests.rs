@@ -48,20 +48,11 @@ fn known_heights() {
     // Name, position, surveyed height (m), and how much a 90 m post may cut off a summit.
     for (name, lat, lon, height_m, cut_m) in [
         ("Heidbrink", 52.291_4, 8.638_9, 319.6, 5.0),
-        (
-            "Arthur's NamespaceAssignment",
-            55.944_1,
-            -3.161_8,
-            251.0,
-            30.0,
-        ),
+        ("Arthur's NamespaceAssignment", 55.944_1, -3.161_8, 251.0, 30.0),
         ("Leith Hill", 51.176_0, -0.371_0, 294.0, 15.0),
     ] {
         let found = summit_m(&terrain, lat, lon);
-        assert!(
-            found <= height_m + 5.0 && found >= height_m - cut_m,
-            "{name}: {found}"
-        );
+        assert!(found <= height_m + 5.0 && found >= height_m - cut_m, "{name}: {found}");
     }
     // Kattegat west of Gothenburg, and the hills east of the city.
     let sea = terrain.elevation_msl_m(point(57.5, 11.3)).unwrap();
@@ -71,18 +62,10 @@ fn known_heights() {
 #[needs(shared("data/srtm"))]
 #[test]
 fn neighbours_agree_on_what_they_share() {
-    for (west, east) in [
-        ("N00E010", "N00E011"),
-        ("N51W001", "N51E000"),
-        ("N55W004", "N55W003"),
-    ] {
+    for (west, east) in [("N00E010", "N00E011"), ("N51W001", "N51E000"), ("N55W004", "N55W003")] {
         let (west_tile, east_tile) = (tile(west), tile(east));
         for row in 0..1201 {
-            assert_eq!(
-                west_tile.post_m(row, 1200),
-                east_tile.post_m(row, 0),
-                "{west} row {row}"
-            );
+            assert_eq!(west_tile.post_m(row, 1200), east_tile.post_m(row, 0), "{west} row {row}");
         }
     }
     let (south, north) = (tile("N41E001"), tile("N42E001"));
@@ -100,11 +83,8 @@ fn a_profile_across_greenwich_has_no_step() {
     assert_eq!(profile.terrain.missing_samples, 0);
     assert_eq!(profile.terrain.tiles.as_slice().len(), 2);
     // 1.5 m apart over city terrain; a swapped tile would jump by tens of metres.
-    let steepest = profile
-        .elevation_msl_m
-        .windows(2)
-        .map(|z| (z[1] - z[0]).abs())
-        .fold(0.0, f64::max);
+    let steepest =
+        profile.elevation_msl_m.windows(2).map(|z| (z[1] - z[0]).abs()).fold(0.0, f64::max);
     assert!(steepest < 2.0, "{steepest}");
     // The height on the shared column is the same from both sides.
     let mut elevation = [0.0; 3];
@@ -124,9 +104,7 @@ fn one_arc_second_with_its_northern_half_void() {
     assert_eq!(profile.terrain.missing_samples, 0);
     assert!(profile.elevation_msl_m.iter().all(|m| m.is_finite()));
     let holes = tile("N48W125");
-    let voids = (0..3601 * 3601)
-        .filter(|i| holes.post_m(i / 3601, i % 3601).is_none())
-        .count();
+    let voids = (0..3601 * 3601).filter(|i| holes.post_m(i / 3601, i % 3601).is_none()).count();
     assert_eq!(voids, 6_483_876);
 }
 

@@ -25,17 +25,11 @@ fn obeys_the_rule(inputs: &Inputs<'_>, asked: &RelayRequest<'_>, plan: &RelayPla
     let closes = |a, b| rate_bps(inputs, a, b) >= asked.target_data_rate_bps;
     let rx = (asked.rx.position, asked.rx.station);
     for (step, ends) in plan.chain.windows(2).enumerate() {
-        let standing = if step == 0 {
-            asked.tx.station
-        } else {
-            &plan.relay_station
-        };
+        let standing = if step == 0 { asked.tx.station } else { &plan.relay_station };
         let here = (ends[0].position, standing);
         let (mut lat, mut lon) = (Vec::new(), Vec::new());
         terrain::Path::between(here.0, rx.0).positions(FRACTIONS + 1, &mut lat, &mut lon);
-        let places = (1..FRACTIONS)
-            .rev()
-            .map(|i| GeoPoint::new(lat[i], lon[i]).unwrap());
+        let places = (1..FRACTIONS).rev().map(|i| GeoPoint::new(lat[i], lon[i]).unwrap());
         let known = |place: &GeoPoint| inputs.terrain.elevation_msl_m(*place).is_some();
         let mut places = places.into_iter().filter(known);
         if closes(here, rx) {
@@ -55,12 +49,8 @@ fn the_optimum_is_never_worse_than_a_greedy_walk_that_obeys_its_rule() {
     // Coast, islands and hills.
     let tiles = TileDirectory::open(&fetched("srtm")).unwrap();
     let (environment, station) = (Environment::default(), station());
-    let inputs = Inputs {
-        terrain: &tiles,
-        environment: &environment,
-        packet_bytes: 1500,
-        spacing_m: None,
-    };
+    let inputs =
+        Inputs { terrain: &tiles, environment: &environment, packet_bytes: 1500, spacing_m: None };
     let mut chance = Seed(11).stream("relay", 0, 0);
     let (mut met, mut better) = (0, 0);
     for _ in 0..8 {
@@ -68,10 +58,7 @@ fn the_optimum_is_never_worse_than_a_greedy_walk_that_obeys_its_rule() {
             let [north, east] = [(); 2].map(|()| chance.between(0.4, 0.9));
             GeoPoint::new(57.0 + north, 11.5 + east * 0.5).unwrap()
         };
-        let [tx, rx] = [end(), end()].map(|position| RelayEnd {
-            position,
-            station: &station,
-        });
+        let [tx, rx] = [end(), end()].map(|position| RelayEnd { position, station: &station });
         let asked = RelayRequest {
             tx,
             rx,
@@ -102,8 +89,5 @@ fn the_optimum_is_never_worse_than_a_greedy_walk_that_obeys_its_rule() {
             assert!(fastest.bottleneck_rate_bps >= plan.bottleneck_rate_bps);
         }
     }
-    assert!(
-        met >= 2 && better >= 2,
-        "{met} met greedily, {better} better"
-    );
+    assert!(met >= 2 && better >= 2, "{met} met greedily, {better} better");
 }

@@ -67,12 +67,7 @@ impl TerrainStack {
     }
 
     fn of(ground: Option<Ground>, geoid: Option<Geoid>) -> Self {
-        Self {
-            ground,
-            geoid,
-            geoid_digest: OnceLock::new(),
-            off_tiles: OffTiles::default(),
-        }
+        Self { ground, geoid, geoid_digest: OnceLock::new(), off_tiles: OffTiles::default() }
     }
 
     /// Opens what is configured: a directory of tiles and a geoid file, either may be absent.
@@ -138,11 +133,7 @@ impl TerrainStack {
     #[must_use]
     pub fn fault(&self) -> Option<TerrainError> {
         let ground = self.ground.as_ref()?;
-        let tile = ground
-            .tiles()
-            .faults()
-            .first()
-            .map(|(_, fault)| (*fault).clone().into());
+        let tile = ground.tiles().faults().first().map(|(_, fault)| (*fault).clone().into());
         tile.or_else(|| ground.raster_fault().cloned().map(Into::into))
     }
 
@@ -155,9 +146,7 @@ impl TerrainStack {
     /// Height between posts.
     #[must_use]
     pub fn posts(&self) -> Posts {
-        self.ground
-            .as_ref()
-            .map_or(Posts::Interpolated, Ground::posts)
+        self.ground.as_ref().map_or(Posts::Interpolated, Ground::posts)
     }
 
     /// True with a folder of terrain.
@@ -175,9 +164,7 @@ impl TerrainStack {
     /// Files that supply heights, by their names: no ignored ones, and not the geoid.
     #[must_use]
     pub fn supplying(&self) -> Vec<Supplying> {
-        self.ground
-            .as_ref()
-            .map_or_else(Vec::new, Ground::supplying)
+        self.ground.as_ref().map_or_else(Vec::new, Ground::supplying)
     }
 
     /// SHA-256 digest of the undulations.
@@ -188,15 +175,9 @@ impl TerrainStack {
     }
 
     fn surface(&self) -> &dyn Terrain {
-        const SEA_LEVEL: Flat = Flat {
-            elevation_msl_m: 0.0,
-        };
-        const UNKNOWN: NoTerrain = NoTerrain {
-            elevation_msl_m: f64::NAN,
-        };
-        const ASSUMED: NoTerrain = NoTerrain {
-            elevation_msl_m: 0.0,
-        };
+        const SEA_LEVEL: Flat = Flat { elevation_msl_m: 0.0 };
+        const UNKNOWN: NoTerrain = NoTerrain { elevation_msl_m: f64::NAN };
+        const ASSUMED: NoTerrain = NoTerrain { elevation_msl_m: 0.0 };
         match (&self.ground, self.off_tiles) {
             (Some(ground), _) => ground,
             (None, OffTiles::Unknown) => &UNKNOWN,
@@ -234,9 +215,7 @@ impl Terrain for TerrainStack {
     }
 
     fn undulation_m(&self, at: GeoPoint) -> f64 {
-        self.geoid
-            .as_ref()
-            .map_or(0.0, |geoid| geoid.undulation_m(at))
+        self.geoid.as_ref().map_or(0.0, |geoid| geoid.undulation_m(at))
     }
 
     fn resolution_arcsec(&self, at: GeoPoint) -> Option<f64> {
@@ -266,10 +245,7 @@ impl Terrain for TerrainStack {
     }
 
     fn describe(&self) -> TerrainSource {
-        TerrainSource {
-            has_geoid: self.geoid.is_some(),
-            ..self.surface().describe()
-        }
+        TerrainSource { has_geoid: self.geoid.is_some(), ..self.surface().describe() }
     }
 }
 

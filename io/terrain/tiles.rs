@@ -90,11 +90,8 @@ impl TileDirectory {
 
     /// Tiles among files, of data sets with numbers.
     pub(super) fn of(files: Vec<Found>, sources: &[About]) -> Self {
-        let mut directory = Self {
-            tiles: BTreeMap::new(),
-            ignored: Vec::new(),
-            kept: Kept::default(),
-        };
+        let mut directory =
+            Self { tiles: BTreeMap::new(), ignored: Vec::new(), kept: Kept::default() };
         for file in files {
             let kind = sources[file.source].kind();
             directory.admit(file, kind);
@@ -163,15 +160,9 @@ impl TileDirectory {
             // None, a file that claims no size of a tile, is the lowest.
             (slot.claimed(id), std::cmp::Reverse(slot.packing))
         };
-        let (used, unused) = if rank(&newcomer) > rank(&holder) {
-            (newcomer, holder)
-        } else {
-            (holder, newcomer)
-        };
-        self.ignore(
-            unused.path,
-            format!("{} holds the same tile", used.path.display()),
-        );
+        let (used, unused) =
+            if rank(&newcomer) > rank(&holder) { (newcomer, holder) } else { (holder, newcomer) };
+        self.ignore(unused.path, format!("{} holds the same tile", used.path.display()));
         self.tiles.insert(id, used);
     }
 
@@ -197,18 +188,10 @@ impl TileDirectory {
             };
             let latitudes = [low_deg - south_deg, high_deg - south_deg];
             if let Some(tile) = self.tile(id, latitudes) {
-                return Cell {
-                    south_deg,
-                    west_deg,
-                    tile: Some((id, tile)),
-                };
+                return Cell { south_deg, west_deg, tile: Some((id, tile)) };
             }
         }
-        Cell {
-            south_deg,
-            west_deg,
-            tile: None,
-        }
+        Cell { south_deg, west_deg, tile: None }
     }
 }
 
@@ -281,11 +264,7 @@ impl TileDirectory {
                         self.note_use(under.id);
                     }
                     if let Some(used) = row.used.as_deref_mut() {
-                        used.note(
-                            under.id,
-                            under.tile.resolution().arcsec(),
-                            under.tile.kind(),
-                        );
+                        used.note(under.id, under.tile.resolution().arcsec(), under.tile.kind());
                     }
                 }
             }
@@ -317,12 +296,8 @@ impl TileDirectory {
         }
         let cell = self.cell(lat_deg, lon_deg, lat_bounds_deg);
         let (id, tile) = cell.tile?;
-        let under = Under {
-            tile,
-            corner_deg: [cell.south_deg, cell.west_deg],
-            id,
-            is_noted: false,
-        };
+        let under =
+            Under { tile, corner_deg: [cell.south_deg, cell.west_deg], id, is_noted: false };
         let is_around = is_around(&under);
         seen.push(under);
         Some((seen.len() - 1, is_around))
@@ -352,10 +327,7 @@ impl Terrain for TileDirectory {
                 // On an edge that the tile has and does not own.
                 let reading = tile.bilinear(lat[0] - cell.south_deg, lon[0] - cell.west_deg);
                 elevation[0] = reading.elevation_msl_m;
-                run = Run {
-                    positions: 1,
-                    voids: u32::from(reading.has_void),
-                };
+                run = Run { positions: 1, voids: u32::from(reading.has_void) };
             }
             used.void_samples += run.voids;
             start += run.positions;

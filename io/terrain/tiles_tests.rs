@@ -66,11 +66,7 @@ fn sample(terrain: &TileDirectory, at: &[(f64, f64)]) -> (Vec<f64>, TerrainUse) 
 }
 
 fn names(used: &TerrainUse) -> Vec<String> {
-    used.tiles
-        .as_slice()
-        .iter()
-        .map(ToString::to_string)
-        .collect()
+    used.tiles.as_slice().iter().map(ToString::to_string).collect()
 }
 
 #[test]
@@ -80,12 +76,7 @@ fn a_plane_over_four_tiles_has_no_seam() {
     for (south, west, lon0, tiles) in [
         (-1, -1, -1.0, ["S01W001", "S01E000", "N00W001", "N00E000"]),
         (10, 179, 179.0, ["N10E179", "N10W180", "N11E179", "N11W180"]),
-        (
-            10,
-            179,
-            -181.0,
-            ["N10E179", "N10W180", "N11E179", "N11W180"],
-        ),
+        (10, 179, -181.0, ["N10E179", "N10W180", "N11E179", "N11W180"]),
         (-90, 57, 57.0, ["S90E057", "S90E058", "S89E057", "S89E058"]),
         (88, -71, 289.0, ["N88W071", "N88W070", "N89W071", "N89W070"]),
     ] {
@@ -143,10 +134,7 @@ fn a_shared_edge_is_read_from_the_owner_or_else_from_the_neighbour() {
     let known: Vec<bool> = elevation.iter().map(|m| m.is_finite()).collect();
     assert_eq!(known, [false, true, false, false, true, false]);
     // With an owner whose edge differs, the owner speaks.
-    folder.write(
-        "N01E000.hgt",
-        &plane.altered_tile(1, 0, |_, _, height| height + 7),
-    );
+    folder.write("N01E000.hgt", &plane.altered_tile(1, 0, |_, _, height| height + 7));
     let (elevation, used) = sample(&folder.open(), &[(1.0, 0.25)]);
     assert_eq!(elevation[0], plane.height_m(1.0, 0.25) + 7.0);
     assert_eq!(names(&used), ["N01E000"]);
@@ -155,22 +143,8 @@ fn a_shared_edge_is_read_from_the_owner_or_else_from_the_neighbour() {
 #[test]
 fn poles_are_the_outer_rows() {
     let folder = Folder::new();
-    folder.write(
-        "N89E010.hgt",
-        &Plane {
-            south: 89,
-            west: 10,
-        }
-        .tile(0, 0),
-    );
-    folder.write(
-        "S90E010.hgt",
-        &Plane {
-            south: -90,
-            west: 10,
-        }
-        .tile(0, 0),
-    );
+    folder.write("N89E010.hgt", &Plane { south: 89, west: 10 }.tile(0, 0));
+    folder.write("S90E010.hgt", &Plane { south: -90, west: 10 }.tile(0, 0));
     let (elevation, used) = sample(&folder.open(), &[(90.0, 10.5), (-90.0, 10.5), (90.0, 30.5)]);
     assert_eq!(elevation[..2], [2400.0 + 1800.0 - 4000.0, 1800.0 - 4000.0]);
     assert!(elevation[2].is_nan());
@@ -181,13 +155,8 @@ fn poles_are_the_outer_rows() {
 fn positions_that_do_not_exist_are_missing() {
     let folder = Folder::new();
     folder.write("N00E000.hgt", &Plane { south: 0, west: 0 }.tile(0, 0));
-    let nowhere = [
-        (f64::NAN, 0.5),
-        (0.5, f64::NAN),
-        (91.0, 0.5),
-        (-91.0, 0.5),
-        (0.5, f64::INFINITY),
-    ];
+    let nowhere =
+        [(f64::NAN, 0.5), (0.5, f64::NAN), (91.0, 0.5), (-91.0, 0.5), (0.5, f64::INFINITY)];
     let (elevation, used) = sample(&folder.open(), &nowhere);
     assert!(elevation.iter().all(|m| m.is_nan()));
     assert_eq!(used.missing_samples, 5);
@@ -199,22 +168,14 @@ fn positions_that_do_not_exist_are_missing() {
 fn voids_and_missing_ground_are_told_apart() {
     let (folder, plane) = (Folder::new(), Plane { south: 0, west: 0 });
     let holed = plane.altered_tile(0, 0, |row, column, height| {
-        if (590..=610).contains(&row) && (590..=610).contains(&column) {
-            VOID
-        } else {
-            height
-        }
+        if (590..=610).contains(&row) && (590..=610).contains(&column) { VOID } else { height }
     });
     folder.write("N00E000.hgt", &holed);
     let terrain = folder.open();
     let bank = (0.5, 589.5 / 1200.0);
     let (elevation, used) = sample(&terrain, &[(0.5, 0.5), bank, (0.25, 0.25), (0.5, 1.5)]);
     assert!(elevation[0].is_nan() && elevation[3].is_nan());
-    assert_eq!(
-        elevation[1],
-        plane.height_m(0.5, 589.0 / 1200.0),
-        "the valid posts of the bank"
-    );
+    assert_eq!(elevation[1], plane.height_m(0.5, 589.0 / 1200.0), "the valid posts of the bank");
     assert_eq!((used.void_samples, used.missing_samples), (2, 1));
     let at = |lat, lon| GeoPoint::new(lat, lon).unwrap();
     assert_eq!(terrain.resolution_arcsec(at(0.5, 0.5)), Some(3.0));
@@ -225,11 +186,7 @@ fn voids_and_missing_ground_are_told_apart() {
     assert!(profile.terrain.void_samples > 0 && profile.terrain.missing_samples > 0);
     for i in 0..161 {
         let (lat, lon) = (profile.lat_deg[i], profile.lon_deg[i]);
-        let expected = if lon > 1.0 {
-            0.0
-        } else {
-            plane.height_m(lat, lon)
-        };
+        let expected = if lon > 1.0 { 0.0 } else { plane.height_m(lat, lon) };
         assert!((profile.elevation_msl_m[i] - expected).abs() < 0.1, "{lon}");
     }
 }
@@ -241,13 +198,9 @@ fn packings_and_letter_cases_mix_in_one_directory() {
     gz.write_all(&plane.tile(0, 0)).unwrap();
     folder.write("n00e000.HGT.gz", &gz.finish().unwrap());
     let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    zip.start_file("N00E001.hgt", zip::write::SimpleFileOptions::default())
-        .unwrap();
+    zip.start_file("N00E001.hgt", zip::write::SimpleFileOptions::default()).unwrap();
     zip.write_all(&plane.tile(0, 1)).unwrap();
-    folder.write(
-        "N00E001.SRTMGL3.hgt.ZIP",
-        &zip.finish().unwrap().into_inner(),
-    );
+    folder.write("N00E001.SRTMGL3.hgt.ZIP", &zip.finish().unwrap().into_inner());
     folder.write("n01E000.Hgt", &plane.tile(1, 0));
     folder.write("README.txt", b"not a tile");
     let terrain = folder.open();
@@ -275,11 +228,7 @@ fn of_two_files_of_one_tile_the_finer_is_used() {
     let terrain = folder.open();
     let (elevation, used) = sample(&terrain, &[(0.5, 0.5)]);
     assert_eq!((elevation[0], used.resolution_arcsec), (11.0, Some(1.0)));
-    let ignored: Vec<_> = terrain
-        .ignored()
-        .iter()
-        .map(|i| i.path.file_name().unwrap())
-        .collect();
+    let ignored: Vec<_> = terrain.ignored().iter().map(|i| i.path.file_name().unwrap()).collect();
     assert_eq!(ignored.len(), 2);
     assert!(ignored.contains(&std::ffi::OsStr::new("N00E000.hgt")));
     assert!(
@@ -307,12 +256,7 @@ fn files_that_are_nearly_tiles_are_listed() {
     let told: Vec<_> = terrain
         .ignored()
         .iter()
-        .map(|i| {
-            (
-                i.path.file_name().unwrap().to_str().unwrap(),
-                i.reason.as_str(),
-            )
-        })
+        .map(|i| (i.path.file_name().unwrap().to_str().unwrap(), i.reason.as_str()))
         .collect();
     assert_eq!(told[0], ("N01E001.hgt", "not a regular file"));
     assert!(told[1].0 == "N38W093T97.hgt" && told[1].1.contains("names no tile"));
@@ -335,20 +279,13 @@ fn a_damaged_tile_is_a_fault_and_never_ground() {
     let (elevation, used) = sample(&terrain, &at);
     assert_eq!(used.missing_samples, 3);
     assert!(elevation[1..4].iter().all(|m| m.is_nan()));
-    assert_eq!(
-        elevation[4],
-        plane.height_m(0.5, 1.0),
-        "the neighbour knows the edge"
-    );
+    assert_eq!(elevation[4], plane.height_m(0.5, 1.0), "the neighbour knows the edge");
     assert_eq!(names(&used), ["N00E000"]);
     let faults = terrain.faults();
     assert_eq!(faults.len(), 2);
     assert!(matches!(faults[0].1, HgtError::Size { .. }) && faults[0].0.west_deg() == 1);
     assert!(matches!(faults[1].1, HgtError::Read { .. }));
-    assert_eq!(
-        terrain.resolution_arcsec(GeoPoint::new(0.5, 1.5).unwrap()),
-        None
-    );
+    assert_eq!(terrain.resolution_arcsec(GeoPoint::new(0.5, 1.5).unwrap()), None);
     assert!(terrain.check().is_err());
 }
 
@@ -361,13 +298,8 @@ fn many_threads_see_the_same_ground() {
     let terrain = folder.open();
     let at: Vec<_> = (0..200).map(|k| (0.4, f64::from(k) / 100.0)).collect();
     let results: Vec<_> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..4)
-            .map(|_| scope.spawn(|| sample(&terrain, &at)))
-            .collect();
-        threads
-            .into_iter()
-            .map(|thread| thread.join().unwrap())
-            .collect()
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| sample(&terrain, &at))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     assert!(results.windows(2).all(|pair| pair[0] == pair[1]));
     assert!(results[0].1.is_clean());

@@ -49,10 +49,7 @@ pub(super) fn send_all<M: Message>(
         return Ok(());
     }
     let what = format!("set up {node}");
-    let refused = namespace
-        .batch
-        .execute(actions)
-        .map_err(TestbedError::kernel(&*what))?;
+    let refused = namespace.batch.execute(actions).map_err(TestbedError::kernel(&*what))?;
     match refused.into_iter().next() {
         Some((_, refusal)) => Err(TestbedError::kernel(what)(refusal)),
         None => Ok(()),

@@ -78,24 +78,10 @@ impl Babel {
         }
         let socket = format!("local-path-readwrite {}", text(&self.socket));
         let local = format!("redistribute local ip {address}/32 allow");
-        let mut words = vec![
-            "-S".to_owned(),
-            text(&self.state),
-            "-I".to_owned(),
-            text(&self.pid),
-        ];
-        words.extend([
-            "-L".to_owned(),
-            text(&self.log),
-            "-c".to_owned(),
-            "/dev/null".to_owned(),
-        ]);
-        for line in [
-            socket.as_str(),
-            &format!("default {KIND}"),
-            &local,
-            "redistribute local deny",
-        ] {
+        let mut words = vec!["-S".to_owned(), text(&self.state), "-I".to_owned(), text(&self.pid)];
+        words.extend(["-L".to_owned(), text(&self.log), "-c".to_owned(), "/dev/null".to_owned()]);
+        for line in [socket.as_str(), &format!("default {KIND}"), &local, "redistribute local deny"]
+        {
             words.extend(["-C".to_owned(), line.to_owned()]);
         }
         words.extend(interfaces.iter().cloned());
@@ -129,11 +115,7 @@ impl Babel {
 
     /// The installed routes.
     pub fn routes(&self) -> Result<Vec<Route>, TestbedError> {
-        Ok(self
-            .ask("dump")?
-            .iter()
-            .filter_map(|line| parse(line))
-            .collect())
+        Ok(self.ask("dump")?.iter().filter_map(|line| parse(line)).collect())
     }
 
     /// Sends a command; returns the lines before the `ok`.

@@ -52,12 +52,7 @@ pub struct Route {
 
 /// The selected routes.
 pub fn routes(netns: &Path) -> Result<Vec<Route>, TestbedError> {
-    let text = output_of(
-        netns,
-        PACKAGE_HINT,
-        "batctl",
-        &["meshif", "bat0", "originators_json"],
-    )?;
+    let text = output_of(netns, PACKAGE_HINT, "batctl", &["meshif", "bat0", "originators_json"])?;
     let all: Vec<Route> = serde_json::from_str(&text).map_err(|err| TestbedError::Failed {
         program: "batctl".to_owned(),
         output: format!("{err}: {text}"),

@@ -126,9 +126,7 @@ impl BoundPorts {
         }
         let before = match port {
             Port::Daemon { address, port } => {
-                (self.ask)(address.clone(), *port, DaemonRequest::Read)
-                    .await?
-                    .impairment
+                (self.ask)(address.clone(), *port, DaemonRequest::Read).await?.impairment
             }
             Port::Interface(name) => {
                 let reading = self.shaper().await?.read(name).await;
@@ -304,20 +302,14 @@ mod tests {
             Box::pin(async move {
                 match down && !read {
                     true => Err("refused".to_owned()),
-                    false => Ok(DaemonState {
-                        impairment: delayed(),
-                        divergence: Vec::new(),
-                    }),
+                    false => Ok(DaemonState { impairment: delayed(), divergence: Vec::new() }),
                 }
             })
         })
     }
 
     fn delayed() -> Impairment {
-        Impairment {
-            latency: Some(Latency::Constant { duration_ns: 7 }),
-            ..Impairment::default()
-        }
+        Impairment { latency: Some(Latency::Constant { duration_ns: 7 }), ..Impairment::default() }
     }
 
     #[test]
@@ -327,10 +319,7 @@ mod tests {
         let requests = Requests::default();
         let runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = { runtime }.build().unwrap();
-        let port = Port::Daemon {
-            address: "/run/impair.sock".to_owned(),
-            port: PortName::Port2,
-        };
+        let port = Port::Daemon { address: "/run/impair.sock".to_owned(), port: PortName::Port2 };
         runtime.block_on(async {
             let mut ports = BoundPorts::new(ask(&requests, false), &record).unwrap();
             ports.apply(&port, &Shape::DOWN).await.unwrap();
@@ -349,10 +338,7 @@ mod tests {
             let last = requests.lock().unwrap().pop();
             assert_eq!(last, Some(DaemonRequest::Set(Box::new(delayed()))));
             assert!(!record.exists());
-            assert_eq!(
-                restore(&record, &mut ask(&requests, false)).await.unwrap(),
-                []
-            );
+            assert_eq!(restore(&record, &mut ask(&requests, false)).await.unwrap(), []);
         });
     }
 }

@@ -31,16 +31,10 @@ impl Segment {
         let mut namespace = Namespace::open_or_create(path)?;
         let links = dump::links(&mut namespace.batch);
         let links = links.map_err(TestbedError::kernel("read the interfaces of the segment"))?;
-        let mut segment = Self {
-            namespace,
-            links,
-            sides: BTreeMap::new(),
-        };
+        let mut segment = Self { namespace, links, sides: BTreeMap::new() };
         if segment.links.insert(BRIDGE) {
-            let actions = [
-                Action::Route(create_bridge("air", BRIDGE)),
-                Action::Route(set_up(BRIDGE, None)),
-            ];
+            let actions =
+                [Action::Route(create_bridge("air", BRIDGE)), Action::Route(set_up(BRIDGE, None))];
             send_all(&mut segment.namespace, &actions, "the segment")?;
         }
         Ok(segment)

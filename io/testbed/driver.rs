@@ -76,21 +76,13 @@ impl Driver {
         let mut sightings = Vec::new();
         for (_, side) in view.testbed.sides() {
             if let Some(port) = bound(side.from, side.to) {
-                let key = LinkDirection {
-                    from: side.from,
-                    to: side.to,
-                };
-                let state = Side {
-                    generation: side.generation,
-                    shape: side.shape,
-                };
+                let key = LinkDirection { from: side.from, to: side.to };
+                let state = Side { generation: side.generation, shape: side.shape };
                 sightings.push(self.follow(key, &port, state).await);
             }
         }
         let free = |from, to| bound(from, to).is_none() && bound(to, from).is_none();
-        whole
-            .wires
-            .retain(|wire| free(wire.sides[0].from, wire.sides[0].to));
+        whole.wires.retain(|wire| free(wire.sides[0].from, wire.sides[0].to));
         sightings.extend(self.watched.network.adopt(&whole)?);
         self.watched.report(sightings);
         self.report_means();
@@ -118,12 +110,7 @@ impl Driver {
     /// Reports the capability of the kernel to the world, if it is new.
     fn report_means(&self) {
         let known = self.watched.world.view().testbed.means;
-        if let Some(means) = self
-            .watched
-            .network
-            .means()
-            .filter(|means| known != Some(*means))
-        {
+        if let Some(means) = self.watched.network.means().filter(|means| known != Some(*means)) {
             self.watched.submit(MeetKernel { means });
         }
     }
@@ -163,16 +150,13 @@ impl Driver {
         if view.testbed.speed == 0.0 {
             return;
         }
-        let patience = OBSERVE_INTERVAL.max(Duration::from_secs(
-            (view.testbed.wires.len() / WIRES_PER_S) as u64,
-        ));
+        let patience = OBSERVE_INTERVAL
+            .max(Duration::from_secs((view.testbed.wires.len() / WIRES_PER_S) as u64));
         if *waited >= patience {
             *waited = Duration::ZERO;
             self.observe();
         } else {
-            self.watched.submit(CountWires {
-                counted: Vec::new(),
-            });
+            self.watched.submit(CountWires { counted: Vec::new() });
         }
     }
 
@@ -182,28 +166,15 @@ impl Driver {
         let mut sightings = Vec::new();
         for work in works {
             match work {
-                Work::NamespaceAssignment {
-                    node,
-                    assignment,
-                    settings,
-                } => {
+                Work::NamespaceAssignment { node, assignment, settings } => {
                     self.watched.network.set_up(&settings);
-                    self.watched
-                        .network
-                        .assignment(node, &assignment, settings.protocol(node))?;
+                    self.watched.network.assignment(node, &assignment, settings.protocol(node))?;
                     self.settings = Some(settings);
                 }
-                Work::Shape {
-                    from,
-                    to,
-                    number,
-                    side,
-                } => {
+                Work::Shape { from, to, number, side } => {
                     let key = LinkDirection { from, to };
                     let settings = self.settings.as_ref();
-                    let port = settings
-                        .and_then(|settings| settings.bound(from, to))
-                        .cloned();
+                    let port = settings.and_then(|settings| settings.bound(from, to)).cloned();
                     let back = settings.is_some_and(|settings| settings.bound(to, from).is_some());
                     match port {
                         Some(port) => sightings.push(self.follow(key, &port, side).await),
@@ -241,8 +212,7 @@ impl Driver {
         change: Option<String>,
     ) -> Observation {
         let failure = outcome.err();
-        self.bound
-            .insert(side, (port.clone(), state, failure.clone()));
+        self.bound.insert(side, (port.clone(), state, failure.clone()));
         Observation {
             side,
             generation: state.generation,
@@ -282,11 +252,7 @@ impl Driver {
     async fn check_daemons(&mut self) {
         let mut observations = Vec::new();
         for (side, (port, state, known)) in self.bound.clone() {
-            let Port::Daemon {
-                address,
-                port: name,
-            } = &port
-            else {
+            let Port::Daemon { address, port: name } = &port else {
                 continue;
             };
             let check = self.bound_ports.check(address, *name);

@@ -75,20 +75,13 @@ impl TestbedError {
     /// A failure to create the tokio runtime.
     #[must_use]
     pub fn runtime(source: io::Error) -> Self {
-        Self::File {
-            what: "create a runtime for",
-            path: "the network".into(),
-            source,
-        }
+        Self::File { what: "create a runtime for", path: "the network".into(), source }
     }
 
     /// A traffic control failure during `what`.
     pub(super) fn kernel<E: Into<KernelError>>(what: impl Into<String>) -> impl FnOnce(E) -> Self {
         let what = what.into();
-        |source: E| Self::Kernel {
-            what,
-            source: source.into(),
-        }
+        |source: E| Self::Kernel { what, source: source.into() }
     }
 
     /// A failed file operation.

@@ -38,27 +38,18 @@ impl TestbedNetwork {
             else {
                 continue;
             };
-            let wrapped = [near, far]
-                .iter()
-                .any(|end| end.protocol == Protocol::Batman);
+            let wrapped = [near, far].iter().any(|end| end.protocol == Protocol::Batman);
             let end = |peer: &NamespaceAssignment, back| VethEnd {
                 name: interface(peer),
                 index: index(number),
                 hardware: hardware(number, back),
-                mtu_bytes: if wrapped {
-                    batman::MTU_BYTES
-                } else {
-                    MTU_BYTES
-                },
+                mtu_bytes: if wrapped { batman::MTU_BYTES } else { MTU_BYTES },
                 alias: format!("groundwave {}", self.names.testbed),
             };
             let (one, other) = (end(&far.assignment, false), end(&near.assignment, true));
             let act = create_veth_pair(&one, &other, far.namespace.descriptor());
             let side = LinkDirection { from: a, to: b };
-            actions
-                .entry(a)
-                .or_default()
-                .push((side, Action::Route(act)));
+            actions.entry(a).or_default().push((side, Action::Route(act)));
         }
         self.execute(actions, failures)?;
         let mut guided: BTreeMap<NodeId, Vec<String>> = BTreeMap::new();
@@ -72,10 +63,7 @@ impl TestbedNetwork {
                 let Some(peer) = self.assignments.get(&to) else {
                     continue;
                 };
-                guided
-                    .entry(from)
-                    .or_default()
-                    .push(interface(&peer.assignment));
+                guided.entry(from).or_default().push(interface(&peer.assignment));
                 let setup = self.setup_of(side, number).into_iter();
                 let of_node = actions.entry(from).or_default();
                 of_node.extend(setup.map(|setup| (side, Action::Route(setup))));
@@ -140,18 +128,11 @@ impl TestbedNetwork {
         let all = || {
             all().filter_map(|side| Some(interface(&self.assignments.get(&side.to)?.assignment)))
         };
-        let interfaces: Vec<String> = if babel.runs() {
-            fresh.to_vec()
-        } else {
-            all().collect()
-        };
+        let interfaces: Vec<String> = if babel.runs() { fresh.to_vec() } else { all().collect() };
         if interfaces.is_empty() {
             return Ok(());
         }
-        babel.serve(
-            self.names.address(node_namespace.assignment.number),
-            &interfaces,
-        )
+        babel.serve(self.names.address(node_namespace.assignment.number), &interfaces)
     }
 
     pub(super) fn babel(&self, node_namespace: &NodeNamespace) -> Babel {

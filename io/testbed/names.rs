@@ -153,20 +153,11 @@ mod tests {
 
     #[test]
     fn names_and_numbers_lead_back() {
-        let names = Names {
-            testbed: "ridge".to_owned(),
-            network: [10, 77],
-        };
+        let names = Names { testbed: "ridge".to_owned(), network: [10, 77] };
         assert_eq!(names.path("a.b"), PathBuf::from("/run/netns/gw.ridge.a.b"));
         let far = names.address(259);
-        assert_eq!(
-            (far, names.number(far)),
-            (Ipv4Addr::new(10, 77, 1, 3), Some(259))
-        );
-        let assignment = |name: &str| NamespaceAssignment {
-            number: 12,
-            name: name.to_owned(),
-        };
+        assert_eq!((far, names.number(far)), (Ipv4Addr::new(10, 77, 1, 3), Some(259)));
+        let assignment = |name: &str| NamespaceAssignment { number: 12, name: name.to_owned() };
         assert_eq!(interface(&assignment("marstrand")), "to-marstrand");
         assert_eq!(interface(&assignment("twelve-chars")), "to-twelve-chars");
         assert_eq!(interface(&assignment("thirteen-char")), "to-thirteen-~12");

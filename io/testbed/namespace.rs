@@ -65,9 +65,7 @@ impl Namespace {
                 mount(own, path, nothing, MsFlags::MS_BIND, nothing)?;
                 Ok(())
             });
-            fresh
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            fresh.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         });
         if let Err(source) = made {
             let _ = fs::remove_file(path);
@@ -169,9 +167,7 @@ pub fn named(mark: &str) -> Result<Vec<String>, TestbedError> {
         Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.map_err(TestbedError::file("read", NETNS))?,
     };
-    let names = entries
-        .flatten()
-        .filter_map(|entry| entry.file_name().into_string().ok());
+    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
     let mut names: Vec<String> = names.filter(|name| name.starts_with(mark)).collect();
     names.sort();
     Ok(names)
@@ -208,9 +204,7 @@ fn processes_in(identity: (u64, u64)) -> Vec<i32> {
     let Ok(entries) = fs::read_dir("/proc") else {
         return Vec::new();
     };
-    let pids = entries
-        .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let there = |pid: &i32| {
         let facts = fs::metadata(format!("/proc/{pid}/ns/net"));
         *pid != own && facts.is_ok_and(|facts| (facts.dev(), facts.ino()) == identity)

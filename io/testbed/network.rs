@@ -157,42 +157,24 @@ impl TestbedNetwork {
     /// When the kernel's state cannot be read or changed.
     pub fn adopt(&mut self, view: &TestbedView) -> Result<Vec<Observation>, TestbedError> {
         for assignment in &view.assignments {
-            let place = NamespaceAssignment {
-                number: assignment.number,
-                name: assignment.name.clone(),
-            };
+            let place =
+                NamespaceAssignment { number: assignment.number, name: assignment.name.clone() };
             self.assignment(assignment.node, &place, assignment.protocol)?;
         }
-        self.forget_segment_state(view.sides().map(|(_, side)| LinkDirection {
-            from: side.from,
-            to: side.to,
-        }));
+        self.forget_segment_state(
+            view.sides().map(|(_, side)| LinkDirection { from: side.from, to: side.to }),
+        );
         let mut there: BTreeMap<NodeId, BTreeSet<u32>> = BTreeMap::new();
         for (node, node_namespace) in &mut self.assignments {
             let links = dump::links(&mut node_namespace.namespace.batch);
-            there.insert(
-                *node,
-                links.map_err(TestbedError::kernel("read interfaces"))?,
-            );
+            there.insert(*node, links.map_err(TestbedError::kernel("read interfaces"))?);
         }
         let mut desired = Vec::new();
         for (wire, side) in view.sides() {
-            let key = LinkDirection {
-                from: side.from,
-                to: side.to,
-            };
+            let key = LinkDirection { from: side.from, to: side.to };
             let number = wire.number;
-            if there
-                .get(&side.from)
-                .is_some_and(|links| links.contains(&index(number)))
-            {
-                self.wires.insert(
-                    key,
-                    VethState {
-                        number,
-                        qdiscs: None,
-                    },
-                );
+            if there.get(&side.from).is_some_and(|links| links.contains(&index(number))) {
+                self.wires.insert(key, VethState { number, qdiscs: None });
             }
             let (generation, shape) = (side.generation, side.shape);
             desired.push((key, number, Side { generation, shape }));
@@ -218,8 +200,7 @@ impl TestbedNetwork {
         desired: &[DesiredDirection],
     ) -> Result<Vec<Observation>, TestbedError> {
         let goals = desired.iter();
-        self.goals
-            .extend(goals.map(|(side, number, state)| (*side, (*number, *state))));
+        self.goals.extend(goals.map(|(side, number, state)| (*side, (*number, *state))));
         if self.wiring == Wiring::Segment {
             return self.shape_segment(desired);
         }
@@ -261,15 +242,10 @@ impl TestbedNetwork {
     /// Reads unknown queueing disciplines of existing veth ends.
     fn query_qdiscs(&mut self, desired: &[DesiredDirection]) -> Result<(), TestbedError> {
         let unknown = |(side, ..): &&DesiredDirection| {
-            self.wires
-                .get(side)
-                .is_some_and(|veth| veth.qdiscs.is_none())
+            self.wires.get(side).is_some_and(|veth| veth.qdiscs.is_none())
         };
-        let sides: Vec<LinkDirection> = desired
-            .iter()
-            .filter(unknown)
-            .map(|(side, ..)| *side)
-            .collect();
+        let sides: Vec<LinkDirection> =
+            desired.iter().filter(unknown).map(|(side, ..)| *side).collect();
         let nodes: BTreeSet<NodeId> = sides.iter().map(|side| side.from).collect();
         for node in nodes {
             let Some(node_namespace) = self.assignments.get_mut(&node) else {
@@ -279,10 +255,7 @@ impl TestbedNetwork {
             let found = found.map_err(TestbedError::kernel("read queueing disciplines"))?;
             for side in sides.iter().filter(|side| side.from == node) {
                 let veth = self.wires.get_mut(side).expect("just seen");
-                let there = found
-                    .get(&index(veth.number))
-                    .map(Vec::as_slice)
-                    .unwrap_or_default();
+                let there = found.get(&index(veth.number)).map(Vec::as_slice).unwrap_or_default();
                 let qdiscs = VethQdiscs::read(there, &QdiscLayout::VETH);
                 veth.qdiscs =
                     Some(qdiscs.map_err(TestbedError::kernel("read queueing disciplines"))?);
@@ -304,9 +277,7 @@ impl TestbedNetwork {
             let (sides, actions): (Vec<LinkDirection>, Vec<Action>) = actions.into_iter().unzip();
             let refused = node_namespace.namespace.batch.execute(&actions);
             for (place, refusal) in refused.map_err(TestbedError::kernel("send a batch"))? {
-                failures
-                    .entry(sides[place])
-                    .or_insert_with(|| refusal.to_string());
+                failures.entry(sides[place]).or_insert_with(|| refusal.to_string());
             }
         }
         Ok(())
@@ -322,9 +293,7 @@ impl TestbedNetwork {
         next_hops: &BTreeMap<NodeId, NodeId>,
     ) -> Result<(), TestbedError> {
         let number = |id: &NodeId| {
-            self.assignments
-                .get(id)
-                .map(|node_namespace| node_namespace.assignment.number)
+            self.assignments.get(id).map(|node_namespace| node_namespace.assignment.number)
         };
         let host = |id: &NodeId| number(id).map(|number| self.names.address(number));
         let Some(own) = host(&node) else {
@@ -332,22 +301,11 @@ impl TestbedNetwork {
         };
         let mut goal = BTreeMap::new();
         for (destination, via) in next_hops {
-            let side = LinkDirection {
-                from: node,
-                to: *via,
-            };
+            let side = LinkDirection { from: node, to: *via };
             if let (Some(to), Some(via), Some(index)) =
                 (host(destination), host(via), self.leads(side))
             {
-                goal.insert(
-                    *destination,
-                    HostRoute {
-                        to,
-                        via,
-                        index,
-                        from: own,
-                    },
-                );
+                goal.insert(*destination, HostRoute { to, via, index, from: own });
             }
         }
         let node_namespace = self.assignments.get_mut(&node).expect("just seen");
@@ -355,14 +313,9 @@ impl TestbedNetwork {
         if node_namespace.protocol != Protocol::Static {
             return Ok(());
         }
-        let gone = node_namespace
-            .routes
-            .iter()
-            .filter(|(to, _)| !goal.contains_key(to));
+        let gone = node_namespace.routes.iter().filter(|(to, _)| !goal.contains_key(to));
         let mut actions: Vec<RouteRequest> = gone.map(|(_, route)| route.remove()).collect();
-        let fresh = goal
-            .iter()
-            .filter(|(to, route)| node_namespace.routes.get(to) != Some(route));
+        let fresh = goal.iter().filter(|(to, route)| node_namespace.routes.get(to) != Some(route));
         actions.extend(fresh.map(|(_, route)| route.add()));
         node_namespace.routes = goal;
         let name = node_namespace.assignment.name.clone();
@@ -389,9 +342,7 @@ pub(super) fn observations(
     let outcome = |(side, _, state): &DesiredDirection| Observation {
         side: *side,
         generation: state.generation,
-        failure: failures
-            .remove(side)
-            .or_else(|| not_emulated(&state.shape, means)),
+        failure: failures.remove(side).or_else(|| not_emulated(&state.shape, means)),
         repaired: None,
     };
     desired.iter().map(outcome).collect()
@@ -421,9 +372,5 @@ fn means(namespace: &mut Namespace) -> Result<Means, TestbedError> {
     if let Some((_, refusal)) = refused.first() {
         tracing::warn!(%refusal, "links have a rate limit only, without loss and delay");
     }
-    Ok(if refused.is_empty() {
-        Means::Full
-    } else {
-        Means::Rate
-    })
+    Ok(if refused.is_empty() { Means::Full } else { Means::Rate })
 }

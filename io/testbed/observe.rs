@@ -122,9 +122,7 @@ impl TestbedNetwork {
     fn behind(&self, node: NodeId, name: &str) -> Option<NodeId> {
         let mut own = self.wires.keys().filter(|side| side.from == node);
         let leads = |side: &&LinkDirection| {
-            self.assignments
-                .get(&side.to)
-                .is_some_and(|peer| interface(&peer.assignment) == name)
+            self.assignments.get(&side.to).is_some_and(|peer| interface(&peer.assignment) == name)
         };
         own.find(leads).map(|side| side.to)
     }

@@ -36,10 +36,7 @@ impl FarEnd {
     }
 
     fn on(interface: String, address: Ipv6Addr) -> Self {
-        Self {
-            address: format!("{address}%{interface}"),
-            interface,
-        }
+        Self { address: format!("{address}%{interface}"), interface }
     }
 }
 
@@ -53,17 +50,8 @@ pub fn ping(
     count: u32,
     interval_s: f64,
 ) -> Result<Probe, TestbedError> {
-    let words = [
-        "-6",
-        "-q",
-        "-n",
-        "-W",
-        "2",
-        "-c",
-        &count.to_string(),
-        "-i",
-        &interval_s.to_string(),
-    ];
+    let words =
+        ["-6", "-q", "-n", "-W", "2", "-c", &count.to_string(), "-i", &interval_s.to_string()];
     let mut words: Vec<String> = words.map(str::to_owned).to_vec();
     words.push("-I".to_owned());
     words.extend([far.interface.clone(), far.address.clone()]);
@@ -80,29 +68,17 @@ pub fn ping(
 /// `rtt min/avg/max/mdev = 1/2/3/4 ms`.
 pub(crate) fn read(text: &str) -> Option<Probe> {
     let number = |text: &str| text.split_whitespace().next()?.parse::<u32>().ok();
-    let counts = text
-        .lines()
-        .find(|line| line.contains("packets transmitted"))?;
+    let counts = text.lines().find(|line| line.contains("packets transmitted"))?;
     let mut counts = counts.split(',');
     let (sent, received) = (number(counts.next()?)?, number(counts.next()?)?);
-    let times = text.lines().find_map(|line| {
-        line.split_once(" = ")
-            .filter(|(head, _)| head.contains("min/avg/max"))
-    });
+    let times = text
+        .lines()
+        .find_map(|line| line.split_once(" = ").filter(|(head, _)| head.contains("min/avg/max")));
     let round_trip_ms = times.and_then(|(_, times)| {
         let mut times = times.split('/').map(str::parse::<f64>);
-        Some([
-            times.next()?.ok()?,
-            times.next()?.ok()?,
-            times.next()?.ok()?,
-        ])
+        Some([times.next()?.ok()?, times.next()?.ok()?, times.next()?.ok()?])
     });
-    Some(Probe {
-        sent,
-        received,
-        round_trip_ms,
-        throughput_bps: None,
-    })
+    Some(Probe { sent, received, round_trip_ms, throughput_bps: None })
 }
 
 /// Throughput of a UDP stream of `seconds` at `offered_bps` to the far end of a link, bit/s of
@@ -142,10 +118,9 @@ pub fn throughput(
             let report: serde_json::Value =
                 serde_json::from_slice(&output.stdout).unwrap_or_default();
             let sum = &report["end"]["sum"];
-            if let (Some(bps), Some(lost)) = (
-                sum["bits_per_second"].as_f64(),
-                sum["lost_percent"].as_f64(),
-            ) {
+            if let (Some(bps), Some(lost)) =
+                (sum["bits_per_second"].as_f64(), sum["lost_percent"].as_f64())
+            {
                 let arrived = bps * (1.0 - lost / 100.0);
                 return Ok(arrived * (PAYLOAD + HEADERS) / PAYLOAD);
             }

@@ -18,10 +18,7 @@ pub fn is_alive(pid: i32) -> bool {
         return false;
     };
     // The name, in parentheses, may have any character.
-    let state = stat
-        .rsplit(')')
-        .next()
-        .and_then(|rest| rest.trim_start().chars().next());
+    let state = stat.rsplit(')').next().and_then(|rest| rest.trim_start().chars().next());
     !matches!(state, Some('Z' | 'X'))
 }
 
@@ -51,10 +48,7 @@ mod tests {
 
     #[test]
     fn a_killed_process_has_ended_before_anybody_waited_for_it() {
-        let mut child = std::process::Command::new("sleep")
-            .arg("600")
-            .spawn()
-            .unwrap();
+        let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
         let pid = child.id().cast_signed();
         assert!(is_alive(pid));
         kill_process(pid).unwrap();

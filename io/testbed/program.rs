@@ -16,17 +16,8 @@ pub fn outcome(
     program: &str,
     arguments: &[String],
 ) -> Result<Output, TestbedError> {
-    let ran = inside(path, || {
-        Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::null())
-            .output()
-    })?;
-    ran.map_err(|source| TestbedError::Program {
-        program: program.to_owned(),
-        hint,
-        source,
-    })
+    let ran = inside(path, || Command::new(program).args(arguments).stdin(Stdio::null()).output())?;
+    ran.map_err(|source| TestbedError::Program { program: program.to_owned(), hint, source })
 }
 
 /// Standard output of a program that must succeed; otherwise as [`outcome`].

@@ -90,9 +90,8 @@ impl TestbedNetwork {
             let changes = node_namespace.namespace.changes()?;
             let suspect = |number| touches(&changes, index(number));
             let own = self.wires.iter_mut();
-            let own: Vec<_> = own
-                .filter(|(side, veth)| side.from == *node && suspect(veth.number))
-                .collect();
+            let own: Vec<_> =
+                own.filter(|(side, veth)| side.from == *node && suspect(veth.number)).collect();
             if own.is_empty() {
                 continue;
             }
@@ -116,10 +115,8 @@ impl TestbedNetwork {
                 if let Some((text, _)) = obstacles.first() {
                     change = Some(format!("{text} is in its place"));
                 }
-                let deletions: Vec<_> = obstacles
-                    .into_iter()
-                    .map(|(_, request)| Action::Qdisc(request))
-                    .collect();
+                let deletions: Vec<_> =
+                    obstacles.into_iter().map(|(_, request)| Action::Qdisc(request)).collect();
                 // A refusal shows when the state is read back.
                 let _ = batch.execute(&deletions);
                 if change.is_none() && goal.bands {
@@ -135,13 +132,7 @@ impl TestbedNetwork {
             }
         }
         for side in gone {
-            for side in [
-                side,
-                LinkDirection {
-                    from: side.to,
-                    to: side.from,
-                },
-            ] {
+            for side in [side, LinkDirection { from: side.to, to: side.from }] {
                 self.wires.remove(&side);
                 found.insert(side, REMOVED.to_owned());
             }
@@ -178,10 +169,8 @@ impl TestbedNetwork {
         for port in ports.iter().filter(|port| links.contains(port)) {
             let there = qdiscs.get(port).map_or(&[][..], Vec::as_slice);
             if let Some(change) = root_change(there) {
-                let mut actions: Vec<Action> = remove_root(there, *port)
-                    .into_iter()
-                    .map(Action::Qdisc)
-                    .collect();
+                let mut actions: Vec<Action> =
+                    remove_root(there, *port).into_iter().map(Action::Qdisc).collect();
                 actions.push(Action::Qdisc(empty_root(*port)));
                 actions.push(Action::Route(unheard_class(*port)));
                 actions.push(Action::Qdisc(unheard_queue(*port)));
@@ -259,9 +248,7 @@ impl TestbedNetwork {
                 let goal = VethQdiscs::of(&state.shape, means);
                 let there = qdiscs.get(&index).map_or(&[][..], Vec::as_slice);
                 if let Some(difference) = difference(there, &goal, &layout) {
-                    failures
-                        .entry(side)
-                        .or_insert_with(|| format!("not in force: {difference}"));
+                    failures.entry(side).or_insert_with(|| format!("not in force: {difference}"));
                 }
             }
         }

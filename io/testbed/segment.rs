@@ -63,29 +63,17 @@ impl TestbedNetwork {
             Means::Rate => SENDERS_WITHOUT_NETEM_MAX,
         };
         if assignment.number > most {
-            return Err(TestbedError::Crowded {
-                node: assignment.name.clone(),
-                most,
-            });
+            return Err(TestbedError::Crowded { node: assignment.name.clone(), most });
         }
         let own = self.names.address(assignment.number);
         let alias = format!("groundwave {}", self.names.testbed);
         let (port, wrapped) = (index(assignment.number), self.wrapped);
-        let mtu_bytes = if wrapped {
-            batman::MTU_BYTES
-        } else {
-            MTU_BYTES
-        };
+        let mtu_bytes = if wrapped { batman::MTU_BYTES } else { MTU_BYTES };
         let hardware = radio_hardware(assignment.number);
         let segment = self.segment()?;
         if segment.links.insert(port) {
-            let far = VethEnd {
-                name: RADIO.to_owned(),
-                index: RADIO_INDEX,
-                hardware,
-                mtu_bytes,
-                alias,
-            };
+            let far =
+                VethEnd { name: RADIO.to_owned(), index: RADIO_INDEX, hardware, mtu_bytes, alias };
             // The bridge would adopt the address of a port.
             let [_, tail @ ..] = hardware;
             let [a, b, c, d, e] = tail;
@@ -205,10 +193,8 @@ impl TestbedNetwork {
             let segment = self.segment.as_ref()?;
             segment.sides.get(side)?.is_none().then_some(*side)
         };
-        let sides: Vec<LinkDirection> = desired
-            .iter()
-            .filter_map(|(side, ..)| unknown(side))
-            .collect();
+        let sides: Vec<LinkDirection> =
+            desired.iter().filter_map(|(side, ..)| unknown(side)).collect();
         if sides.is_empty() {
             return Ok(qdiscs);
         }
@@ -219,10 +205,7 @@ impl TestbedNetwork {
             };
             let there = found.get(&index(to)).map(Vec::as_slice).unwrap_or_default();
             let read = VethQdiscs::read(there, &QdiscLayout::of_sender(from));
-            qdiscs.insert(
-                side,
-                read.map_err(TestbedError::kernel("read queueing disciplines"))?,
-            );
+            qdiscs.insert(side, read.map_err(TestbedError::kernel("read queueing disciplines"))?);
         }
         Ok(qdiscs)
     }

@@ -22,10 +22,7 @@ impl State {
     /// The files of the testbed with this name, existing or not.
     #[must_use]
     pub fn of(testbed: &str) -> Self {
-        Self {
-            testbed: testbed.to_owned(),
-            folder: Path::new(FOLDER).join(testbed),
-        }
+        Self { testbed: testbed.to_owned(), folder: Path::new(FOLDER).join(testbed) }
     }
 
     /// Names of the testbeds with files or namespaces, in order.
@@ -119,11 +116,7 @@ impl State {
             return Err(TestbedError::NoNode {
                 name: name.to_owned(),
                 testbed: self.testbed.clone(),
-                have: if nodes.is_empty() {
-                    "none".to_owned()
-                } else {
-                    nodes.join(", ")
-                },
+                have: if nodes.is_empty() { "none".to_owned() } else { nodes.join(", ") },
             });
         }
         Ok(Path::new(NETNS).join(Names::mark(&self.testbed) + name))
@@ -139,10 +132,7 @@ impl State {
 pub fn tear_down(state: &State, keep_log: Option<&Path>) -> Result<usize, TestbedError> {
     let mark = Names::mark(&state.testbed);
     let spaces = named(&mark)?;
-    let paths: Vec<PathBuf> = spaces
-        .iter()
-        .map(|name| Path::new(NETNS).join(name))
-        .collect();
+    let paths: Vec<PathBuf> = spaces.iter().map(|name| Path::new(NETNS).join(name)).collect();
     // In parallel: processes take a while to end.
     std::thread::scope(|scope| {
         for path in &paths {

@@ -27,11 +27,7 @@ pub(super) struct WatchedNetwork {
 impl WatchedNetwork {
     /// A network that is repaired from now on.
     pub fn new(network: TestbedNetwork, world: Handle<Snapshot>) -> Self {
-        Self {
-            network,
-            world,
-            repair_from: Instant::now(),
-        }
+        Self { network, world, repair_from: Instant::now() }
     }
 
     /// Waits for a notification of the kernel, then undoes the changes of other programs and reports
@@ -43,10 +39,7 @@ impl WatchedNetwork {
         match notified.and_then(|()| self.network.repair()) {
             Ok(observations) => self.report(observations),
             Err(err) => {
-                tracing::warn!(
-                    err = with_causes(&err),
-                    "changes of others cannot be undone"
-                );
+                tracing::warn!(err = with_causes(&err), "changes of others cannot be undone");
             }
         }
     }
@@ -67,10 +60,7 @@ impl WatchedNetwork {
         if sightings.is_empty() {
             return;
         }
-        for sighting in sightings
-            .iter()
-            .filter(|sighting| told(sighting.failure.as_deref()))
-        {
+        for sighting in sightings.iter().filter(|sighting| told(sighting.failure.as_deref())) {
             tracing::warn!(
                 from = %sighting.side.from,
                 to = %sighting.side.to,

@@ -91,9 +91,8 @@ fn reworded(message: &str) -> (String, String) {
     let Some((what, allowed)) = message.split_once(", expected ") else {
         return (message.to_owned(), String::new());
     };
-    let what = what
-        .replace("unknown field", "unknown key")
-        .replace("unknown variant", "unknown value");
+    let what =
+        what.replace("unknown field", "unknown key").replace("unknown variant", "unknown value");
     let names: Vec<&str> = allowed.split('`').skip(1).step_by(2).collect();
     if !names.is_empty() {
         let found = what.split('`').nth(1).unwrap_or_default();

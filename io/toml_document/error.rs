@@ -86,10 +86,7 @@ impl TomlErrors {
             allowed,
             excerpt: String::new(),
         };
-        Self {
-            errors: vec![error],
-            more: 0,
-        }
+        Self { errors: vec![error], more: 0 }
     }
 }
 
@@ -167,21 +164,12 @@ impl Report {
             .findings
             .into_iter()
             .map(|finding| {
-                let span = finding
-                    .span
-                    .clone()
-                    .unwrap_or_else(|| span_of(&finding.path));
-                finding
-                    .elsewhere
-                    .clone()
-                    .unwrap_or_else(|| finding.located(source, &span))
+                let span = finding.span.clone().unwrap_or_else(|| span_of(&finding.path));
+                finding.elsewhere.clone().unwrap_or_else(|| finding.located(source, &span))
             })
             .collect();
         errors.sort_by_key(|error| (error.file != source.name, error.line, error.column));
-        Some(TomlErrors {
-            errors,
-            more: self.more,
-        })
+        Some(TomlErrors { errors, more: self.more })
     }
 }
 
@@ -207,12 +195,6 @@ fn printable(text: &str) -> String {
         return text.to_owned();
     }
     text.chars()
-        .flat_map(|c| {
-            if c.is_control() {
-                c.escape_default().collect()
-            } else {
-                vec![c]
-            }
-        })
+        .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
         .collect()
 }

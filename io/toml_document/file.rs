@@ -14,10 +14,7 @@ pub(crate) struct Fault {
 }
 
 fn fault(what: String, allowed: &str) -> Fault {
-    Fault {
-        what,
-        allowed: allowed.to_owned(),
-    }
+    Fault { what, allowed: allowed.to_owned() }
 }
 
 fn unreadable(error: std::io::Error) -> Fault {
@@ -52,10 +49,7 @@ pub(crate) fn text(path: &Path) -> Result<String, Fault> {
 /// All that `source` has, unless it is longer than allowed: then the fault is `too_long`.
 fn text_of(source: impl Read, too_long: &str) -> Result<String, Fault> {
     let mut bytes = Vec::new();
-    source
-        .take(FILE_BYTES_MAX + 1)
-        .read_to_end(&mut bytes)
-        .map_err(unreadable)?;
+    source.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > FILE_BYTES_MAX {
         return Err(fault(too_long.to_owned(), &limit()));
     }

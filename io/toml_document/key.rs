@@ -21,9 +21,7 @@ pub enum Segment {
 impl KeyPath {
     /// The path of a top-level section.
     pub(crate) fn section(name: &'static str) -> Self {
-        Self {
-            segments: vec![Segment::Key(Cow::Borrowed(name))],
-        }
+        Self { segments: vec![Segment::Key(Cow::Borrowed(name))] }
     }
 
     /// The path of one table of a repeated section.
@@ -53,8 +51,7 @@ impl KeyPath {
             let mut steps = part.split(['[', ']']).filter(|step| !step.is_empty());
             let key = steps.next().unwrap_or_default();
             path.segments.push(Segment::Key(Cow::Owned(key.to_owned())));
-            path.segments
-                .extend(steps.flat_map(str::parse).map(Segment::Index));
+            path.segments.extend(steps.flat_map(str::parse).map(Segment::Index));
         }
         path
     }
@@ -89,10 +86,7 @@ impl fmt::Display for KeyPath {
 
 /// `true` if TOML allows the key without quotes.
 fn is_bare(key: &str) -> bool {
-    !key.is_empty()
-        && key
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+    !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
 }
 
 #[cfg(test)]
@@ -101,9 +95,7 @@ mod tests {
 
     #[test]
     fn paths_read_like_the_file() {
-        let path = KeyPath::item("node", 3)
-            .key("radio")
-            .dotted("waveform.kind");
+        let path = KeyPath::item("node", 3).key("radio").dotted("waveform.kind");
         assert_eq!(path.to_string(), "node[3].radio.waveform.kind");
         let path = KeyPath::section("environment").dotted("classes[2].loss_db");
         assert_eq!(path.to_string(), "environment.classes[2].loss_db");

@@ -52,11 +52,7 @@ impl<'a> TomlDocument<'a> {
     ) -> Result<(T, Self), TomlErrors> {
         let mut report = Report::default();
         let root = tree::parse(text, &mut report);
-        let mut document = Self {
-            source: Source::new(name, text),
-            root,
-            report,
-        };
+        let mut document = Self { source: Source::new(name, text), root, report };
         document.check()?;
         tree::refuse_unusable(&document.root, &mut document.report);
         document.check()?;
@@ -95,9 +91,7 @@ fn parsed(path: &str) -> KeyPath {
     for part in path.split('.') {
         let (key, indices) = part.split_once('[').unwrap_or((part, ""));
         found = found.owned_key(key);
-        let indices = indices
-            .split(['[', ']'])
-            .filter_map(|text| text.parse().ok());
+        let indices = indices.split(['[', ']']).filter_map(|text| text.parse().ok());
         found.segments.extend(indices.map(Segment::Index));
     }
     found

@@ -22,19 +22,13 @@ impl<'a> Source<'a> {
                 line_starts.push(u32::try_from(offset + 1).unwrap_or(u32::MAX));
             }
         }
-        Self {
-            name,
-            text,
-            line_starts,
-        }
+        Self { name, text, line_starts }
     }
 
     /// Line of a byte offset, counted from 1. Offsets past the end belong to the last line.
     pub(crate) fn line(&self, offset: usize) -> usize {
         let offset = u32::try_from(offset.min(self.text.len())).unwrap_or(u32::MAX);
-        self.line_starts
-            .partition_point(|&start| start <= offset)
-            .max(1)
+        self.line_starts.partition_point(|&start| start <= offset).max(1)
     }
 
     /// Line and column of a byte offset, both from 1; columns count characters.
@@ -42,9 +36,7 @@ impl<'a> Source<'a> {
         let line = self.line(offset);
         let start = self.line_start(line);
         let end = offset.clamp(start, self.text.len());
-        let column = self.text.as_bytes()[start..end]
-            .iter()
-            .filter(|byte| is_char_start(**byte));
+        let column = self.text.as_bytes()[start..end].iter().filter(|byte| is_char_start(**byte));
         (line, column.count() + 1)
     }
 
@@ -57,36 +49,22 @@ impl<'a> Source<'a> {
         let text = rest.split('\n').next().unwrap_or_default();
         let text = text.strip_suffix('\r').unwrap_or(text);
         let skipped = (column - 1).saturating_sub(EXCERPT_CHARS / 2);
-        let shown: String = text
-            .chars()
-            .skip(skipped)
-            .take(EXCERPT_CHARS)
-            .map(printable)
-            .collect();
+        let shown: String = text.chars().skip(skipped).take(EXCERPT_CHARS).map(printable).collect();
         let before = column - 1 - skipped;
-        let marked = self
-            .text
-            .get(span.clone())
-            .map_or(1, |marked| marked.chars().count());
+        let marked = self.text.get(span.clone()).map_or(1, |marked| marked.chars().count());
         let room = shown.chars().count().saturating_sub(before);
         let carets = "^".repeat(marked.clamp(1, room.max(1)));
         let gutter = line.to_string();
         let indent = " ".repeat(gutter.len());
         let (lead, pad) = if skipped > 0 { ("…", 1) } else { ("", 0) };
-        let tail = if text.chars().nth(skipped + EXCERPT_CHARS).is_some() {
-            "…"
-        } else {
-            ""
-        };
+        let tail = if text.chars().nth(skipped + EXCERPT_CHARS).is_some() { "…" } else { "" };
         let blank = " ".repeat(before + pad);
         format!("{indent} |\n{gutter} | {lead}{shown}{tail}\n{indent} | {blank}{carets}")
     }
 
     /// Byte offset of a line's first character; lines count from 1.
     pub(crate) fn line_start(&self, line: usize) -> usize {
-        self.line_starts
-            .get(line - 1)
-            .map_or(self.text.len(), |&start| start as usize)
+        self.line_starts.get(line - 1).map_or(self.text.len(), |&start| start as usize)
     }
 }
 
@@ -121,10 +99,7 @@ mod tests {
     #[test]
     fn excerpts_mark_the_span() {
         let source = Source::new("x", "a = 1\r\nkey\t= \"v\"\r\n");
-        assert_eq!(
-            source.excerpt(&(13..16)),
-            "  |\n2 | key = \"v\"\n  |       ^^^"
-        );
+        assert_eq!(source.excerpt(&(13..16)), "  |\n2 | key = \"v\"\n  |       ^^^");
     }
 
     #[test]

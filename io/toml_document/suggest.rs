@@ -33,11 +33,7 @@ fn list(names: &[&str]) -> String {
 
 /// The name with the fewest edits to `found`, at most a third of its length; the first wins.
 pub(crate) fn nearest<'a>(found: &str, names: &[&'a str]) -> Option<&'a str> {
-    let found: Vec<char> = found
-        .chars()
-        .flat_map(char::to_lowercase)
-        .take(COMPARED_MAX)
-        .collect();
+    let found: Vec<char> = found.chars().flat_map(char::to_lowercase).take(COMPARED_MAX).collect();
     let limit = (found.len() / 3).max(1);
     names
         .iter()
@@ -49,11 +45,7 @@ pub(crate) fn nearest<'a>(found: &str, names: &[&'a str]) -> Option<&'a str> {
 
 /// Levenshtein distance by single rows, letter case ignored.
 fn edits(found: &[char], name: &str) -> usize {
-    let name: Vec<char> = name
-        .chars()
-        .flat_map(char::to_lowercase)
-        .take(COMPARED_MAX)
-        .collect();
+    let name: Vec<char> = name.chars().flat_map(char::to_lowercase).take(COMPARED_MAX).collect();
     let mut row: Vec<usize> = (0..=name.len()).collect();
     for (i, a) in found.iter().enumerate() {
         let mut diagonal = row[0];

@@ -62,8 +62,7 @@ pub(crate) fn refuse_unusable(root: &DeTable<'_>, report: &mut Report) {
 
 fn refuse_in_table(table: &DeTable<'_>, path: &mut KeyPath, report: &mut Report) {
     for (key, value) in table {
-        path.segments
-            .push(Segment::Key(Cow::Owned(key.get_ref().to_string())));
+        path.segments.push(Segment::Key(Cow::Owned(key.get_ref().to_string())));
         refuse_in(value, path, report);
         path.segments.pop();
     }
@@ -72,9 +71,7 @@ fn refuse_in_table(table: &DeTable<'_>, path: &mut KeyPath, report: &mut Report)
 fn refuse_in(value: &Value<'_>, path: &mut KeyPath, report: &mut Report) {
     if path.segments.len() > NESTING_MAX {
         return report.push(|| Finding {
-            path: KeyPath {
-                segments: path.segments.iter().take(2).cloned().collect(),
-            },
+            path: KeyPath { segments: path.segments.iter().take(2).cloned().collect() },
             span: Some(value.span()),
             what: "tables and arrays are nested too deep".to_owned(),
             allowed: format!("{NESTING_MAX} levels"),
@@ -90,11 +87,7 @@ fn refuse_in(value: &Value<'_>, path: &mut KeyPath, report: &mut Report) {
             );
         }
         DeValue::Datetime(_) => {
-            report.at(
-                path,
-                "dates are not used in scenarios",
-                "times as seconds since the start",
-            );
+            report.at(path, "dates are not used in scenarios", "times as seconds since the start");
         }
         DeValue::Array(items) => {
             for (index, item) in items.iter().enumerate() {
@@ -139,11 +132,7 @@ fn step<'t, 'a>(value: &'t Value<'a>, segment: &Segment) -> Option<&'t Value<'a>
 /// The path, below `value`, of the smallest key or value that contains `span`; the tables that
 /// follow a header are not inside it, so all are searched.
 pub(crate) fn path_at(value: &Value<'_>, span: &Range<usize>) -> KeyPath {
-    let mut search = Search {
-        span,
-        best: usize::MAX,
-        found: KeyPath::default(),
-    };
+    let mut search = Search { span, best: usize::MAX, found: KeyPath::default() };
     search.visit(value, &KeyPath::default());
     search.found
 }
@@ -187,12 +176,12 @@ impl Search<'_> {
 pub(crate) fn remove(value: &mut Value<'_>, path: &[Segment]) -> bool {
     match (value.get_mut(), path) {
         (DeValue::Table(table), [Segment::Key(key)]) => table.remove(key.as_ref()).is_some(),
-        (DeValue::Table(table), [Segment::Key(key), rest @ ..]) => table
-            .get_mut(key.as_ref())
-            .is_some_and(|inner| remove(inner, rest)),
-        (DeValue::Array(items), [Segment::Index(index), rest @ ..]) if !rest.is_empty() => items
-            .get_mut(*index)
-            .is_some_and(|inner| remove(inner, rest)),
+        (DeValue::Table(table), [Segment::Key(key), rest @ ..]) => {
+            table.get_mut(key.as_ref()).is_some_and(|inner| remove(inner, rest))
+        }
+        (DeValue::Array(items), [Segment::Index(index), rest @ ..]) if !rest.is_empty() => {
+            items.get_mut(*index).is_some_and(|inner| remove(inner, rest))
+        }
         _ => false,
     }
 }

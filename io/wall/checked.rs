@@ -29,11 +29,7 @@ impl CheckedClock {
     /// A clock that begins with the system clock.
     #[must_use]
     pub const fn new(system_ns: u64, boot_ns: u64) -> Self {
-        Self {
-            wall_ns: system_ns,
-            boot_ns,
-            refused_ns: None,
-        }
+        Self { wall_ns: system_ns, boot_ns, refused_ns: None }
     }
 
     /// Time by both clocks, ns since the Unix epoch, and the step of the system clock, if there was
@@ -53,11 +49,7 @@ impl CheckedClock {
             return (system_ns, None);
         }
         let adopted = within(TRUSTED_NS) || synchronised();
-        let step = ClockStep {
-            expected_ns,
-            system_ns,
-            adopted,
-        };
+        let step = ClockStep { expected_ns, system_ns, adopted };
         if adopted {
             *self = Self::new(system_ns, boot_ns);
             return (system_ns, Some(step));
@@ -90,10 +82,7 @@ mod tests {
             assert_eq!(read, (NOW + at * S, None));
         }
         // Back again: nothing happened.
-        assert_eq!(
-            clock.read(NOW + 130 * S, 130 * S, || false),
-            (NOW + 130 * S, None)
-        );
+        assert_eq!(clock.read(NOW + 130 * S, 130 * S, || false), (NOW + 130 * S, None));
     }
 
     #[test]

@@ -119,9 +119,7 @@ impl Command for NoteTokenUse {
     fn apply(self, world: &mut World) -> Self::Out {
         let entity = world.resource::<Index<ApiToken>>().get(self.token)?;
         let now_ns = world.resource::<Clock>().wall_ns;
-        let mut token = world
-            .get_mut::<ApiToken>(entity)
-            .expect("an API token has one");
+        let mut token = world.get_mut::<ApiToken>(entity).expect("an API token has one");
         token.last_used_ns = Some(now_ns);
         Ok(())
     }
@@ -134,10 +132,8 @@ impl Recorded for NoteTokenUse {
 /// Removes the API tokens of an account.
 pub(super) fn remove_tokens(world: &mut World, account: AccountId) {
     let held = config::all::<ApiToken>(world);
-    let own: Vec<ApiTokenId> = held
-        .filter(|(_, token)| token.account == account)
-        .map(|(id, _)| id)
-        .collect();
+    let own: Vec<ApiTokenId> =
+        held.filter(|(_, token)| token.account == account).map(|(id, _)| id).collect();
     for id in own {
         let entity = world.resource::<Index<ApiToken>>().get(id);
         world.despawn(entity.expect("it was just there"));

@@ -29,11 +29,7 @@ pub fn check_username(username: &str) -> Result<(), Refusal> {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"._@-".contains(&byte);
     if !(1..=USERNAME_CHARS_MAX).contains(&username.len()) || !username.bytes().all(fits) {
         let allowed = format!("1 to {USERNAME_CHARS_MAX} characters of a-z A-Z 0-9 . _ @ -");
-        return Err(Refusal::invalid(
-            "username",
-            format!("{username:?}"),
-            allowed,
-        ));
+        return Err(Refusal::invalid("username", format!("{username:?}"), allowed));
     }
     Ok(())
 }
@@ -57,9 +53,7 @@ fn an_admin_is_left(world: &World, without: AccountId) -> Result<(), Refusal> {
     let rules = |account: &Account| account.role == AccountRole::Admin && !account.disabled;
     let (_, account) = find(world, without)?;
     if rules(&account) && !all(world).any(|(id, other)| id != without && rules(other)) {
-        return Err(Refusal::conflict(
-            "this is the last enabled admin: make another one first",
-        ));
+        return Err(Refusal::conflict("this is the last enabled admin: make another one first"));
     }
     Ok(())
 }
@@ -86,9 +80,7 @@ impl Command for CreateAccount {
         let index = world.resource::<Index<AccountKind>>();
         index.vacant(self.account)?;
         if index.len() >= ACCOUNTS_MAX {
-            return Err(Refusal::conflict(format!(
-                "there are {ACCOUNTS_MAX} accounts, the most"
-            )));
+            return Err(Refusal::conflict(format!("there are {ACCOUNTS_MAX} accounts, the most")));
         }
         if all(world).any(|(_, other)| other.username == self.username) {
             return Err(Refusal::conflict(format!(
@@ -139,9 +131,7 @@ impl Command for UpdateAccount {
         let (entity, before) = find(world, self.account)?;
         let mut account = before.clone();
         if before.node.is_some() && (self.role.is_some() || self.secret.is_some()) {
-            return Err(Refusal::conflict(
-                "this is the credential of a node: rotate it there",
-            ));
+            return Err(Refusal::conflict("this is the credential of a node: rotate it there"));
         }
         account.role = self.role.unwrap_or(account.role);
         account.disabled = self.disabled.unwrap_or(account.disabled);
@@ -346,9 +336,7 @@ impl Command for IssueCredential {
                 self.username
             )));
         }
-        world
-            .resource::<Index<AccountKind>>()
-            .vacant(self.account)?;
+        world.resource::<Index<AccountKind>>().vacant(self.account)?;
         let account = Account {
             username: self.username.clone(),
             role: AccountRole::Operator,

@@ -20,12 +20,7 @@ fn create(name: &str, role: AccountRole) -> CreateAccount {
 }
 
 fn update(name: &str) -> UpdateAccount {
-    UpdateAccount {
-        account: AccountId::named(name),
-        role: None,
-        disabled: None,
-        secret: None,
-    }
+    UpdateAccount { account: AccountId::named(name), role: None, disabled: None, secret: None }
 }
 
 #[test]
@@ -33,26 +28,13 @@ fn an_admin_is_always_left() {
     let mut engine = engine();
     does(&mut engine, create("ada", AccountRole::Admin)).unwrap();
     does(&mut engine, create("bob", AccountRole::Viewer)).unwrap();
-    let demoted = UpdateAccount {
-        role: Some(AccountRole::Viewer),
-        ..update("ada")
-    };
-    let shut = UpdateAccount {
-        disabled: Some(true),
-        ..update("ada")
-    };
-    let gone = RemoveAccount {
-        account: AccountId::named("ada"),
-    };
-    for refused in [
-        does(&mut engine, demoted.clone()),
-        does(&mut engine, shut),
-        does(&mut engine, gone),
-    ] {
-        assert!(
-            matches!(refused, Err(Refusal::Conflict { .. })),
-            "{refused:?}"
-        );
+    let demoted = UpdateAccount { role: Some(AccountRole::Viewer), ..update("ada") };
+    let shut = UpdateAccount { disabled: Some(true), ..update("ada") };
+    let gone = RemoveAccount { account: AccountId::named("ada") };
+    for refused in
+        [does(&mut engine, demoted.clone()), does(&mut engine, shut), does(&mut engine, gone)]
+    {
+        assert!(matches!(refused, Err(Refusal::Conflict { .. })), "{refused:?}");
     }
     does(&mut engine, create("eve", AccountRole::Admin)).unwrap();
     does(&mut engine, demoted).unwrap();
@@ -65,14 +47,9 @@ fn an_admin_is_always_left() {
 fn names_are_unique_and_can_be_typed() {
     let mut engine = engine();
     does(&mut engine, create("ada", AccountRole::Admin)).unwrap();
-    let again = CreateAccount {
-        account: AccountId::named("other"),
-        ..create("ada", AccountRole::Viewer)
-    };
-    assert!(matches!(
-        does(&mut engine, again),
-        Err(Refusal::Conflict { .. })
-    ));
+    let again =
+        CreateAccount { account: AccountId::named("other"), ..create("ada", AccountRole::Viewer) };
+    assert!(matches!(does(&mut engine, again), Err(Refusal::Conflict { .. })));
     for bad in ["", "a b", "ä", &"a".repeat(65)] {
         let refused = does(&mut engine, create(bad, AccountRole::Viewer));
         assert!(matches!(refused, Err(Refusal::Invalid { .. })), "{bad}");
@@ -92,23 +69,9 @@ fn what_changes_an_account_kills_its_tokens() {
     does(&mut engine, RevokeTokens { account }).unwrap();
     assert_eq!(version(&engine), 2);
     let secret = Secret::Sha256([1; 32]);
-    does(
-        &mut engine,
-        ChangePassword {
-            account,
-            secret: secret.clone(),
-        },
-    )
-    .unwrap();
+    does(&mut engine, ChangePassword { account, secret: secret.clone() }).unwrap();
     assert_eq!(version(&engine), 3);
-    does(
-        &mut engine,
-        UpdateAccount {
-            secret: Some(secret),
-            ..update("bob")
-        },
-    )
-    .unwrap();
+    does(&mut engine, UpdateAccount { secret: Some(secret), ..update("bob") }).unwrap();
     let view = engine.view();
     let (_, bob) = view.accounts.named("bob").unwrap();
     assert_eq!((bob.version, bob.must_change_password), (4, true));
@@ -118,21 +81,9 @@ fn what_changes_an_account_kills_its_tokens() {
 fn a_dead_token_is_forgotten_once_it_would_have_died() {
     let mut engine = engine();
     let token = RevokedTokenId::from_u128(7);
-    does(
-        &mut engine,
-        RevokeToken {
-            token,
-            until_ns: 8_000,
-        },
-    )
-    .unwrap();
+    does(&mut engine, RevokeToken { token, until_ns: 8_000 }).unwrap();
     assert!(engine.view().accounts.denies(token));
-    engine
-        .handle()
-        .submit(RevokeTokens {
-            account: AccountId::named("nobody"),
-        })
-        .unwrap();
+    engine.handle().submit(RevokeTokens { account: AccountId::named("nobody") }).unwrap();
     engine.tick(Some(9_000)).unwrap();
     engine.tick(None).unwrap();
     assert!(!engine.view().accounts.denies(token));
@@ -167,25 +118,16 @@ fn an_api_token_has_a_role_of_its_account_and_goes_with_it() {
     does(&mut engine, create("ada", AccountRole::Admin)).unwrap();
     does(&mut engine, create("bob", AccountRole::Operator)).unwrap();
     let refused = does(&mut engine, api_token("a", "bob", AccountRole::Admin));
-    assert!(
-        matches!(refused, Err(Refusal::Invalid { .. })),
-        "{refused:?}"
-    );
+    assert!(matches!(refused, Err(Refusal::Invalid { .. })), "{refused:?}");
     let refused = does(&mut engine, api_token("a", "nobody", AccountRole::Viewer));
-    assert!(
-        matches!(refused, Err(Refusal::NotFound { .. })),
-        "{refused:?}"
-    );
+    assert!(matches!(refused, Err(Refusal::NotFound { .. })), "{refused:?}");
     let held = does(&mut engine, api_token("a", "bob", AccountRole::Operator)).unwrap();
     assert!(!held.object.has_expired(7_999) && held.object.has_expired(8_000));
     // Names are unique in an account.
     let mut again = api_token("a", "bob", AccountRole::Viewer);
     again.id = ApiTokenId::named("another");
     let refused = does(&mut engine, again);
-    assert!(
-        matches!(refused, Err(Refusal::Conflict { .. })),
-        "{refused:?}"
-    );
+    assert!(matches!(refused, Err(Refusal::Conflict { .. })), "{refused:?}");
     does(&mut engine, api_token("a", "ada", AccountRole::Viewer)).unwrap();
     let token = ApiTokenId::named("bob a");
     does(&mut engine, NoteTokenUse { token }).unwrap();

@@ -94,10 +94,8 @@ fn outside(kind: &StepKind, context: &Value) -> Option<(DeliveryRequest, Retry)>
         StepKind::RunPlan(run) => {
             let filled = run.request.iter();
             let filled = filled.map(|(key, value)| (key.clone(), fill_value(value, context)));
-            let request = DeliveryRequest::Plan {
-                analysis: run.analysis,
-                request: filled.collect(),
-            };
+            let request =
+                DeliveryRequest::Plan { analysis: run.analysis, request: filled.collect() };
             (request, run.retry)
         }
         _ => return None,
@@ -137,20 +135,14 @@ fn deliver(
     };
     world.resource_mut::<Work>().enter_delivery(id, &delivery);
     world.spawn((id, delivery));
-    Acted {
-        input,
-        result: None,
-        delivery: Some(id),
-        each: None,
-    }
+    Acted { input, result: None, delivery: Some(id), each: None }
 }
 
 /// Enqueues a command for a node.
 fn enqueue(world: &mut World, acting: &Acting<'_>, command: &Command) -> Acted {
     let args = command.args.iter();
-    let args: BTreeMap<String, String> = args
-        .map(|(name, value)| (name.clone(), fill(value, acting.context)))
-        .collect();
+    let args: BTreeMap<String, String> =
+        args.map(|(name, value)| (name.clone(), fill(value, acting.context))).collect();
     let node = acting.node.or(command.node_id).or_else(|| acting.subject());
     let input = Some(json!({ "node_id": node, "kind": command.kind, "args": args }));
     let Some(node) = node else {
@@ -182,9 +174,7 @@ fn set_variable(world: &mut World, acting: &Acting<'_>, set: &SetVariable) -> Ac
     let value = bounded(fill_value(&set.value, acting.context));
     let input = Some(json!({ "name": set.name, "value": value }));
     if !acting.record.dry_run
-        && let Ok(entity) = world
-            .resource::<Index<Automation>>()
-            .get(acting.record.flow)
+        && let Ok(entity) = world.resource::<Index<Automation>>().get(acting.record.flow)
     {
         let mut memory = world.get_mut::<FlowMemory>(entity).expect("required");
         memory.variables.insert(set.name.clone(), value.clone());

@@ -48,20 +48,10 @@ pub(super) struct Acted {
 
 impl Acted {
     pub fn done(input: Option<Value>, output: Value) -> Self {
-        Self {
-            input,
-            result: Some(Ok(output)),
-            delivery: None,
-            each: None,
-        }
+        Self { input, result: Some(Ok(output)), delivery: None, each: None }
     }
 
     pub fn failed(input: Option<Value>, error: String) -> Self {
-        Self {
-            input,
-            result: Some(Err(error)),
-            delivery: None,
-            each: None,
-        }
+        Self { input, result: Some(Err(error)), delivery: None, each: None }
     }
 }

@@ -32,10 +32,7 @@ pub(super) fn advance(world: &mut World, now_ms: u64) {
         let runnable = &world.resource::<Work>().runnable;
         let next = match served {
             Some(served) => {
-                let after = (
-                    std::ops::Bound::Excluded(served),
-                    std::ops::Bound::Unbounded,
-                );
+                let after = (std::ops::Bound::Excluded(served), std::ops::Bound::Unbounded);
                 runnable.range(after).next().or_else(|| runnable.first())
             }
             None => runnable.first(),
@@ -115,14 +112,8 @@ fn variables(world: &World, record: &ExecutionRecord) -> std::collections::BTree
     let entity = world.resource::<Index<Automation>>().get(record.flow).ok();
     if let Some(memory) = entity.and_then(|entity| world.get::<FlowMemory>(entity)) {
         let set = memory.variables.iter();
-        let known: Vec<_> = set
-            .filter(|(name, _)| variables.contains_key(*name))
-            .collect();
-        variables.extend(
-            known
-                .into_iter()
-                .map(|(name, value)| (name.clone(), value.clone())),
-        );
+        let known: Vec<_> = set.filter(|(name, _)| variables.contains_key(*name)).collect();
+        variables.extend(known.into_iter().map(|(name, value)| (name.clone(), value.clone())));
     }
     variables
 }
@@ -167,14 +158,8 @@ fn step(
             Err(error) => Acted::failed(None, error),
         },
         _ => {
-            let acting = Acting {
-                execution: id,
-                record,
-                step_id: &planned.id,
-                context,
-                now_ms,
-                node: None,
-            };
+            let acting =
+                Acting { execution: id, record, step_id: &planned.id, context, now_ms, node: None };
             match &planned.kind {
                 StepKind::ForEachNode(wanted) => {
                     let (acted, count) = act_for_each(world, &acting, wanted);

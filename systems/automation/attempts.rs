@@ -75,9 +75,7 @@ impl Command for FinishAttempt {
         }
         Work::ensure(world);
         let now_ms = now_ms(world);
-        world
-            .resource_mut::<Work>()
-            .leave_delivery(self.delivery, &held);
+        world.resource_mut::<Work>().leave_delivery(self.delivery, &held);
         match self.outcome {
             AttemptOutcome::Delivered { output } => {
                 world.despawn(entity);
@@ -88,11 +86,7 @@ impl Command for FinishAttempt {
                 }
                 end_step(world, &held, self.delivery, Ok(output), now_ms);
             }
-            AttemptOutcome::Failed {
-                error,
-                retry,
-                wait_s,
-            } => {
+            AttemptOutcome::Failed { error, retry, wait_s } => {
                 let error: String = error.chars().take(1000).collect();
                 let wait_ms = held.retry.wait_ms(held.attempts).filter(|_| retry);
                 held.in_flight = false;
@@ -106,9 +100,7 @@ impl Command for FinishAttempt {
                     }
                     None => held.dead = true,
                 }
-                world
-                    .resource_mut::<Work>()
-                    .enter_delivery(self.delivery, &held);
+                world.resource_mut::<Work>().enter_delivery(self.delivery, &held);
                 world.entity_mut(entity).insert(held.clone());
                 if held.dead {
                     retention::trim_dead(world);
@@ -207,15 +199,11 @@ impl Command for ResendDelivery {
             return Err(Refusal::conflict("this delivery is being attempted"));
         }
         Work::ensure(world);
-        world
-            .resource_mut::<Work>()
-            .leave_delivery(self.delivery, &held);
+        world.resource_mut::<Work>().leave_delivery(self.delivery, &held);
         held.dead = false;
         held.attempts = 0;
         held.next_ms = now_ms(world);
-        world
-            .resource_mut::<Work>()
-            .enter_delivery(self.delivery, &held);
+        world.resource_mut::<Work>().enter_delivery(self.delivery, &held);
         world.entity_mut(entity).insert(held);
         Ok(())
     }
@@ -240,9 +228,7 @@ impl Command for DiscardDelivery {
             return Err(Refusal::conflict("this delivery is being attempted"));
         }
         Work::ensure(world);
-        world
-            .resource_mut::<Work>()
-            .leave_delivery(self.delivery, &held);
+        world.resource_mut::<Work>().leave_delivery(self.delivery, &held);
         world.despawn(entity);
         Ok(())
     }

@@ -59,25 +59,16 @@ impl Command for TriggerFlow {
             let why = "this flow has no trigger of the kind manual or webhook_in";
             return Err(Refusal::conflict(why));
         };
-        if let Some(name) = required
-            .iter()
-            .find(|name| !self.inputs.contains_key(*name))
-        {
+        if let Some(name) = required.iter().find(|name| !self.inputs.contains_key(*name)) {
             let key = format!("inputs.{name}");
             return Err(Refusal::invalid(key, "nothing", "a value"));
         }
         let bytes = serde_json::to_string(&self.inputs).map_or(0, |text| text.len());
         if bytes > INPUT_BYTES_MAX {
             let allowed = format!("up to {INPUT_BYTES_MAX} bytes");
-            return Err(Refusal::invalid(
-                "inputs",
-                format!("{bytes} bytes"),
-                allowed,
-            ));
+            return Err(Refusal::invalid("inputs", format!("{bytes} bytes"), allowed));
         }
-        world
-            .resource::<Index<ExecutionKind>>()
-            .vacant(self.execution)?;
+        world.resource::<Index<ExecutionKind>>().vacant(self.execution)?;
         let mut data = self.inputs;
         data.insert("by".to_owned(), json!(self.by));
         let trigger = TriggerRecord {
@@ -114,9 +105,7 @@ pub struct CancelExecution {
 impl Command for CancelExecution {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
-        world
-            .resource::<Index<ExecutionKind>>()
-            .get(self.execution)?;
+        world.resource::<Index<ExecutionKind>>().get(self.execution)?;
         Work::ensure(world);
         let (_, held) = record_of(world, self.execution).expect("an execution has one");
         if held.state.is_final() {
@@ -149,9 +138,7 @@ impl Command for AcknowledgeAlert {
     fn apply(self, world: &mut World) -> Self::Out {
         let entity = world.resource::<Index<AlertKind>>().get(self.alert)?;
         let now_ms = now_ms(world);
-        let mut held = world
-            .get_mut::<AlertRecord>(entity)
-            .expect("an alert is one");
+        let mut held = world.get_mut::<AlertRecord>(entity).expect("an alert is one");
         if held.state != AlertState::Open {
             return Err(Refusal::conflict("this alert is not open"));
         }

@@ -187,10 +187,9 @@ impl EachProgress {
     pub(super) fn result(&self) -> Result<Value, String> {
         match &self.error {
             None => Ok(json!({ "nodes": self.nodes })),
-            Some((node, error)) => Err(format!(
-                "{} of {} nodes failed; node {node}: {error}",
-                self.failed, self.nodes
-            )),
+            Some((node, error)) => {
+                Err(format!("{} of {} nodes failed; node {node}: {error}", self.failed, self.nodes))
+            }
         }
     }
 }

@@ -32,10 +32,7 @@ fn fitting(world: &World, wanted: &ForEachNode) -> Vec<(Uuid, Value)> {
         };
         let (info, state) = (&record.0, liveness(held.0.state));
         let fits = (wanted.node_ids.is_empty() || wanted.node_ids.contains(&node))
-            && wanted
-                .tag
-                .as_ref()
-                .is_none_or(|tag| info.tags.contains(tag))
+            && wanted.tag.as_ref().is_none_or(|tag| info.tags.contains(tag))
             && (wanted.states.is_empty() || wanted.states.contains(&state));
         if fits && approved_node(world, id).is_ok() {
             let shown = json!({
@@ -70,17 +67,11 @@ pub(super) fn act_for_each(
         Err(bad) => return (Acted::failed(input, bad.to_string()), 1),
     };
     let mut context = acting.context.clone();
-    let mut progress = EachProgress {
-        nodes: u32::try_from(count).unwrap_or(u32::MAX),
-        ..EachProgress::default()
-    };
+    let mut progress =
+        EachProgress { nodes: u32::try_from(count).unwrap_or(u32::MAX), ..EachProgress::default() };
     for (node, shown) in nodes {
         context["node"] = shown;
-        let for_node = Acting {
-            context: &context,
-            node: Some(node),
-            ..*acting
-        };
+        let for_node = Acting { context: &context, node: Some(node), ..*acting };
         let acted = act(world, &for_node, &kind);
         match acted.result {
             Some(Ok(_)) => {}
@@ -90,11 +81,6 @@ pub(super) fn act_for_each(
     }
     let result = progress.waiting.is_empty().then(|| progress.result());
     let each = result.is_none().then_some(progress);
-    let acted = Acted {
-        input,
-        result,
-        delivery: None,
-        each,
-    };
+    let acted = Acted { input, result, delivery: None, each };
     (acted, count.max(1))
 }

@@ -46,9 +46,7 @@ pub(super) fn systems() -> ScheduleConfigs<ScheduleSystem> {
         match_readings,
         match_links,
         match_times,
-        (run_executions, hand_over, drop_old)
-            .chain()
-            .run_if(evaluates),
+        (run_executions, hand_over, drop_old).chain().run_if(evaluates),
     )
         .chain()
         .run_if(has_automation)
@@ -72,12 +70,7 @@ fn end_removed_flows(world: &mut World) {
     }
 }
 
-type ChangedFlow<'a> = (
-    &'a Automation,
-    &'a Stamp,
-    &'a mut FlowMemory,
-    &'a mut PlannedFlow,
-);
+type ChangedFlow<'a> = (&'a Automation, &'a Stamp, &'a mut FlowMemory, &'a mut PlannedFlow);
 
 /// Plans flows that are new or changed.
 fn plan_flows(clock: Res<Clock>, mut flows: Query<ChangedFlow, Changed<Automation>>) {
@@ -91,9 +84,7 @@ fn plan_flows(clock: Res<Clock>, mut flows: Query<ChangedFlow, Changed<Automatio
             memory.thresholds.retain(|(step, _), _| has(step));
             memory.passes.retain(|(step, _), _| has(step));
             let variables = &flow.0.variables;
-            memory
-                .variables
-                .retain(|name, _| variables.contains_key(name));
+            memory.variables.retain(|name, _| variables.contains_key(name));
             memory.next_ms = plan
                 .triggers()
                 .filter_map(|(_, step)| match &step.kind {

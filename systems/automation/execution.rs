@@ -38,13 +38,7 @@ pub(super) struct Start {
 
 impl Start {
     pub fn of(flow: AutomationId, trigger: TriggerRecord) -> Self {
-        Self {
-            flow,
-            trigger,
-            id: None,
-            dry_run: false,
-            refused: None,
-        }
+        Self { flow, trigger, id: None, dry_run: false, refused: None }
     }
 }
 
@@ -103,10 +97,7 @@ pub(super) fn start(world: &mut World, start: Start) -> Option<ExecutionId> {
     let skipped = state == ExecutionState::Skipped;
     let steps = planned.steps.iter().map(|step| {
         let is_cause = step.id == start.trigger.step_id;
-        let mut record = StepRecord {
-            step_id: step.id.clone(),
-            ..StepRecord::default()
-        };
+        let mut record = StepRecord { step_id: step.id.clone(), ..StepRecord::default() };
         if is_cause {
             record.state = StepState::Succeeded;
             record.started_ms = Some(now_ms);
@@ -146,9 +137,7 @@ pub(super) fn record_of(world: &World, id: ExecutionId) -> Option<(Entity, Arc<E
 
 /// Plans a flow for a command, perhaps of the tick in which it was put.
 pub(super) fn plan_flow(world: &mut World, entity: Entity, plan: FlowPlan) {
-    world
-        .entity_mut(entity)
-        .insert(PlannedFlow(Some(Arc::new(plan))));
+    world.entity_mut(entity).insert(PlannedFlow(Some(Arc::new(plan))));
 }
 
 /// Plan of an unfinished execution.
@@ -208,10 +197,7 @@ pub(super) fn finish(
     }
     let flow = record.flow;
     world.resource_mut::<Work>().enter(id, &record);
-    world
-        .entity_mut(entity)
-        .insert(Execution(Arc::new(record)))
-        .remove::<ExecutionPlan>();
+    world.entity_mut(entity).insert(Execution(Arc::new(record))).remove::<ExecutionPlan>();
     retention::trim(world, flow, state);
     fleet::executed(world, flow.uuid(), id.uuid(), state.word());
     begin_next(world, flow, now_ms);
@@ -222,15 +208,11 @@ fn begin_next(world: &mut World, flow: AutomationId, now_ms: u64) {
     let unfinished = world.resource::<Work>().unfinished.get(&flow);
     let unfinished: Vec<ExecutionId> = unfinished.into_iter().flatten().copied().collect();
     let state = |id: &ExecutionId| record_of(world, *id).map(|(_, held)| held.state);
-    if unfinished
-        .iter()
-        .any(|id| state(id) == Some(ExecutionState::Running))
-    {
+    if unfinished.iter().any(|id| state(id) == Some(ExecutionState::Running)) {
         return;
     }
-    let Some((id, (entity, held))) = unfinished
-        .first()
-        .and_then(|id| Some((*id, record_of(world, *id)?)))
+    let Some((id, (entity, held))) =
+        unfinished.first().and_then(|id| Some((*id, record_of(world, *id)?)))
     else {
         return;
     };

@@ -54,10 +54,7 @@ pub(super) fn match_links(
             }
         }
         for (ends, status) in present {
-            if let Some(before) = links
-                .insert(ends, status)
-                .filter(|before| *before != status)
-            {
+            if let Some(before) = links.insert(ends, status).filter(|before| *before != status) {
                 changes.push((ends, before, status));
             }
         }

@@ -119,13 +119,7 @@ pub(super) fn match_readings(
         (reading.ts_ms == pass.now_ms).then(|| (metric.clone(), reading.value))
     }));
     for (metric, value) in &own {
-        let observed = Observed {
-            node: None,
-            name: None,
-            tags: &[],
-            metric,
-            value: *value,
-        };
+        let observed = Observed { node: None, name: None, tags: &[], metric, value: *value };
         observe(&mut memories, watched, &observed, pass.now_ms);
     }
     if !pass.watches || watched.is_empty() {
@@ -142,13 +136,8 @@ pub(super) fn match_readings(
         }
         let (name, tags) = nodes.described(node);
         for (metric, value) in found {
-            let observed = Observed {
-                node: Some(node),
-                name: name.as_deref(),
-                tags: &tags,
-                metric,
-                value,
-            };
+            let observed =
+                Observed { node: Some(node), name: name.as_deref(), tags: &tags, metric, value };
             observe(&mut memories, watched, &observed, pass.now_ms);
         }
     }

@@ -37,9 +37,7 @@ fn despawn<K: Kind>(world: &mut World, id: Id<K>) {
 
 fn retention_of(world: &World, flow: AutomationId) -> Retention {
     let entity = world.resource::<Index<Automation>>().get(flow);
-    let flow = entity
-        .ok()
-        .and_then(|entity| world.get::<Automation>(entity));
+    let flow = entity.ok().and_then(|entity| world.get::<Automation>(entity));
     flow.map_or_else(Retention::default, |flow| flow.0.retention)
 }
 
@@ -58,21 +56,13 @@ fn drop_first(world: &mut World, key: (AutomationId, ExecutionState)) -> Option<
 pub(super) fn trim(world: &mut World, flow: AutomationId, state: ExecutionState) {
     let key = (flow, state);
     let kept = retention_of(world, flow).per_state as usize;
-    let count = |world: &World| {
-        world
-            .resource::<Work>()
-            .finished
-            .get(&key)
-            .map_or(0, |s| s.len())
-    };
+    let count = |world: &World| world.resource::<Work>().finished.get(&key).map_or(0, |s| s.len());
     while count(world) > kept {
         drop_first(world, key);
     }
     while world.resource::<Index<ExecutionKind>>().len() > EXECUTIONS_MAX {
         let finished = world.resource::<Work>().finished.iter();
-        let oldest = finished
-            .filter_map(|(key, ids)| Some((*ids.first()?, *key)))
-            .min();
+        let oldest = finished.filter_map(|(key, ids)| Some((*ids.first()?, *key))).min();
         let Some((_, key)) = oldest else { return };
         drop_first(world, key);
     }

@@ -49,14 +49,9 @@ impl Work {
         if world.resource::<Self>().built {
             return;
         }
-        let mut work = Self {
-            built: true,
-            ..Self::default()
-        };
+        let mut work = Self { built: true, ..Self::default() };
         for (id, entity) in world.resource::<Index<ExecutionKind>>().iter() {
-            let held = world
-                .get::<Execution>(entity)
-                .expect("an execution has one");
+            let held = world.get::<Execution>(entity).expect("an execution has one");
             work.enter(id, &held.0);
         }
         for (id, entity) in world.resource::<Index<DeliveryKind>>().iter() {
@@ -145,8 +140,7 @@ impl Work {
             }
         }
         if let Some(of_flow) = self.held_up.get_mut(&flow) {
-            self.due
-                .extend(of_flow.pop_first().map(|first| (first, flow)));
+            self.due.extend(of_flow.pop_first().map(|first| (first, flow)));
             if of_flow.is_empty() {
                 self.held_up.remove(&flow);
             }

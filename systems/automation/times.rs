@@ -34,9 +34,7 @@ pub(super) fn match_times(
         let due: Vec<_> = due.map(|(step, at)| (step.clone(), *at)).collect();
         let waiting = memory.thresholds.iter();
         let waiting = waiting.filter(|(_, held)| held.since_ms.is_some());
-        let waiting: Vec<_> = waiting
-            .map(|(key, held)| (key.clone(), held.value))
-            .collect();
+        let waiting: Vec<_> = waiting.map(|(key, held)| (key.clone(), held.value)).collect();
         for (step_id, at_ms) in due {
             let number = plan.find(&step_id);
             let Some((number, StepKind::Schedule(schedule))) =
@@ -62,9 +60,8 @@ pub(super) fn match_times(
                 continue;
             };
             let node = Some(node).filter(|node| !node.is_nil());
-            let crossing = memories.remember(*flow, plan, step, node, |memory| {
-                threshold.mature(memory, now_ms)
-            });
+            let crossing = memories
+                .remember(*flow, plan, step, node, |memory| threshold.mature(memory, now_ms));
             let Some(crossing) = crossing else { continue };
             let sensor = plan.steps[step].incoming.iter().find_map(|(from, _)| {
                 match &plan.steps[*from].kind {

@@ -119,9 +119,7 @@ impl FleetNodes<'_, '_> {
     pub fn described(&self, node: NodeId) -> (Option<String>, Vec<String>) {
         let entity = self.index.get(node).ok();
         let found = entity.and_then(|entity| self.records.get(entity).ok());
-        found.map_or((None, Vec::new()), |found| {
-            (Some(found.0.name.clone()), found.0.tags.clone())
-        })
+        found.map_or((None, Vec::new()), |found| (Some(found.0.name.clone()), found.0.tags.clone()))
     }
 }
 
@@ -170,9 +168,8 @@ pub(super) fn match_events(
         };
         let named = |name: &str| event.data.get(name).and_then(|id| id.parse::<Uuid>().ok());
         let node = named("node_id");
-        let (name, tags) = node.map_or((None, Vec::new()), |node| {
-            nodes.described(NodeId::new(node))
-        });
+        let (name, tags) =
+            node.map_or((None, Vec::new()), |node| nodes.described(NodeId::new(node)));
         // An alert of a flow counts the executions that led to it.
         let cause = named("execution_id").map(ExecutionId::new);
         let cause = cause.and_then(|id| executions.get(index.get(id).ok()?).ok());
@@ -187,9 +184,8 @@ pub(super) fn match_events(
                 continue;
             }
             let values = event.data.iter();
-            let mut data: Map<String, Value> = values
-                .map(|(key, value)| (key.clone(), Value::from(value.clone())))
-                .collect();
+            let mut data: Map<String, Value> =
+                values.map(|(key, value)| (key.clone(), Value::from(value.clone()))).collect();
             data.insert("event".to_owned(), json!(kind));
             data.insert("at".to_owned(), time(event.at_ns / 1_000_000).into());
             if let Some(name) = &name {
@@ -199,10 +195,7 @@ pub(super) fn match_events(
             trigger.depth = depth;
             let refused = (depth > DEPTH_MAX)
                 .then(|| format!("{DEPTH_MAX} executions led to one another already"));
-            starts.0.push(Start {
-                refused,
-                ..Start::of(*flow, trigger)
-            });
+            starts.0.push(Start { refused, ..Start::of(*flow, trigger) });
         }
     }
 }

@@ -65,11 +65,7 @@ impl AutomationView {
 impl Serialize for AutomationView {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let executions: Vec<_> = self.executions().map(|(id, held)| (id, &**held)).collect();
-        let deliveries: Vec<_> = self
-            .deliveries
-            .iter()
-            .map(|(id, held)| (id, &**held))
-            .collect();
+        let deliveries: Vec<_> = self.deliveries.iter().map(|(id, held)| (id, &**held)).collect();
         let alerts: Vec<_> = self.alerts.iter().map(|(id, held)| (id, &**held)).collect();
         let mut out = serializer.serialize_struct("AutomationView", 3)?;
         out.serialize_field("executions", &executions)?;
@@ -84,11 +80,7 @@ pub(super) fn publish_automation(
     executions: Query<(&ExecutionId, &Execution), Changed<Execution>>,
     deliveries: Query<(&DeliveryId, &Delivery), Changed<Delivery>>,
     alerts: Query<(&AlertId, &AlertRecord), Changed<AlertRecord>>,
-    gone: (
-        Res<Index<ExecutionKind>>,
-        Res<Index<DeliveryKind>>,
-        Res<Index<AlertKind>>,
-    ),
+    gone: (Res<Index<ExecutionKind>>, Res<Index<DeliveryKind>>, Res<Index<AlertKind>>),
     mut section: ResMut<Section<AutomationView>>,
 ) {
     let (no_executions, no_deliveries, no_alerts) =

@@ -79,28 +79,20 @@ impl ConfigObject for Camera {
             CameraSource::HttpMjpeg | CameraSource::Rtsp => [false, true, false],
             CameraSource::Node => [false, self.url.is_some(), true],
         };
-        let has = [
-            self.device.is_some(),
-            self.url.is_some(),
-            self.node_id.is_some(),
-        ];
+        let has = [self.device.is_some(), self.url.is_some(), self.node_id.is_some()];
         let keys = ["device", "url", "node_id"];
         for ((key, needed), found) in keys.into_iter().zip(needs).zip(has) {
             if needed != found {
                 let found = if found { "a value" } else { "none" };
-                let allowed = if needed {
-                    "a value for this source"
-                } else {
-                    "none for this source"
-                };
+                let allowed =
+                    if needed { "a value for this source" } else { "none for this source" };
                 return Err(Refusal::invalid(key, found, allowed));
             }
         }
         let wanted = match (self.source, self.url.as_deref()) {
-            (CameraSource::HttpMjpeg, Some(url)) => (
-                "http:// or https://",
-                url.starts_with("http://") || url.starts_with("https://"),
-            ),
+            (CameraSource::HttpMjpeg, Some(url)) => {
+                ("http:// or https://", url.starts_with("http://") || url.starts_with("https://"))
+            }
             (CameraSource::Rtsp, Some(url)) => ("rtsp://", url.starts_with("rtsp://")),
             (CameraSource::Node, Some(url)) => (":PORT/PATH or /PATH", url.starts_with([':', '/'])),
             _ => ("", true),
@@ -111,11 +103,7 @@ impl ConfigObject for Camera {
         if let Some(node) = self.node_id {
             let nodes = world.resource::<Index<NodeKind>>();
             if nodes.get(node).is_err() {
-                return Err(Refusal::invalid(
-                    "node_id",
-                    node,
-                    "the id of a node that exists",
-                ));
+                return Err(Refusal::invalid("node_id", node, "the id of a node that exists"));
             }
         }
         Ok(())

@@ -155,25 +155,12 @@ mod tests {
 
     #[test]
     fn ranges_are_written_as_they_are_read() {
-        for text in [
-            "10.42.0.0/24",
-            "0.0.0.0/0",
-            "10.0.0.1/32",
-            "fd00::/8",
-            "::/0",
-        ] {
+        for text in ["10.42.0.0/24", "0.0.0.0/0", "10.0.0.1/32", "fd00::/8", "::/0"] {
             assert_eq!(range(text).to_string(), text);
         }
         assert_eq!(range("10.0.0.1"), range("10.0.0.1/32"));
         assert_eq!(range("fe80::1").prefix_len(), 128);
-        for bad in [
-            "",
-            "10.42.0.0/33",
-            "10.42.0.1/24",
-            "10.42.0/24",
-            "fd00::1/64",
-            "10.0.0.0/-1",
-        ] {
+        for bad in ["", "10.42.0.0/33", "10.42.0.1/24", "10.42.0/24", "fd00::1/64", "10.0.0.0/-1"] {
             assert!(bad.parse::<Cidr>().is_err(), "{bad}");
         }
     }

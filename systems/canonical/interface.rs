@@ -35,10 +35,7 @@ impl InterfaceKind {
     #[must_use]
     pub fn of(heartbeat: &Heartbeat, ifname: &str) -> Self {
         let mut transports = heartbeat.transports.iter();
-        match transports
-            .find(|over| over.name == ifname)
-            .map(|over| over.kind)
-        {
+        match transports.find(|over| over.name == ifname).map(|over| over.kind) {
             Some(TransportKind::Halow) => return Self::Halow,
             Some(TransportKind::Wifi) => return Self::WifiMesh,
             Some(TransportKind::Ethernet) => return Self::Ethernet,
@@ -54,9 +51,7 @@ impl InterfaceKind {
             ("eth", Self::Ethernet),
             ("en", Self::Ethernet),
         ];
-        let found = prefixes
-            .into_iter()
-            .find(|(prefix, _)| ifname.starts_with(prefix));
+        let found = prefixes.into_iter().find(|(prefix, _)| ifname.starts_with(prefix));
         found.map_or(Self::Other, |(_, kind)| kind)
     }
 }

@@ -63,9 +63,7 @@ impl Network {
 pub fn served<'n>(
     networks: impl Iterator<Item = (Id<Network>, &'n Network)>,
 ) -> Option<(Id<Network>, &'n Network)> {
-    networks
-        .filter(|(_, network)| network.gateway_node_id.is_none())
-        .min_by_key(|(id, _)| *id)
+    networks.filter(|(_, network)| network.gateway_node_id.is_none()).min_by_key(|(id, _)| *id)
 }
 
 /// Refuses a choice of the served network that leaves leased addresses outside it.
@@ -73,10 +71,7 @@ fn keeps_leases(world: &World, served: Option<(Id<Network>, &Network)>) -> Resul
     let Some((_, network)) = served else {
         return Ok(());
     };
-    let outside = network
-        .pool()
-        .ok()
-        .and_then(|pool| lease_outside(world, pool));
+    let outside = network.pool().ok().and_then(|pool| lease_outside(world, pool));
     match outside {
         None => Ok(()),
         Some(ip) => Err(Refusal::conflict(format!(

@@ -18,11 +18,7 @@ fn put(number: u128, cidr: &str) -> Put<Network> {
         gateway_node_id: None,
         description: String::new(),
     };
-    Put {
-        id: Id::from_u128(number),
-        object,
-        expected: Expected::Any,
-    }
+    Put { id: Id::from_u128(number), object, expected: Expected::Any }
 }
 
 #[test]
@@ -36,10 +32,7 @@ fn the_oldest_network_of_this_gateway_is_the_pool_of_addresses() {
     assert_eq!(pool(&engine), "10.50.0.0/24");
     does(&mut engine, put(2, "10.52.0.0/16")).unwrap();
     assert_eq!(pool(&engine), "10.52.0.0/16");
-    let remove = Remove::<Network> {
-        id: Id::from_u128(2),
-        expected: Expected::Present,
-    };
+    let remove = Remove::<Network> { id: Id::from_u128(2), expected: Expected::Present };
     does(&mut engine, remove).unwrap();
     assert_eq!(pool(&engine), "10.51.0.0/24");
 }

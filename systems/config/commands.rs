@@ -57,11 +57,7 @@ pub struct Put<T: ConfigObject> {
 impl<T: ConfigObject> Command for Put<T> {
     type Out = Result<Versioned<T>, Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
-        let Self {
-            id,
-            object,
-            expected,
-        } = self;
+        let Self { id, object, expected } = self;
         let index = world.resource::<Index<T>>();
         let count = index.len();
         let held = match (index.get(id), expected) {
@@ -91,26 +87,15 @@ impl<T: ConfigObject> Command for Put<T> {
         if let Some(name) = object.name()
             && object::all::<T>(world).any(|(other, held)| other != id && held.name() == Some(name))
         {
-            return Err(Refusal::conflict(format!(
-                "another {} is called {name:?}",
-                T::NAME
-            )));
+            return Err(Refusal::conflict(format!("another {} is called {name:?}", T::NAME)));
         }
         reference::check(&object, world)?;
         object.check(id, world)?;
         let now_ns = world.resource::<Clock>().wall_ns;
         let stamp = match before {
             Some((same, stamp)) if *same == object => return Ok(stamp.of(object)),
-            Some((_, stamp)) => Stamp {
-                revision: stamp.revision + 1,
-                changed_ns: now_ns,
-                ..stamp
-            },
-            None => Stamp {
-                revision: 1,
-                created_ns: now_ns,
-                changed_ns: now_ns,
-            },
+            Some((_, stamp)) => Stamp { revision: stamp.revision + 1, changed_ns: now_ns, ..stamp },
+            None => Stamp { revision: 1, created_ns: now_ns, changed_ns: now_ns },
         };
         let told = stamp.of(object.clone());
         match held {

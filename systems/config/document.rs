@@ -21,10 +21,7 @@ impl<T: ConfigObject> Document for ConfigDocument<T> {
 
     fn read(world: &World, entity: EntityRef<'_>) -> Self {
         let (object, revision) = object::get::<T>(world, entity.id());
-        Self {
-            revision,
-            object: object.clone(),
-        }
+        Self { revision, object: object.clone() }
     }
 
     fn restore(self, id: Id<T>, world: &mut World) -> Result<(), Refusal> {

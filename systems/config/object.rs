@@ -91,8 +91,7 @@ impl Reference {
     /// References of a list at `key`.
     pub fn list<T: ConfigObject>(key: &str, ids: &[Id<T>]) -> Vec<Self> {
         let ids = ids.iter().enumerate();
-        ids.map(|(i, id)| Self::to(format!("{key}[{i}]"), *id))
-            .collect()
+        ids.map(|(i, id)| Self::to(format!("{key}[{i}]"), *id)).collect()
     }
 }
 

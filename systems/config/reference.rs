@@ -9,9 +9,7 @@ use super::object::{self, ConfigObject};
 /// Refuses references to nothing.
 pub(super) fn check<T: ConfigObject>(object: &T, world: &World) -> Result<(), Refusal> {
     let references = object.references();
-    let missing = references
-        .iter()
-        .find(|reference| !(reference.exists)(world, reference.id));
+    let missing = references.iter().find(|reference| !(reference.exists)(world, reference.id));
     match missing {
         None => Ok(()),
         Some(missing) => Err(Refusal::invalid(
@@ -47,9 +45,8 @@ pub(super) fn check_unused<T: ConfigObject>(world: &World, id: Id<T>) -> Result<
     let mut found = referrers.0.iter();
     match found.find_map(|search| search(world, T::KIND, id.uuid())) {
         None => Ok(()),
-        Some(who) => Err(Refusal::conflict(format!(
-            "this {} is in use: {who} refers to it",
-            T::NAME
-        ))),
+        Some(who) => {
+            Err(Refusal::conflict(format!("this {} is in use: {who} refers to it", T::NAME)))
+        }
     }
 }

@@ -15,11 +15,7 @@ fn domain(name: &str) -> UnderlayDomain {
 }
 
 fn put<T: ConfigObject>(id: &str, object: T, expected: Expected) -> Put<T> {
-    Put {
-        id: Id::named(id),
-        object,
-        expected,
-    }
+    Put { id: Id::named(id), object, expected }
 }
 
 #[test]
@@ -102,10 +98,7 @@ fn a_reference_leads_somewhere_and_holds_what_it_names() {
     let home = network("home", "10.50.0.0/24", &["a"]);
     does(&mut engine, put("n", home, Expected::Absent)).unwrap();
 
-    let remove = Remove::<UnderlayDomain> {
-        id: Id::named("a"),
-        expected: Expected::Present,
-    };
+    let remove = Remove::<UnderlayDomain> { id: Id::named("a"), expected: Expected::Present };
     let told = does(&mut engine, remove.clone()).unwrap_err();
     assert!(matches!(&told, Refusal::Conflict { what } if what.contains("network \"home\"")));
     let free = network("home", "10.50.0.0/24", &[]);
@@ -119,14 +112,8 @@ fn objects_that_are_gone_leave_the_digest_as_it_was() {
     let mut engine = engine();
     does(&mut engine, put("a", domain("mesh"), Expected::Absent)).unwrap();
     let with = serde_json::to_value(&*engine.view()).unwrap();
-    assert_eq!(
-        with["config"]["underlay_domains"].as_array().unwrap().len(),
-        1
-    );
-    let remove = Remove::<UnderlayDomain> {
-        id: Id::named("a"),
-        expected: Expected::Revision(1),
-    };
+    assert_eq!(with["config"]["underlay_domains"].as_array().unwrap().len(), 1);
+    let remove = Remove::<UnderlayDomain> { id: Id::named("a"), expected: Expected::Revision(1) };
     does(&mut engine, remove).unwrap();
     let without = serde_json::to_value(&*engine.view()).unwrap();
     assert!(without.get("config").is_none());

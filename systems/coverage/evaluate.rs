@@ -92,11 +92,7 @@ pub fn evaluate(
     mut cells: ArrayViewMut2<'_, Cell>,
     scratch: &mut Scratch,
 ) {
-    let Evaluation {
-        site,
-        terrain,
-        grid,
-    } = *evaluation;
+    let Evaluation { site, terrain, grid } = *evaluation;
     let [first_row, first_column] = first;
     for (row, cells) in (first_row..).zip(cells.outer_iter_mut()) {
         let parallel = Parallel::new(grid.row_lat_deg(row));
@@ -174,11 +170,7 @@ fn blocks_mut(
 /// Coverage of all cells of `grid`; see [`evaluate_grid`].
 #[must_use]
 pub fn coverage(site: &CoverageSite<'_>, terrain: &dyn Terrain, grid: &Grid) -> Vec<Cell> {
-    let evaluation = Evaluation {
-        site,
-        terrain,
-        grid,
-    };
+    let evaluation = Evaluation { site, terrain, grid };
     evaluate_grid(&evaluation).into_raw_vec_and_offset().0
 }
 
@@ -206,8 +198,7 @@ impl Scratch {
             return;
         }
         let lon_deg = site.position.lon_deg();
-        self.geodesics
-            .solve(&site.parallel, lon_deg, parallel, &self.centres_deg);
+        self.geodesics.solve(&site.parallel, lon_deg, parallel, &self.centres_deg);
         self.flags.fill(Flags::NONE);
         self.paths.clear();
         let mut any = false;
@@ -226,12 +217,7 @@ impl Scratch {
         if any {
             let transmitter = &site.transmitter;
             transmitter.extra_db(&self.receivers, cells.len(), &mut self.extra_db);
-            transmitter.budgets(
-                &self.receivers,
-                &self.paths,
-                &self.extra_db,
-                &mut self.budgets,
-            );
+            transmitter.budgets(&self.receivers, &self.paths, &self.extra_db, &mut self.budgets);
         }
         for (place, cell) in cells.iter_mut().enumerate() {
             *cell = self.cell(site, place);
@@ -255,14 +241,7 @@ impl Scratch {
     /// Measures the profiles traced to places from `first` on by the model of the environment, or
     /// evaluates them by the fallback model where that one is not valid.
     fn measure(&mut self, site: &CoverageSite<'_>, first: usize, traced: [bool; SIDE_BY_SIDE]) {
-        let Self {
-            paths,
-            flags,
-            elevation_msl_m,
-            step_m,
-            clear,
-            ..
-        } = self;
+        let Self { paths, flags, elevation_msl_m, step_m, clear, .. } = self;
         let transmitter = &site.transmitter;
         let profile = |row: usize| itm::PathProfile {
             step_m: step_m[row],

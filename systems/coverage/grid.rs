@@ -91,21 +91,9 @@ impl Grid {
             && width_deg <= 360.0 + 1e-9
             && (-180.0..=180.0).contains(&west_deg);
         if !fits {
-            return Err(BadGrid::Extent {
-                north_deg,
-                west_deg,
-                height_deg,
-                width_deg,
-            });
+            return Err(BadGrid::Extent { north_deg, west_deg, height_deg, width_deg });
         }
-        Ok(Self {
-            north_deg,
-            west_deg,
-            cell_height_deg,
-            cell_width_deg,
-            rows,
-            columns,
-        })
+        Ok(Self { north_deg, west_deg, cell_height_deg, cell_width_deg, rows, columns })
     }
 
     /// `cells` x `cells` cells over a square of `2 radius_m` (m) around a point. Near a pole the
@@ -139,11 +127,7 @@ impl Grid {
         let left = down(west_deg).max(-down(180.0));
         let columns = (up(west_deg + width_deg) - left).min(down(360.0));
         check_size(top - bottom, columns)?;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "checked"
-        )]
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
         let count = [(top - bottom) as u32, columns as u32];
         Self::new([top * cell_deg, left * cell_deg], [cell_deg; 2], count)
     }
@@ -200,11 +184,7 @@ impl Grid {
     #[must_use]
     pub fn column_lon_deg(&self, column: u32) -> f64 {
         let lon_deg = self.west_deg + (f64::from(column) + 0.5) * self.cell_width_deg;
-        if lon_deg > 180.0 {
-            lon_deg - 360.0
-        } else {
-            lon_deg
-        }
+        if lon_deg > 180.0 { lon_deg - 360.0 } else { lon_deg }
     }
 
     /// The centre of a cell.
@@ -222,11 +202,7 @@ impl Grid {
         let column = east_deg / self.cell_width_deg;
         let inside = (0.0..f64::from(self.rows)).contains(&row)
             && (0.0..f64::from(self.columns)).contains(&column);
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "inside"
-        )]
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "inside")]
         inside.then_some([row as u32, column as u32])
     }
 
@@ -254,15 +230,8 @@ fn check_size(rows: f64, columns: f64) -> Result<(), BadGrid> {
     if side.contains(&rows) && side.contains(&columns) && rows * columns <= CELLS_MAX as f64 {
         return Ok(());
     }
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "saturates"
-    )]
-    Err(BadGrid::Size {
-        rows: rows as u64,
-        columns: columns as u64,
-    })
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+    Err(BadGrid::Size { rows: rows as u64, columns: columns as u64 })
 }
 
 /// South, west, north and width (degrees) of what lies within `radius_m` of any site, longitudes
@@ -284,11 +253,7 @@ fn bounds(sites: &[GeoPoint], radius_m: f64) -> Result<[f64; 4], BadGrid> {
         // The meridians that touch a circle: sin of half their angle is sin r / cos lat.
         let sine = (radius_m / across_m).sin() / site.lat_deg().to_radians().cos();
         let polar = highest >= 90.0 || lowest <= -90.0 || sine >= 1.0;
-        let half_deg = if polar {
-            180.0
-        } else {
-            sine.asin().to_degrees()
-        };
+        let half_deg = if polar { 180.0 } else { sine.asin().to_degrees() };
         // Every site on the turn nearest to the first.
         let off_deg = site.lon_deg() - first.lon_deg();
         let lon_deg = site.lon_deg() - 360.0 * (off_deg / 360.0).round();

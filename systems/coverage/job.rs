@@ -104,10 +104,7 @@ impl CoverageJob {
         let count = u32::try_from(grid.len()).map_err(|_| too_many(&grid))?;
         let cell = |index| (CellIndex(index), Cell::default(), Server::default());
         world.spawn_batch((0..count).map(cell));
-        world.insert_resource(Progress {
-            rows_done: 0,
-            rows: grid.rows(),
-        });
+        world.insert_resource(Progress { rows_done: 0, rows: grid.rows() });
         world.insert_resource(Due(0));
         world.insert_resource(WorldTerrain(terrain));
         world.insert_resource(Request { setups, grid });
@@ -171,10 +168,7 @@ pub(super) fn row_of<'w, C: Component>(world: &'w World, grid: &Grid, row: u32) 
         let chunks = cells.contiguous_iter(world).ok()?;
         chunks.into_iter().next()
     });
-    cells
-        .unwrap_or_default()
-        .get(start..start + columns)
-        .unwrap_or_default()
+    cells.unwrap_or_default().get(start..start + columns).unwrap_or_default()
 }
 
 fn too_many(grid: &Grid) -> BadValue {
@@ -200,11 +194,7 @@ fn evaluate_due_rows(
     let prepared = request.setups.iter().map(|setup| setup.prepare(terrain));
     let sites: Result<Vec<_>, _> = prepared.collect();
     let sites = sites.expect("checked when the job began");
-    let evaluation = |site| Evaluation {
-        site,
-        terrain,
-        grid,
-    };
+    let evaluation = |site| Evaluation { site, terrain, grid };
     let evaluations: Vec<_> = sites.iter().map(evaluation).collect();
     let columns = grid.columns();
     let due = first * columns..(first + rows) * columns;
@@ -213,21 +203,19 @@ fn evaluate_due_rows(
     let chunks = cells.contiguous_par_iter_mut();
     let chunks = chunks.expect("both components lie in tables");
     // Chunks are consecutive rows of the table, in any order and of any length.
-    chunks
-        .batching_strategy(strategy)
-        .for_each(|(index, mut cells, mut servers)| {
-            let Some(CellIndex(start)) = index.first().copied() else {
-                return;
-            };
-            let end = start + index.len() as u32;
-            let wanted = due.start.max(start)..due.end.min(end);
-            if wanted.is_empty() {
-                return;
-            }
-            let places = (wanted.start - start) as usize..(wanted.end - start) as usize;
-            let (cells, servers) = (&mut cells[places.clone()], &mut servers[places]);
-            best_of(&evaluations, wanted.start, cells, servers);
-        });
+    chunks.batching_strategy(strategy).for_each(|(index, mut cells, mut servers)| {
+        let Some(CellIndex(start)) = index.first().copied() else {
+            return;
+        };
+        let end = start + index.len() as u32;
+        let wanted = due.start.max(start)..due.end.min(end);
+        if wanted.is_empty() {
+            return;
+        }
+        let places = (wanted.start - start) as usize..(wanted.end - start) as usize;
+        let (cells, servers) = (&mut cells[places.clone()], &mut servers[places]);
+        best_of(&evaluations, wanted.start, cells, servers);
+    });
     progress.rows_done = first + rows;
 }
 

@@ -61,12 +61,7 @@ impl Window {
                 cut(((east_deg + wide_deg) / width_deg).ceil(), grid.columns()),
             ],
         };
-        Self {
-            row,
-            column: first,
-            rows,
-            columns: last - first,
-        }
+        Self { row, column: first, rows, columns: last - first }
     }
 
     /// Number of cells.
@@ -126,15 +121,9 @@ pub fn evaluate_layer(setup: &CoverageRequest, grid: &Grid, terrain: &dyn Terrai
         return Layer::default();
     };
     let window = Window::around(grid, setup.position, setup.radius_m);
-    let evaluation = Evaluation {
-        site: &site,
-        terrain,
-        grid,
-    };
+    let evaluation = Evaluation { site: &site, terrain, grid };
     let mut parts = parts(window);
-    parallel::for_each(&mut parts, 1, |part| {
-        part.cells = cells(&evaluation, part.window)
-    });
+    parallel::for_each(&mut parts, 1, |part| part.cells = cells(&evaluation, part.window));
     let mut cells = vec![NO_POWER; window.len() as usize];
     for part in parts {
         let own = part.window;
@@ -149,11 +138,7 @@ pub fn evaluate_layer(setup: &CoverageRequest, grid: &Grid, terrain: &dyn Terrai
         true => (sensitivity_dbm * 100.0).round() as i32,
         false => i32::from(i16::MAX),
     };
-    Layer {
-        window,
-        sensitivity_cdbm,
-        cells,
-    }
+    Layer { window, sensitivity_cdbm, cells }
 }
 
 fn parts(window: Window) -> Vec<Part> {
@@ -191,12 +176,9 @@ mod tests {
 
     #[test]
     fn powers_fit_sixteen_bits() {
-        for (dbm, code) in [
-            (-87.654, -8_765),
-            (12.3, 1_230),
-            (f64::NEG_INFINITY, NO_POWER),
-            (-1e9, NO_POWER),
-        ] {
+        for (dbm, code) in
+            [(-87.654, -8_765), (12.3, 1_230), (f64::NEG_INFINITY, NO_POWER), (-1e9, NO_POWER)]
+        {
             assert_eq!(hundredths(dbm), code, "{dbm}");
         }
     }
@@ -219,10 +201,7 @@ mod tests {
                         let cell = grid.centre(row, column);
                         let away = crate::terrain::geodesic::inverse(centre, cell).distance_m;
                         let missed = away <= radius_m && !window.contains(row, column);
-                        assert!(
-                            !missed,
-                            "{centre:?} {radius_m}: {row}, {column}, {window:?}"
-                        );
+                        assert!(!missed, "{centre:?} {radius_m}: {row}, {column}, {window:?}");
                     }
                 }
                 assert!(window.len() < grid.len(), "{window:?}");

@@ -53,10 +53,7 @@ pub struct Best {
 
 impl Default for Best {
     fn default() -> Self {
-        Self {
-            power_cdbm: NO_POWER,
-            slot: 0,
-        }
+        Self { power_cdbm: NO_POWER, slot: 0 }
     }
 }
 
@@ -111,11 +108,7 @@ impl LiveCoverage {
         world.init_resource::<LiveProgress>();
         let mut schedule = Schedule::default();
         schedule.add_systems((evaluate_stale_layer, choose_servers).chain());
-        Ok(Self {
-            world,
-            schedule,
-            slots: Vec::new(),
-        })
+        Ok(Self { world, schedule, slots: Vec::new() })
     }
 
     /// Sets all transmitters, each once, in any order. Those that are the same as before keep their
@@ -274,9 +267,8 @@ fn choose_servers(
     let chunks = cells.contiguous_par_iter_mut();
     let chunks = chunks.expect("both components lie in tables");
     let fixed = (SQUARE * columns) as usize;
-    chunks
-        .batching_strategy(bevy_ecs::batching::BatchingStrategy::fixed(fixed))
-        .for_each(|(index, mut cells)| {
+    chunks.batching_strategy(bevy_ecs::batching::BatchingStrategy::fixed(fixed)).for_each(
+        |(index, mut cells)| {
             let Some(CellIndex(start)) = index.first().copied() else {
                 return;
             };
@@ -292,7 +284,8 @@ fn choose_servers(
                     changed[square as usize].store(true, Ordering::Relaxed);
                 }
             }
-        });
+        },
+    );
     let mut any = false;
     let next = progress.revision + 1;
     for (revision, changed) in revisions.0.iter_mut().zip(changed) {

@@ -78,27 +78,19 @@ pub fn place(request: &PlacementRequest<'_>, terrain: &dyn Terrain) -> Placement
             }
         },
     );
-    PlacementChoice {
-        known_km2,
-        covered_km2,
-        choice,
-    }
+    PlacementChoice { known_km2, covered_km2, choice }
 }
 
 /// True for each cell with known ground at its centre.
 fn known_cells(terrain: &dyn Terrain, grid: &Grid) -> Vec<bool> {
-    let lon_deg: Vec<f64> = (0..grid.columns())
-        .map(|column| grid.column_lon_deg(column))
-        .collect();
+    let lon_deg: Vec<f64> = (0..grid.columns()).map(|column| grid.column_lon_deg(column)).collect();
     let mut heights_m = vec![f64::NAN; lon_deg.len()];
     let row = |row: u32| {
         let lat_deg = vec![grid.row_lat_deg(row); lon_deg.len()];
         let used = terrain.sample(&lat_deg, &lon_deg, &mut heights_m);
         // Heights are assumed where all are missing.
         let assumed = used.missing_samples >= grid.columns();
-        let known = heights_m
-            .iter()
-            .map(|height_m| height_m.is_finite() && !assumed);
+        let known = heights_m.iter().map(|height_m| height_m.is_finite() && !assumed);
         known.collect::<Vec<_>>()
     };
     (0..grid.rows()).flat_map(row).collect()
@@ -145,16 +137,11 @@ pub fn high_ground(terrain: &dyn Terrain, grid: &Grid, blocks: u32) -> Vec<(GeoP
         return Vec::new();
     };
     let mut highest: Vec<Option<(GeoPoint, f64)>> = vec![None; (blocks * blocks) as usize];
-    let lon_deg: Vec<f64> = (0..side)
-        .map(|column| fine.column_lon_deg(column))
-        .collect();
+    let lon_deg: Vec<f64> = (0..side).map(|column| fine.column_lon_deg(column)).collect();
     let mut heights_m = vec![f64::NAN; side as usize];
     for row in 0..side {
-        let used = terrain.sample(
-            &vec![fine.row_lat_deg(row); side as usize],
-            &lon_deg,
-            &mut heights_m,
-        );
+        let used =
+            terrain.sample(&vec![fine.row_lat_deg(row); side as usize], &lon_deg, &mut heights_m);
         if used.missing_samples >= side {
             continue;
         }

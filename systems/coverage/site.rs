@@ -74,9 +74,7 @@ impl CoverageRequest {
         // The SNR is the received power and a constant.
         let offset_db = transmitter.sinr_db(0.0);
         let steps = transmitter.rate_steps();
-        Ok(steps
-            .map(|(snr_db, bps)| (snr_db - offset_db, bps))
-            .collect())
+        Ok(steps.map(|(snr_db, bps)| (snr_db - offset_db, bps)).collect())
     }
 
     /// The transmitter made ready without terrain, for what depends on the radios alone.

@@ -54,42 +54,21 @@ pub(super) fn link(setup: &CoverageRequest, terrain: &dyn Terrain, to: GeoPoint)
     };
     let profile = trace(&inputs, setup.position, to, samples);
     let ends = [(setup.position, &setup.transmitter), (to, &setup.receiver)];
-    judge(
-        &inputs,
-        &profile,
-        ends[0],
-        ends[1],
-        &mut Workspace::default(),
-    )
-    .unwrap()
-    .0
+    judge(&inputs, &profile, ends[0], ends[1], &mut Workspace::default()).unwrap().0
 }
 
 /// Compares a cell with its link; the largest difference, dB.
 pub(super) fn difference_db(cell: &Cell, link: &LinkResult) -> f64 {
     assert_eq!(cell.verdict, link.verdict, "{cell:?} {link:?}");
     let prediction = &link.prediction;
-    for (dbm, apart_db) in cell
-        .rx_power_quantiles_dbm
-        .into_iter()
-        .zip(prediction.deciles_db())
-    {
+    for (dbm, apart_db) in cell.rx_power_quantiles_dbm.into_iter().zip(prediction.deciles_db()) {
         let expected_dbm = prediction.rx_power_dbm + apart_db;
-        assert!(
-            (f64::from(dbm) - expected_dbm).abs() < 1e-4,
-            "{cell:?} {link:?}"
-        );
+        assert!((f64::from(dbm) - expected_dbm).abs() < 1e-4, "{cell:?} {link:?}");
     }
     assert_eq!(cell.modulation_id, link.rate.modulation_id);
     assert!((cell.data_rate_bps - link.rate.data_rate_bps).abs() < 1e-6);
-    assert_eq!(
-        cell.flags.intersects(Flags::PATH_MISSING),
-        link.terrain.missing_samples > 0
-    );
-    assert_eq!(
-        cell.flags.intersects(Flags::PATH_VOID),
-        link.terrain.void_samples > 0
-    );
+    assert_eq!(cell.flags.intersects(Flags::PATH_MISSING), link.terrain.missing_samples > 0);
+    assert_eq!(cell.flags.intersects(Flags::PATH_VOID), link.terrain.void_samples > 0);
     let pairs = [
         (cell.rx_power_dbm, link.receiver.rx_power_dbm),
         (cell.path_loss_db, link.losses.total_path_loss_db),

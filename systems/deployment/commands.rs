@@ -21,10 +21,7 @@ pub const DESCRIPTION_CHARS_MAX: usize = 1024;
 
 fn room<K: groundwave_engine::Kind>(world: &World, most: usize) -> Result<(), Refusal> {
     if world.resource::<Index<K>>().len() >= most {
-        return Err(Refusal::conflict(format!(
-            "there are {most} {}s, the most",
-            K::NAME
-        )));
+        return Err(Refusal::conflict(format!("there are {most} {}s, the most", K::NAME)));
     }
     Ok(())
 }
@@ -43,9 +40,7 @@ impl Command for CreateDeployment {
     fn apply(self, world: &mut World) -> Self::Out {
         check_name("name", &self.outline.name)?;
         self.outline.environment.validate()?;
-        world
-            .resource::<Index<DeploymentKind>>()
-            .vacant(self.deployment)?;
+        world.resource::<Index<DeploymentKind>>().vacant(self.deployment)?;
         room::<DeploymentKind>(world, DEPLOYMENTS_MAX)?;
         let stamps = Stamps::new(world);
         world.spawn((self.deployment, self.outline, stamps));
@@ -82,9 +77,7 @@ pub struct UpdateDeployment {
 impl Command for UpdateDeployment {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
-        let entity = world
-            .resource::<Index<DeploymentKind>>()
-            .get(self.deployment)?;
+        let entity = world.resource::<Index<DeploymentKind>>().get(self.deployment)?;
         if let Some(name) = &self.name {
             check_name("name", name)?;
         }
@@ -95,9 +88,8 @@ impl Command for UpdateDeployment {
             let allowed = "clear_region or a region, not both";
             return Err(Refusal::invalid("clear_region", true, allowed));
         }
-        let mut outline = world
-            .get_mut::<Outline>(entity)
-            .expect("every deployment has an outline");
+        let mut outline =
+            world.get_mut::<Outline>(entity).expect("every deployment has an outline");
         let new = Outline {
             name: self.name.unwrap_or_else(|| outline.name.clone()),
             center: self.center.or(outline.center),
@@ -105,9 +97,7 @@ impl Command for UpdateDeployment {
                 (true, _) => None,
                 (false, region) => region.or_else(|| outline.region.clone()),
             },
-            environment: self
-                .environment
-                .unwrap_or_else(|| outline.environment.clone()),
+            environment: self.environment.unwrap_or_else(|| outline.environment.clone()),
         };
         outline.set_if_neq(new);
         Stamps::touch(world, entity);
@@ -129,14 +119,10 @@ pub struct DeleteDeployment {
 impl Command for DeleteDeployment {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
-        let entity = world
-            .resource::<Index<DeploymentKind>>()
-            .get(self.deployment)?;
+        let entity = world.resource::<Index<DeploymentKind>>().get(self.deployment)?;
         let members = world.get::<Members>(entity);
         members.map_or(Ok(()), |members| {
-            members
-                .iter()
-                .try_for_each(|member| not_live(world, member))
+            members.iter().try_for_each(|member| not_live(world, member))
         })?;
         world.despawn(entity);
         Ok(())
@@ -159,9 +145,7 @@ pub struct CreateTemplate {
 impl Command for CreateTemplate {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
-        let Template {
-            name, description, ..
-        } = &self.content;
+        let Template { name, description, .. } = &self.content;
         check_name("name", name)?;
         if description.chars().count() > DESCRIPTION_CHARS_MAX {
             let found = format!("{} characters", description.chars().count());
@@ -169,9 +153,7 @@ impl Command for CreateTemplate {
             return Err(Refusal::invalid("description", found, allowed));
         }
         self.content.station.validate()?;
-        world
-            .resource::<Index<TemplateKind>>()
-            .vacant(self.template)?;
+        world.resource::<Index<TemplateKind>>().vacant(self.template)?;
         room::<TemplateKind>(world, TEMPLATES_MAX)?;
         let mut all = world.query::<&Template>();
         if all.iter(world).any(|template| template.name == *name) {

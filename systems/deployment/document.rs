@@ -22,10 +22,7 @@ impl Document for DeploymentDocument {
     fn read(_: &World, entity: EntityRef<'_>) -> Self {
         let outline = entity.get::<Outline>().expect("a deployment has one");
         let stamps = entity.get::<Stamps>().expect("a deployment has them");
-        Self {
-            outline: outline.clone(),
-            stamps: *stamps,
-        }
+        Self { outline: outline.clone(), stamps: *stamps }
     }
 
     fn restore(self, id: DeploymentId, world: &mut World) -> Result<(), Refusal> {
@@ -51,10 +48,7 @@ impl Document for TemplateDocument {
     fn read(_: &World, entity: EntityRef<'_>) -> Self {
         let content = entity.get::<Template>().expect("a template has one");
         let stamps = entity.get::<Stamps>().expect("a template has them");
-        Self {
-            content: content.clone(),
-            stamps: *stamps,
-        }
+        Self { content: content.clone(), stamps: *stamps }
     }
 
     fn restore(self, id: TemplateId, world: &mut World) -> Result<(), Refusal> {

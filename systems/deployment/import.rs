@@ -70,10 +70,7 @@ impl Command for ImportDeployment {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
         self.check_nodes(world)?;
-        let create = CreateDeployment {
-            deployment: self.deployment,
-            outline: self.outline,
-        };
+        let create = CreateDeployment { deployment: self.deployment, outline: self.outline };
         create.apply(world)?;
         for node in self.nodes {
             let add = AddNode {

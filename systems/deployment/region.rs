@@ -139,13 +139,7 @@ impl TryFrom<Geometry> for Region {
                     cause,
                 })
             };
-            rings.push(
-                positions
-                    .iter()
-                    .enumerate()
-                    .map(point)
-                    .collect::<Result<_, _>>()?,
-            );
+            rings.push(positions.iter().enumerate().map(point).collect::<Result<_, _>>()?);
         }
         Self::new(rings)
     }
@@ -155,9 +149,6 @@ impl From<Region> for Geometry {
     fn from(region: Region) -> Self {
         let position = |point: GeoPoint| Position(point.lon_deg(), point.lat_deg());
         let ring = |ring: Vec<GeoPoint>| ring.into_iter().map(position).collect();
-        Self {
-            kind: Polygon::Polygon,
-            coordinates: region.rings.into_iter().map(ring).collect(),
-        }
+        Self { kind: Polygon::Polygon, coordinates: region.rings.into_iter().map(ring).collect() }
     }
 }

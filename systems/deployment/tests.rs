@@ -8,12 +8,8 @@ use crate::terrain::{Flat, GeoPoint};
 use crate::{Snapshot, world};
 
 fn engine() -> Engine<Snapshot> {
-    let ground = Flat {
-        elevation_msl_m: 0.0,
-    };
-    world(std::sync::Arc::new(ground))
-        .build(1, 1_000_000)
-        .unwrap()
+    let ground = Flat { elevation_msl_m: 0.0 };
+    world(std::sync::Arc::new(ground)).build(1, 1_000_000).unwrap()
 }
 
 fn does<C: Recorded>(engine: &mut Engine<Snapshot>, command: C) -> Result<C::Reply, Refusal> {
@@ -34,10 +30,7 @@ fn outline(name: &str) -> Outline {
 fn create(engine: &mut Engine<Snapshot>, name: &str) -> DeploymentId {
     let deployment = DeploymentId::named(name);
     let outline = outline(name);
-    let command = CreateDeployment {
-        deployment,
-        outline,
-    };
+    let command = CreateDeployment { deployment, outline };
     does(engine, command).unwrap();
     deployment
 }
@@ -85,12 +78,7 @@ fn planned_nodes_live_and_go_with_their_deployment_and_have_no_links() {
     let left: Vec<_> = view.plan.nodes_of(other).map(|n| n.name.clone()).collect();
     assert_eq!((view.plan.nodes.len(), left), (1, vec!["d".to_owned()]));
     assert_eq!(view.plan.nodes_of(one).count(), 0);
-    let gone = does(
-        &mut engine,
-        RemoveNode {
-            node: NodeId::named("a"),
-        },
-    );
+    let gone = does(&mut engine, RemoveNode { node: NodeId::named("a") });
     assert!(matches!(gone, Err(Refusal::NotFound { .. })));
 }
 
@@ -99,13 +87,7 @@ fn a_node_in_a_deployment_that_is_not_there_is_refused() {
     let mut engine = engine();
     let nowhere = DeploymentId::named("nowhere");
     let refused = does(&mut engine, add("a", Some(nowhere))).unwrap_err();
-    assert_eq!(
-        refused,
-        Refusal::NotFound {
-            kind: "deployment",
-            id: nowhere.to_string()
-        }
-    );
+    assert_eq!(refused, Refusal::NotFound { kind: "deployment", id: nowhere.to_string() });
     assert!(engine.view().plan.nodes.is_empty());
 }
 
@@ -122,33 +104,17 @@ fn updates_change_what_they_name_and_nothing_else() {
         environment: None,
     };
     let center = GeoPoint::new(57.5, 11.5).unwrap();
-    let update = UpdateDeployment {
-        region: Some(square()),
-        center: Some(center),
-        ..nothing.clone()
-    };
+    let update =
+        UpdateDeployment { region: Some(square()), center: Some(center), ..nothing.clone() };
     does(&mut engine, update).unwrap();
-    let update = UpdateDeployment {
-        name: Some("two".to_owned()),
-        ..nothing.clone()
-    };
+    let update = UpdateDeployment { name: Some("two".to_owned()), ..nothing.clone() };
     does(&mut engine, update).unwrap();
     let seen = engine.view().plan.deployments[&deployment].outline.clone();
     assert_eq!((seen.name.as_str(), seen.center), ("two", Some(center)));
     assert_eq!(seen.region, Some(square()));
-    let both = UpdateDeployment {
-        region: Some(square()),
-        clear_region: true,
-        ..nothing.clone()
-    };
-    assert!(matches!(
-        does(&mut engine, both),
-        Err(Refusal::Invalid { .. })
-    ));
-    let clear = UpdateDeployment {
-        clear_region: true,
-        ..nothing
-    };
+    let both = UpdateDeployment { region: Some(square()), clear_region: true, ..nothing.clone() };
+    assert!(matches!(does(&mut engine, both), Err(Refusal::Invalid { .. })));
+    let clear = UpdateDeployment { clear_region: true, ..nothing };
     does(&mut engine, clear).unwrap();
     let seen = engine.view().plan.deployments[&deployment].outline.clone();
     assert_eq!((seen.region, seen.center), (None, Some(center)));
@@ -188,13 +154,7 @@ fn templates_have_names_of_their_own() {
     let twice = does(&mut engine, template("2", "mast"));
     assert!(matches!(twice, Err(Refusal::Conflict { .. })));
     let template_id = TemplateId::named("1");
-    does(
-        &mut engine,
-        DeleteTemplate {
-            template: template_id,
-        },
-    )
-    .unwrap();
+    does(&mut engine, DeleteTemplate { template: template_id }).unwrap();
     does(&mut engine, template("2", "mast")).unwrap();
     assert_eq!(engine.view().plan.templates.len(), 1);
 }
@@ -206,10 +166,7 @@ fn regions_are_geojson_polygons() {
     assert_eq!(serde_json::from_str::<Region>(&text).unwrap(), square());
     let bad = [
         (r#"{"type":"Polygon","coordinates":[]}"#, "no ring"),
-        (
-            r#"{"type":"Polygon","coordinates":[[[0,0],[1,0],[0,0]]]}"#,
-            "3 positions",
-        ),
+        (r#"{"type":"Polygon","coordinates":[[[0,0],[1,0],[0,0]]]}"#, "3 positions"),
         (
             r#"{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,91],[0,0]]]}"#,
             "position 2 in ring 0",

@@ -125,12 +125,7 @@ type NodeParts = (
     &'static StationConfig,
     &'static Stamps,
 );
-type NodeChanged = Or<(
-    Changed<Label>,
-    Changed<Position>,
-    Changed<StationConfig>,
-    Changed<Stamps>,
-)>;
+type NodeChanged = Or<(Changed<Label>, Changed<Position>, Changed<StationConfig>, Changed<Stamps>)>;
 type OutlineChanged = Or<(Changed<Outline>, Changed<Stamps>)>;
 
 /// Updates the entries that changed, appeared or were removed.
@@ -138,11 +133,7 @@ pub(super) fn publish_plan(
     deployments: Query<(&DeploymentId, &Outline, &Stamps), OutlineChanged>,
     nodes: Query<NodeParts, NodeChanged>,
     templates: Query<(&TemplateId, &Template, &Stamps), Changed<Template>>,
-    gone: (
-        Res<Index<DeploymentKind>>,
-        Res<Index<NodeKind>>,
-        Res<Index<TemplateKind>>,
-    ),
+    gone: (Res<Index<DeploymentKind>>, Res<Index<NodeKind>>, Res<Index<TemplateKind>>),
     ids: Query<&DeploymentId>,
     mut section: ResMut<Section<Plan>>,
 ) {
@@ -151,11 +142,7 @@ pub(super) fn publish_plan(
     let still = deployments.is_empty()
         && nodes.is_empty()
         && templates.is_empty()
-        && [
-            gone_deployments.len(),
-            gone_nodes.len(),
-            gone_templates.len(),
-        ] == [0; 3];
+        && [gone_deployments.len(), gone_nodes.len(), gone_templates.len()] == [0; 3];
     if still {
         return;
     }
@@ -172,19 +159,11 @@ pub(super) fn publish_plan(
         plan.templates.remove(id);
     }
     for (id, outline, stamps) in &deployments {
-        let view = DeploymentView {
-            id: *id,
-            outline: outline.clone(),
-            stamps: *stamps,
-        };
+        let view = DeploymentView { id: *id, outline: outline.clone(), stamps: *stamps };
         plan.deployments.insert(*id, Arc::new(view));
     }
     for (id, content, stamps) in &templates {
-        let view = TemplateView {
-            id: *id,
-            content: content.clone(),
-            stamps: *stamps,
-        };
+        let view = TemplateView { id: *id, content: content.clone(), stamps: *stamps };
         plan.templates.insert(*id, Arc::new(view));
     }
     for (id, within, label, position, standing, stamps) in &nodes {

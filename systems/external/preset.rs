@@ -128,11 +128,7 @@ impl Preset {
             Self::Ping | Self::MeshtasticMqtt => Vec::new(),
             Self::Prometheus => vec![
                 at("/-/healthy"),
-                value(
-                    "head_series",
-                    "/api/v1/status/tsdb",
-                    "/data/headStats/numSeries",
-                ),
+                value("head_series", "/api/v1/status/tsdb", "/data/headStats/numSeries"),
             ],
             Self::Grafana => vec![at("/api/health")],
             Self::HomeAssistant => vec![at("/api/")],
@@ -144,11 +140,9 @@ impl Preset {
                 "/webapi/query.cgi?api=SYNO.API.Info&version=1&method=query",
                 "/success",
             )],
-            Self::Unifi => vec![value(
-                "sites",
-                "/proxy/network/integration/v1/sites",
-                "/totalCount",
-            )],
+            Self::Unifi => {
+                vec![value("sites", "/proxy/network/integration/v1/sites", "/totalCount")]
+            }
         }
     }
 }

@@ -27,10 +27,7 @@ pub struct TlsTrust {
 
 impl Default for TlsTrust {
     fn default() -> Self {
-        Self {
-            verify: true,
-            ca_pem: None,
-        }
+        Self { verify: true, ca_pem: None }
     }
 }
 
@@ -96,21 +93,14 @@ impl ConfigObject for ExternalSystem {
 
     fn check(&self, _: Id<Self>, _: &World) -> Result<(), Refusal> {
         let schemes = self.preset.schemes();
-        let scheme = self
-            .base_url
-            .split_once("://")
-            .map_or("", |(scheme, _)| scheme);
+        let scheme = self.base_url.split_once("://").map_or("", |(scheme, _)| scheme);
         if !schemes.contains(&scheme) {
             let allowed = schemes.join(":// or ") + "://";
             return Err(Refusal::invalid("base_url", format!("{scheme:?}"), allowed));
         }
         if !self.preset.auth_kinds().contains(&self.auth) {
             let allowed = format!("{:?} for this preset", self.preset.auth_kinds());
-            return Err(Refusal::invalid(
-                "auth.kind",
-                format!("{:?}", self.auth),
-                allowed,
-            ));
+            return Err(Refusal::invalid("auth.kind", format!("{:?}", self.auth), allowed));
         }
         if (self.auth == AuthKind::None) != self.sealed_auth.is_none() {
             return Err(Refusal::invalid("auth", "none", "credentials of this kind"));
@@ -129,11 +119,7 @@ impl ConfigObject for ExternalSystem {
         for (at, check) in self.checks.iter().enumerate() {
             if !check.path.starts_with('/') || check.path.starts_with("//") {
                 let key = format!("checks[{at}].path");
-                return Err(Refusal::invalid(
-                    key,
-                    format!("{:?}", check.path),
-                    "a path from /",
-                ));
+                return Err(Refusal::invalid(key, format!("{:?}", check.path), "a path from /"));
             }
             if check.json_pointer.is_some() && check.sample.is_some() {
                 let key = format!("checks[{at}].sample");
@@ -145,11 +131,7 @@ impl ConfigObject for ExternalSystem {
             true => Ok(()),
             false => {
                 let allowed = format!("at most {ENDPOINTS_BYTES_MAX} bytes");
-                Err(Refusal::invalid(
-                    "endpoints",
-                    format!("{bytes} bytes"),
-                    allowed,
-                ))
+                Err(Refusal::invalid("endpoints", format!("{bytes} bytes"), allowed))
             }
         }
     }

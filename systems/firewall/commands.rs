@@ -122,10 +122,7 @@ impl Command for ObserveRuleset {
         }
         let first = divergence.first().cloned();
         let count = divergence.len();
-        held.observed = Some(Observed {
-            since_ns: world.resource::<Clock>().wall_ns,
-            divergence,
-        });
+        held.observed = Some(Observed { since_ns: world.resource::<Clock>().wall_ns, divergence });
         state::put(world, held);
         if let Some(first) = first {
             let data = [("first", first), ("count", count.to_string())];

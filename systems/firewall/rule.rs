@@ -237,9 +237,7 @@ impl ConfigObject for FirewallRule {
     fn references(&self) -> Vec<Reference> {
         let zones = [("src_zone", self.src_zone), ("dest_zone", self.dest_zone)];
         let zones = zones.into_iter();
-        zones
-            .filter_map(|(key, zone)| Some(Reference::to(key, zone?)))
-            .collect()
+        zones.filter_map(|(key, zone)| Some(Reference::to(key, zone?))).collect()
     }
 
     fn check(&self, _: Id<Self>, _: &World) -> Result<(), Refusal> {
@@ -249,19 +247,12 @@ impl ConfigObject for FirewallRule {
         ];
         for (chain, key, zone) in ends {
             if let Some(zone) = zone.filter(|_| self.chain == chain) {
-                return Err(Refusal::invalid(
-                    key,
-                    zone,
-                    "none: that end is this gateway",
-                ));
+                return Err(Refusal::invalid(key, zone, "none: that end is this gateway"));
             }
         }
         let ports = [("src_port", self.src_port), ("dest_port", self.dest_port)];
         let portless = !self.proto.is_some_and(Protocol::has_ports);
-        if let Some((key, _)) = ports
-            .into_iter()
-            .find(|(_, ports)| ports.is_some() && portless)
-        {
+        if let Some((key, _)) = ports.into_iter().find(|(_, ports)| ports.is_some() && portless) {
             let found = self.proto.map_or("any protocol", Protocol::word);
             return Err(Refusal::invalid(key, found, "a port of tcp, udp or sctp"));
         }
@@ -280,11 +271,7 @@ impl ConfigObject for FirewallRule {
         };
         if wrong {
             let found = self.proto.map_or("", Protocol::word);
-            return Err(Refusal::invalid(
-                "proto",
-                found,
-                "a protocol of the addresses' family",
-            ));
+            return Err(Refusal::invalid("proto", found, "a protocol of the addresses' family"));
         }
         Ok(())
     }

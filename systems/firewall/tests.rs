@@ -44,30 +44,12 @@ fn a_rule_fits_packets_that_there_are() {
     let lan = Id::<Zone>::named("lan");
     let cases = [
         (json!({ "dest_port": 80, "action": "drop" }), "dest_port"),
-        (
-            json!({ "proto": "icmp", "src_port": 80, "action": "drop" }),
-            "src_port",
-        ),
-        (
-            json!({ "chain": "input", "dest_zone": lan, "action": "drop" }),
-            "dest_zone",
-        ),
-        (
-            json!({ "chain": "output", "src_zone": lan, "action": "drop" }),
-            "src_zone",
-        ),
-        (
-            json!({ "src_ip": "10.0.0.0/8", "dest_ip": "fd00::/8", "action": "drop" }),
-            "dest_ip",
-        ),
-        (
-            json!({ "src_ip": "10.0.0.0/8", "proto": "icmpv6", "action": "drop" }),
-            "proto",
-        ),
-        (
-            json!({ "src_zone": Id::<Zone>::named("none"), "action": "drop" }),
-            "src_zone",
-        ),
+        (json!({ "proto": "icmp", "src_port": 80, "action": "drop" }), "src_port"),
+        (json!({ "chain": "input", "dest_zone": lan, "action": "drop" }), "dest_zone"),
+        (json!({ "chain": "output", "src_zone": lan, "action": "drop" }), "src_zone"),
+        (json!({ "src_ip": "10.0.0.0/8", "dest_ip": "fd00::/8", "action": "drop" }), "dest_ip"),
+        (json!({ "src_ip": "10.0.0.0/8", "proto": "icmpv6", "action": "drop" }), "proto"),
+        (json!({ "src_zone": Id::<Zone>::named("none"), "action": "drop" }), "src_zone"),
         (json!({ "priority": 10_001, "action": "drop" }), "priority"),
     ];
     for (object, wrong) in cases {
@@ -80,10 +62,7 @@ fn a_rule_fits_packets_that_there_are() {
     let rule =
         json!({ "src_zone": lan, "proto": "tcp", "dest_port": "8000-8080", "action": "accept" });
     does(&mut engine, put::<FirewallRule>("r", rule)).unwrap();
-    let remove = Remove::<Zone> {
-        id: lan,
-        expected: Expected::Present,
-    };
+    let remove = Remove::<Zone> { id: lan, expected: Expected::Present };
     let told = does(&mut engine, remove);
     assert!(matches!(told, Err(Refusal::Conflict { .. })), "{told:?}");
 }
@@ -95,19 +74,10 @@ fn ports_are_a_number_or_a_range() {
     let range = read(json!("8000-8080")).unwrap();
     assert_eq!((range.first(), range.last()), (8000, 8080));
     assert_eq!(serde_json::to_value(range).unwrap(), json!("8000-8080"));
-    assert_eq!(
-        serde_json::to_value(read(json!("80")).unwrap()).unwrap(),
-        json!(80)
-    );
-    for bad in [
-        json!(0),
-        json!(65_536),
-        json!("9-8"),
-        json!("a"),
-        json!("1-"),
-        json!(-1),
-        json!("+1"),
-    ] {
+    assert_eq!(serde_json::to_value(read(json!("80")).unwrap()).unwrap(), json!(80));
+    for bad in
+        [json!(0), json!(65_536), json!("9-8"), json!("a"), json!("1-"), json!(-1), json!("+1")]
+    {
         assert!(read(bad.clone()).is_err(), "{bad}");
     }
 }
@@ -134,33 +104,17 @@ fn a_ruleset_is_confirmed_or_the_one_before_is_desired_again() {
     does(&mut engine, apply(1)).unwrap();
     let second = does(&mut engine, apply(2));
     assert!(matches!(second, Err(Refusal::Conflict { .. })));
-    let wrong = ConfirmRuleset {
-        token_sha256: [9; 32],
-    };
-    assert!(matches!(
-        does(&mut engine, wrong),
-        Err(Refusal::NotFound { .. })
-    ));
-    let confirm = |token: u8| ConfirmRuleset {
-        token_sha256: [token; 32],
-    };
+    let wrong = ConfirmRuleset { token_sha256: [9; 32] };
+    assert!(matches!(does(&mut engine, wrong), Err(Refusal::NotFound { .. })));
+    let confirm = |token: u8| ConfirmRuleset { token_sha256: [token; 32] };
     does(&mut engine, confirm(1)).unwrap();
     does(&mut engine, apply(2)).unwrap();
     assert_eq!(desired(&engine).as_deref(), Some("ruleset 2"));
-    let revert = RevertRuleset {
-        token_sha256: [2; 32],
-        reason: "not confirmed".to_owned(),
-    };
+    let revert = RevertRuleset { token_sha256: [2; 32], reason: "not confirmed".to_owned() };
     does(&mut engine, revert.clone()).unwrap();
     assert_eq!(desired(&engine).as_deref(), Some("ruleset 1"));
-    assert!(matches!(
-        does(&mut engine, revert),
-        Err(Refusal::Conflict { .. })
-    ));
-    assert!(matches!(
-        does(&mut engine, confirm(2)),
-        Err(Refusal::Outdated { .. })
-    ));
+    assert!(matches!(does(&mut engine, revert), Err(Refusal::Conflict { .. })));
+    assert!(matches!(does(&mut engine, confirm(2)), Err(Refusal::Outdated { .. })));
 }
 
 #[test]
@@ -173,10 +127,7 @@ fn an_observation_is_recorded_when_it_changes() {
     does(&mut engine, observe(&[])).unwrap();
     does(&mut engine, observe(&["/chains/input/rules/0"])).unwrap();
     let before = engine.view().firewall.clone();
-    assert_eq!(
-        before.observed.as_ref().unwrap().divergence,
-        ["/chains/input/rules/0"]
-    );
+    assert_eq!(before.observed.as_ref().unwrap().divergence, ["/chains/input/rules/0"]);
     does(&mut engine, observe(&["/chains/input/rules/0"])).unwrap();
     assert!(std::sync::Arc::ptr_eq(&before, &engine.view().firewall));
 }

@@ -81,21 +81,13 @@ impl ConfigObject for Zone {
                 return Err(Refusal::invalid(key, format!("{ifname:?}"), IFNAME));
             }
             if self.interfaces[..i].contains(ifname) {
-                return Err(Refusal::invalid(
-                    key,
-                    format!("{ifname:?} again"),
-                    "each once",
-                ));
+                return Err(Refusal::invalid(key, format!("{ifname:?} again"), "each once"));
             }
         }
         for (i, network) in self.networks.iter().enumerate() {
             if self.networks[..i].contains(network) {
                 let found = format!("{network} again");
-                return Err(Refusal::invalid(
-                    format!("networks[{i}]"),
-                    found,
-                    "each once",
-                ));
+                return Err(Refusal::invalid(format!("networks[{i}]"), found, "each once"));
             }
         }
         for (_, other) in all::<Self>(world).filter(|(other, _)| *other != id) {
@@ -106,11 +98,7 @@ impl ConfigObject for Zone {
                     other.name
                 )));
             }
-            if self
-                .networks
-                .iter()
-                .any(|network| other.networks.contains(network))
-            {
+            if self.networks.iter().any(|network| other.networks.contains(network)) {
                 return Err(Refusal::conflict(format!(
                     "a network of this zone belongs to the firewall zone {:?}",
                     other.name

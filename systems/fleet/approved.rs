@@ -20,10 +20,7 @@ pub(crate) fn approved_node(world: &World, node: NodeId) -> Result<Entity, Refus
         .transpose()?
         .is_some_and(|(_, found)| found.state == RegistrationState::Approved);
     if !approved {
-        return Err(Refusal::NotFound {
-            kind: "approved node",
-            id: node.to_string(),
-        });
+        return Err(Refusal::NotFound { kind: "approved node", id: node.to_string() });
     }
     Ok(entity)
 }

@@ -35,33 +35,21 @@ impl Command for StartGatewayClock {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
         if !PERIOD_NS.contains(&self.period_ns) {
-            return Err(Refusal::invalid(
-                "period_ns",
-                self.period_ns,
-                "100 ms to an hour",
-            ));
+            return Err(Refusal::invalid("period_ns", self.period_ns, "100 ms to an hour"));
         }
-        world.insert_resource(LivenessRules {
-            period_ns: self.period_ns,
-            begun_ns: self.now_ns,
-        });
+        world.insert_resource(LivenessRules { period_ns: self.period_ns, begun_ns: self.now_ns });
         world.resource_mut::<GatewayClock>().now_ns = self.now_ns;
         let wall_ns = world.resource::<Clock>().wall_ns;
         let index = world.resource::<Index<NodeKind>>();
         let enrolled = |entity: &Entity| world.get::<NodeRecord>(*entity).is_some();
-        let nodes: Vec<_> = index
-            .iter()
-            .filter(|(_, entity)| enrolled(entity))
-            .collect();
+        let nodes: Vec<_> = index.iter().filter(|(_, entity)| enrolled(entity)).collect();
         for (node, entity) in nodes {
             let mut liveness = world.get_mut::<LivenessState>(entity).expect("required");
             let change = Arc::make_mut(&mut liveness.0).restart(self.now_ns, wall_ns);
             // The history may lack minutes that were complete before the restart: emit them again.
             let mut samples = world.get_mut::<RecentSamples>(entity).expect("required");
             samples.set_changed();
-            world
-                .resource_mut::<EventBuffer>()
-                .push_transition(node, change);
+            world.resource_mut::<EventBuffer>().push_transition(node, change);
         }
         Ok(())
     }
@@ -198,9 +186,8 @@ pub(super) fn expire_liveness(
     let (now_ns, wall_ns) = (clock.0.now_ns, clock.1.wall_ns);
     while let Some(node) = deadlines.pop_due(now_ns) {
         // A node that left since has no deadline any more.
-        let Ok(mut liveness) = index
-            .get(node)
-            .map_or(Err(()), |entity| nodes.get_mut(entity).map_err(|_| ()))
+        let Ok(mut liveness) =
+            index.get(node).map_or(Err(()), |entity| nodes.get_mut(entity).map_err(|_| ()))
         else {
             continue;
         };

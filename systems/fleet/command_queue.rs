@@ -103,16 +103,10 @@ impl Command for EnqueueCommand {
         if !record.0.supported_commands.contains(&self.kind) {
             let known = record.0.supported_commands.join(", ");
             let allowed = format!("what the node knows: {known}");
-            return Err(Refusal::invalid(
-                "kind",
-                format!("{:?}", self.kind),
-                allowed,
-            ));
+            return Err(Refusal::invalid("kind", format!("{:?}", self.kind), allowed));
         }
         let at_ns = world.resource::<Clock>().wall_ns;
-        let mut commands = world
-            .get_mut::<NodeCommands>(entity)
-            .expect("members have them");
+        let mut commands = world.get_mut::<NodeCommands>(entity).expect("members have them");
         let queue = Arc::make_mut(&mut commands.0);
         if queue.iter().any(|command| command.id == self.id) {
             return Err(Refusal::conflict("there is an order with this id"));
@@ -163,14 +157,10 @@ impl Command for FinishCommand {
     fn apply(self, world: &mut World) -> Self::Out {
         let entity = approved_node(world, self.node)?;
         let at_ns = world.resource::<Clock>().wall_ns;
-        let mut commands = world
-            .get_mut::<NodeCommands>(entity)
-            .expect("members have them");
+        let mut commands = world.get_mut::<NodeCommands>(entity).expect("members have them");
         let index = commands.0.iter().position(|command| command.id == self.id);
-        let index = index.ok_or_else(|| Refusal::NotFound {
-            kind: "command",
-            id: self.id.to_string(),
-        })?;
+        let index =
+            index.ok_or_else(|| Refusal::NotFound { kind: "command", id: self.id.to_string() })?;
         let state = commands.0[index].state;
         if !matches!(state, CommandState::Queued | CommandState::Sent) {
             return Err(Refusal::conflict("that command is over already"));
@@ -217,11 +207,7 @@ pub(super) fn dispatch(commands: &mut Mut<'_, NodeCommands>, now_ns: u64) -> Vec
         command.expires_ns < now_ns
             && matches!(command.state, CommandState::Queued | CommandState::Sent)
     };
-    if !commands
-        .0
-        .iter()
-        .any(|command| open(command) || late(command))
-    {
+    if !commands.0.iter().any(|command| open(command) || late(command)) {
         return Vec::new();
     }
     let mut dispatched = Vec::new();

@@ -66,9 +66,7 @@ impl Command for RecordHeartbeat {
     fn apply(self, world: &mut World) -> Self::Out {
         self.heartbeat.check()?;
         let entity = approved_node(world, self.node)?;
-        let before = world
-            .get::<LastHeartbeat>(entity)
-            .and_then(|last| last.0.as_ref());
+        let before = world.get::<LastHeartbeat>(entity).and_then(|last| last.0.as_ref());
         if let Some(before) = before
             && before.heartbeat.boot_id == self.heartbeat.boot_id
             && before.heartbeat.seq >= self.heartbeat.seq
@@ -101,9 +99,7 @@ impl Command for RecordHeartbeat {
             clock_offset_ms: self.sent_ms.map(offset_ms),
             first_ns,
         };
-        world
-            .entity_mut(entity)
-            .insert(LastHeartbeat(Some(Arc::new(received))));
+        world.entity_mut(entity).insert(LastHeartbeat(Some(Arc::new(received))));
         let record = world.get::<NodeRecord>(entity).expect("it is approved");
         Ok(HeartbeatReply {
             state,
@@ -255,15 +251,10 @@ pub struct PatchNode {
 impl Command for PatchNode {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
-        self.name
-            .as_deref()
-            .map_or(Ok(()), |name| check_name("name", name))?;
+        self.name.as_deref().map_or(Ok(()), |name| check_name("name", name))?;
         check_role(world, self.role_id.as_ref().and_then(Option::as_deref))?;
         check_tags(self.tags.as_deref().unwrap_or_default())?;
-        let unknown = || Refusal::NotFound {
-            kind: "node",
-            id: self.node.to_string(),
-        };
+        let unknown = || Refusal::NotFound { kind: "node", id: self.node.to_string() };
         let entity = world.resource::<Index<NodeKind>>().get(self.node)?;
         let before = record::get(world, entity).ok_or_else(unknown)?;
         if self.revision.is_some_and(|seen| seen != before.revision) {

@@ -80,11 +80,7 @@ struct Stored {
     #[serde(rename = "said", with = "shared_option")]
     last_heartbeat: Option<Arc<ReceivedHeartbeat>>,
     /// All latest readings, where not all of the heartbeat are among them, and before layout 4.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        with = "shared_option"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "shared_option")]
     latest: Option<Arc<Readings>>,
     /// Latest readings that are not of the last heartbeat.
     #[serde(default)]
@@ -102,15 +98,7 @@ struct Stored {
 fn readings(received: &ReceivedHeartbeat) -> impl Iterator<Item = (&String, Reading)> {
     let ts_ms = received.wall_ns / 1_000_000;
     let metrics = received.heartbeat.metrics.iter();
-    metrics.map(move |(name, value)| {
-        (
-            name,
-            Reading {
-                value: *value,
-                ts_ms,
-            },
-        )
-    })
+    metrics.map(move |(name, value)| (name, Reading { value: *value, ts_ms }))
 }
 
 /// Latest readings without those of the heartbeat; `None` if one of its metrics is not among them.
@@ -152,10 +140,8 @@ impl From<Stored> for Content {
     fn from(stored: Stored) -> Self {
         let latest = stored.latest.unwrap_or_else(|| {
             let mut latest = stored.other_latest;
-            for (name, reading) in stored
-                .last_heartbeat
-                .iter()
-                .flat_map(|received| readings(received))
+            for (name, reading) in
+                stored.last_heartbeat.iter().flat_map(|received| readings(received))
             {
                 latest.entry(name.clone()).or_insert(reading);
             }
@@ -233,15 +219,8 @@ impl State for FleetState {
     const TABLE: &'static str = "fleet clock";
 
     fn save(world: &World) -> Self {
-        let GatewayClock {
-            now_ns,
-            holds_minutes,
-        } = *world.resource::<GatewayClock>();
-        Self {
-            rules: *world.resource::<LivenessRules>(),
-            now_ns,
-            holds_minutes,
-        }
+        let GatewayClock { now_ns, holds_minutes } = *world.resource::<GatewayClock>();
+        Self { rules: *world.resource::<LivenessRules>(), now_ns, holds_minutes }
     }
 
     fn restore(self, world: &mut World) -> Result<(), Refusal> {

@@ -89,12 +89,7 @@ impl EventBuffer {
         if self.events.len() == KEPT {
             self.events.pop_front();
         }
-        self.events.push_back(Arc::new(FleetEvent {
-            seq: self.last_seq,
-            at_ns,
-            kind,
-            data,
-        }));
+        self.events.push_back(Arc::new(FleetEvent { seq: self.last_seq, at_ns, kind, data }));
     }
 
     /// Adds the event of a liveness transition, if there was one.

@@ -264,9 +264,7 @@ impl Heartbeat {
             let allowed = format!("up to {METRICS_MAX} entries");
             return Err(Refusal::invalid("metrics", self.metrics.len(), allowed));
         }
-        self.metrics
-            .iter()
-            .try_for_each(|(name, value)| check_metric(name, *value))
+        self.metrics.iter().try_for_each(|(name, value)| check_metric(name, *value))
     }
 }
 

@@ -47,10 +47,7 @@ pub struct LivenessRules {
 
 impl Default for LivenessRules {
     fn default() -> Self {
-        Self {
-            period_ns: 5_000_000_000,
-            begun_ns: 0,
-        }
+        Self { period_ns: 5_000_000_000, begun_ns: 0 }
     }
 }
 
@@ -107,22 +104,15 @@ impl Liveness {
     /// Liveness of a node whose first period starts at `now_ns`.
     #[must_use]
     pub fn new(now_ns: u64) -> Self {
-        Self {
-            since_ns: now_ns,
-            ..Self::default()
-        }
+        Self { since_ns: now_ns, ..Self::default() }
     }
 
     fn transition(&mut self, to: NodeState, wall_ns: u64, reason: &str) -> Option<StateChange> {
         if self.state == to {
             return None;
         }
-        let change = StateChange {
-            at_ns: wall_ns,
-            from: self.state,
-            to,
-            reason: reason.to_owned(),
-        };
+        let change =
+            StateChange { at_ns: wall_ns, from: self.state, to, reason: reason.to_owned() };
         self.state = to;
         if self.changes.len() == CHANGES_KEPT {
             self.changes.pop_front();
@@ -139,8 +129,7 @@ impl Liveness {
             if self.gaps_ms.len() == GAPS_KEPT {
                 self.gaps_ms.pop_front();
             }
-            self.gaps_ms
-                .push_back(u32::try_from(gap_ms).unwrap_or(u32::MAX));
+            self.gaps_ms.push_back(u32::try_from(gap_ms).unwrap_or(u32::MAX));
         }
         self.since_ns = now_ns;
         self.missed_in_silence = 0;
@@ -212,9 +201,8 @@ impl Liveness {
     pub fn next_deadline_ns(&self, rules: LivenessRules) -> Option<u64> {
         let after = |periods: u64| periods.saturating_mul(rules.period_ns);
         let transition_ns = |periods| self.since_ns.saturating_add(after(periods) + 1);
-        let missed_ns = self
-            .since_ns
-            .saturating_add(after(self.missed_in_silence.saturating_add(2)));
+        let missed_ns =
+            self.since_ns.saturating_add(after(self.missed_in_silence.saturating_add(2)));
         match self.state {
             NodeState::Joining => Some(transition_ns(JOINING_PERIODS)),
             NodeState::Online => Some(transition_ns(STALE_PERIODS).min(missed_ns)),
@@ -244,10 +232,7 @@ mod tests {
         assert_eq!(node.expire(rules(), 16 * S + 1, 2).unwrap().to, Stale);
         assert!(node.expire(rules(), 61 * S, 3).is_none());
         let gone = node.expire(rules(), 61 * S + 1, 3).unwrap();
-        assert_eq!(
-            (gone.to, gone.reason.as_str()),
-            (Offline, "not heard for 60 s")
-        );
+        assert_eq!((gone.to, gone.reason.as_str()), (Offline, "not heard for 60 s"));
         assert_eq!(node.record_heartbeat(100 * S, 4).unwrap().to, Stale);
         assert_eq!(node.record_heartbeat(105 * S, 5).unwrap().to, Online);
         assert_eq!(node.changes.len(), 5);
@@ -283,10 +268,7 @@ mod tests {
     fn a_node_without_heartbeat_is_offline_after_five_minutes() {
         let mut node = Liveness::new(10 * S);
         assert!(node.expire(rules(), 310 * S, 0).is_none());
-        assert_eq!(
-            node.expire(rules(), 310 * S + 1, 0).unwrap().reason,
-            "never heard"
-        );
+        assert_eq!(node.expire(rules(), 310 * S + 1, 0).unwrap().reason, "never heard");
     }
 
     #[test]
@@ -304,10 +286,7 @@ mod tests {
 
     #[test]
     fn the_deadline_is_the_first_moment_of_a_change() {
-        let rules = LivenessRules {
-            period_ns: 100,
-            begun_ns: 0,
-        };
+        let rules = LivenessRules { period_ns: 100, begun_ns: 0 };
         let mut node = Liveness::new(7);
         for heartbeat in [false, true, false] {
             if heartbeat {

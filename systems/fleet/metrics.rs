@@ -60,11 +60,7 @@ pub fn check_metric(name: &str, value: f64) -> Result<(), Refusal> {
         ));
     }
     if !value.is_finite() {
-        return Err(Refusal::invalid(
-            format!("metrics.{name}"),
-            value,
-            "a finite number",
-        ));
+        return Err(Refusal::invalid(format!("metrics.{name}"), value, "a finite number"));
     }
     Ok(())
 }
@@ -114,17 +110,12 @@ mod tests {
 
     #[test]
     fn names_have_a_namespace() {
-        for good in [
-            "mesh.tx_mbps",
-            "gps.fix_mode",
-            "i2c.bme280.humidity_pct",
-            "sys.load1",
-        ] {
+        for good in ["mesh.tx_mbps", "gps.fix_mode", "i2c.bme280.humidity_pct", "sys.load1"] {
             assert_eq!(check_metric(good, 1.0), Ok(()), "{good}");
         }
-        for bad in [
-            "", "mesh", "mesh.", "mesh.a.b", "foo.a", "i2c.a", "mesh.A", "i2c..a", "mesh.a b",
-        ] {
+        for bad in
+            ["", "mesh", "mesh.", "mesh.a.b", "foo.a", "i2c.a", "mesh.A", "i2c..a", "mesh.a b"]
+        {
             assert!(check_metric(bad, 1.0).is_err(), "{bad}");
         }
         for value in [f64::NAN, f64::INFINITY] {

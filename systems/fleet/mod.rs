@@ -94,11 +94,7 @@ pub fn fleet(engine: &mut Builder) {
         .state::<FleetState>()
         .systems(
             Phase::Plan,
-            (
-                clock::index_deadlines,
-                clock::expire_liveness,
-                sample_buffer::roll_over_minutes,
-            )
+            (clock::index_deadlines, clock::expire_liveness, sample_buffer::roll_over_minutes)
                 .chain()
                 .run_if(resource_changed::<gateway_clock::GatewayClock>),
         )

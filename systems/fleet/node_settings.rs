@@ -115,8 +115,7 @@ impl NodeSettings {
             let word = value.as_str().map(str::to_owned);
             word.unwrap_or_else(|| value.to_string())
         };
-        held.map(|(name, value)| (format!("batman.{name}"), text(value)))
-            .collect()
+        held.map(|(name, value)| (format!("batman.{name}"), text(value))).collect()
     }
 
     /// Differences from the values that the node reports.
@@ -144,17 +143,13 @@ impl ConfigObject for NodeSettings {
     fn check(&self, id: Id<Self>, world: &World) -> Result<(), Refusal> {
         let node = world.resource::<Index<NodeKind>>().get(self.node_id)?;
         let record = world.get::<NodeRecord>(node);
-        let record = record.ok_or_else(|| Refusal::NotFound {
-            kind: "node",
-            id: self.node_id.to_string(),
-        })?;
+        let record = record
+            .ok_or_else(|| Refusal::NotFound { kind: "node", id: self.node_id.to_string() })?;
         if Self::id(self.node_id) != id {
             return Err(Refusal::conflict("these are the settings of another node"));
         }
         let values = self.values();
-        let unknown = values
-            .keys()
-            .find(|name| !record.0.settings.contains_key(*name));
+        let unknown = values.keys().find(|name| !record.0.settings.contains_key(*name));
         if let Some(unknown) = unknown {
             let known: Vec<&str> = record.0.settings.keys().map(String::as_str).collect();
             let allowed = match known.is_empty() {

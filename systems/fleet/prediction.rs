@@ -31,11 +31,7 @@ pub(super) struct PredictionQueue {
     pub evaluated: u64,
 }
 
-type PlanChanged = Or<(
-    Changed<Position>,
-    Changed<StationConfig>,
-    Changed<InDeployment>,
-)>;
+type PlanChanged = Or<(Changed<Position>, Changed<StationConfig>, Changed<InDeployment>)>;
 
 /// Queues links that appeared between planned nodes, and links whose plan changed.
 pub(super) fn queue_predictions(
@@ -51,14 +47,8 @@ pub(super) fn queue_predictions(
     let both = |ends: &&(NodeId, NodeId)| is_planned(ends.0) && is_planned(ends.1);
     let appeared = topology.appeared.iter().filter(both).copied();
     let members = outlines.iter().flat_map(RelationshipTarget::iter);
-    let replanned = unplanned
-        .read()
-        .chain(members)
-        .filter_map(|node| ids.get(node).ok());
-    let links = changed
-        .iter()
-        .chain(replanned)
-        .flat_map(|id| topology.links_of(*id));
+    let replanned = unplanned.read().chain(members).filter_map(|node| ids.get(node).ok());
+    let links = changed.iter().chain(replanned).flat_map(|id| topology.links_of(*id));
     let stale: Vec<_> = appeared.chain(links).collect();
     if !stale.is_empty() {
         queue.stale.extend(stale);
@@ -103,9 +93,8 @@ pub(super) fn predict_mesh_links(
     });
     queue.evaluated += jobs.iter().filter(|job| job.sites.is_some()).count() as u64;
     for job in jobs {
-        let Ok(mut held) = nodes
-            .get(job.ends.0)
-            .map_or(Err(()), |node| edges.get_mut(node).map_err(|_| ()))
+        let Ok(mut held) =
+            nodes.get(job.ends.0).map_or(Err(()), |node| edges.get_mut(node).map_err(|_| ()))
         else {
             continue;
         };

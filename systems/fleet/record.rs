@@ -41,11 +41,7 @@ pub fn check_tags(tags: &[String]) -> Result<(), Refusal> {
         return Err(Refusal::invalid("tags", format!("{tag:?}"), allowed));
     }
     if tags.len() > TAGS_MAX {
-        return Err(Refusal::invalid(
-            "tags",
-            tags.len(),
-            format!("up to {TAGS_MAX}"),
-        ));
+        return Err(Refusal::invalid("tags", tags.len(), format!("up to {TAGS_MAX}")));
     }
     Ok(())
 }
@@ -57,9 +53,7 @@ fn entity(world: &mut World, node: NodeId) -> Result<Entity, Refusal> {
         return Ok(entity);
     }
     if index.len() >= NODES_MAX {
-        return Err(Refusal::conflict(format!(
-            "the world has {NODES_MAX} nodes, the most"
-        )));
+        return Err(Refusal::conflict(format!("the world has {NODES_MAX} nodes, the most")));
     }
     Ok(world.spawn(node).id())
 }
@@ -120,9 +114,7 @@ pub(crate) fn admit(
     let rules = *world.resource::<LivenessRules>();
     let now_ns = world.resource::<GatewayClock>().now_ns;
     let liveness = Liveness::new(now_ns.max(rules.begun_ns));
-    world
-        .entity_mut(entity)
-        .insert(LivenessState(Arc::new(liveness)));
+    world.entity_mut(entity).insert(LivenessState(Arc::new(liveness)));
     let data = serde_data(node, "approved");
     event::push(world, FleetEventKind::Registration, data);
     Ok(before)
@@ -165,9 +157,7 @@ pub(crate) fn rejected(world: &mut World, registration: RegistrationId, found: &
 
 /// Adds an alert to the events: subject and attributes.
 pub(crate) fn alert(world: &mut World, about: &str, data: &[(&str, String)]) {
-    let data = data
-        .iter()
-        .map(|(key, value)| ((*key).to_owned(), value.clone()));
+    let data = data.iter().map(|(key, value)| ((*key).to_owned(), value.clone()));
     let about = ("about".to_owned(), about.to_owned());
     event::push(world, FleetEventKind::Alert, data.chain([about]).collect());
 }
@@ -183,13 +173,8 @@ pub(crate) fn expect(
 ) -> Result<(), Refusal> {
     let entity = entity(world, node)?;
     let known = get(world, entity);
-    if known
-        .as_ref()
-        .is_some_and(|known| known.registration.is_some())
-    {
-        return Err(Refusal::conflict(
-            "that node is in already: rotate its credentials instead",
-        ));
+    if known.as_ref().is_some_and(|known| known.registration.is_some()) {
+        return Err(Refusal::conflict("that node is in already: rotate its credentials instead"));
     }
     let mut record = known.unwrap_or_else(|| fresh(world, entity, &name));
     record.name = name;
@@ -229,11 +214,7 @@ pub(crate) fn lock_out(world: &mut World, node: NodeId) {
     if let Some(mut record) = get(world, entity) {
         record.overlay_ip = None;
         put(world, entity, record);
-        event::push(
-            world,
-            FleetEventKind::Registration,
-            serde_data(node, "revoked"),
-        );
+        event::push(world, FleetEventKind::Registration, serde_data(node, "revoked"));
     }
 }
 
@@ -244,10 +225,7 @@ pub(crate) fn registration_of(
 ) -> Result<Option<RegistrationId>, Refusal> {
     let entity = world.resource::<Index<NodeKind>>().get(node)?;
     let record = world.get::<NodeRecord>(entity);
-    let unknown = || Refusal::NotFound {
-        kind: "node",
-        id: node.to_string(),
-    };
+    let unknown = || Refusal::NotFound { kind: "node", id: node.to_string() };
     Ok(record.ok_or_else(unknown)?.0.registration)
 }
 

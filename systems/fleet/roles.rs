@@ -107,9 +107,7 @@ pub fn check_role(world: &World, role_id: Option<&str>) -> Result<(), Refusal> {
     if roles.peek().is_none() || roles.any(|(id, role)| is_of(id, role, named)) {
         return Ok(());
     }
-    let names: Vec<_> = all::<NodeRole>(world)
-        .map(|(_, role)| role.name.as_str())
-        .collect();
+    let names: Vec<_> = all::<NodeRole>(world).map(|(_, role)| role.name.as_str()).collect();
     let allowed = format!("the id or name of a node role: {}", names.join(", "));
     Err(Refusal::invalid("role_id", found, allowed))
 }

@@ -57,11 +57,8 @@ struct Connectivity {
 impl Connectivity {
     fn of(mesh: &[ScoredNode<'_>]) -> Self {
         let present = |state| matches!(state, NodeState::Online | NodeState::Stale);
-        let nodes: Vec<NodeId> = mesh
-            .iter()
-            .filter(|node| present(node.state))
-            .map(|node| node.id)
-            .collect();
+        let nodes: Vec<NodeId> =
+            mesh.iter().filter(|node| present(node.state)).map(|node| node.id).collect();
         let index = |id: NodeId| nodes.binary_search(&id).ok();
         let pairs: Vec<(usize, usize)> = mesh
             .iter()
@@ -151,10 +148,7 @@ pub(super) fn mesh_score(nodes: &[ScoredNode<'_>]) -> MeshScore {
             format!("{} of {approved} nodes reach the gateway", online + stale),
         ),
     ];
-    let score = components
-        .iter()
-        .map(|part| part.weight * part.score)
-        .sum::<f64>();
+    let score = components.iter().map(|part| part.weight * part.score).sum::<f64>();
     let grade = match score {
         90.0.. => "A",
         75.0.. => "B",

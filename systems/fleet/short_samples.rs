@@ -47,10 +47,7 @@ fn short(minute: &SampleMinute) -> Minute {
             write_number(*value, &mut runs);
         }
     }
-    Minute {
-        minute: minute.minute,
-        runs,
-    }
+    Minute { minute: minute.minute, runs }
 }
 
 /// `None` if it is malformed.

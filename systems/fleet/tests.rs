@@ -57,10 +57,7 @@ fn state(engine: &Engine<Snapshot>, number: u8) -> NodeState {
 #[test]
 fn a_node_is_heard_falls_silent_and_returns() {
     let mut engine = engine();
-    let begin = StartGatewayClock {
-        now_ns: 0,
-        period_ns: 5 * S,
-    };
+    let begin = StartGatewayClock { now_ns: 0, period_ns: 5 * S };
     does(&mut engine, begin).unwrap();
     let_in(&mut engine, 1, node(1));
     assert_eq!(state(&engine, 1), NodeState::Joining);
@@ -78,11 +75,7 @@ fn a_node_is_heard_falls_silent_and_returns() {
     does(&mut engine, hear(1, 3, 68 * S)).unwrap();
     assert_eq!(state(&engine, 1), NodeState::Online);
     let view = engine.view();
-    let told: Vec<_> = view
-        .events
-        .iter()
-        .map(|told| (told.kind, told.data.get("to")))
-        .collect();
+    let told: Vec<_> = view.events.iter().map(|told| (told.kind, told.data.get("to"))).collect();
     assert_eq!(told.len(), 6, "{told:?}");
     assert_eq!(told.last().unwrap().1.unwrap(), "online");
 }
@@ -90,23 +83,13 @@ fn a_node_is_heard_falls_silent_and_returns() {
 #[test]
 fn only_nodes_that_are_in_are_heard() {
     let mut engine = engine();
-    assert!(matches!(
-        does(&mut engine, hear(1, 1, S)),
-        Err(Refusal::NotFound { .. })
-    ));
+    assert!(matches!(does(&mut engine, hear(1, 1, S)), Err(Refusal::NotFound { .. })));
     let registration = let_in(&mut engine, 1, node(1));
     does(&mut engine, hear(1, 1, S)).unwrap();
-    let revoke = RevokeRegistration {
-        registration,
-        reason: None,
-        by: "ada".to_owned(),
-        forget: true,
-    };
+    let revoke =
+        RevokeRegistration { registration, reason: None, by: "ada".to_owned(), forget: true };
     does(&mut engine, revoke).unwrap();
-    assert!(matches!(
-        does(&mut engine, hear(1, 2, S)),
-        Err(Refusal::NotFound { .. })
-    ));
+    assert!(matches!(does(&mut engine, hear(1, 2, S)), Err(Refusal::NotFound { .. })));
     assert!(engine.view().fleet.is_empty());
 }
 
@@ -125,10 +108,7 @@ fn links_are_what_both_ends_say() {
     assert_eq!(edges[0].cost(), Some(255.0 / 200.0));
     assert_eq!((&edges[0].at_b, edges[0].asymmetry()), (&None, None));
     let score = view.fleet.mesh_score();
-    assert_eq!(
-        (score.partitions, &score.articulation_nodes),
-        (1, &vec![node(2)])
-    );
+    assert_eq!((score.partitions, &score.articulation_nodes), (1, &vec![node(2)]));
     let by_hand = 100.0 * (0.4 + 0.3 * 200.0 / 255.0 + 0.2 * (1.0 - 1.0 / 3.0) + 0.1);
     assert!((score.score - by_hand).abs() < 1e-9, "{}", score.score);
 }
@@ -143,14 +123,7 @@ fn a_planned_node_and_the_one_that_joins_as_it_are_one() {
         region: None,
         environment: Environment::default(),
     };
-    does(
-        &mut engine,
-        CreateDeployment {
-            deployment,
-            outline,
-        },
-    )
-    .unwrap();
+    does(&mut engine, CreateDeployment { deployment, outline }).unwrap();
     let planned = AddNode {
         node: node(1),
         name: "mast".to_owned(),
@@ -169,17 +142,10 @@ fn a_planned_node_and_the_one_that_joins_as_it_are_one() {
         does(&mut engine, RemoveNode { node: node(1) }),
         does(&mut engine, DeleteDeployment { deployment }),
     ] {
-        assert!(
-            matches!(refused, Err(Refusal::Conflict { .. })),
-            "{refused:?}"
-        );
+        assert!(matches!(refused, Err(Refusal::Conflict { .. })), "{refused:?}");
     }
-    let revoke = RevokeRegistration {
-        registration,
-        reason: None,
-        by: "ada".to_owned(),
-        forget: true,
-    };
+    let revoke =
+        RevokeRegistration { registration, reason: None, by: "ada".to_owned(), forget: true };
     does(&mut engine, revoke).unwrap();
     let view = engine.view();
     assert!(view.fleet.is_empty() && view.plan.nodes.contains_key(&node(1)));
@@ -190,14 +156,8 @@ fn a_planned_node_and_the_one_that_joins_as_it_are_one() {
 fn a_node_without_a_place_is_not_moved() {
     let mut engine = engine();
     let_in(&mut engine, 1, node(1));
-    let moved = MoveNode {
-        node: node(1),
-        position: GeoPoint::new(57.0, 11.0).unwrap(),
-    };
-    assert!(matches!(
-        does(&mut engine, moved),
-        Err(Refusal::NotFound { .. })
-    ));
+    let moved = MoveNode { node: node(1), position: GeoPoint::new(57.0, 11.0).unwrap() };
+    assert!(matches!(does(&mut engine, moved), Err(Refusal::NotFound { .. })));
 }
 
 #[test]
@@ -213,10 +173,7 @@ fn a_command_is_dispatched_with_the_next_heartbeat_and_finishes_once() {
         expires_s: 60,
         by: "ada".to_owned(),
     };
-    assert!(matches!(
-        does(&mut engine, give.clone()),
-        Err(Refusal::Invalid { .. })
-    ));
+    assert!(matches!(does(&mut engine, give.clone()), Err(Refusal::Invalid { .. })));
     let join = RecordJoinReport {
         node: node(1),
         board: None,
@@ -228,23 +185,11 @@ fn a_command_is_dispatched_with_the_next_heartbeat_and_finishes_once() {
     does(&mut engine, give).unwrap();
     let heard = does(&mut engine, hear(1, 1, S)).unwrap();
     assert_eq!(heard.commands.len(), 1);
-    assert!(
-        does(&mut engine, hear(1, 2, S))
-            .unwrap()
-            .commands
-            .is_empty()
-    );
-    let finish = FinishCommand {
-        node: node(1),
-        id,
-        done: true,
-        output: Some("blinked".to_owned()),
-    };
+    assert!(does(&mut engine, hear(1, 2, S)).unwrap().commands.is_empty());
+    let finish =
+        FinishCommand { node: node(1), id, done: true, output: Some("blinked".to_owned()) };
     does(&mut engine, finish.clone()).unwrap();
-    assert!(matches!(
-        does(&mut engine, finish),
-        Err(Refusal::Conflict { .. })
-    ));
+    assert!(matches!(does(&mut engine, finish), Err(Refusal::Conflict { .. })));
 }
 
 #[test]
@@ -256,20 +201,13 @@ fn minutes_that_are_over_leave_for_the_history() {
         does_at(&mut engine, WALL + second * S, hear(1, seq, second * S)).unwrap();
     }
     let kept: Vec<_> = std::iter::from_fn(|| effects.try_next()).collect();
-    let seen: Vec<_> = kept
-        .iter()
-        .map(|kept| (kept.minute.minute, kept.minute.len()))
-        .collect();
+    let seen: Vec<_> = kept.iter().map(|kept| (kept.minute.minute, kept.minute.len())).collect();
     let first = WALL / (60 * S);
     assert_eq!(seen, [(first, 2), (first + 1, 2)]);
     let late = RecordSamples {
         node: node(1),
         samples: vec![
-            Sample {
-                ts_ms: WALL / 1_000_000,
-                metric: "mesh.rx_mbps".to_owned(),
-                value: 1.0,
-            },
+            Sample { ts_ms: WALL / 1_000_000, metric: "mesh.rx_mbps".to_owned(), value: 1.0 },
             Sample {
                 ts_ms: WALL / 1_000_000 + 121_000,
                 metric: "mesh.rx_mbps".to_owned(),
@@ -278,10 +216,7 @@ fn minutes_that_are_over_leave_for_the_history() {
         ],
     };
     assert_eq!(does_at(&mut engine, WALL + 122 * S, late), Ok(vec![0]));
-    assert_eq!(
-        engine.view().fleet.nodes[&node(1)].latest["mesh.rx_mbps"].value,
-        2.0
-    );
+    assert_eq!(engine.view().fleet.nodes[&node(1)].latest["mesh.rx_mbps"].value, 2.0);
 }
 
 #[test]
@@ -349,14 +284,7 @@ fn minutes_that_are_held_stay_with_the_node_and_end_afterwards() {
 #[test]
 fn a_fleet_is_taken_up_from_a_checkpoint_as_it_was() {
     let mut engine = engine();
-    does(
-        &mut engine,
-        StartGatewayClock {
-            now_ns: 0,
-            period_ns: 2 * S,
-        },
-    )
-    .unwrap();
+    does(&mut engine, StartGatewayClock { now_ns: 0, period_ns: 2 * S }).unwrap();
     let_in(&mut engine, 1, node(1));
     does(&mut engine, hear(1, 1, S)).unwrap();
     let place = AddNode {

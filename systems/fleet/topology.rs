@@ -93,10 +93,7 @@ pub const TQ_FULL: f64 = 255.0;
 
 /// Cost of one direction: 255/TQ of B.A.T.M.A.N. IV, 10^6/throughput of B.A.T.M.A.N. V.
 fn cost(link: &MeshLink) -> Option<f64> {
-    let by_tq = link
-        .tq
-        .filter(|tq| *tq > 0)
-        .map(|tq| TQ_FULL / f64::from(tq));
+    let by_tq = link.tq.filter(|tq| *tq > 0).map(|tq| TQ_FULL / f64::from(tq));
     let throughput_kbps = link.throughput_kbps.filter(|rate| *rate > 0);
     by_tq.or(throughput_kbps.map(|rate| 1e6 / f64::from(rate)))
 }
@@ -236,16 +233,8 @@ impl TopologyIndex {
         }
         let before = std::mem::replace(&mut links.mesh_mac, mesh_mac);
         let previous = std::mem::replace(&mut links.interface_macs, interface_macs.clone());
-        let changed = before
-            .iter()
-            .chain(&mesh_mac)
-            .chain(&previous)
-            .chain(&interface_macs);
-        stale.extend(
-            changed
-                .filter_map(|mac| self.reporters_of_mac.get(mac))
-                .flatten(),
-        );
+        let changed = before.iter().chain(&mesh_mac).chain(&previous).chain(&interface_macs);
+        stale.extend(changed.filter_map(|mac| self.reporters_of_mac.get(mac)).flatten());
         if before != mesh_mac {
             // Another node may have taken the address over meanwhile.
             if let Some(mac) = before.filter(|mac| self.by_mesh_mac.get(mac) == Some(&node)) {
@@ -330,17 +319,9 @@ impl TopologyIndex {
     }
 }
 
-type TopologyChanged = Or<(
-    Changed<NodeRecord>,
-    Changed<LastHeartbeat>,
-    Changed<LivenessState>,
-)>;
-type TopologyInputs = (
-    &'static NodeId,
-    &'static NodeRecord,
-    Ref<'static, LastHeartbeat>,
-    &'static LivenessState,
-);
+type TopologyChanged = Or<(Changed<NodeRecord>, Changed<LastHeartbeat>, Changed<LivenessState>)>;
+type TopologyInputs =
+    (&'static NodeId, &'static NodeRecord, Ref<'static, LastHeartbeat>, &'static LivenessState);
 
 /// Updates the links that heartbeats, liveness and records changed.
 pub(super) fn update_topology(
@@ -380,9 +361,7 @@ pub(super) fn update_topology(
             stale.insert(*id);
         }
         let interfaces = heartbeat.map_or(&[][..], |heartbeat| &heartbeat.interfaces);
-        let macs = interfaces
-            .iter()
-            .filter_map(|interface| interface.mac.as_ref()?.parse().ok());
+        let macs = interfaces.iter().filter_map(|interface| interface.mac.as_ref()?.parse().ok());
         index.set_macs(*id, record.0.mac, sorted(macs), &mut stale);
         let status = Some(EdgeStatus::from(liveness.0.state));
         let links = index.nodes.entry(*id).or_default();
@@ -391,10 +370,7 @@ pub(super) fn update_topology(
         }
     }
     for id in stale {
-        let last = nodes
-            .get(id)
-            .ok()
-            .and_then(|node| heartbeats.get(node).ok());
+        let last = nodes.get(id).ok().and_then(|node| heartbeats.get(node).ok());
         let heartbeat = last.and_then(|last| Some(&last.0.as_ref()?.heartbeat));
         index.resolve(id, heartbeat, &mut touched);
     }
@@ -406,9 +382,8 @@ pub(super) fn update_topology(
         }
     }
     for ends in touched {
-        let Ok(mut held) = nodes
-            .get(ends.0)
-            .map_or(Err(()), |node| edges.get_mut(node).map_err(|_| ()))
+        let Ok(mut held) =
+            nodes.get(ends.0).map_or(Err(()), |node| edges.get_mut(node).map_err(|_| ()))
         else {
             continue;
         };

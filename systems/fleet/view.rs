@@ -158,11 +158,7 @@ impl Fleet {
             return;
         };
         // Another node may have taken over the address meanwhile.
-        if let Some(mac) = node
-            .record
-            .mac
-            .filter(|mac| self.by_mac.get(mac) == Some(&id))
-        {
+        if let Some(mac) = node.record.mac.filter(|mac| self.by_mac.get(mac) == Some(&id)) {
             self.by_mac.remove(&mac);
         }
         let overlay_ip = node.record.overlay_ip;
@@ -218,10 +214,7 @@ pub(super) fn publish_fleet(
         .collect();
     let held = section.share();
     let gone = index.departed().iter().chain(&dismissed);
-    let gone: Vec<NodeId> = gone
-        .copied()
-        .filter(|id| held.nodes.contains_key(id))
-        .collect();
+    let gone: Vec<NodeId> = gone.copied().filter(|id| held.nodes.contains_key(id)).collect();
     let pending = derived.1.stale.len();
     if nodes.is_empty() && gone.is_empty() && pending == held.predictions_pending {
         return;

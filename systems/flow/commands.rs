@@ -34,37 +34,16 @@ impl Command for StartFlow {
         }
         let (from, to) = (node(world, self.source)?, node(world, self.target)?);
         if self.source == self.target {
-            return Err(Refusal::invalid(
-                "target",
-                self.target,
-                "another node than source",
-            ));
+            return Err(Refusal::invalid("target", self.target, "another node than source"));
         }
         let index = world.resource::<Index<FlowKind>>();
         index.vacant(self.flow)?;
         if index.len() >= FLOWS_MAX {
-            return Err(Refusal::conflict(format!(
-                "the world has {FLOWS_MAX} flows, the most"
-            )));
+            return Err(Refusal::conflict(format!("the world has {FLOWS_MAX} flows, the most")));
         }
-        let Self {
-            flow,
-            name,
-            source,
-            target,
-            rate_bps,
-        } = self;
+        let Self { flow, name, source, target, rate_bps } = self;
         let ends = (FlowFrom(from), FlowTo(to));
-        world.spawn((
-            flow,
-            Flow {
-                name,
-                source,
-                target,
-                rate_bps,
-            },
-            ends,
-        ));
+        world.spawn((flow, Flow { name, source, target, rate_bps }, ends));
         Ok(())
     }
 }

@@ -66,10 +66,7 @@ impl MeshGraph {
             let state = mesh.states.get(*entity);
             state.is_ok_and(|state| state.0)
         });
-        self.graph = Graph::new(
-            running.map(|(id, _)| id).collect(),
-            mesh.limits.packet_bytes,
-        );
+        self.graph = Graph::new(running.map(|(id, _)| id).collect(), mesh.limits.packet_bytes);
         for (key, link) in mesh.links.iter() {
             if let Ok((_, predicted, false)) = mesh.budgets.get(link) {
                 self.graph.set(key, Some(&predicted.0));
@@ -84,13 +81,8 @@ impl MeshGraph {
         let mut nodes = BTreeSet::new();
         let mut relabel = false;
         for key in touched {
-            let link = mesh
-                .links
-                .get(*key)
-                .and_then(|link| mesh.budgets.get(link).ok());
-            let budget = link
-                .filter(|(.., down)| !down)
-                .map(|(_, budget, _)| &budget.0);
+            let link = mesh.links.get(*key).and_then(|link| mesh.budgets.get(link).ok());
+            let budget = link.filter(|(.., down)| !down).map(|(_, budget, _)| &budget.0);
             let (before, now) = self.graph.set(*key, budget);
             relabel |= before != now;
             if before || now {
@@ -152,9 +144,7 @@ pub(super) fn update_graph(
     let mut touched: BTreeSet<LinkKey> = out_of_range.0.iter().copied().collect();
     touched.extend(mesh.changed.iter().map(|(_, endpoints)| endpoints.0));
     touched.extend(mesh.taken_down.iter().map(|endpoints| endpoints.0));
-    let restored = restored
-        .iter()
-        .filter_map(|link| mesh.budgets.get(*link).ok());
+    let restored = restored.iter().filter_map(|link| mesh.budgets.get(*link).ok());
     touched.extend(restored.map(|(endpoints, ..)| endpoints.0));
     graph.patch(&mesh, &touched);
 }

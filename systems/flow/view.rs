@@ -36,9 +36,7 @@ pub(super) fn publish_flows(
         return;
     }
     let view = |(id, entity)| {
-        let (flow, route) = flows
-            .get(entity)
-            .expect("every indexed flow has its components");
+        let (flow, route) = flows.get(entity).expect("every indexed flow has its components");
         FlowView {
             id,
             name: flow.name.clone(),

@@ -43,11 +43,9 @@ impl std::fmt::Display for Cause {
         match self {
             Self::NodeDown { node } => write!(f, "{node} down"),
             Self::LinkCut { from, to } => write!(f, "{from} – {to} cut"),
-            Self::LinkFaded {
-                from,
-                to,
-                margin_db: Some(margin_db),
-            } => write!(f, "{from} – {to} faded to {margin_db:.1} dB of margin"),
+            Self::LinkFaded { from, to, margin_db: Some(margin_db) } => {
+                write!(f, "{from} – {to} faded to {margin_db:.1} dB of margin")
+            }
             Self::LinkFaded { from, to, .. } => write!(f, "{from} – {to} out of range"),
             Self::NoWay => f.write_str("no way from end to end"),
         }
@@ -56,10 +54,7 @@ impl std::fmt::Display for Cause {
 
 /// Cause that ended the former route of a flow.
 pub(super) fn of(flow: &FlowView, before: Option<&Route>, now: &Snapshot) -> Cause {
-    let called = |id: NodeId| {
-        now.node(id)
-            .map_or_else(|| id.to_string(), |node| node.name.clone())
-    };
+    let called = |id: NodeId| now.node(id).map_or_else(|| id.to_string(), |node| node.name.clone());
     let runs = |id| now.node(id).is_some_and(|node| node.operating);
     for end in [flow.source, flow.target] {
         if !runs(end) {
@@ -68,9 +63,7 @@ pub(super) fn of(flow: &FlowView, before: Option<&Route>, now: &Snapshot) -> Cau
     }
     for hop in before.map_or(&[][..], |route| &route.hops) {
         if !runs(hop.to) {
-            return Cause::NodeDown {
-                node: called(hop.to),
-            };
+            return Cause::NodeDown { node: called(hop.to) };
         }
         let (from, to) = (called(hop.from), called(hop.to));
         match link(now, hop.from, hop.to) {
@@ -79,16 +72,9 @@ pub(super) fn of(flow: &FlowView, before: Option<&Route>, now: &Snapshot) -> Cau
             found => {
                 let margin_db = found.map(|link| {
                     let budget = &link.budget;
-                    budget
-                        .forward
-                        .link_margin_db
-                        .min(budget.backward.link_margin_db)
+                    budget.forward.link_margin_db.min(budget.backward.link_margin_db)
                 });
-                return Cause::LinkFaded {
-                    from,
-                    to,
-                    margin_db,
-                };
+                return Cause::LinkFaded { from, to, margin_db };
             }
         }
     }
@@ -97,8 +83,6 @@ pub(super) fn of(flow: &FlowView, before: Option<&Route>, now: &Snapshot) -> Cau
 
 fn link(now: &Snapshot, one: NodeId, other: NodeId) -> Option<&LinkView> {
     let ends = (one.min(other), one.max(other));
-    let found = now
-        .links
-        .binary_search_by_key(&ends, |link| (link.a, link.b));
+    let found = now.links.binary_search_by_key(&ends, |link| (link.a, link.b));
     found.ok().map(|at| &now.links[at])
 }

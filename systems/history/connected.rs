@@ -37,10 +37,7 @@ impl Carrying {
             };
             lower = Some((link.a, a));
             let carries = !link.severed && link.budget.etx().is_some();
-            match a
-                .filter(|_| carries)
-                .zip(carries.then(|| place(link.b)).flatten())
-            {
+            match a.filter(|_| carries).zip(carries.then(|| place(link.b)).flatten()) {
                 Some((a, b)) => {
                     reached.join(a, b);
                     true
@@ -75,10 +72,7 @@ struct Reached {
 
 impl Reached {
     fn new(count: usize) -> Self {
-        Self {
-            roots: (0..count).collect(),
-            sizes: vec![1; count],
-        }
+        Self { roots: (0..count).collect(), sizes: vec![1; count] }
     }
 
     fn root(&mut self, mut at: usize) -> usize {
@@ -92,11 +86,7 @@ impl Reached {
     fn join(&mut self, a: usize, b: usize) {
         let (a, b) = (self.root(a), self.root(b));
         if a != b {
-            let (small, large) = if self.sizes[a] < self.sizes[b] {
-                (a, b)
-            } else {
-                (b, a)
-            };
+            let (small, large) = if self.sizes[a] < self.sizes[b] { (a, b) } else { (b, a) };
             self.roots[small] = large;
             self.sizes[large] += self.sizes[small];
         }

@@ -119,10 +119,7 @@ impl Convergence {
                     let way = |route: &crate::route::Route| -> Vec<NodeId> {
                         route.hops.iter().map(|hop| hop.to).collect()
                     };
-                    let same = flow
-                        .route
-                        .as_ref()
-                        .is_some_and(|old| way(old) == way(route));
+                    let same = flow.route.as_ref().is_some_and(|old| way(old) == way(route));
                     rerouted += usize::from(!same);
                 }
             }
@@ -151,15 +148,11 @@ fn failures(before: &Before, now: &Snapshot) -> Vec<String> {
         }
     }
     if !Arc::ptr_eq(&before.links, &now.links) {
-        let name = |id: NodeId| {
-            now.node(id)
-                .map_or_else(|| id.to_string(), |node| node.name.clone())
-        };
+        let name =
+            |id: NodeId| now.node(id).map_or_else(|| id.to_string(), |node| node.name.clone());
         for link in now.links.iter().filter(|link| link.severed) {
             let ends = (link.a, link.b);
-            let found = before
-                .links
-                .binary_search_by_key(&ends, |link| (link.a, link.b));
+            let found = before.links.binary_search_by_key(&ends, |link| (link.a, link.b));
             if found.is_ok_and(|at| !before.links[at].severed) {
                 what.push(format!("{} – {} cut", name(link.a), name(link.b)));
             }
@@ -172,9 +165,7 @@ fn failures(before: &Before, now: &Snapshot) -> Vec<String> {
 fn stale_routes(now: &Snapshot) -> usize {
     let carried = |a: NodeId, b: NodeId| {
         let ends = (a.min(b), a.max(b));
-        let found = now
-            .links
-            .binary_search_by_key(&ends, |link| (link.a, link.b));
+        let found = now.links.binary_search_by_key(&ends, |link| (link.a, link.b));
         found.is_ok_and(|at| carries(now, &now.links[at]))
     };
     let runs = |id: NodeId| now.node(id).is_some_and(|node| node.operating);
@@ -184,11 +175,7 @@ fn stale_routes(now: &Snapshot) -> usize {
     finding
         .map(|assignment| {
             let stale = |next_hop: NodeId| !carried(assignment.node, next_hop);
-            assignment
-                .heard
-                .iter()
-                .filter(|heard| stale(heard.next_hop))
-                .count()
+            assignment.heard.iter().filter(|heard| stale(heard.next_hop)).count()
         })
         .sum()
 }

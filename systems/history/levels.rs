@@ -37,10 +37,7 @@ pub struct LevelsHistory {
 impl LevelsHistory {
     /// Adds the measurements since the last snapshot.
     pub(super) fn note(&mut self, now: &Snapshot) {
-        let same = self
-            .seen
-            .as_ref()
-            .is_some_and(|seen| Arc::ptr_eq(seen, &now.measured));
+        let same = self.seen.as_ref().is_some_and(|seen| Arc::ptr_eq(seen, &now.measured));
         if same {
             return;
         }
@@ -90,9 +87,8 @@ impl LevelsHistory {
                 }
             }
         }
-        let worst = stretches
-            .iter()
-            .max_by_key(|(at, links)| (links.len(), std::cmp::Reverse(**at)));
+        let worst =
+            stretches.iter().max_by_key(|(at, links)| (links.len(), std::cmp::Reverse(**at)));
         worst.map(|(at, links)| ((*at as f64 * stride_s).max(first_s), links.len()))
     }
 }

@@ -130,10 +130,7 @@ pub struct History {
 impl History {
     /// Adds the time since the last snapshot, with the state that this one shows.
     pub fn note(&mut self, now: &Snapshot, keep: bool) {
-        let passed_s = now
-            .now_ns
-            .saturating_sub(self.last_ns.unwrap_or(now.now_ns)) as f64
-            / 1e9;
+        let passed_s = now.now_ns.saturating_sub(self.last_ns.unwrap_or(now.now_ns)) as f64 / 1e9;
         self.last_ns = Some(now.now_ns);
         self.first_ns.get_or_insert(now.now_ns);
         self.carrying.update(now);
@@ -159,10 +156,8 @@ impl History {
             if let Some((_, past)) = known.next_if(|(other, _)| **other == ends) {
                 note_link(past, link, *up, passed_s);
             } else {
-                let mut past = LinkHistory {
-                    margin_min_db: f64::INFINITY,
-                    ..LinkHistory::default()
-                };
+                let mut past =
+                    LinkHistory { margin_min_db: f64::INFINITY, ..LinkHistory::default() };
                 note_link(&mut past, link, *up, passed_s);
                 new.push((ends, past));
             }
@@ -173,20 +168,14 @@ impl History {
     /// Simulated time from the first to the last snapshot, s.
     #[must_use]
     pub fn span_s(&self) -> f64 {
-        let span_ns = self
-            .last_ns
-            .zip(self.first_ns)
-            .map_or(0, |(to, from)| to - from);
+        let span_ns = self.last_ns.zip(self.first_ns).map_or(0, |(to, from)| to - from);
         span_ns as f64 / 1e9
     }
 }
 
 fn note_link(past: &mut LinkHistory, link: &LinkView, up: bool, passed_s: f64) {
     let budget = &link.budget;
-    let margin = budget
-        .forward
-        .link_margin_db
-        .min(budget.backward.link_margin_db);
+    let margin = budget.forward.link_margin_db.min(budget.backward.link_margin_db);
     past.known_s += passed_s;
     past.up_s += if up { passed_s } else { 0.0 };
     past.changes += u32::from(past.up.is_some_and(|before| before != up));
@@ -264,11 +253,7 @@ impl Sample {
             links_up: carrying.links_up,
             flows_up: now.flows.iter().filter(|flow| flow.route.is_some()).count(),
             reachable_share: carrying.reachable_share,
-            carried_bps: now
-                .flows
-                .iter()
-                .filter_map(carried)
-                .fold(0.0, |sum, bps| sum + bps),
+            carried_bps: now.flows.iter().filter_map(carried).fold(0.0, |sum, bps| sum + bps),
         }
     }
 }

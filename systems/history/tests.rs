@@ -21,13 +21,8 @@ fn id(name: &str) -> NodeId {
 
 /// West, middle and east in a line, and a flow along it.
 fn line() -> (Engine<Snapshot>, History) {
-    let mut engine = world(Arc::new(Flat::default()))
-        .build::<Snapshot>(1, 1_000_000_000)
-        .unwrap();
-    let limits = Limits {
-        link_range_max_m: 2500.0,
-        ..Limits::default()
-    };
+    let mut engine = world(Arc::new(Flat::default())).build::<Snapshot>(1, 1_000_000_000).unwrap();
+    let limits = Limits { link_range_max_m: 2500.0, ..Limits::default() };
     send(&engine, SetLimits(limits));
     for (at, name) in ["west", "middle", "east"].into_iter().enumerate() {
         send(
@@ -45,13 +40,7 @@ fn line() -> (Engine<Snapshot>, History) {
     let (source, target) = (id("west"), id("east"));
     send(
         &engine,
-        StartFlow {
-            flow: FlowId::named("f"),
-            name: "f".to_owned(),
-            source,
-            target,
-            rate_bps: 1e5,
-        },
+        StartFlow { flow: FlowId::named("f"), name: "f".to_owned(), source, target, rate_bps: 1e5 },
     );
     let mut history = History::default();
     tick(&mut engine, &mut history, 2);
@@ -79,19 +68,11 @@ fn an_outage_has_its_time_and_its_cause() {
     let flow = &history.flows[&FlowId::named("f")];
     assert_eq!((flow.known_s, flow.up_s, flow.route_changes), (9.0, 6.0, 2));
     let node = "middle".to_owned();
-    let outage = Outage {
-        from_s: 2.0,
-        to_s: Some(5.0),
-        cause: Cause::NodeDown { node },
-    };
+    let outage = Outage { from_s: 2.0, to_s: Some(5.0), cause: Cause::NodeDown { node } };
     assert_eq!(flow.outages, [outage]);
     let carried = history.samples[0].carried_bps;
     assert!((flow.carried_mean_bps / carried - 6.0 / 9.0).abs() < 1e-12);
-    let shares: Vec<f64> = history
-        .samples
-        .iter()
-        .map(|sample| sample.reachable_share)
-        .collect();
+    let shares: Vec<f64> = history.samples.iter().map(|sample| sample.reachable_share).collect();
     assert_eq!(shares[..6], [1.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
     let link = history.links.values().next().unwrap();
     assert_eq!((link.known_s, link.up_s, link.changes), (9.0, 6.0, 2));
@@ -117,14 +98,7 @@ fn cuts_fades_and_missing_ways_are_told_apart() {
         send(engine, MoveNode { node, position });
     });
     let ((from, to), margin_db) = (ends(), None);
-    assert_eq!(
-        faded,
-        Cause::LinkFaded {
-            from,
-            to,
-            margin_db
-        }
-    );
+    assert_eq!(faded, Cause::LinkFaded { from, to, margin_db });
     let end = cause(&|engine| send(engine, FailNode { node: id("east") }));
     assert_eq!(end.to_string(), "east down");
 }
@@ -146,21 +120,12 @@ fn a_flow_that_never_had_a_way_says_so() {
     );
     send(
         &engine,
-        StartFlow {
-            flow: FlowId::named("g"),
-            name: "g".to_owned(),
-            source,
-            target,
-            rate_bps: 1e5,
-        },
+        StartFlow { flow: FlowId::named("g"), name: "g".to_owned(), source, target, rate_bps: 1e5 },
     );
     tick(&mut engine, &mut history, 4);
     let flow = &history.flows[&FlowId::named("g")];
     assert_eq!((flow.up_s, flow.route_changes), (0.0, 0));
-    assert_eq!(
-        (flow.outages.len(), &flow.outages[0].cause),
-        (1, &Cause::NoWay)
-    );
+    assert_eq!((flow.outages.len(), &flow.outages[0].cause), (1, &Cause::NoWay));
     assert_eq!(history.samples[5].reachable_share, 0.5);
 }
 
@@ -174,10 +139,7 @@ fn a_failure_is_a_disturbance_until_its_flows_are_back() {
     let found = &history.convergence.disturbances;
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].what, ["middle down"]);
-    assert_eq!(
-        (found[0].at_s, found[0].lost, found[0].rerouted),
-        (2.0, 1, 0)
-    );
+    assert_eq!((found[0].at_s, found[0].lost, found[0].rerouted), (2.0, 1, 0));
     assert_eq!(found[0].restored_after_s, Some(3.0));
     // No protocol runs, so there is nothing to converge.
     assert_eq!(found[0].converged_after_s, Some(0.0));

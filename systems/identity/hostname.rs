@@ -17,9 +17,7 @@ pub fn is_hostname(text: &str) -> bool {
         (1..=LABEL_CHARS_MAX).contains(&label.len())
             && !label.starts_with('-')
             && !label.ends_with('-')
-            && label
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
     };
     text.len() <= NAME_CHARS_MAX && text.split('.').all(label)
 }

@@ -55,9 +55,6 @@ impl Capabilities {
             return Vec::new();
         }
         let mixed = self.extensions.paretonormal.then_some("paretonormal");
-        ["uniform", "normal", "pareto"]
-            .into_iter()
-            .chain(mixed)
-            .collect()
+        ["uniform", "normal", "pareto"].into_iter().chain(mixed).collect()
     }
 }

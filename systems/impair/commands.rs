@@ -26,9 +26,7 @@ impl Command for SetImpairment {
             impairment.validate()?;
         }
         let entity = world.resource::<Ports>().entity(self.direction);
-        let mut desired = world
-            .get_mut::<Desired>(entity)
-            .expect("every port has a desired state");
+        let mut desired = world.get_mut::<Desired>(entity).expect("every port has a desired state");
         // An equal desired impairment counts as well: the kernel may have been changed meanwhile.
         desired.generation += 1;
         desired.impairment = self.impairment;
@@ -61,21 +59,14 @@ impl Command for ObserveImpairment {
     fn apply(self, world: &mut World) -> Self::Out {
         let entity = world.resource::<Ports>().entity(self.direction);
         let port = world.entity(entity);
-        let desired = port
-            .get::<Desired>()
-            .expect("every port has a desired state")
-            .generation;
-        let seen = port
-            .get::<Observed>()
-            .expect("every port has an observed state")
-            .generation;
+        let desired = port.get::<Desired>().expect("every port has a desired state").generation;
+        let seen = port.get::<Observed>().expect("every port has an observed state").generation;
         if !(seen..=desired).contains(&self.generation) {
             let allowed = format!("{seen} to {desired}");
             return Err(Refusal::invalid("generation", self.generation, allowed));
         }
-        let mut observed = world
-            .get_mut::<Observed>(entity)
-            .expect("every port has an observed state");
+        let mut observed =
+            world.get_mut::<Observed>(entity).expect("every port has an observed state");
         if self.generation > seen || self.failure.is_some() {
             observed.failure = self.failure;
         }

@@ -56,13 +56,7 @@ fn step_cdf(cdf: &mut [f64], correlation: f64, chance: f64) -> f64 {
 
 /// Standard normal distribution (Abramowitz and Stegun 26.2.17, error below 7.5e-8).
 fn normal_cdf(x: f64) -> f64 {
-    const B: [f64; 5] = [
-        0.319381530,
-        -0.356563782,
-        1.781477937,
-        -1.821255978,
-        1.330274429,
-    ];
+    const B: [f64; 5] = [0.319381530, -0.356563782, 1.781477937, -1.821255978, 1.330274429];
     let t = 1.0 / (1.0 + 0.2316419 * x.abs());
     let poly = B.iter().rev().fold(0.0, |sum, b| (sum + b) * t);
     let tail = (-0.5 * x * x).exp() / (2.0 * std::f64::consts::PI).sqrt() * poly;
@@ -94,25 +88,14 @@ mod tests {
 
     #[test]
     fn the_effective_share_is_what_netem_draws() {
-        for (chance, correlation) in [
-            (0.05, 0.25),
-            (0.2, 0.5),
-            (0.4, 0.75),
-            (0.7, 0.3),
-            (0.45, 0.95),
-            (0.3, 0.0),
-        ] {
-            let (told, drawn) = (
-                effective_prob(chance, correlation),
-                drawn(chance, correlation),
-            );
+        for (chance, correlation) in
+            [(0.05, 0.25), (0.2, 0.5), (0.4, 0.75), (0.7, 0.3), (0.45, 0.95), (0.3, 0.0)]
+        {
+            let (told, drawn) = (effective_prob(chance, correlation), drawn(chance, correlation));
             // Four deviations of the draws, widened by their correlation.
             let widened = (1.0 + correlation) / (1.0 - correlation);
             let bound = 4.0 * (drawn * (1.0 - drawn) / 400_000.0 * widened).sqrt() + 2e-3;
-            assert!(
-                (told - drawn).abs() < bound,
-                "{chance} {correlation}: {told} and {drawn}"
-            );
+            assert!((told - drawn).abs() < bound, "{chance} {correlation}: {told} and {drawn}");
         }
     }
 }

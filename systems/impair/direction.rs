@@ -42,11 +42,8 @@ impl fmt::Display for Direction {
 impl FromStr for Direction {
     type Err = Refusal;
     fn from_str(name: &str) -> Result<Self, Refusal> {
-        Self::ALL
-            .into_iter()
-            .find(|direction| direction.name() == name)
-            .ok_or_else(|| {
-                Refusal::invalid("direction", format!("{name:?}"), "\"port1\", \"port2\"")
-            })
+        Self::ALL.into_iter().find(|direction| direction.name() == name).ok_or_else(|| {
+            Refusal::invalid("direction", format!("{name:?}"), "\"port1\", \"port2\"")
+        })
     }
 }

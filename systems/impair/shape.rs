@@ -109,19 +109,13 @@ pub enum Distribution {
 fn distribution<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Distribution, D::Error> {
     const KINDS: &[&str] = &["uniform", "normal", "pareto", "paretonormal", "table"];
     let mut fields = BTreeMap::<String, String>::deserialize(deserializer)?;
-    let mut take = |key| {
-        fields
-            .remove(key)
-            .ok_or_else(|| D::Error::missing_field(key))
-    };
+    let mut take = |key| fields.remove(key).ok_or_else(|| D::Error::missing_field(key));
     let found = match take("kind")?.as_str() {
         "uniform" => Distribution::Uniform {},
         "normal" => Distribution::Normal {},
         "pareto" => Distribution::Pareto {},
         "paretonormal" => Distribution::ParetoNormal {},
-        "table" => Distribution::Table {
-            name: take("name")?,
-        },
+        "table" => Distribution::Table { name: take("name")? },
         other => return Err(D::Error::unknown_variant(other, KINDS)),
     };
     match fields.keys().next() {

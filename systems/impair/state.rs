@@ -18,12 +18,8 @@ impl State for BothPorts {
     fn save(world: &World) -> Self {
         Self(Direction::ALL.map(|direction| {
             let port = world.entity(world.resource::<Ports>().entity(direction));
-            let desired = port
-                .get::<Desired>()
-                .expect("every port has a desired state");
-            let observed = port
-                .get::<Observed>()
-                .expect("every port has an observed state");
+            let desired = port.get::<Desired>().expect("every port has a desired state");
+            let observed = port.get::<Observed>().expect("every port has an observed state");
             (desired.clone(), observed.clone())
         }))
     }

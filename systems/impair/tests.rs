@@ -9,9 +9,7 @@ use crate::Snapshot;
 use crate::terrain::Flat;
 
 fn engine() -> Engine<Snapshot> {
-    crate::world(Arc::new(Flat::default()))
-        .build(1, 1_000_000)
-        .unwrap()
+    crate::world(Arc::new(Flat::default())).build(1, 1_000_000).unwrap()
 }
 
 fn wish(text: &str) -> Impairment {
@@ -19,10 +17,7 @@ fn wish(text: &str) -> Impairment {
 }
 
 fn delayed(duration_ns: u64) -> Impairment {
-    Impairment {
-        latency: Some(Latency::Constant { duration_ns }),
-        ..Impairment::default()
-    }
+    Impairment { latency: Some(Latency::Constant { duration_ns }), ..Impairment::default() }
 }
 
 const EVERYTHING: &str = r#"{"latency":{"kind":"stochastic","mean":50,"jitter":10,"distribution":{"kind":"table","name":"lte_1"},"correlation":0.25},"loss":{"model":"gilbert-elliott","p":0.1,"r":0.2,"one_minus_h":0.0,"one_minus_k":1.0},"rate":{"bps":8000,"burst_bytes":1514},"queue":{"limit":{"unit":"packets","value":9}},"duplication":{"pct":1.5},"reordering":{"pct":25.0,"gap":5,"correlation":0.5},"corruption":{"pct":0.01}}"#;
@@ -36,10 +31,7 @@ fn the_shape_on_the_wire_is_kept() {
     let uniform = wish(r#"{"latency":{"kind":"stochastic","mean":1,"jitter":1}}"#);
     assert!(matches!(
         uniform.latency,
-        Some(Latency::Stochastic {
-            distribution: Distribution::Uniform {},
-            ..
-        })
+        Some(Latency::Stochastic { distribution: Distribution::Uniform {}, .. })
     ));
 }
 
@@ -69,15 +61,9 @@ fn ranges_are_refused_by_key() {
         Err(Refusal::Invalid { key: found, .. }) => assert_eq!(found, key, "{text}"),
         other => panic!("{text}: {other:?}"),
     };
-    check(
-        r#"{"latency":{"kind":"constant","duration":9223372036854775808}}"#,
-        "latency.duration",
-    );
+    check(r#"{"latency":{"kind":"constant","duration":9223372036854775808}}"#, "latency.duration");
     check(r#"{"loss":{"model":"bernoulli","pct":100.1}}"#, "loss.pct");
-    check(
-        r#"{"loss":{"model":"bernoulli","pct":1,"correlation":-0.1}}"#,
-        "loss.correlation",
-    );
+    check(r#"{"loss":{"model":"bernoulli","pct":1,"correlation":-0.1}}"#, "loss.correlation");
     check(
         r#"{"loss":{"model":"gilbert-elliott","p":0,"r":0,"one_minus_h":0,"one_minus_k":1.1}}"#,
         "loss.one_minus_k",
@@ -86,10 +72,7 @@ fn ranges_are_refused_by_key() {
     check(r#"{"rate":{"bps":8,"burst_bytes":0}}"#, "rate.burst_bytes");
     check(r#"{"duplication":{"pct":-1}}"#, "duplication.pct");
     check(r#"{"reordering":{"pct":101,"gap":1}}"#, "reordering.pct");
-    check(
-        r#"{"corruption":{"pct":1,"correlation":2}}"#,
-        "corruption.correlation",
-    );
+    check(r#"{"corruption":{"pct":1,"correlation":2}}"#, "corruption.correlation");
     for name in ["", "Upper", "dot.", "../up", &"a".repeat(65)] {
         let text = format!(
             r#"{{"latency":{{"kind":"stochastic","mean":1,"jitter":1,"distribution":{{"kind":"table","name":"{name}"}}}}}}"#
@@ -101,14 +84,8 @@ fn ranges_are_refused_by_key() {
 #[test]
 fn a_direction_has_two_names() {
     assert_eq!("port2".parse(), Ok(Direction::Port2));
-    assert!(matches!(
-        "port3".parse::<Direction>(),
-        Err(Refusal::Invalid { .. })
-    ));
-    assert_eq!(
-        Direction::ALL.map(|direction| direction.to_string()),
-        ["port1", "port2"]
-    );
+    assert!(matches!("port3".parse::<Direction>(), Err(Refusal::Invalid { .. })));
+    assert_eq!(Direction::ALL.map(|direction| direction.to_string()), ["port1", "port2"]);
 }
 
 #[test]
@@ -131,31 +108,19 @@ fn a_wish_leaves_as_an_effect_and_comes_back_as_a_sighting() {
     engine.tick(None).unwrap();
     assert_eq!(second.wait(), Ok(2));
     let effect = effects.try_next().unwrap();
-    assert_eq!(
-        (effect.generation, effect.impairment),
-        (2, Some(delayed(2)))
-    );
+    assert_eq!((effect.generation, effect.impairment), (2, Some(delayed(2))));
     assert_eq!(effects.try_next(), None);
     let port = |handle: &groundwave_engine::Handle<Snapshot>| {
         handle.view().impairments.port(Direction::Port2).clone()
     };
-    assert_eq!(
-        (port(&handle).generation, port(&handle).observed_generation),
-        (2, 0)
-    );
+    assert_eq!((port(&handle).generation, port(&handle).observed_generation), (2, 0));
     let sighting = |generation, failure: Option<Failure>| ObserveImpairment {
         direction: Direction::Port2,
         generation,
-        applied: Some(Applied {
-            impairment: delayed(2),
-            ..Applied::default()
-        }),
+        applied: Some(Applied { impairment: delayed(2), ..Applied::default() }),
         failure,
     };
-    let failure = Failure {
-        kind: FailureKind::Rejected,
-        message: "no".to_owned(),
-    };
+    let failure = Failure { kind: FailureKind::Rejected, message: "no".to_owned() };
     handle.submit(sighting(2, Some(failure.clone()))).unwrap();
     // A reading afterwards does not take back what the attempt said.
     handle.submit(sighting(2, None)).unwrap();
@@ -208,10 +173,7 @@ fn divergence_is_told_per_field_and_a_missing_layer_once() {
         fact("tbf", "peak_rate.bps", 1, 0),
     ];
     assert_eq!(compare(&asked, &asked), []);
-    let told: Vec<_> = compare(&asked, &seen)
-        .into_iter()
-        .map(|item| item.message)
-        .collect();
+    let told: Vec<_> = compare(&asked, &seen).into_iter().map(|item| item.message).collect();
     assert_eq!(
         told,
         [

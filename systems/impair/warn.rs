@@ -37,11 +37,7 @@ struct Told(Vec<Warning>);
 
 impl Told {
     fn tell(&mut self, code: &str, field: &str, message: String) {
-        self.0.push(Warning {
-            code: code.to_owned(),
-            field: field.to_owned(),
-            message,
-        });
+        self.0.push(Warning { code: code.to_owned(), field: field.to_owned(), message });
     }
 
     fn latency(&mut self, impairment: &Impairment) {
@@ -77,11 +73,7 @@ impl Told {
         }
         if impairment.reordering.is_some() && mean_ns == 0 {
             let message = "without latency there is nothing to overtake: no packet is reordered";
-            self.tell(
-                "reordering_without_latency",
-                "reordering",
-                message.to_owned(),
-            );
+            self.tell("reordering_without_latency", "reordering", message.to_owned());
         }
     }
 
@@ -94,18 +86,9 @@ impl Told {
         };
         let of = [
             ("loss", loss),
-            (
-                "duplication",
-                impairment.duplication.map(|d| (d.pct, d.correlation)),
-            ),
-            (
-                "reordering",
-                impairment.reordering.map(|r| (r.pct, r.correlation)),
-            ),
-            (
-                "corruption",
-                impairment.corruption.map(|c| (c.pct, c.correlation)),
-            ),
+            ("duplication", impairment.duplication.map(|d| (d.pct, d.correlation))),
+            ("reordering", impairment.reordering.map(|r| (r.pct, r.correlation))),
+            ("corruption", impairment.corruption.map(|c| (c.pct, c.correlation))),
         ];
         for (kind, drawn) in of {
             let Some((pct, Some(correlation))) = drawn else {
@@ -123,11 +106,8 @@ impl Told {
             let field = format!("{kind}.correlation");
             self.tell("correlation_changes_share", &field, message);
         }
-        if let Some(Latency::Stochastic {
-            correlation: Some(correlation),
-            jitter_ns: 1..,
-            ..
-        }) = impairment.latency
+        if let Some(Latency::Stochastic { correlation: Some(correlation), jitter_ns: 1.., .. }) =
+            impairment.latency
             && correlation > 0.0
         {
             let message = format!(
@@ -140,9 +120,7 @@ impl Told {
     }
 
     fn rate(&mut self, rate: &Rate, surroundings: &Surroundings) {
-        let frame_bytes = surroundings
-            .mtu_bytes
-            .saturating_add(surroundings.header_bytes);
+        let frame_bytes = surroundings.mtu_bytes.saturating_add(surroundings.header_bytes);
         if rate.burst_bytes < frame_bytes {
             let message = format!(
                 "a bucket of {} bytes never holds a frame of {frame_bytes} bytes: larger frames \
@@ -152,10 +130,7 @@ impl Told {
             self.tell("burst_below_frame", "rate.burst_bytes", message);
         }
         if !rate.bps.is_multiple_of(8) {
-            let message = format!(
-                "the kernel counts whole bytes per second: {} bit/s",
-                rate.bps
-            );
+            let message = format!("the kernel counts whole bytes per second: {} bit/s", rate.bps);
             self.tell("rate_rounded", "rate.bps", message);
         }
     }
@@ -193,9 +168,7 @@ impl Told {
         let counted = impairment.loss.is_some()
             || impairment.duplication.is_some()
             || impairment.reordering.is_some()
-            || impairment
-                .queue
-                .is_some_and(|queue| queue.limit.unit == QueueUnit::Packets);
+            || impairment.queue.is_some_and(|queue| queue.limit.unit == QueueUnit::Packets);
         if counted && surroundings.gso_bytes_max > surroundings.mtu_bytes {
             let message = format!(
                 "the interface may be handed super-packets of up to {} bytes, and each counts as \
@@ -218,11 +191,7 @@ mod tests {
     fn codes(text: &str) -> Vec<String> {
         let impairment: Impairment = serde_json::from_str(text).unwrap();
         impairment.validate().unwrap();
-        let surroundings = Surroundings {
-            mtu_bytes: 1500,
-            gso_bytes_max: 1500,
-            header_bytes: 14,
-        };
+        let surroundings = Surroundings { mtu_bytes: 1500, gso_bytes_max: 1500, header_bytes: 14 };
         let told = warnings(&impairment, &surroundings);
         told.into_iter().map(|warning| warning.code).collect()
     }
@@ -231,44 +200,26 @@ mod tests {
     fn each_warning_has_its_case_and_its_opposite() {
         let check = |text: &str, expected: &[&str]| assert_eq!(codes(text), expected, "{text}");
         check(r#"{"latency":{"kind":"constant","duration":1000}}"#, &[]);
-        check(
-            r#"{"latency":{"kind":"stochastic","mean":9000,"jitter":10}}"#,
-            &["jitter_reorders"],
-        );
+        check(r#"{"latency":{"kind":"stochastic","mean":9000,"jitter":10}}"#, &["jitter_reorders"]);
         check(
             r#"{"latency":{"kind":"stochastic","mean":9,"jitter":2147483647}}"#,
             &["jitter_reorders", "jitter_exceeds_mean", "jitter_capped"],
         );
-        check(
-            r#"{"reordering":{"pct":5,"gap":3}}"#,
-            &["reordering_without_latency"],
-        );
-        check(
-            r#"{"loss":{"model":"bernoulli","pct":5,"correlation":0.001}}"#,
-            &[],
-        );
+        check(r#"{"reordering":{"pct":5,"gap":3}}"#, &["reordering_without_latency"]);
+        check(r#"{"loss":{"model":"bernoulli","pct":5,"correlation":0.001}}"#, &[]);
         check(
             r#"{"loss":{"model":"bernoulli","pct":5,"correlation":0.25}}"#,
             &["correlation_changes_share"],
         );
-        check(
-            r#"{"latency":{"kind":"constant","duration":600000000}}"#,
-            &[],
-        );
-        check(
-            r#"{"latency":{"kind":"constant","duration":700000000}}"#,
-            &["delay_line_full"],
-        );
+        check(r#"{"latency":{"kind":"constant","duration":600000000}}"#, &[]);
+        check(r#"{"latency":{"kind":"constant","duration":700000000}}"#, &["delay_line_full"]);
         check(
             r#"{"latency":{"kind":"constant","duration":3000000000},
                 "rate":{"bps":100000000,"burst_bytes":200000}}"#,
             &["delay_line_full"],
         );
         check(r#"{"rate":{"bps":8000,"burst_bytes":1514}}"#, &[]);
-        check(
-            r#"{"rate":{"bps":8000,"burst_bytes":1513}}"#,
-            &["burst_below_frame"],
-        );
+        check(r#"{"rate":{"bps":8000,"burst_bytes":1513}}"#, &["burst_below_frame"]);
         let queue = |bytes: u32| {
             format!(
                 r#"{{"rate":{{"bps":8000000,"burst_bytes":2000}},
@@ -283,11 +234,7 @@ mod tests {
 
     #[test]
     fn super_packets_are_told_where_packets_count() {
-        let of = |gso_bytes_max| Surroundings {
-            mtu_bytes: 1500,
-            gso_bytes_max,
-            header_bytes: 14,
-        };
+        let of = |gso_bytes_max| Surroundings { mtu_bytes: 1500, gso_bytes_max, header_bytes: 14 };
         let text = r#"{"loss":{"model":"bernoulli","pct":1}}"#;
         let lossy: Impairment = serde_json::from_str(text).unwrap();
         assert_eq!(warnings(&lossy, &of(1500)), []);

@@ -17,10 +17,7 @@ pub(crate) struct PredictedChanges<'w, 's> {
 impl PredictedChanges<'_, '_> {
     /// In query order.
     pub fn iter(&self) -> impl Iterator<Item = (Entity, Endpoints)> {
-        let mut columns = self
-            .columns
-            .contiguous_iter()
-            .expect("the component is dense");
+        let mut columns = self.columns.contiguous_iter().expect("the component is dense");
         let any = columns.any(|column| {
             let (_, ticks) = ContiguousRef::split(column);
             ticks.summary_tick_is_changed() != Some(false)

@@ -60,19 +60,11 @@ impl Limits {
             return Err(Refusal::invalid("sample_spacing_m", found, "1 to 10000"));
         }
         if !(1..=65_535).contains(&self.packet_bytes) {
-            return Err(Refusal::invalid(
-                "packet_bytes",
-                self.packet_bytes,
-                "1 to 65535",
-            ));
+            return Err(Refusal::invalid("packet_bytes", self.packet_bytes, "1 to 65535"));
         }
         if !(0.0..=UPDATE_DISTANCE_M_MAX).contains(&self.update_distance_m) {
             let allowed = format!("0 to {UPDATE_DISTANCE_M_MAX}");
-            return Err(Refusal::invalid(
-                "update_distance_m",
-                self.update_distance_m,
-                allowed,
-            ));
+            return Err(Refusal::invalid("update_distance_m", self.update_distance_m, allowed));
         }
         Ok(())
     }

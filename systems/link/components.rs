@@ -98,9 +98,7 @@ fn note_out_of_range(mut world: DeferredWorld, context: HookContext) {
 
 fn key(world: &DeferredWorld, link: Entity) -> LinkKey {
     let endpoints = world.get::<Endpoints>(link);
-    endpoints
-        .expect("the hook runs on entities with endpoints")
-        .0
+    endpoints.expect("the hook runs on entities with endpoints").0
 }
 
 fn enter_links(mut world: DeferredWorld, context: HookContext) {

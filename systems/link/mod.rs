@@ -38,9 +38,7 @@ pub struct NodesOnly;
 
 /// Links between nodes, their budgets, and how they are taken down.
 pub fn link(engine: &mut Builder) {
-    engine
-        .world()
-        .register_required_components::<Position, LinkPosition>();
+    engine.world().register_required_components::<Position, LinkPosition>();
     engine
         .resource(Links::default())
         .resource(Limits::default())
@@ -65,10 +63,6 @@ pub fn link(engine: &mut Builder) {
         .systems(Phase::Propagate, predict::predict_links)
         .systems(
             Phase::Publish,
-            (
-                view::publish_links,
-                view::publish_limits,
-                pairs::clear_out_of_range,
-            ),
+            (view::publish_links, view::publish_limits, pairs::clear_out_of_range),
         );
 }

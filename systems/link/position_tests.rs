@@ -17,11 +17,7 @@ fn engine(update_distance_m: f64) -> Engine<Snapshot> {
     let mut builder = world(Arc::new(Flat::default()));
     builder.execution(Execution::Serial);
     let engine = builder.build(1, STEP_NS).unwrap();
-    let limits = Limits {
-        link_range_max_m: 5_000.0,
-        update_distance_m,
-        ..Limits::default()
-    };
+    let limits = Limits { link_range_max_m: 5_000.0, update_distance_m, ..Limits::default() };
     submit(&engine, SetLimits(limits));
     engine
 }
@@ -57,21 +53,10 @@ fn position(engine: &Engine<Snapshot>, node: NodeId) -> GeoPoint {
 #[test]
 fn links_are_computed_when_an_end_is_further_than_the_distance() {
     let mut engine = engine(10.0);
-    let (walker, mast) = (
-        add(&engine, "a", 57.0, 11.0),
-        add(&engine, "b", 57.0, 11.03),
-    );
+    let (walker, mast) = (add(&engine, "a", 57.0, 11.0), add(&engine, "b", 57.0, 11.03));
     let (destination, speed_m_s) = (at(57.0, 11.02), 3.0);
     engine.tick(None).unwrap();
-    submit(
-        &engine,
-        GoTo {
-            node: walker,
-            destination,
-            speed_m_s,
-            at_ns: None,
-        },
-    );
+    submit(&engine, GoTo { node: walker, destination, speed_m_s, at_ns: None });
     engine.tick(None).unwrap();
     let mut last = at(57.0, 11.0);
     let mut computed = 0;
@@ -105,10 +90,7 @@ fn a_short_jump_waits_and_another_distance_is_applied_at_once() {
     submit(&engine, MoveNode { node, position });
     engine.tick(None).unwrap();
     assert!(Arc::ptr_eq(&before.links, &engine.view().links));
-    let limits = Limits {
-        link_range_max_m: 5_000.0,
-        ..Limits::default()
-    };
+    let limits = Limits { link_range_max_m: 5_000.0, ..Limits::default() };
     submit(&engine, SetLimits(limits));
     engine.tick(None).unwrap();
     let moved_m = before.links[0].budget.distance_m - engine.view().links[0].budget.distance_m;
@@ -122,17 +104,9 @@ fn a_short_jump_waits_and_another_distance_is_applied_at_once() {
 /// Thirty nodes, of which twenty wander, for 150 s: the snapshots.
 fn wander(update_distance_m: f64) -> Vec<Arc<Snapshot>> {
     let mut engine = engine(update_distance_m);
-    let environment = Environment {
-        model: Model::FreeSpace,
-        ..Environment::default()
-    };
+    let environment = Environment { model: Model::FreeSpace, ..Environment::default() };
     submit(&engine, SetEnvironment { environment });
-    let area = Area {
-        south_deg: 57.0,
-        west_deg: 11.0,
-        north_deg: 57.03,
-        east_deg: 11.05,
-    };
+    let area = Area { south_deg: 57.0, west_deg: 11.0, north_deg: 57.03, east_deg: 11.05 };
     for number in 0..30 {
         let share = f64::from(number) / 30.0;
         let (lat_deg, lon_deg) = (57.0 + 0.03 * share, 11.0 + 0.05 * (share * 7.0).fract());
@@ -169,9 +143,7 @@ fn margins_differ_from_the_exact_run_by_no_more_than_the_distance_allows() {
         assert_eq!(exact.nodes, sparse.nodes);
         for link in exact.links.iter() {
             let ends = (link.a, link.b);
-            let Ok(found) = sparse
-                .links
-                .binary_search_by_key(&ends, |link| (link.a, link.b))
+            let Ok(found) = sparse.links.binary_search_by_key(&ends, |link| (link.a, link.b))
             else {
                 // Out of range by now, or not yet in range.
                 assert!(link.budget.distance_m > 5_000.0 - 2.0 * UPDATE_M);
@@ -184,10 +156,7 @@ fn margins_differ_from_the_exact_run_by_no_more_than_the_distance_allows() {
             let (near_m, far_m) = (one_m.min(other_m), one_m.max(other_m));
             let allowed_db = 20.0 * (far_m.max(1.0) / near_m.max(1.0)).log10() + 0.01;
             let [one, other] = [&link.budget, found].map(|budget| budget.forward.link_margin_db);
-            assert!(
-                (one - other).abs() <= allowed_db,
-                "{one_m} m and {other_m} m"
-            );
+            assert!((one - other).abs() <= allowed_db, "{one_m} m and {other_m} m");
             compared += 1;
             off += usize::from(one != other);
         }

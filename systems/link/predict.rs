@@ -16,10 +16,7 @@ pub(super) fn predict_links(
     moved: Query<(Option<&LinksOut>, Option<&LinksIn>), Moved>,
     all: Query<Entity, With<Predicted>>,
     nodes: Query<(&LinkPosition, &StationConfig)>,
-    mut links: ParamSet<(
-        PredictedChanges,
-        Query<(&LinkFrom, &LinkTo, &mut Predicted)>,
-    )>,
+    mut links: ParamSet<(PredictedChanges, Query<(&LinkFrom, &LinkTo, &mut Predicted)>)>,
     environment: Res<WorldEnvironment>,
     limits: Res<Limits>,
     terrain: Res<WorldTerrain>,

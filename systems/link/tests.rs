@@ -28,17 +28,7 @@ fn submit<C: Recorded>(engine: &Engine<Snapshot>, command: C) {
 fn add(engine: &Engine<Snapshot>, name: &str, lat_deg: f64, lon_deg: f64, station: Station) {
     let position = GeoPoint::new(lat_deg, lon_deg).unwrap();
     let (node, name) = (NodeId::named(name), name.to_owned());
-    submit(
-        engine,
-        AddNode {
-            node,
-            name,
-            role: Role::Relay,
-            position,
-            station,
-            deployment: None,
-        },
-    );
+    submit(engine, AddNode { node, name, role: Role::Relay, position, station, deployment: None });
 }
 
 /// Names of linked pairs, and whether each closes.
@@ -48,11 +38,7 @@ fn pairs(engine: &Engine<Snapshot>) -> BTreeSet<(String, String, bool)> {
     let pair = |link: &LinkView| {
         let (a, b) = (name(link.a), name(link.b));
         let closes = link.budget.etx().is_some();
-        if a < b {
-            (a, b, closes)
-        } else {
-            (b, a, closes)
-        }
+        if a < b { (a, b, closes) } else { (b, a, closes) }
     };
     view.links.iter().map(pair).collect()
 }
@@ -64,16 +50,9 @@ fn near_nodes_are_linked_and_far_ones_are_not_looked_at() {
     add(&engine, "b", 57.0, 11.05, station());
     add(&engine, "far", 10.0, 11.0, station());
     engine.tick(None).unwrap();
-    assert_eq!(
-        pairs(&engine),
-        BTreeSet::from([("a".to_owned(), "b".to_owned(), true)])
-    );
+    assert_eq!(pairs(&engine), BTreeSet::from([("a".to_owned(), "b".to_owned(), true)]));
     let link = &engine.view().links[0];
-    assert!(
-        (link.budget.distance_m - 3039.0).abs() < 10.0,
-        "{}",
-        link.budget.distance_m
-    );
+    assert!((link.budget.distance_m - 3039.0).abs() < 10.0, "{}", link.budget.distance_m);
     assert!(link.budget.forward.verdict >= Verdict::Poor);
 }
 
@@ -85,27 +64,12 @@ fn removing_a_node_takes_its_links_and_flows_along() {
     }
     let (source, target) = (NodeId::named("a"), NodeId::named("b"));
     let flow = FlowId::named("f");
-    submit(
-        &engine,
-        StartFlow {
-            flow,
-            name: "f".to_owned(),
-            source,
-            target,
-            rate_bps: 1e3,
-        },
-    );
+    submit(&engine, StartFlow { flow, name: "f".to_owned(), source, target, rate_bps: 1e3 });
     engine.tick(None).unwrap();
-    assert_eq!(
-        (engine.view().links.len(), engine.view().flows.len()),
-        (3, 1)
-    );
+    assert_eq!((engine.view().links.len(), engine.view().flows.len()), (3, 1));
     submit(&engine, RemoveNode { node: target });
     engine.tick(None).unwrap();
-    assert_eq!(
-        (engine.view().links.len(), engine.view().flows.len()),
-        (1, 0)
-    );
+    assert_eq!((engine.view().links.len(), engine.view().flows.len()), (1, 0));
     // It may come back under the same id, and be linked again.
     add(&engine, "b", 57.0, 11.01, station());
     engine.tick(None).unwrap();
@@ -116,37 +80,18 @@ fn removing_a_node_takes_its_links_and_flows_along() {
 fn only_links_of_what_moved_are_recomputed() {
     let mut engine = engine();
     for i in 0..6 {
-        add(
-            &engine,
-            &format!("n{i}"),
-            57.0,
-            11.0 + f64::from(i) * 0.002,
-            station(),
-        );
+        add(&engine, &format!("n{i}"), 57.0, 11.0 + f64::from(i) * 0.002, station());
     }
     engine.tick(None).unwrap();
     assert_eq!(engine.view().links.len(), 15);
     let before = engine.view();
     engine.tick(None).unwrap();
-    assert!(
-        Arc::ptr_eq(&before.links, &engine.view().links),
-        "an idle tick redraws nothing"
-    );
+    assert!(Arc::ptr_eq(&before.links, &engine.view().links), "an idle tick redraws nothing");
     let position = GeoPoint::new(57.001, 11.0).unwrap();
-    submit(
-        &engine,
-        MoveNode {
-            node: NodeId::named("n0"),
-            position,
-        },
-    );
+    submit(&engine, MoveNode { node: NodeId::named("n0"), position });
     engine.tick(None).unwrap();
     let after = engine.view();
-    let changed = before
-        .links
-        .iter()
-        .zip(after.links.iter())
-        .filter(|(a, b)| a != b);
+    let changed = before.links.iter().zip(after.links.iter()).filter(|(a, b)| a != b);
     let moved = NodeId::named("n0");
     let mut count = 0;
     for (link, _) in changed {
@@ -155,13 +100,7 @@ fn only_links_of_what_moved_are_recomputed() {
     }
     assert_eq!(count, 5);
     // Moving to where it stands is not a change.
-    submit(
-        &engine,
-        MoveNode {
-            node: moved,
-            position,
-        },
-    );
+    submit(&engine, MoveNode { node: moved, position });
     engine.tick(None).unwrap();
     assert!(Arc::ptr_eq(&after.links, &engine.view().links));
 }
@@ -175,60 +114,20 @@ fn failures_reroute_and_repairs_route_back() {
     add(&engine, "relay", 57.0, 11.025, station());
     let (source, target) = (NodeId::named("a"), NodeId::named("b"));
     let flow = FlowId::named("f");
-    submit(
-        &engine,
-        StartFlow {
-            flow,
-            name: "f".to_owned(),
-            source,
-            target,
-            rate_bps: 1e3,
-        },
-    );
-    submit(
-        &engine,
-        SetLimits(Limits {
-            metric: crate::route::Metric::Hops,
-            ..Limits::default()
-        }),
-    );
+    submit(&engine, StartFlow { flow, name: "f".to_owned(), source, target, rate_bps: 1e3 });
+    submit(&engine, SetLimits(Limits { metric: crate::route::Metric::Hops, ..Limits::default() }));
     let hops = |engine: &mut Engine<Snapshot>| {
         engine.tick(None).unwrap();
-        engine.view().flows[0]
-            .route
-            .as_ref()
-            .map(|route| route.hops.len())
+        engine.view().flows[0].route.as_ref().map(|route| route.hops.len())
     };
     assert_eq!(hops(&mut engine), Some(1));
-    submit(
-        &engine,
-        FailLink {
-            a: source,
-            b: target,
-        },
-    );
+    submit(&engine, FailLink { a: source, b: target });
     assert_eq!(hops(&mut engine), Some(2));
-    submit(
-        &engine,
-        FailNode {
-            node: NodeId::named("relay"),
-        },
-    );
+    submit(&engine, FailNode { node: NodeId::named("relay") });
     assert_eq!(hops(&mut engine), None);
-    submit(
-        &engine,
-        RestoreNode {
-            node: NodeId::named("relay"),
-        },
-    );
+    submit(&engine, RestoreNode { node: NodeId::named("relay") });
     assert_eq!(hops(&mut engine), Some(2));
-    submit(
-        &engine,
-        RestoreLink {
-            a: target,
-            b: source,
-        },
-    );
+    submit(&engine, RestoreLink { a: target, b: source });
     assert_eq!(hops(&mut engine), Some(1));
 }
 
@@ -243,9 +142,7 @@ fn by_all_pairs(engine: &Engine<Snapshot>, range_max_m: f64) -> BTreeSet<(NodeId
                 continue;
             }
             let reach = |node: &NodeView| Reach::of(&node.station, 0.0);
-            let limit_m = reach(a)
-                .distance_m(reach(b), one.frequency_mhz, 0.0)
-                .min(range_max_m);
+            let limit_m = reach(a).distance_m(reach(b), one.frequency_mhz, 0.0).min(range_max_m);
             let chord_m = crate::model::link::straight_m(a.position, b.position);
             if chord_m <= limit_m {
                 found.insert((a.id, b.id));
@@ -264,10 +161,7 @@ fn the_index_finds_what_looking_at_all_pairs_finds_however_nodes_come_and_go() {
     let mut weak = station();
     weak.radio.tx_power_dbm -= 25.0;
     let kinds = [station(), other, weak];
-    let limits = Limits {
-        link_range_max_m: 9_000.0,
-        ..Limits::default()
-    };
+    let limits = Limits { link_range_max_m: 9_000.0, ..Limits::default() };
     submit(&engine, SetLimits(limits));
     let mut names = Vec::new();
     for round in 0..12 {
@@ -275,47 +169,20 @@ fn the_index_finds_what_looking_at_all_pairs_finds_however_nodes_come_and_go() {
             let name = format!("r{round}-{i}");
             // Around the antimeridian, where naive boxes break.
             let lon_deg = 179.8 + chance.between(0.0, 0.4);
-            let lon_deg = if lon_deg > 180.0 {
-                lon_deg - 360.0
-            } else {
-                lon_deg
-            };
+            let lon_deg = if lon_deg > 180.0 { lon_deg - 360.0 } else { lon_deg };
             let lat_deg = chance.between(-0.2, 0.2);
-            add(
-                &engine,
-                &name,
-                lat_deg,
-                lon_deg,
-                kinds[(chance.bits() % 3) as usize].clone(),
-            );
+            add(&engine, &name, lat_deg, lon_deg, kinds[(chance.bits() % 3) as usize].clone());
             names.push(name);
         }
         let pick = |chance: &mut groundwave_engine::Stream, names: &[String]| {
             NodeId::named(&names[(chance.bits() % names.len() as u64) as usize])
         };
         let position = GeoPoint::new(chance.between(-0.2, 0.2), 179.9).unwrap();
-        submit(
-            &engine,
-            MoveNode {
-                node: pick(&mut chance, &names),
-                position,
-            },
-        );
+        submit(&engine, MoveNode { node: pick(&mut chance, &names), position });
         let node = pick(&mut chance, &names);
-        submit(
-            &engine,
-            SetStation {
-                node,
-                station: kinds[(round % 3) as usize].clone(),
-            },
-        );
+        submit(&engine, SetStation { node, station: kinds[(round % 3) as usize].clone() });
         if round % 2 == 1 {
-            submit(
-                &engine,
-                RemoveNode {
-                    node: pick(&mut chance, &names),
-                },
-            );
+            submit(&engine, RemoveNode { node: pick(&mut chance, &names) });
         }
         engine.tick(None).unwrap();
         let found: BTreeSet<_> = engine.view().links.iter().map(|l| (l.a, l.b)).collect();
@@ -335,13 +202,7 @@ fn no_pair_beyond_the_free_space_bound_can_close() {
     let reach = Reach::of(&high, 0.0);
     let bound_m = reach.distance_m(reach, high.radio.frequency_mhz, 0.0);
     let mut engine = engine();
-    submit(
-        &engine,
-        SetLimits(Limits {
-            link_range_max_m: 1e6,
-            ..Limits::default()
-        }),
-    );
+    submit(&engine, SetLimits(Limits { link_range_max_m: 1e6, ..Limits::default() }));
     add(&engine, "a", 0.0, 0.0, high.clone());
     for (name, share) in [("near", 0.98), ("beyond", 1.02)] {
         let way = crate::terrain::geodesic::direct(
@@ -350,27 +211,12 @@ fn no_pair_beyond_the_free_space_bound_can_close() {
             bound_m * share,
         );
         let there = way.unwrap();
-        add(
-            &engine,
-            name,
-            there.lat_deg(),
-            there.lon_deg(),
-            high.clone(),
-        );
+        add(&engine, name, there.lat_deg(), there.lon_deg(), high.clone());
     }
     engine.tick(None).unwrap();
     let found = pairs(&engine);
-    assert!(
-        found.contains(&("a".to_owned(), "near".to_owned(), true)),
-        "{found:?}"
-    );
-    assert!(
-        !found.iter().any(|(a, b, _)| a == "a" && b == "beyond"),
-        "{found:?}"
-    );
-    let low = Reach {
-        horizon_m: 1_000.0,
-        ..reach
-    };
+    assert!(found.contains(&("a".to_owned(), "near".to_owned(), true)), "{found:?}");
+    assert!(!found.iter().any(|(a, b, _)| a == "a" && b == "beyond"), "{found:?}");
+    let low = Reach { horizon_m: 1_000.0, ..reach };
     assert!(low.distance_m(low, 10.0, 0.0) <= 2_000.0 + OVER_HORIZON_M);
 }

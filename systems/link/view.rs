@@ -40,12 +40,7 @@ pub(super) fn publish_links(
     }
     let view = |key: LinkKey, link: Entity| {
         let (predicted, severed) = budgets.get(link).ok()?;
-        Some(LinkView {
-            a: key.a(),
-            b: key.b(),
-            severed,
-            budget: predicted.0,
-        })
+        Some(LinkView { a: key.a(), b: key.b(), severed, budget: predicted.0 })
     };
     let patch = || {
         let mut views = Vec::clone(&section.share());

@@ -12,9 +12,7 @@ use serde::Serialize;
 use crate::radio::calibration::{Calibration, Offset};
 
 /// Edges of the frequency classes, MHz.
-const BANDS_MHZ: [f64; 8] = [
-    10.0, 300.0, 1_000.0, 3_000.0, 8_000.0, 18_000.0, 40_000.0, 100_001.0,
-];
+const BANDS_MHZ: [f64; 8] = [10.0, 300.0, 1_000.0, 3_000.0, 8_000.0, 18_000.0, 40_000.0, 100_001.0];
 /// Edges of the distance classes, km.
 const DISTANCES_KM: [f64; 6] = [0.0, 1.0, 3.0, 10.0, 30.0, 1_000.0];
 /// Least number of links of a class.
@@ -78,11 +76,7 @@ pub fn fit(samples: &[Sample]) -> (Vec<Fitted>, usize) {
                 spread_db: None,
             };
             let holds = |sample: &&Sample| class.holds(sample.frequency_mhz, sample.distance_m);
-            let excess: Vec<f64> = samples
-                .iter()
-                .filter(holds)
-                .map(|one| one.excess_db)
-                .collect();
+            let excess: Vec<f64> = samples.iter().filter(holds).map(|one| one.excess_db).collect();
             if excess.len() >= LINKS_MIN {
                 left_out -= excess.len();
                 fitted.push(fit_class(class, &excess));
@@ -95,10 +89,7 @@ pub fn fit(samples: &[Sample]) -> (Vec<Fitted>, usize) {
 /// The profile of what was fitted.
 #[must_use]
 pub fn profile(name: &str, fitted: &[Fitted]) -> Calibration {
-    Calibration {
-        name: name.to_owned(),
-        classes: fitted.iter().map(Fitted::class).collect(),
-    }
+    Calibration { name: name.to_owned(), classes: fitted.iter().map(Fitted::class).collect() }
 }
 
 /// Largest offset of a class, dB: that of a calibration profile.
@@ -114,10 +105,7 @@ fn fit_class(class: Offset, excess: &[f64]) -> Fitted {
     let loss_db = tenths(location.clamp(low, high)).round() / 10.0;
     let mut held_out = 0.0;
     for fold in 0..FOLDS {
-        let others = excess
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| at % FOLDS != fold);
+        let others = excess.iter().enumerate().filter(|(at, _)| at % FOLDS != fold);
         let others: Vec<f64> = others.map(|(_, value)| *value).collect();
         let (guess, _) = huber(&others);
         let own = excess.iter().skip(fold).step_by(FOLDS);
@@ -153,10 +141,7 @@ fn median(values: &[f64]) -> f64 {
 /// Huber's location, and the scale it bends at, as a standard deviation.
 fn huber(values: &[f64]) -> (f64, f64) {
     let mut location = median(values);
-    let deviations: Vec<f64> = values
-        .iter()
-        .map(|value| (value - location).abs())
-        .collect();
+    let deviations: Vec<f64> = values.iter().map(|value| (value - location).abs()).collect();
     let scale = 1.4826 * median(&deviations);
     if scale <= 0.0 || values.is_empty() {
         return (location, scale);
@@ -269,16 +254,11 @@ mod tests {
 
     #[test]
     fn classes_are_told_apart_and_small_ones_left_out() {
-        let sample = |frequency_mhz, distance_m, excess_db| Sample {
-            frequency_mhz,
-            distance_m,
-            excess_db,
-        };
+        let sample =
+            |frequency_mhz, distance_m, excess_db| Sample { frequency_mhz, distance_m, excess_db };
         let noise = deviates(40, "c");
-        let mut samples: Vec<Sample> = noise
-            .iter()
-            .map(|z| sample(5500.0, 500.0, 10.0 + z))
-            .collect();
+        let mut samples: Vec<Sample> =
+            noise.iter().map(|z| sample(5500.0, 500.0, 10.0 + z)).collect();
         samples.extend(noise.iter().map(|z| sample(5500.0, 2000.0, -4.0 + z)));
         samples.extend((0..3).map(|_| sample(868.0, 2000.0, 30.0)));
         let (fitted, left_out) = fit(&samples);
@@ -288,10 +268,7 @@ mod tests {
             let [low, high] = class.interval_db;
             assert!(low < truth_db && truth_db < high, "{class:?}");
             // The remaining error is the noise, on links that were held out.
-            assert!(
-                class.error_held_out_db < 1.1 && class.error_before_db > 3.0,
-                "{class:?}"
-            );
+            assert!(class.error_held_out_db < 1.1 && class.error_before_db > 3.0, "{class:?}");
         }
         let profile = profile("c", &fitted);
         assert!((profile.loss_db(5500.0, 700.0) - 10.0).abs() < 0.6);

@@ -51,12 +51,7 @@ impl Command for ObserveLinks {
         }
         let at_ns = world.resource::<Clock>().now_ns();
         for Measurement { from, to, values } in self.measurements {
-            let level = LevelView {
-                from,
-                to,
-                at_ns,
-                values,
-            };
+            let level = LevelView { from, to, at_ns, values };
             record(world, level)?;
         }
         Ok(())

@@ -53,9 +53,7 @@ pub fn residual(nodes: &[NodeView], links: &[LinkView], level: &LevelView) -> Op
     };
     let power = direction.rx_power_dbm + more_db;
     let snr = direction.snr_db + more_db;
-    let rx = values
-        .rx_power_dbm
-        .map(|dbm| found(Quantity::RxPower, dbm, power, -1.0));
+    let rx = values.rx_power_dbm.map(|dbm| found(Quantity::RxPower, dbm, power, -1.0));
     rx.or_else(|| {
         let loss = values.path_loss_db?;
         Some(found(Quantity::PathLoss, loss, direction.path_loss_db, 1.0))
@@ -69,15 +67,9 @@ fn direction<'a>(
     level: &LevelView,
 ) -> Option<(&'a LinkView, &'a Direction)> {
     let (a, b) = (level.from.min(level.to), level.from.max(level.to));
-    let at = links
-        .binary_search_by_key(&(a, b), |link| (link.a, link.b))
-        .ok()?;
+    let at = links.binary_search_by_key(&(a, b), |link| (link.a, link.b)).ok()?;
     let budget = &links[at].budget;
     let forward = level.from == a;
-    let direction = if forward {
-        &budget.forward
-    } else {
-        &budget.backward
-    };
+    let direction = if forward { &budget.forward } else { &budget.backward };
     Some((&links[at], direction))
 }

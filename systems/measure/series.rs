@@ -39,22 +39,15 @@ impl Series {
         *self.tenths.entry(tenth).or_default() += 1;
         self.count += 1;
         self.width = self.width.max(1);
-        match self
-            .buckets
-            .last_mut()
-            .filter(|last| last.count < self.width)
-        {
+        match self.buckets.last_mut().filter(|last| last.count < self.width) {
             Some(last) => {
                 last.min_db = last.min_db.min(level_db);
                 last.max_db = last.max_db.max(level_db);
                 last.count += 1;
             }
-            None => self.buckets.push(Bucket {
-                at_s,
-                min_db: level_db,
-                max_db: level_db,
-                count: 1,
-            }),
+            None => {
+                self.buckets.push(Bucket { at_s, min_db: level_db, max_db: level_db, count: 1 })
+            }
         }
         if self.buckets.len() > BUCKETS_MAX {
             self.halve();
@@ -67,14 +60,8 @@ impl Series {
         self.buckets = pairs
             .map(|pair| Bucket {
                 at_s: pair[0].at_s,
-                min_db: pair
-                    .iter()
-                    .map(|one| one.min_db)
-                    .fold(f64::INFINITY, f64::min),
-                max_db: pair
-                    .iter()
-                    .map(|one| one.max_db)
-                    .fold(f64::NEG_INFINITY, f64::max),
+                min_db: pair.iter().map(|one| one.min_db).fold(f64::INFINITY, f64::min),
+                max_db: pair.iter().map(|one| one.max_db).fold(f64::NEG_INFINITY, f64::max),
                 count: pair.iter().map(|one| one.count).sum(),
             })
             .collect();

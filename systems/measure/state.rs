@@ -27,8 +27,6 @@ impl State for Known {
     }
 
     fn restore(self, world: &mut World) -> Result<(), Refusal> {
-        self.0
-            .into_iter()
-            .try_for_each(|level| record(world, level))
+        self.0.into_iter().try_for_each(|level| record(world, level))
     }
 }

@@ -39,14 +39,9 @@ fn send<C: Recorded>(engine: &Engine<Snapshot>, command: C) {
 }
 
 fn measured(rx_power_dbm: f64) -> ObserveLinks {
-    let values = Measured {
-        rx_power_dbm: Some(rx_power_dbm),
-        ..Measured::default()
-    };
+    let values = Measured { rx_power_dbm: Some(rx_power_dbm), ..Measured::default() };
     let (from, to) = (id("b"), id("a"));
-    ObserveLinks {
-        measurements: vec![Measurement { from, to, values }],
-    }
+    ObserveLinks { measurements: vec![Measurement { from, to, values }] }
 }
 
 #[test]
@@ -126,11 +121,7 @@ fn a_fade_is_found_by_its_depth_below_the_median() {
 fn a_long_series_keeps_its_extremes_and_its_median_in_bounded_memory() {
     let mut series = Series::default();
     for at in 0..100_000_u32 {
-        let level = if at == 54_321 {
-            -99.9
-        } else {
-            -50.0 - f64::from(at % 11)
-        };
+        let level = if at == 54_321 { -99.9 } else { -50.0 - f64::from(at % 11) };
         series.push(f64::from(at), level);
     }
     assert!(series.buckets().len() <= 4096);
@@ -138,11 +129,7 @@ fn a_long_series_keeps_its_extremes_and_its_median_in_bounded_memory() {
     let least = series.least().unwrap();
     assert_eq!(least.min_db, -99.9);
     assert!((54_321.0 - f64::from(least.count)..=54_321.0).contains(&least.at_s));
-    let all: u64 = series
-        .buckets()
-        .iter()
-        .map(|one| u64::from(one.count))
-        .sum();
+    let all: u64 = series.buckets().iter().map(|one| u64::from(one.count)).sum();
     assert_eq!(all, 100_000);
     assert_eq!(Series::default().median_db(), None);
 }

@@ -61,11 +61,7 @@ impl Measured {
             }
         }
         if self.is_empty() {
-            return Err(Refusal::invalid(
-                "measurement",
-                "nothing",
-                "at least one value",
-            ));
+            return Err(Refusal::invalid("measurement", "nothing", "at least one value"));
         }
         Ok(())
     }

@@ -32,11 +32,7 @@ impl BadValue {
         found: impl fmt::Display,
         allowed: impl fmt::Display,
     ) -> Self {
-        Self {
-            key: key.into(),
-            found: found.to_string(),
-            allowed: allowed.to_string(),
-        }
+        Self { key: key.into(), found: found.to_string(), allowed: allowed.to_string() }
     }
 }
 
@@ -49,9 +45,7 @@ pub fn check<T>(value: &T, key: &str) -> Result<(), BadValue>
 where
     T: Validate<Context = ()> + Serialize + JsonSchema,
 {
-    value
-        .validate()
-        .map_err(|report| explain(value, key, &report))
+    value.validate().map_err(|report| explain(value, key, &report))
 }
 
 /// Every value that a check of `value` refused, in the order of their keys, which are those of the
@@ -155,10 +149,7 @@ fn explain<T: Serialize + JsonSchema>(value: &T, key: &str, report: &garde::Repo
 fn walk<T: Serialize + JsonSchema>(value: &T, key: &str) -> (Value, Vec<BadValue>) {
     let schema = SchemaGenerator::default().into_root_schema_for::<T>();
     let value = serde_json::to_value(value).unwrap_or_default();
-    let mut walk = Walk {
-        root: schema.as_value(),
-        found: Vec::new(),
-    };
+    let mut walk = Walk { root: schema.as_value(), found: Vec::new() };
     walk.value(walk.root, &value, key);
     let found = walk.found;
     (value, found)
@@ -308,11 +299,7 @@ fn interval(schema: &Value) -> String {
     let low = match (bound("exclusiveMinimum"), bound("minimum")) {
         (Some(min), _) => format!("({min}"),
         (None, Some(min)) => format!("[{min}"),
-        (None, None)
-            if schema["format"]
-                .as_str()
-                .is_some_and(|f| f.starts_with('u')) =>
-        {
+        (None, None) if schema["format"].as_str().is_some_and(|f| f.starts_with('u')) => {
             "[0".into()
         }
         (None, None) => "(-inf".into(),
@@ -403,10 +390,7 @@ mod tests {
     #[test]
     fn errors_name_key_found_and_allowed_as_the_document_spells_them() {
         assert_eq!(check(&document(), "file"), Ok(()));
-        refused(
-            |d| d.level_dbm = 2.5,
-            "invalid file.level_dbm: found 2.5, allowed [-1, 2]",
-        );
+        refused(|d| d.level_dbm = 2.5, "invalid file.level_dbm: found 2.5, allowed [-1, 2]");
         refused(
             |d| d.duration_ns = 1 << 63,
             "invalid file.duration: found 9223372036854775808, allowed [0, 9223372036854775807]",

@@ -4,13 +4,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value};
 
 /// Properties of a field's schema that its optional twin shares.
-const SHARED: [&str; 5] = [
-    "description",
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-];
+const SHARED: [&str; 5] =
+    ["description", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"];
 
 /// Copies description, range and names of values of each field of `T` to the field of that name in
 /// `schema`, which may be null as well.

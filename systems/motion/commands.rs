@@ -59,10 +59,7 @@ fn here(
         // A jump before this event ends the motion by a deferred command, which must not end this one.
         world.flush();
     }
-    let position = world
-        .get::<Position>(entity)
-        .expect("every node has a position")
-        .0;
+    let position = world.get::<Position>(entity).expect("every node has a position").0;
     let clock = world.resource::<Clock>();
     let now_ns = clock.now_ns();
     let Some(at_ns) = at_ns else {
@@ -105,25 +102,14 @@ impl Command for Follow {
         for (i, waypoint) in self.waypoints.iter().enumerate() {
             if waypoint.at_ns < last_ns {
                 let key = format!("waypoints[{i}].at_ns");
-                return Err(Refusal::invalid(
-                    key,
-                    waypoint.at_ns,
-                    format!("{last_ns} or later"),
-                ));
+                return Err(Refusal::invalid(key, waypoint.at_ns, format!("{last_ns} or later")));
             }
             last_ns = waypoint.at_ns;
         }
         self.waypoints.reverse();
         let first = self.waypoints.pop().expect("there is at least one");
         let leg = Leg::new(from, first.position, begin_ns, first.at_ns);
-        start(
-            world,
-            entity,
-            Motion {
-                leg,
-                then: Then::Waypoints(self.waypoints),
-            },
-        );
+        start(world, entity, Motion { leg, then: Then::Waypoints(self.waypoints) });
         Ok(())
     }
 }
@@ -155,14 +141,7 @@ impl Command for GoTo {
         // Logs without times were recorded with a shortest walk.
         let least_ns = self.at_ns.map_or(LEG_NS_MIN, |_| 0);
         let leg = Leg::at_speed(from, self.destination, begin_ns, self.speed_m_s, least_ns);
-        start(
-            world,
-            entity,
-            Motion {
-                leg,
-                then: Then::Rest,
-            },
-        );
+        start(world, entity, Motion { leg, then: Then::Rest });
         Ok(())
     }
 }
@@ -199,20 +178,8 @@ impl Command for Wander {
         let entity = node(world, self.node)?;
         let (from, begin_ns) = here(world, entity, self.node, self.at_ns)?;
         let leg = Leg::new(from, from, begin_ns, begin_ns);
-        let Self {
-            area,
-            speed_min_m_s,
-            speed_max_m_s,
-            pause_ns,
-            ..
-        } = self;
-        let then = Then::Draw {
-            area,
-            speed_min_m_s,
-            speed_max_m_s,
-            pause_ns,
-            legs: 0,
-        };
+        let Self { area, speed_min_m_s, speed_max_m_s, pause_ns, .. } = self;
+        let then = Then::Draw { area, speed_min_m_s, speed_max_m_s, pause_ns, legs: 0 };
         start(world, entity, Motion { leg, then });
         Ok(())
     }
@@ -245,13 +212,9 @@ impl Motion {
     /// Checks a motion that no command made, as that of a checkpoint.
     pub(super) fn check(&self) -> Result<(), Refusal> {
         match &self.then {
-            Then::Draw {
-                area,
-                speed_min_m_s,
-                speed_max_m_s,
-                pause_ns,
-                ..
-            } => check_walk(area, [*speed_min_m_s, *speed_max_m_s], *pause_ns),
+            Then::Draw { area, speed_min_m_s, speed_max_m_s, pause_ns, .. } => {
+                check_walk(area, [*speed_min_m_s, *speed_max_m_s], *pause_ns)
+            }
             Then::Rest | Then::Waypoints(_) => Ok(()),
         }
     }

@@ -51,15 +51,8 @@ pub struct Area {
 impl Area {
     /// A uniformly drawn point: uniform in area on the sphere, not in latitude.
     fn draw(&self, chance: &mut Stream) -> GeoPoint {
-        let (south, north) = (
-            self.south_deg.to_radians().sin(),
-            self.north_deg.to_radians().sin(),
-        );
-        let lat_deg = chance
-            .between(south, north)
-            .clamp(-1.0, 1.0)
-            .asin()
-            .to_degrees();
+        let (south, north) = (self.south_deg.to_radians().sin(), self.north_deg.to_radians().sin());
+        let lat_deg = chance.between(south, north).clamp(-1.0, 1.0).asin().to_degrees();
         let width = (self.east_deg - self.west_deg).rem_euclid(360.0);
         let lon_deg = self.west_deg + chance.unit_prob() * width;
         GeoPoint::wrapping(lat_deg.clamp(self.south_deg, self.north_deg), lon_deg)
@@ -82,14 +75,7 @@ impl Leg {
     fn new(from: GeoPoint, to: GeoPoint, start_ns: u64, end_ns: u64) -> Self {
         let way = geodesic::inverse(from, to);
         let (azimuth_deg, distance_m) = (way.azimuth_deg, way.distance_m);
-        Self {
-            from,
-            to,
-            start_ns,
-            end_ns,
-            azimuth_deg,
-            distance_m,
-        }
+        Self { from, to, start_ns, end_ns, azimuth_deg, distance_m }
     }
 
     /// A walk of at least `least_ns`.
@@ -136,13 +122,7 @@ enum Then {
     /// More waypoints, the next one last, so that taking it is cheap.
     Waypoints(Vec<Waypoint>),
     /// Draw another destination after a pause.
-    Draw {
-        area: Area,
-        speed_min_m_s: f64,
-        speed_max_m_s: f64,
-        pause_ns: u64,
-        legs: u64,
-    },
+    Draw { area: Area, speed_min_m_s: f64, speed_max_m_s: f64, pause_ns: u64, legs: u64 },
 }
 
 impl Motion {
@@ -155,13 +135,8 @@ impl Motion {
     /// Moves on to the leg that covers `now_ns`; false when there is nowhere left to go.
     fn advance(&mut self, now_ns: u64, id: NodeId, seed: Seed) -> bool {
         loop {
-            if let Then::Draw {
-                area,
-                speed_min_m_s,
-                speed_max_m_s,
-                pause_ns,
-                legs,
-            } = &mut self.then
+            if let Then::Draw { area, speed_min_m_s, speed_max_m_s, pause_ns, legs } =
+                &mut self.then
             {
                 // The first walk begins at once: a pause follows a walk.
                 let pause_ns = if *legs == 0 { 0 } else { *pause_ns };

@@ -50,21 +50,10 @@ fn metres_apart(a: GeoPoint, b: GeoPoint) -> f64 {
 #[test]
 fn waypoints_are_met_at_their_times_and_in_between_in_proportion() {
     let mut engine = engine(1, STEP_NS);
-    let waypoint = |at_s: u64, position| Waypoint {
-        at_ns: at_s * 1_000_000_000,
-        position,
-    };
+    let waypoint = |at_s: u64, position| Waypoint { at_ns: at_s * 1_000_000_000, position };
     let (b, c) = (at(57.01, 11.0), at(57.01, 11.03));
     let waypoints = vec![waypoint(11, b), waypoint(31, c)];
-    do_it(
-        &mut engine,
-        Follow {
-            node: NodeId::named("n"),
-            waypoints,
-            at_ns: None,
-        },
-    )
-    .unwrap();
+    do_it(&mut engine, Follow { node: NodeId::named("n"), waypoints, at_ns: None }).unwrap();
     // The command took effect at 1 s.
     run_to(&mut engine, 6);
     let half = metres_apart(at(57.0, 11.0), b) / 2.0;
@@ -82,25 +71,10 @@ fn waypoints_are_met_at_their_times_and_in_between_in_proportion() {
 fn a_destination_is_walked_to_at_speed_across_the_antimeridian() {
     let mut engine = engine(1, STEP_NS);
     let node = NodeId::named("n");
-    do_it(
-        &mut engine,
-        MoveNode {
-            node,
-            position: at(0.0, 179.999),
-        },
-    )
-    .unwrap();
+    do_it(&mut engine, MoveNode { node, position: at(0.0, 179.999) }).unwrap();
     let start_ns = engine.clock().now_ns() + STEP_NS;
-    do_it(
-        &mut engine,
-        GoTo {
-            node,
-            destination: at(0.0, -179.999),
-            speed_m_s: 10.0,
-            at_ns: None,
-        },
-    )
-    .unwrap();
+    do_it(&mut engine, GoTo { node, destination: at(0.0, -179.999), speed_m_s: 10.0, at_ns: None })
+        .unwrap();
     run_to(&mut engine, start_ns / 1_000_000_000 + 10);
     let walked = metres_apart(at(0.0, 179.999), place(&engine));
     assert!((walked - 100.0).abs() < 1e-3, "{walked}");
@@ -108,23 +82,11 @@ fn a_destination_is_walked_to_at_speed_across_the_antimeridian() {
     assert_eq!(place(&engine), at(0.0, -179.999));
 }
 
-const AREA: Area = Area {
-    south_deg: 57.0,
-    west_deg: 11.0,
-    north_deg: 57.02,
-    east_deg: 11.04,
-};
+const AREA: Area = Area { south_deg: 57.0, west_deg: 11.0, north_deg: 57.02, east_deg: 11.04 };
 
 fn wander(speed_min_m_s: f64, speed_max_m_s: f64) -> Wander {
     let node = NodeId::named("n");
-    Wander {
-        node,
-        area: AREA,
-        speed_min_m_s,
-        speed_max_m_s,
-        pause_ns: 0,
-        at_ns: None,
-    }
+    Wander { node, area: AREA, speed_min_m_s, speed_max_m_s, pause_ns: 0, at_ns: None }
 }
 
 #[test]
@@ -153,20 +115,8 @@ fn a_wanderer_stays_in_its_area_keeps_its_speed_and_follows_the_seed() {
 #[test]
 fn a_walk_of_no_length_ends_within_the_tick() {
     let mut engine = engine(1, STEP_NS);
-    let point = Area {
-        south_deg: 57.0,
-        west_deg: 11.0,
-        north_deg: 57.0,
-        east_deg: 11.0,
-    };
-    do_it(
-        &mut engine,
-        Wander {
-            area: point,
-            ..wander(1.0, 8_000.0)
-        },
-    )
-    .unwrap();
+    let point = Area { south_deg: 57.0, west_deg: 11.0, north_deg: 57.0, east_deg: 11.0 };
+    do_it(&mut engine, Wander { area: point, ..wander(1.0, 8_000.0) }).unwrap();
     run_to(&mut engine, 5);
     assert_eq!(place(&engine), at(57.0, 11.0));
 }
@@ -181,42 +131,14 @@ fn nonsense_is_refused_with_its_key() {
     };
     assert_eq!(key(wander(f64::NAN, 1.0)), "speed_min_m_s");
     assert_eq!(key(wander(2.0, 1.0)), "speed_max_m_s");
-    let upside_down = Area {
-        south_deg: 58.0,
-        ..AREA
-    };
-    assert_eq!(
-        key(Wander {
-            area: upside_down,
-            ..wander(1.0, 2.0)
-        }),
-        "area.north_deg"
-    );
-    let late = Waypoint {
-        at_ns: 0,
-        position: at(57.0, 11.0),
-    };
+    let upside_down = Area { south_deg: 58.0, ..AREA };
+    assert_eq!(key(Wander { area: upside_down, ..wander(1.0, 2.0) }), "area.north_deg");
+    let late = Waypoint { at_ns: 0, position: at(57.0, 11.0) };
     engine.tick(None).unwrap();
-    let refused = do_it(
-        &mut engine,
-        Follow {
-            node,
-            waypoints: vec![late],
-            at_ns: None,
-        },
-    );
+    let refused = do_it(&mut engine, Follow { node, waypoints: vec![late], at_ns: None });
     assert!(matches!(refused, Err(Refusal::Invalid { key, .. }) if key == "waypoints[0].at_ns"));
-    let stranger = do_it(
-        &mut engine,
-        StopMotion {
-            node: NodeId::named("nobody"),
-            at_ns: None,
-        },
-    );
-    assert!(matches!(
-        stranger,
-        Err(Refusal::NotFound { kind: "node", .. })
-    ));
+    let stranger = do_it(&mut engine, StopMotion { node: NodeId::named("nobody"), at_ns: None });
+    assert!(matches!(stranger, Err(Refusal::NotFound { kind: "node", .. })));
 }
 
 #[test]
@@ -252,10 +174,7 @@ fn a_time_outside_the_tick_is_refused() {
         let mut engine = engine(1, STEP_NS);
         // The next tick is at 3 s.
         run_to(&mut engine, 2);
-        let stop = StopMotion {
-            node: NodeId::named("n"),
-            at_ns: Some(at_ns),
-        };
+        let stop = StopMotion { node: NodeId::named("n"), at_ns: Some(at_ns) };
         let refused = do_it(&mut engine, stop);
         let key = matches!(&refused, Err(Refusal::Invalid { key, .. }) if key == "at_ns");
         assert!(key, "{at_ns}: {refused:?}");
@@ -304,11 +223,7 @@ mod direct {
                 Event::Stop => (from, None),
                 Event::Jump(to) => (to, None),
             };
-            Self {
-                from,
-                since_ns: at_ns,
-                to,
-            }
+            Self { from, since_ns: at_ns, to }
         }
     }
 
@@ -372,12 +287,7 @@ mod direct {
 fn a_walk_of_a_checkpoint_is_checked_as_that_of_a_command_is() {
     use super::state::Walks;
     use groundwave_engine::State;
-    let area = Area {
-        south_deg: 57.0,
-        west_deg: 11.0,
-        north_deg: 57.1,
-        east_deg: 11.1,
-    };
+    let area = Area { south_deg: 57.0, west_deg: 11.0, north_deg: 57.1, east_deg: 11.1 };
     let mut engine = engine(1, STEP_NS);
     let wander = Wander {
         node: NodeId::named("n"),
@@ -410,12 +320,7 @@ fn a_walk_of_a_checkpoint_is_checked_as_that_of_a_command_is() {
         ("speed_max_m_s", 0.5),
     ] {
         let refused = restore(field, found.into()).unwrap_err();
-        assert!(
-            refused
-                .to_string()
-                .contains(field.rsplit('.').next().unwrap()),
-            "{refused}"
-        );
+        assert!(refused.to_string().contains(field.rsplit('.').next().unwrap()), "{refused}");
     }
     // What was refused moves nothing, and the world goes on.
     run_to(&mut engine, 20);

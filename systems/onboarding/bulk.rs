@@ -15,11 +15,7 @@ pub const SELECTION_MAX: usize = 1_000;
 fn check(registrations: &[RegistrationId]) -> Result<(), Refusal> {
     if registrations.len() > SELECTION_MAX {
         let allowed = format!("0 to {SELECTION_MAX} registrations");
-        return Err(Refusal::invalid(
-            "registrations",
-            registrations.len(),
-            allowed,
-        ));
+        return Err(Refusal::invalid("registrations", registrations.len(), allowed));
     }
     Ok(())
 }

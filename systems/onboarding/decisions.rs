@@ -74,19 +74,14 @@ impl Command for ApproveRegistration {
     fn apply(self, world: &mut World) -> Self::Out {
         let (_, mut found) = find(world, self.registration)?;
         unchanged(&found, self.revision)?;
-        self.name
-            .as_deref()
-            .map_or(Ok(()), |name| check_name("name", name))?;
+        self.name.as_deref().map_or(Ok(()), |name| check_name("name", name))?;
         fleet::check_role(world, self.role_id.as_deref())?;
         if found.blocked || matches!(found.state, RegistrationState::Rejected) {
             return Err(wrong_state(&found, "approved"));
         }
         if found.state == RegistrationState::Approved {
             let node = found.node.expect("an approved registration has a node");
-            if self
-                .overlay_ip
-                .is_some_and(|ip| found.overlay_ip != Some(ip))
-            {
+            if self.overlay_ip.is_some_and(|ip| found.overlay_ip != Some(ip)) {
                 return Err(wrong_state(&found, "given another address"));
             }
             return Ok(node);
@@ -97,14 +92,7 @@ impl Command for ApproveRegistration {
             None => self.node,
         };
         let decision = decide(world, &self.by, None);
-        admit(
-            world,
-            self.registration,
-            &mut found,
-            node,
-            self.overlay_ip,
-            decision,
-        )?;
+        admit(world, self.registration, &mut found, node, self.overlay_ip, decision)?;
         put(world, self.registration, found);
         fleet::rename(world, node, self.name, self.role_id);
         Ok(node)
@@ -308,14 +296,7 @@ impl Command for PreregisterNode {
             code_sha256: self.code_sha256,
             until_ns: world.resource::<Clock>().wall_ns + CODE_NS,
         };
-        fleet::expect(
-            world,
-            self.node,
-            self.name,
-            self.role_id,
-            self.tags,
-            expected,
-        )
+        fleet::expect(world, self.node, self.name, self.role_id, self.tags, expected)
     }
 }
 impl Recorded for PreregisterNode {
@@ -334,10 +315,7 @@ impl Command for ReleaseLease {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
         let id = LeaseId::named(&self.ip.to_string());
-        let gone = |_| Refusal::NotFound {
-            kind: "lease",
-            id: self.ip.to_string(),
-        };
+        let gone = |_| Refusal::NotFound { kind: "lease", id: self.ip.to_string() };
         let index = world.resource::<Index<LeaseKind>>();
         let entity = index.get(id).map_err(gone)?;
         let lease = *world.get::<Lease>(entity).expect("a lease has one");
@@ -349,10 +327,7 @@ impl Command for ReleaseLease {
             )));
         }
         if lease.state == LeaseState::Quarantined {
-            return Err(Refusal::conflict(format!(
-                "{} is in quarantine already",
-                self.ip
-            )));
+            return Err(Refusal::conflict(format!("{} is in quarantine already", self.ip)));
         }
         ipam::release(world, self.ip);
         Ok(())

@@ -28,10 +28,7 @@ pub struct AddressPool {
 impl Default for AddressPool {
     /// 10.42.0.0/24.
     fn default() -> Self {
-        Self {
-            network: Ipv4Addr::new(10, 42, 0, 0),
-            prefix_len: 24,
-        }
+        Self { network: Ipv4Addr::new(10, 42, 0, 0), prefix_len: 24 }
     }
 }
 
@@ -42,9 +39,7 @@ impl AddressPool {
     /// When `prefix_len` is not in 8 to 28, or `network` is not the range's first address.
     pub fn new(network: Ipv4Addr, prefix_len: u8) -> Result<Self, String> {
         if !(8..=28).contains(&prefix_len) {
-            return Err(format!(
-                "a prefix of {prefix_len} bits is not allowed; allowed: 8 to 28"
-            ));
+            return Err(format!("a prefix of {prefix_len} bits is not allowed; allowed: 8 to 28"));
         }
         let first = network.to_bits() & (u32::MAX << (32 - prefix_len));
         if first != network.to_bits() {
@@ -53,10 +48,7 @@ impl AddressPool {
                 Ipv4Addr::from_bits(first)
             ));
         }
-        Ok(Self {
-            network,
-            prefix_len,
-        })
+        Ok(Self { network, prefix_len })
     }
 
     /// Parses `10.42.0.0/24`.
@@ -117,9 +109,7 @@ impl AddressPool {
         let place =
             u64::from_be_bytes(key.bytes()[..8].try_into().expect("8 of 32")) % u64::from(size);
         let places = (0..size).map(|step| first + ((place as u32 + step) % size));
-        places
-            .map(Ipv4Addr::from_bits)
-            .find(|ip| !taken.contains(ip))
+        places.map(Ipv4Addr::from_bits).find(|ip| !taken.contains(ip))
     }
 }
 
@@ -193,8 +183,7 @@ pub(super) fn choose(
         return Ok(ip);
     }
     let taken = leases(world).map(|(_, lease)| lease.ip).collect();
-    pool.pick(key, &taken)
-        .ok_or_else(|| Refusal::exhausted(EXHAUSTED))
+    pool.pick(key, &taken).ok_or_else(|| Refusal::exhausted(EXHAUSTED))
 }
 
 /// Assigns `ip`, chosen by [`choose`], to `key`. Other addresses of the key go into quarantine.
@@ -205,13 +194,8 @@ pub(super) fn give(world: &mut World, key: PublicKey, ip: Ipv4Addr, node: NodeId
         .map(|(_, lease)| lease.ip)
         .collect();
     others.into_iter().for_each(|other| release(world, other));
-    let lease = Lease {
-        ip,
-        public_key: key,
-        node: Some(node),
-        state: LeaseState::Allocated,
-        since_ns,
-    };
+    let lease =
+        Lease { ip, public_key: key, node: Some(node), state: LeaseState::Allocated, since_ns };
     let id = LeaseId::named(&ip.to_string());
     match world.resource::<Index<LeaseKind>>().get(id) {
         Ok(entity) => {

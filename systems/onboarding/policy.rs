@@ -46,12 +46,7 @@ pub enum Admission {
 /// Outcome of `evidence` under `policy`.
 #[must_use]
 pub fn admission(policy: Policy, evidence: Evidence) -> Admission {
-    let Evidence {
-        expected,
-        proof,
-        mac_listed,
-        mac_verified,
-    } = evidence;
+    let Evidence { expected, proof, mac_listed, mac_verified } = evidence;
     match policy {
         _ if expected => Admission::Approved,
         Policy::Closed => Admission::Denied,
@@ -77,25 +72,11 @@ mod tests {
             (Policy::Trusted, [Approved, Pending, Pending, Denied]),
             (Policy::Open, [Approved, Approved, Approved, Approved]),
         ];
-        let claims = [
-            all,
-            (true, false, false),
-            (false, true, false),
-            (false, false, false),
-        ];
+        let claims = [all, (true, false, false), (false, true, false), (false, false, false)];
         for (policy, verdicts) in rows {
             for ((proof, mac_listed, mac_verified), verdict) in claims.into_iter().zip(verdicts) {
-                let mut evidence = Evidence {
-                    expected: false,
-                    proof,
-                    mac_listed,
-                    mac_verified,
-                };
-                assert_eq!(
-                    admission(policy, evidence),
-                    verdict,
-                    "{policy:?} {evidence:?}"
-                );
+                let mut evidence = Evidence { expected: false, proof, mac_listed, mac_verified };
+                assert_eq!(admission(policy, evidence), verdict, "{policy:?} {evidence:?}");
                 evidence.expected = true;
                 assert_eq!(admission(policy, evidence), Approved);
             }
@@ -104,12 +85,8 @@ mod tests {
 
     #[test]
     fn a_listed_address_the_kernel_does_not_know_is_only_text() {
-        let evidence = Evidence {
-            expected: false,
-            proof: true,
-            mac_listed: true,
-            mac_verified: false,
-        };
+        let evidence =
+            Evidence { expected: false, proof: true, mac_listed: true, mac_verified: false };
         assert_eq!(admission(Policy::Trusted, evidence), Pending);
     }
 }

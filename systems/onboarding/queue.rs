@@ -157,13 +157,7 @@ fn yields(
     // A node that waits asks again and again; a flood asks once for each key.
     let first = candidates.min_by_key(|place| {
         let share = Reverse(shares[&place.address]);
-        (
-            place.standing,
-            share,
-            place.attempts,
-            place.asked_ns,
-            place.id,
-        )
+        (place.standing, share, place.attempts, place.asked_ns, place.id)
     });
     first.map(|place| Some(place.id)).ok_or(Refusal::Busy)
 }
@@ -210,10 +204,7 @@ mod tests {
                 assert!(full.iter().any(|place| place.id == removed));
             }
         }
-        assert_eq!(
-            yields(&flood(15, 1, Standing::Owned), Standing::Owned, honest),
-            Ok(None)
-        );
+        assert_eq!(yields(&flood(15, 1, Standing::Owned), Standing::Owned, honest), Ok(None));
     }
 
     #[test]
@@ -236,9 +227,7 @@ mod tests {
         let mut one_vouched = full;
         one_vouched[0].standing = Standing::Vouched;
         for _ in 0..999 {
-            let removed = yields(&one_vouched, Standing::Vouched, source)
-                .unwrap()
-                .unwrap();
+            let removed = yields(&one_vouched, Standing::Vouched, source).unwrap().unwrap();
             assert_ne!(removed, one_vouched[0].id);
             one_vouched.retain(|place| place.id != removed);
             one_vouched.push(place(2_000, [192, 0, 2, 1], Standing::Vouched));

@@ -56,19 +56,13 @@ impl RequestJoin {
         let now_ns = world.resource::<Clock>().wall_ns;
         let index = world.resource::<Index<NodeKind>>();
         let fits = |entity: Entity| {
-            let expected = world
-                .get::<NodeRecord>(entity)?
-                .0
-                .preregistration
-                .as_ref()?;
+            let expected = world.get::<NodeRecord>(entity)?.0.preregistration.as_ref()?;
             let by_key = expected.public_key == Some(self.public_key);
             let by_code = self.claims.code_sha256 == Some(expected.code_sha256);
             let same_mac = expected.mac == self.claims.mac;
             (same_mac && (by_key || by_code && now_ns <= expected.until_ns)).then_some(())
         };
-        index
-            .iter()
-            .find_map(|(id, entity)| fits(entity).map(|()| id))
+        index.iter().find_map(|(id, entity)| fits(entity).map(|()| id))
     }
 
     /// `true` if it is worth an alert that this hardware address came with another key before: a flood
@@ -153,14 +147,9 @@ impl Command for RequestJoin {
             }
         };
         let shut_out = found.blocked
-            || matches!(
-                found.state,
-                RegistrationState::Rejected | RegistrationState::Revoked
-            );
+            || matches!(found.state, RegistrationState::Rejected | RegistrationState::Revoked);
         if shut_out {
-            return Err(Refusal::Denied {
-                what: format!("this key was {}", found.state.word()),
-            });
+            return Err(Refusal::Denied { what: format!("this key was {}", found.state.word()) });
         }
         if found.attempts > 0 && !self.may_replace(&found) {
             return Ok(JoinOutcome {
@@ -196,9 +185,7 @@ impl Command for RequestJoin {
         found.attempts = found.attempts.saturating_add(1);
         match verdict {
             Admission::Denied => {
-                return Err(Refusal::Denied {
-                    what: denial(&trust),
-                });
+                return Err(Refusal::Denied { what: denial(&trust) });
             }
             Admission::Pending => {
                 if found.state != RegistrationState::Pending {
@@ -230,11 +217,7 @@ impl Command for RequestJoin {
                 ("follows", before.to_string()),
                 ("mac", self.claims.mac.to_string()),
             ];
-            fleet::alert(
-                world,
-                "a known hardware address comes with another key",
-                &data,
-            );
+            fleet::alert(world, "a known hardware address comes with another key", &data);
         }
         Ok(JoinOutcome {
             registration: id,
@@ -259,11 +242,7 @@ fn denial(trust: &Trust) -> String {
 
 /// A decision at the wall time of this tick.
 pub(super) fn decide(world: &World, by: &str, reason: Option<String>) -> Decision {
-    Decision {
-        by: by.to_owned(),
-        at_ns: world.resource::<Clock>().wall_ns,
-        reason,
-    }
+    Decision { by: by.to_owned(), at_ns: world.resource::<Clock>().wall_ns, reason }
 }
 
 /// Admits a registration as `node`: overlay address and fleet record. Changes nothing when that
@@ -293,11 +272,7 @@ pub(super) fn admit(
     ipam::give(world, found.public_key, ip, node);
     if ipam::free(world) == 0 {
         let pool = world.resource::<ipam::AddressPool>().to_string();
-        fleet::alert(
-            world,
-            "no overlay address is free any more",
-            &[("pool", pool)],
-        );
+        fleet::alert(world, "no overlay address is free any more", &[("pool", pool)]);
     }
     found.state = RegistrationState::Approved;
     found.node = Some(node);

@@ -63,12 +63,7 @@ fn approve(asked: &JoinOutcome, number: u32) -> ApproveRegistration {
 }
 
 fn revoke(registration: RegistrationId) -> RevokeRegistration {
-    RevokeRegistration {
-        registration,
-        reason: None,
-        by: "ada".to_owned(),
-        forget: false,
-    }
+    RevokeRegistration { registration, reason: None, by: "ada".to_owned(), forget: false }
 }
 
 fn let_in(engine: &mut Engine<Snapshot>, number: u32) -> (RegistrationId, Ipv4Addr) {
@@ -83,10 +78,7 @@ fn let_in(engine: &mut Engine<Snapshot>, number: u32) -> (RegistrationId, Ipv4Ad
 fn who_asks_waits_and_who_is_approved_keeps_its_address() {
     let mut engine = engine();
     let asked = does(&mut engine, request(1)).unwrap();
-    assert_eq!(
-        (asked.state, asked.node),
-        (RegistrationState::Pending, None)
-    );
+    assert_eq!((asked.state, asked.node), (RegistrationState::Pending, None));
     let (_, ip) = let_in(&mut engine, 1);
     for _ in 0..3 {
         let again = does(&mut engine, request(1)).unwrap();
@@ -103,32 +95,20 @@ fn a_key_belongs_to_one_hardware_address_and_a_new_key_waits_anew() {
     let (first, ip) = let_in(&mut engine, 1);
     let mut stolen = request(1);
     stolen.claims.mac = mac(2);
-    assert!(matches!(
-        does(&mut engine, stolen),
-        Err(Refusal::Conflict { .. })
-    ));
+    assert!(matches!(does(&mut engine, stolen), Err(Refusal::Conflict { .. })));
     let mut rekeyed = request(1);
     rekeyed.public_key = key(77);
     rekeyed.registration = RegistrationId::from_u128(5);
     let asked = does(&mut engine, rekeyed.clone()).unwrap();
     assert_eq!(asked.state, RegistrationState::Pending);
     let view = engine.view();
-    assert_eq!(
-        view.onboarding.registrations[&asked.registration].follows,
-        Some(first)
-    );
-    assert_eq!(
-        alerts(&engine),
-        ["a known hardware address comes with another key"]
-    );
+    assert_eq!(view.onboarding.registrations[&asked.registration].follows, Some(first));
+    assert_eq!(alerts(&engine), ["a known hardware address comes with another key"]);
     assert_eq!(view.fleet.with_overlay(ip), Some(NodeId::from_u128(2_001)));
     // Let in as the same node, it takes the place of the earlier key.
     does(&mut engine, approve(&asked, 1)).unwrap();
     let view = engine.view();
-    assert_eq!(
-        view.onboarding.registrations[&first].state,
-        RegistrationState::Revoked
-    );
+    assert_eq!(view.onboarding.registrations[&first].state, RegistrationState::Revoked);
     assert_eq!(view.onboarding.peers().count(), 1);
     assert_eq!(view.onboarding.leases[&ip].state, LeaseState::Quarantined);
 }
@@ -136,40 +116,20 @@ fn a_key_belongs_to_one_hardware_address_and_a_new_key_waits_anew() {
 #[test]
 fn a_trusted_stranger_comes_in_by_itself() {
     let mut engine = engine();
-    let policy = SetPolicy {
-        policy: Policy::Trusted,
-    };
-    assert!(
-        does(&mut engine, policy.clone()).is_err(),
-        "there is no secret"
-    );
-    let secret = RotateSecret {
-        key_id: "k1".to_owned(),
-        secret: SecretBytes::Clear([3; 32]),
-        grace_s: 60,
-    };
+    let policy = SetPolicy { policy: Policy::Trusted };
+    assert!(does(&mut engine, policy.clone()).is_err(), "there is no secret");
+    let secret =
+        RotateSecret { key_id: "k1".to_owned(), secret: SecretBytes::Clear([3; 32]), grace_s: 60 };
     does(&mut engine, secret).unwrap();
     does(&mut engine, policy).unwrap();
-    assert!(matches!(
-        does(&mut engine, request(1)),
-        Err(Refusal::Denied { .. })
-    ));
+    assert!(matches!(does(&mut engine, request(1)), Err(Refusal::Denied { .. })));
     let mut proven = request(1);
     proven.claims.proof = Proof::Valid;
-    assert_eq!(
-        does(&mut engine, proven.clone()).unwrap().state,
-        RegistrationState::Pending
-    );
-    let trusted = AddMacs {
-        macs: vec![(mac(1), "roof".to_owned())],
-        by: "ada".to_owned(),
-    };
+    assert_eq!(does(&mut engine, proven.clone()).unwrap().state, RegistrationState::Pending);
+    let trusted = AddMacs { macs: vec![(mac(1), "roof".to_owned())], by: "ada".to_owned() };
     assert_eq!(does(&mut engine, trusted.clone()), Ok(vec![true]));
     assert_eq!(does(&mut engine, trusted), Ok(vec![false]));
-    assert_eq!(
-        does(&mut engine, proven.clone()).unwrap().state,
-        RegistrationState::Pending
-    );
+    assert_eq!(does(&mut engine, proven.clone()).unwrap().state, RegistrationState::Pending);
     proven.claims.mac_verified = true;
     let inside = does(&mut engine, proven).unwrap();
     assert!(inside.admitted && inside.overlay_ip.is_some());
@@ -192,10 +152,7 @@ fn a_node_registered_ahead_comes_with_its_code_or_its_key() {
     does(&mut engine, expect(2, Some(key(2)))).unwrap();
     let mut coded = request(1);
     coded.claims.code_sha256 = Some([9; 32]);
-    assert_eq!(
-        does(&mut engine, coded.clone()).unwrap().state,
-        RegistrationState::Pending
-    );
+    assert_eq!(does(&mut engine, coded.clone()).unwrap().state, RegistrationState::Pending);
     coded.claims.code_sha256 = Some([1; 32]);
     let late = does_at(&mut engine, 2 * DAY_NS, coded.clone()).unwrap();
     assert_eq!(late.state, RegistrationState::Pending);
@@ -217,38 +174,23 @@ fn states_turn_only_as_they_may() {
         by: "ada".to_owned(),
         revision: None,
     };
-    let reset = ResetRegistration {
-        registration,
-        by: "ada".to_owned(),
-    };
+    let reset = ResetRegistration { registration, by: "ada".to_owned() };
     assert!(does(&mut engine, revoke(registration)).is_err());
     assert!(does(&mut engine, reset.clone()).is_err());
     does(&mut engine, reject(false)).unwrap();
-    assert!(matches!(
-        does(&mut engine, request(1)),
-        Err(Refusal::Denied { .. })
-    ));
+    assert!(matches!(does(&mut engine, request(1)), Err(Refusal::Denied { .. })));
     assert!(does(&mut engine, approve(&asked, 1)).is_err());
     does(&mut engine, reset.clone()).unwrap();
     does(&mut engine, approve(&asked, 1)).unwrap();
     assert!(does(&mut engine, reject(false)).is_err());
     let ip = engine.view().onboarding.registrations[&registration].overlay_ip;
     does(&mut engine, revoke(registration)).unwrap();
-    assert!(matches!(
-        does(&mut engine, request(1)),
-        Err(Refusal::Denied { .. })
-    ));
+    assert!(matches!(does(&mut engine, request(1)), Err(Refusal::Denied { .. })));
     assert_eq!(engine.view().onboarding.peers().count(), 0);
     // Only an admin brings the same key back, to the same address.
     does(&mut engine, approve(&asked, 1)).unwrap();
-    assert_eq!(
-        engine.view().onboarding.registrations[&registration].overlay_ip,
-        ip
-    );
-    let stale = ApproveRegistration {
-        revision: Some(1),
-        ..approve(&asked, 1)
-    };
+    assert_eq!(engine.view().onboarding.registrations[&registration].overlay_ip, ip);
+    let stale = ApproveRegistration { revision: Some(1), ..approve(&asked, 1) };
     assert!(matches!(does(&mut engine, stale), Err(Refusal::Stale { what }) if what == STALE));
 }
 
@@ -279,10 +221,7 @@ fn a_revoked_node_has_no_credential_and_gets_none() {
     assert_eq!(does(&mut engine, issue.clone()).unwrap(), "node-1");
     does(&mut engine, revoke(registration)).unwrap();
     assert!(engine.view().accounts.named("node-1").is_none());
-    assert!(matches!(
-        does(&mut engine, issue),
-        Err(Refusal::NotFound { .. })
-    ));
+    assert!(matches!(does(&mut engine, issue), Err(Refusal::NotFound { .. })));
 }
 
 /// Subjects of the alerts among the events.
@@ -321,10 +260,7 @@ fn the_pool_is_exhausted_exactly_at_its_size_and_never_reuses_in_quarantine() {
     let late = does_at(&mut engine, 7_000 + DAY_NS + 1, request(size)).unwrap();
     does_at(&mut engine, 7_000 + DAY_NS + 2, approve(&late, size)).unwrap();
     let view = engine.view();
-    assert_eq!(
-        view.onboarding.of_key(&key(size)).unwrap().1.overlay_ip,
-        Some(ip)
-    );
+    assert_eq!(view.onboarding.of_key(&key(size)).unwrap().1.overlay_ip, Some(ip));
 }
 
 proptest! {
@@ -344,17 +280,8 @@ proptest! {
 
 #[test]
 fn ranges_are_read_with_care() {
-    assert_eq!(
-        AddressPool::parse("10.42.0.0/24"),
-        Ok(AddressPool::default())
-    );
-    for bad in [
-        "10.42.0.0",
-        "10.42.0.1/24",
-        "10.42.0.0/29",
-        "10.42.0.0/33",
-        "x/24",
-    ] {
+    assert_eq!(AddressPool::parse("10.42.0.0/24"), Ok(AddressPool::default()));
+    for bad in ["10.42.0.0", "10.42.0.1/24", "10.42.0.0/29", "10.42.0.0/33", "x/24"] {
         assert!(AddressPool::parse(bad).is_err(), "{bad}");
     }
 }
@@ -378,10 +305,7 @@ fn a_flood_shuts_out_no_other_address_and_no_proof() {
     let pending = |engine: &Engine<Snapshot>| engine.view().onboarding.registrations.len();
     assert!((500..=PENDING_MAX).contains(&pending(&engine)));
     for host in 0..50 {
-        let asked = does(
-            &mut engine,
-            claimed(5_000 + u32::from(host), [10, 41, 9, host]),
-        );
+        let asked = does(&mut engine, claimed(5_000 + u32::from(host), [10, 41, 9, host]));
         assert_eq!(asked.unwrap().state, RegistrationState::Pending);
     }
     let mut vouched = claimed(6_000, [10, 41, 0, 1]);
@@ -389,12 +313,7 @@ fn a_flood_shuts_out_no_other_address_and_no_proof() {
     let asked = does(&mut engine, vouched).unwrap();
     assert_eq!(asked.state, RegistrationState::Pending);
     // Without an answer they expire, and are gone a week later.
-    does_at(
-        &mut engine,
-        7_000 + 2 * DAY_NS,
-        claimed(7_000, [10, 41, 8, 1]),
-    )
-    .unwrap();
+    does_at(&mut engine, 7_000 + 2 * DAY_NS, claimed(7_000, [10, 41, 8, 1])).unwrap();
     let later = claimed(7_001, [10, 41, 8, 2]);
     does_at(&mut engine, 7_000 + 9 * DAY_NS, later).unwrap();
     assert_eq!(pending(&engine), 2);
@@ -403,16 +322,10 @@ fn a_flood_shuts_out_no_other_address_and_no_proof() {
 #[test]
 fn a_secret_in_clear_is_sealed_once() {
     let mut engine = engine();
-    let secret = RotateSecret {
-        key_id: "k1".to_owned(),
-        secret: SecretBytes::Clear([3; 32]),
-        grace_s: 0,
-    };
+    let secret =
+        RotateSecret { key_id: "k1".to_owned(), secret: SecretBytes::Clear([3; 32]), grace_s: 0 };
     does(&mut engine, secret).unwrap();
-    let seal = SealSecrets {
-        secret: Some("sealed".to_owned()),
-        previous: None,
-    };
+    let seal = SealSecrets { secret: Some("sealed".to_owned()), previous: None };
     does(&mut engine, seal.clone()).unwrap();
     let view = engine.view();
     let held = view.onboarding.trust.secret.as_ref().unwrap();

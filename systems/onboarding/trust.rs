@@ -143,9 +143,7 @@ impl Command for SetPolicy {
     fn apply(self, world: &mut World) -> Self::Out {
         let mut trust = of(world);
         if self.policy == Policy::Trusted && trust.secret.is_none() {
-            return Err(Refusal::conflict(
-                "there is no trust secret to prove: rotate it first",
-            ));
+            return Err(Refusal::conflict("there is no trust secret to prove: rotate it first"));
         }
         if trust.policy != self.policy {
             trust.policy = self.policy;
@@ -183,11 +181,8 @@ impl Command for RotateSecret {
         let until_ns = now_ns + u64::from(self.grace_s) * 1_000_000_000;
         let earlier = trust.secret.take().filter(|_| self.grace_s > 0);
         trust.previous = earlier.map(|earlier| (earlier, until_ns));
-        trust.secret = Some(TrustSecret {
-            key_id: self.key_id,
-            secret: self.secret,
-            created_ns: now_ns,
-        });
+        trust.secret =
+            Some(TrustSecret { key_id: self.key_id, secret: self.secret, created_ns: now_ns });
         put(world, trust);
         Ok(())
     }
@@ -213,10 +208,7 @@ impl Command for SealSecrets {
     fn apply(self, world: &mut World) -> Self::Out {
         let mut trust = of(world);
         let previous = trust.previous.as_mut().map(|(secret, _)| secret);
-        for (held, sealed) in [
-            (trust.secret.as_mut(), self.secret),
-            (previous, self.previous),
-        ] {
+        for (held, sealed) in [(trust.secret.as_mut(), self.secret), (previous, self.previous)] {
             match (held, sealed) {
                 (_, None) => {}
                 (Some(held), Some(sealed)) if matches!(held.secret, SecretBytes::Clear(_)) => {
@@ -258,9 +250,7 @@ impl Command for AddMacs {
         }
         let room = MACS_MAX.saturating_sub(world.resource::<Index<TrustedMacKind>>().len());
         if self.macs.len() > room {
-            return Err(Refusal::conflict(format!(
-                "the list holds {MACS_MAX} addresses at most"
-            )));
+            return Err(Refusal::conflict(format!("the list holds {MACS_MAX} addresses at most")));
         }
         let added_ns = world.resource::<Clock>().wall_ns;
         let mut added = Vec::with_capacity(self.macs.len());
@@ -268,13 +258,8 @@ impl Command for AddMacs {
             let fresh = !lists(world, mac);
             added.push(fresh);
             if fresh {
-                let entry = TrustedMac {
-                    mac,
-                    label,
-                    added_by: self.by.clone(),
-                    added_ns,
-                    seen: None,
-                };
+                let entry =
+                    TrustedMac { mac, label, added_by: self.by.clone(), added_ns, seen: None };
                 world.spawn((TrustedMacId::named(&mac.to_string()), entry));
             }
         }
@@ -297,10 +282,8 @@ impl Command for RemoveMac {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
         let id = TrustedMacId::named(&self.mac.to_string());
-        let missing = |_| Refusal::NotFound {
-            kind: TrustedMacKind::NAME,
-            id: self.mac.to_string(),
-        };
+        let missing =
+            |_| Refusal::NotFound { kind: TrustedMacKind::NAME, id: self.mac.to_string() };
         let index = world.resource::<Index<TrustedMacKind>>();
         let entity = index.get(id).map_err(missing)?;
         world.despawn(entity);

@@ -53,10 +53,8 @@ impl Onboarding {
 
     /// Admitted peers with their overlay addresses.
     pub fn peers(&self) -> impl Iterator<Item = (&Registration, Ipv4Addr)> {
-        let approved = self
-            .registrations
-            .values()
-            .filter(|found| found.state == RegistrationState::Approved);
+        let approved =
+            self.registrations.values().filter(|found| found.state == RegistrationState::Approved);
         approved.filter_map(|found| Some((&**found, found.overlay_ip?)))
     }
 }
@@ -64,11 +62,8 @@ impl Onboarding {
 /// Lists: the form of digests.
 impl Serialize for Onboarding {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let registrations: Vec<_> = self
-            .registrations
-            .iter()
-            .map(|(id, found)| (id, &**found))
-            .collect();
+        let registrations: Vec<_> =
+            self.registrations.iter().map(|(id, found)| (id, &**found)).collect();
         let leases: Vec<_> = self.leases.values().collect();
         let macs: Vec<_> = self.macs.values().map(|entry| &**entry).collect();
         let mut out = serializer.serialize_struct("Onboarding", 5)?;
@@ -88,11 +83,7 @@ pub(super) fn publish_onboarding(
     trust: Query<&Trust, Changed<Trust>>,
     macs: Query<(&TrustedMacId, &TrustedMac), Changed<TrustedMac>>,
     pool: Res<AddressPool>,
-    gone: (
-        Res<Index<RegistrationKind>>,
-        Res<Index<LeaseKind>>,
-        Res<Index<TrustedMacKind>>,
-    ),
+    gone: (Res<Index<RegistrationKind>>, Res<Index<LeaseKind>>, Res<Index<TrustedMacKind>>),
     mut section: ResMut<Section<Onboarding>>,
 ) {
     let (gone, free, dropped) = (gone.0.departed(), gone.1.departed(), gone.2.departed());

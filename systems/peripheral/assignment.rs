@@ -75,11 +75,7 @@ impl ConfigObject for SensorAssignment {
         if let Some(node) = self.node_id
             && approved_node(world, node).is_err()
         {
-            return Err(Refusal::invalid(
-                "node_id",
-                node,
-                "the id of an approved node",
-            ));
+            return Err(Refusal::invalid("node_id", node, "the id of an approved node"));
         }
         let others = config::all::<Self>(world).filter(|(other, _)| *other != id);
         let mut of_machine = others.filter(|(_, other)| other.node_id == self.node_id);
@@ -125,8 +121,5 @@ pub fn plan_of(
         let held = templates.get(Id::named(name))?;
         Some(held.object.clone())
     });
-    SensorPlan {
-        templates: templates.collect(),
-        sensors,
-    }
+    SensorPlan { templates: templates.collect(), sensors }
 }

@@ -37,11 +37,7 @@ fn check_name<T: ConfigObject>(
         return Err(Refusal::conflict(what));
     }
     if id != Id::named(name) {
-        return Err(Refusal::invalid(
-            key,
-            format!("{name:?}"),
-            "the name in the path",
-        ));
+        return Err(Refusal::invalid(key, format!("{name:?}"), "the name in the path"));
     }
     Ok(())
 }
@@ -59,9 +55,9 @@ impl ConfigObject for SensorTemplate {
         let mut assignments = config::all::<SensorAssignment>(world);
         match assignments.find(|(_, one)| one.template_id == self.template_id) {
             None => Ok(()),
-            Some((id, _)) => Err(Refusal::conflict(format!(
-                "the sensor assignment {id} uses this template"
-            ))),
+            Some((id, _)) => {
+                Err(Refusal::conflict(format!("the sensor assignment {id} uses this template")))
+            }
         }
     }
 }

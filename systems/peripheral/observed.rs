@@ -99,11 +99,7 @@ impl Command for RecordScan {
             return Err(Refusal::invalid("devices", self.devices.len(), allowed));
         }
         if let Some(other) = self.devices.iter().find(|device| device.bus != self.bus) {
-            return Err(Refusal::invalid(
-                "devices.bus",
-                other.bus,
-                self.bus.to_string(),
-            ));
+            return Err(Refusal::invalid("devices.bus", other.bus, self.bus.to_string()));
         }
         if let Some(node) = self.node {
             approved_node(world, node)?;
@@ -117,12 +113,7 @@ impl Command for RecordScan {
                 scans.remove(&oldest);
             }
         }
-        let scan = BusScan {
-            node: self.node,
-            bus: self.bus,
-            at_ns,
-            devices: self.devices,
-        };
+        let scan = BusScan { node: self.node, bus: self.bus, at_ns, devices: self.devices };
         scans.insert(key, Arc::new(scan));
         Ok(())
     }
@@ -194,9 +185,7 @@ impl State for PeripheralState {
     fn restore(self, world: &mut World) -> Result<(), Refusal> {
         let scans = self.scans.into_iter();
         world.insert_resource(Observed {
-            scans: scans
-                .map(|scan| ((scan.node, scan.bus), Arc::new(scan)))
-                .collect(),
+            scans: scans.map(|scan| ((scan.node, scan.bus), Arc::new(scan))).collect(),
             readings: Arc::new(self.readings),
         });
         Ok(())

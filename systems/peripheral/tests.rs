@@ -23,11 +23,7 @@ fn template(id: &str, expr: &str) -> SensorTemplate {
 }
 
 fn put_template(id: &str, object: SensorTemplate) -> Put<SensorTemplate> {
-    Put {
-        id: Id::named(id),
-        object,
-        expected: Expected::Absent,
-    }
+    Put { id: Id::named(id), object, expected: Expected::Absent }
 }
 
 fn assign(id: &str, template: &str, address: u16) -> Put<SensorAssignment> {
@@ -44,14 +40,9 @@ fn templates_are_checked_and_built_in_ones_stay() {
     let mut engine = engine();
     does(&mut engine, put_template("own", template("own", "raw * 2"))).unwrap();
     let told = does(&mut engine, put_template("bad", template("bad", "other"))).unwrap_err();
-    let Refusal::Invalid { key, allowed, .. } = told else {
-        panic!("{told}")
-    };
+    let Refusal::Invalid { key, allowed, .. } = told else { panic!("{told}") };
     assert_eq!((key.as_str(), allowed.as_str()), ("metrics[0].expr", "raw"));
-    let told = does(
-        &mut engine,
-        put_template("bme280", template("bme280", "raw")),
-    );
+    let told = does(&mut engine, put_template("bme280", template("bme280", "raw")));
     assert!(matches!(told, Err(Refusal::Conflict { .. })), "{told:?}");
     let told = does(&mut engine, put_template("own2", template("own3", "raw")));
     assert!(matches!(told, Err(Refusal::Invalid { key, .. }) if key == "template_id"));
@@ -59,11 +50,7 @@ fn templates_are_checked_and_built_in_ones_stay() {
         "board_id": "own", "name": "Own", "pins": [{ "header": "J1", "pin": 1, "function": "gpio" }],
     }))
     .unwrap();
-    let command = Put {
-        id: Id::named("own"),
-        object: board,
-        expected: Expected::Absent,
-    };
+    let command = Put { id: Id::named("own"), object: board, expected: Expected::Absent };
     let told = does(&mut engine, command);
     assert!(matches!(told, Err(Refusal::Invalid { key, .. }) if key == "pins[0].header"));
 }
@@ -81,18 +68,11 @@ fn an_assignment_needs_a_template_and_an_address_of_its_own() {
     foreign.object.node_id = Some(NodeId::from_u128(7));
     let told = does(&mut engine, foreign);
     assert!(matches!(told, Err(Refusal::Invalid { key, .. }) if key == "node_id"));
-    let remove = Remove::<SensorTemplate> {
-        id: Id::named("own"),
-        expected: Expected::Present,
-    };
+    let remove = Remove::<SensorTemplate> { id: Id::named("own"), expected: Expected::Present };
     let told = does(&mut engine, remove.clone());
     assert!(matches!(told, Err(Refusal::Conflict { .. })), "{told:?}");
     let view = engine.view();
-    let plan = plan_of(
-        &view.config.sensor_assignments,
-        &view.config.sensor_templates,
-        None,
-    );
+    let plan = plan_of(&view.config.sensor_assignments, &view.config.sensor_templates, None);
     assert_eq!((plan.sensors.len(), plan.templates.len()), (1, 1));
     for number in 1..16 {
         let name = number.to_string();
@@ -100,10 +80,7 @@ fn an_assignment_needs_a_template_and_an_address_of_its_own() {
     }
     let told = does(&mut engine, assign("many", "lm75", 0x50));
     assert!(matches!(told, Err(Refusal::Conflict { .. })), "{told:?}");
-    let gone = Remove::<SensorAssignment> {
-        id: Id::named("a"),
-        expected: Expected::Present,
-    };
+    let gone = Remove::<SensorAssignment> { id: Id::named("a"), expected: Expected::Present };
     does(&mut engine, gone).unwrap();
     does(&mut engine, remove).unwrap();
 }
@@ -121,27 +98,13 @@ fn observations_are_kept_and_leave_a_fresh_world_as_it_was() {
         template_id: None,
         identified_by: None,
     };
-    let scan = RecordScan {
-        node: None,
-        bus: 1,
-        devices: vec![device.clone()],
-    };
+    let scan = RecordScan { node: None, bus: 1, devices: vec![device.clone()] };
     does(&mut engine, scan).unwrap();
-    let other = RecordScan {
-        node: None,
-        bus: 2,
-        devices: vec![device.clone()],
-    };
+    let other = RecordScan { node: None, bus: 2, devices: vec![device.clone()] };
     assert!(does(&mut engine, other).is_err());
-    let foreign = RecordScan {
-        node: Some(NodeId::from_u128(7)),
-        bus: 1,
-        devices: Vec::new(),
-    };
+    let foreign = RecordScan { node: Some(NodeId::from_u128(7)), bus: 1, devices: Vec::new() };
     assert!(does(&mut engine, foreign).is_err());
-    let readings = |name: &str| RecordHostReadings {
-        readings: [(name.to_owned(), 25.0)].into(),
-    };
+    let readings = |name: &str| RecordHostReadings { readings: [(name.to_owned(), 25.0)].into() };
     does(&mut engine, readings("i2c.lm75.temperature_c")).unwrap();
     assert!(does(&mut engine, readings("sys.load1")).is_err());
     let view = engine.view();

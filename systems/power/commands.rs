@@ -57,9 +57,7 @@ impl Command for RecordUpsSamples {
         let index = world.resource::<Index<UpsKind>>();
         let held = index.get(id).ok();
         if held.is_none() && index.len() >= UPS_MAX {
-            return Err(Refusal::conflict(format!(
-                "there are {UPS_MAX} power supplies, the most"
-            )));
+            return Err(Refusal::conflict(format!("there are {UPS_MAX} power supplies, the most")));
         }
         let before = held.and_then(|entity| world.get::<Ups>(entity)).cloned();
         if let Some(before) = &before
@@ -71,11 +69,8 @@ impl Command for RecordUpsSamples {
             )));
         }
         let newest = self.samples.into_iter().max_by_key(|sample| sample.ts_ms);
-        let Some(ups) = merge(
-            world,
-            before.as_ref(),
-            newest,
-            |latest, received_ns, is_stale| Ups {
+        let Some(ups) =
+            merge(world, before.as_ref(), newest, |latest, received_ns, is_stale| Ups {
                 ups_id: self.ups_id,
                 source: self.source,
                 node: self.node,
@@ -84,8 +79,8 @@ impl Command for RecordUpsSamples {
                 latest,
                 received_ns,
                 is_stale,
-            },
-        ) else {
+            })
+        else {
             return Ok(());
         };
         tell(world, before.as_ref(), &ups);
@@ -122,10 +117,7 @@ fn merge(
             Some(with(before.latest.clone(), before.received_ns, false))
         }
         (_, Some(newest)) => Some(with(newest, now_ns, false)),
-        (Some(before), None) => Some(Ups {
-            is_stale: true,
-            ..before.clone()
-        }),
+        (Some(before), None) => Some(Ups { is_stale: true, ..before.clone() }),
         (None, None) => None,
     }
 }
@@ -164,10 +156,8 @@ impl Command for RemoveUps {
     fn apply(self, world: &mut World) -> Self::Out {
         let index = world.resource::<Index<UpsKind>>();
         let held = index.get(UpsId::named(&self.ups_id));
-        let entity = held.map_err(|_| Refusal::NotFound {
-            kind: UpsKind::NAME,
-            id: self.ups_id.clone(),
-        })?;
+        let entity =
+            held.map_err(|_| Refusal::NotFound { kind: UpsKind::NAME, id: self.ups_id.clone() })?;
         world.despawn(entity);
         Ok(())
     }

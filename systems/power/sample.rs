@@ -128,11 +128,7 @@ impl UpsSample {
         let values = values.into_iter();
         values
             .filter_map(|(metric, value)| {
-                Some(Sample {
-                    ts_ms: self.ts_ms,
-                    metric: metric.to_owned(),
-                    value: value?,
-                })
+                Some(Sample { ts_ms: self.ts_ms, metric: metric.to_owned(), value: value? })
             })
             .collect()
     }
@@ -152,9 +148,6 @@ impl UpsSample {
             power_w: Some(0.0),
             ..Self::default()
         };
-        full.metrics()
-            .into_iter()
-            .map(|sample| sample.metric)
-            .collect()
+        full.metrics().into_iter().map(|sample| sample.metric).collect()
     }
 }

@@ -80,10 +80,7 @@ impl StoredComponent for Ups {
 
 /// Power supplies by name.
 #[derive(Debug, Clone, Default)]
-pub struct LatestUps(
-    PersistentMap<String, Arc<Ups>>,
-    PersistentMap<UpsId, String>,
-);
+pub struct LatestUps(PersistentMap<String, Arc<Ups>>, PersistentMap<UpsId, String>);
 
 impl LatestUps {
     /// Power supply with this name.

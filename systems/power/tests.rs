@@ -33,8 +33,7 @@ fn at(ts_ms: u64, status: &[UpsStatus]) -> UpsSample {
 fn alerts(engine: &Engine<Snapshot>) -> Vec<String> {
     let view = engine.view();
     let told = view.events.iter();
-    told.filter_map(|event| event.data.get("about").cloned())
-        .collect()
+    told.filter_map(|event| event.data.get("about").cloned()).collect()
 }
 
 #[test]
@@ -52,12 +51,7 @@ fn a_battery_tells_when_it_takes_over_is_low_and_recovers() {
         does(&mut engine, record(vec![at(ts_ms, &status)])).unwrap();
     }
     let told = alerts(&engine);
-    let expected = [
-        "ups-on-battery",
-        "ups-low-battery",
-        "ups-on-line",
-        "ups-battery-recovered",
-    ];
+    let expected = ["ups-on-battery", "ups-low-battery", "ups-on-line", "ups-battery-recovered"];
     assert_eq!(told, expected);
 }
 
@@ -66,17 +60,10 @@ fn the_newest_sample_stays_and_a_silent_source_is_stale() {
     let mut engine = engine();
     does(&mut engine, record(vec![])).unwrap();
     assert!(engine.view().power.is_empty());
-    does(
-        &mut engine,
-        record(vec![at(7, &[]), at(9, &[]), at(8, &[])]),
-    )
-    .unwrap();
+    does(&mut engine, record(vec![at(7, &[]), at(9, &[]), at(8, &[])])).unwrap();
     does(&mut engine, record(vec![at(3, &[UpsStatus::Ob])])).unwrap();
     let latest = |engine: &Engine<Snapshot>| engine.view().power.get("rack").unwrap().clone();
-    assert_eq!(
-        (latest(&engine).latest.ts_ms, latest(&engine).is_stale),
-        (9, false)
-    );
+    assert_eq!((latest(&engine).latest.ts_ms, latest(&engine).is_stale), (9, false));
     does(&mut engine, record(vec![])).unwrap();
     assert!(latest(&engine).is_stale);
     assert_eq!(alerts(&engine), ["ups-stale"]);
@@ -88,34 +75,17 @@ fn the_newest_sample_stays_and_a_silent_source_is_stale() {
 fn a_supply_has_one_source_and_sound_values() {
     let mut engine = engine();
     does(&mut engine, record(vec![at(1, &[])])).unwrap();
-    let other = RecordUpsSamples {
-        source: UpsSource::Agent,
-        ..record(vec![at(2, &[])])
-    };
-    assert!(matches!(
-        does(&mut engine, other),
-        Err(Refusal::Conflict { .. })
-    ));
+    let other = RecordUpsSamples { source: UpsSource::Agent, ..record(vec![at(2, &[])]) };
+    assert!(matches!(does(&mut engine, other), Err(Refusal::Conflict { .. })));
     let mut odd = at(2, &[]);
     odd.battery_charge_pct = Some(101.0);
     let told = does(&mut engine, record(vec![odd])).unwrap_err();
     let expected = Refusal::invalid("samples[0].battery_charge_pct", "101", "[0, 100]");
     assert_eq!(told, expected);
-    let named = RecordUpsSamples {
-        ups_id: "a b".to_owned(),
-        ..record(vec![])
-    };
-    assert!(matches!(
-        does(&mut engine, named),
-        Err(Refusal::Invalid { .. })
-    ));
-    let remove = RemoveUps {
-        ups_id: "rack".to_owned(),
-    };
+    let named = RecordUpsSamples { ups_id: "a b".to_owned(), ..record(vec![]) };
+    assert!(matches!(does(&mut engine, named), Err(Refusal::Invalid { .. })));
+    let remove = RemoveUps { ups_id: "rack".to_owned() };
     does(&mut engine, remove.clone()).unwrap();
     assert!(engine.view().power.is_empty());
-    assert!(matches!(
-        does(&mut engine, remove),
-        Err(Refusal::NotFound { .. })
-    ));
+    assert!(matches!(does(&mut engine, remove), Err(Refusal::NotFound { .. })));
 }

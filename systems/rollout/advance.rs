@@ -57,15 +57,11 @@ struct Advance<'a> {
 }
 
 fn failed(reason: impl Into<String>) -> NodeProgress {
-    NodeProgress::Failed {
-        reason: reason.into(),
-    }
+    NodeProgress::Failed { reason: reason.into() }
 }
 
 fn stuck(reason: impl Into<String>) -> NodeProgress {
-    NodeProgress::Stuck {
-        reason: reason.into(),
-    }
+    NodeProgress::Stuck { reason: reason.into() }
 }
 
 const fn seconds(count: u32) -> u64 {
@@ -94,10 +90,7 @@ impl Advance<'_> {
             return;
         }
         let is_over = |one: &RolloutNode| {
-            matches!(
-                one.progress,
-                NodeProgress::Healthy | NodeProgress::Failed { .. }
-            )
+            matches!(one.progress, NodeProgress::Healthy | NodeProgress::Failed { .. })
         };
         if !rollout.nodes[..begun].iter().all(is_over) {
             return;
@@ -143,15 +136,9 @@ impl Advance<'_> {
             };
             match healthy_ns {
                 0 if is_late(since_ns) => failed("not online with the version in time"),
-                0 => NodeProgress::Watched {
-                    since_ns,
-                    healthy_ns,
-                },
+                0 => NodeProgress::Watched { since_ns, healthy_ns },
                 _ if now_ns - healthy_ns >= healthy_s => NodeProgress::Healthy,
-                _ => NodeProgress::Watched {
-                    since_ns,
-                    healthy_ns,
-                },
+                _ => NodeProgress::Watched { since_ns, healthy_ns },
             }
         };
         match &one.progress {
@@ -174,10 +161,7 @@ impl Advance<'_> {
                 "reports version {} again",
                 seen.version.as_deref().unwrap_or("none")
             )),
-            NodeProgress::Watched {
-                since_ns,
-                healthy_ns,
-            } => watched(*since_ns, *healthy_ns),
+            NodeProgress::Watched { since_ns, healthy_ns } => watched(*since_ns, *healthy_ns),
             other => other.clone(),
         }
     }
@@ -226,9 +210,7 @@ impl Advance<'_> {
             _ if is_back && seen.install != Some(CommandState::Sent) => NodeProgress::Reverted,
             _ => {
                 self.actions.push(Action::Command(one.node, Step::Revert));
-                NodeProgress::Reverting {
-                    since_ns: self.now_ns,
-                }
+                NodeProgress::Reverting { since_ns: self.now_ns }
             }
         }
     }
@@ -248,11 +230,7 @@ impl Advance<'_> {
 /// Time for a node to report the version before, ns: an hour.
 const LATE_NS: u64 = 3_600 * 1_000_000_000;
 
-type Parts = (
-    &'static NodeRecord,
-    &'static LivenessState,
-    &'static NodeCommands,
-);
+type Parts = (&'static NodeRecord, &'static LivenessState, &'static NodeCommands);
 
 fn look(
     id: Id<Rollout>,
@@ -271,9 +249,7 @@ fn look(
         is_online: liveness.0.state == NodeState::Online,
         install: install.map(|command| command.state_at(now_ns)),
         revert: revert.map(|command| command.state_at(now_ns)),
-        output: revert
-            .or(install)
-            .and_then(|command| command.output.clone()),
+        output: revert.or(install).and_then(|command| command.output.clone()),
     }
 }
 
@@ -286,18 +262,11 @@ pub(super) fn advance_rollouts(
     mut commands: Commands,
 ) {
     let now_ns = clock.wall_ns;
-    let mut open: Vec<_> = rollouts
-        .iter_mut()
-        .filter(|(_, held)| held.state.is_open())
-        .collect();
+    let mut open: Vec<_> = rollouts.iter_mut().filter(|(_, held)| held.state.is_open()).collect();
     open.sort_by_key(|(id, _)| **id);
     for (id, mut rollout) in open {
         let image = |id: Id<FirmwareImage>| {
-            images
-                .0
-                .get(id)
-                .ok()
-                .and_then(|found| images.1.get(found).ok())
+            images.0.get(id).ok().and_then(|found| images.1.get(found).ok())
         };
         let Some(own) = image(rollout.image) else {
             continue;

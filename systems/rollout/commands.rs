@@ -36,9 +36,7 @@ impl Command for CancelRollout {
                 withdraw_command(world, node, id);
             }
         }
-        let mut rollout = world
-            .get_mut::<Rollout>(entity)
-            .expect("a roll-out has one");
+        let mut rollout = world.get_mut::<Rollout>(entity).expect("a roll-out has one");
         rollout.state = match self.roll_back {
             true => RolloutState::RollingBack,
             false => RolloutState::Cancelled,

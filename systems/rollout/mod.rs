@@ -20,7 +20,5 @@ pub use plan::{
 
 /// Roll-outs of firmware.
 pub fn rollout(engine: &mut Builder) {
-    engine
-        .command::<CancelRollout>()
-        .systems(Phase::Route, advance::advance_rollouts);
+    engine.command::<CancelRollout>().systems(Phase::Route, advance::advance_rollouts);
 }

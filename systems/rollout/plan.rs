@@ -239,12 +239,7 @@ fn check_node(
     let refused = |allowed: &str| Refusal::invalid(format!("nodes[{at}]"), node, allowed);
     let record = world.get::<NodeRecord>(found);
     let record = record.ok_or_else(|| refused("a node of the fleet"))?;
-    if !record
-        .0
-        .supported_commands
-        .iter()
-        .any(|kind| kind == FIRMWARE)
-    {
+    if !record.0.supported_commands.iter().any(|kind| kind == FIRMWARE) {
         return Err(refused("a node whose agent installs firmware"));
     }
     match image.fits(&record.0) {
@@ -273,11 +268,8 @@ impl ConfigObject for Rollout {
                 ));
             }
         }
-        let counts: Vec<usize> = self
-            .stages
-            .iter()
-            .map(|stage| stage.count(self.nodes.len()))
-            .collect();
+        let counts: Vec<usize> =
+            self.stages.iter().map(|stage| stage.count(self.nodes.len())).collect();
         if !counts.is_sorted() {
             return Err(Refusal::invalid(
                 "stages",
@@ -292,14 +284,12 @@ impl ConfigObject for Rollout {
             all::<Self>(world).filter(|(other, held)| *other != id && held.state.is_open());
         let taken = others.find_map(|(other, held)| {
             let mut nodes = held.nodes.iter();
-            nodes
-                .any(|one| self.nodes.iter().any(|own| own.node == one.node))
-                .then_some(other)
+            nodes.any(|one| self.nodes.iter().any(|own| own.node == one.node)).then_some(other)
         });
         match taken {
-            Some(other) => Err(Refusal::conflict(format!(
-                "roll-out {other} goes on with some of these nodes"
-            ))),
+            Some(other) => {
+                Err(Refusal::conflict(format!("roll-out {other} goes on with some of these nodes")))
+            }
             None => Ok(()),
         }
     }

@@ -62,26 +62,13 @@ fn rollout() -> Id<Rollout> {
 
 impl Fleet {
     fn new(agents: &[Agent]) -> Self {
-        let mut fleet = Self {
-            engine: engine(),
-            nodes: BTreeMap::new(),
-            now_s: 0,
-            seq: 0,
-        };
-        let begin = StartGatewayClock {
-            now_ns: 0,
-            period_ns: PERIOD_S * S,
-        };
+        let mut fleet = Self { engine: engine(), nodes: BTreeMap::new(), now_s: 0, seq: 0 };
+        let begin = StartGatewayClock { now_ns: 0, period_ns: PERIOD_S * S };
         fleet.does(begin).unwrap();
         for (number, agent) in (1..).zip(agents) {
             let at_ns = WALL + fleet.now_s * S;
             let_in(&mut fleet.engine, at_ns, number, node(number));
-            let node = Node {
-                agent: *agent,
-                version: "1".to_owned(),
-                silent: false,
-                at_s: 0,
-            };
+            let node = Node { agent: *agent, version: "1".to_owned(), silent: false, at_s: 0 };
             fleet.nodes.insert(number, node);
             fleet.join(number);
         }
@@ -209,27 +196,18 @@ impl Fleet {
     /// Numbers of the nodes with a version.
     fn with(&self, version: &str) -> Vec<u8> {
         let nodes = self.nodes.iter();
-        nodes
-            .filter(|(_, held)| held.version == version)
-            .map(|(number, _)| *number)
-            .collect()
+        nodes.filter(|(_, held)| held.version == version).map(|(number, _)| *number).collect()
     }
 
     fn alerts(&self) -> Vec<String> {
         let view = self.engine.view();
-        let alerts = view
-            .events
-            .iter()
-            .filter(|told| told.kind == FleetEventKind::Alert);
+        let alerts = view.events.iter().filter(|told| told.kind == FleetEventKind::Alert);
         alerts.map(|told| told.data["about"].clone()).collect()
     }
 }
 
-const STAGES: [RolloutStage; 3] = [
-    RolloutStage::Nodes(1),
-    RolloutStage::Percent(30),
-    RolloutStage::Percent(100),
-];
+const STAGES: [RolloutStage; 3] =
+    [RolloutStage::Nodes(1), RolloutStage::Percent(30), RolloutStage::Percent(100)];
 
 #[test]
 fn a_stage_begins_when_the_one_before_is_healthy() {
@@ -252,12 +230,7 @@ fn a_stage_begins_when_the_one_before_is_healthy() {
     assert_eq!(fleet.alerts(), ["rollout-done"]);
     // Nothing more is commanded.
     let view = fleet.engine.view();
-    assert!(
-        view.fleet
-            .nodes
-            .values()
-            .all(|node| node.commands.len() == 1)
-    );
+    assert!(view.fleet.nodes.values().all(|node| node.commands.len() == 1));
 }
 
 #[test]
@@ -278,21 +251,10 @@ fn failures_above_the_limit_take_all_nodes_back() {
     let progress: Vec<_> = held.nodes.iter().map(|one| one.progress.clone()).collect();
     assert_eq!(
         progress[..3],
-        [
-            NodeProgress::Reverted,
-            NodeProgress::Reverted,
-            NodeProgress::Reverted
-        ]
+        [NodeProgress::Reverted, NodeProgress::Reverted, NodeProgress::Reverted]
     );
-    assert!(
-        progress[3..]
-            .iter()
-            .all(|one| *one == NodeProgress::Waiting)
-    );
-    assert_eq!(
-        fleet.alerts(),
-        ["rollout-rolling-back", "rollout-rolled-back"]
-    );
+    assert!(progress[3..].iter().all(|one| *one == NodeProgress::Waiting));
+    assert_eq!(fleet.alerts(), ["rollout-rolling-back", "rollout-rolled-back"]);
 }
 
 #[test]
@@ -306,11 +268,7 @@ fn a_node_that_dies_or_falls_back_counts_as_failed() {
         patient.remove(1);
         fleet.begin(&patient, false).unwrap();
         // Watched for longer than the minute after which it falls back.
-        let mut put = Put {
-            id: rollout(),
-            object: fleet.held(),
-            expected: Expected::Present,
-        };
+        let mut put = Put { id: rollout(), object: fleet.held(), expected: Expected::Present };
         put.object.healthy_s = 100;
         fleet.does(put).unwrap();
         fleet.run(40);
@@ -340,27 +298,15 @@ fn a_few_failures_are_within_the_limit() {
 fn a_cancelled_rollout_withdraws_what_nobody_fetched() {
     let mut fleet = Fleet::new(&[Agent::Installs; 3]);
     fleet.begin(&[RolloutStage::Percent(100)], true).unwrap();
-    let remove = Remove::<Rollout> {
-        id: rollout(),
-        expected: Expected::Present,
-    };
+    let remove = Remove::<Rollout> { id: rollout(), expected: Expected::Present };
     let conflict = |refused: Result<(), Refusal>| {
-        assert!(
-            matches!(refused, Err(Refusal::Conflict { .. })),
-            "{refused:?}"
-        );
+        assert!(matches!(refused, Err(Refusal::Conflict { .. })), "{refused:?}");
     };
     conflict(fleet.does(remove.clone()));
-    let used = Remove::<FirmwareImage> {
-        id: image("1"),
-        expected: Expected::Present,
-    };
+    let used = Remove::<FirmwareImage> { id: image("1"), expected: Expected::Present };
     conflict(fleet.does(used.clone()));
     conflict(fleet.begin(&STAGES, true));
-    let cancel = CancelRollout {
-        rollout: rollout(),
-        roll_back: false,
-    };
+    let cancel = CancelRollout { rollout: rollout(), roll_back: false };
     fleet.does(cancel.clone()).unwrap();
     conflict(fleet.does(cancel));
     fleet.run(10);
@@ -373,15 +319,10 @@ fn a_cancelled_rollout_withdraws_what_nobody_fetched() {
 #[test]
 fn an_admin_may_take_nodes_back() {
     let mut fleet = Fleet::new(&[Agent::Installs; 4]);
-    fleet
-        .begin(&[RolloutStage::Nodes(2), RolloutStage::Percent(100)], true)
-        .unwrap();
+    fleet.begin(&[RolloutStage::Nodes(2), RolloutStage::Percent(100)], true).unwrap();
     fleet.run(2);
     assert_eq!(fleet.with("2"), [1, 2]);
-    let cancel = CancelRollout {
-        rollout: rollout(),
-        roll_back: true,
-    };
+    let cancel = CancelRollout { rollout: rollout(), roll_back: true };
     fleet.does(cancel).unwrap();
     fleet.run(3);
     assert!(fleet.with("2").is_empty());

@@ -29,10 +29,7 @@ impl From<BadValue> for Refusal {
 pub(crate) fn node(world: &World, id: NodeId) -> Result<Entity, Refusal> {
     let entity = world.resource::<Index<NodeKind>>().get(id)?;
     if world.get::<Label>(entity).is_none() {
-        return Err(Refusal::NotFound {
-            kind: "placed node",
-            id: id.to_string(),
-        });
+        return Err(Refusal::NotFound { kind: "placed node", id: id.to_string() });
     }
     Ok(entity)
 }
@@ -64,9 +61,7 @@ pub fn check_name(key: &str, name: &str) -> Result<(), Refusal> {
 
 /// Puts a node at a position and triggers [`Relocated`].
 pub(super) fn relocate(world: &mut World, entity: Entity, to: GeoPoint) {
-    let mut position = world
-        .get_mut::<Position>(entity)
-        .expect("every node has a position");
+    let mut position = world.get_mut::<Position>(entity).expect("every node has a position");
     position.set_if_neq(Position(to));
     world.trigger(Relocated { entity });
 }
@@ -97,16 +92,11 @@ impl Command for AddNode {
         let index = world.resource::<Index<NodeKind>>();
         index.vacant(self.node)?;
         if index.len() >= NODES_MAX {
-            return Err(Refusal::conflict(format!(
-                "the world has {NODES_MAX} nodes, the most"
-            )));
+            return Err(Refusal::conflict(format!("the world has {NODES_MAX} nodes, the most")));
         }
         let deployments = world.resource::<Index<DeploymentKind>>();
         let within = self.deployment.map(|id| deployments.get(id)).transpose()?;
-        let label = Label {
-            name: self.name,
-            role: self.role,
-        };
+        let label = Label { name: self.name, role: self.role };
         let place = (Position(self.position), StationConfig(self.station));
         match within {
             Some(entity) => {
@@ -183,9 +173,8 @@ impl Command for SetStation {
     fn apply(self, world: &mut World) -> Self::Out {
         self.station.validate()?;
         let entity = node(world, self.node)?;
-        let mut standing = world
-            .get_mut::<StationConfig>(entity)
-            .expect("every node has a station");
+        let mut standing =
+            world.get_mut::<StationConfig>(entity).expect("every node has a station");
         standing.set_if_neq(StationConfig(self.station));
         Stamps::touch(world, entity);
         Ok(())
@@ -234,9 +223,7 @@ impl Recorded for RestoreNode {
 
 fn set_operating(world: &mut World, id: NodeId, operating: bool) -> Result<(), Refusal> {
     let entity = node(world, id)?;
-    let mut component = world
-        .get_mut::<OperState>(entity)
-        .expect("a label requires it");
+    let mut component = world.get_mut::<OperState>(entity).expect("a label requires it");
     component.set_if_neq(OperState(operating));
     Ok(())
 }
@@ -252,9 +239,7 @@ impl Command for SetEnvironment {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
         self.environment.validate()?;
-        world
-            .resource_mut::<WorldEnvironment>()
-            .set_if_neq(WorldEnvironment(self.environment));
+        world.resource_mut::<WorldEnvironment>().set_if_neq(WorldEnvironment(self.environment));
         Ok(())
     }
 }

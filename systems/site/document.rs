@@ -57,15 +57,8 @@ impl Document for NodeDocument {
         Self {
             name: label.name.clone(),
             role: label.role,
-            position: entity
-                .get::<Position>()
-                .expect("every node has a position")
-                .0,
-            station: entity
-                .get::<StationConfig>()
-                .expect("every node has a station")
-                .0
-                .clone(),
+            position: entity.get::<Position>().expect("every node has a position").0,
+            station: entity.get::<StationConfig>().expect("every node has a station").0.clone(),
             operating: entity.get::<OperState>().expect("a label requires it").0,
             planned: entity.get::<InDeployment>().map(|within| Planned {
                 deployment: *world
@@ -79,25 +72,14 @@ impl Document for NodeDocument {
     fn restore(self, id: NodeId, world: &mut World) -> Result<(), Refusal> {
         self.station.validate()?;
         world.resource::<Index<NodeKind>>().vacant(id)?;
-        let label = Label {
-            name: self.name,
-            role: self.role,
-        };
-        let place = (
-            Position(self.position),
-            StationConfig(self.station),
-            OperState(self.operating),
-        );
+        let label = Label { name: self.name, role: self.role };
+        let place =
+            (Position(self.position), StationConfig(self.station), OperState(self.operating));
         let deployments = world.resource::<Index<DeploymentKind>>();
-        let within = self
-            .planned
-            .map(|planned| deployments.get(planned.deployment))
-            .transpose()?;
+        let within = self.planned.map(|planned| deployments.get(planned.deployment)).transpose()?;
         let entity = world.spawn((id, label, place)).id();
         if let (Some(within), Some(planned)) = (within, self.planned) {
-            world
-                .entity_mut(entity)
-                .insert((InDeployment(within), planned.stamps));
+            world.entity_mut(entity).insert((InDeployment(within), planned.stamps));
         }
         Ok(())
     }

@@ -43,8 +43,5 @@ pub fn site(engine: &mut Builder) {
         .command::<SetEnvironment>()
         .document::<NodeDocument>()
         .state::<Environment>()
-        .systems(
-            Phase::Publish,
-            (view::publish_nodes, view::publish_environment),
-        );
+        .systems(Phase::Publish, (view::publish_nodes, view::publish_environment));
 }

@@ -31,10 +31,7 @@ impl Stamps {
     #[must_use]
     pub fn new(world: &World) -> Self {
         let now_ns = world.resource::<Clock>().wall_ns;
-        Self {
-            created_ns: now_ns,
-            updated_ns: now_ns,
-        }
+        Self { created_ns: now_ns, updated_ns: now_ns }
     }
 
     /// Notes a change in this tick on `entity`, if it keeps stamps.

@@ -73,31 +73,22 @@ impl Command for UpdateNode {
             let allowed = "clear_pointing or a pointing, not both";
             return Err(Refusal::invalid("clear_pointing", true, allowed));
         }
-        let standing = world
-            .get::<StationConfig>(entity)
-            .expect("every node has a station");
+        let standing = world.get::<StationConfig>(entity).expect("every node has a station");
         let mut station = standing.0.clone();
         station.height_agl_m = self.height_agl_m.unwrap_or(station.height_agl_m);
         station.radio = self.radio.unwrap_or(station.radio);
         station.antenna = self.antenna.unwrap_or(station.antenna);
-        station.pointing = if self.clear_pointing {
-            None
-        } else {
-            self.pointing.or(station.pointing)
-        };
+        station.pointing =
+            if self.clear_pointing { None } else { self.pointing.or(station.pointing) };
         station.validate()?;
 
         if let Some(position) = self.position {
             relocate(world, entity, position);
         }
         let mut entity_mut = world.entity_mut(entity);
-        let mut standing = entity_mut
-            .get_mut::<StationConfig>()
-            .expect("every node has a station");
+        let mut standing = entity_mut.get_mut::<StationConfig>().expect("every node has a station");
         standing.set_if_neq(StationConfig(station));
-        let mut label = entity_mut
-            .get_mut::<Label>()
-            .expect("every node has a label");
+        let mut label = entity_mut.get_mut::<Label>().expect("every node has a label");
         let new = Label {
             name: self.name.unwrap_or_else(|| label.name.clone()),
             role: self.role.unwrap_or(label.role),

@@ -27,12 +27,8 @@ pub struct NodeView {
     pub operating: bool,
 }
 
-type NodeChanged = Or<(
-    Changed<Position>,
-    Changed<StationConfig>,
-    Changed<OperState>,
-    Changed<Label>,
-)>;
+type NodeChanged =
+    Or<(Changed<Position>, Changed<StationConfig>, Changed<OperState>, Changed<Label>)>;
 
 /// Redraws the node section when any node of the running mesh changed or came, or any node went.
 pub(super) fn publish_nodes(

@@ -26,9 +26,7 @@ impl Command for BeginTestbed {
         self.0.validate()?;
         if let Some(settings) = &world.resource::<Setup>().settings {
             let name = &settings.name;
-            return Err(Refusal::conflict(format!(
-                "this world is the testbed {name}"
-            )));
+            return Err(Refusal::conflict(format!("this world is the testbed {name}")));
         }
         begin(world, self.0);
         Ok(())
@@ -68,10 +66,7 @@ pub(super) fn begin(world: &mut World, settings: Settings) {
     if protocols.any(|protocol| protocol == Protocol::Static) {
         world.resource_mut::<MeshGraph>().keep = true;
     }
-    *world.resource_mut::<Setup>() = Setup {
-        settings: Some(settings),
-        speed: 1.0,
-    };
+    *world.resource_mut::<Setup>() = Setup { settings: Some(settings), speed: 1.0 };
 }
 
 /// The veth pair of a direction, and the index of its side.
@@ -92,9 +87,7 @@ fn report(
     change: impl FnOnce(&mut Report),
 ) -> Result<(), Refusal> {
     let (pair, side) = pair(world, side)?;
-    let mut reports = world
-        .get_mut::<Reports>(pair)
-        .expect("a veth pair has them");
+    let mut reports = world.get_mut::<Reports>(pair).expect("a veth pair has them");
     change(&mut reports.0[side]);
     Ok(())
 }
@@ -242,9 +235,7 @@ impl Command for ReportRoutes {
         let namespace = world.resource::<Namespaces>().0.get(&self.node);
         let namespace = *namespace
             .ok_or_else(|| Refusal::invalid("node", self.node, "a node with a namespace"))?;
-        world
-            .entity_mut(namespace)
-            .insert(ObservedRoutes(self.routes));
+        world.entity_mut(namespace).insert(ObservedRoutes(self.routes));
         Ok(())
     }
 }

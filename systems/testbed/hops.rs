@@ -34,8 +34,7 @@ pub fn relative_cost(
     let [source, destination, via] = [source, destination, via].map(|node| graph.index(node));
     let (source, destination, via) = (source?, destination?, via?);
     let cost = |hops: &mut dyn Iterator<Item = Edge>| {
-        hops.fold(Cost::ZERO, |cost, edge| metric.extend(cost, &edge))
-            .first
+        hops.fold(Cost::ZERO, |cost, edge| metric.extend(cost, &edge)).first
     };
     let best = shortest(graph, source, Some(destination), metric, |_| true).path(destination)?;
     let best = cost(&mut best.into_iter().map(|(_, edge)| edge));

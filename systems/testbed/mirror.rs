@@ -40,10 +40,8 @@ pub(super) fn assign_namespaces(
     if added.is_empty() && !setup.is_changed() {
         return;
     }
-    let mut names: BTreeSet<String> = assigned
-        .iter()
-        .map(|assignment| assignment.name.clone())
-        .collect();
+    let mut names: BTreeSet<String> =
+        assigned.iter().map(|assignment| assignment.name.clone()).collect();
     let mut add = Vec::new();
     for (node, entity) in index.iter() {
         let taken = namespaces.0.len() + add.len();
@@ -60,18 +58,10 @@ pub(super) fn assign_namespaces(
         add.push((node, NamespaceAssignment { number, name }));
     }
     for (node, assignment) in add {
-        let parts = (
-            assignment.clone(),
-            NextHops::default(),
-            ObservedRoutes::default(),
-        );
+        let parts = (assignment.clone(), NextHops::default(), ObservedRoutes::default());
         namespaces.0.insert(node, commands.spawn(parts).id());
         let settings = settings.clone();
-        out.emit(Work::NamespaceAssignment {
-            node,
-            assignment,
-            settings,
-        });
+        out.emit(Work::NamespaceAssignment { node, assignment, settings });
     }
 }
 
@@ -88,12 +78,7 @@ fn free_name(taken: &BTreeSet<String>, wanted: &str, number: u32) -> String {
 }
 
 type Switched = Or<(Changed<OperState>, Changed<StationConfig>)>;
-type Budget = (
-    &'static Predicted,
-    &'static LinkFrom,
-    &'static LinkTo,
-    Has<AdminDown>,
-);
+type Budget = (&'static Predicted, &'static LinkFrom, &'static LinkTo, Has<AdminDown>);
 
 /// Inputs of the shapes, and which of them changed.
 #[derive(SystemParam)]
@@ -129,23 +114,13 @@ pub(super) fn shape_links(
             continue;
         };
         if let Some(pair) = pairs.0.get(&key) {
-            update(
-                key,
-                wires.get_mut(*pair).expect("an indexed veth pair"),
-                shapes,
-                &mut out,
-            );
+            update(key, wires.get_mut(*pair).expect("an indexed veth pair"), shapes, &mut out);
         } else if shapes.iter().any(|shape| shape.up) {
             let number = u32::try_from(pairs.0.len()).expect("pairs are bounded") + 1;
-            let sides = shapes.map(|shape| Side {
-                generation: 1,
-                shape,
-            });
+            let sides = shapes.map(|shape| Side { generation: 1, shape });
             let wire = VethPair { number, sides };
             emit(key, &wire, [true; 2], &mut out);
-            pairs
-                .0
-                .insert(key, commands.spawn((wire, Reports::default())).id());
+            pairs.0.insert(key, commands.spawn((wire, Reports::default())).id());
         }
     }
     let gone: BTreeSet<LinkKey> = mesh.out_of_range.0.iter().copied().collect();
@@ -164,10 +139,8 @@ fn update(key: LinkKey, mut wire: Mut<VethPair>, shapes: [Shape; 2], out: &mut O
     let moved = [0, 1].map(|side| {
         let moved = shapes[side].moved_from(&wire.sides[side].shape);
         if moved {
-            now.sides[side] = Side {
-                generation: wire.sides[side].generation + 1,
-                shape: shapes[side],
-            };
+            now.sides[side] =
+                Side { generation: wire.sides[side].generation + 1, shape: shapes[side] };
         }
         moved
     });
@@ -176,18 +149,10 @@ fn update(key: LinkKey, mut wire: Mut<VethPair>, shapes: [Shape; 2], out: &mut O
 }
 
 fn emit(key: LinkKey, wire: &VethPair, moved: [bool; 2], out: &mut Outbox<Work>) {
-    let sides = LinkDirection::both(key)
-        .into_iter()
-        .zip(wire.sides)
-        .zip(moved);
+    let sides = LinkDirection::both(key).into_iter().zip(wire.sides).zip(moved);
     for ((LinkDirection { from, to }, side), _) in sides.filter(|(_, moved)| *moved) {
         let number = wire.number;
-        out.emit(Work::Shape {
-            from,
-            to,
-            number,
-            side,
-        });
+        out.emit(Work::Shape { from, to, number, side });
     }
 }
 
@@ -249,9 +214,8 @@ pub(super) fn route_namespaces(
         let new = tables.get(**namespace).is_ok_and(|table| table.0.is_none());
         settings.protocol(**node) == Protocol::Static && (new || mesh.is_stale_at(**node))
     });
-    let mut work: Vec<_> = follows
-        .map(|(node, namespace)| (*node, *namespace, BTreeMap::new()))
-        .collect();
+    let mut work: Vec<_> =
+        follows.map(|(node, namespace)| (*node, *namespace, BTreeMap::new())).collect();
     parallel::for_each(&mut work, 1, |(node, _, found)| {
         *found = next_hops(mesh.graph(), limits.metric, *node);
     });

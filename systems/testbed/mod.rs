@@ -57,12 +57,7 @@ pub fn testbed(engine: &mut Builder) {
         .command::<TakeOver>()
         .systems(
             Phase::Mirror,
-            (
-                mirror::assign_namespaces,
-                mirror::shape_links,
-                mirror::route_namespaces,
-            )
-                .chain(),
+            (mirror::assign_namespaces, mirror::shape_links, mirror::route_namespaces).chain(),
         )
         .systems(Phase::Publish, view::publish_testbed);
 }

@@ -182,20 +182,12 @@ impl Settings {
         let length = 1..=NAME_CHARS_MAX;
         if !length.contains(&self.name.len()) || !self.name.bytes().all(allowed) {
             let found = format!("{:?}", self.name);
-            return Err(Refusal::invalid(
-                "name",
-                found,
-                "1 to 16 of a-z, 0-9 and '-'",
-            ));
+            return Err(Refusal::invalid("name", found, "1 to 16 of a-z, 0-9 and '-'"));
         }
         if !matches!(self.network[0], 1..=126 | 128..=223) {
             let [a, b] = self.network;
             let found = format!("{a}.{b}");
-            return Err(Refusal::invalid(
-                "network",
-                found,
-                "a network of hosts, such as 10.77",
-            ));
+            return Err(Refusal::invalid("network", found, "a network of hosts, such as 10.77"));
         }
         Ok(self.mac.validate()?)
     }

@@ -103,16 +103,8 @@ impl Shape {
     /// Loss of unicast packets, two-state where losses come in runs.
     fn loss(&self) -> Loss {
         match self.two_states() {
-            Some([p, r]) => Loss::GilbertElliott {
-                p,
-                r,
-                one_minus_h: 0.0,
-                one_minus_k: 1.0,
-            },
-            None => Loss::Bernoulli {
-                pct: self.loss_prob * 100.0,
-                correlation: None,
-            },
+            Some([p, r]) => Loss::GilbertElliott { p, r, one_minus_h: 0.0, one_minus_k: 1.0 },
+            None => Loss::Bernoulli { pct: self.loss_prob * 100.0, correlation: None },
         }
     }
 
@@ -121,9 +113,7 @@ impl Shape {
     #[must_use]
     pub fn impairment(&self) -> Impairment {
         let latency = match self.jitter_ns {
-            0 => Latency::Constant {
-                duration_ns: self.delay_ns,
-            },
+            0 => Latency::Constant { duration_ns: self.delay_ns },
             jitter_ns => Latency::Stochastic {
                 mean_ns: self.delay_ns,
                 jitter_ns,
@@ -134,10 +124,7 @@ impl Shape {
         Impairment {
             latency: Some(latency),
             loss: Some(self.loss()),
-            rate: Some(Rate {
-                bps: self.rate_bps,
-                burst_bytes: self.burst_bytes(),
-            }),
+            rate: Some(Rate { bps: self.rate_bps, burst_bytes: self.burst_bytes() }),
             ..Impairment::default()
         }
     }
@@ -146,9 +133,7 @@ impl Shape {
     /// length, everything lost in Bad and nothing in Good: `r = 1/B`, `p = l r / (1 - l)`.
     #[must_use]
     pub fn two_states(&self) -> Option<[f64; 2]> {
-        let burst = self
-            .loss_burst_packets
-            .filter(|_| self.up && self.loss_prob > 0.0)?;
+        let burst = self.loss_burst_packets.filter(|_| self.up && self.loss_prob > 0.0)?;
         let r = 1.0 / burst;
         let p = self.loss_prob * r / (1.0 - self.loss_prob).max(f64::MIN_POSITIVE);
         Some([p.min(1.0), r])
@@ -178,22 +163,13 @@ pub fn shape(
     let wait_ns = |retry: i32| {
         let [first, largest] = WINDOW_SLOTS;
         let window = (first * f64::from(retry).exp2()).min(largest);
-        if contends {
-            DIFS_NS + window / 2.0 * SLOT_NS
-        } else {
-            0.0
-        }
+        if contends { DIFS_NS + window / 2.0 * SLOT_NS } else { 0.0 }
     };
-    let again_ns: f64 = (1..tries)
-        .map(|retry| per.powi(retry) * (frame_ns + wait_ns(retry)))
-        .sum();
+    let again_ns: f64 = (1..tries).map(|retry| per.powi(retry) * (frame_ns + wait_ns(retry))).sum();
     let flight_ns = distance_m / LIGHT_M_PER_S * 1e9;
     let delay_ns = flight_ns + mac.processing_ns as f64 + wait_ns(0) + again_ns;
-    let deviation_ns = if tries > 1 {
-        per.sqrt() / (1.0 - per).max(1e-3) * (frame_ns + wait_ns(1))
-    } else {
-        0.0
-    };
+    let deviation_ns =
+        if tries > 1 { per.sqrt() / (1.0 - per).max(1e-3) * (frame_ns + wait_ns(1)) } else { 0.0 };
     // Below a packet's time the kernel's jitter would only reorder what a radio keeps in order.
     let spacing_ns = f64::from(packet_bytes) * 8e9 / rate_bps;
     Shape {
@@ -202,11 +178,7 @@ pub fn shape(
         broadcast_loss_prob: broadcast_loss(direction, radio, mac),
         rate_bps: (rate_bps as u64).max(RATE_BPS_MIN),
         delay_ns: delay_ns as u64,
-        jitter_ns: if deviation_ns > spacing_ns {
-            deviation_ns as u64
-        } else {
-            0
-        },
+        jitter_ns: if deviation_ns > spacing_ns { deviation_ns as u64 } else { 0 },
         loss_burst_packets: mac.loss_burst_packets,
     }
 }

@@ -32,16 +32,11 @@ impl State for Desired {
 
     fn save(world: &World) -> Self {
         let setup = world.resource::<Setup>();
-        let mut desired = Self {
-            settings: setup.settings.clone(),
-            speed: setup.speed,
-            ..Self::default()
-        };
+        let mut desired =
+            Self { settings: setup.settings.clone(), speed: setup.speed, ..Self::default() };
         for (node, entity) in &world.resource::<Namespaces>().0 {
             let namespace = world.entity(*entity);
-            let assignment = namespace
-                .get::<NamespaceAssignment>()
-                .expect("a namespace has one");
+            let assignment = namespace.get::<NamespaceAssignment>().expect("a namespace has one");
             desired.assignments.insert(*node, assignment.clone());
             if let Some(NextHops(Some(routes))) = namespace.get() {
                 desired.routes.insert(*node, routes.clone());
@@ -61,9 +56,7 @@ impl State for Desired {
         world.resource_mut::<Setup>().speed = self.speed;
         for (node, assignment) in self.assignments {
             let routes = NextHops(self.routes.remove(&node));
-            let namespace = world
-                .spawn((assignment, routes, ObservedRoutes::default()))
-                .id();
+            let namespace = world.spawn((assignment, routes, ObservedRoutes::default())).id();
             world.resource_mut::<Namespaces>().0.insert(node, namespace);
         }
         for (key, wire) in self.wires {
@@ -92,11 +85,7 @@ impl State for Observed {
 
     fn save(world: &World) -> Self {
         let host = world.resource::<Host>();
-        let mut observed = Self {
-            means: host.means,
-            takeover: host.takeover,
-            ..Self::default()
-        };
+        let mut observed = Self { means: host.means, takeover: host.takeover, ..Self::default() };
         for (node, entity) in &world.resource::<Namespaces>().0 {
             let routes = world.get::<ObservedRoutes>(*entity);
             let routes = routes.expect("a namespace has them").0.clone();
@@ -107,16 +96,9 @@ impl State for Observed {
         for (key, entity) in &world.resource::<VethPairs>().0 {
             let reports = world.get::<Reports>(*entity).expect("a veth pair has them");
             for (side, report) in LinkDirection::both(*key).into_iter().zip(reports.0.clone()) {
-                let Report {
-                    tried,
-                    counted,
-                    probe,
-                    repairs,
-                } = report;
+                let Report { tried, counted, probe, repairs } = report;
                 observed.sides.extend(tried.map(|tried| (side, tried)));
-                observed
-                    .counted
-                    .extend(counted.map(|counted| (side, counted)));
+                observed.counted.extend(counted.map(|counted| (side, counted)));
                 observed.probes.extend(probe.map(|probe| (side, probe)));
                 let repairs = repairs.map(|repairs| (side, repairs));
                 observed.repairs.extend(repairs);
@@ -126,10 +108,7 @@ impl State for Observed {
     }
 
     fn restore(mut self, world: &mut World) -> Result<(), Refusal> {
-        *world.resource_mut::<Host>() = Host {
-            means: self.means,
-            takeover: self.takeover,
-        };
+        *world.resource_mut::<Host>() = Host { means: self.means, takeover: self.takeover };
         for (node, entity) in world.resource::<Namespaces>().0.clone() {
             if let Some(routes) = self.heard.remove(&node) {
                 world.entity_mut(entity).insert(ObservedRoutes(routes));

@@ -30,11 +30,7 @@ fn radio() -> Radio {
 
 #[test]
 fn retries_turn_loss_into_delay_and_airtime() {
-    let mac = MediumAccess {
-        retries: 3,
-        processing_ns: 0,
-        ..MediumAccess::default()
-    };
+    let mac = MediumAccess { retries: 3, processing_ns: 0, ..MediumAccess::default() };
     let lossy = shape(&direction(0.5, 10.0, 8e6), 0.0, &radio(), 1000, &mac);
     // 0.5^4 is lost; of the rate, half is delivered.
     assert!((lossy.loss_prob - 0.0625).abs() < 1e-12);
@@ -42,38 +38,20 @@ fn retries_turn_loss_into_delay_and_airtime() {
     // Half a window of 15 slots after DIFS, and again, doubled, for each further try of 1 ms.
     let wait = |window: f64| 34_000.0 + window / 2.0 * 9_000.0;
     let again = 0.5 * (1e6 + wait(30.0)) + 0.25 * (1e6 + wait(60.0)) + 0.125 * (1e6 + wait(120.0));
-    assert!(
-        (lossy.delay_ns as f64 - (wait(15.0) + again)).abs() < 2.0,
-        "{lossy:?}"
-    );
-    let clean = shape(
-        &direction(0.0, 10.0, 8e6),
-        2_997.924_58,
-        &radio(),
-        1000,
-        &mac,
-    );
-    assert_eq!(
-        (clean.loss_prob, clean.rate_bps, clean.jitter_ns),
-        (0.0, 8_000_000, 0)
-    );
+    assert!((lossy.delay_ns as f64 - (wait(15.0) + again)).abs() < 2.0, "{lossy:?}");
+    let clean = shape(&direction(0.0, 10.0, 8e6), 2_997.924_58, &radio(), 1000, &mac);
+    assert_eq!((clean.loss_prob, clean.rate_bps, clean.jitter_ns), (0.0, 8_000_000, 0));
     assert_eq!(clean.delay_ns, 10_000 + 34_000 + 67_500);
 }
 
 #[test]
 fn broadcast_is_sent_once_at_the_basic_rate() {
-    let mac = MediumAccess {
-        broadcast_bytes: 4096,
-        ..MediumAccess::default()
-    };
+    let mac = MediumAccess { broadcast_bytes: 4096, ..MediumAccess::default() };
     // 10 % of 4096 octets at the SNR the lowest rung requires.
     let edge = shape(&direction(0.5, 0.0, 8e6), 0.0, &radio(), 1000, &mac);
     assert!((edge.broadcast_loss_prob - 0.1).abs() < 1e-12, "{edge:?}");
     // The fourth rung requires 8 dB more.
-    let faster = MediumAccess {
-        broadcast_mcs: 3,
-        ..mac
-    };
+    let faster = MediumAccess { broadcast_mcs: 3, ..mac };
     let above = shape(&direction(0.5, 8.0, 8e6), 0.0, &radio(), 1000, &faster);
     assert!((above.broadcast_loss_prob - 0.1).abs() < 1e-12, "{above:?}");
     let below = shape(&direction(0.5, 4.0, 8e6), 0.0, &radio(), 1000, &faster);
@@ -82,23 +60,15 @@ fn broadcast_is_sent_once_at_the_basic_rate() {
 
 #[test]
 fn losses_come_in_runs_of_the_length_asked_for() {
-    let mac = MediumAccess {
-        retries: 0,
-        loss_burst_packets: Some(4.0),
-        ..MediumAccess::default()
-    };
+    let mac = MediumAccess { retries: 0, loss_burst_packets: Some(4.0), ..MediumAccess::default() };
     let shape = shape(&direction(0.2, 5.0, 1e6), 0.0, &radio(), 1000, &mac);
     let [p, r] = shape.two_states().unwrap();
     assert_eq!(r, 0.25);
     // The share of time in Bad is the loss.
     assert!((p / (p + r) - 0.2).abs() < 1e-12);
     assert_eq!(shape.cut().two_states(), None);
-    let Some(Loss::GilbertElliott {
-        p: into,
-        r: out,
-        one_minus_h,
-        one_minus_k,
-    }) = shape.impairment().loss
+    let Some(Loss::GilbertElliott { p: into, r: out, one_minus_h, one_minus_k }) =
+        shape.impairment().loss
     else {
         panic!("{:?}", shape.impairment());
     };
@@ -108,21 +78,9 @@ fn losses_come_in_runs_of_the_length_asked_for() {
 
 #[test]
 fn a_wish_moves_beyond_the_hysteresis_only() {
-    let before = shape(
-        &direction(0.02, 10.0, 8e6),
-        0.0,
-        &radio(),
-        1000,
-        &MediumAccess::default(),
-    );
+    let before = shape(&direction(0.02, 10.0, 8e6), 0.0, &radio(), 1000, &MediumAccess::default());
     let at = |per, rate| {
-        shape(
-            &direction(per, 10.0, rate),
-            0.0,
-            &radio(),
-            1000,
-            &MediumAccess::default(),
-        )
+        shape(&direction(per, 10.0, rate), 0.0, &radio(), 1000, &MediumAccess::default())
     };
     assert!(!at(0.021, 8.1e6).moved_from(&before));
     assert!(at(0.02, 9e6).moved_from(&before));
@@ -168,15 +126,8 @@ fn place(east: f64) -> GeoPoint {
 }
 
 fn bed() -> Bed {
-    let mut engine = crate::world(Arc::new(Flat::default()))
-        .build(1, 1_000_000_000)
-        .unwrap();
-    let header = Header {
-        format: FORMAT,
-        seed: 1,
-        step_ns: 1_000_000_000,
-        inputs: [].into(),
-    };
+    let mut engine = crate::world(Arc::new(Flat::default())).build(1, 1_000_000_000).unwrap();
+    let header = Header { format: FORMAT, seed: 1, step_ns: 1_000_000_000, inputs: [].into() };
     let writer = Writer::begin(Vec::new(), &header).unwrap();
     let log = Arc::new(std::sync::Mutex::new(writer));
     engine.record(Kept(Arc::clone(&log)));
@@ -187,14 +138,7 @@ fn bed() -> Bed {
         let station: Station = crate::sample::station();
         let node = NodeId::named(name);
         let (position, name) = (place(at as f64 * 0.01), name.to_owned());
-        let add = AddNode {
-            node,
-            name,
-            role: Role::Relay,
-            position,
-            station,
-            deployment: None,
-        };
+        let add = AddNode { node, name, role: Role::Relay, position, station, deployment: None };
         handle.submit(add).unwrap();
     }
     engine.tick(None).unwrap();
@@ -233,11 +177,7 @@ fn seats_come_before_wires_and_stay() {
     let view = bed.engine.view();
     assert_eq!(view.testbed.assignments.len(), 3);
     assert_eq!(view.testbed.wires.len(), 3);
-    assert!(
-        view.testbed
-            .sides()
-            .all(|(_, side)| side.shape.up && side.generation == 1)
-    );
+    assert!(view.testbed.sides().all(|(_, side)| side.shape.up && side.generation == 1));
 }
 
 #[test]
@@ -247,47 +187,21 @@ fn what_fails_is_cut_and_comes_back_on_the_same_wire() {
     let handle = bed.engine.handle();
     handle.submit(FailNode { node: id("b") }).unwrap();
     let cut = bed.tick();
-    let downs = cut
-        .iter()
-        .filter(|work| matches!(work, Work::Shape { side, .. } if !side.shape.up));
+    let downs =
+        cut.iter().filter(|work| matches!(work, Work::Shape { side, .. } if !side.shape.up));
     assert_eq!(downs.count(), 4, "{cut:?}");
-    handle
-        .submit(FailLink {
-            a: id("a"),
-            b: id("c"),
-        })
-        .unwrap();
-    assert_eq!(
-        bed.tick()
-            .iter()
-            .filter(|work| matches!(work, Work::Shape { .. }))
-            .count(),
-        2
-    );
+    handle.submit(FailLink { a: id("a"), b: id("c") }).unwrap();
+    assert_eq!(bed.tick().iter().filter(|work| matches!(work, Work::Shape { .. })).count(), 2);
     // Out of range the link itself is gone, its wire is not.
     handle
-        .submit(MoveNode {
-            node: id("b"),
-            position: GeoPoint::new(-57.0, 11.0).unwrap(),
-        })
+        .submit(MoveNode { node: id("b"), position: GeoPoint::new(-57.0, 11.0).unwrap() })
         .unwrap();
-    handle
-        .submit(crate::link::RestoreLink {
-            a: id("a"),
-            b: id("c"),
-        })
-        .unwrap();
-    handle
-        .submit(crate::site::RestoreNode { node: id("b") })
-        .unwrap();
+    handle.submit(crate::link::RestoreLink { a: id("a"), b: id("c") }).unwrap();
+    handle.submit(crate::site::RestoreNode { node: id("b") }).unwrap();
     bed.tick();
     let view = bed.engine.view();
     assert_eq!(view.testbed.wires.len(), 3);
-    let up: Vec<bool> = view
-        .testbed
-        .sides()
-        .map(|(_, side)| side.shape.up)
-        .collect();
+    let up: Vec<bool> = view.testbed.sides().map(|(_, side)| side.shape.up).collect();
     assert_eq!(up.iter().filter(|up| **up).count(), 2, "{up:?}");
 }
 
@@ -296,27 +210,16 @@ fn reports_of_what_is_not_there_are_refused() {
     let mut bed = bed();
     bed.taken();
     let handle = bed.engine.handle();
-    let side = LinkDirection {
-        from: id("a"),
-        to: id("b"),
-    };
+    let side = LinkDirection { from: id("a"), to: id("b") };
     let sight = |generation| ReportLinkState {
-        sightings: vec![Observation {
-            side,
-            generation,
-            failure: None,
-            repaired: None,
-        }],
+        sightings: vec![Observation { side, generation, failure: None, repaired: None }],
     };
     let good = handle.submit(sight(1)).unwrap();
     let early = handle.submit(sight(9)).unwrap();
     let foreign = handle
         .submit(CountWires {
             counted: vec![Counted {
-                side: LinkDirection {
-                    from: id("a"),
-                    to: id("zebra"),
-                },
+                side: LinkDirection { from: id("a"), to: id("zebra") },
                 unicast: Tally::default(),
                 broadcast: Tally::default(),
             }],
@@ -326,11 +229,8 @@ fn reports_of_what_is_not_there_are_refused() {
     assert_eq!(good.wait(), Ok(()));
     assert!(early.wait().is_err() && foreign.wait().is_err());
     let view = bed.engine.view();
-    let (_, seen) = view
-        .testbed
-        .sides()
-        .find(|(_, s)| s.from == id("a") && s.to == id("b"))
-        .unwrap();
+    let (_, seen) =
+        view.testbed.sides().find(|(_, s)| s.from == id("a") && s.to == id("b")).unwrap();
     assert_eq!(seen.observed_generation, 1);
 }
 
@@ -339,25 +239,14 @@ fn a_replay_without_a_kernel_comes_to_the_same() {
     let mut bed = bed();
     bed.taken();
     let handle = bed.engine.handle();
-    let side = LinkDirection {
-        from: id("a"),
-        to: id("b"),
-    };
-    let probe = Probe {
-        sent: 9,
-        received: 8,
-        round_trip_ms: Some([1.0, 2.5, 4.0]),
-        throughput_bps: None,
-    };
+    let side = LinkDirection { from: id("a"), to: id("b") };
+    let probe =
+        Probe { sent: 9, received: 8, round_trip_ms: Some([1.0, 2.5, 4.0]), throughput_bps: None };
     handle.submit(ProbeLink { side, probe }).unwrap();
     handle
         .submit(ReportRoutes {
             node: id("a"),
-            routes: vec![ObservedRoute {
-                destination: id("c"),
-                next_hop: id("b"),
-                metric: 512.0,
-            }],
+            routes: vec![ObservedRoute { destination: id("c"), next_hop: id("b"), metric: 512.0 }],
         })
         .unwrap();
     handle.submit(SetTimeScale { speed: 2.0 }).unwrap();
@@ -369,18 +258,14 @@ fn a_replay_without_a_kernel_comes_to_the_same() {
     bed.tick();
     let seen = bed.engine.view().testbed.clone();
     assert_eq!(seen.means, Some(Means::Rate));
-    let last = Takeover {
-        from_ns: 7_000_000_000,
-        number: 2,
-    };
+    let last = Takeover { from_ns: 7_000_000_000, number: 2 };
     assert_eq!(seen.takeover, Some(last));
     handle.submit(FailNode { node: id("c") }).unwrap();
     bed.tick();
     let digest = bed.engine.mark().unwrap();
     let log = bed.log.lock().unwrap().get_ref().clone();
-    let mut fresh = crate::world(Arc::new(Flat::default()))
-        .build::<Snapshot>(1, 1_000_000_000)
-        .unwrap();
+    let mut fresh =
+        crate::world(Arc::new(Flat::default())).build::<Snapshot>(1, 1_000_000_000).unwrap();
     let mut reader = Reader::open(log.as_slice()).unwrap();
     let replayed = groundwave_engine::replay(&mut fresh, &mut reader, |_| Next::Go).unwrap();
     assert_eq!(replayed.digest, digest);

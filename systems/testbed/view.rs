@@ -95,9 +95,7 @@ impl TestbedView {
     /// The node with this name.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<&NamespaceView> {
-        self.assignments
-            .iter()
-            .find(|assignment| assignment.name == name)
+        self.assignments.iter().find(|assignment| assignment.name == name)
     }
 
     /// All directions, in order.
@@ -107,11 +105,7 @@ impl TestbedView {
     }
 }
 
-type NamespaceParts = (
-    &'static NamespaceAssignment,
-    &'static NextHops,
-    &'static ObservedRoutes,
-);
+type NamespaceParts = (&'static NamespaceAssignment, &'static NextHops, &'static ObservedRoutes);
 type NamespaceChanged = Or<(Changed<NextHops>, Changed<ObservedRoutes>)>;
 type PairParts = (&'static VethPair, &'static Reports);
 type PairChanged = Or<(Changed<VethPair>, Changed<Reports>)>;

@@ -34,10 +34,7 @@ fn one_process_shards_and_two_executors_leave_the_same_bytes() {
     // What the store has is not made again.
     let mut again = mesh.drive("again");
     mesh.check(&mut again, "again");
-    assert_eq!(
-        executors.iter().map(Process::made).sum::<usize>(),
-        mesh.units("whole")
-    );
+    assert_eq!(executors.iter().map(Process::made).sum::<usize>(), mesh.units("whole"));
 }
 
 #[needs(terrain)]
@@ -69,12 +66,7 @@ fn an_executor_that_joins_late_takes_units() {
     wait_for("a unit", || mesh.units("store") > 0);
     let late = mesh.executor();
     mesh.check(&mut driver, "late");
-    assert!(
-        first.made() > 0 && late.made() > 0,
-        "{} {}",
-        first.made(),
-        late.made()
-    );
+    assert!(first.made() > 0 && late.made() > 0, "{} {}", first.made(), late.made());
 }
 
 #[needs(terrain)]
@@ -109,11 +101,7 @@ fn executors_fetch_the_tiles_near_their_units_and_no_others() {
     for (number, name) in ["N10E020", "N10E022", "N10E030"].iter().enumerate() {
         let post = |place: usize| ((place * (7 + number)) % 211) as u16;
         let posts = (0..1201 * 1201).flat_map(|place| post(place).to_be_bytes());
-        std::fs::write(
-            ground.join(format!("{name}.hgt")),
-            posts.collect::<Vec<u8>>(),
-        )
-        .unwrap();
+        std::fs::write(ground.join(format!("{name}.hgt")), posts.collect::<Vec<u8>>()).unwrap();
     }
     let about = "name = \"a survey\"\nground = \"bare_earth\"\nvertical_datum = \"egm2008\"\n";
     std::fs::write(ground.join("terrain.toml"), about).unwrap();
@@ -146,11 +134,7 @@ fn executors_fetch_the_tiles_near_their_units_and_no_others() {
         log.match_indices(&message).map(|(at, _)| at).collect()
     };
     let [west, east, far]: [Vec<usize>; 3] = ["N10E020", "N10E022", "N10E030"].map(fetched);
-    assert_eq!(
-        (west.len(), east.len(), far.len()),
-        (1, 1, 0),
-        "each tile once: {log}"
-    );
+    assert_eq!((west.len(), east.len(), far.len()), (1, 1, 0), "each tile once: {log}");
     // Units of one site are made before the tile of the other is fetched.
     let between = west[0].min(east[0])..west[0].max(east[0]);
     assert!(log[between].contains("unit made"), "{log}");
@@ -166,23 +150,12 @@ fn a_stopped_driver_cancels_its_job_and_another_goes_on() {
     wait_for("units", || mesh.units("store") >= 3);
     driver.signal("-INT");
     assert_eq!(driver.end(), Some(1), "{}", driver.log());
-    assert!(
-        driver.log().contains("stopped; finished units stay"),
-        "{}",
-        driver.log()
-    );
-    let status = mesh
-        .groundwave()
-        .args(["cluster", "status", &mesh.address(), "--json"])
-        .output();
+    assert!(driver.log().contains("stopped; finished units stay"), "{}", driver.log());
+    let status = mesh.groundwave().args(["cluster", "status", &mesh.address(), "--json"]).output();
     let status: serde_json::Value = serde_json::from_slice(&status.unwrap().stdout).unwrap();
     assert_eq!(status["executors"].as_array().unwrap().len(), 1);
     assert!(
-        status["jobs"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .all(|job| job["status"] != "Running"),
+        status["jobs"].as_array().unwrap().iter().all(|job| job["status"] != "Running"),
         "{status}"
     );
     let mut driver = mesh.drive("stopped");
@@ -202,10 +175,7 @@ fn damaged_tiles_and_units_are_told_and_replaced() {
     drop(executor);
 
     // A tile that one executor keeps, and a unit in the store.
-    let kept = files(&mesh.path("work/terrain"))
-        .into_keys()
-        .next()
-        .unwrap();
+    let kept = files(&mesh.path("work/terrain")).into_keys().next().unwrap();
     bend(&mesh.path("work/terrain").join(kept));
     let units: Vec<_> = (files(&mesh.path("store/sweeps")).into_keys())
         .filter(|name| name.extension().is_some_and(|end| end == "unit"))
@@ -214,16 +184,8 @@ fn damaged_tiles_and_units_are_told_and_replaced() {
     let executor = mesh.executor_with(&store, &["--work-dir", &work]);
     let mut driver = mesh.drive("second");
     mesh.check(&mut driver, "second");
-    assert!(
-        driver.log().contains("is not whole; it is made again"),
-        "{}",
-        driver.log()
-    );
-    assert!(
-        executor.log().contains("a kept tile has another digest"),
-        "{}",
-        executor.log()
-    );
+    assert!(driver.log().contains("is not whole; it is made again"), "{}", driver.log());
+    assert!(executor.log().contains("a kept tile has another digest"), "{}", executor.log());
 }
 
 #[needs(terrain)]
@@ -266,23 +228,9 @@ fn an_executor_with_a_full_disk_says_so_and_leaves_its_units_to_others() {
     let ended = small.end();
     let _steady = mesh.executor();
     let driven = driver.end();
-    Command::new("umount")
-        .arg("-l")
-        .arg(&full)
-        .status()
-        .unwrap();
-    assert!(
-        small.log().contains("takes no more; it ends"),
-        "{}",
-        small.log()
-    );
-    assert_eq!(
-        (ended, driven),
-        (Some(0), Some(0)),
-        "{}\n{}",
-        small.log(),
-        driver.log()
-    );
+    Command::new("umount").arg("-l").arg(&full).status().unwrap();
+    assert!(small.log().contains("takes no more; it ends"), "{}", small.log());
+    assert_eq!((ended, driven), (Some(0), Some(0)), "{}\n{}", small.log(), driver.log());
     mesh.assert_same("full_disk");
 }
 
@@ -296,10 +244,7 @@ fn other_stores_public_addresses_and_wrong_urls_are_refused_with_the_reason() {
     let mut driver = mesh.drive("elsewhere");
     assert_eq!(driver.end(), Some(1));
     let log = driver.log();
-    assert!(
-        log.contains("driver and executors need the same store"),
-        "{log}"
-    );
+    assert!(log.contains("driver and executors need the same store"), "{log}");
 
     let refused = |arguments: &[&str], wanted: &str| {
         let output = mesh.groundwave().args(arguments).output().unwrap();
@@ -307,19 +252,9 @@ fn other_stores_public_addresses_and_wrong_urls_are_refused_with_the_reason() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
         assert!(errors.contains(wanted), "{arguments:?}: {errors}");
     };
+    refused(&["cluster", "scheduler", "--listen", "0.0.0.0:50050"], "no authentication");
     refused(
-        &["cluster", "scheduler", "--listen", "0.0.0.0:50050"],
-        "no authentication",
-    );
-    refused(
-        &[
-            "cluster",
-            "executor",
-            "--store",
-            &other,
-            "--listen",
-            "8.8.8.8:1",
-        ],
+        &["cluster", "executor", "--store", &other, "--listen", "8.8.8.8:1"],
         "no authentication",
     );
     refused(
@@ -327,14 +262,7 @@ fn other_stores_public_addresses_and_wrong_urls_are_refused_with_the_reason() {
         "allowed a folder, file:///folder, s3://bucket/prefix",
     );
     refused(
-        &[
-            "cluster",
-            "executor",
-            "--store",
-            &other,
-            "--scheduler",
-            "localhost:50050",
-        ],
+        &["cluster", "executor", "--store", &other, "--scheduler", "localhost:50050"],
         "allowed df://HOST or df://HOST:PORT",
     );
 }
@@ -354,9 +282,7 @@ fn a_bucket_serves_as_a_folder_does() {
         .spawn()
         .unwrap();
     let address = format!("127.0.0.1:{port}");
-    wait_for("the server", || {
-        std::net::TcpStream::connect(&address).is_ok()
-    });
+    wait_for("the server", || std::net::TcpStream::connect(&address).is_ok());
     let made = Command::new("curl")
         .args(["-sf", "-X", "PUT", &format!("http://{address}/sweeps")])
         .status();

@@ -54,13 +54,7 @@ impl Process {
 
     pub fn signal(&self, signal: &str) {
         let id = self.child.id().to_string();
-        assert!(
-            Command::new("kill")
-                .args([signal, &id])
-                .status()
-                .unwrap()
-                .success()
-        );
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
     }
 
     pub fn log(&self) -> String {
@@ -106,13 +100,7 @@ impl Mesh {
     ) -> Self {
         std::fs::write(folder.path().join("scenario.toml"), scenario).unwrap();
         let store = folder.path().join("store").display().to_string();
-        let mesh = Self {
-            folder,
-            store,
-            port: free_port(),
-            variables,
-            started: 0,
-        };
+        let mesh = Self { folder, store, port: free_port(), variables, started: 0 };
         let whole = mesh.sweep("whole", &[]).output().unwrap();
         assert_success(&whole);
         mesh
@@ -124,10 +112,8 @@ impl Mesh {
 
     pub fn groundwave(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_groundwave"));
-        let data = std::env::var_os("GROUNDWAVE_DATA").map_or_else(
-            || Path::new(env!("CARGO_MANIFEST_DIR")).join(".data"),
-            PathBuf::from,
-        );
+        let data = std::env::var_os("GROUNDWAVE_DATA")
+            .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join(".data"), PathBuf::from);
         command
             .env("PLAN_SRTM_DIR", data.join("srtm"))
             .env_remove("GROUNDWAVE_STORE")
@@ -159,9 +145,7 @@ impl Mesh {
         let mut command = self.groundwave();
         command.args(["cluster", "scheduler", "--listen", &listen]);
         let process = Process::start(self.path("scheduler.log"), &mut command);
-        wait_for("the scheduler", || {
-            process.log().contains("scheduler listens")
-        });
+        wait_for("the scheduler", || process.log().contains("scheduler listens"));
         process
     }
 
@@ -206,9 +190,7 @@ impl Mesh {
     /// Units in a folder of a sweep.
     pub fn units(&self, out: &str) -> usize {
         let found = files(&self.path(out)).into_keys();
-        found
-            .filter(|path| path.extension().is_some_and(|end| end == "unit"))
-            .count()
+        found.filter(|path| path.extension().is_some_and(|end| end == "unit")).count()
     }
 }
 

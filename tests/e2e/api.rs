@@ -16,24 +16,15 @@ impl Api {
     /// A client without a token.
     pub fn at(address: &str) -> Self {
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-        Self {
-            runtime,
-            address: address.to_owned(),
-            token: None,
-        }
+        Self { runtime, address: address.to_owned(), token: None }
     }
 
     /// Status and answer; 0 when there is none.
     pub fn try_ask(&self, method: Method, path: &str, body: Option<Value>) -> (u16, Value) {
-        let body = body
-            .map(|body| body.to_string().into_bytes())
-            .unwrap_or_default();
+        let body = body.map(|body| body.to_string().into_bytes()).unwrap_or_default();
         let asked = async {
             let mut client = Client::tcp(&self.address).await.ok()?;
-            client
-                .call(method, path, self.token.as_deref(), body)
-                .await
-                .ok()
+            client.call(method, path, self.token.as_deref(), body).await.ok()
         };
         let Some(heard) = self.runtime.block_on(asked) else {
             return (0, Value::Null);

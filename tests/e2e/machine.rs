@@ -24,14 +24,8 @@ pub fn stage(name: &str, body: impl FnOnce()) {
     }
     let report = REPORT.get_or_init(run);
     println!("{report}");
-    let passed = report
-        .lines()
-        .any(|line| line.ends_with(&format!("passed: {name}")));
-    assert!(
-        passed,
-        "{name} did not pass in the virtual machine: {}",
-        why(report)
-    );
+    let passed = report.lines().any(|line| line.ends_with(&format!("passed: {name}")));
+    assert!(passed, "{name} did not pass in the virtual machine: {}", why(report));
 }
 
 /// Failures in the virtual machine, and its progress until then.
@@ -54,10 +48,7 @@ fn run() -> String {
         String::from_utf8_lossy(&bytes).into_owned()
     };
     let logs = ["gateway.log", "n1.log", "n2.log", "dnsmasq.log"];
-    let logs: String = logs
-        .iter()
-        .map(|name| format!("{name}:\n{}\n", read(name)))
-        .collect();
+    let logs: String = logs.iter().map(|name| format!("{name}:\n{}\n", read(name))).collect();
     let (stdout, stderr) = (read("stdout"), read("stderr"));
     format!("{stdout}\n{stderr}\n{logs}console:\n{console}")
 }
@@ -66,10 +57,7 @@ fn run() -> String {
 fn job() -> String {
     let mut job = format!("export RUST_BACKTRACE=0 NO_COLOR=1 {INSIDE}=1\n");
     for (key, value) in std::env::vars() {
-        if ["RUST_LOG", "GROUNDWAVE_"]
-            .iter()
-            .any(|start| key.starts_with(start))
-        {
+        if ["RUST_LOG", "GROUNDWAVE_"].iter().any(|start| key.starts_with(start)) {
             writeln!(job, "export {key}={}", qemu::quoted(&value)).unwrap();
         }
     }

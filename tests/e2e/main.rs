@@ -4,10 +4,7 @@
 //! One boot runs all stages in the order of their names; on this machine each stage shows the
 //! report of the virtual machine.
 #![cfg(target_os = "linux")]
-#![expect(
-    clippy::print_stdout,
-    reason = "the report of the virtual machine is shown"
-)]
+#![expect(clippy::print_stdout, reason = "the report of the virtual machine is shown")]
 
 mod api;
 mod machine;

@@ -17,20 +17,12 @@ pub fn lay() {
         run(netns, &format!("iw dev wlan{number} set type mp"));
         // The MTU leaves space for batman-adv's headers around a full packet.
         run(netns, &format!("ip link set wlan{number} mtu 1560 up"));
-        run(
-            netns,
-            &format!("iw dev wlan{number} mesh join groundwave freq 2412 HT20"),
-        );
-        run(
-            netns,
-            &format!("iw dev wlan{number} set mesh_param mesh_fwding 0"),
-        );
+        run(netns, &format!("iw dev wlan{number} mesh join groundwave freq 2412 HT20"));
+        run(netns, &format!("iw dev wlan{number} set mesh_param mesh_fwding 0"));
     }
     wait_for("six peerings of three radios", 60, || {
         let estab = |(number, netns): (usize, &&str)| {
-            run(netns, &format!("iw dev wlan{number} station dump"))
-                .matches("ESTAB")
-                .count()
+            run(netns, &format!("iw dev wlan{number} station dump")).matches("ESTAB").count()
         };
         let found: usize = PLACES.iter().enumerate().map(estab).sum();
         (found >= 6).then_some(())

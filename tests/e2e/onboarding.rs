@@ -74,13 +74,8 @@ impl Cast {
         admin.post("/api/auth/password", change);
         admin.log_in("admin", PASSWORD);
         let agents = NODES.map(|netns| (netns, agent(netns))).into();
-        let mut cast = Self {
-            _dnsmasq: dnsmasq,
-            _gateway: gateway,
-            agents,
-            admin,
-            nodes: BTreeMap::new(),
-        };
+        let mut cast =
+            Self { _dnsmasq: dnsmasq, _gateway: gateway, agents, admin, nodes: BTreeMap::new() };
         cast.lease();
         cast.approve();
         cast
@@ -90,24 +85,15 @@ impl Cast {
         std::fs::write("/run/lease.sh", LEASE).unwrap();
         run("", "chmod +x /run/lease.sh");
         for netns in NODES {
-            run(
-                netns,
-                "busybox udhcpc -q -n -t 20 -T 1 -i bat0 -s /run/lease.sh",
-            );
+            run(netns, "busybox udhcpc -q -n -t 20 -T 1 -i bat0 -s /run/lease.sh");
         }
         let leases = self.admin.get("/v1/network/dhcp/leases");
-        assert_eq!(
-            leases["items"].as_array().map(Vec::len),
-            Some(2),
-            "{leases}"
-        );
+        assert_eq!(leases["items"].as_array().map(Vec::len), Some(2), "{leases}");
         say("both nodes have a lease, as the gateway sees");
     }
 
     fn registrations(&self, state: &str) -> Vec<Value> {
-        let said = self
-            .admin
-            .get(&format!("/v1/admin/registrations?state={state}"));
+        let said = self.admin.get(&format!("/v1/admin/registrations?state={state}"));
         said["items"].as_array().unwrap().clone()
     }
 
@@ -116,10 +102,7 @@ impl Cast {
             let pending = self.registrations("pending");
             (pending.len() == 2).then_some(pending)
         });
-        assert!(
-            !try_run("n1", "ip link show wg0").0,
-            "a tunnel before approval"
-        );
+        assert!(!try_run("n1", "ip link show wg0").0, "a tunnel before approval");
         for one in pending {
             assert_eq!(one["mac_verified"], true, "{one}");
             let id = one["registration_id"].as_str().unwrap();
@@ -135,19 +118,14 @@ impl Cast {
     /// The id of the node in a namespace, once it is online.
     fn joined(&self, netns: &str) -> String {
         let said = run(netns, "ip -4 -o addr show bat0");
-        let own = said
-            .split_ascii_whitespace()
-            .find(|word| word.starts_with("10.41.0."));
+        let own = said.split_ascii_whitespace().find(|word| word.starts_with("10.41.0."));
         let own = own.unwrap().split('/').next().unwrap().to_owned();
         wait_for(&format!("{netns} is online"), 90, || {
             let nodes = self.admin.get("/v1/nodes");
             let mut nodes = nodes["items"].as_array().unwrap().iter();
             let node =
                 nodes.find(|one| one["underlay_ip"] == own.as_str() && one["state"] == "online")?;
-            assert!(
-                node["overlay_ip"].as_str().unwrap().starts_with("10.42.0."),
-                "{node}"
-            );
+            assert!(node["overlay_ip"].as_str().unwrap().starts_with("10.42.0."), "{node}");
             Some(node["node_id"].as_str().unwrap().to_owned())
         })
     }
@@ -197,9 +175,7 @@ impl Cast {
         let change = |interval_ms: u32, within_s: u32| -> Value {
             let wanted = json!({ "batman": { "orig_interval_ms": interval_ms, "hop_penalty": 25 },
                 "confirm_within_s": within_s });
-            let (status, said) = self
-                .admin
-                .try_ask(Method::PUT, "/v1/mesh/config", Some(wanted));
+            let (status, said) = self.admin.try_ask(Method::PUT, "/v1/mesh/config", Some(wanted));
             assert_eq!(status, 200, "{said}");
             assert_eq!(said["divergence"], json!([]), "{said}");
             said
@@ -207,18 +183,14 @@ impl Cast {
         let token = change(300, 60)["confirm_token"].clone();
         assert_eq!(interval().trim(), "300");
         assert_eq!(run("", "batctl meshif bat0 hop_penalty").trim(), "25");
-        self.admin
-            .post("/v1/mesh/config/confirm", json!({ "confirm_token": token }));
+        self.admin.post("/v1/mesh/config/confirm", json!({ "confirm_token": token }));
         say("a setting was changed and confirmed");
         change(900, 10);
         assert_eq!(interval().trim(), "900");
         wait_for("an unconfirmed setting is undone", 30, || {
             (interval().trim() == "300").then_some(())
         });
-        assert_eq!(
-            self.admin.get("/v1/mesh/config")["batman"]["orig_interval_ms"],
-            300
-        );
+        assert_eq!(self.admin.get("/v1/mesh/config")["batman"]["orig_interval_ms"], 300);
     }
 
     /// Settings of a node reach its kernel, and reach it again when somebody changes them there.
@@ -235,11 +207,9 @@ impl Cast {
         });
         assert_eq!(penalty().trim(), "40");
         run("n2", "batctl meshif bat0 hop_penalty 20");
-        wait_for(
-            "a setting that somebody changed is pushed again",
-            60,
-            || (penalty().trim() == "40").then_some(()),
-        );
+        wait_for("a setting that somebody changed is pushed again", 60, || {
+            (penalty().trim() == "40").then_some(())
+        });
     }
 
     /// The nodes and their links appear in the topology.
@@ -249,21 +219,13 @@ impl Cast {
             let nodes = graph["nodes"].to_string();
             let known = self.nodes.values().all(|id| nodes.contains(id.as_str()));
             let links = graph["links"].as_array()?;
-            let batman = links
-                .iter()
-                .filter(|one| one["properties"]["kind"] == "batman")
-                .count();
+            let batman = links.iter().filter(|one| one["properties"]["kind"] == "batman").count();
             (known && batman >= 1).then_some(graph)
         });
         assert_eq!(graph["type"], "NetworkGraph");
         let id = &self.nodes["n1"];
         let latest = self.admin.get(&format!("/v1/nodes/{id}/telemetry/latest"));
-        for metric in [
-            "mesh.plink_estab",
-            "mesh.signal_dbm",
-            "mesh.neighbor_count",
-            "sys.load1",
-        ] {
+        for metric in ["mesh.plink_estab", "mesh.signal_dbm", "mesh.neighbor_count", "sys.load1"] {
             assert!(latest.to_string().contains(metric), "{metric}: {latest}");
         }
         say("readings arrive");
@@ -274,9 +236,7 @@ impl Cast {
         mesh::hears(1, false);
         say("n1 is out of reach");
         for state in ["stale", "offline"] {
-            wait_for(&format!("n1 is {state}"), 60, || {
-                (self.state("n1") == state).then_some(())
-            });
+            wait_for(&format!("n1 is {state}"), 60, || (self.state("n1") == state).then_some(()));
         }
         assert_eq!(self.state("n2"), "online");
         mesh::hears(1, true);
@@ -285,19 +245,12 @@ impl Cast {
             try_run("n1", "ping -c 1 -W 1 10.41.0.1").0.then_some(())
         });
         say("n1 reaches the gateway on the underlay");
-        wait_for("n1 is online again", 90, || {
-            (self.state("n1") == "online").then_some(())
-        });
+        wait_for("n1 is online again", 90, || (self.state("n1") == "online").then_some(()));
         let id = &self.nodes["n1"];
         wait_for("what it missed is told", 60, || {
-            let said = self
-                .admin
-                .get(&format!("/v1/nodes/{id}/telemetry?metric=sys.uptime_s"));
+            let said = self.admin.get(&format!("/v1/nodes/{id}/telemetry?metric=sys.uptime_s"));
             let points = said["series"][0]["points"].as_array()?.clone();
-            let times: Vec<i64> = points
-                .iter()
-                .filter_map(|point| point[0].as_i64())
-                .collect();
+            let times: Vec<i64> = points.iter().filter_map(|point| point[0].as_i64()).collect();
             let widest = times.windows(2).map(|pair| pair[1] - pair[0]).max()?;
             (times.len() > 20 && widest <= 3_000).then_some(())
         });
@@ -309,16 +262,11 @@ impl Cast {
             let status = std::fs::read_to_string(format!("/proc/{}/status", running.0.id()));
             let status = status.unwrap_or_default();
             let lines = status.lines().filter(|line| {
-                ["VmRSS", "RssAnon", "Threads"]
-                    .iter()
-                    .any(|name| line.starts_with(name))
+                ["VmRSS", "RssAnon", "Threads"].iter().any(|name| line.starts_with(name))
             });
             say(&format!(
                 "agent of {netns}: {}",
-                lines
-                    .collect::<Vec<_>>()
-                    .join(", ")
-                    .replace(['\t', ' '], "")
+                lines.collect::<Vec<_>>().join(", ").replace(['\t', ' '], "")
             ));
         }
     }
@@ -333,10 +281,7 @@ pub fn no_secrets_in_logs() {
             assert!(!text.contains(secret), "a secret in {log}");
         }
     }
-    let mode = Command::new("stat")
-        .args(["-c", "%a", "/run/n1.key"])
-        .output()
-        .unwrap();
+    let mode = Command::new("stat").args(["-c", "%a", "/run/n1.key"]).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&mode.stdout).trim(), "600");
     say("no secret in any log");
 }

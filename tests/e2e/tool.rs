@@ -19,14 +19,9 @@ pub fn command(netns: &str, words: &[&str]) -> Command {
 /// Output of a program and `true` if it succeeded.
 pub fn try_run(netns: &str, line: &str) -> (bool, String) {
     let words: Vec<&str> = line.split_ascii_whitespace().collect();
-    let output = command(netns, &words)
-        .output()
-        .unwrap_or_else(|err| panic!("{line}: {err}"));
+    let output = command(netns, &words).output().unwrap_or_else(|err| panic!("{line}: {err}"));
     let said = [output.stdout, output.stderr].concat();
-    (
-        output.status.success(),
-        String::from_utf8_lossy(&said).into_owned(),
-    )
+    (output.status.success(), String::from_utf8_lossy(&said).into_owned())
 }
 
 /// Output of a program; it must succeed.
@@ -53,11 +48,7 @@ pub fn start(netns: &str, line: &str, log: &str) -> Running {
     let log = std::fs::File::create(format!("/run/out/{log}")).unwrap();
     let mut command = command(netns, &words);
     command.stdout(log.try_clone().unwrap()).stderr(log);
-    Running(
-        command
-            .spawn()
-            .unwrap_or_else(|err| panic!("{line}: {err}")),
-    )
+    Running(command.spawn().unwrap_or_else(|err| panic!("{line}: {err}")))
 }
 
 /// Time since the virtual machine started, s.
@@ -82,10 +73,7 @@ pub fn wait_for<T>(what: &str, seconds: u32, mut there: impl FnMut() -> Option<T
             return found;
         }
         let now: f64 = uptime().parse().unwrap();
-        assert!(
-            now - start < f64::from(seconds),
-            "not within {seconds} s: {what}"
-        );
+        assert!(now - start < f64::from(seconds), "not within {seconds} s: {what}");
         thread::sleep(Duration::from_millis(500));
     }
 }

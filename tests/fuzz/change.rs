@@ -52,9 +52,7 @@ pub fn series(document: u64, seed: u32) -> Vec<u8> {
 pub fn change(document: &[u8], documents: &[Vec<u8>], choices: &[u8]) -> Vec<u8> {
     let mut bytes = document.to_vec();
     for choice in choices.chunks_exact(8) {
-        let [operation, a, b, c, d, e, f, g] = *choice else {
-            unreachable!("chunks of eight")
-        };
+        let [operation, a, b, c, d, e, f, g] = *choice else { unreachable!("chunks of eight") };
         let place = |high: u8, low: u8, length: usize| {
             // Longer documents are reached by more bits.
             let chosen = usize::from(u16::from_be_bytes([high, low]));

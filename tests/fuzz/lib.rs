@@ -37,9 +37,7 @@ impl Corpus {
     /// When there is none: changes of nothing reach no parser.
     #[must_use]
     pub fn open(name: &'static str, others: Vec<Vec<u8>>) -> Self {
-        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-            .join("corpus")
-            .join(name);
+        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("corpus").join(name);
         let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
             .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
             .unwrap_or_default();
@@ -84,10 +82,7 @@ impl Corpus {
     fn parse_changed(&self, parse: impl Fn(&[u8]), choices: &[u8]) {
         let (number, choices) = choices.split_first().unwrap_or((&0, &[]));
         // One in so many inputs is no change of a document.
-        let bytes = match self
-            .documents
-            .get(usize::from(*number) % (self.documents.len() + 1))
-        {
+        let bytes = match self.documents.get(usize::from(*number) % (self.documents.len() + 1)) {
             Some(document) => change::change(document, &self.documents, choices),
             None => choices.to_vec(),
         };
@@ -95,10 +90,7 @@ impl Corpus {
     }
 
     fn parse(&self, parse: &impl Fn(&[u8]), bytes: &[u8]) {
-        let kept = Kept {
-            name: self.name,
-            bytes,
-        };
+        let kept = Kept { name: self.name, bytes };
         parse(bytes);
         drop(kept);
     }
@@ -111,10 +103,7 @@ struct Kept<'a> {
 }
 
 impl Drop for Kept<'_> {
-    #[expect(
-        clippy::print_stderr,
-        reason = "the place of the input is all that remains of it"
-    )]
+    #[expect(clippy::print_stderr, reason = "the place of the input is all that remains of it")]
     fn drop(&mut self) {
         if std::thread::panicking() {
             let path = std::env::temp_dir().join(format!("groundwave-fuzz-{}", self.name));
@@ -160,10 +149,7 @@ mod tests {
 
     #[test]
     fn any_choices_are_changes() {
-        let corpus = Corpus {
-            name: "own",
-            documents: vec![Vec::new(), vec![7]],
-        };
+        let corpus = Corpus { name: "own", documents: vec![Vec::new(), vec![7]] };
         for length in 0..40 {
             for byte in [0, 1, 2, 127, 255] {
                 corpus.parse_changed(|_| (), &vec![byte; length]);

@@ -30,29 +30,17 @@ fn scenario_errors_name_file_line_key_and_what_is_allowed() {
     };
     let error = broken("radio = \"wifi_5g_mesh\"", "radio = \"wifi_5g_mseh\"");
     assert!(error.contains("wrong.toml:10:9"), "{error}");
-    assert!(
-        error.contains("node[0].radio") && error.contains("did you mean"),
-        "{error}"
-    );
+    assert!(error.contains("node[0].radio") && error.contains("did you mean"), "{error}");
     let error = broken("lat_deg = 57.7", "lat_deg = nan");
-    assert!(
-        error.contains("wrong.toml:7:11") && error.contains("lat_deg"),
-        "{error}"
-    );
+    assert!(error.contains("wrong.toml:7:11") && error.contains("lat_deg"), "{error}");
     let error = broken("lat_deg = 57.7", "lat_deg = 97.7");
     assert!(error.contains("-90") && error.contains("90"), "{error}");
     let error = broken("lon_deg = 11.9", "lon_deg = inf");
     assert!(error.contains("wrong.toml:8:11"), "{error}");
     let error = broken("height_agl_m = 10", "heigth_agl_m = 10");
-    assert!(
-        error.contains("heigth_agl_m") && error.contains("height_agl_m"),
-        "{error}"
-    );
+    assert!(error.contains("heigth_agl_m") && error.contains("height_agl_m"), "{error}");
     let error = broken("duration_s = 2", "duration_s = \"two\"");
-    assert!(
-        error.contains("wrong.toml:3") && error.contains("duration_s"),
-        "{error}"
-    );
+    assert!(error.contains("wrong.toml:3") && error.contains("duration_s"), "{error}");
     let error = broken("[scenario]", "[scenario");
     assert!(error.contains("wrong.toml:1"), "{error}");
 }
@@ -60,20 +48,14 @@ fn scenario_errors_name_file_line_key_and_what_is_allowed() {
 #[test]
 fn several_errors_come_at_once() {
     let error = run_text(&GOOD.replace("57.7", "570").replace("omni_9", "omni_99"));
-    assert!(
-        error.contains("lat_deg") && error.contains("omni_99"),
-        "{error}"
-    );
+    assert!(error.contains("lat_deg") && error.contains("omni_99"), "{error}");
 }
 
 #[test]
 fn a_command_the_world_does_not_know_or_refuses_is_told() {
     let unknown = "[[command]]\nat_s = 1\ncommand = \"node.explode\"\nnode = \"a\"\n";
     let error = run_text(&format!("{GOOD}{unknown}"));
-    assert!(
-        error.contains("node.explode") && error.contains("node.fail"),
-        "{error}"
-    );
+    assert!(error.contains("node.explode") && error.contains("node.fail"), "{error}");
     let misspelt = "[[command]]\nat_s = 1\ncommand = \"node.fail\"\nnoode = \"a\"\n";
     let error = run_text(&format!("{GOOD}{misspelt}"));
     assert!(error.contains("noode"), "{error}");
@@ -86,10 +68,7 @@ fn a_hundred_megabytes_are_refused_at_once() {
     let file = std::fs::File::create(&path).unwrap();
     file.set_len(100_000_000).unwrap();
     let error = refusal(&groundwave(&["run", path.to_str().unwrap()]));
-    assert!(
-        error.contains("100000000") && error.contains("16777216"),
-        "{error}"
-    );
+    assert!(error.contains("100000000") && error.contains("16777216"), "{error}");
 }
 
 #[test]
@@ -119,14 +98,7 @@ fn with_tile(name: &str, bytes: &[u8]) -> std::process::Output {
 #[test]
 fn broken_tiles_are_refused_with_their_size_and_the_sizes_allowed() {
     let three_seconds = 1201 * 1201 * 2;
-    for bytes in [
-        0,
-        1,
-        100_000,
-        three_seconds - 2,
-        three_seconds - 1,
-        three_seconds + 1,
-    ] {
+    for bytes in [0, 1, 100_000, three_seconds - 2, three_seconds - 1, three_seconds + 1] {
         let error = refusal(&with_tile("N57E011.hgt", &vec![0; bytes]));
         assert!(error.contains("N57E011.hgt"), "{bytes}: {error}");
         assert!(
@@ -151,73 +123,26 @@ fn a_renamed_tile_is_not_taken_for_another() {
 
 #[test]
 fn coordinates_out_of_range_are_refused_with_the_range() {
-    for place in [
-        "91,0",
-        "0,181",
-        "nan,0",
-        "inf,5",
-        "1e999,5",
-        "57.7",
-        "57.7,11.9,10,4",
-        "here",
-    ] {
+    for place in ["91,0", "0,181", "nan,0", "inf,5", "1e999,5", "57.7", "57.7,11.9,10,4", "here"] {
         let error = refusal(&groundwave(&["link", place, "57.7,11.9"]));
         assert!(error.contains("allowed"), "{place}: {error}");
         refusal(&groundwave(&["profile", "57.7,11.9", place]));
     }
     let error = refusal(&groundwave(&["link", "57.7,11.9,nan", "57.8,11.9"]));
     assert!(error.contains("height_agl_m"), "{error}");
-    let error = refusal(&groundwave(&[
-        "link",
-        "57.7,11.9",
-        "57.8,11.9",
-        "--radio",
-        "walkie",
-    ]));
-    assert!(
-        error.contains("walkie") && error.contains("wifi_5g_mesh"),
-        "{error}"
-    );
-    refusal(&groundwave(&[
-        "link",
-        "57.7,11.9",
-        "57.8,11.9",
-        "--frequency-mhz",
-        "nan",
-    ]));
-    refusal(&groundwave(&[
-        "link",
-        "57.7,11.9",
-        "57.8,11.9",
-        "--time",
-        "0",
-    ]));
-    refusal(&groundwave(&[
-        "link",
-        "57.7,11.9",
-        "57.8,11.9",
-        "--samples",
-        "7",
-    ]));
+    let error = refusal(&groundwave(&["link", "57.7,11.9", "57.8,11.9", "--radio", "walkie"]));
+    assert!(error.contains("walkie") && error.contains("wifi_5g_mesh"), "{error}");
+    refusal(&groundwave(&["link", "57.7,11.9", "57.8,11.9", "--frequency-mhz", "nan"]));
+    refusal(&groundwave(&["link", "57.7,11.9", "57.8,11.9", "--time", "0"]));
+    refusal(&groundwave(&["link", "57.7,11.9", "57.8,11.9", "--samples", "7"]));
 }
 
 #[test]
 fn a_link_to_itself_is_answered_with_a_warning() {
-    let output = groundwave(&[
-        "link",
-        "57.7,11.9,10",
-        "57.7,11.9,10",
-        "--flat-earth",
-        "--json",
-    ]);
+    let output = groundwave(&["link", "57.7,11.9,10", "57.7,11.9,10", "--flat-earth", "--json"]);
     let json: serde_json::Value = serde_json::from_str(&support::stdout(&output)).unwrap();
     let warnings = json["forward"]["warnings"].as_array().unwrap();
-    assert!(
-        warnings
-            .iter()
-            .any(|warning| warning == "distance_too_short"),
-        "{warnings:?}"
-    );
+    assert!(warnings.iter().any(|warning| warning == "distance_too_short"), "{warnings:?}");
     assert!(json["forward"]["receiver"]["rx_power_dbm"].is_number());
 }
 
@@ -227,12 +152,7 @@ fn refused_runs_leave_nothing_behind() {
     let scenario = folder.path().join("wrong.toml");
     std::fs::write(&scenario, GOOD.replace("57.7", "570")).unwrap();
     let log = folder.path().join("run.gwlog");
-    let arguments = [
-        "run",
-        scenario.to_str().unwrap(),
-        "--record",
-        log.to_str().unwrap(),
-    ];
+    let arguments = ["run", scenario.to_str().unwrap(), "--record", log.to_str().unwrap()];
     refusal(&groundwave(&arguments));
     assert!(!log.exists());
 }
@@ -244,12 +164,7 @@ fn a_log_or_store_in_the_way_is_not_overwritten() {
     std::fs::write(&scenario, format!("{GOOD}[terrain]\nflat_msl_m = 0\n")).unwrap();
     let keep = |path: &Path, flag: &str| {
         std::fs::write(path, "two years of work").unwrap();
-        let arguments = [
-            "run",
-            scenario.to_str().unwrap(),
-            flag,
-            path.to_str().unwrap(),
-        ];
+        let arguments = ["run", scenario.to_str().unwrap(), flag, path.to_str().unwrap()];
         refusal(&groundwave(&arguments));
         assert_eq!(std::fs::read_to_string(path).unwrap(), "two years of work");
     };

@@ -47,25 +47,14 @@ fn a_change_that_the_world_refuses_is_an_error() {
         ("node = \"a\"\ntx_power_dbm = 500", "tx_power_dbm"),
         ("node = \"a\"\nheight_agl_m = -3", "height_agl_m"),
         ("rain_rate_mm_h = 1000", "rain_rate_mm_h"),
-        (
-            "add = \"a\"\nlat_deg = 57.7\nlon_deg = 11.9\nheight_agl_m = 2\nradio = \"ptp_5g8\"",
-            "a",
-        ),
+        ("add = \"a\"\nlat_deg = 57.7\nlon_deg = 11.9\nheight_agl_m = 2\nradio = \"ptp_5g8\"", "a"),
         ("cut = [\"a\", \"a\"]", "b"),
-        (
-            "command = \"node.fail\"\nbody = { node = \"nobody\" }",
-            "nobody",
-        ),
+        ("command = \"node.fail\"\nbody = { node = \"nobody\" }", "nobody"),
         ("command = \"node.fail\"\nbody = { knot = \"a\" }", "knot"),
     ] {
-        let told = refusal(&run(&with(
-            folder.path(),
-            &format!("[[change]]\nat_s = 10\n{change}\n"),
-        )));
-        assert!(
-            told.contains("change at 10 s") && told.contains(says),
-            "{change}: {told}"
-        );
+        let told =
+            refusal(&run(&with(folder.path(), &format!("[[change]]\nat_s = 10\n{change}\n"))));
+        assert!(told.contains("change at 10 s") && told.contains(says), "{change}: {told}");
     }
     // The last tick shows its changes; behind it there is none.
     let last = "[[change]]\nat_s = 59\nnode = \"a\"\ntx_power_dbm = 500\n";
@@ -81,9 +70,7 @@ fn nodes_are_named_by_label_or_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let outage_s = |name: &str| {
         let change = format!("[[change]]\nat_s = 20\nfail = \"{name}\"\n");
-        changed(folder.path(), &change)["outage_s"][1]
-            .as_f64()
-            .unwrap()
+        changed(folder.path(), &change)["outage_s"][1].as_f64().unwrap()
     };
     assert!(outage_s("c") > 30.0);
     assert_eq!(outage_s("c"), outage_s("Mast C"));
@@ -93,11 +80,7 @@ fn nodes_are_named_by_label_or_by_name() {
 fn nodes_links_and_rain_have_short_forms() {
     let folder = tempfile::tempdir().unwrap();
     for (change, links, outage) in [
-        (
-            "cut = [\"a\", \"c\"]\n[[change]]\nat_s = 10\ncut = [\"a\", \"Mast B\"]",
-            true,
-            true,
-        ),
+        ("cut = [\"a\", \"c\"]\n[[change]]\nat_s = 10\ncut = [\"a\", \"Mast B\"]", true, true),
         (
             "cut = [\"a\", \"b\"]\n[[change]]\nat_s = 10\ncut = [\"a\", \"c\"]\n\
              [[change]]\nat_s = 30\nmend = [\"a\", \"c\"]",
@@ -128,9 +111,6 @@ fn nodes_links_and_rain_have_short_forms() {
         let outage_s = found["outage_s"][1].as_f64().unwrap();
         assert_eq!(outage_s > 5.0, outage, "{change}: {found}");
     }
-    let refused = refusal(&run(&with(
-        folder.path(),
-        "[[change]]\nat_s = 1\nmove = \"c\"\n",
-    )));
+    let refused = refusal(&run(&with(folder.path(), "[[change]]\nat_s = 1\nmove = \"c\"\n")));
     assert!(refused.contains("changes.toml:"), "{refused}");
 }

@@ -5,9 +5,8 @@ use groundwave_systems::{Snapshot, world};
 
 #[test]
 fn the_list_of_commands_is_the_one_we_know() {
-    let engine = world(std::sync::Arc::new(Flat::default()))
-        .build::<Snapshot>(1, 1_000_000)
-        .unwrap();
+    let engine =
+        world(std::sync::Arc::new(Flat::default())).build::<Snapshot>(1, 1_000_000).unwrap();
     let names: Vec<_> = engine.registry().names().collect();
     insta::assert_snapshot!(names.join("\n"), @r"
     account.create

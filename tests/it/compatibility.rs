@@ -25,11 +25,7 @@ fn replays(name: &str, digest: &str, ticks: u64, commands: u64, options: &[&str]
     let replay = [&["--json", "replay", log], options].concat();
     let shown: Value = serde_json::from_str(&stdout(&groundwave(&replay))).unwrap();
     let found = (&shown["digest"], &shown["ticks"], &shown["commands"]);
-    assert_eq!(
-        found,
-        (&json!(digest), &json!(ticks), &json!(commands)),
-        "{name}"
-    );
+    assert_eq!(found, (&json!(digest), &json!(ticks), &json!(commands)), "{name}");
     let lines = stdout(&groundwave(&["--json", "log", "cat", log]));
     assert!(lines.lines().count() as u64 >= commands, "{name}: {lines}");
     stdout(&groundwave(&["log", "verify", log]));
@@ -38,18 +34,8 @@ fn replays(name: &str, digest: &str, ticks: u64, commands: u64, options: &[&str]
 #[test]
 fn logs_of_scenarios_on_flat_ground_replay() {
     for (name, digest, ticks, commands) in [
-        (
-            "two_nodes",
-            "15fa2a5fbd252231d3f9f06e9f9e92991172481089262224cd7b774f3e9a4b02",
-            60,
-            2,
-        ),
-        (
-            "failover",
-            "6dd35f304b70ce75bc20c08759aecf8201e53be9ab32c171462b514563ce1e11",
-            240,
-            19,
-        ),
+        ("two_nodes", "15fa2a5fbd252231d3f9f06e9f9e92991172481089262224cd7b774f3e9a4b02", 60, 2),
+        ("failover", "6dd35f304b70ce75bc20c08759aecf8201e53be9ab32c171462b514563ce1e11", 240, 19),
     ] {
         replays(name, digest, ticks, commands, &["--check"]);
     }
@@ -59,42 +45,22 @@ fn logs_of_scenarios_on_flat_ground_replay() {
 #[test]
 fn logs_of_scenarios_on_terrain_replay() {
     for (name, digest, ticks, commands) in [
-        (
-            "convoy",
-            "c93e3a75acaf059f977b142e6666910889c2e1c7b779d22395cf7349f0db1023",
-            480,
-            24,
-        ),
-        (
-            "gothenburg",
-            "613f57d2f1bbe6bae55957c222e9a8316b1e125a3612a894a444de748fdc1815",
-            420,
-            24,
-        ),
+        ("convoy", "c93e3a75acaf059f977b142e6666910889c2e1c7b779d22395cf7349f0db1023", 480, 24),
+        ("gothenburg", "613f57d2f1bbe6bae55957c222e9a8316b1e125a3612a894a444de748fdc1815", 420, 24),
         (
             "lora_valley",
             "1c93e4e743bf3cd3039cf1f9709334111ad59962e591ca1b8ba1cf966bf37a9d",
             360,
             13,
         ),
-        (
-            "manet50",
-            "4b1494f8289a6501e8b7e3d90f62bebbcce63990900fbebd2d768cdb9fd142ad",
-            60,
-            103,
-        ),
+        ("manet50", "4b1494f8289a6501e8b7e3d90f62bebbcce63990900fbebd2d768cdb9fd142ad", 60, 103),
         (
             "ns2_platoon",
             "ce77af7706d5a48a861975ce4fb6b26da5c22afe075f517ff6ae7e7a44b9f13e",
             120,
             19,
         ),
-        (
-            "storm",
-            "65d1fe88971dd00bcba325402b7f041a2bcd8052ec69b01efc6eef33eb61ffee",
-            900,
-            17,
-        ),
+        ("storm", "65d1fe88971dd00bcba325402b7f041a2bcd8052ec69b01efc6eef33eb61ffee", 900, 17),
     ] {
         replays(name, digest, ticks, commands, &["--check"]);
     }
@@ -137,13 +103,10 @@ fn command_then(args: &[&str]) -> Command {
         .output()
         .unwrap();
     let mut then = command(args);
-    then.env(
-        "LD_PRELOAD",
-        String::from_utf8(library.stdout).unwrap().trim(),
-    )
-    .env("FAKETIME", STARTED_AT)
-    .env("FAKETIME_DONT_FAKE_MONOTONIC", "1")
-    .env("TZ", "UTC");
+    then.env("LD_PRELOAD", String::from_utf8(library.stdout).unwrap().trim())
+        .env("FAKETIME", STARTED_AT)
+        .env("FAKETIME_DONT_FAKE_MONOTONIC", "1")
+        .env("TZ", "UTC");
     then
 }
 
@@ -181,11 +144,7 @@ impl Server {
         let (planning, gateway) = (address(), address());
         // The pipe is read on, so that the server never waits for its log.
         std::thread::spawn(move || lines.for_each(drop));
-        Self {
-            child,
-            planning,
-            gateway,
-        }
+        Self { child, planning, gateway }
     }
 }
 
@@ -242,10 +201,7 @@ async fn stores_open_with_the_same_documents() {
     let mut planning = Client::tcp(&server.planning).await.unwrap();
     let mut gateway = Client::tcp(&server.gateway).await.unwrap();
     let login = json!({ "username": "admin", "password": "a second secret phrase" });
-    let (status, told) = gateway
-        .ask(Method::POST, "/api/auth/login", Some(&login))
-        .await
-        .unwrap();
+    let (status, told) = gateway.ask(Method::POST, "/api/auth/login", Some(&login)).await.unwrap();
     assert!(status.is_success(), "{status}");
     let told: Value = serde_json::from_slice(&told).unwrap();
     let token = told["access_token"].as_str().unwrap();
@@ -255,9 +211,7 @@ async fn stores_open_with_the_same_documents() {
         let answer = if path.starts_with("/api/") {
             planning.call(Method::GET, path, None, Vec::new()).await
         } else {
-            gateway
-                .call(Method::GET, path, Some(token), Vec::new())
-                .await
+            gateway.call(Method::GET, path, Some(token), Vec::new()).await
         };
         let answer = answer.unwrap();
         assert!(answer.status.is_success(), "{path}: {}", answer.status);

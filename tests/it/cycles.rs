@@ -13,13 +13,8 @@ use syn::{Attribute, Item, ItemMod, ItemUse, UseTree, Visibility};
 use crate::support::root;
 
 /// Root files of the crates.
-const ROOTS: [&str; 5] = [
-    "engine/lib.rs",
-    "systems/lib.rs",
-    "io/lib.rs",
-    "io/cluster/lib.rs",
-    "web/lib.rs",
-];
+const ROOTS: [&str; 5] =
+    ["engine/lib.rs", "systems/lib.rs", "io/lib.rs", "io/cluster/lib.rs", "web/lib.rs"];
 
 /// A module by its path from the crate root.
 type ModulePath = Vec<String>;
@@ -75,11 +70,7 @@ impl Tree {
                 Some((_, items)) => self.add(path, file, &inside, items),
                 None => {
                     let flat = folder.join(format!("{name}.rs"));
-                    let file = if flat.exists() {
-                        flat
-                    } else {
-                        inside.join("mod.rs")
-                    };
+                    let file = if flat.exists() { flat } else { inside.join("mod.rs") };
                     self.add_file(path, &file, &inside);
                 }
             }
@@ -163,9 +154,7 @@ fn cyclic(edges: &Edges) -> Vec<String> {
         seen.contains(to)
     };
     let within = edges.iter().filter(|((from, to), _)| reaches(to, from));
-    within
-        .map(|((from, to), place)| format!("{from} -> {to} {place}"))
-        .collect()
+    within.map(|((from, to), place)| format!("{from} -> {to} {place}")).collect()
 }
 
 impl<'ast> Visit<'ast> for Module {
@@ -204,11 +193,8 @@ impl Module {
             UseTree::Name(name) => {
                 let ident = name.ident.to_string();
                 // `use a::b::{self}` binds `b`.
-                let bound = if ident == "self" {
-                    prefix.last().cloned()
-                } else {
-                    Some(ident.clone())
-                };
+                let bound =
+                    if ident == "self" { prefix.last().cloned() } else { Some(ident.clone()) };
                 if ident != "self" {
                     prefix.push(ident);
                 }
@@ -216,10 +202,7 @@ impl Module {
             }
             UseTree::Rename(name) => {
                 prefix.push(name.ident.to_string());
-                (
-                    name.ident.span().start().line,
-                    Some(name.rename.to_string()),
-                )
+                (name.ident.span().start().line, Some(name.rename.to_string()))
             }
         };
         if let Some(name) = name {
@@ -231,10 +214,7 @@ impl Module {
 
 fn only_in_tests(attributes: &[Attribute]) -> bool {
     let mut cfgs = attributes.iter().filter(|one| one.path().is_ident("cfg"));
-    cfgs.any(|cfg| {
-        cfg.parse_args::<syn::Path>()
-            .is_ok_and(|path| path.is_ident("test"))
-    })
+    cfgs.any(|cfg| cfg.parse_args::<syn::Path>().is_ok_and(|path| path.is_ident("test")))
 }
 
 fn attributes(item: &Item) -> &[Attribute] {
@@ -270,15 +250,9 @@ fn no_module_is_part_of_an_import_cycle() {
 #[test]
 fn models_do_not_import_the_world() {
     let tree = Tree::read(&root().join("systems/lib.rs"));
-    let models = tree
-        .0
-        .iter()
-        .filter(|(at, _)| at.first().is_some_and(|first| first == "model"));
+    let models = tree.0.iter().filter(|(at, _)| at.first().is_some_and(|first| first == "model"));
     let uses = models.flat_map(|(_, module)| {
-        let paths = module
-            .paths
-            .iter()
-            .filter(|(path, _)| path[0] == "bevy_ecs");
+        let paths = module.paths.iter().filter(|(path, _)| path[0] == "bevy_ecs");
         paths.map(|(_, line)| format!("{}:{line}", module.file.display()))
     });
     assert_eq!(uses.collect::<Vec<_>>(), Vec::<String>::new());

@@ -28,9 +28,7 @@ impl Drop for Running {
 
 #[test]
 fn the_page_its_ground_and_its_storm_answer_until_the_end_is_asked_for() {
-    let child = command(&["demo", "--no-browser", "--json"])
-        .stdout(Stdio::piped())
-        .spawn();
+    let child = command(&["demo", "--no-browser", "--json"]).stdout(Stdio::piped()).spawn();
     let mut demo = Running(child.unwrap());
     let mut lines = BufReader::new(demo.0.stdout.take().unwrap()).lines();
     let mut told = String::new();
@@ -42,10 +40,7 @@ fn the_page_its_ground_and_its_storm_answer_until_the_end_is_asked_for() {
     let page = told["address"].as_str().unwrap();
     let (replay, deployment) = (&told["replay_id"], &told["deployment_id"]);
     let (replay, deployment) = (replay.as_str().unwrap(), deployment.as_str().unwrap());
-    assert!(
-        page.starts_with(&format!("{api}/#v=replay&r={replay}")),
-        "{page}"
-    );
+    assert!(page.starts_with(&format!("{api}/#v=replay&r={replay}")), "{page}");
     let host = api.strip_prefix("http://").unwrap();
     assert!(host.starts_with("127.0.0.1:"), "{host}");
     let json = |path: &str| -> Value {
@@ -72,20 +67,12 @@ fn the_page_its_ground_and_its_storm_answer_until_the_end_is_asked_for() {
     // At 0 s, 180 s, in the core of the storm at 420 s, while a relay is down at 660 s, at the end.
     let (start, before, storm) = (&frames[0], &frames[3], &frames[7]);
     assert!(nodes(start) < nodes(before), "the mesh grows");
-    assert!(
-        rain(storm) > 100.0 && up(storm) < up(before),
-        "the storm takes links"
-    );
+    assert!(rain(storm) > 100.0 && up(storm) < up(before), "the storm takes links");
     assert_eq!((failed(before), failed(&frames[11])), (0, 1));
     assert_eq!(rain(frames.last().unwrap()), 0.0);
     let planned = json(&format!("/api/v1/deployments/{deployment}/nodes"));
-    assert_eq!(
-        planned.as_array().unwrap().len(),
-        nodes(frames.last().unwrap())
-    );
-    let sent = Command::new("kill")
-        .args(["-TERM", &demo.0.id().to_string()])
-        .status();
+    assert_eq!(planned.as_array().unwrap().len(), nodes(frames.last().unwrap()));
+    let sent = Command::new("kill").args(["-TERM", &demo.0.id().to_string()]).status();
     assert!(sent.unwrap().success());
     assert_eq!(demo.0.wait().unwrap().code(), Some(0));
 }
@@ -93,10 +80,7 @@ fn the_page_its_ground_and_its_storm_answer_until_the_end_is_asked_for() {
 #[test]
 fn a_check_ends_by_itself_and_a_wrong_port_is_refused() {
     let told = stdout(&groundwave(&["demo", "--check"]));
-    assert!(
-        told.contains("http://127.0.0.1:") && told.contains("--check ends here"),
-        "{told}"
-    );
+    assert!(told.contains("http://127.0.0.1:") && told.contains("--check ends here"), "{told}");
     for port in ["65536", "http", "-1"] {
         let refused = groundwave(&["demo", "--port", port, "--check"]);
         assert_eq!(refused.status.code(), Some(2), "{port}");

@@ -35,10 +35,7 @@ fn words(list: &Value) -> BTreeSet<&str> {
 /// True if one alternative of an SPDX expression has only allowed licences. `AND` binds closer than
 /// `OR`; the old `A/B` means `A OR B`.
 fn is_allowed(expression: &str, allowed: &BTreeSet<&str>) -> bool {
-    let spaced = expression
-        .replace('/', " OR ")
-        .replace('(', " ( ")
-        .replace(')', " ) ");
+    let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let mut tokens: Vec<&str> = spaced.split_whitespace().collect();
     tokens.reverse();
     let verdict = any(&mut tokens, allowed);

@@ -56,23 +56,16 @@ fn check_scenario(name: &str, mut scenario: Scenario) {
     }
     let terrain = support::terrain(&scenario);
     let (digests, log, state) = run(&scenario, &terrain, Execution::Parallel);
-    assert!(
-        digests.windows(2).all(|pair| pair[0] != pair[1]),
-        "{name} stands still: {digests:?}"
-    );
+    assert!(digests.windows(2).all(|pair| pair[0] != pair[1]), "{name} stands still: {digests:?}");
     let orders = (0..8).map(Execution::Shuffled).chain([Execution::Serial]);
     for execution in orders {
         let (other, other_log, _) = run(&scenario, &terrain, execution);
         assert_eq!(digests, other, "{name} under {execution:?}");
         assert_eq!(log, other_log, "the log of {name} under {execution:?}");
     }
-    let mut fresh = world(terrain.clone())
-        .build::<Snapshot>(scenario.seed, scenario.step_ns)
-        .unwrap();
-    let replayed = replay(&mut fresh, &mut Reader::open(&log[..]).unwrap(), |_| {
-        Next::Go
-    })
-    .unwrap();
+    let mut fresh =
+        world(terrain.clone()).build::<Snapshot>(scenario.seed, scenario.step_ns).unwrap();
+    let replayed = replay(&mut fresh, &mut Reader::open(&log[..]).unwrap(), |_| Next::Go).unwrap();
     let marks = TICKS / 10 + TICKS / STRIDE;
     assert_eq!((replayed.marks, replayed.ticks), (marks, TICKS), "{name}");
     assert_eq!(Some(&replayed.digest), digests.last(), "{name}");
@@ -155,16 +148,7 @@ fn live_replay_threads_and_the_middle_come_to_one_digest() {
             all.extend(words);
             serde_json::from_str(&support::stdout(&support::groundwave(&all))).unwrap()
         };
-        let run = [
-            "run",
-            scenario,
-            "--until",
-            until,
-            "--record",
-            log,
-            "--checkpoint-every",
-            "7",
-        ];
+        let run = ["run", scenario, "--until", until, "--record", log, "--checkpoint-every", "7"];
         let live = json(&run)["digest"].clone();
         let same = |words: &[&str]| {
             let found = json(words);

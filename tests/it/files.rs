@@ -48,10 +48,9 @@ fn a_run_until_a_time_ends_where_a_replay_to_it_does() {
     let run = json(&["run", &scenario(), "--until", "60"]);
     let replay = json(&["replay", text(&log), "--to", "60"]);
     assert_eq!(run["digest"], replay["digest"]);
-    for (name, words) in [
-        ("replay", vec!["replay", text(&log)]),
-        ("log cat", vec!["log", "cat", text(&log)]),
-    ] {
+    for (name, words) in
+        [("replay", vec!["replay", text(&log)]), ("log cat", vec!["log", "cat", text(&log)])]
+    {
         let words = [&words[..], &["--from", "500", "--to", "400"]].concat();
         let told = refusal(&groundwave(&words));
         assert!(told.contains("invalid --to: found 400 s"), "{name}: {told}");
@@ -74,13 +73,7 @@ fn a_run_that_was_killed_is_continued_to_the_same_end() {
         assert_eq!(again["digest"], digest, "{share}");
     }
     let other = text(&support::scenario_path("two_nodes.toml")).to_owned();
-    let told = refusal(&groundwave(&[
-        "record",
-        &other,
-        "-o",
-        text(&killed),
-        "--continue",
-    ]));
+    let told = refusal(&groundwave(&["record", &other, "-o", text(&killed), "--continue"]));
     assert!(told.contains("invalid --continue"), "{told}");
     refusal(&groundwave(&["run", &other, "--continue"]));
 }
@@ -102,10 +95,7 @@ fn existing_files_are_written_over_by_force_only() {
             stdout(&groundwave(&words));
         }
         let told = refusal(&groundwave(&words));
-        assert!(
-            told.contains("exists") && told.contains("--force"),
-            "{told}"
-        );
+        assert!(told.contains("exists") && told.contains("--force"), "{told}");
         stdout(&groundwave(&[&words[..], &["--force"]].concat()));
     }
     let own = ["log", "cut", text(&log), "-o", text(&log), "--force"];
@@ -119,28 +109,16 @@ fn a_dash_is_standard_input_or_output() {
     let masts = std::fs::read(support::root().join("examples/masts.geojson")).unwrap();
     let words = ["convert", "-", "-", "--output-format", "csv"];
     let table = stdout(&piped(&words, &masts));
-    assert!(
-        table.starts_with("id,name,") && table.lines().count() > 2,
-        "{table}"
-    );
+    assert!(table.starts_with("id,name,") && table.lines().count() > 2, "{table}");
     let shipped = std::fs::read(scenario()).unwrap();
     stdout(&piped(&["validate", "-"], &shipped));
     let run = stdout(&piped(&["run", "-", "--until", "5", "--json"], &shipped));
     assert!(run.contains("\"digest\""));
     let folder = tempfile::tempdir().unwrap();
     let log = recorded(folder.path());
-    let events = stdout(&groundwave(&[
-        "convert",
-        text(&log),
-        "-",
-        "--output-format",
-        "eel",
-    ]));
+    let events = stdout(&groundwave(&["convert", text(&log), "-", "--output-format", "eel"]));
     let mut lines = events.lines();
-    for begin in [
-        "# from 0.000 on path losses assume: 50 % of time",
-        "# nem:1 is ",
-    ] {
+    for begin in ["# from 0.000 on path losses assume: 50 % of time", "# nem:1 is "] {
         assert!(lines.next().unwrap().starts_with(begin), "{events}");
     }
     let told = refusal(&piped(&["convert", "-", "x.kml"], b"hello"));
@@ -161,10 +139,7 @@ fn errors_are_json_where_results_are() {
     for (words, says) in [
         (vec!["--json", "replay", "none.gwlog"], "none.gwlog"),
         (vec!["--json", "replay"], "required"),
-        (
-            vec!["replay", "none.gwlog", "--json", "--speeed", "2x"],
-            "--speeed",
-        ),
+        (vec!["replay", "none.gwlog", "--json", "--speeed", "2x"], "--speeed"),
     ] {
         let told = refusal(&groundwave(&words));
         let error: Value =

@@ -28,12 +28,7 @@ fn gdal_and_rio_cogeo_accept_every_raster_of_a_sweep() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
     let scenario = support::scenario_path("coverage_gothenburg.toml");
-    let arguments = [
-        "sweep",
-        scenario.to_str().unwrap(),
-        "-o",
-        out.to_str().unwrap(),
-    ];
+    let arguments = ["sweep", scenario.to_str().unwrap(), "-o", out.to_str().unwrap()];
     stdout(&support::groundwave(&arguments));
     let usual = rasters(&out);
     assert_eq!(usual.len(), 4 + 6, "four of the network, one a site");
@@ -45,13 +40,7 @@ fn gdal_and_rio_cogeo_accept_every_raster_of_a_sweep() {
         for name in ["manifest.json", "terrain.json", "units"] {
             std::fs::rename(from.join(name), to.join(name)).unwrap();
         }
-        let merge = [
-            "sweep",
-            "merge",
-            to.to_str().unwrap(),
-            "--products",
-            products,
-        ];
+        let merge = ["sweep", "merge", to.to_str().unwrap(), "--products", products];
         stdout(&support::groundwave(&[&merge, more].concat()));
         from.clone_from(&to);
         to
@@ -80,11 +69,8 @@ fn gdal_and_rio_cogeo_accept_every_raster_of_a_sweep() {
     }
     assert_eq!(checked.len(), 10 + 2 + 7 + (3 + 6) + (1 + 6));
     let check = support::root().join("tests/it/cog_check.py");
-    let output = Command::new(fetched("gis/bin/python"))
-        .arg(check)
-        .args(&checked)
-        .output()
-        .unwrap();
+    let output =
+        Command::new(fetched("gis/bin/python")).arg(check).args(&checked).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}{errors}");

@@ -26,10 +26,7 @@ fn tiles(folder: &Path, name: &str, rise_m: i16) -> PathBuf {
     std::fs::create_dir(&tiles).unwrap();
     let row = |row: i16| {
         let height_m = i32::from(rise_m) * i32::from(row) / i32::from(SIDE);
-        i16::try_from(height_m)
-            .unwrap()
-            .to_be_bytes()
-            .repeat(SIDE as usize)
+        i16::try_from(height_m).unwrap().to_be_bytes().repeat(SIDE as usize)
     };
     let bytes: Vec<u8> = (0..SIDE).flat_map(row).collect();
     std::fs::write(tiles.join("N57E011.hgt"), bytes).unwrap();
@@ -49,25 +46,14 @@ fn a_log_names_its_tiles_by_digest_and_a_replay_tells_which_differs() {
     std::fs::write(&scenario, SCENARIO).unwrap();
     let here = tiles(folder, "tiles-of-the-recording", 900);
     let log = folder.join("two.gwlog");
-    let record = [
-        "record",
-        text(&scenario),
-        "-o",
-        text(&log),
-        "--srtm-dir",
-        text(&here),
-    ];
+    let record = ["record", text(&scenario), "-o", text(&log), "--srtm-dir", text(&here)];
     stdout(&groundwave(folder, &record));
     let bytes = std::fs::read(&log).unwrap();
     let path = b"tiles-of-the-recording";
     assert!(!bytes.windows(path.len()).any(|part| part == path));
     let replay = |tiles: Option<&Path>| {
         let mut words = vec!["replay", text(&log), "--check"];
-        words.extend(
-            tiles
-                .into_iter()
-                .flat_map(|tiles| ["--srtm-dir", text(tiles)]),
-        );
+        words.extend(tiles.into_iter().flat_map(|tiles| ["--srtm-dir", text(tiles)]));
         groundwave(folder, &words)
     };
     let moved = folder.join("moved");
@@ -83,10 +69,7 @@ fn a_log_names_its_tiles_by_digest_and_a_replay_tells_which_differs() {
         );
     }
     let told = refusal(&replay(Some(&tiles(folder, "steeper", 1_900))));
-    assert!(
-        told.contains("terrain tile N57E011 is another one"),
-        "{told}"
-    );
+    assert!(told.contains("terrain tile N57E011 is another one"), "{told}");
 }
 
 #[test]
@@ -100,40 +83,15 @@ fn a_recording_converted_with_a_geoid_and_no_tiles_replays_and_calibrates() {
     std::fs::write(&geoid, posts).unwrap();
     let [table, mapping] = crate::measured::levels(folder, 6.0);
     let log = folder.join("survey.gwlog");
-    let convert = [
-        "convert",
-        &table,
-        text(&log),
-        "--mapping",
-        &mapping,
-        "--geoid",
-        text(&geoid),
-    ];
+    let convert = ["convert", &table, text(&log), "--mapping", &mapping, "--geoid", text(&geoid)];
     stdout(&groundwave(folder, &convert));
-    let replay = [
-        "--json",
-        "replay",
-        text(&log),
-        "--check",
-        "--geoid",
-        text(&geoid),
-    ];
+    let replay = ["--json", "replay", text(&log), "--check", "--geoid", text(&geoid)];
     let replayed = stdout(&groundwave(folder, &replay));
     let replayed: Value = serde_json::from_str(&replayed).unwrap();
     assert!(replayed["marks_compared"].as_u64() > Some(0));
     let profile = folder.join("profile.toml");
-    let calibrate = [
-        "calibrate",
-        text(&log),
-        "-o",
-        text(&profile),
-        "--geoid",
-        text(&geoid),
-    ];
+    let calibrate = ["calibrate", text(&log), "-o", text(&profile), "--geoid", text(&geoid)];
     stdout(&groundwave(folder, &calibrate));
     let told = refusal(&groundwave(folder, &["replay", text(&log), "--check"]));
-    assert!(
-        told.contains("geoid is missing") && told.contains("--geoid"),
-        "{told}"
-    );
+    assert!(told.contains("geoid is missing") && told.contains("--geoid"), "{told}");
 }

@@ -68,11 +68,8 @@ fn twenty_kills_lose_no_acknowledged_command() {
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         // Some acknowledgements first, so that the kill falls into work and not into start-up.
         let enough = (chance.bits() % 40) as usize;
-        let mut acknowledged: Vec<String> = lines
-            .by_ref()
-            .take(1 + enough)
-            .map(Result::unwrap)
-            .collect();
+        let mut acknowledged: Vec<String> =
+            lines.by_ref().take(1 + enough).map(Result::unwrap).collect();
         std::thread::sleep(Duration::from_micros(chance.bits() % 3000));
         child.kill().unwrap();
         if !child.wait().unwrap().success() {
@@ -81,10 +78,7 @@ fn twenty_kills_lose_no_acknowledged_command() {
         acknowledged.extend(lines.map_while(Result::ok));
         check(round, &acknowledged, &log, &store);
     }
-    assert!(
-        killed_while_running >= 15,
-        "only {killed_while_running} kills fell into the run"
-    );
+    assert!(killed_while_running >= 15, "only {killed_while_running} kills fell into the run");
 }
 
 /// Compares what the process said with what the disk holds.
@@ -113,26 +107,17 @@ fn check(round: usize, acknowledged: &[String], log: &std::path::Path, store: &s
             added += u64::from(record.name == "node.add");
         }
     }
-    assert_eq!(
-        logged, commands,
-        "round {round}: commands in the log up to tick {last_tick}"
-    );
+    assert_eq!(logged, commands, "round {round}: commands in the log up to tick {last_tick}");
     let mut opened = RedbStore::open(store).unwrap();
     let rows = opened.load().unwrap().len() as u64;
-    assert!(
-        rows >= added,
-        "round {round}: {rows} nodes in the store, {added} acknowledged"
-    );
+    assert!(rows >= added, "round {round}: {rows} nodes in the store, {added} acknowledged");
     assert!(opened.last_tick().unwrap() >= last_tick, "round {round}");
     drop(opened);
     // The log can be continued where it broke off, and replayed.
     let (_, _, torn_bytes) = journal::FileJournal::append_to(log).unwrap();
     let replayed = support::groundwave(&["replay", log.to_str().unwrap(), "--json"]);
     let replayed: serde_json::Value = serde_json::from_str(&support::stdout(&replayed)).unwrap();
-    assert!(
-        replayed["commands"].as_u64().unwrap() >= commands,
-        "torn {torn_bytes}"
-    );
+    assert!(replayed["commands"].as_u64().unwrap() >= commands, "torn {torn_bytes}");
 }
 
 #[test]
@@ -149,27 +134,14 @@ fn sigterm_ends_the_tick_and_the_log_well() {
         "--record",
         log.to_str().unwrap(),
     ];
-    let mut child = support::command(&arguments)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = support::command(&arguments).stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     lines.next().unwrap().unwrap();
     let pid = child.id().to_string();
-    assert!(
-        std::process::Command::new("kill")
-            .arg(&pid)
-            .status()
-            .unwrap()
-            .success()
-    );
+    assert!(std::process::Command::new("kill").arg(&pid).status().unwrap().success());
     let rest: Vec<String> = lines.map_while(Result::ok).collect();
     assert!(child.wait().unwrap().success());
-    assert!(
-        rest.iter()
-            .any(|line| line.contains("stopped before its end")),
-        "{rest:?}"
-    );
+    assert!(rest.iter().any(|line| line.contains("stopped before its end")), "{rest:?}");
     let output = support::groundwave(&["replay", log.to_str().unwrap()]);
     assert!(support::stdout(&output).contains("its digest equals that of the log"));
 }

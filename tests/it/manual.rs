@@ -16,10 +16,7 @@ use crate::support::{self, launcher, root};
 
 /// Lines that are parsed only, by their beginning, and what they need.
 const ELSEWHERE: [(&str, &str); 17] = [
-    (
-        "groundwave cluster",
-        "a program with clusters: tests/cluster",
-    ),
+    ("groundwave cluster", "a program with clusters: tests/cluster"),
     (
         "groundwave sweep examples/coverage.toml -o out/cluster",
         "a program with clusters: tests/cluster",
@@ -29,28 +26,16 @@ const ELSEWHERE: [(&str, &str); 17] = [
     ("groundwave terrain fetch", "a network: tests/it/terrain.rs"),
     ("groundwave testbed", "a testbed: tests/kernel/testbed"),
     ("groundwave replay ridge.gwlog", "the log of a testbed"),
-    (
-        "groundwave agent --once --i2c",
-        "a bus: tests/kernel/sensors",
-    ),
+    ("groundwave agent --once --i2c", "a bus: tests/kernel/sensors"),
     ("groundwave agent --once", "nothing"),
     ("groundwave agent", "a gateway: tests/it/gateway, tests/e2e"),
-    (
-        "groundwave gateway",
-        "the folder of a gateway: tests/it/gateway/secrets.rs",
-    ),
+    ("groundwave gateway", "the folder of a gateway: tests/it/gateway/secrets.rs"),
     ("groundwave backup", "a server: tests/it/planning"),
     ("groundwave restore", "a copy of a store: tests/it/planning"),
     ("groundwave import", "a server: tests/it/planning"),
     ("groundwave export", "a server: tests/it/planning"),
-    (
-        "groundwave sweep scenarios/coverage_gothenburg.toml",
-        "minutes: tests/it/gis",
-    ),
-    (
-        "groundwave serve gateway --state /var",
-        "a lease file of dnsmasq",
-    ),
+    ("groundwave sweep scenarios/coverage_gothenburg.toml", "minutes: tests/it/gis"),
+    ("groundwave serve gateway --state /var", "a lease file of dnsmasq"),
 ];
 
 /// Lines that run although a beginning of [`ELSEWHERE`] matches.
@@ -90,10 +75,7 @@ fn plain(line: &str) -> String {
 fn calls(line: &str) -> bool {
     let mut words = line.split(' ').skip_while(|word| {
         let name = word.split_once('=').map_or("", |(name, _)| name);
-        !name.is_empty()
-            && name
-                .chars()
-                .all(|letter| letter.is_ascii_uppercase() || letter == '_')
+        !name.is_empty() && name.chars().all(|letter| letter.is_ascii_uppercase() || letter == '_')
     });
     words.next() == Some("groundwave") && words.next().is_some()
 }
@@ -140,11 +122,7 @@ fn lines_of_help(command: &clap::Command, path: &str, lines: &mut Vec<String>) {
     }
     let subcommands = command.get_subcommands();
     for subcommand in subcommands.filter(|found| found.get_name() != "help") {
-        lines_of_help(
-            subcommand,
-            &format!("{path} {}", subcommand.get_name()),
-            lines,
-        );
+        lines_of_help(subcommand, &format!("{path} {}", subcommand.get_name()), lines);
     }
 }
 
@@ -182,9 +160,7 @@ fn is_mention(line: &str) -> bool {
             None => return false,
         }
     }
-    groundwave::cli::command()
-        .try_get_matches_from(line.split(' '))
-        .is_err()
+    groundwave::cli::command().try_get_matches_from(line.split(' ')).is_err()
 }
 
 /// Files that a line writes and does not replace. Examples of several subcommands write the same.
@@ -292,12 +268,7 @@ fn the_readme() {
 #[needs(namespaces, terrain, jq)]
 #[test]
 fn the_gateway_page() {
-    for page in [
-        "gateway",
-        "gateway-model",
-        "gateway-firewall",
-        "gateway-power",
-    ] {
+    for page in ["gateway", "gateway-model", "gateway-firewall", "gateway-power"] {
         markdown(&format!("docs/{page}.md"));
     }
 }
@@ -353,10 +324,7 @@ fn the_examples_of_help() {
 fn the_digest_in_the_readme_is_that_of_the_demo() {
     let demo = support::scenario_path("gothenburg.toml");
     let shown = support::stdout(&support::groundwave(&["run", demo.to_str().unwrap()]));
-    let digest = shown
-        .lines()
-        .rev()
-        .find_map(|line| line.strip_prefix("digest "));
+    let digest = shown.lines().rev().find_map(|line| line.strip_prefix("digest "));
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
     let short = format!("digest {}…", &digest.unwrap()[..8]);
     assert!(readme.contains(&short), "README.md does not say {short}");

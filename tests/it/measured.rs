@@ -21,10 +21,7 @@ fn text(path: &Path) -> &str {
 pub fn levels(folder: &Path, off_db: f64) -> [String; 2] {
     let mut nodes = String::from("id,lat,lon\n");
     for at in 0..24 {
-        let (lat, lon) = (
-            57.5 + f64::from(at / 2) * 0.2,
-            11.0 + f64::from(at % 2) * 0.012,
-        );
+        let (lat, lon) = (57.5 + f64::from(at / 2) * 0.2, 11.0 + f64::from(at % 2) * 0.012);
         nodes += &format!("n{at},{lat},{lon}\n");
     }
     std::fs::write(folder.join("nodes.csv"), nodes).unwrap();
@@ -61,52 +58,25 @@ fn a_survey_is_replayed_beside_the_model_and_sets_it_right() {
     let [table, mapping] = levels(folder.path(), 6.0);
     let log = folder.path().join("survey.gwlog");
     let told = json(&["convert", &table, text(&log), "--mapping", &mapping]);
-    assert_eq!(
-        (&told["nodes"], &told["measurements"]),
-        (&24.into(), &120.into()),
-        "{told}"
-    );
+    assert_eq!((&told["nodes"], &told["measurements"]), (&24.into(), &120.into()), "{told}");
     let stat = json(&["log", "stat", text(&log)]);
     assert_eq!(stat["commands"]["link.observe"], 10);
     let replayed = json(&["replay", text(&log), "--check", "--measured"]);
     assert_eq!(replayed["digest"], told["digest"]);
     assert_eq!(replayed["comparison"]["directions"], 12);
-    let off_db = replayed["comparison"]["excess_loss_median_db"]
-        .as_f64()
-        .unwrap();
+    let off_db = replayed["comparison"]["excess_loss_median_db"].as_f64().unwrap();
     let profile = folder.path().join("profile.toml");
-    let fitted = json(&[
-        "calibrate",
-        text(&log),
-        "-o",
-        text(&profile),
-        "--name",
-        "survey",
-    ]);
+    let fitted = json(&["calibrate", text(&log), "-o", text(&profile), "--name", "survey"]);
     let class = &fitted["classes"][0];
-    assert_eq!(
-        (&class["links"], fitted["classes"].as_array().unwrap().len()),
-        (&12.into(), 1)
-    );
+    assert_eq!((&class["links"], fitted["classes"].as_array().unwrap().len()), (&12.into(), 1));
     // The link out of order counts no more than any other.
     let loss_db = class["offset"]["loss_db"].as_f64().unwrap();
     assert!((loss_db - off_db).abs() < 0.5, "{loss_db} for {off_db}");
     let before = class["error_before_db"].as_f64().unwrap();
     assert!(class["error_held_out_db"].as_f64().unwrap() < before);
     // A profile is never written over, and never applied without a word.
-    support::refusal(&groundwave(&[
-        "calibrate",
-        text(&log),
-        "-o",
-        text(&profile),
-    ]));
-    let link = [
-        "link",
-        "57.5,11.0",
-        "57.5,11.012",
-        "--radio",
-        "wifi_5g_mesh",
-    ];
+    support::refusal(&groundwave(&["calibrate", text(&log), "-o", text(&profile)]));
+    let link = ["link", "57.5,11.0", "57.5,11.012", "--radio", "wifi_5g_mesh"];
     let plain = json(&link);
     let mut calibrated: Vec<&str> = link.to_vec();
     calibrated.extend(["--calibration", text(&profile)]);
@@ -120,10 +90,7 @@ fn a_survey_is_replayed_beside_the_model_and_sets_it_right() {
     assert_eq!(class["interval_db"], fit["interval_db"]);
     // The file has hundredths.
     let spread_db = |of: &Value| of["spread_db"].as_f64().unwrap();
-    assert!(
-        (spread_db(class) - spread_db(fit)).abs() <= 0.005,
-        "{class}"
-    );
+    assert!((spread_db(class) - spread_db(fit)).abs() <= 0.005, "{class}");
     assert_eq!(calibrated["assumptions"]["left_out"][0], "clutter");
     let margins: Vec<f64> = calibrated["percentiles"]
         .as_array()
@@ -132,11 +99,7 @@ fn a_survey_is_replayed_beside_the_model_and_sets_it_right() {
         .map(|one| one["link_margin_db"].as_f64().unwrap())
         .collect();
     assert!(margins.is_sorted_by(|a, b| a >= b), "{margins:?}");
-    let loss = |found: &Value| {
-        found["forward"]["losses"]["total_path_loss_db"]
-            .as_f64()
-            .unwrap()
-    };
+    let loss = |found: &Value| found["forward"]["losses"]["total_path_loss_db"].as_f64().unwrap();
     assert!((loss(&calibrated) - loss(&plain) - loss_db).abs() < 1e-9);
     let warnings = calibrated["forward"]["warnings"].as_array().unwrap();
     assert!(warnings.contains(&"calibrated".into()), "{warnings:?}");
@@ -155,15 +118,11 @@ fn a_scenario_names_a_profile_and_its_run_says_so() {
         json(&["run", text(&path), "--until", "5"])
     };
     let plain = run(&shipped);
-    let named = run(&format!(
-        "{shipped}\n[calibration]\nfile = \"profile.toml\"\n"
-    ));
+    let named = run(&format!("{shipped}\n[calibration]\nfile = \"profile.toml\"\n"));
     assert_eq!(named["environment"]["calibration"]["name"], "off by seven");
     let links = |found: &Value| -> Vec<f64> {
         let links = found["links"].as_array().unwrap().iter();
-        links
-            .map(|link| link["budget"]["forward"]["path_loss_db"].as_f64().unwrap())
-            .collect()
+        links.map(|link| link["budget"]["forward"]["path_loss_db"].as_f64().unwrap()).collect()
     };
     let pairs: Vec<(f64, f64)> = links(&plain).into_iter().zip(links(&named)).collect();
     assert!(!pairs.is_empty());
@@ -172,15 +131,8 @@ fn a_scenario_names_a_profile_and_its_run_says_so() {
     }
     let path = folder.path().join("scenario.toml");
     let shown = stdout(&groundwave(&["run", text(&path), "--until", "5"]));
-    assert!(
-        shown.contains("calibration profile: \"off by seven\""),
-        "{shown}"
-    );
-    std::fs::write(
-        &path,
-        format!("{shipped}\n[calibration]\nfile = \"none.toml\"\n"),
-    )
-    .unwrap();
+    assert!(shown.contains("calibration profile: \"off by seven\""), "{shown}");
+    std::fs::write(&path, format!("{shipped}\n[calibration]\nfile = \"none.toml\"\n")).unwrap();
     let refused = support::refusal(&groundwave(&["run", text(&path)]));
     assert!(refused.contains("calibration.file"), "{refused}");
 }
@@ -190,12 +142,7 @@ fn a_recording_is_written_for_others_and_read_back() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("run.gwlog");
     let scenario = support::scenario_path("failover.toml");
-    stdout(&groundwave(&[
-        "run",
-        text(&scenario),
-        "--record",
-        text(&log),
-    ]));
+    stdout(&groundwave(&["run", text(&scenario), "--record", text(&log)]));
     let to = |name: &str| folder.path().join(name);
     let eel = to("run.eel");
     let told = json(&["convert", text(&log), text(&eel)]);
@@ -233,12 +180,7 @@ fn a_report_tells_failures_ways_and_what_was_measured() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("run.gwlog");
     let scenario = support::scenario_path("failover.toml");
-    stdout(&groundwave(&[
-        "run",
-        text(&scenario),
-        "--record",
-        text(&log),
-    ]));
+    stdout(&groundwave(&["run", text(&scenario), "--record", text(&log)]));
     let page = folder.path().join("page.html");
     let html = report(&log, &page);
     for title in ["Routes of flows", "Failures and their effects", "Outages"] {
@@ -247,13 +189,7 @@ fn a_report_tells_failures_ways_and_what_was_measured() {
     assert!(!html.contains("Measurements"));
     let [table, mapping] = levels(folder.path(), 0.0);
     let log = folder.path().join("survey.gwlog");
-    stdout(&groundwave(&[
-        "convert",
-        &table,
-        text(&log),
-        "--mapping",
-        &mapping,
-    ]));
+    stdout(&groundwave(&["convert", &table, text(&log), "--mapping", &mapping]));
     let html = report(&log, &page);
     assert!(html.contains("Measurements") && html.contains("120 measurements of 12 directions"));
 }
@@ -263,22 +199,14 @@ fn nothing_is_compared_with_the_model_at_places_that_were_made_up() {
     let folder = tempfile::tempdir().unwrap();
     let rows: String = (0..12)
         .map(|link| {
-            format!(
-                "0.0 nem:{} pathloss nem:{},{}\n",
-                2 * link + 1,
-                2 * link + 2,
-                80 + link
-            )
+            format!("0.0 nem:{} pathloss nem:{},{}\n", 2 * link + 1, 2 * link + 2, 80 + link)
         })
         .collect();
     let eel = folder.path().join("unplaced.eel");
     std::fs::write(&eel, rows).unwrap();
     let log = folder.path().join("unplaced.gwlog");
     let told = json(&["convert", text(&eel), text(&log)]);
-    assert_eq!(
-        (&told["nodes"], &told["unplaced"]),
-        (&24.into(), &24.into())
-    );
+    assert_eq!((&told["nodes"], &told["unplaced"]), (&24.into(), &24.into()));
     let profile = folder.path().join("profile.toml");
     for words in [
         vec!["calibrate", text(&log), "-o", text(&profile)],
@@ -293,12 +221,7 @@ fn nothing_is_compared_with_the_model_at_places_that_were_made_up() {
     assert!(!profile.exists());
     json(&["replay", text(&log), "--check"]);
     let page = folder.path().join("page.html");
-    stdout(&groundwave(&[
-        "replay",
-        text(&log),
-        "--report",
-        text(&page),
-    ]));
+    stdout(&groundwave(&["replay", text(&log), "--report", text(&page)]));
     let html = std::fs::read_to_string(&page).unwrap();
     assert!(html.contains("not compared with the model") && !html.contains("excess dB"));
 }

@@ -51,11 +51,7 @@ fn entries(value: &Value) -> BTreeMap<&str, &Value> {
 }
 
 fn operation(path: &str, method: &str, operation: &Value) -> String {
-    let mut line = format!(
-        "{} {path} {}",
-        method.to_uppercase(),
-        plain(&operation["operationId"])
-    );
+    let mut line = format!("{} {path} {}", method.to_uppercase(), plain(&operation["operationId"]));
     for (key, value) in entries(operation) {
         match key {
             "operationId" | "summary" | "description" | "parameters" | "requestBody"
@@ -85,20 +81,14 @@ fn operation(path: &str, method: &str, operation: &Value) -> String {
             None => answers.push((text, vec![status])),
         }
     }
-    let answers: Vec<_> = answers
-        .iter()
-        .map(|(text, statuses)| format!("{} {text}", statuses.join(" ")))
-        .collect();
+    let answers: Vec<_> =
+        answers.iter().map(|(text, statuses)| format!("{} {text}", statuses.join(" "))).collect();
     write!(line, " -> {}", answers.join("; ")).unwrap();
     line
 }
 
 fn parameter(parameter: &Value) -> String {
-    let optional = if parameter["required"] == true {
-        ""
-    } else {
-        "?"
-    };
+    let optional = if parameter["required"] == true { "" } else { "?" };
     let mut text = format!(
         "{} {}{optional}: {}",
         plain(&parameter["in"]),
@@ -125,11 +115,7 @@ fn content(content: &Value) -> String {
             _ => format!("{media} {}", schema_text(&body["schema"])),
         })
         .collect();
-    if media.is_empty() {
-        "empty".to_owned()
-    } else {
-        media.join(" or ")
-    }
+    if media.is_empty() { "empty".to_owned() } else { media.join(" or ") }
 }
 
 /// A schema in one line.
@@ -155,22 +141,12 @@ fn schema_text(schema: &Value) -> String {
             parts.push(choice(&options));
         }
     }
-    parts.extend(
-        schema
-            .get("allOf")
-            .into_iter()
-            .flat_map(list)
-            .map(schema_text),
-    );
+    parts.extend(schema.get("allOf").into_iter().flat_map(list).map(schema_text));
     parts.extend(typed(schema));
     if let Some(not) = schema.get("not") {
         parts.push(format!("not ({})", schema_text(not)));
     }
-    let mut text = if parts.is_empty() {
-        "any".to_owned()
-    } else {
-        parts.join(" & ")
-    };
+    let mut text = if parts.is_empty() { "any".to_owned() } else { parts.join(" & ") };
     for (key, value) in schema {
         if !DRAWN.contains(&key.as_str()) {
             write!(text, " {key}={value}").unwrap();
@@ -241,18 +217,11 @@ fn typed(schema: &Map<String, Value>) -> Option<String> {
 fn one_type(schema: &Map<String, Value>, name: &str) -> String {
     let mut text = match name {
         "array" => {
-            let tuple: Vec<_> = schema
-                .get("prefixItems")
-                .into_iter()
-                .flat_map(list)
-                .map(schema_text)
-                .collect();
+            let tuple: Vec<_> =
+                schema.get("prefixItems").into_iter().flat_map(list).map(schema_text).collect();
             let items = schema.get("items").map(schema_text);
-            let unique = if schema.get("uniqueItems") == Some(&Value::Bool(true)) {
-                "unique "
-            } else {
-                ""
-            };
+            let unique =
+                if schema.get("uniqueItems") == Some(&Value::Bool(true)) { "unique " } else { "" };
             let inner: Vec<_> = tuple.into_iter().chain(items).collect();
             format!("{unique}[{}]", inner.join(", "))
         }
@@ -292,12 +261,8 @@ fn one_type(schema: &Map<String, Value>, name: &str) -> String {
 }
 
 fn object(schema: &Map<String, Value>) -> String {
-    let required: Vec<&str> = schema
-        .get("required")
-        .into_iter()
-        .flat_map(list)
-        .filter_map(Value::as_str)
-        .collect();
+    let required: Vec<&str> =
+        schema.get("required").into_iter().flat_map(list).filter_map(Value::as_str).collect();
     let mut properties = schema.get("properties").map(entries).unwrap_or_default();
     for name in &required {
         properties.entry(name).or_insert(&Value::Bool(true));

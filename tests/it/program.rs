@@ -16,16 +16,7 @@ fn json(arguments: &[&str]) -> serde_json::Value {
 #[test]
 fn the_demo_shows_links_routes_and_rates() {
     let text = stdout(&groundwave(&["run", &scenario("gothenburg.toml")]));
-    for wanted in [
-        "Gothenburg",
-        "SRTM",
-        "verdict",
-        "excellent",
-        "Mbit/s",
-        "→",
-        "met",
-        "digest",
-    ] {
+    for wanted in ["Gothenburg", "SRTM", "verdict", "excellent", "Mbit/s", "→", "met", "digest"] {
         assert!(text.contains(wanted), "no {wanted:?} in:\n{text}");
     }
     assert!(!text.contains('\u{1b}'), "colour without a terminal");
@@ -52,16 +43,9 @@ fn what_was_recorded_replays_and_reads() {
     assert_eq!(again["marks_compared"], 1);
     assert_eq!(live["links"], again["links"]);
     let lines = stdout(&groundwave(&["log", "cat", log, "--json"]));
-    let commands: Vec<serde_json::Value> = lines
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    let named = |name: &str| {
-        commands
-            .iter()
-            .filter(|line| line["command"] == name)
-            .count()
-    };
+    let commands: Vec<serde_json::Value> =
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let named = |name: &str| commands.iter().filter(|line| line["command"] == name).count();
     let nodes = live["nodes"].as_array().unwrap().len();
     assert_eq!(named("node.add") - named("node.remove"), nodes);
     assert!(named("node.fail") > 0 && named("link.fail") > 0);
@@ -71,12 +55,7 @@ fn what_was_recorded_replays_and_reads() {
 fn a_damaged_log_is_refused_with_the_place() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("run.gwlog");
-    stdout(&groundwave(&[
-        "run",
-        &scenario("failover.toml"),
-        "--record",
-        log.to_str().unwrap(),
-    ]));
+    stdout(&groundwave(&["run", &scenario("failover.toml"), "--record", log.to_str().unwrap()]));
     let mut bytes = std::fs::read(&log).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
@@ -96,14 +75,8 @@ fn the_two_directions_of_a_link_are_the_two_links() {
         assert!((a - b).abs() < 0.02, "{a} {b}");
     };
     for key in ["rx_power_dbm", "snr_db"] {
-        close(
-            &there["forward"]["receiver"][key],
-            &back["backward"]["receiver"][key],
-        );
-        close(
-            &there["backward"]["receiver"][key],
-            &back["forward"]["receiver"][key],
-        );
+        close(&there["forward"]["receiver"][key], &back["backward"]["receiver"][key]);
+        close(&there["backward"]["receiver"][key], &back["forward"]["receiver"][key]);
     }
     let run = json(&["run", &path, "--until", "1", "--json"]);
     let names: std::collections::BTreeMap<_, _> = run["nodes"]
@@ -113,10 +86,7 @@ fn the_two_directions_of_a_link_are_the_two_links() {
         .map(|node| (node["id"].as_str().unwrap(), node["name"].as_str().unwrap()))
         .collect();
     let ours = |link: &&serde_json::Value| {
-        let ends = [
-            names[link["a"].as_str().unwrap()],
-            names[link["b"].as_str().unwrap()],
-        ];
+        let ends = [names[link["a"].as_str().unwrap()], names[link["b"].as_str().unwrap()]];
         ends.iter().any(|name| name.starts_with("Bohus"))
             && ends.iter().any(|name| name.starts_with("Säve"))
     };
@@ -125,49 +95,24 @@ fn the_two_directions_of_a_link_are_the_two_links() {
     // Which end is the lower id is the world's business.
     let ways = [&link["budget"]["forward"], &link["budget"]["backward"]];
     let from_bohus = usize::from(!names[link["a"].as_str().unwrap()].starts_with("Bohus"));
-    close(
-        &ways[from_bohus]["path_loss_db"],
-        &there["forward"]["losses"]["total_path_loss_db"],
-    );
+    close(&ways[from_bohus]["path_loss_db"], &there["forward"]["losses"]["total_path_loss_db"]);
 }
 
 #[needs(terrain)]
 #[test]
 fn missing_terrain_is_disclosed_and_never_silent() {
     // From the tile N57E011 into the sea west of it, where there is no tile.
-    let over = blind(&groundwave(&[
-        "link",
-        "57.7,11.9,30",
-        "57.7,10.5,30",
-        "--json",
-    ]));
+    let over = blind(&groundwave(&["link", "57.7,11.9,30", "57.7,10.5,30", "--json"]));
     let over: serde_json::Value = serde_json::from_str(&over).unwrap();
     assert_eq!(over["verdict"], "no_terrain_data");
-    assert!(
-        over["forward"]["terrain"]["missing_samples"]
-            .as_u64()
-            .unwrap()
-            > 0
-    );
+    assert!(over["forward"]["terrain"]["missing_samples"].as_u64().unwrap() > 0);
     let warnings = over["forward"]["warnings"].as_array().unwrap();
-    assert!(
-        warnings.iter().any(|warning| warning == "terrain_missing"),
-        "{warnings:?}"
-    );
-    let said = json(&[
-        "link",
-        "57.7,11.9,30",
-        "57.7,10.5,30",
-        "--flat-earth",
-        "--json",
-    ]);
+    assert!(warnings.iter().any(|warning| warning == "terrain_missing"), "{warnings:?}");
+    let said = json(&["link", "57.7,11.9,30", "57.7,10.5,30", "--flat-earth", "--json"]);
     assert_eq!(said["forward"]["terrain"]["missing_samples"], 0);
     assert_ne!(said["verdict"], "no_terrain_data");
     let text = blind(&groundwave(&["profile", "57.7,11.9", "57.7,10.5"]));
-    assert!(
-        text.contains("outside the tiles taken as sea level"),
-        "{text}"
-    );
+    assert!(text.contains("outside the tiles taken as sea level"), "{text}");
     assert!(text.contains("assumed: "), "{text}");
 }
 
@@ -203,10 +148,7 @@ const ENDS: [&str; 2] = ["57.7142,11.9367,30", "57.8868,11.5880,20"];
 fn a_link_without_tiles_has_no_verdict_but_the_missing_terrain() {
     let link = |more: &[&str]| bare(&[&["link", ENDS[0], ENDS[1]], more].concat());
     let text = blind(&link(&[]));
-    assert!(
-        text.contains("terrain: none, flat earth at 0 m assumed"),
-        "{text}"
-    );
+    assert!(text.contains("terrain: none, flat earth at 0 m assumed"), "{text}");
     assert!(text.contains("no terrain data"), "{text}");
     for good in ["excellent", "good", "marginal", "poor"] {
         assert!(!text.contains(good), "{good} in {text}");
@@ -226,16 +168,8 @@ fn the_header_names_the_tiles_that_were_used() {
     let text = stdout(&groundwave(&["link", ENDS[0], ENDS[1]]));
     assert!(text.contains("terrain: N57E011 of 1 SRTM tile"), "{text}");
     let elsewhere = blind(&groundwave(&["link", "51.5,-0.12,20", "51.6,-0.2,20"]));
-    assert!(
-        elsewhere.contains("terrain: none of 1 SRTM tile used"),
-        "{elsewhere}"
-    );
-    let run = stdout(&groundwave(&[
-        "run",
-        &scenario("gothenburg.toml"),
-        "--until",
-        "1",
-    ]));
+    assert!(elsewhere.contains("terrain: none of 1 SRTM tile used"), "{elsewhere}");
+    let run = stdout(&groundwave(&["run", &scenario("gothenburg.toml"), "--until", "1"]));
     assert!(run.contains("terrain: 1 of 1 SRTM tile used"), "{run}");
 }
 
@@ -269,20 +203,12 @@ fn a_scenario_without_terrain_is_valid_and_says_that_its_ground_is_missing() {
     assert_eq!(checked[0]["links_without_terrain"], 1);
     let run = ["run", path, "--record", log.to_str().unwrap()];
     let ran = stdout(&groundwave(&run));
-    assert!(
-        ran.contains(missing) && ran.contains("no terrain data"),
-        "{ran}"
-    );
+    assert!(ran.contains(missing) && ran.contains("no terrain data"), "{ran}");
     // A replay stands on the same ground.
     let again = stdout(&groundwave(&["replay", log.to_str().unwrap(), "--check"]));
     assert!(again.contains(missing), "{again}");
     let page = folder.path().join("report.html");
-    stdout(&groundwave(&[
-        "replay",
-        log.to_str().unwrap(),
-        "--report",
-        page.to_str().unwrap(),
-    ]));
+    stdout(&groundwave(&["replay", log.to_str().unwrap(), "--report", page.to_str().unwrap()]));
     let page = std::fs::read_to_string(page).unwrap();
     assert!(page.contains(missing), "the report says so too");
     blind(&groundwave(&["link", "--scenario", path, "a", "b"]));
@@ -296,13 +222,7 @@ fn profiles_are_drawn() {
     let folder = tempfile::tempdir().unwrap();
     let picture = folder.path().join("path.svg");
     let file = picture.to_str().unwrap();
-    stdout(&groundwave(&[
-        "profile",
-        "57.7142,11.9367,30",
-        "57.8868,11.5880,20",
-        "--plot",
-        file,
-    ]));
+    stdout(&groundwave(&["profile", "57.7142,11.9367,30", "57.8868,11.5880,20", "--plot", file]));
     let svg = std::fs::read_to_string(picture).unwrap();
     assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
     assert!(svg.contains("Fresnel") && !svg.contains("NaN"));
@@ -313,12 +233,7 @@ fn every_subcommand_speaks_json() {
     let presets = json(&["presets", "--json"]);
     let count = |key: &str| presets[key].as_array().unwrap().len();
     assert_eq!(
-        (
-            count("radios"),
-            count("antennas"),
-            count("roles"),
-            count("modulations")
-        ),
+        (count("radios"), count("antennas"), count("roles"), count("modulations")),
         (8, 9, 5, 10)
     );
     assert!(presets["radios"][0]["source"].as_str().unwrap().len() > 10);
@@ -334,19 +249,9 @@ fn every_subcommand_speaks_json() {
     assert_eq!(valid[0]["valid"], true);
     assert_eq!(json(&["schema"])["$schema"].as_str().unwrap().len(), 44);
     assert!(
-        json(&["completions", "bash", "--json"])["script"]
-            .as_str()
-            .unwrap()
-            .contains("groundwave")
+        json(&["completions", "bash", "--json"])["script"].as_str().unwrap().contains("groundwave")
     );
-    let profile = json(&[
-        "profile",
-        "57.7,11.9",
-        "57.8,11.9",
-        "--samples",
-        "9",
-        "--json",
-    ]);
+    let profile = json(&["profile", "57.7,11.9", "57.8,11.9", "--samples", "9", "--json"]);
     assert_eq!(profile["samples"].as_array().unwrap().len(), 9);
 }
 
@@ -371,20 +276,12 @@ fn every_path_loss_model_is_listed_and_can_be_chosen() {
 #[test]
 fn completions_and_help_exist_for_every_shell_and_subcommand() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        assert!(
-            stdout(&groundwave(&["completions", shell])).contains("replay"),
-            "{shell}"
-        );
+        assert!(stdout(&groundwave(&["completions", shell])).contains("replay"), "{shell}");
     }
     let help = stdout(&groundwave(&["--help"]));
-    for subcommand in [
-        "run", "link", "profile", "validate", "replay", "log", "presets", "schema",
-    ] {
+    for subcommand in ["run", "link", "profile", "validate", "replay", "log", "presets", "schema"] {
         assert!(help.contains(subcommand));
-        assert!(
-            stdout(&groundwave(&[subcommand, "--help"])).contains("Examples:"),
-            "{subcommand}"
-        );
+        assert!(stdout(&groundwave(&[subcommand, "--help"])).contains("Examples:"), "{subcommand}");
     }
 }
 
@@ -401,9 +298,5 @@ fn a_reader_that_leaves_early_is_no_error() {
     child.stdout.take().unwrap().read_exact(&mut one).unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success());
-    assert!(
-        output.stderr.is_empty(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
 }

@@ -17,12 +17,7 @@ fn scenario(name: &str) -> String {
 fn recorded(folder: &Path) -> PathBuf {
     let log = folder.join("run.gwlog");
     let path = log.to_str().unwrap();
-    stdout(&groundwave(&[
-        "run",
-        &scenario("failover.toml"),
-        "--record",
-        path,
-    ]));
+    stdout(&groundwave(&["run", &scenario("failover.toml"), "--record", path]));
     log
 }
 
@@ -40,40 +35,16 @@ fn a_log_is_told_in_a_few_lines_and_found_sound() {
     let log = recorded(folder.path());
     let stat = json(&["log", "stat", text(&log), "--json"]);
     assert_eq!(stat["format"], 3);
-    assert_eq!(
-        (&stat["closed"], &stat["torn_bytes"]),
-        (&Value::from(true), &Value::from(0))
-    );
+    assert_eq!((&stat["closed"], &stat["torn_bytes"]), (&Value::from(true), &Value::from(0)));
     assert_eq!(stat["duration_s"], 120.0);
     assert_eq!(stat["commands"]["node.add"], 5);
     let sound = json(&["log", "verify", text(&log), "--json"]);
-    let all: u64 = stat["commands"]
-        .as_object()
-        .unwrap()
-        .values()
-        .filter_map(Value::as_u64)
-        .sum();
-    assert_eq!(
-        (&sound["commands"], &sound["marks"]),
-        (&Value::from(all), &Value::from(1))
-    );
-    let some = stdout(&groundwave(&[
-        "log",
-        "cat",
-        text(&log),
-        "--from",
-        "30",
-        "--to",
-        "60",
-    ]));
-    let ticks: Vec<u64> = some
-        .lines()
-        .map(|line| line.split_whitespace().next().unwrap().parse().unwrap())
-        .collect();
-    assert!(
-        !ticks.is_empty() && ticks.iter().all(|tick| (61..=121).contains(tick)),
-        "{some}"
-    );
+    let all: u64 = stat["commands"].as_object().unwrap().values().filter_map(Value::as_u64).sum();
+    assert_eq!((&sound["commands"], &sound["marks"]), (&Value::from(all), &Value::from(1)));
+    let some = stdout(&groundwave(&["log", "cat", text(&log), "--from", "30", "--to", "60"]));
+    let ticks: Vec<u64> =
+        some.lines().map(|line| line.split_whitespace().next().unwrap().parse().unwrap()).collect();
+    assert!(!ticks.is_empty() && ticks.iter().all(|tick| (61..=121).contains(tick)), "{some}");
 }
 
 #[test]
@@ -86,16 +57,10 @@ fn damage_is_located_and_what_came_before_is_kept() {
     let bent = folder.path().join("bent.gwlog");
     std::fs::write(&bent, &bytes).unwrap();
     let refused = support::refusal(&groundwave(&["log", "verify", text(&bent)]));
-    assert!(
-        refused.contains("damaged at byte") && refused.contains("are intact"),
-        "{refused}"
-    );
+    assert!(refused.contains("damaged at byte") && refused.contains("are intact"), "{refused}");
     let sound = folder.path().join("sound.gwlog");
     let cut = json(&["log", "cut", text(&bent), "-o", text(&sound), "--json"]);
-    assert!(
-        cut["entries"].as_u64() > Some(0) && cut["damage"].is_string(),
-        "{cut}"
-    );
+    assert!(cut["entries"].as_u64() > Some(0) && cut["damage"].is_string(), "{cut}");
     let kept = json(&["log", "verify", text(&sound), "--json"]);
     assert_eq!(kept["commands"], cut["entries"]);
     json(&["replay", text(&sound), "--json"]);
@@ -109,24 +74,12 @@ fn logs_are_compared_entry_by_entry() {
     let folder = tempfile::tempdir().unwrap();
     let log = recorded(folder.path());
     let short = folder.path().join("short.gwlog");
-    json(&[
-        "log",
-        "cut",
-        text(&log),
-        "-o",
-        text(&short),
-        "--to",
-        "60",
-        "--json",
-    ]);
+    json(&["log", "cut", text(&log), "-o", text(&short), "--to", "60", "--json"]);
     let same = json(&["log", "diff", text(&log), text(&log), "--json"]);
     assert_eq!(same["equal"], true);
     let parted = json(&["log", "diff", text(&log), text(&short), "--json"]);
     assert_eq!(parted["equal"], false);
-    assert!(
-        parted["left"]["tick"].as_u64() > Some(120) && parted["right"].is_null(),
-        "{parted}"
-    );
+    assert!(parted["left"]["tick"].as_u64() > Some(120) && parted["right"].is_null(), "{parted}");
 }
 
 #[test]
@@ -148,22 +101,10 @@ fn a_replay_that_differs_names_the_tick_and_the_thing() {
     drop(out);
     assert!(dropped > 0);
     let refused = support::refusal(&groundwave(&["replay", "--check", text(&other)]));
-    assert!(
-        refused.contains("tick 240: node south differs"),
-        "{refused}"
-    );
+    assert!(refused.contains("tick 240: node south differs"), "{refused}");
     // Without the mark there is nothing to check against.
     let cut = folder.path().join("cut.gwlog");
-    json(&[
-        "log",
-        "cut",
-        text(&log),
-        "-o",
-        text(&cut),
-        "--to",
-        "60",
-        "--json",
-    ]);
+    json(&["log", "cut", text(&log), "-o", text(&cut), "--to", "60", "--json"]);
     let refused = support::refusal(&groundwave(&["replay", "--check", text(&cut)]));
     assert!(refused.contains("no digest"), "{refused}");
     stdout(&groundwave(&["replay", text(&cut)]));
@@ -190,14 +131,8 @@ fn a_replay_shows_the_mesh_step_by_step() {
     let out = stdout(&groundwave(&words));
     let mut lines = serde_json::Deserializer::from_str(&out).into_iter::<Value>();
     let samples: Vec<Value> = lines.by_ref().take(9).map(Result::unwrap).collect();
-    let times: Vec<f64> = samples
-        .iter()
-        .map(|line| line["at_s"].as_f64().unwrap())
-        .collect();
-    assert_eq!(
-        times,
-        [10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 45.0, 50.0]
-    );
+    let times: Vec<f64> = samples.iter().map(|line| line["at_s"].as_f64().unwrap()).collect();
+    assert_eq!(times, [10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 45.0, 50.0]);
     assert_eq!(lines.next().unwrap().unwrap()["ticks"], 101);
     for (option, value) in [("--speed", "fast"), ("--step", "0"), ("--from", "-1")] {
         let words = ["replay", text(&log), &format!("{option}={value}")];
@@ -214,15 +149,7 @@ fn a_change_shows_what_it_makes_of_the_recording() {
     let remove =
         "[[change]]\nat_s = 5\nremove = \"north\"\n[[change]]\nat_s = 6\nfail = \"south\"\n";
     std::fs::write(&changes, remove).unwrap();
-    let words = [
-        "replay",
-        text(&log),
-        "--with",
-        text(&changes),
-        "--report",
-        text(&page),
-        "--json",
-    ];
+    let words = ["replay", text(&log), "--with", text(&changes), "--report", text(&page), "--json"];
     let fork = json(&words);
     let pair = |key: &str| {
         let pair = fork[key].as_array().unwrap();
@@ -236,9 +163,7 @@ fn a_change_shows_what_it_makes_of_the_recording() {
     let html = std::fs::read_to_string(&page).unwrap();
     assert!(html.ends_with("</body></html>\n") && html.matches("<svg").count() == 2);
     for outside in ["http://", "https://", "<script", "src="] {
-        let found = html
-            .replace("http://www.w3.org/2000/svg", "")
-            .contains(outside);
+        let found = html.replace("http://www.w3.org/2000/svg", "").contains(outside);
         assert!(!found, "{outside} in the page");
     }
     // A mast raised changes nothing that was not asked, and the world of a change without effect
@@ -251,22 +176,9 @@ fn a_change_shows_what_it_makes_of_the_recording() {
         (&Value::from(0), &fork["outage_s"][1])
     );
     std::fs::write(&changes, "[[change]]\nat_s = 5\nfail = \"nobody\"\n").unwrap();
-    let refused = support::refusal(&groundwave(&[
-        "replay",
-        text(&log),
-        "--with",
-        text(&changes),
-    ]));
-    assert!(
-        refused.contains("unknown node: found \"nobody\""),
-        "{refused}"
-    );
+    let refused = support::refusal(&groundwave(&["replay", text(&log), "--with", text(&changes)]));
+    assert!(refused.contains("unknown node: found \"nobody\""), "{refused}");
     std::fs::write(&changes, "[[change]]\nat_s = 500\nfail = \"north\"\n").unwrap();
-    let refused = support::refusal(&groundwave(&[
-        "replay",
-        text(&log),
-        "--with",
-        text(&changes),
-    ]));
+    let refused = support::refusal(&groundwave(&["replay", text(&log), "--with", text(&changes)]));
     assert!(refused.contains("later than the end"), "{refused}");
 }

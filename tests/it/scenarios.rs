@@ -13,18 +13,9 @@ use crate::support;
 fn summary(view: &Snapshot) -> String {
     let name = |id| view.node(id).map_or("?", |node| node.name.as_str());
     let mut out = String::new();
-    let usable = view
-        .links
-        .iter()
-        .filter(|link| link.budget.etx().is_some())
-        .count();
-    writeln!(
-        out,
-        "{} nodes, {} links, {usable} usable",
-        view.nodes.len(),
-        view.links.len()
-    )
-    .unwrap();
+    let usable = view.links.iter().filter(|link| link.budget.etx().is_some()).count();
+    writeln!(out, "{} nodes, {} links, {usable} usable", view.nodes.len(), view.links.len())
+        .unwrap();
     let mut links: Vec<String> = view
         .links
         .iter()
@@ -83,11 +74,7 @@ fn check(name: &str) {
     let mut out = String::new();
     for tick in 1..=ticks {
         let ticked = engine.tick(None).unwrap();
-        assert!(
-            ticked.refused.is_empty(),
-            "{name} in tick {tick}: {:?}",
-            ticked.refused
-        );
+        assert!(ticked.refused.is_empty(), "{name} in tick {tick}: {:?}", ticked.refused);
         if tick == ticks / 2 || tick == ticks {
             let at_s = engine.view().now_ns / 1_000_000_000;
             writeln!(out, "== after {at_s} s\n{}", summary(&engine.view())).unwrap();

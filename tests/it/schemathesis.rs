@@ -47,9 +47,7 @@ impl Run<'_> {
         let errors = String::from_utf8_lossy(&run.stderr);
         assert!(run.status.success(), "{told}{errors}");
         // The summary reads "N generated, N passed".
-        let summary = told
-            .lines()
-            .find_map(|line| line.trim().split_once(" generated"));
+        let summary = told.lines().find_map(|line| line.trim().split_once(" generated"));
         let cases: u32 = summary.map_or(0, |(count, _)| count.parse().unwrap_or(0));
         assert!(cases >= self.least, "only {cases} cases: {told}");
     }

@@ -57,9 +57,9 @@ pub fn data() -> (PathBuf, PathBuf) {
 /// The terrain a scenario asks for.
 pub fn terrain(scenario: &Scenario) -> Arc<dyn Terrain> {
     match &scenario.terrain {
-        scenario::Terrain::Flat { elevation_msl_m } => Arc::new(Flat {
-            elevation_msl_m: *elevation_msl_m,
-        }),
+        scenario::Terrain::Flat { elevation_msl_m } => {
+            Arc::new(Flat { elevation_msl_m: *elevation_msl_m })
+        }
         scenario::Terrain::Tiles { .. } => {
             let (tiles, geoid) = data();
             Arc::new(TerrainStack::open(Some(&tiles), Some(&geoid)).unwrap())
@@ -75,15 +75,10 @@ pub fn engine(
 ) -> Engine<Snapshot> {
     let mut builder = world(terrain);
     builder.execution(execution);
-    let mut engine = builder
-        .build::<Snapshot>(scenario.seed, scenario.step_ns)
-        .unwrap();
+    let mut engine = builder.build::<Snapshot>(scenario.seed, scenario.step_ns).unwrap();
     let clock = engine.clock();
     for record in &scenario.records {
-        let command = engine
-            .registry()
-            .from_json(&record.name, record.timed_body())
-            .unwrap();
+        let command = engine.registry().from_json(&record.name, record.timed_body()).unwrap();
         engine.script(clock.tick_at(record.at_ns), command);
     }
     engine
@@ -113,18 +108,13 @@ pub fn browse(file: &str) {
     // The whole path: a name is a pattern that others may end with.
     let file = format!("tests/{file}");
     let mut command = launcher("node");
-    command
-        .args(["node_modules/@playwright/test/cli.js", "test", &file])
-        .current_dir(&folder);
+    command.args(["node_modules/@playwright/test/cli.js", "test", &file]).current_dir(&folder);
     for name in ["CHROMIUM", "SHOTS"] {
         if let Some(value) = std::env::var_os(name) {
             command.env(name, value);
         }
     }
-    let ran = command
-        .env("GROUNDWAVE", env!("CARGO_BIN_EXE_groundwave"))
-        .output()
-        .unwrap();
+    let ran = command.env("GROUNDWAVE", env!("CARGO_BIN_EXE_groundwave")).output().unwrap();
     assert!(
         ran.status.success(),
         "{}{}",
@@ -194,10 +184,7 @@ pub fn eventually(mut holds: impl FnMut() -> bool) -> bool {
 
 /// The answer of a server at `ADDRESS:PORT`.
 pub fn get(address: &str, path: &str) -> (StatusCode, Vec<u8>) {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let mut client = Client::tcp(address).await.unwrap();
         client.send(Method::GET, path, None).await.unwrap()
@@ -207,11 +194,7 @@ pub fn get(address: &str, path: &str) -> (StatusCode, Vec<u8>) {
 /// Standard output as text, of a program that must have succeeded.
 pub fn stdout(output: &Output) -> String {
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        output.status.success(),
-        "exit {:?}: {errors}",
-        output.status.code()
-    );
+    assert!(output.status.success(), "exit {:?}: {errors}", output.status.code());
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
@@ -243,12 +226,7 @@ pub struct Memory(Arc<Mutex<Writer<Vec<u8>>>>);
 impl Memory {
     /// A log that begins with the header of a world with this seed and step.
     pub fn begun(seed: u64, step_ns: u64) -> Self {
-        let header = Header {
-            format: FORMAT,
-            seed,
-            step_ns,
-            inputs: Default::default(),
-        };
+        let header = Header { format: FORMAT, seed, step_ns, inputs: Default::default() };
         let writer = Writer::begin(Vec::new(), &header).unwrap();
         Self(Arc::new(Mutex::new(writer)))
     }

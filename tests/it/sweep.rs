@@ -21,13 +21,8 @@ pub const FLAT: &str = "[scenario]\ntitle = \"flat sweep\"\nduration_s = 1\n[ter
     [coverage]\nradius_km = 4\ncell_arcsec = 9\nchoose = 1\n";
 
 pub fn sweep(scenario: &Path, out: &Path, more: &[&str]) -> std::process::Output {
-    let mut arguments = vec![
-        "sweep",
-        scenario.to_str().unwrap(),
-        "-o",
-        out.to_str().unwrap(),
-        "--json",
-    ];
+    let mut arguments =
+        vec!["sweep", scenario.to_str().unwrap(), "-o", out.to_str().unwrap(), "--json"];
     arguments.extend(more);
     support::groundwave(&arguments)
 }
@@ -67,25 +62,13 @@ fn shards_in_any_order_and_one_process_leave_the_same_bytes() {
     let folder = tempfile::tempdir().unwrap();
     let scenario = folder.path().join("flat.toml");
     // Four tiles, so that there is something to share.
-    std::fs::write(
-        &scenario,
-        FLAT.replace("cell_arcsec = 9", "cell_arcsec = 1.5"),
-    )
-    .unwrap();
+    std::fs::write(&scenario, FLAT.replace("cell_arcsec = 9", "cell_arcsec = 1.5")).unwrap();
     let (whole, shared) = (folder.path().join("whole"), folder.path().join("shared"));
     stdout(&sweep(&scenario, &whole, &["--threads", "2"]));
     for shard in ["3/3", "1/3", "2/3"] {
-        stdout(&sweep(
-            &scenario,
-            &shared,
-            &["--shard", shard, "--threads", "1"],
-        ));
+        stdout(&sweep(&scenario, &shared, &["--shard", shard, "--threads", "1"]));
     }
-    stdout(&support::groundwave(&[
-        "sweep",
-        "merge",
-        shared.to_str().unwrap(),
-    ]));
+    stdout(&support::groundwave(&["sweep", "merge", shared.to_str().unwrap()]));
     assert_same(&whole, &shared);
 }
 
@@ -93,18 +76,10 @@ fn shards_in_any_order_and_one_process_leave_the_same_bytes() {
 fn a_merge_before_all_shards_are_done_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let scenario = folder.path().join("flat.toml");
-    std::fs::write(
-        &scenario,
-        FLAT.replace("cell_arcsec = 9", "cell_arcsec = 1.5"),
-    )
-    .unwrap();
+    std::fs::write(&scenario, FLAT.replace("cell_arcsec = 9", "cell_arcsec = 1.5")).unwrap();
     let out = folder.path().join("out");
     stdout(&sweep(&scenario, &out, &["--shard", "1/3"]));
-    let error = refusal(&support::groundwave(&[
-        "sweep",
-        "merge",
-        out.to_str().unwrap(),
-    ]));
+    let error = refusal(&support::groundwave(&["sweep", "merge", out.to_str().unwrap()]));
     assert!(error.contains("units are missing"), "{error}");
 }
 
@@ -116,11 +91,7 @@ fn a_folder_of_another_sweep_is_refused_and_left_alone() {
     let out = folder.path().join("out");
     stdout(&sweep(&scenario, &out, &[]));
     let before = files(&out);
-    std::fs::write(
-        &scenario,
-        FLAT.replace("height_agl_m = 20", "height_agl_m = 21"),
-    )
-    .unwrap();
+    std::fs::write(&scenario, FLAT.replace("height_agl_m = 20", "height_agl_m = 21")).unwrap();
     let error = refusal(&sweep(&scenario, &out, &[]));
     assert!(error.contains("another folder"), "{error}");
     assert_eq!(before, files(&out));
@@ -139,25 +110,14 @@ fn a_killed_sweep_goes_on_and_comes_to_the_same_bytes() {
     stdout(&sweep(&scenario, &whole, &[]));
     let mut chance = Seed(5).stream("sweep.kill", 0, 0);
     let units = |folder: &Path| {
-        let all = if folder.exists() {
-            files(folder)
-        } else {
-            BTreeMap::new()
-        };
-        all.keys()
-            .filter(|place| place.extension().is_some_and(|e| e == "unit"))
-            .count()
+        let all = if folder.exists() { files(folder) } else { BTreeMap::new() };
+        all.keys().filter(|place| place.extension().is_some_and(|e| e == "unit")).count()
     };
     let all = units(&whole);
     assert!(all >= 4, "{all} units");
     let mut kills_in_work = 0;
     for _ in 0..6 {
-        let arguments = [
-            "sweep",
-            scenario.to_str().unwrap(),
-            "-o",
-            killed.to_str().unwrap(),
-        ];
+        let arguments = ["sweep", scenario.to_str().unwrap(), "-o", killed.to_str().unwrap()];
         let mut child = support::command(&arguments)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -186,11 +146,7 @@ fn a_killed_sweep_goes_on_and_comes_to_the_same_bytes() {
         found,
         "finished units are not computed again"
     );
-    stdout(&support::groundwave(&[
-        "sweep",
-        "merge",
-        killed.to_str().unwrap(),
-    ]));
+    stdout(&support::groundwave(&["sweep", "merge", killed.to_str().unwrap()]));
     assert_same(&whole, &killed);
 }
 
@@ -203,17 +159,10 @@ fn what_is_not_known_is_never_covered() {
     let scenario = folder.path().join("s.toml");
     // So wide that the circles reach beyond the tile.
     let text = text.replace("radius_km = 10", "radius_km = 20");
-    std::fs::write(
-        &scenario,
-        text.replace("cell_arcsec = 6", "cell_arcsec = 12"),
-    )
-    .unwrap();
+    std::fs::write(&scenario, text.replace("cell_arcsec = 6", "cell_arcsec = 12")).unwrap();
     let output = sweep(&scenario, &out, &[]);
     let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
-    assert_eq!(
-        json["not_computed"],
-        "cells further than 20 km from every site"
-    );
+    assert_eq!(json["not_computed"], "cells further than 20 km from every site");
     let variant = &json["variants"][0];
     let area = |key: &str| variant["area_km2"][key].as_f64().unwrap();
     assert!(area("no_data") > 100.0);
@@ -221,24 +170,15 @@ fn what_is_not_known_is_never_covered() {
     assert!((parts.iter().sum::<f64>() - area("answered")).abs() < 1e-6);
     assert!((area("covered") + area("gap") - area("answered")).abs() < 1e-6);
     let points = variant["points"].as_array().unwrap();
-    let karna = points
-        .iter()
-        .find(|point| point["name"] == "karna")
-        .unwrap();
+    let karna = points.iter().find(|point| point["name"] == "karna").unwrap();
     assert!(karna["best_server"].is_string());
     // The promise of the greedy choice, and its bound.
     let choice = &variant["choice"];
-    let covered = choice["sites"].as_array().unwrap().last().unwrap()["covered"]
-        .as_f64()
-        .unwrap();
+    let covered = choice["sites"].as_array().unwrap().last().unwrap()["covered"].as_f64().unwrap();
     assert!(covered <= choice["upper_bound"].as_f64().unwrap() + 1e-9);
-    for file in [
-        "best_server.tif",
-        "margin_db.tif",
-        "margin.png",
-        "contact_sheet.png",
-        "summary.json",
-    ] {
+    for file in
+        ["best_server.tif", "margin_db.tif", "margin.png", "contact_sheet.png", "summary.json"]
+    {
         assert!(out.join(file).exists(), "{file}");
     }
 }
@@ -278,10 +218,7 @@ fn parameter_grids_sweep_every_combination() {
         serde_json::from_str(&stdout(&sweep(&scenario, &out, &[]))).unwrap();
     let variants = json["variants"].as_array().unwrap();
     let covered = |name: &str| {
-        let variant = variants
-            .iter()
-            .find(|variant| variant["name"] == name)
-            .unwrap();
+        let variant = variants.iter().find(|variant| variant["name"] == name).unwrap();
         variant["area_km2"]["covered"].as_f64().unwrap()
     };
     assert_eq!(variants.len(), 4);
@@ -297,12 +234,8 @@ fn products_are_chosen_by_name_and_others_are_refused() {
     std::fs::write(&scenario, FLAT).unwrap();
     let out = folder.path().join("out");
     let made = |out: &Path| -> Vec<String> {
-        let places = files(out)
-            .into_keys()
-            .filter(|place| !place.starts_with("units"));
-        places
-            .map(|place| place.to_string_lossy().into_owned())
-            .collect()
+        let places = files(out).into_keys().filter(|place| !place.starts_with("units"));
+        places.map(|place| place.to_string_lossy().into_owned()).collect()
     };
     stdout(&sweep(&scenario, &out, &["--products", "power,kmz"]));
     let few = made(&out);
@@ -324,12 +257,7 @@ fn products_are_chosen_by_name_and_others_are_refused() {
     let output = support::groundwave(&["sweep", "merge", out.to_str().unwrap(), "--cells"]);
     stdout(&output);
     let all = made(&out);
-    for file in [
-        "margin_db.tif",
-        "sites/001_east.tif",
-        "cells.csv",
-        "contours.geojson",
-    ] {
+    for file in ["margin_db.tif", "sites/001_east.tif", "cells.csv", "contours.geojson"] {
         assert!(all.iter().any(|made| made == file), "{file} of {all:?}");
     }
 }
@@ -341,11 +269,7 @@ fn rasters_are_rounded_unless_they_are_to_be_exact() {
     std::fs::write(&scenario, FLAT).unwrap();
     let run = |name: &str, more: &[&str]| {
         let out = folder.path().join(name);
-        stdout(&sweep(
-            &scenario,
-            &out,
-            &[&["--products", "margin,cells"], more].concat(),
-        ));
+        stdout(&sweep(&scenario, &out, &[&["--products", "margin,cells"], more].concat()));
         files(&out)
     };
     let (usual, exact, zstd, lerc) = (
@@ -377,11 +301,7 @@ fn scenarios_that_cannot_be_swept_are_refused() {
     std::fs::write(&scenario, FLAT.replace("omni_5", "dish_24")).unwrap();
     let error = refusal(&sweep(&scenario, &out, &[]));
     assert!(error.contains("pointing"), "{error}");
-    std::fs::write(
-        &scenario,
-        FLAT.replace("cell_arcsec = 9", "cell_arcsec = 0"),
-    )
-    .unwrap();
+    std::fs::write(&scenario, FLAT.replace("cell_arcsec = 9", "cell_arcsec = 0")).unwrap();
     let error = refusal(&sweep(&scenario, &out, &[]));
     assert!(error.contains("cell_arcsec"), "{error}");
     std::fs::write(&scenario, FLAT).unwrap();
@@ -403,9 +323,7 @@ fn places_out_of_reach_are_told_from_places_without_data() {
     let told = stdout(&support::groundwave(&["sweep", scenario, "-o", out]));
     let line = |name: &str| {
         let mut lines = told.lines();
-        lines
-            .find(|line| line.trim_start().starts_with(name))
-            .unwrap()
+        lines.find(|line| line.trim_start().starts_with(name)).unwrap()
     };
     assert!(line("far").contains("beyond the radius"), "{told}");
     assert!(!line("near").contains("beyond"), "{told}");
@@ -436,11 +354,7 @@ fn a_merge_finds_the_tiles_that_the_scenario_names_and_refuses_others() {
     let scenario = folder.path().join("tiled.toml");
     let named = "[terrain]\ntiles = [\"N57E011\"]\ndirectory = \"tiles\"\n";
     let text = FLAT.replace("[terrain]\nflat_msl_m = 10\n", named);
-    std::fs::write(
-        &scenario,
-        text.replace("cell_arcsec = 9", "cell_arcsec = 30"),
-    )
-    .unwrap();
+    std::fs::write(&scenario, text.replace("cell_arcsec = 9", "cell_arcsec = 30")).unwrap();
     let out = folder.path().join("out");
     let run = |arguments: &[&str]| {
         let mut command = support::command(arguments);

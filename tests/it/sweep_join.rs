@@ -31,20 +31,11 @@ impl Case {
     /// A worker on the folder `shared`.
     fn worker(&self, more: &[&str]) -> Child {
         let (scenario, out) = (&self.scenario, self.out("shared"));
-        let mut arguments = vec![
-            "sweep",
-            scenario.to_str().unwrap(),
-            "-o",
-            out.to_str().unwrap(),
-        ];
+        let mut arguments = vec!["sweep", scenario.to_str().unwrap(), "-o", out.to_str().unwrap()];
         arguments.extend(["--join", "--json", "--threads", "1"]);
         arguments.extend(more);
         let mut command = support::command(&arguments);
-        command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap()
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
     /// The units and products of all workers are those of one process.
@@ -57,24 +48,17 @@ impl Case {
 
     fn units(&self) -> u64 {
         let made = files(&self.out("whole")).into_keys();
-        made.filter(|place| place.extension().is_some_and(|e| e == "unit"))
-            .count() as u64
+        made.filter(|place| place.extension().is_some_and(|e| e == "unit")).count() as u64
     }
 
     /// Waits for a lease of a worker.
     fn wait_for_lease(&self, worker: &mut Child) {
         let mark = format!("\"process\":{},", worker.id());
         for _ in 0..6000 {
-            if leases(&self.out("shared"))
-                .iter()
-                .any(|lease| lease.contains(&mark))
-            {
+            if leases(&self.out("shared")).iter().any(|lease| lease.contains(&mark)) {
                 return;
             }
-            assert!(
-                worker.try_wait().unwrap().is_none(),
-                "it ended without a lease"
-            );
+            assert!(worker.try_wait().unwrap().is_none(), "it ended without a lease");
             std::thread::sleep(Duration::from_millis(1));
         }
         panic!("no lease of {}", worker.id());
@@ -101,9 +85,7 @@ fn outcome(worker: Child) -> serde_json::Value {
 }
 
 fn signal(worker: &Child, signal: &str) {
-    let sent = Command::new("kill")
-        .args([signal, &worker.id().to_string()])
-        .status();
+    let sent = Command::new("kill").args([signal, &worker.id().to_string()]).status();
     assert!(sent.unwrap().success());
 }
 
@@ -116,16 +98,9 @@ fn two_and_three_workers_that_start_together_leave_the_bytes_of_one() {
         let started: Vec<_> = (0..workers).map(|_| case.worker(&[])).collect();
         let outcomes: Vec<_> = started.into_iter().map(outcome).collect();
         let sum = |key: &str| -> u64 {
-            outcomes
-                .iter()
-                .map(|outcome| outcome[key].as_u64().unwrap())
-                .sum()
+            outcomes.iter().map(|outcome| outcome[key].as_u64().unwrap()).sum()
         };
-        assert_eq!(
-            (sum("computed"), sum("taken_over")),
-            (units, 0),
-            "{outcomes:?}"
-        );
+        assert_eq!((sum("computed"), sum("taken_over")), (units, 0), "{outcomes:?}");
         assert!(outcomes.iter().all(|outcome| outcome["units"] == units));
         case.check();
         std::fs::remove_dir_all(case.out("shared")).unwrap();
@@ -142,15 +117,9 @@ fn a_killed_worker_is_replaced_by_one_that_comes_later() {
     dead.kill().unwrap();
     dead.wait().unwrap();
     let (left, held) = (files(&case.out("shared")), leases(&case.out("shared")));
-    let done = left
-        .keys()
-        .filter(|place| place.extension().is_some_and(|e| e == "unit"))
-        .count();
+    let done = left.keys().filter(|place| place.extension().is_some_and(|e| e == "unit")).count();
     let outcome = outcome(case.worker(&["--lease", "1"]));
-    assert_eq!(
-        outcome["computed"].as_u64().unwrap() + done as u64,
-        case.units()
-    );
+    assert_eq!(outcome["computed"].as_u64().unwrap() + done as u64, case.units());
     assert_eq!(outcome["taken_over"].as_u64().unwrap(), held.len() as u64);
     assert!(held.len() <= 1, "{held:?}");
     case.check();
@@ -176,12 +145,8 @@ fn a_late_worker_takes_work_and_leaves_what_a_live_one_holds() {
 fn a_stale_lease_of_a_dead_process_is_taken_over() {
     let case = Case::new();
     let units = files(&case.out("whole")).into_keys();
-    let unit = units
-        .into_iter()
-        .find(|place| place.extension().is_some_and(|e| e == "unit"));
-    let lease = case
-        .out("shared")
-        .join(unit.unwrap().with_extension("lease"));
+    let unit = units.into_iter().find(|place| place.extension().is_some_and(|e| e == "unit"));
+    let lease = case.out("shared").join(unit.unwrap().with_extension("lease"));
     std::fs::create_dir_all(lease.parent().unwrap()).unwrap();
     std::fs::write(
         &lease,
@@ -214,21 +179,14 @@ fn a_worker_in_the_folder_of_another_sweep_is_refused() {
     let case = Case::new();
     let text = std::fs::read_to_string(&case.scenario).unwrap();
     let other = case.out("other.toml");
-    std::fs::write(
-        &other,
-        text.replace("height_agl_m = 20", "height_agl_m = 21"),
-    )
-    .unwrap();
+    std::fs::write(&other, text.replace("height_agl_m = 20", "height_agl_m = 21")).unwrap();
     let whole = case.out("whole");
     let before = files(&whole);
     let refused = refusal(&sweep(&other, &whole, &["--join"]));
     assert!(refused.contains("another folder"), "{refused}");
     assert_eq!(before, files(&whole));
-    for wrong in [
-        &["--join", "--shard", "1/2"][..],
-        &["--lease", "5"],
-        &["--join", "--lease", "0"],
-    ] {
+    for wrong in [&["--join", "--shard", "1/2"][..], &["--lease", "5"], &["--join", "--lease", "0"]]
+    {
         refusal(&sweep(&case.scenario, &case.out("none"), wrong));
     }
     let told = stdout(&support::groundwave(&[
@@ -238,8 +196,5 @@ fn a_worker_in_the_folder_of_another_sweep_is_refused() {
         whole.to_str().unwrap(),
         "--join",
     ]));
-    assert!(
-        told.contains("0 by this worker; next: groundwave sweep merge"),
-        "{told}"
-    );
+    assert!(told.contains("0 by this worker; next: groundwave sweep merge"), "{told}");
 }

@@ -11,10 +11,8 @@ use tower_http::services::ServeDir;
 
 use crate::support::{blind, certify, command, root, stdout};
 
-const TILES: [&str; 2] = [
-    "Copernicus_DSM_COG_10_N59_00_E010_00_DEM",
-    "Copernicus_DSM_COG_10_N60_00_E010_00_DEM",
-];
+const TILES: [&str; 2] =
+    ["Copernicus_DSM_COG_10_N59_00_E010_00_DEM", "Copernicus_DSM_COG_10_N60_00_E010_00_DEM"];
 
 /// A server of files in the folders of the bucket; it ends with the test.
 struct Mirror {
@@ -30,28 +28,19 @@ impl Mirror {
             let below = folder.path().join(tile);
             std::fs::create_dir(&below).unwrap();
             let file = format!("{tile}.tif");
-            std::fs::copy(
-                root().join("tests/fixtures/terrain").join(&file),
-                below.join(&file),
-            )
-            .unwrap();
+            std::fs::copy(root().join("tests/fixtures/terrain").join(&file), below.join(&file))
+                .unwrap();
         }
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
             .build()
             .unwrap();
-        let listener = runtime
-            .block_on(tokio::net::TcpListener::bind("127.0.0.1:0"))
-            .unwrap();
+        let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let router = Router::new().fallback_service(ServeDir::new(folder.path()));
         runtime.spawn(async move { axum::serve(listener, router).await });
-        Self {
-            url,
-            folder,
-            _runtime: runtime,
-        }
+        Self { url, folder, _runtime: runtime }
     }
 }
 
@@ -89,12 +78,8 @@ fn terrain_is_fetched_listed_verified_and_used() {
     let cache = folder.path();
     let place = ["59.9,10.5,60.1,10.6", "--url", &mirror.url];
     let fetch = |more: &[&str]| {
-        let words: Vec<_> = ["terrain", "fetch"]
-            .iter()
-            .chain(&place)
-            .chain(more)
-            .copied()
-            .collect();
+        let words: Vec<_> =
+            ["terrain", "fetch"].iter().chain(&place).chain(more).copied().collect();
         groundwave(cache, &words)
     };
     // Without consent nothing is sent; the folder, the files and the command are told.
@@ -102,13 +87,7 @@ fn terrain_is_fetched_listed_verified_and_used() {
     assert_eq!(refused.status.code(), Some(2));
     let told = errors(&refused);
     let command = "`groundwave terrain fetch N59E010,N60E010 --yes` consents";
-    for wanted in [
-        "no consent",
-        "up to 90 MB",
-        "DLR",
-        command,
-        cache.to_str().unwrap(),
-    ] {
+    for wanted in ["no consent", "up to 90 MB", "DLR", command, cache.to_str().unwrap()] {
         assert!(told.contains(wanted), "no {wanted:?} in {told}");
     }
     let found = json(&fetch(&["--yes", "--json"]));
@@ -116,20 +95,8 @@ fn terrain_is_fetched_listed_verified_and_used() {
     // The consent holds, and nothing is left to fetch; what the bucket lacks is sea.
     let again = json(&fetch(&["--json"]));
     assert_eq!(again["present"], serde_json::json!(["N59E010", "N60E010"]));
-    let sea = [
-        "terrain",
-        "fetch",
-        "59.5,9.5",
-        "--radius-km",
-        "5",
-        "--json",
-        "--url",
-        &mirror.url,
-    ];
-    assert_eq!(
-        json(&groundwave(cache, &sea))["absent"],
-        serde_json::json!(["N59E009"])
-    );
+    let sea = ["terrain", "fetch", "59.5,9.5", "--radius-km", "5", "--json", "--url", &mirror.url];
+    assert_eq!(json(&groundwave(cache, &sea))["absent"], serde_json::json!(["N59E009"]));
     let listed = json(&groundwave(cache, &["terrain", "list", "--json"]));
     assert_eq!(listed["files"].as_array().unwrap().len(), 2);
     assert_eq!(listed["files"][0]["about"]["vertical_datum"], "egm2008");
@@ -154,9 +121,7 @@ fn terrain_is_fetched_listed_verified_and_used() {
     assert_eq!(result["terrain"], "2 GeoTIFF files");
     assert_eq!(result["forward"]["terrain"]["missing_samples"], 0);
     assert_eq!(result["terrain_sources"][0]["name"], "Copernicus GLO-30");
-    let ground_m = result["forward"]["geometry"]["tx_ground_msl_m"]
-        .as_f64()
-        .unwrap();
+    let ground_m = result["forward"]["geometry"]["tx_ground_msl_m"].as_f64().unwrap();
     assert!((ground_m - 125.0).abs() < 0.01, "{ground_m}");
     let nearest: Vec<_> = link.iter().copied().chain(["--posts", "nearest"]).collect();
     let result = json(&groundwave(cache, &nearest));
@@ -188,15 +153,8 @@ fn terrain_is_fetched_listed_verified_and_used() {
 fn first_use_fetches_with_consent_alone() {
     let mirror = Mirror::start();
     let folder = tempfile::tempdir().unwrap();
-    let link = [
-        "link",
-        "59.5,10.5,20",
-        "59.55,10.55,20",
-        "--radio",
-        "ptp_5g8",
-        "--antenna",
-        "dish_30",
-    ];
+    let link =
+        ["link", "59.5,10.5,20", "59.55,10.55,20", "--radio", "ptp_5g8", "--antenna", "dish_30"];
     let run = |url: &str, more: &[&str]| {
         let words: Vec<_> = link.iter().chain(more).copied().collect();
         let mut program = command(&words);
@@ -210,24 +168,13 @@ fn first_use_fetches_with_consent_alone() {
     let alone = run(&mirror.url, &[]);
     blind(&alone);
     assert!(String::from_utf8_lossy(&alone.stderr).contains("groundwave terrain fetch"));
-    assert_eq!(
-        std::fs::read_dir(folder.path().join("cache"))
-            .unwrap()
-            .count(),
-        0
-    );
+    assert_eq!(std::fs::read_dir(folder.path().join("cache")).unwrap().count(), 0);
     // Without a network the folder, the file and the command are told.
-    let closed = std::net::TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let told = errors(&run(&format!("http://{closed}"), &["--fetch"]));
-    for wanted in [
-        "no connection to 127.0.0.1",
-        TILES[0],
-        "groundwave terrain fetch N59E010",
-        "cache",
-    ] {
+    for wanted in
+        ["no connection to 127.0.0.1", TILES[0], "groundwave terrain fetch N59E010", "cache"]
+    {
         assert!(told.contains(wanted), "no {wanted:?} in {told}");
     }
     let fetched = run(&mirror.url, &["--fetch"]);
@@ -269,11 +216,7 @@ impl Secure {
             lines.find_map(|line| line.unwrap().strip_prefix("ACCEPT ").map(str::to_owned));
         let port = address.unwrap().rsplit_once(':').unwrap().1.to_owned();
         std::thread::spawn(move || lines.for_each(drop));
-        Self {
-            server,
-            url: format!("https://localhost:{port}"),
-            folder,
-        }
+        Self { server, url: format!("https://localhost:{port}"), folder }
     }
 }
 
@@ -294,13 +237,7 @@ fn a_mirror_of_a_company_is_trusted_by_its_authority() {
         let words = ["terrain", "fetch", "N59E010", "--yes", "--url", url];
         let mut program = command(&words);
         program.env("GROUNDWAVE_TERRAIN_CACHE", folder.path());
-        for name in [
-            "https_proxy",
-            "HTTPS_PROXY",
-            "all_proxy",
-            "ALL_PROXY",
-            "SSL_CERT_DIR",
-        ] {
+        for name in ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "SSL_CERT_DIR"] {
             program.env_remove(name);
         }
         program.env("SSL_CERT_FILE", authorities).output().unwrap()
@@ -312,11 +249,7 @@ fn a_mirror_of_a_company_is_trusted_by_its_authority() {
     let nowhere = secure.folder.path().join("nowhere.pem");
     let unnamed = secure.url.replace("localhost", "127.0.0.1");
     for (url, authorities, told) in [
-        (
-            &secure.url,
-            &other,
-            "its authority is not among the trusted ones",
-        ),
+        (&secure.url, &other, "its authority is not among the trusted ones"),
         (&secure.url, &nowhere, "nowhere.pem"),
         (&unnamed, &authority, "not valid for name"),
     ] {
@@ -343,15 +276,8 @@ fn areas_that_make_no_sense_are_refused() {
     ] {
         let refused = groundwave(folder.path(), &["terrain", "fetch", area, "--yes"]);
         assert_eq!(refused.status.code(), Some(2), "{area}");
-        assert!(
-            errors(&refused).contains(wanted),
-            "{area}: {}",
-            errors(&refused)
-        );
+        assert!(errors(&refused).contains(wanted), "{area}: {}", errors(&refused));
     }
-    let refused = groundwave(
-        folder.path(),
-        &["terrain", "fetch", "N57E011", "--source", "lidar"],
-    );
+    let refused = groundwave(folder.path(), &["terrain", "fetch", "N57E011", "--source", "lidar"]);
     assert!(errors(&refused).contains("allowed glo30, srtm"));
 }

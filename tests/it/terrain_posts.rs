@@ -83,12 +83,7 @@ fn run(folder: &Path, tiles: &Path) -> Output {
     // The third is far from what is no height.
     let nodes = [node("west", WEST), node("east", EAST), node("far", FAR)];
     std::fs::write(&scenario, head.to_owned() + &nodes.concat()).unwrap();
-    let words = [
-        "run",
-        scenario.to_str().unwrap(),
-        "--srtm-dir",
-        tiles.to_str().unwrap(),
-    ];
+    let words = ["run", scenario.to_str().unwrap(), "--srtm-dir", tiles.to_str().unwrap()];
     groundwave(folder, &[&words[..], &["--json"]].concat())
 }
 
@@ -116,18 +111,11 @@ fn a_link_over_posts_that_are_no_heights_is_that_over_voids() {
             let (found, ticks) = (link(folder, &tiles), run(folder, &tiles));
             for output in [&found, &ticks] {
                 let told = errors(output);
-                assert!(
-                    told.contains("N57E011.hgt") && told.contains(doubt),
-                    "{post}: {told}"
-                );
+                assert!(told.contains("N57E011.hgt") && told.contains(doubt), "{post}: {told}");
                 assert_eq!(told.matches(doubt).count(), 1, "once for a tile: {told}");
             }
             assert_eq!(json_of(&found), linked, "{post} in the {place}");
-            assert_eq!(
-                json_of(&ticks)["links"],
-                ran["links"],
-                "{post} in the {place}"
-            );
+            assert_eq!(json_of(&ticks)["links"], ran["links"], "{post} in the {place}");
         }
     }
 }
@@ -136,49 +124,30 @@ fn a_link_over_posts_that_are_no_heights_is_that_over_voids() {
 fn a_tile_with_its_octets_in_the_wrong_order_is_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    let swapped = written(folder, "swapped", |row, column| {
-        hills(row, column).swap_bytes()
-    });
+    let swapped = written(folder, "swapped", |row, column| hills(row, column).swap_bytes());
     let level = written(folder, "level", |_, _| 100_i16.swap_bytes());
     for tiles in [swapped, level] {
         for output in [link(folder, &tiles), run(folder, &tiles)] {
             let told = refusal(&output);
-            assert!(
-                told.contains("N57E011.hgt") && told.contains("wrong order"),
-                "{told}"
-            );
+            assert!(told.contains("N57E011.hgt") && told.contains("wrong order"), "{told}");
         }
     }
     // Too few heights to be sure: used, and named.
     let low = written(folder, "low", |_, _| 10_i16.swap_bytes());
     let told = errors(&link(folder, &low));
-    assert!(
-        told.contains("N57E011.hgt") && told.contains("octets in the wrong order?"),
-        "{told}"
-    );
+    assert!(told.contains("N57E011.hgt") && told.contains("octets in the wrong order?"), "{told}");
 }
 
 /// Sends requests to a planning server over tiles; what it answered to each, and its log.
 fn planned(folder: &Path, tiles: &Path, restart: bool) -> (Vec<(String, Value)>, String) {
-    let db = folder.join(format!(
-        "{}.db",
-        tiles.file_name().unwrap().to_str().unwrap()
-    ));
+    let db = folder.join(format!("{}.db", tiles.file_name().unwrap().to_str().unwrap()));
     let start = || {
         let mut serve = command(&["serve", "planning", "--bind", "127.0.0.1:0", "--db"]);
-        serve
-            .arg(&db)
-            .env("PLAN_SRTM_DIR", tiles)
-            .current_dir(folder);
-        serve
-            .env("NO_COLOR", "1")
-            .env("GROUNDWAVE_DATA", folder.join("none"));
+        serve.arg(&db).env("PLAN_SRTM_DIR", tiles).current_dir(folder);
+        serve.env("NO_COLOR", "1").env("GROUNDWAVE_DATA", folder.join("none"));
         Process::of(serve)
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let ask = |server: &Process, method: Method, path: &str, body: Value| {
         runtime.block_on(async {
             let mut client = Client::tcp(&server.address).await.unwrap();
@@ -190,12 +159,7 @@ fn planned(folder: &Path, tiles: &Path, restart: bool) -> (Vec<(String, Value)>,
         })
     };
     let mut server = start();
-    let made = ask(
-        &server,
-        Method::POST,
-        "/api/v1/deployments",
-        json!({ "name": "d" }),
-    );
+    let made = ask(&server, Method::POST, "/api/v1/deployments", json!({ "name": "d" }));
     let path = format!("/api/v1/deployments/{}", made["id"].as_str().unwrap());
     let mut ids = Vec::new();
     for (name, [lat, lon]) in [("west", WEST), ("east", EAST), ("far", FAR)] {
@@ -210,11 +174,7 @@ fn planned(folder: &Path, tiles: &Path, restart: bool) -> (Vec<(String, Value)>,
     let [south, west, north, east] = [57.49, 11.49, 57.51, 11.56];
     let requests = [
         (Method::GET, format!("{path}/links"), Value::Null),
-        (
-            Method::POST,
-            format!("{path}/scan"),
-            json!({ "lat": 57.5, "lon": 11.52 }),
-        ),
+        (Method::POST, format!("{path}/scan"), json!({ "lat": 57.5, "lon": 11.52 })),
         (
             Method::POST,
             format!("{path}/links/preview"),
@@ -259,16 +219,10 @@ fn the_planner_answers_over_posts_that_are_no_heights_as_over_voids() {
     let (expected, _) = planned(folder, &of_void, false);
     let links = expected[0].1["links"].as_array().unwrap();
     let count = |has: fn(u64) -> bool| {
-        let voids = links
-            .iter()
-            .map(|link| link["void_samples"].as_u64().unwrap());
+        let voids = links.iter().map(|link| link["void_samples"].as_u64().unwrap());
         voids.filter(|voids| has(*voids)).count()
     };
-    assert_eq!(
-        (count(|voids| voids > 0), count(|voids| voids == 0)),
-        (2, 1),
-        "{links:?}"
-    );
+    assert_eq!((count(|voids| voids > 0), count(|voids| voids == 0)), (2, 1), "{links:?}");
     for (number, (post, doubt)) in NO_HEIGHTS.into_iter().enumerate() {
         let tiles = tiles(folder, &format!("of{post}"), UNDER_NODE, post);
         let (found, log) = planned(folder, &tiles, number == 0);
@@ -279,10 +233,7 @@ fn the_planner_answers_over_posts_that_are_no_heights_as_over_voids() {
                 _ => assert_eq!(keys(found), keys(expected), "{what}"),
             }
         }
-        assert!(
-            log.contains("N57E011.hgt") && log.contains(doubt),
-            "{post}: {log}"
-        );
+        assert!(log.contains("N57E011.hgt") && log.contains(doubt), "{post}: {log}");
     }
 }
 
@@ -296,44 +247,22 @@ fn assert_same(what: &str, found: &Value, expected: &Value) {
     let verdicts = |answer: &Value| {
         let text = answer.to_string();
         let count = |word: &str| text.matches(word).count();
-        [
-            "\"void_samples\":0",
-            "terrain_void",
-            "no_link",
-            "excellent",
-            "good",
-            "marginal",
-            "poor",
-        ]
-        .map(count)
+        ["\"void_samples\":0", "terrain_void", "no_link", "excellent", "good", "marginal", "poor"]
+            .map(count)
     };
-    assert_eq!(
-        verdicts(found),
-        verdicts(expected),
-        "{what}: {found} {expected}"
-    );
+    assert_eq!(verdicts(found), verdicts(expected), "{what}: {found} {expected}");
 }
 
 #[test]
 fn the_planner_counts_a_tile_in_the_wrong_order_as_missing_and_names_it() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    let swapped = written(folder, "swapped", |row, column| {
-        hills(row, column).swap_bytes()
-    });
+    let swapped = written(folder, "swapped", |row, column| hills(row, column).swap_bytes());
     let (found, log) = planned(folder, &swapped, true);
     let links = found[0].1["links"].as_array().unwrap();
     assert_eq!(links.len(), 3);
-    assert!(
-        links
-            .iter()
-            .all(|link| link["missing_samples"].as_u64() > Some(0)),
-        "{links:?}"
-    );
-    assert!(
-        log.contains("N57E011.hgt") && log.contains("wrong order"),
-        "{log}"
-    );
+    assert!(links.iter().all(|link| link["missing_samples"].as_u64() > Some(0)), "{links:?}");
+    assert!(log.contains("N57E011.hgt") && log.contains("wrong order"), "{log}");
 }
 
 #[test]
@@ -346,9 +275,6 @@ fn flat_ground_of_a_log_has_a_height_of_the_earth() {
     assert!(open("7777").is_ok() && open("-500").is_ok());
     for height in ["9001", "-500.5", "1e300", "nan", "inf", "high"] {
         let told = open(height).err().unwrap();
-        assert!(
-            told.contains(height) && told.contains("[-500, 9000]"),
-            "{told}"
-        );
+        assert!(told.contains(height) && told.contains("[-500, 9000]"), "{told}");
     }
 }

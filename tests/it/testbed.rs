@@ -65,15 +65,9 @@ fn over(terrain: Arc<dyn Terrain>) -> Bench {
     engine.tick(None).unwrap();
     let (throttle, stop) = (Throttle::default(), CancellationToken::new());
     throttle.set(0.0);
-    let running = engine
-        .spawn_throttled(MachineClock::start(), throttle.clone())
-        .unwrap();
+    let running = engine.spawn_throttled(MachineClock::start(), throttle.clone()).unwrap();
     let controller = Controller::new(handle, throttle, stop.clone()).on_kernel(Some(Means::Rate));
-    Bench {
-        router: router(controller),
-        stop,
-        world: Some(running),
-    }
+    Bench { router: router(controller), stop, world: Some(running) }
 }
 
 impl Bench {
@@ -88,12 +82,7 @@ impl Bench {
         let request = Request::builder().method(method).uri(path);
         let request = request.header("content-type", "application/json");
         let body = body.map_or_else(Body::empty, |body| Body::from(body.to_string()));
-        let answer = self
-            .router
-            .clone()
-            .oneshot(request.body(body).unwrap())
-            .await
-            .unwrap();
+        let answer = self.router.clone().oneshot(request.body(body).unwrap()).await.unwrap();
         let status = answer.status();
         let bytes = answer.into_body().collect().await.unwrap().to_bytes();
         (status, serde_json::from_slice(&bytes).unwrap_or_default())
@@ -118,68 +107,32 @@ impl Drop for Bench {
 
 fn ups(testbed: &Value) -> usize {
     let links = testbed["links"].as_array().unwrap();
-    links
-        .iter()
-        .filter(|link| link["predicted"]["up"] == true)
-        .count()
+    links.iter().filter(|link| link["predicted"]["up"] == true).count()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nodes_and_links_are_steered() {
     let bench = bench();
     let begun = bench.done("GET", "/v1/testbed", None).await;
-    assert_eq!(
-        (ups(&begun), begun["nodes"][0]["address"].clone()),
-        (2, json!("10.77.0.1"))
-    );
-    assert_eq!(
-        ups(&bench.done("POST", "/v1/nodes/west/fail", None).await),
-        0
-    );
-    assert_eq!(
-        ups(&bench.done("POST", "/v1/nodes/west/repair", None).await),
-        2
-    );
+    assert_eq!((ups(&begun), begun["nodes"][0]["address"].clone()), (2, json!("10.77.0.1")));
+    assert_eq!(ups(&bench.done("POST", "/v1/nodes/west/fail", None).await), 0);
+    assert_eq!(ups(&bench.done("POST", "/v1/nodes/west/repair", None).await), 2);
     let ends = json!({"a": "west", "b": "east"});
-    assert_eq!(
-        ups(&bench
-            .done("POST", "/v1/links/cut", Some(ends.clone()))
-            .await),
-        0
-    );
-    assert_eq!(
-        ups(&bench.done("POST", "/v1/links/mend", Some(ends)).await),
-        2
-    );
+    assert_eq!(ups(&bench.done("POST", "/v1/links/cut", Some(ends.clone())).await), 0);
+    assert_eq!(ups(&bench.done("POST", "/v1/links/mend", Some(ends)).await), 2);
     let far = json!({"lat_deg": -57.0, "lon_deg": 11.0});
-    let moved = bench
-        .done("PUT", "/v1/nodes/east/position", Some(far))
-        .await;
+    let moved = bench.done("PUT", "/v1/nodes/east/position", Some(far)).await;
     assert_eq!(ups(&moved), 0);
     let near = json!({"lat_deg": 57.0, "lon_deg": 11.016});
-    assert_eq!(
-        ups(&bench
-            .done("PUT", "/v1/nodes/east/position", Some(near))
-            .await),
-        2
-    );
+    assert_eq!(ups(&bench.done("PUT", "/v1/nodes/east/position", Some(near)).await), 2);
     let snr = |testbed: &Value| testbed["links"][0]["snr_db"].as_f64().unwrap();
     let before = snr(&bench.done("GET", "/v1/testbed", None).await);
     let weak = json!({"tx_power_dbm": 14.0});
     for node in ["west", "east"] {
-        bench
-            .done(
-                "PATCH",
-                &format!("/v1/nodes/{node}/station"),
-                Some(weak.clone()),
-            )
-            .await;
+        bench.done("PATCH", &format!("/v1/nodes/{node}/station"), Some(weak.clone())).await;
     }
     let after = snr(&bench.done("GET", "/v1/testbed", None).await);
-    assert!(
-        (before - after - 10.0).abs() < 0.01,
-        "{before} dB, then {after} dB"
-    );
+    assert!((before - after - 10.0).abs() < 0.01, "{before} dB, then {after} dB");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -187,10 +140,7 @@ async fn links_without_terrain_say_so() {
     let missing = async |bench: Bench| {
         let shown = bench.done("GET", "/v1/testbed", None).await;
         let link = shown["links"][0].clone();
-        (
-            link["predicted"]["up"].clone(),
-            link["missing_samples"].clone(),
-        )
+        (link["predicted"]["up"].clone(), link["missing_samples"].clone())
     };
     assert_eq!(missing(bench()).await, (json!(true), Value::Null));
     let (up, samples) = missing(over(Arc::new(NoTerrain::default()))).await;
@@ -203,16 +153,12 @@ async fn a_paused_world_steps_when_told_and_no_more() {
     let bench = bench();
     let tick = |testbed: &Value| testbed["tick"].as_u64().unwrap();
     let first = tick(&bench.done("GET", "/v1/testbed", None).await);
-    let stepped = bench
-        .done("POST", "/v1/steps", Some(json!({"steps": 10})))
-        .await;
+    let stepped = bench.done("POST", "/v1/steps", Some(json!({"steps": 10}))).await;
     assert_eq!(tick(&stepped), first + 10);
     // A command takes one step, so that it is applied.
     let failed = bench.done("POST", "/v1/nodes/west/fail", None).await;
     assert_eq!(tick(&failed), first + 11);
-    let paced = bench
-        .done("PUT", "/v1/pace", Some(json!({"speed": 1000.0})))
-        .await;
+    let paced = bench.done("PUT", "/v1/pace", Some(json!({"speed": 1000.0}))).await;
     assert_eq!(paced["speed"], 1000.0);
     let mut now = tick(&paced);
     for _ in 0..9_000 {
@@ -231,44 +177,15 @@ async fn what_is_wrong_is_told() {
     let check = async |method: &str, path: &str, body: Value, status: u16, words: &str| {
         let (found, problem) = bench.ask(method, path, Some(body)).await;
         assert_eq!(found.as_u16(), status, "{path}: {problem}");
-        assert!(
-            problem["detail"].as_str().unwrap().contains(words),
-            "{problem}"
-        );
+        assert!(problem["detail"].as_str().unwrap().contains(words), "{problem}");
     };
     check("POST", "/v1/nodes/north/fail", json!({}), 404, "\"north\"").await;
-    check(
-        "PUT",
-        "/v1/nodes/west/position",
-        json!({"lat_deg": 91.0, "lon_deg": 0.0}),
-        400,
-        "91",
-    )
-    .await;
-    check(
-        "PUT",
-        "/v1/nodes/west/position",
-        json!({"lat_deg": 1.0}),
-        400,
-        "lon_deg",
-    )
-    .await;
-    check(
-        "PATCH",
-        "/v1/nodes/west/station",
-        json!({"tx_power_dbm": 99.0}),
-        400,
-        "tx_power_dbm",
-    )
-    .await;
-    check(
-        "POST",
-        "/v1/links/cut",
-        json!({"a": "west", "b": "west"}),
-        400,
-        "another node",
-    )
-    .await;
+    check("PUT", "/v1/nodes/west/position", json!({"lat_deg": 91.0, "lon_deg": 0.0}), 400, "91")
+        .await;
+    check("PUT", "/v1/nodes/west/position", json!({"lat_deg": 1.0}), 400, "lon_deg").await;
+    check("PATCH", "/v1/nodes/west/station", json!({"tx_power_dbm": 99.0}), 400, "tx_power_dbm")
+        .await;
+    check("POST", "/v1/links/cut", json!({"a": "west", "b": "west"}), 400, "another node").await;
     check("PUT", "/v1/pace", json!({"speed": -1.0}), 400, "0 to 1000").await;
     check("POST", "/v1/steps", json!({"steps": 0}), 400, "1 to 100000").await;
     let lies = json!({"from": "west", "to": "east", "measured": {"sent": 1, "received": 2}});

@@ -75,10 +75,7 @@ fn a_testbed_of_many_nodes_goes_down_each_time_and_leaves_nothing() {
     for round in lines.chunks(5) {
         assert_eq!(round[0], NODES.to_string());
         let bytes: usize = round[1].parse().unwrap();
-        assert!(
-            bytes > 250_000,
-            "longer than the buffers of a socket: {bytes}"
-        );
+        assert!(bytes > 250_000, "longer than the buffers of a socket: {bytes}");
         assert_eq!(round[2], format!("testbed many removed: {NODES} nodes"));
         assert_eq!(&round[3..], ["0", "0"], "{printed}");
     }

@@ -30,32 +30,16 @@ fn relative(path: &Path) -> String {
 #[test]
 fn floors_import_downwards_only() {
     let bans = [
-        (
-            "engine",
-            ["groundwave_systems", "groundwave_io", "groundwave::"].as_slice(),
-        ),
+        ("engine", ["groundwave_systems", "groundwave_io", "groundwave::"].as_slice()),
         (
             "systems",
-            [
-                "groundwave_io",
-                "groundwave::",
-                "std::fs",
-                "std::net",
-                "std::time::",
-            ]
-            .as_slice(),
+            ["groundwave_io", "groundwave::", "std::fs", "std::net", "std::time::"].as_slice(),
         ),
         ("io", ["groundwave::"].as_slice()),
         // The drawing library is a part of io that touches no files.
-        (
-            "io/picture",
-            ["std::fs", "std::net", "std::time::"].as_slice(),
-        ),
+        ("io/picture", ["std::fs", "std::net", "std::time::"].as_slice()),
         ("web/plot", ["groundwave_io"].as_slice()),
-        (
-            "web/text",
-            ["groundwave_io", "groundwave_engine"].as_slice(),
-        ),
+        ("web/text", ["groundwave_io", "groundwave_engine"].as_slice()),
     ];
     for (floor, banned) in bans {
         for (path, text) in sources(floor) {
@@ -65,19 +49,14 @@ fn floors_import_downwards_only() {
                 continue;
             }
             let code = text.split("#[cfg(test)]").next().unwrap_or_default();
-            let code: String = code
-                .lines()
-                .filter(|line| !line.trim_start().starts_with("//"))
-                .collect();
+            let code: String =
+                code.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
             let code = match floor {
                 "web/plot" => code.replace("groundwave_io::picture", ""),
                 _ => code,
             };
             for word in banned {
-                assert!(
-                    !code.contains(word),
-                    "{name} names {word}, which stands above it"
-                );
+                assert!(!code.contains(word), "{name} names {word}, which stands above it");
             }
         }
     }
@@ -88,10 +67,7 @@ fn files_stay_small_and_say_what_they_are() {
     for floor in ["engine", "systems", "io", "web", "tests", "benches"] {
         for (path, text) in sources(floor) {
             let (name, lines) = (relative(&path), text.lines().count());
-            assert!(
-                lines <= 500,
-                "{name} has {lines} lines; a file has at most 500"
-            );
+            assert!(lines <= 500, "{name} has {lines} lines; a file has at most 500");
             let named = text.starts_with("//!") || name.contains("test");
             assert!(named, "{name} does not begin with what it is");
         }
@@ -102,15 +78,9 @@ fn files_stay_small_and_say_what_they_are() {
 fn every_limit_of_the_engine_is_used_and_reasoned() {
     let limits = std::fs::read_to_string(root().join("engine/limits.rs")).unwrap();
     let floors = ["engine", "systems", "io", "web"];
-    let all: String = floors
-        .iter()
-        .flat_map(|floor| sources(floor))
-        .map(|(_, text)| text)
-        .collect();
-    for line in limits
-        .lines()
-        .filter_map(|line| line.strip_prefix("pub const "))
-    {
+    let all: String =
+        floors.iter().flat_map(|floor| sources(floor)).map(|(_, text)| text).collect();
+    for line in limits.lines().filter_map(|line| line.strip_prefix("pub const ")) {
         let name = line.split(':').next().unwrap();
         assert!(all.matches(name).count() > 1, "{name} bounds nothing");
     }
@@ -121,10 +91,7 @@ fn the_readme_names_commands_that_exist() {
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
     let makefile = std::fs::read_to_string(root().join("Makefile")).unwrap();
     let mut checked = 0;
-    for target in readme
-        .split('`')
-        .filter_map(|text| text.strip_prefix("make "))
-    {
+    for target in readme.split('`').filter_map(|text| text.strip_prefix("make ")) {
         let rule = format!("\n{target}:");
         assert!(
             makefile.contains(&rule),
@@ -133,15 +100,11 @@ fn the_readme_names_commands_that_exist() {
         checked += 1;
     }
     assert!(checked >= 2, "the README names its two commands");
-    for file in readme
-        .split(['`', '(', ')', ' ', '\n'])
-        .filter(|word| word.starts_with("scenarios/"))
+    for file in
+        readme.split(['`', '(', ')', ' ', '\n']).filter(|word| word.starts_with("scenarios/"))
     {
         let file = file.trim_end_matches([',', '.', ':']);
-        assert!(
-            root().join(file).exists(),
-            "the README names {file}, which is not there"
-        );
+        assert!(root().join(file).exists(), "the README names {file}, which is not there");
     }
 }
 
@@ -156,10 +119,7 @@ fn the_map_of_the_house_is_true() {
             .iter()
             .any(|floor| word.starts_with(floor));
         if looks_like_a_path && !word.contains([' ', '*', '{']) {
-            assert!(
-                root().join(word).exists(),
-                "ARCHITECTURE.md names {word}, which is not there"
-            );
+            assert!(root().join(word).exists(), "ARCHITECTURE.md names {word}, which is not there");
             checked += 1;
         }
     }

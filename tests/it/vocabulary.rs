@@ -65,15 +65,8 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap();
         if path.is_dir() {
-            let left_out = [
-                "target",
-                "out",
-                "fixtures",
-                "snapshots",
-                "node_modules",
-                "dist",
-                "test-results",
-            ];
+            let left_out =
+                ["target", "out", "fixtures", "snapshots", "node_modules", "dist", "test-results"];
             if !name.starts_with('.') && !left_out.contains(&name) {
                 files(&path, found);
             }
@@ -88,11 +81,7 @@ fn refused(text: &str) -> usize {
     let text = text.to_lowercase().replace("noise floor", "");
     let words = text.split(|letter: char| !letter.is_alphabetic());
     let words = words.filter(|word| REFUSED.contains(word)).count();
-    words
-        + PHRASES
-            .iter()
-            .filter(|phrase| text.contains(*phrase))
-            .count()
+    words + PHRASES.iter().filter(|phrase| text.contains(*phrase)).count()
 }
 
 /// The string literals that begin and end in a line.
@@ -155,17 +144,12 @@ fn refused_words_do_not_spread() {
         }
         for (line, text) in findings(&path) {
             let shown = path.strip_prefix(root()).unwrap().display();
-            found
-                .entry(area(&path))
-                .or_default()
-                .push(format!("{shown}:{line}: {text}"));
+            found.entry(area(&path)).or_default().push(format!("{shown}:{line}: {text}"));
         }
     }
     let list = root().join("tests/it/vocabulary.txt");
     if std::env::var_os("BLESS").is_some() {
-        let lines = found
-            .iter()
-            .map(|(area, lines)| format!("{area} {}\n", lines.len()));
+        let lines = found.iter().map(|(area, lines)| format!("{area} {}\n", lines.len()));
         std::fs::write(&list, lines.collect::<String>()).unwrap();
     }
     let allowed = std::fs::read_to_string(list).unwrap();

@@ -89,9 +89,7 @@ pub fn receive(socket: RawFd, first: u64, length: usize, arrivals: &mut Vec<Arri
 
 fn word(frame: &[u8], place: usize) -> u64 {
     let start = HEADER_BYTES + place * 8;
-    frame
-        .get(start..start + 8)
-        .map_or(0, |bytes| u64::from_be_bytes(bytes.try_into().unwrap()))
+    frame.get(start..start + 8).map_or(0, |bytes| u64::from_be_bytes(bytes.try_into().unwrap()))
 }
 
 /// `true` if anything but the UDP checksum, which a veth pair leaves open, differs from what was

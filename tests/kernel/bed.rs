@@ -63,19 +63,10 @@ impl Bed {
     }
 
     fn over(kernel: Either, wire: Option<Wire>) -> Self {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let requests = Arc::new(Mutex::new(Requests::default()));
         let shaper = start(&runtime, &kernel, &requests, Options::default()).unwrap();
-        Self {
-            shaper,
-            kernel,
-            requests,
-            runtime,
-            wire,
-        }
+        Self { shaper, kernel, requests, runtime, wire }
     }
 
     /// `true` if the bed uses a real kernel.
@@ -99,14 +90,8 @@ impl Bed {
 
     /// A new shaper that does all it can.
     pub fn extend(&mut self) {
-        let extensions = Extensions {
-            gilbert_elliott: true,
-            paretonormal: true,
-        };
-        let options = Options {
-            extensions,
-            ..Options::default()
-        };
+        let extensions = Extensions { gilbert_elliott: true, paretonormal: true };
+        let options = Options { extensions, ..Options::default() };
         self.restart(options).unwrap();
     }
 
@@ -145,9 +130,7 @@ impl Bed {
     pub fn seen_by_tc(&self) -> Vec<serde_json::Value> {
         let seen = tool("tc", &format!("-s -j qdisc show dev {NEAR}"));
         let seen: Vec<serde_json::Value> = serde_json::from_str(&seen).unwrap();
-        seen.into_iter()
-            .filter(|qdisc| qdisc["handle"] != "0:")
-            .collect()
+        seen.into_iter().filter(|qdisc| qdisc["handle"] != "0:").collect()
     }
 
     /// Kinds and handles of the stack, from the root down, not asked of the shaper.
@@ -209,10 +192,7 @@ impl Bed {
                 },
             ),
             Either::Real => {
-                tool(
-                    "tc",
-                    &format!("qdisc replace dev {NEAR} root handle 7: prio"),
-                );
+                tool("tc", &format!("qdisc replace dev {NEAR} root handle 7: prio"));
             }
         }
     }
@@ -290,10 +270,7 @@ impl Kernel for Tap {
 
 /// `true` if the reading agrees with the desired state, as far as it can be verified.
 pub fn agrees(reading: &Reading) -> bool {
-    reading
-        .divergence
-        .iter()
-        .all(|item| item.kind == DivergenceKind::Unverifiable)
+    reading.divergence.iter().all(|item| item.kind == DivergenceKind::Unverifiable)
 }
 
 /// An impairment as it is written on the wire.

@@ -48,10 +48,7 @@ impl Group {
         let report = boot.report.wait();
         let report = report.as_ref().unwrap_or_else(|why| panic!("{why}"));
         let Some((passed, said)) = report.cases.get(case) else {
-            panic!(
-                "the virtual machine did not finish {case}:\n{}",
-                report.rest
-            );
+            panic!("the virtual machine did not finish {case}:\n{}", report.rest);
         };
         println!("{said}");
         assert!(passed, "{case} failed in the virtual machine: see above");
@@ -67,10 +64,7 @@ impl Group {
 impl Boot {
     /// A virtual machine that has not run.
     pub const fn new(groups: &'static [&'static Group]) -> Self {
-        Self {
-            groups,
-            report: OnceLock::new(),
-        }
+        Self { groups, report: OnceLock::new() }
     }
 
     /// Runs those of the cases that are of its groups, and waits for the end.
@@ -111,15 +105,12 @@ fn selected() -> Vec<String> {
         command.args(std::env::args().skip(1)).arg("--list");
         let output = command.args(more).output().unwrap();
         let listed = String::from_utf8(output.stdout).unwrap();
-        let names = listed
-            .lines()
-            .filter_map(|line| line.strip_suffix(": test"));
+        let names = listed.lines().filter_map(|line| line.strip_suffix(": test"));
         names.map(str::to_owned).collect()
     };
     let ignored = listed(&["--ignored"]);
     let all = listed(&[]).into_iter();
-    all.filter(|case| case.ends_with("::vm") && !ignored.contains(case))
-        .collect()
+    all.filter(|case| case.ends_with("::vm") && !ignored.contains(case)).collect()
 }
 
 /// `true` if this process runs in the virtual machine.
@@ -166,9 +157,7 @@ impl Report {
 fn job(boot: &Boot, cases: &[String]) -> Option<String> {
     let mut job = format!("export {INSIDE}=1\n");
     for (key, value) in std::env::vars() {
-        if ["PROPTEST_", "RUST_", "GROUNDWAVE_", "SOAK_"]
-            .iter()
-            .any(|start| key.starts_with(start))
+        if ["PROPTEST_", "RUST_", "GROUNDWAVE_", "SOAK_"].iter().any(|start| key.starts_with(start))
         {
             writeln!(job, "export {key}={}", qemu::quoted(&value)).unwrap();
         }
@@ -177,12 +166,7 @@ fn job(boot: &Boot, cases: &[String]) -> Option<String> {
     let binary = std::env::current_exe().unwrap();
     writeln!(job, "cd {}", qemu::quoted(&here.display().to_string())).unwrap();
     let binary = qemu::quoted(&binary.display().to_string());
-    writeln!(
-        job,
-        "in_memory {binary} {} || exit 1",
-        qemu::quoted(PROGRAM)
-    )
-    .unwrap();
+    writeln!(job, "in_memory {binary} {} || exit 1", qemu::quoted(PROGRAM)).unwrap();
     let mut any = false;
     for group in boot.groups {
         let cases = cases.iter().filter(|case| group.has(case));
@@ -211,12 +195,8 @@ fn cases(stdout: &str) -> BTreeMap<String, (bool, String)> {
     let mut cases = BTreeMap::new();
     let mut speaker: Option<&str> = None;
     for line in stdout.lines() {
-        let outcome = line
-            .strip_prefix("test ")
-            .and_then(|line| line.split_once(" ... "));
-        let header = line
-            .strip_prefix("---- ")
-            .and_then(|line| line.strip_suffix(" stdout ----"));
+        let outcome = line.strip_prefix("test ").and_then(|line| line.split_once(" ... "));
+        let header = line.strip_prefix("---- ").and_then(|line| line.strip_suffix(" stdout ----"));
         if let Some((name, outcome)) = outcome {
             cases.insert(name.to_owned(), (outcome == "ok", String::new()));
         } else if header.is_some() {

@@ -5,10 +5,7 @@
 //! whatever this machine has, in a virtual machine whose clock counts instructions (`vm`): what is
 //! measured in it depends neither on the processor of this machine nor on its load.
 #![cfg(target_os = "linux")]
-#![expect(
-    clippy::print_stdout,
-    reason = "what was set beside what was measured is shown"
-)]
+#![expect(clippy::print_stdout, reason = "what was set beside what was measured is shown")]
 
 mod arrival;
 mod bare;
@@ -30,41 +27,23 @@ use guest::{Boot, Group};
 const NETWORK: [&str; 2] = ["network", "netem"];
 
 /// The desired state is in force.
-static CONTRACT: Group = Group {
-    module: "contract",
-    load: &NETWORK,
-};
+static CONTRACT: Group = Group { module: "contract", load: &NETWORK };
 
 /// Delay, rate, loss and order as packets see them.
-static PACKETS: Group = Group {
-    module: "packets",
-    load: &NETWORK,
-};
+static PACKETS: Group = Group { module: "packets", load: &NETWORK };
 
 /// A kernel without netem.
-static BARE: Group = Group {
-    module: "bare",
-    load: &["network"],
-};
+static BARE: Group = Group { module: "bare", load: &["network"] };
 
 /// The program, also under load.
-static DAEMON: Group = Group {
-    module: "daemon",
-    load: &NETWORK,
-};
+static DAEMON: Group = Group { module: "daemon", load: &NETWORK };
 
 /// A bus with a sensor, whose registers are memory.
-static SENSORS: Group = Group {
-    module: "sensors",
-    load: &["sensor chip_addr=0x76"],
-};
+static SENSORS: Group = Group { module: "sensors", load: &["sensor chip_addr=0x76"] };
 
 /// Sensors and GPIO lines behind a bridge in user space; the driver waits out limits of seconds, which
 /// an idle processor with a clock of its own skips.
-static DEVICES: Group = Group {
-    module: "devices",
-    load: &["bridge"],
-};
+static DEVICES: Group = Group { module: "devices", load: &["bridge"] };
 
 /// All virtual machines, those that take longest first. A kernel without netem has it from the end of
 /// the group on.

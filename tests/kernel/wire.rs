@@ -32,8 +32,7 @@ pub fn in_namespace<T: Send>(body: impl FnOnce() -> T + Send) -> T {
             namespace();
             body()
         });
-        run.join()
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        run.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }
 
@@ -47,10 +46,7 @@ fn namespace() {
 
 /// Runs iproute2 in the namespace of this thread; answers what it said.
 pub fn tool(program: &str, line: &str) -> String {
-    let run = Command::new(program)
-        .args(line.split(' '))
-        .output()
-        .unwrap();
+    let run = Command::new(program).args(line.split(' ')).output().unwrap();
     let errors = String::from_utf8_lossy(&run.stderr);
     assert!(run.status.success(), "{program} {line}: {errors}");
     String::from_utf8(run.stdout).unwrap()
@@ -121,11 +117,7 @@ impl Wire {
         sender.connect(("192.0.2.2", PORT)).unwrap();
         // A delay line holds packets on the sender's account; it must not slow the sender down.
         setsockopt(&sender, SndBufForce, &BUFFER_BYTES).unwrap();
-        Self {
-            sender,
-            receiver,
-            next: 0,
-        }
+        Self { sender, receiver, next: 0 }
     }
 
     /// Sends, and answers what arrived, in the order of arrival.
@@ -145,12 +137,7 @@ impl Wire {
             // The socket does not report drops by the qdisc.
             self.sender.send(&payload).unwrap();
             if ahead_ns > 0 || index.is_multiple_of(64) {
-                receive(
-                    self.receiver.as_raw_fd(),
-                    first,
-                    traffic.frame_bytes,
-                    &mut arrivals,
-                );
+                receive(self.receiver.as_raw_fd(), first, traffic.frame_bytes, &mut arrivals);
             }
         }
         self.next += traffic.count;
@@ -158,17 +145,8 @@ impl Wire {
         let mut idle = Duration::ZERO;
         while idle < traffic.quiet {
             let before = arrivals.len();
-            receive(
-                self.receiver.as_raw_fd(),
-                first,
-                traffic.frame_bytes,
-                &mut arrivals,
-            );
-            idle = if arrivals.len() > before {
-                Duration::ZERO
-            } else {
-                idle + step
-            };
+            receive(self.receiver.as_raw_fd(), first, traffic.frame_bytes, &mut arrivals);
+            idle = if arrivals.len() > before { Duration::ZERO } else { idle + step };
             thread::sleep(step);
         }
         arrivals
@@ -177,13 +155,9 @@ impl Wire {
 
 /// A socket that hears every frame of its namespace, and when the kernel took it from the wire.
 fn raw() -> OwnedFd {
-    let socket = socket(
-        AddressFamily::Packet,
-        SockType::Raw,
-        SockFlag::SOCK_NONBLOCK,
-        SockProtocol::EthAll,
-    )
-    .unwrap();
+    let socket =
+        socket(AddressFamily::Packet, SockType::Raw, SockFlag::SOCK_NONBLOCK, SockProtocol::EthAll)
+            .unwrap();
     setsockopt(&socket, RcvBufForce, &BUFFER_BYTES).unwrap();
     setsockopt(&socket, ReceiveTimestampns, &true).unwrap();
     socket

@@ -45,11 +45,7 @@ const NEEDS: &[Need] = &[
         checks: &[Data("srtm/N57E011.hgt"), Data("geoid/WW15MGH.DAC")],
         hint: "make data",
     },
-    Need {
-        name: "gdal",
-        checks: &[Data("gis/ready"), Data("gis/bin/python")],
-        hint: "make gis",
-    },
+    Need { name: "gdal", checks: &[Data("gis/ready"), Data("gis/bin/python")], hint: "make gis" },
     Need {
         name: "schemathesis",
         checks: &[Data("api/ready"), Data("api/bin/schemathesis")],
@@ -57,11 +53,7 @@ const NEEDS: &[Need] = &[
     },
     Need {
         name: "s3",
-        checks: &[
-            Data("s3/ready"),
-            Data("s3/bin/moto_server"),
-            Program("curl"),
-        ],
+        checks: &[Data("s3/ready"), Data("s3/bin/moto_server"), Program("curl")],
         hint: "make s3",
     },
     Need {
@@ -83,26 +75,10 @@ const NEEDS: &[Need] = &[
         ],
         hint: "scripts/setup.sh (Debian: webkit2gtk-driver xvfb)",
     },
-    Need {
-        name: "emulator",
-        checks: &[Program("qemu-x86_64")],
-        hint: "scripts/setup.sh",
-    },
-    Need {
-        name: "jq",
-        checks: &[Program("jq")],
-        hint: "scripts/setup.sh",
-    },
-    Need {
-        name: "systemd",
-        checks: &[Program("systemd-analyze")],
-        hint: "scripts/setup.sh",
-    },
-    Need {
-        name: "openssl",
-        checks: &[Program("openssl")],
-        hint: "scripts/setup.sh",
-    },
+    Need { name: "emulator", checks: &[Program("qemu-x86_64")], hint: "scripts/setup.sh" },
+    Need { name: "jq", checks: &[Program("jq")], hint: "scripts/setup.sh" },
+    Need { name: "systemd", checks: &[Program("systemd-analyze")], hint: "scripts/setup.sh" },
+    Need { name: "openssl", checks: &[Program("openssl")], hint: "scripts/setup.sh" },
     Need {
         name: "openapi_documents",
         checks: &[
@@ -114,11 +90,7 @@ const NEEDS: &[Need] = &[
     },
     Need {
         name: "mosquitto",
-        checks: &[
-            Program("mosquitto"),
-            Program("mosquitto_passwd"),
-            Program("mosquitto_sub"),
-        ],
+        checks: &[Program("mosquitto"), Program("mosquitto_passwd"), Program("mosquitto_sub")],
         hint: "scripts/setup.sh",
     },
     Need {
@@ -126,11 +98,7 @@ const NEEDS: &[Need] = &[
         checks: &[Shell("/usr/bin/python3 -c 'import aiosmtpd'")],
         hint: "scripts/setup.sh",
     },
-    Need {
-        name: "ffmpeg",
-        checks: &[Program("ffmpeg")],
-        hint: "scripts/setup.sh",
-    },
+    Need { name: "ffmpeg", checks: &[Program("ffmpeg")], hint: "scripts/setup.sh" },
     Need {
         name: "rtsp_server",
         checks: &[
@@ -142,16 +110,8 @@ const NEEDS: &[Need] = &[
         ],
         hint: "scripts/setup.sh",
     },
-    Need {
-        name: "faketime",
-        checks: &[Program("faketime")],
-        hint: "scripts/setup.sh",
-    },
-    Need {
-        name: "curl",
-        checks: &[Program("curl")],
-        hint: "scripts/setup.sh",
-    },
+    Need { name: "faketime", checks: &[Program("faketime")], hint: "scripts/setup.sh" },
+    Need { name: "curl", checks: &[Program("curl")], hint: "scripts/setup.sh" },
     Need {
         name: "ipv6",
         checks: &[Shell("grep -q ' lo$' /proc/net/if_inet6")],
@@ -178,17 +138,12 @@ const NEEDS: &[Need] = &[
     },
     Need {
         name: "nut",
-        checks: &[
-            AnyFile(&["/lib/nut/upsd"]),
-            AnyFile(&["/lib/nut/dummy-ups"]),
-        ],
+        checks: &[AnyFile(&["/lib/nut/upsd"]), AnyFile(&["/lib/nut/dummy-ups"])],
         hint: "scripts/setup.sh (Debian: nut-server)",
     },
     Need {
         name: "small_disk",
-        checks: &[Shell(
-            "unshare -m sh -c 'mount -t tmpfs -o size=64k small /mnt && umount /mnt'",
-        )],
+        checks: &[Shell("unshare -m sh -c 'mount -t tmpfs -o size=64k small /mnt && umount /mnt'")],
         hint: "run as root",
     },
     Need {
@@ -210,20 +165,12 @@ const NEEDS: &[Need] = &[
     },
     Need {
         name: "kernel_without_netem",
-        checks: &[
-            Program("tc"),
-            Shell("unshare -n sh -c '! tc qdisc add dev lo root netem'"),
-        ],
+        checks: &[Program("tc"), Shell("unshare -n sh -c '! tc qdisc add dev lo root netem'")],
         hint: "a kernel without sch_netem",
     },
     Need {
         name: "routing_programs",
-        checks: &[
-            Program("babeld"),
-            Program("batctl"),
-            Program("iperf3"),
-            Program("ping"),
-        ],
+        checks: &[Program("babeld"), Program("batctl"), Program("iperf3"), Program("ping")],
         hint: "scripts/setup.sh (Debian: babeld batctl iperf3 iputils-ping)",
     },
     Need {
@@ -267,10 +214,7 @@ fn main() {
         };
         format!("{}={hint}", need.name)
     });
-    println!(
-        "cargo::rustc-env=PROBED={}",
-        probed.collect::<Vec<_>>().join(";")
-    );
+    println!("cargo::rustc-env=PROBED={}", probed.collect::<Vec<_>>().join(";"));
 }
 
 fn holds(check: &Check) -> bool {
@@ -320,10 +264,7 @@ fn any(files: Vec<PathBuf>, data: Option<PathBuf>) -> bool {
         return true;
     }
     let folders = files.iter().filter_map(|file| file.parent());
-    for folder in folders
-        .chain(data.as_deref())
-        .filter(|folder| folder.exists())
-    {
+    for folder in folders.chain(data.as_deref()).filter(|folder| folder.exists()) {
         println!("cargo::rerun-if-changed={}", folder.display());
     }
     false

@@ -60,9 +60,7 @@ fn missing(needs: TokenStream, test: &TokenStream) -> Result<Option<String>, Str
             let path = shared().join(path.trim_matches('"'));
             (!path.exists()).then(|| format!("needs the reference data {}", path.display()))
         } else {
-            let probed = env!("PROBED")
-                .split(';')
-                .filter_map(|need| need.split_once('='));
+            let probed = env!("PROBED").split(';').filter_map(|need| need.split_once('='));
             let hint = probed.into_iter().find(|(name, _)| *name == word);
             let (_, hint) = hint.ok_or_else(|| format!("invalid need: {word} is unknown"))?;
             (!hint.is_empty()).then(|| format!("needs {word}: {hint}"))

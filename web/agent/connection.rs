@@ -33,10 +33,7 @@ impl Line {
     #[must_use]
     pub fn of(period_ms: u64) -> Self {
         let patience_ms = period_ms.clamp(*TIMEOUT_MS.start(), *TIMEOUT_MS.end());
-        Self {
-            open: None,
-            timeout: Duration::from_millis(patience_ms),
-        }
+        Self { open: None, timeout: Duration::from_millis(patience_ms) }
     }
 
     /// Asks `address`; the answer must be one of success.
@@ -62,9 +59,7 @@ impl Line {
             }
             Err(_) => {
                 self.open = None;
-                return Err(RequestFailure::NoAnswer(format!(
-                    "{address} did not answer in time"
-                )));
+                return Err(RequestFailure::NoAnswer(format!("{address} did not answer in time")));
             }
         };
         if heard.status.is_success() {
@@ -73,9 +68,7 @@ impl Line {
         let problem: Option<Problem> = serde_json::from_slice(&heard.body).ok();
         let detail = problem.map(|problem| problem.detail).unwrap_or_default();
         tracing::info!("{path}: {}: {}", heard.status, shown(&detail));
-        let wait = heard
-            .retry_after_s
-            .map(|seconds| seconds.saturating_mul(1000));
+        let wait = heard.retry_after_s.map(|seconds| seconds.saturating_mul(1000));
         Err(RequestFailure::Refused(heard.status.as_u16(), wait))
     }
 
@@ -97,10 +90,7 @@ impl Line {
                 Ok(heard) => return Ok(heard),
                 Err(_) => {
                     let mut client = Client::tcp(address).await.map_err(told)?;
-                    let heard = client
-                        .call(again.0, path, token, again.1)
-                        .await
-                        .map_err(told)?;
+                    let heard = client.call(again.0, path, token, again.1).await.map_err(told)?;
                     self.open = Some((address.to_owned(), client));
                     return Ok(heard);
                 }
@@ -127,8 +117,5 @@ fn silence(err: impl std::fmt::Display) -> RequestFailure {
 
 /// Text of another program, escaped for a line of the log.
 fn shown(text: &str) -> String {
-    text.chars()
-        .filter(|one| !one.is_control())
-        .take(200)
-        .collect()
+    text.chars().filter(|one| !one.is_control()).take(200).collect()
 }

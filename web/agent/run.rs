@@ -161,9 +161,7 @@ impl Agent {
         let tried = match task {
             Task::Wait(_) => Ok(()),
             Task::ReadHost => self.sample().map_err(local).and_then(|()| {
-                self.ready
-                    .map(|_| ())
-                    .ok_or(RequestFailure::NoAnswer(String::new()))
+                self.ready.map(|_| ()).ok_or(RequestFailure::NoAnswer(String::new()))
             }),
             Task::Sample => self.keep(),
             Task::Register => return self.register(false).await,
@@ -190,9 +188,7 @@ impl Agent {
             tracing::info!("waiting for {name}: it is absent, down or without an IPv4 address");
         }
         self.waits_for_mesh = waits;
-        self.readings = self
-            .meter
-            .read(&host, now_ms, self.options.rhythm.period_ms);
+        self.readings = self.meter.read(&host, now_ms, self.options.rhythm.period_ms);
         self.host = host;
         self.sense(now_ms);
         Ok(())
@@ -222,10 +218,7 @@ impl Agent {
     /// Address of the gateway: through the tunnel once it is set up.
     fn address(&self, inside: bool) -> String {
         let tunnel = self.options.tunnel_ifname.as_ref().filter(|_| inside);
-        let gateway = self
-            .registered
-            .as_ref()
-            .and_then(|answer| answer.gateway.as_ref());
+        let gateway = self.registered.as_ref().and_then(|answer| answer.gateway.as_ref());
         let port = self.options.gateway.rsplit(':').next().unwrap_or("8080");
         match (tunnel, gateway) {
             (Some(_), Some(gateway)) => format!("{}:{port}", gateway.overlay_ip),
@@ -247,10 +240,7 @@ impl Agent {
             return Err(RequestFailure::Refused(401, None));
         };
         let known = known.clone();
-        let login = Login {
-            username: &known.username,
-            password: &known.password,
-        };
+        let login = Login { username: &known.username, password: &known.password };
         let heard = self.ask(&address, None, "/api/auth/login", &login).await;
         if matches!(heard, Err(RequestFailure::Refused(401 | 403, None))) {
             self.credentials = None;
@@ -260,9 +250,7 @@ impl Agent {
     }
 
     async fn join(&mut self) -> Result<(), RequestFailure> {
-        let ready = self
-            .ready
-            .ok_or_else(|| RequestFailure::NoAnswer("no link".to_owned()))?;
+        let ready = self.ready.ok_or_else(|| RequestFailure::NoAnswer("no link".to_owned()))?;
         let beat = self.beat(ready).map_err(RequestFailure::NoAnswer)?;
         let Some(node_id) = self.node_id else {
             return Ok(());
@@ -270,11 +258,7 @@ impl Agent {
         let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
         let version = self.commands.firmware_version();
         let mut firmware = BTreeMap::from([("kernel".to_owned(), kernel.trim().to_owned())]);
-        firmware.extend(
-            version
-                .clone()
-                .map(|version| ("firmware".to_owned(), version)),
-        );
+        firmware.extend(version.clone().map(|version| ("firmware".to_owned(), version)));
         let join = Join {
             node_id,
             boot_id: &beat.boot_id,
@@ -351,10 +335,7 @@ impl Agent {
             node_id: self.node_id,
             public_key: self.public_key()?,
             ready,
-            overlay_ip: self
-                .registered
-                .as_ref()
-                .and_then(|answer| answer.overlay_ip),
+            overlay_ip: self.registered.as_ref().and_then(|answer| answer.overlay_ip),
             mesh_ifname: self.options.mesh_ifname.clone(),
             seq: self.seq,
             sent_at: rfc3339(wall_ns()),
@@ -371,17 +352,12 @@ impl Agent {
             ("gps", self.host.fix.is_some()),
             ("i2c", !self.options.sensors.found().is_empty()),
         ];
-        has.iter()
-            .filter(|(_, has)| *has)
-            .map(|(word, _)| (*word).to_owned())
-            .collect()
+        has.iter().filter(|(_, has)| *has).map(|(word, _)| (*word).to_owned()).collect()
     }
 
     /// A heartbeat with the readings of the moment; then what came of commands.
     async fn tell(&mut self) -> Result<(), RequestFailure> {
-        let ready = self
-            .ready
-            .ok_or_else(|| RequestFailure::NoAnswer("no link".to_owned()))?;
+        let ready = self.ready.ok_or_else(|| RequestFailure::NoAnswer("no link".to_owned()))?;
         let beat = self.beat(ready).map_err(RequestFailure::NoAnswer)?;
         // While it is told, the next ones may be kept.
         let moment_ms = self.backlog.last_ms();
@@ -392,8 +368,7 @@ impl Agent {
         }
         self.node_id = Some(ack.node_id);
         if ack.next_heartbeat_s.is_finite() && ack.next_heartbeat_s > 0.0 {
-            self.machine
-                .set_period((ack.next_heartbeat_s * 1000.0) as u64);
+            self.machine.set_period((ack.next_heartbeat_s * 1000.0) as u64);
         }
         self.finished.extend(self.commands.heard());
         let now_ms = self.now_ms();

@@ -60,9 +60,7 @@ impl From<&[UnreportedReading]> for Batch {
             metric: one.metric.clone(),
             value: one.value,
         };
-        Self {
-            samples: told.iter().map(sample).collect(),
-        }
+        Self { samples: told.iter().map(sample).collect() }
     }
 }
 
@@ -75,9 +73,6 @@ pub struct CommandOutcome<'a> {
 
 impl<'a> From<&'a Finished> for CommandOutcome<'a> {
     fn from(finished: &'a Finished) -> Self {
-        Self {
-            state: if finished.done { "done" } else { "failed" },
-            output: &finished.output,
-        }
+        Self { state: if finished.done { "done" } else { "failed" }, output: &finished.output }
     }
 }

@@ -53,13 +53,7 @@ impl Agent {
 }
 
 fn show(node: &mut Node, output: Output) -> Result<(), Failure> {
-    let Seen {
-        host,
-        readings,
-        beat,
-        sensors,
-        faults,
-    } = node.once().map_err(Failure::machine)?;
+    let Seen { host, readings, beat, sensors, faults } = node.once().map_err(Failure::machine)?;
     let probed = !sensors.selection().is_none();
     if output.json {
         // The agent's own output can be the fixture of another agent.

@@ -37,12 +37,7 @@ pub struct Backup {
     state: Option<PathBuf>,
 
     /// Address of the server that may hold the store
-    #[arg(
-        long,
-        env = "PLAN_BIND",
-        value_name = "ADDR",
-        default_value = "127.0.0.1:8787"
-    )]
+    #[arg(long, env = "PLAN_BIND", value_name = "ADDR", default_value = "127.0.0.1:8787")]
     bind: String,
 }
 
@@ -73,12 +68,7 @@ pub struct Restore {
     token_key: Option<PathBuf>,
 
     /// State folder of the gateway to write, for copies that have one
-    #[arg(
-        long,
-        env = "GATEWAY_STATE",
-        value_name = "DIR",
-        default_value = "gateway"
-    )]
+    #[arg(long, env = "GATEWAY_STATE", value_name = "DIR", default_value = "gateway")]
     state: PathBuf,
 
     /// Replace an existing store and state folder
@@ -153,14 +143,10 @@ impl Backup {
     }
 
     fn fetch_from_server(&self) -> Result<Vec<u8>, Failure> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let answer = runtime.block_on(async {
             let mut client = Client::tcp(&self.bind).await?;
-            client
-                .ask(axum::http::Method::GET, "/api/v1/backup", None)
-                .await
+            client.ask(axum::http::Method::GET, "/api/v1/backup", None).await
         });
         let held = format!(
             "{} is in use, and the server at {} (--bind) returned no copy",
@@ -210,9 +196,7 @@ impl Restore {
         let files = files.map_err(|err| Failure::Input(format!("{from}: {err}")))?;
         let state = self.state.display();
         if self.state.exists() && !self.force {
-            return Err(Failure::Input(format!(
-                "{state} exists; --force replaces it"
-            )));
+            return Err(Failure::Input(format!("{state} exists; --force replaces it")));
         }
         let parent = match self.state.parent() {
             Some(parent) if parent != Path::new("") => parent,
@@ -265,8 +249,7 @@ impl Restore {
         file.write_all(bytes)?;
         file.as_file().sync_all()?;
         let documents = verify(file.path())?;
-        file.persist(&self.db)
-            .map_err(|err| Failure::from(err.error))?;
+        file.persist(&self.db).map_err(|err| Failure::from(err.error))?;
         Ok(documents)
     }
 
@@ -328,11 +311,8 @@ fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Failure> {
 fn verify(path: &Path) -> Result<usize, Failure> {
     let mut store = RedbStore::open_existing(path).map_err(Failure::input)?;
     store.load().map_err(Failure::input)?;
-    let ground = Flat {
-        elevation_msl_m: 0.0,
-    };
-    let mut engine = world(Arc::new(ground))
-        .build::<Snapshot>(0, 1_000_000)
-        .map_err(Failure::machine)?;
+    let ground = Flat { elevation_msl_m: 0.0 };
+    let mut engine =
+        world(Arc::new(ground)).build::<Snapshot>(0, 1_000_000).map_err(Failure::machine)?;
     engine.keep(store).map_err(Failure::Input)
 }

@@ -69,10 +69,7 @@ impl Calibrate {
         let (engine, history) = self.replay()?;
         let view = engine.view();
         if let Some(before) = &view.environment.calibration {
-            let what = format!(
-                "the recording was calibrated already, with {:?}",
-                before.name
-            );
+            let what = format!("the recording was calibrated already, with {:?}", before.name);
             return Err(Failure::Input(what));
         }
         placeholders::refuse(&history.levels, &view)?;

@@ -23,12 +23,7 @@ pub struct Completions {
 impl Completions {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let mut script = Vec::new();
-        clap_complete::generate(
-            self.shell,
-            &mut super::Cli::command(),
-            "groundwave",
-            &mut script,
-        );
+        clap_complete::generate(self.shell, &mut super::Cli::command(), "groundwave", &mut script);
         if output.json {
             let script = String::from_utf8_lossy(&script);
             return output

@@ -74,9 +74,7 @@ struct Started {
 impl Demo {
     /// Serves until a stop signal.
     pub fn run(self, output: Output) -> Result<(), Failure> {
-        let folder = tempfile::Builder::new()
-            .prefix("groundwave-demo-")
-            .tempdir()?;
+        let folder = tempfile::Builder::new().prefix("groundwave-demo-").tempdir()?;
         let log = record(folder.path())?;
         let server = Server::start(&config(folder.path(), &log, self.port)?)?;
         let address = server.planning_address();
@@ -97,9 +95,7 @@ impl Demo {
 
     /// Loads the deployment and shows the address, once the server answers.
     fn guide(&self, address: SocketAddr, output: Output) -> Result<(), Failure> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let started = runtime.block_on(async {
             let started = prepare_page(address).await?;
             if self.check {
@@ -132,10 +128,7 @@ fn record(folder: &Path) -> Result<PathBuf, Failure> {
     std::fs::create_dir(&tiles)?;
     std::fs::write(tiles.join("N57E011.hgt.gz"), TILE)?;
     let scenario = load(&path)?;
-    let ground = TerrainOptions {
-        srtm_dir: Some(tiles),
-        ..TerrainOptions::default()
-    };
+    let ground = TerrainOptions { srtm_dir: Some(tiles), ..TerrainOptions::default() };
     let ground = ground.for_scenario(&scenario)?;
     let mut engine = prepare(&path, &scenario, &ground)?;
     let log = folder.join("demo.gwlog");
@@ -184,12 +177,7 @@ async fn prepare_page(address: SocketAddr) -> Result<Started, Failure> {
     let replay_id = id(&replays[0]);
     let page =
         format!("{api}/#v=replay&r={replay_id}&speed={SPEED}&play=1&cover=1&d={deployment_id}");
-    Ok(Started {
-        address: page,
-        api,
-        replay_id,
-        deployment_id,
-    })
+    Ok(Started { address: page, api, replay_id, deployment_id })
 }
 
 /// Asks for the page, a square of its ground and a frame of its replay.

@@ -28,12 +28,7 @@ pub struct EndArgs {
     scenario: Option<PathBuf>,
 
     /// Simulated time of the scenario, s
-    #[arg(
-        long,
-        value_name = "SECONDS",
-        default_value_t = 0.0,
-        requires = "scenario"
-    )]
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.0, requires = "scenario")]
     at: f64,
 
     /// Radio preset of positions (see `groundwave presets radios`)
@@ -114,8 +109,7 @@ impl Path {
     /// Assumptions of predictions over this path, which is `distance_m` long.
     pub fn assumptions(&self, distance_m: f64) -> Assumptions {
         let frequency_mhz = self.endpoints[0].station.radio.frequency_mhz;
-        self.environment
-            .assumptions(Some((frequency_mhz, distance_m)))
+        self.environment.assumptions(Some((frequency_mhz, distance_m)))
     }
 
     /// Inputs of the link budget.
@@ -171,10 +165,7 @@ impl EndArgs {
         let mut engine = prepare_nodes(path, &scenario, &ground)?;
         let duration_s = scenario.duration_ns as f64 / 1e9;
         if !(0.0..=duration_s).contains(&self.at) {
-            let what = format!(
-                "invalid --at: found {} s, allowed 0 to {duration_s} s",
-                self.at
-            );
+            let what = format!("invalid --at: found {} s, allowed 0 to {duration_s} s", self.at);
             return Err(Failure::Input(what));
         }
         let last = engine.clock().tick_at((self.at * 1e9) as u64);
@@ -188,11 +179,7 @@ impl EndArgs {
                 view.node(id)
             }) {
                 let (name, station) = (node.name.clone(), node.station.clone());
-                return Ok(Endpoint {
-                    name,
-                    position: node.position,
-                    station,
-                });
+                return Ok(Endpoint { name, position: node.position, station });
             }
             if text.contains(',') {
                 return self.position(text);
@@ -208,30 +195,16 @@ impl EndArgs {
         };
         let endpoints = [endpoint(&self.from)?, endpoint(&self.to)?];
         let environment = view.environment.as_ref().clone();
-        Ok(Path {
-            endpoints,
-            ground,
-            environment,
-            limits: view.limits.as_ref().clone(),
-            samples,
-        })
+        Ok(Path { endpoints, ground, environment, limits: view.limits.as_ref().clone(), samples })
     }
 
     fn position(&self, text: &str) -> Result<Endpoint, Failure> {
         let (position, height_agl_m) = parse_position(text)?;
         let radio = presets::radio(&self.radio).ok_or_else(|| {
-            unknown(
-                "radio",
-                &self.radio,
-                presets::RADIOS.iter().map(|preset| preset.id),
-            )
+            unknown("radio", &self.radio, presets::RADIOS.iter().map(|preset| preset.id))
         })?;
         let antenna = presets::antenna(&self.antenna).ok_or_else(|| {
-            unknown(
-                "antenna",
-                &self.antenna,
-                presets::ANTENNAS.iter().map(|preset| preset.id),
-            )
+            unknown("antenna", &self.antenna, presets::ANTENNAS.iter().map(|preset| preset.id))
         })?;
         let mut radio = radio.radio.clone();
         radio.frequency_mhz = self.frequency_mhz.unwrap_or(radio.frequency_mhz);
@@ -243,19 +216,13 @@ impl EndArgs {
             pointing: None,
         };
         let name = format!("{:.5}, {:.5}", position.lat_deg(), position.lon_deg());
-        Ok(Endpoint {
-            name,
-            position,
-            station,
-        })
+        Ok(Endpoint { name, position, station })
     }
 }
 
 fn unknown<'a>(what: &str, found: &str, known: impl Iterator<Item = &'a str>) -> Failure {
     let known = known.collect::<Vec<_>>().join(", ");
-    Failure::Input(format!(
-        "unknown {what} preset: found {found:?}, allowed {known}"
-    ))
+    Failure::Input(format!("unknown {what} preset: found {found:?}, allowed {known}"))
 }
 
 /// Reads `LAT,LON` or `LAT,LON,HEIGHT`.
@@ -266,19 +233,13 @@ fn parse_position(text: &str) -> Result<(GeoPoint, Option<f64>), Failure> {
         );
         Failure::Input(what)
     };
-    let parts: Result<Vec<f64>, _> = text
-        .split(',')
-        .map(|part| part.trim().parse::<f64>())
-        .collect();
+    let parts: Result<Vec<f64>, _> =
+        text.split(',').map(|part| part.trim().parse::<f64>()).collect();
     match *parts.map_err(|_| form())?.as_slice() {
-        [lat_deg, lon_deg] => Ok((
-            GeoPoint::new(lat_deg, lon_deg).map_err(Failure::input)?,
-            None,
-        )),
-        [lat_deg, lon_deg, height_m] => Ok((
-            GeoPoint::new(lat_deg, lon_deg).map_err(Failure::input)?,
-            Some(height_m),
-        )),
+        [lat_deg, lon_deg] => Ok((GeoPoint::new(lat_deg, lon_deg).map_err(Failure::input)?, None)),
+        [lat_deg, lon_deg, height_m] => {
+            Ok((GeoPoint::new(lat_deg, lon_deg).map_err(Failure::input)?, Some(height_m)))
+        }
         _ => Err(form()),
     }
 }

@@ -25,12 +25,7 @@ pub struct Import {
     format: Option<String>,
 
     /// Where the server listens
-    #[arg(
-        long,
-        env = "PLAN_BIND",
-        value_name = "ADDR",
-        default_value = "127.0.0.1:8787"
-    )]
+    #[arg(long, env = "PLAN_BIND", value_name = "ADDR", default_value = "127.0.0.1:8787")]
     bind: String,
 }
 
@@ -63,12 +58,7 @@ pub struct Export {
     force: bool,
 
     /// Where the server listens
-    #[arg(
-        long,
-        env = "PLAN_BIND",
-        value_name = "ADDR",
-        default_value = "127.0.0.1:8787"
-    )]
+    #[arg(long, env = "PLAN_BIND", value_name = "ADDR", default_value = "127.0.0.1:8787")]
     bind: String,
 }
 
@@ -90,9 +80,7 @@ fn exchanged(name: &str) -> Result<&'static Format, Failure> {
 
 /// Asks a server and returns the body of its answer.
 fn ask(bind: &str, method: Method, path: &str, body: Option<Vec<u8>>) -> Result<Vec<u8>, Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let answer = runtime.block_on(async {
         let mut client = Client::tcp(bind).await?;
         client.send(method, path, body).await
@@ -103,9 +91,7 @@ fn ask(bind: &str, method: Method, path: &str, body: Option<Vec<u8>>) -> Result<
     }
     let problem: Value = serde_json::from_slice(&body).unwrap_or_default();
     let detail = problem["detail"].as_str().unwrap_or("no reason given");
-    Err(Failure::Input(format!(
-        "the server answered {status}: {detail}"
-    )))
+    Err(Failure::Input(format!("the server answered {status}: {detail}")))
 }
 
 impl Import {
@@ -114,10 +100,7 @@ impl Import {
         let source = Source::open(&self.from).map_err(Failure::Input)?;
         let name = match self.format {
             Some(name) => name,
-            None => formats::identify(&source)
-                .map_err(Failure::input)?
-                .name
-                .to_owned(),
+            None => formats::identify(&source).map_err(Failure::input)?.name.to_owned(),
         };
         let format = exchanged(&name)?;
         let path = format!("/api/v1/deployments/import?format={format}");
@@ -158,11 +141,7 @@ impl Export {
             let told = json!({ "file": self.output, "bytes": document.len(), "deployment": id });
             return output.json(&told);
         }
-        output.text(&format!(
-            "{}: {} bytes\n",
-            self.output.display(),
-            document.len()
-        ))
+        output.text(&format!("{}: {} bytes\n", self.output.display(), document.len()))
     }
 
     fn find(&self) -> Result<Uuid, Failure> {

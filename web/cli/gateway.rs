@@ -75,10 +75,7 @@ impl Gateway {
                     show(&report, output)?;
                     match report.is_intact() {
                         true => Ok(()),
-                        false => Err(Failure::Machine(format!(
-                            "audit log: {}",
-                            describe(&report)
-                        ))),
+                        false => Err(Failure::Machine(format!("audit log: {}", describe(&report)))),
                     }
                 }
                 AuditCommand::Repair(config) => show(&config.repair()?, output),
@@ -117,8 +114,5 @@ fn show(report: &AuditReport, output: Output) -> Result<(), Failure> {
         true => "no damage".to_owned(),
         false => describe(report),
     };
-    output.text(&format!(
-        "{} lines, {} keyed: {damage}\n",
-        report.lines, report.keyed_lines
-    ))
+    output.text(&format!("{} lines, {} keyed: {damage}\n", report.lines, report.keyed_lines))
 }

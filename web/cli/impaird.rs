@@ -106,9 +106,7 @@ impl Impaird {
         let allowed = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
         if group.is_empty() || !group.chars().all(allowed) {
             let what = "allowed a name or a number of /etc/group";
-            return Err(Failure::Input(format!(
-                "invalid group: found {group:?}, {what}"
-            )));
+            return Err(Failure::Input(format!("invalid group: found {group:?}, {what}")));
         }
         let line = format!("SupplementaryGroups={group}\n");
         Ok(UNIT.replace(UNIT_GROUP_PLACE, &format!("{line}{UNIT_GROUP_PLACE}")))
@@ -124,10 +122,7 @@ impl Impaird {
             (Some(file), _) => config::load(file).map_err(Failure::input)?,
             (None, Some([first, second])) => Config {
                 socket: config::SOCKET_PATH.into(),
-                access: Access {
-                    mode: 0o660,
-                    group: None,
-                },
+                access: Access { mode: 0o660, group: None },
                 baseline: BASELINE_PATH.into(),
                 tables: TABLES_PATH.into(),
                 log: None,

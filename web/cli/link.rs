@@ -101,10 +101,7 @@ impl Link {
             output.json(&document)?;
             return has_data;
         }
-        let mut out = format!(
-            "{}\n",
-            output::heading(&format!("{} → {}", from.name, to.name))
-        );
+        let mut out = format!("{}\n", output::heading(&format!("{} → {}", from.name, to.name)));
         let samples = format!("terrain: {}, {samples} samples", sources(&path, &profile));
         let _ = writeln!(out, "{}", output::faint(&samples));
         if let Some(line) = heights(&path) {
@@ -134,13 +131,7 @@ pub fn heights(path: &Path) -> Option<String> {
 /// Source of a profile, with the tiles that supplied its samples.
 pub fn sources(path: &Path, profile: &Profile) -> String {
     let source = path.ground.terrain.describe();
-    let used: Vec<_> = profile
-        .terrain
-        .tiles
-        .as_slice()
-        .iter()
-        .map(ToString::to_string)
-        .collect();
+    let used: Vec<_> = profile.terrain.tiles.as_slice().iter().map(ToString::to_string).collect();
     match (source.tiles_used, used.as_slice()) {
         (None, _) => source.name,
         (Some(_), []) => format!("none of {} used", source.name),
@@ -158,11 +149,7 @@ fn geometry(out: &mut String, result: &LinkResult) {
         geometry.azimuth_deg,
         geometry.back_azimuth_deg,
         result.frequency_mhz,
-        if clear.line_of_sight {
-            "line of sight"
-        } else {
-            "no line of sight"
-        },
+        if clear.line_of_sight { "line of sight" } else { "no line of sight" },
         result.model_version,
     );
     let _ = writeln!(
@@ -183,10 +170,7 @@ fn geometry(out: &mut String, result: &LinkResult) {
                 o.height_msl_m
             )
         });
-        let _ = writeln!(
-            out,
-            "  clearance {ratio:.2} of the first Fresnel zone{worst}"
-        );
+        let _ = writeln!(out, "  clearance {ratio:.2} of the first Fresnel zone{worst}");
     }
 }
 
@@ -195,37 +179,21 @@ type Term = (&'static str, fn(&LinkResult) -> Option<f64>);
 
 const TERMS: [Term; 19] = [
     ("transmitter power, dBm", |r| Some(r.budget.tx_power_dbm)),
-    ("transmitter feeder, dB", |r| {
-        loss(r.budget.tx_feeder_loss_db)
-    }),
+    ("transmitter feeder, dB", |r| loss(r.budget.tx_feeder_loss_db)),
     ("transmitter antenna, dBi", |r| Some(r.budget.tx_gain_dbi)),
-    ("transmitter pointing, dB", |r| {
-        loss(r.budget.tx_pointing_loss_db)
-    }),
+    ("transmitter pointing, dB", |r| loss(r.budget.tx_pointing_loss_db)),
     ("free space, dB", |r| Some(-r.losses.free_space_loss_db)),
-    ("terrain, ITM reference, dB", |r| {
-        r.losses.reference_attenuation_db.map(|loss| -loss)
-    }),
-    ("terrain, ITM variability, dB", |r| {
-        r.losses.variability_db.map(|loss| -loss)
-    }),
-    ("terrain, diffraction, dB", |r| {
-        r.losses.diffraction_loss_db.map(|loss| -loss)
-    }),
-    ("oxygen and vapour, dB", |r| {
-        Some(-r.losses.gas_oxygen_db - r.losses.gas_water_vapour_db)
-    }),
+    ("terrain, ITM reference, dB", |r| r.losses.reference_attenuation_db.map(|loss| -loss)),
+    ("terrain, ITM variability, dB", |r| r.losses.variability_db.map(|loss| -loss)),
+    ("terrain, diffraction, dB", |r| r.losses.diffraction_loss_db.map(|loss| -loss)),
+    ("oxygen and vapour, dB", |r| Some(-r.losses.gas_oxygen_db - r.losses.gas_water_vapour_db)),
     ("rain, dB", |r| loss(r.losses.rain_loss_db)),
-    ("clutter, dB", |r| {
-        loss(r.losses.clutter_tx_db + r.losses.clutter_rx_db)
-    }),
+    ("clutter, dB", |r| loss(r.losses.clutter_tx_db + r.losses.clutter_rx_db)),
     ("woodland, dB", |r| loss(r.losses.vegetation_db)),
     ("other, dB", |r| loss(r.losses.other_loss_db)),
     ("calibration, dB", |r| r.losses.calibration_db.map(|db| -db)),
     ("receiver antenna, dBi", |r| Some(r.budget.rx_gain_dbi)),
-    ("receiver pointing, dB", |r| {
-        loss(r.budget.rx_pointing_loss_db)
-    }),
+    ("receiver pointing, dB", |r| loss(r.budget.rx_pointing_loss_db)),
     ("receiver feeder, dB", |r| loss(r.budget.rx_feeder_loss_db)),
     ("polarisation, dB", |r| loss(r.budget.polarization_loss_db)),
     ("received power, dBm", |r| Some(r.receiver.rx_power_dbm)),
@@ -239,11 +207,7 @@ fn loss(loss_db: f64) -> Option<f64> {
 /// Two decimals, without a minus before zero.
 fn hundredths(value: f64) -> String {
     let text = format!("{value:.2}");
-    if text == "-0.00" {
-        "0.00".to_owned()
-    } else {
-        text
-    }
+    if text == "-0.00" { "0.00".to_owned() } else { text }
 }
 
 fn budgets(out: &mut String, forward: &LinkResult, backward: &LinkResult) {
@@ -261,18 +225,10 @@ fn budgets(out: &mut String, forward: &LinkResult, backward: &LinkResult) {
     let mut both = |name: &str, show: &dyn Fn(&LinkResult) -> String| {
         line(name, show(forward), show(backward))
     };
-    both("noise floor, dBm", &|r| {
-        format!("{:.2}", r.receiver.noise_floor_dbm)
-    });
+    both("noise floor, dBm", &|r| format!("{:.2}", r.receiver.noise_floor_dbm));
     both("SNR, dB", &|r| format!("{:.2}", r.receiver.sinr_db));
-    both("link margin, dB", &|r| {
-        format!("{:.2}", r.margin.link_margin_db)
-    });
-    both("modulation", &|r| {
-        r.rate
-            .modulation_id
-            .map_or("–".to_owned(), |id| output::word(&id))
-    });
+    both("link margin, dB", &|r| format!("{:.2}", r.margin.link_margin_db));
+    both("modulation", &|r| r.rate.modulation_id.map_or("–".to_owned(), |id| output::word(&id)));
     both("rate", &|r| bits_per_second(r.rate.data_rate_bps));
     both("packet loss, %", &|r| format!("{:.2}", r.rate.per * 100.0));
     both("ETX", &|r| number(r.rate.etx));
@@ -283,9 +239,7 @@ fn budgets(out: &mut String, forward: &LinkResult, backward: &LinkResult) {
                 .map_or("–".to_owned(), |percent| format!("{percent:.4}"))
         });
     }
-    both("verdict", &|r| {
-        output::verdict_over(r.terrain.missing_samples, r.verdict).to_owned()
-    });
+    both("verdict", &|r| output::verdict_over(r.terrain.missing_samples, r.verdict).to_owned());
 }
 
 /// Distribution of links like this one in both directions, and what it rests on.
@@ -298,10 +252,7 @@ fn alike(out: &mut String, forward: &LinkResult, backward: &LinkResult) {
     let [there, back] = [forward, backward].map(|result| &result.prediction);
     let _ = writeln!(out);
     for (name, show) in [
-        (
-            "90 % of links like this",
-            &interval as &dyn Fn(&Prediction) -> String,
-        ),
+        ("90 % of links like this", &interval as &dyn Fn(&Prediction) -> String),
         ("works with", &chance),
     ] {
         let _ = writeln!(out, "  {name:<26}{:>18}{:>18}", show(there), show(back));
@@ -318,15 +269,8 @@ fn warnings(out: &mut String, forward: &LinkResult, backward: &LinkResult) {
         let what = "no terrain data: the figures above assume ground at sea level";
         let _ = writeln!(out, "\n  {}", output::warning(what));
     }
-    let names: Vec<_> = warnings
-        .iter()
-        .map(|warning| output::word(&warning))
-        .collect();
-    let _ = writeln!(
-        out,
-        "\n  {}",
-        output::warning(&format!("warnings: {}", names.join(", ")))
-    );
+    let names: Vec<_> = warnings.iter().map(|warning| output::word(&warning)).collect();
+    let _ = writeln!(out, "\n  {}", output::warning(&format!("warnings: {}", names.join(", "))));
     let terrain = &forward.terrain;
     if terrain.void_samples + terrain.missing_samples > 0 {
         let _ = writeln!(

@@ -32,10 +32,7 @@ const AUDIT: &str = "audit";
 /// For an invalid filter or a file that cannot be written.
 pub fn start(default_filter: &str, file: Option<&Path>) -> Result<(), Failure> {
     let (writer, has_colour) = match file {
-        None => (
-            BoxMakeWriter::new(std::io::stderr),
-            output::has_colour(&std::io::stderr()),
-        ),
+        None => (BoxMakeWriter::new(std::io::stderr), output::has_colour(&std::io::stderr())),
         Some(path) => {
             let opened = RotatedFile::open(path, Bounds::USUAL);
             let file = opened
@@ -55,17 +52,9 @@ fn subscriber(
     has_colour: bool,
     now_ns: impl Fn() -> u64 + Send + Sync + 'static,
 ) -> impl Subscriber + Send + Sync {
-    let lines = tracing_subscriber::fmt::layer()
-        .with_writer(writer)
-        .with_ansi(has_colour);
-    let sampler = Sampler {
-        counts: Mutex::default(),
-        now_ns,
-    };
-    tracing_subscriber::registry()
-        .with(filter)
-        .with(sampler)
-        .with(lines)
+    let lines = tracing_subscriber::fmt::layer().with_writer(writer).with_ansi(has_colour);
+    let sampler = Sampler { counts: Mutex::default(), now_ns };
+    tracing_subscriber::registry().with(filter).with(sampler).with(lines)
 }
 
 /// The filter of the environment, else the default.
@@ -116,10 +105,7 @@ impl<C: Fn() -> u64> Sampler<C> {
         let mut before = 0;
         if now_ns.saturating_sub(count.since_ns) >= PERIOD_NS {
             before = count.suppressed;
-            *count = Count {
-                since_ns: now_ns,
-                ..Count::default()
-            };
+            *count = Count { since_ns: now_ns, ..Count::default() };
         }
         let is_written = count.written < most;
         match is_written {
@@ -141,12 +127,7 @@ impl<S: Subscriber, C: Fn() -> u64 + 'static> Layer<S> for Sampler<C> {
         }
         let (is_written, before) = self.admit((file, line), *about.level());
         if before > 0 {
-            tracing::warn!(
-                events = before,
-                file,
-                line,
-                "events were left out of the log"
-            );
+            tracing::warn!(events = before, file, line, "events were left out of the log");
         }
         is_written
     }
@@ -162,10 +143,8 @@ mod tests {
     #[test]
     fn a_flood_of_one_event_is_bounded_and_counted() {
         let now_ns = AtomicU64::new(PERIOD_NS);
-        let sampler = Sampler {
-            counts: Mutex::default(),
-            now_ns: || now_ns.load(Ordering::Relaxed),
-        };
+        let sampler =
+            Sampler { counts: Mutex::default(), now_ns: || now_ns.load(Ordering::Relaxed) };
         let place = ("a.rs", 1);
         let flood = |level: Level| {
             let written = (0..10_000).filter(|_| sampler.admit(place, level).0);

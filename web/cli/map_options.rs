@@ -65,9 +65,8 @@ fn of_layer<T>(
 ) -> impl Fn(&str) -> Result<(MapLayer, T), String> + Clone + Send + Sync + 'static {
     move |text| {
         let names = || MapLayer::ALL.map(|(name, _)| name).join(", ");
-        let (layer, value) = text
-            .split_once('=')
-            .ok_or_else(|| format!("no LAYER=; layers: {}", names()))?;
+        let (layer, value) =
+            text.split_once('=').ok_or_else(|| format!("no LAYER=; layers: {}", names()))?;
         let found = MapLayer::ALL.into_iter().find(|(name, _)| *name == layer);
         let (_, layer) =
             found.ok_or_else(|| format!("{layer:?} is no layer; allowed: {}", names()))?;

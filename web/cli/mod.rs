@@ -196,8 +196,7 @@ pub fn main() -> ExitCode {
 fn without_empty_variables(command: clap::Command) -> clap::Command {
     let is_empty = |arg: &clap::Arg| {
         let name = arg.get_env();
-        name.and_then(std::env::var_os)
-            .is_some_and(|value| value.is_empty())
+        name.and_then(std::env::var_os).is_some_and(|value| value.is_empty())
     };
     let command = command.mut_args(|arg| match is_empty(&arg) {
         true => arg.env(Resettable::Reset),
@@ -245,10 +244,7 @@ mod tests {
         for subcommand in command.get_subcommands_mut() {
             let name = subcommand.get_name().to_owned();
             let help = subcommand.render_long_help().to_string();
-            assert!(
-                help.contains("Examples:"),
-                "`{name} --help` shows no examples"
-            );
+            assert!(help.contains("Examples:"), "`{name} --help` shows no examples");
         }
     }
 }

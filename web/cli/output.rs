@@ -82,9 +82,7 @@ pub fn refuse_existing(path: &Path, force: bool) -> Result<(), Failure> {
         return Ok(());
     }
     let file = path.display();
-    Err(Failure::Input(format!(
-        "{file} exists: --force writes over it"
-    )))
+    Err(Failure::Input(format!("{file} exists: --force writes over it")))
 }
 
 /// As [`refuse_existing`], for files that are created only where there is none: with `force` an

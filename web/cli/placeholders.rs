@@ -26,9 +26,7 @@ pub fn found(levels: &LevelsHistory, view: &Snapshot) -> Option<String> {
         listed += ", …";
     }
     let (count, all) = (names.len(), measured.len());
-    Some(format!(
-        "{count} of {all} measured nodes have no position ({listed})"
-    ))
+    Some(format!("{count} of {all} measured nodes have no position ({listed})"))
 }
 
 /// Refuses a comparison with the model at invented positions.

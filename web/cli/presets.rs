@@ -49,31 +49,15 @@ impl Presets {
         }
         let catalogues = [
             (Catalogue::Radios, "Radios", radios(), sources_of_radios()),
-            (
-                Catalogue::Antennas,
-                "Antennas",
-                antennas(),
-                sources_of_antennas(),
-            ),
+            (Catalogue::Antennas, "Antennas", antennas(), sources_of_antennas()),
             (Catalogue::Roles, "Roles", roles(), String::new()),
-            (
-                Catalogue::Modulations,
-                "Modulations",
-                modulations(),
-                String::new(),
-            ),
-            (
-                Catalogue::Models,
-                "Path-loss models",
-                models(),
-                sources_of_models(),
-            ),
+            (Catalogue::Modulations, "Modulations", modulations(), String::new()),
+            (Catalogue::Models, "Path-loss models", models(), sources_of_models()),
         ];
         let shown = |catalogue| self.catalogue.is_none_or(|only| only == catalogue);
         let mut out = String::new();
-        for (_, title, table, sources) in catalogues
-            .iter()
-            .filter(|(catalogue, ..)| shown(*catalogue))
+        for (_, title, table, sources) in
+            catalogues.iter().filter(|(catalogue, ..)| shown(*catalogue))
         {
             let lead = if out.is_empty() { "" } else { "\n" };
             out += &format!(
@@ -88,34 +72,21 @@ impl Presets {
 
 /// Lines below a table: texts that do not fit a column, whole.
 fn below(texts: impl Iterator<Item = (String, String)>) -> String {
-    texts
-        .map(|(id, text)| format!("  {}: {text}\n", output::faint(&id)))
-        .collect()
+    texts.map(|(id, text)| format!("  {}: {text}\n", output::faint(&id))).collect()
 }
 
 fn sources_of_radios() -> String {
-    below(
-        RADIOS
-            .iter()
-            .map(|preset| (preset.id.to_owned(), preset.source.to_owned())),
-    )
+    below(RADIOS.iter().map(|preset| (preset.id.to_owned(), preset.source.to_owned())))
 }
 
 fn sources_of_antennas() -> String {
-    below(
-        ANTENNAS
-            .iter()
-            .map(|preset| (preset.id.to_owned(), preset.source.to_owned())),
-    )
+    below(ANTENNAS.iter().map(|preset| (preset.id.to_owned(), preset.source.to_owned())))
 }
 
 fn sources_of_models() -> String {
     below(Model::ALL.iter().map(|id| {
         let model = id.get();
-        (
-            id.to_string(),
-            format!("{}; {}", model.description(), model.source()),
-        )
+        (id.to_string(), format!("{}; {}", model.description(), model.source()))
     }))
 }
 
@@ -160,11 +131,8 @@ fn antennas() -> Table {
 }
 
 fn roles() -> Table {
-    let mut table = Table::new(&[
-        ("id", Align::Left),
-        ("name", Align::Left),
-        ("colour", Align::Left),
-    ]);
+    let mut table =
+        Table::new(&[("id", Align::Left), ("name", Align::Left), ("colour", Align::Left)]);
     for preset in &ROLES {
         let id = output::word(&preset.id);
         table.row([id, preset.name.to_owned(), preset.color.to_owned()]);

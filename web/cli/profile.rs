@@ -78,13 +78,8 @@ impl Profile {
             let title = format!("{} → {}", from.name, to.name);
             let names = [from.name.as_str(), to.name.as_str()];
             let theme = if self.dark { Theme::Dark } else { Theme::Light };
-            let picture = ProfilePicture {
-                profile: &profile,
-                result: &forward,
-                names,
-                title: &title,
-                theme,
-            };
+            let picture =
+                ProfilePicture { profile: &profile, result: &forward, names, title: &title, theme };
             output::picture(file, &profile_svg(&picture))?;
         }
         let assumptions = path.assumptions(profile.distance_m);
@@ -108,10 +103,7 @@ impl Profile {
             })?;
             return has_data;
         }
-        let mut out = format!(
-            "{}\n",
-            output::heading(&format!("{} → {}", from.name, to.name))
-        );
+        let mut out = format!("{}\n", output::heading(&format!("{} → {}", from.name, to.name)));
         let summary = format!(
             "{} at {:.2}°, {} samples {:.1} m apart, terrain: {}",
             distance(profile.distance_m),
@@ -153,11 +145,7 @@ fn samples(path: &Path, profile: &Ground, result: &LinkResult) -> Vec<Sample> {
         let point = profile.point(i).expect("every sample has a position");
         let distance_m = i as f64 * profile.step_m;
         let rest_m = (profile.distance_m - distance_m).max(0.0);
-        let share = if profile.distance_m > 0.0 {
-            distance_m / profile.distance_m
-        } else {
-            0.0
-        };
+        let share = if profile.distance_m > 0.0 { distance_m / profile.distance_m } else { 0.0 };
         let rise_m = geometry.rx_antenna_msl_m - geometry.tx_antenna_msl_m;
         let radius_m = first_radius_m(wavelength_m, distance_m, rest_m);
         Sample {
@@ -171,12 +159,7 @@ fn samples(path: &Path, profile: &Ground, result: &LinkResult) -> Vec<Sample> {
             fresnel_radius_m: if radius_m.is_finite() { radius_m } else { 0.0 },
         }
     };
-    profile
-        .elevation_msl_m
-        .iter()
-        .enumerate()
-        .map(sample)
-        .collect()
+    profile.elevation_msl_m.iter().enumerate().map(sample).collect()
 }
 
 fn table(samples: &[Sample]) -> Table {
@@ -196,11 +179,7 @@ fn table(samples: &[Sample]) -> Table {
     let rows = samples.len().clamp(1, ROWS_MAX);
     // Evenly spaced, first and last included.
     for row in 0..rows {
-        let sample = &samples[if rows == 1 {
-            0
-        } else {
-            row * last / (rows - 1)
-        }];
+        let sample = &samples[if rows == 1 { 0 } else { row * last / (rows - 1) }];
         let clear_m = sample.ray_msl_m - sample.elevation_msl_m - sample.earth_bulge_m;
         table.row([
             distance(sample.distance_m),

@@ -263,9 +263,8 @@ impl Run {
         }
         let mut builder = world(ground.terrain.clone());
         builder.execution(Execution::Parallel);
-        let mut engine: Engine<Snapshot> = builder
-            .build(found.seed, found.step_ns)
-            .map_err(Failure::input)?;
+        let mut engine: Engine<Snapshot> =
+            builder.build(found.seed, found.step_ns).map_err(Failure::input)?;
         let mut tables = Tables::create(scenario)?;
         let mut failed = None;
         let replayed = groundwave_engine::replay(&mut engine, &mut log, |engine| {
@@ -288,9 +287,7 @@ impl Run {
         if replayed.commands != due.count() as u64 {
             return Err(invalid("ends within a tick, or is not of this scenario"));
         }
-        queue(&mut engine, &self.args.scenario, scenario, |tick| {
-            tick > done
-        })?;
+        queue(&mut engine, &self.args.scenario, scenario, |tick| tick > done)?;
         outcome.commands = usize::try_from(replayed.commands).unwrap_or(usize::MAX);
         Ok((engine, tables))
     }
@@ -300,11 +297,7 @@ impl Run {
             return Ok(());
         }
         let (tick, commands) = (ticked.tick, ticked.commands);
-        let line = Acknowledged {
-            tick,
-            commands,
-            refused: &ticked.refused,
-        };
+        let line = Acknowledged { tick, commands, refused: &ticked.refused };
         output.json_line(&line)
     }
 }
@@ -322,12 +315,7 @@ impl Outcome {
     fn note(&mut self, ticked: Ticked) {
         self.commands += ticked.commands;
         let tick = ticked.tick;
-        self.refused.extend(
-            ticked
-                .refused
-                .into_iter()
-                .map(|(name, no)| (tick, name, no)),
-        );
+        self.refused.extend(ticked.refused.into_iter().map(|(name, no)| (tick, name, no)));
     }
 }
 
@@ -351,10 +339,8 @@ fn keep(engine: &mut Engine<Snapshot>, path: &Path) -> Result<(), Failure> {
     let mut store = RedbStore::open(path).map_err(Failure::input)?;
     let rows = store.load().map_err(Failure::machine)?.len();
     if rows > 0 {
-        let message = format!(
-            "store {} holds {rows} documents, allowed a new or empty one",
-            path.display()
-        );
+        let message =
+            format!("store {} holds {rows} documents, allowed a new or empty one", path.display());
         return Err(Failure::Input(message));
     }
     engine.keep(store).map(drop).map_err(Failure::Machine)

@@ -46,10 +46,7 @@ impl Extremes {
                 lowest_at_ns: snapshot.now_ns,
                 unrouted_ns: 0,
             });
-            let rate_bps = flow
-                .route
-                .as_ref()
-                .and_then(|route| route.bottleneck_rate_bps);
+            let rate_bps = flow.route.as_ref().and_then(|route| route.bottleneck_rate_bps);
             if let Some(rate_bps) = rate_bps.filter(|rate_bps| *rate_bps < extreme.lowest_bps) {
                 extreme.lowest_bps = rate_bps;
                 extreme.lowest_at_ns = snapshot.now_ns;
@@ -66,17 +63,12 @@ impl Extremes {
             let end_bps = route.and_then(|route| route.bottleneck_rate_bps);
             let mut parts = Vec::new();
             if end_bps.is_some_and(|end_bps| extreme.lowest_bps < end_bps) {
-                let (rate, at_s) = (
-                    bits_per_second(extreme.lowest_bps),
-                    seconds(extreme.lowest_at_ns),
-                );
+                let (rate, at_s) =
+                    (bits_per_second(extreme.lowest_bps), seconds(extreme.lowest_at_ns));
                 parts.push(format!("lowest bottleneck {rate} at {at_s} s"));
             }
             if extreme.unrouted_ns > 0 {
-                parts.push(format!(
-                    "{} s without a route",
-                    seconds(extreme.unrouted_ns)
-                ));
+                parts.push(format!("{} s without a route", seconds(extreme.unrouted_ns)));
             }
             let has_parts = !parts.is_empty();
             has_parts.then(|| format!("{}: {}", flow.name, parts.join(", ")))

@@ -64,12 +64,7 @@ pub fn show(report: &Report<'_>, links_max: usize, output: Output) -> Result<(),
     };
     let refused = report.refused.iter().map(|entry| {
         let (tick, command, reason) = refused(entry);
-        RefusedView {
-            tick,
-            command,
-            reason,
-            refusal: &entry.2,
-        }
+        RefusedView { tick, command, reason, refusal: &entry.2 }
     });
     output.json(&Document {
         title: &report.scenario.title,
@@ -88,17 +83,9 @@ pub fn show(report: &Report<'_>, links_max: usize, output: Output) -> Result<(),
 fn text(report: &Report<'_>, links_max: usize) -> String {
     let snapshot = report.snapshot;
     let mut out = format!("{}\n", output::heading(&report.scenario.title));
-    let geoid = if report.terrain.has_geoid {
-        "EGM96 geoid"
-    } else {
-        "no geoid"
-    };
+    let geoid = if report.terrain.has_geoid { "EGM96 geoid" } else { "no geoid" };
     let seconds = (snapshot.tick * report.scenario.step_ns) as f64 / 1e9;
-    let usable = snapshot
-        .links
-        .iter()
-        .filter(|link| link.budget.etx().is_some())
-        .count();
+    let usable = snapshot.links.iter().filter(|link| link.budget.etx().is_some()).count();
     let _ = writeln!(
         out,
         "{} nodes, {} links usable of {} in range, {} flows after {seconds} s ({} ticks, {} commands)",
@@ -117,11 +104,7 @@ fn text(report: &Report<'_>, links_max: usize) -> String {
     let assumptions = snapshot.environment.assumptions(None);
     out += &output::assumed(&assumptions, output::profile_name(&assumptions));
     if report.stopped {
-        let _ = writeln!(
-            out,
-            "{}",
-            output::warning("stopped before its end by a signal")
-        );
+        let _ = writeln!(out, "{}", output::warning("stopped before its end by a signal"));
     }
     for (tick, name, refusal) in report.refused {
         let _ = writeln!(
@@ -138,26 +121,15 @@ fn text(report: &Report<'_>, links_max: usize) -> String {
     for line in &report.extremes {
         let _ = writeln!(out, "  {line}");
     }
-    let _ = writeln!(
-        out,
-        "{}",
-        output::faint(&format!("digest {}", report.digest))
-    );
+    let _ = writeln!(out, "{}", output::faint(&format!("digest {}", report.digest)));
     out
 }
 
 fn links(out: &mut String, snapshot: &Snapshot, links_max: usize) {
-    let name = |id| {
-        snapshot
-            .node(id)
-            .map_or("?", |node: &NodeView| node.name.as_str())
-    };
+    let name = |id| snapshot.node(id).map_or("?", |node: &NodeView| node.name.as_str());
     let mut order: Vec<&LinkView> = snapshot.links.iter().collect();
     let margin = |link: &LinkView| {
-        link.budget
-            .forward
-            .link_margin_db
-            .min(link.budget.backward.link_margin_db)
+        link.budget.forward.link_margin_db.min(link.budget.backward.link_margin_db)
     };
     order.sort_by(|a, b| {
         margin(b)
@@ -183,9 +155,8 @@ fn links(out: &mut String, snapshot: &Snapshot, links_max: usize) {
         } else {
             output::verdict_over(budget.missing_samples, there.verdict.min(back.verdict))
         };
-        let clear = budget
-            .fresnel_clearance_ratio
-            .map_or(String::new(), |ratio| format!("{ratio:.2}"));
+        let clear =
+            budget.fresnel_clearance_ratio.map_or(String::new(), |ratio| format!("{ratio:.2}"));
         table.row([
             name(link.a).to_owned(),
             name(link.b).to_owned(),
@@ -193,14 +164,8 @@ fn links(out: &mut String, snapshot: &Snapshot, links_max: usize) {
             clear,
             format!("{:.1}", there.path_loss_db),
             format!("{:.1} {:.1}", there.snr_db, back.snr_db),
-            format!(
-                "{:.1} {:.1}",
-                there.data_rate_bps / 1e6,
-                back.data_rate_bps / 1e6
-            ),
-            budget
-                .etx()
-                .map_or("–".to_owned(), |etx| format!("{etx:.2}")),
+            format!("{:.1} {:.1}", there.data_rate_bps / 1e6, back.data_rate_bps / 1e6),
+            budget.etx().map_or("–".to_owned(), |etx| format!("{etx:.2}")),
             verdict.to_owned(),
         ]);
     }
@@ -209,10 +174,8 @@ fn links(out: &mut String, snapshot: &Snapshot, links_max: usize) {
     }
     let _ = write!(out, "\n{}", output::table(&table, Some(8)));
     if order.len() > links_max {
-        let rest = format!(
-            "… and {} weaker (--links N shows more, --json all)",
-            order.len() - links_max
-        );
+        let rest =
+            format!("… and {} weaker (--links N shows more, --json all)", order.len() - links_max);
         let _ = writeln!(out, "{}", output::faint(&rest));
     }
     if let Some(line) = output::gaps(snapshot) {
@@ -240,11 +203,7 @@ fn flows(out: &mut String, snapshot: &Snapshot) {
 }
 
 fn flow_cells(snapshot: &Snapshot, flow: &FlowView) -> Vec<String> {
-    let name = |id| {
-        snapshot
-            .node(id)
-            .map_or("?", |node: &NodeView| node.name.as_str())
-    };
+    let name = |id| snapshot.node(id).map_or("?", |node: &NodeView| node.name.as_str());
     let Some(route) = &flow.route else {
         let endpoints = format!("{} … {}", name(flow.source), name(flow.target));
         let dash = || "–".to_owned();
@@ -264,11 +223,7 @@ fn flow_cells(snapshot: &Snapshot, flow: &FlowView) -> Vec<String> {
         let _ = write!(route_nodes, " → {}", name(hop.to));
     }
     let rate = |rate_bps: Option<f64>| rate_bps.map_or("–".to_owned(), bits_per_second);
-    let target = if route.meets_target {
-        "met"
-    } else {
-        "below target"
-    };
+    let target = if route.meets_target { "met" } else { "below target" };
     vec![
         flow.name.clone(),
         route_nodes,

@@ -35,12 +35,7 @@ impl Tables {
                 open.push((*table, file));
             }
         }
-        Ok(Self {
-            open,
-            every_ns: output.every_ns,
-            due_ns: 0,
-            written_ns: None,
-        })
+        Ok(Self { open, every_ns: output.every_ns, due_ns: 0, written_ns: None })
     }
 
     /// Appends the rows of `view` when they are due.
@@ -113,8 +108,7 @@ fn field(text: &str) -> String {
 }
 
 fn name(view: &Snapshot, id: NodeId) -> String {
-    view.node(id)
-        .map_or_else(|| id.to_string(), |node| field(&node.name))
+    view.node(id).map_or_else(|| id.to_string(), |node| field(&node.name))
 }
 
 fn seconds(view: &Snapshot) -> f64 {
@@ -130,12 +124,7 @@ fn nodes(out: &mut impl Write, view: &Snapshot) -> std::io::Result<()> {
         let (at, up) = (node.position, node.operating);
         let height_m = node.station.height_agl_m;
         let (time, name) = (seconds(view), field(&node.name));
-        writeln!(
-            out,
-            "{time},{name},{},{},{height_m},{up}",
-            at.lat_deg(),
-            at.lon_deg()
-        )?;
+        writeln!(out, "{time},{name},{},{},{height_m},{up}", at.lat_deg(), at.lon_deg())?;
     }
     Ok(())
 }
@@ -143,10 +132,9 @@ fn nodes(out: &mut impl Write, view: &Snapshot) -> std::io::Result<()> {
 fn links(out: &mut impl Write, view: &Snapshot) -> std::io::Result<()> {
     for link in view.links.iter() {
         let budget = &link.budget;
-        for (tx, rx, direction) in [
-            (link.a, link.b, &budget.forward),
-            (link.b, link.a, &budget.backward),
-        ] {
+        for (tx, rx, direction) in
+            [(link.a, link.b, &budget.forward), (link.b, link.a, &budget.backward)]
+        {
             writeln!(
                 out,
                 "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
@@ -174,11 +162,7 @@ fn links(out: &mut impl Write, view: &Snapshot) -> std::io::Result<()> {
 
 fn routes(out: &mut impl Write, view: &Snapshot) -> std::io::Result<()> {
     for flow in view.flows.iter() {
-        let hops = flow
-            .route
-            .iter()
-            .flat_map(|route| route.hops.iter())
-            .enumerate();
+        let hops = flow.route.iter().flat_map(|route| route.hops.iter()).enumerate();
         for (i, hop) in hops {
             writeln!(
                 out,

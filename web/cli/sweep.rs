@@ -161,10 +161,7 @@ fn product_parser() -> impl TypedValueParser<Value = Product> {
 impl SharedArgs {
     /// Products and drawing: that of the options, else that of `noted`.
     fn wanted(&self, noted: &Choices) -> Result<Wanted, Failure> {
-        Ok(Wanted {
-            maps: self.maps.choices(noted)?,
-            ..self.products()
-        })
+        Ok(Wanted { maps: self.maps.choices(noted)?, ..self.products() })
     }
 
     /// Products as the layers have them.
@@ -306,11 +303,7 @@ fn join(work: &Work, ground: &OpenTerrain, lease_s: u64, output: Output) -> Resu
         output::advance(&progress, found);
     });
     progress.finish_and_clear();
-    let Joined {
-        units,
-        computed,
-        taken_over,
-    } = joined.map_err(failure)?;
+    let Joined { units, computed, taken_over } = joined.map_err(failure)?;
     ground.check_tiles()?;
     if output.json {
         return output.json(&serde_json::json!({
@@ -355,9 +348,7 @@ fn compute(
     let share = (0..all).filter(|place| shard.holds(*place)).count();
     let progress = output::units_progress(share);
     let evaluate = evaluator(&work.plan, &*ground.terrain).map_err(Failure::Input)?;
-    let worked = work.work(shard, stop, &evaluate, |_, found| {
-        output::advance(&progress, found)
-    });
+    let worked = work.work(shard, stop, &evaluate, |_, found| output::advance(&progress, found));
     progress.finish_and_clear();
     worked.map_err(failure)
 }
@@ -371,11 +362,8 @@ fn finish(
 ) -> Result<(), Failure> {
     let stop = interrupts()?;
     let progress = output::units_progress(work.plan.units().len());
-    let supply = Supply {
-        evaluate,
-        stop: &stop,
-        done: &|_, found| output::advance(&progress, found),
-    };
+    let supply =
+        Supply { evaluate, stop: &stop, done: &|_, found| output::advance(&progress, found) };
     let mut broken = None;
     let summary = products::write(work, &*ground.terrain, wanted, supply, |what| {
         // Before anything is written of cells that a damaged tile left without ground.
@@ -428,10 +416,7 @@ fn finish(
             format!("{:.1}", area.overlap),
             format!("{:.1}", area.gap),
             format!("{:.1}", area.no_data),
-            format!(
-                "{} of {}",
-                variant.points_covered_weight, variant.points_weight
-            ),
+            format!("{} of {}", variant.points_covered_weight, variant.points_weight),
         ]);
     }
     let _ = write!(out, "\n{}", output::table(&table, None));

@@ -43,14 +43,8 @@ pub fn show(plan: &Plan, ground: &OpenTerrain, output: Output) -> Result<(), Fai
     if output.json {
         return output.json(&report);
     }
-    let Extent {
-        sites,
-        variants,
-        raster_cells: [cols, rows],
-        cells,
-        units,
-        evaluations,
-    } = report.extent;
+    let Extent { sites, variants, raster_cells: [cols, rows], cells, units, evaluations } =
+        report.extent;
     output.text(&format!(
         "{}\n\
          raster of {cols} x {rows} cells of {}″, {sites} sites, {variants} variants\n\

@@ -33,26 +33,16 @@ pub fn sites(out: &mut String, variant: &VariantSummary) {
     ]);
     for point in &variant.points {
         let why = point.no_answer.map_or("", NoAnswer::text);
-        let verdict = point
-            .verdict
-            .map_or(why, |verdict: Verdict| output::verdict(verdict));
+        let verdict = point.verdict.map_or(why, |verdict: Verdict| output::verdict(verdict));
         let server = point.best_server.clone().unwrap_or_else(|| "–".to_owned());
-        table.row([
-            point.name.clone(),
-            point.weight.to_string(),
-            server,
-            verdict.to_owned(),
-        ]);
+        table.row([point.name.clone(), point.weight.to_string(), server, verdict.to_owned()]);
     }
     if !table.is_empty() {
         let _ = write!(out, "\n{}", output::table(&table, Some(3)));
     }
     if let Some(choice) = &variant.choice {
-        let names: Vec<_> = choice
-            .sites
-            .iter()
-            .map(|site| format!("{} (+{:.1})", site.name, site.gain))
-            .collect();
+        let names: Vec<_> =
+            choice.sites.iter().map(|site| format!("{} (+{:.1})", site.name, site.gain)).collect();
         let covered = choice.sites.last().map_or(0.0, |site| site.covered);
         let _ = writeln!(
             out,

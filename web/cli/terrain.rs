@@ -84,12 +84,7 @@ struct Fetch {
     scenario: Option<PathBuf>,
 
     /// Data set: glo30 (Copernicus, 30 m, surface) or srtm (30 m, surface)
-    #[arg(
-        long,
-        value_name = "NAME",
-        env = "GROUNDWAVE_TERRAIN_SOURCE",
-        default_value = "glo30"
-    )]
+    #[arg(long, value_name = "NAME", env = "GROUNDWAVE_TERRAIN_SOURCE", default_value = "glo30")]
     source: String,
 
     /// Address of a mirror with the same paths [default: that of the source]
@@ -110,10 +105,7 @@ struct Fetch {
 
 impl Place {
     fn options(&self) -> TerrainOptions {
-        TerrainOptions {
-            terrain_cache: self.terrain_cache.clone(),
-            ..TerrainOptions::default()
-        }
+        TerrainOptions { terrain_cache: self.terrain_cache.clone(), ..TerrainOptions::default() }
     }
 
     fn cache(&self) -> Result<Cache, Failure> {
@@ -145,9 +137,8 @@ fn list(place: &Place, output: Output) -> Result<(), Failure> {
         return output.json(&Document { folder, files });
     }
     if files.is_empty() {
-        return output.text(&format!(
-            "no terrain in {folder}; `groundwave terrain fetch` fetches some\n"
-        ));
+        return output
+            .text(&format!("no terrain in {folder}; `groundwave terrain fetch` fetches some\n"));
     }
     let heads = [
         ("source", Align::Left),
@@ -162,10 +153,8 @@ fn list(place: &Place, output: Output) -> Result<(), Failure> {
         table.row([entry.source.clone(), entry.name.clone(), size_mb, data]);
     }
     let mut out = format!("{folder}\n\n{}", output::table(&table, None));
-    let mut terms: Vec<_> = files
-        .iter()
-        .filter_map(|entry| entry.about.attribution.as_deref())
-        .collect();
+    let mut terms: Vec<_> =
+        files.iter().filter_map(|entry| entry.about.attribution.as_deref()).collect();
     terms.dedup();
     for text in terms {
         let _ = writeln!(out, "{}", output::faint(text));
@@ -204,10 +193,7 @@ impl Gaps {
     fn line(&self) -> String {
         match &self.doubt {
             Some(doubt) => output::warning(&format!("{}: {doubt}", self.file)),
-            None => format!(
-                "{}: {} of {} posts are voids",
-                self.file, self.void_posts, self.posts
-            ),
+            None => format!("{}: {} of {} posts are voids", self.file, self.void_posts, self.posts),
         }
     }
 }
@@ -237,9 +223,7 @@ fn verify(place: &Place, output: Output) -> Result<(), Failure> {
         let names = match cache.verify(entry) {
             State::Sound => match cache.census(entry) {
                 Ok(census) => {
-                    found
-                        .gaps
-                        .extend(census.and_then(|census| Gaps::new(key, &census)));
+                    found.gaps.extend(census.and_then(|census| Gaps::new(key, &census)));
                     &mut found.sound
                 }
                 Err(fault) => {
@@ -252,20 +236,12 @@ fn verify(place: &Place, output: Output) -> Result<(), Failure> {
         };
         names.push(key.clone());
     }
-    let bad: Vec<_> = found
-        .missing
-        .iter()
-        .chain(&found.damaged)
-        .cloned()
-        .collect();
+    let bad: Vec<_> = found.missing.iter().chain(&found.damaged).cloned().collect();
     match output.json {
         true => output.json(&found)?,
         false => {
             let sound = found.sound.len();
-            let mut out = format!(
-                "{sound} of {} files in {folder} are sound\n",
-                index.files.len()
-            );
+            let mut out = format!("{sound} of {} files in {folder} are sound\n", index.files.len());
             for gaps in &found.gaps {
                 let _ = writeln!(out, "{}", gaps.line());
             }
@@ -342,10 +318,7 @@ impl Fetch {
                 return Err(Failure::Input("no consent: nothing was fetched".to_owned()));
             }
         }
-        fetching
-            .cache
-            .consent(fetching.source)
-            .map_err(Failure::machine)
+        fetching.cache.consent(fetching.source).map_err(Failure::machine)
     }
 
     fn run(self, output: Output) -> Result<(), Failure> {
@@ -380,10 +353,8 @@ impl Fetch {
                 .collect(),
         };
         for square in &wanted {
-            let bar = output::progress(
-                0,
-                "{prefix} {bar:30} {bytes} of {total_bytes} {bytes_per_sec}",
-            );
+            let bar =
+                output::progress(0, "{prefix} {bar:30} {bytes} of {total_bytes} {bytes_per_sec}");
             bar.set_prefix(square.to_string());
             let mut is_absent = false;
             fetching.fetch(*square, |event| match event {
@@ -394,11 +365,7 @@ impl Fetch {
                 Event::Stored => bar.finish_and_clear(),
                 Event::Absent => is_absent = true,
             })?;
-            let names = if is_absent {
-                &mut found.absent
-            } else {
-                &mut found.fetched
-            };
+            let names = if is_absent { &mut found.absent } else { &mut found.fetched };
             names.push(square.to_string());
         }
         if output.json {

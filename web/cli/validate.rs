@@ -107,11 +107,7 @@ impl Validate {
                 }
             }
         }
-        if problems.is_empty() {
-            Ok(())
-        } else {
-            Err(Failure::Input(problems.join("\n")))
-        }
+        if problems.is_empty() { Ok(()) } else { Err(Failure::Input(problems.join("\n"))) }
     }
 
     fn check(&self, path: &std::path::Path) -> Result<Sound, Failure> {
@@ -124,10 +120,7 @@ impl Validate {
         // The first tick evaluates the links of the start.
         engine.tick(None).map_err(Failure::machine)?;
         let view = engine.view();
-        let missing = view
-            .links
-            .iter()
-            .filter(|link| link.budget.missing_samples > 0);
+        let missing = view.links.iter().filter(|link| link.budget.missing_samples > 0);
         Ok(Sound {
             title: scenario.title,
             commands: scenario.records.len(),

@@ -65,15 +65,9 @@ pub async fn advance_clock(gateway: Gateway, mut is_started: bool) {
         }
         is_started = is_started || start_clock(&gateway).await.is_ok();
         let now_ns = gateway.world.now_ns();
-        let failed = gateway
-            .world
-            .submit(SetGatewayClock { now_ns })
-            .await
-            .is_err();
+        let failed = gateway.world.submit(SetGatewayClock { now_ns }).await.is_err();
         let took_ns = monotonic_ns() - began_ns;
-        gateway
-            .background_tasks
-            .done("liveness", took_ns, late_ns, failed);
+        gateway.background_tasks.done("liveness", took_ns, late_ns, failed);
     }
 }
 
@@ -94,15 +88,10 @@ pub async fn snapshot_topology(gateway: Gateway) {
         let began_ns = monotonic_ns();
         let kept = crate::gateway::mesh::topology_history::store(&gateway, wall_ns()).await;
         if let Err(problem) = &kept {
-            tracing::error!(
-                problem = problem.detail,
-                "no still of the mesh could be kept"
-            );
+            tracing::error!(problem = problem.detail, "no still of the mesh could be kept");
         }
         let took_ns = monotonic_ns() - began_ns;
-        gateway
-            .background_tasks
-            .done("topology", took_ns, 0, kept.is_err());
+        gateway.background_tasks.done("topology", took_ns, 0, kept.is_err());
     }
 }
 
@@ -119,9 +108,7 @@ pub async fn observe_firewall(gateway: Gateway) {
         let began_ns = monotonic_ns();
         let failed = gateway.firewall.read(&gateway.world).await.is_err();
         let took_ns = monotonic_ns() - began_ns;
-        gateway
-            .background_tasks
-            .done("firewall", took_ns, 0, failed);
+        gateway.background_tasks.done("firewall", took_ns, 0, failed);
     }
 }
 
@@ -143,9 +130,7 @@ pub async fn poll_nut(gateway: Gateway) {
             tracing::debug!(problem = problem.detail, "samples could not be kept");
         }
         let took_ns = monotonic_ns() - began_ns;
-        gateway
-            .background_tasks
-            .done("nut", took_ns, 0, polled.is_err());
+        gateway.background_tasks.done("nut", took_ns, 0, polled.is_err());
         tokio::select! {
             () = gateway.stop.cancelled() => return,
             () = tokio::time::sleep(NUT) => {}
@@ -167,19 +152,14 @@ pub async fn write_refusals(gateway: Gateway) {
             let due = sampling.due(monotonic_ns(), is_stopping);
             // All are handed over: those that find no space wait.
             let added: Vec<_> = due.into_iter().map(|entry| audit.add(entry)).collect();
-            added
-                .into_iter()
-                .chain([audit.flush()])
-                .collect::<std::io::Result<()>>()
+            added.into_iter().chain([audit.flush()]).collect::<std::io::Result<()>>()
         });
         let written = written.await;
         if let Ok(Err(err)) = &written {
             tracing::error!(%err, "audit log write failed");
         }
         let failed = !matches!(written, Ok(Ok(())));
-        gateway
-            .background_tasks
-            .done("audit", monotonic_ns() - began_ns, 0, failed);
+        gateway.background_tasks.done("audit", monotonic_ns() - began_ns, 0, failed);
     }
 }
 
@@ -199,14 +179,8 @@ pub async fn roll_up(gateway: Gateway) {
         if let Ok(Err(err)) = rolled {
             tracing::error!(%err, "readings could not be rolled up");
         }
-        gateway
-            .background_tasks
-            .done("roll-up", monotonic_ns() - began_ns, 0, failed);
-        let pause = if more {
-            Duration::from_millis(50)
-        } else {
-            ROLL
-        };
+        gateway.background_tasks.done("roll-up", monotonic_ns() - began_ns, 0, failed);
+        let pause = if more { Duration::from_millis(50) } else { ROLL };
         tokio::select! {
             () = gateway.stop.cancelled() => return,
             () = tokio::time::sleep(pause) => {}

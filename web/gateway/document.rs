@@ -59,11 +59,8 @@ fn add_access(operation: &mut Value, access: &Access) {
         Some(_) => "Insufficient role",
         None => "Unknown host name",
     };
-    let mut common = vec![
-        ("400", "Malformed request"),
-        ("403", forbidden),
-        ("422", "Invalid value"),
-    ];
+    let mut common =
+        vec![("400", "Malformed request"), ("403", forbidden), ("422", "Invalid value")];
     if access.role.is_some() {
         operation["security"] = json!([{ "bearer": [] }]);
         common.push(("401", "Missing, invalid, expired or revoked token"));
@@ -86,16 +83,11 @@ mod tests {
             let described = &described[operation.method.to_lowercase()];
             assert_eq!(described["operationId"], operation.id);
         }
-        let schemas = document.json()["components"]["schemas"]
-            .as_object()
-            .unwrap();
+        let schemas = document.json()["components"]["schemas"].as_object().unwrap();
         for name in schemas.keys() {
             // A second schema of the same name gets a number as suffix.
             let bare = name.trim_end_matches(|last: char| last.is_ascii_digit());
-            assert!(
-                bare == name || !schemas.contains_key(bare),
-                "two schemas named {bare}"
-            );
+            assert!(bare == name || !schemas.contains_key(bare), "two schemas named {bare}");
         }
         assert_eq!(document.dangling(), Vec::<String>::new());
     }

@@ -45,21 +45,14 @@ pub async fn deliver(gateway: Gateway, mut effects: Effects<Deliver>) {
         let gateway = gateway.clone();
         tokio::spawn(async move {
             let servers = &gateway.settings.flow_servers;
-            let attempt = attempt(
-                servers,
-                (&gateway.world, &gateway.vault, &gateway.outbound),
-                &next,
-            );
+            let attempt =
+                attempt(servers, (&gateway.world, &gateway.vault, &gateway.outbound), &next);
             let outcome = tokio::select! {
                 // It is made again after the restart, with the same key.
                 () = gateway.stop.cancelled() => return,
                 outcome = attempt => outcome,
             };
-            let command = FinishAttempt {
-                delivery: next.delivery,
-                attempt: next.attempt,
-                outcome,
-            };
+            let command = FinishAttempt { delivery: next.delivery, attempt: next.attempt, outcome };
             while let Err(problem) = gateway.world.submit(command.clone()).await {
                 // The delivery is gone: its execution was cancelled.
                 if problem.status < 500 || !wait(&gateway, &problem).await {

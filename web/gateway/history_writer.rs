@@ -27,9 +27,7 @@ const RETRY_NS: u64 = 1_000_000_000;
 const RETRY_FULL_NS: u64 = 10_000_000_000;
 
 /// Tasks that fail while the history does.
-const TASKS: [&str; 6] = [
-    "external", "history", "nut", "roll-up", "sensors", "topology",
-];
+const TASKS: [&str; 6] = ["external", "history", "nut", "roll-up", "sensors", "topology"];
 
 /// Minutes on their way to the history.
 struct HistoryWriter {
@@ -128,10 +126,7 @@ impl HistoryWriter {
             }
             self.since_ns = None;
             self.tried_ns = began_ns;
-            let (history, batch) = (
-                self.gateway.history.clone(),
-                std::mem::take(&mut self.batch),
-            );
+            let (history, batch) = (self.gateway.history.clone(), std::mem::take(&mut self.batch));
             let work = move || (history.keep(&batch), batch);
             let Ok((kept, batch)) = tokio::task::spawn_blocking(work).await else {
                 tracing::error!("readings could not be kept: the write panicked");

@@ -40,27 +40,19 @@ pub fn router(gateway: Gateway) -> Router {
         token_uses: TokenUses::default(),
     };
     let text = document.json().to_string();
-    let own = Arc::new(OwnDocument {
-        revision: revision_of(&text),
-        text,
-    });
+    let own = Arc::new(OwnDocument { revision: revision_of(&text), text });
     let policy = SetResponseHeaderLayer::overriding(
         header::CONTENT_SECURITY_POLICY,
         HeaderValue::from_static(PAGE_POLICY),
     );
-    let docs: Router = SwaggerUi::new("/docs")
-        .config(Config::from("/openapi.json"))
-        .into();
+    let docs: Router = SwaggerUi::new("/docs").config(Config::from("/openapi.json")).into();
     let router = router
         .fallback(|method, uri, headers| page(Offer::GATEWAY, method, uri, headers))
         .method_not_allowed_fallback(problem::no_such_method)
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .layer(Extension(own))
         .layer(Extension(scopes))
-        .layer(from_fn_with_state(
-            Arc::clone(&gateway.idempotency),
-            idempotency::once,
-        ))
+        .layer(from_fn_with_state(Arc::clone(&gateway.idempotency), idempotency::once))
         .layer(from_fn_with_state(Arc::new(checks), guard))
         .with_state(gateway)
         .merge(docs.layer(policy));

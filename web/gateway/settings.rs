@@ -22,10 +22,7 @@ pub struct Effort {
 impl Default for Effort {
     /// OWASP recommendation for argon2id: 19 MiB, two passes.
     fn default() -> Self {
-        Self {
-            memory_kib: 19_456,
-            passes: 2,
-        }
+        Self { memory_kib: 19_456, passes: 2 }
     }
 }
 
@@ -118,10 +115,7 @@ impl Settings {
         };
         let bare = name.trim_start_matches('[').trim_end_matches(']');
         bare.parse::<IpAddr>().is_ok()
-            || self
-                .hosts
-                .iter()
-                .any(|known| known.eq_ignore_ascii_case(name))
+            || self.hosts.iter().any(|known| known.eq_ignore_ascii_case(name))
     }
 }
 
@@ -132,21 +126,10 @@ mod tests {
     #[test]
     fn names_nobody_gave_it_are_not_answered() {
         let settings = Settings::default();
-        for host in [
-            "localhost:8080",
-            "127.0.0.1",
-            "10.41.0.1:8080",
-            "[::1]:8080",
-            "LOCALHOST",
-        ] {
+        for host in ["localhost:8080", "127.0.0.1", "10.41.0.1:8080", "[::1]:8080", "LOCALHOST"] {
             assert!(settings.answers_to(host), "{host}");
         }
-        for host in [
-            "evil.example:8080",
-            "127.0.0.1.nip.io",
-            "",
-            "localhost.evil",
-        ] {
+        for host in ["evil.example:8080", "127.0.0.1.nip.io", "", "localhost.evil"] {
             assert!(!settings.answers_to(host), "{host}");
         }
     }

@@ -130,9 +130,7 @@ pub struct Tally {
 
 /// Least rank, and the number of its connection.
 fn longest_waiting(entries: &Entries) -> Option<((bool, u64), u64)> {
-    let waiting = entries
-        .iter()
-        .filter_map(|(number, entry)| Some((entry.rank()?, *number)));
+    let waiting = entries.iter().filter_map(|(number, entry)| Some((entry.rank()?, *number)));
     waiting.min()
 }
 
@@ -201,11 +199,7 @@ impl Admission {
     /// Table with these bounds.
     #[must_use]
     pub fn new(bounds: Bounds) -> Arc<Self> {
-        Arc::new(Self {
-            bounds,
-            numbers: AtomicU64::new(0),
-            table: Mutex::default(),
-        })
+        Arc::new(Self { bounds, numbers: AtomicU64::new(0), table: Mutex::default() })
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {
@@ -232,10 +226,7 @@ impl Admission {
             (false, false) => true,
         };
         let number = self.next();
-        let entry = Arc::new(Entry {
-            waits_since: AtomicU64::new(number),
-            ..Entry::default()
-        });
+        let entry = Arc::new(Entry { waits_since: AtomicU64::new(number), ..Entry::default() });
         let for_health = !admitted;
         if admitted {
             table.total += 1;
@@ -250,13 +241,7 @@ impl Admission {
             table.reserve.insert(number, Arc::clone(&entry));
         }
         drop(table);
-        Some(Place {
-            admission: Arc::clone(self),
-            source,
-            number,
-            entry,
-            for_health,
-        })
+        Some(Place { admission: Arc::clone(self), source, number, entry, for_health })
     }
 
     /// Closes the connection that waits longest, of the source that holds most, to free its
@@ -331,9 +316,7 @@ impl Place {
 
     /// A request is answered.
     pub fn waits_again(&self) {
-        self.entry
-            .waits_since
-            .store(self.admission.next(), Ordering::Relaxed);
+        self.entry.waits_since.store(self.admission.next(), Ordering::Relaxed);
         self.entry.is_proven.store(true, Ordering::Relaxed);
         self.entry.is_busy.store(false, Ordering::Relaxed);
         self.entry.has_request.store(false, Ordering::Relaxed);

@@ -7,25 +7,19 @@ fn from(last: u8) -> Source {
 }
 
 fn admission(connections: usize) -> Arc<Admission> {
-    Admission::new(Bounds {
-        connections,
-        per_source: CONNECTIONS_PER_SOURCE_MAX,
-    })
+    Admission::new(Bounds { connections, per_source: CONNECTIONS_PER_SOURCE_MAX })
 }
 
 /// True when a newcomer has taken the place.
 async fn is_displaced(place: &Place) -> bool {
-    tokio::time::timeout(std::time::Duration::ZERO, place.displaced())
-        .await
-        .is_ok()
+    tokio::time::timeout(std::time::Duration::ZERO, place.displaced()).await.is_ok()
 }
 
 #[tokio::test]
 async fn a_source_at_its_bound_displaces_its_own_oldest_connection() {
     let admission = admission(1_000);
-    let held: Vec<_> = (0..CONNECTIONS_PER_SOURCE_MAX)
-        .map(|_| admission.admit(from(1)).unwrap())
-        .collect();
+    let held: Vec<_> =
+        (0..CONNECTIONS_PER_SOURCE_MAX).map(|_| admission.admit(from(1)).unwrap()).collect();
     let other = admission.admit(from(2)).unwrap();
     let newcomer = admission.admit(from(1)).unwrap();
     assert!(is_displaced(&held[0]).await);
@@ -35,13 +29,7 @@ async fn a_source_at_its_bound_displaces_its_own_oldest_connection() {
     assert_eq!(admission.len(), CONNECTIONS_PER_SOURCE_MAX + 1);
     drop((held, other, newcomer));
     assert!(admission.is_empty());
-    assert_eq!(
-        admission.take_tally(),
-        Tally {
-            displaced: 1,
-            refused: 0
-        }
-    );
+    assert_eq!(admission.take_tally(), Tally { displaced: 1, refused: 0 });
 }
 
 #[tokio::test]
@@ -59,9 +47,7 @@ async fn a_newcomer_takes_the_place_of_an_idle_connection_of_the_greatest_source
     }
     // Once the others are gone, the answered one goes, the busy one stays.
     drop(small);
-    let _rest: Vec<_> = (4..12)
-        .map(|last| admission.admit(from(last)).unwrap())
-        .collect();
+    let _rest: Vec<_> = (4..12).map(|last| admission.admit(from(last)).unwrap()).collect();
     assert!(is_displaced(&greatest[1]).await);
     assert!(!is_displaced(&greatest[0]).await);
 }
@@ -69,9 +55,7 @@ async fn a_newcomer_takes_the_place_of_an_idle_connection_of_the_greatest_source
 #[tokio::test]
 async fn of_sources_that_hold_as_much_the_longest_waiting_connection_frees_its_descriptor() {
     let admission = admission(10);
-    let held: Vec<_> = [7, 9, 8, 1]
-        .map(|last| admission.admit(from(last)).unwrap())
-        .into();
+    let held: Vec<_> = [7, 9, 8, 1].map(|last| admission.admit(from(last)).unwrap()).into();
     held[0].waits_again();
     admission.displace_one();
     assert!(is_displaced(&held[1]).await);
@@ -85,9 +69,7 @@ async fn of_sources_that_hold_as_much_the_longest_waiting_connection_frees_its_d
 #[test]
 fn a_source_that_holds_as_much_as_any_other_displaces_itself() {
     let admission = admission(4);
-    let _held: Vec<_> = [1, 1, 2, 2]
-        .map(|last| admission.admit(from(last)).unwrap())
-        .into();
+    let _held: Vec<_> = [1, 1, 2, 2].map(|last| admission.admit(from(last)).unwrap()).into();
     let _newcomer = admission.admit(from(1)).unwrap();
     assert_eq!(admission.len(), 4);
 }
@@ -95,13 +77,9 @@ fn a_source_that_holds_as_much_as_any_other_displaces_itself() {
 #[tokio::test]
 async fn when_all_are_busy_a_reserve_is_left_for_health() {
     let admission = admission(2);
-    let busy: Vec<_> = [1, 2]
-        .map(|last| admission.admit(from(last)).unwrap())
-        .into();
+    let busy: Vec<_> = [1, 2].map(|last| admission.admit(from(last)).unwrap()).into();
     busy.iter().for_each(Place::becomes_busy);
-    let reserve: Vec<_> = (0..HEALTH_RESERVE)
-        .map(|_| admission.admit(from(3)).unwrap())
-        .collect();
+    let reserve: Vec<_> = (0..HEALTH_RESERVE).map(|_| admission.admit(from(3)).unwrap()).collect();
     assert!(reserve.iter().all(|place| place.for_health));
     let next = admission.admit(from(4)).unwrap();
     assert!(next.for_health && is_displaced(&reserve[0]).await);

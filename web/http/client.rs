@@ -71,10 +71,8 @@ impl Client {
     pub async fn tcp(address: &str) -> Result<Self, RequestError> {
         let stream = TcpStream::connect(address).await;
         let stream = stream.and_then(|stream| stream.set_nodelay(true).map(|()| stream));
-        let stream = stream.map_err(|cause| RequestError::Connection {
-            address: address.to_owned(),
-            cause,
-        })?;
+        let stream = stream
+            .map_err(|cause| RequestError::Connection { address: address.to_owned(), cause })?;
         Self::over(address.to_owned(), stream).await
     }
 
@@ -100,10 +98,8 @@ impl Client {
         stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     ) -> Result<Self, RequestError> {
         let shaken = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await;
-        let (sender, connection) = shaken.map_err(|cause| RequestError::Http {
-            address: address.clone(),
-            cause,
-        })?;
+        let (sender, connection) =
+            shaken.map_err(|cause| RequestError::Http { address: address.clone(), cause })?;
         // Errors of the connection are reported by the next request.
         tokio::spawn(connection);
         Ok(Self { address, sender })
@@ -120,8 +116,7 @@ impl Client {
         body: Option<&serde_json::Value>,
     ) -> Result<Response<Incoming>, RequestError> {
         let body = body.map(|body| body.to_string().into_bytes());
-        self.post(method, path, "application/json", None, body)
-            .await
+        self.post(method, path, "application/json", None, body).await
     }
 
     /// Sends a request with a JSON body, as whoever `token` is, and reads the whole answer, if it
@@ -168,11 +163,7 @@ impl Client {
             address: self.address.clone(),
             cause: std::io::Error::other(cause),
         })?;
-        Ok(HttpResponse {
-            status,
-            retry_after_s,
-            body: body.to_bytes().to_vec(),
-        })
+        Ok(HttpResponse { status, retry_after_s, body: body.to_bytes().to_vec() })
     }
 
     async fn post(
@@ -194,15 +185,8 @@ impl Client {
     fn request(&self, method: Method, path: &str, token: Option<&str>) -> Builder {
         let address = &self.address;
         // A path names no host; on a socket of one machine there is only one.
-        let host = if address.contains('/') {
-            "localhost"
-        } else {
-            address
-        };
-        let mut request = Request::builder()
-            .method(method)
-            .uri(path)
-            .header(header::HOST, host);
+        let host = if address.contains('/') { "localhost" } else { address };
+        let mut request = Request::builder().method(method).uri(path).header(header::HOST, host);
         if let Some(token) = token {
             request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
         }
@@ -215,14 +199,10 @@ impl Client {
         body: Body,
     ) -> Result<Response<Incoming>, RequestError> {
         let address = &self.address;
-        let broke = |cause| RequestError::Http {
-            address: address.clone(),
-            cause,
-        };
-        let request = request.body(body).map_err(|cause| RequestError::Request {
-            address: address.clone(),
-            cause,
-        })?;
+        let broke = |cause| RequestError::Http { address: address.clone(), cause };
+        let request = request
+            .body(body)
+            .map_err(|cause| RequestError::Request { address: address.clone(), cause })?;
         self.sender.ready().await.map_err(broke)?;
         self.sender.send_request(request).await.map_err(broke)
     }

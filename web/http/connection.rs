@@ -60,10 +60,7 @@ impl Timeouts {
     };
 
     /// Times of programs of this machine, which may keep a connection open between changes.
-    pub const LOCAL: Self = Self {
-        head: None,
-        ..Self::NETWORK
-    };
+    pub const LOCAL: Self = Self { head: None, ..Self::NETWORK };
 }
 
 /// The response is made when this is dropped: what is not written yet is in the buffer of the connection.
@@ -212,10 +209,7 @@ async fn answer<P: Clone + Send + Sync + 'static>(
         router.oneshot(Request::from_parts(parts, body)).await?
     };
     let is_timeout = response.status() == StatusCode::REQUEST_TIMEOUT;
-    let mut response = response.map(|body| SentBody {
-        body,
-        _answered: answered,
-    });
+    let mut response = response.map(|body| SentBody { body, _answered: answered });
     if is_timeout {
         let close = HeaderValue::from_static("close");
         response.headers_mut().insert(header::CONNECTION, close);
@@ -240,13 +234,7 @@ pub(super) async fn converse<S, P>(
     let stream = TokioIo::new(Hooked::over(stream, Departure(Arc::clone(&place))));
     let of_request = Arc::clone(&place);
     let service = service_fn(move |request| {
-        answer(
-            router.clone(),
-            request,
-            peer.clone(),
-            Arc::clone(&of_request),
-            timeouts,
-        )
+        answer(router.clone(), request, peer.clone(), Arc::clone(&of_request), timeouts)
     });
     let mut builder = http1::Builder::new();
     builder

@@ -15,9 +15,7 @@ fn connect(admission: &Arc<Admission>) -> DuplexStream {
 fn connect_until(admission: &Arc<Admission>, stop: &CancellationToken) -> DuplexStream {
     let (ours, theirs) = tokio::io::duplex(64 << 10);
     let length = |Raw(body): Raw| async move { body.len().to_string() };
-    let router = Router::new()
-        .route("/", post(length))
-        .route("/health", post(length));
+    let router = Router::new().route("/", post(length)).route("/health", post(length));
     let place = Arc::new(admission.admit(Source::Local).unwrap());
     let stop = stop.clone();
     tokio::spawn(converse(theirs, router, (), place, Timeouts::NETWORK, stop));
@@ -25,10 +23,7 @@ fn connect_until(admission: &Arc<Admission>, stop: &CancellationToken) -> Duplex
 }
 
 fn admission() -> Arc<Admission> {
-    Admission::new(Bounds {
-        connections: 2,
-        per_source: 2,
-    })
+    Admission::new(Bounds { connections: 2, per_source: 2 })
 }
 
 /// Everything that comes until the server closes, and the time it took, s.
@@ -36,10 +31,7 @@ async fn until_closed(stream: &mut DuplexStream) -> (String, f64) {
     let began = Instant::now();
     let mut heard = Vec::new();
     stream.read_to_end(&mut heard).await.unwrap();
-    (
-        String::from_utf8(heard).unwrap(),
-        began.elapsed().as_secs_f64(),
-    )
+    (String::from_utf8(heard).unwrap(), began.elapsed().as_secs_f64())
 }
 
 #[tokio::test(start_paused = true)]
@@ -48,10 +40,7 @@ async fn silent_half_headed_and_idle_connections_are_closed() {
     for (said, answers) in [
         ("", 0),
         ("POST / HTTP/1.1\r\nHost: h\r\n", 0),
-        (
-            "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nab",
-            1,
-        ),
+        ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nab", 1),
     ] {
         let mut stream = connect(&admission);
         stream.write_all(said.as_bytes()).await.unwrap();
@@ -87,10 +76,8 @@ async fn a_body_that_stalls_is_answered_with_408_and_a_slow_one_is_taken() {
 async fn a_head_of_more_than_16_kib_is_refused() {
     for (length, status) in [(15 << 10, "200"), (17 << 10, "431")] {
         let mut stream = connect(&admission());
-        let head = format!(
-            "POST / HTTP/1.1\r\nX: {}\r\nContent-Length: 0\r\n\r\n",
-            "x".repeat(length)
-        );
+        let head =
+            format!("POST / HTTP/1.1\r\nX: {}\r\nContent-Length: 0\r\n\r\n", "x".repeat(length));
         stream.write_all(head.as_bytes()).await.unwrap();
         let (heard, _) = until_closed(&mut stream).await;
         assert!(heard.starts_with(&format!("HTTP/1.1 {status} ")), "{heard}");
@@ -138,10 +125,7 @@ async fn an_answer_that_is_longer_than_the_buffers_reaches_a_slow_reader_after_t
     }
     let answer = String::from_utf8(answer).unwrap();
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-    assert!(
-        head.contains(&format!("content-length: {BODY_BYTES}")),
-        "{head}"
-    );
+    assert!(head.contains(&format!("content-length: {BODY_BYTES}")), "{head}");
     assert_eq!(body.len(), BODY_BYTES);
     served.await.unwrap();
     assert!(admission.is_empty());
@@ -157,14 +141,8 @@ async fn malformed_requests_are_answered_with_problems() {
         let (heard, _) = until_closed(&mut stream).await;
         assert!(heard.starts_with(&format!("HTTP/1.1 {status} ")), "{heard}");
         let (head, body) = heard.split_once("\r\n\r\n").unwrap();
-        assert!(
-            head.contains("content-type: application/problem+json"),
-            "{head}"
-        );
-        assert!(
-            head.contains(&format!("content-length: {}", body.len())),
-            "{head}"
-        );
+        assert!(head.contains("content-type: application/problem+json"), "{head}");
+        assert!(head.contains(&format!("content-length: {}", body.len())), "{head}");
         let problem: Problem = serde_json::from_str(body).unwrap();
         assert_eq!(problem.status, status);
     }
@@ -181,16 +159,10 @@ async fn the_reserve_answers_health_alone() {
     let mut stream = connect(&admission);
     stream.write_all(request("/").as_bytes()).await.unwrap();
     let (heard, took_s) = until_closed(&mut stream).await;
-    assert!(
-        heard.starts_with("HTTP/1.1 503 ") && heard.contains("retry-after: 5"),
-        "{heard}"
-    );
+    assert!(heard.starts_with("HTTP/1.1 503 ") && heard.contains("retry-after: 5"), "{heard}");
     assert!(took_s < 1.0);
     let mut stream = connect(&admission);
-    stream
-        .write_all(request("/health").as_bytes())
-        .await
-        .unwrap();
+    stream.write_all(request("/health").as_bytes()).await.unwrap();
     let (heard, _) = until_closed(&mut stream).await;
     assert!(heard.starts_with("HTTP/1.1 200 "), "{heard}");
 }

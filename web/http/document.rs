@@ -90,9 +90,7 @@ impl ApiDocument {
 
     /// Operation of a method and a path.
     pub fn operation(&mut self, method: &str, path: &str) -> Option<&mut Value> {
-        self.0["paths"]
-            .get_mut(path)?
-            .get_mut(method.to_lowercase())
+        self.0["paths"].get_mut(path)?.get_mut(method.to_lowercase())
     }
 
     /// Sets the security schemes.
@@ -134,10 +132,7 @@ fn add_common(method: &str, operation: &mut Value) {
         common.push(("415", "Unsupported media type of the request body"));
     }
     if method != "get" {
-        common.push((
-            "507",
-            "Disk full or read-only, nothing changed; retry later",
-        ));
+        common.push(("507", "Disk full or read-only, nothing changed; retry later"));
     }
     add_problems(operation, &common);
 }
@@ -170,9 +165,7 @@ fn collect_references(value: &Value, found: &mut Vec<String>) {
                 }
             }
         }
-        Value::Array(items) => items
-            .iter()
-            .for_each(|item| collect_references(item, found)),
+        Value::Array(items) => items.iter().for_each(|item| collect_references(item, found)),
         _ => {}
     }
 }

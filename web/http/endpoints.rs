@@ -203,11 +203,7 @@ pub struct Endpoints<S, R = ()> {
 
 impl<S: Clone + Send + Sync + 'static, R> Default for Endpoints<S, R> {
     fn default() -> Self {
-        Self {
-            router: OpenApiRouter::new(),
-            operations: Vec::new(),
-            schemas: Vec::new(),
-        }
+        Self { router: OpenApiRouter::new(), operations: Vec::new(), schemas: Vec::new() }
     }
 }
 

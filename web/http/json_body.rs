@@ -58,9 +58,7 @@ impl<'de> Visitor<'de> for Plain {
     }
     fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Value, E> {
         let number = Number::from_f64(value);
-        number
-            .map(Value::Number)
-            .ok_or_else(|| E::custom("a number is too large"))
+        number.map(Value::Number).ok_or_else(|| E::custom("a number is too large"))
     }
     fn visit_str<E>(self, value: &str) -> Result<Value, E> {
         Ok(Value::String(value.to_owned()))
@@ -110,9 +108,7 @@ pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
 
 /// Splits "`a.b[0]`: message" into a JSON pointer and the message.
 fn pointed(why: &str) -> (String, String) {
-    let parts = why
-        .strip_prefix('`')
-        .and_then(|rest| rest.split_once("`: "));
+    let parts = why.strip_prefix('`').and_then(|rest| rest.split_once("`: "));
     let Some((path, message)) = parts else {
         return (String::new(), why.to_owned());
     };
@@ -210,10 +206,7 @@ mod tests {
     fn mistakes_are_located_by_pointer() {
         let told = |body: &str| read::<Wanted>(body.as_bytes()).unwrap_err();
         let problem = told(r#"{"list": [{"count": 1}, {"count": 300}]}"#);
-        assert_eq!(
-            (problem.status, problem.errors[0].pointer.as_str()),
-            (422, "/list/1/count")
-        );
+        assert_eq!((problem.status, problem.errors[0].pointer.as_str()), (422, "/list/1/count"));
         assert_eq!(told(r#"{"other": 1}"#).status, 422);
         for (body, says) in [
             (r#"{"list": [], "list": []}"#, "duplicate key"),
@@ -221,10 +214,7 @@ mod tests {
             ("{", "EOF"),
             ("{} x", "trailing"),
             ("\u{feff}{}", "expected value"),
-            (
-                &format!("{}{}", "[".repeat(40), "]".repeat(40)),
-                "deeper than 32",
-            ),
+            (&format!("{}{}", "[".repeat(40), "]".repeat(40)), "deeper than 32"),
             (&"[".repeat(100_000), "deeper than 32"),
         ] {
             let problem = told(body);

@@ -51,9 +51,7 @@ pub fn any_origin(router: Router) -> Router {
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .layer(MapResponseLayer::new(retry_later))
         .layer(CatchPanicLayer::custom(problem::panicked));
-    let router = router
-        .method_not_allowed_fallback(problem::no_such_method)
-        .layer(worn);
+    let router = router.method_not_allowed_fallback(problem::no_such_method).layer(worn);
     traced(router)
 }
 
@@ -131,17 +129,10 @@ mod tests {
         let router = Router::new()
             .route("/busy", get(|| async { StatusCode::SERVICE_UNAVAILABLE }))
             .route("/fast", get(|| async { StatusCode::TOO_MANY_REQUESTS }))
-            .route(
-                "/own",
-                get(|| async { Problem::unavailable("busy").retry_after(77) }),
-            )
+            .route("/own", get(|| async { Problem::unavailable("busy").retry_after(77) }))
             .route("/fine", get(|| async { "fine" }));
-        let cases = [
-            ("/busy", Some("5")),
-            ("/fast", Some("5")),
-            ("/own", Some("77")),
-            ("/fine", None),
-        ];
+        let cases =
+            [("/busy", Some("5")), ("/fast", Some("5")), ("/own", Some("77")), ("/fine", None)];
         for layered in [any_origin(router.clone()), own_origin(router)] {
             for (path, wait) in cases {
                 let request = Request::get(path).body(Body::empty()).unwrap();

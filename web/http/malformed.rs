@@ -17,9 +17,7 @@ const BARE_BYTES_MAX: usize = 512;
 /// A response with a problem in place of a bare one; `None` for all others.
 fn explained(written: &[u8]) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(written).ok()?;
-    let rest = text
-        .strip_prefix("HTTP/1.1 ")
-        .or(text.strip_prefix("HTTP/1.0 "))?;
+    let rest = text.strip_prefix("HTTP/1.1 ").or(text.strip_prefix("HTTP/1.0 "))?;
     let detail = match rest.get(..3)? {
         "400" => "malformed HTTP request",
         "414" => "the request URI is too long",
@@ -27,10 +25,7 @@ fn explained(written: &[u8]) -> Option<Vec<u8>> {
         _ => return None,
     };
     let is_bare = text.ends_with("\r\n\r\n") && text.contains("\r\ncontent-length: 0\r\n");
-    let status = rest[..3]
-        .parse()
-        .ok()
-        .and_then(|code| StatusCode::from_u16(code).ok())?;
+    let status = rest[..3].parse().ok().and_then(|code| StatusCode::from_u16(code).ok())?;
     let problem = Problem::new(status, detail).with_usual_kind();
     let body = serde_json::to_string(&problem).ok().filter(|_| is_bare)?;
     let head = format!(

@@ -61,11 +61,7 @@ impl Paging {
         mut show: impl FnMut(I) -> T,
     ) -> Result<Page<T>, Problem> {
         let size = self.size()?;
-        let mut page = Page {
-            items: Vec::new(),
-            next_cursor: None,
-            total: 0,
-        };
+        let mut page = Page { items: Vec::new(), next_cursor: None, total: 0 };
         let mut last = None;
         for (key, item) in all {
             page.total += 1;
@@ -90,10 +86,7 @@ mod tests {
     #[test]
     fn pages_are_the_list_in_pieces() {
         let all = || (10..35).map(|number: u32| (number.to_string(), number));
-        let mut paging = Paging {
-            limit: Some(10),
-            cursor: None,
-        };
+        let mut paging = Paging { limit: Some(10), cursor: None };
         let mut found = Vec::new();
         loop {
             let page = paging.of(all(), |number| number).unwrap();

@@ -188,10 +188,7 @@ impl Problem {
     /// The same problem, of a kind: `urn:groundwave:problem:KIND`.
     #[must_use]
     pub fn of_kind(self, kind: ProblemKind) -> Self {
-        Self {
-            kind: format!("{URN_PREFIX}{}", kind.as_str()),
-            ..self
-        }
+        Self { kind: format!("{URN_PREFIX}{}", kind.as_str()), ..self }
     }
 
     /// The same problem; without a kind it gets the usual one of its status.
@@ -206,10 +203,7 @@ impl Problem {
     /// The same problem with `Retry-After`, s.
     #[must_use]
     pub fn retry_after(self, wait_s: u32) -> Self {
-        Self {
-            retry_after_s: Some(wait_s),
-            ..self
-        }
+        Self { retry_after_s: Some(wait_s), ..self }
     }
 
     /// Status 422 for a field.
@@ -367,18 +361,12 @@ impl Problem {
 
 /// Fallback for unknown paths.
 pub async fn no_such_path(uri: axum::http::Uri) -> Problem {
-    Problem::new(
-        StatusCode::NOT_FOUND,
-        format!("there is nothing at {}", uri.path()),
-    )
+    Problem::new(StatusCode::NOT_FOUND, format!("there is nothing at {}", uri.path()))
 }
 
 /// Fallback for methods that a path does not accept; `Allow` lists those it does.
 pub async fn no_such_method(method: axum::http::Method, uri: axum::http::Uri) -> Problem {
-    Problem::new(
-        StatusCode::METHOD_NOT_ALLOWED,
-        format!("{} does not take {method}", uri.path()),
-    )
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, format!("{} does not take {method}", uri.path()))
 }
 
 /// Response of a handler that panicked.

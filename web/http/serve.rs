@@ -48,11 +48,7 @@ impl Serving {
     /// Parameters with these bounds of connections.
     #[must_use]
     pub fn within(bounds: Bounds) -> Self {
-        Self {
-            admission: Admission::new(bounds),
-            identity: None,
-            timeouts: None,
-        }
+        Self { admission: Admission::new(bounds), identity: None, timeouts: None }
     }
 }
 
@@ -115,15 +111,7 @@ pub async fn serve_with<L: Accept, P: PeerOf<L>>(
         let Some(place) = serving.admission.admit(source) else {
             continue;
         };
-        let conversation = open(
-            stream,
-            router.clone(),
-            peer,
-            place,
-            &serving,
-            L::TIMEOUTS,
-            &stop,
-        );
+        let conversation = open(stream, router.clone(), peer, place, &serving, L::TIMEOUTS, &stop);
         let cut_off = cut_off.clone();
         connections.spawn(async move {
             tokio::select! {
@@ -134,14 +122,8 @@ pub async fn serve_with<L: Accept, P: PeerOf<L>>(
     }
     drop(listener);
     connections.close();
-    if tokio::time::timeout(DRAIN, connections.wait())
-        .await
-        .is_err()
-    {
-        tracing::warn!(
-            "requests were still open after {} s and are cut off",
-            DRAIN.as_secs()
-        );
+    if tokio::time::timeout(DRAIN, connections.wait()).await.is_err() {
+        tracing::warn!("requests were still open after {} s and are cut off", DRAIN.as_secs());
         cut_off.cancel();
     }
     Ok(())
@@ -182,10 +164,7 @@ where
 /// Errors of a connection that was gone before it was accepted.
 fn is_of_one_connection(err: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
-    matches!(
-        err.kind(),
-        ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted
-    )
+    matches!(err.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted)
 }
 
 /// Reports in the log, one a period.
@@ -237,10 +216,7 @@ pub fn shutdown_signal() -> io::Result<impl Future<Output = ()>> {
     #[cfg(unix)]
     let [mut interrupt, mut term] = {
         use tokio::signal::unix::{SignalKind, signal};
-        [
-            signal(SignalKind::interrupt())?,
-            signal(SignalKind::terminate())?,
-        ]
+        [signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?]
     };
     Ok(async move {
         #[cfg(unix)]

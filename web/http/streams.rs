@@ -23,11 +23,7 @@ impl<K: Ord + Clone> OpenStreams<K> {
     /// No streams yet, with bounds.
     #[must_use]
     pub fn new(per_client: usize, total: usize) -> Arc<Self> {
-        Arc::new(Self {
-            held: Mutex::default(),
-            per_client,
-            total,
-        })
+        Arc::new(Self { held: Mutex::default(), per_client, total })
     }
 
     /// Permit for a stream of `client`.
@@ -38,10 +34,7 @@ impl<K: Ord + Clone> OpenStreams<K> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let own = held.get(&client).copied().unwrap_or(0);
         if own >= self.per_client {
-            let what = format!(
-                "too many streams: found {own} open, allowed {}",
-                self.per_client
-            );
+            let what = format!("too many streams: found {own} open, allowed {}", self.per_client);
             return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, what).retry_after(RETRY_S));
         }
         let all: usize = held.values().sum();
@@ -50,10 +43,7 @@ impl<K: Ord + Clone> OpenStreams<K> {
             return Err(Problem::unavailable(what).retry_after(RETRY_S));
         }
         held.insert(client.clone(), own + 1);
-        Ok(StreamPermit {
-            streams: Arc::clone(self),
-            client,
-        })
+        Ok(StreamPermit { streams: Arc::clone(self), client })
     }
 }
 
@@ -100,15 +90,9 @@ mod tests {
             .map(|client| streams.open(client).unwrap().hold(pending::<()>()))
             .into();
         let refused = streams.open("a").unwrap_err();
-        assert_eq!(
-            (refused.status, refused.retry_after_s),
-            (429, Some(RETRY_S))
-        );
+        assert_eq!((refused.status, refused.retry_after_s), (429, Some(RETRY_S)));
         let refused = streams.open("c").unwrap_err();
-        assert_eq!(
-            (refused.status, refused.retry_after_s),
-            (503, Some(RETRY_S))
-        );
+        assert_eq!((refused.status, refused.retry_after_s), (503, Some(RETRY_S)));
         held.pop();
         held.push(streams.open("c").unwrap().hold(pending()));
         held.clear();

@@ -256,10 +256,7 @@ mod tests {
     #[test]
     fn whole_numbers_may_have_a_point_and_any_size_where_they_are_clamped() {
         let found: Outer = read(sound()).unwrap();
-        assert_eq!(
-            (found.count, found.ratio, found.clamped),
-            (3, 2.0, i64::MIN)
-        );
+        assert_eq!((found.count, found.ratio, found.clamped), (3, 2.0, i64::MIN));
         assert_eq!(found.shape, Shape::Ring { radius: 7 });
         assert_eq!(found.inner.unwrap().names, ["a"]);
     }
@@ -271,10 +268,7 @@ mod tests {
         enum Tagged {
             Dot { at: u8 },
         }
-        assert_eq!(
-            read::<Tagged>(json!({ "kind": "dot", "at": 1.0 })),
-            Ok(Tagged::Dot { at: 1 })
-        );
+        assert_eq!(read::<Tagged>(json!({ "kind": "dot", "at": 1.0 })), Ok(Tagged::Dot { at: 1 }));
         let told = read::<Tagged>(json!({ "kind": 0, "at": 1 })).unwrap_err();
         assert!(told.contains("invalid type: a number"), "{told}");
     }

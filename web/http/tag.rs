@@ -45,12 +45,7 @@ pub fn if_match(headers: &HeaderMap) -> Option<&str> {
 /// 412 for what is no revision.
 pub fn if_match_revision(headers: &HeaderMap) -> Result<Option<u64>, Problem> {
     let named = if_match(headers).map(str::parse);
-    let unknown = |_| {
-        Problem::new(
-            StatusCode::PRECONDITION_FAILED,
-            "unknown revision in If-Match",
-        )
-    };
+    let unknown = |_| Problem::new(StatusCode::PRECONDITION_FAILED, "unknown revision in If-Match");
     named.transpose().map_err(unknown)
 }
 

@@ -91,26 +91,14 @@ impl Identity {
     /// The invalid file and its error: the present certificate stays in use.
     pub fn reload(&self) -> Result<(), String> {
         let found = certified(&self.certificates, &self.key)?;
-        let mut current = self
-            .current
-            .0
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.current.0.write().unwrap_or_else(PoisonError::into_inner);
         *current = Arc::new(found);
         Ok(())
     }
 }
 
 fn stamp(path: &Path) -> Option<Stamp> {
-    let of = |file: Metadata| {
-        (
-            file.dev(),
-            file.ino(),
-            file.len(),
-            file.mtime(),
-            file.mtime_nsec(),
-        )
-    };
+    let of = |file: Metadata| (file.dev(), file.ino(), file.len(), file.mtime(), file.mtime_nsec());
     std::fs::metadata(path).ok().map(of)
 }
 

@@ -25,10 +25,7 @@ pub(super) struct WriteTimeout {
 impl WriteTimeout {
     /// A stream with a timeout.
     pub(super) const fn over<S>(stream: S, timeout: Duration) -> Hooked<S, Self> {
-        let hook = Self {
-            timeout,
-            stalled: None,
-        };
+        let hook = Self { timeout, stalled: None };
         Hooked::over(stream, hook)
     }
 

@@ -15,8 +15,7 @@ pub fn change(
 ) -> Result<Applied, Problem> {
     let text = |impairment: Option<&Impairment>| {
         let text = impairment.map(serde_json::to_string);
-        text.and_then(Result::ok)
-            .unwrap_or_else(|| "none".to_owned())
+        text.and_then(Result::ok).unwrap_or_else(|| "none".to_owned())
     };
     let before = text(outcome.before.as_ref().map(|applied| &applied.impairment));
     let asked = text(requested);

@@ -24,9 +24,7 @@ impl Baseline {
         let checked: Result<IgnoredAny, _> = serde_json::from_str(&text);
         match checked {
             Ok(_) => Ok(text),
-            Err(err) => Err(Problem::internal(format!(
-                "{path}: invalid JSON document: {err}"
-            ))),
+            Err(err) => Err(Problem::internal(format!("{path}: invalid JSON document: {err}"))),
         }
     }
 }

@@ -15,11 +15,7 @@ use crate::http::{Json, JsonBody, Path, Problem};
 pub async fn list_leases(State(daemon): State<Daemon>) -> Json<Vec<LeaseRecord>> {
     let (leases, now_ns) = (daemon.leases().await, wall_ns());
     let records = leases.all().iter();
-    Json(
-        records
-            .map(|lease| LeaseRecord::of(lease, now_ns))
-            .collect(),
-    )
+    Json(records.map(|lease| LeaseRecord::of(lease, now_ns)).collect())
 }
 
 /// Begin a lease: a change that ends by itself
@@ -39,11 +35,7 @@ pub async fn begin_lease(
     JsonBody(new): JsonBody<NewLease>,
 ) -> Result<Json<LeaseRecord>, Problem> {
     let peer = peer.map_or_else(Peer::default, |Extension(peer)| peer);
-    let owner = Owner {
-        name: new.owner,
-        uid: peer.uid,
-        pid: peer.pid,
-    };
+    let owner = Owner { name: new.owner, uid: peer.uid, pid: peer.pid };
     let changes = new.changes.by_direction();
     let lease = daemon.begin_lease(owner, new.duration_ns, changes).await?;
     Ok(Json(LeaseRecord::of(&lease, wall_ns())))

@@ -28,10 +28,7 @@ impl fmt::Display for Peer {
 impl PeerOf<UnixListener> for Peer {
     fn of(stream: &UnixStream) -> Option<Self> {
         let told = stream.peer_cred().ok();
-        Some(Self {
-            uid: told.map(|told| told.uid()),
-            pid: told.and_then(|told| told.pid()),
-        })
+        Some(Self { uid: told.map(|told| told.uid()), pid: told.and_then(|told| told.pid()) })
     }
 }
 

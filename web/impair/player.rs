@@ -52,44 +52,24 @@ pub async fn play<E>(
     for direction in line.directions() {
         if let Some(impairment) = line.state(direction, playback.seek_ns) {
             let at_ns = playback.seek_ns;
-            apply(Due {
-                at_ns,
-                direction,
-                impairment,
-            })
-            .await?;
+            apply(Due { at_ns, direction, impairment }).await?;
             played.applied += 1;
         }
     }
     // Timeline position at which the current repetition began, ns.
     let mut repeat_ns = 0_u64;
-    let mut next = line
-        .steps
-        .partition_point(|step| step.at_ns <= playback.seek_ns);
+    let mut next = line.steps.partition_point(|step| step.at_ns <= playback.seek_ns);
     loop {
         while next < line.steps.len() {
-            sleep_until(instant_at(
-                began,
-                playback,
-                repeat_ns + line.steps[next].at_ns,
-            ))
-            .await;
+            sleep_until(instant_at(began, playback, repeat_ns + line.steps[next].at_ns)).await;
             let now_ns = position(began, playback).saturating_sub(repeat_ns);
-            let upto = line
-                .steps
-                .partition_point(|step| step.at_ns <= now_ns)
-                .max(next + 1);
+            let upto = line.steps.partition_point(|step| step.at_ns <= now_ns).max(next + 1);
             let due = &line.steps[next..upto];
             for direction in Direction::ALL {
                 let mut of_it = due.iter().rev().filter(|step| step.direction == direction);
                 if let Some(step) = of_it.next() {
                     let (at_ns, impairment) = (step.at_ns, &step.impairment);
-                    apply(Due {
-                        at_ns,
-                        direction,
-                        impairment,
-                    })
-                    .await?;
+                    apply(Due { at_ns, direction, impairment }).await?;
                     played.applied += 1;
                     played.skipped += of_it.count() as u64;
                 }
@@ -139,11 +119,7 @@ mod tests {
     }
 
     fn pace(seek_s: u64, speed: f64, repeat: bool) -> Playback {
-        Playback {
-            seek_ns: seek_s * 1_000_000_000,
-            speed,
-            repeat,
-        }
+        Playback { seek_ns: seek_s * 1_000_000_000, speed, repeat }
     }
 
     /// Applied states, in ms and Mbit/s, at most `most`.
@@ -156,10 +132,8 @@ mod tests {
         let mut states = Vec::new();
         let line = line();
         let played = play(&line, playback, async |due: Due<'_>| {
-            states.push((
-                began.elapsed().as_millis(),
-                due.impairment.rate.unwrap().bps / 1_000_000,
-            ));
+            states
+                .push((began.elapsed().as_millis(), due.impairment.rate.unwrap().bps / 1_000_000));
             tokio::time::sleep(Duration::from_millis(takes_ms)).await;
             if states.len() < most { Ok(()) } else { Err(()) }
         });
@@ -204,12 +178,6 @@ mod tests {
     async fn overdue_steps_are_skipped() {
         let (states, played) = applied(pace(0, 1.0, false), 99, 7_000).await;
         assert_eq!(states, [(0, 1), (7_000, 3)]);
-        assert_eq!(
-            played.unwrap(),
-            Played {
-                applied: 2,
-                skipped: 1
-            }
-        );
+        assert_eq!(played.unwrap(), Played { applied: 2, skipped: 1 });
     }
 }

@@ -58,10 +58,7 @@ pub fn router(daemon: Daemon) -> Router {
     let docs = SwaggerUi::new("/swagger-ui").config(Config::from(DOCUMENT));
     let router = router
         .with_state(daemon)
-        .route(
-            DOCUMENT,
-            get(move || async move { Json(document.json().clone()) }),
-        )
+        .route(DOCUMENT, get(move || async move { Json(document.json().clone()) }))
         .merge(docs)
         .fallback(problem::no_such_path)
         .layer(from_fn(introduce));

@@ -136,13 +136,7 @@ impl Daemon {
     /// back.
     pub async fn shape(&self, direction: Direction, impairment: Option<Impairment>) -> Outcome {
         let turn = self.turn(direction).await;
-        let before = self
-            .world
-            .view()
-            .impairments
-            .port(direction)
-            .applied
-            .clone();
+        let before = self.world.view().impairments.port(direction).applied.clone();
         let after = self.tried(direction, impairment).await;
         drop(turn);
         Outcome { before, after }
@@ -153,10 +147,7 @@ impl Daemon {
         direction: Direction,
         impairment: Option<Impairment>,
     ) -> Result<Applied, Problem> {
-        let command = SetImpairment {
-            direction,
-            impairment,
-        };
+        let command = SetImpairment { direction, impairment };
         let generation = self.world.submit(command)?.reply().await?;
         let mut views = self.world.watch();
         let seen = views
@@ -174,9 +165,7 @@ impl Daemon {
         match (&port.failure, &port.applied) {
             (Some(failure), _) => Err(failed(failure.clone())),
             (None, Some(applied)) => Ok(applied.clone()),
-            (None, None) => Err(Problem::internal(format!(
-                "{direction} cannot be read back"
-            ))),
+            (None, None) => Err(Problem::internal(format!("{direction} cannot be read back"))),
         }
     }
 

@@ -180,10 +180,7 @@ impl LeaseChanges {
     /// Changes by direction.
     #[must_use]
     pub fn by_direction(self) -> BTreeMap<Direction, LeasedFields> {
-        let both = [
-            (Direction::Port1, self.port1),
-            (Direction::Port2, self.port2),
-        ];
+        let both = [(Direction::Port1, self.port1), (Direction::Port2, self.port2)];
         let both = both.into_iter().filter_map(|(direction, change)| {
             let LeaseChange { impairment, fields } = change?;
             let fields = fields.unwrap_or(ImpairmentField::ALL.to_vec());
@@ -227,11 +224,7 @@ impl LeaseRecord {
         let owner = lease.owner.clone();
         Self {
             id: lease.id,
-            owner: LeaseOwner {
-                name: owner.name,
-                uid: owner.uid,
-                pid: owner.pid,
-            },
+            owner: LeaseOwner { name: owner.name, uid: owner.uid, pid: owner.pid },
             starts_at_wall: lease.starts_wall_ns,
             ends_at_wall: lease.ends_wall_ns,
             remaining: lease.ends_wall_ns.saturating_sub(wall_ns),
@@ -312,9 +305,7 @@ impl SystemRecord {
 impl CapabilityRecord {
     fn of(can: &Capabilities) -> Self {
         let kinds = can.distributions().into_iter();
-        let record = |kind: &str| DistributionRecord {
-            kind: kind.to_owned(),
-        };
+        let record = |kind: &str| DistributionRecord { kind: kind.to_owned() };
         Self {
             supports_latency: can.netem,
             supports_loss_bernoulli: can.netem,

@@ -14,10 +14,7 @@ const GATEWAY: &str = "/gateway";
 /// what the planning server allows other origins does not hold there. The API browser of the gateway
 /// stays at its own address, since its document names paths without a prefix.
 pub fn with_gateway(planning: Router, gateway: Router, basemap: Option<&Basemap>) -> Router {
-    let offer = Offer {
-        gateway: Some(GATEWAY),
-        ..Offer::PLANNING.with_basemap(basemap)
-    };
+    let offer = Offer { gateway: Some(GATEWAY), ..Offer::PLANNING.with_basemap(basemap) };
     let planning = Router::new()
         .route("/page.json", get(move || async move { offer }))
         .method_not_allowed_fallback(no_such_method)

@@ -98,9 +98,7 @@ fn file<Files: RustEmbed>(name: &str, plain: EmbeddedFile, headers: &HeaderMap) 
     let mut answer = (common, tag(&revision), kind, file.data.into_owned()).into_response();
     if let Some(coding) = coding {
         let coding = HeaderValue::from_static(coding);
-        answer
-            .headers_mut()
-            .insert(header::CONTENT_ENCODING, coding);
+        answer.headers_mut().insert(header::CONTENT_ENCODING, coding);
     }
     answer
 }
@@ -131,9 +129,7 @@ pub fn asks_for_html(headers: &HeaderMap) -> bool {
 fn takes(accepted: &str, form: &str) -> bool {
     accepted.split(',').any(|one| {
         let mut parts = one.split(';').map(str::trim);
-        let is_named = parts
-            .next()
-            .is_some_and(|name| name.eq_ignore_ascii_case(form));
+        let is_named = parts.next().is_some_and(|name| name.eq_ignore_ascii_case(form));
         let weight = parts.find_map(|part| part.strip_prefix("q="));
         is_named && weight.and_then(|weight| weight.parse().ok()) != Some(0.0)
     })

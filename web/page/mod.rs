@@ -34,8 +34,5 @@ pub struct Frontend {
 
 impl Frontend {
     /// Built-in page without a base map.
-    pub const BUILT_IN: Self = Self {
-        source: Source::BuiltIn,
-        basemap: None,
-    };
+    pub const BUILT_IN: Self = Self { source: Source::BuiltIn, basemap: None };
 }

@@ -22,26 +22,15 @@ pub struct Offer {
 
 impl Offer {
     /// A planning server alone.
-    pub const PLANNING: Self = Self {
-        planning: Some(""),
-        gateway: None,
-        basemap: None,
-    };
+    pub const PLANNING: Self = Self { planning: Some(""), gateway: None, basemap: None };
 
     /// A gateway alone.
-    pub const GATEWAY: Self = Self {
-        planning: None,
-        gateway: Some(""),
-        basemap: None,
-    };
+    pub const GATEWAY: Self = Self { planning: None, gateway: Some(""), basemap: None };
 
     /// The same with a base map, if there is one.
     #[must_use]
     pub fn with_basemap(self, basemap: Option<&Basemap>) -> Self {
-        Self {
-            basemap: basemap.map(|_| basemap::PATH),
-            ..self
-        }
+        Self { basemap: basemap.map(|_| basemap::PATH), ..self }
     }
 }
 

@@ -17,9 +17,7 @@ pub fn statics(frontend: &Frontend) -> Router {
         Source::Folder(folder) => {
             let files = ServeDir::new(folder)
                 .call_fallback_on_method_not_allowed(true)
-                .fallback(axum::handler::HandlerWithoutStateExt::into_service(
-                    no_such_path,
-                ));
+                .fallback(axum::handler::HandlerWithoutStateExt::into_service(no_such_path));
             Router::new()
                 .route("/page.json", get(move || async move { offer }))
                 .fallback_service(files)
@@ -33,8 +31,5 @@ pub fn statics(frontend: &Frontend) -> Router {
         None => router,
     };
     let no_cache = HeaderValue::from_static("no-cache");
-    router.layer(SetResponseHeaderLayer::if_not_present(
-        header::CACHE_CONTROL,
-        no_cache,
-    ))
+    router.layer(SetResponseHeaderLayer::if_not_present(header::CACHE_CONTROL, no_cache))
 }

@@ -111,9 +111,7 @@ impl Analyses {
         });
         match spawned {
             Ok(_) => Ok(done),
-            Err(err) => Err(Problem::unavailable(format!(
-                "no thread for an analysis: {err}"
-            ))),
+            Err(err) => Err(Problem::unavailable(format!("no thread for an analysis: {err}"))),
         }
     }
 }

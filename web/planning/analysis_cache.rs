@@ -128,11 +128,7 @@ mod tests {
             station: default_station(),
             stamps: Stamps::default(),
         };
-        Basis {
-            deployment,
-            environment: Environment::default(),
-            nodes: vec![Arc::new(node)],
-        }
+        Basis { deployment, environment: Environment::default(), nodes: vec![Arc::new(node)] }
     }
 
     #[test]

@@ -41,10 +41,7 @@ pub async fn backup(
     });
     let headers = [
         (header::CONTENT_TYPE, "application/octet-stream"),
-        (
-            header::CONTENT_DISPOSITION,
-            "attachment; filename=\"groundwave-backup.redb\"",
-        ),
+        (header::CONTENT_DISPOSITION, "attachment; filename=\"groundwave-backup.redb\""),
     ];
     Ok((headers, made.await?))
 }

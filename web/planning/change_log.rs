@@ -46,11 +46,7 @@ impl ChangeLog {
     /// A log without changes.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            epoch: id::mint(),
-            kept: Mutex::default(),
-            last: watch::Sender::new(0),
-        }
+        Self { epoch: id::mint(), kept: Mutex::default(), last: watch::Sender::new(0) }
     }
 
     /// Adds a change.
@@ -61,11 +57,7 @@ impl ChangeLog {
             let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
             kept.bytes += data.len();
             let data = data.into();
-            kept.changes.push_back(Change {
-                revision,
-                name,
-                data,
-            });
+            kept.changes.push_back(Change { revision, name, data });
             while kept.changes.len() > KEPT_MAX || kept.bytes > BYTES_MAX {
                 match kept.changes.pop_front() {
                     Some(gone) => kept.bytes -= gone.data.len(),
@@ -81,15 +73,9 @@ impl ChangeLog {
     pub fn since(&self, revision: u64) -> Option<Vec<Change>> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let last = *self.last.borrow();
-        let first = kept
-            .changes
-            .front()
-            .map_or(last + 1, |first| first.revision);
+        let first = kept.changes.front().map_or(last + 1, |first| first.revision);
         let known = (first..=last + 1).contains(&(revision + 1));
-        let later = kept
-            .changes
-            .iter()
-            .filter(|change| change.revision > revision);
+        let later = kept.changes.iter().filter(|change| change.revision > revision);
         known.then(|| later.cloned().collect())
     }
 
@@ -115,9 +101,7 @@ impl ChangeLog {
     #[must_use]
     pub fn revision(&self, event_id: &str) -> Option<u64> {
         let (epoch, revision) = event_id.split_once('-')?;
-        (epoch == self.epoch.simple().to_string())
-            .then(|| revision.parse().ok())
-            .flatten()
+        (epoch == self.epoch.simple().to_string()).then(|| revision.parse().ok()).flatten()
     }
 }
 
@@ -147,11 +131,7 @@ impl ChangeLogs {
         let mut logs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // Watchers come through the table: none can appear while it is held.
         let is_idle = ended || log.watchers() == 0 && Arc::strong_count(log) <= 2;
-        if is_idle
-            && logs
-                .get(&deployment)
-                .is_some_and(|own| Arc::ptr_eq(own, log))
-        {
+        if is_idle && logs.get(&deployment).is_some_and(|own| Arc::ptr_eq(own, log)) {
             logs.remove(&deployment);
         }
         is_idle

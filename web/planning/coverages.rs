@@ -36,14 +36,7 @@ pub async fn create_coverage(
     State(planner): State<Planner>,
     Origin(client): Origin,
     JsonBody(asked): JsonBody<CoverageQuestion>,
-) -> Result<
-    (
-        StatusCode,
-        [(header::HeaderName, String); 1],
-        Json<CoverageAccepted>,
-    ),
-    Problem,
-> {
+) -> Result<(StatusCode, [(header::HeaderName, String); 1], Json<CoverageAccepted>), Problem> {
     let sources = sources(&planner, &asked)?;
     let deployment = planner.deployment(sources[0].deployment.uuid())?;
     let asked = JobRequest::new(&asked, &sources, &deployment.outline.environment)?;
@@ -68,10 +61,7 @@ fn sources(planner: &Planner, asked: &CoverageQuestion) -> Result<Vec<Arc<Planne
             let what = format!("the node {id} is given twice, allowed is once");
             return Err(Problem::bad_request(what));
         }
-        if sources
-            .first()
-            .is_some_and(|first| first.deployment != source.deployment)
-        {
+        if sources.first().is_some_and(|first| first.deployment != source.deployment) {
             let what = "the nodes belong to two deployments; allowed are nodes of one";
             return Err(Problem::bad_request(what));
         }
@@ -201,10 +191,7 @@ pub async fn export_coverage(
         let written = write(&job, &sites, format);
         written.map_err(|err| Problem::internal(format!("write the coverage: {err}")))
     });
-    let file = format!(
-        "attachment; filename=\"coverage-{id}.{}\"",
-        format.extension()
-    );
+    let file = format!("attachment; filename=\"coverage-{id}.{}\"", format.extension());
     let headers = [
         (header::CONTENT_TYPE, format.media_type().to_owned()),
         (header::CONTENT_DISPOSITION, file),

@@ -27,23 +27,12 @@ pub async fn list_deployments(State(planner): State<Planner>) -> Json<Vec<Deploy
 pub async fn create_deployment(
     State(planner): State<Planner>,
     JsonBody(new): JsonBody<NewDeployment>,
-) -> Result<
-    (
-        StatusCode,
-        [(header::HeaderName, String); 1],
-        Json<Deployment>,
-    ),
-    Problem,
-> {
+) -> Result<(StatusCode, [(header::HeaderName, String); 1], Json<Deployment>), Problem> {
     let id = id::mint();
     planner.submit(new.command(DeploymentId::new(id))?).await?;
     let made = planner.deployment(id)?;
     let location = [(header::LOCATION, format!("/api/v1/deployments/{id}"))];
-    Ok((
-        StatusCode::CREATED,
-        location,
-        Json(Deployment::from(&*made)),
-    ))
+    Ok((StatusCode::CREATED, location, Json(Deployment::from(&*made))))
 }
 
 /// Fetch a deployment
@@ -72,9 +61,7 @@ pub async fn update_deployment(
     Path(id): Path<Uuid>,
     JsonBody(patch): JsonBody<DeploymentPatch>,
 ) -> Result<Json<Deployment>, Problem> {
-    planner
-        .submit(patch.command(DeploymentId::new(id))?)
-        .await?;
+    planner.submit(patch.command(DeploymentId::new(id))?).await?;
     Ok(Json(Deployment::from(&*planner.deployment(id)?)))
 }
 

@@ -43,10 +43,7 @@ pub async fn export(
             position: node.position,
             station: node.station.clone(),
         });
-        let plan = PlanFile {
-            outline: deployment.outline.clone(),
-            nodes: nodes.collect(),
-        };
+        let plan = PlanFile { outline: deployment.outline.clone(), nodes: nodes.collect() };
         let mut out = Vec::new();
         let written = format.write_plan.map(|write| write(&plan, &mut out));
         written
@@ -56,10 +53,7 @@ pub async fn export(
     });
     let file = format!("attachment; filename=\"{id}.{}\"", format.extension());
     let headers = [
-        (
-            header::CONTENT_TYPE,
-            format.media_type.unwrap_or_default().to_owned(),
-        ),
+        (header::CONTENT_TYPE, format.media_type.unwrap_or_default().to_owned()),
         (header::CONTENT_DISPOSITION, file),
     ];
     Ok((headers, written.await?))
@@ -91,21 +85,14 @@ pub async fn import(
     let nodes = command.nodes.len();
     planner.submit(command).await?;
     let deployment = Deployment::from(&*planner.deployment(id)?);
-    let imported = Imported {
-        deployment,
-        nodes,
-        notes: notes(report),
-    };
+    let imported = Imported { deployment, nodes, notes: notes(report) };
     Ok((StatusCode::CREATED, Json(imported)))
 }
 
 fn command(plan: &Plan, file: PlanFile, deployment: DeploymentId) -> ImportDeployment {
     let free = |id: &NodeId| !plan.nodes.contains_key(id);
     let node = |node: PlanNode| ImportedNode {
-        node: node
-            .id
-            .filter(free)
-            .unwrap_or_else(|| NodeId::new(id::mint())),
+        node: node.id.filter(free).unwrap_or_else(|| NodeId::new(id::mint())),
         name: node.name,
         role: node.role,
         position: node.position,

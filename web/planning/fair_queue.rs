@@ -61,16 +61,9 @@ impl FairQueue {
     /// may wait.
     #[must_use]
     pub fn new(permits: usize, per_client: usize, total: usize) -> Arc<Self> {
-        let waiting = Mutex::new(Waiting {
-            free: permits,
-            queues: BTreeMap::new(),
-            order: VecDeque::new(),
-        });
-        Arc::new(Self {
-            waiting,
-            per_client,
-            total,
-        })
+        let waiting =
+            Mutex::new(Waiting { free: permits, queues: BTreeMap::new(), order: VecDeque::new() });
+        Arc::new(Self { waiting, per_client, total })
     }
 
     /// Waits for the permit of a computation of `client`.
@@ -87,18 +80,13 @@ impl FairQueue {
             waiting.forget_gone();
             let all: usize = waiting.queues.values().map(VecDeque::len).sum();
             if all >= self.total {
-                let what = format!(
-                    "too many analyses of all clients wait: allowed {}",
-                    self.total
-                );
+                let what = format!("too many analyses of all clients wait: allowed {}", self.total);
                 return Err(Problem::unavailable(what).retry_after(RETRY_S));
             }
             let own = waiting.queues.get(&client).map_or(0, VecDeque::len);
             if own >= self.per_client {
-                let what = format!(
-                    "too many analyses wait: found {own}, allowed {}",
-                    self.per_client
-                );
+                let what =
+                    format!("too many analyses wait: found {own}, allowed {}", self.per_client);
                 return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, what).retry_after(RETRY_S));
             }
             let (give, permit) = oneshot::channel();
@@ -186,10 +174,7 @@ mod tests {
             .collect();
         tokio::task::yield_now().await;
         let refused = queue.acquire(client(1)).await.unwrap_err();
-        assert_eq!(
-            (refused.status, refused.retry_after_s),
-            (429, Some(RETRY_S))
-        );
+        assert_eq!((refused.status, refused.retry_after_s), (429, Some(RETRY_S)));
         let of_queue = Arc::clone(&queue);
         let other = tokio::spawn(async move { of_queue.acquire(client(2)).await });
         tokio::task::yield_now().await;

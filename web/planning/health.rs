@@ -30,17 +30,10 @@ pub async fn ready(State(planner): State<Planner>) -> Result<Json<Ready>, Proble
         let store = probe().map_err(|why| Problem::unavailable(format!("the store: {why}")))?;
         // Any point will do: what counts is that the provider answers.
         let origin = GeoPoint::new(0.0, 0.0).expect("a point on Earth");
-        let _ = (
-            terrain.elevation_msl_m(origin),
-            terrain.undulation_m(origin),
-        );
+        let _ = (terrain.elevation_msl_m(origin), terrain.undulation_m(origin));
         Ok((store, terrain.describe().name))
     });
     let (store, terrain) = asked.await?;
     let status = "ready".to_owned();
-    Ok(Json(Ready {
-        status,
-        store,
-        terrain,
-    }))
+    Ok(Json(Ready { status, store, terrain }))
 }

@@ -26,11 +26,7 @@ pub async fn analyze(
     JsonBody(asked): JsonBody<LinkQuestion>,
 ) -> Result<Json<LinkAnalysis>, Problem> {
     let (tx, rx) = ends(&planner, asked.tx_node_id, asked.rx_node_id)?;
-    let environment = planner
-        .deployment(tx.deployment.uuid())?
-        .outline
-        .environment
-        .clone();
+    let environment = planner.deployment(tx.deployment.uuid())?.outline.environment.clone();
     let samples = asked.samples.clamp(SAMPLES_MIN, SAMPLES_MAX) as usize;
     let found = planner.analyse(move |terrain| link(terrain, &environment, &tx, &rx, samples));
     Ok(Json(found.await?))
@@ -60,12 +56,7 @@ fn link(
     rx: &PlannedNode,
     samples: usize,
 ) -> Result<LinkAnalysis, Problem> {
-    let inputs = Inputs {
-        terrain,
-        environment,
-        packet_bytes: PACKET_BYTES,
-        spacing_m: None,
-    };
+    let inputs = Inputs { terrain, environment, packet_bytes: PACKET_BYTES, spacing_m: None };
     let profile = trace(&inputs, tx.position, rx.position, Some(samples));
     let (one, other) = ((tx.position, &tx.station), (rx.position, &rx.station));
     let mut workspace = Workspace::default();

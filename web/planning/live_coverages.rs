@@ -152,10 +152,7 @@ impl LiveCoverages {
     /// Ends this live coverage if it is still the one of its deployment.
     pub fn end(&self, deployment: DeploymentId, live: &Arc<Live>) {
         let mut table = self.table();
-        if table
-            .get(&deployment)
-            .is_some_and(|own| Arc::ptr_eq(own, live))
-        {
+        if table.get(&deployment).is_some_and(|own| Arc::ptr_eq(own, live)) {
             table.remove(&deployment);
         }
         live.stop.cancel();

@@ -39,12 +39,7 @@ impl From<RelayError> for Problem {
 
 /// Inputs of links over `terrain`.
 pub(super) fn inputs<'a>(terrain: &'a dyn Terrain, environment: &'a Environment) -> Inputs<'a> {
-    Inputs {
-        terrain,
-        environment,
-        packet_bytes: PACKET_BYTES,
-        spacing_m: None,
-    }
+    Inputs { terrain, environment, packet_bytes: PACKET_BYTES, spacing_m: None }
 }
 
 /// Find relay positions between two nodes
@@ -64,17 +59,10 @@ pub async fn relay(
     JsonBody(asked): JsonBody<RelayQuestion>,
 ) -> Result<Json<RelayChain>, Problem> {
     let (tx, rx) = ends(&planner, asked.tx_node_id, asked.rx_node_id)?;
-    let environment = planner
-        .deployment(tx.deployment.uuid())?
-        .outline
-        .environment
-        .clone();
+    let environment = planner.deployment(tx.deployment.uuid())?.outline.environment.clone();
     let planned = planner.analyse_queued(client, move |terrain| {
         fn end(node: &PlannedNode) -> RelayEnd<'_> {
-            RelayEnd {
-                position: node.position,
-                station: &node.station,
-            }
+            RelayEnd { position: node.position, station: &node.station }
         }
         let request = RelayRequest {
             tx: end(&tx),
@@ -105,11 +93,7 @@ fn links_of<'k>(
 
 /// A planned node as a member of a mesh.
 pub(super) fn member(node: &Arc<PlannedNode>) -> Member<'_> {
-    Member {
-        id: node.id,
-        position: node.position,
-        station: &node.station,
-    }
+    Member { id: node.id, position: node.position, station: &node.station }
 }
 
 /// Find the best route between two nodes of a deployment
@@ -218,10 +202,7 @@ pub async fn recommend(
             advice.await?
         }
     };
-    Ok(Json(ProtocolAdvice {
-        deployment_id,
-        advice,
-    }))
+    Ok(Json(ProtocolAdvice { deployment_id, advice }))
 }
 
 crate::schema_refs!(DeploymentLinks);

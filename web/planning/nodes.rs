@@ -84,9 +84,7 @@ pub async fn update_node(
     JsonBody(patch): JsonBody<NodePatch>,
 ) -> Result<Json<Node>, Problem> {
     let before = planner.node(id)?;
-    planner
-        .submit(patch.command(before.id, &before.station)?)
-        .await?;
+    planner.submit(patch.command(before.id, &before.station)?).await?;
     Ok(Json(Node::from(&*planner.node(id)?)))
 }
 

@@ -98,14 +98,7 @@ impl Search {
         (station.radio, station.antenna) = config.resolve(&station)?;
         station.validate()?;
         let receiver = receiver(asked.receiver.clone(), asked.rx_height_agl_m, &station)?;
-        Ok(Self {
-            basis,
-            grid: grid(asked.bounds, terrain)?,
-            asked,
-            given,
-            station,
-            receiver,
-        })
+        Ok(Self { basis, grid: grid(asked.bounds, terrain)?, asked, given, station, receiver })
     }
 
     fn run(&self, terrain: &dyn Terrain) -> Result<PlacementAdvice, Problem> {
@@ -119,9 +112,8 @@ impl Search {
         let mut candidates = linked.collect::<Result<Vec<_>, _>>()?;
         candidates.retain(|site| !self.asked.require_link || site.links > 0);
         let nodes = self.basis.nodes.iter();
-        let existing: Vec<_> = nodes
-            .map(|node| self.request(terrain, node.position, &node.station))
-            .collect();
+        let existing: Vec<_> =
+            nodes.map(|node| self.request(terrain, node.position, &node.station)).collect();
         let sites: Vec<_> = candidates
             .iter()
             .map(|site| self.request(terrain, site.position, &self.station))
@@ -175,46 +167,28 @@ impl Search {
     fn candidate(&self, terrain: &dyn Terrain, at: GeoPoint) -> Result<Candidate, Problem> {
         let own = NodeId::new(Uuid::nil());
         let mut members: Vec<_> = self.basis.nodes.iter().map(member).collect();
-        members.push(Member {
-            id: own,
-            position: at,
-            station: &self.station,
-        });
+        members.push(Member { id: own, position: at, station: &self.station });
         let inputs: Inputs<'_> = inputs(terrain, &self.basis.environment);
         let links = links_of(&inputs, &members, own)?;
         let usable = |link: &&MeshLink| {
             let budget = &link.budget;
-            [budget.forward, budget.backward]
-                .iter()
-                .all(|direction| direction.closes())
+            [budget.forward, budget.backward].iter().all(|direction| direction.closes())
         };
         let usable: Vec<_> = links.iter().filter(usable).collect();
         let margin = |link: &&MeshLink| {
             let budget = &link.budget;
-            let worse = budget
-                .forward
-                .link_margin_db
-                .min(budget.backward.link_margin_db);
+            let worse = budget.forward.link_margin_db.min(budget.backward.link_margin_db);
             // The nil id is the lowest: the node is the other end.
             (link.ends.b(), worse)
         };
         let best = usable.iter().map(margin).max_by(|a, b| a.1.total_cmp(&b.1));
-        Ok(Candidate {
-            position: at,
-            links: usable.len(),
-            best,
-        })
+        Ok(Candidate { position: at, links: usable.len(), best })
     }
 }
 
 /// About square cells over an area, no finer than the posts of the terrain in its middle.
 fn grid(bounds: Bounds, terrain: &dyn Terrain) -> Result<Grid, Problem> {
-    let Bounds {
-        south,
-        west,
-        north,
-        east,
-    } = bounds;
+    let Bounds { south, west, north, east } = bounds;
     let (_, _) = (point(south, west)?, point(north, east)?);
     if south >= north {
         let what = format!("`bounds.south` is {south}, allowed is below `bounds.north`, {north}");
@@ -226,9 +200,7 @@ fn grid(bounds: Bounds, terrain: &dyn Terrain) -> Result<Grid, Problem> {
     let posts_deg = terrain.resolution_arcsec(middle).unwrap_or(0.0) / 3600.0;
     let cell_deg = (height_deg.max(width_deg * squeeze) / SIDE_CELLS).max(posts_deg);
     let rows = (height_deg / cell_deg).round().clamp(1.0, SIDE_CELLS);
-    let columns = (width_deg * squeeze / cell_deg)
-        .round()
-        .clamp(1.0, SIDE_CELLS);
+    let columns = (width_deg * squeeze / cell_deg).round().clamp(1.0, SIDE_CELLS);
     let sizes = [height_deg / rows, width_deg / columns];
     let grid = Grid::new([north, west], sizes, [rows as u32, columns as u32]);
     grid.map_err(|bad| Problem::bad_request(bad.to_string()))

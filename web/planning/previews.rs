@@ -54,10 +54,8 @@ pub async fn scan(
     let assumed = Assumed::new(&planner, id, asked)?;
     let scanned = planner.analyse(move |terrain| {
         let links = assumed.links(terrain)?;
-        let mut candidates: Vec<_> = links
-            .iter()
-            .filter_map(|link| assumed.candidate(link))
-            .collect();
+        let mut candidates: Vec<_> =
+            links.iter().filter_map(|link| assumed.candidate(link)).collect();
         candidates.sort_by(|a, b| {
             let by_margin = b.link_margin_db.total_cmp(&a.link_margin_db);
             by_margin.then(a.node_id.cmp(&b.node_id))
@@ -93,12 +91,7 @@ impl Assumed {
         };
         let id = NodeId::new(asked.node_id.unwrap_or_default());
         let (position, station) = asked.resolve(base.map(|node| &**node))?;
-        Ok(Self {
-            basis,
-            id,
-            position,
-            station,
-        })
+        Ok(Self { basis, id, position, station })
     }
 
     /// Links of the node.

@@ -107,11 +107,7 @@ pub fn play(
         frames.push(frame);
         Ok(())
     })?;
-    Ok(ReplayFrames {
-        id: log.info.id,
-        frames,
-        marks_compared,
-    })
+    Ok(ReplayFrames { id: log.info.id, frames, marks_compared })
 }
 
 /// Replays a log and shows each frame that is due with the state it is of. Returns the number of digests compared.
@@ -232,11 +228,7 @@ fn frame(view: &Snapshot, at_s: f64) -> ReplayFrame {
         at_s,
         rain_rate_mm_h: view.environment.rain_rate_mm_h,
         nodes: view.nodes.iter().map(node).collect(),
-        links: view
-            .links
-            .iter()
-            .filter_map(|link| shown_link(view, link))
-            .collect(),
+        links: view.links.iter().filter_map(|link| shown_link(view, link)).collect(),
         flows: view.flows.iter().map(flow).collect(),
     }
 }

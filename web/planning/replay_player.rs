@@ -30,11 +30,7 @@ const PAGE: &str = include_str!("replay_player.html");
 pub fn html(log: &StoredLog, terrain: &Arc<dyn Terrain>) -> Result<String, Problem> {
     let duration_s = log.info.duration_s;
     let mut frames = Thinned::new(duration_s, log.info.step_s);
-    let times = Times {
-        from_s: 0.0,
-        to_s: duration_s,
-        step_s: frames.step_s,
-    };
+    let times = Times { from_s: 0.0, to_s: duration_s, step_s: frames.step_s };
     observe(log, &times, terrain, |frame, state| {
         let assumed = state.environment.assumptions(None).to_string();
         frames.add(frame, assumed);
@@ -63,13 +59,7 @@ impl Thinned {
         let fits_s = duration_s / (PLAYER_FRAMES_MAX - 1) as f64;
         // A whole number of steps of the log.
         let steps = (fits_s / log_step_s).ceil().max(1.0);
-        Self {
-            kept: Vec::new(),
-            items: 0,
-            step_s: steps * log_step_s,
-            every: 1,
-            seen: 0,
-        }
+        Self { kept: Vec::new(), items: 0, step_s: steps * log_step_s, every: 1, seen: 0 }
     }
 
     fn add(&mut self, frame: ReplayFrame, assumed: String) {
@@ -126,12 +116,7 @@ fn document(log: &StoredLog, frames: &Thinned) -> Value {
             if is_new {
                 nodes.push(json!([node.name, node.role, node.node_id]));
             }
-            let state = json!([
-                number,
-                fine(node.lat),
-                fine(node.lon),
-                u8::from(node.operating)
-            ]);
+            let state = json!([number, fine(node.lat), fine(node.lon), u8::from(node.operating)]);
             now[0].insert(number, state);
         }
         let number_of = |id: Uuid| node_numbers.0.get(&id).copied();
@@ -243,11 +228,6 @@ mod tests {
         }
         assert!(frames.items <= PLAYER_ITEMS_MAX && frames.kept.len() > 100);
         let times: Vec<_> = frames.kept.iter().map(|(frame, _)| frame.at_s).collect();
-        assert!(
-            times
-                .windows(2)
-                .all(|pair| pair[1] - pair[0] == frames.step_s),
-            "{times:?}"
-        );
+        assert!(times.windows(2).all(|pair| pair[1] - pair[0] == frames.step_s), "{times:?}");
     }
 }

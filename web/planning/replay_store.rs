@@ -81,11 +81,7 @@ impl StoredLog {
     /// A variant of this log.
     #[must_use]
     pub fn variant(&self, id: Uuid, changes: Vec<Change>) -> Self {
-        let info = ReplayInfo {
-            id,
-            base_id: Some(self.info.id),
-            ..self.info.clone()
-        };
+        let info = ReplayInfo { id, base_id: Some(self.info.id), ..self.info.clone() };
         let file = Arc::clone(&self.file);
         Self::new_of(info, file).with_changes(changes)
     }
@@ -101,11 +97,7 @@ impl StoredLog {
 
     fn new_of(info: ReplayInfo, file: Arc<LogFile>) -> Self {
         let changes = Vec::new();
-        Self {
-            info,
-            changes,
-            file,
-        }
+        Self { info, changes, file }
     }
 
     /// Opens it for reading.

@@ -176,15 +176,9 @@ pub async fn player(
     let made = planner.replay_queued(client, log, replay_player::html);
     let headers = [
         (header::CONTENT_TYPE, "text/html; charset=utf-8".to_owned()),
-        (
-            header::CONTENT_DISPOSITION,
-            format!("attachment; filename=\"replay-{id}.html\""),
-        ),
+        (header::CONTENT_DISPOSITION, format!("attachment; filename=\"replay-{id}.html\"")),
         // Its script is within it: nothing of this origin may be reached if it is opened from here.
-        (
-            header::CONTENT_SECURITY_POLICY,
-            "sandbox allow-scripts".to_owned(),
-        ),
+        (header::CONTENT_SECURITY_POLICY, "sandbox allow-scripts".to_owned()),
     ];
     Ok((headers, made.await?.into_bytes()))
 }
@@ -306,8 +300,6 @@ fn event(registry: &Registry, header: &Header, record: &Record) -> ReplayEvent {
     ReplayEvent {
         at_s: at_s(header, record.tick),
         command: record.name.clone(),
-        body: registry
-            .to_json(&record.name, &record.body)
-            .unwrap_or_default(),
+        body: registry.to_json(&record.name, &record.body).unwrap_or_default(),
     }
 }

@@ -103,10 +103,7 @@ pub fn router(planner: Planner) -> Router {
     let docs = SwaggerUi::new("/docs").config(Config::from("/openapi.json"));
     let router = router
         .with_state(planner)
-        .route(
-            "/openapi.json",
-            get(move || async move { Json(document.json().clone()) }),
-        )
+        .route("/openapi.json", get(move || async move { Json(document.json().clone()) }))
         .merge(docs)
         .fallback_service(frontend);
     layers::any_origin(router)

@@ -128,9 +128,7 @@ impl Planner {
     pub fn deployment(&self, id: Uuid) -> Result<Arc<DeploymentView>, Problem> {
         let view = self.world.view();
         let found = view.plan.deployments.get(&DeploymentId::new(id));
-        found
-            .cloned()
-            .ok_or_else(|| Problem::not_found("deployment", id))
+        found.cloned().ok_or_else(|| Problem::not_found("deployment", id))
     }
 
     /// Node with this id.
@@ -199,13 +197,7 @@ impl Planner {
     /// Inputs of an analysis of a whole deployment.
     #[must_use]
     pub fn basis(&self, deployment: &DeploymentView) -> Basis {
-        let nodes = self
-            .world
-            .view()
-            .plan
-            .nodes_of(deployment.id)
-            .cloned()
-            .collect();
+        let nodes = self.world.view().plan.nodes_of(deployment.id).cloned().collect();
         Basis {
             deployment: deployment.id,
             environment: deployment.outline.environment.clone(),

@@ -30,10 +30,7 @@ pub async fn profile(
     State(planner): State<Planner>,
     JsonBody(asked): JsonBody<ProfileQuestion>,
 ) -> Result<Json<TerrainProfile>, Problem> {
-    let (from, to) = (
-        GeoPoint::try_from(asked.from)?,
-        GeoPoint::try_from(asked.to)?,
-    );
+    let (from, to) = (GeoPoint::try_from(asked.from)?, GeoPoint::try_from(asked.to)?);
     let samples = asked.samples.clamp(SAMPLES_MIN, SAMPLES_MAX) as usize;
     let found = planner.analyse(move |terrain| {
         let profile = sample_profile(terrain, from, to, samples);

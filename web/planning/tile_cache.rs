@@ -91,10 +91,7 @@ mod tests {
         let cache = TileCache::default();
         let tile = |column| WebTile::new(10, column, 0).unwrap();
         let add = |column| {
-            let picture = TilePicture {
-                png: vec![0; 10],
-                revision: String::new(),
-            };
+            let picture = TilePicture { png: vec![0; 10], revision: String::new() };
             cache.add_within(TileKind::Relief, tile(column), Arc::new(picture), 30);
         };
         let is_there = |column| cache.get(TileKind::Relief, tile(column)).is_some();

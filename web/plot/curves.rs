@@ -38,10 +38,7 @@ impl Scene {
         if self.distance_m <= 0.0 {
             return self.level(self.ground[0].msl_m);
         }
-        self.ground
-            .iter()
-            .map(|s| self.at(s.along_m, s.up_m))
-            .collect()
+        self.ground.iter().map(|s| self.at(s.along_m, s.up_m)).collect()
     }
 
     /// The edge of the Fresnel zone at `share` of its radius above the ray (below, where

@@ -35,14 +35,10 @@ pub(super) fn figures(result: &LinkResult, distance_m: f64) -> Vec<Figure> {
             format!("{} dB", number(losses.total_path_loss_db, 1)),
             format!("{} over free space", number(losses.excess_loss_db, 1)),
         ),
-        figure(
-            "Received power",
-            format!("{} dBm", number(receiver.rx_power_dbm, 1)),
-            {
-                let [low_dbm, high_dbm] = result.prediction.rx_power_interval_dbm;
-                format!("90 %: {} to {}", number(low_dbm, 0), number(high_dbm, 0))
-            },
-        ),
+        figure("Received power", format!("{} dBm", number(receiver.rx_power_dbm, 1)), {
+            let [low_dbm, high_dbm] = result.prediction.rx_power_interval_dbm;
+            format!("90 %: {} to {}", number(low_dbm, 0), number(high_dbm, 0))
+        }),
         figure(
             "SNR",
             format!("{} dB", number(receiver.sinr_db, 1)),
@@ -55,20 +51,17 @@ pub(super) fn figures(result: &LinkResult, distance_m: f64) -> Vec<Figure> {
         figure(
             "Link margin",
             format!("{} dB", signed(result.margin.link_margin_db, 1)),
-            result.limiting_factor.map_or_else(String::new, |factor| {
-                format!("limit: {}", factor_name(factor))
-            }),
+            result
+                .limiting_factor
+                .map_or_else(String::new, |factor| format!("limit: {}", factor_name(factor))),
         ),
         figure("Modulation", modulation(result), rate_note(result)),
         figure(
             "Fresnel clearance",
-            clear.fresnel_clearance_ratio.map_or_else(
-                || "–".to_owned(),
-                |ratio| format!("{} F1", number(ratio, 2)),
-            ),
             clear
-                .min_clearance_m
-                .map_or_else(String::new, |m| format!("lowest {}", metres(m))),
+                .fresnel_clearance_ratio
+                .map_or_else(|| "–".to_owned(), |ratio| format!("{} F1", number(ratio, 2))),
+            clear.min_clearance_m.map_or_else(String::new, |m| format!("lowest {}", metres(m))),
         ),
     ];
     if let Some(percent) = result.availability.availability_percent {
@@ -124,20 +117,13 @@ pub(super) fn verdict(result: &LinkResult) -> &'static str {
 
 /// Line of sight as text.
 pub(super) fn sight(result: &LinkResult) -> &'static str {
-    if result.clearance.line_of_sight {
-        "in sight"
-    } else {
-        "blocked"
-    }
+    if result.clearance.line_of_sight { "in sight" } else { "blocked" }
 }
 
 /// Source of the terrain profile, its gaps, and the Earth bulge.
 pub(super) fn notes(result: &LinkResult, samples: usize, step_m: f64) -> Vec<String> {
     let ground = &result.terrain;
-    let mut notes = vec![format!(
-        "Ground: {samples} samples, {} apart",
-        distance(step_m)
-    )];
+    let mut notes = vec![format!("Ground: {samples} samples, {} apart", distance(step_m))];
     notes.push(match ground.tiles_used {
         0 => "no tiles".to_owned(),
         1 => "1 tile".to_owned(),
@@ -153,9 +139,7 @@ pub(super) fn notes(result: &LinkResult, samples: usize, step_m: f64) -> Vec<Str
                 notes.push(format!("{voids} samples on voids, interpolated"));
             }
             if missing > 0 {
-                notes.push(format!(
-                    "{missing} samples off every tile, taken as sea level"
-                ));
+                notes.push(format!("{missing} samples off every tile, taken as sea level"));
             }
         }
     }
@@ -170,11 +154,7 @@ pub(super) fn notes(result: &LinkResult, samples: usize, step_m: f64) -> Vec<Str
 
 /// Wire names of the warnings.
 pub(super) fn warnings(result: &LinkResult) -> Vec<String> {
-    result
-        .warnings
-        .iter()
-        .map(|warning| snake_case(&format!("{warning:?}")))
-        .collect()
+    result.warnings.iter().map(|warning| snake_case(&format!("{warning:?}"))).collect()
 }
 
 fn modulation(result: &LinkResult) -> String {

@@ -29,12 +29,7 @@ pub(super) fn draw(
     let large = Font::plain(21.0, palette.ink).bold();
     canvas.text("title", [EDGE, 32.0], large, &large.fit(title, room));
     let small = Font::plain(13.0, palette.ink_soft);
-    canvas.text(
-        "conditions",
-        [EDGE, 53.0],
-        small,
-        &small.fit(&conditions(result), room),
-    );
+    canvas.text("conditions", [EDGE, 53.0], small, &small.fit(&conditions(result), room));
     row(canvas, figures, palette);
 }
 
@@ -45,9 +40,7 @@ fn badge(canvas: &mut Canvas, result: &LinkResult, palette: &Palette) -> f64 {
         _ => format!("{} dB", text::signed(result.margin.link_margin_db, 1)),
     };
     let words = format!("{} · {chance} · {}", verdict(result), sight(result));
-    let font = Font::plain(15.0, palette.on_verdict)
-        .bold()
-        .anchored(Anchor::Middle);
+    let font = Font::plain(15.0, palette.on_verdict).bold().anchored(Anchor::Middle);
     let width = font.width(&words) + 28.0;
     let left = RIGHT - width;
     let fill = format!("rx=\"17\" fill=\"{}\"", verdict_colour(result, palette));
@@ -67,25 +60,10 @@ fn row(canvas: &mut Canvas, figures: &[Figure], palette: &Palette) {
     let large = Font::plain(16.0, palette.ink).bold();
     let mut x = EDGE + 12.0;
     for figure in figures {
-        canvas.text(
-            "label",
-            [x, ROW_TOP + 16.0],
-            small,
-            &small.fit(figure.label, room),
-        );
-        canvas.text(
-            "value",
-            [x, ROW_TOP + 35.0],
-            large,
-            &large.fit(&figure.value, room),
-        );
+        canvas.text("label", [x, ROW_TOP + 16.0], small, &small.fit(figure.label, room));
+        canvas.text("value", [x, ROW_TOP + 35.0], large, &large.fit(&figure.value, room));
         if !figure.note.is_empty() {
-            canvas.text(
-                "note",
-                [x, ROW_TOP + 50.0],
-                small,
-                &small.fit(&figure.note, room),
-            );
+            canvas.text("note", [x, ROW_TOP + 50.0], small, &small.fit(&figure.note, room));
         }
         x += pitch;
     }

@@ -28,13 +28,9 @@ const POINTS_MAX: usize = 1800;
 type Panel = (&'static str, fn(&Sample) -> f64);
 
 const PANELS: [Panel; 3] = [
-    ("reachable pairs, %", |sample| {
-        sample.reachable_share * 100.0
-    }),
+    ("reachable pairs, %", |sample| sample.reachable_share * 100.0),
     ("links up", |sample| sample.links_up as f64),
-    ("route throughput, Mbit/s", |sample| {
-        sample.carried_bps / 1e6
-    }),
+    ("route throughput, Mbit/s", |sample| sample.carried_bps / 1e6),
 ];
 
 /// Draws the history as SVG.
@@ -51,9 +47,7 @@ pub fn history_svg(picture: &HistoryPicture<'_>) -> String {
     let series = [Some(picture.recorded), picture.changed];
     let all = || series.into_iter().flatten().flatten();
     let span = [
-        all()
-            .map(|sample| sample.at_s)
-            .fold(f64::INFINITY, f64::min),
+        all().map(|sample| sample.at_s).fold(f64::INFINITY, f64::min),
         all().map(|sample| sample.at_s).fold(0.0, f64::max),
     ];
     for (place, (title, value)) in PANELS.into_iter().enumerate() {
@@ -81,10 +75,9 @@ pub fn history_svg(picture: &HistoryPicture<'_>) -> String {
             canvas.text("tick", [x(*mark), top + PANEL + 16.0], font, &text);
         }
         // The changed series first and wider, so that both show where they agree.
-        for (samples, colour, width) in [
-            (picture.changed, "#e69f00", 4),
-            (Some(picture.recorded), "#0072b2", 2),
-        ] {
+        for (samples, colour, width) in
+            [(picture.changed, "#e69f00", 4), (Some(picture.recorded), "#0072b2", 2)]
+        {
             let Some(samples) = samples else { continue };
             let points: Vec<Point> = thinned(samples)
                 .flat_map(|(held, sample)| {

@@ -34,11 +34,7 @@ impl Axis {
     /// Axis from `low_m` to `high_m`, in km if `long`.
     fn of(low_m: f64, high_m: f64, count_max: u32, long: bool) -> Self {
         let (unit, unit_m) = if long { ("km", 1e3) } else { ("m", 1.0) };
-        Self {
-            ticks: ticks(low_m / unit_m, high_m / unit_m, count_max),
-            unit,
-            unit_m,
-        }
+        Self { ticks: ticks(low_m / unit_m, high_m / unit_m, count_max), unit, unit_m }
     }
 
     /// The lengths in metres, each with its label.
@@ -50,12 +46,7 @@ impl Axis {
 
 /// Round distances of the path.
 fn distance_axis(scene: &Scene) -> Axis {
-    Axis::of(
-        0.0,
-        scene.distance_m,
-        TICKS_X_MAX,
-        scene.distance_m >= 1_000.0,
-    )
+    Axis::of(0.0, scene.distance_m, TICKS_X_MAX, scene.distance_m >= 1_000.0)
 }
 
 /// Round heights in view, with margins for the labels at both ends.
@@ -80,10 +71,7 @@ pub(super) fn ray_stroke(result: &LinkResult, palette: &Palette) -> String {
         (false, Verdict::NoLink) => " stroke-dasharray=\"9 5 2 5\"",
         (false, _) => " stroke-dasharray=\"9 6\"",
     };
-    format!(
-        "stroke=\"{}\" stroke-width=\"2.6\"{dashes}",
-        verdict_colour(result, palette)
-    )
+    format!("stroke=\"{}\" stroke-width=\"2.6\"{dashes}", verdict_colour(result, palette))
 }
 
 /// Draws the content of the frame.
@@ -111,10 +99,8 @@ pub(super) fn draw(canvas: &mut Canvas, scene: &Scene, result: &LinkResult, pale
     }
     horizon_lines(canvas, scene, palette);
     if scene.distance_m > 0.0 {
-        let ends = [
-            scene.at(0.0, scene.antenna_m[0]),
-            scene.at(scene.distance_m, scene.antenna_m[1]),
-        ];
+        let ends =
+            [scene.at(0.0, scene.antenna_m[0]), scene.at(scene.distance_m, scene.antenna_m[1])];
         canvas.line("ray", ends[0], ends[1], &ray_stroke(result, palette));
     }
     canvas.close_clip();
@@ -152,18 +138,10 @@ fn earth(canvas: &mut Canvas, scene: &Scene, gradient: &str, palette: &Palette) 
 
 /// The Earth bulge: sea level if in view, else a level below the lowest ground.
 fn bulge(scene: &Scene) -> Vec<Point> {
-    let lowest_m = scene
-        .ground
-        .iter()
-        .map(|s| s.msl_m)
-        .fold(f64::INFINITY, f64::min);
+    let lowest_m = scene.ground.iter().map(|s| s.msl_m).fold(f64::INFINITY, f64::min);
     let [low_m, high_m] = scene.shown_m();
     let below_m = lowest_m - EARTH_BELOW * (high_m - low_m) / (BOTTOM - TOP);
-    let level_m = if sea_in_view(scene) {
-        lowest_m.min(0.0)
-    } else {
-        below_m
-    };
+    let level_m = if sea_in_view(scene) { lowest_m.min(0.0) } else { below_m };
     scene.level(level_m)
 }
 
@@ -205,22 +183,11 @@ fn horizon_lines(canvas: &mut Canvas, scene: &Scene, palette: &Palette) {
     let Some(horizons) = scene.horizons else {
         return;
     };
-    let style = format!(
-        "stroke=\"{}\" stroke-width=\"1.2\" stroke-dasharray=\"2 4\"",
-        palette.ink
-    );
-    let ends = [
-        [0.0, scene.antenna_m[0]],
-        [scene.distance_m, scene.antenna_m[1]],
-    ];
+    let style = format!("stroke=\"{}\" stroke-width=\"1.2\" stroke-dasharray=\"2 4\"", palette.ink);
+    let ends = [[0.0, scene.antenna_m[0]], [scene.distance_m, scene.antenna_m[1]]];
     for (end, horizon) in ends.into_iter().zip(horizons) {
         let to = scene.horizon_crossing().unwrap_or(horizon);
-        canvas.line(
-            "horizon-ray",
-            scene.at(end[0], end[1]),
-            scene.at(to[0], to[1]),
-            &style,
-        );
+        canvas.line("horizon-ray", scene.at(end[0], end[1]), scene.at(to[0], to[1]), &style);
     }
 }
 
@@ -237,38 +204,17 @@ pub(super) fn axes(canvas: &mut Canvas, scene: &Scene, from: &str, palette: &Pal
     for (along_m, label) in distances.marks() {
         let x = scene.x(along_m);
         canvas.line("tick", [x, BOTTOM], [x, BOTTOM + 5.0], &style);
-        canvas.text(
-            "tick-distance",
-            [x, BOTTOM + 18.0],
-            font.anchored(Anchor::Middle),
-            &label,
-        );
+        canvas.text("tick-distance", [x, BOTTOM + 18.0], font.anchored(Anchor::Middle), &label);
     }
     let middle = [16.0, f64::midpoint(TOP, BOTTOM)];
     let title = font.anchored(Anchor::Middle);
     let about = format!("height above mean sea level, {}", heights.unit);
     canvas.turned_text("axis", middle, -90, title, &about);
-    let about = format!(
-        "distance from {}, {}",
-        font.fit(from, 420.0),
-        distances.unit
-    );
+    let about = format!("distance from {}, {}", font.fit(from, 420.0), distances.unit);
     canvas.text("axis", [LEFT, BOTTOM + 38.0], font, &about);
     if let Some(times) = scene.exaggeration() {
-        let decimals = if times < 0.995 {
-            3
-        } else {
-            usize::from(times < 9.95)
-        };
-        let about = format!(
-            "heights drawn {} times their scale",
-            text::trimmed(times, decimals)
-        );
-        canvas.text(
-            "axis",
-            [RIGHT, BOTTOM + 38.0],
-            font.anchored(Anchor::End),
-            &about,
-        );
+        let decimals = if times < 0.995 { 3 } else { usize::from(times < 9.95) };
+        let about = format!("heights drawn {} times their scale", text::trimmed(times, decimals));
+        canvas.text("axis", [RIGHT, BOTTOM + 38.0], font.anchored(Anchor::End), &about);
     }
 }

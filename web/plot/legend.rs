@@ -75,11 +75,7 @@ impl Legend {
             words[0] = format!("Warnings: {}", words[0]);
             say(&words, ", ", true);
         }
-        Self {
-            entries,
-            notes: lines,
-            bottom: y + 12.0,
-        }
+        Self { entries, notes: lines, bottom: y + 12.0 }
     }
 
     pub fn draw(&self, canvas: &mut Canvas, palette: &Palette) {
@@ -100,11 +96,7 @@ impl Legend {
             canvas.text("legend", [x + SAMPLE + GAP, at[1]], font, words);
         }
         for (at, alert, line) in &self.notes {
-            let colour = if *alert {
-                palette.ink
-            } else {
-                palette.ink_soft
-            };
+            let colour = if *alert { palette.ink } else { palette.ink_soft };
             let class = if *alert { "warnings" } else { "notes" };
             canvas.text(class, *at, Font::plain(SIZE, colour), line);
         }
@@ -123,10 +115,7 @@ fn samples(scene: &Scene, result: &LinkResult, palette: &Palette) -> Vec<(Sample
             "fill=\"{zone}\" fill-opacity=\"0.16\" stroke=\"{zone}\" stroke-opacity=\"0.45\""
         );
         add(Sample::Area(band), "first Fresnel zone (F1)");
-        add(
-            Sample::Line(format!("stroke=\"{zone}\" stroke-width=\"1.3\"")),
-            "0.6 F1",
-        );
+        add(Sample::Line(format!("stroke=\"{zone}\" stroke-width=\"1.3\"")), "0.6 F1");
     }
     if !scene.intrusions().is_empty() {
         let fill = format!("fill=\"{}\" fill-opacity=\"0.55\"", palette.intrusion);
@@ -140,18 +129,13 @@ fn samples(scene: &Scene, result: &LinkResult, palette: &Palette) -> Vec<(Sample
         None => {}
     }
     if scene.horizons.is_some() {
-        let style = format!(
-            "stroke=\"{}\" stroke-width=\"1.2\" stroke-dasharray=\"2 4\"",
-            palette.ink
-        );
+        let style =
+            format!("stroke=\"{}\" stroke-width=\"1.2\" stroke-dasharray=\"2 4\"", palette.ink);
         add(Sample::Line(style), "over the radio horizons (ITM)");
     }
     if scene.missing.contains(&true) {
         let style = format!("stroke=\"{}\" stroke-width=\"1.6\"", palette.intrusion);
-        add(
-            Sample::Line(style),
-            "hatched: no terrain data, sea level assumed",
-        );
+        add(Sample::Line(style), "hatched: no terrain data, sea level assumed");
     }
     if sea_in_view(scene) {
         let style = format!("stroke=\"{}\" stroke-width=\"1.2\"", palette.sea);

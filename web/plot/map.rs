@@ -56,10 +56,7 @@ pub fn map_svg(picture: &MapPicture<'_>) -> String {
 
 fn style(link: &LinkView, up: bool) -> Option<String> {
     let budget = &link.budget;
-    let margin = budget
-        .forward
-        .link_margin_db
-        .min(budget.backward.link_margin_db);
+    let margin = budget.forward.link_margin_db.min(budget.backward.link_margin_db);
     budget.etx()?;
     if link.severed {
         return Some("stroke=\"#d55e00\" stroke-dasharray=\"4 4\"".to_owned());
@@ -71,19 +68,17 @@ fn style(link: &LinkView, up: bool) -> Option<String> {
 
 /// Projection from degrees to px.
 fn projection(now: &Snapshot) -> impl Fn(f64, f64) -> Point {
-    let first = now.nodes.first().map_or([0.0; 2], |node| {
-        [node.position.lat_deg(), node.position.lon_deg()]
-    });
+    let first = now
+        .nodes
+        .first()
+        .map_or([0.0; 2], |node| [node.position.lat_deg(), node.position.lon_deg()]);
     // East of the first node, so that a mesh across the antimeridian stays in one piece.
     let east = move |lon: f64| (lon - first[1] + 540.0).rem_euclid(360.0) - 180.0;
     let narrow = first[0].to_radians().cos().max(0.01);
     let mut low = [f64::INFINITY; 2];
     let mut high = [f64::NEG_INFINITY; 2];
     for node in now.nodes.iter() {
-        let plain = [
-            east(node.position.lon_deg()) * narrow,
-            node.position.lat_deg(),
-        ];
+        let plain = [east(node.position.lon_deg()) * narrow, node.position.lat_deg()];
         for axis in 0..2 {
             low[axis] = low[axis].min(plain[axis]);
             high[axis] = high[axis].max(plain[axis]);

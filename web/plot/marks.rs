@@ -26,34 +26,22 @@ pub(super) fn masts(
     palette: &Palette,
 ) {
     let together = scene.distance_m <= 0.0;
-    let ground_m = [
-        result.geometry.tx_ground_msl_m,
-        result.geometry.rx_ground_msl_m,
-    ];
+    let ground_m = [result.geometry.tx_ground_msl_m, result.geometry.rx_ground_msl_m];
     let geometry = &result.geometry;
     let azimuth_deg = [geometry.azimuth_deg, geometry.back_azimuth_deg];
-    let elevation_deg = [
-        geometry.tx_elevation_angle_deg,
-        geometry.rx_elevation_angle_deg,
-    ];
+    let elevation_deg = [geometry.tx_elevation_angle_deg, geometry.rx_elevation_angle_deg];
     let ends = [scene.ground[0], scene.ground[scene.ground.len() - 1]];
     for (i, end) in ends.into_iter().enumerate() {
         let x = scene.x(end.along_m);
         let (base, top) = (scene.y(end.up_m), scene.y(scene.antenna_m[i]));
-        let lead = format!(
-            "stroke=\"{}\" stroke-width=\"1\" stroke-dasharray=\"1 3\"",
-            palette.ink_soft
-        );
+        let lead =
+            format!("stroke=\"{}\" stroke-width=\"1\" stroke-dasharray=\"1 3\"", palette.ink_soft);
         canvas.line("leader", [x, HEIGHTS_Y + 6.0], [x, top], &lead);
-        let pole = format!(
-            "stroke=\"{}\" stroke-width=\"3.5\" stroke-linecap=\"round\"",
-            palette.ink
-        );
+        let pole =
+            format!("stroke=\"{}\" stroke-width=\"3.5\" stroke-linecap=\"round\"", palette.ink);
         canvas.line("mast", [x, base], [x, top], &pole);
-        let dot = format!(
-            "fill=\"{}\" stroke=\"{}\" stroke-width=\"2.5\"",
-            palette.page, palette.ink
-        );
+        let dot =
+            format!("fill=\"{}\" stroke=\"{}\" stroke-width=\"2.5\"", palette.page, palette.ink);
         canvas.circle("antenna", [x, top], 5.0, &dot);
         // Labels of two masts at one position extend away from each other.
         let (anchor, nudge) = match (i == 0, together) {
@@ -94,10 +82,7 @@ pub(super) fn spots(
 ) {
     let mut placer = placer(scene);
     let font = Font::plain(LABEL_SIZE, palette.ink);
-    let distances = result
-        .itm
-        .as_ref()
-        .map_or([0.0; 2], |itm| itm.horizon_distance_m);
+    let distances = result.itm.as_ref().map_or([0.0; 2], |itm| itm.horizon_distance_m);
     let distances = distances.map(text::distance);
     let mut horizons: Vec<(Point, (Font, String))> = Vec::new();
     for (i, [along_m, up_m]) in scene.horizons.into_iter().flatten().enumerate() {
@@ -110,10 +95,8 @@ pub(super) fn spots(
             None => horizons.push((at, (font, label))),
         }
     }
-    let style = format!(
-        "fill=\"{}\" stroke=\"{}\" stroke-width=\"1.6\"",
-        palette.page, palette.ink
-    );
+    let style =
+        format!("fill=\"{}\" stroke=\"{}\" stroke-width=\"1.6\"", palette.page, palette.ink);
     for (at, _) in &horizons {
         canvas.circle("horizon", *at, 3.6, &style);
     }
@@ -127,14 +110,7 @@ pub(super) fn spots(
         draw_label(canvas, &mut placer, at, &lines, !below, palette);
     }
     for (at, line) in &horizons {
-        draw_label(
-            canvas,
-            &mut placer,
-            *at,
-            std::slice::from_ref(line),
-            false,
-            palette,
-        );
+        draw_label(canvas, &mut placer, *at, std::slice::from_ref(line), false, palette);
     }
 }
 
@@ -158,33 +134,21 @@ fn placer(scene: &Scene) -> Placer {
     if let Some(crossing) = scene.horizon_crossing() {
         let [tx, rx] = scene.antenna_m;
         let over = scene.at(crossing[0], crossing[1]);
-        placer.avoid(
-            1,
-            vec![scene.at(0.0, tx), over, scene.at(scene.distance_m, rx)],
-        );
+        placer.avoid(1, vec![scene.at(0.0, tx), over, scene.at(scene.distance_m, rx)]);
     }
     for (along_m, antenna_m) in [0.0, scene.distance_m].into_iter().zip(scene.antenna_m) {
         let [x, y] = scene.at(along_m, antenna_m);
-        placer.take(Rect {
-            corner: [x - 10.0, y - 10.0],
-            size: [20.0, 20.0],
-        });
+        placer.take(Rect { corner: [x - 10.0, y - 10.0], size: [20.0, 20.0] });
     }
     if let Some(tightest) = scene.tightest {
         let [along_m, up_m] = scene.place(&tightest);
         let [x, y] = scene.at(along_m, up_m);
         placer.avoid(1, vec![[x, y], scene.at(along_m, scene.ray_m(along_m))]);
-        placer.take(Rect {
-            corner: [x - 8.0, y - 8.0],
-            size: [16.0, 16.0],
-        });
+        placer.take(Rect { corner: [x - 8.0, y - 8.0], size: [16.0, 16.0] });
     }
     for [along_m, up_m] in scene.horizons.into_iter().flatten() {
         let [x, y] = scene.at(along_m, up_m);
-        placer.take(Rect {
-            corner: [x - 5.0, y - 5.0],
-            size: [10.0, 10.0],
-        });
+        placer.take(Rect { corner: [x - 5.0, y - 5.0], size: [10.0, 10.0] });
     }
     placer
 }
@@ -204,18 +168,10 @@ fn tightest_mark(
         ("tightest", palette.ink_soft)
     };
     let drop = format!("stroke=\"{}\" stroke-width=\"1.4\"", palette.ink);
-    canvas.line(
-        "clearance",
-        at,
-        scene.at(along_m, scene.ray_m(along_m)),
-        &drop,
-    );
+    canvas.line("clearance", at, scene.at(along_m, scene.ray_m(along_m)), &drop);
     let [x, y] = at;
     let diamond = [[x, y - 6.5], [x + 6.5, y], [x, y + 6.5], [x - 6.5, y]];
-    let style = format!(
-        "fill=\"{colour}\" stroke=\"{}\" stroke-width=\"1.5\"",
-        palette.page
-    );
+    let style = format!("fill=\"{colour}\" stroke=\"{}\" stroke-width=\"1.5\"", palette.page);
     canvas.polygon(class, &diamond, &style);
     at
 }
@@ -223,11 +179,7 @@ fn tightest_mark(
 /// Label of the point of least clearance.
 fn tightest_lines(scene: &Scene, tightest: &Tightest, palette: &Palette) -> Vec<(Font, String)> {
     let clearance_m = scene.ray_m(tightest.along_m) - scene.place(tightest)[1];
-    let word = if tightest.obstructs {
-        "obstruction"
-    } else {
-        "tightest point"
-    };
+    let word = if tightest.obstructs { "obstruction" } else { "tightest point" };
     let side = if clearance_m < 0.0 { "above" } else { "below" };
     let ratio = text::number(tightest.ratio, 2);
     let height = text::metres(tightest.msl_m);
@@ -253,10 +205,7 @@ fn draw_label(
     above_first: bool,
     palette: &Palette,
 ) {
-    let width = lines
-        .iter()
-        .map(|(font, line)| font.width(line))
-        .fold(0.0, f64::max);
+    let width = lines.iter().map(|(font, line)| font.width(line)).fold(0.0, f64::max);
     let size = [width + 6.0, LINE_HEIGHT * lines.len() as f64 + 4.0];
     let Some(rect) = placer.place(mark, size, above_first) else {
         return;
@@ -277,11 +226,6 @@ fn draw_label(
     };
     for (i, (font, line)) in lines.iter().enumerate() {
         let y = top + LINE_HEIGHT * (i as f64 + 1.0) - 2.0;
-        canvas.text(
-            "label",
-            [x, y],
-            font.anchored(anchor).over(palette.page),
-            line,
-        );
+        canvas.text("label", [x, y], font.anchored(anchor).over(palette.page), line);
     }
 }

@@ -43,13 +43,7 @@ pub struct ProfilePicture<'a> {
 /// 0 or as the value before it, and said as `–`.
 #[must_use]
 pub fn profile_svg(picture: &ProfilePicture<'_>) -> String {
-    let ProfilePicture {
-        profile,
-        result,
-        names,
-        theme,
-        ..
-    } = *picture;
+    let ProfilePicture { profile, result, names, theme, .. } = *picture;
     let palette = theme.palette();
     let scene = Scene::of(profile, result);
     let title = if picture.title.trim().is_empty() {
@@ -64,19 +58,8 @@ pub fn profile_svg(picture: &ProfilePicture<'_>) -> String {
     let legend = Legend::new(&scene, result, &notes, &warnings(result), palette);
     let size = [WIDTH, HEIGHT.max(legend.bottom.ceil())];
     let mut canvas = Canvas::new(size, &title, &describe(picture, &scene));
-    canvas.rect(
-        "page",
-        [0.0, 0.0],
-        size,
-        &format!("fill=\"{}\"", palette.page),
-    );
-    header::draw(
-        &mut canvas,
-        &title,
-        result,
-        &figures(result, scene.distance_m),
-        palette,
-    );
+    canvas.rect("page", [0.0, 0.0], size, &format!("fill=\"{}\"", palette.page));
+    header::draw(&mut canvas, &title, result, &figures(result, scene.distance_m), palette);
     layers::draw(&mut canvas, &scene, result, palette);
     layers::axes(&mut canvas, &scene, names[0], palette);
     marks::masts(&mut canvas, &scene, result, names, palette);

@@ -82,14 +82,8 @@ impl Scene {
         let distance_m = sane(profile.distance_m, 0.0).clamp(0.0, LONGEST_M);
         let k_factor = Some(result.geometry.k_factor).filter(|&k| K_FACTORS.contains(&k));
         let k_factor = k_factor.unwrap_or(4.0 / 3.0);
-        let ends = [
-            result.geometry.tx_ground_msl_m,
-            result.geometry.rx_ground_msl_m,
-        ];
-        let antennas = [
-            result.geometry.tx_antenna_msl_m,
-            result.geometry.rx_antenna_msl_m,
-        ];
+        let ends = [result.geometry.tx_ground_msl_m, result.geometry.rx_ground_msl_m];
+        let antennas = [result.geometry.tx_antenna_msl_m, result.geometry.rx_antenna_msl_m];
         let mut scene = Self {
             distance_m,
             k_factor,
@@ -111,22 +105,14 @@ impl Scene {
 
     /// Sets the ground from the profile, or from the endpoints without a profile.
     fn survey(&mut self, elevation_msl_m: &[f64], ends_msl_m: [f64; 2]) {
-        let heights = if elevation_msl_m.len() < 2 {
-            &ends_msl_m
-        } else {
-            elevation_msl_m
-        };
+        let heights = if elevation_msl_m.len() < 2 { &ends_msl_m } else { elevation_msl_m };
         let gaps = (heights.len() - 1) as f64;
         let mut last_m = 0.0;
         for (i, &elevation) in heights.iter().enumerate() {
             let along_m = self.distance_m * i as f64 / gaps;
             last_m = height(elevation, last_m);
             let up_m = last_m + self.bulge_m(along_m);
-            self.ground.push(Sample {
-                along_m,
-                msl_m: last_m,
-                up_m,
-            });
+            self.ground.push(Sample { along_m, msl_m: last_m, up_m });
         }
     }
 
@@ -136,41 +122,23 @@ impl Scene {
         if let Some(at) = &result.clearance.obstruction {
             let along_m = sane(at.distance_m, 0.0).clamp(0.0, self.distance_m);
             let msl_m = height(at.height_msl_m, 0.0);
-            return Some(Tightest {
-                along_m,
-                msl_m,
-                ratio,
-                obstructs: true,
-            });
+            return Some(Tightest { along_m, msl_m, ratio, obstructs: true });
         }
         let between = self.ground.get(1..self.ground.len() - 1)?;
         let ratio_at = |s: &Sample| (self.ray_m(s.along_m) - s.up_m) / self.radius_m(s.along_m);
-        let at = between
-            .iter()
-            .min_by(|a, b| ratio_at(a).total_cmp(&ratio_at(b)))?;
+        let at = between.iter().min_by(|a, b| ratio_at(a).total_cmp(&ratio_at(b)))?;
         let (along_m, msl_m) = (at.along_m, at.msl_m);
-        Some(Tightest {
-            along_m,
-            msl_m,
-            ratio,
-            obstructs: false,
-        })
+        Some(Tightest { along_m, msl_m, ratio, obstructs: false })
     }
 
     /// Position of the point (along, up), m.
     pub fn place(&self, tightest: &Tightest) -> Point {
-        [
-            tightest.along_m,
-            tightest.msl_m + self.bulge_m(tightest.along_m),
-        ]
+        [tightest.along_m, tightest.msl_m + self.bulge_m(tightest.along_m)]
     }
 
     /// Radio horizons (along, up), m.
     fn find_horizons(&self, result: &LinkResult) -> Option<[Point; 2]> {
-        let itm = result
-            .itm
-            .as_ref()
-            .filter(|_| !result.clearance.line_of_sight)?;
+        let itm = result.itm.as_ref().filter(|_| !result.clearance.line_of_sight)?;
         let within = |m: f64| m > 0.0 && m < self.distance_m;
         let [tx_m, rx_m] = itm.horizon_distance_m;
         if !within(tx_m) || !within(rx_m) {
@@ -244,21 +212,13 @@ impl Scene {
 
     /// Height of the straight ray, up, m.
     pub fn ray_m(&self, along_m: f64) -> f64 {
-        let share = if self.distance_m > 0.0 {
-            along_m / self.distance_m
-        } else {
-            0.0
-        };
+        let share = if self.distance_m > 0.0 { along_m / self.distance_m } else { 0.0 };
         self.antenna_m[0] + (self.antenna_m[1] - self.antenna_m[0]) * share
     }
 
     /// Radius of the first Fresnel zone, m.
     pub fn radius_m(&self, along_m: f64) -> f64 {
-        first_radius_m(
-            self.wavelength_m,
-            along_m,
-            (self.distance_m - along_m).max(0.0),
-        )
+        first_radius_m(self.wavelength_m, along_m, (self.distance_m - along_m).max(0.0))
     }
 
     /// Height of the ground, up, m: the straight line between samples.
@@ -267,11 +227,7 @@ impl Scene {
         let after = after.clamp(1, self.ground.len() - 1);
         let (a, b) = (self.ground[after - 1], self.ground[after]);
         let gap_m = b.along_m - a.along_m;
-        let share = if gap_m > 0.0 {
-            ((along_m - a.along_m) / gap_m).clamp(0.0, 1.0)
-        } else {
-            0.0
-        };
+        let share = if gap_m > 0.0 { ((along_m - a.along_m) / gap_m).clamp(0.0, 1.0) } else { 0.0 };
         a.up_m + (b.up_m - a.up_m) * share
     }
 
@@ -293,11 +249,7 @@ impl Scene {
 
     /// Horizontal position, px; the middle without a distance.
     pub fn x(&self, along_m: f64) -> f64 {
-        let share = if self.distance_m > 0.0 {
-            along_m / self.distance_m
-        } else {
-            0.5
-        };
+        let share = if self.distance_m > 0.0 { along_m / self.distance_m } else { 0.5 };
         LEFT + (RIGHT - LEFT) * share
     }
 

@@ -68,29 +68,13 @@ pub fn testbed_svg(picture: &Picture) -> String {
     let palette = Theme::Light.palette();
     let desc = "Nodes at their positions; predicted / measured values at each link.";
     let mut canvas = Canvas::new(SIZE, &picture.title, desc);
-    canvas.rect(
-        "page",
-        [0.0, 0.0],
-        SIZE,
-        &format!("fill=\"{}\"", palette.page),
-    );
+    canvas.rect("page", [0.0, 0.0], SIZE, &format!("fill=\"{}\"", palette.page));
     let title = Font::plain(20.0, palette.ink).bold();
-    canvas.text(
-        "title",
-        [24.0, 36.0],
-        title,
-        &title.fit(&picture.title, SIZE[0] - 48.0),
-    );
+    canvas.text("title", [24.0, 36.0], title, &title.fit(&picture.title, SIZE[0] - 48.0));
     let soft = Font::plain(13.0, palette.ink_soft);
     canvas.text("subtitle", [24.0, 58.0], soft, desc);
     let place = projection(&picture.marks);
-    let at = |name: &str| {
-        picture
-            .marks
-            .iter()
-            .find(|mark| mark.name == name)
-            .map(&place)
-    };
+    let at = |name: &str| picture.marks.iter().find(|mark| mark.name == name).map(&place);
     let mut drawn: Vec<(&str, &str)> = Vec::new();
     for side in &picture.sides {
         let (Some(from), Some(to)) = (at(&side.from), at(&side.to)) else {
@@ -114,23 +98,11 @@ pub fn testbed_svg(picture: &Picture) -> String {
     for mark in &picture.marks {
         let centre = place(mark);
         let fill = if mark.runs { palette.ink } else { palette.page };
-        let style = format!(
-            "fill=\"{fill}\" stroke=\"{}\" stroke-width=\"2\"",
-            palette.ink
-        );
+        let style = format!("fill=\"{fill}\" stroke=\"{}\" stroke-width=\"2\"", palette.ink);
         canvas.circle("node", centre, 7.0, &style);
         let font = Font::plain(14.0, palette.ink).bold().over(palette.page);
-        let name = if mark.runs {
-            mark.name.clone()
-        } else {
-            format!("{} (failed)", mark.name)
-        };
-        canvas.text(
-            "name",
-            [centre[0], centre[1] - 13.0],
-            font.anchored(Anchor::Middle),
-            &name,
-        );
+        let name = if mark.runs { mark.name.clone() } else { format!("{} (failed)", mark.name) };
+        canvas.text("name", [centre[0], centre[1] - 13.0], font.anchored(Anchor::Middle), &name);
     }
     canvas.finish()
 }
@@ -143,15 +115,9 @@ fn beside(from: Point, to: Point) -> Point {
     if (from[0] - to[0]).hypot(from[1] - to[1]) >= SHORT {
         return middle;
     }
-    let outward = [
-        middle[0] - SIZE[0] / 2.0,
-        middle[1] - (HEAD + SIZE[1]) / 2.0,
-    ];
+    let outward = [middle[0] - SIZE[0] / 2.0, middle[1] - (HEAD + SIZE[1]) / 2.0];
     let length = outward[0].hypot(outward[1]).max(1.0);
-    [
-        middle[0] + outward[0] / length * OUT,
-        middle[1] + outward[1] / length * OUT,
-    ]
+    [middle[0] + outward[0] / length * OUT, middle[1] + outward[1] / length * OUT]
 }
 
 /// Draws predicted and measured values in lines around a point.
@@ -172,12 +138,7 @@ fn figures(canvas: &mut Canvas, at: Point, side: &Side) {
         let fill = palette.intrusion;
         let font = Font::plain(11.0, fill).bold().over(palette.page);
         let place = [at[0], row - 13.0];
-        canvas.text(
-            "no-terrain",
-            place,
-            font.anchored(Anchor::Middle),
-            "no terrain data",
-        );
+        canvas.text("no-terrain", place, font.anchored(Anchor::Middle), "no terrain data");
     }
     for (predicted, measured, floor, unit) in pairs {
         let Some(predicted) = predicted else { continue };
@@ -194,11 +155,7 @@ fn figures(canvas: &mut Canvas, at: Point, side: &Side) {
             None => written(predicted),
         };
         let font = match measured {
-            Some(measured) if far(measured) => Font {
-                fill: palette.intrusion,
-                ..font
-            }
-            .bold(),
+            Some(measured) if far(measured) => Font { fill: palette.intrusion, ..font }.bold(),
             _ => font,
         };
         canvas.text("figure", [at[0], row], font.anchored(Anchor::Middle), &text);
@@ -219,9 +176,7 @@ fn projection(marks: &[Mark]) -> impl Fn(&Mark) -> Point + use<> {
     let space = [SIZE[0] - 2.0 * MARGIN, SIZE[1] - HEAD - 2.0 * MARGIN];
     let span = [(east - west) * shrink, north - south];
     // A single node, or a row of them, has no span.
-    let scale = (space[0] / span[0].max(1e-9))
-        .min(space[1] / span[1].max(1e-9))
-        .min(1e7);
+    let scale = (space[0] / span[0].max(1e-9)).min(space[1] / span[1].max(1e-9)).min(1e7);
     let centre = [(west + east) / 2.0, (south + north) / 2.0];
     move |mark| {
         [

@@ -5,11 +5,7 @@ pub(super) use groundwave_io::picture::scale::{number, trimmed};
 /// As [`number`], with a plus before positive values.
 pub(super) fn signed(value: f64, decimals: usize) -> String {
     let text = number(value, decimals);
-    if value > 0.0 && value.is_finite() {
-        format!("+{text}")
-    } else {
-        text
-    }
+    if value > 0.0 && value.is_finite() { format!("+{text}") } else { text }
 }
 
 /// A height at 0.1 m.

@@ -79,11 +79,7 @@ pub struct AgentConfig {
     pub i2c: Option<ProbeBuses>,
 
     /// Sensor to read; repeatable [example: lm75@1:0x48]
-    #[arg(
-        long = "sensor",
-        value_name = "TEMPLATE@BUS:ADDRESS",
-        conflicts_with = "fixture"
-    )]
+    #[arg(long = "sensor", value_name = "TEMPLATE@BUS:ADDRESS", conflicts_with = "fixture")]
     pub sensors: Vec<AssignedSensor>,
 
     /// Folder of sensor templates (*.toml) in addition to those built in
@@ -99,11 +95,7 @@ pub struct AgentConfig {
     pub allow_reboot: bool,
 
     /// Let the gateway change batman-adv settings of the mesh interface; undone unless it is heard in time
-    #[arg(
-        long,
-        env = "GROUNDWAVE_AGENT_ALLOW_CONFIGURE",
-        conflicts_with = "fixture"
-    )]
+    #[arg(long, env = "GROUNDWAVE_AGENT_ALLOW_CONFIGURE", conflicts_with = "fixture")]
     pub allow_configure: bool,
 
     /// Program that installs firmware: called with the file of an image and its version
@@ -133,9 +125,7 @@ pub struct AgentConfig {
 fn period(text: &str) -> Result<f64, String> {
     let seconds: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     let allowed = (0.5..=300.0).contains(&seconds);
-    allowed
-        .then_some(seconds)
-        .ok_or_else(|| "allowed: 0.5 to 300".to_owned())
+    allowed.then_some(seconds).ok_or_else(|| "allowed: 0.5 to 300".to_owned())
 }
 
 /// Opens the agent; for one reading (`once`) it uses a temporary key.
@@ -154,9 +144,7 @@ pub fn run(agent: Agent) -> Result<(), Failure> {
     // Before any other thread: threads inherit the capabilities.
     let kept = keep_net_admin()?;
     tracing::info!("capabilities kept: {kept}");
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async move {
         agent.run(shutdown_signal()?).await;
         tracing::info!("stopped");
@@ -196,10 +184,7 @@ impl AgentConfig {
     fn options(self, once: bool) -> Result<Options, Failure> {
         let source = match &self.fixture {
             Some(folder) => Source::Fixture(folder.clone()),
-            None => Source::Machine {
-                mesh_ifname: self.mesh.clone(),
-                root: Root::default(),
-            },
+            None => Source::Machine { mesh_ifname: self.mesh.clone(), root: Root::default() },
         };
         // One reading leaves the machine unchanged: no key is created.
         let key = match once {
@@ -210,10 +195,8 @@ impl AgentConfig {
             true => Permissions::default(),
             false => self.permissions()?,
         };
-        let choice = SensorSelection {
-            probe: self.i2c.unwrap_or_default(),
-            assigned: self.sensors,
-        };
+        let choice =
+            SensorSelection { probe: self.i2c.unwrap_or_default(), assigned: self.sensors };
         let sensors = sensors(choice, self.templates.as_deref())?;
         let period_ms = (self.period * 1000.0) as u64;
         let usual = Rhythm::default();
@@ -230,14 +213,7 @@ impl AgentConfig {
             gpsd: self.gpsd,
             sensors,
             permissions,
-            rhythm: Rhythm {
-                period_ms,
-                backoff: Backoff {
-                    least_ms,
-                    ..usual.backoff
-                },
-                ..usual
-            },
+            rhythm: Rhythm { period_ms, backoff: Backoff { least_ms, ..usual.backoff }, ..usual },
         })
     }
 }

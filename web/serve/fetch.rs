@@ -68,9 +68,7 @@ impl Fetching {
     /// # Errors
     /// When the cache cannot be read.
     pub fn wanted(&self, squares: &[TileId]) -> Result<Vec<TileId>, Failure> {
-        self.cache
-            .wanted(self.source, squares)
-            .map_err(Failure::input)
+        self.cache.wanted(self.source, squares).map_err(Failure::input)
     }
 
     /// Sizes, folder and terms of a fetch, for a question.
@@ -93,9 +91,7 @@ impl Fetching {
     /// # Errors
     /// With the folder, the files and the command that continues.
     pub fn fetch(&self, square: TileId, told: impl FnMut(Event)) -> Result<(), Failure> {
-        let fetched = self
-            .cache
-            .fetch(&self.client, self.source, &self.base_url, square, told);
+        let fetched = self.cache.fetch(&self.client, self.source, &self.base_url, square, told);
         fetched.map_err(|error| {
             let folder = self.cache.folder().display();
             Failure::Machine(format!(
@@ -123,12 +119,10 @@ pub fn command(source: &Source, squares: &[TileId]) -> String {
 /// When they are too many.
 pub fn squares_between(positions: &[GeoPoint]) -> Result<Vec<TileId>, Failure> {
     let everything = [90.0_f64, 180.0_f64, -90.0_f64, -180.0_f64];
-    let edges = positions
-        .iter()
-        .fold(everything, |[south, west, north, east], at| {
-            let (lat, lon) = (at.lat_deg(), at.lon_deg());
-            [south.min(lat), west.min(lon), north.max(lat), east.max(lon)]
-        });
+    let edges = positions.iter().fold(everything, |[south, west, north, east], at| {
+        let (lat, lon) = (at.lat_deg(), at.lon_deg());
+        [south.min(lat), west.min(lon), north.max(lat), east.max(lon)]
+    });
     match positions.is_empty() {
         true => Ok(Vec::new()),
         false => squares_within(edges).ok_or_else(too_large),
@@ -150,10 +144,7 @@ pub fn squares_of(scenario: &Scenario) -> Result<Vec<TileId>, Failure> {
     for record in &scenario.records {
         add_positions(&record.body, &mut positions);
     }
-    let radius_m = scenario
-        .coverage
-        .as_ref()
-        .map_or(0.0, |coverage| coverage.radius_m);
+    let radius_m = scenario.coverage.as_ref().map_or(0.0, |coverage| coverage.radius_m);
     // Paths between nodes cross what lies between.
     squares.extend(squares_between(&positions)?);
     squares.extend(squares_around(&positions, radius_m.max(ROOM_M)).ok_or_else(too_large)?);
@@ -170,9 +161,7 @@ fn add_positions(value: &Value, positions: &mut Vec<GeoPoint>) {
     }
     match value {
         Value::Array(items) => items.iter().for_each(|item| add_positions(item, positions)),
-        Value::Object(fields) => fields
-            .values()
-            .for_each(|item| add_positions(item, positions)),
+        Value::Object(fields) => fields.values().for_each(|item| add_positions(item, positions)),
         _ => {}
     }
 }

@@ -16,12 +16,7 @@ use super::Failure;
 pub struct FlowConfig {
     /// SMTP server for e-mail of flows: smtp://HOST:PORT, smtp://HOST:PORT?tls=required (STARTTLS) or
     /// smtps://HOST
-    #[arg(
-        long,
-        env = "GATEWAY_SMTP_URL",
-        value_name = "URL",
-        requires = "smtp_from"
-    )]
+    #[arg(long, env = "GATEWAY_SMTP_URL", value_name = "URL", requires = "smtp_from")]
     pub smtp_url: Option<String>,
 
     /// Sender of e-mail
@@ -29,21 +24,11 @@ pub struct FlowConfig {
     pub smtp_from: Option<String>,
 
     /// User at the SMTP server
-    #[arg(
-        long,
-        env = "GATEWAY_SMTP_USER",
-        value_name = "NAME",
-        requires = "smtp_password_file"
-    )]
+    #[arg(long, env = "GATEWAY_SMTP_USER", value_name = "NAME", requires = "smtp_password_file")]
     pub smtp_user: Option<String>,
 
     /// File with the password at the SMTP server, mode 0600 or 0640
-    #[arg(
-        long,
-        env = "GATEWAY_SMTP_PASSWORD_FILE",
-        value_name = "FILE",
-        requires = "smtp_user"
-    )]
+    #[arg(long, env = "GATEWAY_SMTP_PASSWORD_FILE", value_name = "FILE", requires = "smtp_user")]
     pub smtp_password_file: Option<PathBuf>,
 
     /// MQTT broker for messages of flows: mqtt://HOST:PORT, or mqtts://HOST:PORT over TLS
@@ -51,30 +36,15 @@ pub struct FlowConfig {
     pub mqtt_url: Option<String>,
 
     /// User at the MQTT broker
-    #[arg(
-        long,
-        env = "GATEWAY_MQTT_USER",
-        value_name = "NAME",
-        requires = "mqtt_password_file"
-    )]
+    #[arg(long, env = "GATEWAY_MQTT_USER", value_name = "NAME", requires = "mqtt_password_file")]
     pub mqtt_user: Option<String>,
 
     /// File with the password at the MQTT broker, mode 0600 or 0640
-    #[arg(
-        long,
-        env = "GATEWAY_MQTT_PASSWORD_FILE",
-        value_name = "FILE",
-        requires = "mqtt_user"
-    )]
+    #[arg(long, env = "GATEWAY_MQTT_PASSWORD_FILE", value_name = "FILE", requires = "mqtt_user")]
     pub mqtt_password_file: Option<PathBuf>,
 
     /// File with the certificate authorities of an mqtts:// broker, PEM [default: those of the system]
-    #[arg(
-        long,
-        env = "GATEWAY_MQTT_CA",
-        value_name = "FILE",
-        requires = "mqtt_url"
-    )]
+    #[arg(long, env = "GATEWAY_MQTT_CA", value_name = "FILE", requires = "mqtt_url")]
     pub mqtt_ca: Option<PathBuf>,
 
     /// Socket of the impairment daemon that flows and the page use [example: /run/impair/impair.sock]

@@ -60,9 +60,7 @@ impl RunningGateway {
         let routes = gateway::router(gateway.clone());
         let failed = |problem: Problem| Failure::Machine(problem.detail);
         let bootstrap = config.state.file(BOOTSTRAP);
-        create_first_admin(&gateway, admin_password, &bootstrap)
-            .await
-            .map_err(failed)?;
+        create_first_admin(&gateway, admin_password, &bootstrap).await.map_err(failed)?;
         let started = gateway::background_tasks::start_clock(&gateway).await;
         let is_started = match started {
             Ok(()) => true,
@@ -70,15 +68,10 @@ impl RunningGateway {
             Err(problem) if problem.status == 507 => false,
             Err(problem) => return Err(failed(problem)),
         };
-        tokio::spawn(gateway::background_tasks::advance_clock(
-            gateway.clone(),
-            is_started,
-        ));
+        tokio::spawn(gateway::background_tasks::advance_clock(gateway.clone(), is_started));
         tokio::spawn(gateway::background_tasks::roll_up(gateway.clone()));
         tokio::spawn(gateway::background_tasks::read_sensors(gateway.clone()));
-        tokio::spawn(gateway::background_tasks::snapshot_topology(
-            gateway.clone(),
-        ));
+        tokio::spawn(gateway::background_tasks::snapshot_topology(gateway.clone()));
         tokio::spawn(gateway::services::tunnel::follow(
             gateway.world.clone(),
             Arc::clone(&gateway.settings),
@@ -90,10 +83,7 @@ impl RunningGateway {
         tokio::spawn(gateway::background_tasks::observe_firewall(gateway.clone()));
         tokio::spawn(gateway::background_tasks::poll_nut(gateway.clone()));
         tokio::spawn(gateway::flow_workers::deliver(gateway.clone(), deliveries));
-        tokio::spawn(gateway::flow_workers::observe(
-            gateway.clone(),
-            config.state.path.clone(),
-        ));
+        tokio::spawn(gateway::flow_workers::observe(gateway.clone(), config.state.path.clone()));
         gateway::camera::control::start_again(&gateway);
         let polls = gateway::external::poll::run(gateway.clone());
         let refusals = gateway::background_tasks::write_refusals(gateway.clone());
@@ -107,12 +97,7 @@ impl RunningGateway {
             tokio::spawn(polls),
             tokio::spawn(playback),
         ];
-        Ok(Self {
-            listener,
-            tls,
-            routes,
-            writers,
-        })
+        Ok(Self { listener, tls, routes, writers })
     }
 
     /// Router of the gateway.
@@ -138,17 +123,9 @@ impl RunningGateway {
         if let Some((listener, identity)) = self.tls {
             let address = listener.local_addr()?;
             tracing::info!("gateway listening on https://{address}");
-            let serving = Serving {
-                identity: Some(identity),
-                ..serving.clone()
-            };
+            let serving = Serving { identity: Some(identity), ..serving.clone() };
             let routes = self.routes.clone();
-            tokio::spawn(serve_with::<_, SocketAddr>(
-                listener,
-                routes,
-                stop.clone(),
-                serving,
-            ));
+            tokio::spawn(serve_with::<_, SocketAddr>(listener, routes, stop.clone(), serving));
         }
         let address = self.listener.local_addr()?;
         tracing::info!("gateway listening on http://{address}, API at /docs/");

@@ -70,30 +70,15 @@ pub struct GatewayConfig {
     pub admin_password_file: Option<PathBuf>,
 
     /// Underlay addresses, assigned by DHCP
-    #[arg(
-        long,
-        env = "GATEWAY_UNDERLAY",
-        value_name = "CIDR",
-        default_value = "10.41.0.0/24"
-    )]
+    #[arg(long, env = "GATEWAY_UNDERLAY", value_name = "CIDR", default_value = "10.41.0.0/24")]
     pub underlay: String,
 
     /// Overlay addresses, assigned by the gateway
-    #[arg(
-        long,
-        env = "GATEWAY_OVERLAY",
-        value_name = "CIDR",
-        default_value = "10.42.0.0/24"
-    )]
+    #[arg(long, env = "GATEWAY_OVERLAY", value_name = "CIDR", default_value = "10.42.0.0/24")]
     pub overlay: String,
 
     /// Mesh interface
-    #[arg(
-        long,
-        env = "GATEWAY_MESH_IFNAME",
-        value_name = "NAME",
-        default_value = "bat0"
-    )]
+    #[arg(long, env = "GATEWAY_MESH_IFNAME", value_name = "NAME", default_value = "bat0")]
     pub mesh_ifname: String,
 
     /// WireGuard tunnel
@@ -101,12 +86,7 @@ pub struct GatewayConfig {
     pub tunnel: TunnelChoice,
 
     /// WireGuard interface
-    #[arg(
-        long,
-        env = "GATEWAY_TUNNEL_IFNAME",
-        value_name = "NAME",
-        default_value = "wg0"
-    )]
+    #[arg(long, env = "GATEWAY_TUNNEL_IFNAME", value_name = "NAME", default_value = "wg0")]
     pub tunnel_ifname: String,
 
     /// Endpoint of the tunnel announced to nodes [default: first underlay address, port 51820]
@@ -114,12 +94,7 @@ pub struct GatewayConfig {
     pub tunnel_endpoint: Option<SocketAddr>,
 
     /// Heartbeat interval, 0.1 to 3600 s; a node is stale after 3 missed heartbeats, offline after 12
-    #[arg(
-        long,
-        env = "GATEWAY_HEARTBEAT_S",
-        value_name = "S",
-        default_value = "5"
-    )]
+    #[arg(long, env = "GATEWAY_HEARTBEAT_S", value_name = "S", default_value = "5")]
     pub heartbeat_s: f64,
 
     /// Lease file of dnsmasq
@@ -131,12 +106,7 @@ pub struct GatewayConfig {
     pub reservations: Option<PathBuf>,
 
     /// NUT server with power supplies, HOST or HOST:PORT; `off` for none
-    #[arg(
-        long,
-        env = "GATEWAY_NUT",
-        value_name = "HOST",
-        default_value = "127.0.0.1:3493"
-    )]
+    #[arg(long, env = "GATEWAY_NUT", value_name = "HOST", default_value = "127.0.0.1:3493")]
     pub nut: String,
 
     /// GPIO line of this machine that operators may read and set; repeatable [example: gpiochip0:17]
@@ -159,30 +129,15 @@ pub struct GatewayConfig {
     pub gateway_tls_bind: SocketAddr,
 
     /// Certificate chain, PEM; enables TLS on its own port
-    #[arg(
-        long,
-        env = "GATEWAY_TLS_CERT",
-        value_name = "FILE",
-        requires = "tls_key"
-    )]
+    #[arg(long, env = "GATEWAY_TLS_CERT", value_name = "FILE", requires = "tls_key")]
     pub tls_cert: Option<PathBuf>,
 
     /// Private key of the certificate, PEM, mode 0600 or 0640
-    #[arg(
-        long,
-        env = "GATEWAY_TLS_KEY",
-        value_name = "FILE",
-        requires = "tls_cert"
-    )]
+    #[arg(long, env = "GATEWAY_TLS_KEY", value_name = "FILE", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
 
     /// Host name of the gateway besides `localhost` and its addresses; repeatable
-    #[arg(
-        long = "host",
-        env = "GATEWAY_HOSTS",
-        value_name = "NAME",
-        value_delimiter = ','
-    )]
+    #[arg(long = "host", env = "GATEWAY_HOSTS", value_name = "NAME", value_delimiter = ',')]
     pub hosts: Vec<String>,
 
     /// Target of outbound requests that is otherwise forbidden (loopback, link-local, metadata services,
@@ -200,12 +155,7 @@ pub struct GatewayConfig {
     pub forbid_private_targets: bool,
 
     /// Authentication of camera streams: none, or an access token in the query parameter `t`
-    #[arg(
-        long,
-        env = "GATEWAY_CAMERA_STREAM_AUTH",
-        value_enum,
-        default_value = "none"
-    )]
+    #[arg(long, env = "GATEWAY_CAMERA_STREAM_AUTH", value_enum, default_value = "none")]
     pub camera_stream_auth: StreamAuth,
     /// Servers that flows reach.
     #[command(flatten)]
@@ -247,8 +197,7 @@ impl GatewayConfig {
     /// NUT server, unless there is none.
     fn nut_server(&self) -> Result<Option<NutAddress>, Failure> {
         let read = |text: &str| {
-            text.parse()
-                .map_err(|err| Failure::Input(format!("invalid --nut: {err}")))
+            text.parse().map_err(|err| Failure::Input(format!("invalid --nut: {err}")))
         };
         (self.nut != "off").then(|| read(&self.nut)).transpose()
     }
@@ -284,19 +233,13 @@ impl GatewayConfig {
         stop: CancellationToken,
     ) -> Result<Gateway, Failure> {
         if !(0.1..=3600.0).contains(&self.heartbeat_s) {
-            let what = format!(
-                "invalid --heartbeat-s: found {}, allowed 0.1 to 3600",
-                self.heartbeat_s
-            );
+            let what =
+                format!("invalid --heartbeat-s: found {}, allowed 0.1 to 3600", self.heartbeat_s);
             return Err(Failure::Input(what));
         }
         let view = world.view();
         let overlay = self.served(&view)?;
-        let foreign = view
-            .onboarding
-            .leases
-            .keys()
-            .find(|ip| !overlay.holds(**ip));
+        let foreign = view.onboarding.leases.keys().find(|ip| !overlay.holds(**ip));
         if let Some(ip) = foreign {
             return Err(Failure::Input(format!(
                 "invalid --overlay: {overlay} lacks {ip}, the address of a node; revoke the node first"
@@ -356,20 +299,12 @@ impl GatewayConfig {
         let usual = SocketAddr::new(IpAddr::V4(underlay.gateway()), TUNNEL_PORT);
         let endpoint = self.tunnel_endpoint.unwrap_or(usual);
         let own: Ipv4Addr = overlay.gateway();
-        let created = tunnel::lay(
-            &self.tunnel_ifname,
-            key,
-            endpoint.port(),
-            own,
-            overlay.prefix_len(),
-            mtu,
-        );
+        let created =
+            tunnel::lay(&self.tunnel_ifname, key, endpoint.port(), own, overlay.prefix_len(), mtu);
         match created {
-            Ok(()) => Ok(Some(GatewayEnd {
-                public_key,
-                endpoint: endpoint.to_string(),
-                overlay_ip: own,
-            })),
+            Ok(()) => {
+                Ok(Some(GatewayEnd { public_key, endpoint: endpoint.to_string(), overlay_ip: own }))
+            }
             Err(err) if self.tunnel == TunnelChoice::Auto => {
                 tracing::warn!(
                     %err,

@@ -49,15 +49,10 @@ impl ImpairDaemon {
         let kept = keep_net_admin()?;
         tracing::info!("capabilities kept: {kept}");
         // A single thread: a change is a few system calls, cheaper than passing it to another.
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let engine = engine(config)?;
         let shaper = runtime.block_on(async {
-            let options = Options {
-                extensions: config.extensions,
-                tables: config.tables.clone(),
-            };
+            let options = Options { extensions: config.extensions, tables: config.tables.clone() };
             let kernel = LinuxTc::open(None).map_err(Failure::machine)?;
             let started = Shaper::start(kernel, options).await;
             started.map_err(Failure::machine)
@@ -81,14 +76,7 @@ impl ImpairDaemon {
                 "read the leases {file}: {err}; without that file nothing of them is known"
             ))
         })?;
-        Ok(Self {
-            runtime,
-            socket,
-            listener,
-            engine,
-            driver: Box::pin(driver.run()),
-            daemon,
-        })
+        Ok(Self { runtime, socket, listener, engine, driver: Box::pin(driver.run()), daemon })
     }
 
     /// Serves until a stop signal; the impairments stay in force.
@@ -96,14 +84,7 @@ impl ImpairDaemon {
     /// # Errors
     /// When the socket, the simulation or the log fails.
     pub fn run(self) -> Result<(), Failure> {
-        let Self {
-            runtime,
-            socket,
-            listener,
-            mut engine,
-            driver,
-            daemon,
-        } = self;
+        let Self { runtime, socket, listener, mut engine, driver, daemon } = self;
         let served = runtime.block_on(async move {
             listener.set_nonblocking(true)?;
             let listener = UnixListener::from_std(listener)?;
@@ -136,15 +117,10 @@ fn engine(config: &Config) -> Result<Engine<Snapshot>, Failure> {
     let mut builder = world();
     // Two ports need no thread pool.
     builder.execution(Execution::Serial);
-    let mut engine = builder
-        .build::<Snapshot>(0, STEP_NS)
-        .map_err(Failure::machine)?;
+    let mut engine = builder.build::<Snapshot>(0, STEP_NS).map_err(Failure::machine)?;
     if let Some(folder) = &config.log {
         std::fs::create_dir_all(folder).map_err(|err| {
-            Failure::Input(format!(
-                "make the folder of logs {}: {err}",
-                folder.display()
-            ))
+            Failure::Input(format!("make the folder of logs {}: {err}", folder.display()))
         })?;
         let path = folder.join(format!("impaird-{}.gwlog", wall_ns()));
         let header = Header {

@@ -44,13 +44,8 @@ fn socket_address(text: &str) -> Result<SocketAddr, String> {
     let allowed = "allowed ADDRESS:PORT or NAME:PORT, such as 127.0.0.1:8787 or localhost:8787";
     let found = text.to_socket_addrs();
     let found: Vec<_> = found.map_err(|err| format!("{err}; {allowed}"))?.collect();
-    let first = found
-        .iter()
-        .find(|address| address.is_ipv4())
-        .or(found.first());
-    first
-        .copied()
-        .ok_or_else(|| format!("no address; {allowed}"))
+    let first = found.iter().find(|address| address.is_ipv4()).or(found.first());
+    first.copied().ok_or_else(|| format!("no address; {allowed}"))
 }
 
 /// Binds a TCP port.

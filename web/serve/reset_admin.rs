@@ -55,9 +55,8 @@ pub fn reset_admin(config: &ResetAdminConfig) -> Result<Option<PathBuf>, Failure
     let given = given.transpose()?;
     let store = RedbStore::open_existing(&config.db).map_err(Failure::input)?;
     let flat = Arc::new(Flat::default());
-    let mut engine = world(flat)
-        .build::<Snapshot>(0, super::server::STEP_NS)
-        .map_err(Failure::machine)?;
+    let mut engine =
+        world(flat).build::<Snapshot>(0, super::server::STEP_NS).map_err(Failure::machine)?;
     engine.keep(store).map_err(Failure::Input)?;
     // What the store held is published by a tick.
     engine.tick(None).map_err(Failure::machine)?;
@@ -73,11 +72,7 @@ pub fn reset_admin(config: &ResetAdminConfig) -> Result<Option<PathBuf>, Failure
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     let secret = runtime.block_on(passwords.hash(password));
     let secret = secret.map_err(|problem| Failure::Machine(problem.detail))?;
-    let found = engine
-        .view()
-        .accounts
-        .named(&config.username)
-        .map(|(id, _)| id);
+    let found = engine.view().accounts.named(&config.username).map(|(id, _)| id);
     match found {
         Some(account) => submit(
             &mut engine,

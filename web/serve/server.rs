@@ -172,10 +172,7 @@ impl Server {
             true => config.gateway.overlay()?,
             false => Default::default(),
         });
-        let folder = config
-            .db
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty());
+        let folder = config.db.parent().filter(|folder| !folder.as_os_str().is_empty());
         let state = with_gateway.then_some(config.gateway.state.path.as_path());
         for folder in folder.into_iter().chain(state) {
             super::create_private(folder)?;
@@ -183,9 +180,7 @@ impl Server {
         let store = RedbStore::open(&config.db).map_err(Failure::input)?;
         let is_new = store.last_tick().map_err(Failure::machine)? == 0;
         let (probe, copy, whole_copy) = (store.probe(), store.copier(), store.whole_copier());
-        let mut engine = builder
-            .build::<Snapshot>(0, STEP_NS)
-            .map_err(Failure::machine)?;
+        let mut engine = builder.build::<Snapshot>(0, STEP_NS).map_err(Failure::machine)?;
         let rows = engine.keep(store).map_err(Failure::Input)?;
         if is_new {
             add_built_in(&mut engine)?;
@@ -200,9 +195,7 @@ impl Server {
         let handle = engine.handle();
         let minutes = engine.effects::<StoreMinute>();
         let deliveries = engine.effects::<Deliver>();
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .enable_all()
-            .build()?;
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let mut server = Self {
             engine: engine.spawn_on_demand(MachineClock::start())?,
             runtime,
@@ -233,9 +226,7 @@ impl Server {
                     Arc::new(move |path: &Path| copy(path).map_err(|fault| fault.to_string())),
                     Arc::new(move |inputs: &BTreeMap<String, String>| {
                         let opened = files.for_log(inputs);
-                        opened
-                            .map(|ground| ground.terrain)
-                            .map_err(|why| why.message().to_owned())
+                        opened.map(|ground| ground.terrain).map_err(|why| why.message().to_owned())
                     }),
                     frontend,
                     server.stop.clone(),
@@ -351,10 +342,7 @@ impl Server {
         if ended.is_ok() {
             engine.mark()?;
         }
-        ended.map_err(|broken| Failure::Exit {
-            message: broken.to_string(),
-            code: WORLD_BROKE,
-        })
+        ended.map_err(|broken| Failure::Exit { message: broken.to_string(), code: WORLD_BROKE })
     }
 }
 
@@ -412,12 +400,7 @@ impl ServerConfig {
         inputs: BTreeMap<String, String>,
         engine: &mut Engine<Snapshot>,
     ) -> Result<(), Failure> {
-        let header = Header {
-            format: FORMAT,
-            seed: 0,
-            step_ns: STEP_NS,
-            inputs,
-        };
+        let header = Header { format: FORMAT, seed: 0, step_ns: STEP_NS, inputs };
         let journal = FileJournal::create(path, &header).map_err(Failure::input)?;
         super::restrict_to_owner(path)?;
         let started = engine.record_from_here(journal);
@@ -448,10 +431,7 @@ fn archiver(
 
 /// Adds the built-in catalogue to a store without commits.
 fn add_built_in(engine: &mut Engine<Snapshot>) -> Result<(), Failure> {
-    let reply = engine
-        .handle()
-        .submit(built_in())
-        .map_err(Failure::machine)?;
+    let reply = engine.handle().submit(built_in()).map_err(Failure::machine)?;
     engine.tick(Some(wall_ns())).map_err(Failure::machine)?;
     reply.wait().map(drop).map_err(Failure::machine)
 }

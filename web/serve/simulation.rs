@@ -65,9 +65,8 @@ fn build(
     first: Vec<(&str, serde_json::Value)>,
 ) -> Result<Engine<Snapshot>, Failure> {
     builder.execution(Execution::Parallel);
-    let mut engine: Engine<Snapshot> = builder
-        .build(scenario.seed, scenario.step_ns)
-        .map_err(Failure::input)?;
+    let mut engine: Engine<Snapshot> =
+        builder.build(scenario.seed, scenario.step_ns).map_err(Failure::input)?;
     for (name, body) in first {
         let command = engine.registry().from_json(name, body);
         let command = command.map_err(|what| Failure::Input(format!("{name}: {what}")))?;
@@ -93,10 +92,8 @@ pub fn queue(
         if !wanted(tick) {
             continue;
         }
-        let command = engine
-            .registry()
-            .from_json(&record.name, record.timed_body())
-            .map_err(|what| {
+        let command =
+            engine.registry().from_json(&record.name, record.timed_body()).map_err(|what| {
                 let file = path.display();
                 Failure::Input(format!("{file}:{line}: {}: {what}", record.name))
             })?;
@@ -110,10 +107,5 @@ pub fn header(scenario: &Scenario, ground: &OpenTerrain) -> Header {
     let mut inputs = ground.inputs.clone();
     inputs.insert("title".to_owned(), scenario.title.clone());
     inputs.insert("version".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
-    Header {
-        format: FORMAT,
-        seed: scenario.seed,
-        step_ns: scenario.step_ns,
-        inputs,
-    }
+    Header { format: FORMAT, seed: scenario.seed, step_ns: scenario.step_ns, inputs }
 }

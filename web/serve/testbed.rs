@@ -64,17 +64,13 @@ pub fn prepare(
 ) -> Result<Prepared, Failure> {
     let terrain = terrain.for_scenario(scenario)?;
     let begin = serde_json::to_value(&settings).map_err(Failure::machine)?;
-    let first = vec![
-        ("testbed.begin", begin),
-        ("testbed.pace", serde_json::json!({ "speed": speed })),
-    ];
+    let first =
+        vec![("testbed.begin", begin), ("testbed.pace", serde_json::json!({ "speed": speed }))];
     let mut engine = prepare_after(path, scenario, &terrain, first)?;
     state.create().map_err(Failure::machine)?;
     std::fs::write(state.terrain(), terrain.source.to_json())?;
     let journal = FileJournal::create(&state.log(), &header(scenario, &terrain));
-    engine
-        .record(journal.map_err(Failure::input)?)
-        .checkpoint_every(CHECKPOINT_TICKS);
+    engine.record(journal.map_err(Failure::input)?).checkpoint_every(CHECKPOINT_TICKS);
     let effects = engine.effects::<Work>();
     let ticked = engine.tick(Some(wall_ns())).map_err(Failure::machine)?;
     if let Some((name, refusal)) = ticked.refused.first() {
@@ -83,13 +79,7 @@ pub fn prepare(
         return Err(Failure::Input(message));
     }
     terrain.check_tiles()?;
-    Ok(Prepared {
-        settings,
-        engine,
-        effects,
-        adopt: false,
-        speed,
-    })
+    Ok(Prepared { settings, engine, effects, adopt: false, speed })
 }
 
 /// Prepares the takeover of a testbed without a controller: replays its log and continues it.
@@ -109,14 +99,11 @@ pub fn take_over(state: &State, terrain: &TerrainOptions) -> Result<Prepared, Fa
     let mut log = opened.map_err(unusable)?;
     let header: Header = log.header().clone();
     let source = std::fs::read(state.terrain()).unwrap_or_default();
-    let terrain = terrain
-        .or(TerrainOptions::from_json(&source))
-        .for_log(&header.inputs)?;
+    let terrain = terrain.or(TerrainOptions::from_json(&source)).for_log(&header.inputs)?;
     let mut builder = world(terrain.terrain.clone());
     builder.execution(Execution::Parallel);
-    let mut engine: Engine<Snapshot> = builder
-        .build(header.seed, header.step_ns)
-        .map_err(Failure::input)?;
+    let mut engine: Engine<Snapshot> =
+        builder.build(header.seed, header.step_ns).map_err(Failure::input)?;
     let replayed = groundwave_engine::replay(&mut engine, &mut log, |_| Next::Go);
     replayed.map_err(replay_failure).map_err(unusable)?;
     drop(log);
@@ -145,13 +132,7 @@ pub fn take_over(state: &State, terrain: &TerrainOptions) -> Result<Prepared, Fa
     // Ticked once here, because a paused simulation would not apply it.
     engine.tick(Some(wall_ns())).map_err(Failure::machine)?;
     let speed = view.testbed.speed;
-    Ok(Prepared {
-        settings,
-        engine,
-        effects,
-        adopt: true,
-        speed,
-    })
+    Ok(Prepared { settings, engine, effects, adopt: true, speed })
 }
 
 /// A controller whose network is up.
@@ -171,17 +152,8 @@ impl RunningTestbed {
     /// # Errors
     /// When the network cannot be created or the socket is in use.
     pub fn start(state: &State, prepared: Prepared) -> Result<Self, Failure> {
-        let Prepared {
-            settings,
-            engine,
-            effects,
-            adopt,
-            speed,
-        } = prepared;
-        let names = Names {
-            testbed: settings.name.clone(),
-            network: settings.network,
-        };
+        let Prepared { settings, engine, effects, adopt, speed } = prepared;
+        let names = Names { testbed: settings.name.clone(), network: settings.network };
         // A file and two sockets for each node.
         tracing::debug!(limit = raise_limit(), "open files");
         let handle = engine.handle();
@@ -192,25 +164,20 @@ impl RunningTestbed {
         let stop = CancellationToken::new();
         let ended = stop.clone();
         // A thread of its own: kernel calls block.
-        let driver = std::thread::Builder::new()
-            .name("testbed".to_owned())
-            .spawn(move || {
-                let outcome = drive(Driver::new(network, ports, world, effects), adopt, &up);
-                if let Err(err) = &outcome {
-                    tracing::error!(%err, "the network is no longer updated");
-                }
-                ended.cancel();
-                outcome
-            })?;
+        let driver = std::thread::Builder::new().name("testbed".to_owned()).spawn(move || {
+            let outcome = drive(Driver::new(network, ports, world, effects), adopt, &up);
+            if let Err(err) = &outcome {
+                tracing::error!(%err, "the network is no longer updated");
+            }
+            ended.cancel();
+            outcome
+        })?;
         let Ok(kernel) = is_up.recv() else {
             drop(engine);
             let outcome = driver.join().expect("the driver does not panic");
             return Err(Failure::machine(outcome.expect_err("it reported no start")));
         };
-        let access = Access {
-            mode: 0o600,
-            group: None,
-        };
+        let access = Access { mode: 0o600, group: None };
         let (socket, listener) =
             Socket::listen(&state.socket(), &access).map_err(Failure::input)?;
         let throttle = Throttle::default();
@@ -225,15 +192,7 @@ impl RunningTestbed {
             let _context = runtime.enter();
             super::stop_on(shutdown_signal()?, stop.clone());
         }
-        Ok(Self {
-            runtime,
-            engine,
-            driver,
-            socket,
-            listener,
-            controller,
-            stop,
-        })
+        Ok(Self { runtime, engine, driver, socket, listener, controller, stop })
     }
 
     /// Current state of the testbed.
@@ -253,15 +212,7 @@ impl RunningTestbed {
     /// # Errors
     /// When the socket, the simulation, the log or the network fails.
     pub fn run(self) -> Result<(), Failure> {
-        let Self {
-            runtime,
-            engine,
-            driver,
-            socket,
-            listener,
-            controller,
-            stop,
-        } = self;
+        let Self { runtime, engine, driver, socket, listener, controller, stop } = self;
         let served: Result<(), Failure> = runtime.block_on(async {
             listener.set_nonblocking(true)?;
             let listener = tokio::net::UnixListener::from_std(listener)?;
@@ -360,9 +311,7 @@ async fn ask_daemon(
 /// repetition tries the port again.
 pub fn remove(state: &State, keep_log: Option<&Path>) -> Result<usize, Failure> {
     let record = state.ports();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut ask: groundwave_io::testbed::Ask = Box::new(request_impairment);
     let restored = runtime.block_on(restore(&record, &mut ask));
     let outcomes = restored.map_err(|err| {

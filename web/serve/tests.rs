@@ -22,16 +22,10 @@ fn a_server_starts_from_its_configuration_answers_and_stops() {
     let address = server.planning_address().unwrap().to_string();
     let stop = server.stop_token();
     let running = std::thread::spawn(move || server.run());
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let (status, _) = runtime.block_on(async {
         let mut client = Client::tcp(&address).await.unwrap();
-        client
-            .ask(Method::GET, "/openapi.json", None)
-            .await
-            .unwrap()
+        client.ask(Method::GET, "/openapi.json", None).await.unwrap()
     });
     assert_eq!(status, StatusCode::OK);
     stop.cancel();

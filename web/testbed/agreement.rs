@@ -51,10 +51,8 @@ pub(super) fn agreement(
     if found.is_empty() || !operating.contains(&node) {
         return None;
     }
-    let found: BTreeMap<NodeId, NodeId> = found
-        .iter()
-        .map(|route| (route.destination, route.next_hop))
-        .collect();
+    let found: BTreeMap<NodeId, NodeId> =
+        found.iter().map(|route| (route.destination, route.next_hop)).collect();
     let destinations: BTreeSet<NodeId> = predicted.keys().chain(found.keys()).copied().collect();
     let mut agreement = Agreement::default();
     for to in destinations.intersection(operating) {
@@ -117,24 +115,14 @@ mod tests {
     }
 
     fn route(to: &str, via: &str) -> ObservedRoute {
-        ObservedRoute {
-            destination: id(to),
-            next_hop: id(via),
-            metric: 1.0,
-        }
+        ObservedRoute { destination: id(to), next_hop: id(via), metric: 1.0 }
     }
 
     #[test]
     fn equal_costs_agree_and_differences_are_explained() {
         let graph = square();
         let names = ["a", "b", "c", "d", "e"];
-        let name = |node: &NodeId| {
-            names
-                .into_iter()
-                .find(|n| id(n) == *node)
-                .unwrap()
-                .to_owned()
-        };
+        let name = |node: &NodeId| names.into_iter().find(|n| id(n) == *node).unwrap().to_owned();
         let all: BTreeSet<NodeId> = names.map(id).into();
         let predicted: BTreeMap<NodeId, NodeId> = [("b", "b"), ("c", "c"), ("d", "b"), ("e", "b")]
             .map(|(to, via)| (id(to), id(via)))
@@ -143,25 +131,14 @@ mod tests {
             let routes = (&predicted, found);
             agreement(id("a"), routes, operating, (&graph, Metric::Hops), &name)
         };
-        let found = [
-            route("b", "b"),
-            route("c", "b"),
-            route("d", "c"),
-            route("e", "c"),
-        ];
+        let found = [route("b", "b"), route("c", "b"), route("d", "c"), route("e", "c")];
         let seen = compare(&found, &all).unwrap();
         assert_eq!((seen.same, seen.compared), (3, 4));
         let [difference] = seen.differences.as_slice() else {
             panic!("{seen:?}");
         };
-        assert_eq!(
-            (difference.to.as_str(), difference.found.as_deref()),
-            ("c", Some("b"))
-        );
-        assert_eq!(
-            difference.reason,
-            "200.0 % more by the metric of the scenario"
-        );
+        assert_eq!((difference.to.as_str(), difference.found.as_deref()), ("c", Some("b")));
+        assert_eq!(difference.reason, "200.0 % more by the metric of the scenario");
         // A failed node is no disagreement, nor is one that has failed itself.
         let mut operating = all.clone();
         operating.remove(&id("c"));
@@ -170,10 +147,7 @@ mod tests {
         operating.remove(&id("a"));
         assert_eq!(compare(&found, &operating), None);
         let seen = compare(&found[..1], &all).unwrap();
-        assert_eq!(
-            (seen.same, seen.compared, seen.differences.len()),
-            (1, 4, 3)
-        );
+        assert_eq!((seen.same, seen.compared, seen.differences.len()), (1, 4, 3));
         assert_eq!(seen.differences[0].reason, "the program has no route yet");
         assert_eq!(compare(&[], &all), None, "no program reported");
     }

@@ -49,10 +49,7 @@ pub fn router(controller: Controller) -> Router {
     let (router, document, _) = endpoints().build(ABOUT);
     let router = router
         .with_state(controller)
-        .route(
-            DOCUMENT,
-            get(move || async move { Json(document.json().clone()) }),
-        )
+        .route(DOCUMENT, get(move || async move { Json(document.json().clone()) }))
         .fallback(problem::no_such_path);
     layers::any_origin(router)
 }

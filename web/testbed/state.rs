@@ -23,12 +23,7 @@ impl Controller {
     /// A controller of `world`, which `throttle` paces; `stop` ends it.
     #[must_use]
     pub fn new(world: Handle<Snapshot>, throttle: Throttle, stop: CancellationToken) -> Self {
-        Self {
-            world,
-            throttle,
-            stop,
-            kernel: None,
-        }
+        Self { world, throttle, stop, kernel: None }
     }
 
     /// This controller on a kernel with this capability, which it shows before the world has it.
@@ -66,9 +61,7 @@ impl Controller {
     pub fn node(&self, name: &str) -> Result<NodeId, Problem> {
         let view = self.world.view();
         let assignment = view.testbed.named(name);
-        assignment
-            .map(|assignment| assignment.node)
-            .ok_or_else(|| no_node(name))
+        assignment.map(|assignment| assignment.node).ok_or_else(|| no_node(name))
     }
 
     /// A node as it is.
@@ -109,15 +102,10 @@ impl Controller {
     pub async fn reached(&self, tick: u64) -> Result<(), Problem> {
         let mut views = self.world.watch();
         let reached = views.wait_for(|view| view.tick >= tick).await;
-        reached
-            .map(drop)
-            .map_err(|_| Problem::unavailable("the world has stopped"))
+        reached.map(drop).map_err(|_| Problem::unavailable("the world has stopped"))
     }
 }
 
 fn no_node(name: &str) -> Problem {
-    Problem::new(
-        axum::http::StatusCode::NOT_FOUND,
-        format!("no node is called {name:?}"),
-    )
+    Problem::new(axum::http::StatusCode::NOT_FOUND, format!("no node is called {name:?}"))
 }

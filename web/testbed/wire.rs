@@ -233,18 +233,12 @@ impl Testbed {
             .iter()
             .map(|assignment| (assignment.node, assignment.name.as_str()))
             .collect();
-        let name = |id: &NodeId| {
-            name_of
-                .get(id)
-                .map_or_else(|| id.to_string(), |name| (*name).to_owned())
-        };
+        let name =
+            |id: &NodeId| name_of.get(id).map_or_else(|| id.to_string(), |name| (*name).to_owned());
         let graph = view.graph();
         let runs = |node: &NodeId| view.node(*node).is_some_and(|node| node.operating);
-        let operating: BTreeSet<NodeId> = testbed
-            .assignments
-            .iter()
-            .map(|assignment| assignment.node)
-            .collect();
+        let operating: BTreeSet<NodeId> =
+            testbed.assignments.iter().map(|assignment| assignment.node).collect();
         let operating: BTreeSet<NodeId> = operating.into_iter().filter(runs).collect();
         let all = testbed.assignments.iter().map(|assignment| assignment.node);
         let hops = all.map(|node| (node, next_hops(&graph, view.limits.metric, node)));
@@ -260,10 +254,8 @@ impl Testbed {
                 let [a, b] = settings.map_or([0, 0], |settings| settings.network);
                 let [.., c, d] = assignment.number.to_be_bytes();
                 let heard = assignment.heard.iter().map(|heard| {
-                    let route = HeardRoute {
-                        next_hop: name(&heard.next_hop),
-                        metric: heard.metric,
-                    };
+                    let route =
+                        HeardRoute { next_hop: name(&heard.next_hop), metric: heard.metric };
                     (name(&heard.destination), route)
                 });
                 Node {
@@ -302,10 +294,7 @@ impl Testbed {
                 repaired: side
                     .repairs
                     .clone()
-                    .map(|(repairs_total, last_change)| Repaired {
-                        repairs_total,
-                        last_change,
-                    }),
+                    .map(|(repairs_total, last_change)| Repaired { repairs_total, last_change }),
                 counted: side
                     .counted
                     .map(|counted| Count::of(&counted.unicast, &counted.broadcast)),
@@ -319,17 +308,13 @@ impl Testbed {
             .collect();
         links.sort_by_key(|link| (link.wire, link.back));
         Self {
-            name: settings
-                .map(|settings| settings.name.clone())
-                .unwrap_or_default(),
+            name: settings.map(|settings| settings.name.clone()).unwrap_or_default(),
             tick: view.tick,
             now_s: view.now_ns as f64 / 1e9,
             speed: testbed.speed,
             wiring: settings.map(|settings| settings.wiring).unwrap_or_default(),
             kernel: testbed.means,
-            taken_over_s: testbed
-                .takeover
-                .map(|takeover| takeover.from_ns as f64 / 1e9),
+            taken_over_s: testbed.takeover.map(|takeover| takeover.from_ns as f64 / 1e9),
             nodes,
             links,
         }
@@ -355,10 +340,7 @@ fn is_zero(count: &u32) -> bool {
 /// Link of a direction; `None` when the pair is out of range.
 fn link<'a>(view: &'a Snapshot, side: &SideView) -> Option<&'a LinkView> {
     let (a, b) = (side.from.min(side.to), side.from.max(side.to));
-    let found = view
-        .links
-        .binary_search_by_key(&(a, b), |link| (link.a, link.b))
-        .ok()?;
+    let found = view.links.binary_search_by_key(&(a, b), |link| (link.a, link.b)).ok()?;
     Some(&view.links[found])
 }
 
@@ -369,10 +351,6 @@ fn budget<'a>(view: &'a Snapshot, side: &SideView) -> Option<&'a LinkBudget> {
 
 fn snr_db(view: &Snapshot, side: &SideView) -> Option<f64> {
     let budget = budget(view, side)?;
-    let direction = if side.from < side.to {
-        &budget.forward
-    } else {
-        &budget.backward
-    };
+    let direction = if side.from < side.to { &budget.forward } else { &budget.backward };
     Some(direction.snr_db)
 }

@@ -32,14 +32,8 @@ impl Table {
     /// An empty table with these column headings.
     #[must_use]
     pub fn new(heads: &[(&str, Align)]) -> Self {
-        let heads = heads
-            .iter()
-            .map(|(head, align)| ((*head).to_owned(), *align))
-            .collect();
-        Self {
-            heads,
-            rows: Vec::new(),
-        }
+        let heads = heads.iter().map(|(head, align)| ((*head).to_owned(), *align)).collect();
+        Self { heads, rows: Vec::new() }
     }
 
     /// Adds a row; missing cells are empty, extra ones ignored.
@@ -57,9 +51,7 @@ impl Table {
 
     /// Column headings.
     pub fn heads(&self) -> impl Iterator<Item = (&str, Align)> {
-        self.heads
-            .iter()
-            .map(|(head, align)| (head.as_str(), *align))
+        self.heads.iter().map(|(head, align)| (head.as_str(), *align))
     }
 
     /// Rows, one cell per column.
@@ -119,9 +111,7 @@ impl Table {
         let gaps = GAP.len() * self.heads.len().saturating_sub(1);
         while widths.iter().sum::<usize>() + gaps > width {
             let words = (0..widths.len()).filter(|&i| self.heads[i].1 == Align::Left);
-            let Some(widest) = words
-                .max_by_key(|&i| widths[i])
-                .filter(|&i| widths[i] > WIDTH_MIN)
+            let Some(widest) = words.max_by_key(|&i| widths[i]).filter(|&i| widths[i] > WIDTH_MIN)
             else {
                 break;
             };
@@ -133,9 +123,7 @@ impl Table {
 
 /// Replaces control characters, which names from files may hold.
 fn printable(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
-        .collect()
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
 fn shorten(text: &str, width: usize) -> String {
@@ -171,10 +159,7 @@ mod tests {
 
     #[test]
     fn columns_line_up_by_what_is_seen() {
-        assert_eq!(
-            plain(&sample(), 80),
-            "node         km\nMarstrand  12.5\nÖckerö        3\n"
-        );
+        assert_eq!(plain(&sample(), 80), "node         km\nMarstrand  12.5\nÖckerö        3\n");
     }
 
     #[test]

@@ -23,11 +23,7 @@ pub fn bits_per_second(rate_bps: f64) -> String {
 /// ```
 #[must_use]
 pub fn distance(metres: f64) -> String {
-    if metres < 1000.0 {
-        format!("{metres:.0} m")
-    } else {
-        format!("{:.2} km", metres / 1000.0)
-    }
+    if metres < 1000.0 { format!("{metres:.0} m") } else { format!("{:.2} km", metres / 1000.0) }
 }
 
 /// A probability as percent: `99.2 %`.

@@ -96,14 +96,7 @@ impl Capture {
             let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
             // SAFETY: length and offset are those that the kernel names for this buffer.
             let start = unsafe {
-                libc::mmap(
-                    std::ptr::null_mut(),
-                    length,
-                    protection,
-                    flags,
-                    device,
-                    offset,
-                )
+                libc::mmap(std::ptr::null_mut(), length, protection, flags, device, offset)
             };
             if start == libc::MAP_FAILED {
                 return Err(io::Error::last_os_error());
@@ -128,11 +121,7 @@ impl Capture {
     /// The next picture; `None` for a damaged one.
     fn next(&mut self) -> io::Result<Option<Bytes>> {
         let device = self.file.as_raw_fd();
-        let mut ready = libc::pollfd {
-            fd: device,
-            events: libc::POLLIN,
-            revents: 0,
-        };
+        let mut ready = libc::pollfd { fd: device, events: libc::POLLIN, revents: 0 };
         // SAFETY: one pollfd, which lives for the call.
         let found = unsafe { libc::poll(&raw mut ready, 1, WAIT_MS) };
         match found {
@@ -197,10 +186,7 @@ struct Schedule {
 
 impl Schedule {
     fn new(fps: u32) -> Self {
-        Self {
-            interval_ns: 1_000_000_000 / u64::from(fps.max(1)),
-            due_ns: 0,
-        }
+        Self { interval_ns: 1_000_000_000 / u64::from(fps.max(1)), due_ns: 0 }
     }
 
     /// `true` if the picture of a time, ns, is taken.
@@ -222,20 +208,12 @@ pub async fn read_v4l2(
     wanted: Wanted,
     deliver: Deliver<'_>,
 ) -> Result<(), CameraError> {
-    let failed = |cause| CameraError::Device {
-        device: device.to_owned(),
-        cause,
-    };
+    let failed = |cause| CameraError::Device { device: device.to_owned(), cause };
     let path = std::path::PathBuf::from(device);
     let start = move || Capture::start(&path, wanted.width, wanted.height);
     let started = tokio::task::spawn_blocking(start).await;
-    let mut capture = started
-        .map_err(|err| failed(io::Error::other(err)))?
-        .map_err(failed)?;
-    let input = Input::Yuyv {
-        width: capture.width,
-        height: capture.height,
-    };
+    let mut capture = started.map_err(|err| failed(io::Error::other(err)))?.map_err(failed)?;
+    let input = Input::Yuyv { width: capture.width, height: capture.height };
     let is_raw = capture.is_raw();
     if is_raw && find_ffmpeg().is_none() {
         return Err(CameraError::NoDecoder("YUYV"));
@@ -268,9 +246,7 @@ pub async fn read_v4l2(
         Ok(())
     };
     shown.await?;
-    let ended = captured
-        .await
-        .map_err(|err| failed(io::Error::other(err)))?;
+    let ended = captured.await.map_err(|err| failed(io::Error::other(err)))?;
     ended.map_err(failed)
 }
 
@@ -283,16 +259,10 @@ mod tests {
         // 30 pictures a second that come a little early or late.
         let arrivals = (0..300_u64).map(|number| 7_000_000_000 + number * 33_333_333 + number % 3);
         let mut schedule = Schedule::new(10);
-        let taken = arrivals
-            .clone()
-            .filter(|now_ns| schedule.takes(*now_ns))
-            .count();
+        let taken = arrivals.clone().filter(|now_ns| schedule.takes(*now_ns)).count();
         assert!((99..=102).contains(&taken), "{taken}");
         let mut schedule = Schedule::new(60);
-        assert_eq!(
-            arrivals.filter(|now_ns| schedule.takes(*now_ns)).count(),
-            300
-        );
+        assert_eq!(arrivals.filter(|now_ns| schedule.takes(*now_ns)).count(), 300);
     }
 
     #[test]
@@ -300,10 +270,7 @@ mod tests {
         let bytes: Vec<u8> = (0..12).collect();
         assert_eq!(packed(&bytes, 4, 4, 3).unwrap(), bytes);
         assert_eq!(packed(&bytes, 4, 0, 3).unwrap(), bytes);
-        assert_eq!(
-            packed(&bytes, 4, 6, 2).unwrap(),
-            [0, 1, 2, 3, 6, 7, 8, 9][..]
-        );
+        assert_eq!(packed(&bytes, 4, 6, 2).unwrap(), [0, 1, 2, 3, 6, 7, 8, 9][..]);
         assert_eq!(packed(&bytes, 4, 4, 4), None);
     }
 }

@@ -41,10 +41,7 @@ pub struct VideoDevice {
 
 /// Text up to its first zero.
 fn text(bytes: &[u8]) -> String {
-    let end = bytes
-        .iter()
-        .position(|byte| *byte == 0)
-        .unwrap_or(bytes.len());
+    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     String::from_utf8_lossy(&bytes[..end]).into_owned()
 }
 
@@ -83,10 +80,7 @@ fn look(path: &Path) -> io::Result<Option<VideoDevice>> {
                 _ => sizes.push((size.size[1], size.size[4])),
             }
         }
-        formats.push(DeviceFormat {
-            fourcc: fourcc(format.pixelformat),
-            sizes,
-        });
+        formats.push(DeviceFormat { fourcc: fourcc(format.pixelformat), sizes });
     }
     Ok(Some(VideoDevice {
         device: path.display().to_string(),
@@ -101,33 +95,18 @@ fn look(path: &Path) -> io::Result<Option<VideoDevice>> {
 #[must_use]
 pub fn detect() -> Vec<VideoDevice> {
     let folder = std::fs::read_dir("/dev");
-    let names = folder
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path());
-    let mut paths: Vec<_> = names
-        .filter(|path| is_device(&path.display().to_string()))
-        .collect();
+    let names = folder.into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut paths: Vec<_> = names.filter(|path| is_device(&path.display().to_string())).collect();
     paths.sort();
-    paths
-        .iter()
-        .filter_map(|path| look(path).ok().flatten())
-        .collect()
+    paths.iter().filter_map(|path| look(path).ok().flatten()).collect()
 }
 
 /// True if this machine has a video device.
 #[must_use]
 pub fn is_present() -> bool {
     let folder = std::fs::read_dir("/dev");
-    let names = folder
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path());
-    names
-        .into_iter()
-        .any(|path| is_device(&path.display().to_string()))
+    let names = folder.into_iter().flatten().flatten().map(|entry| entry.path());
+    names.into_iter().any(|path| is_device(&path.display().to_string()))
 }
 
 /// True for `/dev/videoN`.

@@ -161,11 +161,7 @@ pub fn fourcc(code: u32) -> String {
 /// Opens a device without blocking.
 pub fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    options
-        .read(true)
-        .write(true)
-        .custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC)
-        .open(path)
+    options.read(true).write(true).custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC).open(path)
 }
 
 #[cfg(test)]

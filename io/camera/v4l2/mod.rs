@@ -1,8 +1,5 @@
 //! Cameras of this machine: Video4Linux devices, by the kernel's interface (videodev2.h).
-#![expect(
-    unsafe_code,
-    reason = "ioctl and mmap have no safe form; layouts are checked by a test"
-)]
+#![expect(unsafe_code, reason = "ioctl and mmap have no safe form; layouts are checked by a test")]
 
 mod capture;
 mod device;

@@ -49,11 +49,7 @@ fn write_rows<'w>(mut out: Output<'w>) -> io::Result<Box<dyn RecordingWriter + '
     rows::header(&mut out)?;
     let changes = Changes::default();
     let count = 0;
-    Ok(Box::new(Writer {
-        out,
-        changes,
-        count,
-    }))
+    Ok(Box::new(Writer { out, changes, count }))
 }
 
 /// Writes the rows of a recording.
@@ -87,11 +83,7 @@ const FORMULA: [char; 4] = ['=', '+', '-', '@'];
 
 /// A name as it is written: after an apostrophe where it is a formula, or looks like a guarded name.
 fn guarded(name: &str) -> String {
-    if name.starts_with(FORMULA) || is_guarded(name) {
-        format!("'{name}")
-    } else {
-        name.to_owned()
-    }
+    if name.starts_with(FORMULA) || is_guarded(name) { format!("'{name}") } else { name.to_owned() }
 }
 
 /// The name that was written as `cell`.

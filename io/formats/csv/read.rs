@@ -30,10 +30,8 @@ pub(super) fn is_header(line: &str) -> bool {
 pub(super) fn read(bytes: &[u8], defaults: &Station) -> Result<(PlanFile, Report), FormatError> {
     let text = text(&FORMAT, bytes)?;
     let delimiter = delimiter(text);
-    let mut table = csv::ReaderBuilder::new()
-        .delimiter(delimiter)
-        .flexible(true)
-        .from_reader(text.as_bytes());
+    let mut table =
+        csv::ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(text.as_bytes());
     let unreadable = |error: csv::Error| {
         let line = error.position().map_or(0, csv::Position::line);
         Fault::new("", error.to_string(), "a table").at(&FORMAT, Location::new(line, ""))
@@ -44,12 +42,7 @@ pub(super) fn read(bytes: &[u8], defaults: &Station) -> Result<(PlanFile, Report
         .map_err(|(column, fault)| fault.at(&FORMAT, Location::new(1, column)))?;
     let mut record = StringRecord::new();
     while table.read_record(&mut record).map_err(unreadable)? {
-        let row = Row {
-            columns: &columns,
-            record: &record,
-            text,
-            delimiter,
-        };
+        let row = Row { columns: &columns, record: &record, text, delimiter };
         row.take(&mut collector)?;
     }
     collector.finish()
@@ -139,13 +132,7 @@ impl Columns {
             }
         }
         match at {
-            [Some(lat), Some(lon), deployment] => Ok(Self {
-                names,
-                lat,
-                lon,
-                deployment,
-                known,
-            }),
+            [Some(lat), Some(lon), deployment] => Ok(Self { names, lat, lon, deployment, known }),
             _ => {
                 let found = format!("the columns {}", quoted(&names.join(", ")));
                 Err(whole(
@@ -173,9 +160,7 @@ impl Row<'_> {
     /// Location of a cell. Lines are counted from the start, so only for a note or an error.
     fn place(&self, column: &str) -> Location {
         let begin = self.record.position().map_or(0, csv::Position::byte);
-        let begin = usize::try_from(begin)
-            .unwrap_or(usize::MAX)
-            .min(self.text.len());
+        let begin = usize::try_from(begin).unwrap_or(usize::MAX).min(self.text.len());
         let (before, rest) = self.text.as_bytes().split_at(begin);
         // The end of the line before belongs to what comes next, says the reader.
         let ends = rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
@@ -185,9 +170,7 @@ impl Row<'_> {
 
     fn take(&self, collector: &mut Collector<'_>) -> Result<(), FormatError> {
         if self.record.iter().all(|cell| cell.trim().is_empty()) {
-            collector
-                .report
-                .add("empty row: passed over", || self.place(""));
+            collector.report.add("empty row: passed over", || self.place(""));
             return Ok(());
         }
         self.refuse_surplus()?;
@@ -202,11 +185,7 @@ impl Row<'_> {
                 continue;
             }
             let cell = self.cell(index);
-            let cell = if self.is_name(index) {
-                unguarded(cell)
-            } else {
-                cell
-            };
+            let cell = if self.is_name(index) { unguarded(cell) } else { cell };
             // An empty cell is absent.
             if !cell.is_empty() {
                 let report = &mut collector.report;
@@ -250,13 +229,7 @@ impl Row<'_> {
 
     fn is_name(&self, index: usize) -> bool {
         let meaning = Field::of(&self.columns.names[index]);
-        matches!(
-            meaning,
-            Meaning::Known {
-                field: Field::Name,
-                ..
-            }
-        )
+        matches!(meaning, Meaning::Known { field: Field::Name, .. })
     }
 
     /// Takes the row of the deployment.

@@ -12,9 +12,7 @@ use super::{FORMAT, guarded};
 /// Writes `plan`: a header, the row of the deployment, a row for each node.
 pub(in super::super) fn write(plan: &PlanFile, out: &mut dyn Write) -> io::Result<()> {
     plan.writable(&FORMAT)?;
-    let mut table = csv::WriterBuilder::new()
-        .terminator(csv::Terminator::CRLF)
-        .from_writer(out);
+    let mut table = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(out);
     table.write_record(FIELDS.map(|(_, name)| name))?;
     let outline = &plan.outline;
     let deployment = Deployment {

@@ -63,13 +63,7 @@ pub(super) fn feature(
         let fault = Fault::new("type", quoted(&value["type"].to_string()), "Feature");
         return Err(collector.fault(fault, at));
     }
-    take(
-        collector,
-        &value["geometry"],
-        &value["properties"],
-        &value["id"],
-        at,
-    )
+    take(collector, &value["geometry"], &value["properties"], &value["id"], at)
 }
 
 /// Takes a geometry with its properties.
@@ -86,10 +80,11 @@ fn take(
     for (number, point) in points.into_iter().enumerate() {
         let mut draft = node(collector, properties, id, at)?;
         if many {
-            collector.report.add(
-                "several points in one feature: a node each, without the id",
-                || at("geometry"),
-            );
+            collector
+                .report
+                .add("several points in one feature: a node each, without the id", || {
+                    at("geometry")
+                });
             draft.part(number + 1);
         }
         let place = |key: &str| match key {
@@ -113,9 +108,7 @@ fn gather(
     at: At<'_>,
 ) -> Result<(), FormatError> {
     if geometry.is_null() {
-        collector
-            .report
-            .add("feature without a geometry: dropped", || at("geometry"));
+        collector.report.add("feature without a geometry: dropped", || at("geometry"));
         return Ok(());
     }
     let kind = geometry["type"].as_str().unwrap_or_default();
@@ -149,9 +142,7 @@ fn gather(
             }
         }
         "LineString" | "MultiLineString" => {
-            collector
-                .report
-                .add(&format!("{kind} is not a node: dropped"), || at("geometry"));
+            collector.report.add(&format!("{kind} is not a node: dropped"), || at("geometry"));
         }
         _ => {
             let found = quoted(&geometry["type"].to_string());
@@ -173,16 +164,9 @@ fn position(
         let what = "the third coordinate is not a height above ground: dropped";
         collector.report.add(what, || at("geometry.coordinates[2]"));
     }
-    match (
-        values.first().and_then(Value::as_f64),
-        values.get(1).and_then(Value::as_f64),
-    ) {
+    match (values.first().and_then(Value::as_f64), values.get(1).and_then(Value::as_f64)) {
         (Some(lon_deg), Some(lat_deg)) => Ok((lat_deg, lon_deg)),
-        _ => Err(Fault::new(
-            "",
-            quoted(&position.to_string()),
-            "[longitude, latitude]",
-        )),
+        _ => Err(Fault::new("", quoted(&position.to_string()), "[longitude, latitude]")),
     }
 }
 
@@ -199,11 +183,7 @@ fn rings(coordinates: &Value) -> Result<Vec<Vec<GeoPoint>>, Fault> {
             (Some(lat_deg), Some(lon_deg)) => {
                 values::position(lat_deg, lon_deg).map(|(point, _)| point)
             }
-            _ => Err(Fault::new(
-                "",
-                quoted(&value.to_string()),
-                "[longitude, latitude]",
-            )),
+            _ => Err(Fault::new("", quoted(&value.to_string()), "[longitude, latitude]")),
         }
     };
     let ring = |value: &Value| items(value)?.iter().map(point).collect();
@@ -223,11 +203,7 @@ fn node(
         Value::Object(properties) => properties,
         Value::Null => &none,
         other => {
-            let fault = Fault::new(
-                "properties",
-                quoted(&other.to_string()),
-                "an object or null",
-            );
+            let fault = Fault::new("properties", quoted(&other.to_string()), "an object or null");
             return Err(collector.fault(fault, at));
         }
     };
@@ -281,19 +257,13 @@ fn node(
 fn is_position(key: &str) -> bool {
     matches!(
         Field::of(key),
-        Meaning::Known {
-            field: Field::Lat | Field::Lon | Field::Deployment,
-            ..
-        } | Meaning::Noted(Field::Lat | Field::Lon, _)
+        Meaning::Known { field: Field::Lat | Field::Lon | Field::Deployment, .. }
+            | Meaning::Noted(Field::Lat | Field::Lon, _)
     )
 }
 
 fn decoded<T: DeserializeOwned>(value: &Value) -> Result<T, Fault> {
     serde_json::from_value(value.clone()).map_err(|error| {
-        Fault::new(
-            "",
-            error.to_string(),
-            "a table as scenarios write it, without unknown keys",
-        )
+        Fault::new("", error.to_string(), "a table as scenarios write it, without unknown keys")
     })
 }

@@ -62,9 +62,9 @@ fn collection(
         let here = || Location::new(source.line(raw), name.as_str());
         match name.as_str() {
             "type" | "features" | "bbox" => {}
-            DEPLOYMENT => collector
-                .deployment(raw.get())
-                .map_err(|fault| fault.at(&FORMAT, here()))?,
+            DEPLOYMENT => {
+                collector.deployment(raw.get()).map_err(|fault| fault.at(&FORMAT, here()))?
+            }
             // As some programs name their layers. The deployment's own name goes over it.
             "name" => {
                 if let (None, Value::String(name)) =
@@ -131,11 +131,7 @@ impl Source<'_> {
     fn raw(&self, part: &str, path: &str) -> Result<Value, FormatError> {
         if part.len() > FEATURE_BYTES_MAX {
             let found = format!("{} bytes", part.len());
-            let fault = Fault::new(
-                "",
-                found,
-                format!("up to {FEATURE_BYTES_MAX} bytes a feature"),
-            );
+            let fault = Fault::new("", found, format!("up to {FEATURE_BYTES_MAX} bytes a feature"));
             return Err(fault.at(&FORMAT, Location::new(self.line_of_part(part), path)));
         }
         serde_json::from_str(part).map_err(|error| self.syntax(&error, part, path))

@@ -105,11 +105,7 @@ fn place(
     let text = point.text_of("coordinates").unwrap_or_default();
     let mut tuples = text.split_ascii_whitespace();
     let shape = |found: &str| {
-        Fault::new(
-            "",
-            quoted(found),
-            "longitude,latitude or longitude,latitude,altitude",
-        )
+        Fault::new("", quoted(found), "longitude,latitude or longitude,latitude,altitude")
     };
     let (Some(tuple), None) = (tuples.next(), tuples.next()) else {
         return Err(collector.fault(shape(text.trim()), &here));
@@ -121,10 +117,7 @@ fn place(
         [lon, lat, altitude] => (lon, lat, Some(altitude)),
         _ => return Err(collector.fault(shape(tuple), &here)),
     };
-    let mode = point
-        .text_of("altitudeMode")
-        .unwrap_or("clampToGround")
-        .trim();
+    let mode = point.text_of("altitudeMode").unwrap_or("clampToGround").trim();
     match altitude {
         None => {}
         Some(0.0) => {}
@@ -143,17 +136,10 @@ fn place(
 /// The rings of a polygon.
 fn rings(polygon: &Element) -> Result<Vec<Vec<GeoPoint>>, Fault> {
     let sides = ["outerBoundaryIs", "innerBoundaryIs"];
-    let of_side = |side| {
-        polygon
-            .children
-            .iter()
-            .filter(move |child| child.name == side)
-    };
+    let of_side = |side| polygon.children.iter().filter(move |child| child.name == side);
     let boundaries = sides.into_iter().flat_map(of_side);
     let rings = boundaries.flat_map(|side| side.children.iter().filter(|c| c.name == "LinearRing"));
-    rings
-        .map(|ring| positions(ring.text_of("coordinates").unwrap_or_default()))
-        .collect()
+    rings.map(|ring| positions(ring.text_of("coordinates").unwrap_or_default())).collect()
 }
 
 fn positions(text: &str) -> Result<Vec<GeoPoint>, Fault> {
@@ -187,10 +173,8 @@ fn node(
         // Elements of the placemark have these.
         let elsewhere = matches!(
             Field::of(key),
-            Meaning::Known {
-                field: Field::Name | Field::Lat | Field::Lon | Field::Deployment,
-                ..
-            } | Meaning::Noted(Field::Lat | Field::Lon, _)
+            Meaning::Known { field: Field::Name | Field::Lat | Field::Lon | Field::Deployment, .. }
+                | Meaning::Noted(Field::Lat | Field::Lon, _)
         );
         let report = &mut collector.report;
         if elsewhere || !draft.take(key, value, &mut |what| report.add(what, here)) {

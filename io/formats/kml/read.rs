@@ -116,9 +116,7 @@ impl Walk<'_, '_> {
             other => {
                 if !QUIET.contains(&other) {
                     let line = self.scanner.line();
-                    self.collector
-                        .report
-                        .dropped("element", other, || Location::new(line, ""));
+                    self.collector.report.dropped("element", other, || Location::new(line, ""));
                 }
                 self.scanner.skip().map_err(at)?;
             }
@@ -138,9 +136,7 @@ impl Walk<'_, '_> {
         if name == "Folder" {
             let line = self.scanner.line();
             let what = "folders are not kept: their placemarks are";
-            self.collector
-                .report
-                .add(what, || Location::new(line, "Folder"));
+            self.collector.report.add(what, || Location::new(line, "Folder"));
         }
         self.open.push(name);
         Ok(())

@@ -80,10 +80,7 @@ fn placemark(out: &mut impl Write, node: &PlanNode) -> io::Result<()> {
     out.write_all(b"</ExtendedData>\n<Point><altitudeMode>relativeToGround</altitudeMode>")?;
     let height = number(node.station.height_agl_m);
     let place = position(node.position);
-    writeln!(
-        out,
-        "<coordinates>{place},{height}</coordinates></Point>\n</Placemark>"
-    )
+    writeln!(out, "<coordinates>{place},{height}</coordinates></Point>\n</Placemark>")
 }
 
 fn write_region(out: &mut impl Write, region: &Region) -> io::Result<()> {
@@ -110,10 +107,8 @@ fn position(point: GeoPoint) -> String {
 }
 
 fn name(out: &mut impl Write, name: &str) -> io::Result<()> {
-    let shown: String = name
-        .chars()
-        .map(|c| if is_unwritable(c) { '\u{fffd}' } else { c })
-        .collect();
+    let shown: String =
+        name.chars().map(|c| if is_unwritable(c) { '\u{fffd}' } else { c }).collect();
     writeln!(out, "<name>{}</name>", partial_escape(&shown))
 }
 

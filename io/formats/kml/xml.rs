@@ -33,10 +33,7 @@ impl Element {
     /// Names and values of its extended data, typed or not.
     pub(super) fn data(&self) -> Vec<(&str, &str)> {
         let mut data = Vec::new();
-        let extended = self
-            .children
-            .iter()
-            .filter(|child| child.name == "ExtendedData");
+        let extended = self.children.iter().filter(|child| child.name == "ExtendedData");
         for child in extended.flat_map(|extended| &extended.children) {
             match child.name.as_str() {
                 "Data" => {
@@ -44,11 +41,7 @@ impl Element {
                     data.push((child.label.as_str(), value));
                 }
                 "SchemaData" => {
-                    for simple in child
-                        .children
-                        .iter()
-                        .filter(|child| child.name == "SimpleData")
-                    {
+                    for simple in child.children.iter().filter(|child| child.name == "SimpleData") {
                         data.push((simple.label.as_str(), simple.text.as_str()));
                     }
                 }
@@ -176,9 +169,7 @@ impl<'x> Scanner<'x> {
 
     fn begin(&self, start: &BytesStart<'x>) -> Result<Element, (Location, Fault)> {
         let bad = |what: String| self.here(Fault::new("", what, "well-formed XML"));
-        let label = start
-            .try_get_attribute("name")
-            .map_err(|error| bad(error.to_string()))?;
+        let label = start.try_get_attribute("name").map_err(|error| bad(error.to_string()))?;
         let label = label.map(|label| label.normalized_value(XmlVersion::Implicit1_0));
         let label = label.transpose().map_err(|error| bad(error.to_string()))?;
         Ok(Element {
@@ -190,11 +181,7 @@ impl<'x> Scanner<'x> {
 
     /// Unexpected end of the document.
     pub(super) fn cut(&self) -> (Location, Fault) {
-        self.here(Fault::new(
-            "",
-            "the end of the document",
-            "the end of every element first",
-        ))
+        self.here(Fault::new("", "the end of the document", "the end of every element first"))
     }
 }
 
@@ -216,9 +203,5 @@ fn resolved(reference: &BytesRef<'_>) -> Option<char> {
 fn unknown_entity(reference: &BytesRef<'_>) -> Fault {
     let name: &str = reference.as_ref();
     let found = format!("the entity {}", quoted(name));
-    Fault::new(
-        "",
-        found,
-        "amp, lt, gt, quot, apos, and numbered characters",
-    )
+    Fault::new("", found, "amp, lt, gt, quot, apos, and numbered characters")
 }

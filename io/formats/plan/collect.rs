@@ -92,18 +92,12 @@ impl<'d> Collector<'d> {
         at: At<'_>,
     ) -> Result<PlanNode, Fault> {
         if self.nodes.len() >= NODES_MAX {
-            return Err(Fault::new(
-                "",
-                "one more node",
-                format!("up to {NODES_MAX}"),
-            ));
+            return Err(Fault::new("", "one more node", format!("up to {NODES_MAX}")));
         }
         let (position, wrapped) = values::position(lat_deg, lon_deg)?;
         let report = &mut self.report;
         if wrapped {
-            report.add("longitude beyond 180 degrees: a turn is taken off", || {
-                at("lon")
-            });
+            report.add("longitude beyond 180 degrees: a turn is taken off", || at("lon"));
         }
         let name = match draft.get(Field::Name) {
             Some(name) => name.to_owned(),
@@ -113,15 +107,10 @@ impl<'d> Collector<'d> {
             }
         };
         check_name("name", &name)?;
-        let id = match draft
-            .get(Field::Id)
-            .map(|text| (text, Uuid::try_parse(text.trim())))
-        {
+        let id = match draft.get(Field::Id).map(|text| (text, Uuid::try_parse(text.trim()))) {
             Some((_, Ok(uuid))) => Some(NodeId::new(uuid)),
             Some((_, Err(_))) => {
-                report.add("id is not a UUID: dropped, the node gets a new one", || {
-                    at("id")
-                });
+                report.add("id is not a UUID: dropped, the node gets a new one", || at("id"));
                 None
             }
             None => None,
@@ -131,13 +120,7 @@ impl<'d> Collector<'d> {
         if let Some(id) = id.filter(|id| !self.ids.insert(*id)) {
             return Err(Fault::new("id", format!("duplicate {id}"), "each id once"));
         }
-        Ok(PlanNode {
-            id,
-            name,
-            role,
-            position,
-            station,
-        })
+        Ok(PlanNode { id, name, role, position, station })
     }
 
     /// Takes the deployment from JSON.
@@ -180,19 +163,15 @@ impl<'d> Collector<'d> {
             }
             Ok(region) if own && !self.own_region => {
                 if self.deployment.region.is_some() {
-                    self.report
-                        .add("polygon besides the region: dropped", || at(""));
+                    self.report.add("polygon besides the region: dropped", || at(""));
                 }
                 (self.deployment.region, self.own_region) = (Some(region), true);
             }
             Ok(region) if self.deployment.region.is_none() => {
                 self.deployment.region = Some(region);
-                self.report
-                    .add("the first polygon is taken as the region", || at(""));
+                self.report.add("the first polygon is taken as the region", || at(""));
             }
-            Ok(_) => self
-                .report
-                .add("polygon besides the region: dropped", || at("")),
+            Ok(_) => self.report.add("polygon besides the region: dropped", || at("")),
         }
         Ok(())
     }
@@ -200,18 +179,10 @@ impl<'d> Collector<'d> {
     /// The plan.
     pub(crate) fn finish(mut self) -> Result<(PlanFile, Report), FormatError> {
         self.tell_swapped();
-        let Deployment {
-            name,
-            center,
-            region,
-            environment,
-        } = self.deployment;
+        let Deployment { name, center, region, environment } = self.deployment;
         let document = || Location::default();
         if name.is_none() {
-            let what = format!(
-                "no name of the deployment: {} is taken",
-                quoted(NAME_DEFAULT)
-            );
+            let what = format!("no name of the deployment: {} is taken", quoted(NAME_DEFAULT));
             self.report.add(&what, document);
         }
         if environment.is_none() {
@@ -224,10 +195,7 @@ impl<'d> Collector<'d> {
             region,
             environment: environment.unwrap_or_default(),
         };
-        let plan = PlanFile {
-            outline,
-            nodes: self.nodes,
-        };
+        let plan = PlanFile { outline, nodes: self.nodes };
         match plan.check() {
             Ok(()) => Ok((plan, self.report)),
             Err(fault) => {
@@ -254,11 +222,8 @@ impl<'d> Collector<'d> {
         let ((south, north), (west, east)) = (edge(GeoPoint::lat_deg), edge(GeoPoint::lon_deg));
         let within =
             |lat: f64, lon: f64| (south..=north).contains(&lat) && (west..=east).contains(&lon);
-        let places = || {
-            self.nodes
-                .iter()
-                .map(|node| (node.position.lat_deg(), node.position.lon_deg()))
-        };
+        let places =
+            || self.nodes.iter().map(|node| (node.position.lat_deg(), node.position.lon_deg()));
         let swapped = places().filter(|(lat, lon)| within(*lon, *lat)).count();
         if swapped > 0 && !places().any(|(lat, lon)| within(lat, lon)) {
             let what =

@@ -40,10 +40,7 @@ impl Draft {
                 (field, false)
             }
             Meaning::OtherHeight => {
-                tell(&format!(
-                    "{} is not a height above ground: dropped",
-                    quoted(name)
-                ));
+                tell(&format!("{} is not a height above ground: dropped", quoted(name)));
                 return true;
             }
             Meaning::Unknown => return false,
@@ -53,11 +50,7 @@ impl Draft {
         }
         let other = self.values.get(&field).filter(|first| *first != text);
         if other.is_some() {
-            tell(&format!(
-                "{} is given twice, {} differs",
-                field.name(),
-                quoted(name)
-            ));
+            tell(&format!("{} is given twice, {} differs", field.name(), quoted(name)));
         }
         if own || other.is_none() {
             self.values.insert(field, text.to_owned());
@@ -77,12 +70,10 @@ impl Draft {
         };
         let wanted = text.trim().to_ascii_lowercase();
         let mut roles = ROLES.iter().map(|preset| preset.id);
-        roles
-            .find(|role| role_name(*role) == wanted)
-            .ok_or_else(|| {
-                let names = ROLES.iter().map(|preset| role_name(preset.id));
-                Fault::new("role", quoted(text), suggest::one_of(&wanted, names))
-            })
+        roles.find(|role| role_name(*role) == wanted).ok_or_else(|| {
+            let names = ROLES.iter().map(|preset| role_name(preset.id));
+            Fault::new("role", quoted(text), suggest::one_of(&wanted, names))
+        })
     }
 
     /// The station, completed from `defaults`.
@@ -103,12 +94,7 @@ impl Draft {
             None if !says_antenna && !chosen => defaults.pointing,
             pointing => pointing,
         };
-        let station = Station {
-            height_agl_m,
-            radio,
-            antenna,
-            pointing,
-        };
+        let station = Station { height_agl_m, radio, antenna, pointing };
         match station.validate() {
             Ok(()) => Ok(station),
             Err(bad) => Err(groundwave_engine::Refusal::from(bad).into()),
@@ -122,9 +108,7 @@ impl Draft {
         match (azimuth.or(self.pointing.map(|p| p.azimuth_deg)), elevation) {
             (Some(azimuth_deg), elevation) => Ok(Some(Pointing {
                 azimuth_deg,
-                elevation_deg: elevation
-                    .or(self.pointing.map(|p| p.elevation_deg))
-                    .unwrap_or(0.0),
+                elevation_deg: elevation.or(self.pointing.map(|p| p.elevation_deg)).unwrap_or(0.0),
             })),
             (None, Some(_)) => {
                 let allowed = "a pointing_azimuth_deg with a pointing_elevation_deg";

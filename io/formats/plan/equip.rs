@@ -69,10 +69,7 @@ impl Draft {
         for (field, setting) in [
             (Field::Gain, &mut settings.gain_dbi),
             (Field::AzimuthBeamwidth, &mut settings.azimuth_beamwidth_deg),
-            (
-                Field::ElevationBeamwidth,
-                &mut settings.elevation_beamwidth_deg,
-            ),
+            (Field::ElevationBeamwidth, &mut settings.elevation_beamwidth_deg),
             (Field::FrontToBack, &mut settings.front_to_back_db),
         ] {
             if let Some(value) = self.number(field)? {
@@ -115,9 +112,7 @@ impl Draft {
     /// The waveform, if any part of it is given: its parts over those of `base` of the same kind.
     fn waveform(&self, base: &Waveform) -> Result<Option<Waveform>, Fault> {
         let given = |(_, field): &&(&str, Field)| self.values.contains_key(field);
-        let kind = self
-            .get(Field::Waveform)
-            .map(|kind| kind.trim().to_ascii_lowercase());
+        let kind = self.get(Field::Waveform).map(|kind| kind.trim().to_ascii_lowercase());
         if kind.is_none() && !WAVEFORM_PARTS.iter().any(|part| given(&part)) {
             return Ok(None);
         }

@@ -87,27 +87,15 @@ const ALIASES: [(&str, Field, &str); 22] = [
     ("frequency", Field::Frequency, "frequency is taken in MHz"),
     ("freq_mhz", Field::Frequency, ""),
     ("azimuth_deg", Field::PointingAzimuth, ""),
-    (
-        "azimuth",
-        Field::PointingAzimuth,
-        "azimuth is taken from true north",
-    ),
+    ("azimuth", Field::PointingAzimuth, "azimuth is taken from true north"),
     ("uuid", Field::Id, ""),
 ];
 
 const ABOVE_GROUND: &str = "a height without a datum is taken as m above ground";
 
 /// Names of heights above something else than the ground.
-const NOT_ABOVE_GROUND: [&str; 8] = [
-    "alt",
-    "altitude",
-    "altitude_m",
-    "ele",
-    "elevation",
-    "elevation_m",
-    "z",
-    "msl_m",
-];
+const NOT_ABOVE_GROUND: [&str; 8] =
+    ["alt", "altitude", "altitude_m", "ele", "elevation", "elevation_m", "z", "msl_m"];
 
 /// Meaning of the name of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,17 +129,11 @@ impl Field {
             })
             .collect();
         if let Some((field, _)) = FIELDS.iter().find(|(_, name)| *name == plain) {
-            return Meaning::Known {
-                field: *field,
-                own: true,
-            };
+            return Meaning::Known { field: *field, own: true };
         }
         let alias = ALIASES.iter().find(|(name, _, _)| *name == plain);
         match alias {
-            Some((_, field, "")) => Meaning::Known {
-                field: *field,
-                own: false,
-            },
+            Some((_, field, "")) => Meaning::Known { field: *field, own: false },
             Some((_, field, note)) => Meaning::Noted(*field, note),
             None if NOT_ABOVE_GROUND.contains(&plain.as_str()) => Meaning::OtherHeight,
             None => Meaning::Unknown,
@@ -179,10 +161,7 @@ mod tests {
             assert_eq!(field.name(), name);
         }
         let lat = Field::Lat;
-        let known = Meaning::Known {
-            field: lat,
-            own: false,
-        };
+        let known = Meaning::Known { field: lat, own: false };
         assert_eq!(Field::of(" Latitude "), known);
         assert!(matches!(Field::of("Y"), Meaning::Noted(Field::Lat, _)));
         assert_eq!(Field::of("Elevation"), Meaning::OtherHeight);

@@ -12,11 +12,7 @@ use super::{PlanNode, role_name};
 
 /// The shortest text of a number that reads back to the same bits.
 pub(crate) fn number(value: f64) -> String {
-    if value != 0.0 && value.abs() < 1e-5 {
-        format!("{value:e}")
-    } else {
-        value.to_string()
-    }
+    if value != 0.0 && value.abs() < 1e-5 { format!("{value:e}") } else { value.to_string() }
 }
 
 /// `true` if two values are identical to the bit: unlike `==`, this distinguishes -0 from 0.
@@ -54,14 +50,8 @@ pub(crate) fn row(node: &PlanNode) -> BTreeMap<Field, String> {
     let antenna = antenna_preset(&station.antenna);
     row.extend(antenna.map(|id| (Field::Antenna, id.to_owned())));
     // Plain structs of numbers always convert; their keys are names of columns.
-    leaves(
-        &serde_json::to_value(&station.radio).unwrap_or_default(),
-        &mut row,
-    );
-    leaves(
-        &serde_json::to_value(&station.antenna).unwrap_or_default(),
-        &mut row,
-    );
+    leaves(&serde_json::to_value(&station.radio).unwrap_or_default(), &mut row);
+    leaves(&serde_json::to_value(&station.antenna).unwrap_or_default(), &mut row);
     if let Some(pointing) = &station.pointing {
         row.insert(Field::PointingAzimuth, number(pointing.azimuth_deg));
         row.insert(Field::PointingElevation, number(pointing.elevation_deg));

@@ -46,10 +46,7 @@ impl PlanFile {
     /// Refuses what the world would refuse.
     pub(super) fn check(&self) -> Result<(), Fault> {
         check_name("outline.name", &self.outline.name)?;
-        self.outline
-            .environment
-            .validate()
-            .map_err(groundwave_engine::Refusal::from)?;
+        self.outline.environment.validate().map_err(groundwave_engine::Refusal::from)?;
         if self.nodes.len() > NODES_MAX {
             let found = format!("{} nodes", self.nodes.len());
             return Err(Fault::new("nodes", found, format!("up to {NODES_MAX}")));

@@ -74,13 +74,7 @@ fn rest(collector: &mut Collector<'_>, scenario: Scenario) {
     let section = |name: &'static str| move || Location::path(name);
     let drop = [
         (!scenario.description.is_empty(), "scenario.description"),
-        (
-            scenario.terrain
-                != Terrain::Flat {
-                    elevation_msl_m: 0.0,
-                },
-            "terrain",
-        ),
+        (scenario.terrain != Terrain::Flat { elevation_msl_m: 0.0 }, "terrain"),
         (scenario.coverage.is_some(), "coverage"),
         (scenario.output.directory.is_some(), "output"),
     ];

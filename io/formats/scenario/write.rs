@@ -118,10 +118,7 @@ impl<'p> File<'p> {
         };
         let nodes = plan.nodes.iter().map(&mut node).collect();
         Self {
-            scenario: Header {
-                title,
-                duration_s: DURATION_S,
-            },
+            scenario: Header { title, duration_s: DURATION_S },
             environment: &outline.environment,
             deployment: says.then_some(deployment),
             radio: radios.list,
@@ -141,11 +138,7 @@ struct Presets<'p, T> {
 
 impl<'p, T: Serialize> Presets<'p, T> {
     fn new(kind: &'static str) -> Self {
-        Self {
-            kind,
-            ids: BTreeMap::new(),
-            list: Vec::new(),
-        }
+        Self { kind, ids: BTreeMap::new(), list: Vec::new() }
     }
 
     /// The id of `settings`: that of the built-in preset they are, or of one of the file.
@@ -158,10 +151,7 @@ impl<'p, T: Serialize> Presets<'p, T> {
         let list = &mut self.list;
         let new = || {
             let id = format!("{}-{}", self.kind, list.len() + 1);
-            list.push(Preset {
-                id: id.clone(),
-                settings,
-            });
+            list.push(Preset { id: id.clone(), settings });
             id
         };
         self.ids.entry(key).or_insert_with(new).clone()
@@ -183,11 +173,7 @@ impl Names {
             return id.to_string();
         }
         let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
-        let plain: String = node
-            .name
-            .chars()
-            .map(|c| if allowed(c) { c } else { '-' })
-            .collect();
+        let plain: String = node.name.chars().map(|c| if allowed(c) { c } else { '-' }).collect();
         let plain = plain.trim_matches(|c: char| !c.is_ascii_alphanumeric());
         let stem = match plain {
             "" => "node".to_owned(),

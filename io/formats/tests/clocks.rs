@@ -45,10 +45,7 @@ fn rows_of_a_clock_that_was_not_set_are_left_out_and_told() {
     let never = table("unix_s", &["10", "70", "130", SET[0]]).unwrap();
     assert_eq!(count(&never.report, "before 1990"), 0);
     let told = script(&never).unwrap_err();
-    assert!(
-        told.contains("line 5") && told.contains("2023-11-14"),
-        "{told}"
-    );
+    assert!(told.contains("line 5") && told.contains("2023-11-14"), "{told}");
     let never = table("unix_s", &["10", "70", "130"]).unwrap();
     assert_eq!(script(&never).unwrap().last_tick, 3);
 }

@@ -10,10 +10,7 @@ fn rows_of_others_become_nodes() {
     let names: Vec<&str> = plan.nodes.iter().map(|node| node.name.as_str()).collect();
     assert_eq!(names, ["Säve; north", "Nolvik"]);
     let first = &plan.nodes[0];
-    assert_eq!(
-        (first.position.lat_deg(), first.position.lon_deg()),
-        (57.78, 11.88)
-    );
+    assert_eq!((first.position.lat_deg(), first.position.lon_deg()), (57.78, 11.88));
     assert_eq!(first.station.height_agl_m, 18.0);
     let lora = &presets::radio("lora_868_eu").unwrap().radio;
     assert_eq!(first.station.radio.waveform, lora.waveform);
@@ -46,86 +43,44 @@ fn other_names_and_separators_are_known() {
         assert_eq!((at.lat_deg(), at.lon_deg()), (57.0, 11.0), "{text}");
     }
     let (_, notes) = taken(CSV, "x,y\n11,57\n");
-    told(
-        &notes,
-        &[
-            "x is taken as the longitude in degrees",
-            "y is taken as the latitude",
-        ],
-    );
+    told(&notes, &["x is taken as the longitude in degrees", "y is taken as the latitude"]);
 }
 
 #[test]
 fn columns_go_over_presets_and_presets_over_defaults() {
     let text = "lat,lon,radio,spreading_factor,waveform,azimuth,antenna\n\
                 57,11,lora_868_eu,12,,,\n57,11,ptp_5g8,,narrowband,,\n57,11,,,,90,dish_24\n";
-    refused(
-        CSV,
-        text.as_bytes(),
-        &["line 3: bit_rate_bps", "a value for narrowband"],
-    );
+    refused(CSV, text.as_bytes(), &["line 3: bit_rate_bps", "a value for narrowband"]);
     let text = text.replace("narrowband", "");
     let (plan, _) = read(CSV, text.as_bytes(), &pointed()).unwrap();
-    let waveforms: Vec<_> = plan
-        .nodes
-        .iter()
-        .map(|node| &node.station.radio.waveform)
-        .collect();
-    let lora = Waveform::Lora {
-        spreading_factor: 12,
-        coding_rate: 5,
-    };
+    let waveforms: Vec<_> = plan.nodes.iter().map(|node| &node.station.radio.waveform).collect();
+    let lora = Waveform::Lora { spreading_factor: 12, coding_rate: 5 };
     assert_eq!(*waveforms[0], lora);
-    assert_eq!(
-        plan.nodes[1].station.radio,
-        presets::radio("ptp_5g8").unwrap().radio
-    );
+    assert_eq!(plan.nodes[1].station.radio, presets::radio("ptp_5g8").unwrap().radio);
     assert_eq!(plan.nodes[1].station.pointing, pointed().pointing);
-    let east = Pointing {
-        azimuth_deg: 90.0,
-        elevation_deg: 0.0,
-    };
+    let east = Pointing { azimuth_deg: 90.0, elevation_deg: 0.0 };
     assert_eq!(plan.nodes[2].station.pointing, Some(east));
 }
 
 #[test]
 fn faults_have_their_place() {
     let cases: [(&str, &[&str]); 16] = [
-        (
-            "lat;lon\n57,7;11\n",
-            &["line 2: lat", "\"57,7\"", "decimal point"],
-        ),
+        ("lat;lon\n57,7;11\n", &["line 2: lat", "\"57,7\"", "decimal point"]),
         (
             "lat,lon\n57,7,11,9\n",
-            &[
-                "line 2: found 4 cells",
-                "2, as in the header",
-                "decimal point",
-            ],
+            &["line 2: found 4 cells", "2, as in the header", "decimal point"],
         ),
-        (
-            "name,lon\na,1\n",
-            &["line 1", "name, lon", "a header with lat and lon"],
-        ),
+        ("name,lon\na,1\n", &["line 1", "name, lon", "a header with lat and lon"]),
         ("", &["a header with lat and lon"]),
         ("lat,lon,lat\n1,2,3\n", &["line 1: lat", "each column once"]),
-        (
-            "lat,lon,latitude\n1,2,3\n",
-            &["\"latitude\" besides \"lat\""],
-        ),
+        ("lat,lon,latitude\n1,2,3\n", &["\"latitude\" besides \"lat\""]),
         ("lat,lon\n,2\n", &["line 2: lat", "degrees"]),
         ("lat,lon\n91,200\n", &["line 2: lat: found 91", "-90 to 90"]),
         ("lat,lon\n151.2,-33.8\n", &["may be swapped"]),
         ("lat,lon\ninf,0\n", &["\"inf\"", "a finite number"]),
         ("lat,lon,role\n1,2,chief\n", &["line 2: role", "\"chief\""]),
-        (
-            "lat,lon,radio\n1,2,lora\n",
-            &["line 2: radio", "unknown preset \"lora\""],
-        ),
-        (
-            "lat,lon,gain_dbi\n1,2,99\n",
-            &["line 2: gain_dbi", "99", "[-30, 60]"],
-        ),
+        ("lat,lon,radio\n1,2,lora\n", &["line 2: radio", "unknown preset \"lora\""]),
+        ("lat,lon,gain_dbi\n1,2,99\n", &["line 2: gain_dbi", "99", "[-30, 60]"]),
         (
             "lat,lon,waveform,coding_rate\n1,2,ofdm,5\n",
             &["line 2: coding_rate", "nothing unless lora"],
@@ -134,10 +89,7 @@ fn faults_have_their_place() {
             "lat,lon,id\n1,2,67e55044-10b1-426f-9247-bb680e5fe0c8\n1,2,67e55044-10b1-426f-9247-bb680e5fe0c8\n",
             &["line 3: id", "each id once"],
         ),
-        (
-            "lat,lon,deployment\n1,2,{\"name\":3}\n",
-            &["line 2: deployment"],
-        ),
+        ("lat,lon,deployment\n1,2,{\"name\":3}\n", &["line 2: deployment"]),
     ];
     for (text, says) in cases {
         refused(CSV, text.as_bytes(), says);

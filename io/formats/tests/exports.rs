@@ -36,9 +36,7 @@ fn written(format: &Format) -> (String, u64, Arc<Snapshot>) {
 }
 
 fn bytes_of(format: &Format) -> (Vec<u8>, u64, Arc<Snapshot>) {
-    let mut engine = world(Arc::new(Flat::default()))
-        .build::<Snapshot>(1, 1_000_000_000)
-        .unwrap();
+    let mut engine = world(Arc::new(Flat::default())).build::<Snapshot>(1, 1_000_000_000).unwrap();
     for (at, name) in ["a", "b <1>", "c"].into_iter().enumerate() {
         send(
             &engine,
@@ -61,10 +59,7 @@ fn bytes_of(format: &Format) -> (Vec<u8>, u64, Arc<Snapshot>) {
                 send(&engine, MoveNode { node, position });
             }
             4 => {
-                let values = Measured {
-                    rx_power_dbm: Some(-61.5),
-                    ..Measured::default()
-                };
+                let values = Measured { rx_power_dbm: Some(-61.5), ..Measured::default() };
                 let (from, to) = (id("a"), id("b <1>"));
                 let measurements = vec![Measurement { from, to, values }];
                 send(&engine, ObserveLinks { measurements });
@@ -74,10 +69,7 @@ fn bytes_of(format: &Format) -> (Vec<u8>, u64, Arc<Snapshot>) {
                 send(&engine, FailLink { a, b });
             }
             6 => {
-                let environment = Environment {
-                    rain_rate_mm_h: 12.0,
-                    ..Environment::default()
-                };
+                let environment = Environment { rain_rate_mm_h: 12.0, ..Environment::default() };
                 send(&engine, SetEnvironment { environment });
             }
             7 => send(&engine, FailNode { node: id("c") }),
@@ -111,32 +103,18 @@ fn an_event_log_reads_back_to_a_tenth_of_a_decibel() {
     assert_eq!((recording.nodes.len(), moves, losses.len()), (3, 4, 6));
     // By the order of ids, as they were numbered.
     let number = |node: NodeId| {
-        let at = view
-            .nodes
-            .iter()
-            .position(|found| found.id == node)
-            .unwrap()
-            + 1;
+        let at = view.nodes.iter().position(|found| found.id == node).unwrap() + 1;
         let name = format!("nem-{at}");
-        recording
-            .nodes
-            .iter()
-            .position(|spot| spot.name == name)
-            .unwrap() as u32
+        recording.nodes.iter().position(|spot| spot.name == name).unwrap() as u32
     };
     for link in view.links.iter() {
-        let ways = [
-            (link.a, link.b, &link.budget.forward),
-            (link.b, link.a, &link.budget.backward),
-        ];
+        let ways =
+            [(link.a, link.b, &link.budget.forward), (link.b, link.a, &link.budget.backward)];
         for (from, to, direction) in ways {
             let open = from != id("c") && to != id("c");
             let expected = if open { direction.path_loss_db } else { 300.0 };
             let found = losses[&(number(from), number(to))];
-            assert!(
-                (found - expected).abs() <= 0.05 + 1e-9,
-                "{found} for {expected}"
-            );
+            assert!((found - expected).abs() <= 0.05 + 1e-9, "{found} for {expected}");
         }
     }
 }
@@ -157,20 +135,10 @@ fn a_table_has_a_row_for_each_change_and_each_measurement() {
     assert_eq!((&measured[1], &measured[2]), ("a", "b <1>"));
     assert_eq!(&measured[column("measured_rx_power_dbm")], "-61.5");
     let carried = rows.iter().filter(|row| &row[0] == "6");
-    assert!(
-        carried
-            .into_iter()
-            .all(|row| &row[column("carries")] == "false")
-    );
-    let first = rows
-        .iter()
-        .find(|row| (&row[1], &row[2]) == ("a", "b <1>"))
-        .unwrap();
+    assert!(carried.into_iter().all(|row| &row[column("carries")] == "false"));
+    let first = rows.iter().find(|row| (&row[1], &row[2]) == ("a", "b <1>")).unwrap();
     let ends = [id("a"), id("b <1>")];
-    let link = view
-        .links
-        .iter()
-        .find(|link| ends.contains(&link.a) && ends.contains(&link.b));
+    let link = view.links.iter().find(|link| ends.contains(&link.a) && ends.contains(&link.b));
     let found: f64 = first[column("distance_m")].parse().unwrap();
     assert_eq!(found, link.unwrap().budget.distance_m, "to the bit");
 }
@@ -198,10 +166,7 @@ fn parquet_holds_the_rows_of_the_table_to_the_bit() {
             other => panic!("{other:?}"),
         };
         let row = row.unwrap();
-        let cells: Vec<String> = row
-            .get_column_iter()
-            .map(|(_, field)| cell(field))
-            .collect();
+        let cells: Vec<String> = row.get_column_iter().map(|(_, field)| cell(field)).collect();
         assert_eq!(cells.join(","), line);
         rows += 1;
     }
@@ -217,31 +182,21 @@ const ASSUMED: [&str; 2] = [
 #[test]
 fn recordings_say_what_their_predictions_assume_and_from_when_on() {
     let (text, ..) = written(&eel::FORMAT);
-    let told: Vec<_> = text
-        .lines()
-        .filter(|line| line.contains("assume"))
-        .collect();
+    let told: Vec<_> = text.lines().filter(|line| line.contains("assume")).collect();
     let line =
         |at_s: &str, assumed: &str| format!("# from {at_s} on path losses assume: {assumed}");
     assert_eq!(told, [line("0.000", ASSUMED[0]), line("5.000", ASSUMED[1])]);
     use ::parquet::file::reader::{FileReader, SerializedFileReader};
     let (bytes, ..) = bytes_of(&parquet::FORMAT);
     let file = SerializedFileReader::new(bytes::Bytes::from(bytes)).unwrap();
-    let about = file
-        .metadata()
-        .file_metadata()
-        .key_value_metadata()
-        .unwrap();
+    let about = file.metadata().file_metadata().key_value_metadata().unwrap();
     let about = about.iter().find(|pair| pair.key == parquet::ASSUMPTIONS);
     let [first, second] = ASSUMED;
     let lines = format!("from 0 s on: {first}\nfrom 5 s on: {second}");
     assert_eq!(about.unwrap().value, Some(lines));
     // Of documents of the last state those at its time.
     let (text, ..) = written(&core_xml::FORMAT);
-    let line = format!(
-        "<configuration name=\"assumptions\" value=\"{}\"/>",
-        ASSUMED[1]
-    );
+    let line = format!("<configuration name=\"assumptions\" value=\"{}\"/>", ASSUMED[1]);
     assert!(text.contains(&line), "{text}");
     let (text, _, view) = written(&netjson::FORMAT);
     let graph: serde_json::Value = serde_json::from_str(&text).unwrap();

@@ -17,37 +17,19 @@ fn with(properties: &str, coordinates: &str) -> String {
 fn points_of_others_become_nodes() {
     let (plan, notes) = taken(GEOJSON, &fixture_text("foreign.geojson"));
     let names: Vec<&str> = plan.nodes.iter().map(|node| node.name.as_str()).collect();
-    assert_eq!(
-        names,
-        ["Ramberget", "Nolvik", "node 3", "Twins 1", "Twins 2"]
-    );
+    assert_eq!(names, ["Ramberget", "Nolvik", "node 3", "Twins 1", "Twins 2"]);
     assert_eq!(plan.outline.name, "masts");
     let first = &plan.nodes[0];
-    assert_eq!(
-        (first.position.lat_deg(), first.position.lon_deg()),
-        (57.71417, 11.93667)
-    );
+    assert_eq!((first.position.lat_deg(), first.position.lon_deg()), (57.71417, 11.93667));
     assert_eq!(first.station, defaults());
     assert_eq!((first.id, first.role), (None, Role::Relay));
     let second = &plan.nodes[1];
-    assert_eq!(
-        (second.role, second.station.height_agl_m),
-        (Role::Command, 24.5)
-    );
-    assert_eq!(
-        second.station.radio,
-        presets::radio("lora_868_eu").unwrap().radio
-    );
-    assert_eq!(
-        second.station.antenna,
-        presets::antenna("omni_5").unwrap().antenna
-    );
+    assert_eq!((second.role, second.station.height_agl_m), (Role::Command, 24.5));
+    assert_eq!(second.station.radio, presets::radio("lora_868_eu").unwrap().radio);
+    assert_eq!(second.station.antenna, presets::antenna("omni_5").unwrap().antenna);
     assert!((plan.nodes[2].position.lon_deg() - 11.9).abs() < 1e-9);
     let twin = &plan.nodes[4];
-    assert_eq!(
-        (twin.position.lat_deg(), twin.station.radio.tx_power_dbm),
-        (57.61, 10.0)
-    );
+    assert_eq!((twin.position.lat_deg(), twin.station.radio.tx_power_dbm), (57.61, 10.0));
     assert_eq!(twin.station.pointing.unwrap().azimuth_deg, 270.0);
     assert_eq!(plan.outline.region.unwrap().rings()[0].len(), 5);
     told(
@@ -127,21 +109,14 @@ fn swapped_places_beside_a_region_are_told() {
     let text = r#"{"type":"FeatureCollection","features":[
         {"type":"Feature","properties":null,"geometry":{"type":"Point","coordinates":[57.5,11.5]}},
         {"type":"Feature","properties":{"kind":"region"},"geometry":{"type":"Polygon","coordinates":[[[11,57],[12,57],[12,58],[11,57]]]}}]}"#;
-    told(
-        &taken(GEOJSON, text).1,
-        &["if latitude and longitude were swapped"],
-    );
+    told(&taken(GEOJSON, text).1, &["if latitude and longitude were swapped"]);
 }
 
 #[test]
 fn a_region_of_ours_must_be_sound() {
     let text = r#"{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"kind":"region"},
         "geometry":{"type":"Polygon","coordinates":[[[11,57],[12,57]]]}}]}"#;
-    refused(
-        GEOJSON,
-        text.as_bytes(),
-        &["features[0].geometry.coordinates", "has 3 positions"],
-    );
+    refused(GEOJSON, text.as_bytes(), &["features[0].geometry.coordinates", "has 3 positions"]);
 }
 
 #[test]
@@ -153,10 +128,7 @@ fn other_programs_find_what_the_standard_says() {
     assert_eq!(features[0]["geometry"]["type"], "Polygon");
     assert_eq!(features[0]["properties"]["kind"], "region");
     let node = &features[2];
-    assert_eq!(
-        node["geometry"]["coordinates"],
-        serde_json::json!([11.8, 57.75])
-    );
+    assert_eq!(node["geometry"]["coordinates"], serde_json::json!([11.8, 57.75]));
     assert_eq!(node["properties"]["marker-color"], "#d55e00");
     assert_eq!(node["properties"]["radio"]["waveform"]["kind"], "lora");
     assert_eq!(json["deployment"]["name"], "masts");

@@ -17,10 +17,7 @@ fn survive(format: &'static Format, bytes: &[u8]) -> bool {
         Err(error) => {
             let told = error.to_string();
             assert!(!told.is_empty());
-            assert!(
-                !told.chars().any(|c| c.is_control() && c != '\n'),
-                "{told:?}"
-            );
+            assert!(!told.chars().any(|c| c.is_control() && c != '\n'), "{told:?}");
             false
         }
     }
@@ -42,16 +39,10 @@ fn documents() -> Vec<(&'static Format, Vec<u8>)> {
 fn every_truncation_is_answered() {
     for (format, bytes) in documents() {
         assert!(survive(format, &bytes));
-        let whole = (0..bytes.len())
-            .filter(|end| survive(format, &bytes[..*end]))
-            .count();
+        let whole = (0..bytes.len()).filter(|end| survive(format, &bytes[..*end])).count();
         // Rows and tables may be cut off one by one; what is nested may lose white space at most.
         let nested = [GEOJSON, KML, KMZ].contains(&format);
-        assert!(
-            !nested || whole <= 1,
-            "{format}: {whole} of {}",
-            bytes.len()
-        );
+        assert!(!nested || whole <= 1, "{format}: {whole} of {}", bytes.len());
     }
 }
 
@@ -77,9 +68,7 @@ fn nesting_ends() {
 
 #[test]
 fn numbers_out_of_all_bounds_are_refused() {
-    let numbers = [
-        "1e309", "-1e309", "nan", "NaN", "inf", "91", "1e308", "0x10", "", "１",
-    ];
+    let numbers = ["1e309", "-1e309", "nan", "NaN", "inf", "91", "1e308", "0x10", "", "１"];
     for number in numbers {
         let csv = format!("lat,lon\n{number},0\n");
         assert!(!survive(CSV, csv.as_bytes()), "{number}");
@@ -105,11 +94,7 @@ fn more_nodes_than_a_world_holds_are_refused() {
         "{{\"type\":\"FeatureCollection\",\"features\":[{}]}}",
         features.trim_end_matches(',')
     );
-    refused(
-        GEOJSON,
-        json.as_bytes(),
-        &["features[100000]", "up to 100000"],
-    );
+    refused(GEOJSON, json.as_bytes(), &["features[100000]", "up to 100000"]);
 }
 
 #[test]

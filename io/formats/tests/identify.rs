@@ -7,13 +7,8 @@ use super::super::{Content, FORMATS, Source, by_extension, by_name, identify, pl
 use super::{PLAN_FORMATS, fixture};
 
 fn named(path: &str, text: &str) -> Result<&'static str, String> {
-    let source = Source {
-        path: path.into(),
-        documents: vec![text.into()],
-    };
-    identify(&source)
-        .map(|format| format.name)
-        .map_err(|error| error.to_string())
+    let source = Source { path: path.into(), documents: vec![text.into()] };
+    identify(&source).map(|format| format.name).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -28,11 +23,7 @@ fn content_counts_more_than_the_ending() {
         ("a.csv.gz", "\u{1f}", "csv"),
         ("", "# of ours\n\n[scenario]\ntitle = \"t\"\n", "scenario"),
         ("A.TOML", "x = 1", "scenario"),
-        (
-            "",
-            "<?xml version=\"1.0\"?><!-- a --><kml xmlns=\"x\">",
-            "kml",
-        ),
+        ("", "<?xml version=\"1.0\"?><!-- a --><kml xmlns=\"x\">", "kml"),
         ("", "<gpx version=\"1.1\">", "gpx"),
         ("a.xml", "<scenario name=\"a\">", "core"),
         ("", "PK\u{3}\u{4}", "kmz"),
@@ -41,19 +32,11 @@ fn content_counts_more_than_the_ending() {
         ("a.up", "0\n5\n", "mahimahi"),
         ("", r#"[{"neigh_address":"aa","tq":1}]"#, "batctl"),
         ("", r#"{"links":[{"localIP":"1","remoteIP":"2"}]}"#, "olsrd"),
-        (
-            "",
-            r#"{"rows":[{"value":{"latlng":[1,2]}}]}"#,
-            "openwifimap",
-        ),
+        ("", r#"{"rows":[{"value":{"latlng":[1,2]}}]}"#, "openwifimap"),
         ("", r#"[{"id":1,"coordinates":[1,2]}]"#, "nycmesh"),
         ("", r#"{"nodes":[{"node_id":"a"}]}"#, "meshviewer"),
         ("", r#"{"nodes":{"a":{"neighbours":{}}}}"#, "meshviewer"),
-        (
-            "",
-            r#"{"links":[{"source":"a","target":"b","source_tq":1}]}"#,
-            "meshviewer",
-        ),
+        ("", r#"{"links":[{"source":"a","target":"b","source_tq":1}]}"#, "meshviewer"),
     ] {
         assert_eq!(named(path, text).as_deref(), Ok(name), "{path} {text}");
     }
@@ -70,10 +53,7 @@ fn an_unknown_document_is_told_what_is_read() {
         let told = named("a.json", text).unwrap_err();
         let lists = FORMATS.iter().filter(|format| format.read.is_some());
         assert!(told.contains(found) && told.contains("--format"), "{told}");
-        assert!(
-            lists.into_iter().all(|format| told.contains(format.name)),
-            "{told}"
-        );
+        assert!(lists.into_iter().all(|format| told.contains(format.name)), "{told}");
     }
 }
 
@@ -83,10 +63,7 @@ fn the_registry_is_consistent() {
     assert_eq!(names.len(), FORMATS.len());
     for format in FORMATS {
         assert_eq!(by_name(&format.name.to_uppercase()), Some(format));
-        assert!(
-            !format.description.is_empty() && !format.extensions.is_empty(),
-            "{format}"
-        );
+        assert!(!format.description.is_empty() && !format.extensions.is_empty(), "{format}");
         let writes = format.write_plan.is_some() || format.write_recording.is_some();
         assert!(format.read.is_some() || writes, "{format}");
         // A format exchanged over HTTP has a media type, and reads its own output.
@@ -102,20 +79,15 @@ fn the_registry_is_consistent() {
     };
     assert_eq!(plan("a.json").map(|format| format.name), Some("geojson"));
     assert_eq!(recording("a.json"), Some("netjson"));
-    assert_eq!(
-        (recording("a.xml"), recording("a.csv")),
-        (Some("core"), Some("csv"))
-    );
+    assert_eq!((recording("a.xml"), recording("a.csv")), (Some("core"), Some("csv")));
     assert_eq!((plan("a.docx"), recording("a.pdf")), (None, None));
 }
 
 #[test]
 fn documents_of_other_programs_are_recognised() {
-    for (name, format) in [
-        ("foreign.geojson", "geojson"),
-        ("foreign.kml", "kml"),
-        ("foreign.csv", "csv"),
-    ] {
+    for (name, format) in
+        [("foreign.geojson", "geojson"), ("foreign.kml", "kml"), ("foreign.csv", "csv")]
+    {
         let found = identify(&Source::of(fixture(name))).map(|format| format.name);
         assert_eq!(found, Ok(format));
     }

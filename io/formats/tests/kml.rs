@@ -15,9 +15,7 @@ fn with(inside: &str) -> String {
 
 /// The same with a point.
 fn at(coordinates: &str) -> String {
-    with(&format!(
-        "<Point><coordinates>{coordinates}</coordinates></Point>"
-    ))
+    with(&format!("<Point><coordinates>{coordinates}</coordinates></Point>"))
 }
 
 fn zipped(files: &[(&str, &[u8])]) -> Vec<u8> {
@@ -33,36 +31,18 @@ fn zipped(files: &[(&str, &[u8])]) -> Vec<u8> {
 fn placemarks_of_others_become_nodes() {
     let (plan, notes) = taken(KML, &fixture_text("foreign.kml"));
     let names: Vec<&str> = plan.nodes.iter().map(|node| node.name.as_str()).collect();
-    let expect = [
-        "Öckerö <north>",
-        "Tower & mast 1",
-        "Tower & mast 2",
-        "node 4",
-    ];
+    let expect = ["Öckerö <north>", "Tower & mast 1", "Tower & mast 2", "node 4"];
     assert_eq!(names, expect);
     assert_eq!(plan.outline.name, "Sites & paths");
     let island = &plan.nodes[0];
-    assert_eq!(
-        (island.position.lat_deg(), island.position.lon_deg()),
-        (57.71, 11.65)
-    );
+    assert_eq!((island.position.lat_deg(), island.position.lon_deg()), (57.71, 11.65));
     assert_eq!(island.station.height_agl_m, 18.5);
     assert_eq!(island.station.radio, defaults().radio);
     let tower = &plan.nodes[2];
-    assert_eq!(
-        (tower.role, tower.station.height_agl_m),
-        (Role::Sensor, 42.0)
-    );
+    assert_eq!((tower.role, tower.station.height_agl_m), (Role::Sensor, 42.0));
     assert_eq!(tower.station.radio.frequency_mhz, 900.0);
     assert_eq!(plan.nodes[3].station.height_agl_m, 7.25);
-    let rings: Vec<usize> = plan
-        .outline
-        .region
-        .unwrap()
-        .rings()
-        .iter()
-        .map(Vec::len)
-        .collect();
+    let rings: Vec<usize> = plan.outline.region.unwrap().rings().iter().map(Vec::len).collect();
     assert_eq!(rings, [5, 4]);
     told(
         &notes,
@@ -86,14 +66,7 @@ fn placemarks_of_others_become_nodes() {
 #[test]
 fn faults_have_their_place() {
     let cases: [(String, &[&str]); 12] = [
-        (
-            at("57.7,111,0"),
-            &[
-                "line 2: Placemark[0].Point.coordinates",
-                "111",
-                "may be swapped",
-            ],
-        ),
+        (at("57.7,111,0"), &["line 2: Placemark[0].Point.coordinates", "111", "may be swapped"]),
         (at("11.9"), &["\"11.9\"", "longitude,latitude"]),
         (at(""), &["\"\"", "longitude,latitude"]),
         (at("nan,57"), &["\"nan\"", "a finite number"]),
@@ -102,10 +75,7 @@ fn faults_have_their_place() {
             with("<name>a&#7;b</name><Point><coordinates>11,57</coordinates></Point>"),
             &["Placemark[0].name", "control character"],
         ),
-        (
-            with("<name>&lol;</name>"),
-            &["the entity \"lol\"", "amp, lt, gt"],
-        ),
+        (with("<name>&lol;</name>"), &["the entity \"lol\"", "amp, lt, gt"]),
         (
             with(
                 "<Point><altitudeMode>relativeToGround</altitudeMode><coordinates>11,57,-3</coordinates></Point>",
@@ -113,10 +83,7 @@ fn faults_have_their_place() {
             &["height_agl_m", "-3"],
         ),
         (with("<a></b>"), &["well-formed XML"]),
-        (
-            "<html><body/></html>".to_owned(),
-            &["\"html\"", "kml, Document"],
-        ),
+        ("<html><body/></html>".to_owned(), &["\"html\"", "kml, Document"]),
         ("<kml><Document>".to_owned(), &["the end of the document"]),
         (String::new(), &["the end of the document"]),
     ];
@@ -135,11 +102,7 @@ fn declared_entities_are_never_expanded() {
     let bomb = format!("<!DOCTYPE kml [{declared}]>{}", with("<name>&a40;</name>"));
     refused(KML, bomb.as_bytes(), &["the entity \"a40\""]);
     let file = "<!DOCTYPE kml [<!ENTITY f SYSTEM \"file:///etc/passwd\">]>".to_owned();
-    refused(
-        KML,
-        (file + &with("<name>&f;</name>")).as_bytes(),
-        &["the entity \"f\""],
-    );
+    refused(KML, (file + &with("<name>&f;</name>")).as_bytes(), &["the entity \"f\""]);
     let label = with("<ExtendedData><Data name=\"&f;\"/></ExtendedData>");
     refused(KML, label.as_bytes(), &["well-formed XML"]);
 }
@@ -174,15 +137,8 @@ fn a_kmz_is_searched_for_its_document() {
     };
     let (good, other) = (good.as_bytes(), other.as_bytes());
     assert_eq!(read_lat(&[("a.kml", other), ("doc.kml", good)]), 57.0);
-    assert_eq!(
-        read_lat(&[("x.png", b"."), ("sub/B.KML", good), ("c.kml", other)]),
-        57.0
-    );
-    refused(
-        KMZ,
-        &zipped(&[("x.png", b".")]),
-        &["without KML", "doc.kml"],
-    );
+    assert_eq!(read_lat(&[("x.png", b"."), ("sub/B.KML", good), ("c.kml", other)]), 57.0);
+    refused(KMZ, &zipped(&[("x.png", b".")]), &["without KML", "doc.kml"]);
     refused(KMZ, good, &["a valid zip file"]);
     refused(KML, &zipped(&[("doc.kml", good)]), &["a zip file"]);
 }

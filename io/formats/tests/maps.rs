@@ -37,14 +37,8 @@ fn a_network_graph_is_read_wherever_it_keeps_its_places() {
         "links": [{"source": "10.0.0.1", "target": "10.0.0.2", "cost": 1.0}]}"#,
     );
     assert_eq!(kind, &netjson::FORMAT);
-    assert_eq!(
-        (plan.outline.name.as_str(), names(&plan)),
-        ("Ninux", vec!["roof", "10.0.0.2"])
-    );
-    assert_eq!(
-        (count(&notes, "no position"), count(&notes, "link")),
-        (1, 1)
-    );
+    assert_eq!((plan.outline.name.as_str(), names(&plan)), ("Ninux", vec!["roof", "10.0.0.2"]));
+    assert_eq!((count(&notes, "no position"), count(&notes, "link")), (1, 1));
 }
 
 #[test]
@@ -57,29 +51,18 @@ fn the_dirt_of_a_community_is_counted() {
         node("b", r#"{"latitude": 52.03, "longitude": 8.54}"#),
         node("b", r#"{"latitude": 52.04, "longitude": 8.55}"#),
         node("swapped", r#"{"latitude": 8.52, "longitude": 52.01}"#),
-        node(
-            "everest",
-            r#"{"latitude": 27.988056, "longitude": 86.925278}"#,
-        ),
+        node("everest", r#"{"latitude": 27.988056, "longitude": 86.925278}"#),
         node("typed", r#"{"latitude": 52.0, "longitude": 12986035}"#),
         node("zero", r#"{"latitude": 0, "longitude": 0}"#),
         node("none", "null"),
     ];
-    let (kind, plan, notes) = maps(&format!(
-        r#"{{"nodes": [{}], "links": []}}"#,
-        nodes.join(",")
-    ));
+    let (kind, plan, notes) = maps(&format!(r#"{{"nodes": [{}], "links": []}}"#, nodes.join(",")));
     assert_eq!(kind, &meshviewer::FORMAT);
     assert_eq!(names(&plan), ["a", "b", "b 2", "swapped"]);
     assert_eq!(plan.nodes[3].position, GeoPoint::new(52.01, 8.52).unwrap());
-    for what in [
-        "swapped",
-        "from the median",
-        "invalid latitude",
-        "longitude 0",
-        "no position",
-        "numbered",
-    ] {
+    for what in
+        ["swapped", "from the median", "invalid latitude", "longitude 0", "no position", "numbered"]
+    {
         assert_eq!(count(&notes, what), 1, "{what}: {notes:?}");
     }
 }
@@ -93,10 +76,7 @@ fn devices_of_core_are_read() {
         <device id="3" name="n3"/></devices><links><link node1="1" node2="2"/></links></scenario>"#,
     );
     assert_eq!((kind, names(&plan)), (&core_xml::FORMAT, vec!["n1", "n&2"]));
-    assert_eq!(
-        (count(&notes, "no position"), count(&notes, "link")),
-        (1, 1)
-    );
+    assert_eq!((count(&notes, "no position"), count(&notes, "link")), (1, 1));
 }
 
 #[test]
@@ -111,72 +91,34 @@ fn documents_of_other_kinds_are_not_maps() {
         "{",
     ] {
         let found = identify(&Source::of(text.into())).ok();
-        assert!(
-            found.is_none_or(|format| !maps.contains(&format.name)),
-            "{text}"
-        );
+        assert!(found.is_none_or(|format| !maps.contains(&format.name)), "{text}");
     }
     let entity = "<!DOCTYPE scenario [<!ENTITY a \"aaaa\">]><scenario>&a;</scenario>";
     let told = read(entity.as_bytes()).unwrap().1.unwrap_err().to_string();
     assert!(told.contains("a document type"), "{told}");
     let empty = br#"{"type": "NetworkGraph", "nodes": [{"id": "a"}]}"#;
     let told = read(empty).unwrap().1.unwrap_err().to_string();
-    assert!(
-        told.contains("no node with a position") && told.contains("1 x no position"),
-        "{told}"
-    );
-    assert!(
-        FORMATS
-            .iter()
-            .all(|format| by_name(format.name) == Some(*format))
-    );
+    assert!(told.contains("no node with a position") && told.contains("1 x no position"), "{told}");
+    assert!(FORMATS.iter().all(|format| by_name(format.name) == Some(*format)));
 }
 
 /// Path, nodes read, and minimal counts of notes.
 type Expected = (&'static str, usize, &'static [(&'static str, usize)]);
 
-#[needs(
-    shared("data/freifunk"),
-    shared("data/nycmesh"),
-    shared("data/core_manet")
-)]
+#[needs(shared("data/freifunk"), shared("data/nycmesh"), shared("data/core_manet"))]
 #[test]
 fn real_maps_with_their_dirt_are_read() {
     let expected: [Expected; 12] = [
-        (
-            "freifunk/freifunk-aachen-meshviewer.json",
-            1774,
-            &[("no position", 339)],
-        ),
-        (
-            "freifunk/freifunk-altdorf-meshviewer.json",
-            690,
-            &[("invalid latitude", 1)],
-        ),
-        (
-            "freifunk/freifunk-bielefeld-meshviewer.json",
-            213,
-            &[("swapped", 2)],
-        ),
-        (
-            "freifunk/freifunk-bremen-meshviewer.json",
-            753,
-            &[("from the median", 1)],
-        ),
-        (
-            "freifunk/freifunk-cologne-bonn-area-meshviewer.json",
-            250,
-            &[],
-        ),
+        ("freifunk/freifunk-aachen-meshviewer.json", 1774, &[("no position", 339)]),
+        ("freifunk/freifunk-altdorf-meshviewer.json", 690, &[("invalid latitude", 1)]),
+        ("freifunk/freifunk-bielefeld-meshviewer.json", 213, &[("swapped", 2)]),
+        ("freifunk/freifunk-bremen-meshviewer.json", 753, &[("from the median", 1)]),
+        ("freifunk/freifunk-cologne-bonn-area-meshviewer.json", 250, &[]),
         ("freifunk/freifunk-leipzig-meshviewer.json", 200, &[]),
         ("freifunk/freifunk-munich-meshviewer.json", 1550, &[]),
         ("freifunk/freifunk-stuttgart-meshviewer.json", 1200, &[]),
         ("freifunk/freifunk-ulm-meshviewer.json", 200, &[]),
-        (
-            "freifunk/freifunk-berlin-hopglass.json",
-            100,
-            &[("link", 100)],
-        ),
+        ("freifunk/freifunk-berlin-hopglass.json", 100, &[("link", 100)]),
         ("nycmesh/nodes.json", 1300, &[("not installed", 10_000)]),
         ("core_manet/sample1.xml", 5, &[]),
     ];
@@ -185,12 +127,7 @@ fn real_maps_with_their_dirt_are_read() {
         let bytes = std::fs::read(&path).unwrap();
         let (plan, report) = read(&bytes).expect("a map").1.unwrap();
         plan.check().unwrap();
-        assert!(
-            plan.nodes.len() >= nodes,
-            "{}: {}",
-            path.display(),
-            plan.nodes.len()
-        );
+        assert!(plan.nodes.len() >= nodes, "{}: {}", path.display(), plan.nodes.len());
         for (what, times) in told {
             let found: usize = report
                 .notes

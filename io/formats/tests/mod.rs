@@ -58,22 +58,13 @@ fn count(report: &Report, what: &str) -> usize {
 
 /// A station whose values no document states by chance.
 fn defaults() -> Station {
-    Station {
-        height_agl_m: 7.25,
-        ..sample::station()
-    }
+    Station { height_agl_m: 7.25, ..sample::station() }
 }
 
 /// The defaults, looking somewhere.
 fn pointed() -> Station {
-    let pointing = Some(Pointing {
-        azimuth_deg: 12.0,
-        elevation_deg: 1.0,
-    });
-    Station {
-        pointing,
-        ..defaults()
-    }
+    let pointing = Some(Pointing { azimuth_deg: 12.0, elevation_deg: 1.0 });
+    Station { pointing, ..defaults() }
 }
 
 /// The document of a plan.

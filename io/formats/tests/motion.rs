@@ -17,9 +17,7 @@ fn origin() -> GeoPoint {
 fn read(text: &str, dialect: Option<Dialect>) -> Dataset {
     let mut options = ReadOptions::new(station());
     (options.origin, options.dialect) = (Some(origin()), dialect);
-    ns2::FORMAT
-        .read(&Source::of(text.into()), &options)
-        .unwrap()
+    ns2::FORMAT.read(&Source::of(text.into()), &options).unwrap()
 }
 
 /// The position of a point of the trace.
@@ -62,10 +60,7 @@ fn a_recording_lasts_as_long_as_its_motion() {
     let again: String = (1..=190)
         .map(|second| format!("$ns_ at {second} \"$node_(0) setdest 190 0 1\"\n"))
         .collect();
-    for (one, other) in walked
-        .iter()
-        .zip(track(&read(&format!("{start}{again}"), None)))
-    {
+    for (one, other) in walked.iter().zip(track(&read(&format!("{start}{again}"), None))) {
         assert!(apart_m(*one, other) < 1e-6);
     }
     let stopped = read(&format!("{walk}$ns at 50 stop\n"), None);

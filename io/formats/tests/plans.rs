@@ -17,20 +17,10 @@ use super::super::{PlanFile, PlanNode};
 fn number(low: f64, high: f64) -> impl Strategy<Value = f64> {
     let within = move |value: &f64| (low..=high).contains(value);
     let odd = prop::sample::select(
-        [
-            low,
-            high,
-            0.0,
-            -0.0,
-            5e-324,
-            1e-7,
-            0.1 + 0.2,
-            1.0 / 3.0,
-            -1e-300,
-        ]
-        .into_iter()
-        .filter(within)
-        .collect::<Vec<_>>(),
+        [low, high, 0.0, -0.0, 5e-324, 1e-7, 0.1 + 0.2, 1.0 / 3.0, -1e-300]
+            .into_iter()
+            .filter(within)
+            .collect::<Vec<_>>(),
     );
     prop_oneof![3 => low..=high, 1 => odd]
 }
@@ -75,11 +65,7 @@ fn name() -> impl Strategy<Value = String> {
     let any = prop::collection::vec(any::<char>(), 1..12).prop_map(|chars| {
         let good = chars.into_iter().filter(|c| !c.is_control());
         let text: String = good.collect();
-        if text.is_empty() {
-            "x".to_owned()
-        } else {
-            text
-        }
+        if text.is_empty() { "x".to_owned() } else { text }
     });
     let long = Just("🛰".repeat(64));
     prop_oneof![4 => any, 4 => hard.prop_map(str::to_owned), 1 => long]
@@ -101,20 +87,14 @@ fn region() -> impl Strategy<Value = Region> {
 fn waveform() -> impl Strategy<Value = Waveform> {
     prop_oneof![
         (1..=8_u8, number(0.01, 1.0)).prop_map(|(spatial_streams, mac_efficiency_prob)| {
-            Waveform::Ofdm {
-                spatial_streams,
-                mac_efficiency_prob,
-            }
+            Waveform::Ofdm { spatial_streams, mac_efficiency_prob }
         }),
         (6..=12_u8, 5..=8_u8).prop_map(|(spreading_factor, coding_rate)| Waveform::Lora {
             spreading_factor,
             coding_rate,
         }),
         (number(1.0, 1e9), number(-180.0, 0.0)).prop_map(|(bit_rate_bps, sensitivity_dbm)| {
-            Waveform::Narrowband {
-                bit_rate_bps,
-                sensitivity_dbm,
-            }
+            Waveform::Narrowband { bit_rate_bps, sensitivity_dbm }
         }),
     ]
 }
@@ -122,10 +102,8 @@ fn waveform() -> impl Strategy<Value = Waveform> {
 fn radio() -> impl Strategy<Value = Radio> {
     let preset = prop::sample::select(RADIOS.to_vec()).prop_map(|preset| preset.radio);
     // All but equal to a preset.
-    let near = prop::sample::select(RADIOS.to_vec()).prop_map(|preset| Radio {
-        feeder_loss_db: -0.0,
-        ..preset.radio
-    });
+    let near = prop::sample::select(RADIOS.to_vec())
+        .prop_map(|preset| Radio { feeder_loss_db: -0.0, ..preset.radio });
     let own = (
         number(10.0, 100_000.0),
         number(100.0, 2e9),
@@ -134,16 +112,14 @@ fn radio() -> impl Strategy<Value = Radio> {
         number(0.0, 100.0),
         waveform(),
     )
-        .prop_map(
-            |(frequency_mhz, bandwidth_hz, tx_power_dbm, noise, feeder, waveform)| Radio {
-                frequency_mhz,
-                bandwidth_hz,
-                tx_power_dbm,
-                noise_figure_db: noise,
-                feeder_loss_db: feeder,
-                waveform,
-            },
-        );
+        .prop_map(|(frequency_mhz, bandwidth_hz, tx_power_dbm, noise, feeder, waveform)| Radio {
+            frequency_mhz,
+            bandwidth_hz,
+            tx_power_dbm,
+            noise_figure_db: noise,
+            feeder_loss_db: feeder,
+            waveform,
+        });
     prop_oneof![2 => preset, 1 => near, 4 => own]
 }
 
@@ -156,34 +132,21 @@ fn antenna() -> impl Strategy<Value = Antenna> {
         number(0.0, 80.0),
         any::<bool>(),
     )
-        .prop_map(
-            |(gain_dbi, azimuth, elevation, front_to_back_db, flat)| Antenna {
-                gain_dbi,
-                azimuth_beamwidth_deg: azimuth,
-                elevation_beamwidth_deg: elevation,
-                front_to_back_db,
-                polarization: if flat {
-                    Polarization::Horizontal
-                } else {
-                    Polarization::Vertical
-                },
-            },
-        );
+        .prop_map(|(gain_dbi, azimuth, elevation, front_to_back_db, flat)| Antenna {
+            gain_dbi,
+            azimuth_beamwidth_deg: azimuth,
+            elevation_beamwidth_deg: elevation,
+            front_to_back_db,
+            polarization: if flat { Polarization::Horizontal } else { Polarization::Vertical },
+        });
     prop_oneof![1 => preset, 2 => own]
 }
 
 fn station() -> impl Strategy<Value = Station> {
-    let pointing =
-        (number(0.0, 359.9), number(-90.0, 90.0)).prop_map(|(azimuth, elevation)| Pointing {
-            azimuth_deg: azimuth,
-            elevation_deg: elevation,
-        });
-    let parts = (
-        number(0.0, 20_000.0),
-        radio(),
-        antenna(),
-        prop::option::of(pointing),
-    );
+    let pointing = (number(0.0, 359.9), number(-90.0, 90.0)).prop_map(|(azimuth, elevation)| {
+        Pointing { azimuth_deg: azimuth, elevation_deg: elevation }
+    });
+    let parts = (number(0.0, 20_000.0), radio(), antenna(), prop::option::of(pointing));
     parts.prop_map(|(height_agl_m, radio, antenna, pointing)| Station {
         height_agl_m,
         radio,
@@ -224,18 +187,10 @@ fn from_json<T: serde::de::DeserializeOwned>(json: &str) -> T {
 
 /// A plan with up to a dozen nodes.
 pub(super) fn plan() -> impl Strategy<Value = PlanFile> {
-    let outline = (
-        name(),
-        prop::option::of(point()),
-        prop::option::of(region()),
-        environment(),
-    )
-        .prop_map(|(name, center, region, environment)| Outline {
-            name,
-            center,
-            region,
-            environment,
-        });
+    let outline =
+        (name(), prop::option::of(point()), prop::option::of(region()), environment()).prop_map(
+            |(name, center, region, environment)| Outline { name, center, region, environment },
+        );
     let node = (any::<bool>(), name(), role(), point(), station());
     (outline, prop::collection::vec(node, 0..12)).prop_map(|(outline, nodes)| {
         let node = |(index, (stable, name, role, position, station)): (
@@ -244,17 +199,8 @@ pub(super) fn plan() -> impl Strategy<Value = PlanFile> {
         )| {
             // Unique, and spread over all bits.
             let uuid = (index as u128 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
-            PlanNode {
-                id: stable.then(|| NodeId::from_u128(uuid)),
-                name,
-                role,
-                position,
-                station,
-            }
+            PlanNode { id: stable.then(|| NodeId::from_u128(uuid)), name, role, position, station }
         };
-        PlanFile {
-            outline,
-            nodes: nodes.into_iter().enumerate().map(node).collect(),
-        }
+        PlanFile { outline, nodes: nodes.into_iter().enumerate().map(node).collect() }
     })
 }

@@ -25,9 +25,8 @@ fn dropped(recording: &Dataset, what: &str) -> usize {
 /// Runs a recording through a world over flat ground.
 fn run(recording: &Dataset) -> (Engine<Snapshot>, History) {
     let script = recording.script(&eel::FORMAT, &station()).unwrap();
-    let mut engine = world(Arc::new(Flat::default()))
-        .build::<Snapshot>(0, recording.step_ns())
-        .unwrap();
+    let mut engine =
+        world(Arc::new(Flat::default())).build::<Snapshot>(0, recording.step_ns()).unwrap();
     for (tick, name, body) in &script.commands {
         let command = engine.registry().from_bytes(name, body).unwrap();
         engine.script(*tick, command);
@@ -77,19 +76,8 @@ fn path_losses_and_places_of_emane_are_taken_and_the_rest_counted() {
             (1.0, "nem-1", "nem-2", 91.0),
         ]
     );
-    for what in [
-        "below 1 dB",
-        "invalid path loss",
-        "velocity",
-        "without time",
-        "altitude",
-    ] {
-        assert_eq!(
-            dropped(&recording, what),
-            1,
-            "{what}: {:?}",
-            recording.report
-        );
+    for what in ["below 1 dB", "invalid path loss", "velocity", "without time", "altitude"] {
+        assert_eq!(dropped(&recording, what), 1, "{what}: {:?}", recording.report);
     }
     let (engine, history) = run(&recording);
     let view = engine.view();
@@ -98,20 +86,14 @@ fn path_losses_and_places_of_emane_are_taken_and_the_rest_counted() {
     let excess = history.levels.ways.values().map(|way| way.excess.count());
     assert_eq!(excess.sum::<u64>(), 3, "every loss is set beside the model");
     let empty = dataset(&eel::FORMAT, &[b""]).unwrap();
-    let told = empty
-        .script(&eel::FORMAT, &station())
-        .unwrap_err()
-        .to_string();
+    let told = empty.script(&eel::FORMAT, &station()).unwrap_err().to_string();
     assert!(told.contains("no measurement and no movement"), "{told}");
 }
 
 /// The series of snapshots, of the format of the first.
 fn snapshots(documents: &[&str]) -> Dataset {
     let source = Source {
-        documents: documents
-            .iter()
-            .map(|text| text.as_bytes().to_vec())
-            .collect(),
+        documents: documents.iter().map(|text| text.as_bytes().to_vec()).collect(),
         ..Source::default()
     };
     let format = identify(&source).unwrap();
@@ -150,8 +132,7 @@ fn a_link_that_is_not_told_of_any_more_is_gone() {
     let found = observed(&recording);
     let of = |from: &str, to: &str| -> Vec<(f64, f64)> {
         let ways = found.iter().filter(|one| (one.1, one.2) == (from, to));
-        ways.map(|one| (one.0, one.3.delivery_prob.unwrap()))
-            .collect()
+        ways.map(|one| (one.0, one.3.delivery_prob.unwrap())).collect()
     };
     // A node's value of a link is the delivery probability towards that node.
     assert_eq!(of("2", "1"), [(0.0, 0.9), (60.0, 0.8)]);
@@ -176,23 +157,14 @@ fn neighbours_of_respondd_and_links_of_a_map_are_named_by_their_nodes() {
     let recording = snapshots(&[told]);
     let found = observed(&recording);
     assert_eq!(found.len(), 2);
-    assert!(
-        found.iter().all(|one| (one.1, one.2) == ("south", "north")),
-        "{found:?}"
-    );
-    assert_eq!(
-        (found[1].3.rx_power_dbm, found[1].3.snr_db),
-        (Some(-60.0), Some(35.0))
-    );
+    assert!(found.iter().all(|one| (one.1, one.2) == ("south", "north")), "{found:?}");
+    assert_eq!((found[1].3.rx_power_dbm, found[1].3.snr_db), (Some(-60.0), Some(35.0)));
     assert!(recording.nodes.iter().any(|node| node.position.is_some()));
     let map = r#"{"timestamp":"2020-03-10T12:00:00","nodes":[],"links":[
         {"source":"a","target":"b","source_tq":0.9,"target_tq":0.4,"type":"wifi"},
         {"source":"a","target":"c","source_tq":1,"target_tq":1,"type":"vpn"}]}"#;
     let recording = snapshots(&[map]);
-    assert_eq!(
-        (observed(&recording).len(), dropped(&recording, "tunnel")),
-        (2, 1)
-    );
+    assert_eq!((observed(&recording).len(), dropped(&recording, "tunnel")), (2, 1));
     assert_eq!(recording.begin_unix_s, Some(1_583_841_600.0));
     let graph = r#"{"type":"NetworkGraph","nodes":[],"links":[{"source":"a","target":"b","cost":2},
         {"source":"a","target":"c","cost":0.5}]}"#;
@@ -214,17 +186,11 @@ fn motion_and_rates_become_recordings() {
     assert_eq!(dropped(&recording, "without a start"), 1);
     let script = recording.script(&ns2::FORMAT, &station()).unwrap();
     let names: Vec<_> = script.commands.iter().map(|(.., name, _)| *name).collect();
-    assert_eq!(
-        names,
-        ["mesh.limits", "node.add", "node.move", "motion.goto"]
-    );
+    assert_eq!(names, ["mesh.limits", "node.add", "node.move", "motion.goto"]);
     run(&recording);
     let trace = |text: &str| dataset(&mahimahi::FORMAT, &[text.as_bytes()]);
     let recording = trace("0\n500\n1000\n1500\n2000\n").unwrap();
-    let rates: Vec<_> = observed(&recording)
-        .iter()
-        .map(|one| one.3.rate_bps.unwrap())
-        .collect();
+    let rates: Vec<_> = observed(&recording).iter().map(|one| one.3.rate_bps.unwrap()).collect();
     assert_eq!(rates, [24_000.0, 36_000.0]);
     assert!(trace("5\n1\n").is_err());
 }
@@ -270,20 +236,9 @@ fn a_table_is_read_as_its_mapping_says() {
         "out of range",
         "without a position",
     ] {
-        assert_eq!(
-            dropped(&recording, what),
-            1,
-            "{what}: {:?}",
-            recording.report
-        );
+        assert_eq!(dropped(&recording, what), 1, "{what}: {:?}", recording.report);
     }
-    assert_eq!(
-        recording.nodes[0]
-            .station
-            .as_ref()
-            .map(|s| s.antenna.gain_dbi),
-        Some(8.0)
-    );
+    assert_eq!(recording.nodes[0].station.as_ref().map(|s| s.antenna.gain_dbi), Some(8.0));
     let (engine, _) = run(&recording);
     assert_eq!(engine.clock().tick, 4);
     for (bent, says) in [
@@ -297,10 +252,7 @@ fn a_table_is_read_as_its_mapping_says() {
     }
     let other = mapping(folder.path(), &text.replace("\"rssi\"", "\"rsi\"")).unwrap();
     let told = table(path, other).unwrap_err().to_string();
-    assert!(
-        told.contains("found no column \"rsi\", allowed when, tx"),
-        "{told}"
-    );
+    assert!(told.contains("found no column \"rsi\", allowed when, tx"), "{told}");
 }
 
 #[test]
@@ -334,11 +286,7 @@ fn fifteen_minutes_of_ten_nodes_are_measured_once_a_second() {
     assert_eq!((script.last_tick, script.unplaced), (900, 0));
 }
 
-#[needs(
-    shared("fixtures/out_BATMAN_IV"),
-    shared("data/openwisp_netjson"),
-    shared("data/freifunk")
-)]
+#[needs(shared("fixtures/out_BATMAN_IV"), shared("data/openwisp_netjson"), shared("data/freifunk"))]
 #[test]
 fn tables_of_a_running_mesh_are_read() {
     for (algorithm, rate) in [("IV", false), ("V", true)] {
@@ -353,11 +301,7 @@ fn tables_of_a_running_mesh_are_read() {
     for name in ["olsr-2-links.json", "olsr-2-links-newformat.json"] {
         let path = shared(&format!("data/openwisp_netjson/netdiff/{name}"));
         let recording = snapshot(&path);
-        assert_eq!(
-            (recording.nodes.len(), recording.measurements()),
-            (3, 4),
-            "{name}"
-        );
+        assert_eq!((recording.nodes.len(), recording.measurements()), (3, 4), "{name}");
     }
     let path = shared("data/freifunk/freifunk-leipzig-meshviewer.json");
     let recording = snapshot(&path);
@@ -392,11 +336,7 @@ fn a_storm_fades_seventy_two_links_in_half_an_hour() {
     assert_eq!(recording.measurements(), 619_704 - 75_878);
     assert_eq!(dropped(&recording, "without a value"), 75_878);
     let (engine, history) = run(&recording);
-    assert_eq!(
-        engine.view().measured.len(),
-        267,
-        "35 directions never say anything"
-    );
+    assert_eq!(engine.view().measured.len(), 267, "35 directions never say anything");
     let begin_s = 1_660_812_480.0 - recording.begin_unix_s.unwrap();
     let faded = |depth_db| history.levels.faded(depth_db, begin_s, begin_s + 1800.0);
     assert_eq!((faded(15.0), faded(25.0)), (72, 59));

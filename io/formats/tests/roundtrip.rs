@@ -84,10 +84,7 @@ fn plan(nodes: Vec<PlanNode>) -> PlanFile {
 fn what_the_world_refuses_is_not_written() {
     let mut high = node("high");
     high.station.height_agl_m = f64::NAN;
-    let twin = PlanNode {
-        id: Some(NodeId::from_u128(7)),
-        ..node("twin")
-    };
+    let twin = PlanNode { id: Some(NodeId::from_u128(7)), ..node("twin") };
     let mut nameless = plan(Vec::new());
     nameless.outline.name.clear();
     let bad = [
@@ -125,10 +122,8 @@ fn thousands_of_nodes_of_one_name_are_told_apart() {
 
 #[test]
 fn a_scenario_that_is_too_large_is_not_begun() {
-    let numbered = |number| PlanNode {
-        id: Some(NodeId::from_u128(number)),
-        ..node("mast on a hill")
-    };
+    let numbered =
+        |number| PlanNode { id: Some(NodeId::from_u128(number)), ..node("mast on a hill") };
     let many = plan((0..100_000).map(numbered).collect());
     let mut out = Vec::new();
     let error = write(SCENARIO, &many, &mut out).unwrap_err();

@@ -53,10 +53,7 @@ rain_rate_mm_h = 3
 fn the_nodes_of_a_scenario_are_a_plan() {
     let (plan, notes) = taken(SCENARIO, TEXT);
     let outline = &plan.outline;
-    assert_eq!(
-        (outline.name.as_str(), outline.environment.model),
-        ("Two masts", Model::FreeSpace)
-    );
+    assert_eq!((outline.name.as_str(), outline.environment.model), ("Two masts", Model::FreeSpace));
     assert_eq!(outline.environment.rain_rate_mm_h, 0.0);
     assert_eq!(outline.center.unwrap().lat_deg(), 57.7);
     assert_eq!(outline.region.as_ref().unwrap().rings()[0].len(), 4);
@@ -113,26 +110,17 @@ fn shipped_scenarios_are_plans_but_for_files_of_their_own() {
     let files = std::fs::read_dir(folder).unwrap();
     let mut files: Vec<_> = files.map(|entry| entry.unwrap().path()).collect();
     files.sort();
-    for file in files
-        .iter()
-        .filter(|file| file.extension().is_some_and(|end| end == "toml"))
-    {
+    for file in files.iter().filter(|file| file.extension().is_some_and(|end| end == "toml")) {
         let bytes = std::fs::read(file).unwrap();
         if file.ends_with("ns2_platoon.toml") {
             // A scenario sent by a client must not read files of the server.
-            refused(
-                SCENARIO,
-                &bytes,
-                &["motion", "ns2_file", "without its folder"],
-            );
+            refused(SCENARIO, &bytes, &["motion", "ns2_file", "without its folder"]);
             continue;
         }
         let (plan, _) = read(SCENARIO, &bytes, &defaults()).unwrap();
         let scenario = scenario::load(file).unwrap();
         assert_eq!(plan.nodes.len(), scenario.node_names.len());
-        let again = read(SCENARIO, &written(SCENARIO, &plan), &defaults())
-            .unwrap()
-            .0;
+        let again = read(SCENARIO, &written(SCENARIO, &plan), &defaults()).unwrap().0;
         assert_eq!(again, plan, "{}", file.display());
         read_ones += 1;
     }
@@ -151,10 +139,7 @@ fn a_long_title_is_cut_between_characters() {
 #[test]
 fn faults_have_their_place() {
     let cases: [(&str, &[&str]); 5] = [
-        (
-            "[deployment]\nname = \"\"\n",
-            &["scenario:5:8: deployment.name", "64 characters"],
-        ),
+        ("[deployment]\nname = \"\"\n", &["scenario:5:8: deployment.name", "64 characters"]),
         (
             "[deployment]\ncenter = { lat_deg = 91, lon_deg = 0 }\n",
             &["deployment.center.lat_deg", "91"],
@@ -163,10 +148,7 @@ fn faults_have_their_place() {
             "[deployment]\nregion = { type = \"Polygon\", coordinates = [[[1, 2], [3, 4]]] }\n",
             &["deployment.region", "has 3 positions"],
         ),
-        (
-            "[deployment]\nzoom = 3\n",
-            &["deployment.zoom", "name, center, region"],
-        ),
+        ("[deployment]\nzoom = 3\n", &["deployment.zoom", "name, center, region"]),
         (
             "[[command]]\nat_s = 0\ncommand = \"node.add\"\nnode = \"a\"\n",
             &["line 4: node.add", "missing field `name`"],

@@ -41,11 +41,7 @@ fn read(format: &Format, text: &str) -> Result<Dataset, FormatError> {
 
 /// Times of the positions of a node, s.
 fn times(dataset: &Dataset, name: &str) -> Vec<f64> {
-    let index = dataset
-        .nodes
-        .iter()
-        .position(|node| node.name == name)
-        .unwrap();
+    let index = dataset.nodes.iter().position(|node| node.name == name).unwrap();
     let tracks = dataset.tracks().0;
     tracks[&(index as u32)].iter().map(|fix| fix.0).collect()
 }
@@ -109,11 +105,7 @@ fn a_real_log_of_fifteen_minutes_is_read() {
     let path = shared("data/emane/scenario.eel");
     let text = std::fs::read_to_string(path).unwrap();
     let tracks = read(EEL_FORMAT, &text).unwrap();
-    let last = tracks
-        .tracks()
-        .0
-        .into_values()
-        .filter_map(|track| track.last().copied());
+    let last = tracks.tracks().0.into_values().filter_map(|track| track.last().copied());
     assert_eq!(last.map(|fix| fix.0).fold(0.0, f64::max), 899.0);
     // 9000 events with the losses towards nine nodes each.
     let (_, nodes, report) = scenario(EEL_FORMAT, &text);

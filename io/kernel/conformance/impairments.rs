@@ -7,21 +7,13 @@ use groundwave_systems::impair::{
 
 pub(super) fn rated() -> Impairment {
     Impairment {
-        rate: Some(Rate {
-            bps: 10_000_000,
-            burst_bytes: 20_000,
-        }),
+        rate: Some(Rate { bps: 10_000_000, burst_bytes: 20_000 }),
         ..Impairment::default()
     }
 }
 
 pub(super) fn queued(unit: QueueUnit, value: u32) -> Impairment {
-    Impairment {
-        queue: Some(Queue {
-            limit: QueueLimit { unit, value },
-        }),
-        ..Impairment::default()
-    }
+    Impairment { queue: Some(Queue { limit: QueueLimit { unit, value } }), ..Impairment::default() }
 }
 
 /// Impairments with every structure of the stack and every field.
@@ -38,29 +30,14 @@ pub fn examples() -> Vec<Impairment> {
     let gap = std::num::NonZeroU32::new(5).expect("five");
     let everything = Impairment {
         latency: stochastic(Distribution::Normal {}),
-        loss: Some(Loss::Bernoulli {
-            pct: 1.5,
-            correlation: Some(0.3),
-        }),
-        duplication: Some(Duplication {
-            pct: 0.7,
-            correlation: Some(0.1),
-        }),
-        reordering: Some(Reordering {
-            pct: 25.0,
-            gap,
-            correlation: Some(0.5),
-        }),
-        corruption: Some(Corruption {
-            pct: 0.01,
-            correlation: Some(1.0),
-        }),
+        loss: Some(Loss::Bernoulli { pct: 1.5, correlation: Some(0.3) }),
+        duplication: Some(Duplication { pct: 0.7, correlation: Some(0.1) }),
+        reordering: Some(Reordering { pct: 25.0, gap, correlation: Some(0.5) }),
+        corruption: Some(Corruption { pct: 0.01, correlation: Some(1.0) }),
         ..rated()
     };
-    let with = |queue: Impairment, other: &Impairment| Impairment {
-        queue: queue.queue,
-        ..other.clone()
-    };
+    let with =
+        |queue: Impairment, other: &Impairment| Impairment { queue: queue.queue, ..other.clone() };
     let packets = queued(QueueUnit::Packets, 33);
     let bytes = queued(QueueUnit::Bytes, 400_000);
     vec![
@@ -77,10 +54,7 @@ pub fn examples() -> Vec<Impairment> {
             ..everything.clone()
         },
         with(packets, &everything),
-        Impairment {
-            latency: stochastic(Distribution::ParetoNormal {}),
-            ..Impairment::default()
-        },
+        Impairment { latency: stochastic(Distribution::ParetoNormal {}), ..Impairment::default() },
         Impairment {
             loss: Some(Loss::GilbertElliott {
                 p: 0.01,
@@ -107,10 +81,7 @@ pub fn examples() -> Vec<Impairment> {
 }
 
 fn rate(bps: u64, burst_bytes: u32) -> Impairment {
-    Impairment {
-        rate: Some(Rate { bps, burst_bytes }),
-        ..Impairment::default()
-    }
+    Impairment { rate: Some(Rate { bps, burst_bytes }), ..Impairment::default() }
 }
 
 /// A random impairment from `next`, a source of uniform bits: any combination of fields that no
@@ -136,24 +107,17 @@ pub fn draw(next: &mut dyn FnMut() -> u64) -> Impairment {
         requested.queue = queued(unit, next() as u32 >> (next() % 32)).queue;
     }
     if some(next) {
-        requested.duplication = Some(Duplication {
-            pct: percent(next),
-            correlation: correlation(next),
-        });
+        requested.duplication =
+            Some(Duplication { pct: percent(next), correlation: correlation(next) });
     }
     if some(next) {
         let gap = std::num::NonZeroU32::new(next() as u32 >> (next() % 32));
-        requested.reordering = gap.map(|gap| Reordering {
-            pct: percent(next),
-            gap,
-            correlation: correlation(next),
-        });
+        requested.reordering =
+            gap.map(|gap| Reordering { pct: percent(next), gap, correlation: correlation(next) });
     }
     if some(next) {
-        requested.corruption = Some(Corruption {
-            pct: percent(next),
-            correlation: correlation(next),
-        });
+        requested.corruption =
+            Some(Corruption { pct: percent(next), correlation: correlation(next) });
     }
     requested
 }
@@ -161,9 +125,7 @@ pub fn draw(next: &mut dyn FnMut() -> u64) -> Impairment {
 fn draw_latency(next: &mut dyn FnMut() -> u64) -> Latency {
     let mean_ns = next() >> (1 + next() % 63);
     if next().is_multiple_of(3) {
-        return Latency::Constant {
-            duration_ns: mean_ns,
-        };
+        return Latency::Constant { duration_ns: mean_ns };
     }
     Latency::Stochastic {
         mean_ns,
@@ -180,18 +142,10 @@ fn draw_latency(next: &mut dyn FnMut() -> u64) -> Latency {
 
 fn draw_loss(next: &mut dyn FnMut() -> u64) -> Loss {
     if !next().is_multiple_of(3) {
-        return Loss::Bernoulli {
-            pct: percent(next),
-            correlation: correlation(next),
-        };
+        return Loss::Bernoulli { pct: percent(next), correlation: correlation(next) };
     }
     let mut chance = || (next() % 1_000_001) as f64 / 1_000_000.0;
-    Loss::GilbertElliott {
-        p: chance(),
-        r: chance(),
-        one_minus_h: chance(),
-        one_minus_k: chance(),
-    }
+    Loss::GilbertElliott { p: chance(), r: chance(), one_minus_h: chance(), one_minus_k: chance() }
 }
 
 /// Percent with up to four decimals, ends included.
@@ -200,7 +154,5 @@ fn percent(next: &mut dyn FnMut() -> u64) -> f64 {
 }
 
 fn correlation(next: &mut dyn FnMut() -> u64) -> Option<f64> {
-    next()
-        .is_multiple_of(2)
-        .then(|| (next() % 1001) as f64 / 1000.0)
+    next().is_multiple_of(2).then(|| (next() % 1001) as f64 / 1000.0)
 }

@@ -93,10 +93,8 @@ impl Device {
             Verb::Create => self.create(request, place, unknown_kind),
             Verb::Replace => self.replace(request, place, unknown_kind),
             Verb::Change => {
-                let at = place.ok_or((
-                    ENOENT,
-                    "Qdisc not found. To create specify NLM_F_CREATE flag",
-                ))?;
+                let at = place
+                    .ok_or((ENOENT, "Qdisc not found. To create specify NLM_F_CREATE flag"))?;
                 self.update(request, at)
             }
         }
@@ -175,10 +173,7 @@ impl Device {
         }
         let state = self.state(request, Some(&self.tree[at].state))?;
         if let QdiscState::Tbf(tbf) = &state
-            && let Some(Node {
-                state: QdiscState::Fifo(child),
-                ..
-            }) = self.tree.get_mut(at + 1)
+            && let Some(Node { state: QdiscState::Fifo(child), .. }) = self.tree.get_mut(at + 1)
         {
             // A number of bytes, whatever the unit of the child.
             child.limit = tbf.limit;

@@ -141,10 +141,7 @@ impl QdiscState {
         match self {
             Self::Netem(netem, _) => shown_netem(netem),
             Self::Tbf(tbf) => {
-                let kept = Tbf {
-                    buffer_ticks: tbf.buffer_ticks & u64::from(u32::MAX),
-                    ..*tbf
-                };
+                let kept = Tbf { buffer_ticks: tbf.buffer_ticks & u64::from(u32::MAX), ..*tbf };
                 kept.payload(0)
             }
             Self::Fifo(fifo) => fifo.payload(),

@@ -11,11 +11,7 @@ use crate::netlink::append_message;
 
 /// Bytes as hexadecimal words of 32 bits, the layout of the structures.
 fn hex(bytes: &[u8]) -> String {
-    let word = |word: &[u8]| {
-        word.iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect::<String>()
-    };
+    let word = |word: &[u8]| word.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     bytes.chunks(4).map(word).collect::<Vec<_>>().join(" ")
 }
 
@@ -98,10 +94,7 @@ fn append_acknowledged(out: &mut Vec<u8>, sequence: u32, request: &Request) {
 }
 
 fn change() -> Request {
-    let fifo = Fifo {
-        unit: QueueUnit::Packets,
-        limit: 77,
-    };
+    let fifo = Fifo { unit: QueueUnit::Packets, limit: 77 };
     Request {
         verb: Verb::Change,
         index: 9,
@@ -146,23 +139,19 @@ fn messages_equal_those_of_netlink_packet_route() {
         let mut message = TcMessage::with_index(9);
         message.header.handle = TcHandle::from(request.handle.0);
         message.header.parent = TcHandle::from(request.parent.0);
-        message
-            .attributes
-            .push(TcAttribute::Kind("netem".to_owned()));
+        message.attributes.push(TcAttribute::Kind("netem".to_owned()));
         if let Some(options) = &request.options {
             let options = DefaultNla::new(2, options.clone());
             message.attributes.push(TcAttribute::Other(options));
         }
         let (inner, flags) = match verb {
-            Verb::Create => (
-                RouteNetlinkMessage::NewQueueDiscipline(message),
-                NLM_F_CREATE | NLM_F_EXCL,
-            ),
+            Verb::Create => {
+                (RouteNetlinkMessage::NewQueueDiscipline(message), NLM_F_CREATE | NLM_F_EXCL)
+            }
             Verb::Change => (RouteNetlinkMessage::NewQueueDiscipline(message), 0),
-            Verb::Replace => (
-                RouteNetlinkMessage::NewQueueDiscipline(message),
-                NLM_F_CREATE | NLM_F_REPLACE,
-            ),
+            Verb::Replace => {
+                (RouteNetlinkMessage::NewQueueDiscipline(message), NLM_F_CREATE | NLM_F_REPLACE)
+            }
             Verb::Delete => (RouteNetlinkMessage::DelQueueDiscipline(message), 0),
         };
         let mut header = NetlinkHeader::default();

@@ -20,9 +20,7 @@ use crate::journal::{FileJournal, open};
 use crate::wall::MachineClock;
 
 fn engine() -> Engine<Snapshot> {
-    world(Arc::new(Flat::default()))
-        .build(1, 1_000_000)
-        .unwrap()
+    world(Arc::new(Flat::default())).build(1, 1_000_000).unwrap()
 }
 
 /// Submits a request and waits for its outcome, as an interface would.
@@ -31,10 +29,7 @@ async fn shape(
     direction: Direction,
     impairment: Option<Impairment>,
 ) -> PortView {
-    let requested = SetImpairment {
-        direction,
-        impairment,
-    };
+    let requested = SetImpairment { direction, impairment };
     let generation = handle.submit(requested).unwrap().reply().await.unwrap();
     let mut views = handle.watch();
     let answered = views
@@ -45,22 +40,14 @@ async fn shape(
 }
 
 fn delayed(duration_ns: u64) -> Option<Impairment> {
-    Some(Impairment {
-        latency: Some(Latency::Constant { duration_ns }),
-        ..Impairment::default()
-    })
+    Some(Impairment { latency: Some(Latency::Constant { duration_ns }), ..Impairment::default() })
 }
 
 #[test]
 fn a_request_is_answered_and_a_replay_needs_no_kernel() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("world.gwlog");
-    let header = Header {
-        format: FORMAT,
-        seed: 1,
-        step_ns: 1_000_000,
-        inputs: Default::default(),
-    };
+    let header = Header { format: FORMAT, seed: 1, step_ns: 1_000_000, inputs: Default::default() };
     let mut live = engine();
     live.record(FileJournal::create(&log, &header).unwrap());
     let handle = live.handle();
@@ -68,26 +55,16 @@ fn a_request_is_answered_and_a_replay_needs_no_kernel() {
     let running = live.spawn_on_demand(MachineClock::start()).unwrap();
     block_on(async {
         let fake = Fake::new(&["a", "b"]);
-        let shaper = Shaper::start(fake.clone(), Options::default())
-            .await
-            .unwrap();
+        let shaper = Shaper::start(fake.clone(), Options::default()).await.unwrap();
         let interfaces = ["a".to_owned(), "b".to_owned()];
         let (driver, access) = Driver::new(shaper, interfaces, handle.clone(), effects);
         let driving = tokio::spawn(driver.run());
         let port = shape(&handle, Direction::Port1, delayed(5_000_000)).await;
         let applied = port.applied.unwrap();
-        assert_eq!(
-            (Some(applied.impairment), port.failure),
-            (delayed(5_000_000), None)
-        );
+        assert_eq!((Some(applied.impairment), port.failure), (delayed(5_000_000), None));
         assert!(applied.captured_at_wall_ns > 0 && applied.captured_at_ns > 0);
         let unsupported = Impairment {
-            loss: Some(Loss::GilbertElliott {
-                p: 0.0,
-                r: 0.0,
-                one_minus_h: 0.0,
-                one_minus_k: 0.0,
-            }),
+            loss: Some(Loss::GilbertElliott { p: 0.0, r: 0.0, one_minus_h: 0.0, one_minus_k: 0.0 }),
             ..Impairment::default()
         };
         let port = shape(&handle, Direction::Port1, Some(unsupported)).await;
@@ -104,19 +81,10 @@ fn a_request_is_answered_and_a_replay_needs_no_kernel() {
             },
         );
         fake.remove_interface("b");
-        assert_eq!(
-            access.refresh(Direction::Port2).await.unwrap_err().kind,
-            FailureKind::Io
-        );
+        assert_eq!(access.refresh(Direction::Port2).await.unwrap_err().kind, FailureKind::Io);
         let port = shape(&handle, Direction::Port1, None).await;
         assert_eq!(port.failure, None);
-        assert_eq!(
-            fake.qdiscs("a")
-                .iter()
-                .filter(|qdisc| qdisc.kind == "netem")
-                .count(),
-            0
-        );
+        assert_eq!(fake.qdiscs("a").iter().filter(|qdisc| qdisc.kind == "netem").count(), 0);
         let stats = access.stats(Direction::Port1).await.unwrap();
         assert!(stats.captured_at_ns > applied.captured_at_ns);
         drop(access);
@@ -130,10 +98,7 @@ fn a_request_is_answered_and_a_replay_needs_no_kernel() {
     let mut fresh = engine();
     let replayed = replay(&mut fresh, &mut open(&log).unwrap(), |_| Next::Go).unwrap();
     assert_eq!(replayed.marks, 1);
-    assert_eq!(
-        fresh.view().impairments.port(Direction::Port1).generation,
-        3
-    );
+    assert_eq!(fresh.view().impairments.port(Direction::Port1).generation, 3);
 }
 
 #[test]
@@ -144,9 +109,7 @@ fn racing_requests_end_in_one_of_them() {
     let running = live.spawn_on_demand(MachineClock::start()).unwrap();
     block_on(async {
         let fake = Fake::new(&["a", "b"]);
-        let shaper = Shaper::start(fake.clone(), Options::default())
-            .await
-            .unwrap();
+        let shaper = Shaper::start(fake.clone(), Options::default()).await.unwrap();
         let interfaces = ["a".to_owned(), "b".to_owned()];
         let (driver, access) = Driver::new(shaper, interfaces, handle.clone(), effects);
         let driving = tokio::spawn(driver.run());
@@ -165,10 +128,7 @@ fn racing_requests_end_in_one_of_them() {
             });
             for racer in both {
                 let found = racer.await.unwrap().applied.unwrap().impairment;
-                assert!(
-                    found == requested(true) || found == requested(false),
-                    "a mix: {found:?}"
-                );
+                assert!(found == requested(true) || found == requested(false), "a mix: {found:?}");
             }
         }
         drop(access);

@@ -20,10 +20,7 @@ async fn shaper(fake: &Fake) -> Shaper<Fake> {
 }
 
 fn delayed(duration_ns: u64) -> Impairment {
-    Impairment {
-        latency: Some(Latency::Constant { duration_ns }),
-        ..Impairment::default()
-    }
+    Impairment { latency: Some(Latency::Constant { duration_ns }), ..Impairment::default() }
 }
 
 #[test]
@@ -56,51 +53,21 @@ fn an_update_changes_in_place_and_sends_the_queue_after_the_shaper() {
         let fake = Fake::new(&["eth0"]);
         let mut shaper = shaper(&fake).await;
         let requested = |bps, value| Impairment {
-            rate: Some(Rate {
-                bps,
-                burst_bytes: 9000,
-            }),
-            queue: Some(Queue {
-                limit: QueueLimit {
-                    unit: QueueUnit::Packets,
-                    value,
-                },
-            }),
+            rate: Some(Rate { bps, burst_bytes: 9000 }),
+            queue: Some(Queue { limit: QueueLimit { unit: QueueUnit::Packets, value } }),
             ..delayed(bps)
         };
-        shaper
-            .apply("eth0", &requested(1_000_000, 20))
-            .await
-            .unwrap();
+        shaper.apply("eth0", &requested(1_000_000, 20)).await.unwrap();
         let sent = |fake: &Fake| -> Vec<_> {
-            fake.take_sent()
-                .iter()
-                .map(|request| (request.verb, request.kind))
-                .collect()
+            fake.take_sent().iter().map(|request| (request.verb, request.kind)).collect()
         };
         let _ = sent(&fake);
-        shaper
-            .apply("eth0", &requested(2_000_000, 20))
-            .await
-            .unwrap();
+        shaper.apply("eth0", &requested(2_000_000, 20)).await.unwrap();
         let change = Verb::Change;
-        assert_eq!(
-            sent(&fake),
-            [(change, "netem"), (change, "tbf"), (change, "pfifo")]
-        );
-        shaper
-            .apply("eth0", &requested(2_000_000, 30))
-            .await
-            .unwrap();
-        assert_eq!(
-            sent(&fake),
-            [(change, "pfifo")],
-            "a shaper that stays keeps its tokens"
-        );
-        shaper
-            .apply("eth0", &requested(2_000_000, 30))
-            .await
-            .unwrap();
+        assert_eq!(sent(&fake), [(change, "netem"), (change, "tbf"), (change, "pfifo")]);
+        shaper.apply("eth0", &requested(2_000_000, 30)).await.unwrap();
+        assert_eq!(sent(&fake), [(change, "pfifo")], "a shaper that stays keeps its tokens");
+        shaper.apply("eth0", &requested(2_000_000, 30)).await.unwrap();
         assert_eq!(sent(&fake), []);
     });
 }
@@ -124,10 +91,7 @@ fn a_distribution_does_not_outlive_its_request() {
         let reading = shaper.apply("eth0", &uniform).await.unwrap();
         let table = fake.table("eth0").unwrap();
         let steps = table.windows(2).all(|pair| pair[1] - pair[0] == 4);
-        assert!(
-            steps,
-            "evenly, although the kernel keeps a table it was given"
-        );
+        assert!(steps, "evenly, although the kernel keeps a table it was given");
         assert_eq!(reading.divergence, []);
     });
 }
@@ -143,10 +107,7 @@ fn a_restarted_shaper_reads_the_state_of_the_kernel() {
             let found = shaper(&fake).await.read("eth0").await.unwrap();
             assert_eq!(verifiable(&found), []);
             assert_eq!(found.impairment.loss, reading.impairment.loss);
-            assert_eq!(
-                found.impairment.queue, reading.impairment.queue,
-                "{requested:?}"
-            );
+            assert_eq!(found.impairment.queue, reading.impairment.queue, "{requested:?}");
             let rate = |reading: &super::super::Reading| reading.impairment.rate.map(|r| r.bps);
             assert_eq!(rate(&found), rate(&reading));
         }
@@ -167,41 +128,25 @@ fn a_jitter_beyond_31_bits_is_a_divergence() {
             ..Impairment::default()
         };
         let reading = shaper.apply("eth0", &requested).await.unwrap();
-        let messages: Vec<_> = reading
-            .divergence
-            .iter()
-            .map(|item| item.message.as_str())
-            .collect();
+        let messages: Vec<_> =
+            reading.divergence.iter().map(|item| item.message.as_str()).collect();
         let cut = "netem latency.jitter: asked for 5000000000, the kernel holds 2147483647";
         assert_eq!(messages, [cut]);
-        assert_eq!(
-            reading.impairment.latency.unwrap().jitter_ns(),
-            2_147_483_647
-        );
+        assert_eq!(reading.impairment.latency.unwrap().jitter_ns(), 2_147_483_647);
     });
 }
 
 #[test]
 fn disabled_extensions_are_a_divergence_until_the_next_request() {
     block_on(async {
-        let mut shaper = Shaper::start(Fake::new(&["eth0"]), Options::default())
-            .await
-            .unwrap();
+        let mut shaper = Shaper::start(Fake::new(&["eth0"]), Options::default()).await.unwrap();
         shaper.apply("eth0", &delayed(7)).await.unwrap();
         let two_states = Impairment {
-            loss: Some(Loss::GilbertElliott {
-                p: 0.1,
-                r: 0.2,
-                one_minus_h: 0.0,
-                one_minus_k: 1.0,
-            }),
+            loss: Some(Loss::GilbertElliott { p: 0.1, r: 0.2, one_minus_h: 0.0, one_minus_k: 1.0 }),
             ..Impairment::default()
         };
         let err = shaper.apply("eth0", &two_states).await.unwrap_err();
-        assert_eq!(
-            err.to_string(),
-            "loss of the model gilbert-elliott is not supported"
-        );
+        assert_eq!(err.to_string(), "loss of the model gilbert-elliott is not supported");
         assert_eq!(err.failure().kind, FailureKind::Unsupported);
         let reading = shaper.read("eth0").await.unwrap();
         assert_eq!(reading.impairment, delayed(7));
@@ -218,16 +163,10 @@ fn disabled_extensions_are_a_divergence_until_the_next_request() {
 fn two_state_loss_of_another_program_is_a_divergence() {
     block_on(async {
         let fake = Fake::new(&["eth0"]);
-        let mut shaper = Shaper::start(fake.clone(), Options::default())
-            .await
-            .unwrap();
+        let mut shaper = Shaper::start(fake.clone(), Options::default()).await.unwrap();
         shaper.apply("eth0", &delayed(7)).await.unwrap();
-        let netem = Netem {
-            latency_ns: 7,
-            limit: 1000,
-            gemodel: Some([1, 2, 3, 4]),
-            ..Netem::default()
-        };
+        let netem =
+            Netem { latency_ns: 7, limit: 1000, gemodel: Some([1, 2, 3, 4]), ..Netem::default() };
         let theirs = Request {
             verb: Verb::Change,
             index: 0,
@@ -239,10 +178,7 @@ fn two_state_loss_of_another_program_is_a_divergence() {
         fake.send_foreign("eth0", &theirs).unwrap();
         let reading = shaper.read("eth0").await.unwrap();
         let last = reading.divergence.last().unwrap();
-        assert_eq!(
-            (last.field.as_str(), last.kind),
-            ("loss.model", DivergenceKind::Unsupported)
-        );
+        assert_eq!((last.field.as_str(), last.kind), ("loss.model", DivergenceKind::Unsupported));
     });
 }
 
@@ -295,14 +231,8 @@ fn disciplines_of_other_programs_are_left_alone() {
         };
         fake.insert_foreign("eth0", theirs);
         let reading = shaper.clear("eth0").await.unwrap();
-        let item = reading
-            .divergence
-            .iter()
-            .find(|item| item.kind == DivergenceKind::Foreign);
-        assert_eq!(
-            item.unwrap().message,
-            "netem 10: of another program is left in place"
-        );
+        let item = reading.divergence.iter().find(|item| item.kind == DivergenceKind::Foreign);
+        assert_eq!(item.unwrap().message, "netem 10: of another program is left in place");
         assert_eq!(fake.qdiscs("eth0").len(), 1);
     });
 }
@@ -313,19 +243,10 @@ fn counters_are_read() {
         let fake = Fake::new(&["eth0"]);
         let mut shaper = shaper(&fake).await;
         shaper.apply("eth0", &delayed(1)).await.unwrap();
-        let counters = Counters {
-            packets: 5,
-            bytes: 500,
-            drops: 2,
-            ..Counters::default()
-        };
+        let counters = Counters { packets: 5, bytes: 500, drops: 2, ..Counters::default() };
         fake.set_counters("eth0", "netem", counters);
         let stats = shaper.stats("eth0").await.unwrap();
-        let found = (
-            stats.packets_total,
-            stats.bytes_total,
-            stats.impairment_drops_total,
-        );
+        let found = (stats.packets_total, stats.bytes_total, stats.impairment_drops_total);
         assert_eq!(found, (5, 500, 2));
     });
 }

@@ -16,10 +16,7 @@ fn in_a_fresh_namespace(work: impl FnOnce() + Send) {
         scope
             .spawn(|| {
                 unshare(CloneFlags::CLONE_NEWNET).unwrap();
-                for arguments in [
-                    "link add port1 type veth peer name peer1",
-                    "link set port1 up",
-                ] {
+                for arguments in ["link add port1 type veth peer name peer1", "link set port1 up"] {
                     let words = arguments.split(' ');
                     let done = std::process::Command::new("ip").args(words).status();
                     assert!(done.unwrap().success(), "ip {arguments}");
@@ -44,12 +41,7 @@ fn the_running_kernel_conforms() {
             let shaper = Shaper::start(kernel, options).await.unwrap();
             let capabilities = shaper.capabilities();
             assert_eq!(capabilities.backend_name, "linux-tc");
-            let has = |module| {
-                !capabilities
-                    .missing
-                    .iter()
-                    .any(|missing| missing.module == module)
-            };
+            let has = |module| !capabilities.missing.iter().any(|missing| missing.module == module);
             assert_eq!(capabilities.netem, has("sch_netem"));
             assert!(capabilities.pfifo && capabilities.bfifo);
         });
@@ -93,10 +85,7 @@ fn tc_shows_the_requested_parameters() {
             let requested = r#"{"rate":{"bps":8000000,"burst_bytes":15000},"queue":{"limit":{"unit":"packets","value":44}}}"#;
             let requested: Impairment = serde_json::from_str(requested).unwrap();
             let reading = shaper.apply("port1", &requested).await.unwrap();
-            assert_eq!(
-                (reading.impairment, reading.divergence),
-                (requested, vec![])
-            );
+            assert_eq!((reading.impairment, reading.divergence), (requested, vec![]));
             let show = std::process::Command::new("tc")
                 .args(["-j", "qdisc", "show", "dev", "port1"])
                 .output()
@@ -126,18 +115,11 @@ fn without_netem_latency_and_loss_name_the_module() {
                 ..Impairment::default()
             };
             let loss = Impairment {
-                loss: Some(Loss::Bernoulli {
-                    pct: 1.0,
-                    correlation: None,
-                }),
+                loss: Some(Loss::Bernoulli { pct: 1.0, correlation: None }),
                 ..Impairment::default()
             };
             for (requested, what) in [(latency, "latency"), (loss, "loss")] {
-                let said = shaper
-                    .apply("port1", &requested)
-                    .await
-                    .unwrap_err()
-                    .to_string();
+                let said = shaper.apply("port1", &requested).await.unwrap_err().to_string();
                 assert_eq!(
                     said,
                     format!("{what} is not supported: the kernel has no module sch_netem")
@@ -162,35 +144,18 @@ fn a_batch_goes_on_after_errors_and_names_them() {
             handle: Handle::new(handle, 0),
             parent: Handle::ROOT,
             kind: "bfifo",
-            options: Some(
-                Fifo {
-                    unit: QueueUnit::Bytes,
-                    limit,
-                }
-                .payload(),
-            ),
+            options: Some(Fifo { unit: QueueUnit::Bytes, limit }.payload()),
         };
         let created = batch.send(&[queue(Verb::Create, 3, 1)]).unwrap();
         assert!(created.is_empty());
         let many: Vec<_> = (0..3000)
             .map(|at| queue(Verb::Change, if at % 1000 == 500 { 4 } else { 3 }, at))
             .collect();
-        let refused: Vec<_> = batch
-            .send(&many)
-            .unwrap()
-            .iter()
-            .map(|(at, _)| *at)
-            .collect();
+        let refused: Vec<_> = batch.send(&many).unwrap().iter().map(|(at, _)| *at).collect();
         assert_eq!(refused, [500, 1500, 2500]);
-        let nobody = Request {
-            index: 0x7fff_fff0,
-            ..queue(Verb::Change, 3, 1)
-        };
+        let nobody = Request { index: 0x7fff_fff0, ..queue(Verb::Change, 3, 1) };
         let refused = batch.send(&[nobody]).unwrap();
-        assert!(matches!(
-            refused[..],
-            [(0, super::super::KernelError::Gone { .. })]
-        ));
+        assert!(matches!(refused[..], [(0, super::super::KernelError::Gone { .. })]));
         block_on(async {
             let mut kernel = LinuxTc::open(None).unwrap();
             let index = kernel.link("port1").await.unwrap().index;
@@ -219,13 +184,7 @@ fn lost_notifications_are_answered_with_every_interface() {
                 handle: Handle::new(3, 0),
                 parent: Handle::ROOT,
                 kind: "bfifo",
-                options: Some(
-                    Fifo {
-                        unit: QueueUnit::Bytes,
-                        limit,
-                    }
-                    .payload(),
-                ),
+                options: Some(Fifo { unit: QueueUnit::Bytes, limit }.payload()),
             };
             assert!(other.send(&[queue(Verb::Create, 1)]).unwrap().is_empty());
             kernel.until_changed().await.unwrap();

@@ -9,11 +9,7 @@ use super::super::{Fake, Shaper};
 
 /// A runtime for one test; the model never waits.
 pub fn block_on<T>(work: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap()
-        .block_on(work)
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
 }
 
 proptest! {

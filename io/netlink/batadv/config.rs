@@ -64,10 +64,7 @@ impl BatmanConfig {
             (attr::FRAGMENTATION, self.fragmentation),
             (attr::BONDING, self.bonding),
             (attr::AP_ISOLATION, self.ap_isolation),
-            (
-                attr::MULTICAST_FORCEFLOOD,
-                self.multicast_mode.map(|on| !on),
-            ),
+            (attr::MULTICAST_FORCEFLOOD, self.multicast_mode.map(|on| !on)),
         ];
         let mode = self.gw_mode.map(|mode| match mode {
             GatewayMode::Off => 0,

@@ -339,9 +339,5 @@ fn vid(attrs: &Attrs<'_>, kind: u16) -> Result<i32, DecodeError> {
     const TAGGED: u16 = 1 << 15;
     const NUMBER: u16 = (1 << 12) - 1;
     let vid = attrs.need(kind, attrs.u16(kind)?)?;
-    Ok(if vid & TAGGED == 0 {
-        -1
-    } else {
-        i32::from(vid & NUMBER)
-    })
+    Ok(if vid & TAGGED == 0 { -1 } else { i32::from(vid & NUMBER) })
 }

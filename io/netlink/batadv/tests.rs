@@ -9,10 +9,7 @@ use crate::netlink::fixture::{json, messages};
 
 fn rows<T>(name: &str, decode: fn(&Attrs<'_>) -> Result<T, DecodeError>) -> Vec<T> {
     let row = |message: &Vec<u8>| decode(&Attrs::read("", payload(message).unwrap()).unwrap());
-    messages(name)
-        .iter()
-        .map(|message| row(message).unwrap())
-        .collect()
+    messages(name).iter().map(|message| row(message).unwrap()).collect()
 }
 
 /// `batctl`'s name for a field of ours, and how many of our units its unit is.
@@ -47,11 +44,7 @@ fn same(table: &str, field: &str, our: &Value, their: &Value) {
             }
         }
         (_, Value::Number(our), Value::Number(their)) if unit != 1 => {
-            assert_eq!(
-                our.as_u64(),
-                their.as_u64().map(|their| their * unit),
-                "{table} {field}"
-            );
+            assert_eq!(our.as_u64(), their.as_u64().map(|their| their * unit), "{table} {field}");
         }
         (_, our, their) => assert_eq!(our, their, "{table} {field}"),
     }
@@ -76,79 +69,35 @@ fn tables_are_what_batctl_says() {
     for algorithm in ["batman_iv", "batman_v"] {
         let name = |table: &str| format!("{algorithm}/{table}");
         let counts = [
-            compare(
-                algorithm,
-                "originators",
-                &rows(&name("originators"), Originator::decode),
-            ),
-            compare(
-                algorithm,
-                "neighbors",
-                &rows(&name("neighbors"), Neighbor::decode),
-            ),
-            compare(
-                algorithm,
-                "gateways",
-                &rows(&name("gateways"), Gateway::decode),
-            ),
-            compare(
-                algorithm,
-                "translocal",
-                &rows(&name("translocal"), TransLocal::decode),
-            ),
-            compare(
-                algorithm,
-                "transglobal",
-                &rows(&name("transglobal"), TransGlobal::decode),
-            ),
-            compare(
-                algorithm,
-                "hardifs",
-                &rows(&name("hardifs"), HardInterface::decode),
-            ),
+            compare(algorithm, "originators", &rows(&name("originators"), Originator::decode)),
+            compare(algorithm, "neighbors", &rows(&name("neighbors"), Neighbor::decode)),
+            compare(algorithm, "gateways", &rows(&name("gateways"), Gateway::decode)),
+            compare(algorithm, "translocal", &rows(&name("translocal"), TransLocal::decode)),
+            compare(algorithm, "transglobal", &rows(&name("transglobal"), TransGlobal::decode)),
+            compare(algorithm, "hardifs", &rows(&name("hardifs"), HardInterface::decode)),
             compare(algorithm, "dat", &rows(&name("dat"), DatEntry::decode)),
         ];
-        assert!(
-            counts.iter().all(|count| *count > 0),
-            "{algorithm}: {counts:?}"
-        );
+        assert!(counts.iter().all(|count| *count > 0), "{algorithm}: {counts:?}");
     }
 }
 
 #[test]
 fn qualities_are_those_of_the_algorithm() {
     let iv = rows("batman_iv/originators", Originator::decode);
-    assert!(
-        iv.iter()
-            .all(|way| way.tq.is_some() && way.throughput_kbps.is_none())
-    );
+    assert!(iv.iter().all(|way| way.tq.is_some() && way.throughput_kbps.is_none()));
     let v = rows("batman_v/originators", Originator::decode);
-    assert!(
-        v.iter()
-            .all(|way| way.tq.is_none() && way.throughput_kbps.is_some())
-    );
+    assert!(v.iter().all(|way| way.tq.is_none() && way.throughput_kbps.is_some()));
     // The kernel says the same way in kbit/s to one question, in 100 kbit/s to the other.
     let gateway = &rows("batman_v/gateways", Gateway::decode)[0];
-    let way = v
-        .iter()
-        .find(|way| way.best && way.orig_address == gateway.orig_address)
-        .unwrap();
-    let (offered, measured) = (
-        gateway.throughput_kbps.unwrap(),
-        way.throughput_kbps.unwrap(),
-    );
-    assert!(
-        offered.abs_diff(measured) < measured / 5,
-        "{offered} {measured}"
-    );
+    let way = v.iter().find(|way| way.best && way.orig_address == gateway.orig_address).unwrap();
+    let (offered, measured) = (gateway.throughput_kbps.unwrap(), way.throughput_kbps.unwrap());
+    assert!(offered.abs_diff(measured) < measured / 5, "{offered} {measured}");
 }
 
 #[test]
 fn the_mesh_is_what_batctl_says() {
     for algorithm in ["batman_iv", "batman_v"] {
-        let mesh = rows(&format!("{algorithm}/mesh"), Mesh::decode)
-            .pop()
-            .unwrap();
+        let mesh = rows(&format!("{algorithm}/mesh"), Mesh::decode).pop().unwrap();
         let expected = json(&format!("{algorithm}/mesh"));
         let our = serde_json::to_value(&mesh).unwrap();
         let plain = [
@@ -182,9 +131,7 @@ fn the_mesh_is_what_batctl_says() {
         assert_eq!(our["gw_bandwidth"]["up_kbps"], 2_000);
         assert_eq!(
             mesh.multicast_mode,
-            expected["multicast_forceflood_enabled"]
-                .as_bool()
-                .map(|on| !on)
+            expected["multicast_forceflood_enabled"].as_bool().map(|on| !on)
         );
     }
 }
@@ -200,10 +147,7 @@ fn claims_are_read() {
     assert!(BlaClaim::decode(&short).is_err());
     put(&mut bytes, attr::BLA_CRC, &57857u16.to_ne_bytes());
     let claim = BlaClaim::decode(&Attrs::read("", &bytes).unwrap()).unwrap();
-    assert_eq!(
-        (claim.bla_vid, claim.bla_own, claim.bla_crc),
-        (7, true, 57857)
-    );
+    assert_eq!((claim.bla_vid, claim.bla_own, claim.bla_crc), (7, true, 57857));
 }
 
 #[test]
@@ -233,10 +177,7 @@ fn settings_are_read_back_as_they_were_set() {
         BatmanConfig::from(mesh)
     };
     assert_eq!(decoded(&wanted), wanted);
-    let little = BatmanConfig {
-        hop_penalty: Some(0),
-        ..BatmanConfig::default()
-    };
+    let little = BatmanConfig { hop_penalty: Some(0), ..BatmanConfig::default() };
     assert_eq!(decoded(&little), little);
     let mut none = Vec::new();
     BatmanConfig::default().encode(&mut none);

@@ -4,11 +4,7 @@
 /// frequencies between channels.
 #[must_use]
 pub fn number(freq_mhz: u32) -> Option<u32> {
-    let above = |start: u32| {
-        (freq_mhz - start)
-            .is_multiple_of(5)
-            .then(|| (freq_mhz - start) / 5)
-    };
+    let above = |start: u32| (freq_mhz - start).is_multiple_of(5).then(|| (freq_mhz - start) / 5);
     match freq_mhz {
         2484 => Some(14),
         2412..=2472 => above(2407),
@@ -16,9 +12,7 @@ pub fn number(freq_mhz: u32) -> Option<u32> {
         5935 => Some(2),
         5005..=5925 => above(5000),
         5955..=7115 => above(5950),
-        58320..=70200 => (freq_mhz - 56160)
-            .is_multiple_of(2160)
-            .then(|| (freq_mhz - 56160) / 2160),
+        58320..=70200 => (freq_mhz - 56160).is_multiple_of(2160).then(|| (freq_mhz - 56160) / 2160),
         _ => None,
     }
 }

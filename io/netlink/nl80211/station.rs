@@ -133,10 +133,7 @@ impl Station {
         Ok(Self {
             mac: attrs.need(attr::MAC, attrs.mac(attr::MAC)?)?,
             ifindex: attrs.need(attr::IFINDEX, attrs.u32(attr::IFINDEX)?)?,
-            plink_state: found
-                .u8(info::PLINK_STATE)?
-                .map(PlinkState::read)
-                .transpose()?,
+            plink_state: found.u8(info::PLINK_STATE)?.map(PlinkState::read).transpose()?,
             llid: found.u16(info::LLID)?,
             plid: found.u16(info::PLID)?,
             signal_dbm: signal(info::SIGNAL)?,
@@ -163,7 +160,5 @@ fn rate(found: Option<Attrs<'_>>) -> Result<Option<f64>, DecodeError> {
     };
     let wide = found.u32(BITRATE32)?;
     let units = wide.or(found.u16(BITRATE)?.map(u32::from));
-    Ok(units
-        .filter(|units| *units > 0)
-        .map(|units| f64::from(units) / 10.0))
+    Ok(units.filter(|units| *units > 0).map(|units| f64::from(units) / 10.0))
 }

@@ -115,9 +115,7 @@ impl PrivateKey {
     /// a point of small order.
     #[must_use]
     pub fn shared_secret(&self, public: &[u8; 32]) -> Option<[u8; 32]> {
-        let shared = self
-            .0
-            .diffie_hellman(&x25519_dalek::PublicKey::from(*public));
+        let shared = self.0.diffie_hellman(&x25519_dalek::PublicKey::from(*public));
         shared.was_contributory().then(|| shared.to_bytes())
     }
 

@@ -29,9 +29,7 @@ pub(crate) fn device(bodies: &[&[u8]]) -> Result<Device, ReadingError> {
             }
         }
     }
-    found.ok_or_else(|| ReadingError::Absent {
-        what: WHAT.to_owned(),
-    })
+    found.ok_or_else(|| ReadingError::Absent { what: WHAT.to_owned() })
 }
 
 fn read_device(attrs: &Attrs<'_>) -> Result<Device, ReadingError> {
@@ -55,9 +53,7 @@ fn read_peer(attrs: &Attrs<'_>) -> Result<Peer, ReadingError> {
     let invalid = || ReadingError::decode("the endpoint of a peer");
     Ok(Peer {
         public_key: PublicKey(key),
-        endpoint: endpoint
-            .map(|bytes| sockaddr(bytes).ok_or_else(invalid))
-            .transpose()?,
+        endpoint: endpoint.map(|bytes| sockaddr(bytes).ok_or_else(invalid)).transpose()?,
         allowed_ips: ranges,
         latest_handshake: handshake(attrs)?,
         rx_bytes: attrs.u64(peer::RX_BYTES)?.unwrap_or_default(),
@@ -80,10 +76,7 @@ fn range(attrs: &Attrs<'_>) -> Result<AllowedIp, ReadingError> {
     if prefix_len > most {
         return Err(ReadingError::decode(format!("{address}/{prefix_len}")));
     }
-    Ok(AllowedIp {
-        address,
-        prefix_len,
-    })
+    Ok(AllowedIp { address, prefix_len })
 }
 
 fn sockaddr(bytes: &[u8]) -> Option<SocketAddr> {

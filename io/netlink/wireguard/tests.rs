@@ -11,9 +11,7 @@ fn a_tunnel_matches_wg_without_its_private_key() {
     let bodies: Vec<&[u8]> = messages.iter().map(|one| payload(one).unwrap()).collect();
     let device = read::device(&bodies).unwrap();
     let expected = text("wireguard/device.txt");
-    let mut expected = expected
-        .lines()
-        .map(|line| line.split('\t').collect::<Vec<_>>());
+    let mut expected = expected.lines().map(|line| line.split('\t').collect::<Vec<_>>());
     let head = expected.next().unwrap();
     assert_eq!(device.ifname, "wg0");
     assert_eq!(device.public_key.unwrap().to_string(), head[1]);
@@ -61,25 +59,14 @@ proptest! {
 
 #[test]
 fn a_peer_with_too_many_addresses_is_refused() {
-    let allowed_ips = vec![
-        AllowedIp {
-            address: [10, 0, 0, 1].into(),
-            prefix_len: 32
-        };
-        ALLOWED_IPS_MAX + 1
-    ];
+    let allowed_ips =
+        vec![AllowedIp { address: [10, 0, 0, 1].into(), prefix_len: 32 }; ALLOWED_IPS_MAX + 1];
     let peer = PeerConfig::Present {
         public_key: PublicKey([1; 32]),
         allowed_ips,
         endpoint: None,
         keepalive_s: None,
     };
-    let config = DeviceConfig {
-        peers: vec![peer],
-        ..DeviceConfig::default()
-    };
-    assert!(matches!(
-        write::bodies("wg0", &config),
-        Err(ReadingError::Decode { .. })
-    ));
+    let config = DeviceConfig { peers: vec![peer], ..DeviceConfig::default() };
+    assert!(matches!(write::bodies("wg0", &config), Err(ReadingError::Decode { .. })));
 }

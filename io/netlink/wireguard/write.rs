@@ -69,12 +69,7 @@ fn encode_peer(config: &PeerConfig) -> Result<Vec<u8>, ReadingError> {
             put(&mut out, peer::PUBLIC_KEY, &public_key.0);
             put_words(&mut out, peer::FLAGS, &[REMOVE_ME]);
         }
-        PeerConfig::Present {
-            public_key,
-            allowed_ips,
-            endpoint,
-            keepalive_s,
-        } => {
+        PeerConfig::Present { public_key, allowed_ips, endpoint, keepalive_s } => {
             if allowed_ips.len() > ALLOWED_IPS_MAX {
                 let many = allowed_ips.len();
                 return Err(ReadingError::decode(format!(

@@ -50,9 +50,8 @@ impl Header {
         // The length does not depend on the offsets: a first round finds where tiles begin.
         let blank = bytes(geometry, layout, images, is_big, 0);
         let tiles = images.iter().flat_map(|image| &image.tiles);
-        let tile_bytes: u64 = tiles
-            .map(|tile| LEADER_BYTES + u64::from(tile.bytes) + TRAILER_BYTES)
-            .sum();
+        let tile_bytes: u64 =
+            tiles.map(|tile| LEADER_BYTES + u64::from(tile.bytes) + TRAILER_BYTES).sum();
         let start = blank.len() as u64;
         Self {
             bytes: bytes(geometry, layout, images, is_big, start),
@@ -69,10 +68,8 @@ fn bytes(
     is_big: bool,
     data_start: u64,
 ) -> Vec<u8> {
-    let structure = format!(
-        "GDAL_STRUCTURAL_METADATA_SIZE={:06} bytes\n{STRUCTURE}",
-        STRUCTURE.len()
-    );
+    let structure =
+        format!("GDAL_STRUCTURAL_METADATA_SIZE={:06} bytes\n{STRUCTURE}", STRUCTURE.len());
     let mut out = b"II".to_vec();
     let first = if is_big { 16 } else { 8 } + structure.len();
     let first = first.next_multiple_of(8) as u64;
@@ -186,18 +183,8 @@ mod tests {
             rows: 1,
         };
         let check = |bytes: u32, is_big: bool| {
-            let tiles = vec![
-                StoredTile {
-                    spool_offset: 0,
-                    bytes
-                };
-                2
-            ];
-            let images = [Image {
-                cols: 1024,
-                rows: 1,
-                tiles,
-            }];
+            let tiles = vec![StoredTile { spool_offset: 0, bytes }; 2];
+            let images = [Image { cols: 1024, rows: 1, tiles }];
             let header = Header::new(geometry, &layout, &images);
             assert_eq!(header.is_big, is_big);
             let head = header.bytes.len() as u64;

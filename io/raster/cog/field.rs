@@ -10,12 +10,7 @@ pub(super) struct Field {
 
 impl Field {
     fn new(tag: u16, kind: u16, count: usize, bytes: Vec<u8>) -> Self {
-        Self {
-            tag,
-            kind,
-            count: count as u64,
-            bytes,
-        }
+        Self { tag, kind, count: count as u64, bytes }
     }
 
     pub fn ascii(tag: u16, text: &str) -> Self {
@@ -44,10 +39,7 @@ impl Field {
             let bytes = values.iter().flat_map(|v| v.to_le_bytes()).collect();
             return Self::new(tag, 16, values.len(), bytes);
         }
-        let bytes = values
-            .iter()
-            .flat_map(|&v| (v as u32).to_le_bytes())
-            .collect();
+        let bytes = values.iter().flat_map(|&v| (v as u32).to_le_bytes()).collect();
         Self::new(tag, 4, values.len(), bytes)
     }
 }
@@ -75,11 +67,7 @@ pub(super) fn directory(out: &mut Vec<u8>, fields: &[Field], is_big: bool, is_la
             beyond.resize(beyond.len().next_multiple_of(8), 0);
         }
     }
-    let next = if is_last {
-        0
-    } else {
-        beyond_start + beyond.len()
-    };
+    let next = if is_last { 0 } else { beyond_start + beyond.len() };
     number(out, next as u64);
     out.resize(beyond_start, 0);
     out.extend(beyond);

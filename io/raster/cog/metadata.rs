@@ -8,23 +8,13 @@ use super::{BANDS_MAX, CogLayout};
 pub(super) fn metadata(layout: &CogLayout) -> String {
     let mut xml = String::from("<GDALMetadata>\n");
     for (key, value) in &layout.remarks {
-        xml += &format!(
-            "  <Item name=\"{}\">{}</Item>\n",
-            escape(key),
-            escape_text(value)
-        );
+        xml += &format!("  <Item name=\"{}\">{}</Item>\n", escape(key), escape_text(value));
     }
     if layout.is_rounded {
         xml += "  <Item name=\"RESOLUTION\">values are rounded to multiples of 2^-7 (0.0078125)</Item>\n";
     }
-    let means = layout
-        .bands
-        .iter()
-        .all(|band| band.resampling == Resampling::Mean);
-    let modes = layout
-        .bands
-        .iter()
-        .all(|band| band.resampling == Resampling::Mode);
+    let means = layout.bands.iter().all(|band| band.resampling == Resampling::Mean);
+    let modes = layout.bands.iter().all(|band| band.resampling == Resampling::Mode);
     let how = if means { "AVERAGE" } else { "MODE" };
     if means || modes {
         xml += &format!("  <Item name=\"OVERVIEW_RESAMPLING\">{how}</Item>\n");
@@ -50,10 +40,7 @@ fn escape_text(text: &str) -> String {
 
 /// Text between XML tags or quotes.
 fn escape(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 /// Refuses what the head cannot hold.
@@ -64,15 +51,9 @@ pub(super) fn check_texts(layout: &CogLayout) -> Result<(), RasterError> {
             why: "allowed are 1 to 32",
         });
     }
-    let names = layout
-        .bands
-        .iter()
-        .flat_map(|band| [&band.name, &band.unit]);
+    let names = layout.bands.iter().flat_map(|band| [&band.name, &band.unit]);
     let remarks = layout.remarks.iter().flat_map(|(key, value)| [key, value]);
-    match names
-        .chain(remarks)
-        .find(|text| text.chars().any(char::is_control))
-    {
+    match names.chain(remarks).find(|text| text.chars().any(char::is_control)) {
         Some(text) => Err(RasterError::Unwritable {
             what: format!("{text:?}"),
             why: "it has a control character",

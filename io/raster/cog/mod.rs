@@ -102,11 +102,7 @@ impl CogLayout {
         let (name, unit) = (name.to_owned(), unit.to_owned());
         Self {
             samples,
-            bands: vec![Band {
-                name,
-                unit,
-                resampling,
-            }],
+            bands: vec![Band { name, unit, resampling }],
             remarks: Vec::new(),
             compression: Compression::Deflate,
             is_rounded: false,
@@ -157,16 +153,8 @@ pub fn write_cog(
         lefts.par_iter().with_max_len(1).try_for_each(|&left| {
             let starts = (0..layout.bands.len()).map(|band| band * width + left as usize);
             let bands: Vec<&[f32]> = starts.map(|start| &strip[start..]).collect();
-            let window = Window {
-                left,
-                top,
-                cols: TILE_SIDE.min(cols - left),
-                rows: high,
-            };
-            let cells = Cells {
-                bands: &bands,
-                stride: row_len,
-            };
+            let window = Window { left, top, cols: TILE_SIDE.min(cols - left), rows: high };
+            let cells = Cells { bands: &bands, stride: row_len };
             pyramid.put(window, Some(cells), &|tile| writer.store(tile))
         })?;
     }

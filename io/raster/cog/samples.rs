@@ -82,11 +82,7 @@ impl Samples {
 pub(super) fn rounded(value: f32) -> f32 {
     // At this size the last bit of a float is 2^-7.
     const SHIFT: f32 = 98_304.0;
-    if value.abs() < 16_384.0 {
-        (value + SHIFT) - SHIFT
-    } else {
-        value
-    }
+    if value.abs() < 16_384.0 { (value + SHIFT) - SHIFT } else { value }
 }
 
 #[cfg(test)]
@@ -117,11 +113,7 @@ mod tests {
         while value < 200.0 {
             let near = rounded(value);
             let steps = f64::from(near) * 128.0;
-            assert_eq!(
-                steps,
-                (f64::from(value) * 128.0).round_ties_even(),
-                "{value}"
-            );
+            assert_eq!(steps, (f64::from(value) * 128.0).round_ties_even(), "{value}");
             value += 0.001_37;
         }
         assert!(rounded(f32::NAN).is_nan());

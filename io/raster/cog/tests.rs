@@ -54,18 +54,12 @@ fn write(layout: &CogLayout, cols: u32, rows: u32) -> (TempDir, Vec<u8>, CogFact
     let facts = write_cog(&path, geometry(cols, rows), layout, &mut rows_of).unwrap();
     let bytes = fs::read(&path).unwrap();
     assert_eq!(bytes.len() as u64, facts.bytes);
-    assert_eq!(
-        fs::read_dir(dir.path()).unwrap().count(),
-        1,
-        "nothing else is left"
-    );
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing else is left");
     (dir, bytes, facts)
 }
 
 fn decoder(bytes: &[u8]) -> Decoder<io::Cursor<&[u8]>> {
-    Decoder::new(io::Cursor::new(bytes))
-        .unwrap()
-        .with_limits(Limits::unlimited())
+    Decoder::new(io::Cursor::new(bytes)).unwrap().with_limits(Limits::unlimited())
 }
 
 /// All samples of an image, the bands of a cell together.
@@ -101,10 +95,7 @@ fn every_cell_reads_back() {
                 _ => want.round(),
             };
             let is_same = got.to_bits() == want.to_bits();
-            assert!(
-                is_same,
-                "{kind:?} {cols}x{rows} sample {at}: {got}, not {want}"
-            );
+            assert!(is_same, "{kind:?} {cols}x{rows} sample {at}: {got}, not {want}");
         }
     };
     check(Samples::F32, 1, 1, 1, false);
@@ -130,9 +121,7 @@ fn zstandard_holds_what_deflate_does() {
         let offsets = decoder.get_tag_u64_vec(Tag::TileOffsets).unwrap();
         let counts = decoder.get_tag_u64_vec(Tag::TileByteCounts).unwrap();
         let tiles = offsets.iter().zip(counts);
-        tiles
-            .map(|(&at, len)| unpack(&bytes[at as usize..][..len as usize]))
-            .collect()
+        tiles.map(|(&at, len)| unpack(&bytes[at as usize..][..len as usize])).collect()
     };
     let inflate = |bytes: &[u8]| miniz_oxide::inflate::decompress_to_vec_zlib(bytes).unwrap();
     let expand = |bytes: &[u8]| zstd::bulk::decompress(bytes, 1 << 22).unwrap();
@@ -243,9 +232,7 @@ fn a_rounded_raster_says_so_and_is_near() {
     }
     let text = |layout: &CogLayout| {
         let (_dir, bytes, _) = write(layout, 3, 2);
-        decoder(&bytes)
-            .get_tag_ascii_string(Tag::Unknown(42112))
-            .unwrap()
+        decoder(&bytes).get_tag_ascii_string(Tag::Unknown(42112)).unwrap()
     };
     assert!(text(&layout).contains("multiples of 2^-7"));
     layout.is_rounded = false;
@@ -263,10 +250,7 @@ fn overviews_halve_until_one_tile_holds_them() {
             decoder.dimensions().unwrap()
         })
         .collect();
-    assert_eq!(
-        sizes,
-        [(1301, 2050), (651, 1025), (326, 513), (163, 257), (82, 129)]
-    );
+    assert_eq!(sizes, [(1301, 2050), (651, 1025), (326, 513), (163, 257), (82, 129)]);
     let half = samples(&bytes, 1);
     let check = |row: u32, col: u32| {
         let block = [(0, 0), (0, 1), (1, 0), (1, 1)]
@@ -279,10 +263,7 @@ fn overviews_halve_until_one_tile_holds_them() {
         let known: Vec<f64> = block.collect();
         let want = (known.iter().sum::<f64>() / known.len() as f64) as f32;
         let got = half[(row * 651 + col) as usize];
-        assert!(
-            got == want || got.is_nan() && want.is_nan(),
-            "{row} {col}: {got}, not {want}"
-        );
+        assert!(got == want || got.is_nan() && want.is_nan(), "{row} {col}: {got}, not {want}");
     };
     for row in [0, 1, 255, 256, 511, 512, 1024] {
         for col in [0, 5, 255, 256, 649, 650] {
@@ -296,11 +277,7 @@ fn categories_are_never_mixed() {
     let (_dir, bytes, _) = write(&layout(Samples::U8, 1, Resampling::Mode), 600, 600);
     let present: std::collections::BTreeSet<u32> =
         samples(&bytes, 0).iter().map(|&v| v as u32).collect();
-    assert!(
-        samples(&bytes, 1)
-            .iter()
-            .all(|&v| present.contains(&(v as u32)))
-    );
+    assert!(samples(&bytes, 1).iter().all(|&v| present.contains(&(v as u32))));
 }
 
 #[test]
@@ -315,19 +292,13 @@ fn directories_come_first_and_the_smallest_overview_before_the_rest() {
         decoder.seek_to_image(image).unwrap();
         let offsets = decoder.get_tag_u64_vec(Tag::TileOffsets).unwrap();
         let counts = decoder.get_tag_u64_vec(Tag::TileByteCounts).unwrap();
-        let is_overview = decoder
-            .find_tag_unsigned::<u32>(Tag::NewSubfileType)
-            .unwrap();
+        let is_overview = decoder.find_tag_unsigned::<u32>(Tag::NewSubfileType).unwrap();
         assert_eq!(is_overview, (image > 0).then_some(1));
         for (&offset, &count) in offsets.iter().zip(&counts) {
             let (at, len) = (offset as usize, count as usize);
             assert_eq!(bytes[at - 4..at], (count as u32).to_le_bytes());
             assert_eq!(bytes[at + len..at + len + 4], bytes[at + len - 4..at + len]);
-            assert_eq!(
-                *expect.get_or_insert(offset),
-                offset,
-                "tiles lie one after another"
-            );
+            assert_eq!(*expect.get_or_insert(offset), offset, "tiles lie one after another");
             expect = Some(offset + count + 8);
         }
     }
@@ -346,10 +317,7 @@ fn the_raster_says_where_it_lies_and_what_it_holds() {
     let keys = decoder.get_tag_u16_vec(Tag::Unknown(34735)).unwrap();
     assert!(keys.as_chunks::<4>().0.contains(&[2048, 0, 1, 4326]));
     assert!(keys.as_chunks::<4>().0.contains(&[1025, 0, 1, 1]));
-    assert_eq!(
-        decoder.get_tag_ascii_string(Tag::Unknown(42113)).unwrap(),
-        "nan"
-    );
+    assert_eq!(decoder.get_tag_ascii_string(Tag::Unknown(42113)).unwrap(), "nan");
     let metadata = decoder.get_tag_ascii_string(Tag::Unknown(42112)).unwrap();
     for part in [
         // GDAL escapes twice.
@@ -366,10 +334,7 @@ fn bytes_do_not_depend_on_threads_or_on_the_run() {
     let layout = layout(Samples::F32, 1, Resampling::Mean);
     let (_dir, first, _) = write(&layout, 1600, 700);
     for threads in [1, 3] {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .unwrap();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let (_dir, second, _) = pool.install(|| write(&layout, 1600, 700));
         assert!(first == second, "{threads} threads");
     }
@@ -382,26 +347,16 @@ fn a_failure_leaves_no_file() {
     let layout = layout(Samples::U8, 1, Resampling::Mean);
     let mut fails = |row: u32, out: &mut [f32]| {
         out.fill(1.0);
-        if row == 600 {
-            Err(io::ErrorKind::TimedOut.into())
-        } else {
-            Ok(())
-        }
+        if row == 600 { Err(io::ErrorKind::TimedOut.into()) } else { Ok(()) }
     };
     let error = write_cog(&path, geometry(8, 900), &layout, &mut fails).unwrap_err();
-    assert!(
-        matches!(error, RasterError::ReadRow { row: 600, .. }),
-        "{error}"
-    );
+    assert!(matches!(error, RasterError::ReadRow { row: 600, .. }), "{error}");
     let mut too_high = |row: u32, out: &mut [f32]| {
         out.fill(1.0);
         out[5] = if row == 3 { 255.0 } else { 2.0 };
         Ok(())
     };
     let error = write_cog(&path, geometry(8, 9), &layout, &mut too_high).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "cell in row 3, column 5 of band 0 is 255, which u8 cannot hold"
-    );
+    assert_eq!(error.to_string(), "cell in row 3, column 5 of band 0 is 255, which u8 cannot hold");
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 }

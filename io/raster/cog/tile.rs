@@ -35,10 +35,7 @@ fn predicted(tile: &Tile, layout: &CogLayout) -> Vec<u8> {
     let mut bytes = vec![0; SIDE * row_bytes];
     let rows = if tile.cells.is_some() { tile.rows } else { 0 };
     for (row, out) in bytes.chunks_exact_mut(row_bytes).take(rows).enumerate() {
-        let planes = tile
-            .cells
-            .iter()
-            .flat_map(|cells| cells.chunks_exact(tile.cols * tile.rows));
+        let planes = tile.cells.iter().flat_map(|cells| cells.chunks_exact(tile.cols * tile.rows));
         for (band, plane) in planes.enumerate() {
             let cells = &plane[row * tile.cols..][..tile.cols];
             for (sample, &cell) in line[band..].iter_mut().step_by(bands).zip(cells) {
@@ -70,13 +67,7 @@ struct Predictor {
 
 impl Predictor {
     fn new(stride: usize, samples: Samples, is_rounded: bool) -> Self {
-        Self {
-            stride,
-            samples,
-            is_rounded,
-            bits: Vec::new(),
-            planes: Vec::new(),
-        }
+        Self { stride, samples, is_rounded, bits: Vec::new(), planes: Vec::new() }
     }
 
     fn row(&mut self, line: &[f32], out: &mut [u8]) {
@@ -97,8 +88,7 @@ impl Predictor {
         bytes: impl Fn(i32) -> [u8; N],
     ) {
         self.bits.clear();
-        self.bits
-            .extend(line.iter().map(|&value| whole(value, nodata) as u32));
+        self.bits.extend(line.iter().map(|&value| whole(value, nodata) as u32));
         let (places, _) = out.as_chunks_mut::<N>();
         let (head, tail) = places.split_at_mut(self.stride.min(line.len()));
         for (place, &value) in head.iter_mut().zip(&self.bits) {
@@ -118,11 +108,7 @@ impl Predictor {
         self.bits.extend(line.iter().map(|&value| {
             let value = if is_rounded { rounded(value) } else { value };
             // One NaN for all, whatever its sign and payload were.
-            if value.is_nan() {
-                NAN_BITS
-            } else {
-                value.to_bits()
-            }
+            if value.is_nan() { NAN_BITS } else { value.to_bits() }
         }));
         self.planes.resize(4 * line.len(), 0);
         for (plane, shift) in self.planes.chunks_exact_mut(line.len()).zip([24, 16, 8, 0]) {
@@ -183,18 +169,7 @@ mod tests {
 
     #[test]
     fn halves_are_rounded_away_from_zero() {
-        for value in [
-            0.0,
-            0.4,
-            0.5,
-            -0.5,
-            1.5,
-            2.5,
-            -2.5,
-            0.499_999_97,
-            65_534.4,
-            -32_767.5,
-        ] {
+        for value in [0.0, 0.4, 0.5, -0.5, 1.5, 2.5, -2.5, 0.499_999_97, 65_534.4, -32_767.5] {
             assert_eq!(whole(value, 0), value.round() as i32, "{value}");
         }
         assert_eq!(whole(f32::NAN, 255), 255);

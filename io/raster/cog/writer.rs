@@ -41,9 +41,7 @@ impl CogWriter {
     ) -> Result<Self, RasterError> {
         let geometry = geometry.check()?;
         metadata::check_texts(&layout)?;
-        let sizes = Pyramid::new(geometry.cols, geometry.rows, Vec::new())
-            .sizes()
-            .to_vec();
+        let sizes = Pyramid::new(geometry.cols, geometry.rows, Vec::new()).sizes().to_vec();
         let tiles = |[cols, rows]: &[u32; 2]| {
             let count = u64::from(cols.div_ceil(TILE_SIDE)) * u64::from(rows.div_ceil(TILE_SIDE));
             vec![None; count as usize]
@@ -98,14 +96,8 @@ impl CogWriter {
         let cells = tile.cells.as_deref().filter(|_| tile.level == 0);
         let Some(cells) = cells else { return Ok(()) };
         // All at once, in whole vectors, and only then one by one.
-        let fits = cells
-            .iter()
-            .fold(true, |fits, &value| fits & samples.holds(value));
-        let wrong = if fits {
-            None
-        } else {
-            cells.iter().position(|&value| !samples.holds(value))
-        };
+        let fits = cells.iter().fold(true, |fits, &value| fits & samples.holds(value));
+        let wrong = if fits { None } else { cells.iter().position(|&value| !samples.holds(value)) };
         let Some(at) = wrong else { return Ok(()) };
         let (band, at_band) = (at / (tile.cols * tile.rows), at % (tile.cols * tile.rows));
         Err(RasterError::BadCell {
@@ -122,21 +114,11 @@ impl CogWriter {
     /// # Errors
     /// When a tile is missing, a remark has a control character in it, or the disk fails.
     pub fn finish(self, remarks: &[(String, String)]) -> Result<CogFacts, RasterError> {
-        let Self {
-            geometry,
-            mut layout,
-            mut part,
-            spool,
-            ..
-        } = self;
+        let Self { geometry, mut layout, mut part, spool, .. } = self;
         layout.remarks.extend_from_slice(remarks);
         metadata::check_texts(&layout)?;
-        let Spool {
-            mut file,
-            images,
-            sizes,
-            ..
-        } = spool.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let Spool { mut file, images, sizes, .. } =
+            spool.into_inner().unwrap_or_else(PoisonError::into_inner);
         let image = |(tiles, [cols, rows]): (Vec<Option<StoredTile>>, [u32; 2])| {
             let tiles: Option<Vec<StoredTile>> = tiles.into_iter().collect();
             tiles.map(|tiles| Image { cols, rows, tiles })
@@ -162,10 +144,7 @@ impl Spool {
     fn append(&mut self, tile: &[u8]) -> io::Result<StoredTile> {
         self.file.write_all(tile)?;
         let bytes = u32::try_from(tile.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
-        let stored = StoredTile {
-            spool_offset: self.bytes,
-            bytes,
-        };
+        let stored = StoredTile { spool_offset: self.bytes, bytes };
         self.bytes += u64::from(bytes);
         Ok(stored)
     }

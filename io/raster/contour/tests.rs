@@ -26,23 +26,14 @@ fn grid(cols: u32, rows: u32, west_deg: f64, field: impl Fn(f64, f64) -> f64) ->
 /// Area of a ring (cells of 0.01 degrees), positive counter-clockwise in longitude and latitude.
 fn ring_area(ring: &Ring) -> f64 {
     assert_eq!(ring.first(), ring.last(), "rings are closed");
-    let sum: f64 = ring
-        .windows(2)
-        .map(|p| p[0][0] * p[1][1] - p[1][0] * p[0][1])
-        .sum();
+    let sum: f64 = ring.windows(2).map(|p| p[0][0] * p[1][1] - p[1][0] * p[0][1]).sum();
     sum / 2.0 / 1e-4
 }
 
 fn total(areas: &[Polygon]) -> f64 {
     for polygon in areas {
-        assert!(
-            ring_area(&polygon[0]) > 0.0,
-            "outer rings run counter-clockwise"
-        );
-        assert!(
-            polygon[1..].iter().all(|hole| ring_area(hole) < 0.0),
-            "holes run clockwise"
-        );
+        assert!(ring_area(&polygon[0]) > 0.0, "outer rings run counter-clockwise");
+        assert!(polygon[1..].iter().all(|hole| ring_area(hole) < 0.0), "holes run clockwise");
     }
     areas.iter().flatten().map(ring_area).sum()
 }
@@ -69,21 +60,13 @@ fn a_cone_is_cut_in_circles() {
 fn a_ring_has_a_hole_and_an_island_in_it() {
     let field = |x: f64, y: f64| {
         let r = (x - 50.0).hypot(y - 50.0);
-        if r < 15.0 {
-            10.0 - r
-        } else {
-            10.0 - (r - 30.0).abs()
-        }
+        if r < 15.0 { 10.0 - r } else { 10.0 - (r - 30.0).abs() }
     };
     let areas = contours(&grid(100, 100, 11.0, field), 0.0);
     let mut holes: Vec<usize> = areas.iter().map(Vec::len).collect();
     holes.sort_unstable();
     assert_eq!(holes, [1, 2], "the ring with a hole, the island without");
-    near(
-        total(&areas),
-        PI * (40.0 * 40.0 - 20.0 * 20.0 + 10.0 * 10.0),
-        0.01,
-    );
+    near(total(&areas), PI * (40.0 * 40.0 - 20.0 * 20.0 + 10.0 * 10.0), 0.01);
 }
 
 #[test]
@@ -91,11 +74,7 @@ fn areas_end_at_the_edge_and_at_cells_without_data() {
     let full = contours(&grid(40, 30, 11.0, |_, _| 1.0), 0.0);
     // Half a cell by half a cell is lost, halved, at each of the four corners.
     near(total(&full), 40.0 * 30.0 - 0.5, 1e-9);
-    assert_eq!(
-        full[0][0].len(),
-        9,
-        "straight edges need no points between corners"
-    );
+    assert_eq!(full[0][0].len(), 9, "straight edges need no points between corners");
     let holed = grid(40, 30, 11.0, |x, y| {
         let void = (10.0..20.0).contains(&x) && (10.0..20.0).contains(&y);
         if void { f64::NAN } else { 1.0 }
@@ -136,15 +115,8 @@ fn areas_are_cut_at_the_antimeridian() {
             let lons = || ring.iter().map(|p| p[0]);
             lons().fold(f64::MIN, f64::max) - lons().fold(f64::MAX, f64::min)
         });
-        assert!(
-            widest.fold(0.0, f64::max) < 1.0,
-            "no ring runs around the globe"
-        );
-        assert_eq!(
-            areas.len(),
-            if west_deg > 179.1 { 2 } else { 1 },
-            "{west_deg}"
-        );
+        assert!(widest.fold(0.0, f64::max) < 1.0, "no ring runs around the globe");
+        assert_eq!(areas.len(), if west_deg > 179.1 { 2 } else { 1 }, "{west_deg}");
     }
 }
 
@@ -179,10 +151,7 @@ fn holes_among_many_areas_lie_in_the_smallest_around_them() {
             }
         }
         // Cells reach the level or do not: the areas have about as many.
-        let high = hills
-            .cells
-            .iter()
-            .filter(|value| f64::from(**value) >= level);
+        let high = hills.cells.iter().filter(|value| f64::from(**value) >= level);
         near(total(&areas), high.count() as f64, 0.02);
     }
 }

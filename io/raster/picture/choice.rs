@@ -99,9 +99,9 @@ impl Scale {
             Some(step) if !(step > 0.0 && step <= LEVEL_MAX) => {
                 Err(format!("a step of {step}; allowed: above 0"))
             }
-            Some(step) if width / step > CLASSES_MAX || width / step < 2.0 => Err(format!(
-                "a step of {step} over {width}; allowed: 2 to {CLASSES_MAX} classes"
-            )),
+            Some(step) if width / step > CLASSES_MAX || width / step < 2.0 => {
+                Err(format!("a step of {step} over {width}; allowed: 2 to {CLASSES_MAX} classes"))
+            }
             _ => Ok(()),
         };
         match self {
@@ -110,18 +110,14 @@ impl Scale {
                 level(low)?;
                 level(high)?;
                 if low >= high {
-                    return Err(format!(
-                        "{low} to {high} is no range; allowed: MIN below MAX"
-                    ));
+                    return Err(format!("{low} to {high} is no range; allowed: MIN below MAX"));
                 }
                 classes(step, high - low)
             }
             Self::Thresholds(borders) => {
                 if !(1..=THRESHOLDS_MAX).contains(&borders.len()) {
                     let found = borders.len();
-                    return Err(format!(
-                        "{found} thresholds; allowed: 1 to {THRESHOLDS_MAX}"
-                    ));
+                    return Err(format!("{found} thresholds; allowed: 1 to {THRESHOLDS_MAX}"));
                 }
                 borders.iter().try_for_each(|border| level(*border))?;
                 match borders.windows(2).find(|pair| pair[0] >= pair[1]) {
@@ -148,16 +144,10 @@ impl Choice {
         if let Some(name) = &self.palette {
             let named = Palette::named(name);
             named.map_err(|known| {
-                (
-                    "palette",
-                    format!("{name:?} is no palette; allowed: {known}"),
-                )
+                ("palette", format!("{name:?} is no palette; allowed: {known}"))
             })?;
         }
-        for (key, level) in [
-            ("clear_below", self.clear_below),
-            ("clear_above", self.clear_above),
-        ] {
+        for (key, level) in [("clear_below", self.clear_below), ("clear_above", self.clear_above)] {
             if level.is_some_and(|level| level.is_nan() || level.abs() > LEVEL_MAX) {
                 return Err((key, "no finite level; allowed: [-1e15, 1e15]".to_owned()));
             }
@@ -196,12 +186,8 @@ impl Choice {
             Colours::Thresholds { palette, .. } => (*palette, None),
             Colours::Categories(_) => (Palette::VIRIDIS, None),
         };
-        let ramp = |[low, high]: [f64; 2], step| Colours::Ramp {
-            palette: old_palette,
-            low,
-            high,
-            step,
-        };
+        let ramp =
+            |[low, high]: [f64; 2], step| Colours::Ramp { palette: old_palette, low, high, step };
         match &self.scale {
             None => {}
             Some(Scale::Auto { step }) => {
@@ -243,11 +229,7 @@ fn rounded([low, high]: [f64; 2], step: Option<f64>) -> ([f64; 2], f64) {
     let step = step.unwrap_or_else(|| ticks(low, high, 12).step);
     let step = step.max((high - low) / CLASSES_MAX);
     let ends = [(low / step).floor(), (high / step).ceil()];
-    let ends = if ends[1] - ends[0] < 2.0 {
-        [ends[0], ends[0] + 2.0]
-    } else {
-        ends
-    };
+    let ends = if ends[1] - ends[0] < 2.0 { [ends[0], ends[0] + 2.0] } else { ends };
     (ends.map(|end| end * step), step)
 }
 
@@ -262,9 +244,7 @@ pub struct Spread {
 
 impl Default for Spread {
     fn default() -> Self {
-        Self {
-            counts: vec![0; 1 << KEY_BITS],
-        }
+        Self { counts: vec![0; 1 << KEY_BITS] }
     }
 }
 
@@ -274,11 +254,7 @@ impl Spread {
         for value in grid.cells.iter().filter(|value| value.is_finite()) {
             let bits = value.to_bits();
             // Bits in the order of values.
-            let ordered = if bits >> 31 == 1 {
-                !bits
-            } else {
-                bits | 1 << 31
-            };
+            let ordered = if bits >> 31 == 1 { !bits } else { bits | 1 << 31 };
             self.counts[(ordered >> (32 - KEY_BITS)) as usize] += 1;
         }
     }
@@ -295,11 +271,7 @@ impl Spread {
                 before > rank
             })?;
             let ordered = (class as u32) << (32 - KEY_BITS);
-            let bits = if ordered >> 31 == 1 {
-                ordered & !(1 << 31)
-            } else {
-                !ordered
-            };
+            let bits = if ordered >> 31 == 1 { ordered & !(1 << 31) } else { !ordered };
             Some(f64::from(f32::from_bits(bits)))
         };
         Some([at(0.02)?, at(0.98)?])
@@ -315,10 +287,7 @@ mod tests {
     fn scales_are_read_and_wrong_ones_refused() {
         let range = |low, high, step| Ok(Scale::Range { low, high, step });
         assert_eq!(Scale::parse("-10..40"), range(-10.0, 40.0, None));
-        assert_eq!(
-            Scale::parse(" -10 .. 40 / 5 "),
-            range(-10.0, 40.0, Some(5.0))
-        );
+        assert_eq!(Scale::parse(" -10 .. 40 / 5 "), range(-10.0, 40.0, Some(5.0)));
         assert_eq!(Scale::parse("auto"), Ok(Scale::Auto { step: None }));
         let borders = Scale::Thresholds(vec![0.0, 3.0, 10.0]);
         assert_eq!(Scale::parse("0,3,10"), Ok(borders));
@@ -357,20 +326,11 @@ mod tests {
         assert_eq!(spread.percentiles(), None);
         spread.add(&grid);
         let [low, high] = spread.percentiles().unwrap();
-        assert!(
-            (low + 58.0).abs() < 1.0 && (high - 38.0).abs() < 1.0,
-            "{low} {high}"
-        );
+        assert!((low + 58.0).abs() < 1.0 && (high - 38.0).abs() < 1.0, "{low} {high}");
         let mut style = Style::ramp("margin", "dB", [-10.0, 40.0], Some(5.0));
-        let choice = Choice {
-            scale: Some(Scale::Auto { step: None }),
-            ..Choice::default()
-        };
+        let choice = Choice { scale: Some(Scale::Auto { step: None }), ..Choice::default() };
         choice.apply(&mut style, Some([low, high]));
-        let Colours::Ramp {
-            low, high, step, ..
-        } = style.colours
-        else {
+        let Colours::Ramp { low, high, step, .. } = style.colours else {
             panic!("a ramp");
         };
         assert_eq!([low, high, step.unwrap()], [-60.0, 40.0, 10.0]);
@@ -391,14 +351,8 @@ mod tests {
         let cividis = Palette::named("cividis_r").unwrap();
         assert_eq!(style.colour(0.0), Some(cividis.at(0.0)));
         assert_eq!(style.colour(4.9), style.colour(0.0), "the step stays");
-        let wrong = Choice {
-            palette: Some("jet".to_owned()),
-            ..Choice::default()
-        };
+        let wrong = Choice { palette: Some("jet".to_owned()), ..Choice::default() };
         let (key, why) = wrong.check().unwrap_err();
-        assert!(
-            key == "palette" && why.contains("viridis, viridis_r"),
-            "{why}"
-        );
+        assert!(key == "palette" && why.contains("viridis, viridis_r"), "{why}");
     }
 }

@@ -79,11 +79,8 @@ pub(super) fn draw(
 fn colour(colour: Option<Rgba>, code: usize) -> Rgba {
     if code >= usize::from(VOID) {
         // A layer over a void stays visible on hatching.
-        let hatch = if code > usize::from(VOID) {
-            [150, 150, 156, 255]
-        } else {
-            [246, 246, 246, 255]
-        };
+        let hatch =
+            if code > usize::from(VOID) { [150, 150, 156, 255] } else { [246, 246, 246, 255] };
         return over(hatch, colour.unwrap_or([0; 4]), 0.75);
     }
     let (base, brightness) = unshade(code);
@@ -138,12 +135,7 @@ impl<'a> Values<'a> {
         };
         let gap = |value: f32| if value.is_nan() { outside } else { 0 };
         let gaps = computed.map(|computed| of_cells(computed, &gap, outside));
-        Self {
-            classes,
-            relief,
-            own,
-            gaps,
-        }
+        Self { classes, relief, own, gaps }
     }
 
     /// The class of pixels where nothing was computed.
@@ -177,10 +169,7 @@ impl<'a> Values<'a> {
             *class = if *class == 0 { gap } else { *class };
         }
         let outside = self.outside();
-        for (class, &code) in out
-            .iter_mut()
-            .zip(self.relief.voids(row).unwrap_or_default())
-        {
+        for (class, &code) in out.iter_mut().zip(self.relief.voids(row).unwrap_or_default()) {
             if *class == outside && code >= VOID {
                 *class = 0;
             }
@@ -203,10 +192,7 @@ impl<'a> Values<'a> {
         for (kind, &class) in kinds.iter_mut().zip(classes) {
             *kind = u16::from(class == outside);
         }
-        for (kind, &code) in kinds
-            .iter_mut()
-            .zip(self.relief.voids(row).unwrap_or_default())
-        {
+        for (kind, &code) in kinds.iter_mut().zip(self.relief.voids(row).unwrap_or_default()) {
             if *kind == 0 && code >= VOID {
                 *kind = NO_KIND;
             }

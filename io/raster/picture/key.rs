@@ -12,12 +12,9 @@ pub(super) const KEY: u32 = 52;
 /// labels as far as they fit on two lines.
 pub(super) fn draw(legend: &Legend<'_>, canvas: &mut Canvas, width: f64, top: f64) {
     match (&legend.style.colours, legend.style.listed()) {
-        (
-            &Colours::Ramp {
-                low, high, step, ..
-            },
-            _,
-        ) => scale(legend, canvas, width, top, [low, high], step),
+        (&Colours::Ramp { low, high, step, .. }, _) => {
+            scale(legend, canvas, width, top, [low, high], step)
+        }
         (_, all) => list(canvas, width, top, &all.unwrap_or_default()),
     }
 }
@@ -32,11 +29,7 @@ fn scale(
 ) {
     let font = Font::plain(11.0, paper::INK_SVG);
     let unit = &legend.style.unit;
-    let unit_width = if unit.is_empty() {
-        0.0
-    } else {
-        font.width(unit) + 10.0
-    };
+    let unit_width = if unit.is_empty() { 0.0 } else { font.width(unit) + 10.0 };
     let bar = (width - unit_width).floor();
     scale_strip(canvas, legend.style, [low, high], [0.0, y], [bar, 10.0]);
     // The ends first: labels between them are left out where they would touch another.
@@ -48,10 +41,7 @@ fn scale(
         let x = bar * (value - low) / (high - low);
         let middle = x.clamp(half - 2.0, width - half + 2.0);
         let span = [middle - half, middle + half];
-        if taken
-            .iter()
-            .any(|other| span[0] < other[1] && other[0] < span[1])
-        {
+        if taken.iter().any(|other| span[0] < other[1] && other[0] < span[1]) {
             continue;
         }
         taken.push(span);
@@ -61,12 +51,7 @@ fn scale(
         let font = font.anchored(Anchor::Middle);
         canvas.text("tick", [middle, y + 27.0], font, &label);
     }
-    canvas.text(
-        "unit",
-        [width - 1.0, y + 9.0],
-        font.anchored(Anchor::End),
-        unit,
-    );
+    canvas.text("unit", [width - 1.0, y + 9.0], font.anchored(Anchor::End), unit);
 }
 
 fn list(canvas: &mut Canvas, width: f64, top: f64, all: &[Category]) {
@@ -76,11 +61,7 @@ fn list(canvas: &mut Canvas, width: f64, top: f64, all: &[Category]) {
         let label = font.fit(&entry.label, width - 40.0);
         let pitch = 22.0 + font.width(&label) + 12.0;
         let is_last_line = y > top;
-        let more = if is_last_line && index + 1 < all.len() {
-            16.0
-        } else {
-            0.0
-        };
+        let more = if is_last_line && index + 1 < all.len() { 16.0 } else { 0.0 };
         if x > 0.0 && x + pitch - 12.0 + more > width {
             if is_last_line {
                 canvas.text("label", [x, y + 11.0], font, "\u{2026}");

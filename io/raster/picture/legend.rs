@@ -74,11 +74,7 @@ impl<'a> Legend<'a> {
 
     /// Height at this width, px, a whole number.
     pub(super) fn height(&self, width: f64) -> f64 {
-        let unit = if self.style.unit.is_empty() {
-            8.0
-        } else {
-            28.0
-        };
+        let unit = if self.style.unit.is_empty() { 8.0 } else { 28.0 };
         let body = match self.style.listed() {
             None => BAR + 24.0,
             Some(all) => {
@@ -101,21 +97,13 @@ impl<'a> Legend<'a> {
         if self.style.unit.is_empty() {
             y += 8.0;
         } else {
-            canvas.text(
-                "legend-unit",
-                [left + 1.0, y + 13.0],
-                SOFT,
-                &self.style.unit,
-            );
+            canvas.text("legend-unit", [left + 1.0, y + 13.0], SOFT, &self.style.unit);
             y += 28.0;
         }
         y = match (&self.style.colours, self.style.listed()) {
-            (
-                &Colours::Ramp {
-                    low, high, step, ..
-                },
-                _,
-            ) => self.scale(canvas, [left, y], [low, high], step),
+            (&Colours::Ramp { low, high, step, .. }, _) => {
+                self.scale(canvas, [left, y], [low, high], step)
+            }
             (_, all) => list(canvas, [left, y], width, &all.unwrap_or_default()),
         };
         for (label, note) in self.notes() {
@@ -192,10 +180,7 @@ impl<'a> Legend<'a> {
                 text
             }
         };
-        values
-            .into_iter()
-            .map(|value| (value * size, label(value)))
-            .collect()
+        values.into_iter().map(|value| (value * size, label(value))).collect()
     }
 
     fn notes(&self) -> Vec<(&str, Note)> {
@@ -279,12 +264,7 @@ pub(super) fn scale_strip(
             true => ([left, top + from], [width, size]),
             false => ([left + from, top], [size, height]),
         };
-        canvas.rect(
-            "scale",
-            corner,
-            size,
-            &paper::fill(colour(first).unwrap_or([0; 4])),
-        );
+        canvas.rect("scale", corner, size, &paper::fill(colour(first).unwrap_or([0; 4])));
         first = i;
     }
     frame(canvas, [left, top], [width, height]);

@@ -136,9 +136,7 @@ impl Map<'_> {
     /// Draws the layer into a frame, its coastline with opacity `coast` in [0, 1].
     fn ground(&self, bitmap: &mut Bitmap, origin: [u32; 2], relief: &Relief, coast: f64) {
         let computed = self.outside.map(|(computed, _)| computed);
-        ground::draw(
-            bitmap, origin, self.layer, self.style, relief, computed, coast,
-        );
+        ground::draw(bitmap, origin, self.layer, self.style, relief, computed, coast);
     }
 
     fn legend(&self, relief: &Relief) -> Legend<'_> {
@@ -153,9 +151,7 @@ impl Map<'_> {
         Legend {
             style: self.style,
             range: self.layer.range(),
-            no_data: has_bare
-                .then_some(self.no_data)
-                .filter(|text| !text.is_empty()),
+            no_data: has_bare.then_some(self.no_data).filter(|text| !text.is_empty()),
             outside: self
                 .outside
                 .filter(|(computed, _)| has_gaps(computed))
@@ -171,18 +167,8 @@ impl Map<'_> {
         let mut text = |class: &str, y: f64, font: Font, text: &str| {
             canvas.text(class, [left, y], font, &font.fit(text, width - left - 24.0));
         };
-        text(
-            "title",
-            40.0,
-            Font::plain(23.0, paper::INK_SVG).bold(),
-            self.title,
-        );
-        text(
-            "subtitle",
-            66.0,
-            Font::plain(14.0, paper::SOFT_SVG),
-            self.subtitle,
-        );
+        text("title", 40.0, Font::plain(23.0, paper::INK_SVG).bold(), self.title);
+        text("subtitle", 66.0, Font::plain(14.0, paper::SOFT_SVG), self.subtitle);
         for (index, line) in credit.iter().rev().enumerate() {
             let up = f64::from(CREDIT_PITCH) * index as f64;
             text("credit", height - 12.0 - up, CREDIT, line);
@@ -233,12 +219,7 @@ fn graticule(canvas: &mut Canvas, [left, top]: Point, frame: GridGeometry) {
         canvas.line("graticule", [left, y], [left + width, y], line);
         canvas.line("tick", [left - 6.0, y], [left - 1.0, y], &tick);
         let label = degrees(lat_deg, lats.decimals, ["N", "S"]);
-        canvas.text(
-            "tick",
-            [left - 10.0, y + 4.0],
-            font.anchored(Anchor::End),
-            &label,
-        );
+        canvas.text("tick", [left - 10.0, y + 4.0], font.anchored(Anchor::End), &label);
     }
     let lons = ticks(frame.west_deg, frame.east_deg(), count(width, 130.0));
     for &lon_deg in &lons.values {
@@ -247,18 +228,9 @@ fn graticule(canvas: &mut Canvas, [left, top]: Point, frame: GridGeometry) {
         let bottom = top + height;
         canvas.line("graticule", [x, top], [x, bottom], line);
         canvas.line("tick", [x, bottom + 1.0], [x, bottom + 6.0], &tick);
-        let wrapped_deg = if lon_deg > 180.0 {
-            lon_deg - 360.0
-        } else {
-            lon_deg
-        };
+        let wrapped_deg = if lon_deg > 180.0 { lon_deg - 360.0 } else { lon_deg };
         let label = degrees(wrapped_deg, lons.decimals, ["E", "W"]);
-        canvas.text(
-            "tick",
-            [x, bottom + 20.0],
-            font.anchored(Anchor::Middle),
-            &label,
-        );
+        canvas.text("tick", [x, bottom + 20.0], font.anchored(Anchor::Middle), &label);
     }
 }
 
@@ -285,9 +257,7 @@ fn scale_bar(canvas: &mut Canvas, [left, top]: Point, frame: GridGeometry) -> Re
             format!("stroke=\"{colour}\" stroke-width=\"{stroke}\" stroke-linecap=\"round\"");
         canvas.polyline("scale-bar", &bar, &style);
     }
-    let font = Font::plain(12.0, paper::INK_SVG)
-        .bold()
-        .over(paper::PAGE_SVG);
+    let font = Font::plain(12.0, paper::INK_SVG).bold().over(paper::PAGE_SVG);
     let label = if bar_m >= 1000.0 {
         format!("{} km", trimmed(bar_m / 1000.0, 3))
     } else {

@@ -9,9 +9,7 @@ use crate::picture::labels::Rect;
 use crate::picture::svg::{Anchor, Canvas, Font, Point};
 
 /// Style of names.
-const NAME: Font = Font::plain(13.0, paper::INK_SVG)
-    .bold()
-    .over(paper::PAGE_SVG);
+const NAME: Font = Font::plain(13.0, paper::INK_SVG).bold().over(paper::PAGE_SVG);
 
 /// Widest name, px.
 const NAME_WIDTH_MAX: f64 = 220.0;
@@ -27,19 +25,14 @@ pub(super) fn draw(
     style: &Style,
     taken: Option<Vec<Rect>>,
 ) {
-    let bounds = Rect {
-        corner: origin,
-        size: [f64::from(frame.cols), f64::from(frame.rows)],
-    };
+    let bounds = Rect { corner: origin, size: [f64::from(frame.cols), f64::from(frame.rows)] };
     let position = |site: &Site| {
         let [x, y] = frame.at(site.lat_deg, site.lon_deg);
         let inside = (0.0..=bounds.size[0]).contains(&x) && (0.0..=bounds.size[1]).contains(&y);
         inside.then_some([x + origin[0], y + origin[1]])
     };
-    let placed: Vec<_> = sites
-        .iter()
-        .filter_map(|site| position(site).map(|at| (site, at)))
-        .collect();
+    let placed: Vec<_> =
+        sites.iter().filter_map(|site| position(site).map(|at| (site, at))).collect();
     let radius = if taken.is_some() { 6.0 } else { 3.6 };
     for (site, at) in &placed {
         mark(canvas, *at, radius, style.colour_of(&site.name));
@@ -95,10 +88,7 @@ fn candidates([x, y]: Point, radius: f64, width: f64) -> Vec<(Rect, Point, Ancho
             Anchor::Middle => (x, x - width / 2.0),
             Anchor::End => (x - gap, x - gap - width),
         };
-        let area = Rect {
-            corner: [left - 2.0, rows[row] - 12.0],
-            size: [width + 4.0, 16.0],
-        };
+        let area = Rect { corner: [left - 2.0, rows[row] - 12.0], size: [width + 4.0, 16.0] };
         (area, [baseline, rows[row]], anchor)
     };
     order.into_iter().map(candidate).collect()

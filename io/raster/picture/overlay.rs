@@ -92,14 +92,7 @@ pub fn write_encoded(path: &Path, bytes: &[u8], world: &WorldFile) -> Result<(),
 pub fn write_overlay(path: &Path, grid: &Grid, style: &Style) -> Result<(), RasterError> {
     if path.file_name().is_none() {
         let source = io::ErrorKind::InvalidFilename.into();
-        return Err(RasterError::Write {
-            path: path.to_owned(),
-            source,
-        });
+        return Err(RasterError::Write { path: path.to_owned(), source });
     }
-    write_png(
-        path,
-        &coloured(grid, style),
-        &WorldFile::new(grid.geometry, [0, 0]),
-    )
+    write_png(path, &coloured(grid, style), &WorldFile::new(grid.geometry, [0, 0]))
 }

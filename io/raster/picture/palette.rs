@@ -24,10 +24,7 @@ pub struct Palette {
 
 impl Palette {
     /// The default: viridis from dark to light.
-    pub const VIRIDIS: Self = Self {
-        sequence: Sequence::Viridis,
-        is_reversed: false,
-    };
+    pub const VIRIDIS: Self = Self { sequence: Sequence::Viridis, is_reversed: false };
 
     /// All palettes by name; `_r` is the reverse, as in matplotlib.
     pub const ALL: [(&str, Self); 6] = [
@@ -40,19 +37,13 @@ impl Palette {
     ];
 
     const fn of(sequence: Sequence) -> Self {
-        Self {
-            sequence,
-            is_reversed: false,
-        }
+        Self { sequence, is_reversed: false }
     }
 
     /// From its other end.
     #[must_use]
     pub const fn reversed(self) -> Self {
-        Self {
-            is_reversed: !self.is_reversed,
-            ..self
-        }
+        Self { is_reversed: !self.is_reversed, ..self }
     }
 
     /// The palette of this name.
@@ -87,11 +78,7 @@ impl Sequence {
         let place = if t > 0.0 { t.min(1.0) } else { 0.0 } * last as f64;
         let index = (place as usize).min(last - 1);
         let opaque = |[r, g, b]: [u8; 3]| [r, g, b, 255];
-        mix(
-            opaque(stops[index]),
-            opaque(stops[index + 1]),
-            place - index as f64,
-        )
+        mix(opaque(stops[index]), opaque(stops[index + 1]), place - index as f64)
     }
 }
 
@@ -191,11 +178,7 @@ mod tests {
     fn linear(colour: Rgba) -> [f64; 3] {
         [0, 1, 2].map(|i| {
             let v = f64::from(colour[i]) / 255.0;
-            if v <= 0.040_45 {
-                v / 12.92
-            } else {
-                ((v + 0.055) / 1.055).powf(2.4)
-            }
+            if v <= 0.040_45 { v / 12.92 } else { ((v + 0.055) / 1.055).powf(2.4) }
         })
     }
 
@@ -205,28 +188,19 @@ mod tests {
 
     /// CIE 1976 L*a*b* of linear light, white D65.
     fn lab(light: [f64; 3]) -> [f64; 3] {
-        const XYZ: [[f64; 3]; 3] = [
-            [0.4124, 0.3576, 0.1805],
-            [0.2126, 0.7152, 0.0722],
-            [0.0193, 0.1192, 0.9505],
-        ];
+        const XYZ: [[f64; 3]; 3] =
+            [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]];
         let [x, y, z] = times(XYZ, light.map(|v| v.clamp(0.0, 1.0)));
-        let [x, y, z] = [x / 0.9505, y, z / 1.089].map(|v: f64| {
-            if v > 0.008_856 {
-                v.cbrt()
-            } else {
-                7.787 * v + 16.0 / 116.0
-            }
-        });
+        let [x, y, z] = [x / 0.9505, y, z / 1.089]
+            .map(|v: f64| if v > 0.008_856 { v.cbrt() } else { 7.787 * v + 16.0 / 116.0 });
         [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
     }
 
     #[test]
     fn scales_get_lighter_all_the_way() {
         for scale in [Sequence::Viridis, Sequence::Cividis, Sequence::Greys] {
-            let steps: Vec<f64> = (0..=64)
-                .map(|i| lab(linear(scale.at(f64::from(i) / 64.0)))[0])
-                .collect();
+            let steps: Vec<f64> =
+                (0..=64).map(|i| lab(linear(scale.at(f64::from(i) / 64.0)))[0]).collect();
             assert!(steps.windows(2).all(|pair| pair[0] < pair[1]), "{scale:?}");
         }
         assert_eq!(Sequence::Viridis.at(f64::NAN), [68, 1, 84, 255]);
@@ -261,11 +235,7 @@ mod tests {
         let sites: Vec<Rgba> = (0..15).map(category).collect();
         let verdicts = VERDICTS.map(|colour| over(super::super::paper::LAND, colour, 1.0));
         // A difference of 2.3 is just seen; those of Okabe and Ito alone reach 16.
-        for (colours, least) in [
-            (&verdicts[..], 20.0),
-            (&sites[..7], 16.0),
-            (&sites[..], 9.0),
-        ] {
+        for (colours, least) in [(&verdicts[..], 20.0), (&sites[..7], 16.0), (&sites[..], 9.0)] {
             for matrix in BLIND {
                 for (i, &a) in colours.iter().enumerate() {
                     for &b in &colours[i + 1..] {

@@ -28,9 +28,7 @@ impl Nearest {
             cells,
             beyond,
             cols: cell.cols as usize,
-            from_cols: (0..frame.cols)
-                .map(|col| from_col(col) as i64 as usize)
-                .collect(),
+            from_cols: (0..frame.cols).map(|col| from_col(col) as i64 as usize).collect(),
             from_rows: (0..frame.rows).map(|row| from_row(row) as i64).collect(),
         }
     }
@@ -75,10 +73,7 @@ impl Edges {
     pub fn new(cols: usize, fill: impl FnOnce(&mut [u16])) -> Self {
         let mut rows = [(); 2].map(|()| vec![NO_KIND; cols]);
         fill(&mut rows[1]);
-        Self {
-            rows,
-            changes: vec![0; cols.saturating_sub(1)],
-        }
+        Self { rows, changes: vec![0; cols.saturating_sub(1)] }
     }
 
     /// Takes the next row, whose kinds `fill` fills in, and returns the columns of such pixels in the

@@ -33,10 +33,7 @@ impl LitTerrain {
     #[must_use]
     pub fn new(heights: Grid) -> Self {
         let brightness = hillshade(&heights, Light::default());
-        Self {
-            heights,
-            brightness,
-        }
+        Self { heights, brightness }
     }
 }
 
@@ -55,12 +52,7 @@ impl Relief {
     /// The terrain in `frame`; level land without heights.
     pub(super) fn new(terrain: Option<&LitTerrain>, frame: GridGeometry) -> Self {
         let Some(terrain) = terrain else {
-            return Self {
-                frame,
-                codes: Vec::new(),
-                coast: Vec::new(),
-                has_voids: false,
-            };
+            return Self { frame, codes: Vec::new(), coast: Vec::new(), has_voids: false };
         };
         let heights = Redrawing::new(&terrain.heights, frame);
         let brightness = Redrawing::new(&terrain.brightness, frame);
@@ -95,11 +87,7 @@ impl Relief {
             coast,
             frame,
             codes,
-            has_voids: terrain
-                .heights
-                .cells
-                .iter()
-                .any(|height_m| height_m.is_nan()),
+            has_voids: terrain.heights.cells.iter().any(|height_m| height_m.is_nan()),
         }
     }
 
@@ -150,11 +138,7 @@ pub(super) fn shade(height_m: f32, brightness: f32) -> u8 {
     let index = if index > 0.0 { index } else { 0.0 };
     let index = if index < last { index } else { last };
     let code = (index + kind(0.0, LAND_SHADES as f32) + ONES).to_bits() as u8;
-    if height_m.is_nan() | brightness.is_nan() {
-        VOID
-    } else {
-        code
-    }
+    if height_m.is_nan() | brightness.is_nan() { VOID } else { code }
 }
 
 /// Base colour and brightness of a code below [`VOID`].

@@ -21,11 +21,7 @@ pub struct Light {
 impl Default for Light {
     /// From the north-west, as on printed maps, half-way up; heights doubled, which suits hills.
     fn default() -> Self {
-        Self {
-            azimuth_deg: 315.0,
-            altitude_deg: 45.0,
-            exaggeration: 2.0,
-        }
+        Self { azimuth_deg: 315.0, altitude_deg: 45.0, exaggeration: 2.0 }
     }
 }
 
@@ -39,10 +35,7 @@ impl Light {
     /// The light as many cells use it.
     #[must_use]
     pub fn sun(self) -> Sun {
-        let (altitude, azimuth) = (
-            self.altitude_deg.to_radians(),
-            self.azimuth_deg.to_radians(),
-        );
+        let (altitude, azimuth) = (self.altitude_deg.to_radians(), self.azimuth_deg.to_radians());
         Sun {
             direction: [
                 altitude.cos() * azimuth.sin(),
@@ -155,11 +148,7 @@ impl<'a> Redrawing<'a> {
         } else {
             Columns::Between((0..frame.cols).map(|col| pair(x(col), from.cols)).collect())
         };
-        Self {
-            grid,
-            frame,
-            columns,
-        }
+        Self { grid, frame, columns }
     }
 
     /// Draws a row of the frame; `used` are the rows of cells it used before.
@@ -228,10 +217,7 @@ impl StretchedRow {
 
 /// Sides of the cells of `frame` in cells of `from`: east-west, north-south.
 fn steps(from: GridGeometry, frame: GridGeometry) -> [f64; 2] {
-    [
-        frame.cell_lon_deg / from.cell_lon_deg,
-        frame.cell_lat_deg / from.cell_lat_deg,
-    ]
+    [frame.cell_lon_deg / from.cell_lon_deg, frame.cell_lat_deg / from.cell_lat_deg]
 }
 
 /// True if the cells of `frame` are so much larger than those of `from` that each is a mean.
@@ -259,11 +245,7 @@ fn mean_under(grid: &Grid, rows: Range<usize>, cols: Range<usize>) -> f32 {
             }
         }
     }
-    if count == 0 {
-        f32::NAN
-    } else {
-        (sum / f64::from(count)) as f32
-    }
+    if count == 0 { f32::NAN } else { (sum / f64::from(count)) as f32 }
 }
 
 /// The two cells of `count` whose middles `at` lies between, and their weights: 0 off the raster.
@@ -273,10 +255,7 @@ fn pair(at: f64, count: u32) -> ([usize; 2], [f64; 2]) {
     let inside = |cell: f64| (0.0..f64::from(count)).contains(&cell);
     let place = |cell: f64| (cell.max(0.0) as usize).min(count as usize - 1);
     let weight = |cell: f64, weight: f64| if inside(cell) { weight } else { 0.0 };
-    (
-        [place(first), place(first + 1.0)],
-        [weight(first, 1.0 - share), weight(first + 1.0, share)],
-    )
+    ([place(first), place(first + 1.0)], [weight(first, 1.0 - share), weight(first + 1.0, share)])
 }
 
 /// Sum of two cells by their weights, and the weight of those with data: between the middles of cells,
@@ -286,11 +265,7 @@ fn weighted(cells: [f32; 2], weights: [f64; 2]) -> [f64; 2] {
     let (mut sum, mut all) = (0.0, 0.0);
     for (cell, weight) in cells.into_iter().zip(weights) {
         // Selected, not branched: coasts and rims are unpredictable.
-        sum += if cell.is_nan() {
-            0.0
-        } else {
-            weight * f64::from(cell)
-        };
+        sum += if cell.is_nan() { 0.0 } else { weight * f64::from(cell) };
         all += if cell.is_nan() { 0.0 } else { weight };
     }
     [sum, all]
@@ -316,24 +291,15 @@ mod tests {
             let (row, col) = (f64::from(i / 10), f64::from(i % 10));
             (cell_m * (col * east - row * north)) as f32
         });
-        Grid {
-            geometry,
-            cells: cells.collect(),
-        }
+        Grid { geometry, cells: cells.collect() }
     }
 
     #[test]
     fn a_slope_is_as_bright_as_its_angle_to_the_light() {
-        let light = Light {
-            exaggeration: 1.0,
-            ..Light::default()
-        };
+        let light = Light { exaggeration: 1.0, ..Light::default() };
         let check = |east: f64, north: f64, expect: f64| {
             let lit = f64::from(hillshade(&plane(east, north), light).get(5, 5));
-            assert!(
-                (lit - expect).abs() < 1e-3,
-                "slope {east} {north}: {lit}, not {expect}"
-            );
+            assert!((lit - expect).abs() < 1e-3, "slope {east} {north}: {lit}, not {expect}");
         };
         check(0.0, 0.0, light.level());
         // 45 degrees, falling to the north-west: straight at the light. Then away from it.
@@ -359,10 +325,7 @@ mod tests {
         let mut used = Stretched::default();
         let rows = cells.chunks_mut(frame.cols as usize).zip(0..frame.rows);
         rows.for_each(|(out, row)| redrawing.row(row, &mut used, out));
-        Grid {
-            geometry: frame,
-            cells,
-        }
+        Grid { geometry: frame, cells }
     }
 
     #[test]
@@ -377,10 +340,7 @@ mod tests {
             ..ground.geometry
         };
         let drawn = redraw(&ground, finer);
-        assert!(near(
-            drawn.get(21, 21),
-            ground.get(5, 5) - 0.25 * (0.5 - 0.25) * 11.12 / 2.0
-        ));
+        assert!(near(drawn.get(21, 21), ground.get(5, 5) - 0.25 * (0.5 - 0.25) * 11.12 / 2.0));
         let coarse = redraw(&ground, ground.geometry.reduced(5));
         let mean: f32 = (0..25).map(|i| ground.get(i / 5, i % 5)).sum::<f32>() / 25.0;
         assert!(near(coarse.get(0, 0), mean));

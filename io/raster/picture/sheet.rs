@@ -43,10 +43,8 @@ impl Sheet<'_> {
         let columns = self.columns.clamp(1, self.panels.len().max(1) as u32);
         let rows = (self.panels.len() as u32).div_ceil(columns).max(1);
         let largest = |side: fn(&Bitmap) -> u32| self.panels.iter().map(|p| side(&p.1)).max();
-        let cell = [
-            largest(Bitmap::width).unwrap_or(200),
-            largest(Bitmap::height).unwrap_or(0) + CAPTION,
-        ];
+        let cell =
+            [largest(Bitmap::width).unwrap_or(200), largest(Bitmap::height).unwrap_or(0) + CAPTION];
         let width = (GAP + columns * (cell[0] + GAP)).max(WIDTH_MIN);
         let credit = Font::plain(11.0, paper::SOFT_SVG);
         let words: Vec<String> = self.credit.split_whitespace().map(str::to_owned).collect();
@@ -73,12 +71,7 @@ impl Sheet<'_> {
             let (row, col) = (index as u32 / columns, index as u32 % columns);
             let [x, y] = [GAP + col * (cell[0] + GAP), HEAD + row * (cell[1] + GAP)];
             let caption = font.fit(caption, f64::from(cell[0]));
-            canvas.text(
-                "caption",
-                [f64::from(x), f64::from(y) + 16.0],
-                font,
-                &caption,
-            );
+            canvas.text("caption", [f64::from(x), f64::from(y) + 16.0], font, &caption);
             bitmap.paste(picture, [x, y + CAPTION]);
         }
         bitmap.draw(&canvas.finish())?;

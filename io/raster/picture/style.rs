@@ -76,23 +76,14 @@ impl Style {
     /// A viridis scale in classes of `step`.
     #[must_use]
     pub fn ramp(title: &str, unit: &str, [low, high]: [f64; 2], step: Option<f64>) -> Self {
-        let colours = Colours::Ramp {
-            palette: Palette::VIRIDIS,
-            low,
-            high,
-            step,
-        };
+        let colours = Colours::Ramp { palette: Palette::VIRIDIS, low, high, step };
         Self::new(title, unit, colours)
     }
 
     /// Classes between rising borders, in viridis.
     #[must_use]
     pub fn thresholds(title: &str, unit: &str, borders: Vec<f64>) -> Self {
-        let colours = Colours::Thresholds {
-            palette: Palette::VIRIDIS,
-            borders,
-            lowest: None,
-        };
+        let colours = Colours::Thresholds { palette: Palette::VIRIDIS, borders, lowest: None };
         Self::new(title, unit, colours)
     }
 
@@ -126,9 +117,7 @@ impl Style {
         match &self.colours {
             Colours::Ramp { .. } => None,
             Colours::Categories(all) => Some(Cow::Borrowed(all)),
-            Colours::Thresholds {
-                borders, lowest, ..
-            } => {
+            Colours::Thresholds { borders, lowest, .. } => {
                 let label = |class: usize| match (class, lowest) {
                     (0, Some((label, _))) => label.clone(),
                     (0, None) => format!("< {}", self.number(borders[0])),
@@ -167,10 +156,7 @@ impl Style {
             label: label.to_owned(),
             colour,
         };
-        let categories = (0..)
-            .zip(labels.into_iter().zip(VERDICTS))
-            .map(entry)
-            .collect();
+        let categories = (0..).zip(labels.into_iter().zip(VERDICTS)).map(entry).collect();
         Self::new("Verdict", "", Colours::Categories(categories))
     }
 
@@ -191,16 +177,8 @@ impl Style {
     pub fn counts(title: &str, most: u32) -> Self {
         let entry = |value: u32| {
             let t = f64::from(value.saturating_sub(1)) / f64::from(most.max(2) - 1);
-            let colour = if value == 0 {
-                VERDICTS[0]
-            } else {
-                Sequence::Viridis.at(t)
-            };
-            Category {
-                value,
-                label: value.to_string(),
-                colour,
-            }
+            let colour = if value == 0 { VERDICTS[0] } else { Sequence::Viridis.at(t) };
+            Category { value, label: value.to_string(), colour }
         };
         let colours = Colours::Categories((0..=most).map(entry).collect());
         Self::new(title, "", colours)
@@ -219,12 +197,7 @@ impl Style {
             return None;
         }
         match &self.colours {
-            &Colours::Ramp {
-                palette,
-                low,
-                high,
-                step,
-            } => {
+            &Colours::Ramp { palette, low, high, step } => {
                 let value = f64::from(value);
                 let value = step.map_or(value, |step| class_middle(value, low, high, step));
                 Some(palette.at((value - low) / (high - low)))
@@ -237,9 +210,7 @@ impl Style {
                 let is_it = |entry: &&Category| f64::from(entry.value) == f64::from(value);
                 // Most lists count from 0: look there first.
                 let found = all.get(value as usize).filter(is_it);
-                found
-                    .or_else(|| all.iter().find(is_it))
-                    .map(|entry| entry.colour)
+                found.or_else(|| all.iter().find(is_it)).map(|entry| entry.colour)
             }
         }
     }
@@ -254,10 +225,9 @@ impl Style {
     pub fn colour_of(&self, label: &str) -> Option<Rgba> {
         match &self.colours {
             Colours::Ramp { .. } | Colours::Thresholds { .. } => None,
-            Colours::Categories(all) => all
-                .iter()
-                .find(|entry| entry.label == label)
-                .map(|entry| entry.colour),
+            Colours::Categories(all) => {
+                all.iter().find(|entry| entry.label == label).map(|entry| entry.colour)
+            }
         }
     }
 }
@@ -265,12 +235,7 @@ impl Style {
 impl Colours {
     /// The colour of a class between thresholds, counted from what lies below all of them.
     fn of_class(&self, class: usize) -> Rgba {
-        let Self::Thresholds {
-            palette,
-            borders,
-            lowest,
-        } = self
-        else {
+        let Self::Thresholds { palette, borders, lowest } = self else {
             return [0; 4];
         };
         match (class.checked_sub(usize::from(lowest.is_some())), lowest) {
@@ -308,17 +273,12 @@ impl Classes {
         let mut colours = vec![None];
         let mut of_values = Vec::new();
         match &style.colours {
-            &Colours::Ramp {
-                low, high, step, ..
-            } => {
+            &Colours::Ramp { low, high, step, .. } => {
                 let steps =
                     step.map_or(STEPS, |step| ((high - low) / step).round().max(2.0) as u16);
                 let middle = |i: u16| low + (high - low) * (f64::from(i) + 0.5) / f64::from(steps);
                 // Of all values: those left out are sorted out one by one.
-                let all = Style {
-                    shown: ALL_SHOWN,
-                    ..style.clone()
-                };
+                let all = Style { shown: ALL_SHOWN, ..style.clone() };
                 colours.extend((0..steps).map(|i| all.colour(middle(i) as f32)));
             }
             Colours::Thresholds { borders, .. } => {
@@ -337,11 +297,7 @@ impl Classes {
                 }
             }
         }
-        Self {
-            style: style.clone(),
-            colours,
-            of_values,
-        }
+        Self { style: style.clone(), colours, of_values }
     }
 
     /// Number of classes.
@@ -407,17 +363,10 @@ mod tests {
         let mut cut = Style::thresholds("margin", "dB", borders);
         let whole = cut.clone();
         cut.shown[0] = 0.5;
-        for style in [
-            ramp,
-            whole,
-            cut,
-            Style::sites("Best server", ["A", "B"]),
-            Style::verdicts(),
-        ] {
+        for style in [ramp, whole, cut, Style::sites("Best server", ["A", "B"]), Style::verdicts()]
+        {
             let classes = Classes::new(&style);
-            for value in [
-                -400.0, -10.0, -0.1, 0.0, 0.5, 1.0, 2.0, 4.99, 5.0, 39.9, 40.0, 1e9,
-            ] {
+            for value in [-400.0, -10.0, -0.1, 0.0, 0.5, 1.0, 2.0, 4.99, 5.0, 39.9, 40.0, 1e9] {
                 let class = usize::from(classes.of(value));
                 assert_eq!(classes.colour(class), style.colour(value), "{value}");
             }

@@ -20,11 +20,7 @@ fn layer() -> Grid {
         rows: 150,
     };
     let at = |i: u32| {
-        if i % 100 < 20 {
-            f32::NAN
-        } else {
-            (i % 100) as f32
-        }
+        if i % 100 < 20 { f32::NAN } else { (i % 100) as f32 }
     };
     Grid::new(geometry, (0..15_000).map(at).collect()).unwrap()
 }
@@ -65,20 +61,12 @@ fn an_overlay_is_transparent_without_data_and_says_where_it_lies() {
     let (info, pixels) = decode(&first);
     assert_eq!((info.width, info.height), (100, 150));
     assert_eq!(pixels[19 * 4 + 3], 0, "no data");
-    assert_eq!(
-        pixels[20 * 4..][..4],
-        Sequence::Viridis.at(0.0),
-        "the first of the data"
-    );
+    assert_eq!(pixels[20 * 4..][..4], Sequence::Viridis.at(0.0), "the first of the data");
     let world = fs::read_to_string(dir.path().join("power.pgw")).unwrap();
     let lines: Vec<f64> = world.lines().map(|line| line.parse().unwrap()).collect();
     let want = [0.02, 0.0, 0.0, -0.01, 11.01, 57.995];
     assert!(lines.len() == 6 && lines.iter().zip(want).all(|(a, b)| (a - b).abs() < 1e-12));
-    assert!(
-        fs::read_to_string(dir.path().join("power.prj"))
-            .unwrap()
-            .starts_with("GEOGCS[")
-    );
+    assert!(fs::read_to_string(dir.path().join("power.prj")).unwrap().starts_with("GEOGCS["));
     write_overlay(&path, &layer(), &style()).unwrap();
     assert!(first == fs::read(&path).unwrap(), "the same bytes again");
 }
@@ -87,21 +75,13 @@ fn an_overlay_is_transparent_without_data_and_says_where_it_lies() {
 fn a_map_keeps_shape_and_place() {
     let (layer, style) = (layer(), style());
     let sites = [Site::new("Ramberget", 57.25, 12.0)];
-    let map = Map {
-        title: "A map",
-        no_data: "not covered",
-        sites: &sites,
-        ..bare(&layer, &style)
-    };
+    let map = Map { title: "A map", no_data: "not covered", sites: &sites, ..bare(&layer, &style) };
     let drawn = map.draw(600).unwrap();
     // 2 degrees at 57.25 N are 1.082 degrees of latitude wide: a frame of 433 by 600.
     let world = drawn.world;
     let cols = 2.0 / world.pixel_lon_deg;
     let rows = 1.5 / world.pixel_lat_deg;
-    assert!(
-        (rows - 600.0).abs() < 1e-6 && (cols - 433.0).abs() < 1.0,
-        "{cols} by {rows}"
-    );
+    assert!((rows - 600.0).abs() < 1e-6 && (cols - 433.0).abs() < 1.0, "{cols} by {rows}");
     let pixel = |lat_deg: f64, lon_deg: f64| {
         let x = (lon_deg - world.lon_deg) / world.pixel_lon_deg;
         let y = (world.lat_deg - lat_deg) / world.pixel_lat_deg;
@@ -113,10 +93,7 @@ fn a_map_keeps_shape_and_place() {
         let (got, want) = (pixel(57.111, lon_deg), style.colour(value).unwrap());
         assert!(near(got, want), "{lon_deg}: {got:?}, not {want:?}");
     }
-    assert!(
-        near(pixel(57.111, 11.13), paper::LAND),
-        "no data is bare ground"
-    );
+    assert!(near(pixel(57.111, 11.13), paper::LAND), "no data is bare ground");
     assert!(near(pixel(57.25, 12.0), paper::INK), "the site is marked");
     assert!(drawn == map.draw(600).unwrap(), "the same pixels again");
 }
@@ -124,12 +101,7 @@ fn a_map_keeps_shape_and_place() {
 #[test]
 fn legends_show_every_colour_and_differ_by_what_they_say() {
     let has = |bitmap: &Bitmap, colour: Rgba| {
-        bitmap
-            .pixels()
-            .iter()
-            .filter(|&&pixel| pixel == colour)
-            .count()
-            > 100
+        bitmap.pixels().iter().filter(|&&pixel| pixel == colour).count() > 100
     };
     let ramp = style();
     let legend = Legend::new(&ramp);
@@ -138,33 +110,15 @@ fn legends_show_every_colour_and_differ_by_what_they_say() {
         let value = 25.0 + 10.0 * class as f32;
         assert!(has(&drawn, ramp.colour(value).unwrap()), "class of {value}");
     }
-    let other_unit = Style {
-        unit: "dB".into(),
-        ..ramp.clone()
-    };
-    assert!(
-        drawn != Legend::new(&other_unit).picture(180).unwrap(),
-        "the unit is written"
-    );
-    let beyond = Legend {
-        range: Some([0.0, 99.0]),
-        ..legend
-    };
-    assert!(
-        drawn != beyond.picture(180).unwrap(),
-        "ends say when they hold more"
-    );
-    let voids = Legend {
-        has_voids: true,
-        ..legend
-    };
+    let other_unit = Style { unit: "dB".into(), ..ramp.clone() };
+    assert!(drawn != Legend::new(&other_unit).picture(180).unwrap(), "the unit is written");
+    let beyond = Legend { range: Some([0.0, 99.0]), ..legend };
+    assert!(drawn != beyond.picture(180).unwrap(), "ends say when they hold more");
+    let voids = Legend { has_voids: true, ..legend };
     assert!(voids.picture(180).unwrap().height() > drawn.height());
     let sites = Style::sites("Best server", ["A", "B", "C"]);
     for name in ["A", "B", "C"] {
-        assert!(has(
-            &Legend::new(&sites).picture(180).unwrap(),
-            sites.colour_of(name).unwrap()
-        ));
+        assert!(has(&Legend::new(&sites).picture(180).unwrap(), sites.colour_of(name).unwrap()));
     }
 }
 
@@ -175,10 +129,7 @@ fn unknown_ground_is_hatched_and_never_plain() {
     elevation.cells.fill(50.0);
     elevation.cells[50 * 100..].fill(f32::NAN);
     let style = style();
-    let map = Map {
-        terrain: Some(&LitTerrain::new(elevation.clone())),
-        ..bare(&layer, &style)
-    };
+    let map = Map { terrain: Some(&LitTerrain::new(elevation.clone())), ..bare(&layer, &style) };
     let canvas = map.panel([300, 300]).unwrap();
     let rows = i64::from(canvas.height()) - 52;
     let tones = |y: i64| {
@@ -215,9 +166,7 @@ fn what_was_not_computed_is_told_from_unknown_ground_and_from_what_is_not_shown(
     let high = i64::from(canvas.height()) - 52;
     let tones = |number: i64| {
         let y = (2 * number + 1) * high / 8;
-        (2..20)
-            .map(|x| canvas.get(x, y))
-            .collect::<std::collections::BTreeSet<_>>()
+        (2..20).map(|x| canvas.get(x, y)).collect::<std::collections::BTreeSet<_>>()
     };
     let [bare, shown, outside, void] = [0, 1, 2, 3].map(tones);
     assert_eq!([&bare, &shown, &outside].map(|tones| tones.len()), [1; 3]);
@@ -227,10 +176,7 @@ fn what_was_not_computed_is_told_from_unknown_ground_and_from_what_is_not_shown(
     let column: Vec<Rgba> = (0..high).map(|y| canvas.get(10, y)).collect();
     let darkest = |from: i64, to: i64| {
         let pixels = column[from as usize..to as usize].iter();
-        pixels
-            .map(|[r, g, b, _]| u32::from(*r) + u32::from(*g) + u32::from(*b))
-            .min()
-            .unwrap()
+        pixels.map(|[r, g, b, _]| u32::from(*r) + u32::from(*g) + u32::from(*b)).min().unwrap()
     };
     assert!(darkest(high / 2 - 4, high / 2 + 4) < 330);
     assert!(darkest(3 * high / 4 - 4, 3 * high / 4 + 4) > 400);
@@ -240,10 +186,7 @@ fn what_was_not_computed_is_told_from_unknown_ground_and_from_what_is_not_shown(
 fn a_credit_is_never_cut() {
     let (layer, style) = (layer(), style());
     let draw = |credit: &str| {
-        let map = Map {
-            credit,
-            ..bare(&layer, &style)
-        };
+        let map = Map { credit, ..bare(&layer, &style) };
         map.draw(300).unwrap().bitmap
     };
     let few = draw("word");
@@ -254,31 +197,16 @@ fn a_credit_is_never_cut() {
 #[test]
 fn a_sheet_has_room_for_all_its_panels() {
     let panel = Bitmap::new(100, 80, [1, 2, 3, 255]);
-    let panels = (0..5)
-        .map(|i| (format!("panel {i}"), panel.clone()))
-        .collect();
-    let sheet = Sheet {
-        title: "Sheet",
-        subtitle: "",
-        columns: 3,
-        panels,
-        credit: "",
-    }
-    .draw()
-    .unwrap();
+    let panels = (0..5).map(|i| (format!("panel {i}"), panel.clone())).collect();
+    let sheet =
+        Sheet { title: "Sheet", subtitle: "", columns: 3, panels, credit: "" }.draw().unwrap();
     let filled = sheet.pixels().iter().filter(|p| **p == [1, 2, 3, 255]);
     assert_eq!(filled.count(), 5 * 100 * 80);
     assert!(
-        Sheet {
-            title: "",
-            subtitle: "",
-            columns: 0,
-            panels: vec![],
-            credit: ""
-        }
-        .draw()
-        .unwrap()
-        .width()
+        Sheet { title: "", subtitle: "", columns: 0, panels: vec![], credit: "" }
+            .draw()
+            .unwrap()
+            .width()
             > 0
     );
 }

@@ -43,9 +43,7 @@ pub fn terrarium(ground: &TileGround, opaque: bool) -> Result<Vec<u8>, PictureEr
 
 /// Gives unknown heights the nearest known one of the row, or those of the row before without any.
 fn extend(heights: &mut [f32; TILE_SIDE], before: &[f32; TILE_SIDE]) {
-    let known: Vec<_> = (0..TILE_SIDE)
-        .filter(|&column| !heights[column].is_nan())
-        .collect();
+    let known: Vec<_> = (0..TILE_SIDE).filter(|&column| !heights[column].is_nan()).collect();
     if known.is_empty() {
         *heights = *before;
         return;
@@ -79,10 +77,7 @@ pub fn relief(ground: &TileGround) -> Result<Vec<u8>, PictureError> {
                 let first = (row + down) * GROUND_SIDE + column;
                 std::array::from_fn(|right| ground.elevation_msl_m[first + right])
             });
-            let is_sea = heights
-                .iter()
-                .flatten()
-                .all(|m| m.abs() <= SEA_M || m.is_nan());
+            let is_sea = heights.iter().flatten().all(|m| m.abs() <= SEA_M || m.is_nan());
             let lit = sun.brightness(heights, cell_m);
             match is_sea || lit.is_nan() {
                 true => pixels.extend([0; 2]),
@@ -104,9 +99,7 @@ mod tests {
 
     /// Pixels of a picture, `N` octets each.
     fn decode<const N: usize>(bytes: &[u8]) -> Vec<[u8; N]> {
-        let mut reader = png::Decoder::new(std::io::Cursor::new(bytes))
-            .read_info()
-            .unwrap();
+        let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
         let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
         let info = reader.next_frame(&mut pixels).unwrap();
         assert_eq!((info.width, info.height), (256, 256));
@@ -164,10 +157,6 @@ mod tests {
         let level = (Light::default().level() * 255.0).round() as u8;
         assert!(alpha == 255 && grey > level, "{grey}, level {level}");
         ground.elevation_msl_m.fill(0.0);
-        assert!(
-            decode::<2>(&relief(&ground).unwrap())
-                .iter()
-                .all(|pixel| *pixel == [0; 2])
-        );
+        assert!(decode::<2>(&relief(&ground).unwrap()).iter().all(|pixel| *pixel == [0; 2]));
     }
 }

@@ -96,14 +96,9 @@ impl Recovered {
         mut put: impl FnMut(&mut T, u64, &str, [u8; 16], Option<Value>),
     ) -> io::Result<()> {
         for record in &self.records {
-            rows::decode(
-                &record.payload,
-                known,
-                &before,
-                |known, table, key, value| {
-                    put(known, record.sequence, table, key, value);
-                },
-            )?;
+            rows::decode(&record.payload, known, &before, |known, table, key, value| {
+                put(known, record.sequence, table, key, value);
+            })?;
         }
         Ok(())
     }
@@ -133,15 +128,10 @@ pub(super) fn recover(
     }
     let found = [scan(&paths[0], id)?, scan(&paths[1], id)?];
     let newest = |place: &usize| found[*place].records.last().map_or(0, |last| last.sequence);
-    let last_in = (0..2)
-        .max_by_key(newest)
-        .filter(|place| newest(place) > stored);
+    let last_in = (0..2).max_by_key(newest).filter(|place| newest(place) > stored);
     let last_in = last_in.map(|place| (place, found[place].end));
     let beyond = [&found[0], &found[1]].map(|segment| segment.beyond);
-    let mut records: Vec<Record> = found
-        .into_iter()
-        .flat_map(|segment| segment.records)
-        .collect();
+    let mut records: Vec<Record> = found.into_iter().flat_map(|segment| segment.records).collect();
     records.retain(|record| record.sequence > stored);
     records.sort_by_key(|record| record.sequence);
     let mut last = stored;
@@ -154,12 +144,7 @@ pub(super) fn recover(
     }
     for (path, beyond) in paths.into_iter().zip(beyond) {
         if let Some((offset, beyond)) = beyond.filter(|(_, sequence)| *sequence > last) {
-            return Err(JournalError::Damaged {
-                path,
-                last,
-                beyond,
-                offset,
-            });
+            return Err(JournalError::Damaged { path, last, beyond, offset });
         }
     }
     Ok(Recovered { records, last_in })
@@ -190,13 +175,8 @@ impl Journal {
             Segment::open(&first, files, SEGMENT_BYTES_MIN)?,
             Segment::open(&second, files, SEGMENT_BYTES_MIN)?,
         ];
-        let mut journal = Self {
-            id,
-            segments,
-            active: 0,
-            last: [0; 2],
-            wanted_bytes: SEGMENT_BYTES_MIN,
-        };
+        let mut journal =
+            Self { id, segments, active: 0, last: [0; 2], wanted_bytes: SEGMENT_BYTES_MIN };
         let last = recovered.and_then(|found| found.last_in.zip(found.last()));
         if let Some(((active, end), (last, _))) = last {
             journal.active = active;
@@ -254,12 +234,7 @@ impl Journal {
 
     /// Writes a commit that fits; it is on disk when this returns.
     pub fn append(&mut self, sequence: u64, tick: u64, payload: Vec<u8>) -> io::Result<()> {
-        let record = Record {
-            store: self.id,
-            sequence,
-            tick,
-            payload,
-        };
+        let record = Record { store: self.id, sequence, tick, payload };
         self.segments[self.active].append(&record)?;
         self.last[self.active] = sequence;
         Ok(())

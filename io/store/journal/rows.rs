@@ -44,10 +44,7 @@ fn packing(code: usize) -> io::Error {
 }
 
 fn damaged() -> io::Error {
-    io::Error::new(
-        io::ErrorKind::InvalidData,
-        "a record of the journal is malformed",
-    )
+    io::Error::new(io::ErrorKind::InvalidData, "a record of the journal is malformed")
 }
 
 /// A value and its dictionary as they are compressed.
@@ -172,11 +169,7 @@ pub(super) fn decode<T>(
             unpacker.ref_prefix(base).map_err(packing)?;
         }
         // A shortened value is at most two bytes a token longer, and a token has a byte.
-        let mut held = Vec::with_capacity(if is_short {
-            2 * value_bytes
-        } else {
-            value_bytes
-        });
+        let mut held = Vec::with_capacity(if is_short { 2 * value_bytes } else { value_bytes });
         unpacker.decompress(&mut held, packed).map_err(packing)?;
         let value = match is_short {
             true => lengthen(&held, value_bytes).ok_or_else(damaged)?,
@@ -197,11 +190,7 @@ mod tests {
     type Known = BTreeMap<(String, [u8; 16]), Option<Value>>;
 
     fn row(table: &str, key: u8, value: Option<Vec<u8>>) -> Row {
-        Row {
-            table: table.to_owned(),
-            key: [key; 16],
-            value,
-        }
+        Row { table: table.to_owned(), key: [key; 16], value }
     }
 
     fn decoded(payload: &[u8], known: &mut Known) -> io::Result<()> {
@@ -228,18 +217,12 @@ mod tests {
         ];
         let payload = encode(&changed, |_| Some(first.as_slice())).unwrap();
         decoded(&payload, &mut known).unwrap();
-        assert_eq!(
-            known[&("a".to_owned(), [1; 16])].as_deref(),
-            Some(first.as_slice())
-        );
+        assert_eq!(known[&("a".to_owned(), [1; 16])].as_deref(), Some(first.as_slice()));
         assert_eq!(known[&("a".to_owned(), [2; 16])], None);
         let payload = encode(&changed[..1], |_| Some(first.as_slice())).unwrap();
         assert!(payload.len() < 100, "{} bytes", payload.len());
         decoded(&payload, &mut known).unwrap();
-        assert_eq!(
-            known[&("a".to_owned(), [1; 16])].as_deref(),
-            Some(second.as_slice())
-        );
+        assert_eq!(known[&("a".to_owned(), [1; 16])].as_deref(), Some(second.as_slice()));
     }
 
     #[test]
@@ -247,15 +230,9 @@ mod tests {
         let rows = [row("a", 1, Some(vec![5; 100]))];
         let payload = encode(&rows, |_| None).unwrap();
         for cut in 1..payload.len() {
-            assert!(
-                decoded(&payload[..cut], &mut Known::new()).is_err(),
-                "{cut}"
-            );
+            assert!(decoded(&payload[..cut], &mut Known::new()).is_err(), "{cut}");
         }
         let changed = encode(&rows, |_| Some(b"base".as_slice())).unwrap();
-        assert!(
-            decoded(&changed, &mut Known::new()).is_err(),
-            "without its base"
-        );
+        assert!(decoded(&changed, &mut Known::new()).is_err(), "without its base");
     }
 }

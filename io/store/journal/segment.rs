@@ -102,11 +102,7 @@ pub(super) fn scan(path: &Path, store: u64) -> io::Result<Found> {
         Err(err) if err.kind() == io::ErrorKind::NotFound => Vec::new(),
         read => read?,
     };
-    let mut found = Found {
-        records: Vec::new(),
-        end: 0,
-        beyond: None,
-    };
+    let mut found = Found { records: Vec::new(), end: 0, beyond: None };
     let mut at = 0;
     while let Some((record, length)) = Record::read(&bytes[at..]) {
         let last = found.records.last().map(|last: &Record| last.sequence);
@@ -120,9 +116,7 @@ pub(super) fn scan(path: &Path, store: u64) -> io::Result<Found> {
     while at < bytes.len() {
         if let Some((record, _)) = Record::read(&bytes[at..])
             && record.store == store
-            && found
-                .beyond
-                .is_none_or(|(_, latest)| record.sequence > latest)
+            && found.beyond.is_none_or(|(_, latest)| record.sequence > latest)
         {
             found.beyond = Some((at as u64, record.sequence));
         }

@@ -67,21 +67,13 @@ fn a_kill_at_any_moment_leaves_every_commit() {
         little[(tick % 3000) as usize] = tick as u8;
         let whole = noise.bytes(60_000);
         let gone = (tick % 3 == 0).then(|| noise.bytes(10));
-        let changed = [
-            (1, Some(little)),
-            ((tick % 5) as u8 + 2, Some(whole)),
-            (9, gone),
-        ];
+        let changed = [(1, Some(little)), ((tick % 5) as u8 + 2, Some(whole)), (9, gone)];
         commit(&mut store, &mut model, tick, &changed);
         if tick % 4 == 0 {
             let left = image(&path(&folder));
             for again in 0..2 {
                 let mut opened = RedbStore::open(&path(&left)).unwrap();
-                assert_eq!(
-                    rows(&mut opened),
-                    model,
-                    "tick {tick}, opened {again} times before"
-                );
+                assert_eq!(rows(&mut opened), model, "tick {tick}, opened {again} times before");
                 assert_eq!(opened.last_tick().unwrap(), tick);
             }
         }
@@ -98,12 +90,7 @@ fn a_commit_larger_than_a_segment_is_stored_between_others() {
     let mut store = RedbStore::open(&path(&folder)).unwrap();
     let (mut model, mut noise) = (Rows::new(), Noise(2));
     commit(&mut store, &mut model, 1, &[(1, Some(vec![1]))]);
-    commit(
-        &mut store,
-        &mut model,
-        2,
-        &[(2, Some(noise.bytes(3 << 20)))],
-    );
+    commit(&mut store, &mut model, 2, &[(2, Some(noise.bytes(3 << 20)))]);
     commit(&mut store, &mut model, 3, &[(1, Some(vec![3]))]);
     let left = image(&path(&folder));
     assert_eq!(rows(&mut RedbStore::open(&path(&left)).unwrap()), model);
@@ -131,12 +118,7 @@ fn a_torn_record_is_left_out_whatever_of_its_sectors_reached_the_disk() {
         commit(&mut store, &mut model, tick, &[(1, Some(noise.bytes(300)))]);
     }
     let before = model.clone();
-    commit(
-        &mut store,
-        &mut model,
-        6,
-        &[(2, Some(noise.bytes(3 * SECTOR)))],
-    );
+    commit(&mut store, &mut model, 6, &[(2, Some(noise.bytes(3 * SECTOR)))]);
     let [segment, _] = journal::paths(&path(&folder));
     let (from, length) = last_record(&segment);
     let sectors = length / SECTOR;
@@ -170,12 +152,7 @@ fn a_store_goes_on_after_a_torn_record() {
     let mut store = RedbStore::open(&path(&folder)).unwrap();
     let mut model = Rows::new();
     for tick in 1..=3 {
-        commit(
-            &mut store,
-            &mut model,
-            tick,
-            &[(tick as u8, Some(vec![1; 2000]))],
-        );
+        commit(&mut store, &mut model, tick, &[(tick as u8, Some(vec![1; 2000]))]);
     }
     let left = image(&path(&folder));
     let [torn, _] = journal::paths(&path(&left));
@@ -187,12 +164,7 @@ fn a_store_goes_on_after_a_torn_record() {
     for round in 0..3 {
         let mut opened = RedbStore::open(&path(&left)).unwrap();
         assert_eq!(rows(&mut opened), model);
-        commit(
-            &mut opened,
-            &mut model,
-            10 + round,
-            &[(10, Some(vec![round as u8; 50]))],
-        );
+        commit(&mut opened, &mut model, 10 + round, &[(10, Some(vec![round as u8; 50]))]);
         let again = image(&path(&left));
         assert_eq!(rows(&mut RedbStore::open(&path(&again)).unwrap()), model);
     }
@@ -204,12 +176,7 @@ fn damage_before_a_whole_record_is_told_and_nothing_is_dropped_in_silence() {
     let mut store = RedbStore::open(&path(&folder)).unwrap();
     let mut model = Rows::new();
     for tick in 1..=4 {
-        commit(
-            &mut store,
-            &mut model,
-            tick,
-            &[(1, Some(vec![tick as u8; 10]))],
-        );
+        commit(&mut store, &mut model, tick, &[(1, Some(vec![tick as u8; 10]))]);
     }
     let left = image(&path(&folder));
     let [damaged, _] = journal::paths(&path(&left));
@@ -222,17 +189,7 @@ fn damage_before_a_whole_record_is_told_and_nothing_is_dropped_in_silence() {
         let StoreError::Journal { err, .. } = &failed else {
             panic!("{failed}");
         };
-        assert!(
-            matches!(
-                err,
-                JournalError::Damaged {
-                    last: 1,
-                    beyond: 4,
-                    ..
-                }
-            ),
-            "{err}"
-        );
+        assert!(matches!(err, JournalError::Damaged { last: 1, beyond: 4, .. }), "{err}");
     }
 }
 
@@ -243,12 +200,7 @@ fn a_plain_copy_opens_or_says_what_to_do() {
     let (mut model, mut noise) = (Rows::new(), Noise(4));
     let mut write = |store: &mut RedbStore, ticks: std::ops::Range<u64>| {
         for tick in ticks {
-            commit(
-                store,
-                &mut model,
-                tick,
-                &[((tick % 4) as u8, Some(noise.bytes(50_000)))],
-            );
+            commit(store, &mut model, tick, &[((tick % 4) as u8, Some(noise.bytes(50_000)))]);
         }
     };
     write(&mut store, 1..10);

@@ -21,9 +21,7 @@ fn stored(node: &FleetNode) -> impl PartialEq + std::fmt::Debug + use<> {
 }
 
 fn opened(path: &Path) -> Engine<Snapshot> {
-    let ground = Flat {
-        elevation_msl_m: 0.0,
-    };
+    let ground = Flat { elevation_msl_m: 0.0 };
     let mut engine: Engine<Snapshot> = world(Arc::new(ground)).build(1, 1_000_000).unwrap();
     engine.keep(RedbStore::open(path).unwrap()).unwrap();
     engine.tick(None).unwrap();
@@ -35,16 +33,10 @@ fn a_store_of_layout_3_and_its_journal_open_with_all_readings_and_keep_them() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("world.db");
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/store");
-    for (name, to) in [
-        ("redb", ""),
-        ("journal.0", ".journal.0"),
-        ("journal.1", ".journal.1"),
-    ] {
+    for (name, to) in [("redb", ""), ("journal.0", ".journal.0"), ("journal.1", ".journal.1")] {
         let packed = std::fs::read(fixtures.join(format!("fleet_3.{name}.gz"))).unwrap();
         let mut bytes = Vec::new();
-        flate2::read::GzDecoder::new(&*packed)
-            .read_to_end(&mut bytes)
-            .unwrap();
+        flate2::read::GzDecoder::new(&*packed).read_to_end(&mut bytes).unwrap();
         std::fs::write(folder.path().join(format!("world.db{to}")), bytes).unwrap();
     }
     let mut engine = opened(&path);
@@ -69,11 +61,7 @@ fn a_store_of_layout_3_and_its_journal_open_with_all_readings_and_keep_them() {
     let later_ns = last.wall_ns + 5_000_000_000;
     let metric = heartbeat.metrics.keys().next().unwrap().clone();
     let at_ms = later_ns / 1_000_000 + 100;
-    let sample = |metric: &str, value| Sample {
-        ts_ms: at_ms,
-        metric: metric.to_owned(),
-        value,
-    };
+    let sample = |metric: &str, value| Sample { ts_ms: at_ms, metric: metric.to_owned(), value };
     let upload = RecordSamples {
         node: nodes[0].id,
         samples: vec![sample(&metric, 1.0 / 3.0), sample("gps.hdop", -0.0)],
@@ -86,29 +74,15 @@ fn a_store_of_layout_3_and_its_journal_open_with_all_readings_and_keep_them() {
         sent_ms: None,
     };
     let handle = engine.handle();
-    let replies = (
-        handle.submit(heard).unwrap(),
-        handle.submit(upload).unwrap(),
-    );
+    let replies = (handle.submit(heard).unwrap(), handle.submit(upload).unwrap());
     engine.tick(Some(later_ns)).unwrap();
     replies.0.wait().unwrap();
     replies.1.wait().unwrap();
-    let written: Vec<_> = engine
-        .view()
-        .fleet
-        .nodes
-        .values()
-        .map(|node| stored(node))
-        .collect();
+    let written: Vec<_> = engine.view().fleet.nodes.values().map(|node| stored(node)).collect();
     assert_eq!(engine.view().fleet.nodes[&nodes[0].id].latest.len(), 7);
     drop(engine);
-    let again: Vec<_> = opened(&path)
-        .view()
-        .fleet
-        .nodes
-        .values()
-        .map(|node| stored(node))
-        .collect();
+    let again: Vec<_> =
+        opened(&path).view().fleet.nodes.values().map(|node| stored(node)).collect();
     assert_eq!(again, written);
     assert_ne!(again[0], stored(&nodes[0]));
 }

@@ -17,11 +17,8 @@ fn recorded() -> (Arc<Recording>, Vec<Rows>) {
         for tick in start * 100..start * 100 + 14 {
             let large = noise.bytes(if tick % 3 == 0 { 250_000 } else { 1_500 });
             let gone = (tick % 2 == 0).then(|| noise.bytes(40));
-            let changed = [
-                (1, Some(noise.bytes(700))),
-                (tick as u8 % 4 + 2, Some(large)),
-                (9, gone),
-            ];
+            let changed =
+                [(1, Some(noise.bytes(700))), (tick as u8 % 4 + 2, Some(large)), (9, gone)];
             commit(&mut store, &mut model, tick + 1, &changed);
             states.push(model.clone());
             record.acknowledge(states.len() - 1);
@@ -40,10 +37,7 @@ fn whatever_a_loss_of_power_leaves_has_every_acknowledged_commit() {
         // The commit that was being written may be there, if all of it is.
         let allowed = &states[acknowledged..states.len().min(acknowledged + 2)];
         let at = states.iter().position(|state| *state == found);
-        assert!(
-            allowed.contains(&found),
-            "{when}: {acknowledged} are acknowledged, found {at:?}"
-        );
+        assert!(allowed.contains(&found), "{when}: {acknowledged} are acknowledged, found {at:?}");
     });
     assert!(checked > 300, "{checked}");
 }

@@ -29,9 +29,7 @@ fn mac(number: u64) -> Mac {
 }
 
 fn engine(nodes: u64) -> Engine<Snapshot> {
-    let ground = Flat {
-        elevation_msl_m: 0.0,
-    };
+    let ground = Flat { elevation_msl_m: 0.0 };
     let mut builder = world(Arc::new(ground));
     builder.resource(AddressPool::parse("10.64.0.0/16").unwrap());
     let mut engine: Engine<Snapshot> = builder.build(1, 1_000_000).unwrap();
@@ -79,21 +77,15 @@ fn does<C: Recorded>(
     let submit = |command| handle.submit(command).unwrap();
     let replies: Vec<_> = commands.into_iter().map(submit).collect();
     engine.tick(Some(at_ns)).unwrap();
-    replies
-        .into_iter()
-        .for_each(|reply| drop(reply.wait().unwrap()));
+    replies.into_iter().for_each(|reply| drop(reply.wait().unwrap()));
 }
 
 /// A heartbeat as an agent sends it: four interfaces, a radio, six neighbours, 24 readings, all
 /// changing without a pattern.
 fn heartbeat(number: u64, seq: u64, noise: &mut Noise) -> RecordHeartbeat {
     let mut below = |most: u64| noise.next() % most;
-    let readings = (0..24).map(|at| {
-        (
-            format!("sys.reading_{at}"),
-            json!(below(10_000) as f64 / 100.0),
-        )
-    });
+    let readings =
+        (0..24).map(|at| (format!("sys.reading_{at}"), json!(below(10_000) as f64 / 100.0)));
     let readings: serde_json::Map<_, _> = readings.collect();
     let links: Vec<_> = (1..=6)
         .map(|at| {
@@ -197,10 +189,7 @@ struct Disk {
 }
 
 fn run(program: &str, arguments: &[&str]) -> String {
-    let output = std::process::Command::new(program)
-        .args(arguments)
-        .output()
-        .unwrap();
+    let output = std::process::Command::new(program).args(arguments).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{program} {arguments:?}: {said}");
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
@@ -231,12 +220,7 @@ impl Disk {
         run("sync", &["--file-system", self.mounted().to_str().unwrap()]);
         let name = self.device.rsplit('/').next().unwrap();
         let stat = std::fs::read_to_string(format!("/sys/block/{name}/stat")).unwrap();
-        stat.split_whitespace()
-            .nth(6)
-            .unwrap()
-            .parse::<u64>()
-            .unwrap()
-            * 512
+        stat.split_whitespace().nth(6).unwrap().parse::<u64>().unwrap() * 512
     }
 }
 

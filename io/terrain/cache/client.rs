@@ -55,10 +55,7 @@ impl Client {
         url: &Url,
         fields: &[(HeaderName, String)],
     ) -> Result<OpenResponse, FetchError> {
-        let fail = |reason: String| FetchError::Network {
-            url: url.to_string(),
-            reason,
-        };
+        let fail = |reason: String| FetchError::Network { url: url.to_string(), reason };
         let broken = |error: hyper::Error| fail(with_causes(&error));
         let whole = async {
             let proxy = self.proxy.of(url);
@@ -71,19 +68,15 @@ impl Client {
             let mut request = Request::get(target)
                 .header(HOST, &url[Position::BeforeHost..Position::AfterPort])
                 .header(CONNECTION, "close")
-                .header(
-                    USER_AGENT,
-                    concat!("groundwave/", env!("CARGO_PKG_VERSION")),
-                );
+                .header(USER_AGENT, concat!("groundwave/", env!("CARGO_PKG_VERSION")));
             for (name, value) in fields {
                 request = request.header(name, value);
             }
             if let Some(value) = proxy_field {
                 request = request.header(PROXY_AUTHORIZATION, value);
             }
-            let request = request
-                .body(Empty::<Bytes>::new())
-                .map_err(|error| fail(error.to_string()))?;
+            let request =
+                request.body(Empty::<Bytes>::new()).map_err(|error| fail(error.to_string()))?;
             if !is_secure {
                 return OpenResponse::of(stream, request).await.map_err(broken);
             }
@@ -122,10 +115,7 @@ fn refused(url: &Url, error: &io::Error) -> FetchError {
         Some(TlsError::InvalidCertificate(fault)) => fault.to_string(),
         _ if error.kind() == io::ErrorKind::NotFound => error.to_string(),
         _ => {
-            return FetchError::Network {
-                url: url.to_string(),
-                reason: format!("TLS: {error}"),
-            };
+            return FetchError::Network { url: url.to_string(), reason: format!("TLS: {error}") };
         }
     };
     let url = url.to_string();
@@ -137,9 +127,7 @@ async fn tunnel(mut stream: TcpStream, proxy: &Url, url: &Url) -> Result<TcpStre
     let host = url.host_str().unwrap_or_default();
     let port = url.port_or_known_default().unwrap_or(443);
     let field = authorisation(proxy).and_then(|value| value.to_str().ok().map(str::to_owned));
-    let field = field.map_or(String::new(), |value| {
-        format!("Proxy-Authorization: {value}\r\n")
-    });
+    let field = field.map_or(String::new(), |value| format!("Proxy-Authorization: {value}\r\n"));
     let asked = format!("CONNECT {host}:{port} HTTP/1.1\r\nHost: {host}:{port}\r\n{field}\r\n");
     let broken = |error: io::Error| format!("proxy: {error}");
     stream.write_all(asked.as_bytes()).await.map_err(broken)?;
@@ -147,9 +135,7 @@ async fn tunnel(mut stream: TcpStream, proxy: &Url, url: &Url) -> Result<TcpStre
     // Byte by byte: what follows the answer belongs to the tunnel.
     while !answer.ends_with(b"\r\n\r\n") {
         if answer.len() == ANSWER_BYTES_MAX {
-            return Err(format!(
-                "proxy: answer longer than {ANSWER_BYTES_MAX} bytes"
-            ));
+            return Err(format!("proxy: answer longer than {ANSWER_BYTES_MAX} bytes"));
         }
         answer.push(stream.read_u8().await.map_err(broken)?);
     }

@@ -61,10 +61,7 @@ fn strong(response: &OpenResponse) -> Option<String> {
 
 /// First byte and whole length of a partial response.
 fn content_range(response: &OpenResponse) -> Option<(u64, Option<u64>)> {
-    let (range, whole) = response
-        .field(CONTENT_RANGE)?
-        .strip_prefix("bytes ")?
-        .split_once('/')?;
+    let (range, whole) = response.field(CONTENT_RANGE)?.strip_prefix("bytes ")?.split_once('/')?;
     let (first, _) = range.split_once('-')?;
     Some((first.parse().ok()?, whole.parse().ok()))
 }
@@ -84,11 +81,7 @@ pub(super) async fn download(
             Ok(complete) => return Ok(complete),
             Err(error) if !error.is_passing() => return Err(error),
             Err(error) => {
-                tries = if length_of(part) > before {
-                    0
-                } else {
-                    tries + 1
-                };
+                tries = if length_of(part) > before { 0 } else { tries + 1 };
                 if tries >= TRIES_MAX {
                     return Err(error);
                 }
@@ -108,10 +101,7 @@ async fn attempt(
     part: &Path,
     progress: &mut dyn FnMut(u64, Option<u64>),
 ) -> Result<Complete, FetchError> {
-    let network = |reason: String| FetchError::Network {
-        url: url.to_string(),
-        reason,
-    };
+    let network = |reason: String| FetchError::Network { url: url.to_string(), reason };
     let about = beginning_of(part);
     let beginning: Beginning = fs::read(&about)
         .ok()
@@ -134,35 +124,24 @@ async fn attempt(
                 range.is_some_and(|(first, _)| first == have) && strong(&response) == resumed;
             if resumed.is_none() || !fits {
                 drop_part(part);
-                return Err(network(
-                    "the file changed at the server; starting again".to_owned(),
-                ));
+                return Err(network("the file changed at the server; starting again".to_owned()));
             }
             let whole = range.and_then(|(_, whole)| whole).or(beginning.length);
-            Beginning {
-                length: whole,
-                ..beginning
-            }
+            Beginning { length: whole, ..beginning }
         }
         StatusCode::OK => {
             drop_part(part);
             have = 0;
-            let length = response
-                .field(CONTENT_LENGTH)
-                .and_then(|text| text.parse().ok());
+            let length = response.field(CONTENT_LENGTH).and_then(|text| text.parse().ok());
             let etag = strong(&response);
             Beginning { etag, length }
         }
         StatusCode::RANGE_NOT_SATISFIABLE => {
             drop_part(part);
-            return Err(network(
-                "the file changed at the server; starting again".to_owned(),
-            ));
+            return Err(network("the file changed at the server; starting again".to_owned()));
         }
         StatusCode::NOT_FOUND => {
-            return Err(FetchError::Absent {
-                url: url.to_string(),
-            });
+            return Err(FetchError::Absent { url: url.to_string() });
         }
         status if status.is_redirection() => {
             let to = response.field(LOCATION).unwrap_or("nowhere").to_owned();
@@ -176,10 +155,7 @@ async fn attempt(
             return Err(FetchError::Status { url, status });
         }
     };
-    if beginning
-        .length
-        .is_some_and(|length| length > FILE_BYTES_MAX)
-    {
+    if beginning.length.is_some_and(|length| length > FILE_BYTES_MAX) {
         return Err(too_long(url));
     }
     let json = serde_json::to_vec(&beginning).expect("plain data");
@@ -190,17 +166,13 @@ async fn attempt(
         .open(part)
         .map_err(FetchError::disk("write", part))?;
     progress(have, beginning.length);
-    while let Some(bytes) = next(&mut response, client.idle_max)
-        .await
-        .map_err(network)?
-    {
+    while let Some(bytes) = next(&mut response, client.idle_max).await.map_err(network)? {
         have += bytes.len() as u64;
         if have > beginning.length.unwrap_or(FILE_BYTES_MAX) {
             drop_part(part);
             return Err(too_long(url));
         }
-        file.write_all(&bytes)
-            .map_err(FetchError::disk("write", part))?;
+        file.write_all(&bytes).map_err(FetchError::disk("write", part))?;
         progress(have, beginning.length);
     }
     if let Some(length) = beginning.length.filter(|length| *length != have) {
@@ -223,10 +195,7 @@ fn complete(url: &Url, part: &Path, beginning: Beginning) -> Result<Complete, Fe
     if length == 0 {
         drop_part(part);
         let reason = "no bytes".to_owned();
-        return Err(FetchError::Content {
-            url: url.to_string(),
-            reason,
-        });
+        return Err(FetchError::Content { url: url.to_string(), reason });
     }
     Ok(Complete {
         sha256: file_digest(part).map_err(FetchError::disk("read", part))?,

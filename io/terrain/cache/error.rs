@@ -99,10 +99,6 @@ impl FetchError {
         path: &std::path::Path,
     ) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
-        move |err| Self::Disk {
-            operation,
-            path,
-            err,
-        }
+        move |err| Self::Disk { operation, path, err }
     }
 }

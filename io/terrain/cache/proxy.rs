@@ -37,11 +37,7 @@ impl Proxy {
     /// When the address is malformed.
     pub fn all(address: &str) -> Result<Self, FetchError> {
         let url = parse(address)?;
-        Ok(Self {
-            http: Some(url.clone()),
-            https: Some(url),
-            without: Vec::new(),
-        })
+        Ok(Self { http: Some(url.clone()), https: Some(url), without: Vec::new() })
     }
 
     /// The proxies that variables name: `https_proxy`, `http_proxy`, `all_proxy`, `no_proxy`, in small or
@@ -51,17 +47,13 @@ impl Proxy {
     /// When an address is malformed.
     pub fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Result<Self, FetchError> {
         let first = |names: &[&str]| {
-            let found = names
-                .iter()
-                .find_map(|name| variable(name).filter(|text| !text.is_empty()));
+            let found =
+                names.iter().find_map(|name| variable(name).filter(|text| !text.is_empty()));
             found.as_deref().map(parse).transpose()
         };
-        let without = variable("no_proxy")
-            .or_else(|| variable("NO_PROXY"))
-            .unwrap_or_default();
-        let without = without
-            .split(',')
-            .map(|host| host.trim().trim_start_matches('.').to_ascii_lowercase());
+        let without = variable("no_proxy").or_else(|| variable("NO_PROXY")).unwrap_or_default();
+        let without =
+            without.split(',').map(|host| host.trim().trim_start_matches('.').to_ascii_lowercase());
         Ok(Self {
             http: first(&["http_proxy", "all_proxy", "ALL_PROXY"])?,
             https: first(&["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"])?,
@@ -75,15 +67,9 @@ impl Proxy {
         let is_without = self.without.iter().any(|name| {
             name == "*"
                 || host == *name
-                || host
-                    .strip_suffix(name.as_str())
-                    .is_some_and(|rest| rest.ends_with('.'))
+                || host.strip_suffix(name.as_str()).is_some_and(|rest| rest.ends_with('.'))
         });
-        let proxy = if target.scheme() == "https" {
-            &self.https
-        } else {
-            &self.http
-        };
+        let proxy = if target.scheme() == "https" { &self.https } else { &self.http };
         proxy.as_ref().filter(|_| !is_without)
     }
 }
@@ -97,10 +83,7 @@ pub(super) fn authorisation(proxy: &Url) -> Option<HeaderValue> {
     if proxy.username().is_empty() {
         return None;
     }
-    let (user, password) = (
-        plain(proxy.username()),
-        plain(proxy.password().unwrap_or_default()),
-    );
+    let (user, password) = (plain(proxy.username()), plain(proxy.password().unwrap_or_default()));
     let encoded = BASE64_STANDARD.encode(format!("{user}:{password}"));
     let mut value = HeaderValue::from_str(&format!("Basic {encoded}")).ok()?;
     value.set_sensitive(true);
@@ -147,12 +130,7 @@ mod tests {
             header.to_str().unwrap(),
             format!("Basic {}", BASE64_STANDARD.encode("ann:p@ss"))
         );
-        let error = Proxy::all("socks5://ann:secret@proxy.example")
-            .unwrap_err()
-            .to_string();
-        assert!(
-            error.contains("http://HOST:PORT") && !error.contains("secret"),
-            "{error}"
-        );
+        let error = Proxy::all("socks5://ann:secret@proxy.example").unwrap_err().to_string();
+        assert!(error.contains("http://HOST:PORT") && !error.contains("secret"), "{error}");
     }
 }

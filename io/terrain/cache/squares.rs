@@ -37,10 +37,7 @@ pub fn squares_around(positions: &[GeoPoint], radius_m: f64) -> Option<Vec<TileI
     let mut all = Vec::new();
     for at in positions {
         let [up, aside] = at.reach_deg(radius_m);
-        let (south, north) = (
-            (at.lat_deg() - up).max(-90.0),
-            (at.lat_deg() + up).min(90.0),
-        );
+        let (south, north) = ((at.lat_deg() - up).max(-90.0), (at.lat_deg() + up).min(90.0));
         let squares = squares_within([south, at.lon_deg() - aside, north, at.lon_deg() + aside])?;
         all.extend(squares);
         all.sort_unstable();
@@ -71,15 +68,9 @@ mod tests {
         assert_eq!(squares_within([f64::NAN, 1.0, 0.0, 2.0]), None);
         let at = GeoPoint::new(57.95, 11.5).unwrap();
         assert_eq!(names(squares_around(&[at], 4_000.0)), ["N57E011"]);
-        assert_eq!(
-            names(squares_around(&[at], 10_000.0)),
-            ["N57E011", "N58E011"]
-        );
+        assert_eq!(names(squares_around(&[at], 10_000.0)), ["N57E011", "N58E011"]);
         // Degrees of longitude are half as long there.
         let north = GeoPoint::new(60.5, 10.7).unwrap();
-        assert_eq!(
-            names(squares_around(&[north], 20_000.0)),
-            ["N60E010", "N60E011"]
-        );
+        assert_eq!(names(squares_around(&[north], 20_000.0)), ["N60E010", "N60E011"]);
     }
 }

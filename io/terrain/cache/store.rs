@@ -163,9 +163,7 @@ impl Cache {
             told(Event::Stored);
             return Ok(());
         }
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(FetchError::disk("start", &self.folder))?;
         let fetched = runtime.block_on(download(client, url, part, &mut |received, length| {
             told(Event::Bytes { received, length });
@@ -207,10 +205,7 @@ impl Cache {
         }
         if let Err(reason) = check_content(&complete.part, &name, square) {
             drop_part(&complete.part);
-            return Err(FetchError::Content {
-                url: url.to_string(),
-                reason,
-            });
+            return Err(FetchError::Content { url: url.to_string(), reason });
         }
         let ending = name.split_once('.').map_or("", |(_, ending)| ending);
         let file = Path::new(source.id).join(format!("{}.{ending}", complete.sha256));
@@ -274,16 +269,12 @@ fn check_content(part: &Path, name: &str, square: TileId) -> Result<(), String> 
     if let [ignored, ..] = stack.ignored() {
         return Err(without_path(&ignored.reason));
     }
-    stack
-        .check()
-        .map_err(|error| without_path(&error.to_string()))?;
+    stack.check().map_err(|error| without_path(&error.to_string()))?;
     let (south, west) = (f64::from(square.south_deg()), f64::from(square.west_deg()));
-    let is_known = [[0.5, 0.5], [0.1, 0.1], [0.9, 0.9]]
-        .iter()
-        .all(|[up, right]| {
-            let at = GeoPoint::new(south + up, west + right);
-            at.is_ok_and(|at| stack.resolution_arcsec(at).is_some())
-        });
+    let is_known = [[0.5, 0.5], [0.1, 0.1], [0.9, 0.9]].iter().all(|[up, right]| {
+        let at = GeoPoint::new(south + up, west + right);
+        at.is_ok_and(|at| stack.resolution_arcsec(at).is_some())
+    });
     match is_known {
         true => Ok(()),
         false => Err(format!("it is no terrain of {square}")),

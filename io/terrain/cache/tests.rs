@@ -37,10 +37,7 @@ struct Server {
 
 fn field<'a>(head: &'a str, name: &str) -> Option<&'a str> {
     let lines = head.lines().filter_map(|line| line.split_once(": "));
-    lines
-        .into_iter()
-        .find(|(held, _)| held.eq_ignore_ascii_case(name))
-        .map(|(_, value)| value)
+    lines.into_iter().find(|(held, _)| held.eq_ignore_ascii_case(name)).map(|(_, value)| value)
 }
 
 /// The head of a message; empty where the connection ends before.
@@ -68,40 +65,22 @@ fn answer(stream: &mut (impl Read + Write), offer: &Mutex<Offer>) -> std::io::Re
             "HTTP/1.1 {status}\r\nContent-Length: 0\r\nLocation: http://portal.example/\r\n\r\n"
         );
     }
-    let etag = offer
-        .etag
-        .map_or(String::new(), |etag| format!("ETag: {etag}\r\n"));
-    let first = field(&head, "Range").and_then(|range| {
-        range
-            .strip_prefix("bytes=")?
-            .strip_suffix('-')?
-            .parse::<usize>()
-            .ok()
-    });
+    let etag = offer.etag.map_or(String::new(), |etag| format!("ETag: {etag}\r\n"));
+    let first = field(&head, "Range")
+        .and_then(|range| range.strip_prefix("bytes=")?.strip_suffix('-')?.parse::<usize>().ok());
     let is_same = offer.ignores_if_range || field(&head, "If-Range") == offer.etag;
     let whole = offer.body.len();
     let (start, line) = match first.filter(|first| is_same && *first < whole) {
         Some(first) => (
             first,
-            format!(
-                "206 Partial Content\r\nContent-Range: bytes {first}-{}/{whole}",
-                whole - 1
-            ),
+            format!("206 Partial Content\r\nContent-Range: bytes {first}-{}/{whole}", whole - 1),
         ),
         None => (0, "200 OK".to_owned()),
     };
     let body = offer.body[start..].to_vec();
-    let cut = if offer.cuts.is_empty() {
-        body.len()
-    } else {
-        offer.cuts.remove(0)
-    };
+    let cut = if offer.cuts.is_empty() { body.len() } else { offer.cuts.remove(0) };
     drop(offer);
-    write!(
-        stream,
-        "HTTP/1.1 {line}\r\nContent-Length: {}\r\n{etag}\r\n",
-        body.len()
-    )?;
+    write!(stream, "HTTP/1.1 {line}\r\nContent-Length: {}\r\n{etag}\r\n", body.len())?;
     stream.write_all(&body[..cut.min(body.len())])
 }
 
@@ -113,11 +92,7 @@ impl Server {
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("{scheme}://{}", listener.local_addr().unwrap());
-        let offer = Arc::new(Mutex::new(Offer {
-            body,
-            etag: Some("\"one\""),
-            ..Offer::default()
-        }));
+        let offer = Arc::new(Mutex::new(Offer { body, etag: Some("\"one\""), ..Offer::default() }));
         let shared = Arc::clone(&offer);
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
@@ -143,10 +118,7 @@ fn tile_bytes() -> Vec<u8> {
 }
 
 fn client() -> Client {
-    Client {
-        pause: Duration::ZERO,
-        ..Client::new(Proxy::default())
-    }
+    Client { pause: Duration::ZERO, ..Client::new(Proxy::default()) }
 }
 
 /// A cache in a folder that is deleted with the test.
@@ -164,11 +136,8 @@ impl Place {
     fn fetch_with(&self, client: &Client, base_url: &str) -> Result<Vec<Event>, FetchError> {
         let mut events = Vec::new();
         let square = TileId::new(59, 10).unwrap();
-        let fetched = self
-            .cache()
-            .fetch(client, &SOURCES[0], base_url, square, |event| {
-                events.push(event)
-            });
+        let fetched =
+            self.cache().fetch(client, &SOURCES[0], base_url, square, |event| events.push(event));
         fetched.map(|()| events)
     }
 
@@ -198,16 +167,10 @@ fn a_fetched_tile_is_kept_by_digest_and_used() {
     assert_eq!(place.bytes(), tile_bytes());
     assert!(place.leftovers().is_empty(), "{:?}", place.leftovers());
     let asked = server.offer.lock().unwrap().asked[0].clone();
-    assert!(
-        asked.starts_with(&format!("GET /{TILE}/{TILE}.tif HTTP/1.1")),
-        "{asked}"
-    );
+    assert!(asked.starts_with(&format!("GET /{TILE}/{TILE}.tif HTTP/1.1")), "{asked}");
     let index = place.cache().index().unwrap();
     let entry = &index.files["glo30/N59E010"];
-    assert_eq!(
-        (entry.length, entry.etag.as_deref()),
-        (tile_bytes().len() as u64, Some("\"one\""))
-    );
+    assert_eq!((entry.length, entry.etag.as_deref()), (tile_bytes().len() as u64, Some("\"one\"")));
     assert!(entry.file.ends_with(format!("{}.tif", entry.sha256)));
     assert!(entry.about.attribution.as_ref().unwrap().contains("Airbus"));
     assert_eq!(place.cache().verify(entry), State::Sound);
@@ -220,20 +183,12 @@ fn a_fetched_tile_is_kept_by_digest_and_used() {
     use groundwave_systems::terrain::Terrain;
     assert!(stack.elevation_msl_m(at).is_some());
     assert_eq!(stack.describe().sources[0].name, "Copernicus GLO-30");
-    assert!(
-        stack
-            .files()
-            .contains_key(&format!("terrain file {TILE}.tif"))
-    );
+    assert!(stack.files().contains_key(&format!("terrain file {TILE}.tif")));
     // A file that is not as long as it was is not used.
     fs::write(place.cache().folder().join(&entry.file), b"short").unwrap();
     assert_eq!(place.cache().verify(entry), State::Damaged);
     let stack = super::super::TerrainStack::open(Some(place.cache().folder()), None).unwrap();
-    assert!(
-        stack.ignored()[0]
-            .reason
-            .contains("found 5 bytes, allowed 1325")
-    );
+    assert!(stack.ignored()[0].reason.contains("found 5 bytes, allowed 1325"));
     // Then it is fetched again.
     place.fetch(&server).unwrap();
     assert_eq!(place.cache().verify(entry), State::Sound);
@@ -249,9 +204,7 @@ fn a_download_that_breaks_anywhere_continues() {
         assert_eq!(place.bytes(), body, "cut after {cut}");
         let asked = &server.offer.lock().unwrap().asked;
         assert!(asked.len() >= 4, "{} requests", asked.len());
-        let resumed = asked
-            .iter()
-            .filter(|head| field(head, "If-Range") == Some("\"one\""));
+        let resumed = asked.iter().filter(|head| field(head, "If-Range") == Some("\"one\""));
         assert!(resumed.count() >= 2);
     }
 }
@@ -269,10 +222,7 @@ fn a_later_run_continues_what_an_earlier_one_left() {
     });
     place.fetch(&server).unwrap();
     assert_eq!(place.bytes(), tile_bytes());
-    assert_eq!(
-        field(&server.offer.lock().unwrap().asked[0], "Range"),
-        Some("bytes=1000-")
-    );
+    assert_eq!(field(&server.offer.lock().unwrap().asked[0], "Range"), Some("bytes=1000-"));
 }
 
 #[test]
@@ -300,15 +250,7 @@ fn a_file_that_changed_meanwhile_is_never_spliced() {
         offer.cuts = vec![900];
     });
     place.fetch(&server).unwrap();
-    assert!(
-        server
-            .offer
-            .lock()
-            .unwrap()
-            .asked
-            .iter()
-            .all(|head| field(head, "Range").is_none())
-    );
+    assert!(server.offer.lock().unwrap().asked.iter().all(|head| field(head, "Range").is_none()));
 }
 
 #[test]
@@ -317,15 +259,9 @@ fn wrong_bytes_are_refused() {
     let server = Server::of(tile_bytes());
     place.fetch(&server).unwrap();
     let index = place.cache().index().unwrap();
-    let file = place
-        .cache()
-        .folder()
-        .join(&index.files["glo30/N59E010"].file);
+    let file = place.cache().folder().join(&index.files["glo30/N59E010"].file);
     fs::remove_file(&file).unwrap();
-    assert_eq!(
-        place.cache().verify(&index.files["glo30/N59E010"]),
-        State::Missing
-    );
+    assert_eq!(place.cache().verify(&index.files["glo30/N59E010"]), State::Missing);
     // Another file under the name that was received before.
     let mut other = tile_bytes();
     let last = other.len() - 1;
@@ -333,10 +269,7 @@ fn wrong_bytes_are_refused() {
     server.change(|offer| offer.body = other);
     let error = place.fetch(&server).unwrap_err();
     assert!(matches!(error, FetchError::Digest { .. }), "{error}");
-    assert!(
-        error.to_string().contains("wrong bytes: found SHA-256"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("wrong bytes: found SHA-256"), "{error}");
     assert!(!file.exists() && place.leftovers().is_empty());
     // A page of a portal, half a tile, a tile of another square.
     let elsewhere = include_bytes!(
@@ -350,10 +283,7 @@ fn wrong_bytes_are_refused() {
     ] {
         let (server, place) = (Server::of(body), Place::new());
         let error = place.fetch(&server).unwrap_err().to_string();
-        assert!(
-            error.contains("wrong bytes: ") && error.contains(reason),
-            "{error}"
-        );
+        assert!(error.contains("wrong bytes: ") && error.contains(reason), "{error}");
         assert!(place.cache().index().unwrap().files.is_empty() && place.leftovers().is_empty());
     }
 }
@@ -364,20 +294,10 @@ fn refusals_of_the_server_are_told() {
     server.change(|offer| offer.status = Some("404 Not Found"));
     assert_eq!(place.fetch(&server).unwrap(), [Event::Absent]);
     let square = TileId::new(59, 10).unwrap();
-    assert!(
-        place
-            .cache()
-            .wanted(&SOURCES[0], &[square])
-            .unwrap()
-            .is_empty()
-    );
+    assert!(place.cache().wanted(&SOURCES[0], &[square]).unwrap().is_empty());
     for (status, told, tries) in [
         ("403 Forbidden", "found status 403, allowed 200 or 206", 1),
-        (
-            "302 Found",
-            "redirected to http://portal.example/; name that address with --url",
-            1,
-        ),
+        ("302 Found", "redirected to http://portal.example/; name that address with --url", 1),
         ("503 Busy", "found status 503", 4),
     ] {
         let (server, place) = (Server::of(tile_bytes()), Place::new());
@@ -393,18 +313,9 @@ fn without_a_network_the_error_names_the_file() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
-    let error = Place::new()
-        .fetch_with(&client(), &address)
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.contains("no connection to 127.0.0.1") && error.contains(TILE),
-        "{error}"
-    );
-    let error = Place::new()
-        .fetch_with(&client(), "ftp://a.example")
-        .unwrap_err()
-        .to_string();
+    let error = Place::new().fetch_with(&client(), &address).unwrap_err().to_string();
+    assert!(error.contains("no connection to 127.0.0.1") && error.contains(TILE), "{error}");
+    let error = Place::new().fetch_with(&client(), "ftp://a.example").unwrap_err().to_string();
     assert!(error.contains("allowed http:// or https://"), "{error}");
 }
 
@@ -412,32 +323,19 @@ fn without_a_network_the_error_names_the_file() {
 fn a_proxy_gets_whole_addresses_and_its_authorisation() {
     let (server, place) = (Server::of(tile_bytes()), Place::new());
     let proxy = server.address.replace("http://", "http://ann:secret@");
-    let client = Client {
-        proxy: Proxy::all(&proxy).unwrap(),
-        ..client()
-    };
-    place
-        .fetch_with(&client, "http://tiles.example/mirror")
-        .unwrap();
+    let client = Client { proxy: Proxy::all(&proxy).unwrap(), ..client() };
+    place.fetch_with(&client, "http://tiles.example/mirror").unwrap();
     let asked = server.offer.lock().unwrap().asked[0].clone();
     assert!(
-        asked.starts_with(&format!(
-            "GET http://tiles.example/mirror/{TILE}/{TILE}.tif "
-        )),
+        asked.starts_with(&format!("GET http://tiles.example/mirror/{TILE}/{TILE}.tif ")),
         "{asked}"
     );
     assert_eq!(field(&asked, "Host"), Some("tiles.example"));
-    assert_eq!(
-        field(&asked, "Proxy-Authorization"),
-        Some("Basic YW5uOnNlY3JldA==")
-    );
+    assert_eq!(field(&asked, "Proxy-Authorization"), Some("Basic YW5uOnNlY3JldA=="));
     // Encrypted requests go through a tunnel, which this proxy refuses.
     let refusing = Server::of(Vec::new());
     refusing.change(|offer| offer.status = Some("407 Proxy Authentication Required"));
-    let client = Client {
-        proxy: Proxy::all(&refusing.address).unwrap(),
-        ..self::client()
-    };
+    let client = Client { proxy: Proxy::all(&refusing.address).unwrap(), ..self::client() };
     let error = place_error(&client);
     assert!(error.contains("407"), "{error}");
     let asked = refusing.offer.lock().unwrap().asked[0].clone();
@@ -460,15 +358,11 @@ fn an_index_may_name_files_of_the_cache_alone() {
     let text = fs::read_to_string(&path).unwrap();
     fs::write(
         &path,
-        text.replace("\"glo30/", "\"../glo30/")
-            .replace("\"../glo30/N59", "\"glo30/N59"),
+        text.replace("\"glo30/", "\"../glo30/").replace("\"../glo30/N59", "\"glo30/N59"),
     )
     .unwrap();
     let error = place.cache().index().unwrap_err().to_string();
     assert!(error.contains("allowed files of the cache"), "{error}");
     fs::write(&path, b"{").unwrap();
-    assert!(matches!(
-        place.cache().index().unwrap_err(),
-        FetchError::Index(_)
-    ));
+    assert!(matches!(place.cache().index().unwrap_err(), FetchError::Index(_)));
 }

@@ -46,14 +46,7 @@ impl Track {
                 scale *= curve.pace;
             }
         }
-        Self {
-            powers,
-            pace: 1.0,
-            end,
-            last: curve.last,
-            degree: curve.degree,
-            is_in_posts: true,
-        }
+        Self { powers, pace: 1.0, end, last: curve.last, degree: curve.degree, is_in_posts: true }
     }
 
     /// Positions from number `first` on, as many as the slices hold, with the bits of
@@ -83,10 +76,7 @@ impl Track {
         east: &mut [f64],
     ) {
         let count = north.len().min(east.len());
-        for (axis, out) in [&mut north[..count], &mut east[..count]]
-            .into_iter()
-            .enumerate()
-        {
+        for (axis, out) in [&mut north[..count], &mut east[..count]].into_iter().enumerate() {
             let c = self.powers[axis];
             for index in 0..count {
                 let t = (first as f64 + f64::from(index as i32)) * self.pace;

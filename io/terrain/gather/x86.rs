@@ -152,10 +152,7 @@ macro_rules! heights {
                     if VOIDS && any_void(four) {
                         return false;
                     }
-                    let (v, u) = (
-                        loadu(at(&raw const (*slot).v)),
-                        loadu(at(&raw const (*slot).u)),
-                    );
+                    let (v, u) = (loadu(at(&raw const (*slot).v)), loadu(at(&raw const (*slot).u)));
                     storeu(out.add(vector * WIDTH), between(four, v, u));
                 }
             }
@@ -250,11 +247,7 @@ macro_rules! heights {
                 positions
             };
             let in_posts = |positions| {
-                if POSTS {
-                    positions
-                } else {
-                    posts.in_posts(positions)
-                }
+                if POSTS { positions } else { posts.in_posts(positions) }
             };
             let last = out.len() - LANES;
             let blocks = last.min(wanted).div_ceil(LANES);

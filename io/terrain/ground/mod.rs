@@ -53,27 +53,19 @@ impl Ground {
             // Also keeps a pipe from being opened, which would wait for ever.
             if !file.path.is_file() {
                 let reason = "not a regular file".to_owned();
-                ignored.push(Ignored {
-                    path: file.path,
-                    reason,
-                });
+                ignored.push(Ignored { path: file.path, reason });
                 continue;
             }
             if rasters.contains_key(&file.name) {
                 let reason = "another folder holds a file of this name".to_owned();
-                ignored.push(Ignored {
-                    path: file.path,
-                    reason,
-                });
+                ignored.push(Ignored { path: file.path, reason });
                 continue;
             }
             let kind = found.sources[file.source].kind();
             match Raster::open(file.path, file.name.clone(), file.source, kind) {
                 Ok(raster) => drop(rasters.insert(file.name, raster)),
-                Err(error) => ignored.push(Ignored {
-                    path: error.path().to_owned(),
-                    reason: error.to_string(),
-                }),
+                Err(error) => ignored
+                    .push(Ignored { path: error.path().to_owned(), reason: error.to_string() }),
             }
         }
         let tiles = TileDirectory::of(others, &found.sources);
@@ -82,10 +74,7 @@ impl Ground {
             warn!(path = %ignored.path.display(), reason = %ignored.reason, "terrain file ignored");
         }
         if tiles.tile_count() == 0 && rasters.is_empty() {
-            let all: Vec<_> = folders
-                .iter()
-                .map(|folder| folder.display().to_string())
-                .collect();
+            let all: Vec<_> = folders.iter().map(|folder| folder.display().to_string()).collect();
             warn!(path = %all.join(", "), "terrain directory holds no tile");
         }
         Ok(Self {
@@ -137,14 +126,8 @@ impl Ground {
             file(path, name, source, [south, west, south + 1.0, west + 1.0])
         });
         let rasters = self.mosaic.rasters().iter();
-        let rasters = rasters.map(|raster| {
-            file(
-                &raster.path,
-                &raster.name,
-                raster.source,
-                raster.bounds_deg(),
-            )
-        });
+        let rasters = rasters
+            .map(|raster| file(&raster.path, &raster.name, raster.source, raster.bounds_deg()));
         let mut files: Vec<_> = tiles.chain(rasters).collect();
         files.sort_by(|one, other| one.name.cmp(&other.name));
         files
@@ -200,18 +183,9 @@ impl Ground {
     fn sources(&self) -> Vec<HeightSource> {
         let mut files = vec![0; self.sources.len()];
         self.tiles.sources().for_each(|source| files[source] += 1);
-        self.mosaic
-            .rasters()
-            .iter()
-            .for_each(|raster| files[raster.source] += 1);
-        let counted = self
-            .sources
-            .iter()
-            .zip(files)
-            .filter(|(_, files)| *files > 0);
-        let mut all: Vec<_> = counted
-            .map(|(about, files)| about.with_files(files))
-            .collect();
+        self.mosaic.rasters().iter().for_each(|raster| files[raster.source] += 1);
+        let counted = self.sources.iter().zip(files).filter(|(_, files)| *files > 0);
+        let mut all: Vec<_> = counted.map(|(about, files)| about.with_files(files)).collect();
         // The file itself says which datum it has.
         for source in &mut all {
             let stated = |raster: &&Raster| self.sources[raster.source].name == source.name;
@@ -283,12 +257,7 @@ impl Terrain for Ground {
 
     fn known_ground(&self) -> Vec<KnownGround> {
         let mut known = self.tiles.known_ground();
-        for raster in self
-            .mosaic
-            .rasters()
-            .iter()
-            .filter(|raster| raster.fault().is_none())
-        {
+        for raster in self.mosaic.rasters().iter().filter(|raster| raster.fault().is_none()) {
             let [south, west, north, east] = raster.bounds_deg();
             let corner = |lat: f64, lon: f64| {
                 GeoPoint::new(lat.clamp(-90.0, 90.0), lon.clamp(-180.0, 180.0))
@@ -310,17 +279,10 @@ impl Terrain for Ground {
 
     fn files(&self) -> BTreeMap<String, String> {
         let mut files = self.tiles.files();
-        let read = self
-            .mosaic
-            .rasters()
-            .iter()
-            .filter(|raster| raster.is_used());
-        files.extend(read.map(|raster| {
-            (
-                format!("{FILE_NAME}{}", raster.name),
-                raster.digest().to_owned(),
-            )
-        }));
+        let read = self.mosaic.rasters().iter().filter(|raster| raster.is_used());
+        files.extend(
+            read.map(|raster| (format!("{FILE_NAME}{}", raster.name), raster.digest().to_owned())),
+        );
         files
     }
 
@@ -328,11 +290,7 @@ impl Terrain for Ground {
         let Some(name) = name.strip_prefix(FILE_NAME) else {
             return self.tiles.file_digest(name);
         };
-        let raster = self
-            .mosaic
-            .rasters()
-            .iter()
-            .find(|raster| raster.name == name);
+        let raster = self.mosaic.rasters().iter().find(|raster| raster.name == name);
         raster.map(|raster| raster.digest().to_owned())
     }
 
@@ -351,10 +309,7 @@ impl Terrain for Ground {
         if self.posts == Posts::Nearest {
             name.push_str(", nearest posts");
         }
-        let used = rasters
-            .iter()
-            .filter(|raster| raster.is_used.load(Ordering::Relaxed))
-            .count();
+        let used = rasters.iter().filter(|raster| raster.is_used.load(Ordering::Relaxed)).count();
         TerrainSource {
             name,
             has_geoid: false,

@@ -71,8 +71,7 @@ impl<'a> Reader<'a> {
         let [north, east] = [south, west].map(|edge| edge + 1.0 / CELLS);
         let area = [south, west, north, east];
         let tiles_arcsec = self.ground.tiles.spacing_arcsec(lat_deg, lon_deg);
-        self.ground
-            .candidates(area, tiles_arcsec, &mut self.found, &mut self.candidates);
+        self.ground.candidates(area, tiles_arcsec, &mut self.found, &mut self.candidates);
     }
 
     /// The height at a position; the longitude may be unwrapped.
@@ -171,8 +170,7 @@ impl<'a> Reader<'a> {
             Candidate::Raster(number) => {
                 let raster = self.ground.mosaic.raster(number);
                 raster.is_used.store(true, Ordering::Relaxed);
-                self.used
-                    .note(square, raster.resolution_arcsec, raster.kind);
+                self.used.note(square, raster.resolution_arcsec, raster.kind);
             }
             Candidate::Tiles => self.ground.tiles.note(lat_deg, lon_deg, &mut self.used),
         }

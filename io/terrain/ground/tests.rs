@@ -74,10 +74,7 @@ fn every_encoding_reads_as_gdal_reads_it() {
         let (heights_m, used) = sample(&ground, &at);
         assert!(used.is_clean(), "{name}: {used:?}");
         for (found, [lat, lon, wanted]) in heights_m.iter().zip(&expected) {
-            assert!(
-                (found - wanted).abs() < 2e-4,
-                "{name} at {lat}, {lon}: {found}, not {wanted}"
-            );
+            assert!((found - wanted).abs() < 2e-4, "{name} at {lat}, {lon}: {found}, not {wanted}");
         }
         assert_eq!(ground.describe().summary(), "1 of 1 GeoTIFF file used");
         assert!(ground.raster_fault().is_none());
@@ -99,25 +96,15 @@ fn tiles_without_their_last_row_and_column_have_no_seam() {
     let (heights_m, used) = sample(&ground, &at);
     assert!(used.is_clean(), "{used:?}");
     for (found, at) in heights_m.iter().zip(&at) {
-        assert!(
-            (found - plane(*at)).abs() < 1e-4,
-            "{at:?}: {found}, not {}",
-            plane(*at)
-        );
+        assert!((found - plane(*at)).abs() < 1e-4, "{at:?}: {found}, not {}", plane(*at));
     }
     assert_eq!(used.resolution_arcsec, Some(100.0));
     // One of the four posts around belongs to a tile that is not there.
     let (corner, used) = sample(&ground, &[[60.001, 10.97]]);
-    assert!(
-        (corner[0] - plane([60.001, 10.97])).abs() < 1.0 && used.is_clean(),
-        "{corner:?}"
-    );
+    assert!((corner[0] - plane([60.001, 10.97])).abs() < 1.0 && used.is_clean(), "{corner:?}");
     assert!(!used.kinds.is_mixed());
     let source = &ground.describe().sources[0];
-    assert_eq!(
-        (source.name.as_str(), source.files),
-        ("Copernicus GLO-30", 3)
-    );
+    assert_eq!((source.name.as_str(), source.files), ("Copernicus GLO-30", 3));
     assert_eq!(source.vertical_datum, VerticalDatum::Egm2008);
     assert_eq!(source.ground, Kind::Surface);
     assert!(source.attribution.as_ref().unwrap().contains("DLR"));
@@ -130,14 +117,9 @@ fn an_edge_without_a_neighbour_ends_half_a_post_further() {
     let ground = folder.open();
     let step = 1.0 / 36.0;
     let last = 59.0 + step;
-    let (heights_m, used) = sample(
-        &ground,
-        &[[last - 0.4 * step, 10.5], [last - 0.6 * step, 10.5]],
-    );
-    assert!(
-        (heights_m[0] - plane([last, 10.5])).abs() < 1e-4,
-        "{heights_m:?}"
-    );
+    let (heights_m, used) =
+        sample(&ground, &[[last - 0.4 * step, 10.5], [last - 0.6 * step, 10.5]]);
+    assert!((heights_m[0] - plane([last, 10.5])).abs() < 1e-4, "{heights_m:?}");
     assert!(heights_m[1].is_nan());
     assert_eq!((used.missing_samples, used.void_samples), (1, 0));
     let at = |lat| GeoPoint::new(lat, 10.5).unwrap();
@@ -147,10 +129,9 @@ fn an_edge_without_a_neighbour_ends_half_a_post_further() {
 
 #[test]
 fn voids_and_sparse_tiles_have_no_height() {
-    for (name, inside, edge) in [
-        ("voids", [59.85, 10.4], [59.90, 10.299]),
-        ("sparse", [59.76, 10.48], [59.84, 10.318]),
-    ] {
+    for (name, inside, edge) in
+        [("voids", [59.85, 10.4], [59.90, 10.299]), ("sparse", [59.76, 10.48], [59.84, 10.318])]
+    {
         let folder = Folder::with(&[name]);
         let ground = folder.open();
         let (heights_m, used) = sample(&ground, &[inside, edge, [59.99, 10.05]]);
@@ -171,35 +152,22 @@ fn the_finest_source_counts_for_each_sample() {
     let ground = folder.open();
     // In the fine file, in its void, beside it, and north of the tile in the coarse file.
     let fine = [59.9317, 7.3915];
-    let (heights_m, used) = sample(
-        &ground,
-        &[fine, [59.9273, 7.3988], [59.9, 7.3], [60.01, 7.35]],
-    );
+    let (heights_m, used) = sample(&ground, &[fine, [59.9273, 7.3988], [59.9, 7.3], [60.01, 7.35]]);
     assert!(used.is_clean(), "{used:?} {heights_m:?}");
     assert_eq!(heights_m[..3], [700.0, 500.0, 500.0]);
     assert!((55.0..145.0).contains(&heights_m[3]), "{heights_m:?}");
     assert!(used.kinds.is_mixed());
-    assert_eq!(
-        ground.describe().summary(),
-        "3 of 1 SRTM tile and 2 GeoTIFF files used"
-    );
+    assert_eq!(ground.describe().summary(), "3 of 1 SRTM tile and 2 GeoTIFF files used");
     let spacing = |[lat, lon]: [f64; 2]| ground.resolution_arcsec(GeoPoint::new(lat, lon).unwrap());
     assert!((spacing(fine).unwrap() - 20.0 / 30.87).abs() < 1e-6);
     assert_eq!(spacing([59.9, 7.3]), Some(3.0));
     // The edge of the fine file blends into the tile without a step.
     let (across, used) = sample(
         &ground,
-        &(0..400)
-            .map(|i| [59.9317, 7.385 + f64::from(i) * 2e-5])
-            .collect::<Vec<_>>(),
+        &(0..400).map(|i| [59.9317, 7.385 + f64::from(i) * 2e-5]).collect::<Vec<_>>(),
     );
     assert!(used.is_clean());
-    assert!(
-        across
-            .windows(2)
-            .all(|pair| (pair[1] - pair[0]).abs() < 25.0),
-        "{across:?}"
-    );
+    assert!(across.windows(2).all(|pair| (pair[1] - pair[0]).abs() < 25.0), "{across:?}");
 }
 
 #[test]
@@ -208,10 +176,7 @@ fn nearest_posts_are_those_of_the_file() {
     let (ground, plain) = (folder.open_with(Posts::Nearest), folder.open());
     // Post (3, 5): the middle of its cell.
     let post = [60.0 - 3.5 * 0.005, 10.0 + 5.5 * 0.01];
-    let near = [
-        [post[0] + 0.002, post[1] - 0.004],
-        [post[0] - 0.002, post[1] + 0.004],
-    ];
+    let near = [[post[0] + 0.002, post[1] - 0.004], [post[0] - 0.002, post[1] + 0.004]];
     let (wanted, _) = sample(&plain, &[post]);
     let (found, used) = sample(&ground, &near);
     assert_eq!(found, [wanted[0]; 2]);
@@ -222,10 +187,7 @@ fn nearest_posts_are_those_of_the_file() {
     let post = 2 * (600 * 1201 + 600);
     tile[post..post + 2].copy_from_slice(&900_i16.to_be_bytes());
     folder.write("N10E020.hgt", &tile);
-    let near = [
-        [10.5 + 1.4e-4 * 2.0, 20.5 - 1.4e-4 * 2.0],
-        [10.5 + 5e-4, 20.5],
-    ];
+    let near = [[10.5 + 1.4e-4 * 2.0, 20.5 - 1.4e-4 * 2.0], [10.5 + 5e-4, 20.5]];
     let (found, _) = sample(&folder.open_with(Posts::Nearest), &near);
     assert_eq!(found, [900.0, 100.0]);
     let (between, _) = sample(&folder.open(), &near[..1]);
@@ -246,10 +208,7 @@ fn profiles_and_curves_take_the_same_heights() {
         let differing = heights_m.iter().zip(&profile.elevation_msl_m);
         let far = differing.filter(|(a, b)| (*a - *b).abs() > 0.01).count();
         // Nearest posts change at a line, which rounding of a position may cross.
-        assert!(
-            far <= usize::from(posts == Posts::Nearest),
-            "{far} heights differ"
-        );
+        assert!(far <= usize::from(posts == Posts::Nearest), "{far} heights differ");
         assert!(profile.terrain.kinds.is_mixed());
     }
 }
@@ -263,31 +222,19 @@ fn a_folder_may_say_what_it_holds() {
           licence = \"CC BY 4.0\"\nattribution = \"The surveyors\"\n",
     );
     let source = folder.open().describe();
-    assert_eq!(
-        source.sources[0].summary(),
-        "Test DTM (bare earth, local datum)"
-    );
+    assert_eq!(source.sources[0].summary(), "Test DTM (bare earth, local datum)");
     assert_eq!(source.attributions(), ["The surveyors"]);
     folder.write("terrain.toml", b"title = 7\n");
     let error = Ground::open(&[folder.0.path().to_owned()], Posts::Interpolated).unwrap_err();
     let reason = std::error::Error::source(&error).unwrap().to_string();
-    assert!(
-        reason.contains("terrain.toml") && reason.contains("title"),
-        "{reason}"
-    );
+    assert!(reason.contains("terrain.toml") && reason.contains("title"), "{reason}");
 }
 
 #[test]
 fn files_that_cannot_be_used_are_refused_with_the_reason() {
     for (name, what) in [
-        (
-            "refused_swiss",
-            "coordinate system: found EPSG:2056, allowed EPSG:4326",
-        ),
-        (
-            "refused_bands",
-            "SamplesPerPixel (277): found 3, allowed one band",
-        ),
+        ("refused_swiss", "coordinate system: found EPSG:2056, allowed EPSG:4326"),
+        ("refused_bands", "SamplesPerPixel (277): found 3, allowed one band"),
         ("refused_rotated", "ModelTransformationTag (34264): found ["),
     ] {
         let folder = Folder::with(&[name]);
@@ -314,20 +261,12 @@ fn damaged_files_are_told_apart_and_count_as_missing() {
             continue;
         }
         let at: Vec<_> = (0..2500)
-            .map(|i| {
-                [
-                    59.99 - f64::from(i / 50) * 0.0068,
-                    10.01 + f64::from(i % 50) * 0.017,
-                ]
-            })
+            .map(|i| [59.99 - f64::from(i / 50) * 0.0068, 10.01 + f64::from(i % 50) * 0.017])
             .collect();
         let (_, used) = sample(&ground, &at);
         assert!(used.missing_samples > 0, "{length} bytes: {used:?}");
         let fault = ground.raster_fault().unwrap().to_string();
-        assert!(
-            fault.contains("cut.tif: rows ") && fault.contains("columns "),
-            "{fault}"
-        );
+        assert!(fault.contains("cut.tif: rows ") && fault.contains("columns "), "{fault}");
         assert_eq!(ground.check_rasters().unwrap_err().to_string(), fault);
         assert!(ground.known_ground().is_empty());
     }

@@ -56,10 +56,7 @@ impl fmt::Display for Doubt {
         let (posts, mut next) = (self.posts, "");
         if self.other_voids > 0 {
             let voids = self.other_voids;
-            write!(
-                f,
-                "{voids} of {posts} posts are -32767 or 32767 and count as voids"
-            )?;
+            write!(f, "{voids} of {posts} posts are -32767 or 32767 and count as voids")?;
             next = "; ";
         }
         if self.outside > 0 {

@@ -55,9 +55,7 @@ fn decode_rows(
         if row > 0 || is_first {
             census.count(first + row, &raw, (row > 0).then_some(&*raw_north));
         }
-        let south = raw
-            .iter()
-            .map(|&post| if is_post(post) { post } else { VOID });
+        let south = raw.iter().map(|&post| if is_post(post) { post } else { VOID });
         if row > 0 {
             let pairs = &mut pairs[(row - 1) * side..][..side];
             for ((pair, &n), s) in pairs.iter_mut().zip(&north).zip(south.clone()) {
@@ -122,16 +120,11 @@ impl Tile {
         // No jobs of a pool: while one waits for others it may take one that waits for this tile.
         let bands = thread::scope(|scope| {
             let held = &mut pairs[rows.start * side..rows.end * side];
-            let bands = (rows.start..)
-                .step_by(height)
-                .zip(held.chunks_mut(height * side));
-            let bands: Vec<_> = bands
-                .map(|band| scope.spawn(move || decode(band)))
-                .collect();
-            let done = bands.into_iter().map(|band| {
-                band.join()
-                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            });
+            let bands = (rows.start..).step_by(height).zip(held.chunks_mut(height * side));
+            let bands: Vec<_> = bands.map(|band| scope.spawn(move || decode(band))).collect();
+            let done = bands
+                .into_iter()
+                .map(|band| band.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
             done.collect::<io::Result<Option<Vec<Extremes>>>>()
         });
         let join = |mut all: Extremes, band: Extremes| {

@@ -72,16 +72,8 @@ impl Resolution {
     pub(super) fn held_by(self, rows: &Range<usize>) -> [f64; 2] {
         let Range { end, .. } = self.rows();
         let from_south = |row: usize| (end - row) as f64 / end as f64;
-        let south = if rows.end == end {
-            f64::NEG_INFINITY
-        } else {
-            from_south(rows.end - 1)
-        };
-        let north = if rows.start == 0 {
-            f64::INFINITY
-        } else {
-            from_south(rows.start + 1)
-        };
+        let south = if rows.end == end { f64::NEG_INFINITY } else { from_south(rows.end - 1) };
+        let north = if rows.start == 0 { f64::INFINITY } else { from_south(rows.start + 1) };
         [south, north]
     }
 

@@ -64,9 +64,8 @@ impl Blocks {
 
     /// A block, made now if it is not kept.
     pub fn get(&self, key: Key, make: impl FnOnce() -> Block) -> Arc<Block> {
-        let made = self
-            .0
-            .get_or_insert_with(&key, || Ok::<_, std::convert::Infallible>(Arc::new(make())));
+        let made =
+            self.0.get_or_insert_with(&key, || Ok::<_, std::convert::Infallible>(Arc::new(make())));
         match made {
             Ok(block) => block,
             Err(never) => match never {},
@@ -77,10 +76,8 @@ impl Blocks {
 /// The part of a raster that a block covers, without its posts.
 pub(super) fn outline(header: &Header, block: u32) -> Block {
     let across = header.blocks_across();
-    let (row, column) = (
-        block as usize / across * header.block[0],
-        block as usize % across * header.block[1],
-    );
+    let (row, column) =
+        (block as usize / across * header.block[0], block as usize % across * header.block[1]);
     Block {
         row,
         column,
@@ -112,11 +109,7 @@ pub(super) fn decode(path: &Path, header: &Header, number: u32) -> Result<Vec<f3
         false => ifd.strip_byte_counts(),
     };
     // Parts of length 0 are left out: they hold no heights.
-    let is_sparse = |part: usize| {
-        lengths
-            .as_ref()
-            .is_some_and(|all| all.get(part) == Some(&0))
-    };
+    let is_sparse = |part: usize| lengths.as_ref().is_some_and(|all| all.get(part) == Some(&0));
     let mut posts = Vec::with_capacity(block.rows * block.columns);
     if header.is_tiled {
         read_part(

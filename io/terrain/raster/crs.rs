@@ -7,9 +7,8 @@ use super::utm::Utm;
 
 /// Geographic systems whose latitudes and longitudes are those of WGS84 within two metres: WGS84,
 /// NAD83 and its realisation of 2011, ETRS89, GDA94 and GDA2020, NZGD2000, SIRGAS 2000, RGF93, JGD2011.
-const GEOGRAPHIC: [u16; 12] = [
-    4326, 4979, 4269, 6318, 4258, 4283, 7844, 4167, 4674, 4171, 6668, 4612,
-];
+const GEOGRAPHIC: [u16; 12] =
+    [4326, 4979, 4269, 6318, 4258, 4283, 7844, 4167, 4674, 4171, 6668, 4612];
 
 /// Systems that are allowed, for messages.
 pub(super) const ALLOWED: &str = "EPSG:4326 and geographic systems like it, UTM (EPSG:32601 to 32660, \

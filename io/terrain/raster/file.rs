@@ -46,11 +46,7 @@ impl Raster {
         Ok(Self {
             resolution_arcsec: header.grid.resolution_arcsec(),
             kind: HeightKind {
-                datum: if stated == VerticalDatum::Unknown {
-                    kind.datum
-                } else {
-                    stated
-                },
+                datum: if stated == VerticalDatum::Unknown { kind.datum } else { stated },
                 ..kind
             },
             path,
@@ -115,8 +111,7 @@ impl Raster {
 
     /// SHA-256 digest of the file; of nothing where it cannot be read any more.
     pub fn digest(&self) -> &str {
-        self.digest
-            .get_or_init(|| file_digest(&self.path).unwrap_or_default())
+        self.digest.get_or_init(|| file_digest(&self.path).unwrap_or_default())
     }
 }
 

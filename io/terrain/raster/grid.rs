@@ -41,13 +41,7 @@ pub(super) struct Grid {
 impl PartialEq for Grid {
     fn eq(&self, other: &Self) -> bool {
         (&self.frame, self.rows, self.columns, self.origin, self.step)
-            == (
-                &other.frame,
-                other.rows,
-                other.columns,
-                other.origin,
-                other.step,
-            )
+            == (&other.frame, other.rows, other.columns, other.origin, other.step)
     }
 }
 
@@ -67,14 +61,7 @@ impl Grid {
         origin: [f64; 2],
         step: [f64; 2],
     ) -> Self {
-        Self {
-            frame,
-            rows,
-            columns,
-            origin,
-            step,
-            knots: OnceLock::new(),
-        }
+        Self { frame, rows, columns, origin, step, knots: OnceLock::new() }
     }
 
     /// Coordinates of a row and a column: eastwards, northwards.
@@ -103,9 +90,7 @@ impl Grid {
                 [self.origin[0] + middle + away, lat_deg]
             }
             Frame::Utm(utm) => {
-                let knots = self
-                    .knots
-                    .get_or_init(|| Knots::new(utm, self.bounds_deg()));
+                let knots = self.knots.get_or_init(|| Knots::new(utm, self.bounds_deg()));
                 knots.project(lat_deg, lon_deg)
             }
         };
@@ -125,16 +110,8 @@ impl Grid {
         let mut bounds = [f64::INFINITY, f64::INFINITY, -f64::INFINITY, -f64::INFINITY];
         for index in 0..EDGE_POINTS {
             let share = index as f64 / (EDGE_POINTS as f64 - 1.0);
-            let (row, column) = (
-                share * (last_row + 1.0) - 1.0,
-                share * (last_column + 1.0) - 1.0,
-            );
-            for place in [
-                [-1.0, column],
-                [last_row, column],
-                [row, -1.0],
-                [row, last_column],
-            ] {
+            let (row, column) = (share * (last_row + 1.0) - 1.0, share * (last_column + 1.0) - 1.0);
+            for place in [[-1.0, column], [last_row, column], [row, -1.0], [row, last_column]] {
                 let [lat, lon] = self.position(place[0], place[1]);
                 bounds[0] = bounds[0].min(lat);
                 bounds[1] = bounds[1].min(lon);
@@ -166,11 +143,7 @@ impl Grid {
 /// A place within a hundred-thousandth of a post is at the post: its neighbours do not matter.
 fn snapped(place: f64) -> f64 {
     let whole = place.round();
-    if (place - whole).abs() < 1e-5 {
-        whole
-    } else {
-        place
-    }
+    if (place - whole).abs() < 1e-5 { whole } else { place }
 }
 
 /// Projected coordinates at knots of latitude and longitude, and quadratics between them.
@@ -190,10 +163,7 @@ impl Knots {
     fn new(utm: &Utm, [south, west, north, east]: [f64; 4]) -> Self {
         let count = |size: f64| (((size / KNOTS_DEG).ceil() as usize) + 1).clamp(3, KNOTS_MAX);
         let (rows, columns) = (count(north - south), count(east - west));
-        let step = [
-            (north - south) / (rows as f64 - 1.0),
-            (east - west) / (columns as f64 - 1.0),
-        ];
+        let step = [(north - south) / (rows as f64 - 1.0), (east - west) / (columns as f64 - 1.0)];
         let value = |index: usize| {
             let (row, column) = ((index / columns) as f64, (index % columns) as f64);
             utm.project(south + row * step[0], west + column * step[1])
@@ -253,21 +223,12 @@ mod tests {
         let frame = Frame::Utm(utm.clone());
         let grid = Grid::new(frame, [5_000; 2], [600_000.0, 7_700_000.0], [10.0; 2]);
         for index in 0..500 {
-            let (row, column) = (
-                f64::from(index * 37 % 5_000),
-                f64::from(index * 911 % 5_000),
-            );
+            let (row, column) = (f64::from(index * 37 % 5_000), f64::from(index * 911 % 5_000));
             let [lat, lon] = grid.position(row, column);
             let [found_row, found_column] = grid.place(lat + 1e-5, lon + 2e-5);
             let [east, north] = utm.project(lat + 1e-5, lon + 2e-5);
-            assert!(
-                (found_row - (7_700_000.0 - north) / 10.0).abs() < 1e-3,
-                "{found_row}"
-            );
-            assert!(
-                (found_column - (east - 600_000.0) / 10.0).abs() < 1e-3,
-                "{found_column}"
-            );
+            assert!((found_row - (7_700_000.0 - north) / 10.0).abs() < 1e-3, "{found_row}");
+            assert!((found_column - (east - 600_000.0) / 10.0).abs() < 1e-3, "{found_column}");
         }
         assert!(grid.place(-60.0, 9.0)[0].is_infinite());
         assert!((grid.resolution_arcsec() - 10.0 / 30.87).abs() < 1e-6);
@@ -280,10 +241,7 @@ mod tests {
         let [south, west, north, east] = grid.bounds_deg();
         assert!(east > 180.0 && west < 180.0, "{west} to {east}");
         for index in 0..2_000 {
-            let (row, column) = (
-                f64::from(index * 37 % 1_000),
-                f64::from(index * 911 % 1_000),
-            );
+            let (row, column) = (f64::from(index * 37 % 1_000), f64::from(index * 911 % 1_000));
             for [row, column] in [[0.0, column], [999.0, column], [row, 0.0], [row, 999.0]] {
                 let [lat, lon] = grid.position(row, column);
                 assert!((south..north).contains(&lat) && (west..east).contains(&lon));
@@ -298,12 +256,7 @@ mod tests {
     #[test]
     fn geographic_grids_wrap_and_tell_their_spacing() {
         let third = 1.0 / 3600.0;
-        let grid = Grid::new(
-            Frame::Geographic,
-            [3600, 1800],
-            [179.0, 62.0],
-            [third * 2.0, third],
-        );
+        let grid = Grid::new(Frame::Geographic, [3600, 1800], [179.0, 62.0], [third * 2.0, third]);
         assert_eq!(grid.place(61.5, 179.5), [1800.0, 900.0]);
         assert_eq!(grid.place(61.5, -180.5), [1800.0, 900.0]);
         assert_eq!(grid.resolution_arcsec(), 1.0);

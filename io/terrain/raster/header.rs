@@ -102,18 +102,13 @@ struct Keys(Vec<[u16; 4]>);
 
 impl Keys {
     fn of(ifd: &Ifd) -> Self {
-        let words = ifd
-            .tag(GEO_KEY_DIRECTORY)
-            .and_then(|tag| tag.value.as_u16_slice());
+        let words = ifd.tag(GEO_KEY_DIRECTORY).and_then(|tag| tag.value.as_u16_slice());
         let (entries, _) = words.unwrap_or_default().as_chunks::<4>();
         Self(entries.iter().skip(1).copied().collect())
     }
 
     fn get(&self, key: u16) -> Option<u16> {
-        let held = self
-            .0
-            .iter()
-            .find(|[id, place, ..]| *id == key && *place == 0);
+        let held = self.0.iter().find(|[id, place, ..]| *id == key && *place == 0);
         held.map(|[_, _, _, value]| *value)
     }
 }
@@ -129,10 +124,8 @@ impl Header {
         };
         let ifd = file.ifd(0).map_err(broken)?;
         let layout = ifd.raster_layout().map_err(broken)?;
-        for (what, size) in [
-            ("ImageWidth (256)", ifd.width()),
-            ("ImageLength (257)", ifd.height()),
-        ] {
+        for (what, size) in [("ImageWidth (256)", ifd.width()), ("ImageLength (257)", ifd.height())]
+        {
             if !(2..=SIDE_MAX).contains(&size) {
                 return Err(bad(what, size.to_string(), "2 to 1048576 posts"));
             }
@@ -180,20 +173,12 @@ impl Header {
             Some(9003) => 1200.0 / 3937.0,
             Some(other) => {
                 let allowed = "9001 (metre), 9002 (foot), 9003 (US survey foot)";
-                return Err(bad(
-                    "VerticalUnitsGeoKey (4099)",
-                    other.to_string(),
-                    allowed,
-                ));
+                return Err(bad("VerticalUnitsGeoKey (4099)", other.to_string(), allowed));
             }
         };
         if !(scale.is_finite() && scale != 0.0 && offset_m.is_finite()) {
             let found = format!("scale {scale}, offset {offset_m}");
-            return Err(bad(
-                "GDAL_METADATA (42112)",
-                found,
-                "finite numbers, no scale of 0",
-            ));
+            return Err(bad("GDAL_METADATA (42112)", found, "finite numbers, no scale of 0"));
         }
         Ok(Self {
             grid: grid(ifd, &keys, size, path)?,
@@ -204,9 +189,7 @@ impl Header {
             nodata: nodata(ifd),
             scale: scale * unit_m,
             offset_m: offset_m * unit_m,
-            datum: keys
-                .get(VERTICAL)
-                .map_or(VerticalDatum::Unknown, crs::vertical),
+            datum: keys.get(VERTICAL).map_or(VerticalDatum::Unknown, crs::vertical),
         })
     }
 
@@ -225,11 +208,7 @@ fn grid(ifd: &Ifd, keys: &Keys, size: [usize; 2], path: &Path) -> Result<Grid, R
             let code = keys.get(GEODETIC_CRS).unwrap_or(0);
             let unit = keys.get(ANGULAR_UNITS).unwrap_or(9102);
             if !crs::is_geographic(code) {
-                return Err(bad(
-                    "coordinate system",
-                    format!("EPSG:{code}"),
-                    crs::ALLOWED,
-                ));
+                return Err(bad("coordinate system", format!("EPSG:{code}"), crs::ALLOWED));
             }
             if unit != 9102 {
                 return Err(bad(
@@ -244,11 +223,7 @@ fn grid(ifd: &Ifd, keys: &Keys, size: [usize; 2], path: &Path) -> Result<Grid, R
             let code = keys.get(PROJECTED_CRS).unwrap_or(0);
             let unit = keys.get(LINEAR_UNITS).unwrap_or(9001);
             if unit != 9001 {
-                return Err(bad(
-                    "ProjLinearUnitsGeoKey (3076)",
-                    unit.to_string(),
-                    "9001 (metre)",
-                ));
+                return Err(bad("ProjLinearUnitsGeoKey (3076)", unit.to_string(), "9001 (metre)"));
             }
             crs::projected(code)
                 .ok_or_else(|| bad("coordinate system", format!("EPSG:{code}"), crs::ALLOWED))?

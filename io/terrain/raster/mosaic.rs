@@ -56,11 +56,7 @@ impl Mosaic {
                 }
             }
         }
-        Self {
-            rasters,
-            tree: RTree::bulk_load(bounds),
-            blocks: Blocks::default(),
-        }
+        Self { rasters, tree: RTree::bulk_load(bounds), blocks: Blocks::default() }
     }
 
     /// The same, keeping decoded posts of so many bytes.
@@ -82,11 +78,7 @@ impl Mosaic {
     pub fn within(&self, [south, west, north, east]: [f64; 4], found: &mut Vec<u32>) {
         found.clear();
         let area = AABB::from_corners([west, south], [east, north]);
-        found.extend(
-            self.tree
-                .locate_in_envelope_intersecting(&area)
-                .map(|held| held.data),
-        );
+        found.extend(self.tree.locate_in_envelope_intersecting(&area).map(|held| held.data));
         found.sort_unstable();
         found.dedup();
     }
@@ -96,8 +88,7 @@ impl Mosaic {
         let raster = self.raster(number);
         let key = (number, raster.block_of(row, column));
         let is_same = |slot: &&Option<(u32, u32, Arc<Block>)>| {
-            slot.as_ref()
-                .is_some_and(|(raster, block, _)| (*raster, *block) == key)
+            slot.as_ref().is_some_and(|(raster, block, _)| (*raster, *block) == key)
         };
         let block = match held.recent.iter().find(is_same) {
             Some(Some((.., block))) => block,
@@ -161,18 +152,10 @@ impl Mosaic {
             has_void |= height_m.is_nan();
         }
         if own == 0 {
-            return if has_void {
-                Reading::Void
-            } else {
-                Reading::Outside
-            };
+            return if has_void { Reading::Void } else { Reading::Outside };
         }
         let (mut sum, mut weight_sum, mut is_whole) = (0.0, 0.0, true);
-        for (index, weight) in weights
-            .into_iter()
-            .enumerate()
-            .filter(|(_, weight)| *weight > 0.0)
-        {
+        for (index, weight) in weights.into_iter().enumerate().filter(|(_, weight)| *weight > 0.0) {
             let mut height_m = around[index];
             if height_m.is_nan() {
                 let (row, column) = (row + (index / 2) as f64, column + (index % 2) as f64);

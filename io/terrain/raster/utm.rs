@@ -29,10 +29,7 @@ pub(super) struct Utm {
 
 /// Value of a polynomial of the third flattening whose lowest power is `first`.
 fn series(n: f64, first: i32, factors: &[f64]) -> f64 {
-    let high = factors
-        .iter()
-        .rev()
-        .fold(0.0, |sum, factor| sum * n + factor);
+    let high = factors.iter().rev().fold(0.0, |sum, factor| sum * n + factor);
     high * n.powi(first)
 }
 
@@ -73,22 +70,9 @@ impl Utm {
                 series(
                     n,
                     3,
-                    &[
-                        61.0 / 240.0,
-                        -103.0 / 140.0,
-                        15_061.0 / 26_880.0,
-                        167_603.0 / 181_440.0,
-                    ],
+                    &[61.0 / 240.0, -103.0 / 140.0, 15_061.0 / 26_880.0, 167_603.0 / 181_440.0],
                 ),
-                series(
-                    n,
-                    4,
-                    &[
-                        49_561.0 / 161_280.0,
-                        -179.0 / 168.0,
-                        6_601_661.0 / 7_257_600.0,
-                    ],
-                ),
+                series(n, 4, &[49_561.0 / 161_280.0, -179.0 / 168.0, 6_601_661.0 / 7_257_600.0]),
                 series(n, 5, &[34_729.0 / 80_640.0, -3_418_889.0 / 1_995_840.0]),
                 series(n, 6, &[212_378_941.0 / 319_334_400.0]),
             ],
@@ -116,21 +100,8 @@ impl Utm {
                         -1_118_711.0 / 3_870_720.0,
                     ],
                 ),
-                series(
-                    n,
-                    3,
-                    &[
-                        17.0 / 480.0,
-                        -37.0 / 840.0,
-                        -209.0 / 4_480.0,
-                        5_569.0 / 90_720.0,
-                    ],
-                ),
-                series(
-                    n,
-                    4,
-                    &[4_397.0 / 161_280.0, -11.0 / 504.0, -830_251.0 / 7_257_600.0],
-                ),
+                series(n, 3, &[17.0 / 480.0, -37.0 / 840.0, -209.0 / 4_480.0, 5_569.0 / 90_720.0]),
+                series(n, 4, &[4_397.0 / 161_280.0, -11.0 / 504.0, -830_251.0 / 7_257_600.0]),
                 series(n, 5, &[4_583.0 / 161_280.0, -108_847.0 / 3_991_680.0]),
                 series(n, 6, &[20_648_693.0 / 638_668_800.0]),
             ],
@@ -201,19 +172,10 @@ mod tests {
         for (zone, is_south, [lat, lon], [easting, northing]) in KNOWN {
             let utm = Utm::zone(zone, is_south);
             let found = utm.project(lat, lon);
-            assert!(
-                (found[0] - easting).abs() < 1e-6,
-                "{found:?}, not {easting}"
-            );
-            assert!(
-                (found[1] - northing).abs() < 1e-6,
-                "{found:?}, not {northing}"
-            );
+            assert!((found[0] - easting).abs() < 1e-6, "{found:?}, not {easting}");
+            assert!((found[1] - northing).abs() < 1e-6, "{found:?}, not {northing}");
             let back = utm.unproject(easting, northing);
-            assert!(
-                (back[0] - lat).abs() < 1e-11 && (back[1] - lon).abs() < 1e-11,
-                "{back:?}"
-            );
+            assert!((back[0] - lat).abs() < 1e-11 && (back[1] - lon).abs() < 1e-11, "{back:?}");
         }
     }
 }

@@ -49,10 +49,7 @@ impl TileDirectory {
         if posts == Posts::Nearest {
             let elevation_msl_m = tile.nearest(north, east);
             let has_void = elevation_msl_m.is_nan();
-            return Some(Reading {
-                elevation_msl_m,
-                has_void,
-            });
+            return Some(Reading { elevation_msl_m, has_void });
         }
         let corner = [cell.south_deg, cell.west_deg];
         let mut height_m = [0.0];
@@ -61,10 +58,7 @@ impl TileDirectory {
         if run.positions == 0 {
             return Some(tile.bilinear(north, east));
         }
-        Some(Reading {
-            elevation_msl_m: height_m[0],
-            has_void: run.voids > 0,
-        })
+        Some(Reading { elevation_msl_m: height_m[0], has_void: run.voids > 0 })
     }
 
     /// Spacing that the tile of a position claims, arc-seconds; the tile is not decoded.

@@ -107,10 +107,9 @@ impl Slot {
     /// Decodes the file; again only as long as it is the same.
     fn read_same(&self, id: TileId, latitudes: Option<[f64; 2]>) -> Result<Tile, HgtError> {
         // Of a file that is not there, reading tells.
-        let file = fs::metadata(&self.path).ok().map(|found| FileState {
-            bytes: found.len(),
-            modified: found.modified().ok(),
-        });
+        let file = fs::metadata(&self.path)
+            .ok()
+            .map(|found| FileState { bytes: found.len(), modified: found.modified().ok() });
         if let (Some(facts), Some(file)) = (self.facts.get(), file)
             && facts.file != file
         {

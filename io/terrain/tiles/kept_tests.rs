@@ -98,9 +98,7 @@ fn threads_that_drive_out_each_others_tiles_see_the_same_ground() {
 #[test]
 fn an_evicted_tile_that_is_still_read_is_not_decoded_again() {
     let folder = row_of_tiles(2);
-    let tiles = TileDirectory::open(folder.path())
-        .unwrap()
-        .with_budget(3 * TILE / 2);
+    let tiles = TileDirectory::open(folder.path()).unwrap().with_budget(3 * TILE / 2);
     let id = TileId::new(0, 0).unwrap();
     let reader = tiles.tile(id, [0.0, 1.0]).unwrap();
     height_m(&tiles, 1);
@@ -119,41 +117,30 @@ fn an_evicted_tile_that_is_still_read_is_not_decoded_again() {
 #[test]
 fn digests_are_worked_out_once() {
     let folder = row_of_tiles(2);
-    let tiles = TileDirectory::open(folder.path())
-        .unwrap()
-        .with_budget(TILE);
+    let tiles = TileDirectory::open(folder.path()).unwrap().with_budget(TILE);
     height_m(&tiles, 0);
     height_m(&tiles, 1);
     let files = tiles.files();
     assert_eq!(files.len(), 2);
     let before = tiles.decoded_count();
     assert_eq!(tiles.files(), files);
-    assert_eq!(
-        tiles.file_digest("terrain tile N00E000"),
-        files.values().next().cloned()
-    );
+    assert_eq!(tiles.file_digest("terrain tile N00E000"), files.values().next().cloned());
     assert_eq!(tiles.decoded_count(), before);
 }
 
 #[test]
 fn a_file_that_changed_meanwhile_is_a_fault() {
     let folder = row_of_tiles(2);
-    let tiles = TileDirectory::open(folder.path())
-        .unwrap()
-        .with_budget(TILE);
+    let tiles = TileDirectory::open(folder.path()).unwrap().with_budget(TILE);
     assert!(height_m(&tiles, 0).is_finite());
     height_m(&tiles, 1);
     let path = folder.path().join("N00E000.hgt");
     let file = File::options().write(true).open(path).unwrap();
     let modified = file.metadata().unwrap().modified().unwrap();
-    file.set_modified(modified + Duration::from_secs(10))
-        .unwrap();
+    file.set_modified(modified + Duration::from_secs(10)).unwrap();
     assert!(height_m(&tiles, 0).is_nan());
     let faults = tiles.faults();
-    assert!(
-        matches!(faults[..], [(_, HgtError::Changed { .. })]),
-        "{faults:?}"
-    );
+    assert!(matches!(faults[..], [(_, HgtError::Changed { .. })]), "{faults:?}");
     assert!(height_m(&tiles, 1).is_finite());
 }
 

@@ -14,11 +14,7 @@ fn a_delivery_is_repeated_with_growing_waits_and_made_once() {
     let second = effects.try_next().unwrap();
     assert_eq!((second.delivery, second.attempt), (first.delivery, 2));
     // The outcome of an earlier attempt is outdated.
-    let late = FinishAttempt {
-        delivery: first.delivery,
-        attempt: 1,
-        outcome: fail("late"),
-    };
+    let late = FinishAttempt { delivery: first.delivery, attempt: 1, outcome: fail("late") };
     assert!(does_at(&mut engine, WALL + 3 * S, late).is_err());
     finish(&mut engine, WALL + 4 * S, &second, fail("refused"));
     wait_until(&mut engine, WALL + 5 * S);
@@ -26,23 +22,14 @@ fn a_delivery_is_repeated_with_growing_waits_and_made_once() {
     wait_until(&mut engine, WALL + 6 * S);
     let third = effects.try_next().unwrap();
     let output = json!({ "status": 204 });
-    finish(
-        &mut engine,
-        WALL + 7 * S,
-        &third,
-        AttemptOutcome::Delivered { output },
-    );
+    finish(&mut engine, WALL + 7 * S, &third, AttemptOutcome::Delivered { output });
     assert_eq!(states(&engine, "hook"), [ExecutionState::Succeeded]);
     wait_until(&mut engine, WALL + 600 * S);
     assert_eq!(effects.try_next(), None);
     assert!(engine.view().automation.deliveries.is_empty());
     let view = engine.view();
     let (_, held) = view.automation.of_flow(id("hook")).next().unwrap();
-    let hook = held
-        .steps
-        .iter()
-        .find(|step| step.step_id == "hook")
-        .unwrap();
+    let hook = held.steps.iter().find(|step| step.step_id == "hook").unwrap();
     assert_eq!(hook.output.as_ref().unwrap()["attempts"], 3);
 }
 
@@ -63,9 +50,7 @@ fn the_last_failure_ends_in_the_dead_letter_list_and_can_be_sent_again() {
     let view = engine.view();
     let (delivery, held) = view.automation.deliveries.iter().next().unwrap();
     assert!(held.dead);
-    let resend = ResendDelivery {
-        delivery: *delivery,
-    };
+    let resend = ResendDelivery { delivery: *delivery };
     does_at(&mut engine, WALL + 20 * S, resend.clone()).unwrap();
     let again = effects.try_next().unwrap();
     assert_eq!((again.delivery, again.attempt), (*delivery, 1));
@@ -108,10 +93,7 @@ fn a_cancelled_execution_sends_nothing_any_more() {
     trigger(&mut engine, WALL, "hook", 1);
     let sent = effects.try_next().unwrap();
     finish(&mut engine, WALL + S, &sent, fail("refused"));
-    let cancel = CancelExecution {
-        execution: execution(1),
-        by: "ann".to_owned(),
-    };
+    let cancel = CancelExecution { execution: execution(1), by: "ann".to_owned() };
     does_at(&mut engine, WALL + S, cancel.clone()).unwrap();
     wait_until(&mut engine, WALL + 100 * S);
     assert_eq!(effects.try_next(), None);

@@ -3,27 +3,13 @@ use super::*;
 #[test]
 fn a_tick_evaluates_a_bounded_number_of_steps_and_all_executions_end() {
     let mut engine = engine();
-    let mut steps = vec![step(
-        "go",
-        "trigger",
-        "sensor_value",
-        json!({ "metric": "gateway.load" }),
-    )];
-    steps.push(step(
-        "high",
-        "condition",
-        "threshold",
-        json!({ "op": "gt", "value": 1.0 }),
-    ));
+    let mut steps =
+        vec![step("go", "trigger", "sensor_value", json!({ "metric": "gateway.load" }))];
+    steps.push(step("high", "condition", "threshold", json!({ "op": "gt", "value": 1.0 })));
     let mut edges = vec![edge("go", "high", "true")];
     for number in 0..12 {
         let name = format!("set{number}");
-        steps.push(step(
-            &name,
-            "action",
-            "set_variable",
-            json!({ "name": "n", "value": number }),
-        ));
+        steps.push(step(&name, "action", "set_variable", json!({ "name": "n", "value": number })));
         edges.push(edge("high", &name, "true"));
     }
     let flow = json!({ "steps": steps, "edges": edges, "variables": { "n": 0 } });
@@ -34,8 +20,7 @@ fn a_tick_evaluates_a_bounded_number_of_steps_and_all_executions_end() {
     let done = |engine: &Engine<Snapshot>| {
         let view = engine.view();
         let all = view.automation.executions();
-        all.filter(|(_, held)| held.state == ExecutionState::Succeeded)
-            .count()
+        all.filter(|(_, held)| held.state == ExecutionState::Succeeded).count()
     };
     // 13 steps of each flow, 512 in a tick.
     assert!(done(&engine) < 100, "{}", done(&engine));
@@ -48,12 +33,7 @@ fn a_tick_evaluates_a_bounded_number_of_steps_and_all_executions_end() {
 fn watching() -> Value {
     let mut flow = webhook();
     flow["mode"] = "parallel".into();
-    flow["steps"][0] = step(
-        "go",
-        "trigger",
-        "sensor_value",
-        json!({ "metric": "gateway.load" }),
-    );
+    flow["steps"][0] = step("go", "trigger", "sensor_value", json!({ "metric": "gateway.load" }));
     let limit = json!({ "op": "gt", "value": 1.0 });
     let limit = step("high", "condition", "threshold", limit);
     flow["steps"].as_array_mut().unwrap().push(limit);
@@ -92,12 +72,7 @@ fn a_hundred_flows_fire_at_once_and_a_hanging_one_holds_up_itself_alone() {
         assert_eq!(others.len(), 99, "second {second}");
         for (_, sent) in others {
             let output = json!({ "status": 200 });
-            finish(
-                &mut engine,
-                at_ns,
-                sent,
-                AttemptOutcome::Delivered { output },
-            );
+            finish(&mut engine, at_ns, sent, AttemptOutcome::Delivered { output });
         }
         observe(&mut engine, at_ns + S, "gateway.load", 0.0);
         for number in (0..100).filter(|number| *number != 50) {
@@ -126,19 +101,11 @@ fn a_delivery_that_was_held_up_is_made_when_an_attempt_of_its_flow_ends() {
     let first = asked(&engine, &mut effects);
     assert_eq!(first.len(), 4);
     let output = json!({ "status": 200 });
-    finish(
-        &mut engine,
-        WALL + 2 * S,
-        &first[0].1,
-        AttemptOutcome::Delivered { output },
-    );
+    finish(&mut engine, WALL + 2 * S, &first[0].1, AttemptOutcome::Delivered { output });
     let fifth = asked(&engine, &mut effects);
     assert_eq!(fifth.len(), 1);
     // An execution that is cancelled makes way too.
-    let cancel = CancelExecution {
-        execution: execution(1),
-        by: "ann".to_owned(),
-    };
+    let cancel = CancelExecution { execution: execution(1), by: "ann".to_owned() };
     does_at(&mut engine, WALL + 3 * S, cancel).unwrap();
     assert_eq!(asked(&engine, &mut effects).len(), 1);
 }

@@ -99,19 +99,11 @@ fn states(engine: &Engine<Snapshot>, flow: &str) -> Vec<ExecutionState> {
 }
 
 fn fail(error: &str) -> AttemptOutcome {
-    AttemptOutcome::Failed {
-        error: error.to_owned(),
-        retry: true,
-        wait_s: None,
-    }
+    AttemptOutcome::Failed { error: error.to_owned(), retry: true, wait_s: None }
 }
 
 fn finish(engine: &mut Engine<Snapshot>, at_ns: u64, sent: &Deliver, outcome: AttemptOutcome) {
-    let command = FinishAttempt {
-        delivery: sent.delivery,
-        attempt: sent.attempt,
-        outcome,
-    };
+    let command = FinishAttempt { delivery: sent.delivery, attempt: sent.attempt, outcome };
     does_at(engine, at_ns, command).unwrap();
 }
 
@@ -128,12 +120,7 @@ fn a_threshold_starts_executions_when_it_is_crossed_and_not_between() {
         (5, 84.0, 2),
         (6, 91.0, 3),
     ] {
-        observe(
-            &mut engine,
-            WALL + second * S,
-            "gateway.disk_used_pct",
-            value,
-        );
+        observe(&mut engine, WALL + second * S, "gateway.disk_used_pct", value);
         assert_eq!(states(&engine, "disk").len(), executions, "at {second} s");
     }
     let all = [ExecutionState::Succeeded; 3];
@@ -142,14 +129,8 @@ fn a_threshold_starts_executions_when_it_is_crossed_and_not_between() {
     let alerts: Vec<_> = view.automation.alerts.values().collect();
     assert_eq!(alerts.len(), 2);
     assert_eq!(alerts[0].message, "disk at 90.0 %");
-    assert_eq!(
-        (alerts[0].state, alerts[1].state),
-        (AlertState::Closed, AlertState::Open)
-    );
-    let told = view
-        .events
-        .iter()
-        .filter(|event| event.kind.word() == "alert");
+    assert_eq!((alerts[0].state, alerts[1].state), (AlertState::Closed, AlertState::Open));
+    let told = view.events.iter().filter(|event| event.kind.word() == "alert");
     assert_eq!(told.count(), 2);
 }
 
@@ -229,16 +210,8 @@ fn a_schedule_runs_at_its_times_and_makes_up_for_missed_ones_once() {
     wait_until(&mut engine, WALL + 5 * 3600 * S + S);
     assert_eq!(states(&engine, "hourly").len(), 2);
     let view = engine.view();
-    let messages: Vec<_> = view
-        .automation
-        .alerts
-        .values()
-        .map(|a| a.message.clone())
-        .collect();
-    assert_eq!(
-        messages,
-        ["2027-01-15T08:30:00.000Z", "2027-01-15T09:30:00.000Z"]
-    );
+    let messages: Vec<_> = view.automation.alerts.values().map(|a| a.message.clone()).collect();
+    assert_eq!(messages, ["2027-01-15T08:30:00.000Z", "2027-01-15T09:30:00.000Z"]);
 }
 
 #[test]
@@ -249,12 +222,7 @@ fn executions_are_kept_by_the_retention_of_their_flow() {
     put(&mut engine, "disk", &flow);
     for number in 0..6 {
         let value = if number % 2 == 0 { 95.0 } else { 50.0 };
-        observe(
-            &mut engine,
-            WALL + (number + 1) * S,
-            "gateway.disk_used_pct",
-            value,
-        );
+        observe(&mut engine, WALL + (number + 1) * S, "gateway.disk_used_pct", value);
     }
     assert_eq!(states(&engine, "disk").len(), 2);
     wait_until(&mut engine, WALL + 2 * 86_400 * S);
@@ -283,10 +251,7 @@ fn executions_of_a_removed_flow_are_cancelled_and_kept() {
     let mut engine = engine();
     put(&mut engine, "hook", &webhook());
     trigger(&mut engine, WALL, "hook", 1);
-    let remove = Remove::<Automation> {
-        id: id("hook"),
-        expected: Expected::Present,
-    };
+    let remove = Remove::<Automation> { id: id("hook"), expected: Expected::Present };
     does_at(&mut engine, WALL + S, remove).unwrap();
     assert_eq!(states(&engine, "hook"), [ExecutionState::Cancelled]);
 }

@@ -44,9 +44,7 @@ fn a_step_for_each_node_raises_an_alert_for_each_that_fits() {
     assert_eq!(step.output, Some(json!({ "nodes": 2 })));
     let view = engine.view();
     let alerts = view.automation.alerts.values();
-    let mut alerts: Vec<_> = alerts
-        .map(|held| (held.node, held.message.clone()))
-        .collect();
+    let mut alerts: Vec<_> = alerts.map(|held| (held.node, held.message.clone())).collect();
     alerts.sort();
     let expected = [1, 3].map(|number| (Some(node(number).uuid()), format!("n{number}")));
     assert_eq!(alerts, expected);
@@ -86,11 +84,7 @@ fn a_step_for_each_node_refuses_more_nodes_than_it_may() {
     let mut engine = engine();
     let_in(&mut engine, 3);
     let action = json!({ "kind": "alert", "params": { "message": "x" } });
-    put(
-        &mut engine,
-        "each",
-        &each(json!({ "action": action, "max_nodes": 2 })),
-    );
+    put(&mut engine, "each", &each(json!({ "action": action, "max_nodes": 2 })));
     trigger(&mut engine, WALL + S, "each", 1);
     let (state, step) = outcome_of(&engine, "each");
     assert_eq!(state, ExecutionState::Failed);
@@ -120,9 +114,6 @@ fn a_sensor_of_the_gateway_starts_an_execution() {
     let view = engine.view();
     let alert = view.automation.alerts.values().next().unwrap();
     assert_eq!(alert.message, "61.0 °C");
-    let told = view
-        .events
-        .iter()
-        .filter(|event| event.kind.word() == "flow.execution");
+    let told = view.events.iter().filter(|event| event.kind.word() == "flow.execution");
     assert_eq!(told.count(), 1);
 }

@@ -102,11 +102,7 @@ impl Scratch {
             let heights = heights.next().expect("a row for each");
             CurveRow {
                 curve: &self.curves[row],
-                elevation_msl_m: if known[row] {
-                    &mut heights[1..]
-                } else {
-                    &mut []
-                },
+                elevation_msl_m: if known[row] { &mut heights[1..] } else { &mut [] },
                 greatest_m: None,
                 used: None,
             }
@@ -134,10 +130,7 @@ impl Scratch {
         let row = place % SIDE_BY_SIDE;
         let elevation_msl_m = &self.elevation_msl_m[row];
         let is_credible = self.credible[row] || all_within(elevation_msl_m, itm::MAX_ELEVATION_M);
-        let ends_m = [
-            elevation_msl_m[0],
-            elevation_msl_m[elevation_msl_m.len() - 1],
-        ];
+        let ends_m = [elevation_msl_m[0], elevation_msl_m[elevation_msl_m.len() - 1]];
         let centre = GeoPoint::wrapping(parallel.lat_deg, self.centres_deg[place]);
         let undulation_m = centre.map_or(f64::NAN, |centre| terrain.undulation_m(centre));
         if !is_credible || !grounded(ends_m, undulation_m) {
@@ -155,8 +148,7 @@ impl Scratch {
     fn sample(&mut self, site: &CoverageSite<'_>, terrain: &dyn Terrain, place: usize) {
         let elevation_msl_m = &mut self.elevation_msl_m[place % SIDE_BY_SIDE];
         let samples = elevation_msl_m.len();
-        self.path
-            .positions(samples, &mut self.lat_deg, &mut self.lon_deg);
+        self.path.positions(samples, &mut self.lat_deg, &mut self.lon_deg);
         // Sites often lie on an edge of tiles, and reading there takes longer.
         let known = usize::from(site.ground_msl_m.is_some());
         elevation_msl_m[0] = site.ground_msl_m.unwrap_or(f64::NAN);
@@ -171,13 +163,7 @@ impl Scratch {
             let unknown = Flags::PATH_UNKNOWN;
             flags.note(used.missing_samples > 0, Flags::PATH_MISSING | unknown);
             flags.note(used.void_samples > 0, Flags::PATH_VOID | unknown);
-            fill_gaps(
-                terrain,
-                &used,
-                &self.lat_deg,
-                &self.lon_deg,
-                elevation_msl_m,
-            );
+            fill_gaps(terrain, &used, &self.lat_deg, &self.lon_deg, elevation_msl_m);
         }
     }
 }

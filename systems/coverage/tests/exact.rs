@@ -78,25 +78,15 @@ fn cells_are_links_under_every_configuration() {
     add("512 samples", &|s| s.sampling = Sampling::Count(512));
     add("2 samples", &|s| s.sampling = Sampling::Count(2));
     add("300 m", &|s| s.sampling = Sampling::Spacing(300.0));
-    add("delta-bullington", &|s| {
-        s.environment.model = Model::DeltaBullington
-    });
+    add("delta-bullington", &|s| s.environment.model = Model::DeltaBullington);
     add("free space", &|s| s.environment.model = Model::FreeSpace);
     add("sector", &|s| {
         s.transmitter.antenna.azimuth_beamwidth_deg = 65.0;
-        s.transmitter.pointing = Some(Pointing {
-            azimuth_deg: 350.0,
-            elevation_deg: -3.0,
-        });
-        s.receiver.pointing = Some(Pointing {
-            azimuth_deg: 20.0,
-            elevation_deg: 1.0,
-        });
+        s.transmitter.pointing = Some(Pointing { azimuth_deg: 350.0, elevation_deg: -3.0 });
+        s.receiver.pointing = Some(Pointing { azimuth_deg: 20.0, elevation_deg: 1.0 });
     });
     add("dish", &|s| s.receiver.antenna.azimuth_beamwidth_deg = 5.0);
-    add("crossed", &|s| {
-        s.receiver.antenna.polarization = Polarization::Horizontal
-    });
+    add("crossed", &|s| s.receiver.antenna.polarization = Polarization::Horizontal);
     let calibrated = |name: &str, offsets: [(f64, f64, f64); 2]| {
         let class = |(near_km, far_km, loss_db)| Offset {
             frequency_mhz: [900.0, 930.0],
@@ -105,10 +95,7 @@ fn cells_are_links_under_every_configuration() {
             interval_db: None,
             spread_db: None,
         };
-        Some(Calibration {
-            name: name.to_owned(),
-            classes: offsets.map(class).to_vec(),
-        })
+        Some(Calibration { name: name.to_owned(), classes: offsets.map(class).to_vec() })
     };
     // Harder near, easier far, as the model has it between.
     add("calibrated", &|s| {
@@ -137,10 +124,8 @@ fn cells_are_links_under_every_configuration() {
         s.environment.location_percent = 80.0;
     });
     add("town", &|s| {
-        s.environment.clutter = Some(Clutter::Statistical {
-            below_height_m: 10.0,
-            location_percent: 70.0,
-        });
+        s.environment.clutter =
+            Some(Clutter::Statistical { below_height_m: 10.0, location_percent: 70.0 });
         s.environment.vegetation = Some(Vegetation {
             depth_m: 50.0,
             specific_attenuation_db_m: 0.17,
@@ -166,18 +151,11 @@ fn threads_blocks_and_their_order_change_no_bit() {
     let bits = |cells: &[Cell]| -> Vec<String> { cells.iter().map(|c| format!("{c:?}")).collect() };
     let want = bits(&coverage(&site, &Rough, &grid));
     for threads in [1, 3] {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .unwrap();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         assert!(bits(&pool.install(|| coverage(&site, &Rough, &grid))) == want);
     }
     let mut scratch = Scratch::default();
-    let evaluation = Evaluation {
-        site: &site,
-        terrain: &Rough,
-        grid: &grid,
-    };
+    let evaluation = Evaluation { site: &site, terrain: &Rough, grid: &grid };
     for (high, wide) in [(1, 1), (7, 5), (3, 64), (64, 65), (1000, 1000)] {
         let mut blocks: Vec<Block> = grid.blocks(high, wide).collect();
         blocks.reverse();
@@ -208,17 +186,11 @@ fn quantiles_fall_about_the_median_by_the_spread_of_links() {
     let mut widths = [0; 2];
     for cell in cells.iter().filter(|cell| cell.has_data()) {
         let [p10, p50, p90] = cell.rx_power_quantiles_dbm;
-        assert!(
-            (f64::from(p50) - cell.rx_power_dbm).abs() < 1e-4,
-            "{cell:?}"
-        );
+        assert!((f64::from(p50) - cell.rx_power_dbm).abs() < 1e-4, "{cell:?}");
         let [above_db, below_db] = [p10 - p50, p50 - p90];
         assert!((above_db - below_db).abs() < 1e-3, "{cell:?}");
         // 1.2816 times √(6² + 6²) in line of sight, at least √(11² + 7²) else.
-        assert!(
-            (above_db - 10.87).abs() < 0.01 || above_db > 16.70,
-            "{cell:?}"
-        );
+        assert!((above_db - 10.87).abs() < 0.01 || above_db > 16.70, "{cell:?}");
         widths[usize::from(above_db > 11.0)] += 1;
     }
     assert!(widths.iter().all(|count| *count > 10), "{widths:?}");
@@ -246,10 +218,7 @@ fn predictions_do_not_depend_on_the_share_that_a_budget_asks_for() {
         [&setup, &certain].map(|setup| coverage(&setup.prepare(&Rough).unwrap(), &Rough, &grid));
     let mut moved = 0;
     for (cell, sure) in median.iter().zip(&sure).filter(|(cell, _)| cell.has_data()) {
-        for (one, other) in cell
-            .rx_power_quantiles_dbm
-            .into_iter()
-            .zip(sure.rx_power_quantiles_dbm)
+        for (one, other) in cell.rx_power_quantiles_dbm.into_iter().zip(sure.rx_power_quantiles_dbm)
         {
             assert!((one - other).abs() < 1e-3, "{cell:?} {sure:?}");
         }

@@ -4,10 +4,7 @@ use super::*;
 
 #[test]
 fn gaps_are_flagged_and_cells_in_them_are_never_covered() {
-    let terrain = Holed {
-        void_lon: -114.05..-114.0,
-        missing_lon: -113.95..-113.9,
-    };
+    let terrain = Holed { void_lon: -114.05..-114.0, missing_lon: -113.95..-113.9 };
     let setup = setup(point(51.05, -114.1), 20e3);
     let grid = Grid::square(setup.position, setup.radius_m, 64).unwrap();
     let cells = coverage(&setup.prepare(&terrain).unwrap(), &terrain, &grid);
@@ -39,10 +36,7 @@ fn gaps_are_flagged_and_cells_in_them_are_never_covered() {
 
 #[test]
 fn a_site_on_unknown_ground_says_so() {
-    let terrain = Holed {
-        void_lon: -114.15..-114.05,
-        missing_lon: 0.0..0.0,
-    };
+    let terrain = Holed { void_lon: -114.15..-114.05, missing_lon: 0.0..0.0 };
     let setup = setup(point(51.05, -114.1), 20e3);
     let site = setup.prepare(&terrain).unwrap();
     assert!(!site.ground_known());

@@ -11,24 +11,11 @@ fn a_job_ends_as_the_sweep_of_the_same_grid() {
     let grid = Grid::square(setup.position, setup.radius_m, 40).unwrap();
     let want = coverage(&setup.prepare(&Rough).unwrap(), &Rough, &grid);
     let mut job = CoverageJob::new(setup.clone(), grid, Arc::new(Rough)).unwrap();
-    assert_eq!(
-        job.progress(),
-        Progress {
-            rows_done: 0,
-            rows: 40
-        }
-    );
+    assert_eq!(job.progress(), Progress { rows_done: 0, rows: 40 });
     assert!(job.row(0).iter().all(|cell| *cell == Cell::default()));
     let mut steps = 0;
     // A budget below one row is one row; the rest goes in three.
-    for (cells, rows_done) in [
-        (1, 1),
-        (0, 2),
-        (90, 4),
-        (1_300, 36),
-        (u32::MAX, 40),
-        (1, 40),
-    ] {
+    for (cells, rows_done) in [(1, 1), (0, 2), (90, 4), (1_300, 36), (u32::MAX, 40), (1, 40)] {
         assert_eq!(job.step(cells).rows_done, rows_done);
         steps += 1;
         for (row, want) in (0_u32..).zip(want.chunks(40)) {
@@ -56,10 +43,7 @@ fn a_bad_setup_makes_no_job() {
 
 #[test]
 fn every_cell_is_that_of_the_site_with_the_largest_margin() {
-    let (west, mut east) = (
-        setup(point(51.05, -114.1), 8e3),
-        setup(point(51.05, -114.02), 8e3),
-    );
+    let (west, mut east) = (setup(point(51.05, -114.1), 8e3), setup(point(51.05, -114.02), 8e3));
     east.transmitter.height_agl_m += 20.0;
     let grid = Grid::square(west.position, west.radius_m, 24).unwrap();
     let alone = [&west, &east].map(|setup| {
@@ -76,10 +60,7 @@ fn every_cell_is_that_of_the_site_with_the_largest_margin() {
             let of = |site: usize| &alone[site][place];
             let better = of(1).has_data()
                 && (!of(0).has_data() || of(1).link_margin_db > of(0).link_margin_db);
-            assert_eq!(
-                (*server, cell),
-                (Server(u8::from(better)), of(usize::from(better)))
-            );
+            assert_eq!((*server, cell), (Server(u8::from(better)), of(usize::from(better))));
             by_server[usize::from(better)] += 1;
         }
     }

@@ -71,12 +71,8 @@ fn transmitters_come_and_go() {
     assert_eq!(powers(&alone), powers(&from_the_start(vec![two.clone()])));
     assert_eq!(live.transmitters()[0], None);
     // Its slot is free again.
-    live.set(vec![two.clone(), transmitter(3, -114.2, 6e3)])
-        .unwrap();
-    assert_eq!(
-        live.transmitters()[0].map(|own| own.0),
-        Some(NodeId::from_u128(3))
-    );
+    live.set(vec![two.clone(), transmitter(3, -114.2, 6e3)]).unwrap();
+    assert_eq!(live.transmitters()[0].map(|own| own.0), Some(NodeId::from_u128(3)));
     cells(&mut live);
     live.set(Vec::new()).unwrap();
     assert!(cells(&mut live).iter().all(|best| *best == Best::default()));

@@ -22,11 +22,7 @@ fn the_site_that_adds_most_comes_first_and_nothing_is_added_twice() {
     };
     let found = place(&request, &Rough);
     assert!(found.covered_km2 > 1.0 && found.covered_km2 < found.known_km2);
-    assert!(
-        (found.known_km2 / 900.0 - 1.0).abs() < 0.01,
-        "{}",
-        found.known_km2
-    );
+    assert!((found.known_km2 / 900.0 - 1.0).abs() < 0.01, "{}", found.known_km2);
     let sites: Vec<_> = found.choice.steps.iter().map(|step| step.site).collect();
     assert_eq!(sites, [2, 1]);
     let [far, near] = [0, 1].map(|step: usize| found.choice.steps[step].gain);

@@ -36,9 +36,8 @@ impl Connectivity {
     pub(super) fn of<'a>(nodes: &[NodeId], links: impl Iterator<Item = &'a MeshLink>) -> Self {
         let index = |id| nodes.binary_search(&id).expect("links end at nodes");
         let usable = links.filter(|link| link.budget.etx().is_some());
-        let mut pairs: Vec<(usize, usize)> = usable
-            .map(|link| (index(link.ends.a()), index(link.ends.b())))
-            .collect();
+        let mut pairs: Vec<(usize, usize)> =
+            usable.map(|link| (index(link.ends.a()), index(link.ends.b()))).collect();
         pairs.sort_unstable();
         let graph = Adjacency::of(nodes.len(), &pairs);
         let cuts = graph.cuts();
@@ -52,11 +51,7 @@ impl Connectivity {
             mean_degree: 2.0 * pairs.len() as f64 / nodes.len().max(1) as f64,
             diameter_hops: graph.diameter_hops(),
             articulation_points: cuts.points.iter().map(id).collect(),
-            bridges: cuts
-                .bridges
-                .iter()
-                .map(|(a, b)| [nodes[*a], nodes[*b]])
-                .collect(),
+            bridges: cuts.bridges.iter().map(|(a, b)| [nodes[*a], nodes[*b]]).collect(),
         }
     }
 }

@@ -47,10 +47,5 @@ pub fn advise(inputs: &Inputs<'_>, members: &[Member<'_>]) -> Result<Advice, Mes
     let links = LinkStatistics::of(&sample.links);
     let connectivity = Connectivity::of(&sample.nodes, sample.known());
     let evidence = score::Evidence::of(&sample.sampling, &links, &connectivity);
-    Ok(Advice {
-        protocols: score::rank(&evidence),
-        sampling: sample.sampling,
-        links,
-        connectivity,
-    })
+    Ok(Advice { protocols: score::rank(&evidence), sampling: sample.sampling, links, connectivity })
 }

@@ -89,12 +89,7 @@ pub(super) struct Traffic {
 }
 
 impl Traffic {
-    const NONE: Self = Self {
-        hello: None,
-        flood: None,
-        flood_share: 0.0,
-        table: None,
-    };
+    const NONE: Self = Self { hello: None, flood: None, flood_share: 0.0, table: None };
 
     /// Control traffic sent by each of `nodes` nodes, bit/s.
     pub fn sent_bps(&self, nodes: usize) -> f64 {
@@ -151,18 +146,9 @@ pub(super) static PROTOCOLS: [Protocol; 6] = [
         },
         // A handful of missed originator messages.
         repair_s: Some(6.0),
-        quality: (
-            1.0,
-            "algorithm V chooses by throughput (IV by received share of messages)",
-        ),
-        asymmetry: (
-            0.8,
-            "originator messages travel the way that data would come back",
-        ),
-        scale: (
-            0.7,
-            "every node's originator messages flood the mesh every second",
-        ),
+        quality: (1.0, "algorithm V chooses by throughput (IV by received share of messages)"),
+        asymmetry: (0.8, "originator messages travel the way that data would come back"),
+        scale: (0.7, "every node's originator messages flood the mesh every second"),
         simplicity: (0.8, "a kernel module that looks like one Ethernet switch"),
         wifi_only: false,
         note: Some(
@@ -185,10 +171,7 @@ pub(super) static PROTOCOLS: [Protocol; 6] = [
         // Two missed Hellos; what follows is a triggered update.
         repair_s: Some(8.0),
         quality: (0.9, "ETX from the Hellos received in each direction"),
-        asymmetry: (
-            0.9,
-            "IHU carries the cost back, so that both directions count",
-        ),
+        asymmetry: (0.9, "IHU carries the cost back, so that both directions count"),
         scale: (0.8, "neighbours exchange tables, nothing is flooded"),
         simplicity: (0.7, "one small daemon routing IP"),
         wifi_only: false,
@@ -209,10 +192,7 @@ pub(super) static PROTOCOLS: [Protocol; 6] = [
         // A neighbour's hold time and one TC.
         repair_s: Some(11.0),
         quality: (0.9, "directional airtime: loss and rate of each link"),
-        asymmetry: (
-            1.0,
-            "metrics are kept for each direction, links are used when symmetric",
-        ),
+        asymmetry: (1.0, "metrics are kept for each direction, links are used when symmetric"),
         scale: (0.9, "only multipoint relays pass floods on"),
         simplicity: (0.6, "every node keeps the map of the whole mesh"),
         wifi_only: false,
@@ -233,14 +213,8 @@ pub(super) static PROTOCOLS: [Protocol; 6] = [
         // Retries of a frame, a path error and a new request.
         repair_s: Some(1.0),
         quality: (0.7, "airtime metric of the moment of discovery"),
-        asymmetry: (
-            0.6,
-            "peering is mutual, but airtime is measured in one direction",
-        ),
-        scale: (
-            0.3,
-            "path requests flood the mesh; 802.11s was made for some 32 stations",
-        ),
+        asymmetry: (0.6, "peering is mutual, but airtime is measured in one direction"),
+        scale: (0.3, "path requests flood the mesh; 802.11s was made for some 32 stations"),
         simplicity: (0.9, "part of the Wi-Fi driver"),
         wifi_only: true,
         note: None,
@@ -258,19 +232,10 @@ pub(super) static PROTOCOLS: [Protocol; 6] = [
         },
         // Rings of TTL 1, 3, 5 and 7 (1.9 s), then a traversal of the net there and back (2.8 s).
         repair_s: Some(5.0),
-        quality: (
-            0.1,
-            "the fewest hops, hence the longest and weakest of them",
-        ),
-        asymmetry: (
-            0.4,
-            "links that do not answer are blacklisted after they failed",
-        ),
+        quality: (0.1, "the fewest hops, hence the longest and weakest of them"),
+        asymmetry: (0.4, "links that do not answer are blacklisted after they failed"),
         scale: (0.4, "every new destination floods the mesh"),
-        simplicity: (
-            0.4,
-            "experimental (RFC 3561), with no maintained implementation",
-        ),
+        simplicity: (0.4, "experimental (RFC 3561), with no maintained implementation"),
         wifi_only: false,
         note: None,
     },

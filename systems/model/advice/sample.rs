@@ -73,11 +73,7 @@ pub(super) fn take(inputs: &Inputs<'_>, members: &[Member<'_>]) -> Result<Sample
     let in_reach = pairs.len();
     let ofdm = |m: &&Member<'_>| matches!(m.station.radio.waveform, Waveform::Ofdm { .. });
     let complete = in_reach <= PAIRS_SAMPLED_MAX;
-    let (chosen, more) = if complete {
-        (pairs, Vec::new())
-    } else {
-        stratified(&roster, pairs)
-    };
+    let (chosen, more) = if complete { (pairs, Vec::new()) } else { stratified(&roster, pairs) };
     Ok(Sample {
         sampling: Sampling {
             nodes,
@@ -108,9 +104,7 @@ fn stratified(roster: &Roster<'_>, mut pairs: Vec<Pair>) -> (Vec<Pair>, Vec<Pair
         by_node.then(near_m.total_cmp(far_m)).then(one.cmp(other))
     });
     let every = |k: usize| (2 * k + 1) * measured.len() / (2 * PAIRS_SAMPLED_MAX);
-    let mut chosen: Vec<Pair> = (0..PAIRS_SAMPLED_MAX)
-        .map(|k| measured[every(k)].0)
-        .collect();
+    let mut chosen: Vec<Pair> = (0..PAIRS_SAMPLED_MAX).map(|k| measured[every(k)].0).collect();
     chosen.sort_unstable();
 
     let mut nearest: Vec<Vec<(f64, Pair)>> = vec![Vec::new(); members.len()];
@@ -126,11 +120,7 @@ fn stratified(roster: &Roster<'_>, mut pairs: Vec<Pair>) -> (Vec<Pair>, Vec<Pair
             }
         }
     }
-    let mut more: Vec<Pair> = nearest
-        .into_iter()
-        .flatten()
-        .map(|(_, pair)| pair)
-        .collect();
+    let mut more: Vec<Pair> = nearest.into_iter().flatten().map(|(_, pair)| pair).collect();
     more.sort_unstable();
     more.dedup();
     more.retain(|pair| chosen.binary_search(pair).is_err());

@@ -180,10 +180,7 @@ impl Evidence {
 
 /// All protocols with their scores, the best first.
 pub(super) fn rank(evidence: &Evidence) -> Vec<Recommendation> {
-    let mut ranked: Vec<_> = PROTOCOLS
-        .iter()
-        .map(|one| recommend(evidence, one))
-        .collect();
+    let mut ranked: Vec<_> = PROTOCOLS.iter().map(|one| recommend(evidence, one)).collect();
     // Stable: equals stay in the order of the table.
     ranked.sort_by(|one, other| other.score.total_cmp(&one.score));
     ranked
@@ -198,11 +195,7 @@ fn recommend(evidence: &Evidence, protocol: &Protocol) -> Recommendation {
     for (id, points_max, demand, ability) in judge(evidence, protocol, convergence) {
         let earned = 1.0 - demand * (1.0 - ability);
         if demand >= WORTH_TELLING {
-            let list = if ability >= FAVOURABLE {
-                &mut reasons
-            } else {
-                &mut tradeoffs
-            };
+            let list = if ability >= FAVOURABLE { &mut reasons } else { &mut tradeoffs };
             list.push(say(id, evidence, protocol));
         }
         criteria.push(Criterion {
@@ -268,19 +261,9 @@ fn judge(
         (CriterionId::LinkQuality, 25.0, quality, protocol.quality.0),
         (CriterionId::Overhead, 25.0, 1.0, frugal),
         (CriterionId::Convergence, 15.0, evidence.choice(), haste),
-        (
-            CriterionId::Asymmetry,
-            10.0,
-            asymmetry,
-            protocol.asymmetry.0,
-        ),
+        (CriterionId::Asymmetry, 10.0, asymmetry, protocol.asymmetry.0),
         (CriterionId::Scale, 15.0, large, protocol.scale.0),
-        (
-            CriterionId::Simplicity,
-            10.0,
-            1.0 - large,
-            protocol.simplicity.0,
-        ),
+        (CriterionId::Simplicity, 10.0, 1.0 - large, protocol.simplicity.0),
     ]
 }
 
@@ -313,11 +296,7 @@ fn say(id: CriterionId, evidence: &Evidence, protocol: &Protocol) -> String {
                 e.mean_degree,
                 percent(share),
             ),
-            _ => write!(
-                said,
-                "control traffic takes nothing: {} usable links",
-                e.links
-            ),
+            _ => write!(said, "control traffic takes nothing: {} usable links", e.links),
         },
         CriterionId::Convergence => {
             let repaired = protocol.repair_s.map_or_else(
@@ -344,11 +323,7 @@ fn say(id: CriterionId, evidence: &Evidence, protocol: &Protocol) -> String {
             protocol.scale.1, e.nodes, e.diameter_hops,
         ),
         CriterionId::Simplicity => {
-            write!(
-                said,
-                "{}: {} nodes to look after",
-                protocol.simplicity.1, e.nodes
-            )
+            write!(said, "{}: {} nodes to look after", protocol.simplicity.1, e.nodes)
         }
     };
     written.expect("a string takes whatever is written");

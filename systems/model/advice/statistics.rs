@@ -83,13 +83,7 @@ impl Quantiles {
         values.sort_by(f64::total_cmp);
         let last = values.len().checked_sub(1)?;
         let rank = |tenths: usize| values[(tenths * values.len()).div_ceil(10) - 1];
-        Some(Self {
-            min: values[0],
-            p10: rank(1),
-            p50: rank(5),
-            p90: rank(9),
-            max: values[last],
-        })
+        Some(Self { min: values[0], p10: rank(1), p50: rank(5), p90: rank(9), max: values[last] })
     }
 }
 

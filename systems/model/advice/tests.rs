@@ -31,20 +31,13 @@ fn strewn<'a>(station: &'a Station, nodes: u128, side_km: f64, seed: u64) -> Vec
     let mut member = |n| {
         let [north, east] = [(); 2].map(|()| chance.between(0.0, side_km * 1e3));
         let north = geodesic::direct(corner, 0.0, north).unwrap();
-        Member {
-            id: id(n),
-            position: geodesic::direct(north, 90.0, east).unwrap(),
-            station,
-        }
+        Member { id: id(n), position: geodesic::direct(north, 90.0, east).unwrap(), station }
     };
     (0..nodes).map(&mut member).collect()
 }
 
 fn lora() -> Station {
-    Station {
-        radio: radio("lora_868_eu").unwrap().radio.clone(),
-        ..station()
-    }
+    Station { radio: radio("lora_868_eu").unwrap().radio.clone(), ..station() }
 }
 
 fn of(advice: &Advice, id: ProtocolId) -> &Recommendation {
@@ -52,11 +45,7 @@ fn of(advice: &Advice, id: ProtocolId) -> &Recommendation {
 }
 
 fn points(one: &Recommendation, id: CriterionId) -> f64 {
-    one.criteria
-        .iter()
-        .find(|criterion| criterion.id == id)
-        .unwrap()
-        .points
+    one.criteria.iter().find(|criterion| criterion.id == id).unwrap().points
 }
 
 /// Checks the invariants of all advice.
@@ -67,11 +56,7 @@ fn check(advice: &Advice) {
         assert!((0.0..=100.0).contains(&one.score), "{one:?}");
         let sum: f64 = one.criteria.iter().map(|criterion| criterion.points).sum();
         assert!((sum - one.score).abs() < 1e-9, "{one:?}");
-        let most: f64 = one
-            .criteria
-            .iter()
-            .map(|criterion| criterion.points_max)
-            .sum();
+        let most: f64 = one.criteria.iter().map(|criterion| criterion.points_max).sum();
         assert_eq!(most, 100.0);
         let said = one.reasons.iter().chain(&one.tradeoffs);
         let counted = said.filter(|said| said.contains(|c: char| c.is_ascii_digit()));
@@ -87,16 +72,9 @@ fn nobody_and_one_node_and_two_are_fine() {
         let advice = advice(&strewn(&station, nodes, 0.5, 1), 1500);
         check(&advice);
         assert_eq!(advice.sampling.pairs, usize::from(nodes == 2));
-        assert_eq!(
-            advice.protocols[0].id,
-            ProtocolId::Static,
-            "nothing to choose"
-        );
+        assert_eq!(advice.protocols[0].id, ProtocolId::Static, "nothing to choose");
         let links = usize::from(nodes == 2);
-        assert_eq!(
-            (advice.links.usable, advice.connectivity.links),
-            (links, links)
-        );
+        assert_eq!((advice.links.usable, advice.connectivity.links), (links, links));
         assert_eq!(advice.connectivity.bridges.len(), links);
         assert_eq!(advice.links.snr_db.is_some(), nodes == 2);
         assert_eq!(advice.connectivity.components, usize::from(nodes > 0));
@@ -113,19 +91,12 @@ fn a_large_mesh_of_unequal_links_wants_a_metric() {
     let score = |id| of(&advice, id).score;
     for good in [ProtocolId::BatmanAdv, ProtocolId::Babel] {
         for poor in [ProtocolId::Aodv, ProtocolId::Static] {
-            assert!(
-                score(good) > score(poor),
-                "{good:?} {poor:?}: {:#?}",
-                advice.protocols
-            );
+            assert!(score(good) > score(poor), "{good:?} {poor:?}: {:#?}", advice.protocols);
         }
     }
     let usable = format!("of {} usable links", advice.links.usable);
     let reasons = &of(&advice, ProtocolId::Babel).reasons;
-    assert!(
-        reasons.iter().any(|reason| reason.contains(&usable)),
-        "{reasons:?}"
-    );
+    assert!(reasons.iter().any(|reason| reason.contains(&usable)), "{reasons:?}");
 }
 
 #[test]
@@ -138,26 +109,16 @@ fn slow_radios_pay_for_protocols_that_talk() {
     for talker in [ProtocolId::BatmanAdv, ProtocolId::Babel, ProtocolId::Olsrv2] {
         let [on_wifi, on_lora] = [&fast, &slow].map(|advice| of(advice, talker));
         let [before, after] = [on_wifi, on_lora].map(|one| points(one, CriterionId::Overhead));
-        assert!(
-            after < 1.0 && before > 10.0,
-            "{talker:?}: {before} to {after}"
-        );
+        assert!(after < 1.0 && before > 10.0, "{talker:?}: {before} to {after}");
         assert_eq!(on_lora.overhead_class, Class::High);
-        assert!(
-            on_lora.overhead_share > Some(1.0),
-            "it does not fit the channel"
-        );
+        assert!(on_lora.overhead_share > Some(1.0), "it does not fit the channel");
         let aodv = of(&slow, ProtocolId::Aodv);
         assert!(points(aodv, CriterionId::Overhead) > after);
         assert!(aodv.score > on_lora.score, "{:#?}", slow.protocols);
     }
     let hwmp = of(&slow, ProtocolId::Hwmp);
     assert_eq!(hwmp.score, 0.0, "there is no 802.11 on LoRa");
-    assert!(
-        hwmp.tradeoffs[0].contains("20 of 20 nodes"),
-        "{:?}",
-        hwmp.tradeoffs
-    );
+    assert!(hwmp.tradeoffs[0].contains("20 of 20 nodes"), "{:?}", hwmp.tradeoffs);
 }
 
 #[test]
@@ -172,11 +133,7 @@ fn unequal_ends_make_asymmetric_links() {
     check(&unequal);
     // 36 of the 66 pairs join a strong and a weak station.
     let mixed = unequal.links.asymmetric_prob * unequal.links.usable as f64;
-    assert!(
-        (30.0..=36.0).contains(&mixed.round()),
-        "{:?}",
-        unequal.links
-    );
+    assert!((30.0..=36.0).contains(&mixed.round()), "{:?}", unequal.links);
     let equal = advice(&strewn(&strong, 12, 4.0, 4), 1500);
     for id in [ProtocolId::Aodv, ProtocolId::Hwmp] {
         let [worse, better] =
@@ -184,10 +141,7 @@ fn unequal_ends_make_asymmetric_links() {
         assert!(worse < better, "{id:?}");
     }
     let said = &of(&unequal, ProtocolId::Aodv).tradeoffs;
-    let percent = format!(
-        "{:.0} % of usable links differ",
-        unequal.links.asymmetric_prob * 100.0
-    );
+    let percent = format!("{:.0} % of usable links differ", unequal.links.asymmetric_prob * 100.0);
     assert!(said.iter().any(|said| said.contains(&percent)), "{said:?}");
 }
 
@@ -208,24 +162,15 @@ fn scores_move_as_their_evidence_does() {
         rates_bps: Some((4e6, 40e6)),
     };
     let points_of = |evidence: &Evidence, id| -> Vec<(ProtocolId, f64)> {
-        let mut all: Vec<_> = rank(evidence)
-            .iter()
-            .map(|one| (one.id, points(one, id)))
-            .collect();
+        let mut all: Vec<_> = rank(evidence).iter().map(|one| (one.id, points(one, id))).collect();
         all.sort_by_key(|(protocol, _)| *protocol);
         all
     };
     let falls = |less: &Evidence, more: &Evidence, id| {
         let (before, after) = (points_of(less, id), points_of(more, id));
         let pairs = before.iter().zip(&after);
-        assert!(
-            pairs.clone().all(|(before, after)| before.1 >= after.1),
-            "{id:?}"
-        );
-        assert!(
-            pairs.clone().any(|(before, after)| before.1 > after.1),
-            "{id:?}"
-        );
+        assert!(pairs.clone().all(|(before, after)| before.1 >= after.1), "{id:?}");
+        assert!(pairs.clone().any(|(before, after)| before.1 > after.1), "{id:?}");
     };
     let with = |change: fn(&mut Evidence)| {
         let mut changed = evidence.clone();
@@ -290,10 +235,7 @@ fn quantiles_are_values_of_the_sample() {
     let one = Quantiles::of(vec![3.0]).unwrap();
     assert_eq!((one.min, one.p10, one.p90, one.max), (3.0, 3.0, 3.0, 3.0));
     let ten = Quantiles::of((1..=10).rev().map(f64::from).collect()).unwrap();
-    assert_eq!(
-        [ten.min, ten.p10, ten.p50, ten.p90, ten.max],
-        [1.0, 1.0, 5.0, 9.0, 10.0]
-    );
+    assert_eq!([ten.min, ten.p10, ten.p50, ten.p90, ten.max], [1.0, 1.0, 5.0, 9.0, 10.0]);
 }
 
 #[test]

@@ -34,9 +34,7 @@ pub fn in_window(window: &TimeWindow, now_ms: u64) -> Result<bool, String> {
     let time = |text: &str| minute_of_day(text).ok_or(format!("found {text:?}, allowed HH:MM"));
     let (from, to) = (time(&window.from)?, time(&window.to)?);
     let tz = zone(&window.tz)?;
-    let now = timestamp(now_ms)
-        .ok_or("a time out of the calendar")?
-        .to_zoned(tz);
+    let now = timestamp(now_ms).ok_or("a time out of the calendar")?.to_zoned(tz);
     let minute = u32::from(now.hour().unsigned_abs()) * 60 + u32::from(now.minute().unsigned_abs());
     let today = usize::from(now.weekday().to_monday_zero_offset().unsigned_abs());
     let starts_on = |day: usize| window.days.is_empty() || window.days.contains(&DAYS[day % 7]);

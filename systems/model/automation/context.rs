@@ -32,9 +32,8 @@ pub fn context<'o>(
     parts: ContextParts<'_>,
     outputs: impl Iterator<Item = (&'o str, &'o Value)>,
 ) -> Value {
-    let steps: Map<String, Value> = outputs
-        .map(|(step, output)| (step.to_owned(), output.clone()))
-        .collect();
+    let steps: Map<String, Value> =
+        outputs.map(|(step, output)| (step.to_owned(), output.clone())).collect();
     json!({
         "flow": { "flow_id": parts.flow_id, "name": parts.name, "version": parts.version },
         "execution": { "execution_id": parts.execution_id, "started_at": parts.started_at },
@@ -80,10 +79,7 @@ pub fn fill_value(value: &Value, context: &Value) -> Value {
                 .and_then(|rest| rest.strip_suffix("}}"))
                 .filter(|pointer| !pointer.contains("{{"));
             match alone {
-                Some(pointer) => context
-                    .pointer(pointer.trim())
-                    .cloned()
-                    .unwrap_or(Value::Null),
+                Some(pointer) => context.pointer(pointer.trim()).cloned().unwrap_or(Value::Null),
                 None => Value::String(fill(text, context)),
             }
         }

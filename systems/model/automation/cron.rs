@@ -31,10 +31,7 @@ pub fn time(at_ms: u64) -> String {
 }
 
 fn parse(cron: &str) -> Result<Cron, String> {
-    let parser = CronParser::builder()
-        .seconds(Seconds::Disallowed)
-        .year(Year::Disallowed)
-        .build();
+    let parser = CronParser::builder().seconds(Seconds::Disallowed).year(Year::Disallowed).build();
     let parsed = parser.parse(cron);
     parsed.map_err(|err| format!("found {cron:?}, allowed five cron fields: {err}"))
 }

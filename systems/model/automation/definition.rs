@@ -170,9 +170,6 @@ const fn usual_days() -> u32 {
 
 impl Default for Retention {
     fn default() -> Self {
-        Self {
-            per_state: usual_per_state(),
-            days: usual_days(),
-        }
+        Self { per_state: usual_per_state(), days: usual_days() }
     }
 }

@@ -64,10 +64,6 @@ pub struct FlowMistake {
 impl FlowMistake {
     /// A mistake at `pointer`.
     pub fn new(pointer: impl Into<String>, code: MistakeCode, message: impl Into<String>) -> Self {
-        Self {
-            pointer: pointer.into(),
-            code,
-            message: message.into(),
-        }
+        Self { pointer: pointer.into(), code, message: message.into() }
     }
 }

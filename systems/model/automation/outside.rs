@@ -43,11 +43,7 @@ const fn usual_cap_s() -> u32 {
 
 impl Default for Retry {
     fn default() -> Self {
-        Self {
-            attempts: usual_attempts(),
-            base_s: usual_base_s(),
-            cap_s: usual_cap_s(),
-        }
+        Self { attempts: usual_attempts(), base_s: usual_base_s(), cap_s: usual_cap_s() }
     }
 }
 

@@ -99,10 +99,7 @@ pub fn next_step(plan: &FlowPlan, progress: &mut [Progress]) -> Option<usize> {
         if !incoming.iter().all(|(from, _)| progress[*from].0.is_over()) {
             continue;
         }
-        if incoming
-            .iter()
-            .any(|(from, when)| is_taken(progress[*from], *when))
-        {
+        if incoming.iter().any(|(from, when)| is_taken(progress[*from], *when)) {
             return Some(number);
         }
         progress[number].0 = StepState::Skipped;

@@ -13,24 +13,14 @@ fn step(id: &str, role: &str, kind: &str, params: Value) -> Value {
 
 fn mistakes(steps: &Value, edges: &Value) -> Vec<(String, &'static str)> {
     let found = plan(&flow(steps, edges)).unwrap_err();
-    found
-        .into_iter()
-        .map(|mistake| (mistake.pointer, mistake.code.as_str()))
-        .collect()
+    found.into_iter().map(|mistake| (mistake.pointer, mistake.code.as_str())).collect()
 }
 
 #[test]
 fn every_mistake_names_the_step_that_fails() {
     let go = || step("go", "trigger", "manual", json!({}));
     let told = || step("told", "action", "alert", json!({ "message": "x" }));
-    let each = |action: Value| {
-        step(
-            "all",
-            "action",
-            "for_each_node",
-            json!({ "action": action }),
-        )
-    };
+    let each = |action: Value| step("all", "action", "for_each_node", json!({ "action": action }));
     let link = |from: &str, to: &str| json!({ "from": from, "to": to });
     let cases = [
         (
@@ -40,10 +30,7 @@ fn every_mistake_names_the_step_that_fails() {
             "unknown-kind",
         ),
         (
-            json!([
-                go(),
-                step("told", "trigger", "alert", json!({ "message": "x" }))
-            ]),
+            json!([go(), step("told", "trigger", "alert", json!({ "message": "x" }))]),
             json!([]),
             "/steps/1/kind",
             "unknown-kind",
@@ -55,15 +42,7 @@ fn every_mistake_names_the_step_that_fails() {
             "invalid-params",
         ),
         (
-            json!([
-                go(),
-                step(
-                    "told",
-                    "action",
-                    "alert",
-                    json!({ "message": "x", "more": 1 })
-                )
-            ]),
+            json!([go(), step("told", "action", "alert", json!({ "message": "x", "more": 1 }))]),
             json!([]),
             "/steps/1/params/more",
             "invalid-params",
@@ -75,10 +54,7 @@ fn every_mistake_names_the_step_that_fails() {
             "invalid-params",
         ),
         (
-            json!([
-                go(),
-                each(json!({ "kind": "webhook_out", "params": { "url": "ftp://x/" } }))
-            ]),
+            json!([go(), each(json!({ "kind": "webhook_out", "params": { "url": "ftp://x/" } }))]),
             json!([link("go", "all")]),
             "/steps/1/params/action/params/url",
             "invalid-params",
@@ -90,19 +66,13 @@ fn every_mistake_names_the_step_that_fails() {
             "invalid-params",
         ),
         (
-            json!([
-                step("go", "trigger", "schedule", json!({ "cron": "61 * * * *" })),
-                told()
-            ]),
+            json!([step("go", "trigger", "schedule", json!({ "cron": "61 * * * *" })), told()]),
             json!([]),
             "/steps/0/params/cron",
             "invalid-schedule",
         ),
         (
-            json!([
-                step("go", "trigger", "schedule", json!({ "cron": "0 0 30 2 *" })),
-                told()
-            ]),
+            json!([step("go", "trigger", "schedule", json!({ "cron": "0 0 30 2 *" })), told()]),
             json!([]),
             "/steps/0/params/cron",
             "invalid-schedule",
@@ -121,36 +91,16 @@ fn every_mistake_names_the_step_that_fails() {
             "/steps/0/params/tz",
             "invalid-schedule",
         ),
-        (
-            json!([go(), go(), told()]),
-            json!([]),
-            "/steps/1/step_id",
-            "invalid-step-id",
-        ),
-        (
-            json!([go(), told()]),
-            json!([link("go", "nobody")]),
-            "/edges/0/to",
-            "invalid-edge",
-        ),
-        (
-            json!([go(), told()]),
-            json!([link("told", "go")]),
-            "/edges/0/to",
-            "invalid-edge",
-        ),
+        (json!([go(), go(), told()]), json!([]), "/steps/1/step_id", "invalid-step-id"),
+        (json!([go(), told()]), json!([link("go", "nobody")]), "/edges/0/to", "invalid-edge"),
+        (json!([go(), told()]), json!([link("told", "go")]), "/edges/0/to", "invalid-edge"),
         (json!([go(), told()]), json!([]), "/steps/1", "unreachable"),
         (json!([go()]), json!([]), "/steps", "incomplete"),
         (
             json!([
                 go(),
                 told(),
-                step(
-                    "b",
-                    "action",
-                    "set_variable",
-                    json!({ "name": "n", "value": 1 })
-                )
+                step("b", "action", "set_variable", json!({ "name": "n", "value": 1 }))
             ]),
             json!([link("go", "told"), link("told", "b"), link("b", "told")]),
             "/steps/1",
@@ -158,12 +108,7 @@ fn every_mistake_names_the_step_that_fails() {
         ),
         (
             json!([
-                step(
-                    "go",
-                    "trigger",
-                    "sensor_value",
-                    json!({ "metric": "sys.load1" })
-                ),
+                step("go", "trigger", "sensor_value", json!({ "metric": "sys.load1" })),
                 told()
             ]),
             json!([link("go", "told")]),
@@ -171,33 +116,19 @@ fn every_mistake_names_the_step_that_fails() {
             "no-threshold",
         ),
         (
-            json!([
-                go(),
-                step(
-                    "b",
-                    "action",
-                    "set_variable",
-                    json!({ "name": "m", "value": 1 })
-                )
-            ]),
+            json!([go(), step("b", "action", "set_variable", json!({ "name": "m", "value": 1 }))]),
             json!([]),
             "/steps/1/params/name",
             "invalid-params",
         ),
         (
-            json!([
-                go(),
-                step("b", "action", "webhook_out", json!({ "url": "ftp://x/" }))
-            ]),
+            json!([go(), step("b", "action", "webhook_out", json!({ "url": "ftp://x/" }))]),
             json!([]),
             "/steps/1/params/url",
             "invalid-params",
         ),
         (
-            json!([
-                go(),
-                step("b", "action", "mqtt_publish", json!({ "topic": "a/#" }))
-            ]),
+            json!([go(), step("b", "action", "mqtt_publish", json!({ "topic": "a/#" }))]),
             json!([]),
             "/steps/1/params/topic",
             "invalid-params",
@@ -205,18 +136,11 @@ fn every_mistake_names_the_step_that_fails() {
     ];
     for (steps, edges, pointer, code) in cases {
         let found = mistakes(&steps, &edges);
-        assert!(
-            found.contains(&(pointer.to_owned(), code)),
-            "{found:?} lacks {pointer} {code}"
-        );
+        assert!(found.contains(&(pointer.to_owned(), code)), "{found:?} lacks {pointer} {code}");
     }
-    let many: Vec<Value> = (0..65)
-        .map(|n| step(&format!("s{n}"), "trigger", "manual", json!({})))
-        .collect();
-    assert_eq!(
-        mistakes(&json!(many), &json!([])),
-        [("/steps".to_owned(), "out-of-range")]
-    );
+    let many: Vec<Value> =
+        (0..65).map(|n| step(&format!("s{n}"), "trigger", "manual", json!({}))).collect();
+    assert_eq!(mistakes(&json!(many), &json!([])), [("/steps".to_owned(), "out-of-range")]);
     assert!(plan(&flow(&json!([go(), told()]), &json!([link("go", "told")]))).is_ok());
 }
 
@@ -226,11 +150,7 @@ fn each_kind_has_a_schema_of_its_parameters() {
     assert_eq!(all.len(), 20);
     for info in all {
         assert_eq!(info.params["type"], "object", "{}", info.kind);
-        assert!(
-            info.params.get("properties").is_some() || info.kind == "manual",
-            "{}",
-            info.kind
-        );
+        assert!(info.params.get("properties").is_some() || info.kind == "manual", "{}", info.kind);
     }
 }
 
@@ -238,12 +158,7 @@ fn each_kind_has_a_schema_of_its_parameters() {
 fn steps_run_when_all_edges_to_them_are_resolved() {
     let steps = json!([
         step("go", "trigger", "manual", json!({})),
-        step(
-            "check",
-            "condition",
-            "response",
-            json!({ "pointer": "/trigger/x", "op": "exists" })
-        ),
+        step("check", "condition", "response", json!({ "pointer": "/trigger/x", "op": "exists" })),
         step("yes", "action", "alert", json!({ "message": "yes" })),
         step("no", "action", "alert", json!({ "message": "no" })),
         step("rescue", "action", "alert", json!({ "message": "rescue" })),
@@ -296,27 +211,18 @@ fn a_window_over_midnight_belongs_to_the_day_it_begins_on() {
     let friday_ms = 1_799_971_200_000;
     let hour_ms = 3_600_000;
     for (hour, expected) in [(21, false), (22, true), (29, true), (30, false), (5, false)] {
-        assert_eq!(
-            in_window(&window, friday_ms + hour * hour_ms),
-            Ok(expected),
-            "{hour}"
-        );
+        assert_eq!(in_window(&window, friday_ms + hour * hour_ms), Ok(expected), "{hour}");
     }
 }
 
 #[test]
 fn texts_are_filled_with_values_of_the_context() {
     let context = json!({ "trigger": { "name": "n1", "value": 3.5, "none": null } });
-    let filled = fill(
-        "{{/trigger/name}}: {{ /trigger/value }}{{/trigger/none}}{{/no}} {{",
-        &context,
-    );
+    let filled =
+        fill("{{/trigger/name}}: {{ /trigger/value }}{{/trigger/none}}{{/no}} {{", &context);
     assert_eq!(filled, "n1: 3.5 {{");
     let value = json!({ "v": "{{/trigger/value}}", "t": ["a {{/trigger/name}}"] });
-    assert_eq!(
-        fill_value(&value, &context),
-        json!({ "v": 3.5, "t": ["a n1"] })
-    );
+    assert_eq!(fill_value(&value, &context), json!({ "v": 3.5, "t": ["a n1"] }));
 }
 
 #[test]
@@ -333,10 +239,6 @@ fn values_are_compared_by_their_type() {
         (Some(json!([1, 2])), Contains, json!(3), false),
     ];
     for (found, op, wanted, expected) in cases {
-        assert_eq!(
-            compare(found.as_ref(), op, &wanted),
-            expected,
-            "{found:?} {op:?} {wanted}"
-        );
+        assert_eq!(compare(found.as_ref(), op, &wanted), expected, "{found:?} {op:?} {wanted}");
     }
 }

@@ -77,11 +77,7 @@ impl Threshold {
         if now_ms < due_ms {
             return None;
         }
-        *memory = ThresholdMemory {
-            active: true,
-            since_ms: None,
-            value: None,
-        };
+        *memory = ThresholdMemory { active: true, since_ms: None, value: None };
         Some(Crossing::Entered)
     }
 

@@ -25,11 +25,7 @@ pub fn plan(flow: &AutomationFlow) -> Result<FlowPlan, Vec<FlowMistake>> {
     if let Err(bad) = bounds::check(flow, "") {
         let message = format!("found {}, allowed {}", bad.found, bad.allowed);
         let pointer = pointer_of("", &bad.key);
-        return Err(vec![FlowMistake::new(
-            pointer,
-            MistakeCode::OutOfRange,
-            message,
-        )]);
+        return Err(vec![FlowMistake::new(pointer, MistakeCode::OutOfRange, message)]);
     }
     let mut mistakes = Vec::new();
     let mut plan = FlowPlan::default();
@@ -42,20 +38,12 @@ pub fn plan(flow: &AutomationFlow) -> Result<FlowPlan, Vec<FlowMistake>> {
         if !step.step_id.bytes().all(fits) {
             let message = format!("step {:?}: allowed a-z 0-9 _ -", step.step_id);
             let pointer = format!("{at}/step_id");
-            mistakes.push(FlowMistake::new(
-                pointer,
-                MistakeCode::InvalidStepId,
-                message,
-            ));
+            mistakes.push(FlowMistake::new(pointer, MistakeCode::InvalidStepId, message));
         }
         if numbers.insert(step.step_id.as_str(), number).is_some() {
             let message = format!("step {:?}: there is another one with this id", step.step_id);
             let pointer = format!("{at}/step_id");
-            mistakes.push(FlowMistake::new(
-                pointer,
-                MistakeCode::InvalidStepId,
-                message,
-            ));
+            mistakes.push(FlowMistake::new(pointer, MistakeCode::InvalidStepId, message));
         }
         match StepKind::parse(&step.kind, &step.params) {
             Some(Ok(kind)) if kind.role() == step.role => {
@@ -73,11 +61,7 @@ pub fn plan(flow: &AutomationFlow) -> Result<FlowPlan, Vec<FlowMistake>> {
                     step.step_id, bad.found, bad.allowed
                 );
                 let pointer = pointer_of(&format!("{at}/params"), &bad.key);
-                mistakes.push(FlowMistake::new(
-                    pointer,
-                    MistakeCode::InvalidParams,
-                    message,
-                ));
+                mistakes.push(FlowMistake::new(pointer, MistakeCode::InvalidParams, message));
             }
             _ => {
                 let known = catalogue();
@@ -118,11 +102,7 @@ fn check_params(
 ) {
     let mut refuse = |field: &str, code, what: String| {
         let pointer = format!("{at}/params/{field}");
-        mistakes.push(FlowMistake::new(
-            pointer,
-            code,
-            format!("step {step:?}: {what}"),
-        ));
+        mistakes.push(FlowMistake::new(pointer, code, format!("step {step:?}: {what}")));
     };
     match kind {
         StepKind::Schedule(schedule) => {
@@ -150,10 +130,8 @@ fn check_params(
             }
             Err(bad) => {
                 let pointer = pointer_of(&format!("{at}/params/action/params"), &bad.key);
-                let message = format!(
-                    "step {step:?}: found {}, allowed {}",
-                    bad.found, bad.allowed
-                );
+                let message =
+                    format!("step {step:?}: found {}, allowed {}", bad.found, bad.allowed);
                 let code = MistakeCode::InvalidParams;
                 mistakes.push(FlowMistake::new(pointer, code, message));
             }
@@ -194,10 +172,8 @@ fn check_params(
                     || managed.contains(&name.to_ascii_lowercase().as_str())
             };
             if let Some(name) = webhook.headers.keys().find(foreign) {
-                let what = format!(
-                    "found {name:?}, allowed names of headers but {}",
-                    managed.join(", ")
-                );
+                let what =
+                    format!("found {name:?}, allowed names of headers but {}", managed.join(", "));
                 refuse("headers", MistakeCode::InvalidParams, what);
             }
         }
@@ -230,18 +206,12 @@ fn connect(
         };
         let role = plan.steps[from].kind.role();
         if plan.steps[to].kind.role() == StepRole::Trigger {
-            refuse(
-                "to",
-                format!("step {:?}: a trigger follows no step", edge.to),
-            );
+            refuse("to", format!("step {:?}: a trigger follows no step", edge.to));
         } else if edge.when == When::False && role != StepRole::Condition {
             let what = format!("step {:?}: only a condition can be false", edge.from);
             refuse("when", what);
         } else if edge.when == When::Error && role == StepRole::Trigger {
-            refuse(
-                "when",
-                format!("step {:?}: a trigger does not fail", edge.from),
-            );
+            refuse("when", format!("step {:?}: a trigger does not fail", edge.from));
         } else if !seen.insert((from, to, edge.when)) {
             let what = format!("a second edge from {:?} to {:?}", edge.from, edge.to);
             refuse("to", what);
@@ -290,10 +260,8 @@ fn check_shape(plan: &mut FlowPlan, mistakes: &mut Vec<FlowMistake>) {
             |(to, _): &(usize, When)| matches!(plan.steps[*to].kind, StepKind::Threshold(_));
         let lacks_threshold = step.outgoing.is_empty() || !step.outgoing.iter().all(is_threshold);
         if matches!(step.kind, StepKind::SensorValue(_)) && lacks_threshold {
-            let message = format!(
-                "step {:?}: a sensor trigger is followed by thresholds only",
-                step.id
-            );
+            let message =
+                format!("step {:?}: a sensor trigger is followed by thresholds only", step.id);
             refuse(Some(number), MistakeCode::NoThreshold, message);
         }
     }

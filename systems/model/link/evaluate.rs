@@ -28,9 +28,7 @@ pub(crate) const LINKS_PER_TASK: usize = BATCH;
 /// Spacing of samples that [`samples_for`] takes by itself for paths from a point, m.
 #[must_use]
 pub fn post_spacing_m(terrain: &dyn Terrain, from: GeoPoint) -> f64 {
-    terrain
-        .resolution_arcsec(from)
-        .map_or(BARE_SPACING_M, |arcsec| arcsec * ARC_SECOND_M)
+    terrain.resolution_arcsec(from).map_or(BARE_SPACING_M, |arcsec| arcsec * ARC_SECOND_M)
 }
 
 /// Number of samples of the profile of a path: one per post of the terrain, or per `spacing_m`,
@@ -44,9 +42,7 @@ pub fn samples_for(
 ) -> usize {
     let spacing_m = spacing_m.unwrap_or_else(|| post_spacing_m(terrain, from));
     // A ratio beyond usize saturates, and the clamp holds it.
-    ((distance_m / spacing_m).ceil() as usize)
-        .saturating_add(1)
-        .clamp(SAMPLES_MIN, SAMPLES_MAX)
+    ((distance_m / spacing_m).ceil() as usize).saturating_add(1).clamp(SAMPLES_MIN, SAMPLES_MAX)
 }
 
 /// Everything a link's budget depends on.
@@ -105,20 +101,9 @@ pub fn judge(
     b: (GeoPoint, &Station),
     workspace: &mut Workspace,
 ) -> Result<(LinkResult, LinkResult), BadValue> {
-    let undulation_m = [
-        inputs.terrain.undulation_m(a.0),
-        inputs.terrain.undulation_m(b.0),
-    ];
+    let undulation_m = [inputs.terrain.undulation_m(a.0), inputs.terrain.undulation_m(b.0)];
     let (environment, bytes) = (inputs.environment, inputs.packet_bytes);
-    evaluate_both(
-        profile,
-        undulation_m,
-        a.1,
-        b.1,
-        environment,
-        bytes,
-        workspace,
-    )
+    evaluate_both(profile, undulation_m, a.1, b.1, environment, bytes, workspace)
 }
 
 /// Both directions at one share of links.
@@ -145,11 +130,7 @@ pub fn percentiles(there: &LinkResult, back: &LinkResult) -> [Percentile; 3] {
             let result = results[way];
             result.margin.link_margin_db + rx_power_dbm[way] - result.receiver.rx_power_dbm
         });
-        Percentile {
-            percent: [10.0, 50.0, 90.0][at],
-            rx_power_dbm,
-            link_margin_db,
-        }
+        Percentile { percent: [10.0, 50.0, 90.0][at], rx_power_dbm, link_margin_db }
     })
 }
 
@@ -168,11 +149,7 @@ pub fn score(
 ) -> Result<(LinkResult, LinkResult), BadValue> {
     SCRATCH.with_borrow_mut(|scratch| {
         scratch.trace(inputs, &[[a, b]], &[0]);
-        let Scratch {
-            profiles,
-            workspace,
-            ..
-        } = scratch;
+        let Scratch { profiles, workspace, .. } = scratch;
         judge(inputs, &profiles[0], a, b, workspace)
     })
 }

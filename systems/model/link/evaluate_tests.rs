@@ -3,10 +3,7 @@ use crate::radio::{Clutter, ClutterCategory, Model};
 use crate::terrain::geodesic;
 use crate::terrain::test_ground::Holed;
 
-const GROUND: Holed = Holed {
-    void_lon: 11.55..11.552,
-    missing_lon: 11.62..11.7,
-};
+const GROUND: Holed = Holed { void_lon: 11.55..11.552, missing_lon: 11.62..11.7 };
 
 /// Stations of three kinds, two of them with the same radio.
 fn stations() -> [Station; 3] {
@@ -41,13 +38,8 @@ fn environments() -> Vec<Environment> {
         change(&mut environment);
         environment
     };
-    let mut all: Vec<_> = Model::ALL
-        .iter()
-        .map(|&model| Environment {
-            model,
-            ..usual.clone()
-        })
-        .collect();
+    let mut all: Vec<_> =
+        Model::ALL.iter().map(|&model| Environment { model, ..usual.clone() }).collect();
     all.push(with(|env| env.time_percent = 0.1));
     all.push(with(|env| env.rain_rate_mm_h = 40.0));
     all.push(with(|env| {
@@ -86,11 +78,7 @@ fn links_evaluated_together_have_the_bits_of_each_alone() {
             fallback += usize::from(single.model != environment.model);
             gaps += usize::from(single.void_samples + single.missing_samples > 0);
         }
-        let expected_fallbacks = if environment.model == Model::Itm {
-            40
-        } else {
-            0
-        };
+        let expected_fallbacks = if environment.model == Model::Itm { 40 } else { 0 };
         assert!(
             viable > 50 && fallback >= expected_fallbacks && gaps > 20,
             "{viable} viable, {fallback} by the fallback model, {gaps} with gaps"

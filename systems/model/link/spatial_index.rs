@@ -56,22 +56,14 @@ fn earth_centred_m(at: GeoPoint) -> [f64; 3] {
     // 1 - e^2 = (b / a)^2 of WGS84.
     const POLAR: f64 = 0.993_305_620_009_858_7;
     let across = normal_m * lat.cos();
-    [
-        across * lon.cos(),
-        across * lon.sin(),
-        normal_m * POLAR * lat.sin(),
-    ]
+    [across * lon.cos(), across * lon.sin(), normal_m * POLAR * lat.sin()]
 }
 
 /// Length of the straight line between two points on the ellipsoid, m.
 #[cfg(test)]
 pub fn straight_m(a: GeoPoint, b: GeoPoint) -> f64 {
     let (a, b) = (earth_centred_m(a), earth_centred_m(b));
-    a.iter()
-        .zip(b)
-        .map(|(a, b)| (a - b) * (a - b))
-        .sum::<f64>()
-        .sqrt()
+    a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
 }
 
 impl SpatialIndex {
@@ -145,20 +137,12 @@ impl SpatialIndex {
     }
 
     fn class_of(&mut self, radio: &Radio, reach: Reach) -> usize {
-        if let Some(found) = self
-            .classes
-            .iter()
-            .position(|class| alike(&class.radio, radio))
-        {
+        if let Some(found) = self.classes.iter().position(|class| alike(&class.radio, radio)) {
             let class = &mut self.classes[found];
             class.widest = class.widest.widest(reach);
             return found;
         }
-        self.classes.push(RadioClass {
-            radio: radio.clone(),
-            widest: reach,
-            tree: RTree::new(),
-        });
+        self.classes.push(RadioClass { radio: radio.clone(), widest: reach, tree: RTree::new() });
         self.classes.len() - 1
     }
 
@@ -185,15 +169,10 @@ impl SpatialIndex {
             let frequency_mhz = own.frequency_mhz.min(class.radio.frequency_mhz);
             let narrowing_db = (own.bandwidth_hz / class.radio.bandwidth_hz).log10().abs() * 10.0;
             let bound = |reach: Reach| {
-                node.reach
-                    .distance_m(reach, frequency_mhz, narrowing_db)
-                    .min(range_max_m)
+                node.reach.distance_m(reach, frequency_mhz, narrowing_db).min(range_max_m)
             };
             let radius_m = bound(class.widest);
-            for near in class
-                .tree
-                .locate_within_distance(node.position_m, radius_m * radius_m)
-            {
+            for near in class.tree.locate_within_distance(node.position_m, radius_m * radius_m) {
                 let limit_m = bound(self.nodes[&near.data].reach);
                 if near.data != id && near.distance_2(&node.position_m) <= limit_m * limit_m {
                     found.insert(near.data);

@@ -84,9 +84,7 @@ pub(crate) fn budgets(inputs: &Inputs<'_>, roster: &Roster<'_>, pairs: &[Pair]) 
             [a, b].map(|end| (member(end).position, member(end).station))
         };
         let ends: Vec<_> = work.iter().map(ends).collect();
-        link::budgets(inputs, &ends, |number, budget| {
-            work[number].1 = Some(budget)
-        });
+        link::budgets(inputs, &ends, |number, budget| work[number].1 = Some(budget));
     });
     let link = |((a, b), budget): (Pair, Option<LinkBudget>)| MeshLink {
         ends: LinkKey::new(member(a).id, member(b).id).expect("a pair has two members"),

@@ -84,9 +84,8 @@ fn segments(
     let segment = |(hop, _, _, result): (&Hop, _, _, Option<Result<_, BadValue>>)| {
         let found = result.expect("every link was evaluated");
         let (mut forward, mut backward) = found.map_err(|cause| {
-            LinkKey::new(hop.from, hop.to).map_or(MeshError::Unknown(hop.to), |ends| {
-                MeshError::Link { ends, cause }
-            })
+            LinkKey::new(hop.from, hop.to)
+                .map_or(MeshError::Unknown(hop.to), |ends| MeshError::Link { ends, cause })
         })?;
         name(&mut forward, hop.from, hop.to);
         name(&mut backward, hop.to, hop.from);
@@ -174,11 +173,7 @@ fn no_path(
         })
     };
     let better = |best: Gap, other: Gap| {
-        if other.link_margin_db > best.link_margin_db {
-            other
-        } else {
-            best
-        }
+        if other.link_margin_db > best.link_margin_db { other } else { best }
     };
     RouteAnswer::NoPath {
         source_side_nodes: near.len(),

@@ -10,21 +10,14 @@ use crate::sample::station;
 use crate::site::{AddNode, NodeId};
 use crate::terrain::{Flat, GeoPoint, geodesic};
 
-const FLAT: Flat = Flat {
-    elevation_msl_m: 100.0,
-};
+const FLAT: Flat = Flat { elevation_msl_m: 100.0 };
 
 fn id(n: u128) -> NodeId {
     NodeId::from_u128(n + 1)
 }
 
 fn inputs(environment: &Environment) -> Inputs<'_> {
-    Inputs {
-        terrain: &FLAT,
-        environment,
-        packet_bytes: 1500,
-        spacing_m: None,
-    }
+    Inputs { terrain: &FLAT, environment, packet_bytes: 1500, spacing_m: None }
 }
 
 /// Members in a row, each this far east of the first, m.
@@ -39,12 +32,7 @@ fn row<'a>(station: &'a Station, east_m: &[f64]) -> Vec<Member<'a>> {
 }
 
 fn ask(target: u128, metric: Metric, rate: Option<f64>) -> RouteRequest {
-    RouteRequest {
-        source: id(0),
-        target: id(target),
-        metric,
-        target_data_rate_bps: rate,
-    }
+    RouteRequest { source: id(0), target: id(target), metric, target_data_rate_bps: rate }
 }
 
 fn found(answer: Result<RouteAnswer, MeshError>) -> PlannedRoute {
@@ -138,10 +126,8 @@ fn segments_are_what_the_budgets_were_cut_from() {
     assert_eq!(summary.hop_count, route.segments.len());
     let rates = route.segments.iter().map(|segment| segment.data_rate_bps);
     assert_eq!(summary.bottleneck_rate_bps, rates.reduce(f64::min));
-    let (single, multi) = (
-        summary.single_radio_throughput_bps.unwrap(),
-        summary.multi_radio_throughput_bps.unwrap(),
-    );
+    let (single, multi) =
+        (summary.single_radio_throughput_bps.unwrap(), summary.multi_radio_throughput_bps.unwrap());
     assert!(single < multi && multi <= summary.bottleneck_rate_bps.unwrap());
 }
 
@@ -161,10 +147,7 @@ fn links_below_the_target_are_excluded_and_the_best_effort_says_so() {
     assert_eq!((faster.hop_count, faster.meets_target), (2, true));
     assert!(faster.bottleneck_rate_bps.unwrap() > direct_bps);
     let best_effort = rate(Some(1e12)).summary;
-    assert_eq!(
-        (best_effort.hop_count, best_effort.meets_target),
-        (1, false)
-    );
+    assert_eq!((best_effort.hop_count, best_effort.meets_target), (1, false));
     let kept = rate(Some(direct_bps)).summary;
     assert_eq!((kept.hop_count, kept.meets_target), (1, true));
 }
@@ -177,11 +160,7 @@ fn no_path_is_an_answer_that_names_the_gap() {
     let members = row(&station, &[0.0, 3_000.0, 21_000.0, 24_000.0, 27_000.0]);
     let mesh = mesh(&inputs, &members).unwrap();
     let answer = route(&inputs, &members, &mesh, &ask(4, Metric::Ett, None)).unwrap();
-    let RouteAnswer::NoPath {
-        source_side_nodes,
-        target_side_nodes,
-        closest: Some(gap),
-    } = answer
+    let RouteAnswer::NoPath { source_side_nodes, target_side_nodes, closest: Some(gap) } = answer
     else {
         panic!("{answer:?}");
     };
@@ -202,10 +181,7 @@ fn a_gap_beyond_all_reach_is_named_by_its_nearest_pair() {
     let mesh = mesh(&inputs, &members).unwrap();
     assert_eq!(mesh.links.len(), 2, "no pair across the gap is in reach");
     let answer = route(&inputs, &members, &mesh, &ask(3, Metric::Ett, None)).unwrap();
-    let RouteAnswer::NoPath {
-        closest: Some(gap), ..
-    } = answer
-    else {
+    let RouteAnswer::NoPath { closest: Some(gap), .. } = answer else {
         panic!("{answer:?}");
     };
     assert_eq!((gap.source_side, gap.target_side), (id(1), id(2)));
@@ -245,10 +221,7 @@ fn members_that_cannot_be_are_refused() {
     members[1] = members[0];
     assert_eq!(mesh(&inputs, &members), Err(MeshError::Twice(id(0))));
     let crowd = row(&good, &vec![0.0; MEMBERS_MAX + 1]);
-    assert_eq!(
-        mesh(&inputs, &crowd),
-        Err(MeshError::TooMany(MEMBERS_MAX + 1))
-    );
+    assert_eq!(mesh(&inputs, &crowd), Err(MeshError::TooMany(MEMBERS_MAX + 1)));
     let dense = row(&good, &vec![0.0; 710]);
     assert_eq!(mesh(&inputs, &dense), Err(MeshError::TooDense));
     let empty = mesh(&inputs, &[]).unwrap();
@@ -272,10 +245,5 @@ fn answers_are_documents_with_a_schema() {
     let document = serde_json::to_value(to(2)).unwrap();
     assert_eq!(document["outcome"], "no_path");
     let schema = schemars::schema_for!(RouteAnswer);
-    assert!(
-        schema
-            .as_value()
-            .to_string()
-            .contains("bottleneck_rate_bps")
-    );
+    assert!(schema.as_value().to_string().contains("bottleneck_rate_bps"));
 }

@@ -25,10 +25,7 @@ static WIDTH: AtomicU8 = AtomicU8::new(UNKNOWN);
 pub(crate) fn vectorised<K: Kernel>(kernel: K) -> K::Output {
     let width = width();
     #[cfg(target_arch = "x86_64")]
-    #[expect(
-        unsafe_code,
-        reason = "calls functions compiled for processors that have AVX"
-    )]
+    #[expect(unsafe_code, reason = "calls functions compiled for processors that have AVX")]
     {
         if width == AVX512 {
             // SAFETY: `detect` found every feature that `with_avx512` is compiled for.

@@ -22,10 +22,7 @@ pub(crate) fn sample_evenly(
     count: usize,
     out: &mut [[f64; LANES]],
 ) -> (f64, f64) {
-    assert!(
-        from.len() >= 2 && from.len() < i32::MAX as usize,
-        "a row has two ends"
-    );
+    assert!(from.len() >= 2 && from.len() < i32::MAX as usize, "a row has two ends");
     let out = &mut out[..count.div_ceil(LANES)];
     #[cfg(target_arch = "x86_64")]
     if spacing <= wide::spacing_max(3)

@@ -35,10 +35,7 @@ pub(crate) struct Ranked<'a> {
 pub(crate) fn nth_from_both_ends<const ROWS: usize>(
     rows: [Ranked<'_>; ROWS],
 ) -> [Option<[f64; 2]>; ROWS] {
-    assert!(
-        rows.iter().all(|row| row.count <= MOST),
-        "a key counts to 255"
-    );
+    assert!(rows.iter().all(|row| row.count <= MOST), "a key counts to 255");
     // Not by `map`, whose closures might be left out of line.
     let mut scales = [0.0; ROWS];
     for (scale, row) in scales.iter_mut().zip(&rows) {
@@ -63,11 +60,7 @@ fn find<const ROWS: usize>(
     super::dispatch::widest!(x86::nth(rows, scales, found));
     for (row, (scale, found)) in rows.iter().zip(scales.iter().zip(found)) {
         let numbers = &row.room.as_flattened()[..row.count];
-        *found = nth(
-            &keys(numbers, row.extremes[0], *scale),
-            numbers,
-            row.ranks(),
-        );
+        *found = nth(&keys(numbers, row.extremes[0], *scale), numbers, row.ranks());
     }
 }
 
@@ -113,11 +106,8 @@ fn nth(keys: &[u8; ROOM], numbers: &[f64], ranks: [usize; 2]) -> [f64; 2] {
     // A closure would not be compiled for the processor's vectors.
     let mut sought = [0.0; 2];
     for end in 0..2 {
-        let above = if found[end] == u8::MAX {
-            0
-        } else {
-            usize::from(reaching(keys, found[end] + 1))
-        };
+        let above =
+            if found[end] == u8::MAX { 0 } else { usize::from(reaching(keys, found[end] + 1)) };
         let mut sharing = [0.0; ROOM];
         let mut count = 0;
         for (key, number) in keys.iter().zip(numbers) {
@@ -167,9 +157,7 @@ fn nth_of_few(numbers: &mut [f64], rank: usize) -> f64 {
 }
 
 fn nth_of_many(numbers: &mut [f64], rank: usize) -> f64 {
-    *numbers
-        .select_nth_unstable_by(rank - 1, |a, b| b.total_cmp(a))
-        .1
+    *numbers.select_nth_unstable_by(rank - 1, |a, b| b.total_cmp(a)).1
 }
 
 #[cfg(test)]
@@ -207,12 +195,7 @@ mod tests {
             sorted.sort_by(|a, b| b.total_cmp(a));
             let extremes = [sorted[count - 1], sorted[0]];
             let want = [sorted[rank - 1], sorted[count - rank]];
-            let row = Ranked {
-                room: &room,
-                count,
-                rank,
-                extremes,
-            };
+            let row = Ranked { room: &room, count, rank, extremes };
             let alike = extremes[0] == extremes[1];
             let want_some = (!alike).then_some(want);
             assert_eq!(nth_from_both_ends([row]), [want_some], "round {round}");

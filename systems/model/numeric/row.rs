@@ -194,14 +194,9 @@ pub(super) mod x86 {
     #[target_feature(enable = "avx512f")]
     #[inline]
     pub(in super::super) fn folded(strands: __m512d) -> f64 {
-        let four = _mm256_add_pd(
-            _mm512_castpd512_pd256(strands),
-            _mm512_extractf64x4_pd::<1>(strands),
-        );
-        let two = _mm_add_pd(
-            _mm256_castpd256_pd128(four),
-            _mm256_extractf128_pd::<1>(four),
-        );
+        let four =
+            _mm256_add_pd(_mm512_castpd512_pd256(strands), _mm512_extractf64x4_pd::<1>(strands));
+        let two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd::<1>(four));
         _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)))
     }
 
@@ -257,10 +252,7 @@ pub(super) mod x86 {
             products[strand] = _mm512_fmadd_pd(values, at, products[strand]);
             number = _mm512_add_pd(number, step);
         }
-        (
-            folded(_mm512_add_pd(sums[0], sums[1])),
-            folded(_mm512_add_pd(products[0], products[1])),
-        )
+        (folded(_mm512_add_pd(sums[0], sums[1])), folded(_mm512_add_pd(products[0], products[1])))
     }
 
     #[target_feature(enable = "avx512f")]
@@ -313,9 +305,7 @@ mod tests {
     use super::*;
 
     fn row(len: usize) -> Vec<f64> {
-        (0..len)
-            .map(|i| ((i * 7919 % 3001) as f64 - 1500.0) * 0.37)
-            .collect()
+        (0..len).map(|i| ((i * 7919 % 3001) as f64 - 1500.0) * 0.37).collect()
     }
 
     #[test]
@@ -324,10 +314,7 @@ mod tests {
             let row = row(len);
             assert_eq!(sum(&row).to_bits(), plain_sum(&row).to_bits());
             assert_eq!(moments(&row), plain_moments::<MOMENTS>(&row));
-            assert_eq!(
-                all_within(&row, 300.0),
-                row.iter().all(|x| x.abs() <= 300.0)
-            );
+            assert_eq!(all_within(&row, 300.0), row.iter().all(|x| x.abs() <= 300.0));
         }
         for count in [35, 100, 129, 245, 256] {
             let mut room = [[f64::NAN; LANES]; 32];

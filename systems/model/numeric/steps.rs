@@ -19,11 +19,7 @@ pub(crate) fn step_by_step(start: f64, step: f64, count: usize) -> f64 {
         let taken = next - at;
         // The power of two below, or something of no use for what is no ordinary number.
         let power = f64::from_bits(at.to_bits() & (0x7FF << 52));
-        let room = if step > 0.0 {
-            2.0 * power - at
-        } else {
-            power - at
-        };
+        let room = if step > 0.0 { 2.0 * power - at } else { power - at };
         // Of what is negative or no number this makes 0.
         let many = (room / taken - 1.0) as usize;
         let tie = 2.0 * (step - taken).abs() == power * f64::EPSILON;

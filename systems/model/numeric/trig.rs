@@ -6,11 +6,8 @@ use super::{ROUNDER, greater, lesser, polynomial};
 
 /// π/2 in three parts, of which the first two have so few digits that their products with small
 /// whole numbers are exact.
-const HALF_TURN: [f64; 3] = [
-    1.570_796_326_734_125_6,
-    6.077_100_506_303_966e-11,
-    2.022_266_248_795_950_7e-21,
-];
+const HALF_TURN: [f64; 3] =
+    [1.570_796_326_734_125_6, 6.077_100_506_303_966e-11, 2.022_266_248_795_950_7e-21];
 
 /// Sine and cosine of an angle within some thousand turns, rad.
 #[inline(always)]
@@ -49,17 +46,9 @@ pub(crate) fn sin_cos(angle_rad: f64) -> (f64, f64) {
     );
     let cosine = 1.0 - (0.5 * z - z * z * cosine);
     let turns = shifted.to_bits();
-    let (s, c) = if turns & 1 == 0 {
-        (sine, cosine)
-    } else {
-        (cosine, sine)
-    };
+    let (s, c) = if turns & 1 == 0 { (sine, cosine) } else { (cosine, sine) };
     let s = if turns & 2 == 0 { s } else { -s };
-    let c = if turns.wrapping_add(1) & 2 == 0 {
-        c
-    } else {
-        -c
-    };
+    let c = if turns.wrapping_add(1) & 2 == 0 { c } else { -c };
     (s, c)
 }
 
@@ -73,11 +62,7 @@ pub(crate) fn atan2(y: f64, x: f64) -> f64 {
     let ratio = if up + along == 0.0 { 0.0 } else { ratio };
     // Beyond tan π/8 by the angle to 45°, then by half the angle: |t| < 0.2.
     let far = ratio > 0.414_213_562_373_095;
-    let near = if far {
-        (ratio - 1.0) / (ratio + 1.0)
-    } else {
-        ratio
-    };
+    let near = if far { (ratio - 1.0) / (ratio + 1.0) } else { ratio };
     let t = near / (1.0 + (1.0 + near * near).sqrt());
     let z = t * t;
     let series = polynomial(

@@ -201,9 +201,7 @@ impl Construction {
         let worst_point = measure.is_finite().then(|| KnifeEdge {
             distance_m,
             height_msl_m,
-            nu: (2.0 * length * measure.abs() / self.wavelength_m)
-                .sqrt()
-                .copysign(measure),
+            nu: (2.0 * length * measure.abs() / self.wavelength_m).sqrt().copysign(measure),
         });
 
         let line_of_sight = tx_slope < line_slope;
@@ -218,12 +216,7 @@ impl Construction {
             let crossing = ((rx - tx + rx_slope * length) / slopes).clamp(first, last);
             Some(self.edge_at(crossing, tx + tx_slope * crossing, tx, rx))
         };
-        Bullington {
-            loss_db: self.loss_db(edge),
-            line_of_sight,
-            edge,
-            worst_point,
-        }
+        Bullington { loss_db: self.loss_db(edge), line_of_sight, edge, worst_point }
     }
 
     /// The edge whose top, bulge included, stands at `top` at `distance_m`.

@@ -35,12 +35,7 @@ pub(crate) fn within(
     if value >= low && value <= high {
         Ok(value)
     } else {
-        Err(DomainError::Range {
-            quantity,
-            value,
-            low,
-            high,
-        })
+        Err(DomainError::Range { quantity, value, low, high })
     }
 }
 
@@ -65,9 +60,7 @@ mod tests {
         assert!(positive("x", f64::INFINITY).is_err());
         assert!(positive("x", 0.0).is_err());
         assert_eq!(
-            within("distance_km", 3.0, 1.0, 2.0)
-                .unwrap_err()
-                .to_string(),
+            within("distance_km", 3.0, 1.0, 2.0).unwrap_err().to_string(),
             "distance_km 3 is not within 1 to 2"
         );
     }

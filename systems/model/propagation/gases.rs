@@ -81,11 +81,7 @@ impl Atmosphere {
         let temperature_k = 288.15 - 6.5 * geopotential_km;
         let total_hpa = 1013.25 * (288.15 / temperature_k).powf(-34.1632 / 6.5);
         let density_g_m3 = 7.5 * (-height_km / 2.0).exp();
-        Ok(Self::from_total_pressure(
-            total_hpa,
-            temperature_k,
-            density_g_m3,
-        ))
+        Ok(Self::from_total_pressure(total_hpa, temperature_k, density_g_m3))
     }
 
     /// Specific attenuation at `frequency_ghz`, above 0 to 1000 GHz (P.676-13 eqs. 1 to 9).
@@ -100,17 +96,8 @@ impl Atmosphere {
         let f = within("frequency_ghz", frequency_ghz, 1e-3, 1000.0)?;
         let p = within("dry_pressure_hpa", self.dry_pressure_hpa, 0.0, 1100.0)?;
         let t = within("temperature_k", self.temperature_k, 150.0, 350.0)?;
-        let rho = within(
-            "water_vapour_density_g_m3",
-            self.water_vapour_density_g_m3,
-            0.0,
-            100.0,
-        )?;
-        let air = Air {
-            p,
-            e: vapour_pressure_hpa(t, rho),
-            theta: 300.0 / t,
-        };
+        let rho = within("water_vapour_density_g_m3", self.water_vapour_density_g_m3, 0.0, 100.0)?;
+        let air = Air { p, e: vapour_pressure_hpa(t, rho), theta: 300.0 / t };
         Ok(Gamma {
             oxygen_db_km: 0.1820 * f * (air.oxygen(f) + air.dry_continuum(f)),
             water_vapour_db_km: 0.1820 * f * air.water_vapour(f),

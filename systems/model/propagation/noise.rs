@@ -159,10 +159,7 @@ mod tests {
     #[test]
     fn factors_add_as_powers() {
         let three_db = 10.0 * 2f64.log10();
-        let external = ManMadeNoise {
-            fam_db: three_db,
-            extrapolated: false,
-        };
+        let external = ManMadeNoise { fam_db: three_db, extrapolated: false };
         let floor = noise_floor_dbm(1.0, three_db, Some(external)).unwrap();
         let want = thermal_noise_dbm(1.0).unwrap() + 10.0 * 3f64.log10();
         assert!((floor - want).abs() < 1e-12);

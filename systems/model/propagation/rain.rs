@@ -101,12 +101,8 @@ impl RainCoefficients {
     /// # Errors
     /// [`DomainError`] outside those ranges.
     pub fn new(frequency_ghz: f64, elevation_deg: f64, tilt_deg: f64) -> Result<Self, DomainError> {
-        let frequency = within(
-            "frequency_ghz",
-            frequency_ghz,
-            RAIN_FREQUENCY_MIN_GHZ,
-            RAIN_FREQUENCY_MAX_GHZ,
-        )?;
+        let frequency =
+            within("frequency_ghz", frequency_ghz, RAIN_FREQUENCY_MIN_GHZ, RAIN_FREQUENCY_MAX_GHZ)?;
         let elevation = within("elevation_deg", elevation_deg, -90.0, 90.0)?.to_radians();
         let tilt = within("tilt_deg", tilt_deg, -90.0, 90.0)?.to_radians();
 

@@ -19,15 +19,9 @@ pub struct Ground {
 
 impl Ground {
     /// Average land: ε = 22, σ = 0.003 S/m (as ITU-R P.452 and P.1812 take it).
-    pub const LAND: Self = Self {
-        relative_permittivity: 22.0,
-        conductivity_s_m: 0.003,
-    };
+    pub const LAND: Self = Self { relative_permittivity: 22.0, conductivity_s_m: 0.003 };
     /// Sea water: ε = 80, σ = 5 S/m (as ITU-R P.452 and P.1812 take it).
-    pub const SEA: Self = Self {
-        relative_permittivity: 80.0,
-        conductivity_s_m: 5.0,
-    };
+    pub const SEA: Self = Self { relative_permittivity: 80.0, conductivity_s_m: 5.0 };
 }
 
 /// A path over a smooth spherical Earth.
@@ -64,12 +58,7 @@ impl SphericalEarth {
         let h2 = within("rx_height_m", self.rx_height_m, 0.0, 1e6)?;
         let radius = positive("effective_earth_radius_m", self.effective_earth_radius_m)?;
         within("frequency_mhz", self.frequency_mhz, 10.0, 1e6)?;
-        within(
-            "relative_permittivity",
-            self.ground.relative_permittivity,
-            1.0,
-            100.0,
-        )?;
+        within("relative_permittivity", self.ground.relative_permittivity, 1.0, 100.0)?;
         within("conductivity_s_m", self.ground.conductivity_s_m, 0.0, 100.0)?;
 
         let roots = h1.sqrt() + h2.sqrt();
@@ -159,11 +148,7 @@ fn clearance(d: f64, h1: f64, h2: f64, radius: f64) -> Clearance {
     let d2 = d - d1;
     let end_1 = (h1 - d1 * d1 / (2.0 * radius)) * d2;
     let end_2 = (h2 - d2 * d2 / (2.0 * radius)) * d1;
-    Clearance {
-        height: (end_1 + end_2) / d,
-        d1,
-        d2,
-    }
+    Clearance { height: (end_1 + end_2) / d, d1, d2 }
 }
 
 #[cfg(test)]
@@ -245,19 +230,9 @@ mod tests {
 
     #[test]
     fn is_finite_at_the_edges_of_its_domain() {
-        for (d, h1, h2) in [
-            (1e-3, 0.0, 0.0),
-            (1e-3, 10.0, 0.0),
-            (1e7, 0.0, 0.0),
-            (1.0, 1e6, 1e6),
-        ] {
+        for (d, h1, h2) in [(1e-3, 0.0, 0.0), (1e-3, 10.0, 0.0), (1e7, 0.0, 0.0), (1.0, 1e6, 1e6)] {
             for polarization in [Polarization::Horizontal, Polarization::Vertical] {
-                let loss = SphericalEarth {
-                    polarization,
-                    ..path(d, h1, h2)
-                }
-                .loss_db()
-                .unwrap();
+                let loss = SphericalEarth { polarization, ..path(d, h1, h2) }.loss_db().unwrap();
                 assert!(loss.is_finite() && loss >= 0.0, "{d} {h1} {h2}: {loss}");
             }
         }

@@ -3,11 +3,7 @@
 /// The text of `tests/fixtures/itu/<name>`, compiled in.
 macro_rules! fixture {
     ($name:literal) => {
-        include_str!(concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../tests/fixtures/itu/",
-            $name
-        ))
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/itu/", $name))
     };
 }
 pub(crate) use fixture;
@@ -16,11 +12,7 @@ pub(crate) use fixture;
 /// unit lines fall away. Callers assert how many rows they expect.
 pub(crate) fn rows(text: &str) -> Vec<Vec<f64>> {
     text.lines()
-        .filter_map(|line| {
-            line.split(',')
-                .map(|cell| cell.trim().parse().ok())
-                .collect()
-        })
+        .filter_map(|line| line.split(',').map(|cell| cell.trim().parse().ok()).collect())
         .collect()
 }
 
@@ -44,9 +36,5 @@ pub(crate) fn printed_tolerance(cell: &str) -> f64 {
 
 /// `|got / want - 1|`, or `|got|` where `want` is zero.
 pub(crate) fn relative_error(got: f64, want: f64) -> f64 {
-    if want == 0.0 {
-        got.abs()
-    } else {
-        (got / want - 1.0).abs()
-    }
+    if want == 0.0 { got.abs() } else { (got / want - 1.0).abs() }
 }

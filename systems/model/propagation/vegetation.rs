@@ -20,12 +20,7 @@ pub fn woodland_loss_db(
     maximum_attenuation_db: f64,
 ) -> Result<f64, DomainError> {
     let depth = within("depth_m", depth_m, 0.0, f64::MAX)?;
-    let gamma = within(
-        "specific_attenuation_db_m",
-        specific_attenuation_db_m,
-        0.0,
-        1e3,
-    )?;
+    let gamma = within("specific_attenuation_db_m", specific_attenuation_db_m, 0.0, 1e3)?;
     let limit = within("maximum_attenuation_db", maximum_attenuation_db, 0.0, 1e3)?;
     if limit == 0.0 {
         return Ok(0.0);

@@ -17,10 +17,7 @@ pub fn pointing_loss_db(
     azimuth_deg: f64,
     elevation_deg: f64,
 ) -> f64 {
-    let level = Pointing {
-        azimuth_deg,
-        elevation_deg: 0.0,
-    };
+    let level = Pointing { azimuth_deg, elevation_deg: 0.0 };
     match pointing {
         Some(boresight) => off_boresight(antenna, boresight, azimuth_deg, elevation_deg),
         None if is_omnidirectional(antenna) => {
@@ -57,14 +54,10 @@ fn off_boresight(
     azimuth_deg: f64,
     elevation_deg: f64,
 ) -> f64 {
-    let azimuth = lobe_db(
-        wrapped_deg(azimuth_deg - boresight.azimuth_deg),
-        antenna.azimuth_beamwidth_deg,
-    );
-    let elevation = lobe_db(
-        elevation_deg - boresight.elevation_deg,
-        antenna.elevation_beamwidth_deg,
-    );
+    let azimuth =
+        lobe_db(wrapped_deg(azimuth_deg - boresight.azimuth_deg), antenna.azimuth_beamwidth_deg);
+    let elevation =
+        lobe_db(elevation_deg - boresight.elevation_deg, antenna.elevation_beamwidth_deg);
     lesser(azimuth + elevation, antenna.front_to_back_db)
 }
 

@@ -91,11 +91,8 @@ impl Environment {
 /// `50 % of time, locations and situations; no clutter, no rain`.
 impl Display for Assumptions {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [time, location, situation] = [
-            self.time_percent,
-            self.location_percent,
-            self.situation_percent,
-        ];
+        let [time, location, situation] =
+            [self.time_percent, self.location_percent, self.situation_percent];
         if time == location && location == situation {
             write!(out, "{time} % of time, locations and situations")?;
         } else {
@@ -145,10 +142,8 @@ mod tests {
         );
         environment.rain_rate_mm_h = 12.0;
         environment.time_percent = 99.0;
-        environment.clutter = Some(Clutter::Statistical {
-            below_height_m: 10.0,
-            location_percent: 50.0,
-        });
+        environment.clutter =
+            Some(Clutter::Statistical { below_height_m: 10.0, location_percent: 50.0 });
         let some = environment.assumptions(None);
         assert_eq!(some.left_out, [Effect::Vegetation, Effect::ManMadeNoise]);
         assert!(
@@ -167,26 +162,14 @@ mod tests {
             spread_db: Some(3.3),
         };
         let environment = Environment {
-            calibration: Some(Calibration {
-                name: "harbour".to_owned(),
-                classes: vec![class],
-            }),
+            calibration: Some(Calibration { name: "harbour".to_owned(), classes: vec![class] }),
             ..Environment::default()
         };
-        let text = |path| {
-            environment
-                .assumptions(path)
-                .calibration
-                .unwrap()
-                .to_string()
-        };
+        let text = |path| environment.assumptions(path).calibration.unwrap().to_string();
         assert_eq!(
             text(Some((868.0, 2_000.0))),
             "\"harbour\", +4.2 dB of loss (95 % interval +3.1 to +5.0 dB), links spread by 3.3 dB around it"
         );
-        assert_eq!(
-            text(Some((868.0, 9_000.0))),
-            "\"harbour\", no class for this path"
-        );
+        assert_eq!(text(Some((868.0, 9_000.0))), "\"harbour\", no class for this path");
     }
 }

@@ -27,9 +27,7 @@ pub(super) fn availability(
     let multipath = link.env.multipath.filter(|_| applies);
     let multipath =
         multipath.and_then(|climate| multipath_percent(link, view, geometry, &climate, margin_db));
-    let rain = applies
-        .then(|| rain_percent(link, geometry, margin_db))
-        .flatten();
+    let rain = applies.then(|| rain_percent(link, geometry, margin_db)).flatten();
     Availability {
         time_percent: link.env.time_percent,
         location_percent: link.env.location_percent,

@@ -111,9 +111,7 @@ impl<'a> BothWays<'a> {
         workspace: &mut Workspace,
         mut each: impl FnMut(usize, Result<(LinkResult, LinkResult), BadValue>),
     ) {
-        let Workspace {
-            reversed, batch, ..
-        } = workspace;
+        let Workspace { reversed, batch, .. } = workspace;
         let (mut numbers, mut there) = (Vec::new(), Vec::new());
         for (number, &(profile, undulation_m)) in paths.iter().enumerate() {
             match View::along(profile, undulation_m) {
@@ -135,10 +133,7 @@ impl<'a> BothWays<'a> {
         let views = there.iter().zip(&back);
         for ((number, (there, back)), terrain) in numbers.into_iter().zip(views).zip(terrain) {
             let ends = [there, back];
-            each(
-                number,
-                Ok(budgets(&self.forward, &self.back, ends, terrain.into())),
-            );
+            each(number, Ok(budgets(&self.forward, &self.back, ends, terrain.into())));
         }
     }
 }
@@ -155,16 +150,11 @@ pub fn both(
     workspace: &mut Workspace,
 ) -> Result<(LinkResult, LinkResult), BadValue> {
     let there = View::along(profile, undulation_m)?;
-    workspace
-        .reversed
-        .resize_with(workspace.reversed.len().max(1), Vec::new);
+    workspace.reversed.resize_with(workspace.reversed.len().max(1), Vec::new);
     let reversed = &mut workspace.reversed[0];
     reverse(&there, reversed);
     let here = there.back(reversed);
-    let terrain = [
-        terrain_attenuation(forward, &there),
-        terrain_attenuation(back, &here),
-    ];
+    let terrain = [terrain_attenuation(forward, &there), terrain_attenuation(back, &here)];
     Ok(budgets(forward, back, [&there, &here], terrain))
 }
 

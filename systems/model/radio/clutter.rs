@@ -18,17 +18,11 @@ pub(super) fn clutter_db(
     let frequency_ghz = frequency_mhz * 1e-3;
     match clutter {
         None => Some([0.0; 2]),
-        Some(Clutter::HeightGain {
-            category,
-            representative_height_m,
-        }) => {
+        Some(Clutter::HeightGain { category, representative_height_m }) => {
             let site = site(category, representative_height_m);
             height_gain_db(&site, frequency_ghz, height_agl_m)
         }
-        Some(Clutter::Statistical {
-            below_height_m,
-            location_percent,
-        }) => statistical_db(
+        Some(Clutter::Statistical { below_height_m, location_percent }) => statistical_db(
             frequency_ghz,
             distance_km,
             location_percent,
@@ -45,10 +39,7 @@ pub(super) fn surroundings(clutter: Option<Clutter>, height_agl_m: [f64; 2]) -> 
         Some(Clutter::Statistical { below_height_m, .. }) => {
             (below_height_m, Surroundings::Described)
         }
-        Some(Clutter::HeightGain {
-            category,
-            representative_height_m,
-        }) => {
+        Some(Clutter::HeightGain { category, representative_height_m }) => {
             let site = site(category, representative_height_m);
             (site.height_m, Surroundings::Described)
         }
@@ -63,10 +54,9 @@ pub(super) fn surroundings(clutter: Option<Clutter>, height_agl_m: [f64; 2]) -> 
 /// The same clutter at the median of locations.
 pub(super) fn median(clutter: Option<Clutter>) -> Option<Clutter> {
     match clutter {
-        Some(Clutter::Statistical { below_height_m, .. }) => Some(Clutter::Statistical {
-            below_height_m,
-            location_percent: 50.0,
-        }),
+        Some(Clutter::Statistical { below_height_m, .. }) => {
+            Some(Clutter::Statistical { below_height_m, location_percent: 50.0 })
+        }
         other => other,
     }
 }
@@ -75,10 +65,9 @@ pub(super) fn median(clutter: Option<Clutter>) -> Option<Clutter> {
 /// the top of the clutter.
 pub(super) fn terrain_heights_m(clutter: Option<Clutter>, height_agl_m: [f64; 2]) -> [f64; 2] {
     let top_m = match clutter {
-        Some(Clutter::HeightGain {
-            category,
-            representative_height_m,
-        }) => site(category, representative_height_m).height_m,
+        Some(Clutter::HeightGain { category, representative_height_m }) => {
+            site(category, representative_height_m).height_m
+        }
         _ => 0.0,
     };
     height_agl_m.map(|height_m| height_m.max(top_m))
@@ -95,19 +84,13 @@ fn site(category: ClutterCategory, representative_height_m: Option<f64>) -> Clut
         ClutterCategory::DenseUrban => clutter::ClutterCategory::DenseUrban,
     };
     let usual = ClutterSite::from(category);
-    ClutterSite {
-        height_m: representative_height_m.unwrap_or(usual.height_m),
-        ..usual
-    }
+    ClutterSite { height_m: representative_height_m.unwrap_or(usual.height_m), ..usual }
 }
 
 /// Height-gain loss at both ends, dB; `None` outside 0.03 to 3 GHz or on the ground itself.
 fn height_gain_db(site: &ClutterSite, frequency_ghz: f64, heights: [f64; 2]) -> Option<[f64; 2]> {
-    let at = |height| {
-        site.height_gain_loss_db(frequency_ghz, height)
-            .ok()
-            .map(|loss| loss.max(0.0))
-    };
+    let at =
+        |height| site.height_gain_loss_db(frequency_ghz, height).ok().map(|loss| loss.max(0.0));
     Some([at(heights[0])?, at(heights[1])?])
 }
 

@@ -33,10 +33,7 @@ mod tests {
             let loss_db = 32.447_8 + 20.0 * f64::log10(frequency_mhz);
             let field_dbuv_m = 30.0 - loss_db + field_term_db(frequency_mhz);
             let expected = 20.0 * f64::log10(173.0 * 1e-3_f64.sqrt() * 1e3);
-            assert!(
-                (field_dbuv_m - expected).abs() < 0.05,
-                "{field_dbuv_m} {expected}"
-            );
+            assert!((field_dbuv_m - expected).abs() < 0.05, "{field_dbuv_m} {expected}");
         }
     }
 }

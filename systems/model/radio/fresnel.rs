@@ -114,13 +114,8 @@ impl Clearance {
     /// The same path seen from its other end.
     #[must_use]
     pub fn reversed(&self, distance_m: f64) -> Self {
-        let obstruction = self.obstruction.map(|at| Obstruction {
-            distance_m: distance_m - at.distance_m,
-            ..at
-        });
-        Self {
-            obstruction,
-            ..*self
-        }
+        let obstruction =
+            self.obstruction.map(|at| Obstruction { distance_m: distance_m - at.distance_m, ..at });
+        Self { obstruction, ..*self }
     }
 }

@@ -79,18 +79,12 @@ impl<'a> View<'a> {
 
     /// The heights as models of path loss read them.
     pub fn path(&self) -> PathProfile<'a> {
-        PathProfile {
-            step_m: self.step_m,
-            elevation_msl_m: self.elevation_msl_m,
-        }
+        PathProfile { step_m: self.step_m, elevation_msl_m: self.elevation_msl_m }
     }
 
     /// Ground at transmitter and receiver above mean sea level, m.
     pub fn ground_msl_m(&self) -> [f64; 2] {
-        [
-            self.elevation_msl_m[0],
-            self.elevation_msl_m[self.elevation_msl_m.len() - 1],
-        ]
+        [self.elevation_msl_m[0], self.elevation_msl_m[self.elevation_msl_m.len() - 1]]
     }
 }
 

@@ -43,13 +43,7 @@ impl Prepared<'_> {
             heights_msl_m[0] + self.tx.height_agl_m,
             heights_msl_m[heights_msl_m.len() - 1] + self.rx.height_agl_m,
         ];
-        clearance(
-            heights_msl_m,
-            profile.step_m,
-            antennas,
-            self.wavelength_m,
-            self.env.k_factor,
-        )
+        clearance(heights_msl_m, profile.step_m, antennas, self.wavelength_m, self.env.k_factor)
     }
 
     /// The budget over a checked path with the attenuation of `terrain`.
@@ -73,10 +67,7 @@ impl Prepared<'_> {
         warnings.note(view.terrain.missing_samples > 0, Warning::TerrainMissing);
         warnings.note(view.terrain.void_samples > 0, Warning::TerrainVoid);
         warnings.note(view.is_mixed, Warning::TerrainMixed);
-        warnings.note(
-            geometry.slant_range_m < SHORTEST_M,
-            Warning::DistanceTooShort,
-        );
+        warnings.note(geometry.slant_range_m < SHORTEST_M, Warning::DistanceTooShort);
         LinkResult {
             tx_node_id: None,
             rx_node_id: None,
@@ -222,10 +213,8 @@ impl Prepared<'_> {
         let ground_db = losses.reference_attenuation_db.unwrap_or(0.0)
             + losses.variability_db.unwrap_or(0.0)
             + losses.diffraction_loss_db.unwrap_or(0.0);
-        let grazing = clear.line_of_sight
-            && clear
-                .fresnel_clearance_ratio
-                .is_some_and(|r| r < CLEAR_RATIO);
+        let grazing =
+            clear.line_of_sight && clear.fresnel_clearance_ratio.is_some_and(|r| r < CLEAR_RATIO);
         let cover_db = losses.clutter_tx_db + losses.clutter_rx_db + losses.vegetation_db;
         Costs {
             terrain_db: cover_db + if grazing { 0.0 } else { ground_db },

@@ -141,14 +141,10 @@ pub struct Selected {
 pub fn lowest(radio: &Radio, thermal_floor_dbm: f64) -> Selected {
     match radio.waveform {
         Waveform::Ofdm { .. } => ofdm(radio, 0),
-        Waveform::Lora {
-            spreading_factor,
-            coding_rate,
-        } => lora(radio, spreading_factor, coding_rate),
-        Waveform::Narrowband {
-            bit_rate_bps,
-            sensitivity_dbm,
-        } => Selected {
+        Waveform::Lora { spreading_factor, coding_rate } => {
+            lora(radio, spreading_factor, coding_rate)
+        }
+        Waveform::Narrowband { bit_rate_bps, sensitivity_dbm } => Selected {
             id: ModulationId::Narrowband,
             mcs_index: 0,
             bits_per_symbol: None,
@@ -202,9 +198,7 @@ impl McsTable {
     #[inline]
     #[must_use]
     pub fn select(&self, snr_db: f64) -> Option<&Selected> {
-        let usable = self
-            .entries
-            .partition_point(|(from_db, _)| *from_db <= snr_db);
+        let usable = self.entries.partition_point(|(from_db, _)| *from_db <= snr_db);
         usable.checked_sub(1).map(|index| &self.entries[index].1)
     }
 }
@@ -212,10 +206,9 @@ impl McsTable {
 /// OFDM modulation with MCS index `index`.
 fn ofdm(radio: &Radio, index: usize) -> Selected {
     let (streams, efficiency) = match radio.waveform {
-        Waveform::Ofdm {
-            spatial_streams,
-            mac_efficiency_prob,
-        } => (spatial_streams, mac_efficiency_prob),
+        Waveform::Ofdm { spatial_streams, mac_efficiency_prob } => {
+            (spatial_streams, mac_efficiency_prob)
+        }
         Waveform::Lora { .. } | Waveform::Narrowband { .. } => (1, 1.0),
     };
     let modulation = &MODULATIONS[index];
@@ -259,11 +252,7 @@ fn lora(radio: &Radio, spreading_factor: u8, coding_rate: u8) -> Selected {
     let code_rate = 4.0 / f64::from(coding_rate);
     let symbols_per_s = radio.bandwidth_hz / sf.exp2();
     let phy_rate_bps = sf * code_rate * symbols_per_s;
-    let kept_bits = if symbols_per_s.recip() > LORA_LONG_SYMBOL_S {
-        sf - 2.0
-    } else {
-        sf
-    };
+    let kept_bits = if symbols_per_s.recip() > LORA_LONG_SYMBOL_S { sf - 2.0 } else { sf };
     Selected {
         id: ModulationId::Lora,
         mcs_index: 0,

@@ -163,13 +163,8 @@ impl Verdict {
     }
 
     /// Verdicts by their numbers, from none to excellent.
-    pub const ALL: [Self; 5] = [
-        Self::NoLink,
-        Self::Poor,
-        Self::Marginal,
-        Self::Good,
-        Self::Excellent,
-    ];
+    pub const ALL: [Self; 5] =
+        [Self::NoLink, Self::Poor, Self::Marginal, Self::Good, Self::Excellent];
 
     /// The rating by link margin, dB, that version 0.1.0 had in its place: digests hold it.
     pub(crate) fn of_margin(link_margin_db: f64) -> Self {
@@ -211,11 +206,8 @@ impl LimitingFactor {
         ];
         let mut worst = (Self::Distance, NOTICEABLE_DB);
         for (factor, cost_db) in named {
-            let beats = if worst.0 == Self::Distance {
-                cost_db >= worst.1
-            } else {
-                cost_db > worst.1
-            };
+            let beats =
+                if worst.0 == Self::Distance { cost_db >= worst.1 } else { cost_db > worst.1 };
             if beats {
                 worst = (factor, cost_db);
             }

@@ -297,72 +297,39 @@ mod tests {
 
     #[test]
     fn what_is_unknown_widens_the_interval_and_low_antennas_stand_in_clutter() {
-        let low = Evidence {
-            surroundings: Surroundings::Unknown,
-            ..PATH
-        };
+        let low = Evidence { surroundings: Surroundings::Unknown, ..PATH };
         let found = low.distribution();
         assert_eq!(found.basis, Basis::SurroundingsUnknown);
         assert!((found.median_db - 137.2).abs() < 1e-9);
         assert!((1.645 * found.sigma_db() - 30.0).abs() < 0.1);
         // Terrain that costs more than surroundings do is not added to them.
-        let behind_a_ridge = Evidence {
-            model_loss_db: 150.0,
-            ..low
-        };
+        let behind_a_ridge = Evidence { model_loss_db: 150.0, ..low };
         assert_eq!(behind_a_ridge.distribution().median_db, 150.0);
         // Two nodes across a room have nothing between them.
-        let near = Evidence {
-            distance_m: 25.0,
-            free_space_db: 59.2,
-            model_loss_db: 59.2,
-            ..low
-        };
+        let near = Evidence { distance_m: 25.0, free_space_db: 59.2, model_loss_db: 59.2, ..low };
         assert!((near.distribution().median_db - 62.4).abs() < 1e-9);
-        let void = Evidence {
-            ground_known: false,
-            clear: true,
-            ..PATH
-        };
+        let void = Evidence { ground_known: false, clear: true, ..PATH };
         let found = void.distribution();
-        assert_eq!(
-            (found.basis, found.median_db),
-            (Basis::GroundUnknown, 118.0)
-        );
+        assert_eq!((found.basis, found.median_db), (Basis::GroundUnknown, 118.0));
     }
 
     #[test]
     fn a_clear_path_above_its_surroundings_is_the_surest() {
-        let clear = Evidence {
-            clear: true,
-            ..PATH
-        };
+        let clear = Evidence { clear: true, ..PATH };
         let found = clear.distribution();
         assert_eq!(found.basis, Basis::LineOfSight);
         assert!((1.645 * found.sigma_db() - 13.96).abs() < 0.01);
-        let rough = Evidence {
-            model_sigma_db: 9.0,
-            ..clear
-        };
+        let rough = Evidence { model_sigma_db: 9.0, ..clear };
         assert_eq!(rough.distribution().link_sigma_db, 6.0);
-        let within = Evidence {
-            surroundings: Surroundings::Described,
-            ..clear
-        };
+        let within = Evidence { surroundings: Surroundings::Described, ..clear };
         assert_eq!(within.distribution().basis, Basis::Terrain);
     }
 
     #[test]
     fn the_model_s_deviation_replaces_a_smaller_one_and_is_not_added() {
-        let rough = Evidence {
-            model_sigma_db: 14.0,
-            ..PATH
-        };
+        let rough = Evidence { model_sigma_db: 14.0, ..PATH };
         assert_eq!(rough.distribution().link_sigma_db, 14.0);
-        let smooth = Evidence {
-            model_sigma_db: 3.0,
-            ..PATH
-        };
+        let smooth = Evidence { model_sigma_db: 3.0, ..PATH };
         assert_eq!(smooth.distribution().link_sigma_db, 11.0);
     }
 
@@ -375,11 +342,8 @@ mod tests {
             interval_db: Some([2.04, 5.96]),
             spread_db: Some(9.0),
         };
-        let calibrated = Evidence {
-            calibrated: Some(&class),
-            surroundings: Surroundings::Unknown,
-            ..PATH
-        };
+        let calibrated =
+            Evidence { calibrated: Some(&class), surroundings: Surroundings::Unknown, ..PATH };
         let found = calibrated.distribution();
         assert_eq!((found.basis, found.median_db), (Basis::Calibrated, 118.0));
         assert_eq!(found.link_sigma_db, 9.0);

@@ -146,13 +146,9 @@ impl<'a> Prepared<'a> {
         let polarization = tx.antenna.polarization;
         let crossed = polarization != rx.antenna.polarization;
         warnings.note(crossed, Warning::CrossPolarized);
-        let man_made = env
-            .man_made_noise
-            .and_then(|place| place.curve().man_made_noise(frequency_mhz).ok());
-        warnings.note(
-            man_made.is_some_and(|noise| noise.extrapolated),
-            Warning::NoiseExtrapolated,
-        );
+        let man_made =
+            env.man_made_noise.and_then(|place| place.curve().man_made_noise(frequency_mhz).ok());
+        warnings.note(man_made.is_some_and(|noise| noise.extrapolated), Warning::NoiseExtrapolated);
         let thermal_floor_dbm = floor_dbm(&link_radio, None);
         let noise_floor_dbm = floor_dbm(&link_radio, man_made);
         let direction = Direction {
@@ -191,9 +187,9 @@ impl<'a> Prepared<'a> {
             man_made,
             thermal_floor_dbm,
             noise_floor_dbm,
-            disturbed_dbm: env.interference_dbm.map_or(noise_floor_dbm, |power_dbm| {
-                power_sum_dbm(noise_floor_dbm, power_dbm)
-            }),
+            disturbed_dbm: env
+                .interference_dbm
+                .map_or(noise_floor_dbm, |power_dbm| power_sum_dbm(noise_floor_dbm, power_dbm)),
             mcs_table: McsTable::new(&link_radio, env.required_margin_db, thermal_floor_dbm),
             link_radio,
             warnings,
@@ -246,11 +242,7 @@ impl<'a> Prepared<'a> {
         loss_db: f64,
         link_margin_db: f64,
     ) -> Verdict {
-        if self.compatible {
-            alike.verdict(loss_db, link_margin_db)
-        } else {
-            Verdict::NoLink
-        }
+        if self.compatible { alike.verdict(loss_db, link_margin_db) } else { Verdict::NoLink }
     }
 }
 
@@ -264,11 +256,7 @@ fn packet_octets_max(waveform: &Waveform) -> u32 {
 
 /// Sum of two powers, dBm.
 pub(super) fn power_sum_dbm(a_dbm: f64, b_dbm: f64) -> f64 {
-    let (high, low) = if a_dbm >= b_dbm {
-        (a_dbm, b_dbm)
-    } else {
-        (b_dbm, a_dbm)
-    };
+    let (high, low) = if a_dbm >= b_dbm { (a_dbm, b_dbm) } else { (b_dbm, a_dbm) };
     high + 10.0 * 10f64.powf((low - high) / 10.0).ln_1p() / std::f64::consts::LN_10
 }
 
@@ -277,66 +265,36 @@ pub(super) fn power_sum_dbm(a_dbm: f64, b_dbm: f64) -> f64 {
 fn common_radio(tx: &Radio, rx: &Radio, warnings: &mut Warnings) -> Radio {
     let bandwidth_hz = tx.bandwidth_hz.min(rx.bandwidth_hz);
     let apart_hz = (tx.frequency_mhz - rx.frequency_mhz).abs() * 1e6;
-    warnings.note(
-        apart_hz > TUNING_SHARE * bandwidth_hz,
-        Warning::FrequencyMismatch,
-    );
+    warnings.note(apart_hz > TUNING_SHARE * bandwidth_hz, Warning::FrequencyMismatch);
     let waveform = common_waveform(&tx.waveform, &rx.waveform);
     let same_bandwidth = (tx.bandwidth_hz - rx.bandwidth_hz).abs() <= 1e-9 * bandwidth_hz;
     warnings.note(!same_bandwidth, Warning::BandwidthMismatch);
     // Only OFDM narrows its channel to that of the other end.
     let narrows = matches!(rx.waveform, Waveform::Ofdm { .. });
-    warnings.note(
-        waveform.is_none() || !(same_bandwidth || narrows),
-        Warning::WaveformMismatch,
-    );
-    Radio {
-        bandwidth_hz,
-        waveform: waveform.unwrap_or_else(|| rx.waveform.clone()),
-        ..rx.clone()
-    }
+    warnings.note(waveform.is_none() || !(same_bandwidth || narrows), Warning::WaveformMismatch);
+    Radio { bandwidth_hz, waveform: waveform.unwrap_or_else(|| rx.waveform.clone()), ..rx.clone() }
 }
 
 /// Waveform both ends have in common; `None` if the receiver cannot decode the transmitter.
 fn common_waveform(tx: &Waveform, rx: &Waveform) -> Option<Waveform> {
     match (tx, rx) {
         (
-            Waveform::Ofdm {
-                spatial_streams: sent,
-                mac_efficiency_prob,
-            },
-            Waveform::Ofdm {
-                spatial_streams: heard,
-                ..
-            },
+            Waveform::Ofdm { spatial_streams: sent, mac_efficiency_prob },
+            Waveform::Ofdm { spatial_streams: heard, .. },
         ) => Some(Waveform::Ofdm {
             spatial_streams: *sent.min(heard),
             mac_efficiency_prob: *mac_efficiency_prob,
         }),
         (
-            Waveform::Lora {
-                spreading_factor: sent,
-                coding_rate,
-            },
-            Waveform::Lora {
-                spreading_factor: heard,
-                ..
-            },
+            Waveform::Lora { spreading_factor: sent, coding_rate },
+            Waveform::Lora { spreading_factor: heard, .. },
         ) if sent == heard => {
             // The code rate travels in the header: the transmitter's counts.
-            Some(Waveform::Lora {
-                spreading_factor: *sent,
-                coding_rate: *coding_rate,
-            })
+            Some(Waveform::Lora { spreading_factor: *sent, coding_rate: *coding_rate })
         }
         (
-            Waveform::Narrowband {
-                bit_rate_bps: sent, ..
-            },
-            Waveform::Narrowband {
-                bit_rate_bps: heard,
-                ..
-            },
+            Waveform::Narrowband { bit_rate_bps: sent, .. },
+            Waveform::Narrowband { bit_rate_bps: heard, .. },
         ) if sent == heard => Some(rx.clone()),
         _ => None,
     }

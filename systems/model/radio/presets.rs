@@ -92,10 +92,7 @@ pub fn antenna(id: &str) -> Option<&'static AntennaPreset> {
 }
 
 /// 4FSK at 9600 bit/s; 0.35 µV into 50 ohm is -116 dBm.
-const DMR: Waveform = Waveform::Narrowband {
-    bit_rate_bps: 9_600.0,
-    sensitivity_dbm: -116.0,
-};
+const DMR: Waveform = Waveform::Narrowband { bit_rate_bps: 9_600.0, sensitivity_dbm: -116.0 };
 
 /// The radio catalogue.
 pub static RADIOS: [RadioPreset; 8] = [
@@ -232,31 +229,11 @@ pub static ANTENNAS: [AntennaPreset; 9] = [
 
 /// The role catalogue.
 pub static ROLES: [RolePreset; 5] = [
-    RolePreset {
-        id: Role::Command,
-        name: "Command",
-        color: "#d55e00",
-    },
-    RolePreset {
-        id: Role::Relay,
-        name: "Relay",
-        color: "#0072b2",
-    },
-    RolePreset {
-        id: Role::Team,
-        name: "Team",
-        color: "#009e73",
-    },
-    RolePreset {
-        id: Role::Sensor,
-        name: "Sensor",
-        color: "#f0e442",
-    },
-    RolePreset {
-        id: Role::Asset,
-        name: "Asset",
-        color: "#cc79a7",
-    },
+    RolePreset { id: Role::Command, name: "Command", color: "#d55e00" },
+    RolePreset { id: Role::Relay, name: "Relay", color: "#0072b2" },
+    RolePreset { id: Role::Team, name: "Team", color: "#009e73" },
+    RolePreset { id: Role::Sensor, name: "Sensor", color: "#f0e442" },
+    RolePreset { id: Role::Asset, name: "Asset", color: "#cc79a7" },
 ];
 
 /// A radio without feeder loss.
@@ -290,16 +267,10 @@ const fn antenna_of(gain_dbi: f64, azimuth: f64, elevation: f64, front_to_back_d
 
 /// LoRa at code rate 4/5.
 const fn lora(spreading_factor: u8) -> Waveform {
-    Waveform::Lora {
-        spreading_factor,
-        coding_rate: 5,
-    }
+    Waveform::Lora { spreading_factor, coding_rate: 5 }
 }
 
 /// OFDM with the default MAC efficiency.
 const fn ofdm(spatial_streams: u8) -> Waveform {
-    Waveform::Ofdm {
-        spatial_streams,
-        mac_efficiency_prob: 0.6,
-    }
+    Waveform::Ofdm { spatial_streams, mac_efficiency_prob: 0.6 }
 }

@@ -17,15 +17,11 @@ use crate::terrain::Profile;
 /// A shipped fixture's rows, comments left out.
 macro_rules! fixture {
     ($name:literal) => {
-        include_str!(concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../tests/fixtures/radio/",
-            $name
-        ))
-        .lines()
-        .filter(|line| !line.starts_with('#'))
-        .map(|line| line.split(',').collect::<Vec<_>>())
-        .collect::<Vec<_>>()
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/radio/", $name))
+            .lines()
+            .filter(|line| !line.starts_with('#'))
+            .map(|line| line.split(',').collect::<Vec<_>>())
+            .collect::<Vec<_>>()
     };
 }
 use fixture;
@@ -69,10 +65,7 @@ fn ridge(distance_m: f64, height_m: f64) -> Profile {
 
 /// The default environment with another model.
 fn under(model: Model) -> Environment {
-    Environment {
-        model,
-        ..Environment::default()
-    }
+    Environment { model, ..Environment::default() }
 }
 
 /// Evaluates with packets of 1000 octets and no geoid.
@@ -83,10 +76,7 @@ fn link(profile: &Profile, tx: &Station, rx: &Station, env: &Environment) -> sup
 /// Fails unless `found` lies within `tolerance` of `expected`.
 #[track_caller]
 fn near(found: f64, expected: f64, tolerance: f64) {
-    assert!(
-        (found - expected).abs() <= tolerance,
-        "{found} is not {expected} within {tolerance}"
-    );
+    assert!((found - expected).abs() <= tolerance, "{found} is not {expected} within {tolerance}");
 }
 
 /// A small generator (SplitMix64) for random links that are the same every time.

@@ -208,19 +208,12 @@ impl<'a> PreparedTransmitter<'a> {
         extra_db.fill(0.0);
         let env = self.link.env;
         let by_distance = matches!(env.clutter, Some(Clutter::Statistical { .. }));
-        let fixed_db = if by_distance {
-            0.0
-        } else {
-            self.clutter_sum_db(1.0)
-        };
+        let fixed_db = if by_distance { 0.0 } else { self.clutter_sum_db(1.0) };
         let raining = env.rain_rate_mm_h > 0.0;
         for place in 0..count {
             let distance_m = receivers.distance_m[place];
-            extra_db[place] = if by_distance {
-                self.clutter_sum_db(distance_m * 1e-3)
-            } else {
-                fixed_db
-            };
+            extra_db[place] =
+                if by_distance { self.clutter_sum_db(distance_m * 1e-3) } else { fixed_db };
             if raining {
                 let slant_m = self.heights().slant_m(receivers, place);
                 extra_db[place] += self.link.rain_loss_db(slant_m * 1e-3);
@@ -265,10 +258,7 @@ impl Heights {
         let tx_hae_m = receivers.ground_msl_m[0][place] + self.tx_agl_m + self.undulation_m;
         let rx_hae_m =
             receivers.ground_msl_m[1][place] + self.rx_agl_m + receivers.undulation_m[place];
-        greater(
-            slant_range_m(receivers.distance_m[place], tx_hae_m, rx_hae_m),
-            SHORTEST_M,
-        )
+        greater(slant_range_m(receivers.distance_m[place], tx_hae_m, rx_hae_m), SHORTEST_M)
     }
 }
 
@@ -285,13 +275,7 @@ impl Kernel for Work<'_> {
 
     #[inline(always)]
     fn run(self) {
-        let Self {
-            transmitter,
-            receivers,
-            attenuation_db,
-            extra_db,
-            budgets,
-        } = self;
+        let Self { transmitter, receivers, attenuation_db, extra_db, budgets } = self;
         let link = &transmitter.link;
         let heights = transmitter.heights();
         let (tx, rx) = (link.tx, link.rx);
@@ -308,11 +292,8 @@ impl Kernel for Work<'_> {
             for place in 0..BATCH {
                 let tx_msl_m = receivers.ground_msl_m[0][place] + tx.height_agl_m;
                 let rx_msl_m = receivers.ground_msl_m[1][place] + rx.height_agl_m;
-                let (from_m, to_m) = if end == 0 {
-                    (tx_msl_m, rx_msl_m)
-                } else {
-                    (rx_msl_m, tx_msl_m)
-                };
+                let (from_m, to_m) =
+                    if end == 0 { (tx_msl_m, rx_msl_m) } else { (rx_msl_m, tx_msl_m) };
                 let up_deg =
                     elevation_angle_deg(receivers.distance_m[place], from_m, to_m, radius_m);
                 pointing_db[end][place] = pointing_loss_db(
@@ -351,11 +332,7 @@ impl Kernel for Work<'_> {
         // As in a link: calibration does not go below free space.
         let calibrated = |place: usize, loss_db: f64| {
             let moved = greater(loss_db + moved_db[place], spread_db[place]);
-            if moved_db[place] == 0.0 {
-                loss_db
-            } else {
-                moved
-            }
+            if moved_db[place] == 0.0 { loss_db } else { moved }
         };
         budgets.free_space_db = spread_db;
         for quantile in 0..QUANTILES {

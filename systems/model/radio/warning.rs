@@ -165,9 +165,7 @@ impl Warnings {
 
     /// The warnings, in the order of [`Warning::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Warning> {
-        Warning::ALL
-            .into_iter()
-            .filter(move |&warning| self.contains(warning))
+        Warning::ALL.into_iter().filter(move |&warning| self.contains(warning))
     }
 }
 
@@ -187,9 +185,7 @@ impl Serialize for Warnings {
 
 impl<'de> Deserialize<'de> for Warnings {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Vec::<Warning>::deserialize(deserializer)?
-            .into_iter()
-            .collect())
+        Ok(Vec::<Warning>::deserialize(deserializer)?.into_iter().collect())
     }
 }
 

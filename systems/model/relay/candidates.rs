@@ -38,9 +38,7 @@ pub(super) fn candidates(task: &Task<'_>, walked: &[GeoPoint]) -> Vec<GeoPoint> 
     let mut places: Vec<(f64, f64, GeoPoint)> =
         walked.iter().map(|&at| (from_tx_m(at), 0.0, at)).collect();
     let straight = positions(&path, STRAIGHT + 2);
-    let between = straight[1..=STRAIGHT]
-        .iter()
-        .filter(|at| task.has_ground(**at));
+    let between = straight[1..=STRAIGHT].iter().filter(|at| task.has_ground(**at));
     places.extend(between.map(|&at| (from_tx_m(at), 0.0, at)));
     places.extend(hilltops(task.inputs.terrain, &path, task.rx.0));
     places.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
@@ -60,11 +58,7 @@ fn aside(from: GeoPoint, azimuth_deg: f64, along_m: f64, across_m: f64) -> GeoPo
     let step = |at, azimuth_deg, distance_m| {
         geodesic::direct(at, azimuth_deg, distance_m).expect("bearings and lengths are finite")
     };
-    step(
-        step(from, azimuth_deg, along_m),
-        azimuth_deg + 90.0,
-        across_m,
-    )
+    step(step(from, azimuth_deg, along_m), azimuth_deg + 90.0, across_m)
 }
 
 /// Ground heights, m; NaN where there is none.
@@ -84,10 +78,8 @@ fn hilltops(terrain: &dyn Terrain, path: &Path, rx: GeoPoint) -> Vec<(f64, f64, 
         return Vec::new();
     }
     let axis = positions(path, COLUMNS);
-    let mut azimuths_deg: Vec<f64> = axis[..COLUMNS - 1]
-        .iter()
-        .map(|&at| geodesic::inverse(at, rx).azimuth_deg)
-        .collect();
+    let mut azimuths_deg: Vec<f64> =
+        axis[..COLUMNS - 1].iter().map(|&at| geodesic::inverse(at, rx).azimuth_deg).collect();
     azimuths_deg.push(path.back_azimuth_deg() + 180.0);
     let offset_m = |row: usize| row as f64 * across_m - reach_m;
     let cell =

@@ -21,10 +21,8 @@ pub(super) fn complete(
     found: Found,
 ) -> Result<RelayPlan, BadValue> {
     let relays = found.relays.iter().map(|&relay| (relay, task.relay));
-    let places: Vec<Place<'_>> = std::iter::once(task.tx)
-        .chain(relays)
-        .chain(std::iter::once(task.rx))
-        .collect();
+    let places: Vec<Place<'_>> =
+        std::iter::once(task.tx).chain(relays).chain(std::iter::once(task.rx)).collect();
     let segments = segments(task, &places, &found.ranks)?;
     let rates = segments.iter().map(|segment| segment.data_rate_bps);
     let omnidirectional = is_omnidirectional(&task.relay.antenna);
@@ -101,8 +99,5 @@ fn nodes(places: &[Place<'_>], segments: &[RelaySegment]) -> Vec<ChainNode> {
 }
 
 fn toward(geometry: &Geometry) -> Pointing {
-    Pointing {
-        azimuth_deg: geometry.azimuth_deg,
-        elevation_deg: geometry.tx_elevation_angle_deg,
-    }
+    Pointing { azimuth_deg: geometry.azimuth_deg, elevation_deg: geometry.tx_elevation_angle_deg }
 }

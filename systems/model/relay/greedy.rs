@@ -60,10 +60,6 @@ pub(super) fn walk(task: &Task<'_>) -> Found {
                 nearest_data_rate_bps: rates_bps[rates_bps.len() - 1],
             }),
         };
-        return Found {
-            ranks: (1..=relays.len()).collect(),
-            relays,
-            shortfall,
-        };
+        return Found { ranks: (1..=relays.len()).collect(), relays, shortfall };
     }
 }

@@ -58,11 +58,7 @@ struct Field<'a> {
 
 impl<'a> Field<'a> {
     fn new(task: &'a Task<'a>, places: &'a [Place<'a>]) -> Self {
-        Self {
-            task,
-            places,
-            known_bps: vec![f64::NAN; places.len() * places.len()],
-        }
+        Self { task, places, known_bps: vec![f64::NAN; places.len() * places.len()] }
     }
 
     fn slot(&self, (a, b): (usize, usize)) -> usize {
@@ -106,10 +102,7 @@ impl<'a> Field<'a> {
             }
             let open: Vec<_> = (1..rx).filter(|&to| before[to].is_none()).collect();
             self.widen(&circle, &open, least_bps, &mut reached);
-            circle = open
-                .into_iter()
-                .filter(|&to| reached[to].is_some())
-                .collect();
+            circle = open.into_iter().filter(|&to| reached[to].is_some()).collect();
         }
         None
     }
@@ -159,17 +152,9 @@ impl<'a> Field<'a> {
         let hops = places.windows(2).map(|ends| (ends[0], ends[1]));
         let rates_bps: Vec<f64> = hops.map(|pair| self.known_bps[self.slot(pair)]).collect();
         let slower = |best: usize, hop: usize| {
-            if rates_bps[hop] < rates_bps[best] {
-                hop
-            } else {
-                best
-            }
+            if rates_bps[hop] < rates_bps[best] { hop } else { best }
         };
         let slowest = (0..rates_bps.len()).fold(0, slower);
-        Chain {
-            places,
-            slowest,
-            bottleneck_bps: rates_bps[slowest],
-        }
+        Chain { places, slowest, bottleneck_bps: rates_bps[slowest] }
     }
 }

@@ -34,19 +34,13 @@ pub(super) type Both = (LinkResult, LinkResult);
 /// Rate of a stretch in its slower direction, bit/s; 0 unless both directions pass.
 pub(super) fn rate_bps((forward, backward): &Both) -> f64 {
     let budget = LinkBudget::of(forward, backward);
-    let slower_bps = budget
-        .forward
-        .data_rate_bps
-        .min(budget.backward.data_rate_bps);
+    let slower_bps = budget.forward.data_rate_bps.min(budget.backward.data_rate_bps);
     budget.etx().map_or(0.0, |_| slower_bps)
 }
 
 impl<'a> Task<'a> {
     pub fn new(inputs: &'a Inputs<'a>, request: &RelayRequest<'a>, relay: &'a Station) -> Self {
-        let clear = Environment {
-            model: Model::FreeSpace,
-            ..inputs.environment.clone()
-        };
+        let clear = Environment { model: Model::FreeSpace, ..inputs.environment.clone() };
         Self {
             inputs,
             tx: (request.tx.position, request.tx.station),
@@ -91,10 +85,7 @@ impl<'a> Task<'a> {
     /// are the same. Infinite where an end lies in a void, whose height is estimated from the
     /// ground between; 0 where it cannot be computed.
     fn at_best_bps(&self, a: Place<'_>, b: Place<'_>) -> f64 {
-        let inputs = Inputs {
-            environment: &self.clear,
-            ..*self.inputs
-        };
+        let inputs = Inputs { environment: &self.clear, ..*self.inputs };
         // The two ends, from which angles and slant range follow, are all that is sampled.
         let profile = trace(&inputs, a.0, b.0, Some(2));
         if profile.terrain.void_samples > 0 {

@@ -54,11 +54,7 @@ impl Adjacency {
             }
             let before = time;
             let mut branches = 0;
-            let visit = |node, parent| Visit {
-                node,
-                parent,
-                next: 0,
-            };
+            let visit = |node, parent| Visit { node, parent, next: 0 };
             let mut way = vec![visit(root, UNSEEN)];
             while let Some(top) = way.last_mut() {
                 let Visit { node, parent, .. } = *top;
@@ -101,14 +97,8 @@ impl Adjacency {
     /// each.
     pub fn diameter_hops(&self) -> usize {
         let mut farthest: Vec<(usize, usize)> = (0..self.near.len()).map(|n| (n, 0)).collect();
-        parallel::for_each(&mut farthest, 16, |(from, hops)| {
-            *hops = self.eccentricity(*from)
-        });
-        farthest
-            .into_iter()
-            .map(|(_, hops)| hops)
-            .max()
-            .unwrap_or(0)
+        parallel::for_each(&mut farthest, 16, |(from, hops)| *hops = self.eccentricity(*from));
+        farthest.into_iter().map(|(_, hops)| hops).max().unwrap_or(0)
     }
 
     fn eccentricity(&self, from: usize) -> usize {

@@ -40,10 +40,7 @@ struct Waiting {
 
 impl Ord for Waiting {
     fn cmp(&self, other: &Self) -> Ordering {
-        other
-            .cost
-            .total_cmp(&self.cost)
-            .then(other.node.cmp(&self.node))
+        other.cost.total_cmp(&self.cost).then(other.node.cmp(&self.node))
     }
 }
 impl PartialOrd for Waiting {
@@ -79,10 +76,7 @@ pub fn shortest(
     let mut settled = vec![false; count];
     let mut waiting = BinaryHeap::new();
     best[source] = Some(Cost::ZERO);
-    waiting.push(Waiting {
-        cost: Cost::ZERO,
-        node: source,
-    });
+    waiting.push(Waiting { cost: Cost::ZERO, node: source });
     while let Some(Waiting { cost, node }) = waiting.pop() {
         if std::mem::replace(&mut settled[node], true) {
             continue;
@@ -100,10 +94,7 @@ pub fn shortest(
             if order.is_lt() || (order.is_eq() && lower) {
                 best[edge.to] = Some(cost);
                 before[edge.to] = Some((node, *edge));
-                waiting.push(Waiting {
-                    cost,
-                    node: edge.to,
-                });
+                waiting.push(Waiting { cost, node: edge.to });
             }
         }
     }

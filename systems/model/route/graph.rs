@@ -37,10 +37,7 @@ impl Graph {
     /// When `nodes` do not rise strictly.
     #[must_use]
     pub fn new(nodes: Vec<NodeId>, packet_bytes: u32) -> Self {
-        assert!(
-            nodes.is_sorted_by(|a, b| a < b),
-            "nodes come in id order, once each"
-        );
+        assert!(nodes.is_sorted_by(|a, b| a < b), "nodes come in id order, once each");
         Self {
             out: vec![Vec::new(); nodes.len()],
             nodes,

@@ -33,15 +33,10 @@ pub(crate) struct Cost {
 }
 
 impl Cost {
-    pub const ZERO: Self = Self {
-        first: 0.0,
-        second: 0.0,
-    };
+    pub const ZERO: Self = Self { first: 0.0, second: 0.0 };
 
     pub fn total_cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.first
-            .total_cmp(&other.first)
-            .then(self.second.total_cmp(&other.second))
+        self.first.total_cmp(&other.first).then(self.second.total_cmp(&other.second))
     }
 }
 
@@ -50,22 +45,12 @@ impl Metric {
     pub(crate) fn extend(self, so_far: Cost, edge: &Edge) -> Cost {
         let (first, second) = (so_far.first, so_far.second);
         match self {
-            Self::Ett => Cost {
-                first: first + edge.ett_s,
-                second: second + 1.0,
-            },
-            Self::Etx => Cost {
-                first: first + edge.etx,
-                second: second + edge.ett_s,
-            },
-            Self::Bottleneck => Cost {
-                first: first.max(1.0 / edge.data_rate_bps),
-                second: second + 1.0,
-            },
-            Self::Hops => Cost {
-                first: first + 1.0,
-                second: second + edge.ett_s,
-            },
+            Self::Ett => Cost { first: first + edge.ett_s, second: second + 1.0 },
+            Self::Etx => Cost { first: first + edge.etx, second: second + edge.ett_s },
+            Self::Bottleneck => {
+                Cost { first: first.max(1.0 / edge.data_rate_bps), second: second + 1.0 }
+            }
+            Self::Hops => Cost { first: first + 1.0, second: second + edge.ett_s },
         }
     }
 }

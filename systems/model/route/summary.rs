@@ -78,11 +78,7 @@ pub fn find(
     };
     let kept = walk(target_rate_bps.unwrap_or(0.0));
     let meets_target = kept.is_some();
-    let hops = if target_rate_bps.is_some() {
-        kept.or_else(|| walk(0.0))
-    } else {
-        kept
-    }?;
+    let hops = if target_rate_bps.is_some() { kept.or_else(|| walk(0.0)) } else { kept }?;
     Some(summarise(graph, &hops, metric, meets_target))
 }
 
@@ -108,9 +104,7 @@ fn summarise(graph: &Graph, walk: &[(usize, Edge)], metric: Metric, meets_target
         ett_s: hops.iter().map(|hop| hop.ett_s).sum(),
         bottleneck_rate_bps: slowest(&mut hops.iter().map(|hop| hop.data_rate_bps)),
         single_radio_throughput_bps: slowest(
-            &mut busy_s
-                .windows(window)
-                .map(|turns| 1.0 / turns.iter().sum::<f64>()),
+            &mut busy_s.windows(window).map(|turns| 1.0 / turns.iter().sum::<f64>()),
         ),
         multi_radio_throughput_bps: slowest(&mut busy_s.iter().map(|busy| 1.0 / busy)),
         delivery_prob: hops.iter().map(|hop| 1.0 - hop.per).product(),

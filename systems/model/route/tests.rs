@@ -20,20 +20,13 @@ fn budget(rate_bps: f64, per: f64) -> LinkBudget {
         verdict: Verdict::Good,
         ..LinkBudget::default().forward
     };
-    LinkBudget {
-        forward: direction,
-        backward: direction,
-        ..LinkBudget::default()
-    }
+    LinkBudget { forward: direction, backward: direction, ..LinkBudget::default() }
 }
 
 fn graph(nodes: u128, links: &[(u128, u128, f64, f64)]) -> Graph {
     let mut graph = Graph::new((0..nodes).map(id).collect(), 1500);
     for &(a, b, rate_bps, per) in links {
-        graph.set(
-            LinkKey::new(id(a), id(b)).unwrap(),
-            Some(&budget(rate_bps, per)),
-        );
+        graph.set(LinkKey::new(id(a), id(b)).unwrap(), Some(&budget(rate_bps, per)));
     }
     graph
 }
@@ -81,15 +74,8 @@ fn a_target_rate_excludes_slow_hops_and_says_when_it_cannot_be_met() {
 
 #[test]
 fn throughput_counts_turns_and_retransmissions() {
-    let graph = graph(
-        5,
-        &[
-            (0, 1, 12e6, 0.0),
-            (1, 2, 6e6, 0.5),
-            (2, 3, 12e6, 0.0),
-            (3, 4, 12e6, 0.0),
-        ],
-    );
+    let graph =
+        graph(5, &[(0, 1, 12e6, 0.0), (1, 2, 6e6, 0.5), (2, 3, 12e6, 0.0), (3, 4, 12e6, 0.0)]);
     let route = find(&graph, id(0), id(4), Metric::Ett, None).unwrap();
     assert_eq!(route.bottleneck_rate_bps, Some(6e6));
     // A bit keeps the second hop busy 4 / 6e6 s (ETX 4), each other 1 / 12e6 s.
@@ -140,9 +126,7 @@ fn by_relaxation(graph: &Graph, source: usize, metric: Metric) -> Vec<Option<f64
             }
         }
     }
-    best.iter()
-        .map(|cost| cost.map(|cost| cost.first))
-        .collect()
+    best.iter().map(|cost| cost.map(|cost| cost.first)).collect()
 }
 
 #[test]
@@ -155,9 +139,7 @@ fn no_walk_is_cheaper_than_dijkstras() {
                 let path = shortest(&graph, 0, Some(target), metric, |_| true).path(target);
                 let cost = path.map(|hops| {
                     let zero = Cost::ZERO;
-                    hops.iter()
-                        .fold(zero, |cost, (_, edge)| metric.extend(cost, edge))
-                        .first
+                    hops.iter().fold(zero, |cost, (_, edge)| metric.extend(cost, edge)).first
                 });
                 match (cost, expected) {
                     (Some(cost), Some(expected)) => {
@@ -179,10 +161,7 @@ fn no_walk_is_cheaper_than_dijkstras() {
 fn components(nodes: usize, pairs: &[(usize, usize)], without: Option<usize>) -> usize {
     let mut group: Vec<usize> = (0..nodes).collect();
     for _ in 0..nodes {
-        for &(a, b) in pairs
-            .iter()
-            .filter(|(a, b)| Some(*a) != without && Some(*b) != without)
-        {
+        for &(a, b) in pairs.iter().filter(|(a, b)| Some(*a) != without && Some(*b) != without) {
             let least = group[a].min(group[b]);
             (group[a], group[b]) = (least, least);
         }
@@ -213,11 +192,7 @@ fn cuts_are_where_taking_away_cuts() {
         let expected = Cuts {
             component_sizes: found.component_sizes.clone(),
             points: (0..nodes).filter(|&node| cut_by(node)).collect(),
-            bridges: pairs
-                .iter()
-                .copied()
-                .filter(|&pair| without(pair))
-                .collect(),
+            bridges: pairs.iter().copied().filter(|&pair| without(pair)).collect(),
         };
         assert_eq!(found, expected, "seed {seed}: {pairs:?}");
         assert_eq!(found.component_sizes.len(), whole, "seed {seed}");

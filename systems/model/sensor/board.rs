@@ -124,11 +124,7 @@ impl Board {
             problems.push(BadValue::new(key, found, allowed));
         };
         if !is_word(&self.board_id, ID_BYTES_MAX) {
-            invalid(
-                "board_id".to_owned(),
-                format!("{:?}", self.board_id),
-                "1 to 64 of a-z 0-9 _",
-            );
+            invalid("board_id".to_owned(), format!("{:?}", self.board_id), "1 to 64 of a-z 0-9 _");
         }
         let mut headers = BTreeSet::new();
         for (at, header) in self.headers.iter().enumerate() {
@@ -150,29 +146,17 @@ impl Board {
                     "a header of the board",
                 ),
                 Some(header) if pin.pin > header.pins => {
-                    invalid(
-                        format!("pins[{at}].pin"),
-                        pin.pin.to_string(),
-                        "a pin of the header",
-                    );
+                    invalid(format!("pins[{at}].pin"), pin.pin.to_string(), "a pin of the header");
                 }
                 Some(_) if !pins.insert((pin.header.as_str(), pin.pin)) => {
-                    invalid(
-                        format!("pins[{at}].pin"),
-                        pin.pin.to_string(),
-                        "each pin once",
-                    );
+                    invalid(format!("pins[{at}].pin"), pin.pin.to_string(), "each pin once");
                 }
                 Some(_) => {}
             }
             match (&pin.chip, pin.offset) {
                 (Some(chip), Some(offset)) => {
                     if !lines.insert((chip.as_str(), offset)) {
-                        invalid(
-                            format!("pins[{at}].offset"),
-                            offset.to_string(),
-                            "each line once",
-                        );
+                        invalid(format!("pins[{at}].offset"), offset.to_string(), "each line once");
                     }
                 }
                 (None, None) => {}
@@ -212,9 +196,7 @@ pub fn board_of<'b>(
         prefixes.map(String::len).max()
     };
     by_tree.or_else(|| {
-        let boards = boards
-            .into_iter()
-            .filter(|board| beginning(board).is_some());
+        let boards = boards.into_iter().filter(|board| beginning(board).is_some());
         boards.max_by_key(|board| beginning(board))
     })
 }
@@ -232,10 +214,7 @@ mod tests {
                 compatible: owned(compatible),
                 model_prefix: owned(model_prefix),
             },
-            headers: vec![Header {
-                name: "J8".to_owned(),
-                pins: 2,
-            }],
+            headers: vec![Header { name: "J8".to_owned(), pins: 2 }],
             pins: Vec::new(),
         }
     }
@@ -258,18 +237,13 @@ mod tests {
             board("three", &["raspberrypi,3-model-b"], &["Raspberry Pi"]),
             board("four", &[], &["Raspberry Pi 4"]),
         ];
-        let tree: Vec<String> = ["raspberrypi,3-model-b", "brcm,bcm2837"]
-            .map(str::to_owned)
-            .into();
+        let tree: Vec<String> = ["raspberrypi,3-model-b", "brcm,bcm2837"].map(str::to_owned).into();
         let found = |compatible: &[String], model| {
             board_of(&boards, compatible, model).map(|board| board.board_id.as_str())
         };
         assert_eq!(found(&tree, None), Some("three"));
         assert_eq!(found(&tree[1..], None), Some("chip"));
-        assert_eq!(
-            found(&[], Some("Raspberry Pi 4 Model B Rev 1.5")),
-            Some("four")
-        );
+        assert_eq!(found(&[], Some("Raspberry Pi 4 Model B Rev 1.5")), Some("four"));
         assert_eq!(found(&[], Some("Raspberry Pi 2")), Some("three"));
         assert_eq!(found(&[], Some("PC")), None);
     }

@@ -19,10 +19,7 @@ pub(super) fn is_word(text: &str, most: usize) -> bool {
 
 fn is_name(text: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    let begins = text
-        .bytes()
-        .next()
-        .is_some_and(|byte| !byte.is_ascii_digit());
+    let begins = text.bytes().next().is_some_and(|byte| !byte.is_ascii_digit());
     begins && text.len() <= NAME_BYTES_MAX && text.bytes().all(fits)
 }
 
@@ -50,8 +47,7 @@ struct Check<'a> {
 
 impl<'a> Check<'a> {
     fn invalid(&mut self, key: &str, found: String, allowed: impl Into<String>) {
-        self.problems
-            .push(BadValue::new(key, found, allowed.into()));
+        self.problems.push(BadValue::new(key, found, allowed.into()));
     }
 
     fn template(&mut self, template: &'a SensorTemplate) {
@@ -90,24 +86,13 @@ impl<'a> Check<'a> {
         if let Some(crc8) = frame.crc8
             && !frame.len.is_multiple_of(crc8.every + 1)
         {
-            let what = format!(
-                "groups of {} and a checksum in {} bytes",
-                crc8.every, frame.len
-            );
-            self.invalid(
-                &format!("{path}.crc8.every"),
-                what,
-                "groups that fill the frame",
-            );
+            let what = format!("groups of {} and a checksum in {} bytes", crc8.every, frame.len);
+            self.invalid(&format!("{path}.crc8.every"), what, "groups that fill the frame");
         }
         for (at, field) in frame.fields.iter().enumerate() {
             if field.at.saturating_add(field.len) > frame.len {
                 let what = format!("byte {} of {}", field.at + field.len, frame.len);
-                self.invalid(
-                    &format!("{path}.fields[{at}].at"),
-                    what,
-                    "bytes of the frame",
-                );
+                self.invalid(&format!("{path}.fields[{at}].at"), what, "bytes of the frame");
             }
             self.name(&format!("{path}.fields[{at}].name"), &field.name);
         }
@@ -121,10 +106,7 @@ impl<'a> Check<'a> {
         });
         let registers = template.calibration.iter().chain(&template.read);
         let registers = registers.map(|register| u64::from(register.delay_ms));
-        let frames = template
-            .frames
-            .iter()
-            .map(|frame| u64::from(frame.delay_ms));
+        let frames = template.frames.iter().map(|frame| u64::from(frame.delay_ms));
         let all: u64 = steps.chain(registers).chain(frames).sum();
         if all > WAIT_MS_MAX {
             let allowed = format!("at most {WAIT_MS_MAX} ms");
@@ -139,11 +121,7 @@ impl<'a> Check<'a> {
                 format!("a letter or _, then letters, digits, _; {NAME_BYTES_MAX} at most");
             self.invalid(path, format!("{name:?} is not a name"), allowed);
         } else if !self.known.insert(name) {
-            self.invalid(
-                path,
-                format!("{name:?} is a duplicate"),
-                "names that differ",
-            );
+            self.invalid(path, format!("{name:?} is a duplicate"), "names that differ");
         }
     }
 

@@ -60,20 +60,14 @@ impl Crc8 {
         bytes.iter().fold(self.init, |crc, byte| {
             (0..8).fold(crc ^ byte, |crc, _| {
                 let shifted = crc << 1;
-                if crc & 0x80 == 0 {
-                    shifted
-                } else {
-                    shifted ^ self.poly
-                }
+                if crc & 0x80 == 0 { shifted } else { shifted ^ self.poly }
             })
         })
     }
 
     /// Match of a group with the checksum that is its last byte.
     fn fits(self, group: &[u8]) -> bool {
-        group
-            .split_last()
-            .is_some_and(|(crc, bytes)| self.of(bytes) == *crc)
+        group.split_last().is_some_and(|(crc, bytes)| self.of(bytes) == *crc)
     }
 }
 
@@ -90,11 +84,7 @@ fn decode(bytes: &[u8], len: u8, endian: Endian, signed: bool) -> f64 {
     let raw = number(bytes, endian);
     let bits = 8 * u32::from(len.min(4));
     let above = raw >= 1_i64 << bits.saturating_sub(1);
-    let value = if signed && above {
-        raw - (1_i64 << bits)
-    } else {
-        raw
-    };
+    let value = if signed && above { raw - (1_i64 << bits) } else { raw };
     value as f64
 }
 
@@ -166,11 +156,7 @@ mod tests {
     #[test]
     fn the_checksum_is_that_of_the_datasheet() {
         // Sensirion SHT3x-DIS datasheet, table 20: CRC(0xBEEF) = 0x92.
-        let crc8 = Crc8 {
-            poly: 0x31,
-            init: 0xFF,
-            every: 2,
-        };
+        let crc8 = Crc8 { poly: 0x31, init: 0xFF, every: 2 };
         assert_eq!(crc8.of(&[0xBE, 0xEF]), 0x92);
         assert!(crc8.fits(&[0xBE, 0xEF, 0x92]) && !crc8.fits(&[0xBE, 0xEF, 0x93]));
         assert!(!crc8.fits(&[]));

@@ -25,11 +25,7 @@ impl Recording {
     pub fn parse(entries: &BTreeMap<String, String>) -> Result<Self, BadValue> {
         if entries.len() > ENTRIES_MAX {
             let found = format!("{} entries", entries.len());
-            return Err(BadValue::new(
-                "registers",
-                found,
-                format!("0 to {ENTRIES_MAX}"),
-            ));
+            return Err(BadValue::new("registers", found, format!("0 to {ENTRIES_MAX}")));
         }
         let mut recording = Self::default();
         for (key, text) in entries {
@@ -40,9 +36,7 @@ impl Recording {
                     "1 to 256 bytes in pairs of hexadecimal digits",
                 )
             })?;
-            let register = key
-                .strip_prefix("0x")
-                .map(|digits| u8::from_str_radix(digits, 16));
+            let register = key.strip_prefix("0x").map(|digits| u8::from_str_radix(digits, 16));
             match register {
                 Some(Ok(register)) => recording.by_register.insert(register, bytes),
                 Some(Err(_)) => {
@@ -78,20 +72,11 @@ fn hex(text: &str) -> Option<Vec<u8>> {
     let digits: Option<Vec<u8>> = text
         .chars()
         .filter(|letter| *letter != ' ')
-        .map(|letter| {
-            letter
-                .to_digit(16)
-                .and_then(|digit| u8::try_from(digit).ok())
-        })
+        .map(|letter| letter.to_digit(16).and_then(|digit| u8::try_from(digit).ok()))
         .collect();
     let digits =
         digits.filter(|digits| (2..=512).contains(&digits.len()) && digits.len() % 2 == 0)?;
-    Some(
-        digits
-            .chunks(2)
-            .map(|pair| (pair[0] << 4) | pair[1])
-            .collect(),
-    )
+    Some(digits.chunks(2).map(|pair| (pair[0] << 4) | pair[1]).collect())
 }
 
 impl SensorTemplate {
@@ -115,12 +100,10 @@ impl SensorTemplate {
             let bytes = recording.by_name.get(&frame.name);
             let bytes = bytes.and_then(|bytes| bytes.get(..usize::from(frame.len)));
             let missing = || BadValue::new(&key, "nothing", format!("{} bytes", frame.len));
-            frame
-                .decode(bytes.ok_or_else(missing)?, &mut known)
-                .map_err(|group| {
-                    let found = format!("a wrong checksum of group {group}");
-                    BadValue::new(&key, found, "valid checksums")
-                })?;
+            frame.decode(bytes.ok_or_else(missing)?, &mut known).map_err(|group| {
+                let found = format!("a wrong checksum of group {group}");
+                BadValue::new(&key, found, "valid checksums")
+            })?;
         }
         Ok(self.compute(known))
     }

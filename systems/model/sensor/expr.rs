@@ -90,10 +90,7 @@ impl Expr {
     /// Position of the error, and the expected tokens.
     pub fn parse(text: &str) -> Result<Self, SyntaxError> {
         let root = parse(text)?;
-        Ok(Self {
-            text: text.to_owned(),
-            root,
-        })
+        Ok(Self { text: text.to_owned(), root })
     }
 
     /// Evaluates the formula with the values `known` of names.
@@ -128,11 +125,7 @@ impl Node {
                 function.apply(&given?)?
             }
         };
-        if value.is_finite() {
-            Ok(value)
-        } else {
-            Err(Fault::Infinite)
-        }
+        if value.is_finite() { Ok(value) } else { Err(Fault::Infinite) }
     }
 
     fn collect_names<'a>(&'a self, names: &mut Vec<&'a str>) {
@@ -190,17 +183,13 @@ impl Function {
             (Self::Abs, [x]) => x.abs(),
             (Self::Clamp, [x, low, high]) if low <= high => x.max(*low).min(*high),
             (Self::Clamp, [_, low, high]) => {
-                return Err(Fault::Clamp {
-                    low: *low,
-                    high: *high,
-                });
+                return Err(Fault::Clamp { low: *low, high: *high });
             }
             (Self::Max, all) => all.iter().copied().fold(f64::NEG_INFINITY, f64::max),
             (Self::Min, all) => all.iter().copied().fold(f64::INFINITY, f64::min),
-            (Self::Poly, [x, factors @ ..]) => factors
-                .iter()
-                .rev()
-                .fold(0.0, |sum, factor| sum * x + factor),
+            (Self::Poly, [x, factors @ ..]) => {
+                factors.iter().rev().fold(0.0, |sum, factor| sum * x + factor)
+            }
             // The parser checks the number of arguments; a mismatch has no value.
             (Self::Abs | Self::Clamp | Self::Poly, _) => return Err(Fault::Infinite),
         })

@@ -13,9 +13,7 @@ fn value(text: &str) -> Result<f64, Fault> {
         _ => None,
     };
     let parsed = Expr::parse(text);
-    parsed
-        .unwrap_or_else(|err| panic!("{text}: {err}"))
-        .evaluate(known)
+    parsed.unwrap_or_else(|err| panic!("{text}: {err}")).evaluate(known)
 }
 
 fn syntax_error(text: &str) -> SyntaxError {
@@ -70,13 +68,7 @@ fn failed_evaluations_have_a_cause() {
         ("1 << 64", Fault::Shift(64.0)),
         ("1 >> -1", Fault::Shift(-1.0)),
         ("1e300 * 1e300", Fault::Infinite),
-        (
-            "clamp(1, 3, 2)",
-            Fault::Clamp {
-                low: 3.0,
-                high: 2.0,
-            },
-        ),
+        ("clamp(1, 3, 2)", Fault::Clamp { low: 3.0, high: 2.0 }),
     ] {
         assert_eq!(value(text), Err(fault), "{text}");
     }
@@ -101,11 +93,7 @@ fn syntax_errors_have_a_position() {
         ("1 < 2", 3, "'<'"),
     ] {
         let reported = syntax_error(text);
-        assert_eq!(
-            (reported.at, reported.found.as_str()),
-            (at, found),
-            "{text}: {reported}"
-        );
+        assert_eq!((reported.at, reported.found.as_str()), (at, found), "{text}: {reported}");
     }
     assert_eq!(
         syntax_error("abs(").to_string(),

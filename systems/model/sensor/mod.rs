@@ -27,17 +27,12 @@ pub use template::SensorTemplate;
 pub const NAMESPACE: &str = "i2c.";
 
 /// Names of the templates that come with the program.
-pub const BUILT_IN_TEMPLATES: [&str; 7] = [
-    "ads1115", "bme280", "bmp280", "ds3231", "ina219", "lm75", "sht3x",
-];
+pub const BUILT_IN_TEMPLATES: [&str; 7] =
+    ["ads1115", "bme280", "bmp280", "ds3231", "ina219", "lm75", "sht3x"];
 
 /// Names of the boards that come with the program.
-pub const BUILT_IN_BOARDS: [&str; 4] = [
-    "generic",
-    "raspberry_pi_3",
-    "raspberry_pi_4",
-    "raspberry_pi_5",
-];
+pub const BUILT_IN_BOARDS: [&str; 4] =
+    ["generic", "raspberry_pi_3", "raspberry_pi_4", "raspberry_pi_5"];
 
 /// Prefix of the metrics of one more sensor of the template `id`, where `is_free` says which names
 /// are left: the template's own, then with a number.

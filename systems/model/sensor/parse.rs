@@ -54,11 +54,7 @@ pub(super) fn parse(text: &str) -> Result<Node, SyntaxError> {
             expected: format!("at most {TEXT_MAX} characters"),
         });
     }
-    let mut parser = Parser {
-        tokens: tokens(text)?,
-        at: 0,
-        depth: 0,
-    };
+    let mut parser = Parser { tokens: tokens(text)?, at: 0, depth: 0 };
     let root = parser.expression(0)?;
     match parser.take() {
         (_, Token::End) => Ok(root),
@@ -93,11 +89,7 @@ fn syntax_error((at, token): PositionedToken<'_>, expected: &str) -> SyntaxError
         Token::Comma => "\",\"".to_owned(),
         Token::End => "the end".to_owned(),
     };
-    SyntaxError {
-        at: at + 1,
-        found,
-        expected: expected.to_owned(),
-    }
+    SyntaxError { at: at + 1, found, expected: expected.to_owned() }
 }
 
 /// The tokens of a text, with an end token.

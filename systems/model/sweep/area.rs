@@ -44,10 +44,7 @@ mod tests {
             let side = (0.001f64).to_radians();
             let expected = meridian_m * side * normal_m * lat_deg.to_radians().cos() * side;
             let area = cell_area_m2(lat_deg - 0.0005, lat_deg + 0.0005, 0.001);
-            assert!(
-                (area / expected - 1.0).abs() < 1e-8,
-                "{lat_deg}: {area} {expected}"
-            );
+            assert!((area / expected - 1.0).abs() < 1e-8, "{lat_deg}: {area} {expected}");
         }
     }
 }

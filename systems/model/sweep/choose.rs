@@ -45,9 +45,7 @@ impl Ord for Bound {
     fn cmp(&self, other: &Self) -> Ordering {
         let [gain, tie] = self.gain;
         let [other_gain, other_tie] = other.gain;
-        gain.total_cmp(&other_gain)
-            .then(tie.total_cmp(&other_tie))
-            .then(other.site.cmp(&self.site))
+        gain.total_cmp(&other_gain).then(tie.total_cmp(&other_tie)).then(other.site.cmp(&self.site))
     }
 }
 impl PartialOrd for Bound {
@@ -77,11 +75,7 @@ pub fn choose<S>(
     let mut heap = BinaryHeap::new();
     let mut computed = 0;
     for site in 0..sites {
-        heap.push(Bound {
-            gain: gain(state, site),
-            site,
-            round: 0,
-        });
+        heap.push(Bound { gain: gain(state, site), site, round: 0 });
         computed += 1;
     }
     let mut alone: Vec<f64> = heap.iter().map(|bound| bound.gain[0]).collect();
@@ -96,33 +90,21 @@ pub fn choose<S>(
                 break Some(top);
             }
             computed += 1;
-            heap.push(Bound {
-                gain: gain(state, top.site),
-                site: top.site,
-                round,
-            });
+            heap.push(Bound { gain: gain(state, top.site), site: top.site, round });
         };
         let Some(best) = best.filter(|best| best.gain[0] > 0.0) else {
             break;
         };
         take(state, best.site);
         covered += best.gain[0];
-        steps.push(Step {
-            site: best.site,
-            gain: best.gain[0],
-            covered,
-        });
+        steps.push(Step { site: best.site, gain: best.gain[0], covered });
         // Adding any k sites to what is covered adds at most their gains, of which the heap
         // holds upper bounds.
         let mut rest: Vec<f64> = heap.iter().map(|bound| bound.gain[0]).collect();
         rest.sort_by(|a, b| b.total_cmp(a));
         upper_bound = upper_bound.min(covered + rest.iter().take(count).sum::<f64>());
     }
-    Choice {
-        steps,
-        upper_bound: upper_bound.max(covered),
-        gains_computed: computed,
-    }
+    Choice { steps, upper_bound: upper_bound.max(covered), gains_computed: computed }
 }
 
 #[cfg(test)]
@@ -134,19 +116,14 @@ mod tests {
 
     fn weight(sets: &Sets, chosen: &[usize]) -> f64 {
         let cells = 0..sets[0].len();
-        cells
-            .filter(|&cell| chosen.iter().any(|&site| sets[site][cell]))
-            .count() as f64
+        cells.filter(|&cell| chosen.iter().any(|&site| sets[site][cell])).count() as f64
     }
 
     fn lazily(sets: &Sets, count: usize) -> Choice {
         let mut covered = vec![false; sets[0].len()];
         let gain = |covered: &Vec<bool>, site: u16| {
             let set = sets[usize::from(site)].iter().zip(covered);
-            [
-                set.filter(|(has, covered)| **has && !**covered).count() as f64,
-                0.0,
-            ]
+            [set.filter(|(has, covered)| **has && !**covered).count() as f64, 0.0]
         };
         let take = |covered: &mut Vec<bool>, site: u16| {
             for (covered, has) in covered.iter_mut().zip(&sets[usize::from(site)]) {
@@ -205,11 +182,7 @@ mod tests {
             }
             let covered = lazy.steps.last().unwrap().covered;
             assert!(covered >= (1.0 - (-1.0f64).exp()) * optimum, "seed {seed}");
-            assert!(
-                lazy.upper_bound >= optimum,
-                "seed {seed}: {} {optimum}",
-                lazy.upper_bound
-            );
+            assert!(lazy.upper_bound >= optimum, "seed {seed}: {} {optimum}", lazy.upper_bound);
         }
     }
 

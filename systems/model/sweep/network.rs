@@ -65,11 +65,7 @@ impl Network {
                 self.no_data = true;
                 return false;
             }
-            Answer::Margin {
-                margin_db,
-                verdict,
-                path_known,
-            } => (margin_db, verdict, path_known),
+            Answer::Margin { margin_db, verdict, path_known } => (margin_db, verdict, path_known),
         };
         let best_db = self.margin_db.unwrap_or(f32::NEG_INFINITY);
         let serves = margin_db >= required_db;
@@ -97,11 +93,7 @@ mod tests {
             let answer = if margin_db.is_nan() {
                 Answer::Outside
             } else {
-                Answer::Margin {
-                    margin_db,
-                    verdict: Verdict::Good,
-                    path_known: margin_db > 4.0,
-                }
+                Answer::Margin { margin_db, verdict: Verdict::Good, path_known: margin_db > 4.0 }
             };
             let serves = network.hear(site as u16, answer, 3.0);
             assert_eq!(serves, margin_db >= 3.0);
@@ -145,9 +137,8 @@ mod tests {
         for _ in 0..500 {
             let margins: Vec<f32> = (0..6).map(|_| chance.between(-5.0, 10.0) as f32).collect();
             let network = of(&margins);
-            let mut sorted: Vec<_> = (0..6u16)
-                .filter(|i| margins[usize::from(*i)] >= 3.0)
-                .collect();
+            let mut sorted: Vec<_> =
+                (0..6u16).filter(|i| margins[usize::from(*i)] >= 3.0).collect();
             sorted.sort_by(|a, b| margins[usize::from(*b)].total_cmp(&margins[usize::from(*a)]));
             assert_eq!(network.best, sorted.first().copied());
             assert_eq!(network.second, sorted.get(1).copied());

@@ -41,10 +41,7 @@ impl Tally {
     /// A tally of nothing, for this many sites.
     #[must_use]
     pub fn new(sites: usize) -> Self {
-        Self {
-            sites: vec![SiteTally::default(); sites],
-            ..Self::default()
-        }
+        Self { sites: vec![SiteTally::default(); sites], ..Self::default() }
     }
 
     /// Adds a cell: what the network offers, and which sites serve it.
@@ -58,11 +55,7 @@ impl Tally {
         self.answered_m2 += area_m2;
         self.by_verdict_m2[network.verdict as usize] += area_m2;
         let covered = network.best.is_some();
-        *(if covered {
-            &mut self.covered_m2
-        } else {
-            &mut self.gap_m2
-        }) += area_m2;
+        *(if covered { &mut self.covered_m2 } else { &mut self.gap_m2 }) += area_m2;
         if covered && !network.path_known {
             self.covered_over_unknown_m2 += area_m2;
         }

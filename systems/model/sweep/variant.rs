@@ -34,23 +34,14 @@ pub struct Variant {
 #[must_use]
 pub fn variants(vary: &Vary) -> Vec<Variant> {
     let each = |values: &[f64]| -> Vec<Option<f64>> {
-        if values.is_empty() {
-            vec![None]
-        } else {
-            values.iter().copied().map(Some).collect()
-        }
+        if values.is_empty() { vec![None] } else { values.iter().copied().map(Some).collect() }
     };
     let mut all = Vec::new();
     for height_agl_m in each(&vary.height_agl_m) {
         for tx_power_dbm in each(&vary.tx_power_dbm) {
             for frequency_mhz in each(&vary.frequency_mhz) {
                 for tilt_deg in each(&vary.tilt_deg) {
-                    all.push(Variant {
-                        height_agl_m,
-                        tx_power_dbm,
-                        frequency_mhz,
-                        tilt_deg,
-                    });
+                    all.push(Variant { height_agl_m, tx_power_dbm, frequency_mhz, tilt_deg });
                 }
             }
         }
@@ -71,10 +62,7 @@ impl Variant {
         } else if let Some(tilt_deg) = self.tilt_deg {
             // An antenna without a pointing looks level in coverage; tilting it gives it one. For
             // an omnidirectional antenna the azimuth means nothing.
-            let pointing = crate::radio::Pointing {
-                azimuth_deg: 0.0,
-                elevation_deg: -tilt_deg,
-            };
+            let pointing = crate::radio::Pointing { azimuth_deg: 0.0, elevation_deg: -tilt_deg };
             station.pointing = Some(pointing);
         }
         station
@@ -89,15 +77,10 @@ impl Variant {
             ("f", self.frequency_mhz),
             ("t", self.tilt_deg),
         ];
-        let named = parts
-            .iter()
-            .filter_map(|(key, value)| value.map(|value| format!("{key}{value}")));
+        let named =
+            parts.iter().filter_map(|(key, value)| value.map(|value| format!("{key}{value}")));
         let name = named.collect::<Vec<_>>().join("_");
-        if name.is_empty() {
-            "plain".to_owned()
-        } else {
-            name
-        }
+        if name.is_empty() { "plain".to_owned() } else { name }
     }
 
     /// Text form of the varied values: `mast 30 m, 20 dBm, 868.1 MHz, tilt 2°`; empty where
@@ -121,11 +104,8 @@ mod tests {
     #[test]
     fn a_grid_is_the_product_of_its_lists() {
         assert_eq!(variants(&Vary::default()), [Variant::default()]);
-        let vary = Vary {
-            height_agl_m: vec![10.0, 20.0],
-            tilt_deg: vec![0.0, 2.5],
-            ..Vary::default()
-        };
+        let vary =
+            Vary { height_agl_m: vec![10.0, 20.0], tilt_deg: vec![0.0, 2.5], ..Vary::default() };
         let names: Vec<_> = variants(&vary).iter().map(Variant::name).collect();
         assert_eq!(names, ["h10_t0", "h10_t2.5", "h20_t0", "h20_t2.5"]);
         assert_eq!(Variant::default().name(), "plain");
@@ -137,15 +117,9 @@ mod tests {
     #[test]
     fn tilt_looks_down_from_where_the_antenna_looked() {
         let mut station = crate::sample::station();
-        let tilt = Variant {
-            tilt_deg: Some(4.0),
-            ..Variant::default()
-        };
+        let tilt = Variant { tilt_deg: Some(4.0), ..Variant::default() };
         assert_eq!(tilt.apply(&station).pointing.unwrap().elevation_deg, -4.0);
-        station.pointing = Some(crate::radio::Pointing {
-            azimuth_deg: 90.0,
-            elevation_deg: 1.0,
-        });
+        station.pointing = Some(crate::radio::Pointing { azimuth_deg: 90.0, elevation_deg: 1.0 });
         let tilted = tilt.apply(&station).pointing.unwrap();
         assert_eq!((tilted.azimuth_deg, tilted.elevation_deg), (90.0, -3.0));
     }

@@ -58,21 +58,14 @@ impl Curve {
             let least = c[1].abs() - bent;
             if least > 0.0 {
                 let away = self.pace * least;
-                return if c[1] > 0.0 {
-                    [c[0] + away, end]
-                } else {
-                    [end, c[0] - away]
-                };
+                return if c[1] > 0.0 { [c[0] + away, end] } else { [end, c[0] - away] };
             }
             let there: f64 = c.iter().sum();
             let (low, high) = (c[0].min(there), c[0].max(there));
             [(low - bent).min(end), (high + bent).max(end)]
         };
         let [end_lat, end_lon] = self.end_deg;
-        [
-            bounds(&self.lat_deg, end_lat),
-            bounds(&self.lon_deg, end_lon),
-        ]
+        [bounds(&self.lat_deg, end_lat), bounds(&self.lon_deg, end_lon)]
     }
 
     /// Latitude and longitude, deg, of a position.

@@ -90,25 +90,13 @@ pub(super) struct Station {
 impl Line {
     pub fn new(from: GeoPoint, azimuth_deg: f64) -> Self {
         let (lat, lon) = (from.lat_deg(), from.lon_deg());
-        Self(GeodesicLine::new(
-            &WGS84,
-            lat,
-            lon,
-            azimuth_deg,
-            Some(LINE_CAPS),
-            None,
-            None,
-        ))
+        Self(GeodesicLine::new(&WGS84, lat, lon, azimuth_deg, Some(LINE_CAPS), None, None))
     }
 
     pub fn at(&self, distance_m: f64) -> Station {
         let (_, lat_deg, lon_deg, azimuth_deg, ..) =
             self.0._gen_position(false, distance_m, LINE_CAPS);
-        Station {
-            lat_deg,
-            lon_deg,
-            azimuth_deg,
-        }
+        Station { lat_deg, lon_deg, azimuth_deg }
     }
 }
 
@@ -124,31 +112,20 @@ mod tests {
     fn the_published_jfk_to_lhr_example() {
         // GeographicLib's GeodSolve manual: 40.6 -73.8 to 51.6 -0.5.
         let geodesic = inverse(point(40.6, -73.8), point(51.6, -0.5));
-        assert!(
-            (geodesic.distance_m - 5_551_759.400).abs() < 0.001,
-            "{geodesic:?}"
-        );
+        assert!((geodesic.distance_m - 5_551_759.400).abs() < 0.001, "{geodesic:?}");
         assert!((geodesic.azimuth_deg - 51.198_882_845_579).abs() < 1e-9);
         assert!((geodesic.back_azimuth_deg - (107.821_776_735_514 + 180.0)).abs() < 1e-9);
     }
 
     #[test]
     fn equal_points_have_no_distance_and_finite_bearings() {
-        for at in [
-            point(0.0, 0.0),
-            point(57.7, 11.9),
-            point(90.0, 0.0),
-            point(-90.0, 180.0),
-        ] {
+        for at in [point(0.0, 0.0), point(57.7, 11.9), point(90.0, 0.0), point(-90.0, 180.0)] {
             let geodesic = inverse(at, at);
             assert_eq!(geodesic.distance_m, 0.0);
             assert!((0.0..360.0).contains(&geodesic.azimuth_deg));
             assert!((0.0..360.0).contains(&geodesic.back_azimuth_deg));
         }
-        assert_eq!(
-            inverse(point(10.0, 180.0), point(10.0, -180.0)).distance_m,
-            0.0
-        );
+        assert_eq!(inverse(point(10.0, 180.0), point(10.0, -180.0)).distance_m, 0.0);
     }
 
     #[test]

@@ -77,10 +77,7 @@ pub struct HeightKind {
 
 impl HeightKind {
     /// Heights of SRTM: a surface, above EGM96.
-    pub const SRTM: Self = Self {
-        ground: Ground::Surface,
-        datum: VerticalDatum::Egm96,
-    };
+    pub const SRTM: Self = Self { ground: Ground::Surface, datum: VerticalDatum::Egm96 };
 
     fn bit(self) -> u16 {
         1 << (self.ground as u16 * 4 + self.datum as u16)
@@ -152,10 +149,7 @@ impl HeightSource {
     /// Ground and datum.
     #[must_use]
     pub fn kind(&self) -> HeightKind {
-        HeightKind {
-            ground: self.ground,
-            datum: self.vertical_datum,
-        }
+        HeightKind { ground: self.ground, datum: self.vertical_datum }
     }
 
     /// Name, ground and datum in one line: `SRTM (surface, EGM96)`.
@@ -177,10 +171,7 @@ mod tests {
         set.insert(HeightKind::SRTM);
         set.insert(HeightKind::SRTM);
         assert!(!set.is_mixed());
-        let other = HeightKind {
-            ground: Ground::BareEarth,
-            datum: VerticalDatum::Unknown,
-        };
+        let other = HeightKind { ground: Ground::BareEarth, datum: VerticalDatum::Unknown };
         let mut both = HeightKinds::default();
         both.insert(other);
         both = both.union(set);

@@ -69,12 +69,7 @@ impl WebTile {
     #[must_use]
     pub fn edges_deg(self) -> [f64; 4] {
         let side = TILE_SIDE as f64;
-        [
-            self.lat_deg(side),
-            self.lon_deg(0.0),
-            self.lat_deg(0.0),
-            self.lon_deg(side),
-        ]
+        [self.lat_deg(side), self.lon_deg(0.0), self.lat_deg(0.0), self.lon_deg(side)]
     }
 
     /// Size of a pixel on the ground at a distance from the northern edge, in pixels, m.
@@ -93,9 +88,7 @@ impl WebTile {
         });
         TileGround {
             elevation_msl_m: rows.into_iter().flat_map(|(_, heights)| heights).collect(),
-            pixel_m: (0..GROUND_SIDE)
-                .map(|row| self.pixel_m(row as f64 - 0.5))
-                .collect(),
+            pixel_m: (0..GROUND_SIDE).map(|row| self.pixel_m(row as f64 - 0.5)).collect(),
         }
     }
 
@@ -252,9 +245,7 @@ mod tests {
         let tile = WebTile::new(10, 542, 310).unwrap();
         assert!(tile.ground(&Ramp).is_unknown());
         assert!(tile.ground(&NoTerrain::default()).is_unknown());
-        let flat = tile.ground(&Flat {
-            elevation_msl_m: 7.0,
-        });
+        let flat = tile.ground(&Flat { elevation_msl_m: 7.0 });
         assert!(!flat.is_unknown());
         assert!(flat.elevation_msl_m.iter().all(|&m| m == 7.0));
         // One row below: the southern part is known.

@@ -111,11 +111,7 @@ impl TerrainSource {
     #[must_use]
     pub fn attributions(&self) -> Vec<&str> {
         let mut all: Vec<&str> = Vec::new();
-        for text in self
-            .sources
-            .iter()
-            .filter_map(|source| source.attribution.as_deref())
-        {
+        for text in self.sources.iter().filter_map(|source| source.attribution.as_deref()) {
             if !all.contains(&text) {
                 all.push(text);
             }
@@ -180,9 +176,7 @@ pub struct NoTerrain {
 
 impl Default for NoTerrain {
     fn default() -> Self {
-        Self {
-            elevation_msl_m: f64::NAN,
-        }
+        Self { elevation_msl_m: f64::NAN }
     }
 }
 
@@ -249,10 +243,7 @@ mod tests {
     #[test]
     fn uneven_slices_do_not_panic() {
         let mut elevation = [f64::NAN; 2];
-        Flat {
-            elevation_msl_m: 7.0,
-        }
-        .sample(&[1.0], &[1.0, 2.0, 3.0], &mut elevation);
+        Flat { elevation_msl_m: 7.0 }.sample(&[1.0], &[1.0, 2.0, 3.0], &mut elevation);
         assert_eq!(elevation[0], 7.0);
         assert!(elevation[1].is_nan());
     }

@@ -99,10 +99,7 @@ impl Path {
         self.back_azimuth_deg = compass_deg(geodesic.azimuth_rad[1].to_degrees() + 180.0);
         self.line = None;
         self.segments.clear();
-        self.segments.push(Segment {
-            lat: geodesic.lat_deg,
-            lon: geodesic.lon_deg,
-        });
+        self.segments.push(Segment { lat: geodesic.lat_deg, lon: geodesic.lon_deg });
         let turn_deg = geodesic.lon_deg.iter().sum::<f64>() - to.lon_deg();
         let turn_deg = 360.0 * (turn_deg / 360.0).round();
         self.end = [to.lat_deg(), to.lon_deg() + turn_deg];
@@ -138,10 +135,7 @@ impl Path {
         distance_m: f64,
     ) -> Result<(), BadPath> {
         if !azimuth_deg.is_finite() || !(0.0..=MAX_PATH_M).contains(&distance_m) {
-            return Err(BadPath {
-                azimuth_deg,
-                distance_m,
-            });
+            return Err(BadPath { azimuth_deg, distance_m });
         }
         self.set_line(from, compass_deg(azimuth_deg), distance_m);
         Ok(())
@@ -301,13 +295,7 @@ impl Kernel for Positions<'_> {
 
     #[inline(always)]
     fn run(self) {
-        let Self {
-            segment: Segment { lat, lon },
-            t0,
-            pace,
-            lat_deg,
-            lon_deg,
-        } = self;
+        let Self { segment: Segment { lat, lon }, t0, pace, lat_deg, lon_deg } = self;
         // Indices rather than iterators: these are compiled to vector code.
         let count = lat_deg.len().min(lon_deg.len());
         let (lat_deg, lon_deg) = (&mut lat_deg[..count], &mut lon_deg[..count]);
@@ -334,10 +322,7 @@ fn cubic_at(c: &[f64; 6], t: f64) -> f64 {
     f64::mul_add(t, f64::mul_add(t, high, c[1]), c[0])
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "sample counts stay far below 2^53"
-)]
+#[expect(clippy::cast_precision_loss, reason = "sample counts stay far below 2^53")]
 fn whole(count: usize) -> f64 {
     count as f64
 }

@@ -24,16 +24,12 @@ fn worst_error_m(path: &Path, samples: usize) -> f64 {
 #[test]
 fn positions_stay_within_a_millimetre_of_the_geodesic() {
     let mut worst = 0.0_f64;
-    for lat in [
-        0.0, 0.01, -12.0, 30.0, 45.0, -60.0, 70.0, 80.0, -80.0, 81.9, 85.0, 89.99, 90.0,
-    ] {
+    for lat in [0.0, 0.01, -12.0, 30.0, 45.0, -60.0, 70.0, 80.0, -80.0, 81.9, 85.0, 89.99, 90.0] {
         for lon in [0.0, 11.0, -0.02, 179.97, -180.0] {
-            for azimuth in [
-                0.0, 17.0, 45.0, 90.0, 133.0, 180.0, 225.0, 270.0, 300.0, 359.9,
-            ] {
-                for distance in [
-                    1.0, 250.0, 9_999.0, 10_001.0, 19_999.9, 47_000.0, 123_456.0, 500_000.0,
-                ] {
+            for azimuth in [0.0, 17.0, 45.0, 90.0, 133.0, 180.0, 225.0, 270.0, 300.0, 359.9] {
+                for distance in
+                    [1.0, 250.0, 9_999.0, 10_001.0, 19_999.9, 47_000.0, 123_456.0, 500_000.0]
+                {
                     let path = Path::along(point(lat, lon), azimuth, distance).unwrap();
                     let error = worst_error_m(&path, 97);
                     assert!(error < 1e-3, "{lat} {lon} {azimuth} {distance}: {error} m");
@@ -73,10 +69,7 @@ fn longitude_does_not_jump_at_the_antimeridian() {
     let path = Path::between(point(10.0, 179.5), point(10.2, -179.4));
     let (mut lat, mut lon) = (Vec::new(), Vec::new());
     path.positions(64, &mut lat, &mut lon);
-    assert!(
-        lon.windows(2)
-            .all(|pair| pair[1] > pair[0] && pair[1] - pair[0] < 0.02)
-    );
+    assert!(lon.windows(2).all(|pair| pair[1] > pair[0] && pair[1] - pair[0] < 0.02));
     assert!((lon[63] - 180.6).abs() < 1e-9);
     assert!(path.distance_m() < 125_000.0);
 }
@@ -94,12 +87,7 @@ fn equal_points_make_a_path_of_no_length() {
 #[test]
 fn a_reused_path_equals_a_new_one() {
     let mut reused = Path::between(point(57.0, 11.0), point(58.0, 12.0));
-    let points = [
-        point(-33.0, 151.0),
-        point(-33.4, 151.2),
-        point(-33.4, 151.2),
-        point(87.0, 3.0),
-    ];
+    let points = [point(-33.0, 151.0), point(-33.4, 151.2), point(-33.4, 151.2), point(87.0, 3.0)];
     for pair in points.windows(2) {
         reused.set_between(pair[0], pair[1]);
         let fresh = Path::between(pair[0], pair[1]);
@@ -124,13 +112,9 @@ fn a_bearing_and_a_length_give_the_same_path_as_its_two_ends() {
 #[test]
 fn impossible_paths_are_refused() {
     let from = point(0.0, 0.0);
-    for (azimuth, distance) in [
-        (f64::NAN, 1.0),
-        (f64::INFINITY, 1.0),
-        (0.0, -1.0),
-        (0.0, f64::NAN),
-        (0.0, 3e7),
-    ] {
+    for (azimuth, distance) in
+        [(f64::NAN, 1.0), (f64::INFINITY, 1.0), (0.0, -1.0), (0.0, f64::NAN), (0.0, 3e7)]
+    {
         assert!(Path::along(from, azimuth, distance).is_err());
     }
     assert!(Path::along(from, -450.0, 0.0).is_ok());

@@ -129,16 +129,10 @@ mod tests {
             assert_eq!((point.lat_deg(), point.lon_deg()), (lat, lon));
         }
         for lat in [f64::NAN, f64::INFINITY, -f64::INFINITY, 90.000_001, -91.0] {
-            assert!(matches!(
-                GeoPoint::new(lat, 0.0),
-                Err(BadPoint::Latitude(_))
-            ));
+            assert!(matches!(GeoPoint::new(lat, 0.0), Err(BadPoint::Latitude(_))));
         }
         for lon in [f64::NAN, f64::INFINITY, 180.000_001, -181.0, 360.0] {
-            assert!(matches!(
-                GeoPoint::new(0.0, lon),
-                Err(BadPoint::Longitude(_))
-            ));
+            assert!(matches!(GeoPoint::new(0.0, lon), Err(BadPoint::Longitude(_))));
         }
         let told = GeoPoint::new(0.0, 361.0).unwrap_err().to_string();
         assert_eq!(told, "lon_deg is 361, allowed is -180 to 180");
@@ -181,12 +175,7 @@ mod tests {
 
     #[test]
     fn unwrapped_longitudes_come_home() {
-        for (unwrapped, lon) in [
-            (180.5, -179.5),
-            (-181.0, 179.0),
-            (359.0, -1.0),
-            (720.25, 0.25),
-        ] {
+        for (unwrapped, lon) in [(180.5, -179.5), (-181.0, 179.0), (359.0, -1.0), (720.25, 0.25)] {
             assert_eq!(GeoPoint::wrapping(0.0, unwrapped).unwrap().lon_deg(), lon);
         }
         assert_eq!(GeoPoint::wrapping(0.0, 180.0).unwrap().lon_deg(), 180.0);

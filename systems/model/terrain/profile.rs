@@ -45,12 +45,8 @@ impl Profile {
             self.missing.clear();
             return;
         }
-        self.terrain = sample_filled(
-            terrain,
-            &self.lat_deg,
-            &self.lon_deg,
-            &mut self.elevation_msl_m,
-        );
+        self.terrain =
+            sample_filled(terrain, &self.lat_deg, &self.lon_deg, &mut self.elevation_msl_m);
         self.missing.clear();
         if self.terrain.missing_samples > 0 {
             let places = self.lat_deg.iter().zip(&self.lon_deg);
@@ -66,12 +62,8 @@ impl Profile {
     fn follow(&mut self, terrain: &dyn Terrain, curve: &Curve) -> Option<TerrainUse> {
         let (first, rest) = self.elevation_msl_m.split_at_mut(1);
         let mut used = terrain.sample(&self.lat_deg[..1], &self.lon_deg[..1], first);
-        let mut rows = [CurveRow {
-            curve,
-            elevation_msl_m: rest,
-            greatest_m: None,
-            used: Some(&mut used),
-        }];
+        let mut rows =
+            [CurveRow { curve, elevation_msl_m: rest, greatest_m: None, used: Some(&mut used) }];
         terrain.sample_curves(&mut rows);
         let found = rows[0].greatest_m.is_some();
         (found && used.is_clean()).then_some(used)
@@ -164,10 +156,7 @@ fn fill_voids(elevation_msl_m: &mut [f64], is_missing: impl Fn(usize) -> bool) {
     }
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "sample counts stay far below 2^53"
-)]
+#[expect(clippy::cast_precision_loss, reason = "sample counts stay far below 2^53")]
 fn between(before: Option<(usize, f64)>, after: Option<(usize, f64)>, j: usize) -> f64 {
     match (before, after) {
         (Some((a, low)), Some((b, high))) => low + (high - low) * (j - a) as f64 / (b - a) as f64,

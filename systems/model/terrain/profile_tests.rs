@@ -55,10 +55,7 @@ fn along_equator(slope: &Slope) -> Profile {
 
 #[test]
 fn clean_ground_is_reported_as_it_is() {
-    let profile = along_equator(&Slope {
-        void_lon: NOWHERE,
-        missing_lon: NOWHERE,
-    });
+    let profile = along_equator(&Slope { void_lon: NOWHERE, missing_lon: NOWHERE });
     assert!((profile.distance_m - 111_319.491).abs() < 0.001);
     assert!((profile.step_m * 100.0 - profile.distance_m).abs() < 1e-6);
     assert!((profile.azimuth_deg - 90.0).abs() < 1e-9);
@@ -74,10 +71,7 @@ fn clean_ground_is_reported_as_it_is() {
 
 #[test]
 fn a_void_takes_the_line_between_its_banks() {
-    let profile = along_equator(&Slope {
-        void_lon: 10.3..10.5,
-        missing_lon: NOWHERE,
-    });
+    let profile = along_equator(&Slope { void_lon: 10.3..10.5, missing_lon: NOWHERE });
     assert!((19..=21).contains(&profile.terrain.void_samples));
     // The ground is a plane, so the filled line is the ground.
     for (elevation, lon) in profile.elevation_msl_m.iter().zip(&profile.lon_deg) {
@@ -87,27 +81,18 @@ fn a_void_takes_the_line_between_its_banks() {
 
 #[test]
 fn a_void_at_an_end_takes_the_nearest_height() {
-    let profile = along_equator(&Slope {
-        void_lon: 9.0..10.205,
-        missing_lon: NOWHERE,
-    });
+    let profile = along_equator(&Slope { void_lon: 9.0..10.205, missing_lon: NOWHERE });
     let bank = profile.elevation_msl_m[21];
     assert!((bank - 10_210.0).abs() < 1e-2);
     assert!(profile.elevation_msl_m[..21].iter().all(|&m| m == bank));
-    let profile = along_equator(&Slope {
-        void_lon: 10.905..12.0,
-        missing_lon: NOWHERE,
-    });
+    let profile = along_equator(&Slope { void_lon: 10.905..12.0, missing_lon: NOWHERE });
     let bank = profile.elevation_msl_m[90];
     assert!(profile.elevation_msl_m[91..].iter().all(|&m| m == bank));
 }
 
 #[test]
 fn missing_ground_is_the_sea_and_no_bank_for_a_void() {
-    let profile = along_equator(&Slope {
-        void_lon: 10.3..10.4,
-        missing_lon: 10.4..10.5,
-    });
+    let profile = along_equator(&Slope { void_lon: 10.3..10.4, missing_lon: 10.4..10.5 });
     let (mut voids, mut seas) = (0, 0);
     for (elevation, lon) in profile.elevation_msl_m.iter().zip(&profile.lon_deg) {
         if (10.4..10.5).contains(lon) {
@@ -119,27 +104,15 @@ fn missing_ground_is_the_sea_and_no_bank_for_a_void() {
             voids += u32::from((10.3..10.4).contains(lon));
         }
     }
-    assert_eq!(
-        (
-            profile.terrain.void_samples,
-            profile.terrain.missing_samples
-        ),
-        (voids, seas)
-    );
+    assert_eq!((profile.terrain.void_samples, profile.terrain.missing_samples), (voids, seas));
 }
 
 #[test]
 fn nothing_but_gaps_is_sea_level_and_counted() {
-    let all_void = along_equator(&Slope {
-        void_lon: 0.0..99.0,
-        missing_lon: NOWHERE,
-    });
+    let all_void = along_equator(&Slope { void_lon: 0.0..99.0, missing_lon: NOWHERE });
     assert_eq!(all_void.elevation_msl_m, vec![0.0; 101]);
     assert_eq!(all_void.terrain.void_samples, 101);
-    let all_missing = along_equator(&Slope {
-        void_lon: NOWHERE,
-        missing_lon: 0.0..99.0,
-    });
+    let all_missing = along_equator(&Slope { void_lon: NOWHERE, missing_lon: 0.0..99.0 });
     assert_eq!(all_missing.elevation_msl_m, vec![0.0; 101]);
     assert_eq!(all_missing.terrain.missing_samples, 101);
     assert_eq!(all_missing.terrain.resolution_arcsec, None);
@@ -148,24 +121,14 @@ fn nothing_but_gaps_is_sea_level_and_counted() {
 #[test]
 fn equal_ends_work() {
     let at = GeoPoint::new(57.7, 11.9).unwrap();
-    let profile = sample_profile(
-        &Flat {
-            elevation_msl_m: 12.0,
-        },
-        at,
-        at,
-        8,
-    );
+    let profile = sample_profile(&Flat { elevation_msl_m: 12.0 }, at, at, 8);
     assert_eq!((profile.distance_m, profile.step_m), (0.0, 0.0));
     assert_eq!(profile.elevation_msl_m, vec![12.0; 8]);
 }
 
 #[test]
 fn too_few_samples_become_both_ends() {
-    let (from, to) = (
-        GeoPoint::new(1.0, 2.0).unwrap(),
-        GeoPoint::new(1.5, 2.5).unwrap(),
-    );
+    let (from, to) = (GeoPoint::new(1.0, 2.0).unwrap(), GeoPoint::new(1.5, 2.5).unwrap());
     for samples in [0, 1, 2] {
         let profile = sample_profile(&Flat::default(), from, to, samples);
         assert_eq!(profile.elevation_msl_m.len(), 2);
@@ -176,34 +139,20 @@ fn too_few_samples_become_both_ends() {
 
 #[test]
 fn a_reused_profile_equals_a_new_one_and_keeps_its_buffers() {
-    let slope = Slope {
-        void_lon: 10.1..10.2,
-        missing_lon: 10.5..10.6,
-    };
-    let mut path = Path::between(
-        GeoPoint::new(0.0, 10.0).unwrap(),
-        GeoPoint::new(1.0, 12.0).unwrap(),
-    );
+    let slope = Slope { void_lon: 10.1..10.2, missing_lon: 10.5..10.6 };
+    let mut path =
+        Path::between(GeoPoint::new(0.0, 10.0).unwrap(), GeoPoint::new(1.0, 12.0).unwrap());
     let mut profile = Profile::default();
     profile.trace(&slope, &path, 4096);
-    let buffers = [
-        profile.lat_deg.as_ptr(),
-        profile.lon_deg.as_ptr(),
-        profile.elevation_msl_m.as_ptr(),
-    ];
+    let buffers =
+        [profile.lat_deg.as_ptr(), profile.lon_deg.as_ptr(), profile.elevation_msl_m.as_ptr()];
     for (lat, samples) in [(0.5, 4096), (0.25, 17), (0.75, 512)] {
-        let (from, to) = (
-            GeoPoint::new(0.0, 10.0).unwrap(),
-            GeoPoint::new(lat, 11.0).unwrap(),
-        );
+        let (from, to) = (GeoPoint::new(0.0, 10.0).unwrap(), GeoPoint::new(lat, 11.0).unwrap());
         path.set_between(from, to);
         profile.trace(&slope, &path, samples);
         assert_eq!(profile, sample_profile(&slope, from, to, samples));
-        let now = [
-            profile.lat_deg.as_ptr(),
-            profile.lon_deg.as_ptr(),
-            profile.elevation_msl_m.as_ptr(),
-        ];
+        let now =
+            [profile.lat_deg.as_ptr(), profile.lon_deg.as_ptr(), profile.elevation_msl_m.as_ptr()];
         assert_eq!(now, buffers);
     }
 }

@@ -132,16 +132,8 @@ pub(crate) fn distance_m(
 #[inline(always)]
 pub(crate) fn east_deg(from_lon_deg: f64, to_lon_deg: f64) -> f64 {
     let east_deg = to_lon_deg - from_lon_deg;
-    let east_deg = if east_deg > 180.0 {
-        east_deg - 360.0
-    } else {
-        east_deg
-    };
-    if east_deg < -180.0 {
-        east_deg + 360.0
-    } else {
-        east_deg
-    }
+    let east_deg = if east_deg > 180.0 { east_deg - 360.0 } else { east_deg };
+    if east_deg < -180.0 { east_deg + 360.0 } else { east_deg }
 }
 
 /// Geodesic between two ends, given by their parallels and longitudes.
@@ -155,12 +147,7 @@ pub(crate) fn geodesic(
     let east_deg = east_deg(from_lon_deg, to_lon_deg);
     let (arc, [one, two]) = solve(from, to, east_deg.to_radians());
     let distance_m = arc;
-    let steep = if from.tan_lat.abs() > to.tan_lat.abs() {
-        from.tan_lat
-    } else {
-        to.tan_lat
-    }
-    .abs();
+    let steep = if from.tan_lat.abs() > to.tan_lat.abs() { from.tan_lat } else { to.tan_lat }.abs();
     let polar = (from.sin_lat.abs() > MAX_SIN_LAT) | (to.sin_lat.abs() > MAX_SIN_LAT);
     let start = derivatives(from, one, distance_m);
     let end = derivatives(to, two, distance_m);
@@ -219,24 +206,14 @@ impl Geodesics {
         to: &Parallel,
         to_lon_deg: &[f64; BATCH],
     ) {
-        vectorised(Solve {
-            geodesics: self,
-            from: *from,
-            from_lon_deg,
-            to: *to,
-            to_lon_deg,
-        });
+        vectorised(Solve { geodesics: self, from: *from, from_lon_deg, to: *to, to_lon_deg });
     }
 
     /// Length, m, and bearings at both ends, rad, of the way in a place, and whether it is valid.
     #[inline]
     pub fn head(&self, place: usize) -> (f64, [f64; 2], bool) {
         let azimuth_rad = [self.azimuth_rad[0][place], self.azimuth_rad[1][place]];
-        (
-            self.distance_m[place],
-            azimuth_rad,
-            self.valid[place] != 0.0,
-        )
+        (self.distance_m[place], azimuth_rad, self.valid[place] != 0.0)
     }
 
     /// The way in a place, which ends on the parallel `lat_deg`, cut into `last` steps.
@@ -276,13 +253,7 @@ impl Kernel for Solve<'_> {
 
     #[inline(always)]
     fn run(self) {
-        let Self {
-            geodesics,
-            from,
-            from_lon_deg,
-            to,
-            to_lon_deg,
-        } = self;
+        let Self { geodesics, from, from_lon_deg, to, to_lon_deg } = self;
         for place in 0..BATCH {
             let geodesic = geodesic(&from, from_lon_deg, &to, to_lon_deg[place]);
             geodesics.distance_m[place] = geodesic.distance_m;
@@ -306,11 +277,7 @@ impl Kernel for Solve<'_> {
 /// A bearing of -180 to 360 degrees in [0, 360).
 #[inline(always)]
 fn compass_deg(azimuth_deg: f64) -> f64 {
-    let turned = if azimuth_deg < 0.0 {
-        azimuth_deg + 360.0
-    } else {
-        azimuth_deg
-    };
+    let turned = if azimuth_deg < 0.0 { azimuth_deg + 360.0 } else { azimuth_deg };
     // A tiny negative bearing rounds up to 360.
     if turned < 360.0 { turned } else { 0.0 }
 }
@@ -380,14 +347,7 @@ fn without_fifth(c: [f64; 6]) -> [f64; 6] {
 #[inline(always)]
 fn without_fourth(c: [f64; 6]) -> [f64; 6] {
     let part = c[4] / 128.0;
-    [
-        c[0] - part,
-        c[1] + 32.0 * part,
-        c[2] - 160.0 * part,
-        c[3] + 256.0 * part,
-        0.0,
-        0.0,
-    ]
+    [c[0] - part, c[1] + 32.0 * part, c[2] - 160.0 * part, c[3] + 256.0 * part, 0.0, 0.0]
 }
 
 /// Latitude and longitude from 0 to 1 without the fifth power, and without the fourth, where the
@@ -401,18 +361,12 @@ fn economised(both: [[f64; 6]; 2]) -> [[f64; 6]; 2] {
     let off = |upper: [f64; 2], scale: f64| (upper[0].abs() + upper[1].abs()) * scale;
     let fifth_deg = off([both[0][5], both[1][5]], 1.0 / 512.0);
     let fourth_deg = off([quartic[0][4], quartic[1][4]], 1.0 / 128.0);
-    let (is_quartic, is_cubic) = (
-        fifth_deg < 0.1 * NOTHING_DEG,
-        fourth_deg + fifth_deg < NOTHING_DEG,
-    );
+    let (is_quartic, is_cubic) =
+        (fifth_deg < 0.1 * NOTHING_DEG, fourth_deg + fifth_deg < NOTHING_DEG);
     let mut out = both;
     for of in 0..2 {
         for power in 0..6 {
-            let lower = if is_cubic {
-                cubic[of][power]
-            } else {
-                quartic[of][power]
-            };
+            let lower = if is_cubic { cubic[of][power] } else { quartic[of][power] };
             out[of][power] = if is_quartic { lower } else { both[of][power] };
         }
     }

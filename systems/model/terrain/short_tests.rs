@@ -9,10 +9,8 @@ struct Draw(u64);
 
 impl Draw {
     fn within(&mut self, low: f64, high: f64) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         low + (high - low) * (self.0 >> 11) as f64 / (1_u64 << 53) as f64
     }
 }
@@ -46,10 +44,8 @@ fn distance_and_bearings_are_those_of_geographiclib() {
             worst_share = worst_share.max(error_m / exact.distance_m);
         }
         worst_m = worst_m.max(error_m);
-        for (got, want_deg) in geodesic
-            .azimuth_rad
-            .iter()
-            .zip([exact.azimuth_deg, exact.back_azimuth_deg + 180.0])
+        for (got, want_deg) in
+            geodesic.azimuth_rad.iter().zip([exact.azimuth_deg, exact.back_azimuth_deg + 180.0])
         {
             let apart = (got - want_deg.to_radians()).rem_euclid(std::f64::consts::TAU);
             let apart = apart.min(std::f64::consts::TAU - apart);
@@ -69,11 +65,7 @@ fn positions_stay_within_a_tenth_of_a_millimetre() {
     let mut draw = Draw(2);
     let (mut worst, mut lats, mut lons) = (0.0_f64, Vec::new(), Vec::new());
     for round in 0..3_000 {
-        let lat = if round % 2 == 0 {
-            draw.within(-82.0, 82.0)
-        } else {
-            draw.within(60.0, 70.0)
-        };
+        let lat = if round % 2 == 0 { draw.within(-82.0, 82.0) } else { draw.within(60.0, 70.0) };
         let from = GeoPoint::new(lat, draw.within(-180.0, 180.0)).unwrap();
         let azimuth = draw.within(0.0, 360.0);
         let to = direct(from, azimuth, draw.within(1.0, MAX_M)).unwrap();
@@ -114,12 +106,7 @@ fn equal_ends_and_the_antimeridian() {
     }
     let geodesic = between(at(10.0, 179.9), at(10.1, -179.9));
     assert!(geodesic.valid && geodesic.lon_deg.iter().sum::<f64>() > 180.0);
-    for far in [
-        at(-10.0, -0.1),
-        at(10.0, 0.1),
-        at(89.99, 3.0),
-        at(90.0, 0.0),
-    ] {
+    for far in [at(-10.0, -0.1), at(10.0, 0.1), at(89.99, 3.0), at(90.0, 0.0)] {
         assert!(!between(at(10.0, 179.9), far).valid);
         assert!(!between(at(90.0, 0.0), far).valid);
     }

@@ -11,10 +11,7 @@ impl Rough {
         let (mut height_m, mut size_m, mut scale) = (600.0, 260.0, 40.0);
         for octave in 0..7 {
             let turn = f64::from(octave) * 1.3;
-            let (x, y) = (
-                lon_deg * scale * turn.cos() + lat_deg * scale,
-                lat_deg * scale * 1.7,
-            );
+            let (x, y) = (lon_deg * scale * turn.cos() + lat_deg * scale, lat_deg * scale * 1.7);
             height_m += size_m * ((x + turn).sin() * (y - turn).cos() + 0.3 * (x * 1.9 - y).sin());
             size_m *= 0.5;
             scale *= 2.3;

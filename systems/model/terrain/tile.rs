@@ -49,10 +49,7 @@ impl TileId {
         if !(-90.0..90.0).contains(&lat_deg) || !west.is_finite() {
             return None;
         }
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "both are small whole numbers"
-        )]
+        #[expect(clippy::cast_possible_truncation, reason = "both are small whole numbers")]
         Self::new(lat_deg.floor() as i32, west as i32)
     }
 
@@ -72,25 +69,16 @@ impl TileId {
 impl Default for TileId {
     /// `N00E000`, which fills unused places in a [`super::TileSet`].
     fn default() -> Self {
-        Self {
-            south_deg: 0,
-            west_deg: 0,
-        }
+        Self { south_deg: 0, west_deg: 0 }
     }
 }
 
 impl fmt::Display for TileId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (ns, south) = if self.south_deg < 0 {
-            ('S', -self.south_deg())
-        } else {
-            ('N', self.south_deg())
-        };
-        let (ew, west) = if self.west_deg < 0 {
-            ('W', -self.west_deg())
-        } else {
-            ('E', self.west_deg())
-        };
+        let (ns, south) =
+            if self.south_deg < 0 { ('S', -self.south_deg()) } else { ('N', self.south_deg()) };
+        let (ew, west) =
+            if self.west_deg < 0 { ('W', -self.west_deg()) } else { ('E', self.west_deg()) };
         write!(f, "{ns}{south:02}{ew}{west:03}")
     }
 }
@@ -101,9 +89,7 @@ impl FromStr for TileId {
     /// Reads seven characters in any letter case. `S00` and `W000` are refused: they would be
     /// second names for `N00` and `E000`.
     fn from_str(name: &str) -> Result<Self, BadTileName> {
-        parse(name.as_bytes()).ok_or_else(|| BadTileName {
-            name: name.to_owned(),
-        })
+        parse(name.as_bytes()).ok_or_else(|| BadTileName { name: name.to_owned() })
     }
 }
 
@@ -192,13 +178,9 @@ mod tests {
         ] {
             assert_eq!(TileId::containing(lat, lon).unwrap().to_string(), name);
         }
-        for (lat, lon) in [
-            (90.0, 0.0),
-            (-90.1, 0.0),
-            (f64::NAN, 0.0),
-            (0.0, f64::NAN),
-            (0.0, f64::INFINITY),
-        ] {
+        for (lat, lon) in
+            [(90.0, 0.0), (-90.1, 0.0), (f64::NAN, 0.0), (0.0, f64::NAN), (0.0, f64::INFINITY)]
+        {
             assert_eq!(TileId::containing(lat, lon), None);
         }
         assert!(TileId::containing(0.0, 1e300).is_some());

@@ -21,11 +21,7 @@ impl TileSet {
     /// The tiles, sorted, each once.
     #[must_use]
     pub fn as_slice(&self) -> &[TileId] {
-        if self.spilled.is_empty() {
-            &self.inline[..self.inline_len]
-        } else {
-            &self.spilled
-        }
+        if self.spilled.is_empty() { &self.inline[..self.inline_len] } else { &self.spilled }
     }
 
     /// Adds a tile; adding it again changes nothing.
@@ -144,15 +140,9 @@ mod tests {
 
     #[test]
     fn merging_adds_counts_and_keeps_the_coarsest_spacing() {
-        let mut a = TerrainUse {
-            void_samples: 2,
-            ..TerrainUse::default()
-        };
+        let mut a = TerrainUse { void_samples: 2, ..TerrainUse::default() };
         a.note_tile(tile(3), 1.0);
-        let mut b = TerrainUse {
-            missing_samples: u32::MAX,
-            ..TerrainUse::default()
-        };
+        let mut b = TerrainUse { missing_samples: u32::MAX, ..TerrainUse::default() };
         b.note_tile(tile(1), 3.0);
         b.note_tile(tile(3), 1.0);
         let mut both = a.clone();

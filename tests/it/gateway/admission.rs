@@ -101,9 +101,7 @@ fn the_holder_of_a_key_is_kept_out_and_rewritten_by_nobody() {
     // A node can be registered ahead by a key that others claim.
     send(&bench, 69, &squatter(9, other)).is(202);
     let ahead = json!({ "name": "Mast", "mac": "02:00:00:00:00:09", "public_key": public(9) });
-    bench
-        .call(&admin, "POST", "/v1/nodes/register", &ahead)
-        .is(201);
+    bench.call(&admin, "POST", "/v1/nodes/register", &ahead).is(201);
     let (asked, _) = owner(&bench, 9, false);
     send(&bench, 9, &asked).is(201);
 }
@@ -115,10 +113,7 @@ fn requests_of_another_time_and_used_nonces_are_refused() {
     send(&bench, 7, &asked).is(202);
     let code = |answer: Answer| {
         assert_eq!(answer.problem(422), "invalid-body");
-        answer.json()["errors"][0]["pointer"]
-            .as_str()
-            .unwrap()
-            .to_owned()
+        answer.json()["errors"][0]["pointer"].as_str().unwrap().to_owned()
     };
     assert_eq!(code(send(&bench, 7, &asked)), "/nonce");
     let plain = ask(8);
@@ -194,36 +189,21 @@ fn many_registrations_are_rejected_and_deleted_at_once() {
         "source": "10.41.0.0/30" }, "reason": "flood" });
     let told = post("reject", flood).is(200);
     assert_eq!(told["changed"].as_array().unwrap().len(), 3);
-    assert_eq!(
-        (&told["skipped"], &told["remaining"]),
-        (&json!([]), &json!(0))
-    );
+    assert_eq!((&told["skipped"], &told["remaining"]), (&json!([]), &json!(0)));
     let all = json!({ "select": { "key_proof": "absent" } });
     let again = post("reject", all.clone()).is(200);
     assert_eq!(again["changed"].as_array().unwrap().len(), 3);
     assert_eq!(again["skipped"].as_array().unwrap().len(), 3);
-    assert_eq!(
-        post("delete", all).is(200)["changed"]
-            .as_array()
-            .unwrap()
-            .len(),
-        6
-    );
+    assert_eq!(post("delete", all).is(200)["changed"].as_array().unwrap().len(), 6);
     let left = bench.get(&admin, "/v1/admin/registrations").is(200);
     assert_eq!(left["items"].as_array().unwrap().len(), 1);
     // Deleted, a key may ask again; an approved one is revoked first.
     send(&bench, 1, &ask(1)).is(202);
     let path = format!("/v1/admin/registrations/{}", kept.as_str().unwrap());
-    bench
-        .call(&admin, "POST", &format!("{path}/approve"), &Value::Null)
-        .is(200);
-    bench
-        .call(&admin, "DELETE", &path, &Value::Null)
-        .problem(409);
+    bench.call(&admin, "POST", &format!("{path}/approve"), &Value::Null).is(200);
+    bench.call(&admin, "DELETE", &path, &Value::Null).problem(409);
     let unknown = format!("/v1/admin/registrations/{}", uuid::Uuid::nil());
-    bench
-        .call(&admin, "DELETE", &unknown, &Value::Null)
-        .problem(404);
+    bench.call(&admin, "DELETE", &unknown, &Value::Null).problem(404);
 }
 
 /// A folder that stands for a machine whose `bat0` has this address.
@@ -238,11 +218,7 @@ pub fn machine(host: u8) -> tempfile::TempDir {
         operstate: "up".to_owned(),
         carrier: true,
         master: None,
-        ips: vec![Address {
-            address: source(host),
-            prefix_len: 24,
-            scope: "global".to_owned(),
-        }],
+        ips: vec![Address { address: source(host), prefix_len: 24, scope: "global".to_owned() }],
         rx_bytes: 0,
         tx_bytes: 0,
         rx_packets: 0,
@@ -291,9 +267,7 @@ fn an_agent_without_a_tunnel_comes_in_with_its_code() {
     let bench = Bench::new();
     let admin = bench.login("admin");
     let ahead = json!({ "name": "Hill", "mac": "02:00:00:00:00:4d" });
-    let made = bench
-        .call(&admin, "POST", "/v1/nodes/register", &ahead)
-        .is(201);
+    let made = bench.call(&admin, "POST", "/v1/nodes/register", &ahead).is(201);
     let folder = machine(77);
     let code = made["enrollment_code"].as_str().unwrap();
     std::fs::write(folder.path().join("code"), code).unwrap();

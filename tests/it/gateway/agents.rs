@@ -23,9 +23,7 @@ fn ahead(bench: &Bench, number: u8, tags: &[&str]) -> (tempfile::TempDir, String
     let admin = bench.login("admin");
     let mac = format!("02:00:00:00:00:{number:02x}");
     let body = json!({ "name": format!("Node {number}"), "mac": mac, "tags": tags });
-    let made = bench
-        .call(&admin, "POST", "/v1/nodes/register", &body)
-        .is(201);
+    let made = bench.call(&admin, "POST", "/v1/nodes/register", &body).is(201);
     let folder = machine(number);
     let code = made["enrollment_code"].as_str().unwrap();
     std::fs::write(folder.path().join("code"), code).unwrap();
@@ -44,11 +42,7 @@ impl AgentProcess {
         let mut program = agent(bench, options);
         program.current_dir(folder.path()).stderr(log(&folder));
         let child = program.spawn().unwrap();
-        Self {
-            child,
-            folder,
-            node,
-        }
+        Self { child, folder, node }
     }
 
     /// Starts an agent in a process namespace whose process 1 is a shell that, on SIGINT, writes the
@@ -68,11 +62,7 @@ impl AgentProcess {
             .stdout(Stdio::null())
             .stderr(log(&folder));
         let child = shell.spawn().unwrap();
-        Self {
-            child,
-            folder,
-            node,
-        }
+        Self { child, folder, node }
     }
 
     /// Waits until the node at the gateway is as wanted; a minute at most.

@@ -137,10 +137,7 @@ fn a_token_is_for_its_owner_and_admins_and_shown_once() {
     let shown = &listed["items"][0];
     assert_eq!(shown["name"], "scraper");
     assert_eq!(shown["scopes"], json!(["mesh:read", "nodes:read"]));
-    assert_eq!(
-        (&shown["role"], &shown["revoked"]),
-        (&json!("operator"), &json!(false))
-    );
+    assert_eq!((&shown["role"], &shown["revoked"]), (&json!("operator"), &json!(false)));
     assert_eq!(shown.get("last_used_at"), None);
     assert!(!listed.to_string().contains(&token));
     let stored = std::fs::read(bench.folder.path().join("world.db")).unwrap();
@@ -150,25 +147,15 @@ fn a_token_is_for_its_owner_and_admins_and_shown_once() {
     let viewer = bench.login("viewer");
     assert_eq!(bench.get(&viewer, TOKENS).is(200)["total"], 0);
     bench.get(&viewer, &path).problem(404);
-    bench
-        .call(&viewer, "DELETE", &path, &Value::Null)
-        .problem(404);
+    bench.call(&viewer, "DELETE", &path, &Value::Null).problem(404);
     assert_eq!(bench.get(&admin, TOKENS).is(200)["total"], 1);
     let of = |user: &Value, role: &str| json!({ "name": "n", "scopes": ["nodes:read"], "user_id": user, "role": role, "valid_s": 60 });
     let me = |login: &str| bench.get(login, "/api/auth/me").is(200)["sub"].clone();
     let (own, other) = (me(&operator), me(&viewer));
-    bench
-        .call(&operator, "POST", TOKENS, &of(&other, "viewer"))
-        .problem(403);
-    bench
-        .call(&operator, "POST", TOKENS, &of(&own, "admin"))
-        .problem(422);
-    bench
-        .call(&admin, "POST", TOKENS, &of(&other, "operator"))
-        .problem(422);
-    let made = bench
-        .call(&admin, "POST", TOKENS, &of(&other, "viewer"))
-        .is(201);
+    bench.call(&operator, "POST", TOKENS, &of(&other, "viewer")).problem(403);
+    bench.call(&operator, "POST", TOKENS, &of(&own, "admin")).problem(422);
+    bench.call(&admin, "POST", TOKENS, &of(&other, "operator")).problem(422);
+    let made = bench.call(&admin, "POST", TOKENS, &of(&other, "viewer")).is(201);
     assert_eq!(made["username"], "viewer");
     assert_eq!(bench.get(&viewer, TOKENS).is(200)["total"], 1);
     for (key, value) in [
@@ -197,9 +184,7 @@ fn a_token_ends_with_its_streams_and_its_account() {
     bench.get(&token, "/v1/system/info").problem(401);
     let (token, _) = create(&bench, &viewer, "two", &["system:read"]);
     ends_after(&bench, &token, || {
-        bench
-            .call(&token, "POST", "/api/auth/logout", &Value::Null)
-            .is(204);
+        bench.call(&token, "POST", "/api/auth/logout", &Value::Null).is(204);
     });
     // Kept over a restart of the gateway; a revocation of all tokens of the account is for it too.
     let (token, path) = create(&bench, &viewer, "three", &["system:read"]);
@@ -207,10 +192,7 @@ fn a_token_ends_with_its_streams_and_its_account() {
     let bench = Bench::open(bench.close(), Default::default());
     bench.get(&token, "/v1/system/info").is(200);
     let told = bench.get(&token, "/api/auth/me").is(200);
-    assert_eq!(
-        (&told["token_name"], told.get("exp")),
-        (&json!("three"), None)
-    );
+    assert_eq!((&told["token_name"], told.get("exp")), (&json!("three"), None));
     let revoke = format!("/v1/admin/users/{}/revoke-tokens", sub.as_str().unwrap());
     ends_after(&bench, &token, || {
         bench.call(&admin, "POST", &revoke, &Value::Null).is(204);
@@ -218,10 +200,7 @@ fn a_token_ends_with_its_streams_and_its_account() {
     let refused = bench.get(&token, "/v1/system/info");
     assert_eq!(refused.problem(401), "token-revoked");
     assert_eq!(bench.get(&admin, &path).is(200)["revoked"], true);
-    assert_eq!(
-        bench.get(&expired(&bench), "/v1/nodes").problem(401),
-        "token-expired"
-    );
+    assert_eq!(bench.get(&expired(&bench), "/v1/nodes").problem(401), "token-expired");
 }
 
 #[test]
@@ -236,24 +215,15 @@ fn uses_are_noted_and_named_in_the_audit_log() {
     }
     let mut heartbeat = beat(71, 1);
     heartbeat["node_id"] = json!(node);
-    bench
-        .call(&token, "POST", "/v1/nodes/heartbeat", &heartbeat)
-        .is(200);
+    bench.call(&token, "POST", "/v1/nodes/heartbeat", &heartbeat).is(200);
     let change = json!({ "name": "Hill" });
-    bench
-        .call(&token, "PATCH", &format!("/v1/nodes/{node}"), &change)
-        .is(200);
+    bench.call(&token, "PATCH", &format!("/v1/nodes/{node}"), &change).is(200);
     assert!(bench.get(&admin, &path).is(200)["last_used_at"].is_string());
     let told = bench.get(&admin, "/v1/admin/audit?limit=1000").is(200);
     let entries = told["items"].as_array().unwrap().iter();
     let named: Vec<_> = entries
         .filter(|entry| entry["token"] == "ci")
-        .map(|entry| {
-            (
-                entry["action"].as_str().unwrap(),
-                entry["actor"].as_str().unwrap(),
-            )
-        })
+        .map(|entry| (entry["action"].as_str().unwrap(), entry["actor"].as_str().unwrap()))
         .collect();
     // Twenty reads have one entry, every change has its own.
     assert_eq!(named, [("node_patch", "admin"), ("nodes_list", "admin")]);

@@ -43,13 +43,7 @@ pub fn webhook(name: &str, address: SocketAddr) -> Value {
 /// Settings under which loopback may be reached.
 pub fn settings() -> Settings {
     let allowed = vec!["127.0.0.1".parse().unwrap()];
-    Settings {
-        targets: TargetPolicy {
-            forbids_private: false,
-            allowed,
-        },
-        ..Settings::default()
-    }
+    Settings { targets: TargetPolicy { forbids_private: false, allowed }, ..Settings::default() }
 }
 
 /// Creates a flow: its path.
@@ -62,9 +56,7 @@ pub fn create(bench: &Bench, token: &str, flow: &Value) -> String {
 #[track_caller]
 pub fn trigger(bench: &Bench, token: &str, path: &str) -> String {
     let body = json!({ "inputs": { "text": "hello" } });
-    let told = bench
-        .call(token, "POST", &format!("{path}/trigger"), &body)
-        .is(202);
+    let told = bench.call(token, "POST", &format!("{path}/trigger"), &body).is(202);
     told["execution_id"].as_str().unwrap().to_owned()
 }
 
@@ -88,9 +80,7 @@ pub fn until(bench: &Bench, what: &str, holds: impl Fn() -> bool) {
 pub fn ended(bench: &Bench, token: &str, flow: &str, execution: &str) -> Value {
     let path = format!("{flow}/executions/{execution}");
     let is_over = |told: &Value| told["state"] != "running" && told["state"] != "queued";
-    until(bench, "the end", || {
-        is_over(&bench.get(token, &path).json())
-    });
+    until(bench, "the end", || is_over(&bench.get(token, &path).json()));
     bench.get(token, &path).is(200)
 }
 
@@ -156,10 +146,7 @@ impl Receiver {
 
 /// An address at which nothing listens, for now.
 pub fn free_address() -> SocketAddr {
-    TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
 }
 
 #[test]
@@ -167,12 +154,7 @@ fn a_flow_is_made_changed_and_removed_by_its_version() {
     let bench = Bench::new();
     let (operator, viewer) = (bench.login("operator"), bench.login("viewer"));
     let path = create(&bench, &operator, &alert("one"));
-    assert_eq!(
-        bench
-            .call(&operator, "POST", FLOWS, &alert("one"))
-            .problem(409),
-        "conflict"
-    );
+    assert_eq!(bench.call(&operator, "POST", FLOWS, &alert("one")).problem(409), "conflict");
     let made = bench.get(&viewer, &path);
     assert_eq!(made.headers["etag"], "\"1\"");
     let summary = &bench.get(&viewer, FLOWS).is(200)["items"][0];
@@ -180,53 +162,28 @@ fn a_flow_is_made_changed_and_removed_by_its_version() {
     assert_eq!(summary["last_execution"], Value::Null);
     let off = json!({ "enabled": false });
     let changed = bench.call(&operator, "PATCH", &path, &off).is(200);
-    assert_eq!(
-        (&changed["version"], &changed["enabled"]),
-        (&json!(2), &json!(false))
-    );
+    assert_eq!((&changed["version"], &changed["enabled"]), (&json!(2), &json!(false)));
     let triggered = bench.call(&operator, "POST", &format!("{path}/trigger"), &Value::Null);
     assert_eq!(triggered.problem(409), "conflict");
     let mut stale = request(&operator, "PUT", &path, &alert("two"));
-    stale
-        .headers_mut()
-        .insert("if-match", "\"1\"".parse().unwrap());
+    stale.headers_mut().insert("if-match", "\"1\"".parse().unwrap());
     let here = "127.0.0.1".parse().unwrap();
-    assert_eq!(
-        bench.send_from(here, stale).problem(412),
-        "precondition-failed"
-    );
+    assert_eq!(bench.send_from(here, stale).problem(412), "precondition-failed");
     let replaced = bench.call(&operator, "PUT", &path, &alert("two")).is(200);
-    assert_eq!(
-        (&replaced["version"], &replaced["name"]),
-        (&json!(3), &json!("two"))
-    );
+    assert_eq!((&replaced["version"], &replaced["name"]), (&json!(3), &json!("two")));
     let execution = trigger(&bench, &operator, &path);
-    let told = bench
-        .get(&viewer, &format!("{path}/executions/{execution}"))
-        .is(200);
-    assert_eq!(
-        (&told["state"], &told["flow_version"]),
-        (&json!("succeeded"), &json!(3))
-    );
+    let told = bench.get(&viewer, &format!("{path}/executions/{execution}")).is(200);
+    assert_eq!((&told["state"], &told["flow_version"]), (&json!("succeeded"), &json!(3)));
     assert_eq!(told["steps"][1]["input"]["message"], "hello");
     let alerts = bench.get(&viewer, "/v1/flows/alerts?state=open").is(200);
     let id = alerts["items"][0]["alert_id"].as_str().unwrap();
     let ack = format!("/v1/flows/alerts/{id}/ack");
-    let acked = bench
-        .call(&operator, "POST", &ack, &json!({ "note": "seen" }))
-        .is(200);
-    assert_eq!(
-        (&acked["state"], &acked["acked_by"]),
-        (&json!("acked"), &json!("operator"))
-    );
-    bench
-        .call(&operator, "POST", &ack, &Value::Null)
-        .problem(409);
+    let acked = bench.call(&operator, "POST", &ack, &json!({ "note": "seen" })).is(200);
+    assert_eq!((&acked["state"], &acked["acked_by"]), (&json!("acked"), &json!("operator")));
+    bench.call(&operator, "POST", &ack, &Value::Null).problem(409);
     bench.call(&operator, "DELETE", &path, &Value::Null).is(204);
     bench.get(&viewer, &path).problem(404);
-    let kept = bench
-        .get(&viewer, &format!("{path}/executions?state=succeeded"))
-        .is(200);
+    let kept = bench.get(&viewer, &format!("{path}/executions?state=succeeded")).is(200);
     assert_eq!(kept["total"], 1);
 }
 
@@ -238,38 +195,22 @@ fn validation_names_the_step_and_the_server_that_is_missing() {
     let presets = metadata["presets"].as_array().unwrap();
     assert_eq!(presets.len(), 3);
     for preset in presets {
-        let told = bench
-            .call(&operator, "POST", "/v1/flows/validate", &preset["flow"])
-            .is(200);
+        let told = bench.call(&operator, "POST", "/v1/flows/validate", &preset["flow"]).is(200);
         let errors = told["errors"].as_array().unwrap();
         // This gateway has neither an SMTP server nor a broker.
-        let codes: Vec<_> = errors
-            .iter()
-            .map(|error| error["code"].as_str().unwrap())
-            .collect();
+        let codes: Vec<_> = errors.iter().map(|error| error["code"].as_str().unwrap()).collect();
         assert_eq!(codes, ["backend-absent"; 2], "{told}");
-        let refused = bench
-            .call(&operator, "POST", FLOWS, &preset["flow"])
-            .is(422);
+        let refused = bench.call(&operator, "POST", FLOWS, &preset["flow"]).is(422);
         assert_eq!(refused["errors"], told["errors"]);
     }
     let cron = json!({
         "name": "f",
         "steps": [step("at", "trigger", "schedule", json!({ "cron": "nonsense" }))],
     });
-    let told = bench
-        .call(&operator, "POST", "/v1/flows/validate", &cron)
-        .is(200);
+    let told = bench.call(&operator, "POST", "/v1/flows/validate", &cron).is(200);
     assert_eq!(told["errors"][0]["pointer"], "/steps/0/params/cron");
-    assert!(
-        told["errors"][0]["message"]
-            .as_str()
-            .unwrap()
-            .contains("\"at\"")
-    );
-    let ok = bench
-        .call(&operator, "POST", "/v1/flows/validate", &alert("f"))
-        .is(200);
+    assert!(told["errors"][0]["message"].as_str().unwrap().contains("\"at\""));
+    let ok = bench.call(&operator, "POST", "/v1/flows/validate", &alert("f")).is(200);
     assert_eq!(ok["valid"], true);
 }
 
@@ -288,9 +229,7 @@ fn a_secret_is_sent_and_not_shown_again() {
     let execution = trigger(&bench, &operator, &path);
     until(&bench, "the webhook", || receiver.counts().len() == 1);
     let path = format!("{path}/executions/{execution}");
-    until(&bench, "the end", || {
-        bench.get(&operator, &path).json()["state"] == "succeeded"
-    });
+    until(&bench, "the end", || bench.get(&operator, &path).json()["state"] == "succeeded");
     let told = bench.get(&operator, &path).is(200);
     assert_eq!(told["steps"][1]["output"]["body"]["state"], "ok");
     assert!(!told.to_string().contains("hush"), "{told}");
@@ -306,33 +245,19 @@ fn forbidden_targets_are_not_reached() {
     let path = create(&bench, &operator, &webhook("hook", receiver.address));
     let execution = trigger(&bench, &operator, &path);
     let path = format!("{path}/executions/{execution}");
-    until(&bench, "the refusal", || {
-        bench.get(&operator, &path).json()["state"] == "failed"
-    });
+    until(&bench, "the refusal", || bench.get(&operator, &path).json()["state"] == "failed");
     assert!(receiver.counts().is_empty());
-    let dead = bench
-        .get(&operator, "/v1/flows/deliveries?state=dead")
-        .is(200);
-    assert_eq!(
-        (&dead["total"], &dead["items"][0]["attempts"]),
-        (&json!(1), &json!(1))
-    );
+    let dead = bench.get(&operator, "/v1/flows/deliveries?state=dead").is(200);
+    assert_eq!((&dead["total"], &dead["items"][0]["attempts"]), (&json!(1), &json!(1)));
     let id = dead["items"][0]["delivery_id"].as_str().unwrap().to_owned();
     let path = format!("/v1/flows/deliveries/{id}");
-    bench
-        .call(&operator, "POST", &format!("{path}/resend"), &Value::Null)
-        .is(202);
+    bench.call(&operator, "POST", &format!("{path}/resend"), &Value::Null).is(202);
     until(&bench, "the second refusal", || {
-        let again = bench
-            .get(&operator, "/v1/flows/deliveries?state=dead")
-            .json();
+        let again = bench.get(&operator, "/v1/flows/deliveries?state=dead").json();
         again["total"] == 1
     });
     bench.call(&operator, "DELETE", &path, &Value::Null).is(204);
-    assert_eq!(
-        bench.get(&operator, "/v1/flows/deliveries").is(200)["total"],
-        0
-    );
+    assert_eq!(bench.get(&operator, "/v1/flows/deliveries").is(200)["total"], 0);
 }
 
 #[test]
@@ -347,21 +272,14 @@ fn a_receiver_that_comes_back_gets_each_notice_once() {
     let attempts = || {
         let view = bench.world.view();
         let deliveries = view.automation.deliveries.values();
-        deliveries
-            .map(|held| held.attempts)
-            .min()
-            .unwrap_or_default()
+        deliveries.map(|held| held.attempts).min().unwrap_or_default()
     };
     until(&bench, "two attempts of each", || attempts() >= 2);
     let receiver = Receiver::at(TcpListener::bind(address).unwrap());
     let done = || bench.world.view().automation.deliveries.is_empty();
     until(&bench, "all deliveries", done);
     let counts = receiver.counts();
-    assert_eq!(
-        (counts.len(), counts.values().max()),
-        (5, Some(&1)),
-        "{counts:?}"
-    );
+    assert_eq!((counts.len(), counts.values().max()), (5, Some(&1)), "{counts:?}");
 }
 
 #[test]
@@ -377,18 +295,9 @@ fn a_hundred_flows_fire_at_once_and_a_hanging_one_holds_none_of_them_up() {
             _ => receiver.address,
         };
         let mut flow = webhook(&format!("flow {number}"), target);
-        flow["steps"][0] = step(
-            "go",
-            "trigger",
-            "sensor_value",
-            json!({ "metric": "gateway.test" }),
-        );
-        let high = step(
-            "high",
-            "condition",
-            "threshold",
-            json!({ "op": "gt", "value": 1 }),
-        );
+        flow["steps"][0] =
+            step("go", "trigger", "sensor_value", json!({ "metric": "gateway.test" }));
+        let high = step("high", "condition", "threshold", json!({ "op": "gt", "value": 1 }));
         flow["steps"].as_array_mut().unwrap().push(high);
         flow["edges"] = json!([{ "from": "go", "to": "high" }, { "from": "high", "to": "act" }]);
         create(&bench, &operator, &flow);
@@ -413,9 +322,7 @@ fn a_hundred_flows_fire_at_once_and_a_hanging_one_holds_none_of_them_up() {
     until(&bench, "99 executions, while one hangs", || {
         count.set(count.get() + 1);
         let heartbeat = beat(7, count.get());
-        bench
-            .call(&node, "POST", "/v1/nodes/heartbeat", &heartbeat)
-            .is(200);
+        bench.call(&node, "POST", "/v1/nodes/heartbeat", &heartbeat).is(200);
         states() == [99, 1]
     });
     assert_eq!(receiver.counts().len(), 99);

@@ -47,10 +47,7 @@ fn a_sealed_backup_of_a_running_gateway_restores_to_a_working_one() {
     let sealed = folder.path().join("gateway.sealed");
     fs::write(&sealed, server.fetch(&token, "/v1/admin/backup")).unwrap();
     // After the copy: not in it.
-    assert_eq!(
-        server.post(&node, "/v1/nodes/heartbeat", &beat(5, 4)).0,
-        200
-    );
+    assert_eq!(server.post(&node, "/v1/nodes/heartbeat", &beat(5, 4)).0, 200);
     server.end();
     let state = folder.path().join("state");
     let key = state.join("token.key");
@@ -60,16 +57,10 @@ fn a_sealed_backup_of_a_running_gateway_restores_to_a_working_one() {
     assert_eq!(code, Some(0), "{told}");
     let restored = other.path().join("state");
     for secret in ["token.key", "audit.jsonl", "telemetry.redb"] {
-        let mode = fs::metadata(restored.join(secret))
-            .unwrap()
-            .permissions()
-            .mode();
+        let mode = fs::metadata(restored.join(secret)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{secret}");
     }
-    assert_eq!(
-        fs::read(restored.join("token.key")).unwrap(),
-        fs::read(&key).unwrap()
-    );
+    assert_eq!(fs::read(restored.join("token.key")).unwrap(), fs::read(&key).unwrap());
     // It is not put over another one unasked.
     assert_eq!(restore(&sealed, &key, other.path()).0, Some(2));
 
@@ -82,10 +73,7 @@ fn a_sealed_backup_of_a_running_gateway_restores_to_a_working_one() {
     let (status, audit) = again.ask(&token, "GET", "/v1/admin/audit", &Value::Null);
     assert_eq!(status, 200);
     let actions = audit.to_string();
-    assert!(
-        actions.contains("node_register") || actions.contains("nodes_register"),
-        "{actions}"
-    );
+    assert!(actions.contains("node_register") || actions.contains("nodes_register"), "{actions}");
 }
 
 #[test]
@@ -110,11 +98,7 @@ fn a_stopped_gateway_is_copied_whole_with_its_state_folder() {
     assert!(told.contains("POST /v1/admin/backup"), "{told}");
     server.end();
     let made = backup(&sealed, true);
-    assert!(
-        made.status.success(),
-        "{}",
-        String::from_utf8_lossy(&made.stderr)
-    );
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     let plans = backup(&folder.path().join("plans.redb"), false);
     assert!(plans.status.success());
     let told = String::from_utf8_lossy(&plans.stderr);

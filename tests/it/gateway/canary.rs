@@ -11,45 +11,22 @@ use super::{Bench, PASSWORD, beat};
 fn no_secret_comes_back_in_any_answer() {
     let bench = Bench::new();
     let admin = bench.login("admin");
-    let made = bench
-        .call(
-            &admin,
-            "POST",
-            "/v1/trust/secret/rotate",
-            &json!({ "grace_s": 600 }),
-        )
-        .is(201);
-    let again = bench
-        .call(
-            &admin,
-            "POST",
-            "/v1/trust/secret/rotate",
-            &json!({ "grace_s": 600 }),
-        )
-        .is(201);
+    let made =
+        bench.call(&admin, "POST", "/v1/trust/secret/rotate", &json!({ "grace_s": 600 })).is(201);
+    let again =
+        bench.call(&admin, "POST", "/v1/trust/secret/rotate", &json!({ "grace_s": 600 })).is(201);
     let canary = "canary-password-8f3a";
     let user = json!({ "username": "mallory", "password": canary, "role": "viewer" });
     bench.call(&admin, "POST", "/v1/admin/users", &user).is(201);
     let expected = json!({ "name": "Mast", "mac": "02:00:00:00:00:0c" });
-    let code = bench
-        .call(&admin, "POST", "/v1/nodes/register", &expected)
-        .is(201);
+    let code = bench.call(&admin, "POST", "/v1/nodes/register", &expected).is(201);
     let (id, node_token, _) = bench.node(81);
     let rotated = bench
-        .call(
-            &admin,
-            "POST",
-            &format!("/v1/nodes/{id}/rotate-credentials"),
-            &Value::Null,
-        )
+        .call(&admin, "POST", &format!("/v1/nodes/{id}/rotate-credentials"), &Value::Null)
         .is(200);
-    bench
-        .call(&node_token, "POST", "/v1/nodes/heartbeat", &beat(81, 1))
-        .problem(401);
+    bench.call(&node_token, "POST", "/v1/nodes/heartbeat", &beat(81, 1)).problem(401);
     let wrong = json!({ "username": "admin", "password": "canary-wrong-77" });
-    bench
-        .call("", "POST", "/api/auth/login", &wrong)
-        .problem(401);
+    bench.call("", "POST", "/api/auth/login", &wrong).problem(401);
     let view = bench.world.view();
     let secret = &view.accounts.named("mallory").unwrap().1.secret;
     let hash = serde_json::to_value(secret).unwrap()["sealed"].clone();
@@ -89,10 +66,7 @@ fn no_secret_comes_back_in_any_answer() {
         read += 1;
         for secret in &secrets {
             assert!(!body.contains(secret), "{path} tells {secret}");
-            assert!(
-                !headers.contains(secret),
-                "{path} tells {secret} in a header"
-            );
+            assert!(!headers.contains(secret), "{path} tells {secret} in a header");
         }
     }
     assert!(read >= 30, "{read} read");
@@ -105,10 +79,7 @@ fn no_secret_comes_back_in_any_answer() {
     for private in ["02:00:00", "10.41.0", "10.42.0", "node-81", "mallory", &id] {
         assert!(!metrics.contains(private), "metrics tell {private}");
     }
-    assert!(
-        metrics.contains("groundwave_nodes{state=\"joining\"}"),
-        "{metrics}"
-    );
+    assert!(metrics.contains("groundwave_nodes{state=\"joining\"}"), "{metrics}");
 }
 
 #[test]
@@ -123,10 +94,8 @@ fn no_secret_is_logged() {
     let new = json!({ "current_password": password, "new_password": "canary-password-8f3a" });
     assert_eq!(server.post(&token, "/api/auth/password", &new).0, 204);
     let login = json!({ "username": "admin", "password": "canary-password-8f3a" });
-    let token = server.post("", "/api/auth/login", &login).1["access_token"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let token =
+        server.post("", "/api/auth/login", &login).1["access_token"].as_str().unwrap().to_owned();
     let made = server.post(&token, "/v1/trust/secret/rotate", &Value::Null);
     assert_eq!(made.0, 201);
     let secret = made.1["secret"].as_str().unwrap().to_owned();

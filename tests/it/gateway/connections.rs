@@ -53,11 +53,8 @@ async fn hold(sources: u8, to: SocketAddr, words: &str) -> Vec<TcpStream> {
 /// Heartbeats of a node at an address of its own; the statuses.
 async fn beats(to: SocketAddr, token: &str, first: u64) -> Vec<u16> {
     let node = Ipv4Addr::new(127, 0, 1, 1);
-    let open = || async {
-        Client::over(to.to_string(), connect(node, to).await.unwrap())
-            .await
-            .unwrap()
-    };
+    let open =
+        || async { Client::over(to.to_string(), connect(node, to).await.unwrap()).await.unwrap() };
     let mut kept = open().await;
     let mut statuses = Vec::new();
     for number in 0..BEATS {
@@ -66,9 +63,7 @@ async fn beats(to: SocketAddr, token: &str, first: u64) -> Vec<u16> {
             let body = beat(1, seq).to_string().into_bytes();
             let mut fresh = open().await;
             let client = if is_fresh { &mut fresh } else { &mut kept };
-            let answer = client
-                .call(Method::POST, "/v1/nodes/heartbeat", Some(token), body)
-                .await;
+            let answer = client.call(Method::POST, "/v1/nodes/heartbeat", Some(token), body).await;
             statuses.push(answer.unwrap().status.as_u16());
         }
     }
@@ -108,9 +103,7 @@ fn an_account_has_a_bounded_number_of_streams() {
         let answer = bench.runtime.block_on(bench.router.clone().oneshot(asked));
         answer.unwrap()
     };
-    let mut held: Vec<_> = (0..STREAMS_PER_ACCOUNT_MAX)
-        .map(|_| open(&viewer))
-        .collect();
+    let mut held: Vec<_> = (0..STREAMS_PER_ACCOUNT_MAX).map(|_| open(&viewer)).collect();
     assert!(held.iter().all(|stream| stream.status() == 200));
     let refused = open(&viewer);
     assert_eq!(refused.status(), 429);
@@ -136,9 +129,7 @@ fn a_server_with_few_descriptors_goes_on() {
         .unwrap();
     let address: SocketAddr = loop {
         let text = std::fs::read_to_string(&log).unwrap();
-        let line = text
-            .lines()
-            .find_map(|line| line.split_once("listening on http://"));
+        let line = text.lines().find_map(|line| line.split_once("listening on http://"));
         if let Some((_, rest)) = line {
             break rest.split([',', ' ']).next().unwrap().parse().unwrap();
         }
@@ -155,10 +146,7 @@ fn a_server_with_few_descriptors_goes_on() {
         let mine = connect(Ipv4Addr::new(127, 0, 1, 1), address).await.unwrap();
         let mut client = Client::over(address.to_string(), mine).await.unwrap();
         let body = json!({ "name": "d" });
-        let made = client
-            .ask(Method::POST, "/api/v1/deployments", Some(&body))
-            .await
-            .unwrap();
+        let made = client.ask(Method::POST, "/api/v1/deployments", Some(&body)).await.unwrap();
         let ready = client.ask(Method::GET, "/readyz", None).await.unwrap();
         (made.0.as_u16(), ready.0.as_u16())
     });

@@ -26,9 +26,7 @@ struct Row {
 }
 
 fn ip(arguments: &str) {
-    let done = Command::new("ip")
-        .args(arguments.split_whitespace())
-        .output();
+    let done = Command::new("ip").args(arguments.split_whitespace()).output();
     let done = done.unwrap();
     let said = String::from_utf8_lossy(&done.stderr);
     assert!(done.status.success(), "ip {arguments}: {said}");
@@ -38,9 +36,7 @@ impl Row {
     fn lay() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let row = Self {
-            stem: format!("gwfw{}x{count}", std::process::id()),
-        };
+        let row = Self { stem: format!("gwfw{}x{count}", std::process::id()) };
         for name in ["lan", "gw", "wan"] {
             ip(&format!("netns add {}{name}", row.stem));
             ip(&format!("-n {}{name} link set lo up", row.stem));
@@ -105,10 +101,7 @@ impl Row {
     }
 
     fn settings(&self) -> Settings {
-        Settings {
-            netns: Some(self.path("gw")),
-            ..Settings::default()
-        }
+        Settings { netns: Some(self.path("gw")), ..Settings::default() }
     }
 }
 
@@ -122,9 +115,7 @@ impl Drop for Row {
 }
 
 fn zone(bench: &Bench, admin: &str, body: &Value) -> String {
-    let made = bench
-        .call(admin, "POST", "/v1/firewall/zones", body)
-        .is(201);
+    let made = bench.call(admin, "POST", "/v1/firewall/zones", body).is(201);
     made["zone_id"].as_str().unwrap().to_owned()
 }
 
@@ -145,9 +136,7 @@ fn apply(bench: &Bench, admin: &str) -> Value {
 
 fn confirm(bench: &Bench, admin: &str, applied: &Value) {
     let body = json!({ "confirm_token": applied["confirm_token"] });
-    bench
-        .call(admin, "POST", "/v1/firewall/confirm", &body)
-        .is(204);
+    bench.call(admin, "POST", "/v1/firewall/confirm", &body).is(204);
 }
 
 fn ruleset(bench: &Bench, admin: &str) -> Value {
@@ -161,29 +150,16 @@ fn connections_pass_or_are_dropped_by_rule() {
     let bench = Bench::with(row.settings());
     let admin = bench.login("admin");
     let _servers = ["192.0.2.2:8000", "192.0.2.2:8001"].map(|at| row.serve("wan", at));
-    assert_eq!(
-        row.connect("lan", "192.0.2.2:8001").as_deref(),
-        Some("10.50.0.2")
-    );
+    assert_eq!(row.connect("lan", "192.0.2.2:8001").as_deref(), Some("10.50.0.2"));
 
     let (lan, wan) = zones(&bench, &admin);
     let rule = json!({ "src_zone": lan, "dest_zone": wan, "proto": "tcp", "dest_port": 8000,
         "src_ip": "10.50.0.0/24", "action": "accept", "comment": "web" });
-    let rule = bench
-        .call(&admin, "POST", "/v1/firewall/rules", &rule)
-        .is(201);
+    let rule = bench.call(&admin, "POST", "/v1/firewall/rules", &rule).is(201);
     // What is staged is not in force.
-    assert_eq!(
-        row.connect("lan", "192.0.2.2:8001").as_deref(),
-        Some("10.50.0.2")
-    );
-    let dry = bench
-        .call(&admin, "POST", APPLY, &json!({ "dry_run": true }))
-        .is(200);
-    assert_eq!(
-        (&dry["dry_run"], &dry["confirm_token"]),
-        (&json!(true), &Value::Null)
-    );
+    assert_eq!(row.connect("lan", "192.0.2.2:8001").as_deref(), Some("10.50.0.2"));
+    let dry = bench.call(&admin, "POST", APPLY, &json!({ "dry_run": true })).is(200);
+    assert_eq!((&dry["dry_run"], &dry["confirm_token"]), (&json!(true), &Value::Null));
     assert!(dry["diff"].as_array().unwrap().len() > 5);
     assert_eq!(ruleset(&bench, &admin)["ruleset"], Value::Null);
 
@@ -193,10 +169,7 @@ fn connections_pass_or_are_dropped_by_rule() {
     assert_eq!(told.problem(409), "conflict");
     confirm(&bench, &admin, &applied);
     // The server sees the address of the gateway.
-    assert_eq!(
-        row.connect("lan", "192.0.2.2:8000").as_deref(),
-        Some("192.0.2.1")
-    );
+    assert_eq!(row.connect("lan", "192.0.2.2:8000").as_deref(), Some("192.0.2.1"));
     assert_eq!(row.connect("lan", "192.0.2.2:8001"), None);
     let path = format!("/v1/firewall/rules/{}", rule["rule_id"].as_str().unwrap());
     let counted = bench.get(&admin, &path).is(200);
@@ -204,25 +177,16 @@ fn connections_pass_or_are_dropped_by_rule() {
 
     let mut dropped = json!({ "src_zone": lan, "dest_zone": wan, "proto": "tcp",
         "dest_port": "7999-8000", "action": "reject", "priority": -1 });
-    bench
-        .call(&admin, "POST", "/v1/firewall/rules", &dropped)
-        .is(201);
+    bench.call(&admin, "POST", "/v1/firewall/rules", &dropped).is(201);
     dropped["dest_port"] = json!(8001);
     dropped["action"] = json!("accept");
-    bench
-        .call(&admin, "POST", "/v1/firewall/rules", &dropped)
-        .is(201);
+    bench.call(&admin, "POST", "/v1/firewall/rules", &dropped).is(201);
     assert_eq!(ruleset(&bench, &admin)["staged"], true);
     let applied = apply(&bench, &admin);
     confirm(&bench, &admin, &applied);
     assert_eq!(row.connect("lan", "192.0.2.2:8000"), None);
-    assert_eq!(
-        row.connect("lan", "192.0.2.2:8001").as_deref(),
-        Some("192.0.2.1")
-    );
-    let listed = bench
-        .get(&admin, &format!("/v1/firewall/rules?zone={lan}"))
-        .is(200);
+    assert_eq!(row.connect("lan", "192.0.2.2:8001").as_deref(), Some("192.0.2.1"));
+    let listed = bench.get(&admin, &format!("/v1/firewall/rules?zone={lan}")).is(200);
     assert_eq!(listed["total"], 3);
     assert!(listed["items"][1]["packets"].as_u64().unwrap() >= 1);
 }
@@ -235,9 +199,7 @@ fn zones_of_networks_are_told_by_their_addresses() {
     let admin = bench.login("admin");
     let _server = row.serve("gw", "10.50.0.1:8000");
     let network = json!({ "name": "mesh", "overlay_cidr": "10.50.0.0/24" });
-    let network = bench
-        .call(&admin, "POST", "/v1/model/networks", &network)
-        .is(201);
+    let network = bench.call(&admin, "POST", "/v1/model/networks", &network).is(201);
     let id = network["network_id"].as_str().unwrap().to_owned();
     let mesh = zone(
         &bench,
@@ -253,14 +215,9 @@ fn zones_of_networks_are_told_by_their_addresses() {
     assert!(told.problem(409) == "conflict" && told.json()["detail"].to_string().contains("mesh"));
     let rule = json!({ "chain": "input", "src_zone": mesh, "proto": "tcp", "dest_port": 8000,
         "action": "accept" });
-    bench
-        .call(&admin, "POST", "/v1/firewall/rules", &rule)
-        .is(201);
+    bench.call(&admin, "POST", "/v1/firewall/rules", &rule).is(201);
     confirm(&bench, &admin, &apply(&bench, &admin));
-    assert_eq!(
-        row.connect("lan", "10.50.0.1:8000").as_deref(),
-        Some("10.50.0.2")
-    );
+    assert_eq!(row.connect("lan", "10.50.0.1:8000").as_deref(), Some("10.50.0.2"));
 }
 
 #[needs(namespaces, nftables)]
@@ -282,34 +239,19 @@ fn an_unconfirmed_ruleset_is_reverted() {
         }
         std::thread::sleep(Duration::from_millis(100));
     }
-    assert_eq!(
-        row.connect("lan", "192.0.2.2:8000").as_deref(),
-        Some("10.50.0.2")
-    );
+    assert_eq!(row.connect("lan", "192.0.2.2:8000").as_deref(), Some("10.50.0.2"));
     let after = ruleset(&bench, &admin);
-    assert_eq!(
-        (&after["state"], &after["ruleset"]),
-        (&json!("none"), &Value::Null)
-    );
-    assert_eq!(
-        after["foreign_tables"],
-        json!([{ "family": "ip", "name": "others" }])
-    );
+    assert_eq!((&after["state"], &after["ruleset"]), (&json!("none"), &Value::Null));
+    assert_eq!(after["foreign_tables"], json!([{ "family": "ip", "name": "others" }]));
     let body = json!({ "confirm_token": applied["confirm_token"] });
-    bench
-        .call(&admin, "POST", "/v1/firewall/confirm", &body)
-        .problem(410);
+    bench.call(&admin, "POST", "/v1/firewall/confirm", &body).problem(410);
     let body = json!({ "confirm_token": "another" });
-    bench
-        .call(&admin, "POST", "/v1/firewall/confirm", &body)
-        .problem(404);
+    bench.call(&admin, "POST", "/v1/firewall/confirm", &body).problem(404);
     let view = bench.world.view();
-    let mut alerts = view.events.iter().filter(|event| {
-        event
-            .data
-            .get("about")
-            .is_some_and(|about| about == "firewall-reverted")
-    });
+    let mut alerts = view
+        .events
+        .iter()
+        .filter(|event| event.data.get("about").is_some_and(|about| about == "firewall-reverted"));
     assert!(alerts.next().is_some());
 }
 
@@ -335,27 +277,17 @@ fn changes_of_others_are_told_and_a_restart_brings_the_confirmed_ruleset_back() 
         found["divergence"],
         json!([{ "pointer": "/table", "wanted": true, "found": false }])
     );
-    assert_eq!(
-        row.connect("lan", "192.0.2.2:8000").as_deref(),
-        Some("10.50.0.2")
-    );
+    assert_eq!(row.connect("lan", "192.0.2.2:8000").as_deref(), Some("10.50.0.2"));
 
     // A ruleset that awaits confirmation when the gateway is killed is not applied again.
     let open = json!({ "src_zone": lan, "action": "accept" });
-    bench
-        .call(&admin, "POST", "/v1/firewall/rules", &open)
-        .is(201);
+    bench.call(&admin, "POST", "/v1/firewall/rules", &open).is(201);
     apply(&bench, &admin);
     let again = Bench::open(bench.close(), row.settings());
-    again
-        .runtime
-        .block_on(again.gateway.firewall.start(&again.gateway.world));
+    again.runtime.block_on(again.gateway.firewall.start(&again.gateway.world));
     let admin = again.login("admin");
     let found = ruleset(&again, &admin);
-    assert_eq!(
-        (&found["state"], &found["divergence"]),
-        (&json!("confirmed"), &json!([]))
-    );
+    assert_eq!((&found["state"], &found["divergence"]), (&json!("confirmed"), &json!([])));
     assert_eq!(row.connect("lan", "192.0.2.2:8000"), None);
 }
 
@@ -386,11 +318,7 @@ fn a_transaction_with_a_bad_rule_changes_nothing() {
     let row = Row::lay();
     let nft = Nft::new(Some(row.path("gw")));
     let config = Configuration::default();
-    let sound = compile(
-        &config.firewall_zones,
-        &config.firewall_rules,
-        &config.networks,
-    );
+    let sound = compile(&config.firewall_zones, &config.firewall_rules, &config.networks);
     nft.apply(&sound.json()).unwrap();
     let before = nft.list().unwrap().unwrap();
     let mut bad: Value = serde_json::from_str(&sound.json()).unwrap();

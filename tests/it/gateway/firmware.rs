@@ -60,12 +60,7 @@ fn an_image_is_taken_whole_and_read_in_ranges() {
     assert_eq!(files(place.path()), 1);
     let (admin, operator) = (bench.login("admin"), bench.login("operator"));
     bench
-        .call(
-            &admin,
-            "POST",
-            &format!("{IMAGES}?version=3&sha256={}", "0".repeat(64)),
-            &json!({}),
-        )
+        .call(&admin, "POST", &format!("{IMAGES}?version=3&sha256={}", "0".repeat(64)), &json!({}))
         .problem(415);
 
     let path = format!("{IMAGES}/{}", made["image_id"].as_str().unwrap());
@@ -89,10 +84,7 @@ fn an_image_is_taken_whole_and_read_in_ranges() {
     assert_eq!(files(place.path()), 0);
     // Without a folder there is nothing to write to.
     let without = Bench::new();
-    assert_eq!(
-        upload(&without, "2", &image, &image).problem(503),
-        "backend-absent"
-    );
+    assert_eq!(upload(&without, "2", &image, &image).problem(503), "backend-absent");
 }
 
 /// An agent of version 1 whose command installs every image but that of version 3.
@@ -137,11 +129,7 @@ fn a_rollout_reaches_its_nodes_and_takes_them_back_after_failures() {
     let path = begin(&images[1], &images[0]);
     let told = wait_for(&bench, &path, |told| told["state"] != "running");
     assert_eq!(told["state"], "done", "{told}");
-    let states = told["nodes"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| &one["state"]);
+    let states = told["nodes"].as_array().unwrap().iter().map(|one| &one["state"]);
     assert_eq!(states.collect::<Vec<_>>(), ["healthy"; 3]);
     for number in 61..=63 {
         let image = std::fs::read(place.path().join(format!("{number}/image"))).unwrap();
@@ -151,21 +139,12 @@ fn a_rollout_reaches_its_nodes_and_takes_them_back_after_failures() {
     let path = begin(&images[2], &images[1]);
     let told = wait_for(&bench, &path, |told| told["state"] == "rolled_back");
     assert_eq!(told["stage"], 0);
-    let states = told["nodes"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| &one["state"]);
-    assert_eq!(
-        states.collect::<Vec<_>>(),
-        ["reverted", "waiting", "waiting"]
-    );
+    let states = told["nodes"].as_array().unwrap().iter().map(|one| &one["state"]);
+    assert_eq!(states.collect::<Vec<_>>(), ["reverted", "waiting", "waiting"]);
     for agent in &agents {
         agent.wait_for(&bench, |node| node["firmware"]["firmware"] == "2");
     }
-    let events = bench
-        .get(&admin, "/v1/admin/audit?action=rollout_create")
-        .is(200);
+    let events = bench.get(&admin, "/v1/admin/audit?action=rollout_create").is(200);
     assert_eq!(events["items"].as_array().unwrap().len(), 3);
 }
 
@@ -185,16 +164,10 @@ fn an_image_for_which_there_is_no_space_leaves_nothing() {
     holder.stdout.take().unwrap().read_exact(&mut said).unwrap();
     // The small disk, as the process in its mount namespace sees it.
     let inside = place.path().strip_prefix("/").unwrap();
-    let disk = Path::new("/proc")
-        .join(holder.id().to_string())
-        .join("root")
-        .join(inside);
+    let disk = Path::new("/proc").join(holder.id().to_string()).join("root").join(inside);
     let bench = bench(&disk);
     let image = vec![7; 1 << 20];
-    assert_eq!(
-        upload(&bench, "2", &image, &image).problem(507),
-        "storage-full"
-    );
+    assert_eq!(upload(&bench, "2", &image, &image).problem(507), "storage-full");
     assert_eq!(files(&disk), 0);
     let small = vec![7; 1 << 10];
     upload(&bench, "2", &small, &small).is(201);

@@ -34,10 +34,7 @@ fn a_flood_without_a_token_leaves_a_few_lines_and_a_true_count() {
                 // What was left out is written with the next event in another period.
                 tokio::time::sleep(PERIOD).await;
             }
-            let answer = client
-                .call(Method::POST, &path, None, b"{}".to_vec())
-                .await
-                .unwrap();
+            let answer = client.call(Method::POST, &path, None, b"{}".to_vec()).await.unwrap();
             assert_eq!(answer.status, 401);
         }
     });
@@ -50,19 +47,13 @@ fn a_flood_without_a_token_leaves_a_few_lines_and_a_true_count() {
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
     let refused: Vec<_> = lines.iter().filter(|line| line["outcome"] == 401).collect();
-    let counted: u64 = refused
-        .iter()
-        .map(|line| 1 + line["repeated"].as_u64().unwrap_or(0))
-        .sum();
+    let counted: u64 = refused.iter().map(|line| 1 + line["repeated"].as_u64().unwrap_or(0)).sum();
     assert_eq!(counted, FLOOD + 1);
     // Five lines and a count for each minute it took.
     let allowed = 6 * (seconds / 60 + 2);
     assert!(refused.len() as u64 <= allowed, "{} lines", refused.len());
     let target = refused[0]["target"].as_str().unwrap();
-    assert!(
-        target.len() < 300 && target.starts_with("/v1/nodes/xxx"),
-        "{target}"
-    );
+    assert!(target.len() < 300 && target.starts_with("/v1/nodes/xxx"), "{target}");
     let longest = log.lines().map(str::len).max().unwrap();
     assert!(longest < 1_000, "a line of {longest} bytes");
     // Every event is written or counted.
@@ -112,9 +103,7 @@ fn an_entry_of_the_audit_log_tells_how_many_it_stands_for() {
     let bench = Bench::new();
     let admin = bench.login("admin");
     for _ in 0..50 {
-        bench
-            .call("", "POST", "/v1/admin/users", &json!({}))
-            .problem(401);
+        bench.call("", "POST", "/v1/admin/users", &json!({})).problem(401);
     }
     let counts = bench.gateway.audit_sampling.due(0, true);
     assert_eq!(counts.len(), 1);
@@ -124,9 +113,6 @@ fn an_entry_of_the_audit_log_tells_how_many_it_stands_for() {
     let told = bench.get(&admin, "/v1/admin/audit?actor=anonymous").is(200);
     let items = told["items"].as_array().unwrap();
     let refused: Vec<_> = items.iter().filter(|item| item["outcome"] == 401).collect();
-    let repeated: u64 = refused
-        .iter()
-        .map(|item| item["repeated"].as_u64().unwrap())
-        .sum();
+    let repeated: u64 = refused.iter().map(|item| item["repeated"].as_u64().unwrap()).sum();
     assert_eq!(refused.len() as u64 + repeated, 50);
 }

@@ -17,23 +17,12 @@ fn the_sequence_of_onboarding() {
 
     // It asks, waits, asks again, and is told the same.
     let asked = send(underlay, &ask(7)).is(202);
-    assert_eq!(
-        (&asked["state"], &asked["overlay_ip"]),
-        (&json!("pending"), &Value::Null)
-    );
-    assert_eq!(
-        send(underlay, &ask(7)).is(202)["registration_id"],
-        asked["registration_id"]
-    );
-    let listed = bench
-        .get(&admin, "/v1/admin/registrations?state=pending")
-        .is(200);
+    assert_eq!((&asked["state"], &asked["overlay_ip"]), (&json!("pending"), &Value::Null));
+    assert_eq!(send(underlay, &ask(7)).is(202)["registration_id"], asked["registration_id"]);
+    let listed = bench.get(&admin, "/v1/admin/registrations?state=pending").is(200);
     let seen = &listed["items"][0];
     assert_eq!(seen["mac"], "02:00:00:00:00:07");
-    assert_eq!(
-        (&seen["proof"], &seen["mac_verified"]),
-        (&json!("absent"), &json!(false))
-    );
+    assert_eq!((&seen["proof"], &seen["mac_verified"]), (&json!("absent"), &json!(false)));
 
     // An admin agrees; it is in, with the same address whenever it asks.
     let id = asked["registration_id"].as_str().unwrap();
@@ -52,39 +41,23 @@ fn the_sequence_of_onboarding() {
     let overlay: IpAddr = told["overlay_ip"].as_str().unwrap().parse().unwrap();
     let first = send(overlay, &ask(7)).is(200)["credentials"].clone();
     let second = send(overlay, &ask(7)).is(200)["credentials"].clone();
-    bench
-        .call("", "POST", "/api/auth/login", &first)
-        .problem(401);
+    bench.call("", "POST", "/api/auth/login", &first).problem(401);
     let login = bench.call("", "POST", "/api/auth/login", &second).is(200);
-    assert_eq!(
-        (&login["token_type"], &login["role"]),
-        (&json!("bearer"), &json!("operator"))
-    );
+    assert_eq!((&login["token_type"], &login["role"]), (&json!("bearer"), &json!("operator")));
     let token = login["access_token"].as_str().unwrap();
     let me = bench.get(token, "/api/auth/me").is(200);
-    assert_eq!(
-        (&me["kind"], &me["node_id"]),
-        (&json!("node"), &inside["node_id"])
-    );
+    assert_eq!((&me["kind"], &me["node_id"]), (&json!("node"), &inside["node_id"]));
 
     // The node sends a heartbeat, and every view shows it.
-    let ack = bench
-        .call(token, "POST", "/v1/nodes/heartbeat", &beat(7, 1))
-        .is(200);
-    assert_eq!(
-        (&ack["state"], &ack["overlay_ip"]),
-        (&json!("online"), &told["overlay_ip"])
-    );
+    let ack = bench.call(token, "POST", "/v1/nodes/heartbeat", &beat(7, 1)).is(200);
+    assert_eq!((&ack["state"], &ack["overlay_ip"]), (&json!("online"), &told["overlay_ip"]));
     assert_eq!(ack["next_heartbeat_s"], 5.0);
     let old = bench.call(token, "POST", "/v1/nodes/heartbeat", &beat(7, 1));
     assert_eq!(old.problem(409), "stale-revision");
     let viewer = bench.login("viewer");
     let node_id = inside["node_id"].as_str().unwrap();
     let node = bench.get(&viewer, &format!("/v1/nodes/{node_id}")).is(200);
-    assert_eq!(
-        (&node["name"], &node["state"]),
-        (&json!("Roof"), &json!("online"))
-    );
+    assert_eq!((&node["name"], &node["state"]), (&json!("Roof"), &json!("online")));
     assert_eq!(node["registration"], "approved");
     let graph = bench.get(&viewer, "/v1/mesh/topology").is(200);
     assert_eq!(
@@ -94,21 +67,13 @@ fn the_sequence_of_onboarding() {
 
     // Put out, it has nothing any more.
     let revoke = format!("/v1/admin/registrations/{id}/revoke");
-    bench
-        .call(&admin, "POST", &revoke, &json!({ "reason": "stolen" }))
-        .is(200);
+    bench.call(&admin, "POST", &revoke, &json!({ "reason": "stolen" })).is(200);
     let gone = bench.call(token, "POST", "/v1/nodes/heartbeat", &beat(7, 2));
     assert_eq!(gone.problem(401), "token-revoked");
-    assert_eq!(
-        send(underlay, &ask(7)).problem(403),
-        "registration-rejected"
-    );
+    assert_eq!(send(underlay, &ask(7)).problem(403), "registration-rejected");
     let pools = bench.get(&viewer, "/v1/mesh/ipam").is(200);
     assert_eq!(
-        (
-            &pools["pools"][0]["allocated"],
-            &pools["pools"][0]["quarantined"]
-        ),
+        (&pools["pools"][0]["allocated"], &pools["pools"][0]["quarantined"]),
         (&json!(0), &json!(1))
     );
 }
@@ -117,9 +82,7 @@ fn the_sequence_of_onboarding() {
 fn a_proof_of_the_secret_is_told_from_a_forged_one() {
     let bench = Bench::new();
     let admin = bench.login("admin");
-    let made = bench
-        .call(&admin, "POST", "/v1/trust/secret/rotate", &Value::Null)
-        .is(201);
+    let made = bench.call(&admin, "POST", "/v1/trust/secret/rotate", &Value::Null).is(201);
     use base64::Engine as _;
     let base64 = base64::engine::general_purpose::STANDARD;
     let secret = base64.decode(made["secret"].as_str().unwrap()).unwrap();
@@ -137,15 +100,10 @@ fn a_proof_of_the_secret_is_told_from_a_forged_one() {
     };
     let source: IpAddr = "10.41.0.9".parse().unwrap();
     let state = |asked: &Value| {
-        let told = bench
-            .send_from(source, request("", "POST", REGISTER, asked))
-            .is(202);
+        let told = bench.send_from(source, request("", "POST", REGISTER, asked)).is(202);
         let id = told["registration_id"].as_str().unwrap().to_owned();
         let path = format!("/v1/admin/registrations/{id}");
-        bench.get(&admin, &path).is(200)["proof"]
-            .as_str()
-            .unwrap()
-            .to_owned()
+        bench.get(&admin, &path).is(200)["proof"].as_str().unwrap().to_owned()
     };
     assert_eq!(state(&proven(1, &secret)), "valid");
     assert_eq!(state(&proven(2, &[0; 32])), "invalid");
@@ -155,20 +113,9 @@ fn a_proof_of_the_secret_is_told_from_a_forged_one() {
     assert_eq!(state(&ask(4)), "absent");
     // Under the policy that needs a proof, who has none is turned away.
     let policy = json!({ "policy": "trusted" });
-    bench
-        .call(&admin, "PUT", "/v1/trust/policy", &policy)
-        .is(200);
-    bench
-        .send_from(source, request("", "POST", REGISTER, &ask(5)))
-        .problem(403);
-    bench
-        .call(
-            &admin,
-            "PUT",
-            "/v1/trust/policy",
-            &json!({ "policy": "open" }),
-        )
-        .problem(409);
+    bench.call(&admin, "PUT", "/v1/trust/policy", &policy).is(200);
+    bench.send_from(source, request("", "POST", REGISTER, &ask(5))).problem(403);
+    bench.call(&admin, "PUT", "/v1/trust/policy", &json!({ "policy": "open" })).problem(409);
 }
 
 #[test]
@@ -176,21 +123,15 @@ fn a_node_registered_ahead_comes_in_with_its_code_as_the_planned_node() {
     let bench = Bench::new();
     let admin = bench.login("admin");
     let expected = json!({ "name": "Mast", "mac": "02:00:00:00:00:0c", "tags": ["north"] });
-    let made = bench
-        .call(&admin, "POST", "/v1/nodes/register", &expected)
-        .is(201);
+    let made = bench.call(&admin, "POST", "/v1/nodes/register", &expected).is(201);
     assert_eq!(made["node"]["state"], "joining");
     let mut asked = ask(12);
     asked["enrollment_code"] = made["enrollment_code"].clone();
     let source: IpAddr = "10.41.0.12".parse().unwrap();
-    let told = bench
-        .send_from(source, request("", "POST", REGISTER, &asked))
-        .is(201);
+    let told = bench.send_from(source, request("", "POST", REGISTER, &asked)).is(201);
     assert_eq!(told["node_id"], made["node"]["node_id"]);
     let unknown = json!({ "name": "x", "mac": "02:00:00:00:00:0d", "node_id": uuid::Uuid::nil() });
-    bench
-        .call(&admin, "POST", "/v1/nodes/register", &unknown)
-        .problem(404);
+    bench.call(&admin, "POST", "/v1/nodes/register", &unknown).problem(404);
 }
 
 #[test]
@@ -204,19 +145,12 @@ fn people_log_in_for_less_than_they_may_and_never_for_more() {
     assert_eq!(login("admin", "admin").is(200)["role"], "admin");
     assert_eq!(login("admin", "operator").problem(403), "forbidden");
     assert_eq!(login("operator", "viewer").problem(403), "forbidden");
-    let less = login("viewer", "admin").is(200)["access_token"]
-        .as_str()
-        .unwrap()
-        .to_owned();
-    bench
-        .call(&less, "POST", "/v1/trust/secret/rotate", &Value::Null)
-        .problem(403);
+    let less = login("viewer", "admin").is(200)["access_token"].as_str().unwrap().to_owned();
+    bench.call(&less, "POST", "/v1/trust/secret/rotate", &Value::Null).problem(403);
     bench.get(&less, "/v1/nodes").is(200);
     // Logged out, this token is dead and others are not.
     let other = bench.login("admin");
-    bench
-        .call(&less, "POST", "/api/auth/logout", &Value::Null)
-        .is(204);
+    bench.call(&less, "POST", "/api/auth/logout", &Value::Null).is(204);
     assert_eq!(bench.get(&less, "/v1/nodes").problem(401), "token-revoked");
     bench.get(&other, "/v1/nodes").is(200);
 }
@@ -230,9 +164,7 @@ fn a_new_account_changes_its_password_first() {
     assert!(made.get("password").is_none() && made["must_change_password"] == true);
     for bad in ["short", "passwordpassword", "my groundwave password"] {
         let weak = json!({ "username": "mallory", "password": bad, "role": "viewer" });
-        bench
-            .call(&admin, "POST", "/v1/admin/users", &weak)
-            .problem(422);
+        bench.call(&admin, "POST", "/v1/admin/users", &weak).problem(422);
     }
     let credentials = json!({ "username": "eve", "password": "a first password" });
     let login = || bench.call("", "POST", "/api/auth/login", &credentials);
@@ -240,16 +172,12 @@ fn a_new_account_changes_its_password_first() {
     bench.get(&token, "/v1/nodes").problem(403);
     let change =
         json!({ "current_password": "a first password", "new_password": "another password" });
-    bench
-        .call(&token, "POST", "/api/auth/password", &change)
-        .is(204);
+    bench.call(&token, "POST", "/api/auth/password", &change).is(204);
     assert_eq!(bench.get(&token, "/v1/nodes").problem(401), "token-revoked");
     login().problem(401);
     let token = json!({ "username": "eve", "password": "another password" });
     let token = bench.call("", "POST", "/api/auth/login", &token).is(200);
-    bench
-        .get(token["access_token"].as_str().unwrap(), "/v1/nodes")
-        .is(200);
+    bench.get(token["access_token"].as_str().unwrap(), "/v1/nodes").is(200);
 }
 
 #[test]
@@ -257,22 +185,16 @@ fn guessing_passwords_takes_ever_longer() {
     let bench = Bench::new();
     let wrong = json!({ "username": "admin", "password": "not this one" });
     for _ in 0..5 {
-        bench
-            .call("", "POST", "/api/auth/login", &wrong)
-            .problem(401);
+        bench.call("", "POST", "/api/auth/login", &wrong).problem(401);
     }
     let waits = bench.call("", "POST", "/api/auth/login", &wrong);
     assert_eq!(waits.problem(429), "rate-limited");
     assert!(waits.headers.contains_key("retry-after"));
     // The right one does not help either, from here; somebody else elsewhere is not bothered.
     let right = json!({ "username": "viewer", "password": super::PASSWORD });
-    bench
-        .call("", "POST", "/api/auth/login", &right)
-        .problem(429);
+    bench.call("", "POST", "/api/auth/login", &right).problem(429);
     let elsewhere = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 9));
-    bench
-        .send_from(elsewhere, request("", "POST", "/api/auth/login", &right))
-        .is(200);
+    bench.send_from(elsewhere, request("", "POST", "/api/auth/login", &right)).is(200);
 }
 
 #[test]
@@ -281,19 +203,13 @@ fn nodes_speak_for_themselves_only() {
     let (one, token, _) = bench.node(21);
     let (other, _, _) = bench.node(22);
     bench.get(&token, &format!("/v1/nodes/{one}")).is(200);
-    bench
-        .get(&token, &format!("/v1/nodes/{other}"))
-        .problem(404);
+    bench.get(&token, &format!("/v1/nodes/{other}")).problem(404);
     let mut foreign = beat(21, 1);
     foreign["node_id"] = json!(other);
-    bench
-        .call(&token, "POST", "/v1/nodes/heartbeat", &foreign)
-        .problem(404);
+    bench.call(&token, "POST", "/v1/nodes/heartbeat", &foreign).problem(404);
     let samples = json!({ "samples": [] });
     let path = |id: &str| format!("/v1/nodes/{id}/telemetry");
-    bench
-        .call(&token, "POST", &path(&other), &samples)
-        .problem(404);
+    bench.call(&token, "POST", &path(&other), &samples).problem(404);
     bench.call(&token, "POST", &path(&one), &samples).is(202);
     bench.get(&token, "/v1/nodes").problem(403);
 }
@@ -310,9 +226,7 @@ fn orders_reach_a_node_with_its_next_heartbeat() {
     let joined = bench.call(&token, "POST", "/v1/nodes/join", &join).is(200);
     assert_eq!(joined["config"]["heartbeat_period_s"], 5.0);
     let made = bench.call(&operator, "POST", &path, &order).is(202);
-    let ack = bench
-        .call(&token, "POST", "/v1/nodes/heartbeat", &beat(31, 1))
-        .is(200);
+    let ack = bench.call(&token, "POST", "/v1/nodes/heartbeat", &beat(31, 1)).is(200);
     assert_eq!(ack["commands"][0]["command_id"], made["command_id"]);
     let result = format!("{path}/{}/result", made["command_id"].as_str().unwrap());
     let done = json!({ "state": "done", "output": "blinked" });
@@ -332,9 +246,7 @@ fn a_change_of_what_changed_meanwhile_is_refused() {
     let tag = seen.headers["etag"].to_str().unwrap().to_owned();
     let change = |tag: &str, name: &str| {
         let mut request = request(&operator, "PATCH", &path, &json!({ "name": name }));
-        request
-            .headers_mut()
-            .insert("if-match", tag.parse().unwrap());
+        request.headers_mut().insert("if-match", tag.parse().unwrap());
         bench.send_from(IpAddr::V4(Ipv4Addr::LOCALHOST), request)
     };
     assert_eq!(change(&tag, "one").is(200)["name"], "one");
@@ -349,10 +261,7 @@ fn a_change_of_what_changed_meanwhile_is_refused() {
     let nowhere = json!({ "position_override": { "lat": 91, "lon": 0 } });
     bench.call(&operator, "PATCH", &path, &nowhere).problem(422);
     let back = json!({ "position_override": null });
-    assert_eq!(
-        bench.call(&operator, "PATCH", &path, &back).is(200)["position"],
-        Value::Null
-    );
+    assert_eq!(bench.call(&operator, "PATCH", &path, &back).is(200)["position"], Value::Null);
 }
 
 #[test]
@@ -363,22 +272,13 @@ fn who_did_what_is_written_down() {
     bench.call(&admin, "POST", "/v1/trust/macs", &mac).is(201);
     bench.call(&admin, "POST", "/v1/trust/macs", &mac).is(200);
     let viewer = bench.login("viewer");
-    bench
-        .call(&viewer, "POST", "/v1/trust/macs", &mac)
-        .problem(403);
-    let told = bench
-        .get(&admin, "/v1/admin/audit?action=trust_mac_add")
-        .is(200);
+    bench.call(&viewer, "POST", "/v1/trust/macs", &mac).problem(403);
+    let told = bench.get(&admin, "/v1/admin/audit?action=trust_mac_add").is(200);
     let seen: Vec<_> = told["items"]
         .as_array()
         .unwrap()
         .iter()
-        .map(|deed| {
-            (
-                deed["actor"].as_str().unwrap(),
-                deed["outcome"].as_u64().unwrap(),
-            )
-        })
+        .map(|deed| (deed["actor"].as_str().unwrap(), deed["outcome"].as_u64().unwrap()))
         .collect();
     assert_eq!(seen, [("viewer", 403), ("admin", 200), ("admin", 201)]);
 }

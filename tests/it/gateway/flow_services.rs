@@ -15,14 +15,8 @@ use crate::support::eventually;
 #[test]
 fn a_flow_impairs_a_direction_and_clears_it_at_a_running_daemon() {
     let daemon = impair::Bench::new();
-    let flow_servers = FlowServers {
-        impaird: Some(daemon.listen()),
-        ..FlowServers::default()
-    };
-    let bench = Bench::with(Settings {
-        flow_servers,
-        ..settings()
-    });
+    let flow_servers = FlowServers { impaird: Some(daemon.listen()), ..FlowServers::default() };
+    let bench = Bench::with(Settings { flow_servers, ..settings() });
     let operator = bench.login("operator");
     let held = || {
         let told = daemon.call("GET", "/v1/impairments/port1", &Value::Null);
@@ -38,25 +32,14 @@ fn a_flow_impairs_a_direction_and_clears_it_at_a_running_daemon() {
     assert_eq!(held(), wanted);
     // What the daemon refuses is not asked for again.
     let params = json!({ "direction": "port1", "impairment": { "loss": { "pct": 900 } } });
-    let path = create(
-        &bench,
-        &operator,
-        &flow("wrong", "apply_impairment", params),
-    );
+    let path = create(&bench, &operator, &flow("wrong", "apply_impairment", params));
     let execution = trigger(&bench, &operator, &path);
     let told = ended(&bench, &operator, &path, &execution);
     let error = told["steps"][1]["error"].as_str().unwrap();
-    assert!(
-        error.contains("status 4") && error.contains("attempts: 1"),
-        "{told}"
-    );
+    assert!(error.contains("status 4") && error.contains("attempts: 1"), "{told}");
     assert_eq!(held(), wanted);
     let params = json!({ "direction": "port1" });
-    let path = create(
-        &bench,
-        &operator,
-        &flow("clear", "apply_impairment", params),
-    );
+    let path = create(&bench, &operator, &flow("clear", "apply_impairment", params));
     let execution = trigger(&bench, &operator, &path);
     let told = ended(&bench, &operator, &path, &execution);
     assert_eq!(told["state"], "succeeded", "{told}");
@@ -68,16 +51,8 @@ fn a_flow_analyses_a_link_at_the_planning_server_of_the_program() {
     let folder = tempfile::tempdir().unwrap();
     let address = free_address().to_string();
     let options = ["planning", "--flat-earth", "--bind", &address];
-    let server = start_with(
-        folder.path(),
-        "info",
-        std::process::Stdio::piped(),
-        &options,
-    );
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let server = start_with(folder.path(), "info", std::process::Stdio::piped(), &options);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let post = |path: &str, body: &Value| -> Value {
         let asked = async {
             let mut client = Client::tcp(&address).await.unwrap();
@@ -89,10 +64,7 @@ fn a_flow_analyses_a_link_at_the_planning_server_of_the_program() {
         runtime.block_on(asked)
     };
     let deployment = post("/api/v1/deployments", &json!({ "name": "d" }));
-    let nodes = format!(
-        "/api/v1/deployments/{}/nodes",
-        deployment["id"].as_str().unwrap()
-    );
+    let nodes = format!("/api/v1/deployments/{}/nodes", deployment["id"].as_str().unwrap());
     let node = |name: &str, lon: f64| {
         let body = json!({ "name": name, "lat": 57.72, "lon": lon, "height_agl_m": 25.0 });
         post(&nodes, &body)["id"].clone()
@@ -107,20 +79,13 @@ fn a_flow_analyses_a_link_at_the_planning_server_of_the_program() {
     let body = json!({ "inputs": { "rx": rx } });
     let (status, told) = server.post(&token, &format!("{path}/trigger"), &body);
     assert_eq!(status, 202, "{told}");
-    let path = format!(
-        "{path}/executions/{}",
-        told["execution_id"].as_str().unwrap()
-    );
+    let path = format!("{path}/executions/{}", told["execution_id"].as_str().unwrap());
     let get = || server.ask(&token, "GET", &path, &Value::Null).1;
     eventually(|| get()["state"] != "running");
     let told = get();
     assert_eq!(told["state"], "succeeded", "{told}");
     let found = &told["steps"][1]["output"]["body"];
-    assert_eq!(
-        (&found["tx_node_id"], &found["rx_node_id"]),
-        (&tx, &rx),
-        "{told}"
-    );
+    assert_eq!((&found["tx_node_id"], &found["rx_node_id"]), (&tx, &rx), "{told}");
     assert!(found["result"].is_object(), "{told}");
 }
 

@@ -77,11 +77,7 @@ fn with_small_state(folder: &Path) -> SmallDisk {
 fn storage(server: &Process) -> Value {
     let (status, told) = server.ask("", "GET", "/health", &Value::Null);
     assert_eq!(status, 200, "{told}");
-    assert_eq!(
-        told["status"] == "ok",
-        told["checks"]["storage"] == "ok",
-        "{told}"
-    );
+    assert_eq!(told["status"] == "ok", told["checks"]["storage"] == "ok", "{told}");
     told["checks"]["storage"].clone()
 }
 
@@ -114,21 +110,13 @@ struct Sender {
 impl Sender {
     fn new(server: &Process, admin: &str) -> Self {
         let (id, token) = mast(server, admin, 5);
-        Self {
-            id,
-            token,
-            acknowledged: BTreeSet::new(),
-            statuses: Vec::new(),
-            sequence: 0,
-        }
+        Self { id, token, acknowledged: BTreeSet::new(), statuses: Vec::new(), sequence: 0 }
     }
 
     /// Uploads samples of `sys.load1` of these times, whose values do not compress well.
     fn upload(&mut self, server: &Process, times_ms: &[u64]) -> u16 {
         let value = |ts_ms: u64| (ts_ms.wrapping_mul(2_654_435_761) % 100_003) as f64 / 7.0;
-        let samples = times_ms
-            .iter()
-            .map(|ts_ms| sample(*ts_ms, "sys.load1", value(*ts_ms)));
+        let samples = times_ms.iter().map(|ts_ms| sample(*ts_ms, "sys.load1", value(*ts_ms)));
         let samples: Vec<_> = samples.collect();
         let path = format!("/v1/nodes/{}/telemetry", self.id);
         let (status, told) = server.post(&self.token, &path, &json!({ "samples": samples }));
@@ -157,18 +145,12 @@ impl Sender {
     /// Acknowledged samples that the gateway does not have.
     fn lost(&self, server: &Process, admin: &str) -> Vec<u64> {
         let from = jiff::Timestamp::from_millisecond(*self.acknowledged.first().unwrap() as i64);
-        let path = format!(
-            "/v1/nodes/{}/telemetry?metric=sys.load1&from={}",
-            self.id,
-            from.unwrap()
-        );
+        let path =
+            format!("/v1/nodes/{}/telemetry?metric=sys.load1&from={}", self.id, from.unwrap());
         let (status, told) = server.ask(admin, "GET", &path, &Value::Null);
         assert_eq!(status, 200, "{told}");
         let points = told["series"][0]["points"].as_array().unwrap();
-        let found: BTreeSet<_> = points
-            .iter()
-            .map(|point| point[0].as_u64().unwrap())
-            .collect();
+        let found: BTreeSet<_> = points.iter().map(|point| point[0].as_u64().unwrap()).collect();
         self.acknowledged.difference(&found).copied().collect()
     }
 
@@ -253,12 +235,7 @@ fn a_recording_without_space_refuses_and_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let disk = SmallDisk::new(&folder.path().join("small"), 9 * 1024);
     let path = disk.path.join("today.gwlog");
-    let header = Header {
-        format: FORMAT,
-        seed: 1,
-        step_ns: 1_000,
-        inputs: BTreeMap::default(),
-    };
+    let header = Header { format: FORMAT, seed: 1, step_ns: 1_000, inputs: BTreeMap::default() };
     let mut journal = FileJournal::create(&path, &header).unwrap();
     journal.space().unwrap();
     disk.fill();
@@ -309,10 +286,7 @@ fn an_act_that_cannot_be_audited_is_not_carried_out() {
     let statuses: Vec<_> = (0..600).map(register).collect();
     let made = statuses.iter().filter(|status| **status == 201).count();
     assert_eq!(statuses.last(), Some(&507));
-    assert!(
-        statuses.iter().all(|status| [201, 507].contains(status)),
-        "{statuses:?}"
-    );
+    assert!(statuses.iter().all(|status| [201, 507].contains(status)), "{statuses:?}");
     // Who frees the disk can log in.
     let login = json!({ "username": "admin", "password": "a better password" });
     assert_eq!(server.post("", "/api/auth/login", &login).0, 200);

@@ -45,15 +45,8 @@ fn a_join_key_admits_nodes_until_it_is_used_up_or_removed() {
     let other = bench.call(&admin, "POST", KEYS, &body).is(201);
     let path = format!("{KEYS}/{}", other["join_key_id"].as_str().unwrap());
     bench.call(&admin, "DELETE", &path, &Value::Null).is(204);
-    assert_eq!(
-        register(&bench, 10, &other["join_key"]).is(202)["state"],
-        "pending"
-    );
-    for (key, value) in [
-        ("valid_s", json!(59)),
-        ("nodes_max", json!(0)),
-        ("name", json!("")),
-    ] {
+    assert_eq!(register(&bench, 10, &other["join_key"]).is(202)["state"], "pending");
+    for (key, value) in [("valid_s", json!(59)), ("nodes_max", json!(0)), ("name", json!(""))] {
         let mut wrong = json!({ "name": "c", "valid_s": 3600, "nodes_max": 1 });
         wrong[key] = value;
         bench.call(&admin, "POST", KEYS, &wrong).problem(422);

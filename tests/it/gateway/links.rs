@@ -13,9 +13,7 @@ fn two_nodes_and_the_link_both_measure() {
     let viewer = bench.login("viewer");
     for number in [51, 52] {
         let (_, token, _) = bench.node(number);
-        bench
-            .call(&token, "POST", "/v1/nodes/heartbeat", &beat(number, 1))
-            .is(200);
+        bench.call(&token, "POST", "/v1/nodes/heartbeat", &beat(number, 1)).is(200);
     }
     let graph = bench.get(&viewer, "/v1/mesh/topology");
     let told = graph.is(200);
@@ -23,20 +21,13 @@ fn two_nodes_and_the_link_both_measure() {
     let link = &told["links"][0];
     assert_eq!(link["cost"], 255.0 / 240.0);
     assert_eq!(
-        (
-            &link["properties"]["status"],
-            &link["properties"]["predicted"]
-        ),
+        (&link["properties"]["status"], &link["properties"]["predicted"]),
         (&json!("up"), &Value::Null)
     );
     assert_eq!(told["strangers"], 1);
     let mut again = request(&viewer, "GET", "/v1/mesh/topology", &Value::Null);
-    again
-        .headers_mut()
-        .insert("if-none-match", graph.headers["etag"].clone());
-    bench
-        .send_from(IpAddr::V4(Ipv4Addr::LOCALHOST), again)
-        .is(304);
+    again.headers_mut().insert("if-none-match", graph.headers["etag"].clone());
+    bench.send_from(IpAddr::V4(Ipv4Addr::LOCALHOST), again).is(304);
     let health = bench.get(&viewer, "/v1/mesh/health").is(200);
     let sum: f64 = health["components"]
         .as_array()
@@ -45,9 +36,7 @@ fn two_nodes_and_the_link_both_measure() {
         .map(|part| part["weight"].as_f64().unwrap() * part["score"].as_f64().unwrap())
         .sum();
     assert!((health["score"].as_f64().unwrap() - sum).abs() < 1e-9);
-    let places = bench
-        .get(&viewer, "/v1/mesh/topology?format=geojson")
-        .is(200);
+    let places = bench.get(&viewer, "/v1/mesh/topology?format=geojson").is(200);
     assert_eq!(places["type"], "FeatureCollection");
 }
 
@@ -57,23 +46,15 @@ fn the_topology_of_another_time_is_the_snapshot_before_it() {
     let viewer = bench.login("viewer");
     let at = |time: &str| bench.get(&viewer, &format!("/v1/mesh/topology?at={time}"));
     // No node: no snapshot is stored, and the response says so.
-    let keep = |ns: u64| {
-        bench
-            .runtime
-            .block_on(topology_history::store(&bench.gateway, ns))
-            .unwrap()
-    };
+    let keep =
+        |ns: u64| bench.runtime.block_on(topology_history::store(&bench.gateway, ns)).unwrap();
     keep(1_000_000_000_000_000_000);
     at("2001-09-09T01:46:40Z").is(422);
     let (_, token, _) = bench.node(51);
-    bench
-        .call(&token, "POST", "/v1/nodes/heartbeat", &beat(51, 1))
-        .is(200);
+    bench.call(&token, "POST", "/v1/nodes/heartbeat", &beat(51, 1)).is(200);
     keep(1_000_000_000_000_000_000);
     let (_, other, _) = bench.node(52);
-    bench
-        .call(&other, "POST", "/v1/nodes/heartbeat", &beat(52, 1))
-        .is(200);
+    bench.call(&other, "POST", "/v1/nodes/heartbeat", &beat(52, 1)).is(200);
     keep(1_000_000_060_000_000_000);
     // An unchanged topology is not stored again.
     keep(1_000_000_120_000_000_000);
@@ -84,10 +65,7 @@ fn the_topology_of_another_time_is_the_snapshot_before_it() {
     let told = second.is(200);
     assert_eq!(told["nodes"].as_array().unwrap().len(), 2);
     assert_eq!(told["at"], "2001-09-09T01:47:40.000Z");
-    assert_eq!(
-        second.headers["etag"],
-        format!("\"{}\"", told["revision"].as_str().unwrap())
-    );
+    assert_eq!(second.headers["etag"], format!("\"{}\"", told["revision"].as_str().unwrap()));
     for wrong in ["2001-09-09T01:46:39Z", "2200-01-01T00:00:00Z", "yesterday"] {
         let problem = at(wrong).is(422);
         assert_eq!(problem["errors"][0]["pointer"], "/at", "{problem}");
@@ -111,14 +89,8 @@ fn a_planned_link_is_predicted_beside_what_is_measured() {
         region: None,
         environment: Environment::default(),
     };
-    let create = CreateDeployment {
-        deployment,
-        outline,
-    };
-    bench
-        .runtime
-        .block_on(bench.gateway.world.submit(create))
-        .unwrap();
+    let create = CreateDeployment { deployment, outline };
+    bench.runtime.block_on(bench.gateway.world.submit(create)).unwrap();
     for (number, lat_deg) in [(95_u8, 57.0), (96, 57.01)] {
         let node = NodeId::named(&format!("mast {number}"));
         let planned = AddNode {
@@ -129,34 +101,22 @@ fn a_planned_link_is_predicted_beside_what_is_measured() {
             station: groundwave_systems::sample::station(),
             deployment: Some(deployment),
         };
-        bench
-            .runtime
-            .block_on(bench.gateway.world.submit(planned))
-            .unwrap();
+        bench.runtime.block_on(bench.gateway.world.submit(planned)).unwrap();
         let expected = json!({ "name": format!("mast {number}"), "node_id": node.uuid(),
             "mac": format!("02:00:00:00:00:{number:02x}") });
-        let made = bench
-            .call(&admin, "POST", "/v1/nodes/register", &expected)
-            .is(201);
+        let made = bench.call(&admin, "POST", "/v1/nodes/register", &expected).is(201);
         let mut asked = ask(number);
         asked["enrollment_code"] = made["enrollment_code"].clone();
         let source: IpAddr = "10.41.0.95".parse().unwrap();
-        let told = bench
-            .send_from(source, request("", "POST", REGISTER, &asked))
-            .is(201);
+        let told = bench.send_from(source, request("", "POST", REGISTER, &asked)).is(201);
         assert_eq!(told["node_id"], json!(node.uuid()));
         let mut said = beat(number, 1);
         said["node_id"] = json!(node.uuid());
-        bench
-            .call(&admin, "POST", "/v1/nodes/heartbeat", &said)
-            .is(200);
+        bench.call(&admin, "POST", "/v1/nodes/heartbeat", &said).is(200);
     }
     let graph = bench.get(&admin, "/v1/mesh/topology").is(200);
     assert_eq!(
-        (
-            &graph["nodes"][0]["properties"]["planned"],
-            &graph["predictions_pending"]
-        ),
+        (&graph["nodes"][0]["properties"]["planned"], &graph["predictions_pending"]),
         (&json!(true), &json!(0))
     );
     let link = &graph["links"][0]["properties"];
@@ -165,25 +125,14 @@ fn a_planned_link_is_predicted_beside_what_is_measured() {
     assert!((-58.0 - predicted - above).abs() < 1e-9, "{link}");
     assert_eq!(link["predicted"]["viable"], true);
     // Free space over 1.1 km: the prediction is of this world.
-    assert!(
-        link["predicted"]["path_loss_db"].as_f64().unwrap() > 90.0,
-        "{link}"
-    );
-    let places = bench
-        .get(&admin, "/v1/mesh/topology?format=geojson")
-        .is(200);
+    assert!(link["predicted"]["path_loss_db"].as_f64().unwrap() > 90.0, "{link}");
+    let places = bench.get(&admin, "/v1/mesh/topology?format=geojson").is(200);
     assert_eq!(places["features"].as_array().unwrap().len(), 3);
     // A live node cannot be changed by a plan.
     let node = &graph["nodes"][0];
     assert_eq!(
         bench
-            .get(
-                &admin,
-                &format!(
-                    "/v1/nodes/{}",
-                    node["properties"]["node_id"].as_str().unwrap()
-                )
-            )
+            .get(&admin, &format!("/v1/nodes/{}", node["properties"]["node_id"].as_str().unwrap()))
             .is(200)["position"]["source"],
         "plan"
     );
@@ -211,9 +160,7 @@ fn a_graph_sent_in_pieces_is_the_graph() {
     for number in 61..=75 {
         let (_, token, _) = bench.node(number);
         let told = beat(number, 1);
-        bench
-            .call(&token, "POST", "/v1/nodes/heartbeat", &told)
-            .is(200);
+        bench.call(&token, "POST", "/v1/nodes/heartbeat", &told).is(200);
     }
     check(15, 14);
     let viewer = bench.login("viewer");

@@ -21,10 +21,7 @@ pub const PLAYBACK: &str = "/v1/impairment/playback";
 /// A gateway whose services are at these sockets.
 fn gateway(impaird: Option<PathBuf>, testbed: Option<PathBuf>) -> Bench {
     Bench::with(Settings {
-        flow_servers: FlowServers {
-            impaird,
-            ..FlowServers::default()
-        },
+        flow_servers: FlowServers { impaird, ..FlowServers::default() },
         testbed_socket: testbed,
         ..Settings::default()
     })
@@ -44,14 +41,8 @@ pub fn audited(bench: &Bench, action: &str) -> Vec<(String, String, u64)> {
     let rows = rows["items"].as_array().unwrap().iter();
     let rows = rows.filter(|row| row["action"] == action);
     let text = |row: &Value, key: &str| row[key].as_str().unwrap().to_owned();
-    rows.map(|row| {
-        (
-            text(row, "actor"),
-            text(row, "target"),
-            row["outcome"].as_u64().unwrap(),
-        )
-    })
-    .collect()
+    rows.map(|row| (text(row, "actor"), text(row, "target"), row["outcome"].as_u64().unwrap()))
+        .collect()
 }
 
 /// A service that answers each connection with the next of these bytes, and tells what it was sent.
@@ -89,50 +80,31 @@ fn is_whole(request: &[u8]) -> bool {
 #[test]
 fn directions_are_read_by_viewers_and_changed_by_admins() {
     let (bench, daemon) = impaired();
-    let (viewer, operator, admin) = (
-        bench.login("viewer"),
-        bench.login("operator"),
-        bench.login("admin"),
-    );
+    let (viewer, operator, admin) =
+        (bench.login("viewer"), bench.login("operator"), bench.login("admin"));
     let system = bench.get(&viewer, "/v1/impairment/system").is(200);
-    assert_eq!(
-        system,
-        daemon.call("GET", "/v1/system", &Value::Null).json()
-    );
+    assert_eq!(system, daemon.call("GET", "/v1/system", &Value::Null).json());
     assert_eq!(system["ports"][0]["interface"], "gw-east");
     let wanted = json!({
         "latency": { "kind": "constant", "duration": 20_000_000 },
         "rate": { "bps": 1_000_000, "burst_bytes": 3000 },
     });
     for token in [&viewer, &operator] {
-        assert_eq!(
-            bench.call(token, "PUT", PORT1, &wanted).problem(403),
-            "forbidden"
-        );
+        assert_eq!(bench.call(token, "PUT", PORT1, &wanted).problem(403), "forbidden");
         assert_eq!(bench.call(token, "DELETE", PORT1, &Value::Null).status, 403);
     }
     assert_eq!(bench.get("", PORT1).problem(401), "unauthenticated");
     let changed = bench.call(&admin, "PUT", PORT1, &wanted).is(200);
-    assert_eq!(
-        (&changed["impairment"], &changed["requested"]),
-        (&wanted, &wanted)
-    );
+    assert_eq!((&changed["impairment"], &changed["requested"]), (&wanted, &wanted));
     let direct = daemon.call("GET", "/v1/impairments/port1", &Value::Null);
     assert_eq!(direct.json()["impairment"], wanted);
     let shown = bench.get(&viewer, PORT1).is(200);
-    assert_eq!(
-        (&shown["impairment"], &shown["requested"]),
-        (&wanted, &wanted)
-    );
+    assert_eq!((&shown["impairment"], &shown["requested"]), (&wanted, &wanted));
     let counted = bench.get(&viewer, &format!("{PORT1}/stats")).is(200);
     assert_eq!(counted["drops_total"], 0);
     // Problems of the daemon arrive as they are.
     let mistakes = [
-        (
-            PORT1,
-            "/v1/impairments/port1",
-            json!({ "latency": { "kind": "constant" } }),
-        ),
+        (PORT1, "/v1/impairments/port1", json!({ "latency": { "kind": "constant" } })),
         (
             PORT1,
             "/v1/impairments/port1",
@@ -144,10 +116,7 @@ fn directions_are_read_by_viewers_and_changed_by_admins() {
         let direct = daemon.call("PUT", own, &body);
         assert!(direct.status.is_client_error(), "{body}");
         assert_eq!((passed.status, passed.body), (direct.status, direct.body));
-        assert_eq!(
-            passed.headers[header::CONTENT_TYPE],
-            "application/problem+json"
-        );
+        assert_eq!(passed.headers[header::CONTENT_TYPE], "application/problem+json");
     }
     let absent = bench.get(&viewer, "/v1/impairment/baseline");
     assert_eq!(absent.is(404)["status"], 404);
@@ -156,17 +125,11 @@ fn directions_are_read_by_viewers_and_changed_by_admins() {
     assert_eq!(cleared["impairment"], json!({}));
     assert_eq!(
         audited(&bench, "impairment_replace"),
-        [
-            ("viewer", 403),
-            ("operator", 403),
-            ("admin", 200),
-            ("admin", 400),
-            ("admin", 422)
-        ]
-        .map(|(who, status)| (who.to_owned(), PORT1.to_owned(), status))
-        .into_iter()
-        .rev()
-        .collect::<Vec<_>>()
+        [("viewer", 403), ("operator", 403), ("admin", 200), ("admin", 400), ("admin", 422)]
+            .map(|(who, status)| (who.to_owned(), PORT1.to_owned(), status))
+            .into_iter()
+            .rev()
+            .collect::<Vec<_>>()
     );
     let clears = audited(&bench, "impairment_clear");
     assert_eq!(clears[0], ("admin".to_owned(), PORT1.to_owned(), 200));
@@ -198,23 +161,13 @@ fn a_testbed_is_steered_by_operators() {
         ("POST", "/links/cut", ends.clone(), 0, true),
         ("POST", "/links/mend", ends, 2, false),
         ("PUT", "/nodes/east/position", place, 2, false),
-        (
-            "PATCH",
-            "/nodes/east/station",
-            json!({ "tx_power_dbm": 14.0 }),
-            2,
-            false,
-        ),
+        ("PATCH", "/nodes/east/station", json!({ "tx_power_dbm": 14.0 }), 2, false),
         ("POST", "/steps", json!({ "steps": 5 }), 2, false),
         ("PUT", "/pace", json!({ "speed": 0.0 }), 2, false),
     ];
     for (method, path, body, ups, cut) in steps {
         let path = format!("/v1/testbed{path}");
-        assert_eq!(
-            bench.call(&viewer, method, &path, &body).status,
-            403,
-            "{path}"
-        );
+        assert_eq!(bench.call(&viewer, method, &path, &body).status, 403, "{path}");
         let told = bench.call(&operator, method, &path, &body).is(200);
         assert_eq!((up(&told), severed(&told)), (ups, cut), "{path}");
     }
@@ -222,23 +175,10 @@ fn a_testbed_is_steered_by_operators() {
     assert_eq!(moved["nodes"][1]["lon_deg"], 11.01);
     assert!(moved["tick"].as_u64() > shown["tick"].as_u64().map(|tick| tick + 4));
     // A name goes on as it came; what ends the controller or reports to it is not passed on.
-    let none = bench.call(
-        &operator,
-        "POST",
-        "/v1/testbed/nodes/no%20one%2F/fail",
-        &Value::Null,
-    );
+    let none = bench.call(&operator, "POST", "/v1/testbed/nodes/no%20one%2F/fail", &Value::Null);
     assert!(none.is(404)["detail"].as_str().unwrap().contains("no one/"));
-    for path in [
-        "/v1/testbed/stop",
-        "/v1/testbed/probes",
-        "/v1/testbed/nodes",
-    ] {
-        assert_eq!(
-            bench.call(&operator, "POST", path, &json!({})).status,
-            404,
-            "{path}"
-        );
+    for path in ["/v1/testbed/stop", "/v1/testbed/probes", "/v1/testbed/nodes"] {
+        assert_eq!(bench.call(&operator, "POST", path, &json!({})).status, 404, "{path}");
     }
     let last = audited(&bench, "testbed_fail");
     let path = |name: &str| format!("/v1/testbed/nodes/{name}/fail");
@@ -272,10 +212,7 @@ fn requests_and_answers_are_passed_on_without_credentials_and_once() {
         bench.send_from(here, request.body(body.into()).unwrap())
     };
     let answer = put();
-    assert_eq!(
-        (answer.status.as_u16(), answer.body.as_slice()),
-        (200, odd.as_bytes())
-    );
+    assert_eq!((answer.status.as_u16(), answer.body.as_slice()), (200, odd.as_bytes()));
     for dropped in ["set-cookie", "access-control-allow-origin", "connection"] {
         assert!(!answer.headers.contains_key(dropped), "{dropped}");
     }
@@ -296,22 +233,13 @@ fn requests_and_answers_are_passed_on_without_credentials_and_once() {
     // An answer that breaks off is told; the change is not sent again.
     for _ in 0..2 {
         let broken = put().is(502);
-        assert!(
-            broken["detail"]
-                .as_str()
-                .unwrap()
-                .contains("may be in force"),
-            "{broken}"
-        );
+        assert!(broken["detail"].as_str().unwrap().contains("may be in force"), "{broken}");
         told.recv().unwrap();
     }
     assert!(told.try_recv().is_err());
     // Bodies have the bound of the gateway.
     let long = json!({ "x": "y".repeat(70_000) });
-    assert_eq!(
-        bench.call(&admin, "PUT", PORT1, &long).problem(413),
-        "payload-too-large"
-    );
+    assert_eq!(bench.call(&admin, "PUT", PORT1, &long).problem(413), "payload-too-large");
 }
 
 #[test]
@@ -319,10 +247,7 @@ fn absent_services_are_told_with_the_option_or_command_that_is_missing() {
     let states = |bench: &Bench| {
         let told = bench.get("", "/capabilities").is(200);
         let of = |name: &str, feature: &str| {
-            (
-                told["backends"][name].clone(),
-                told["features"][feature].clone(),
-            )
+            (told["backends"][name].clone(), told["features"][feature].clone())
         };
         [of("impaird", "impairment"), of("testbed", "testbed")]
     };
@@ -332,13 +257,7 @@ fn absent_services_are_told_with_the_option_or_command_that_is_missing() {
         answer.json()["detail"].as_str().unwrap().to_owned()
     };
     let none = gateway(None, None);
-    assert_eq!(
-        states(&none),
-        [
-            (json!("absent"), json!(false)),
-            (json!("absent"), json!(false))
-        ]
-    );
+    assert_eq!(states(&none), [(json!("absent"), json!(false)), (json!("absent"), json!(false))]);
     assert!(refused(&none, PORT1).contains("--impaird-socket PATH"));
     assert!(refused(&none, "/v1/testbed").contains("--testbed-socket PATH"));
     let idle = none.get(&none.login("viewer"), PLAYBACK).is(200);
@@ -346,25 +265,13 @@ fn absent_services_are_told_with_the_option_or_command_that_is_missing() {
     let folder = tempfile::tempdir().unwrap();
     let gone = folder.path().join("gone.sock");
     let bench = gateway(Some(gone.clone()), Some(gone.clone()));
-    assert_eq!(
-        states(&bench),
-        [
-            (json!("absent"), json!(true)),
-            (json!("absent"), json!(true))
-        ]
-    );
+    assert_eq!(states(&bench), [(json!("absent"), json!(true)), (json!("absent"), json!(true))]);
     let told = refused(&bench, "/v1/impairment/system");
-    assert!(
-        told.contains("groundwave impaird") && told.contains("gone.sock"),
-        "{told}"
-    );
+    assert!(told.contains("groundwave impaird") && told.contains("gone.sock"), "{told}");
     assert!(refused(&bench, "/v1/testbed").contains("groundwave testbed up"));
     let new = json!({ "timeline": "[[step]]\nat = \"0s\"\nset = { delay = \"1ms\" }\n" });
     let admin = bench.login("admin");
-    assert_eq!(
-        bench.call(&admin, "POST", PLAYBACK, &new).problem(503),
-        "backend-absent"
-    );
+    assert_eq!(bench.call(&admin, "POST", PLAYBACK, &new).problem(503), "backend-absent");
     let _listening = UnixListener::bind(&gone).unwrap();
     assert_eq!(states(&bench)[0], (json!("configured"), json!(true)));
 }

@@ -61,10 +61,7 @@ fn a_node_logs_in_by_its_id_too() {
     let login = json!({ "username": id, "password": made["enrollment_code"] });
     let told = bench.call("", "POST", LOGIN, &login).is(200);
     let token = told["access_token"].as_str().unwrap();
-    assert_eq!(
-        bench.get(token, "/api/auth/me").is(200)["node_id"],
-        json!(id)
-    );
+    assert_eq!(bench.get(token, "/api/auth/me").is(200)["node_id"], json!(id));
     let unknown = json!({ "username": uuid::Uuid::nil(), "password": made["enrollment_code"] });
     bench.call("", "POST", LOGIN, &unknown).problem(401);
 }
@@ -90,9 +87,7 @@ fn streams_of_events_end_with_their_token_and_account() {
     let admin = bench.login("admin");
     let token = bench.login("viewer");
     ends_after(&bench, &token, || {
-        bench
-            .call(&token, "POST", "/api/auth/logout", &Value::Null)
-            .is(204);
+        bench.call(&token, "POST", "/api/auth/logout", &Value::Null).is(204);
     });
     let token = bench.login("viewer");
     let users = bench.get(&admin, "/v1/admin/users").is(200);
@@ -108,22 +103,14 @@ fn streams_of_events_end_with_their_token_and_account() {
     ends_after(&bench, &token, || {
         let change =
             json!({ "current_password": PASSWORD, "new_password": "a second pass phrase" });
-        bench
-            .call(&token, "POST", "/api/auth/password", &change)
-            .is(204);
+        bench.call(&token, "POST", "/api/auth/password", &change).is(204);
     });
     // One that expires, without a change of the world.
     let view = bench.world.view();
     let (id, account) = view.accounts.named("operator").unwrap();
     let issued_s = bench.gateway.world.now_s() - 3_598;
     let keys = Arc::clone(&bench.gateway.tokens);
-    let issued = keys.issue(
-        id,
-        account,
-        AccountRole::Viewer,
-        uuid::Uuid::nil(),
-        issued_s,
-    );
+    let issued = keys.issue(id, account, AccountRole::Viewer, uuid::Uuid::nil(), issued_s);
     ends_after(&bench, &issued.unwrap().0, || {});
 }
 
@@ -136,17 +123,9 @@ fn the_audit_log_has_the_names_of_logins() {
     }
     let told = bench.get(&admin, "/v1/admin/audit?action=login").is(200);
     let names = told["items"].as_array().unwrap().iter();
-    let names: Vec<_> = names
-        .map(|entry| (entry["name"].as_str().unwrap(), entry["outcome"].as_u64()))
-        .collect();
-    assert_eq!(
-        names,
-        [
-            ("(no username)", Some(401)),
-            ("mallory", Some(401)),
-            ("admin", Some(200))
-        ]
-    );
+    let names: Vec<_> =
+        names.map(|entry| (entry["name"].as_str().unwrap(), entry["outcome"].as_u64())).collect();
+    assert_eq!(names, [("(no username)", Some(401)), ("mallory", Some(401)), ("admin", Some(200))]);
     let told = bench.get(&admin, "/v1/admin/audit?actor=mallory").is(200);
     assert_eq!(told["items"].as_array().unwrap().len(), 1);
 }

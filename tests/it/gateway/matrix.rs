@@ -52,11 +52,7 @@ fn fixture() -> BTreeMap<(String, String), Expected> {
     let lines = lines.filter(|line| !line.starts_with('#'));
     let parse = |line: &str| {
         let mut words = line.split_whitespace();
-        let mut next = || {
-            words
-                .next()
-                .unwrap_or_else(|| panic!("incomplete line {line:?}"))
-        };
+        let mut next = || words.next().unwrap_or_else(|| panic!("incomplete line {line:?}"));
         let key = (next().to_owned(), next().to_owned());
         let role = next();
         let flags: Vec<&str> = words.collect();
@@ -135,9 +131,7 @@ fn every_operation_by_every_caller() {
         Caller::AlgNone => alg_none(&bench.login("admin")),
         Caller::Revoked => {
             let token = bench.login("admin");
-            bench
-                .call(&token, "POST", "/api/auth/logout", &Value::Null)
-                .is(204);
+            bench.call(&token, "POST", "/api/auth/logout", &Value::Null).is(204);
             token
         }
     };
@@ -151,12 +145,7 @@ fn every_operation_by_every_caller() {
             let id = operation["operationId"].as_str().unwrap();
             let rule = &rules[&(method.to_uppercase(), path.clone())];
             // These end the tokens of the test itself, or a stream that never ends.
-            let harmful = [
-                "logout",
-                "change_password",
-                "events",
-                "node_rotate_credentials",
-            ];
+            let harmful = ["logout", "change_password", "events", "node_rotate_credentials"];
             for (caller, token) in &held {
                 let must = expected(rule, path, *caller);
                 if must.is_none() && harmful.contains(&id) {
@@ -180,14 +169,11 @@ fn every_operation_by_every_caller() {
                 tried += 1;
                 let status = answer.status.as_u16();
                 let through = !matches!(status, 401 | 403) || rule.role.is_none();
-                let fits = must.map_or(through && status < 500 || status == 503, |must| {
-                    must == status
-                });
+                let fits =
+                    must.map_or(through && status < 500 || status == 503, |must| must == status);
                 if !fits {
-                    let body = String::from_utf8_lossy(&answer.body)
-                        .chars()
-                        .take(120)
-                        .collect::<String>();
+                    let body =
+                        String::from_utf8_lossy(&answer.body).chars().take(120).collect::<String>();
                     wrong.push(format!(
                         "{method} {path} by {caller:?}: {status}, not {must:?}: {body}"
                     ));
@@ -227,11 +213,7 @@ fn alg_none(token: &str) -> String {
     let head = base64.decode(token.split('.').next().unwrap()).unwrap();
     let mut head: Value = serde_json::from_slice(&head).unwrap();
     head["alg"] = json!("none");
-    format!(
-        "{}.{}.",
-        base64.encode(head.to_string()),
-        token.split('.').nth(1).unwrap()
-    )
+    format!("{}.{}.", base64.encode(head.to_string()), token.split('.').nth(1).unwrap())
 }
 
 #[test]
@@ -251,23 +233,13 @@ fn what_the_document_does_not_know_is_not_there() {
         bench.get(&admin, path).problem(404);
         bench.get("", path).problem(404);
     }
-    bench
-        .call(&admin, "PUT", "/v1/nodes", &Value::Null)
-        .problem(405);
+    bench.call(&admin, "PUT", "/v1/nodes", &Value::Null).problem(405);
     // Requests that are meant for another host are not answered.
     let mut rebound = request(&admin, "GET", "/v1/nodes", &Value::Null);
-    rebound
-        .headers_mut()
-        .insert("host", "evil.example".parse().unwrap());
-    bench
-        .send_from("127.0.0.1".parse().unwrap(), rebound)
-        .problem(403);
+    rebound.headers_mut().insert("host", "evil.example".parse().unwrap());
+    bench.send_from("127.0.0.1".parse().unwrap(), rebound).problem(403);
     // Two tokens are none.
     let mut twice = request(&admin, "GET", "/v1/nodes", &Value::Null);
-    twice
-        .headers_mut()
-        .append("authorization", "Bearer x".parse().unwrap());
-    bench
-        .send_from("127.0.0.1".parse().unwrap(), twice)
-        .problem(401);
+    twice.headers_mut().append("authorization", "Bearer x".parse().unwrap());
+    bench.send_from("127.0.0.1".parse().unwrap(), twice).problem(401);
 }

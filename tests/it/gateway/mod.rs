@@ -105,22 +105,15 @@ impl Answer {
     #[track_caller]
     pub fn problem(&self, status: u16) -> String {
         let told = self.is(status);
-        assert_eq!(
-            self.headers[header::CONTENT_TYPE],
-            "application/problem+json"
-        );
+        assert_eq!(self.headers[header::CONTENT_TYPE], "application/problem+json");
         let kind = told["type"].as_str().unwrap();
-        kind.trim_start_matches("urn:groundwave:problem:")
-            .to_owned()
+        kind.trim_start_matches("urn:groundwave:problem:").to_owned()
     }
 }
 
 /// Cheap hashes: what they cost is not what is tested.
 pub fn effort() -> Effort {
-    Effort {
-        memory_kib: 8,
-        passes: 1,
-    }
+    Effort { memory_kib: 8, passes: 1 }
 }
 
 impl Bench {
@@ -133,11 +126,7 @@ impl Bench {
     pub fn with(settings: Settings) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let bench = Self::open(folder, settings);
-        for role in [
-            AccountRole::Viewer,
-            AccountRole::Operator,
-            AccountRole::Admin,
-        ] {
+        for role in [AccountRole::Viewer, AccountRole::Operator, AccountRole::Admin] {
             bench.account(role.word(), role);
         }
         bench
@@ -145,9 +134,7 @@ impl Bench {
 
     /// A gateway over what a folder holds.
     pub fn open(folder: tempfile::TempDir, settings: Settings) -> Self {
-        let terrain: Arc<dyn Terrain> = Arc::new(Flat {
-            elevation_msl_m: 0.0,
-        });
+        let terrain: Arc<dyn Terrain> = Arc::new(Flat { elevation_msl_m: 0.0 });
         let mut engine = world(terrain).build::<Snapshot>(0, 1_000_000).unwrap();
         let store = RedbStore::open(&folder.path().join("world.db")).unwrap();
         let copy = store.whole_copier();
@@ -156,10 +143,7 @@ impl Bench {
         let minutes = engine.effects::<StoreMinute>();
         let deliveries = engine.effects::<Deliver>();
         let running = engine.spawn_on_demand(MachineClock::start()).unwrap();
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .enable_all()
-            .build()
-            .unwrap();
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
         let stop = CancellationToken::new();
         let settings = Settings {
             effort: effort(),
@@ -176,24 +160,16 @@ impl Bench {
         let history = TelemetryStore::open(&folder.path().join("telemetry.redb")).unwrap();
         let (gateway, router) = runtime.block_on(async {
             let gateway = Gateway::new(world.clone(), settings, &KEY, audit, history, stop.clone());
-            gateway.backups.set_copier(Box::new(move |path| {
-                copy(path).map_err(|fault| fault.to_string())
-            }));
+            gateway
+                .backups
+                .set_copier(Box::new(move |path| copy(path).map_err(|fault| fault.to_string())));
             let router = router(gateway.clone());
             background_tasks::start_clock(&gateway).await.unwrap();
             tokio::spawn(background_tasks::store_minutes(gateway.clone(), minutes));
             tokio::spawn(flow_workers::deliver(gateway.clone(), deliveries));
             (gateway, router)
         });
-        Self {
-            runtime,
-            router,
-            gateway,
-            world,
-            folder,
-            running: Mutex::new(Some(running)),
-            stop,
-        }
+        Self { runtime, router, gateway, world, folder, running: Mutex::new(Some(running)), stop }
     }
 
     /// Makes an account that need not change its password.
@@ -219,11 +195,7 @@ impl Bench {
             let response = self.router.clone().oneshot(request).await.unwrap();
             let (parts, body) = response.into_parts();
             let body = to_bytes(body, usize::MAX).await.unwrap().to_vec();
-            Answer {
-                status: parts.status,
-                headers: parts.headers,
-                body,
-            }
+            Answer { status: parts.status, headers: parts.headers, body }
         })
     }
 
@@ -250,10 +222,7 @@ impl Bench {
         let admin = self.login("admin");
         let underlay = IpAddr::V4(Ipv4Addr::new(10, 41, 0, number));
         let asked = self.send_from(underlay, request("", "POST", REGISTER, &ask(number)));
-        let id = asked.is(202)["registration_id"]
-            .as_str()
-            .unwrap()
-            .to_owned();
+        let id = asked.is(202)["registration_id"].as_str().unwrap().to_owned();
         let approve = format!("/v1/admin/registrations/{id}/approve");
         let told = self.call(&admin, "POST", &approve, &Value::Null).is(200);
         let overlay: IpAddr = told["overlay_ip"].as_str().unwrap().parse().unwrap();
@@ -303,9 +272,8 @@ pub const REGISTER: &str = "/v1/mesh/wg-register";
 
 /// A request.
 pub fn request(token: &str, method: &str, path: &str, body: &Value) -> Request<Body> {
-    let mut request = Request::builder()
-        .method(Method::from_bytes(method.as_bytes()).unwrap())
-        .uri(path);
+    let mut request =
+        Request::builder().method(Method::from_bytes(method.as_bytes()).unwrap()).uri(path);
     if !token.is_empty() {
         request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
     }

@@ -29,10 +29,7 @@ fn a_network_is_made_changed_and_removed_by_its_revision() {
     let made = bench.call(&admin, "POST", NETWORKS, &body);
     assert_eq!(made.headers["etag"], "\"1\"");
     let made = made.is(201);
-    assert_eq!(
-        (&made["name"], &made["revision"]),
-        (&json!("home"), &json!(1))
-    );
+    assert_eq!((&made["name"], &made["revision"]), (&json!("home"), &json!(1)));
     let path = format!("{NETWORKS}/{}", made["network_id"].as_str().unwrap());
 
     let wider = json!({ "name": "home", "overlay_cidr": "10.50.0.0/16" });
@@ -48,10 +45,7 @@ fn a_network_is_made_changed_and_removed_by_its_revision() {
     let viewer = bench.login("viewer");
     assert_eq!(bench.get(&viewer, &path).is(200), changed);
     let listed = bench.get(&viewer, NETWORKS).is(200);
-    assert_eq!(
-        (&listed["total"], &listed["items"][0]),
-        (&json!(1), &changed)
-    );
+    assert_eq!((&listed["total"], &listed["items"][0]), (&json!(1), &changed));
 
     matching(&bench, &admin, "DELETE", &path, "\"1\"", &Value::Null).problem(412);
     bench.call(&admin, "DELETE", &path, &Value::Null).is(204);
@@ -65,22 +59,10 @@ fn a_problem_names_the_place_of_the_mistake() {
     let admin = bench.login("admin");
     let cases = [
         (json!({ "overlay_cidr": "10.50.0.0/24" }), ""),
-        (
-            json!({ "name": "", "overlay_cidr": "10.50.0.0/24" }),
-            "/name",
-        ),
-        (
-            json!({ "name": "a", "overlay_cidr": "10.50.0.1/24" }),
-            "/overlay_cidr",
-        ),
-        (
-            json!({ "name": "a", "overlay_cidr": "10.50.0.0/30" }),
-            "/overlay_cidr",
-        ),
-        (
-            json!({ "name": "a", "overlay_cidr": "10.50.0.0/24", "mtu": 1400 }),
-            "",
-        ),
+        (json!({ "name": "", "overlay_cidr": "10.50.0.0/24" }), "/name"),
+        (json!({ "name": "a", "overlay_cidr": "10.50.0.1/24" }), "/overlay_cidr"),
+        (json!({ "name": "a", "overlay_cidr": "10.50.0.0/30" }), "/overlay_cidr"),
+        (json!({ "name": "a", "overlay_cidr": "10.50.0.0/24", "mtu": 1400 }), ""),
         (
             json!({ "name": "a", "overlay_cidr": "10.50.0.0/24",
                 "underlay_domain_ids": ["00000000-0000-7000-8000-000000000000"] }),
@@ -136,9 +118,7 @@ fn a_domain_is_held_by_networks_and_interfaces() {
     let bench = Bench::new();
     let (admin, operator) = (bench.login("admin"), bench.login("operator"));
     let body = json!({ "name": "mesh", "kind": "batman_adv", "ifname": "bat0", "mtu": 1500 });
-    let made = bench
-        .call(&admin, "POST", "/v1/model/underlay-domains", &body)
-        .is(201);
+    let made = bench.call(&admin, "POST", "/v1/model/underlay-domains", &body).is(201);
     let domain = made["domain_id"].as_str().unwrap().to_owned();
     let path = format!("/v1/model/underlay-domains/{domain}");
     let same = json!({ "name": "other", "kind": "ethernet", "ifname": "bat0" });
@@ -149,12 +129,8 @@ fn a_domain_is_held_by_networks_and_interfaces() {
     let mut heartbeat = beat(7, 1);
     heartbeat["interfaces"] = json!([{ "name": "bat0", "mac": "02:00:00:00:00:07", "mtu": 1500,
         "operstate": "up", "ips": ["10.41.0.7"] }, { "name": "wg0", "operstate": "unknown" }]);
-    bench
-        .call(&token, "POST", "/v1/nodes/heartbeat", &heartbeat)
-        .is(200);
-    let listed = bench
-        .get(&operator, &format!("/v1/model/interfaces?node_id={node}"))
-        .is(200);
+    bench.call(&token, "POST", "/v1/nodes/heartbeat", &heartbeat).is(200);
+    let listed = bench.get(&operator, &format!("/v1/model/interfaces?node_id={node}")).is(200);
     assert_eq!(listed["total"], 2);
     let items = listed["items"].as_array().unwrap();
     let bat0 = items.iter().find(|item| item["ifname"] == "bat0").unwrap();
@@ -162,10 +138,7 @@ fn a_domain_is_held_by_networks_and_interfaces() {
         (&bat0["kind"], &bat0["oper"], &bat0["domain_id"]),
         (&json!("batman"), &json!("up"), &Value::Null)
     );
-    let interface = format!(
-        "/v1/model/interfaces/{}",
-        bat0["interface_id"].as_str().unwrap()
-    );
+    let interface = format!("/v1/model/interfaces/{}", bat0["interface_id"].as_str().unwrap());
     let none = json!({ "domain_id": "00000000-0000-7000-8000-000000000000" });
     let told = bench.call(&operator, "PUT", &interface, &none);
     assert_eq!(told.problem(422), "invalid-body");
@@ -183,9 +156,7 @@ fn a_domain_is_held_by_networks_and_interfaces() {
     );
 
     // Settings go with their node.
-    bench
-        .call(&admin, "DELETE", &format!("/v1/nodes/{node}"), &Value::Null)
-        .is(204);
+    bench.call(&admin, "DELETE", &format!("/v1/nodes/{node}"), &Value::Null).is(204);
     bench.call(&admin, "DELETE", &path, &Value::Null).is(204);
 }
 
@@ -214,17 +185,10 @@ fn once_roles_are_defined_nodes_have_one_of_them() {
     bench.call(&admin, "PUT", &role, &recolored).is(200);
     let renamed = json!({ "name": "other" });
     bench.call(&admin, "PUT", &role, &renamed).problem(409);
-    for bad in [
-        json!({ "name": "Relay" }),
-        json!({ "name": "a", "color": "red" }),
-    ] {
-        bench
-            .call(&admin, "POST", "/v1/model/roles", &bad)
-            .problem(422);
+    for bad in [json!({ "name": "Relay" }), json!({ "name": "a", "color": "red" })] {
+        bench.call(&admin, "POST", "/v1/model/roles", &bad).problem(422);
     }
-    bench
-        .call(&admin, "DELETE", &format!("/v1/nodes/{node}"), &Value::Null)
-        .is(204);
+    bench.call(&admin, "DELETE", &format!("/v1/nodes/{node}"), &Value::Null).is(204);
     bench.call(&admin, "DELETE", &role, &Value::Null).is(204);
     let listed = bench.get(&admin, "/v1/model/roles").is(200);
     assert_eq!(listed["total"], 0);

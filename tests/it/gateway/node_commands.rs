@@ -11,10 +11,7 @@ use crate::support::{command, launcher};
 
 /// A gateway that wants heartbeats every half second.
 fn bench() -> Bench {
-    Bench::with(Settings {
-        heartbeat: Duration::from_millis(500),
-        ..Settings::default()
-    })
+    Bench::with(Settings { heartbeat: Duration::from_millis(500), ..Settings::default() })
 }
 
 #[needs(namespaces)]
@@ -29,19 +26,10 @@ fn a_machine_restarts_only_if_its_owner_permitted_it() {
         agent.wait_for(&bench, |node| node["state"] == "online");
     }
     let path = |agent: &AgentProcess| format!("/v1/nodes/{}/commands", agent.node);
-    let told = bench
-        .call(&operator, "POST", &path(&other), &reboot)
-        .is(422);
-    assert!(
-        told["detail"].as_str().unwrap().contains("renew_token"),
-        "{told}"
-    );
-    bench
-        .call(&operator, "POST", &path(&permits), &reboot)
-        .is(202);
-    let told = wait_for(&bench, &path(&permits), |told| {
-        told["items"][0]["state"] == "done"
-    });
+    let told = bench.call(&operator, "POST", &path(&other), &reboot).is(422);
+    assert!(told["detail"].as_str().unwrap().contains("renew_token"), "{told}");
+    bench.call(&operator, "POST", &path(&permits), &reboot).is(202);
+    let told = wait_for(&bench, &path(&permits), |told| told["items"][0]["state"] == "done");
     assert_eq!(told["items"][0]["kind"], "reboot");
     let file = permits.folder.path().join("restarted");
     let restarted = (0..300).any(|_| {
@@ -57,14 +45,7 @@ fn a_machine_restarts_only_if_its_owner_permitted_it() {
 fn a_machine_without_an_init_permits_no_restart() {
     // Process 1 of the namespace is the agent itself, which has no handler yet.
     let folder = super::admission::machine(33);
-    let program = command(&[
-        "agent",
-        "--no-tunnel",
-        "--fixture",
-        ".",
-        "--key",
-        "node.key",
-    ]);
+    let program = command(&["agent", "--no-tunnel", "--fixture", ".", "--key", "node.key"]);
     let refused = launcher("unshare")
         .args(["--pid", "--fork", "--mount-proc"])
         .arg(program.get_program())
@@ -91,14 +72,10 @@ fn a_command_that_nobody_fetched_in_time_has_expired() {
     assert_eq!(made["state"], "queued");
     // The node says nothing.
     wait_for(&bench, &path, |told| told["items"][0]["state"] == "expired");
-    let ack = bench
-        .call(&token, "POST", "/v1/nodes/heartbeat", &beat(34, 1))
-        .is(200);
+    let ack = bench.call(&token, "POST", "/v1/nodes/heartbeat", &beat(34, 1)).is(200);
     assert_eq!(ack["commands"], json!([]));
     let result = format!("{path}/{}/result", made["command_id"].as_str().unwrap());
-    bench
-        .call(&token, "POST", &result, &json!({ "state": "done" }))
-        .problem(409);
+    bench.call(&token, "POST", &result, &json!({ "state": "done" })).problem(409);
     // As many as are kept; then a new one displaces the oldest finished one, never an open one.
     let order = json!({ "kind": "echo" });
     for _ in 0..64 {

@@ -11,9 +11,7 @@ use crate::support::root;
 /// Names of the metrics in a text.
 fn names(text: &str) -> BTreeSet<String> {
     let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE "));
-    types
-        .map(|line| line.split(' ').next().unwrap().to_owned())
-        .collect()
+    types.map(|line| line.split(' ').next().unwrap().to_owned()).collect()
 }
 
 fn two_nodes() -> (Bench, String) {
@@ -26,9 +24,7 @@ fn two_nodes() -> (Bench, String) {
             "mesh.signal_dbm": -61.5, "mesh.tx_mbps": 1.5, "mesh.rx_mbps": 2.5,
             "mesh.neighbor_count": 3, "i2c.lm75.temperature_c": 21.5,
         });
-        bench
-            .call(&token, "POST", "/v1/nodes/heartbeat", &heartbeat)
-            .is(200);
+        bench.call(&token, "POST", "/v1/nodes/heartbeat", &heartbeat).is(200);
     }
     (bench, viewer)
 }
@@ -54,19 +50,13 @@ fn nodes_are_labelled_and_their_series_bounded() {
     let now_ms = bench.gateway.world.wall_ns() / 1_000_000;
     let of_one = node_metrics::text(&view, now_ms, 9);
     assert!(of_one.contains("groundwave_nodes_left_out 1"), "{of_one}");
-    let series = of_one
-        .lines()
-        .filter(|line| line.contains("node_id="))
-        .count();
+    let series = of_one.lines().filter(|line| line.contains("node_id=")).count();
     assert_eq!(series, 9);
     let none = node_metrics::text(&view, now_ms, 8);
     assert!(none.contains("groundwave_nodes_left_out 2"), "{none}");
     // Old readings are no news; liveness is.
     let later = node_metrics::text(&view, now_ms + 600_000, 100);
-    assert!(
-        !later.contains("signal_dbm") && later.contains("groundwave_node_up{"),
-        "{later}"
-    );
+    assert!(!later.contains("signal_dbm") && later.contains("groundwave_node_up{"), "{later}");
 }
 
 #[test]

@@ -15,37 +15,25 @@ fn report(hop_penalty: &str) -> Value {
 
 /// The commands that a node gets with its next heartbeat.
 fn fetched(bench: &Bench, token: &str, seq: u64) -> Vec<Value> {
-    let ack = bench
-        .call(token, "POST", "/v1/nodes/heartbeat", &beat(51, seq))
-        .is(200);
+    let ack = bench.call(token, "POST", "/v1/nodes/heartbeat", &beat(51, seq)).is(200);
     ack["commands"].as_array().unwrap().clone()
 }
 
 #[test]
 fn settings_are_pushed_until_the_node_has_them() {
     // As many heartbeats as the test sends are within the limit of their rate.
-    let bench = Bench::with(Settings {
-        heartbeat: Duration::from_millis(100),
-        ..Settings::default()
-    });
+    let bench =
+        Bench::with(Settings { heartbeat: Duration::from_millis(100), ..Settings::default() });
     let (id, token, _) = bench.node(51);
     let (admin, viewer) = (bench.login("admin"), bench.login("viewer"));
     let path = format!("/v1/nodes/{id}/settings");
     let wanted = json!({ "batman": { "hop_penalty": 40 }, "confirm_within_s": 30 });
     // A node whose agent permits nothing has nothing to set.
     let told = bench.call(&admin, "PUT", &path, &wanted).is(422);
-    assert!(
-        told["detail"]
-            .as_str()
-            .unwrap()
-            .contains("permits no settings"),
-        "{told}"
-    );
+    assert!(told["detail"].as_str().unwrap().contains("permits no settings"), "{told}");
     bench.get(&viewer, &path).problem(404);
     let join = |hop_penalty: &str| {
-        bench
-            .call(&token, "POST", "/v1/nodes/join", &report(hop_penalty))
-            .is(200);
+        bench.call(&token, "POST", "/v1/nodes/join", &report(hop_penalty)).is(200);
     };
     join("15");
     for wrong in [
@@ -85,26 +73,19 @@ fn settings_are_pushed_until_the_node_has_them() {
     let finish = |command: &Value, state: &str| {
         let command = command["command_id"].as_str().unwrap();
         let result = format!("/v1/nodes/{id}/commands/{command}/result");
-        bench
-            .call(&token, "POST", &result, &json!({ "state": state }))
-            .is(204);
+        bench.call(&token, "POST", &result, &json!({ "state": state })).is(204);
     };
     finish(&commands[0], "done");
     join("40");
     let told = bench.get(&viewer, &path).is(200);
-    assert_eq!(
-        (&told["divergence"], &told["push"]["state"]),
-        (&json!([]), &json!("done"))
-    );
+    assert_eq!((&told["divergence"], &told["push"]["state"]), (&json!([]), &json!("done")));
     assert!(fetched(&bench, &token, 2).is_empty());
 
     // The machine restarted with its old settings: they are pushed again, by the gateway.
     join("15");
     let commands = fetched(&bench, &token, 3);
     assert_eq!(commands[0]["args"], args);
-    let listed = bench
-        .get(&viewer, &format!("/v1/nodes/{id}/commands"))
-        .is(200);
+    let listed = bench.get(&viewer, &format!("/v1/nodes/{id}/commands")).is(200);
     assert_eq!(listed["items"][1]["by"], "gateway");
     // Undone by the node: not pushed again before an admin says so.
     finish(&commands[0], "failed");
@@ -115,14 +96,8 @@ fn settings_are_pushed_until_the_node_has_them() {
     assert_eq!(fetched(&bench, &token, 5).len(), 1);
 
     let mut stale = request(&admin, "DELETE", &path, &Value::Null);
-    stale
-        .headers_mut()
-        .insert("if-match", "\"7\"".parse().unwrap());
-    bench
-        .send_from("127.0.0.1".parse().unwrap(), stale)
-        .problem(412);
+    stale.headers_mut().insert("if-match", "\"7\"".parse().unwrap());
+    bench.send_from("127.0.0.1".parse().unwrap(), stale).problem(412);
     bench.call(&admin, "DELETE", &path, &Value::Null).is(204);
-    bench
-        .call(&admin, "POST", &again, &Value::Null)
-        .problem(404);
+    bench.call(&admin, "POST", &again, &Value::Null).problem(404);
 }

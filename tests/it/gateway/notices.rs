@@ -39,21 +39,14 @@ fn listens(address: SocketAddr) {
 fn broker(folder: &Path, configuration: &str) -> Ended {
     let file = folder.join("mosquitto.conf");
     std::fs::write(&file, configuration).unwrap();
-    let broker = Command::new("mosquitto")
-        .arg("-c")
-        .arg(&file)
-        .stderr(Stdio::null())
-        .spawn();
+    let broker = Command::new("mosquitto").arg("-c").arg(&file).stderr(Stdio::null()).spawn();
     Ended(broker.unwrap())
 }
 
 /// A broker in clear at this address.
 fn clear_broker(folder: &Path, address: SocketAddr) -> Ended {
     let port = address.port();
-    let broker = broker(
-        folder,
-        &format!("listener {port} 127.0.0.1\nallow_anonymous true\n"),
-    );
+    let broker = broker(folder, &format!("listener {port} 127.0.0.1\nallow_anonymous true\n"));
     listens(address);
     broker
 }
@@ -89,10 +82,7 @@ fn smtp(address: SocketAddr) -> SmtpServer {
 
 /// A gateway with these servers.
 fn bench(flow_servers: FlowServers) -> Bench {
-    Bench::with(Settings {
-        flow_servers,
-        ..settings()
-    })
+    Bench::with(Settings { flow_servers, ..settings() })
 }
 
 /// Runs a flow of one action; it succeeds.
@@ -155,15 +145,8 @@ fn a_broker_over_tls_is_trusted_by_its_authority_and_refused_without() {
         let credentials = Some(("gateway".to_owned(), password.to_owned()));
         MqttBroker::new(&url, trust.clone(), credentials).unwrap()
     };
-    let message = MqttMessage {
-        topic: "mesh/notices",
-        payload: "{}",
-        retain: false,
-    };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let message = MqttMessage { topic: "mesh/notices", payload: "{}", retain: false };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let publish = |broker: MqttBroker| runtime.block_on(broker.publish("one", message));
     publish(broker(&authorities, "hush")).unwrap();
     let refused = publish(broker(&authorities, "wrong")).unwrap_err();
@@ -179,20 +162,12 @@ fn an_e_mail_reaches_a_real_server() {
     let mail = folder.path().join("mail");
     let address = free_address();
     let _server = mail_server(&mail, address);
-    let bench = bench(FlowServers {
-        smtp: Some(smtp(address)),
-        ..FlowServers::default()
-    });
+    let bench = bench(FlowServers { smtp: Some(smtp(address)), ..FlowServers::default() });
     let params = json!({ "to": ["ops@mesh.test"], "subject": "{{/trigger/text}}", "body": "text {{/flow/name}}" });
     runs(&bench, &flow("mail", "email", params));
     let texts = texts_below(&mail);
     assert_eq!(texts.len(), 1, "{texts:?}");
-    for part in [
-        "Subject: hello",
-        "To: ops@mesh.test",
-        "From: gateway@mesh.test",
-        "text mail",
-    ] {
+    for part in ["Subject: hello", "To: ops@mesh.test", "From: gateway@mesh.test", "text mail"] {
         assert!(texts[0].contains(part), "{}", texts[0]);
     }
 }
@@ -200,9 +175,7 @@ fn an_e_mail_reaches_a_real_server() {
 /// Texts of the messages in a mail folder.
 fn texts_below(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder.join("new")).unwrap();
-    entries
-        .map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap())
-        .collect()
+    entries.map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap()).collect()
 }
 
 #[needs(mosquitto, aiosmtpd)]
@@ -275,17 +248,13 @@ fn the_presets_tell_by_webhook_e_mail_and_mqtt() {
 /// A node falls silent, the registration of another one is rejected; the first node's id.
 fn silence_and_rejection(bench: &Bench) -> String {
     let (node, token, _) = bench.node(7);
-    bench
-        .call(&token, "POST", "/v1/nodes/heartbeat", &beat(7, 1))
-        .is(200);
+    bench.call(&token, "POST", "/v1/nodes/heartbeat", &beat(7, 1)).is(200);
     let asked = request("", "POST", super::REGISTER, &super::ask(8));
     let told = bench.send_from("10.41.0.8".parse().unwrap(), asked).is(202);
     let registration = told["registration_id"].as_str().unwrap();
     let reject = format!("/v1/admin/registrations/{registration}/reject");
     let admin = bench.login("admin");
-    bench
-        .call(&admin, "POST", &reject, &json!({ "reason": "unknown" }))
-        .is(200);
+    bench.call(&admin, "POST", &reject, &json!({ "reason": "unknown" })).is(200);
     // A minute and more of silence, as the gateway's clock has it.
     let now_ns = bench.gateway.world.now_ns() + 70_000_000_000;
     let told = bench.gateway.world.submit(SetGatewayClock { now_ns });
@@ -305,12 +274,7 @@ fn a_kill_loses_and_doubles_no_notice_and_a_replay_sends_none() {
     assert_eq!(status, 201, "{made}");
     let path = format!("{FLOWS}/{}", made["flow_id"].as_str().unwrap());
     for _ in 0..5 {
-        assert_eq!(
-            server
-                .post(&token, &format!("{path}/trigger"), &Value::Null)
-                .0,
-            202
-        );
+        assert_eq!(server.post(&token, &format!("{path}/trigger"), &Value::Null).0, 202);
     }
     // Killed without a warning: attempts are in flight or wait.
     drop(server);
@@ -318,11 +282,7 @@ fn a_kill_loses_and_doubles_no_notice_and_a_replay_sends_none() {
     let record = ["--record", log.to_str().unwrap()];
     let options = [&options[..], &record[..]].concat();
     let mut server = start_with(folder.path(), "info", Stdio::piped(), &options);
-    let left = || {
-        server
-            .ask(&token, "GET", "/v1/flows/deliveries", &Value::Null)
-            .1
-    };
+    let left = || server.ask(&token, "GET", "/v1/flows/deliveries", &Value::Null).1;
     assert!(eventually(|| left()["total"] == 0), "{}", left());
     let (_, told) = server.ask(&token, "GET", &format!("{path}/executions"), &Value::Null);
     assert_eq!(told["total"], 5);
@@ -331,14 +291,9 @@ fn a_kill_loses_and_doubles_no_notice_and_a_replay_sends_none() {
     }
     server.end();
     let counts = receiver.counts();
-    assert_eq!(
-        (counts.len(), counts.values().max()),
-        (5, Some(&1)),
-        "{counts:?}"
-    );
-    let replayed = command(&["replay", log.to_str().unwrap(), "--check", "--json"])
-        .output()
-        .unwrap();
+    assert_eq!((counts.len(), counts.values().max()), (5, Some(&1)), "{counts:?}");
+    let replayed =
+        command(&["replay", log.to_str().unwrap(), "--check", "--json"]).output().unwrap();
     let said = String::from_utf8_lossy(&replayed.stderr);
     assert!(replayed.status.success(), "{said}");
     let told: Value = serde_json::from_slice(&replayed.stdout).unwrap();
@@ -361,10 +316,7 @@ fn a_rejected_registration_and_a_silent_node_open_alerts() {
     let node = silence_and_rejection(&bench);
     let alerts = bench.get(&operator, "/v1/flows/alerts").is(200);
     let items = alerts["items"].as_array().unwrap();
-    let messages: Vec<_> = items
-        .iter()
-        .map(|alert| alert["message"].as_str().unwrap())
-        .collect();
+    let messages: Vec<_> = items.iter().map(|alert| alert["message"].as_str().unwrap()).collect();
     assert_eq!(messages, ["node-8: unknown", "node-7 is silent"]);
     assert_eq!(items[1]["node_id"], node);
 }

@@ -42,17 +42,9 @@ fn browsers_get_the_page_without_a_token_and_others_the_links() {
     let file = bench.get("", script);
     assert_eq!(file.status, 200, "{script}");
     assert!(told(&file, header::CACHE_CONTROL).contains("immutable"));
-    assert_eq!(
-        told(&file, header::CONTENT_SECURITY_POLICY),
-        policy,
-        "{script}"
-    );
+    assert_eq!(told(&file, header::CONTENT_SECURITY_POLICY), policy, "{script}");
     let links = bench.get("", "/");
-    assert!(
-        String::from_utf8(links.body)
-            .unwrap()
-            .contains("/openapi.json")
-    );
+    assert!(String::from_utf8(links.body).unwrap().contains("/openapi.json"));
     // A file of the page is read, not written; other paths stay unknown.
     assert_eq!(bench.call("", "POST", script, &Value::Null).status, 405);
     for path in ["/assets/none.js", "/.gitkeep", "/v1/none"] {
@@ -67,10 +59,7 @@ fn the_page_is_told_which_interfaces_are_served_here() {
     let bench = Bench::new();
     let told = bench.get("", "/page.json").is(200);
     assert_eq!(told, json!({ "planning": null, "gateway": "" }));
-    assert_eq!(
-        bench.call("", "POST", "/page.json", &Value::Null).status,
-        405
-    );
+    assert_eq!(bench.call("", "POST", "/page.json", &Value::Null).status, 405);
 }
 
 /// A gateway below the path of a planning server that answers every origin.
@@ -93,17 +82,13 @@ fn below_the_planning_server_the_gateway_keeps_its_rules() {
     assert_eq!(refused.json()["instance"], "/gateway/v1/nodes");
     assert_eq!(refused.headers[header::WWW_AUTHENTICATE], "Bearer");
     let login = json!({ "username": "viewer", "password": super::PASSWORD });
-    let told = bench
-        .call("", "POST", "/gateway/api/auth/login", &login)
-        .is(200);
+    let told = bench.call("", "POST", "/gateway/api/auth/login", &login).is(200);
     let viewer = told["access_token"].as_str().unwrap();
     bench.get(viewer, "/gateway/v1/nodes?limit=5").is(200);
     assert_eq!(bench.get(viewer, "/gateway/v1/admin/audit").status, 403);
     // What is audited names the path of the gateway.
     let login = json!({ "username": "admin", "password": super::PASSWORD });
-    let told = bench
-        .call("", "POST", "/gateway/api/auth/login", &login)
-        .is(200);
+    let told = bench.call("", "POST", "/gateway/api/auth/login", &login).is(200);
     let token = told["access_token"].as_str().unwrap();
     let rows = bench.get(token, "/gateway/v1/admin/audit").is(200);
     let rows = rows["items"].as_array().unwrap();
@@ -147,9 +132,7 @@ fn other_origins_may_ask_the_planning_server_but_not_the_gateway_below_it() {
     );
     // A foreign host name is refused there as well.
     let mut asked = request("", "GET", "/gateway/health", &Value::Null);
-    asked
-        .headers_mut()
-        .insert(header::HOST, "evil.example".parse().unwrap());
+    asked.headers_mut().insert(header::HOST, "evil.example".parse().unwrap());
     assert_eq!(bench.send_from(here, asked).status, 403);
 }
 
@@ -158,18 +141,9 @@ fn one_process_serves_both_at_the_address_of_the_planning_server() {
     let folder = tempfile::tempdir().unwrap();
     let mut server = super::process::start_both(folder.path());
     let told = server.ask("", "GET", "/page.json", &Value::Null);
-    assert_eq!(
-        told,
-        (200, json!({ "planning": "", "gateway": "/gateway" }))
-    );
-    assert_eq!(
-        server.ask("", "GET", "/gateway/health", &Value::Null).0,
-        200
-    );
-    assert_eq!(
-        server.ask("", "GET", "/api/v1/deployments", &Value::Null).0,
-        200
-    );
+    assert_eq!(told, (200, json!({ "planning": "", "gateway": "/gateway" })));
+    assert_eq!(server.ask("", "GET", "/gateway/health", &Value::Null).0, 200);
+    assert_eq!(server.ask("", "GET", "/api/v1/deployments", &Value::Null).0, 200);
     server.end();
     let alone = start(folder.path(), "info", std::process::Stdio::piped());
     let told = alone.ask(&admin(&alone), "GET", "/page.json", &Value::Null);

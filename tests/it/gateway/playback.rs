@@ -27,75 +27,40 @@ fn a_timeline_is_played_by_the_gateway_and_the_previous_state_restored() {
     let text = "title = \"Storm\"\nlength = \"1000s\"\n[[step]]\nat = \"0s\"\ndirection = \"port1\"\nset = { delay = \"5ms\" }\n\
                 [[step]]\nat = \"100s\"\ndirection = \"port1\"\nset = { delay = \"70ms\", loss = \"2%\" }\n";
     let new = json!({ "timeline": text, "name": "storm.toml", "seek_s": 120.0 });
-    assert_eq!(
-        bench.call(&viewer, "POST", PLAYBACK, &new).problem(403),
-        "forbidden"
-    );
+    assert_eq!(bench.call(&viewer, "POST", PLAYBACK, &new).problem(403), "forbidden");
     let playing = bench.call(&admin, "POST", PLAYBACK, &new).is(201);
     assert_eq!(
-        (
-            &playing["state"],
-            &playing["title"],
-            &playing["length_s"],
-            &playing["steps"]
-        ),
-        (
-            &json!("playing"),
-            &json!("Storm"),
-            &json!(1000.0),
-            &json!(2)
-        )
+        (&playing["state"], &playing["title"], &playing["length_s"], &playing["steps"]),
+        (&json!("playing"), &json!("Storm"), &json!(1000.0), &json!(2))
     );
     assert_eq!(playing["started_by"], "admin");
-    assert!(
-        playing["position_s"]
-            .as_f64()
-            .is_some_and(|at| (120.0..1000.0).contains(&at))
-    );
+    assert!(playing["position_s"].as_f64().is_some_and(|at| (120.0..1000.0).contains(&at)));
     let now = |bench: &Bench| bench.get(&viewer, PORT1).is(200)["impairment"].clone();
     assert_eq!(now(&bench)["latency"]["duration"], 70_000_000);
     assert_eq!(playing["last"][0]["impairment"], now(&bench));
     // The direction takes no other change, the other one does.
     for (method, body) in [("PUT", &before), ("DELETE", &Value::Null)] {
-        assert_eq!(
-            bench.call(&admin, method, PORT1, body).problem(409),
-            "conflict"
-        );
+        assert_eq!(bench.call(&admin, method, PORT1, body).problem(409), "conflict");
     }
     let other = "/v1/impairment/ports/port2";
     bench.call(&admin, "PUT", other, &before).is(200);
-    assert_eq!(
-        bench.call(&admin, "POST", PLAYBACK, &new).problem(409),
-        "conflict"
-    );
-    assert_eq!(
-        bench.call(&viewer, "DELETE", PLAYBACK, &Value::Null).status,
-        403
-    );
+    assert_eq!(bench.call(&admin, "POST", PLAYBACK, &new).problem(409), "conflict");
+    assert_eq!(bench.call(&viewer, "DELETE", PLAYBACK, &Value::Null).status, 403);
     let stopped = bench.call(&admin, "DELETE", PLAYBACK, &Value::Null).is(200);
-    assert_eq!(
-        (&stopped["state"], &stopped["failure"]),
-        (&json!("stopped"), &Value::Null)
-    );
+    assert_eq!((&stopped["state"], &stopped["failure"]), (&json!("stopped"), &Value::Null));
     assert_eq!(now(&bench), before);
     // To its end, fast; the last state is left.
     let fast = json!({ "timeline": text, "seek_s": 0.0, "speed": 1000.0, "leave": true });
     bench.call(&admin, "POST", PLAYBACK, &fast).is(201);
     let ended = played(&bench, "ended");
-    assert_eq!(
-        (&ended["position_s"], &ended["applied_total"]),
-        (&json!(1000.0), &json!(2))
-    );
+    assert_eq!((&ended["position_s"], &ended["applied_total"]), (&json!(1000.0), &json!(2)));
     assert_eq!(now(&bench)["loss"]["pct"], 2.0);
     // The daemon refuses a state: told at once, and nothing is left of it.
     bench.call(&admin, "PUT", PORT1, &before).is(200);
     let refused =
         json!({ "timeline": "[[step]]\nat = \"0s\"\nset = { loss_gemodel = \"0.1 0.2\" }\n" });
     let told = bench.call(&admin, "POST", PLAYBACK, &refused).is(422);
-    assert!(
-        told["detail"].as_str().unwrap().contains("gilbert-elliott"),
-        "{told}"
-    );
+    assert!(told["detail"].as_str().unwrap().contains("gilbert-elliott"), "{told}");
     assert_eq!(played(&bench, "failed")["failure"], told["detail"]);
     assert_eq!(now(&bench), before);
     // A gateway that stops restores as well.
@@ -104,9 +69,7 @@ fn a_timeline_is_played_by_the_gateway_and_the_previous_state_restored() {
         bench.gateway.stop.cancel();
         bench.gateway.playback.end_with_gateway().await;
     });
-    let left = daemon
-        .call("GET", "/v1/impairments/port1", &Value::Null)
-        .json();
+    let left = daemon.call("GET", "/v1/impairments/port1", &Value::Null).json();
     assert_eq!(left["impairment"], before);
     let starts = audited(&bench, "playback_start");
     let statuses: Vec<u64> = starts.iter().rev().map(|row| row.2).collect();
@@ -119,47 +82,19 @@ fn timelines_and_traces_are_checked_before_they_are_played() {
     let admin = bench.login("admin");
     let good = "[[step]]\nat = \"0s\"\nset = { delay = \"5ms\" }\n";
     for (new, pointer, says) in [
-        (
-            json!({ "timeline": "[[step]]\nat = \"never\"\n" }),
-            "/timeline",
-            "never",
-        ),
-        (
-            json!({ "timeline": "at,delay\n0s,fast\n", "name": "x.csv" }),
-            "/timeline",
-            "x.csv:2",
-        ),
+        (json!({ "timeline": "[[step]]\nat = \"never\"\n" }), "/timeline", "never"),
+        (json!({ "timeline": "at,delay\n0s,fast\n", "name": "x.csv" }), "/timeline", "x.csv:2"),
         (json!({ "timeline": "" }), "/timeline", "no step"),
-        (
-            json!({ "timeline": good, "seek_s": 1.0 }),
-            "/seek_s",
-            "allowed 0 to 0",
-        ),
-        (
-            json!({ "timeline": good, "speed": 0.0 }),
-            "/speed",
-            "0.001 to 1000",
-        ),
-        (
-            json!({ "timeline": good, "repeat": true }),
-            "/repeat",
-            "length above 0",
-        ),
-        (
-            json!({ "timeline": "1\n", "window_ms": 9 }),
-            "/window_ms",
-            "10 to 3600000",
-        ),
+        (json!({ "timeline": good, "seek_s": 1.0 }), "/seek_s", "allowed 0 to 0"),
+        (json!({ "timeline": good, "speed": 0.0 }), "/speed", "0.001 to 1000"),
+        (json!({ "timeline": good, "repeat": true }), "/repeat", "length above 0"),
+        (json!({ "timeline": "1\n", "window_ms": 9 }), "/window_ms", "10 to 3600000"),
         (
             json!({ "timeline": good, "directions": ["port1", "port2", "port1"] }),
             "/directions",
             "0 to 2",
         ),
-        (
-            json!({ "timeline": good, "name": "x".repeat(256) }),
-            "/name",
-            "255",
-        ),
+        (json!({ "timeline": good, "name": "x".repeat(256) }), "/name", "255"),
         (json!({ "timeline": good, "other": 1 }), "/other", "other"),
     ] {
         let told = bench.call(&admin, "POST", PLAYBACK, &new).is(422);
@@ -168,17 +103,12 @@ fn timelines_and_traces_are_checked_before_they_are_played() {
     }
     assert_eq!(bench.get(&admin, PLAYBACK).is(200)["state"], "idle");
     // A trace of ten seconds has the rate, the rest is beside it.
-    let trace: String = (1..=10_000)
-        .step_by(12)
-        .map(|ms| format!("{ms}\n"))
-        .collect();
+    let trace: String = (1..=10_000).step_by(12).map(|ms| format!("{ms}\n")).collect();
     let beside = json!({ "latency": { "kind": "constant", "duration": 9_000_000 } });
     let new = json!({ "timeline": trace, "name": "trace.down", "directions": ["port2"], "beside": beside });
     let playing = bench.call(&admin, "POST", PLAYBACK, &new).is(201);
     assert_eq!(playing["directions"], json!(["port2"]));
-    let left = daemon
-        .call("GET", "/v1/impairments/port2", &Value::Null)
-        .json();
+    let left = daemon.call("GET", "/v1/impairments/port2", &Value::Null).json();
     assert_eq!(left["impairment"]["latency"]["duration"], 9_000_000);
     assert!(
         left["impairment"]["rate"]["bps"]

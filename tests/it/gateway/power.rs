@@ -20,8 +20,7 @@ fn now() -> String {
 fn alerts(bench: &Bench) -> Vec<String> {
     let view = bench.world.view();
     let told = view.events.iter();
-    told.filter_map(|event| event.data.get("about").cloned())
-        .collect()
+    told.filter_map(|event| event.data.get("about").cloned()).collect()
 }
 
 #[test]
@@ -41,15 +40,9 @@ fn samples_are_latest_and_history() {
     bench.call(&operator, "POST", SAMPLES, &one).is(202);
 
     let listed = bench.get(&viewer, "/v1/power/ups").is(200);
-    assert_eq!(
-        (&listed["total"], &listed["items"][0]["ups_id"]),
-        (&json!(2), &json!("desk"))
-    );
+    assert_eq!((&listed["total"], &listed["items"][0]["ups_id"]), (&json!(2), &json!("desk")));
     let hut = bench.get(&viewer, "/v1/power/ups/hut").is(200);
-    assert_eq!(
-        (&hut["battery_charge_pct"], &hut["node_id"]),
-        (&json!(15.0), &json!(node))
-    );
+    assert_eq!((&hut["battery_charge_pct"], &hut["node_id"]), (&json!(15.0), &json!(node)));
     assert_eq!(
         (&hut["source"], &hut["stale"], &hut["input_voltage_v"]),
         (&json!("agent"), &json!(false), &Value::Null)
@@ -57,13 +50,8 @@ fn samples_are_latest_and_history() {
     let path = "/v1/power/ups/hut/samples?metric=ups.battery_charge_pct";
     let series = bench.get(&viewer, path).is(200);
     let points = series["series"][0]["points"].as_array().unwrap();
-    assert_eq!(
-        (points.len(), &points[0][1], &points[1][1]),
-        (2, &json!(80.0), &json!(15.0))
-    );
-    let all = bench
-        .get(&viewer, "/v1/power/ups/hut/samples?step_s=3600&agg=max")
-        .is(200);
+    assert_eq!((points.len(), &points[0][1], &points[1][1]), (2, &json!(80.0), &json!(15.0)));
+    let all = bench.get(&viewer, "/v1/power/ups/hut/samples?step_s=3600&agg=max").is(200);
     let names: Vec<_> = all["series"]
         .as_array()
         .unwrap()
@@ -72,12 +60,7 @@ fn samples_are_latest_and_history() {
         .collect();
     assert_eq!(
         names,
-        [
-            "ups.battery_charge_pct",
-            "ups.input_voltage_v",
-            "ups.low_battery",
-            "ups.on_battery"
-        ]
+        ["ups.battery_charge_pct", "ups.input_voltage_v", "ups.low_battery", "ups.on_battery"]
     );
     assert!(alerts(&bench).contains(&"ups-low-battery".to_owned()));
 
@@ -85,13 +68,8 @@ fn samples_are_latest_and_history() {
     let folder = bench.close();
     let again = Bench::open(folder, Settings::default());
     let admin = again.login("admin");
-    assert_eq!(
-        again.get(&admin, "/v1/power/ups/hut").is(200)["ts"],
-        hut["ts"]
-    );
-    again
-        .call(&admin, "DELETE", "/v1/power/ups/hut", &Value::Null)
-        .is(204);
+    assert_eq!(again.get(&admin, "/v1/power/ups/hut").is(200)["ts"], hut["ts"]);
+    again.call(&admin, "DELETE", "/v1/power/ups/hut", &Value::Null).is(204);
     again.get(&admin, "/v1/power/ups/hut").problem(404);
     again.get(&admin, "/v1/power/ups/hut/samples").problem(404);
 }
@@ -104,18 +82,9 @@ fn a_bad_sample_keeps_the_whole_request_out() {
     let cases = [
         (json!({ "ups_id": "a b", "ts": now() }), "/1/ups_id"),
         (json!({ "ups_id": "hut", "ts": "noon" }), "/1/ts"),
-        (
-            json!({ "ups_id": "hut", "ts": "2999-01-01T00:00:00Z" }),
-            "/1/ts",
-        ),
-        (
-            json!({ "ups_id": "hut", "ts": now(), "load_pct": -1 }),
-            "/1/load_pct",
-        ),
-        (
-            json!({ "ups_id": "hut", "ts": now(), "status": ["WARM"] }),
-            "/1/status/0",
-        ),
+        (json!({ "ups_id": "hut", "ts": "2999-01-01T00:00:00Z" }), "/1/ts"),
+        (json!({ "ups_id": "hut", "ts": now(), "load_pct": -1 }), "/1/load_pct"),
+        (json!({ "ups_id": "hut", "ts": now(), "status": ["WARM"] }), "/1/status/0"),
     ];
     for (bad, pointer) in cases {
         let told = bench.call(&operator, "POST", SAMPLES, &json!([sound, bad]));
@@ -123,9 +92,7 @@ fn a_bad_sample_keeps_the_whole_request_out() {
         assert_eq!(told.json()["errors"][0]["pointer"], pointer, "{bad}");
     }
     let many: Vec<_> = (0..257).map(|_| sound.clone()).collect();
-    bench
-        .call(&operator, "POST", SAMPLES, &json!(many))
-        .problem(422);
+    bench.call(&operator, "POST", SAMPLES, &json!(many)).problem(422);
     assert_eq!(bench.get(&operator, "/v1/power/ups").is(200)["total"], 0);
 }
 
@@ -143,11 +110,7 @@ fn program(path: &str, folder: &Path, arguments: &[&str]) -> Child {
         command.env(key, folder);
     }
     let quiet = || Stdio::from(std::fs::File::create(folder.join("log")).unwrap());
-    command
-        .args(arguments)
-        .stdin(Stdio::null())
-        .stdout(quiet())
-        .stderr(quiet());
+    command.args(arguments).stdin(Stdio::null()).stdout(quiet()).stderr(quiet());
     command.spawn().unwrap()
 }
 
@@ -173,23 +136,12 @@ impl NutBed {
                 "maxretry = 3\n[rack]\n driver = dummy-ups\n mode = dummy-once\n port = {port_line}\n desc = \"Rack in the hut\"\n"
             ),
         );
-        write(
-            "upsd.conf",
-            &format!("LISTEN 127.0.0.1 {port}\nMAXAGE 15\n"),
-        );
+        write("upsd.conf", &format!("LISTEN 127.0.0.1 {port}\nMAXAGE 15\n"));
         write("upsd.users", "");
-        let driver = program(
-            "/lib/nut/dummy-ups",
-            folder.path(),
-            &["-D", "-a", "rack", "-u", "root"],
-        );
+        let driver =
+            program("/lib/nut/dummy-ups", folder.path(), &["-D", "-a", "rack", "-u", "root"]);
         let server = program("/lib/nut/upsd", folder.path(), &["-D", "-u", "root"]);
-        Self {
-            folder,
-            port,
-            driver,
-            server,
-        }
+        Self { folder, port, driver, server }
     }
 
     fn settings(&self) -> Settings {
@@ -220,10 +172,7 @@ fn until(bench: &Bench, bed: &NutBed, wanted: impl Fn(&Value) -> bool) -> Value 
     let mut found = Value::Null;
     for _ in 0..300 {
         let gateway = &bench.gateway;
-        bench
-            .runtime
-            .block_on(gateway.nut.poll(&gateway.world, &gateway.history))
-            .unwrap();
+        bench.runtime.block_on(gateway.nut.poll(&gateway.world, &gateway.history)).unwrap();
         found = bench.get(&viewer, "/v1/power/ups/rack").json();
         if wanted(&found) {
             return found;
@@ -241,18 +190,12 @@ fn a_nut_server_is_asked_and_a_dead_driver_is_stale() {
     let mut bed = NutBed::start(line);
     let bench = Bench::with(bed.settings());
     let found = until(&bench, &bed, |ups| ups["battery_charge_pct"] == 90.0);
-    assert_eq!(
-        (&found["source"], &found["stale"]),
-        (&json!("nut"), &json!(false))
-    );
+    assert_eq!((&found["source"], &found["stale"]), (&json!("nut"), &json!(false)));
     assert_eq!(
         (&found["description"], &found["model"]),
         (&json!("Rack in the hut"), &json!("Dummy UPS"))
     );
-    assert_eq!(
-        (&found["status"], &found["load_pct"]),
-        (&json!(["OL", "CHRG"]), &json!(23.0))
-    );
+    assert_eq!((&found["status"], &found["load_pct"]), (&json!(["OL", "CHRG"]), &json!(23.0)));
     let told = bench.get("", "/capabilities").is(200);
     assert_eq!(
         (&told["backends"]["nut"], &told["features"]["power"]),

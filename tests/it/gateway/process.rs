@@ -29,25 +29,13 @@ pub fn start(folder: &Path, filter: &str, log: Stdio) -> Process {
 /// As [`start`], with further options.
 pub fn start_with(folder: &Path, filter: &str, log: Stdio, options: &[&str]) -> Process {
     let options = [&["gateway"], options].concat();
-    launch(
-        folder,
-        filter,
-        log,
-        &options,
-        "gateway listening on http://",
-    )
+    launch(folder, filter, log, &options, "gateway listening on http://")
 }
 
 /// Starts planning server and gateway; the address is that of the planning server.
 pub fn start_both(folder: &Path) -> Process {
     let options = ["--bind", "127.0.0.1:0"];
-    launch(
-        folder,
-        "info",
-        Stdio::piped(),
-        &options,
-        ": listening on http://",
-    )
+    launch(folder, "info", Stdio::piped(), &options, ": listening on http://")
 }
 
 /// Starts a server; its address follows `marker` in the log.
@@ -84,13 +72,7 @@ fn launch(folder: &Path, filter: &str, log: Stdio, options: &[&str], marker: &st
             break rest.split([',', ' ']).next().unwrap().to_owned();
         }
     };
-    Process {
-        child,
-        address,
-        state,
-        log,
-        heard,
-    }
+    Process { child, address, state, log, heard }
 }
 
 impl Process {
@@ -112,10 +94,8 @@ impl Process {
             Value::Null => String::new(),
             body => body.to_string(),
         };
-        let mut head = format!(
-            "{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n",
-            self.address
-        );
+        let mut head =
+            format!("{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", self.address);
         if !token.is_empty() {
             head += &format!("Authorization: Bearer {token}\r\n");
         }
@@ -155,9 +135,7 @@ impl Process {
     /// Asks it to read its certificate again.
     pub fn hang_up(&self) {
         let pid = self.child.id().to_string();
-        let sent = std::process::Command::new("kill")
-            .args(["-HUP", &pid])
-            .status();
+        let sent = std::process::Command::new("kill").args(["-HUP", &pid]).status();
         assert!(sent.unwrap().success());
     }
 
@@ -177,9 +155,7 @@ impl Process {
     /// Ends it as its operator would; what it logged.
     pub fn end(&mut self) -> String {
         let pid = self.child.id().to_string();
-        let sent = std::process::Command::new("kill")
-            .args(["-TERM", &pid])
-            .status();
+        let sent = std::process::Command::new("kill").args(["-TERM", &pid]).status();
         assert!(sent.unwrap().success());
         assert!(self.child.wait().unwrap().success());
         while let Ok(line) = self.log.recv() {
@@ -206,19 +182,14 @@ pub fn admin(server: &Process) -> String {
         told["access_token"].as_str().unwrap().to_owned()
     };
     let change = json!({ "current_password": first, "new_password": "a better password" });
-    assert_eq!(
-        server.post(&login(&first), "/api/auth/password", &change).0,
-        204
-    );
+    assert_eq!(server.post(&login(&first), "/api/auth/password", &change).0, 204);
     login("a better password")
 }
 
 #[test]
 fn two_fresh_gateways_share_no_secret_and_have_no_usual_password() {
     let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
-    let servers = folders
-        .each_ref()
-        .map(|folder| start(folder.path(), "info", Stdio::piped()));
+    let servers = folders.each_ref().map(|folder| start(folder.path(), "info", Stdio::piped()));
     assert_ne!(servers[0].bootstrap(), servers[1].bootstrap());
     let key = |server: &Process| std::fs::read(server.state.join("token.key")).unwrap();
     assert_ne!(key(&servers[0]), key(&servers[1]));
@@ -228,14 +199,8 @@ fn two_fresh_gateways_share_no_secret_and_have_no_usual_password() {
     }
     // A token of one is nothing to the other.
     let token = admin(&servers[0]);
-    assert_eq!(
-        servers[0].ask(&token, "GET", "/v1/nodes", &Value::Null).0,
-        200
-    );
-    assert_eq!(
-        servers[1].ask(&token, "GET", "/v1/nodes", &Value::Null).0,
-        401
-    );
+    assert_eq!(servers[0].ask(&token, "GET", "/v1/nodes", &Value::Null).0, 200);
+    assert_eq!(servers[1].ask(&token, "GET", "/v1/nodes", &Value::Null).0, 401);
     let (status, told) = servers[0].ask("", "GET", "/health", &Value::Null);
     assert_eq!((status, &told["status"]), (200, &json!("ok")));
 }
@@ -267,38 +232,21 @@ fn a_recorded_gateway_replays_from_what_it_began_with() {
     let mut server = start_with(folder.path(), "info", Stdio::piped(), &overlay);
     let token = admin(&server);
     let (_, first) = mast(&server, &token, 5);
-    assert_eq!(
-        server.post(&first, "/v1/nodes/heartbeat", &beat(5, 1)).0,
-        200
-    );
+    assert_eq!(server.post(&first, "/v1/nodes/heartbeat", &beat(5, 1)).0, 200);
     server.end();
     let options = [&overlay[..], &["--record", log.to_str().unwrap()]].concat();
     let mut server = start_with(folder.path(), "info", Stdio::piped(), &options);
     let (id, second) = mast(&server, &token, 6);
     for seq in 1..=3 {
-        assert_eq!(
-            server.post(&second, "/v1/nodes/heartbeat", &beat(6, seq)).0,
-            200
-        );
+        assert_eq!(server.post(&second, "/v1/nodes/heartbeat", &beat(6, seq)).0, 200);
     }
-    assert_eq!(
-        server.post(&first, "/v1/nodes/heartbeat", &beat(5, 2)).0,
-        200
-    );
+    assert_eq!(server.post(&first, "/v1/nodes/heartbeat", &beat(5, 2)).0, 200);
     let (_, node) = server.ask(&token, "GET", &format!("/v1/nodes/{id}"), &Value::Null);
-    assert!(
-        node["overlay_ip"].as_str().unwrap().starts_with("10.77.0."),
-        "{node}"
-    );
+    assert!(node["overlay_ip"].as_str().unwrap().starts_with("10.77.0."), "{node}");
     server.end();
-    assert_eq!(
-        std::fs::metadata(&log).unwrap().permissions().mode() & 0o777,
-        0o600
-    );
+    assert_eq!(std::fs::metadata(&log).unwrap().permissions().mode() & 0o777, 0o600);
     let path = log.to_str().unwrap();
-    let replayed = command(&["replay", path, "--check", "--json"])
-        .output()
-        .unwrap();
+    let replayed = command(&["replay", path, "--check", "--json"]).output().unwrap();
     let said = String::from_utf8_lossy(&replayed.stderr);
     assert!(replayed.status.success(), "{said}");
     let told: Value = serde_json::from_slice(&replayed.stdout).unwrap();
@@ -363,14 +311,7 @@ fn bad_options_are_refused_before_anything_is_served() {
 /// Writes a new certificate of `localhost` with its key.
 fn certificate(folder: &Path) {
     let made = std::process::Command::new("openssl")
-        .args([
-            "req",
-            "-x509",
-            "-newkey",
-            "ec",
-            "-pkeyopt",
-            "ec_paramgen_curve:prime256v1",
-        ])
+        .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"])
         .args(["-nodes", "-days", "2", "-subj", "/CN=localhost"])
         .args(["-addext", "subjectAltName=DNS:localhost"])
         .args(["-keyout", "key.pem", "-out", "cert.pem"])
@@ -389,11 +330,7 @@ fn curl(folder: &Path, url: &str) -> String {
         .output()
         .unwrap();
     let (told, error) = (asked.stdout, asked.stderr);
-    format!(
-        "{}{}",
-        String::from_utf8_lossy(&told),
-        String::from_utf8_lossy(&error)
-    )
+    format!("{}{}", String::from_utf8_lossy(&told), String::from_utf8_lossy(&error))
 }
 
 #[needs(openssl, curl)]
@@ -401,14 +338,8 @@ fn curl(folder: &Path, url: &str) -> String {
 fn with_a_certificate_it_also_speaks_tls() {
     let folder = tempfile::tempdir().unwrap();
     certificate(folder.path());
-    let options = [
-        "--tls-cert",
-        "cert.pem",
-        "--tls-key",
-        "key.pem",
-        "--gateway-tls-bind",
-        "127.0.0.1:0",
-    ];
+    let options =
+        ["--tls-cert", "cert.pem", "--tls-key", "key.pem", "--gateway-tls-bind", "127.0.0.1:0"];
     let server = start_with(folder.path(), "info", Stdio::piped(), &options);
     let (_, secure) = server.heard.split_once("listening on https://").unwrap();
     let secure = secure.lines().next().unwrap().to_owned();
@@ -431,11 +362,7 @@ fn with_a_certificate_it_also_speaks_tls() {
     write!(plain, "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
     let mut answer = Vec::new();
     let _ = plain.read_to_end(&mut answer);
-    assert!(
-        !answer.starts_with(b"HTTP"),
-        "{}",
-        String::from_utf8_lossy(&answer)
-    );
+    assert!(!answer.starts_with(b"HTTP"), "{}", String::from_utf8_lossy(&answer));
 }
 
 #[test]

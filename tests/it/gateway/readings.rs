@@ -14,9 +14,7 @@ fn late_readings_are_found_with_their_own_times() {
     let bench = Bench::new();
     let (id, token, _) = bench.node(61);
     let viewer = bench.login("viewer");
-    bench
-        .call(&token, "POST", "/v1/nodes/heartbeat", &beat(61, 1))
-        .is(200);
+    bench.call(&token, "POST", "/v1/nodes/heartbeat", &beat(61, 1)).is(200);
     let now_ms = wall_ns() / 1_000_000;
     let sample = |ago_s: u64, value: f64| json!({ "ts": time(now_ms - ago_s * 1_000), "metric": "sys.load1", "value": value });
     let batch = json!({ "samples": [
@@ -39,47 +37,20 @@ fn late_readings_are_found_with_their_own_times() {
         (&json!(4), vec!["metric", "ts-ahead", "ts-format", "ts-old"])
     );
     let values = |query: &str| -> Vec<f64> {
-        let told = bench
-            .get(&viewer, &format!("{path}?metric=sys.load1&{query}"))
-            .is(200);
+        let told = bench.get(&viewer, &format!("{path}?metric=sys.load1&{query}")).is(200);
         let points = told["series"][0]["points"].as_array().unwrap();
-        points
-            .iter()
-            .map(|point| point[1].as_f64().unwrap())
-            .collect()
+        points.iter().map(|point| point[1].as_f64().unwrap()).collect()
     };
     assert_eq!(values(""), [1.0, 3.0, 5.0, 7.0]);
-    assert_eq!(
-        values(&format!("to={}", time(now_ms - 1_000_000))),
-        [1.0, 3.0]
-    );
-    assert_eq!(
-        values("step_s=3600&agg=max")
-            .iter()
-            .copied()
-            .fold(0.0, f64::max),
-        7.0
-    );
+    assert_eq!(values(&format!("to={}", time(now_ms - 1_000_000))), [1.0, 3.0]);
+    assert_eq!(values("step_s=3600&agg=max").iter().copied().fold(0.0, f64::max), 7.0);
     // The same again is the same.
-    bench
-        .call(
-            &token,
-            "POST",
-            &path,
-            &json!({ "samples": [sample(1_800, 1.0)] }),
-        )
-        .is(202);
+    bench.call(&token, "POST", &path, &json!({ "samples": [sample(1_800, 1.0)] })).is(202);
     assert_eq!(values(""), [1.0, 3.0, 5.0, 7.0]);
-    let latest = bench
-        .get(&viewer, &format!("{path}/latest?prefix=sys."))
-        .is(200);
+    let latest = bench.get(&viewer, &format!("{path}/latest?prefix=sys.")).is(200);
     assert_eq!(latest["sys.load1"]["value"], 7.0);
-    let all = bench
-        .get(
-            &viewer,
-            "/v1/telemetry/latest?metric=sys.load1&metric=mesh.tx_mbps",
-        )
-        .is(200);
+    let all =
+        bench.get(&viewer, "/v1/telemetry/latest?metric=sys.load1&metric=mesh.tx_mbps").is(200);
     assert_eq!(all["items"].as_array().unwrap().len(), 2);
     bench.get(&viewer, "/v1/telemetry/latest").problem(422);
 }
@@ -92,18 +63,10 @@ fn packed_batches_are_unpacked_with_care() {
     let send = |plain: &[u8]| {
         let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
         packer.write_all(plain).unwrap();
-        let mut request = super::request(
-            &token,
-            "POST",
-            &format!("/v1/nodes/{id}/telemetry"),
-            &Value::Null,
-        );
-        request
-            .headers_mut()
-            .insert("content-type", "application/json".parse().unwrap());
-        request
-            .headers_mut()
-            .insert("content-encoding", "gzip".parse().unwrap());
+        let mut request =
+            super::request(&token, "POST", &format!("/v1/nodes/{id}/telemetry"), &Value::Null);
+        request.headers_mut().insert("content-type", "application/json".parse().unwrap());
+        request.headers_mut().insert("content-encoding", "gzip".parse().unwrap());
         *request.body_mut() = packer.finish().unwrap().into();
         bench.send_from("127.0.0.1".parse().unwrap(), request)
     };
@@ -115,30 +78,17 @@ fn packed_batches_are_unpacked_with_care() {
 fn a_restart_keeps_nodes_readings_and_tokens_and_blames_nobody() {
     let bench = Bench::new();
     let (id, token, _) = bench.node(63);
-    bench
-        .call(&token, "POST", "/v1/nodes/heartbeat", &beat(63, 1))
-        .is(200);
+    bench.call(&token, "POST", "/v1/nodes/heartbeat", &beat(63, 1)).is(200);
     let folder = bench.close();
     let bench = Bench::open(folder, Default::default());
     let viewer = bench.login("viewer");
     let node = bench.get(&viewer, &format!("/v1/nodes/{id}")).is(200);
     assert_eq!(node["state"], "stale");
-    let events = bench
-        .get(&viewer, &format!("/v1/nodes/{id}/events"))
-        .is(200);
+    let events = bench.get(&viewer, &format!("/v1/nodes/{id}/events")).is(200);
     assert_eq!(events["items"][1]["reason"], "the gateway restarted");
-    let ack = |seq| {
-        bench
-            .call(&token, "POST", "/v1/nodes/heartbeat", &beat(63, seq))
-            .is(200)
-    };
+    let ack = |seq| bench.call(&token, "POST", "/v1/nodes/heartbeat", &beat(63, seq)).is(200);
     assert_eq!(ack(2)["state"], "stale");
     assert_eq!(ack(3)["state"], "online");
-    let told = bench
-        .get(
-            &viewer,
-            &format!("/v1/nodes/{id}/telemetry?metric=mesh.tx_mbps"),
-        )
-        .is(200);
+    let told = bench.get(&viewer, &format!("/v1/nodes/{id}/telemetry?metric=mesh.tx_mbps")).is(200);
     assert_eq!(told["series"][0]["points"].as_array().unwrap().len(), 3);
 }

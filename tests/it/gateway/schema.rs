@@ -29,11 +29,7 @@ fn every_reference_leads_somewhere() {
     let document = document();
     let mut found = Vec::new();
     references(&document, &mut found);
-    found.retain(|reference| {
-        document
-            .pointer(reference.trim_start_matches('#'))
-            .is_none()
-    });
+    found.retain(|reference| document.pointer(reference.trim_start_matches('#')).is_none());
     assert_eq!(found, Vec::<String>::new());
 }
 
@@ -58,10 +54,7 @@ fn every_operation_says_what_it_does_and_has_one_rule() {
             ids.push(operation["operationId"].as_str().unwrap().to_owned());
         }
     }
-    let mut ruled: Vec<_> = operations()
-        .iter()
-        .map(|operation| operation.id.to_owned())
-        .collect();
+    let mut ruled: Vec<_> = operations().iter().map(|operation| operation.id.to_owned()).collect();
     ids.sort();
     ruled.sort();
     assert_eq!(ids, ruled);

@@ -66,12 +66,7 @@ fn neither_log_nor_store_holds_a_secret_in_clear() {
     assert_eq!(server.post(&token, "/v1/admin/users", &eve).0, 201);
     assert_eq!(login(&server, "eve", "a first password").0, 200);
     server.end();
-    let shown = stdout(&groundwave(&[
-        "log",
-        "cat",
-        log.to_str().unwrap(),
-        "--json",
-    ]));
+    let shown = stdout(&groundwave(&["log", "cat", log.to_str().unwrap(), "--json"]));
     assert!(shown.contains("account.create") && shown.contains("trust.secret"));
     let store = fs::read(folder.path().join("world.db")).unwrap();
     for bytes in [log_bytes(&log), store, shown.into_bytes()] {
@@ -126,10 +121,7 @@ fn a_key_of_tls_that_others_may_read_is_refused() {
         .unwrap();
     let told = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{told}");
-    assert!(
-        told.contains("mode 644") && told.contains("600, 640"),
-        "{told}"
-    );
+    assert!(told.contains("mode 644") && told.contains("600, 640"), "{told}");
 }
 
 #[test]
@@ -182,21 +174,11 @@ fn a_damaged_audit_log_is_told_of_and_goes_on() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("lines 1 to 3 damaged"));
     let mut server = start(folder.path(), "info", Stdio::piped());
     assert_eq!(login(&server, "admin", "a better password").0, 200);
-    assert_eq!(
-        check("repair").status.code(),
-        Some(2),
-        "while the gateway runs"
-    );
+    assert_eq!(check("repair").status.code(), Some(2), "while the gateway runs");
     let told = server.end();
-    assert!(
-        told.contains("lines 1 to 3 damaged; a new segment begins"),
-        "{told}"
-    );
+    assert!(told.contains("lines 1 to 3 damaged; a new segment begins"), "{told}");
     let told = stdout(&check("verify"));
-    assert!(
-        told.contains("5 lines, 2 keyed: lines 1 to 3 damaged"),
-        "{told}"
-    );
+    assert!(told.contains("5 lines, 2 keyed: lines 1 to 3 damaged"), "{told}");
     let text = fs::read_to_string(&log).unwrap();
     fs::write(&log, text.replacen("login", "logon", 1)).unwrap();
     assert!(stdout(&check("repair")).contains("damaged"));
@@ -212,9 +194,7 @@ fn secrets_of_an_earlier_version_are_sealed_at_the_start() {
     let fixtures = crate::support::root().join("tests/fixtures/compat");
     let packed = fs::File::open(fixtures.join("world.db.gz")).unwrap();
     let mut bytes = Vec::new();
-    flate2::read::GzDecoder::new(packed)
-        .read_to_end(&mut bytes)
-        .unwrap();
+    flate2::read::GzDecoder::new(packed).read_to_end(&mut bytes).unwrap();
     assert!(holds(&bytes, b"$argon2id$"));
     fs::write(folder.path().join("world.db"), bytes).unwrap();
     let key = state.join("token.key");
@@ -225,10 +205,7 @@ fn secrets_of_an_earlier_version_are_sealed_at_the_start() {
     let mut server = start_with(folder.path(), "info", Stdio::piped(), &record);
     assert_eq!(login(&server, "admin", "a second secret phrase").0, 200);
     let told = server.end();
-    assert!(
-        told.contains("secrets of an earlier version sealed"),
-        "{told}"
-    );
+    assert!(told.contains("secrets of an earlier version sealed"), "{told}");
     assert!(!holds(&log_bytes(&log), b"$argon2id$"));
     let server = start(folder.path(), "info", Stdio::piped());
     assert_eq!(login(&server, "admin", "a second secret phrase").0, 200);

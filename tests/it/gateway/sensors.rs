@@ -28,10 +28,7 @@ fn toml(bench: &Bench, token: &str, path: &str, text: String) -> Answer {
         .uri(path)
         .header(header::AUTHORIZATION, format!("Bearer {token}"))
         .header(header::CONTENT_TYPE, "application/toml");
-    bench.send_from(
-        "127.0.0.1".parse().unwrap(),
-        request.body(Body::from(text)).unwrap(),
-    )
+    bench.send_from("127.0.0.1".parse().unwrap(), request.body(Body::from(text)).unwrap())
 }
 
 #[test]
@@ -40,55 +37,30 @@ fn templates_are_made_changed_tried_and_removed() {
     let (admin, operator) = (bench.login("admin"), bench.login("operator"));
     let listed = bench.get(&operator, TEMPLATES).is(200);
     assert_eq!(listed["total"], 7);
-    assert!(
-        listed["items"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .all(|one| one["built_in"] == true)
-    );
+    assert!(listed["items"].as_array().unwrap().iter().all(|one| one["built_in"] == true));
 
     let made = bench.call(&admin, "POST", TEMPLATES, &template("level"));
     assert_eq!(made.headers["etag"], "\"1\"");
     assert_eq!(made.is(201)["built_in"], false);
-    bench
-        .call(&admin, "POST", TEMPLATES, &template("level"))
-        .problem(409);
-    bench
-        .call(&admin, "POST", TEMPLATES, &template("bme280"))
-        .problem(409);
-    bench
-        .call(&operator, "POST", TEMPLATES, &template("other"))
-        .problem(403);
+    bench.call(&admin, "POST", TEMPLATES, &template("level")).problem(409);
+    bench.call(&admin, "POST", TEMPLATES, &template("bme280")).problem(409);
+    bench.call(&operator, "POST", TEMPLATES, &template("other")).problem(403);
 
     let path = format!("{TEMPLATES}/level");
     let tried = format!("{path}/dry-run");
     let body = json!({ "registers": { "0x00": "07d0" } });
     let found = bench.call(&operator, "POST", &tried, &body).is(200);
-    assert_eq!(
-        found["metrics"]["level_m"],
-        json!({ "value": 2.0, "unit": "m" })
-    );
+    assert_eq!(found["metrics"]["level_m"], json!({ "value": 2.0, "unit": "m" }));
     let body = json!({ "registers": { "0x00": "ffff" } });
     let found = bench.call(&operator, "POST", &tried, &body).is(200);
     assert_eq!(found["metrics"], json!({}));
-    assert!(
-        found["faults"]["level_m"]
-            .as_str()
-            .unwrap()
-            .contains("allowed: 0 to 10")
-    );
+    assert!(found["faults"]["level_m"].as_str().unwrap().contains("allowed: 0 to 10"));
     for (registers, pointer) in [
         (json!({}), "/registers/0x00"),
         (json!({ "0x00": "7" }), "/registers/0x00"),
         (json!({ "0xzz": "07" }), "/registers/0xzz"),
     ] {
-        let told = bench.call(
-            &operator,
-            "POST",
-            &tried,
-            &json!({ "registers": registers }),
-        );
+        let told = bench.call(&operator, "POST", &tried, &json!({ "registers": registers }));
         assert_eq!(told.problem(422), "template-invalid");
         assert_eq!(told.json()["errors"][0]["pointer"], pointer);
     }
@@ -98,30 +70,17 @@ fn templates_are_made_changed_tried_and_removed() {
     let answer = bench.call(&admin, "PUT", &path, &changed);
     assert_eq!(answer.headers["etag"], "\"2\"");
     let mut stale = request(&admin, "PUT", &path, &changed);
-    stale
-        .headers_mut()
-        .insert("if-match", "\"1\"".parse().unwrap());
-    bench
-        .send_from("127.0.0.1".parse().unwrap(), stale)
-        .problem(412);
-    bench
-        .call(&admin, "PUT", &path, &template("renamed"))
-        .problem(422);
+    stale.headers_mut().insert("if-match", "\"1\"".parse().unwrap());
+    bench.send_from("127.0.0.1".parse().unwrap(), stale).problem(412);
+    bench.call(&admin, "PUT", &path, &template("renamed")).problem(422);
     changed["metrics"][0]["expr"] = json!("unknown / 500");
     let told = bench.call(&admin, "PUT", &path, &changed);
     assert_eq!(told.problem(422), "invalid-body");
     assert_eq!(told.json()["errors"][0]["pointer"], "/metrics/0/expr");
     let builtin = format!("{TEMPLATES}/bme280");
-    bench
-        .call(&admin, "PUT", &builtin, &template("bme280"))
-        .problem(409);
-    bench
-        .call(&admin, "DELETE", &builtin, &Value::Null)
-        .problem(409);
-    assert_eq!(
-        bench.get(&operator, &builtin).is(200)["identify"]["value"],
-        0x60
-    );
+    bench.call(&admin, "PUT", &builtin, &template("bme280")).problem(409);
+    bench.call(&admin, "DELETE", &builtin, &Value::Null).problem(409);
+    assert_eq!(bench.get(&operator, &builtin).is(200)["identify"]["value"], 0x60);
 
     bench.call(&admin, "DELETE", &path, &Value::Null).is(204);
     bench.get(&operator, &path).problem(404);
@@ -135,28 +94,16 @@ fn a_template_may_be_toml() {
                 metrics = [{ name = \"level_m\", expr = \"raw / 10\" }]\n";
     let made = toml(&bench, &admin, TEMPLATES, text.to_owned()).is(201);
     assert_eq!(made["metrics"][0]["expr"], "raw / 10");
-    let wrong = text
-        .replace("level\"", "next\"")
-        .replace("raw / 10", "other / 10");
+    let wrong = text.replace("level\"", "next\"").replace("raw / 10", "other / 10");
     let told = toml(&bench, &admin, TEMPLATES, wrong);
     assert_eq!(told.problem(422), "template-invalid");
     let detail = told.json()["detail"].as_str().unwrap().to_owned();
-    assert!(
-        detail.contains("body:4:") && detail.contains("undefined name \"other\""),
-        "{detail}"
-    );
+    assert!(detail.contains("body:4:") && detail.contains("undefined name \"other\""), "{detail}");
     let long = format!("{text}# {}", "x".repeat(33 << 10));
-    assert_eq!(
-        toml(&bench, &admin, TEMPLATES, long).problem(413),
-        "payload-too-large"
-    );
+    assert_eq!(toml(&bench, &admin, TEMPLATES, long).problem(413), "payload-too-large");
     let mut plain = request(&admin, "POST", TEMPLATES, &template("a"));
-    plain
-        .headers_mut()
-        .insert("content-type", "text/plain".parse().unwrap());
-    bench
-        .send_from("127.0.0.1".parse().unwrap(), plain)
-        .problem(415);
+    plain.headers_mut().insert("content-type", "text/plain".parse().unwrap());
+    bench.send_from("127.0.0.1".parse().unwrap(), plain).problem(415);
 }
 
 #[test]
@@ -168,39 +115,29 @@ fn boards_are_built_in_or_created() {
     let pins = pi["pins"].as_array().unwrap();
     assert_eq!(pins.len(), 40);
     let pin = pins.iter().find(|pin| pin["pin"] == 11).unwrap();
-    assert_eq!(
-        (&pin["offset"], &pin["function"]),
-        (&json!(17), &json!("gpio"))
-    );
+    assert_eq!((&pin["offset"], &pin["function"]), (&json!(17), &json!("gpio")));
     let board = json!({
         "board_id": "own", "name": "Own board",
         "headers": [{ "name": "J1", "pins": 2 }],
         "pins": [{ "header": "J1", "pin": 1, "function": "gpio", "chip": "own", "offset": 3, "name": "" }],
     });
     bench.call(&admin, "POST", "/v1/boards", &board).is(201);
-    bench
-        .call(&admin, "POST", "/v1/boards", &board)
-        .problem(409);
+    bench.call(&admin, "POST", "/v1/boards", &board).problem(409);
     let mut wrong = board.clone();
     wrong["board_id"] = json!("other");
     wrong["pins"][0]["pin"] = json!(3);
     let told = bench.call(&admin, "POST", "/v1/boards", &wrong);
     assert_eq!(told.problem(422), "invalid-body");
     assert_eq!(told.json()["errors"][0]["pointer"], "/pins/0/pin");
-    assert_eq!(
-        bench.get(&viewer, "/v1/boards/own").is(200)["pins"],
-        board["pins"]
-    );
+    assert_eq!(bench.get(&viewer, "/v1/boards/own").is(200)["pins"], board["pins"]);
     bench.get(&viewer, "/v1/boards/absent").problem(404);
 }
 
 #[test]
 fn a_node_gets_its_assignments_and_reports_a_scan() {
     // Heartbeats follow one another as fast as they are answered.
-    let bench = Bench::with(Settings {
-        heartbeat: Duration::from_millis(100),
-        ..Settings::default()
-    });
+    let bench =
+        Bench::with(Settings { heartbeat: Duration::from_millis(100), ..Settings::default() });
     let (admin, operator) = (bench.login("admin"), bench.login("operator"));
     let (node, token, _) = bench.node(7);
     let (other, other_token, _) = bench.node(8);
@@ -208,25 +145,15 @@ fn a_node_gets_its_assignments_and_reports_a_scan() {
     let ack = bench.call(&token, "POST", heartbeat, &beat(7, 1)).is(200);
     assert!(ack.get("sensors_revision").is_none());
 
-    bench
-        .call(&admin, "POST", TEMPLATES, &template("level"))
-        .is(201);
+    bench.call(&admin, "POST", TEMPLATES, &template("level")).is(201);
     let assignment = json!({ "node_id": node, "bus": 1, "address": 0x20, "template_id": "level", "interval_s": 30 });
-    let made = bench
-        .call(&operator, "POST", ASSIGNMENTS, &assignment)
-        .is(201);
-    bench
-        .call(&operator, "POST", ASSIGNMENTS, &assignment)
-        .problem(409);
+    let made = bench.call(&operator, "POST", ASSIGNMENTS, &assignment).is(201);
+    bench.call(&operator, "POST", ASSIGNMENTS, &assignment).problem(409);
     let mut wrong = assignment.clone();
     wrong["template_id"] = json!("absent");
-    bench
-        .call(&operator, "POST", ASSIGNMENTS, &wrong)
-        .problem(422);
+    bench.call(&operator, "POST", ASSIGNMENTS, &wrong).problem(422);
     let used = format!("{TEMPLATES}/level");
-    bench
-        .call(&admin, "DELETE", &used, &Value::Null)
-        .problem(409);
+    bench.call(&admin, "DELETE", &used, &Value::Null).problem(409);
 
     let ack = bench.call(&token, "POST", heartbeat, &beat(7, 2)).is(200);
     let revision = ack["sensors_revision"].as_u64().unwrap();
@@ -236,9 +163,7 @@ fn a_node_gets_its_assignments_and_reports_a_scan() {
     assert_eq!(plan["sensors"][0]["interval_s"], 30);
     assert_eq!(plan["templates"][0]["template_id"], "level");
     bench.get(&other_token, &path).problem(404);
-    let ack = bench
-        .call(&other_token, "POST", heartbeat, &beat(8, 1))
-        .is(200);
+    let ack = bench.call(&other_token, "POST", heartbeat, &beat(8, 1)).is(200);
     assert!(ack.get("sensors_revision").is_none(), "{other}: {ack}");
 
     // A changed template is a changed plan.
@@ -249,41 +174,26 @@ fn a_node_gets_its_assignments_and_reports_a_scan() {
     assert_ne!(ack["sensors_revision"].as_u64().unwrap(), revision);
 
     let scan = json!({ "node_id": node, "bus": 1 });
-    bench
-        .call(&operator, "POST", "/v1/sensors/i2c/scan", &scan)
-        .problem(422);
+    bench.call(&operator, "POST", "/v1/sensors/i2c/scan", &scan).problem(422);
     let join = json!({ "supported_commands": ["i2c_scan"], "board": "test" });
     bench.call(&token, "POST", "/v1/nodes/join", &join).is(200);
-    let job = bench
-        .call(&operator, "POST", "/v1/sensors/i2c/scan", &scan)
-        .is(202);
+    let job = bench.call(&operator, "POST", "/v1/sensors/i2c/scan", &scan).is(202);
     let ack = bench.call(&token, "POST", heartbeat, &beat(7, 4)).is(200);
     assert_eq!(ack["commands"][0]["args"]["bus"], "1");
-    let result = format!(
-        "/v1/nodes/{node}/commands/{}/result",
-        job["job_id"].as_str().unwrap()
-    );
+    let result = format!("/v1/nodes/{node}/commands/{}/result", job["job_id"].as_str().unwrap());
     let devices = json!([
         { "bus": 1, "address": 0x20 },
         { "bus": 1, "address": 0x76, "template_id": "bme280", "identified_by": "id_register" },
     ]);
     let done = json!({ "state": "done", "output": devices.to_string() });
     bench.call(&token, "POST", &result, &done).is(204);
-    let found = bench.get(
-        &operator,
-        &format!("/v1/sensors/i2c/devices?node_id={node}&bus=1"),
-    );
+    let found = bench.get(&operator, &format!("/v1/sensors/i2c/devices?node_id={node}&bus=1"));
     let found = found.is(200)["items"].clone();
     assert_eq!(found[0]["identified_by"], "manual");
-    assert_eq!(
-        (&found[1]["template_id"], &found[1]["present"]),
-        (&json!("bme280"), &json!(true))
-    );
+    assert_eq!((&found[1]["template_id"], &found[1]["present"]), (&json!("bme280"), &json!(true)));
 
     let removed = format!("{ASSIGNMENTS}/{}", made["assignment_id"].as_str().unwrap());
-    bench
-        .call(&operator, "DELETE", &removed, &Value::Null)
-        .is(204);
+    bench.call(&operator, "DELETE", &removed, &Value::Null).is(204);
     bench.call(&admin, "DELETE", &used, &Value::Null).is(204);
     let ack = bench.call(&token, "POST", heartbeat, &beat(7, 5)).is(200);
     assert!(ack.get("sensors_revision").is_none());
@@ -296,28 +206,16 @@ fn readings_are_those_of_nodes_and_of_the_gateways_machine() {
     let (node, token, _) = bench.node(7);
     let mut heartbeat = beat(7, 1);
     heartbeat["metrics"] = json!({ "i2c.bme280_2.pressure_hpa": 1006.5, "sys.load1": 0.5 });
-    bench
-        .call(&token, "POST", "/v1/nodes/heartbeat", &heartbeat)
-        .is(200);
-    let command = RecordHostReadings {
-        readings: [("i2c.lm75.temperature_c".to_owned(), 25.5)].into(),
-    };
-    bench
-        .runtime
-        .block_on(bench.gateway.world.submit(command))
-        .unwrap();
+    bench.call(&token, "POST", "/v1/nodes/heartbeat", &heartbeat).is(200);
+    let command =
+        RecordHostReadings { readings: [("i2c.lm75.temperature_c".to_owned(), 25.5)].into() };
+    bench.runtime.block_on(bench.gateway.world.submit(command)).unwrap();
     let found = bench.get(&viewer, "/v1/sensors/readings").is(200);
     assert_eq!(found["total"], 2);
     let own = &found["items"][0];
-    assert_eq!(
-        (&own["node_id"], &own["unit"]),
-        (&Value::Null, &json!("°C"))
-    );
+    assert_eq!((&own["node_id"], &own["unit"]), (&Value::Null, &json!("°C")));
     let other = &found["items"][1];
-    assert_eq!(
-        (&other["node_id"], &other["unit"]),
-        (&json!(node), &json!("hPa"))
-    );
+    assert_eq!((&other["node_id"], &other["unit"]), (&json!(node), &json!("hPa")));
     let of = |query: &str| {
         let found = bench.get(&viewer, &format!("/v1/sensors/readings?{query}"));
         found.is(200)["total"].clone()
@@ -335,21 +233,14 @@ fn hardware_that_is_not_there_is_refused() {
     let told = bench.call(&operator, "POST", "/v1/sensors/i2c/scan", &absent);
     assert_eq!(told.problem(503), "backend-absent");
     let wrong = json!({ "bus": 5000 });
-    bench
-        .call(&operator, "POST", "/v1/sensors/i2c/scan", &wrong)
-        .problem(422);
+    bench.call(&operator, "POST", "/v1/sensors/i2c/scan", &wrong).problem(422);
     let setting = json!({ "direction": "output" });
-    bench
-        .call(&operator, "PUT", "/v1/gpio/gpiochip900/1", &setting)
-        .problem(422);
+    bench.call(&operator, "PUT", "/v1/gpio/gpiochip900/1", &setting).problem(422);
     let setting = json!({ "direction": "output", "value": 1 });
     let told = bench.call(&operator, "PUT", "/v1/gpio/gpiochip900/1", &setting);
     assert!(matches!(told.status.as_u16(), 404 | 503), "{told:?}");
     let (node, ..) = bench.node(7);
     let told = bench.get(&operator, &format!("/v1/gpio?node_id={node}"));
     assert_eq!(told.problem(503), "backend-absent");
-    assert_eq!(
-        bench.get("", "/capabilities").is(200)["features"]["sensors"],
-        true
-    );
+    assert_eq!(bench.get("", "/capabilities").is(200)["features"]["sensors"], true);
 }

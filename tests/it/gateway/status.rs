@@ -24,10 +24,7 @@ fn the_start_page_links_to_pages_that_answer_without_a_token() {
 fn health_tells_that_a_wanted_tunnel_is_absent() {
     let health = |settings: Settings| Bench::with(settings).get("", "/health").is(200);
     let without = health(Settings::default());
-    assert_eq!(
-        (&without["status"], without["checks"].get("tunnel")),
-        (&json!("ok"), None)
-    );
+    assert_eq!((&without["status"], without["checks"].get("tunnel")), (&json!("ok"), None));
     let wanted = health(Settings {
         tunnel_wanted: true,
         tunnel_ifname: "no-such-tunnel".to_owned(),

@@ -9,11 +9,7 @@ use super::Bench;
 use crate::support::{command, eventually, refusal, stdout};
 
 fn impair(socket: &Path, args: &[&str]) -> Output {
-    command(&["impair", "--socket"])
-        .arg(socket)
-        .args(args)
-        .output()
-        .unwrap()
+    command(&["impair", "--socket"]).arg(socket).args(args).output().unwrap()
 }
 
 fn said(socket: &Path, args: &[&str]) -> String {
@@ -35,21 +31,9 @@ fn table(socket: &Path, args: &[&str]) -> String {
 fn states_are_set_shown_kept_and_cleared() {
     let bench = Bench::new();
     let socket = bench.listen();
-    let words = [
-        "--delay",
-        "50ms",
-        "--loss",
-        "1%",
-        "--rate",
-        "10mbit",
-        "--queue",
-        "100packets",
-    ];
+    let words = ["--delay", "50ms", "--loss", "1%", "--rate", "10mbit", "--queue", "100packets"];
     let set = [&["set", "port1"], &words[..]].concat();
-    assert!(
-        said(&socket, &set).contains("port1 warning: "),
-        "super-packets count as one"
-    );
+    assert!(said(&socket, &set).contains("port1 warning: "), "super-packets count as one");
     insta::assert_snapshot!(table(&socket, &set), @r"
            port1
     delay  50ms
@@ -73,10 +57,7 @@ fn states_are_set_shown_kept_and_cleared() {
     duplicate              0.5%
     ");
     let shown = document(&socket, &["show", "port1", "--json"]);
-    assert_eq!(
-        shown["impairment"]["rate"],
-        json!({ "bps": 2_000_000, "burst_bytes": 4_000 })
-    );
+    assert_eq!(shown["impairment"]["rate"], json!({ "bps": 2_000_000, "burst_bytes": 4_000 }));
     let replaced = document(&socket, &["set", "port1", "--loss", "3%", "--json"]);
     let whole = json!({ "loss": { "model": "bernoulli", "pct": 3.0 } });
     assert_eq!(replaced["impairment"], whole, "replaced as a whole");
@@ -87,31 +68,15 @@ fn states_are_set_shown_kept_and_cleared() {
 fn presets_serve_both_directions() {
     let bench = Bench::new();
     let socket = bench.listen();
-    let both = document(
-        &socket,
-        &[
-            "set", "both", "--preset", "cable", "--loss", "0.1%", "--json",
-        ],
-    );
+    let both = document(&socket, &["set", "both", "--preset", "cable", "--loss", "0.1%", "--json"]);
     let bps = |at: usize| both[at]["impairment"]["rate"]["bps"].as_u64();
     assert_eq!((bps(0), bps(1)), (Some(5_000_000), Some(1_000_000)));
     assert_eq!(both[0]["impairment"]["loss"]["pct"], 0.1);
     let up = document(&socket, &["set", "port1", "--preset", "cable:up", "--json"]);
     assert_eq!(up["impairment"]["rate"]["bps"], 1_000_000);
     let list = stdout(&command(&["impair", "presets"]).output().unwrap());
-    for id in [
-        "lte",
-        "5g",
-        "geo-satellite",
-        "leo-satellite",
-        "dsl",
-        "wifi-mesh",
-        "lora-long",
-    ] {
-        assert!(
-            list.lines().any(|line| line.starts_with(id)),
-            "{id}: {list}"
-        );
+    for id in ["lte", "5g", "geo-satellite", "leo-satellite", "dsl", "wifi-mesh", "lora-long"] {
+        assert!(list.lines().any(|line| line.starts_with(id)), "{id}: {list}");
     }
 }
 
@@ -154,24 +119,11 @@ fn counters_and_rates() {
     let text = said(&socket, &["stats"]);
     assert!(text.starts_with("counter "), "{text}");
     assert!(text.contains("  by a full queue"), "{text}");
-    let lines = said(
-        &socket,
-        &["watch", "--every", "5ms", "--count", "2", "--json"],
-    );
-    let rows: Vec<Value> = lines
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let lines = said(&socket, &["watch", "--every", "5ms", "--count", "2", "--json"]);
+    let rows: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(rows.len(), 4);
-    assert!(
-        rows.iter()
-            .all(|row| row["bits_per_s"] == 0.0 && row["reset"] == false),
-        "{lines}"
-    );
-    let text = said(
-        &socket,
-        &["watch", "port1", "--every", "5ms", "--count", "1"],
-    );
+    assert!(rows.iter().all(|row| row["bits_per_s"] == 0.0 && row["reset"] == false), "{lines}");
+    let text = said(&socket, &["watch", "port1", "--every", "5ms", "--count", "1"]);
     assert_eq!(text.lines().count(), 2, "{text}");
 }
 
@@ -181,30 +133,12 @@ fn wrong_words_are_told_precisely() {
     let socket = bench.listen();
     let cases: &[(&[&str], &str)] = &[
         (&["set", "port1"], "nothing to set"),
-        (
-            &["set", "port1", "--delay", "50"],
-            "--delay: found \"50\", allowed a number with a unit",
-        ),
-        (
-            &["set", "port1", "--loss", "101%"],
-            "--loss: found \"101%\"",
-        ),
-        (
-            &["set", "port1", "--distribution", "normal"],
-            "--distribution: found without jitter",
-        ),
-        (
-            &["set", "port1", "--preset", "ltee"],
-            "did you mean \"lte\"?",
-        ),
-        (
-            &["set", "port3", "--loss", "1%"],
-            "possible values: port1, port2, both",
-        ),
-        (
-            &["set", "port1", "--loss-gemodel", "1% 10%"],
-            "gilbert-elliott",
-        ),
+        (&["set", "port1", "--delay", "50"], "--delay: found \"50\", allowed a number with a unit"),
+        (&["set", "port1", "--loss", "101%"], "--loss: found \"101%\""),
+        (&["set", "port1", "--distribution", "normal"], "--distribution: found without jitter"),
+        (&["set", "port1", "--preset", "ltee"], "did you mean \"lte\"?"),
+        (&["set", "port3", "--loss", "1%"], "possible values: port1, port2, both"),
+        (&["set", "port1", "--loss-gemodel", "1% 10%"], "gilbert-elliott"),
         (&["watch", "--every", "1us"], "invalid --every: found 1us"),
         (&["play", "nowhere.toml"], "nowhere.toml: cannot be read"),
     ];
@@ -245,21 +179,11 @@ fn time_lines_are_planned_played_and_undone() {
     ");
     said(&socket, &["set", "port1", "--corrupt", "2%"]);
     let lines = said(&socket, &["play", file, "--json"]);
-    let steps: Vec<Value> = lines
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    let last = steps
-        .iter()
-        .rfind(|step| step["direction"] == "port1")
-        .unwrap();
+    let steps: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let last = steps.iter().rfind(|step| step["direction"] == "port1").unwrap();
     assert_eq!(last["impairment"]["rate"]["bps"], 1_500_000);
     let after = document(&socket, &["show", "--json"]);
-    assert_eq!(
-        after[0]["impairment"],
-        json!({ "corruption": { "pct": 2.0 } }),
-        "restored"
-    );
+    assert_eq!(after[0]["impairment"], json!({ "corruption": { "pct": 2.0 } }), "restored");
     assert_eq!(after[1]["impairment"], json!({}), "restored to nothing");
     said(&socket, &["play", file, "--leave", "--seek", "100ms"]);
     let left = document(&socket, &["show", "--json"]);
@@ -281,21 +205,14 @@ fn a_stopped_player_restores_what_was() {
         .spawn()
         .unwrap();
     let playing = eventually(|| {
-        let state = bench
-            .call("GET", "/v1/impairments/port2", &Value::Null)
-            .json();
+        let state = bench.call("GET", "/v1/impairments/port2", &Value::Null).json();
         state["impairment"]["rate"].is_object() && state["impairment"]["latency"].is_object()
     });
     assert!(playing, "the trace is played with the delay beside it");
     let pid = player.id().to_string();
-    let sent = std::process::Command::new("kill")
-        .args(["-INT", &pid])
-        .status()
-        .unwrap();
+    let sent = std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap();
     assert!(sent.success() && player.wait().unwrap().success());
-    let state = bench
-        .call("GET", "/v1/impairments/port2", &Value::Null)
-        .json();
+    let state = bench.call("GET", "/v1/impairments/port2", &Value::Null).json();
     assert_eq!(state["impairment"], json!({}));
 }
 

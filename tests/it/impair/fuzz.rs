@@ -10,22 +10,13 @@ use crate::schemathesis::Run;
 #[test]
 fn thousands_of_made_up_requests_find_nothing_undocumented() {
     let bench = Bench::new();
-    std::fs::write(
-        bench.folder.path().join("baseline.json"),
-        "{\"offset\": 12}",
-    )
-    .unwrap();
+    std::fs::write(bench.folder.path().join("baseline.json"), "{\"offset\": 12}").unwrap();
     let run = Run {
         config: "tests/it/impair/schemathesis.toml",
         url: &format!("http://{}/api-docs/openapi.json", bench.listen_tcp()),
         examples: 400,
         // A lease of milliseconds has ended before the next request.
-        more: &[
-            "--checks",
-            "all",
-            "--exclude-checks",
-            "ensure_resource_availability",
-        ],
+        more: &["--checks", "all", "--exclude-checks", "ensure_resource_availability"],
         least: 2_000,
     };
     run.assert(bench.folder.path());

@@ -19,13 +19,7 @@ fn start(socket: &Path, args: &[&str]) -> Child {
 }
 
 fn done(socket: &Path, args: &[&str]) -> String {
-    stdout(
-        &command(&["impair", "--socket"])
-            .arg(socket)
-            .args(args)
-            .output()
-            .unwrap(),
-    )
+    stdout(&command(&["impair", "--socket"]).arg(socket).args(args).output().unwrap())
 }
 
 fn signal(child: &Child, signal: &str) {
@@ -35,9 +29,7 @@ fn signal(child: &Child, signal: &str) {
 }
 
 fn state(bench: &Bench, direction: &str) -> Value {
-    bench
-        .call("GET", &format!("/v1/impairments/{direction}"), &Value::Null)
-        .json()
+    bench.call("GET", &format!("/v1/impairments/{direction}"), &Value::Null).json()
 }
 
 fn impairment(bench: &Bench, direction: &str) -> Value {
@@ -84,19 +76,11 @@ fn overlapping_runs_leave_what_was_before_the_first() {
     let socket = bench.listen();
     done(&socket, &["set", "port1", "--loss", "1%"]);
     let mut first = start(&socket, &["set", "port1", "--loss", "100%", "--for", "2s"]);
-    until("the first lease", || {
-        impairment(&bench, "port1")["loss"] == loss(100.0)
-    });
+    until("the first lease", || impairment(&bench, "port1")["loss"] == loss(100.0));
     let mut second = start(&socket, &["set", "port1", "--loss", "50%", "--for", "4s"]);
-    until("the second lease", || {
-        impairment(&bench, "port1")["loss"] == loss(50.0)
-    });
+    until("the second lease", || impairment(&bench, "port1")["loss"] == loss(50.0));
     assert!(first.wait().unwrap().success());
-    assert_eq!(
-        impairment(&bench, "port1")["loss"],
-        loss(50.0),
-        "the second goes on"
-    );
+    assert_eq!(impairment(&bench, "port1")["loss"], loss(50.0), "the second goes on");
     assert!(second.wait().unwrap().success());
     assert_eq!(impairment(&bench, "port1"), json!({ "loss": loss(1.0) }));
     assert_eq!(leases(&bench), [] as [Value; 0]);
@@ -108,9 +92,7 @@ fn a_killed_or_hung_up_client_leaves_nothing_for_ever() {
         let bench = Bench::new();
         let socket = bench.listen();
         let mut client = start(&socket, &["set", "both", "--loss", "100%", "--for", "2s"]);
-        until("the lease", || {
-            impairment(&bench, "port2")["loss"] == loss(100.0)
-        });
+        until("the lease", || impairment(&bench, "port2")["loss"] == loss(100.0));
         signal(&client, kill);
         assert!(!client.wait().unwrap().success());
         assert_eq!(leases(&bench).len(), 1, "{kill}: the daemon holds it");
@@ -126,9 +108,7 @@ fn an_interrupted_client_ends_its_lease() {
     let bench = Bench::new();
     let socket = bench.listen();
     let mut client = start(&socket, &["set", "port1", "--loss", "100%", "--for", "1h"]);
-    until("the lease", || {
-        impairment(&bench, "port1")["loss"] == loss(100.0)
-    });
+    until("the lease", || impairment(&bench, "port1")["loss"] == loss(100.0));
     signal(&client, "-INT");
     assert!(client.wait().unwrap().success());
     assert_eq!(impairment(&bench, "port1"), json!({}));
@@ -139,30 +119,19 @@ fn a_change_of_a_colleague_stays_when_the_lease_ends() {
     let bench = Bench::new();
     let socket = bench.listen();
     done(&socket, &["set", "port1", "--loss", "1%"]);
-    let lease = [
-        "set", "port1", "--keep", "--loss", "100%", "--for", "1h", "--detach",
-    ];
+    let lease = ["set", "port1", "--keep", "--loss", "100%", "--for", "1h", "--detach"];
     done(&socket, &lease);
     done(&socket, &["set", "port1", "--keep", "--delay", "5ms"]);
     let latency = json!({ "kind": "constant", "duration": 5_000_000 });
     let between = state(&bench, "port1");
-    assert_eq!(
-        between["impairment"],
-        json!({ "latency": latency, "loss": loss(100.0) })
-    );
-    assert_eq!(
-        between["base"],
-        json!({ "latency": latency, "loss": loss(1.0) })
-    );
+    assert_eq!(between["impairment"], json!({ "latency": latency, "loss": loss(100.0) }));
+    assert_eq!(between["base"], json!({ "latency": latency, "loss": loss(1.0) }));
     assert_eq!(between["leases"], json!([1]));
     // A program that reads, changes a field and writes, as pages do, does not make the lease's field last.
     let mut read = between["impairment"].clone();
     read["corruption"] = json!({ "pct": 2.0 });
     let answer = bench.call("PUT", "/v1/impairments/port1", &read);
-    assert_eq!(
-        (answer.status.as_u16(), &answer.json()["impairment"]),
-        (200, &read)
-    );
+    assert_eq!((answer.status.as_u16(), &answer.json()["impairment"]), (200, &read));
     // And a change of the leased field itself is in force when the lease has ended.
     done(&socket, &["set", "port1", "--keep", "--loss", "3%"]);
     assert_eq!(impairment(&bench, "port1")["loss"], loss(100.0));
@@ -170,10 +139,7 @@ fn a_change_of_a_colleague_stays_when_the_lease_ends() {
     let after = json!({ "latency": latency, "loss": loss(3.0), "corruption": { "pct": 2.0 } });
     assert_eq!(impairment(&bench, "port1"), after);
     let state = state(&bench, "port1");
-    assert!(
-        state.get("base").is_none() && state.get("leases").is_none(),
-        "{state}"
-    );
+    assert!(state.get("base").is_none() && state.get("leases").is_none(), "{state}");
 }
 
 #[test]
@@ -189,10 +155,7 @@ fn leases_in_any_order_of_begin_and_end_return_to_what_lies_beneath() {
         json!({ "port1": { "impairment": impairment, "fields": fields } })
     };
     let base = json!({ "rate": { "bps": 2_000_000, "burst_bytes": 4_000 } });
-    assert_eq!(
-        bench.call("PUT", "/v1/impairments/port1", &base).status,
-        200
-    );
+    assert_eq!(bench.call("PUT", "/v1/impairments/port1", &base).status, 200);
     let ids = [
         begin(&bench, 3_600_000, &change(10.0, Some(1_000_000))),
         begin(&bench, 3_600_000, &change(20.0, None)),
@@ -212,37 +175,25 @@ fn leases_in_any_order_of_begin_and_end_return_to_what_lies_beneath() {
     cancel(&bench, ids[0]);
     assert_eq!(impairment(&bench, "port1"), base);
     let gone = bench.call("DELETE", &format!("/v1/leases/{}", ids[0]), &Value::Null);
-    assert_eq!(
-        (gone.status.as_u16(), &gone.json()["status"]),
-        (404, &json!(404))
-    );
+    assert_eq!((gone.status.as_u16(), &gone.json()["status"]), (404, &json!(404)));
 }
 
 #[test]
 fn a_lease_that_the_kernel_refuses_changes_nothing() {
     let bench = Bench::new();
     let base = json!({ "loss": loss(1.0) });
-    assert_eq!(
-        bench.call("PUT", "/v1/impairments/port2", &base).status,
-        200
-    );
+    assert_eq!(bench.call("PUT", "/v1/impairments/port2", &base).status, 200);
     let two_state = json!({ "loss": { "model": "gilbert-elliott", "p": 0.1, "r": 0.5,
         "one_minus_h": 0.0, "one_minus_k": 1.0 } });
     let changes = json!({ "port1": { "impairment": base }, "port2": { "impairment": two_state } });
     let body = json!({ "duration": 5_000_000_000_u64, "changes": changes });
     assert_eq!(bench.call("POST", "/v1/leases", &body).status, 422);
     assert_eq!(leases(&bench), [] as [Value; 0]);
-    assert_eq!(
-        (impairment(&bench, "port1"), impairment(&bench, "port2")),
-        (json!({}), base)
-    );
+    assert_eq!((impairment(&bench, "port1"), impairment(&bench, "port2")), (json!({}), base));
     for (duration, changes) in [
         (0, json!({ "port1": { "impairment": {} } })),
         (u64::MAX, json!({ "port1": { "impairment": {} } })),
-        (
-            5_000_000_000,
-            json!({ "port1": { "impairment": { "loss": loss(101.0) } } }),
-        ),
+        (5_000_000_000, json!({ "port1": { "impairment": { "loss": loss(101.0) } } })),
     ] {
         let body = json!({ "duration": duration, "changes": changes });
         let answer = bench.call("POST", "/v1/leases", &body);
@@ -268,32 +219,18 @@ fn leases_are_listed_and_cancelled_and_clear_ends_them() {
         "rehearsal",
     ];
     done(&socket, &set);
-    done(
-        &socket,
-        &["set", "both", "--delay", "5ms", "--for", "1h", "--detach"],
-    );
+    done(&socket, &["set", "both", "--delay", "5ms", "--for", "1h", "--detach"]);
     let listed = done(&socket, &["leases"]);
-    assert!(
-        listed.contains("rehearsal") && listed.contains("loss 9%"),
-        "{listed}"
-    );
+    assert!(listed.contains("rehearsal") && listed.contains("loss 9%"), "{listed}");
     let uid = nix::unistd::getuid().to_string();
     assert!(listed.contains(&format!("uid {uid}, pid ")), "{listed}");
     let documents: Value = serde_json::from_str(&done(&socket, &["leases", "--json"])).unwrap();
     assert_eq!(documents[0]["owner"]["name"], "rehearsal");
     assert_eq!(documents[0]["changes"]["port1"]["fields"], json!(["loss"]));
-    let (starts, ends) = (
-        &documents[1]["starts_at_wall"],
-        &documents[1]["ends_at_wall"],
-    );
-    assert_eq!(
-        ends.as_u64().unwrap() - starts.as_u64().unwrap(),
-        3_600_000_000_000
-    );
-    let unknown = command(&["impair", "--socket"])
-        .arg(&socket)
-        .args(["leases", "cancel", "7"])
-        .output();
+    let (starts, ends) = (&documents[1]["starts_at_wall"], &documents[1]["ends_at_wall"]);
+    assert_eq!(ends.as_u64().unwrap() - starts.as_u64().unwrap(), 3_600_000_000_000);
+    let unknown =
+        command(&["impair", "--socket"]).arg(&socket).args(["leases", "cancel", "7"]).output();
     let told = refusal(&unknown.unwrap());
     assert!(told.contains("found 7, allowed 1, 2"), "{told}");
     // Everything of a direction goes at once with `clear`; the other direction keeps its lease.
@@ -308,11 +245,7 @@ fn leases_are_listed_and_cancelled_and_clear_ends_them() {
 
 fn timeline(folder: &Path) -> PathBuf {
     let file = folder.join("ride.csv");
-    std::fs::write(
-        &file,
-        "at,direction,delay,loss\n0s,port1,10ms,\n60s,port1,20ms,\n",
-    )
-    .unwrap();
+    std::fs::write(&file, "at,direction,delay,loss\n0s,port1,10ms,\n60s,port1,20ms,\n").unwrap();
     file
 }
 
@@ -324,21 +257,13 @@ fn a_killed_player_leaves_nothing_and_others_nest_beside_it() {
     let file = timeline(bench.folder.path());
     let mut player = start(&socket, &["play", file.to_str().unwrap()]);
     let latency = json!({ "kind": "constant", "duration": 10_000_000 });
-    until("the player", || {
-        impairment(&bench, "port1") == json!({ "latency": latency })
-    });
+    until("the player", || impairment(&bench, "port1") == json!({ "latency": latency }));
     let beside = ["set", "port1", "--keep", "--loss", "100%", "--for", "500ms"];
     done(&socket, &beside);
-    assert_eq!(
-        impairment(&bench, "port1"),
-        json!({ "latency": latency }),
-        "it plays on"
-    );
+    assert_eq!(impairment(&bench, "port1"), json!({ "latency": latency }), "it plays on");
     signal(&player, "-KILL");
     player.wait().unwrap();
-    until("the state before it", || {
-        impairment(&bench, "port1") == json!({ "loss": loss(1.0) })
-    });
+    until("the state before it", || impairment(&bench, "port1") == json!({ "loss": loss(1.0) }));
     assert_eq!(leases(&bench), [] as [Value; 0]);
 }
 
@@ -349,16 +274,9 @@ fn leases_hold_over_a_restart_of_the_daemon_and_end_at_their_time() {
     let file = folder.path().join("impair.sock.leases");
     let bench = Bench::resumed(kernel.clone(), Extensions::default(), Some(&file));
     let base = json!({ "loss": loss(1.0) });
-    assert_eq!(
-        bench.call("PUT", "/v1/impairments/port1", &base).status,
-        200
-    );
+    assert_eq!(bench.call("PUT", "/v1/impairments/port1", &base).status, 200);
     let of = |pct: f64| json!({ "impairment": { "loss": loss(pct) }, "fields": ["loss"] });
-    begin(
-        &bench,
-        300,
-        &json!({ "port1": of(50.0), "port2": of(60.0) }),
-    );
+    begin(&bench, 300, &json!({ "port1": of(50.0), "port2": of(60.0) }));
     let long = begin(&bench, 3_600_000, &json!({ "port2": of(70.0) }));
     assert_eq!(impairment(&bench, "port2")["loss"], loss(70.0));
     drop(bench);
@@ -419,8 +337,5 @@ kill $daemon; wait $daemon
         .unwrap();
     let told = String::from_utf8_lossy(&output.stdout);
     let log = std::fs::read_to_string(folder.path().join("log")).unwrap_or_default();
-    assert_eq!(
-        told, "rate 1Mbit\nrate 1Mbit\nrate 8Mbit\nno lease\n",
-        "{log}"
-    );
+    assert_eq!(told, "rate 1Mbit\nrate 1Mbit\nrate 8Mbit\nno lease\n", "{log}");
 }

@@ -77,9 +77,7 @@ impl Bench {
         let tables = folder.path().join("dist");
         std::fs::create_dir(&tables).unwrap();
         let options = Options { extensions, tables };
-        let shaper = runtime
-            .block_on(Shaper::start(kernel.clone(), options))
-            .unwrap();
+        let shaper = runtime.block_on(Shaper::start(kernel.clone(), options)).unwrap();
         let mut builder = world();
         builder.execution(Execution::Serial);
         let mut engine = builder.build::<Snapshot>(0, 1_000_000).unwrap();
@@ -98,9 +96,7 @@ impl Bench {
         let baseline = baseline(&folder.path().join("baseline.json"));
         let mut daemon = Daemon::new(handle, access.into(), ports, baseline);
         if let Some(file) = leases {
-            daemon = runtime
-                .block_on(daemon.with_leases(file.to_owned()))
-                .unwrap();
+            daemon = runtime.block_on(daemon.with_leases(file.to_owned())).unwrap();
             runtime.block_on(daemon.resume_leases());
         }
         Self {
@@ -129,9 +125,8 @@ impl Bench {
 
     /// Sends a request, with a JSON body unless it is null.
     pub fn call(&self, method: &str, path: &str, body: &Value) -> Answer {
-        let mut request = Request::builder()
-            .method(Method::from_bytes(method.as_bytes()).unwrap())
-            .uri(path);
+        let mut request =
+            Request::builder().method(Method::from_bytes(method.as_bytes()).unwrap()).uri(path);
         let mut content = Body::empty();
         if !body.is_null() {
             request = request.header(header::CONTENT_TYPE, "application/json");
@@ -146,21 +141,16 @@ impl Bench {
         let _entered = self.runtime.enter();
         let listener = UnixListener::bind(&path).unwrap();
         let (router, stop) = (self.router.clone(), self.stop.clone());
-        self.runtime
-            .spawn(async move { serve_to::<_, Peer>(listener, router, stop).await });
+        self.runtime.spawn(async move { serve_to::<_, Peer>(listener, router, stop).await });
         path
     }
 
     /// Serves on a port, for tools that speak no Unix sockets.
     pub fn listen_tcp(&self) -> std::net::SocketAddr {
-        let listener = self
-            .runtime
-            .block_on(TcpListener::bind("127.0.0.1:0"))
-            .unwrap();
+        let listener = self.runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
         let address = listener.local_addr().unwrap();
         let (router, stop) = (self.router.clone(), self.stop.clone());
-        self.runtime
-            .spawn(async move { serve_to::<_, Peer>(listener, router, stop).await });
+        self.runtime.spawn(async move { serve_to::<_, Peer>(listener, router, stop).await });
         address
     }
 }

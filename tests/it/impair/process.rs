@@ -41,46 +41,26 @@ impl Process {
             .unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let mut told = Vec::new();
-        while !told
-            .iter()
-            .any(|line: &String| line.contains("listening on "))
-        {
-            told.push(
-                lines
-                    .next()
-                    .expect("the daemon says where it listens")
-                    .unwrap(),
-            );
+        while !told.iter().any(|line: &String| line.contains("listening on ")) {
+            told.push(lines.next().expect("the daemon says where it listens").unwrap());
         }
         std::thread::spawn(move || lines.for_each(drop));
         let socket = folder.join("impair.sock");
-        Self {
-            child,
-            socket,
-            told,
-        }
+        Self { child, socket, told }
     }
 
     fn signal(&self, signal: &str) {
         let pid = self.child.id().to_string();
-        let sent = std::process::Command::new("kill")
-            .args([signal, &pid])
-            .status();
+        let sent = std::process::Command::new("kill").args([signal, &pid]).status();
         assert!(sent.unwrap().success());
     }
 
     fn get(&self, path: &str) -> (u16, Value) {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let mut client = Client::unix(&self.socket).await.unwrap();
             let (status, body) = client.ask(Method::GET, path, None).await.unwrap();
-            (
-                status.as_u16(),
-                serde_json::from_slice(&body).unwrap_or(Value::Null),
-            )
+            (status.as_u16(), serde_json::from_slice(&body).unwrap_or(Value::Null))
         })
     }
 }
@@ -106,27 +86,16 @@ fn the_socket_has_its_mode_and_group_and_goes_at_a_clean_stop() {
     for signal in ["-TERM", "-INT"] {
         let folder = tempfile::tempdir().unwrap();
         let gid = std::fs::metadata(folder.path()).unwrap().gid();
-        let mut daemon = Process::start(
-            folder.path(),
-            &format!("mode = \"0640\"\ngroup = \"{gid}\"\n"),
-        );
+        let mut daemon =
+            Process::start(folder.path(), &format!("mode = \"0640\"\ngroup = \"{gid}\"\n"));
         let facts = std::fs::metadata(&daemon.socket).unwrap();
-        assert_eq!(
-            (facts.permissions().mode() & 0o777, facts.gid()),
-            (0o640, gid)
-        );
+        assert_eq!((facts.permissions().mode() & 0o777, facts.gid()), (0o640, gid));
         let (status, record) = daemon.get("/v1/system");
-        assert_eq!(
-            (status, &record["ports"][0]["interface"]),
-            (200, &Value::from("lo"))
-        );
+        assert_eq!((status, &record["ports"][0]["interface"]), (200, &Value::from("lo")));
         assert_eq!(record["ports"][0]["bdf"], "virtual");
         assert_eq!(record["ports"][1]["bdf"], "");
         assert!(
-            daemon
-                .told
-                .iter()
-                .any(|line| line.contains("capabilities kept: ")),
+            daemon.told.iter().any(|line| line.contains("capabilities kept: ")),
             "{:?}",
             daemon.told
         );
@@ -168,10 +137,7 @@ fn an_interface_that_is_not_there_is_told_and_no_crash() {
     let daemon = Process::start(folder.path(), "");
     let (status, problem) = daemon.get("/v1/impairments/port2");
     assert_eq!(status, 500, "{problem}");
-    assert!(
-        problem["detail"].as_str().unwrap().contains("gw-not-there"),
-        "{problem}"
-    );
+    assert!(problem["detail"].as_str().unwrap().contains("gw-not-there"), "{problem}");
     assert_eq!(daemon.get("/v1/calibration/baseline").0 / 100, 4);
 }
 
@@ -204,25 +170,10 @@ fn what_is_no_socket_is_left_alone() {
 fn a_wrong_configuration_is_told_by_line() {
     let folder = tempfile::tempdir().unwrap();
     let cases = [
-        (
-            "grup = \"x\"\n",
-            [
-                "impaird.toml:2:1: grup: unknown key",
-                "did you mean \"group\"?",
-            ],
-        ),
-        (
-            "mode = \"rw\"\n",
-            ["impaird.toml:2:8: mode", "three octal digits"],
-        ),
-        (
-            "extensions = [\"loss\"]\n",
-            ["impaird.toml:2:", "gilbert-elliott, paretonormal"],
-        ),
-        (
-            "group = \"no-such-group\"\n",
-            ["there is no group \"no-such-group\"", "allowed"],
-        ),
+        ("grup = \"x\"\n", ["impaird.toml:2:1: grup: unknown key", "did you mean \"group\"?"]),
+        ("mode = \"rw\"\n", ["impaird.toml:2:8: mode", "three octal digits"]),
+        ("extensions = [\"loss\"]\n", ["impaird.toml:2:", "gilbert-elliott, paretonormal"]),
+        ("group = \"no-such-group\"\n", ["there is no group \"no-such-group\"", "allowed"]),
     ];
     for (head, says) in cases {
         let told = refused(&["impaird"], Some(&configuration(folder.path(), head)));
@@ -262,15 +213,10 @@ fn the_unit_has_the_group_of_the_configuration() {
         command.arg(file).output().unwrap()
     };
     let with = stdout(&unit("group = \"netdev\"\n"));
-    let place = with
-        .lines()
-        .position(|line| line == "SupplementaryGroups=netdev");
+    let place = with.lines().position(|line| line == "SupplementaryGroups=netdev");
     let service = with.lines().position(|line| line == "[Service]");
     let install = with.lines().position(|line| line == "[Install]");
-    assert!(
-        service < place && place < install && place.is_some(),
-        "{with}"
-    );
+    assert!(service < place && place < install && place.is_some(), "{with}");
     let without = stdout(&unit(""));
     assert_eq!(without, with.replace("SupplementaryGroups=netdev\n", ""));
     let told = refusal(&unit("group = \"x\\nUser=root\"\n"));
@@ -280,10 +226,7 @@ fn the_unit_has_the_group_of_the_configuration() {
 #[test]
 fn interfaces_on_the_command_line_are_checked_like_those_of_a_file() {
     let told = |names: [&str; 2]| {
-        let output = command(&["impaird", "--check", "--interfaces"])
-            .args(names)
-            .output()
-            .unwrap();
+        let output = command(&["impaird", "--check", "--interfaces"]).args(names).output().unwrap();
         refusal(&output)
     };
     let twice = told(["lo", "lo"]);
@@ -302,10 +245,7 @@ fn a_missing_interface_is_told_by_the_check_and_the_folder_of_logs_is_made() {
         .output()
         .unwrap();
     let told = stdout(&checked);
-    assert!(
-        told.contains("gw-not-there (no such interface at present)"),
-        "{told}"
-    );
+    assert!(told.contains("gw-not-there (no such interface at present)"), "{told}");
     assert!(told.starts_with("port1 lo,"), "{told}");
     let logs = folder.path().join("state/log");
     let daemon = Process::start(folder.path(), &format!("log = {logs:?}\n"));

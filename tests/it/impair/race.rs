@@ -12,9 +12,7 @@ use super::Bench;
 async fn insist(socket: &Path, wish: Value, turns: usize) {
     let mut client = Client::unix(socket).await.unwrap();
     for _ in 0..turns {
-        let asked = client
-            .ask(Method::PUT, "/v1/impairments/port1", Some(&wish))
-            .await;
+        let asked = client.ask(Method::PUT, "/v1/impairments/port1", Some(&wish)).await;
         let (status, body) = asked.unwrap();
         let found: Value = serde_json::from_slice(&body).unwrap();
         assert_eq!(status.as_u16(), 200, "{found}");
@@ -34,22 +32,11 @@ fn everybody_is_answered_with_his_own_and_the_end_is_one_of_the_two() {
     ];
     bench.runtime.block_on(async {
         let [first, second] = &wishes;
-        tokio::join!(
-            insist(&socket, first.clone(), 100),
-            insist(&socket, second.clone(), 100)
-        );
+        tokio::join!(insist(&socket, first.clone(), 100), insist(&socket, second.clone(), 100));
     });
-    let end = bench
-        .call("GET", "/v1/impairments/port1", &Value::Null)
-        .json();
+    let end = bench.call("GET", "/v1/impairments/port1", &Value::Null).json();
     assert!(wishes.contains(&end["impairment"]), "a mix: {end}");
     assert!(end.get("divergence").is_none(), "{end}");
-    let other = bench
-        .call("GET", "/v1/impairments/port2", &Value::Null)
-        .json();
-    assert_eq!(
-        other["impairment"],
-        json!({}),
-        "the directions are independent"
-    );
+    let other = bench.call("GET", "/v1/impairments/port2", &Value::Null).json();
+    assert_eq!(other["impairment"], json!({}), "the directions are independent");
 }

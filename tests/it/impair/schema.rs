@@ -21,10 +21,7 @@ fn the_document_is_sound_and_says_what_goes_wrong() {
         for (method, operation) in item.as_object().unwrap() {
             operations.push(format!("{method} {path}"));
             let responses = operation["responses"].as_object().unwrap();
-            assert!(
-                responses.contains_key("200") && responses.contains_key("500"),
-                "{path}"
-            );
+            assert!(responses.contains_key("200") && responses.contains_key("500"), "{path}");
             let is_list = path == "/v1/leases" && method == "get";
             let has_input = path.contains("{direction}") || path.contains("leases") && !is_list;
             assert_eq!(responses.contains_key("400"), has_input, "{path}");
@@ -59,11 +56,7 @@ fn document_and_docs_are_served() {
     let served = bench.call("GET", "/api-docs/openapi.json", &Value::Null);
     assert_eq!(served.json(), *document().json());
     let moved = bench.call("GET", "/swagger-ui", &Value::Null);
-    assert!(
-        moved.status.is_redirection() || moved.status.is_success(),
-        "{}",
-        moved.status
-    );
+    assert!(moved.status.is_redirection() || moved.status.is_success(), "{}", moved.status);
     let page = bench.call("GET", "/swagger-ui/", &Value::Null);
     assert!(page.status.is_success());
     let script = bench.call("GET", "/swagger-ui/swagger-initializer.js", &Value::Null);

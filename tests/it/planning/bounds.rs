@@ -34,10 +34,7 @@ fn all_links_of_a_deployment_come_in_one_answer() {
     let told = bench.call("GET", &path, &Value::Null);
     assert_eq!(told.status, 200);
     let told = told.json();
-    assert_eq!(
-        (&told["deployment_id"], &told["nodes"]),
-        (&json!(within), &json!(4))
-    );
+    assert_eq!((&told["deployment_id"], &told["nodes"]), (&json!(within), &json!(4)));
     let links = told["links"].as_array().unwrap();
     // Only neighbours are in reach of each other.
     assert_eq!(links.len(), 3);
@@ -49,9 +46,7 @@ fn all_links_of_a_deployment_come_in_one_answer() {
         let loss = |direction: &str| link[direction]["path_loss_db"].as_f64().unwrap();
         assert!((loss("forward") - loss("reverse")).abs() < 1e-6);
     }
-    let usable = bench
-        .call("GET", &format!("{path}?usable=true"), &Value::Null)
-        .json();
+    let usable = bench.call("GET", &format!("{path}?usable=true"), &Value::Null).json();
     let usable = usable["links"].as_array().unwrap();
     assert!(!usable.is_empty() && usable.len() <= links.len());
     let nobody = "/api/v1/deployments/00000000-0000-0000-0000-000000000000/links";
@@ -66,9 +61,7 @@ fn kept_routes_are_those_of_the_present_plan() {
     let route = || bench.call("POST", "/api/v1/mesh/route", &body).json();
     let advice = || {
         let body = json!({ "deployment_id": within });
-        bench
-            .call("POST", "/api/v1/mesh/recommend-protocol", &body)
-            .json()
+        bench.call("POST", "/api/v1/mesh/recommend-protocol", &body).json()
     };
     let (first, advised) = (route(), advice());
     assert_eq!((route(), advice()), (first.clone(), advised.clone()));
@@ -173,8 +166,5 @@ fn an_unreadable_log_filter_stops_the_start() {
         .unwrap();
     let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{told}");
-    assert!(
-        told.contains("invalid RUST_LOG") && told.contains("allowed"),
-        "{told}"
-    );
+    assert!(told.contains("invalid RUST_LOG") && told.contains("allowed"), "{told}");
 }

@@ -39,11 +39,7 @@ impl<'a> Listener<'a> {
         let answer = bench.router.clone().oneshot(request);
         let answer = bench.runtime.block_on(answer).unwrap();
         assert_eq!(answer.status(), StatusCode::OK);
-        Self {
-            bench,
-            body: answer.into_body(),
-            text: String::new(),
-        }
+        Self { bench, body: answer.into_body(), text: String::new() }
     }
 
     /// The next event; `None` at the end.
@@ -96,9 +92,7 @@ fn row(bench: &Bench, count: usize) -> (String, Vec<String>) {
 
 /// The stored links of a node.
 fn links_of(bench: &Bench, path: &str, node: &str) -> Vec<Value> {
-    let all = bench
-        .call("GET", &format!("{path}/links"), &Value::Null)
-        .json();
+    let all = bench.call("GET", &format!("{path}/links"), &Value::Null).json();
     let links = all["links"].as_array().unwrap().iter();
     let own = links.filter(|link| link["a_node_id"] == node || link["b_node_id"] == node);
     own.cloned().collect()
@@ -118,10 +112,7 @@ fn changes_of_others_and_the_links_they_change_arrive() {
     heard.expect("started");
     relocate(&bench, &nodes[0], 57.51);
     let node = heard.expect("node");
-    assert_eq!(
-        (&node["id"], &node["lat"]),
-        (&json!(nodes[0]), &json!(57.51))
-    );
+    assert_eq!((&node["id"], &node["lat"]), (&json!(nodes[0]), &json!(57.51)));
     let links = heard.expect("links");
     assert_eq!(links["node_id"], nodes[0].as_str());
     let stored = links_of(&bench, &path, &nodes[0]);
@@ -132,27 +123,17 @@ fn changes_of_others_and_the_links_they_change_arrive() {
     let name = json!({ "name": "renamed" });
     bench.call("PATCH", &format!("/api/v1/nodes/{}", nodes[1]), &name);
     assert_eq!(heard.expect("node")["name"], "renamed");
-    bench.call(
-        "DELETE",
-        &format!("/api/v1/nodes/{}", nodes[2]),
-        &Value::Null,
-    );
+    bench.call("DELETE", &format!("/api/v1/nodes/{}", nodes[2]), &Value::Null);
     assert_eq!(heard.expect("node_removed"), json!({ "node_id": nodes[2] }));
     bench.call("PATCH", &path, &json!({ "name": "other" }));
     assert_eq!(heard.expect("deployment")["name"], "other");
     let rain = json!({ "environment": { "rain_rate_mm_h": 20.0 } });
     assert_eq!(bench.call("PATCH", &path, &rain).status, StatusCode::OK);
-    assert_eq!(
-        heard.expect("deployment")["environment"]["rain_rate_mm_h"],
-        20.0
-    );
+    assert_eq!(heard.expect("deployment")["environment"]["rain_rate_mm_h"], 20.0);
     assert_eq!(heard.expect("reset")["reason"], "the environment changed");
     bench.call("DELETE", &path, &Value::Null);
     while let Some(told) = heard.next() {
-        assert!(
-            ["node_removed", "removed"].contains(&told.name.as_str()),
-            "{told:?}"
-        );
+        assert!(["node_removed", "removed"].contains(&told.name.as_str()), "{told:?}");
     }
 }
 

@@ -44,10 +44,7 @@ fn source(bench: &Bench) -> (String, String) {
 /// Started first, rows in order, all their cells before their end, then done, and nothing more.
 fn assert_complete(events: &[(String, Value)], side: u64) {
     let (name, data) = &events[0];
-    assert_eq!(
-        (name.as_str(), data),
-        ("started", &json!({ "rows": side, "cols": side }))
-    );
+    assert_eq!((name.as_str(), data), ("started", &json!({ "rows": side, "cols": side })));
     let mut rest = events[1..].iter();
     for row in 0..side {
         for col in 0..side {
@@ -55,15 +52,9 @@ fn assert_complete(events: &[(String, Value)], side: u64) {
             assert_eq!(name, "tile");
             assert_eq!((&data["row"], &data["col"]), (&json!(row), &json!(col)));
             let keys: Vec<_> = data.as_object().unwrap().keys().collect();
-            assert_eq!(
-                keys,
-                ["col", "lat", "lon", "row", "rx_power_dbm", "verdict"]
-            );
+            assert_eq!(keys, ["col", "lat", "lon", "row", "rx_power_dbm", "verdict"]);
         }
-        assert_eq!(
-            rest.next().unwrap(),
-            &("row_done".to_owned(), json!({ "row": row }))
-        );
+        assert_eq!(rest.next().unwrap(), &("row_done".to_owned(), json!({ "row": row })));
     }
     assert_eq!(rest.next().unwrap().0, "done");
     assert_eq!(rest.next(), None);
@@ -77,23 +68,13 @@ fn every_cell_equals_the_link_to_it() {
     let bench = Bench::over(Arc::new(terrain));
     let (node, nodes) = source(&bench);
     let job = ask(&bench, &node, 5);
-    let stream = bench.call(
-        "GET",
-        &format!("/api/v1/coverage/{job}/stream"),
-        &Value::Null,
-    );
+    let stream = bench.call("GET", &format!("/api/v1/coverage/{job}/stream"), &Value::Null);
     assert_complete(&events(&stream.body), 5);
-    let snapshot = bench
-        .call("GET", &format!("/api/v1/coverage/{job}"), &Value::Null)
-        .json();
+    let snapshot = bench.call("GET", &format!("/api/v1/coverage/{job}"), &Value::Null).json();
     assert_eq!(snapshot["status"], "done");
     let cells = snapshot["cells"].as_array().unwrap();
     assert_eq!(cells.len(), 25);
-    let squares = bench.call(
-        "GET",
-        &format!("/api/v1/coverage/{job}/tiles"),
-        &Value::Null,
-    );
+    let squares = bench.call("GET", &format!("/api/v1/coverage/{job}/tiles"), &Value::Null);
     let rates = events(&squares.body)[0].1["rates"][0].clone();
     let rates = rates.as_array().unwrap();
     assert!(!rates.is_empty());
@@ -111,9 +92,7 @@ fn every_cell_equals_the_link_to_it() {
         let shown_dbm = cell["rx_power_dbm"].as_f64().unwrap();
         worst_db = worst_db.max((power_dbm - shown_dbm).abs());
         assert_eq!(result["verdict"], cell["verdict"]);
-        let step = rates
-            .iter()
-            .rfind(|step| step["from_dbm"].as_f64() <= Some(power_dbm));
+        let step = rates.iter().rfind(|step| step["from_dbm"].as_f64() <= Some(power_dbm));
         let rate_bps = step.map_or(0.0, |step| step["data_rate_bps"].as_f64().unwrap());
         assert_eq!(result["rate"]["data_rate_bps"], rate_bps);
     }
@@ -146,10 +125,7 @@ fn percentiles_of_a_link_are_those_of_links_alike() {
     assert_eq!(prediction["basis"], "surroundings_unknown");
     let number = |value: &Value| value.as_f64().unwrap();
     let percentiles = low["percentiles"].as_array().unwrap();
-    let shares: Vec<_> = percentiles
-        .iter()
-        .map(|one| number(&one["percent"]))
-        .collect();
+    let shares: Vec<_> = percentiles.iter().map(|one| number(&one["percent"])).collect();
     assert_eq!(shares, [10.0, 50.0, 90.0]);
     let sigma_db =
         number(&prediction["link_sigma_db"]).hypot(number(&prediction["place_sigma_db"]));
@@ -171,10 +147,7 @@ fn percentiles_of_a_link_are_those_of_links_alike() {
         number(&sure["result"]["margin"]["link_margin_db"])
             < number(&low["result"]["margin"]["link_margin_db"])
     );
-    for (one, other) in percentiles
-        .iter()
-        .zip(sure["percentiles"].as_array().unwrap())
-    {
+    for (one, other) in percentiles.iter().zip(sure["percentiles"].as_array().unwrap()) {
         let apart_db = number(&one["rx_power_dbm"]) - number(&other["rx_power_dbm"]);
         assert!(apart_db.abs() < 1e-9, "{one} {other}");
     }
@@ -198,13 +171,8 @@ fn early_and_late_watchers_see_the_same_and_the_snapshot_agrees() {
     assert_eq!(early.body, late.body);
     let told = events(&late.body);
     assert_complete(&told, 9);
-    let snapshot = bench
-        .call("GET", &format!("/api/v1/coverage/{job}"), &Value::Null)
-        .json();
-    let tiles: Vec<_> = told
-        .into_iter()
-        .filter(|(name, _)| name == "tile")
-        .collect();
+    let snapshot = bench.call("GET", &format!("/api/v1/coverage/{job}"), &Value::Null).json();
+    let tiles: Vec<_> = told.into_iter().filter(|(name, _)| name == "tile").collect();
     for ((_, tile), cell) in tiles.iter().zip(snapshot["cells"].as_array().unwrap()) {
         assert_eq!(tile, cell);
     }
@@ -254,10 +222,7 @@ fn questions_out_of_range_are_refused_and_counts_are_clamped() {
         let job = answer.json()["job_id"].as_str().unwrap().to_owned();
         let path = format!("/api/v1/coverage/{job}");
         let snapshot = bench.call("GET", &path, &Value::Null).json();
-        assert_eq!(
-            (&snapshot["rows"], &snapshot["cols"]),
-            (&json!(side), &json!(side))
-        );
+        assert_eq!((&snapshot["rows"], &snapshot["cols"]), (&json!(side), &json!(side)));
     }
 }
 
@@ -272,16 +237,9 @@ fn ground_off_all_tiles_is_never_covered() {
     // On the eastern edge of the one tile: half of the square lies off it.
     let node = bench.make(&path, &json!({ "name": "s", "lat": 57.5, "lon": 11.999 }));
     let job = ask(&bench, &node, 8);
-    let stream = bench.call(
-        "GET",
-        &format!("/api/v1/coverage/{job}/stream"),
-        &Value::Null,
-    );
+    let stream = bench.call("GET", &format!("/api/v1/coverage/{job}/stream"), &Value::Null);
     let mut off = 0;
-    for (_, tile) in events(&stream.body)
-        .iter()
-        .filter(|(name, _)| name == "tile")
-    {
+    for (_, tile) in events(&stream.body).iter().filter(|(name, _)| name == "tile") {
         if tile["lon"].as_f64().unwrap() > 12.001 {
             assert_eq!(tile["verdict"], "no_data");
             off += 1;
@@ -308,9 +266,7 @@ fn squares(bench: &Bench, job: &str, last: Option<u32>) -> (Value, Vec<(String, 
 fn decode(value: &Value) -> Vec<u8> {
     use base64::Engine as _;
     let text = value.as_str().unwrap();
-    base64::engine::general_purpose::STANDARD
-        .decode(text)
-        .unwrap()
+    base64::engine::general_purpose::STANDARD.decode(text).unwrap()
 }
 
 #[test]
@@ -319,10 +275,7 @@ fn squares_have_the_cells_of_the_snapshot_and_a_stream_of_them_is_resumed() {
     let (node, _) = source(&bench);
     let job = ask(&bench, &node, 100);
     let (started, told) = squares(&bench, &job, None);
-    assert_eq!(
-        (&started["rows"], &started["columns"]),
-        (&json!(100), &json!(100))
-    );
+    assert_eq!((&started["rows"], &started["columns"]), (&json!(100), &json!(100)));
     let path = format!("/api/v1/coverage/{job}");
     let snapshot = bench.call("GET", &path, &Value::Null).json();
     assert_eq!(started["bounds"], snapshot["bounds"]);
@@ -343,16 +296,10 @@ fn squares_have_the_cells_of_the_snapshot_and_a_stream_of_them_is_resumed() {
             let cell = &snapshot["cells"][(row + place / columns) * 100 + column + place % columns];
             let exact_dbm = cell["rx_power_dbm"].as_f64().unwrap();
             let dbm = f64::from(i16::from_le_bytes(*power)) / 100.0;
-            assert!(
-                (dbm - exact_dbm).abs() <= 0.005 + 1e-9,
-                "{dbm}, not {exact_dbm}"
-            );
+            assert!((dbm - exact_dbm).abs() <= 0.005 + 1e-9, "{dbm}, not {exact_dbm}");
             let verdict = cell["verdict"].as_str().unwrap();
             if exact_dbm < sensitivity_dbm {
-                assert!(
-                    ["poor", "no_link"].contains(&verdict),
-                    "{verdict} at {exact_dbm} dBm"
-                );
+                assert!(["poor", "no_link"].contains(&verdict), "{verdict} at {exact_dbm} dBm");
             }
             verdicts.insert(verdict.to_owned());
             seen += 1;
@@ -399,9 +346,7 @@ fn every_cell_of_several_transmitters_has_its_best_server() {
     };
     let png = file("png");
     assert_eq!((png.status.as_u16(), png.media()), (200, "image/png"));
-    let reader = png::Decoder::new(std::io::Cursor::new(&png.body))
-        .read_info()
-        .unwrap();
+    let reader = png::Decoder::new(std::io::Cursor::new(&png.body)).read_info().unwrap();
     assert_eq!((reader.info().width, reader.info().height), (32, 32));
     let texts = reader.info().utf8_text.iter();
     let mut texts = texts.map(|text| (text.keyword.as_str(), text.get_text().unwrap()));
@@ -414,9 +359,7 @@ fn every_cell_of_several_transmitters_has_its_best_server() {
     assert_eq!(&tif[..4], b"II*\0");
     let text = String::from_utf8_lossy(&tif);
     assert!(
-        ["rx_power", "link_margin", "server", "ASSUMPTIONS"]
-            .iter()
-            .all(|band| text.contains(band))
+        ["rx_power", "link_margin", "server", "ASSUMPTIONS"].iter().all(|band| text.contains(band))
     );
     let kmz = file("kmz").body;
     assert_eq!(&kmz[..2], b"PK");

@@ -13,14 +13,7 @@ use crate::support::{command, eventually, launcher};
 /// Starts a server over `folder` after the shell ran `prepare`.
 fn start(folder: &Path, prepare: &str) -> Process {
     let program = command(&[]).get_program().to_owned();
-    let arguments = [
-        "serve",
-        "planning",
-        "--bind",
-        "127.0.0.1:0",
-        "--db",
-        "plan.db",
-    ];
+    let arguments = ["serve", "planning", "--bind", "127.0.0.1:0", "--db", "plan.db"];
     let mut command = launcher("unshare");
     command
         .args(["-m", "sh", "-c"])
@@ -83,10 +76,7 @@ fn a_full_disk_is_507_and_the_server_goes_on_by_itself_when_there_is_room() {
         assert!(answer.to_lowercase().contains("retry-after: 5"), "{answer}");
     }
     let (status, answer) = server.ask("GET", "/readyz", "");
-    assert!(
-        status == 503 && answer.contains("storage: full"),
-        "{answer}"
-    );
+    assert!(status == 503 && answer.contains("storage: full"), "{answer}");
     let (status, answer) = server.ask("GET", "/api/v1/deployments", "");
     assert!(status == 200 && answer.contains("before"), "{answer}");
     let fill = disk.strip_prefix("/").unwrap().join("fill");
@@ -95,10 +85,7 @@ fn a_full_disk_is_507_and_the_server_goes_on_by_itself_when_there_is_room() {
     assert!(eventually(|| server.ask("GET", "/readyz", "").0 == 200));
     assert_eq!(server.deploy("after").0, 201);
     let (_, answer) = server.ask("GET", "/api/v1/deployments", "");
-    assert!(
-        answer.contains("after") && !answer.contains("refused"),
-        "{answer}"
-    );
+    assert!(answer.contains("after") && !answer.contains("refused"), "{answer}");
     server.end();
 }
 
@@ -121,10 +108,7 @@ fn a_disk_that_fails_ends_the_server_with_a_code_of_its_own() {
     fs::remove_dir(&journal).unwrap();
     let server = start(folder.path(), "true");
     let (_, answer) = server.ask("GET", "/api/v1/deployments", "");
-    assert!(
-        answer.contains("before") && !answer.contains("lost"),
-        "{answer}"
-    );
+    assert!(answer.contains("before") && !answer.contains("lost"), "{answer}");
     assert_eq!(server.deploy("after").0, 201);
     server.end();
 }

@@ -14,65 +14,27 @@ fn wrong_requests_are_problems() {
     let post = |path: &str, body: Value| bench.call("POST", path, &body);
     let node = |extra: Value| {
         let mut body = json!({ "name": "n", "lat": 0.0, "lon": 0.0 });
-        body.as_object_mut()
-            .unwrap()
-            .extend(extra.as_object().unwrap().clone());
+        body.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
         body
     };
     let cases = [
         (post("/api/v1/deployments", json!({})), 400, "name"),
-        (
-            post("/api/v1/deployments", json!({ "name": 7 })),
-            400,
-            "string",
-        ),
-        (
-            post("/api/v1/deployments", json!({ "name": "" })),
-            400,
-            "1 to 64",
-        ),
+        (post("/api/v1/deployments", json!({ "name": 7 })), 400, "string"),
+        (post("/api/v1/deployments", json!({ "name": "" })), 400, "1 to 64"),
         (
             post("/api/v1/deployments", json!({ "name": "d", "colour": 1 })),
             400,
             "unknown field `colour`",
         ),
         (post(&nodes, node(json!({ "lat": 91 }))), 400, "[-90, 90]"),
-        (
-            post(&nodes, node(json!({ "height_agl_m": -1 }))),
-            400,
-            "height_agl_m",
-        ),
-        (
-            post(&nodes, node(json!({ "radio": { "preset": "wifi" } }))),
-            400,
-            "wifi_5g_mesh",
-        ),
-        (
-            post(&nodes, node(json!({ "radio": { "frequency_mhz": 1 } }))),
-            400,
-            "[10, 100000]",
-        ),
+        (post(&nodes, node(json!({ "height_agl_m": -1 }))), 400, "height_agl_m"),
+        (post(&nodes, node(json!({ "radio": { "preset": "wifi" } }))), 400, "wifi_5g_mesh"),
+        (post(&nodes, node(json!({ "radio": { "frequency_mhz": 1 } }))), 400, "[10, 100000]"),
         (post(&nodes, node(json!({ "role": "king" }))), 400, "relay"),
-        (
-            bench.call("GET", "/api/v1/deployments/seven", &Value::Null),
-            400,
-            "UUID",
-        ),
-        (
-            bench.call("PATCH", "/api/v1/nodes/seven", &json!({ "name": "x" })),
-            400,
-            "UUID",
-        ),
-        (
-            bench.call("GET", "/api/v1/nowhere", &Value::Null),
-            404,
-            "/api/v1/nowhere",
-        ),
-        (
-            bench.call("PUT", "/api/v1/deployments", &Value::Null),
-            405,
-            "PUT",
-        ),
+        (bench.call("GET", "/api/v1/deployments/seven", &Value::Null), 400, "UUID"),
+        (bench.call("PATCH", "/api/v1/nodes/seven", &json!({ "name": "x" })), 400, "UUID"),
+        (bench.call("GET", "/api/v1/nowhere", &Value::Null), 404, "/api/v1/nowhere"),
+        (bench.call("PUT", "/api/v1/deployments", &Value::Null), 405, "PUT"),
     ];
     for (answer, status, says) in cases {
         let found = answer.json();
@@ -99,19 +61,13 @@ fn bodies_that_are_no_json_or_too_long_are_problems() {
     let cases = [
         (send(json, b"{\"name\": ".to_vec()), StatusCode::BAD_REQUEST),
         (send(json, b"\xff\xfe".to_vec()), StatusCode::BAD_REQUEST),
-        (
-            send(None, b"{\"name\":\"d\"}".to_vec()),
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
-        ),
+        (send(None, b"{\"name\":\"d\"}".to_vec()), StatusCode::UNSUPPORTED_MEDIA_TYPE),
         (
             send(Some("text/plain"), b"{\"name\":\"d\"}".to_vec()),
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
         ),
         (
-            send(
-                json,
-                format!("{{\"name\": \"{}\"}}", "x".repeat(2 << 20)).into_bytes(),
-            ),
+            send(json, format!("{{\"name\": \"{}\"}}", "x".repeat(2 << 20)).into_bytes()),
             StatusCode::PAYLOAD_TOO_LARGE,
         ),
         (
@@ -149,9 +105,7 @@ fn other_origins_may_ask_and_answers_are_compressed() {
         .header("access-control-request-method", "PATCH")
         .header("access-control-request-headers", "x-anything");
     let answer = bench.send(preflight.body(Body::empty()).unwrap());
-    let methods = answer.headers["access-control-allow-methods"]
-        .to_str()
-        .unwrap();
+    let methods = answer.headers["access-control-allow-methods"].to_str().unwrap();
     assert!(methods.contains("PATCH") && answer.status.is_success());
 }
 

@@ -19,10 +19,7 @@ fn plan(bench: &Bench) -> String {
         }),
     );
     let nodes = format!("/api/v1/deployments/{id}/nodes");
-    bench.make(
-        &nodes,
-        &json!({ "name": "a", "lat": 57.123_456_789, "lon": 11.1 }),
-    );
+    bench.make(&nodes, &json!({ "name": "a", "lat": 57.123_456_789, "lon": 11.1 }));
     bench.make(
         &nodes,
         &json!({
@@ -36,9 +33,8 @@ fn plan(bench: &Bench) -> String {
 
 /// Everything of a deployment but its ids and times.
 fn essence(bench: &Bench, id: &str) -> Value {
-    let mut deployment = bench
-        .call("GET", &format!("/api/v1/deployments/{id}"), &Value::Null)
-        .json();
+    let mut deployment =
+        bench.call("GET", &format!("/api/v1/deployments/{id}"), &Value::Null).json();
     let path = format!("/api/v1/deployments/{id}/nodes");
     let mut nodes = bench.call("GET", &path, &Value::Null).json();
     let strip = |found: &mut Value| {
@@ -48,10 +44,7 @@ fn essence(bench: &Bench, id: &str) -> Value {
     };
     strip(&mut deployment);
     nodes.as_array_mut().unwrap().iter_mut().for_each(strip);
-    nodes
-        .as_array_mut()
-        .unwrap()
-        .sort_by_key(|node| node["name"].to_string());
+    nodes.as_array_mut().unwrap().sort_by_key(|node| node["name"].to_string());
     json!({ "deployment": deployment, "nodes": nodes })
 }
 
@@ -72,11 +65,7 @@ fn a_deployment_round_trips_through_every_format() {
         let made = bench.send(request);
         let told = made.json();
         assert_eq!(made.status, 201, "{format}: {told}");
-        assert_eq!(
-            (&told["nodes"], &told["notes"]),
-            (&json!(2), &json!([])),
-            "{format}"
-        );
+        assert_eq!((&told["nodes"], &told["notes"]), (&json!(2), &json!([])), "{format}");
         let id = told["deployment"]["id"].as_str().unwrap();
         assert_eq!(essence(&bench, id), before, "{format}");
     }
@@ -105,9 +94,7 @@ fn a_document_that_is_none_is_refused_with_its_place_and_leaves_nothing() {
         let detail = found["detail"].as_str().unwrap().to_lowercase();
         assert!(detail.contains(says), "{format}: {detail}");
     }
-    let all = bench
-        .call("GET", "/api/v1/deployments", &Value::Null)
-        .json();
+    let all = bench.call("GET", "/api/v1/deployments", &Value::Null).json();
     assert_eq!(all, json!([]));
 }
 
@@ -115,47 +102,26 @@ fn a_document_that_is_none_is_refused_with_its_place_and_leaves_nothing() {
 fn the_command_line_imports_exports_and_converts() {
     let folder = tempfile::tempdir().unwrap();
     let text = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    std::fs::write(
-        text("masts.csv"),
-        "name,lat,lon\na,57.0,11.0\nb,57.1,11.1\n",
-    )
-    .unwrap();
+    std::fs::write(text("masts.csv"), "name,lat,lon\na,57.0,11.0\nb,57.1,11.1\n").unwrap();
     let server = Process::start(&folder.path().join("plan.db"));
     let run = |args: &[&str]| {
         let out = command(args).current_dir(folder.path()).output().unwrap();
         let told = String::from_utf8_lossy(&out.stdout).into_owned();
-        (
-            out.status.code(),
-            told + &String::from_utf8_lossy(&out.stderr),
-        )
+        (out.status.code(), told + &String::from_utf8_lossy(&out.stderr))
     };
     let (code, told) = run(&["import", "--json", "--bind", &server.address, "masts.csv"]);
     assert_eq!(code, Some(0), "{told}");
     let made: Value = serde_json::from_str(&told).unwrap();
     assert_eq!(made["nodes"], 2);
     let name = made["deployment"]["name"].as_str().unwrap();
-    let (code, told) = run(&[
-        "export",
-        "--bind",
-        &server.address,
-        name,
-        "-o",
-        "masts.toml",
-    ]);
+    let (code, told) = run(&["export", "--bind", &server.address, name, "-o", "masts.toml"]);
     assert_eq!(code, Some(0), "{told}");
     let (code, told) = run(&["validate", "masts.toml"]);
     assert_eq!(code, Some(0), "{told}");
     let (code, told) = run(&["convert", "masts.toml", "masts.kmz"]);
     assert_eq!(code, Some(0), "{told}");
     assert!(std::fs::read(text("masts.kmz")).unwrap().starts_with(b"PK"));
-    let (code, told) = run(&[
-        "export",
-        "--bind",
-        &server.address,
-        "nowhere",
-        "-o",
-        "x.kml",
-    ]);
+    let (code, told) = run(&["export", "--bind", &server.address, "nowhere", "-o", "x.kml"]);
     assert!(code == Some(2) && told.contains("nowhere"), "{told}");
     let (code, told) = run(&["convert", "masts.toml", "masts.docx"]);
     assert!(code == Some(2) && told.contains("geojson"), "{told}");

@@ -48,9 +48,7 @@ impl Gated {
     fn open_at_last(&self) {
         let gate = self.gate.lock().unwrap();
         let minute = Duration::from_secs(60);
-        let waited = self
-            .changed
-            .wait_timeout_while(gate, minute, |(_, open)| !*open);
+        let waited = self.changed.wait_timeout_while(gate, minute, |(_, open)| !*open);
         drop(waited);
         self.open();
     }

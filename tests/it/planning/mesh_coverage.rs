@@ -57,16 +57,10 @@ impl Picture {
         let of = |name: &str| tile[name].as_u64().unwrap() as usize;
         let bytes = |name: &str| STANDARD.decode(tile[name].as_str().unwrap()).unwrap();
         let (powers, servers) = (bytes("received_power_cdbm"), bytes("server"));
-        let powers = powers
-            .as_chunks::<2>()
-            .0
-            .iter()
-            .map(|pair| i16::from_le_bytes(*pair));
+        let powers = powers.as_chunks::<2>().0.iter().map(|pair| i16::from_le_bytes(*pair));
         for (place, cell) in powers.zip(servers).enumerate() {
-            let [row, column] = [
-                of("row") + place / of("columns"),
-                of("column") + place % of("columns"),
-            ];
+            let [row, column] =
+                [of("row") + place / of("columns"), of("column") + place % of("columns")];
             self.cells[row * self.columns + column] = cell;
         }
     }
@@ -90,19 +84,12 @@ fn a_moved_node_changes_only_the_cells_it_reaches() {
         });
         bench.make(&format!("{path}/nodes"), &body)
     };
-    let nodes = [
-        node("a", 57.45, 11.3),
-        node("b", 57.6, 11.5),
-        node("c", 57.65, 11.7),
-    ];
+    let nodes = [node("a", 57.45, 11.3), node("b", 57.6, 11.5), node("c", 57.65, 11.7)];
     let live = format!("{path}/mesh-coverage");
     let state = bench.call("PUT", &live, &setup());
     assert_eq!(state.status, StatusCode::OK, "{:?}", state.json());
     let state = state.json();
-    assert_eq!(
-        (&state["rows"], &state["columns"]),
-        (&json!(36), &json!(72))
-    );
+    assert_eq!((&state["rows"], &state["columns"]), (&json!(36), &json!(72)));
     let tiles = format!("{live}/tiles");
     let mut heard = Listener::open(&bench, &tiles, None);
     let mut picture = Picture::new(&state);
@@ -158,14 +145,8 @@ fn a_moved_node_changes_only_the_cells_it_reaches() {
     while fresh.cells.iter().any(|(power, _)| *power != NO_POWER) {
         fresh.hear(&mut resumed, 0);
     }
-    assert_eq!(
-        bench.call("DELETE", &live, &Value::Null).status,
-        StatusCode::NO_CONTENT
-    );
-    assert_eq!(
-        bench.call("GET", &live, &Value::Null).status,
-        StatusCode::NOT_FOUND
-    );
+    assert_eq!(bench.call("DELETE", &live, &Value::Null).status, StatusCode::NO_CONTENT);
+    assert_eq!(bench.call("GET", &live, &Value::Null).status, StatusCode::NOT_FOUND);
 }
 
 #[test]
@@ -180,31 +161,18 @@ fn failed_nodes_serve_nobody_and_bad_areas_are_refused() {
     failed["failed_node_ids"] = json!([node]);
     assert_eq!(bench.call("PUT", &live, &failed).status, StatusCode::OK);
     let state = bench.call("GET", &live, &Value::Null).json();
-    assert_eq!(
-        (&state["revision"], &state["nodes"]),
-        (&json!(0), &json!([]))
-    );
+    assert_eq!((&state["revision"], &state["nodes"]), (&json!(0), &json!([])));
     for (key, value) in [
         ("cell_arcsec", json!(0.5)),
         ("rx_height_agl_m", json!(-1.0)),
-        (
-            "bounds",
-            json!({ "south": 57.7, "west": 11.2, "north": 57.4, "east": 11.8 }),
-        ),
-        (
-            "bounds",
-            json!({ "south": -80.0, "west": -170.0, "north": 80.0, "east": 170.0 }),
-        ),
+        ("bounds", json!({ "south": 57.7, "west": 11.2, "north": 57.4, "east": 11.8 })),
+        ("bounds", json!({ "south": -80.0, "west": -170.0, "north": 80.0, "east": 170.0 })),
     ] {
         let mut bad = setup();
         bad[key] = value;
         let answer = bench.call("PUT", &live, &bad);
         assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{key}");
     }
-    let none = bench.call(
-        "PUT",
-        &format!("/api/v1/deployments/{node}/mesh-coverage"),
-        &setup(),
-    );
+    let none = bench.call("PUT", &format!("/api/v1/deployments/{node}/mesh-coverage"), &setup());
     assert_eq!(none.status, StatusCode::NOT_FOUND);
 }

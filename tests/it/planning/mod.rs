@@ -67,17 +67,13 @@ impl Answer {
 impl Bench {
     /// A server over flat ground at sea level with an empty plan.
     pub fn flat() -> Self {
-        let ground = Flat {
-            elevation_msl_m: 0.0,
-        };
+        let ground = Flat { elevation_msl_m: 0.0 };
         Self::over(Arc::new(ground))
     }
 
     /// A server over `terrain` with an empty plan.
     pub fn over(terrain: Arc<dyn Terrain>) -> Self {
-        let mut engine = world(Arc::clone(&terrain))
-            .build::<Snapshot>(0, 1_000_000)
-            .unwrap();
+        let mut engine = world(Arc::clone(&terrain)).build::<Snapshot>(0, 1_000_000).unwrap();
         let seeded = engine.handle().submit(built_in()).unwrap();
         engine.tick(Some(1)).unwrap();
         seeded.wait().unwrap();
@@ -91,18 +87,13 @@ impl Bench {
             Arc::new(|_| Err("this store cannot be copied".to_owned())),
             Arc::new(|inputs: &BTreeMap<String, String>| {
                 let opened = TerrainOptions::default().for_log(inputs);
-                opened
-                    .map(|ground| ground.terrain)
-                    .map_err(|why| why.message().to_owned())
+                opened.map(|ground| ground.terrain).map_err(|why| why.message().to_owned())
             }),
             Frontend::BUILT_IN,
             stop.clone(),
         );
         Self {
-            runtime: tokio::runtime::Builder::new_multi_thread()
-                .enable_all()
-                .build()
-                .unwrap(),
+            runtime: tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap(),
             router: router(planner),
             stop,
             world: Some(world),
@@ -115,19 +106,14 @@ impl Bench {
             let response = self.router.clone().oneshot(request).await.unwrap();
             let (parts, body) = response.into_parts();
             let body = to_bytes(body, usize::MAX).await.unwrap().to_vec();
-            Answer {
-                status: parts.status,
-                headers: parts.headers,
-                body,
-            }
+            Answer { status: parts.status, headers: parts.headers, body }
         })
     }
 
     /// Sends a request, with a JSON body unless it is null.
     pub fn call(&self, method: &str, path: &str, body: &Value) -> Answer {
-        let mut request = Request::builder()
-            .method(Method::from_bytes(method.as_bytes()).unwrap())
-            .uri(path);
+        let mut request =
+            Request::builder().method(Method::from_bytes(method.as_bytes()).unwrap()).uri(path);
         let body = if body.is_null() {
             Body::empty()
         } else {

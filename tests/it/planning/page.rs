@@ -13,9 +13,7 @@ use crate::support::{browse, compare_document};
 fn get(bench: &Bench, path: &str, fields: &[(&str, &str)]) -> Answer {
     let request = fields
         .iter()
-        .fold(Request::get(path), |request, (name, value)| {
-            request.header(*name, *value)
-        });
+        .fold(Request::get(path), |request, (name, value)| request.header(*name, *value));
     bench.send(request.body(Body::empty()).unwrap())
 }
 
@@ -29,17 +27,11 @@ fn the_types_of_the_page_are_those_of_the_interface() {
 fn files_are_compressed_named_by_content_and_guarded() {
     let bench = Bench::flat();
     let index = bench.call("GET", "/", &Value::Null);
-    assert_eq!(
-        (index.status.as_u16(), index.media()),
-        (200, "text/html; charset=utf-8")
-    );
+    assert_eq!((index.status.as_u16(), index.media()), (200, "text/html; charset=utf-8"));
     let told = |name: header::HeaderName| index.headers[name].to_str().unwrap().to_owned();
     assert_eq!(told(header::CACHE_CONTROL), "no-cache");
     let policy = told(header::CONTENT_SECURITY_POLICY);
-    assert!(
-        policy.contains("default-src 'none'") && !policy.contains("unsafe"),
-        "{policy}"
-    );
+    assert!(policy.contains("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
     let text = String::from_utf8(index.body).unwrap();
     assert!(!text.contains("<script>"), "no script is inline");
     let script = text.split('"').find(|part| part.ends_with(".js")).unwrap();
@@ -47,21 +39,13 @@ fn files_are_compressed_named_by_content_and_guarded() {
     for (accepted, coding) in [("", None), ("gzip", Some("gzip")), ("gzip, br", Some("br"))] {
         let answer = get(&bench, script, &[("accept-encoding", accepted)]);
         assert_eq!(answer.status.as_u16(), 200, "{script}");
-        assert!(
-            answer.headers[header::CACHE_CONTROL]
-                .to_str()
-                .unwrap()
-                .contains("immutable")
-        );
+        assert!(answer.headers[header::CACHE_CONTROL].to_str().unwrap().contains("immutable"));
         let told = answer.headers.get(header::CONTENT_ENCODING);
         assert_eq!(told.map(|told| told.to_str().unwrap()), coding);
         lengths.push(answer.body.len());
         tags.push(answer.headers[header::ETAG].clone());
     }
-    assert!(
-        lengths[0] > lengths[1] && lengths[1] > lengths[2],
-        "{lengths:?}"
-    );
+    assert!(lengths[0] > lengths[1] && lengths[1] > lengths[2], "{lengths:?}");
     let known = tags[2].to_str().unwrap();
     let again = [("accept-encoding", "br"), ("if-none-match", known)];
     let again = get(&bench, script, &again);
@@ -72,11 +56,7 @@ fn files_are_compressed_named_by_content_and_guarded() {
         ("GET", "/.gitkeep", 404),
         ("GET", "/index.html.br", 404),
     ] {
-        assert_eq!(
-            bench.call(method, path, &Value::Null).status.as_u16(),
-            status,
-            "{path}"
-        );
+        assert_eq!(bench.call(method, path, &Value::Null).status.as_u16(), status, "{path}");
     }
 }
 

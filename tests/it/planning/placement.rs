@@ -31,10 +31,7 @@ fn the_first_site_adds_most_and_links_are_required_on_request() {
     assert_eq!(found.status, StatusCode::OK, "{:?}", found.json());
     let found = found.json();
     let sites = found["sites"].as_array().unwrap();
-    assert_eq!(
-        (sites[0]["lon"].as_f64(), sites[1]["lon"].as_f64()),
-        (Some(11.6), Some(11.405))
-    );
+    assert_eq!((sites[0]["lon"].as_f64(), sites[1]["lon"].as_f64()), (Some(11.6), Some(11.405)));
     let figure = |site: &Value, name: &str| site[name].as_f64().unwrap();
     let covered = found["covered_area_km2"].as_f64().unwrap();
     assert!(covered > 0.0);
@@ -42,15 +39,9 @@ fn the_first_site_adds_most_and_links_are_required_on_request() {
     assert!((figure(&sites[1], "covered_area_km2") - sum).abs() < 1e-9);
     let known = found["known_area_km2"].as_f64().unwrap();
     assert!((figure(&sites[1], "covered_percent") - 100.0 * sum / known).abs() < 1e-9);
-    assert_eq!(
-        (&sites[1]["best_node_id"], &sites[1]["links"]),
-        (&json!(node), &json!(1))
-    );
+    assert_eq!((&sites[1]["best_node_id"], &sites[1]["links"]), (&json!(node), &json!(1)));
     let linked = ask(json!({ "candidates": points, "require_link": true })).json();
-    assert_eq!(
-        (&linked["candidates"], &linked["without_link"]),
-        (&json!(2), &json!(1))
-    );
+    assert_eq!((&linked["candidates"], &linked["without_link"]), (&json!(2), &json!(1)));
     // Without points, high ground: one point of each block.
     let high = ask(json!({})).json();
     assert_eq!(high["candidates"], 64);

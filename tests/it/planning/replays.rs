@@ -31,10 +31,7 @@ fn frames_show_failures_where_the_log_has_them() {
     let all = bench.call("GET", "/api/v1/replays", &Value::Null).json();
     assert_eq!(all, json!([info]));
     let events = info["events"].as_array().unwrap();
-    let fail = events
-        .iter()
-        .find(|event| event["command"] == "node.fail")
-        .unwrap();
+    let fail = events.iter().find(|event| event["command"] == "node.fail").unwrap();
     let (at_s, failed) = (fail["at_s"].as_f64().unwrap(), &fail["body"]["node"]);
     assert!(failed.is_string(), "{fail}");
     let frames = |query: &str| {
@@ -53,47 +50,22 @@ fn frames_show_failures_where_the_log_has_them() {
         let own = nodes.filter(|node| node["node_id"] == *failed);
         own.map(|node| node["operating"].as_bool().unwrap()).next()
     };
-    let at = |at_s: f64| {
-        found
-            .iter()
-            .find(|frame| frame["at_s"].as_f64() == Some(at_s))
-            .unwrap()
-    };
-    assert_eq!(
-        (operating(at(at_s - 0.5)), operating(at(at_s))),
-        (Some(true), Some(false))
-    );
+    let at = |at_s: f64| found.iter().find(|frame| frame["at_s"].as_f64() == Some(at_s)).unwrap();
+    assert_eq!((operating(at(at_s - 0.5)), operating(at(at_s))), (Some(true), Some(false)));
     let routes = |frame: &Value| frame["flows"][0]["path"].clone();
     assert_ne!(routes(at(at_s - 0.5)), routes(at(at_s)));
     // A part of them is the same part.
     let part = frames(&format!("from_s={at_s}&to_s={}&step_s=1", at_s + 3.0));
-    let times: Vec<_> = part["frames"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|f| f["at_s"].as_f64().unwrap())
-        .collect();
+    let times: Vec<_> =
+        part["frames"].as_array().unwrap().iter().map(|f| f["at_s"].as_f64().unwrap()).collect();
     assert_eq!(times, [at_s, at_s + 1.0, at_s + 2.0, at_s + 3.0]);
     assert_eq!(part["frames"][0], *at(at_s));
-    for bad in [
-        "from_s=-1",
-        "step_s=0",
-        "to_s=-1",
-        "step_s=0.0001",
-        "from_s=1e9",
-        "x=1",
-    ] {
+    for bad in ["from_s=-1", "step_s=0", "to_s=-1", "step_s=0.0001", "from_s=1e9", "x=1"] {
         let answer = bench.call("GET", &format!("{path}/frames?{bad}"), &Value::Null);
         assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{bad}");
     }
-    assert_eq!(
-        bench.call("DELETE", &path, &Value::Null).status,
-        StatusCode::NO_CONTENT
-    );
-    assert_eq!(
-        bench.call("GET", &path, &Value::Null).status,
-        StatusCode::NOT_FOUND
-    );
+    assert_eq!(bench.call("DELETE", &path, &Value::Null).status, StatusCode::NO_CONTENT);
+    assert_eq!(bench.call("GET", &path, &Value::Null).status, StatusCode::NOT_FOUND);
 }
 
 #[test]
@@ -108,16 +80,9 @@ fn what_is_no_log_is_refused_and_a_torn_one_is_shown() {
     assert_eq!(made.status, StatusCode::CREATED);
     assert!(made.json()["torn_bytes"].as_u64().unwrap() > 0);
     // Of more than eight the first one leaves.
-    let ids: Vec<_> = (0..8)
-        .map(|_| upload(&bench, failover()).json()["id"].clone())
-        .collect();
+    let ids: Vec<_> = (0..8).map(|_| upload(&bench, failover()).json()["id"].clone()).collect();
     let all = bench.call("GET", "/api/v1/replays", &Value::Null).json();
-    let kept: Vec<_> = all
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|info| info["id"].clone())
-        .collect();
+    let kept: Vec<_> = all.as_array().unwrap().iter().map(|info| info["id"].clone()).collect();
     assert_eq!(kept, ids);
 }
 
@@ -146,29 +111,20 @@ fn a_variant_differs_from_its_log_after_its_change_and_names_what_it_cannot_do()
         let north = nodes.iter().find(|node| node["name"] == "north");
         north.unwrap()["operating"].as_bool()
     };
-    assert_eq!(
-        (north(&recorded[1]), north(&changed[1])),
-        (Some(true), Some(false))
-    );
+    assert_eq!((north(&recorded[1]), north(&changed[1])), (Some(true), Some(false)));
     // A window after the change shows its effect too.
     let later = |info: &Value| {
         let id = info["id"].as_str().unwrap();
         let path = format!("/api/v1/replays/{id}/frames?from_s=8&to_s=8&step_s=1");
         bench.call("GET", &path, &Value::Null).json()["frames"][0].clone()
     };
-    assert_eq!(
-        (north(&later(&base)), north(&later(&variant))),
-        (Some(true), Some(false))
-    );
+    assert_eq!((north(&later(&base)), north(&later(&variant))), (Some(true), Some(false)));
     for (changes, told) in [
         (json!([]), "1 to 100"),
         (json!([{ "at_s": 3 }]), "changes[0]"),
         (json!([{ "at_s": -1, "fail": "north" }]), "changes[0].at_s"),
         (json!([{ "at_s": 3, "fail": "nobody" }]), "unknown node"),
-        (
-            json!([{ "at_s": 1e6, "fail": "north" }]),
-            "later than the end",
-        ),
+        (json!([{ "at_s": 1e6, "fail": "north" }]), "later than the end"),
         (json!([{ "at_s": 3, "fial": "north" }]), "fial"),
     ] {
         let refused = bench.call("POST", &variants, &json!({ "changes": changes }));
@@ -176,17 +132,11 @@ fn a_variant_differs_from_its_log_after_its_change_and_names_what_it_cannot_do()
         assert!(refused.status.is_client_error(), "{problem}");
         assert!(problem.to_string().contains(told), "{told}: {problem}");
     }
-    let of_variant = format!(
-        "/api/v1/replays/{}/variants",
-        variant["id"].as_str().unwrap()
-    );
+    let of_variant = format!("/api/v1/replays/{}/variants", variant["id"].as_str().unwrap());
     let refused = bench.call("POST", &of_variant, &changes);
     assert_eq!(refused.status, StatusCode::CONFLICT);
     // Frames of a variant outlive its log.
-    assert_eq!(
-        bench.call("DELETE", &path, &Value::Null).status,
-        StatusCode::NO_CONTENT
-    );
+    assert_eq!(bench.call("DELETE", &path, &Value::Null).status, StatusCode::NO_CONTENT);
     assert_eq!(north(&later(&variant)), Some(false));
 }
 
@@ -221,14 +171,8 @@ fn measurements_stand_beside_predictions_from_their_time_on() {
     let bench = Bench::flat();
     let log = root().join("tests/fixtures/compat/measured.gwlog");
     let info = upload(&bench, std::fs::read(log).unwrap()).json();
-    assert!(
-        info["commands_by_name"]["link.observe"].as_u64() > Some(0),
-        "{info}"
-    );
-    let (id, duration_s) = (
-        info["id"].as_str().unwrap(),
-        info["duration_s"].as_f64().unwrap(),
-    );
+    assert!(info["commands_by_name"]["link.observe"].as_u64() > Some(0), "{info}");
+    let (id, duration_s) = (info["id"].as_str().unwrap(), info["duration_s"].as_f64().unwrap());
     let path = format!("/api/v1/replays/{id}/frames?step_s={}", duration_s / 100.0);
     let frames = bench.call("GET", &path, &Value::Null).json();
     let frames = frames["frames"].as_array().unwrap();
@@ -254,16 +198,8 @@ fn a_server_lists_the_logs_it_was_started_with() {
     let log = log.to_str().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let db = folder.path().join("plan.db");
-    let arguments = [
-        "serve",
-        "planning",
-        "--bind",
-        "127.0.0.1:0",
-        "--replay",
-        log,
-        "--replay",
-        log,
-    ];
+    let arguments =
+        ["serve", "planning", "--bind", "127.0.0.1:0", "--replay", log, "--replay", log];
     let mut command = support::command(&arguments);
     command.arg("--db").arg(&db).current_dir(folder.path());
     let server = Process::of(command);
@@ -272,10 +208,7 @@ fn a_server_lists_the_logs_it_was_started_with() {
     assert_eq!(all.as_array().unwrap().len(), 2);
     assert_eq!(all[0]["name"], "failover.gwlog");
     for (arguments, told) in [
-        (
-            ["serve", "planning", "--replay", "none.gwlog"],
-            "none.gwlog",
-        ),
+        (["serve", "planning", "--replay", "none.gwlog"], "none.gwlog"),
         (["serve", "gateway", "--replay", log], "planning"),
     ] {
         let refused = support::groundwave(&arguments);

@@ -43,18 +43,11 @@ impl Process {
 
     /// A server by its command line.
     pub fn of(mut command: Command) -> Self {
-        let mut child = command
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let mut heard = String::new();
         let address = loop {
-            let line = lines
-                .next()
-                .expect("the server says where it listens")
-                .unwrap();
+            let line = lines.next().expect("the server says where it listens").unwrap();
             heard = heard + &line + "\n";
             if let Some((_, rest)) = line.split_once("listening on http://") {
                 break rest.split([',', ' ']).next().unwrap().to_owned();
@@ -62,15 +55,9 @@ impl Process {
         };
         // The pipe is read on, so that the server never waits for its log.
         let log = std::thread::spawn(move || {
-            lines
-                .map_while(Result::ok)
-                .fold(heard, |heard, line| heard + &line + "\n")
+            lines.map_while(Result::ok).fold(heard, |heard, line| heard + &line + "\n")
         });
-        Self {
-            child,
-            address,
-            log: Some(log),
-        }
+        Self { child, address, log: Some(log) }
     }
 
     /// Ends it as its operator would; its log.
@@ -126,10 +113,7 @@ fn sigterm_ends_an_open_stream_and_the_process_in_time() {
             "rx_height_agl_m": 2, "samples": 4096,
         });
         let (_, job) = ask(&mut client, Method::POST, "/api/v1/coverage", Some(body)).await;
-        let path = format!(
-            "/api/v1/coverage/{}/stream",
-            job["job_id"].as_str().unwrap()
-        );
+        let path = format!("/api/v1/coverage/{}/stream", job["job_id"].as_str().unwrap());
         let stream = client.open(Method::GET, &path, None).await.unwrap();
         assert_eq!(stream.status().as_u16(), 200);
         server.signal("-TERM");
@@ -137,9 +121,7 @@ fn sigterm_ends_an_open_stream_and_the_process_in_time() {
         let ended = tokio::task::spawn_blocking(move || server.child.wait().unwrap());
         let ended = tokio::time::timeout(Duration::from_secs(30), ended).await;
         drop(stream);
-        ended
-            .expect("the server ends though a stream is open")
-            .unwrap()
+        ended.expect("the server ends though a stream is open").unwrap()
     });
     assert!(ended.success());
 }
@@ -149,10 +131,8 @@ fn a_second_server_on_one_store_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let db = folder.path().join("plan.db");
     let _first = Process::start(&db);
-    let second = command(&["serve", "planning", "--bind", "127.0.0.1:0", "--db"])
-        .arg(&db)
-        .output()
-        .unwrap();
+    let second =
+        command(&["serve", "planning", "--bind", "127.0.0.1:0", "--db"]).arg(&db).output().unwrap();
     assert_eq!(second.status.code(), Some(2));
     let told = String::from_utf8_lossy(&second.stderr);
     assert!(told.contains("in use by another process"), "{told}");
@@ -177,17 +157,10 @@ fn a_store_is_copied_while_it_is_written_to() {
         .arg(&copy)
         .output()
         .unwrap();
-    assert!(
-        made.status.success(),
-        "{}",
-        String::from_utf8_lossy(&made.stderr)
-    );
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     let told: Value = serde_json::from_slice(&made.stdout).unwrap();
     // Twenty deployments and the built-in template.
-    assert_eq!(
-        (&told["documents"], &told["copied_by"]),
-        (&json!(21), &json!("server"))
-    );
+    assert_eq!((&told["documents"], &told["copied_by"]), (&json!(21), &json!("server")));
 }
 
 /// Changes acknowledged to one client before the server was killed.
@@ -246,17 +219,9 @@ async fn write_until_cut(address: String) -> Told {
 async fn check(address: &str, told: &[Told]) {
     let mut client = Client::tcp(address).await.unwrap();
     let (_, all) = ask(&mut client, Method::GET, "/api/v1/deployments", None).await;
-    let ids: Vec<_> = all
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|d| d["id"].as_str().unwrap())
-        .collect();
+    let ids: Vec<_> = all.as_array().unwrap().iter().map(|d| d["id"].as_str().unwrap()).collect();
     for (id, nodes) in told.iter().flat_map(|told| &told.made) {
-        assert!(
-            ids.contains(&id.as_str()),
-            "deployment {id} was acknowledged and is lost"
-        );
+        assert!(ids.contains(&id.as_str()), "deployment {id} was acknowledged and is lost");
         for node in nodes {
             let path = format!("/api/v1/nodes/{node}");
             let (status, found) = ask(&mut client, Method::GET, &path, None).await;
@@ -273,9 +238,8 @@ async fn check(address: &str, told: &[Told]) {
 fn kill_round(db: &Path, after: Duration) -> usize {
     let mut server = Process::start(db);
     let told = block(async {
-        let writers: Vec<_> = (0..8)
-            .map(|_| tokio::spawn(write_until_cut(server.address.clone())))
-            .collect();
+        let writers: Vec<_> =
+            (0..8).map(|_| tokio::spawn(write_until_cut(server.address.clone()))).collect();
         tokio::time::sleep(after).await;
         server.child.kill().unwrap();
         server.child.wait().unwrap();
@@ -287,9 +251,7 @@ fn kill_round(db: &Path, after: Duration) -> usize {
     });
     let again = Process::start(db);
     block(check(&again.address, &told));
-    told.iter()
-        .map(|told| told.made.len() + told.deleted.len())
-        .sum()
+    told.iter().map(|told| told.made.len() + told.deleted.len()).sum()
 }
 
 #[test]
@@ -303,8 +265,5 @@ fn a_hundred_kills_lose_no_acknowledged_write_and_halve_no_cascade() {
         let after = Duration::from_micros(20_000 + chance.bits() % 60_000);
         acknowledged += kill_round(&db, after);
     }
-    assert!(
-        acknowledged > 500,
-        "only {acknowledged} writes were acknowledged"
-    );
+    assert!(acknowledged > 500, "only {acknowledged} writes were acknowledged");
 }

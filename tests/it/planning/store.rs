@@ -17,9 +17,7 @@ fn unpack(schema: u64, to: &Path) {
     let name = format!("tests/fixtures/store/schema_{schema}.redb.gz");
     let packed = std::fs::read(root().join(name)).unwrap();
     let mut bytes = Vec::new();
-    flate2::read::GzDecoder::new(&packed[..])
-        .read_to_end(&mut bytes)
-        .unwrap();
+    flate2::read::GzDecoder::new(&packed[..]).read_to_end(&mut bytes).unwrap();
     std::fs::write(to, bytes).unwrap();
 }
 
@@ -31,12 +29,8 @@ fn stores_of_every_older_layout_open_with_all_they_hold() {
         unpack(schema, &path);
         for round in ["migrating", "migrated"] {
             let store = RedbStore::open(&path).unwrap();
-            let ground = Flat {
-                elevation_msl_m: 0.0,
-            };
-            let mut engine = world(Arc::new(ground))
-                .build::<Snapshot>(0, 1_000_000)
-                .unwrap();
+            let ground = Flat { elevation_msl_m: 0.0 };
+            let mut engine = world(Arc::new(ground)).build::<Snapshot>(0, 1_000_000).unwrap();
             assert_eq!(engine.keep(store), Ok(2), "{round} from layout {schema}");
             engine.tick(None).unwrap();
             let view = engine.view();
@@ -57,46 +51,20 @@ fn a_backup_restores_to_the_same_documents_and_never_half() {
     unpack(1, &path("plan.db"));
     let run = |args: &[&str]| command(args).output().unwrap();
     let made = run(&["backup", "--db", &text("plan.db"), &text("copy.redb")]);
-    assert!(
-        made.status.success(),
-        "{}",
-        String::from_utf8_lossy(&made.stderr)
-    );
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     let twice = run(&["backup", "--db", &text("plan.db"), &text("copy.redb")]);
-    assert_eq!(
-        twice.status.code(),
-        Some(2),
-        "a backup is never overwritten"
-    );
+    assert_eq!(twice.status.code(), Some(2), "a backup is never overwritten");
 
     let taken = run(&["restore", "--db", &text("plan.db"), &text("copy.redb")]);
-    assert_eq!(
-        taken.status.code(),
-        Some(2),
-        "a store is not replaced unasked"
-    );
+    assert_eq!(taken.status.code(), Some(2), "a store is not replaced unasked");
     let back = run(&["restore", "--db", &text("new.db"), &text("copy.redb")]);
-    assert!(
-        back.status.success(),
-        "{}",
-        String::from_utf8_lossy(&back.stderr)
-    );
+    assert!(back.status.success(), "{}", String::from_utf8_lossy(&back.stderr));
     let rows = |name: &str| RedbStore::open(&path(name)).unwrap().load().unwrap();
     assert_eq!(rows("new.db"), rows("plan.db"));
 
-    std::fs::write(
-        path("torn.redb"),
-        &std::fs::read(path("copy.redb")).unwrap()[..5000],
-    )
-    .unwrap();
+    std::fs::write(path("torn.redb"), &std::fs::read(path("copy.redb")).unwrap()[..5000]).unwrap();
     let before = rows("new.db");
-    let torn = run(&[
-        "restore",
-        "--force",
-        "--db",
-        &text("new.db"),
-        &text("torn.redb"),
-    ]);
+    let torn = run(&["restore", "--force", "--db", &text("new.db"), &text("torn.redb")]);
     assert_eq!(torn.status.code(), Some(2));
     assert_eq!(rows("new.db"), before, "the store is as it was");
     let left: Vec<_> = std::fs::read_dir(folder.path())

@@ -30,15 +30,8 @@ fn heights_of_a_square_are_those_of_the_points_and_unknown_ground_is_transparent
     let terrain = Arc::new(TerrainStack::open(Some(&tiles), Some(&geoid)).unwrap());
     let bench = Bench::over(terrain.clone());
     // In the middle of N57E011.
-    let answer = bench.call(
-        "GET",
-        "/api/v1/terrain/tiles/12/2176/1243.png",
-        &Value::Null,
-    );
-    assert_eq!(
-        (answer.status, answer.media()),
-        (StatusCode::OK, "image/png")
-    );
+    let answer = bench.call("GET", "/api/v1/terrain/tiles/12/2176/1243.png", &Value::Null);
+    assert_eq!((answer.status, answer.media()), (StatusCode::OK, "image/png"));
     let found = pixels::<4>(&answer.body);
     let squares = f64::from(1 << 12);
     let mut worst_m = 0.0_f64;
@@ -50,10 +43,7 @@ fn heights_of_a_square_are_those_of_the_points_and_unknown_ground_is_transparent
         let [red, green, blue, alpha] = found[(row * 256 + column) as usize];
         assert_eq!(alpha, 255);
         let height_m = f64::from(red) * 256.0 + f64::from(green) + f64::from(blue) / 256.0;
-        let path = format!(
-            "/api/v1/terrain/elevation?lat={}&lon={lon_deg}",
-            at.lat_deg()
-        );
+        let path = format!("/api/v1/terrain/elevation?lat={}&lon={lon_deg}", at.lat_deg());
         let point = bench.call("GET", &path, &Value::Null).json();
         let expected_m = terrain.elevation_msl_m(at).unwrap();
         assert_eq!(point["elevation_msl_m"], json!(expected_m));
@@ -67,30 +57,14 @@ fn heights_of_a_square_are_those_of_the_points_and_unknown_ground_is_transparent
         let answer = bench.call("GET", &format!("/api/v1/terrain/{path}"), &Value::Null);
         assert_eq!(answer.status, StatusCode::OK, "{path}");
         let alphas: Vec<u8> = match path.starts_with("tiles") {
-            true => pixels::<4>(&answer.body)
-                .iter()
-                .map(|pixel| pixel[3])
-                .collect(),
-            false => pixels::<2>(&answer.body)
-                .iter()
-                .map(|pixel| pixel[1])
-                .collect(),
+            true => pixels::<4>(&answer.body).iter().map(|pixel| pixel[3]).collect(),
+            false => pixels::<2>(&answer.body).iter().map(|pixel| pixel[1]).collect(),
         };
         assert!(alphas.contains(&0) && alphas.contains(&255), "{path}");
     }
-    let opaque = bench.call(
-        "GET",
-        "/api/v1/terrain/tiles/7/68/38?opaque=true",
-        &Value::Null,
-    );
-    assert!(
-        pixels::<4>(&opaque.body)
-            .iter()
-            .all(|pixel| pixel[3] == 255)
-    );
-    let area = bench
-        .call("GET", "/api/v1/terrain/area", &Value::Null)
-        .json();
+    let opaque = bench.call("GET", "/api/v1/terrain/tiles/7/68/38?opaque=true", &Value::Null);
+    assert!(pixels::<4>(&opaque.body).iter().all(|pixel| pixel[3] == 255));
+    let area = bench.call("GET", "/api/v1/terrain/area", &Value::Null).json();
     let expected = json!({
         "south": 57.0, "west": 11.0, "north": 58.0, "east": 12.0,
         "resolution_arcsec": terrain.resolution_arcsec(GeoPoint::new(57.5, 11.5).unwrap()),
@@ -113,22 +87,10 @@ fn a_square_is_sent_once_and_then_known() {
     assert!(again.body.is_empty());
     assert_eq!(again.headers[header::ETAG], tag);
     // Flat ground at 0 m: known, and 32768 in the encoding.
-    assert!(
-        pixels::<4>(&first.body)
-            .iter()
-            .all(|pixel| *pixel == [128, 0, 0, 255])
-    );
-    let area = bench
-        .call("GET", "/api/v1/terrain/area", &Value::Null)
-        .json();
+    assert!(pixels::<4>(&first.body).iter().all(|pixel| *pixel == [128, 0, 0, 255]));
+    let area = bench.call("GET", "/api/v1/terrain/area", &Value::Null).json();
     assert_eq!(area["areas"][0]["west"], -180.0);
-    for path in [
-        "tiles/6/0/0",
-        "tiles/16/0/0",
-        "tiles/9/512/0",
-        "relief/9/0/512",
-        "tiles/9/0/a",
-    ] {
+    for path in ["tiles/6/0/0", "tiles/16/0/0", "tiles/9/512/0", "relief/9/0/512", "tiles/9/0/a"] {
         let answer = bench.call("GET", &format!("/api/v1/terrain/{path}"), &Value::Null);
         assert_eq!(answer.status, StatusCode::NOT_FOUND, "{path}");
     }
@@ -136,26 +98,14 @@ fn a_square_is_sent_once_and_then_known() {
 
 #[test]
 fn unknown_ground_has_no_height_even_where_sea_level_is_assumed() {
-    let assumed = NoTerrain {
-        elevation_msl_m: 0.0,
-    };
+    let assumed = NoTerrain { elevation_msl_m: 0.0 };
     let bench = Bench::over(Arc::new(assumed));
-    let point = bench.call(
-        "GET",
-        "/api/v1/terrain/elevation?lat=57.5&lon=11.5",
-        &Value::Null,
-    );
+    let point = bench.call("GET", "/api/v1/terrain/elevation?lat=57.5&lon=11.5", &Value::Null);
     assert_eq!(point.json()["elevation_msl_m"], Value::Null);
-    let area = bench
-        .call("GET", "/api/v1/terrain/area", &Value::Null)
-        .json();
+    let area = bench.call("GET", "/api/v1/terrain/area", &Value::Null).json();
     assert_eq!(area["areas"], json!([]));
     let tile = bench.call("GET", "/api/v1/terrain/tiles/9/271/155", &Value::Null);
     assert!(pixels::<4>(&tile.body).iter().all(|pixel| *pixel == [0; 4]));
-    let refused = bench.call(
-        "GET",
-        "/api/v1/terrain/elevation?lat=91&lon=0",
-        &Value::Null,
-    );
+    let refused = bench.call("GET", "/api/v1/terrain/elevation?lat=91&lon=0", &Value::Null);
     assert_eq!(refused.status, StatusCode::BAD_REQUEST);
 }

@@ -18,19 +18,12 @@ fn levels_of_cells_are_those_of_the_link() {
     let out = folder.path().join("out");
     let products = "path_loss,field_strength,rate";
     stdout(&sweep(&scenario, &out, &["--products", products]));
-    for file in [
-        "path_loss_db.tif",
-        "field_strength_dbuv_m.tif",
-        "rate_bps.tif",
-        "rate.png",
-    ] {
+    for file in ["path_loss_db.tif", "field_strength_dbuv_m.tif", "rate_bps.tif", "rate.png"] {
         assert!(out.join(file).exists(), "{file}");
     }
     let work = Sweep::find(&out).unwrap();
     let plan = &work.plan;
-    let terrain = Flat {
-        elevation_msl_m: 10.0,
-    };
+    let terrain = Flat { elevation_msl_m: 10.0 };
     let inputs = Inputs {
         terrain: &terrain,
         environment: &plan.environment,
@@ -49,10 +42,7 @@ fn levels_of_cells_are_those_of_the_link() {
                     continue;
                 }
                 let (row, col) = (cell as u32 / window.cols, cell as u32 % window.cols);
-                let to = plan
-                    .grid
-                    .centre(window.top + row, window.left + col)
-                    .unwrap();
+                let to = plan.grid.centre(window.top + row, window.left + col).unwrap();
                 let profile = trace(&inputs, site.position, to, plan.samples);
                 let from = (site.position, &site.station);
                 let ends = (to, &site.receiver);
@@ -98,19 +88,11 @@ fn maps_are_drawn_as_they_are_asked_for() {
     assert!(!same("margin.png") && !same("overlay.png") && !same("coverage.kmz"));
     // Options stand above the scenario.
     let options = ["--scale", "margin=0..30/5", "--clear-below", "margin=12"];
-    stdout(&sweep(
-        &scenario,
-        &plain,
-        &[&products[..], &options].concat(),
-    ));
+    stdout(&sweep(&scenario, &plain, &[&products[..], &options].concat()));
     assert!(files(&plain)[Path::new("margin.png")] == chosen[Path::new("margin.png")]);
     for (option, value, why) in [
         ("--scale", "margin=40..0", "no range"),
-        (
-            "--scale",
-            "loss=0..40",
-            "is no layer; allowed: margin, power, path_loss",
-        ),
+        ("--scale", "loss=0..40", "is no layer; allowed: margin, power, path_loss"),
         ("--palette", "margin=jet", "is no palette; allowed: viridis"),
         ("--clear-below", "margin=low", "no level"),
         ("--clear-below", "margin", "no LAYER="),
@@ -149,9 +131,7 @@ fn each_site_has_a_map_and_an_overlay_of_its_own() {
         }
     }
     let merge = ["sweep", "merge", out.to_str().unwrap()];
-    stdout(&support::groundwave(
-        &[&merge[..], &["--products", "site_maps,sites"]].concat(),
-    ));
+    stdout(&support::groundwave(&[&merge[..], &["--products", "site_maps,sites"]].concat()));
     let merged = files(&out);
     for name in [names("png"), names("kmz")].concat() {
         assert!(merged[&name] == made[&name], "{}", name.display());
@@ -196,10 +176,7 @@ fn an_automatic_scale_is_the_same_for_all_variants() {
         assert!(maps == [true; 3] || maps == [false; 3], "{scale}: {maps:?}");
         maps[0]
     };
-    assert!(
-        [2.0, 2.5, 5.0, 10.0].iter().any(is_range),
-        "{low} to {high}"
-    );
+    assert!([2.0, 2.5, 5.0, 10.0].iter().any(is_range), "{low} to {high}");
 }
 
 #[test]
@@ -211,28 +188,19 @@ fn columns_are_kept_only_where_they_are_asked_for() {
     stdout(&sweep(&scenario, &plain, &["--products", "margin"]));
     stdout(&sweep(&scenario, &rich, &["--products", "margin,rate"]));
     let manifest = |out: &Path| std::fs::read_to_string(out.join("manifest.json")).unwrap();
-    assert!(
-        !manifest(&plain).contains("columns"),
-        "as plans were before"
-    );
+    assert!(!manifest(&plain).contains("columns"), "as plans were before");
     assert!(manifest(&rich).contains("columns"));
     let merge = |out: &Path, products: &str| {
         let out = out.to_str().unwrap();
         support::groundwave(&["sweep", "merge", out, "--products", products])
     };
     let refused = refusal(&merge(&plain, "margin,rate"));
-    assert!(
-        refused.contains("groundwave sweep SCENARIO -o DIR --products rate"),
-        "{refused}"
-    );
+    assert!(refused.contains("groundwave sweep SCENARIO -o DIR --products rate"), "{refused}");
     refusal(&merge(&rich, "path_loss"));
     stdout(&merge(&rich, "rate"));
     // The richer units serve a sweep that asks for less, the others do not serve one for more.
     stdout(&sweep(&scenario, &rich, &["--products", "margin"]));
-    assert_eq!(
-        files(&plain)[Path::new("margin_db.tif")],
-        files(&rich)[Path::new("margin_db.tif")]
-    );
+    assert_eq!(files(&plain)[Path::new("margin_db.tif")], files(&rich)[Path::new("margin_db.tif")]);
     let refused = refusal(&sweep(&scenario, &plain, &["--products", "rate"]));
     assert!(refused.contains("another folder"), "{refused}");
 }

@@ -37,23 +37,14 @@ fn this_machine_says_what_it_can_do(bed: &mut Bed) {
         assert!(agrees(&bed.apply(&slow).unwrap()));
         return;
     }
-    assert!(
-        can.missing
-            .iter()
-            .any(|missing| missing.module == "sch_netem"),
-        "{can:?}"
-    );
+    assert!(can.missing.iter().any(|missing| missing.module == "sch_netem"), "{can:?}");
     let error = bed.apply(&slow).unwrap_err();
     assert!(
         matches!(&error, KernelError::Unsupported { module: Some(module), .. } if module == "sch_netem"),
         "{error:?}"
     );
     assert_eq!(error.failure().kind, FailureKind::Unsupported);
-    assert_eq!(
-        bed.read().unwrap().impairment,
-        shaped,
-        "the refusal changed nothing"
-    );
+    assert_eq!(bed.read().unwrap().impairment, shaped, "the refusal changed nothing");
 }
 
 fn probing_leaves_nothing(bed: &mut Bed) {

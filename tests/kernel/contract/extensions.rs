@@ -26,18 +26,10 @@ fn off_by_default(bed: &mut Bed) {
     bed.apply(&before).unwrap();
     for asked in both() {
         let error = bed.apply(&impairment(asked)).unwrap_err();
-        assert!(
-            matches!(error, KernelError::Unsupported { module: None, .. }),
-            "{error:?}"
-        );
+        assert!(matches!(error, KernelError::Unsupported { module: None, .. }), "{error:?}");
         assert_eq!(bed.read().unwrap().impairment, before);
     }
-    assert!(
-        !bed.shaper()
-            .capabilities()
-            .distributions()
-            .contains(&"paretonormal")
-    );
+    assert!(!bed.shaper().capabilities().distributions().contains(&"paretonormal"));
 }
 
 fn on_when_asked_for(bed: &mut Bed) {

@@ -54,14 +54,8 @@ pub fn tc_agrees(seen: &[Value], asked: &Impairment) {
             "{asked:?}: tc sees {value} s, not {seconds} s, in {seen:?}"
         );
     };
-    time(
-        &netem["delay"]["delay"],
-        latency.map_or(0, Latency::mean_ns),
-    );
-    time(
-        &netem["delay"]["jitter"],
-        latency.map_or(0, Latency::jitter_ns),
-    );
+    time(&netem["delay"]["delay"], latency.map_or(0, Latency::mean_ns));
+    time(&netem["delay"]["jitter"], latency.map_or(0, Latency::jitter_ns));
     if let Some(Latency::Stochastic { correlation, .. }) = latency {
         close(&netem["delay"]["correlation"], correlation.unwrap_or(0.0));
     }
@@ -79,12 +73,7 @@ fn shares_agree(netem: &Value, asked: &Impairment, close: &dyn Fn(&Value, f64)) 
         Some(Loss::Bernoulli { pct, correlation }) => {
             share("loss-random", "loss", pct, correlation)
         }
-        Some(Loss::GilbertElliott {
-            p,
-            r,
-            one_minus_h,
-            one_minus_k,
-        }) => {
+        Some(Loss::GilbertElliott { p, r, one_minus_h, one_minus_k }) => {
             let model = &netem["loss-gemodel"];
             close(&model["p"], p);
             close(&model["r"], r);
@@ -94,19 +83,13 @@ fn shares_agree(netem: &Value, asked: &Impairment, close: &dyn Fn(&Value, f64)) 
         }
         None => share("loss-random", "loss", 0.0, None),
     }
-    let (pct, correlation) = asked
-        .duplication
-        .map_or((0.0, None), |it| (it.pct, it.correlation));
+    let (pct, correlation) = asked.duplication.map_or((0.0, None), |it| (it.pct, it.correlation));
     share("duplicate", "duplicate", pct, correlation);
-    let (pct, correlation) = asked
-        .reordering
-        .map_or((0.0, None), |it| (it.pct, it.correlation));
+    let (pct, correlation) = asked.reordering.map_or((0.0, None), |it| (it.pct, it.correlation));
     share("reorder", "reorder", pct, correlation);
     let gap = asked.reordering.map_or(0.0, |it| f64::from(it.gap.get()));
     close(&netem["gap"], gap);
-    let (pct, correlation) = asked
-        .corruption
-        .map_or((0.0, None), |it| (it.pct, it.correlation));
+    let (pct, correlation) = asked.corruption.map_or((0.0, None), |it| (it.pct, it.correlation));
     share("corrupt", "corrupt", pct, correlation);
 }
 
@@ -119,10 +102,7 @@ fn shaper_agrees(seen: &[Value], asked: &Impairment, close: &dyn Fn(&Value, f64)
     // The kernel keeps the bucket in ticks of 64 ns, and `tc` counts those in whole microseconds.
     let slack = bytes_per_second * (2.0 * 64e-9 + 1e-6) + 1.0;
     let seen_burst = tbf["burst"].as_f64().unwrap_or(0.0);
-    assert!(
-        (seen_burst - burst).abs() <= slack,
-        "{asked:?}: burst {seen_burst}"
-    );
+    assert!((seen_burst - burst).abs() <= slack, "{asked:?}: burst {seen_burst}");
     if let Some(queue) = asked.queue {
         let kind = match queue.limit.unit {
             QueueUnit::Packets => "pfifo",
@@ -225,14 +205,8 @@ fn nothing_leaves_nothing(bed: &mut Bed) {
     assert_eq!(bed.stack(), [], "an impairment of nothing is no stack");
     bed.apply(&asked).unwrap();
     let after = bed.clear().unwrap();
-    assert!(
-        after.impairment.is_empty() && after.divergence.is_empty(),
-        "{after:?}"
-    );
+    assert!(after.impairment.is_empty() && after.divergence.is_empty(), "{after:?}");
     assert_eq!(bed.stack(), []);
     let again = bed.clear().unwrap();
-    assert!(
-        again.impairment.is_empty() && again.divergence.is_empty(),
-        "{again:?}"
-    );
+    assert!(again.impairment.is_empty() && again.divergence.is_empty(), "{again:?}");
 }

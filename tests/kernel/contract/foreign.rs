@@ -17,9 +17,7 @@ arms! {
 fn survives(bed: &mut Bed) {
     let reading = bed.read().unwrap();
     let foreign = |items: &[groundwave_systems::impair::DivergenceItem]| {
-        items
-            .iter()
-            .any(|item| item.kind == DivergenceKind::Foreign)
+        items.iter().any(|item| item.kind == DivergenceKind::Foreign)
     };
     assert!(foreign(&reading.divergence), "{reading:?}");
     let cleared = bed.clear().unwrap();
@@ -48,10 +46,7 @@ fn a_restarted_program_knows_its_own(bed: &mut Bed) {
     let reading = bed.read().unwrap();
     assert_eq!(reading.impairment, asked);
     let cleared = bed.clear().unwrap();
-    assert!(
-        cleared.impairment.is_empty() && cleared.divergence.is_empty(),
-        "{cleared:?}"
-    );
+    assert!(cleared.impairment.is_empty() && cleared.divergence.is_empty(), "{cleared:?}");
     assert_eq!(bed.stack(), []);
 }
 
@@ -64,15 +59,9 @@ fn changes_of_others_are_noticed(bed: &mut Bed) {
     assert_eq!(bed.changed(), ["port1"]);
     let reading = bed.read().unwrap();
     assert!(reading.impairment.is_empty(), "{reading:?}");
-    let messages: Vec<_> = reading
-        .divergence
-        .iter()
-        .map(|item| &item.message)
-        .collect();
+    let messages: Vec<_> = reading.divergence.iter().map(|item| &item.message).collect();
     assert!(
-        messages
-            .iter()
-            .any(|message| message.contains("the kernel holds nothing")),
+        messages.iter().any(|message| message.contains("the kernel holds nothing")),
         "{messages:?}"
     );
     assert_eq!(bed.apply(&asked).unwrap().impairment, asked);

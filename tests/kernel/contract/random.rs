@@ -99,9 +99,7 @@ fn rate() -> impl Strategy<Value = Rate> {
 fn queue() -> impl Strategy<Value = Queue> {
     let unit = prop_oneof![Just(QueueUnit::Packets), Just(QueueUnit::Bytes)];
     let value = prop_oneof![6 => 0..=10_000_u32, 1 => any::<u32>()];
-    (unit, value).prop_map(|(unit, value)| Queue {
-        limit: QueueLimit { unit, value },
-    })
+    (unit, value).prop_map(|(unit, value)| Queue { limit: QueueLimit { unit, value } })
 }
 
 fn impairment() -> impl Strategy<Value = Impairment> {
@@ -116,34 +114,21 @@ fn impairment() -> impl Strategy<Value = Impairment> {
         weighted(0.3, (pct(), gap, correlation())),
         weighted(0.3, (pct(), correlation())),
     )
-        .prop_map(
-            |(latency, loss, rate, queue, copies, order, bits)| Impairment {
-                latency,
-                loss,
-                rate,
-                queue,
-                duplication: copies.map(|(pct, correlation)| Duplication { pct, correlation }),
-                reordering: order.map(|(pct, gap, correlation)| Reordering {
-                    pct,
-                    gap,
-                    correlation,
-                }),
-                corruption: bits.map(|(pct, correlation)| Corruption { pct, correlation }),
-            },
-        )
+        .prop_map(|(latency, loss, rate, queue, copies, order, bits)| Impairment {
+            latency,
+            loss,
+            rate,
+            queue,
+            duplication: copies.map(|(pct, correlation)| Duplication { pct, correlation }),
+            reordering: order.map(|(pct, gap, correlation)| Reordering { pct, gap, correlation }),
+            corruption: bits.map(|(pct, correlation)| Corruption { pct, correlation }),
+        })
 }
 
 /// Canonical form of an impairment: jitter 0 is no jitter, and the shaper counts bytes.
 fn canonical(mut asked: Impairment) -> Impairment {
-    if let Some(Latency::Stochastic {
-        mean_ns,
-        jitter_ns: 0,
-        ..
-    }) = asked.latency
-    {
-        asked.latency = Some(Latency::Constant {
-            duration_ns: mean_ns,
-        });
+    if let Some(Latency::Stochastic { mean_ns, jitter_ns: 0, .. }) = asked.latency {
+        asked.latency = Some(Latency::Constant { duration_ns: mean_ns });
     }
     if let Some(rate) = &mut asked.rate {
         let bytes = rate.bps / 8 + u64::from(rate.bps % 8 >= 4);
@@ -156,9 +141,7 @@ fn canonical(mut asked: Impairment) -> Impairment {
 fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Object(a), Value::Object(b)) => {
-            a.len() == b.len()
-                && a.iter()
-                    .all(|(key, a)| b.get(key).is_some_and(|b| same(a, b)))
+            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same(a, b)))
         }
         (Value::Number(x), Value::Number(y)) if x.is_f64() && y.is_f64() => {
             let (x, y) = (x.as_f64().unwrap(), y.as_f64().unwrap());
@@ -176,24 +159,12 @@ fn words(impairment: &Impairment) -> Value {
 /// kernel that refuses a request on the way.
 fn try_all(bed: &mut Bed, strategy: impl Strategy<Value = Impairment>) {
     let before = RefCell::new(Impairment::default());
-    let (accepted, differing, invalid, refused) = (
-        Cell::new(0_u32),
-        Cell::new(0_u32),
-        Cell::new(0_u32),
-        Cell::new(0_u32),
-    );
+    let (accepted, differing, invalid, refused) =
+        (Cell::new(0_u32), Cell::new(0_u32), Cell::new(0_u32), Cell::new(0_u32));
     let count = |cell: &Cell<u32>| cell.set(cell.get() + 1);
     let bed = RefCell::new(bed);
-    let cases = if bed.borrow().is_real() {
-        REAL_CASES
-    } else {
-        CASES
-    };
-    let config = Config {
-        cases,
-        failure_persistence: None,
-        ..Config::default()
-    };
+    let cases = if bed.borrow().is_real() { REAL_CASES } else { CASES };
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
     let mut runner =
         TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
     let spoilt = prop_oneof![9 => Just(0_usize), 1 => 1..=4_usize];
@@ -253,10 +224,7 @@ fn try_all(bed: &mut Bed, strategy: impl Strategy<Value = Impairment>) {
         refused.get()
     );
     assert!(accepted.get() > cases / 4 && refused.get() > cases / 50);
-    assert!(
-        differing.get() < accepted.get() / 4,
-        "divergence is the exception"
-    );
+    assert!(differing.get() < accepted.get() / 4, "divergence is the exception");
 }
 
 fn any_impairment(bed: &mut Bed) {
@@ -267,10 +235,6 @@ fn any_rate_and_queue(bed: &mut Bed) {
     let both = (weighted(0.7, rate()), weighted(0.7, queue()));
     try_all(
         bed,
-        both.prop_map(|(rate, queue)| Impairment {
-            rate,
-            queue,
-            ..Impairment::default()
-        }),
+        both.prop_map(|(rate, queue)| Impairment { rate, queue, ..Impairment::default() }),
     );
 }

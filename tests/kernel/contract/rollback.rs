@@ -54,16 +54,12 @@ fn whatever_fails_the_stack_is_the_old_one(bed: &mut Bed) {
             impairment(json!({"latency": {"kind": "constant", "duration": 20_000_000}})),
             impairment(json!({"loss": {"model": "bernoulli", "pct": 1.5},
                 "queue": {"limit": {"unit": "packets", "value": 10}}})),
-            impairment(
-                json!({"latency": {"kind": "constant", "duration": 30_000_000},
+            impairment(json!({"latency": {"kind": "constant", "duration": 30_000_000},
                 "rate": {"bps": 1_000_000, "burst_bytes": 2000},
-                "queue": {"limit": {"unit": "packets", "value": 77}}}),
-            ),
-            impairment(
-                json!({"latency": {"kind": "constant", "duration": 40_000_000},
+                "queue": {"limit": {"unit": "packets", "value": 77}}})),
+            impairment(json!({"latency": {"kind": "constant", "duration": 40_000_000},
                 "rate": {"bps": 9_000_000, "burst_bytes": 9000},
-                "queue": {"limit": {"unit": "bytes", "value": 77_000}}}),
-            ),
+                "queue": {"limit": {"unit": "bytes", "value": 77_000}}})),
             impairment(json!({"rate": {"bps": 2_000_000, "burst_bytes": 4000}})),
         ],
     );

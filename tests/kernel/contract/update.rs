@@ -36,10 +36,7 @@ fn same_layers_are_changed_in_place(bed: &mut Bed) {
     }
     let requests = bed.requests();
     assert!(requests.len() >= 19, "{requests:?}");
-    assert!(
-        requests.iter().all(|(verb, _)| *verb == Verb::Change),
-        "{requests:?}"
-    );
+    assert!(requests.iter().all(|(verb, _)| *verb == Verb::Change), "{requests:?}");
 }
 
 fn the_same_shaper_is_changed_in_place(bed: &mut Bed) {
@@ -57,10 +54,7 @@ fn the_same_shaper_is_changed_in_place(bed: &mut Bed) {
     }
     let requests = bed.requests();
     assert!(requests.len() >= 19, "{requests:?}");
-    assert!(
-        requests.iter().all(|(verb, _)| *verb == Verb::Change),
-        "{requests:?}"
-    );
+    assert!(requests.iter().all(|(verb, _)| *verb == Verb::Change), "{requests:?}");
 }
 
 fn new_layers_are_counted(bed: &mut Bed) {
@@ -73,10 +67,7 @@ fn new_layers_are_counted(bed: &mut Bed) {
     bed.requests();
     bed.apply(&shaped).unwrap();
     let requests = bed.requests();
-    let made: Vec<_> = requests
-        .iter()
-        .filter(|(verb, _)| *verb == Verb::Create)
-        .collect();
+    let made: Vec<_> = requests.iter().filter(|(verb, _)| *verb == Verb::Create).collect();
     assert!(!made.is_empty(), "{requests:?}");
     assert!(
         !requests.contains(&(Verb::Delete, "netem")),
@@ -88,12 +79,7 @@ fn new_layers_are_counted(bed: &mut Bed) {
 /// More packets than the queue holds, all of which are over when this returns.
 fn overflow(bed: &mut Bed) {
     if let Some(fake) = bed.model() {
-        let dropped = Counters {
-            packets: 60,
-            bytes: 60_000,
-            drops: 40,
-            ..Counters::default()
-        };
+        let dropped = Counters { packets: 60, bytes: 60_000, drops: 40, ..Counters::default() };
         for kind in ["netem", "tbf", "pfifo"] {
             fake.set_counters(NEAR, kind, dropped);
         }
@@ -152,9 +138,6 @@ fn netem_holds_the_queue_below(bed: &mut Bed) {
     };
     let arrivals = bed.wire.as_mut().unwrap().measure(traffic);
     let stats = bed.stats().unwrap();
-    println!(
-        "a queue of 8000 packets: {} of 3000 arrived",
-        arrivals.len()
-    );
+    println!("a queue of 8000 packets: {} of 3000 arrived", arrivals.len());
     assert_eq!((arrivals.len(), stats.drops_total), (3000, 0), "{stats:?}");
 }

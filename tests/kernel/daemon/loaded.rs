@@ -54,20 +54,14 @@ fn a_foreign_change_is_told_within_a_second(_: &mut Bed) {
         for client in 0..CLIENTS {
             let (socket, stop, asked) = (&socket, &stop, &asked);
             scope.spawn(move || {
-                let runtime = tokio::runtime::Builder::new_current_thread()
-                    .enable_all()
-                    .build()
-                    .unwrap();
+                let runtime =
+                    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
                 runtime.block_on(insist(socket, stop, asked, client));
             });
         }
         for change in ["del", "replace", "del"] {
             let (before, asked_before) = (told(), asked.load(Ordering::Relaxed));
-            let parameters = if change == "replace" {
-                " handle 7: pfifo limit 9"
-            } else {
-                ""
-            };
+            let parameters = if change == "replace" { " handle 7: pfifo limit 9" } else { "" };
             tool("tc", &format!("qdisc {change} dev {NEAR} root{parameters}"));
             let began_ns = now_ns();
             while told() == before {

@@ -58,11 +58,7 @@ impl Daemon {
             std::os::unix::fs::chown(folder.path(), owner, owner).unwrap();
         }
         for port in ["port1", "port2"] {
-            writeln!(
-                file,
-                "[[ports]]\ndirection = \"{port}\"\ninterface = \"{port}\""
-            )
-            .unwrap();
+            writeln!(file, "[[ports]]\ndirection = \"{port}\"\ninterface = \"{port}\"").unwrap();
         }
         let mut words: Vec<&str> = before.to_vec();
         words.extend([PROGRAM, "impaird", "--config"]);
@@ -75,10 +71,7 @@ impl Daemon {
             .stderr(log)
             .spawn()
             .unwrap();
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let client = runtime.block_on(async {
             // Many steps: in virtual time a sleep ends at once where the machine waits for a file.
             for _ in 0..10_000 {
@@ -93,12 +86,7 @@ impl Daemon {
             let log = std::fs::read_to_string(folder.path().join("log")).unwrap();
             panic!("the daemon does not listen: {log}");
         });
-        Self {
-            child,
-            client,
-            runtime,
-            folder,
-        }
+        Self { child, client, runtime, folder }
     }
 
     /// Status and body of an answer.
@@ -127,11 +115,7 @@ impl Daemon {
 
     /// Tells it to stop; it must do so in order.
     fn stop(mut self) {
-        kill(
-            Pid::from_raw(self.child.id().cast_signed()),
-            Signal::SIGTERM,
-        )
-        .unwrap();
+        kill(Pid::from_raw(self.child.id().cast_signed()), Signal::SIGTERM).unwrap();
         assert!(self.child.wait().unwrap().success());
         assert!(!self.socket().exists(), "the socket is left behind");
     }
@@ -148,9 +132,7 @@ impl Drop for Daemon {
 fn seen_by_tc(port: &str) -> Vec<Value> {
     let seen: Vec<Value> =
         serde_json::from_str(&tool("tc", &format!("-s -j qdisc show dev {port}"))).unwrap();
-    seen.into_iter()
-        .filter(|qdisc| qdisc["handle"] != "0:")
-        .collect()
+    seen.into_iter().filter(|qdisc| qdisc["handle"] != "0:").collect()
 }
 
 fn two_ports_are_shaped(bed: &mut Bed) {
@@ -169,19 +151,10 @@ fn two_ports_are_shaped(bed: &mut Bed) {
         "rate": {"bps": 10_000_000, "burst_bytes": 20_000}});
     daemon.set("port1", &first);
     daemon.set("port2", &second);
-    assert_eq!(
-        daemon.ask("GET", "/v1/impairments/port1", None).1["impairment"],
-        first
-    );
-    assert_eq!(
-        daemon.ask("GET", "/v1/impairments/port2", None).1["impairment"],
-        second
-    );
+    assert_eq!(daemon.ask("GET", "/v1/impairments/port1", None).1["impairment"], first);
+    assert_eq!(daemon.ask("GET", "/v1/impairments/port2", None).1["impairment"], second);
     assert_eq!(seen_by_tc(NEAR)[0]["options"]["delay"]["delay"], 0.02);
-    assert_eq!(
-        seen_by_tc("port2")[0]["options"]["loss-random"]["loss"],
-        0.05
-    );
+    assert_eq!(seen_by_tc("port2")[0]["options"]["loss-random"]["loss"], 0.05);
 
     let traffic = Traffic {
         count: 200,
@@ -192,40 +165,22 @@ fn two_ports_are_shaped(bed: &mut Bed) {
     let before = daemon.ask("GET", "/v1/impairments/port1/stats", None).1;
     let arrivals = bed.wire.as_mut().unwrap().measure(traffic);
     let seen = Figures::of(traffic.count, &arrivals);
-    assert!(
-        seen.lost == 0.0 && seen.min_ms >= 20.0 && seen.p50_ms <= 22.0,
-        "{seen:?}"
-    );
+    assert!(seen.lost == 0.0 && seen.min_ms >= 20.0 && seen.p50_ms <= 22.0, "{seen:?}");
     let after = daemon.ask("GET", "/v1/impairments/port1/stats", None).1;
     let grown = |key: &str| after[key].as_u64().unwrap() - before[key].as_u64().unwrap();
-    assert_eq!(
-        (grown("packets_total"), grown("bytes_total")),
-        (200, 100_000),
-        "{after}"
-    );
+    assert_eq!((grown("packets_total"), grown("bytes_total")), (200, 100_000), "{after}");
 
     let refused = json!({"loss": {"model": "gilbert-elliott", "p": 0.1, "r": 0.5,
         "one_minus_h": 0.0, "one_minus_k": 1.0}});
     assert_eq!(daemon.put("port1", &refused).0, 422);
     assert_eq!(daemon.put("port1", &json!({"latency": 5})).0, 400);
     assert_eq!(daemon.put("port3", &json!({})).0, 400);
-    assert_eq!(
-        daemon.ask("GET", "/v1/impairments/port1", None).1["impairment"],
-        first
-    );
+    assert_eq!(daemon.ask("GET", "/v1/impairments/port1", None).1["impairment"], first);
 
     let (status, cleared) = daemon.ask("DELETE", "/v1/impairments/port1", None);
-    assert_eq!(
-        (status, &cleared["impairment"]),
-        (200, &json!({})),
-        "{cleared}"
-    );
+    assert_eq!((status, &cleared["impairment"]), (200, &json!({})), "{cleared}");
     assert_eq!(seen_by_tc(NEAR), [Value::Null; 0]);
-    assert_eq!(
-        seen_by_tc("port2").len(),
-        3,
-        "the other direction is another matter"
-    );
+    assert_eq!(seen_by_tc("port2").len(), 3, "the other direction is another matter");
     daemon.stop();
 }
 
@@ -235,11 +190,7 @@ fn rate_is_shaped_on_any_kernel(_: &mut Bed) {
         "queue": {"limit": {"unit": "packets", "value": 40}}});
     daemon.set("port1", &shaped);
     let seen = seen_by_tc(NEAR);
-    assert!(
-        seen.iter()
-            .any(|qdisc| qdisc["options"]["rate"] == 1_250_000),
-        "{seen:?}"
-    );
+    assert!(seen.iter().any(|qdisc| qdisc["options"]["rate"] == 1_250_000), "{seen:?}");
     let can_delay =
         daemon.ask("GET", "/v1/system", None).1["capabilities"]["supports_latency"] == true;
     let slow = json!({"latency": {"kind": "constant", "duration": 20_000_000}});
@@ -248,29 +199,18 @@ fn rate_is_shaped_on_any_kernel(_: &mut Bed) {
         assert_eq!(status, 200, "{answer}");
     } else {
         assert_eq!(status, 422, "{answer}");
-        assert!(
-            answer["detail"].as_str().unwrap().contains("sch_netem"),
-            "{answer}"
-        );
-        assert_eq!(
-            daemon.ask("GET", "/v1/impairments/port1", None).1["impairment"],
-            shaped
-        );
+        assert!(answer["detail"].as_str().unwrap().contains("sch_netem"), "{answer}");
+        assert_eq!(daemon.ask("GET", "/v1/impairments/port1", None).1["impairment"], shaped);
     }
     daemon.stop();
-    assert!(
-        !seen_by_tc(NEAR).is_empty(),
-        "what is in force stays when the daemon stops"
-    );
+    assert!(!seen_by_tc(NEAR).is_empty(), "what is in force stays when the daemon stops");
 }
 
 /// Replaces the state of port1 `turns` times; every answer must be the read-back of that state.
 async fn insist(socket: &Path, wish: &Value, turns: usize) {
     let mut client = Client::unix(socket).await.unwrap();
     for _ in 0..turns {
-        let answer = client
-            .ask("PUT".parse().unwrap(), "/v1/impairments/port1", Some(wish))
-            .await;
+        let answer = client.ask("PUT".parse().unwrap(), "/v1/impairments/port1", Some(wish)).await;
         let (status, body) = answer.unwrap();
         let found: Value = serde_json::from_slice(&body).unwrap();
         assert_eq!(status.as_u16(), 200, "{found}");
@@ -289,11 +229,7 @@ fn racing_clients_end_in_one_of_their_states(_: &mut Bed) {
     let socket = daemon.socket();
     daemon.runtime.block_on(async {
         let [a, b, c] = &wishes;
-        tokio::join!(
-            insist(&socket, a, 50),
-            insist(&socket, b, 50),
-            insist(&socket, c, 50)
-        );
+        tokio::join!(insist(&socket, a, 50), insist(&socket, b, 50), insist(&socket, c, 50));
     });
     let (_, end) = daemon.ask("GET", "/v1/impairments/port1", None);
     assert!(wishes.contains(&end["impairment"]), "a mix: {end}");
@@ -303,29 +239,20 @@ fn racing_clients_end_in_one_of_their_states(_: &mut Bed) {
 
 fn a_foreign_root_survives_a_delete(_: &mut Bed) {
     let mut daemon = Daemon::start(&[]);
-    tool(
-        "tc",
-        &format!("qdisc add dev {NEAR} root handle 7: pfifo limit 9"),
-    );
+    tool("tc", &format!("qdisc add dev {NEAR} root handle 7: pfifo limit 9"));
     for method in ["GET", "DELETE"] {
         let (status, state) = daemon.ask(method, "/v1/impairments/port1", None);
         assert_eq!((status, &state["impairment"]), (200, &json!({})), "{state}");
         let items = state["divergence"].as_array().expect("it is said");
-        assert!(
-            items.iter().any(|item| item["kind"] == "foreign"),
-            "{state}"
-        );
+        assert!(items.iter().any(|item| item["kind"] == "foreign"), "{state}");
         assert_eq!(seen_by_tc(NEAR)[0]["handle"], "7:");
     }
     daemon.stop();
 }
 
 fn without_the_capability_it_is_forbidden(_: &mut Bed) {
-    let mut daemon = Daemon::start(&[
-        "setpriv",
-        "--inh-caps=-net_admin",
-        "--bounding-set=-net_admin",
-    ]);
+    let mut daemon =
+        Daemon::start(&["setpriv", "--inh-caps=-net_admin", "--bounding-set=-net_admin"]);
     let shaped = json!({"rate": {"bps": 10_000_000, "burst_bytes": 20_000}});
     let (status, answer) = daemon.put("port1", &shaped);
     assert_eq!((status, &answer["status"]), (403, &json!(403)), "{answer}");
@@ -338,42 +265,28 @@ fn without_the_capability_it_is_forbidden(_: &mut Bed) {
     let (status, answer) = daemon.ask("DELETE", "/v1/impairments/port1", None);
     assert_eq!(status, 403, "{answer}");
     let (status, state) = daemon.ask("GET", "/v1/impairments/port1", None);
-    assert_eq!(
-        (status, &state["impairment"]["rate"]["bps"]),
-        (200, &json!(1_000_000))
-    );
+    assert_eq!((status, &state["impairment"]["rate"]["bps"]), (200, &json!(1_000_000)));
     assert_eq!(seen_by_tc(NEAR)[0]["kind"], "tbf");
     daemon.stop();
 }
 
 fn a_change_of_another_program_is_told(_: &mut Bed) {
     let mut daemon = Daemon::start(&[]);
-    daemon.set(
-        "port1",
-        &json!({"rate": {"bps": 10_000_000, "burst_bytes": 20_000}}),
-    );
+    daemon.set("port1", &json!({"rate": {"bps": 10_000_000, "burst_bytes": 20_000}}));
     tool("tc", &format!("qdisc del dev {NEAR} root"));
     let log = daemon.folder.path().join("log");
     let told = (0..200).find_map(|_| {
         std::thread::sleep(Duration::from_millis(50));
         let log = std::fs::read_to_string(&log).unwrap();
-        let line = log
-            .lines()
-            .find(|line| line.contains("changed by another program"));
+        let line = log.lines().find(|line| line.contains("changed by another program"));
         line.map(str::to_owned)
     });
     let told = told.expect("the daemon tells");
     println!("{told}");
-    assert!(
-        told.contains("port1") && told.contains("the kernel holds nothing"),
-        "{told}"
-    );
+    assert!(told.contains("port1") && told.contains("the kernel holds nothing"), "{told}");
     let (_, state) = daemon.ask("GET", "/v1/impairments/port1", None);
     let items = state["divergence"].as_array().expect("it is said");
-    assert!(
-        items.iter().all(|item| item["kind"] == "differs"),
-        "{state}"
-    );
+    assert!(items.iter().all(|item| item["kind"] == "differs"), "{state}");
     assert_eq!(state["impairment"], json!({}));
     daemon.stop();
 }
@@ -396,9 +309,6 @@ fn a_user_with_one_capability_gives_its_socket_to_a_group(_: &mut Bed) {
         (facts.uid(), facts.gid(), facts.permissions().mode() & 0o777),
         (USER, GROUP, 0o660)
     );
-    daemon.set(
-        "port1",
-        &json!({"rate": {"bps": 10_000_000, "burst_bytes": 20_000}}),
-    );
+    daemon.set("port1", &json!({"rate": {"bps": 10_000_000, "burst_bytes": 20_000}}));
     daemon.stop();
 }

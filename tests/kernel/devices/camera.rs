@@ -61,29 +61,17 @@ fn pictures_of_a_video_device() {
     load_driver();
     let found = wait_for(|| detect().into_iter().next());
     assert!(is_present());
-    assert_eq!(
-        (found.driver.as_str(), found.card.as_str()),
-        ("vivid", "vivid")
-    );
+    assert_eq!((found.driver.as_str(), found.card.as_str()), ("vivid", "vivid"));
     let yuyv = found.formats.iter().find(|format| format.fourcc == "YUYV");
     let yuyv = yuyv.unwrap_or_else(|| panic!("{found:?}"));
     assert!(yuyv.sizes.contains(&SIZE), "{yuyv:?}");
-    println!(
-        "{} {}, {} formats",
-        found.device,
-        found.bus_info,
-        found.formats.len()
-    );
+    println!("{} {}, {} formats", found.device, found.bus_info, found.formats.len());
     let runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = { runtime }.enable_all().build().unwrap();
     let (tell, frames) = mpsc::channel();
     let deliver = move |jpeg| drop(tell.send(jpeg));
     let read = async {
-        let wanted = Wanted {
-            width: SIZE.0,
-            height: SIZE.1,
-            fps: 60,
-        };
+        let wanted = Wanted { width: SIZE.0, height: SIZE.1, fps: 60 };
         let reading = read_v4l2(&found.device, wanted, &deliver);
         tokio::pin!(reading);
         let mut seen: Vec<hyper::body::Bytes> = Vec::new();
@@ -98,14 +86,7 @@ fn pictures_of_a_video_device() {
     let seen = runtime.block_on(limited).expect("three pictures");
     for jpeg in &seen {
         assert_eq!(size_of(jpeg), SIZE);
-        assert!(
-            (1_000..FRAME_BYTES_MAX).contains(&jpeg.len()),
-            "{}",
-            jpeg.len()
-        );
+        assert!((1_000..FRAME_BYTES_MAX).contains(&jpeg.len()), "{}", jpeg.len());
     }
-    assert!(
-        seen[0] != seen[1] && seen[1] != seen[2],
-        "a counter in each"
-    );
+    assert!(seen[0] != seen[1] && seen[1] != seen[2], "a counter in each");
 }

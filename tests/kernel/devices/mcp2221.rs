@@ -42,11 +42,7 @@ struct Bridge {
 
 /// Plugs the bridge in; it works until the process ends.
 pub fn plug_in() {
-    let mut device = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .open("/dev/uhid")
-        .unwrap();
+    let mut device = OpenOptions::new().read(true).write(true).open("/dev/uhid").unwrap();
     device.write_all(&create()).unwrap();
     thread::spawn(move || serve(device));
 }
@@ -68,12 +64,8 @@ fn create() -> Vec<u8> {
 }
 
 fn serve(mut device: File) {
-    let mut bridge = Bridge {
-        sensors: Sensors::default(),
-        nack: false,
-        read: None,
-        lines: [(0, 1); 4],
-    };
+    let mut bridge =
+        Bridge { sensors: Sensors::default(), nack: false, read: None, lines: [(0, 1); 4] };
     let mut event = vec![0; EVENT_BYTES];
     loop {
         let read = device.read(&mut event).unwrap();
@@ -136,19 +128,11 @@ impl Bridge {
             0x51 => {
                 let driven = self.lines[0].0;
                 for (at, (value, direction)) in self.lines.iter().enumerate() {
-                    let level = if at == 1 && *direction == 1 {
-                        driven
-                    } else {
-                        *value
-                    };
+                    let level = if at == 1 && *direction == 1 { driven } else { *value };
                     reply[2 + 2 * at] = level;
                     // The driver of Linux 6.1 reads the value of an input from the byte of its
                     // direction.
-                    reply[3 + 2 * at] = if at == 1 && *direction == 1 {
-                        level
-                    } else {
-                        *direction
-                    };
+                    reply[3 + 2 * at] = if at == 1 && *direction == 1 { level } else { *direction };
                 }
             }
             _ => reply[1] = 1,

@@ -87,24 +87,16 @@ fn scanned(bus: u32) {
 fn read_by_the_program(bus: u32) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_groundwave"));
     command.args(["agent", "--once", "--json"]);
-    for (template, address) in [
-        ("ina219", 0x40),
-        ("sht3x", 0x44),
-        ("ads1115", 0x48),
-        ("ds3231", 0x68),
-        ("bme280", 0x76),
-    ] {
+    for (template, address) in
+        [("ina219", 0x40), ("sht3x", 0x44), ("ads1115", 0x48), ("ds3231", 0x68), ("bme280", 0x76)]
+    {
         command.args(["--sensor", &format!("{template}@{bus}:{address:#04x}")]);
     }
     let told = command.output().unwrap();
     let stderr = String::from_utf8_lossy(&told.stderr);
     assert!(told.status.success(), "{stderr}");
     let seen: Value = serde_json::from_slice(&told.stdout).unwrap();
-    assert_eq!(
-        seen["sensors"]["faults"],
-        Value::Array(Vec::new()),
-        "{seen}"
-    );
+    assert_eq!(seen["sensors"]["faults"], Value::Array(Vec::new()), "{seen}");
     for (metric, expected, by) in [
         ("ina219.shunt_mv", 20.0, 1e-9),
         ("ina219.bus_v", 11.98, 1e-9),
@@ -120,40 +112,23 @@ fn read_by_the_program(bus: u32) {
         let value = seen["readings"][format!("i2c.{metric}")].as_f64();
         let value = value.unwrap_or_else(|| panic!("no {metric}: {seen}"));
         println!("{metric}: {value}");
-        assert!(
-            (value - expected).abs() <= by,
-            "{metric}: {value}, not {expected}"
-        );
+        assert!((value - expected).abs() <= by, "{metric}: {value}, not {expected}");
     }
 }
 
 fn lines(chip: &str) {
-    let name = |offset| LineName {
-        chip: chip.to_owned(),
-        offset,
-    };
+    let name = |offset| LineName { chip: chip.to_owned(), offset };
     let lines = GpioLines::new(vec![name(0), name(1)]);
-    let input = LineSetting {
-        direction: LineDirection::Input,
-        value: None,
-        bias: None,
-    };
-    let output = |value| LineSetting {
-        direction: LineDirection::Output,
-        value: Some(value),
-        bias: None,
-    };
+    let input = LineSetting { direction: LineDirection::Input, value: None, bias: None };
+    let output =
+        |value| LineSetting { direction: LineDirection::Output, value: Some(value), bias: None };
     lines.set(chip, 1, input).unwrap();
     for value in [true, false, true] {
         let set = lines.set(chip, 0, output(value)).unwrap();
         assert_eq!(set.direction, LineDirection::Output);
         assert_eq!(set.consumer.as_deref(), Some("groundwave"));
         let wired = lines.line(chip, 1).unwrap();
-        assert_eq!(
-            wired.value,
-            Some(u8::from(value)),
-            "line 0 is wired to line 1"
-        );
+        assert_eq!(wired.value, Some(u8::from(value)), "line 0 is wired to line 1");
     }
     let refused = lines.set(chip, 2, output(true)).unwrap_err();
     assert_eq!(refused, GpioError::NotAllowed(format!("{chip}:2")));
@@ -163,11 +138,7 @@ fn lines(chip: &str) {
     let other = GpioLines::new(vec![name(0)]);
     let held = other.set(chip, 0, output(false)).unwrap_err();
     assert!(matches!(held, GpioError::Held { .. }), "{held:?}");
-    assert_eq!(
-        lines.line(chip, 1).unwrap().value,
-        Some(1),
-        "it is as it was"
-    );
+    assert_eq!(lines.line(chip, 1).unwrap().value, Some(1), "it is as it was");
     let reports = lines.inventory().unwrap();
     let own = reports.iter().find(|report| report.chip == chip).unwrap();
     let reserved: Vec<bool> = own.lines.iter().map(|line| line.reserved).collect();

@@ -37,11 +37,7 @@ fn bytes(blocks: &[(u8, &[u8])]) -> Device {
             registers.insert(first + more as u8, vec![*byte]);
         }
     }
-    Device {
-        registers,
-        pointer: 0,
-        bytewise: true,
-    }
+    Device { registers, pointer: 0, bytewise: true }
 }
 
 impl Default for Sensors {
@@ -55,11 +51,7 @@ impl Default for Sensors {
             (0xF7, &BOSCH_DATA),
         ]);
         let ds3231 = bytes(&[(0x0F, &[0x88, 0x00, 0x19, 0x40])]);
-        let ina219 = words(&[
-            (0x00, [0x39, 0x9F]),
-            (0x01, [0x07, 0xD0]),
-            (0x02, [0x5D, 0x98]),
-        ]);
+        let ina219 = words(&[(0x00, [0x39, 0x9F]), (0x01, [0x07, 0xD0]), (0x02, [0x5D, 0x98])]);
         let ads1115 = words(&[(0x00, [0x00, 0x00]), (0x01, [0x85, 0x83])]);
         // A sensor of frames: its one answer is that of a measurement, 0x6666 and 0xBEEF.
         let sht3x = Device {

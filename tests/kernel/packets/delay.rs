@@ -83,15 +83,9 @@ fn moments(bed: &mut Bed, kind: &str) {
         (-mean_slack..=mean_slack + ABOVE_MS).contains(&(seen.mean_ms - mean)),
         "{kind}: {seen:?}, mean set {mean}"
     );
-    assert!(
-        (seen.sd_ms - sd).abs() <= sd_slack,
-        "{kind}: {seen:?}, sd set {sd}"
-    );
+    assert!((seen.sd_ms - sd).abs() <= sd_slack, "{kind}: {seen:?}, sd set {sd}");
     assert_eq!(seen.lost, 0.0);
-    assert!(
-        seen.overtook > 0.3,
-        "{kind}: jitter beyond the spacing reorders: {seen:?}"
-    );
+    assert!(seen.overtook > 0.3, "{kind}: jitter beyond the spacing reorders: {seen:?}");
 }
 
 /// Moments of a distribution, in units of the jitter.
@@ -122,18 +116,11 @@ impl Moments {
             draws.push((weight, draw));
         }
         let moment = |centre: f64, power: i32| -> f64 {
-            draws
-                .iter()
-                .map(|(weight, draw)| weight * (draw - centre).powi(power))
-                .sum()
+            draws.iter().map(|(weight, draw)| weight * (draw - centre).powi(power)).sum()
         };
         let mean = moment(0.0, 1);
         let variance = moment(mean, 2);
-        Self {
-            mean,
-            sd: variance.sqrt(),
-            kurtosis: moment(mean, 4) / (variance * variance),
-        }
+        Self { mean, sd: variance.sqrt(), kurtosis: moment(mean, 4) / (variance * variance) }
     }
 }
 

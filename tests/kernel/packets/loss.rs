@@ -17,32 +17,18 @@ arms! {
 fn bernoulli(bed: &mut Bed) {
     for (pct, p) in [(5.0, 0.05), (30.0, 0.3)] {
         let before = bed.stats().unwrap().impairment_drops_total;
-        let seen = figures(
-            bed,
-            json!({"loss": {"model": "bernoulli", "pct": pct}}),
-            FLOOD,
-        );
+        let seen = figures(bed, json!({"loss": {"model": "bernoulli", "pct": pct}}), FLOOD);
         share("loss", p, seen.lost, FLOOD.count);
         let counted = bed.stats().unwrap().impairment_drops_total - before;
         let (counted, lost) = (counted as f64, seen.lost * FLOOD.count as f64);
-        assert!(
-            (counted - lost).abs() < 0.5,
-            "the kernel counted {counted}, not {lost}"
-        );
+        assert!((counted - lost).abs() < 0.5, "the kernel counted {counted}, not {lost}");
         assert_eq!((seen.duplicated, seen.overtook), (0.0, 0.0));
     }
 }
 
 fn all(bed: &mut Bed) {
-    let traffic = Traffic {
-        count: 500,
-        ..FLOOD
-    };
-    let seen = figures(
-        bed,
-        json!({"loss": {"model": "bernoulli", "pct": 100.0}}),
-        traffic,
-    );
+    let traffic = Traffic { count: 500, ..FLOOD };
+    let seen = figures(bed, json!({"loss": {"model": "bernoulli", "pct": 100.0}}), traffic);
     row("loss", "100 %", format_args!("{:.2} %", 100.0 * seen.lost));
     assert!(seen.lost >= 1.0, "{seen:?}");
 }
@@ -51,10 +37,7 @@ fn all(bed: &mut Bed) {
 fn bursts(bed: &mut Bed) {
     bed.extend();
     let (p, r) = (0.05_f64, 0.25_f64);
-    let traffic = Traffic {
-        count: 20_000,
-        ..FLOOD
-    };
+    let traffic = Traffic { count: 20_000, ..FLOOD };
     let asked = json!({"loss": {"model": "gilbert-elliott", "p": p, "r": r,
         "one_minus_h": 0.0, "one_minus_k": 1.0}});
     let arrivals = send(bed, asked, traffic);

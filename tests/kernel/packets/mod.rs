@@ -46,11 +46,7 @@ fn row(what: &str, set: impl std::fmt::Display, measured: impl std::fmt::Display
 /// Holds a share of `count` independent draws to four standard deviations.
 fn share(what: &str, set: f64, measured: f64, count: u64) {
     let four_sd = 4.0 * (set * (1.0 - set) / count as f64).sqrt();
-    row(
-        what,
-        format_args!("{:.2} %", 100.0 * set),
-        format_args!("{:.2} %", 100.0 * measured),
-    );
+    row(what, format_args!("{:.2} %", 100.0 * set), format_args!("{:.2} %", 100.0 * measured));
     assert!(
         (measured - set).abs() <= four_sd,
         "{what}: set {set}, measured {measured}, of {count}"

@@ -43,27 +43,15 @@ fn ceiling(bed: &mut Bed) {
         let count = (burst_bytes + bps / 8 * seconds) / frame_bytes as u64;
         let asked = json!({"rate": {"bps": bps, "burst_bytes": burst_bytes},
             "queue": {"limit": {"unit": "packets", "value": count}}});
-        let traffic = Traffic {
-            count,
-            frame_bytes,
-            quiet: Duration::from_millis(500),
-            ..FLOOD
-        };
+        let traffic = Traffic { count, frame_bytes, quiet: Duration::from_millis(500), ..FLOOD };
         let arrivals = send(bed, asked, traffic);
         assert_eq!(arrivals.len() as u64, count, "the queue holds all");
         let (first, last) = (arrivals[0].at_ns, arrivals[arrivals.len() - 1].at_ns);
         let beyond_bytes = count * frame_bytes as u64 - burst_bytes;
         let seen = beyond_bytes as f64 * 8e3 / (last - first) as f64;
         let set = bps as f64 / 1e6;
-        row(
-            "rate",
-            format_args!("{set} Mb/s"),
-            format_args!("{seen:.3} Mb/s"),
-        );
-        assert!(
-            (seen / set - 1.0).abs() <= 0.05,
-            "set {set} Mb/s, measured {seen}"
-        );
+        row("rate", format_args!("{set} Mb/s"), format_args!("{seen:.3} Mb/s"));
+        assert!((seen / set - 1.0).abs() <= 0.05, "set {set} Mb/s, measured {seen}");
     }
 }
 
@@ -85,20 +73,13 @@ fn queue(bed: &mut Bed, limit: &serde_json::Value) {
     let steady = &arrivals[arrivals.len() / 2..];
     let seen = Figures::of(traffic.count, steady);
     row(
-        &format!(
-            "wait in a full queue of {} {}",
-            limit["value"], limit["unit"]
-        ),
+        &format!("wait in a full queue of {} {}", limit["value"], limit["unit"]),
         "72 to 80 ms",
         format_args!("median {:.2} ms", seen.p50_ms),
     );
     assert!((72.0..=80.0 + 2.0).contains(&seen.p50_ms), "{seen:?}");
     let dropped = bed.stats().unwrap().queue_drops_total - before;
-    assert_eq!(
-        dropped,
-        traffic.count - arrivals.len() as u64,
-        "every loss is counted"
-    );
+    assert_eq!(dropped, traffic.count - arrivals.len() as u64, "every loss is counted");
 }
 
 /// Delay and rate add up; what is lost takes no share of the rate.
@@ -112,11 +93,7 @@ fn behind_a_delay(bed: &mut Bed) {
     let arrivals = send(bed, asked, traffic);
     let seen = rate_bps(&arrivals, 200_000_000) / 1e6;
     let figures = Figures::of(traffic.count, &arrivals[arrivals.len() / 2..]);
-    row(
-        "rate behind delay and loss",
-        "2 Mb/s",
-        format_args!("{seen:.3} Mb/s"),
-    );
+    row("rate behind delay and loss", "2 Mb/s", format_args!("{seen:.3} Mb/s"));
     assert!((seen / 2.0 - 1.0).abs() <= 0.05, "{seen} Mb/s");
     // 24 or 25 frames of 4 ms are ahead.
     let (low_ms, high_ms) = (30.0 + 96.0, 30.0 + 100.0);
@@ -125,20 +102,13 @@ fn behind_a_delay(bed: &mut Bed) {
         format_args!("{low_ms} to {high_ms} ms"),
         format_args!("median {:.2} ms", figures.p50_ms),
     );
-    assert!(
-        (low_ms..=high_ms + 2.0).contains(&figures.p50_ms),
-        "{figures:?}"
-    );
+    assert!((low_ms..=high_ms + 2.0).contains(&figures.p50_ms), "{figures:?}");
 }
 
 /// A queue above the default limit of netem, which counts the packets below it as its own: all that is
 /// sent at once arrives.
 fn a_long_queue(bed: &mut Bed) {
-    let traffic = Traffic {
-        count: 3000,
-        frame_bytes: 100,
-        ..FLOOD
-    };
+    let traffic = Traffic { count: 3000, frame_bytes: 100, ..FLOOD };
     let before = bed.stats().unwrap().drops_total;
     let asked = json!({"rate": {"bps": 1_000_000, "burst_bytes": 2000},
         "queue": {"limit": {"unit": "packets", "value": 8000}}});

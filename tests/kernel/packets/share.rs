@@ -32,10 +32,7 @@ fn corruption(bed: &mut Bed) {
 /// After one packet that went at once, `gap` - 1 are delayed; then each goes at once with
 /// probability p, so 1 in gap - 1 + 1/p does.
 fn reordering(bed: &mut Bed) {
-    let traffic = Traffic {
-        every: Duration::from_micros(50),
-        ..FLOOD
-    };
+    let traffic = Traffic { every: Duration::from_micros(50), ..FLOOD };
     for (gap, p) in [(5, 0.25), (5, 1.0)] {
         let asked = json!({"latency": {"kind": "constant", "duration": 10_000_000},
             "reordering": {"pct": 100.0 * p, "gap": gap}});
@@ -43,10 +40,7 @@ fn reordering(bed: &mut Bed) {
         let arrivals = send(bed, asked, traffic);
         let counted = (bed.stats().unwrap().reordered_total - counted) as f64;
         let seen = Figures::of(traffic.count, &arrivals);
-        let at_once = arrivals
-            .iter()
-            .filter(|arrival| arrival.delay_ns < 5_000_000)
-            .count() as f64;
+        let at_once = arrivals.iter().filter(|arrival| arrival.delay_ns < 5_000_000).count() as f64;
         let count = traffic.count as f64;
         let period = f64::from(gap - 1) + 1.0 / p;
         let set = 1.0 / period;
@@ -58,21 +52,12 @@ fn reordering(bed: &mut Bed) {
         // A period varies by the draws that end it, and the last one is cut short.
         let four_sd = 4.0 * set * (1.0 - p).sqrt() / p / period / (count / period).sqrt();
         let slack = four_sd + 2.0 / count;
-        assert!(
-            (counted / count - set).abs() <= slack,
-            "gap {gap}, p {p}: {counted}"
-        );
+        assert!((counted / count - set).abs() <= slack, "gap {gap}, p {p}: {counted}");
         // A pause of the machine may hold up one that went at once; none goes by itself.
-        assert!(
-            (0.98 * counted..=counted + 0.5).contains(&at_once),
-            "{at_once} of {counted}"
-        );
+        assert!((0.98 * counted..=counted + 0.5).contains(&at_once), "{at_once} of {counted}");
         // A packet sent at once after a pause of the sender has no packet to overtake.
         let overtook = seen.overtook * count;
-        assert!(
-            (0.9 * counted..=counted + 0.5).contains(&overtook),
-            "{overtook} of {counted}"
-        );
+        assert!((0.9 * counted..=counted + 0.5).contains(&overtook), "{overtook} of {counted}");
         assert_eq!((seen.lost, seen.duplicated), (0.0, 0.0));
     }
 }
@@ -81,9 +66,6 @@ fn reordering(bed: &mut Bed) {
 fn none_of_them(bed: &mut Bed) {
     let seen = figures(bed, json!({}), FLOOD);
     row("nothing", "0", format_args!("{:.3} ms", seen.p50_ms));
-    assert_eq!(
-        (seen.lost, seen.duplicated, seen.overtook, seen.damaged),
-        (0.0, 0.0, 0.0, 0.0)
-    );
+    assert_eq!((seen.lost, seen.duplicated, seen.overtook, seen.damaged), (0.0, 0.0, 0.0, 0.0));
     assert!(seen.p50_ms < 2.0, "{seen:?}");
 }

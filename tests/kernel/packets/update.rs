@@ -96,10 +96,7 @@ fn of_the_layers(bed: &mut Bed) {
         format_args!("{lost:.0} lost"),
     );
     // Without the delay line's 40 packets each time.
-    assert!(
-        lost < f64::from(changes),
-        "{lost} lost in {changes} changes"
-    );
+    assert!(lost < f64::from(changes), "{lost} lost in {changes} changes");
 }
 
 /// A queue of packets that comes and goes, and one of bytes: below the rate nothing waits in them.
@@ -119,10 +116,7 @@ fn of_the_queue_loses_nothing(bed: &mut Bed) {
 fn of_a_full_queue_is_told(bed: &mut Bed) {
     let rate = json!({"bps": 800, "burst_bytes": 2000});
     let queue = |unit: &str| json!({"limit": {"unit": unit, "value": 5000}});
-    bed.apply(&impairment(
-        json!({"rate": rate, "queue": queue("packets")}),
-    ))
-    .unwrap();
+    bed.apply(&impairment(json!({"rate": rate, "queue": queue("packets")}))).unwrap();
     let before = bed.stats().unwrap();
     let burst = Traffic {
         count: 12,
@@ -131,20 +125,12 @@ fn of_a_full_queue_is_told(bed: &mut Bed) {
         quiet: Duration::from_millis(20),
     };
     let arrived = bed.wire.as_mut().unwrap().measure(burst).len() as u64;
-    let after = bed
-        .apply(&impairment(json!({"rate": rate, "queue": queue("bytes")})))
-        .unwrap();
-    let told = after
-        .warnings
-        .iter()
-        .find(|told| told.code == "packets_discarded");
+    let after = bed.apply(&impairment(json!({"rate": rate, "queue": queue("bytes")}))).unwrap();
+    let told = after.warnings.iter().find(|told| told.code == "packets_discarded");
     let told = told.expect("a warning");
     println!("{}", told.message);
     let waited = 12 - arrived;
-    assert!(
-        told.message.starts_with(&format!("{waited} packets")),
-        "{told:?}"
-    );
+    assert!(told.message.starts_with(&format!("{waited} packets")), "{told:?}");
     let stats = bed.stats().unwrap();
     assert_eq!(stats.queue_drops_total - before.queue_drops_total, waited);
     assert_eq!(stats.drops_total - before.drops_total, waited);

@@ -10,9 +10,8 @@ use crate::SENSORS;
 /// Where the module puts its device.
 const ADDRESS: u16 = 0x76;
 /// The example of the BMP280's datasheet, section 3.12: `dig_T1` to `dig_P9`.
-const CALIBRATION: [i32; 12] = [
-    27_504, 26_435, -1_000, 36_477, -10_685, 3_024, 2_855, 140, -7, 15_500, -14_600, 6_000,
-];
+const CALIBRATION: [i32; 12] =
+    [27_504, 26_435, -1_000, 36_477, -10_685, 3_024, 2_855, 140, -7, 15_500, -14_600, 6_000];
 const ADC_T: u32 = 519_888;
 const ADC_P: u32 = 415_148;
 
@@ -52,17 +51,9 @@ fn a_bmp280_is_read_by_the_program() {
     let nothing = program(&[]);
     assert_eq!(nothing["sensors"]["probed"], false, "{nothing}");
     let named = format!("bmp280@{number}:0x76");
-    for words in [
-        ["--i2c", "auto"],
-        ["--i2c", &number.to_string()],
-        ["--sensor", &named],
-    ] {
+    for words in [["--i2c", "auto"], ["--i2c", &number.to_string()], ["--sensor", &named]] {
         let seen = program(&words);
-        assert_eq!(
-            seen["sensors"]["faults"],
-            Value::Array(Vec::new()),
-            "{seen}"
-        );
+        assert_eq!(seen["sensors"]["faults"], Value::Array(Vec::new()), "{seen}");
         let reading = |name: &str| seen["readings"][name].as_f64().unwrap();
         let temperature = reading("i2c.bmp280.temperature_c");
         let pressure = reading("i2c.bmp280.pressure_hpa");

@@ -40,10 +40,7 @@ fn it_takes_the_worlds_routes_and_follows_them() {
     // It moves down behind its hill, from where it sees nothing but Nolvik.
     testbed.said(&["move", "save", BEHIND]);
     let hidden = testbed.status();
-    assert_eq!(
-        Testbed::link(&hidden, "save", "ramberget")["predicted"]["up"],
-        false
-    );
+    assert_eq!(Testbed::link(&hidden, "save", "ramberget")["predicted"]["up"], false);
     println!(
         "save behind the hill: pings get through again after {:.1} s",
         testbed.await_answers("bohus", &city)

@@ -14,10 +14,7 @@ fn its_quality_falls_and_its_next_hop_changes() {
     for node in NODES {
         // Announcements five times as often: what takes a minute takes a while.
         let mut batctl = testbed.command(node, "batctl");
-        let set = batctl
-            .args(["meshif", "bat0", "orig_interval", "200"])
-            .output()
-            .unwrap();
+        let set = batctl.args(["meshif", "bat0", "orig_interval", "200"]).output().unwrap();
         assert!(set.status.success(), "{set:?}");
     }
     let way = || {
@@ -31,10 +28,7 @@ fn its_quality_falls_and_its_next_hop_changes() {
         )
     };
     let city = testbed.address("ramberget");
-    println!(
-        "pings get through after {:.1} s",
-        testbed.await_answers("bohus", &city)
-    );
+    println!("pings get through after {:.1} s", testbed.await_answers("bohus", &city));
     until("the way leads over the ridge with a high quality", || {
         let (hop, quality) = way();
         hop == "save" && quality > 200.0
@@ -66,15 +60,9 @@ fn its_quality_falls_and_its_next_hop_changes() {
         lower.len() == READINGS
     });
     println!("ytterby to ramberget: TQ {before:.0} over save, then {lower:?} over nolvik");
-    println!(
-        "pings get through after {:.1} s",
-        testbed.await_answers("bohus", &city)
-    );
+    println!("pings get through after {:.1} s", testbed.await_answers("bohus", &city));
 
     // The relay is off: its quality is gone, and so is every way over it.
     testbed.said(&["fail", "save"]);
-    println!(
-        "save fails: pings get through after {:.1} s",
-        testbed.await_answers("bohus", &city)
-    );
+    println!("save fails: pings get through after {:.1} s", testbed.await_answers("bohus", &city));
 }

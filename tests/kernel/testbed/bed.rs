@@ -12,14 +12,7 @@ use serde_json::Value;
 use crate::wire::now_ns;
 
 /// The nodes of the ridge.
-pub const NODES: [&str; 6] = [
-    "bohus",
-    "ytterby",
-    "save",
-    "nolvik",
-    "ramberget",
-    "lindholmen",
-];
+pub const NODES: [&str; 6] = ["bohus", "ytterby", "save", "nolvik", "ramberget", "lindholmen"];
 
 /// A testbed that is up. It goes down with this.
 pub struct Testbed {
@@ -55,10 +48,7 @@ impl Testbed {
             .unwrap();
         let mark = format!("gw.{name}.");
         let there = || {
-            let entries = std::fs::read_dir("/run/netns")
-                .into_iter()
-                .flatten()
-                .flatten();
+            let entries = std::fs::read_dir("/run/netns").into_iter().flatten().flatten();
             let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
             names.filter(|name| name.starts_with(&mark)).count()
         };
@@ -82,11 +72,7 @@ impl Testbed {
         let folder = tempfile::tempdir().unwrap();
         let scenario = folder.path().join("ridge.toml");
         std::fs::write(&scenario, text).unwrap();
-        Self {
-            name,
-            scenario,
-            _folder: folder,
-        }
+        Self { name, scenario, _folder: folder }
     }
 
     /// Output of the program; it must succeed.
@@ -104,10 +90,7 @@ impl Testbed {
             .output()
             .unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        (
-            output.status.success(),
-            text(&output.stdout) + &text(&output.stderr),
-        )
+        (output.status.success(), text(&output.stdout) + &text(&output.stderr))
     }
 
     /// Exit code of a program that `testbed exec` runs in a node.
@@ -137,9 +120,7 @@ impl Testbed {
     pub fn link(status: &Value, from: &str, to: &str) -> Value {
         let mut links = status["links"].as_array().unwrap().iter();
         let found = links.find(|link| link["from"] == from && link["to"] == to);
-        found
-            .unwrap_or_else(|| panic!("no link {from} > {to}"))
-            .clone()
+        found.unwrap_or_else(|| panic!("no link {from} > {to}")).clone()
     }
 
     /// The address of a node.
@@ -153,12 +134,7 @@ impl Testbed {
     /// A command that runs a program in a node.
     pub fn command(&self, node: &str, program: &str) -> Command {
         let mut command = Command::new("ip");
-        command.args([
-            "netns",
-            "exec",
-            &format!("gw.{}.{node}", self.name),
-            program,
-        ]);
+        command.args(["netns", "exec", &format!("gw.{}.{node}", self.name), program]);
         command
     }
 
@@ -175,11 +151,7 @@ impl Testbed {
         let began_ns = now_ns();
         let mut row = 0;
         until(&format!("{from} reaches {address}"), || {
-            row = if self.answers(from, address) {
-                row + 1
-            } else {
-                0
-            };
+            row = if self.answers(from, address) { row + 1 } else { 0 };
             row == 3
         });
         seconds(began_ns)
@@ -267,11 +239,7 @@ pub fn agreement(status: &Value) -> (usize, Vec<String>) {
     let differ = ways.iter().filter(|(_, (world, found))| world != found);
     let told = differ.map(|((from, to), (world, found))| {
         let word = |hop: &Option<String>| hop.clone().unwrap_or_else(|| "nobody".to_owned());
-        format!(
-            "{from} to {to}: the world says {}, the program {}",
-            word(world),
-            word(found)
-        )
+        format!("{from} to {to}: the world says {}, the program {}", word(world), word(found))
     });
     let told: Vec<String> = told.collect();
     (ways.len() - told.len(), told)

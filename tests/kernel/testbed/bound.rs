@@ -26,32 +26,18 @@ impl Drop for Daemon {
 const SOCKET: &str = "/run/bound.sock";
 
 fn an_interface_and_a_daemons_port_follow_their_link() {
-    ip(
-        "link add lab1 type veth peer name far1\nlink add lab2 type veth peer name far2\n\
-        link add lab3 type veth peer name far3\nlink set lab1 up\nlink set lab2 up\n",
-    );
+    ip("link add lab1 type veth peer name far1\nlink add lab2 type veth peer name far2\n\
+        link add lab3 type veth peer name far3\nlink set lab1 up\nlink set lab2 up\n");
     let daemon = Command::new(env!("CARGO_BIN_EXE_groundwave"))
-        .args([
-            "impaird",
-            "--socket",
-            SOCKET,
-            "--interfaces",
-            "lab3",
-            "lab2",
-        ])
+        .args(["impaird", "--socket", SOCKET, "--interfaces", "lab3", "lab2"])
         .stdin(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
     let _daemon = Daemon(daemon);
-    until("the daemon listens", || {
-        std::path::Path::new(SOCKET).exists()
-    });
+    until("the daemon listens", || std::path::Path::new(SOCKET).exists());
     // Both have a state of their own before the testbed.
-    tool(
-        "tc",
-        "qdisc add dev lab1 root handle 1: netem limit 1000 delay 3ms",
-    );
+    tool("tc", "qdisc add dev lab1 root handle 1: netem limit 1000 delay 3ms");
     let set = impair(&["set", "port2", "--delay", "7ms", "--loss", "2%"]);
     assert!(set.contains("7ms"), "{set}");
     let bind = format!(
@@ -62,10 +48,7 @@ fn an_interface_and_a_daemons_port_follow_their_link() {
     follows(&testbed, true);
     // Their link gets no wire.
     let there = tool("ip", "netns exec gw.bound.save ip -br link");
-    assert!(
-        there.contains("to-ytterby") && !there.contains("to-nolvik"),
-        "{there}"
-    );
+    assert!(there.contains("to-ytterby") && !there.contains("to-nolvik"), "{there}");
     testbed.said(&["radio", "save", "--tx-power-dbm", "17"]);
     follows(&testbed, true);
     // Another program deletes what the interface has, and another client changes the daemon's port.
@@ -128,13 +111,11 @@ fn restored() {
 fn follows(testbed: &Testbed, up: bool) {
     until("both are in force", || {
         let status = testbed.status();
-        [("save", "nolvik"), ("nolvik", "save")]
-            .iter()
-            .all(|(from, to)| {
-                let link = Testbed::link(&status, from, to);
-                assert_eq!(link.get("failure"), None, "{link}");
-                link["generation"] == link["observed_generation"]
-            })
+        [("save", "nolvik"), ("nolvik", "save")].iter().all(|(from, to)| {
+            let link = Testbed::link(&status, from, to);
+            assert_eq!(link.get("failure"), None, "{link}");
+            link["generation"] == link["observed_generation"]
+        })
     });
     let status = testbed.status();
     for (from, to, interface) in [("save", "nolvik", "lab1"), ("nolvik", "save", "lab2")] {
@@ -152,13 +133,7 @@ fn follows(testbed: &Testbed, up: bool) {
         );
         let loss = of("netem")["loss-random"]["loss"].as_f64().unwrap_or(0.0);
         let wanted = predicted["loss_prob"].as_f64().unwrap();
-        assert!(
-            (loss - wanted).abs() < 1e-4,
-            "{interface}: {loss} for {wanted}"
-        );
-        println!(
-            "{interface} follows {from} > {to}: {rate} bit/s, {:.2} % lost",
-            loss * 100.0
-        );
+        assert!((loss - wanted).abs() < 1e-4, "{interface}: {loss} for {wanted}");
+        println!("{interface} follows {from} > {to}: {rate} bit/s, {:.2} % lost", loss * 100.0);
     }
 }

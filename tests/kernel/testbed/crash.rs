@@ -35,8 +35,7 @@ pub fn survives(name: &'static str, changes: &[(&str, &str)]) {
     let disciplines = || -> Vec<Value> {
         let shown = |space| tool("ip", &format!("netns exec {space} tc -j qdisc show"));
         let all = spaces.iter().map(shown);
-        all.map(|shown| serde_json::from_str(&shown).unwrap())
-            .collect()
+        all.map(|shown| serde_json::from_str(&shown).unwrap()).collect()
     };
     let there = disciplines();
 
@@ -55,20 +54,11 @@ pub fn survives(name: &'static str, changes: &[(&str, &str)]) {
     let (last, from) = (second(&before, "now_s"), second(&after, "taken_over_s"));
     println!("the world went on from {from} s, having been seen at {last} s");
     // A second that nobody wrote down, and the one it happened in.
-    assert!(
-        from >= last - 2.0 && from <= second(&after, "now_s"),
-        "{after}"
-    );
+    assert!(from >= last - 2.0 && from <= second(&after, "now_s"), "{after}");
     assert_eq!(before.get("taken_over_s"), None);
-    assert_eq!(
-        (&before["kernel"], &after["kernel"]),
-        (&json!("full"), &json!("full"))
-    );
+    assert_eq!((&before["kernel"], &after["kernel"]), (&json!("full"), &json!("full")));
     let said = testbed.said(&["status"]);
-    assert!(
-        said.contains(&format!("taken over at {from:.1} s")),
-        "{said}"
-    );
+    assert!(said.contains(&format!("taken over at {from:.1} s")), "{said}");
     let pairs = [("nolvik", "save"), ("save", "ytterby")];
     for (from, to) in pairs {
         let shape = |status: &Value| Testbed::link(status, from, to)["predicted"].clone();
@@ -83,20 +73,14 @@ pub fn survives(name: &'static str, changes: &[(&str, &str)]) {
     let output = ping.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     println!("{said}");
-    assert!(
-        said.contains("2000 packets transmitted, 2000 received"),
-        "{said}"
-    );
+    assert!(said.contains("2000 packets transmitted, 2000 received"), "{said}");
 
     let log = tempfile::NamedTempFile::new().unwrap();
     let path = log.path().display().to_string();
     testbed.said(&["down", "--keep-log", &path]);
     assert_eq!(tool("ip", "netns list"), "", "nothing is left");
     let replayed = tool(env!("CARGO_BIN_EXE_groundwave"), &format!("replay {path}"));
-    assert!(
-        replayed.contains("its digest equals that of the log"),
-        "{replayed}"
-    );
+    assert!(replayed.contains("its digest equals that of the log"), "{replayed}");
     println!("{replayed}");
 }
 

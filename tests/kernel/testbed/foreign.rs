@@ -41,10 +41,7 @@ fn repaired(testbed: &Testbed, space: &str, [from, to]: [&str; 2], change: &str)
 }
 
 fn links_changed_by_others_are_repaired() {
-    let testbed = Testbed::up(
-        "foreign",
-        &[("routing = \"babel\"", "routing = \"static\"")],
-    );
+    let testbed = Testbed::up("foreign", &[("routing = \"babel\"", "routing = \"static\"")]);
     testbed.in_force();
     let city = testbed.address("ramberget");
     testbed.await_answers("bohus", &city);
@@ -63,21 +60,13 @@ fn links_changed_by_others_are_repaired() {
     testbed.await_answers("bohus", &city);
     testbed.await_answers("save", &testbed.address("nolvik"));
     // What the program in a node says is passed on.
-    for (program, code) in [
-        ("true", 0),
-        ("false", 1),
-        ("no-such-program", 127),
-        ("/etc", 126),
-    ] {
+    for (program, code) in [("true", 0), ("false", 1), ("no-such-program", 127), ("/etc", 126)] {
         assert_eq!(testbed.exit_code("save", program), Some(code), "{program}");
     }
 }
 
 fn ports_changed_by_others_are_repaired() {
-    let changes = [(
-        "routing = \"babel\"",
-        "routing = \"static\"\nwiring = \"segment\"",
-    )];
+    let changes = [("routing = \"babel\"", "routing = \"static\"\nwiring = \"segment\"")];
     let testbed = Testbed::up("ports", &changes);
     testbed.in_force();
     let ends = ["nolvik", "save"];

@@ -22,10 +22,7 @@ pub const MAC: (&str, &str) = (
     "mac = { broadcast_mcs = 3, broadcast_bytes = 1500 }",
     "mac = { broadcast_mcs = 3, broadcast_bytes = 1500, retries = 0, processing_ns = 15_000_000 }",
 );
-pub const FRAMES: (&str, &str) = (
-    "metric = \"etx\"",
-    "metric = \"etx\"\npacket_bytes = 12_000",
-);
+pub const FRAMES: (&str, &str) = ("metric = \"etx\"", "metric = \"etx\"\npacket_bytes = 12_000");
 pub const NOBODY: (&str, &str) = ("routing = \"babel\"", "routing = \"none\"");
 
 fn loss_delay_and_rate_are_those_of_the_link() {
@@ -44,14 +41,10 @@ pub fn links_are_as_predicted(testbed: &Testbed) {
     for link in report["links"].as_array().unwrap().iter().filter(up) {
         let number = |value: &Value| value.as_f64().unwrap();
         let name = format!("{} > {}", link["from"], link["to"]);
-        let (sent, received) = (
-            number(&link["measured"]["sent"]),
-            number(&link["measured"]["received"]),
-        );
-        let (loss, expected) = (
-            1.0 - received / sent,
-            number(&link["predicted_round_trip_loss_prob"]),
-        );
+        let (sent, received) =
+            (number(&link["measured"]["sent"]), number(&link["measured"]["received"]));
+        let (loss, expected) =
+            (1.0 - received / sent, number(&link["predicted_round_trip_loss_prob"]));
         let sigma = (expected * (1.0 - expected) / sent).sqrt();
         let fastest = number(&link["measured"]["round_trip_ms"][0]);
         let least = number(&link["predicted_round_trip_ms"]);
@@ -65,10 +58,7 @@ pub fn links_are_as_predicted(testbed: &Testbed) {
             (loss - expected).abs() <= 4.0 * sigma + 1.0 / sent,
             "{name}: {loss} for {expected}"
         );
-        assert!(
-            fastest >= least && fastest <= least + LATE_MS,
-            "{name}: {fastest} for {least}"
-        );
+        assert!(fastest >= least && fastest <= least + LATE_MS, "{name}: {fastest} for {least}");
         lossy += usize::from(expected > 0.05);
     }
     assert!(lossy >= 4, "losses that show");
@@ -109,14 +99,7 @@ fn rates(testbed: &Testbed) {
     }
     assert_eq!(best.len(), 2);
     for (name, (predicted, measured)) in &best {
-        println!(
-            "{name}: {:.2} Mbit/s, predicted {:.2}",
-            measured / 1e6,
-            predicted / 1e6
-        );
-        assert!(
-            *measured >= predicted * (1.0 - RATE_SHARE),
-            "{name}: {measured} for {predicted}"
-        );
+        println!("{name}: {:.2} Mbit/s, predicted {:.2}", measured / 1e6, predicted / 1e6);
+        assert!(*measured >= predicted * (1.0 - RATE_SHARE), "{name}: {measured} for {predicted}");
     }
 }

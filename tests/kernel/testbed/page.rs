@@ -51,10 +51,7 @@ struct Desk {
 impl Desk {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let (here, bin) = (
-            Path::new(env!("CARGO_MANIFEST_DIR")),
-            folder.path().join("bin"),
-        );
+        let (here, bin) = (Path::new(env!("CARGO_MANIFEST_DIR")), folder.path().join("bin"));
         fs::create_dir(&bin).unwrap();
         symlink(here.join("scenarios"), folder.path().join("scenarios")).unwrap();
         let data = std::env::var_os("GROUNDWAVE_DATA").map_or(here.join(".data"), PathBuf::from);
@@ -72,9 +69,7 @@ impl Desk {
     fn shell(&self, command: &str) -> Command {
         let mut shell = Command::new("/bin/sh");
         shell.args(["-c", command]).env("PATH", &self.path);
-        shell
-            .env("SHELL", "/bin/sh")
-            .current_dir(self.folder.path());
+        shell.env("SHELL", "/bin/sh").current_dir(self.folder.path());
         shell
     }
 
@@ -194,10 +189,7 @@ fn every_command_of_the_page_does_what_it_says() {
         }
         if title == "Up" {
             until("the ways are as predicted", || {
-                let status = desk
-                    .shell("groundwave testbed status --json")
-                    .output()
-                    .unwrap();
+                let status = desk.shell("groundwave testbed status --json").output().unwrap();
                 let status = serde_json::from_slice(&status.stdout).unwrap();
                 agreement(&status).0 >= 29
             });

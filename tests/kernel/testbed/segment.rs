@@ -33,9 +33,7 @@ fn each_neighbour_is_heard_as_its_link_has_it() {
     assert_eq!(testbed.status()["wiring"], "segment");
     for node in NODES {
         let there = tool("ip", &format!("netns exec gw.air.{node} ip -br link"));
-        let names = there
-            .lines()
-            .filter_map(|line| line.split(['@', ' ']).next());
+        let names = there.lines().filter_map(|line| line.split(['@', ' ']).next());
         assert_eq!(names.collect::<Vec<_>>(), ["lo", "radio0"], "{node}");
     }
     links_are_as_predicted(&testbed);
@@ -43,22 +41,13 @@ fn each_neighbour_is_heard_as_its_link_has_it() {
 
     // A node that does not receive another one is not reached by unicast from it either.
     let city = testbed.address("ramberget");
-    let hardware = tool(
-        "ip",
-        "netns exec gw.air.ramberget cat /sys/class/net/radio0/address",
-    );
+    let hardware = tool("ip", "netns exec gw.air.ramberget cat /sys/class/net/radio0/address");
     for node in ["bohus", "save"] {
         let known = format!("{city} lladdr {} dev radio0 nud permanent", hardware.trim());
-        tool(
-            "ip",
-            &format!("netns exec gw.air.{node} ip neighbour replace {known}"),
-        );
+        tool("ip", &format!("netns exec gw.air.{node} ip neighbour replace {known}"));
     }
     let received = || {
-        let shown = tool(
-            "ip",
-            "netns exec gw.air.ramberget ip -j -s link show dev radio0",
-        );
+        let shown = tool("ip", "netns exec gw.air.ramberget ip -j -s link show dev radio0");
         let shown: Vec<Value> = serde_json::from_str(&shown).unwrap();
         shown[0]["stats64"]["rx"]["packets"].as_u64().unwrap()
     };
@@ -133,17 +122,11 @@ fn everybody_hears_what_their_link_lets_through(testbed: &Testbed) {
             );
             let sigma = (expected * (1.0 - expected) / f64::from(SENT)).sqrt();
             let apart = (loss - expected).abs();
-            assert!(
-                apart <= 4.0 * sigma + 1e-3,
-                "{from} at {to}: {loss} for {expected}"
-            );
+            assert!(apart <= 4.0 * sigma + 1e-3, "{from} at {to}: {loss} for {expected}");
             lossy += usize::from(expected > 0.02 && expected < 0.98);
         }
     }
-    assert!(
-        lossy >= 2 && deaf >= 2,
-        "{lossy} lose some, {deaf} hear nothing"
-    );
+    assert!(lossy >= 2 && deaf >= 2, "{lossy} lose some, {deaf} hear nothing");
 }
 
 fn babeld_sees_its_neighbours_on_one_interface() {

@@ -70,10 +70,7 @@ fn disturb(testbed: &Testbed, number: u64, share: f64) {
             let place = format!("{:.5},11.95667", 57.78 + 0.01 * share);
             testbed.said(&["move", "save", &place]);
         }
-        4 => drop(tool(
-            "ip",
-            "netns exec gw.soak.save tc qdisc del dev to-nolvik root",
-        )),
+        4 => drop(tool("ip", "netns exec gw.soak.save tc qdisc del dev to-nolvik root")),
         _ => {
             testbed.kill_controller();
             testbed.said(&["attach", "--detach"]);
@@ -104,10 +101,7 @@ fn changes_and_kills_at_random_leave_a_testbed_in_force() {
     testbed.said(&["move", "save", "57.78917,11.95667"]);
     testbed.await_answers("bohus", &testbed.address("ramberget"));
     let third = samples.len() / 3;
-    let (middle, last) = (
-        peaks(&samples[third..2 * third]),
-        peaks(&samples[2 * third..]),
-    );
+    let (middle, last) = (peaks(&samples[third..2 * third]), peaks(&samples[2 * third..]));
     println!(
         "{} rounds in {:.1} min, {kills} kills; peaks of the middle and the last third: {:.1} and {:.1} MiB, \
          {} and {} descriptors",
@@ -118,26 +112,14 @@ fn changes_and_kills_at_random_leave_a_testbed_in_force() {
         middle.1,
         last.1
     );
-    assert!(
-        last.0 <= middle.0 * MEMORY_SHARE + MEMORY_MIB,
-        "the memory grows"
-    );
-    assert!(
-        last.1 <= middle.1 + DESCRIPTORS,
-        "the number of descriptors grows"
-    );
+    assert!(last.0 <= middle.0 * MEMORY_SHARE + MEMORY_MIB, "the memory grows");
+    assert!(last.1 <= middle.1 + DESCRIPTORS, "the number of descriptors grows");
     let log = tempfile::NamedTempFile::new().unwrap();
     let path = log.path().display().to_string();
     testbed.said(&["down", "--keep-log", &path]);
     assert_eq!(tool("ip", "netns list"), "", "nothing is left");
     let replayed = tool(env!("CARGO_BIN_EXE_groundwave"), &format!("replay {path}"));
     // A long log has several digests.
-    let equal = [
-        "its digest equals that of the log",
-        "digests equal those of the log",
-    ];
-    assert!(
-        equal.iter().any(|said| replayed.contains(said)),
-        "{replayed}"
-    );
+    let equal = ["its digest equals that of the log", "digests equal those of the log"];
+    assert!(equal.iter().any(|said| replayed.contains(said)), "{replayed}");
 }

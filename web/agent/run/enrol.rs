@@ -42,9 +42,7 @@ impl Agent {
     }
 
     async fn ask_in(&mut self, inside: bool) -> Result<WgRegisterResult, RequestFailure> {
-        let ready = self
-            .ready
-            .ok_or_else(|| RequestFailure::NoAnswer("no link".to_owned()))?;
+        let ready = self.ready.ok_or_else(|| RequestFailure::NoAnswer("no link".to_owned()))?;
         let identity = Identity {
             public_key: self.public_key().map_err(RequestFailure::NoAnswer)?,
             mac: ready.mac.of_interface().map_err(RequestFailure::NoAnswer)?,
@@ -62,10 +60,8 @@ impl Agent {
                 (nonce, rfc3339(wall_ns()))
             }
         };
-        let (secret, code) = (
-            self.options.secret.as_ref(),
-            self.options.enrollment_code.as_deref(),
-        );
+        let (secret, code) =
+            (self.options.secret.as_ref(), self.options.enrollment_code.as_deref());
         let mut body = request(&identity, secret, code, nonce, ts);
         let shared = challenge.and_then(|challenge| {
             body.seal_credentials = inside && self.options.tunnel_ifname.is_none();
@@ -81,9 +77,7 @@ impl Agent {
     }
 
     fn answered(&mut self, answer: WgRegisterResult, inside: bool) -> Outcome {
-        let wait_ms = answer
-            .retry_after_s
-            .map_or(PENDING_MS, |seconds| u64::from(seconds) * 1000);
+        let wait_ms = answer.retry_after_s.map_or(PENDING_MS, |seconds| u64::from(seconds) * 1000);
         match answer.state {
             RegistrationState::Approved => {}
             RegistrationState::Pending => return Outcome::Pending(wait_ms),
@@ -110,10 +104,8 @@ impl Agent {
             tracing::warn!("no credential: the gateway has no tunnel and seals none to the key");
             return Outcome::Failed;
         };
-        self.credentials = Some(Credentials {
-            username: node_id.to_string(),
-            password: code.clone(),
-        });
+        self.credentials =
+            Some(Credentials { username: node_id.to_string(), password: code.clone() });
         Outcome::Done
     }
 

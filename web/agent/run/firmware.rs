@@ -32,9 +32,9 @@ impl Agent {
                 Ok(Ok(heard)) if heard.status.is_success() && heard.body.len() as u64 == length => {
                     self.commands.take_firmware(&heard.body)
                 }
-                Ok(Ok(heard)) if heard.status == StatusCode::NOT_FOUND => self
-                    .commands
-                    .give_firmware_up("the gateway has no such image"),
+                Ok(Ok(heard)) if heard.status == StatusCode::NOT_FOUND => {
+                    self.commands.give_firmware_up("the gateway has no such image")
+                }
                 Ok(Ok(heard)) => {
                     tracing::debug!("firmware: {}", heard.status);
                     return;

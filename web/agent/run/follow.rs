@@ -44,10 +44,7 @@ impl Agent {
     /// Reports results of node commands; those that cannot be sent now go with the next heartbeat.
     pub(super) async fn tell_finished(&mut self, node_id: Uuid) {
         for finished in std::mem::take(&mut self.finished) {
-            let path = format!(
-                "/v1/nodes/{node_id}/commands/{}/result",
-                finished.command_id
-            );
+            let path = format!("/v1/nodes/{node_id}/commands/{}/result", finished.command_id);
             let told = self.say(&path, &CommandOutcome::from(&finished)).await;
             match finished.follow_up {
                 FollowUp::Nothing => {}

@@ -48,15 +48,10 @@ pub fn drive(
         return Ok(driven);
     };
     let names = driven.failed.iter().take(NAMED);
-    let names: Vec<_> = names
-        .map(|(unit, _)| format!("{}/{}/{}", unit.variant, unit.row, unit.col))
-        .collect();
+    let names: Vec<_> =
+        names.map(|(unit, _)| format!("{}/{}/{}", unit.variant, unit.row, unit.col)).collect();
     let more = driven.failed.len().saturating_sub(NAMED);
-    let more = if more > 0 {
-        format!(" and {more} more")
-    } else {
-        String::new()
-    };
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     Err(Failure::Machine(format!(
         "{} of {} units failed (variant/row/column {}{more}); the others are done; the first: {reason}",
         driven.failed.len(),

@@ -75,11 +75,7 @@ struct Scheduler {
 #[command(after_help = EXECUTOR)]
 struct Executor {
     /// Scheduler
-    #[arg(
-        long,
-        value_name = "df://HOST:PORT",
-        default_value = "df://127.0.0.1:50050"
-    )]
+    #[arg(long, value_name = "df://HOST:PORT", default_value = "df://127.0.0.1:50050")]
     scheduler: String,
 
     /// Folder or bucket of plans, terrain and units, the same for drivers and executors: a path,

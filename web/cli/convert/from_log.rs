@@ -26,9 +26,7 @@ impl Convert {
         let write = format.and_then(|format| format.write_recording);
         let write = write.ok_or_else(|| {
             let (file, allowed) = (self.to.display(), formats::extensions(writes));
-            Failure::Input(format!(
-                "{file}: invalid ending of a recording: allowed {allowed}"
-            ))
+            Failure::Input(format!("{file}: invalid ending of a recording: allowed {allowed}"))
         })?;
         let mut log = journal::open(&self.from).map_err(Failure::input)?;
         let header = log.header().clone();
@@ -67,8 +65,7 @@ impl Convert {
             std::io::copy(&mut whole, &mut out)?;
             out.flush()?;
         } else {
-            file.persist(&self.to)
-                .map_err(|err| Failure::from(err.error))?;
+            file.persist(&self.to).map_err(|err| Failure::from(err.error))?;
         }
         let ticks = replayed.ticks;
         // Here too, because tables have no place for it.

@@ -64,38 +64,24 @@ impl Convert {
     fn record(&self, dataset: &Dataset, script: &Script) -> Result<String, Failure> {
         let ground = self.ground.open()?;
         let step_ns = dataset.step_ns();
-        let mut engine: Engine<Snapshot> = world(ground.terrain.clone())
-            .build(0, step_ns)
-            .map_err(Failure::input)?;
+        let mut engine: Engine<Snapshot> =
+            world(ground.terrain.clone()).build(0, step_ns).map_err(Failure::input)?;
         for (tick, name, body) in &script.commands {
-            let command = engine
-                .registry()
-                .from_bytes(name, body)
-                .map_err(Failure::Machine)?;
+            let command = engine.registry().from_bytes(name, body).map_err(Failure::Machine)?;
             engine.script(*tick, command);
         }
         let mut inputs: BTreeMap<String, String> = ground.inputs.clone();
-        inputs.insert(
-            "title".to_owned(),
-            dataset.title.clone().unwrap_or_default(),
-        );
+        inputs.insert("title".to_owned(), dataset.title.clone().unwrap_or_default());
         inputs.insert("version".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
         if let Some(begin) = dataset.begin_unix_s {
             inputs.insert("begin_unix_s".to_owned(), begin.to_string());
         }
-        let header = Header {
-            format: FORMAT,
-            seed: 0,
-            step_ns,
-            inputs,
-        };
+        let header = Header { format: FORMAT, seed: 0, step_ns, inputs };
         output::make_way(&self.to, self.force)?;
         let journal = FileJournal::create(&self.to, &header).map_err(Failure::input)?;
         engine.record(journal).checkpoint_every(CHECKPOINT_TICKS);
-        let progress = output::progress(
-            script.last_tick,
-            "{bar:30} {pos}/{len} ticks  {per_sec}  {eta} left",
-        );
+        let progress =
+            output::progress(script.last_tick, "{bar:30} {pos}/{len} ticks  {per_sec}  {eta} left");
         let mut refused = 0_usize;
         let mut first = None;
         for tick in 1..=script.last_tick {
@@ -122,9 +108,8 @@ fn place(dataset: &mut Dataset, path: &Path) -> Result<(), Failure> {
         |error: formats::FormatError| Failure::Input(format!("{}: {error}", path.display()));
     let source = Source::open(path).map_err(Failure::Input)?;
     let format = formats::identify(&source).map_err(invalid)?;
-    let (plan, _) = format
-        .read_plan(source.bytes().to_vec(), &default_station())
-        .map_err(invalid)?;
+    let (plan, _) =
+        format.read_plan(source.bytes().to_vec(), &default_station()).map_err(invalid)?;
     let nodes = plan.nodes.iter().map(|node| (node.name.as_str(), node));
     let nodes: BTreeMap<&str, _> = nodes.collect();
     for node in &mut dataset.nodes {

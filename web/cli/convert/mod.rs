@@ -105,9 +105,7 @@ pub fn plan_format(path: &Path) -> Result<&'static Format, Failure> {
     let writes = |format: &Format| format.write_plan.is_some();
     formats::by_extension(path, writes).ok_or_else(|| {
         let (path, allowed) = (path.display(), formats::names(writes));
-        Failure::Input(format!(
-            "{path}: invalid ending of a plan: allowed {allowed}"
-        ))
+        Failure::Input(format!("{path}: invalid ending of a plan: allowed {allowed}"))
     })
 }
 
@@ -128,10 +126,7 @@ fn tell(report: &Report) {
         anstream::eprintln!("{}", warning(&line));
     }
     if report.more > 0 {
-        anstream::eprintln!(
-            "{}",
-            warning(&format!("{} x of further kinds", report.more))
-        );
+        anstream::eprintln!("{}", warning(&format!("{} x of further kinds", report.more)));
     }
 }
 
@@ -165,9 +160,8 @@ impl Convert {
             true => None,
             false => Some(self.plan_format()?),
         };
-        let mut dataset = format
-            .read(&source, &self.options()?)
-            .map_err(|err| self.invalid(err))?;
+        let mut dataset =
+            format.read(&source, &self.options()?).map_err(|err| self.invalid(err))?;
         dataset.title = dataset.title.take().or(into_log.then(|| source.stem()));
         match to {
             None => self.write_log(format, dataset, output),
@@ -202,13 +196,13 @@ impl Convert {
     fn format(&self, source: &Source) -> Result<&'static Format, Failure> {
         let readable = |format: &Format| format.read.is_some();
         match &self.format {
-            Some(name) => formats::by_name(name)
-                .filter(|format| readable(format))
-                .ok_or_else(|| {
+            Some(name) => {
+                formats::by_name(name).filter(|format| readable(format)).ok_or_else(|| {
                     let allowed = formats::names(readable);
                     let what = format!("invalid --format: found {name:?}, allowed {allowed}");
                     Failure::Input(what)
-                }),
+                })
+            }
             None if self.mapping.is_some() => Ok(&csv::FORMAT),
             None => formats::identify(source).map_err(|err| self.invalid(err)),
         }

@@ -23,18 +23,13 @@ pub struct Client {
 impl Client {
     /// Connects to the daemon at a socket.
     pub async fn connect(socket: &Path) -> Result<Self, Failure> {
-        let http = Http::unix(socket)
-            .await
-            .map_err(|err| match Failure::machine(err) {
-                Failure::Machine(what) => {
-                    Failure::Machine(format!("{what}; is `groundwave impaird` running?"))
-                }
-                other => other,
-            })?;
-        Ok(Self {
-            http,
-            socket: socket.to_owned(),
-        })
+        let http = Http::unix(socket).await.map_err(|err| match Failure::machine(err) {
+            Failure::Machine(what) => {
+                Failure::Machine(format!("{what}; is `groundwave impaird` running?"))
+            }
+            other => other,
+        })?;
+        Ok(Self { http, socket: socket.to_owned() })
     }
 
     /// A second connection to the same daemon.

@@ -96,17 +96,11 @@ fn set_fields(lease: &LeaseRecord, direction: Direction) -> Option<String> {
         field.copy(&change.impairment, &mut alone);
         let of_it = ImpairmentSpec::of(&alone).entries();
         match of_it.is_empty() {
-            true if change
-                .fields
-                .as_ref()
-                .is_some_and(|fields| fields.len() < 7) =>
-            {
+            true if change.fields.as_ref().is_some_and(|fields| fields.len() < 7) => {
                 texts.push(format!("{} none", field.name()));
             }
             _ => texts.extend(
-                of_it
-                    .iter()
-                    .map(|(key, text)| format!("{} {text}", key.replace('_', " "))),
+                of_it.iter().map(|(key, text)| format!("{} {text}", key.replace('_', " "))),
             ),
         }
     }
@@ -165,10 +159,8 @@ pub async fn lease(
         let mut note = String::new();
         let id = lease.id;
         let ends = print_duration(new.duration_ns);
-        let _ = writeln!(
-            note,
-            "lease {id} ends in {ends}; `impair leases cancel {id}` ends it now"
-        );
+        let _ =
+            writeln!(note, "lease {id} ends in {ends}; `impair leases cancel {id}` ends it now");
         output.text(&note)?;
     }
     if detach {
@@ -190,11 +182,7 @@ async fn wait(client: &Client, lease: &LeaseRecord, duration_ns: u64) {
     let ends = begun + Duration::from_nanos(duration_ns);
     loop {
         let left = ends.saturating_duration_since(tokio::time::Instant::now());
-        let pause = if left.is_zero() {
-            SHORT_LOOK
-        } else {
-            left.min(LOOK)
-        };
+        let pause = if left.is_zero() { SHORT_LOOK } else { left.min(LOOK) };
         tokio::time::sleep(pause).await;
         let is_late = tokio::time::Instant::now() >= ends + END_WAIT;
         let Ok(mut client) = client.reconnect().await else {

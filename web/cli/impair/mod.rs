@@ -90,9 +90,7 @@ impl Impair {
             Command::Play(args) if args.is_dry_run() => return args.plan(output),
             command => command,
         };
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
             let mut client = Client::connect(&self.socket).await?;
             match command {

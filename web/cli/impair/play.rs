@@ -109,30 +109,20 @@ impl Play {
         let line = load(&self.timeline, &reading).map_err(Failure::input)?;
         if seek_ns > line.length_ns {
             let (found, most) = (print_duration(seek_ns), print_duration(line.length_ns));
-            return Err(invalid(
-                "seek",
-                format!("found {found}, allowed up to {most}"),
-            ));
+            return Err(invalid("seek", format!("found {found}, allowed up to {most}")));
         }
         if self.repeat && line.length_ns == 0 {
             let what = "timeline without length, allowed a length above 0".to_owned();
             return Err(invalid("loop", what));
         }
-        let playback = Playback {
-            seek_ns,
-            speed,
-            repeat: self.repeat,
-        };
+        let playback = Playback { seek_ns, speed, repeat: self.repeat };
         Ok((line, playback))
     }
 
     /// Prints the steps.
     pub fn plan(&self, output: Output) -> Result<(), Failure> {
         let (line, playback) = self.read()?;
-        let ahead = line
-            .steps
-            .iter()
-            .filter(|step| step.at_ns >= playback.seek_ns);
+        let ahead = line.steps.iter().filter(|step| step.at_ns >= playback.seek_ns);
         if output.json {
             let steps: Vec<_> = ahead
                 .map(|step| {
@@ -148,11 +138,8 @@ impl Play {
                 "speed": playback.speed, "loop": playback.repeat, "steps": steps,
             }));
         }
-        let mut table = Table::new(&[
-            ("at", Align::Right),
-            ("direction", Align::Left),
-            ("state", Align::Left),
-        ]);
+        let mut table =
+            Table::new(&[("at", Align::Right), ("direction", Align::Left), ("state", Align::Left)]);
         for step in ahead {
             table.row([
                 print_duration(step.at_ns),
@@ -192,11 +179,7 @@ impl Play {
 }
 
 fn show(due: Due<'_>, output: Output) -> Result<(), Failure> {
-    let Due {
-        at_ns,
-        direction,
-        impairment,
-    } = due;
+    let Due { at_ns, direction, impairment } = due;
     if output.json {
         let step = json!({ "at": at_ns, "direction": direction, "impairment": impairment });
         return output.json_line(&step);
@@ -214,11 +197,8 @@ fn finish(played: Option<Played>, leave: bool, output: Output) -> Result<(), Fai
         Some(Played { skipped: 0, .. }) => "played".to_owned(),
         Some(played) => format!("played, {} overdue steps skipped", played.skipped),
     };
-    let state = if leave {
-        "the last state stays in force"
-    } else {
-        "the previous state is restored"
-    };
+    let state =
+        if leave { "the last state stays in force" } else { "the previous state is restored" };
     output.text(&format!("{end}; {state}\n"))
 }
 
@@ -234,9 +214,5 @@ fn brief(impairment: &Impairment) -> String {
         .filter(|(key, _)| !(outage && ["rate", "burst"].contains(key)))
         .map(|(key, word)| format!("{} {word}", key.replace('_', " ")));
     let outage = outage.then(|| "outage".to_owned());
-    outage
-        .into_iter()
-        .chain(words)
-        .collect::<Vec<_>>()
-        .join(", ")
+    outage.into_iter().chain(words).collect::<Vec<_>>().join(", ")
 }

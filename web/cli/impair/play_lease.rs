@@ -31,11 +31,7 @@ fn lease_ns() -> u64 {
 impl PlayLease {
     /// A lease that begins with the first state.
     pub fn new(client: Client) -> Self {
-        Self {
-            client: Mutex::new(client),
-            id: Cell::new(None),
-            states: Mutex::default(),
-        }
+        Self { client: Mutex::new(client), id: Cell::new(None), states: Mutex::default() }
     }
 
     /// Sets the state of a direction.
@@ -44,29 +40,19 @@ impl PlayLease {
     /// Those of the daemon.
     pub async fn set(&self, direction: Direction, impairment: &Impairment) -> Result<(), Failure> {
         let mut client = self.client.lock().await;
-        let change = LeaseChange {
-            impairment: impairment.clone(),
-            fields: None,
-        };
+        let change = LeaseChange { impairment: impairment.clone(), fields: None };
         let mut changes = LeaseChanges::default();
         changes.set(direction, change.clone());
         let mut states = self.states.lock().await;
         states.set(direction, change);
         if let Some(id) = self.id.get() {
-            let renewed = RenewedLease {
-                duration_ns: lease_ns(),
-                changes,
-            };
+            let renewed = RenewedLease { duration_ns: lease_ns(), changes };
             if client.renew_lease(id, &renewed).await?.is_some() {
                 return Ok(());
             }
         }
         // The first one, or one that others have ended, as `impair clear` does.
-        let new = NewLease {
-            duration_ns: lease_ns(),
-            owner: None,
-            changes: states.clone(),
-        };
+        let new = NewLease { duration_ns: lease_ns(), owner: None, changes: states.clone() };
         let lease = client.begin_lease(&new).await?;
         self.id.set(Some(lease.id));
         Ok(())
@@ -77,10 +63,8 @@ impl PlayLease {
         loop {
             tokio::time::sleep(RENEWAL).await;
             let Some(id) = self.id.get() else { continue };
-            let renewed = RenewedLease {
-                duration_ns: lease_ns(),
-                changes: LeaseChanges::default(),
-            };
+            let renewed =
+                RenewedLease { duration_ns: lease_ns(), changes: LeaseChanges::default() };
             if client.renew_lease(id, &renewed).await.is_err() {
                 // The daemon is away, or closed this connection.
                 if let Ok(fresh) = client.reconnect().await {

@@ -125,11 +125,7 @@ impl Set {
                 changes.set(direction, LeaseChange { impairment, fields });
             }
             let owner = self.owner;
-            let new = NewLease {
-                duration_ns,
-                owner,
-                changes,
-            };
+            let new = NewLease { duration_ns, owner, changes };
             return lease(client, &new, self.detach, output).await;
         }
         // All are parsed before the first is applied.
@@ -156,9 +152,7 @@ fn print_tc(
 ) -> Result<(), Failure> {
     let mut printed = Vec::new();
     for port in &system.ports {
-        let wanted = requested
-            .iter()
-            .filter(|(direction, _)| *direction == port.direction);
+        let wanted = requested.iter().filter(|(direction, _)| *direction == port.direction);
         for (direction, impairment) in wanted {
             let netem = system.capabilities.supports_latency;
             let commands = tc_commands(&port.interface, impairment, netem);

@@ -72,21 +72,13 @@ pub fn show(states: &[AppliedState], output: Output) -> Result<(), Failure> {
 
 fn text(states: &[AppliedState]) -> String {
     let mut heads = vec![("", Align::Left)];
-    heads.extend(
-        states
-            .iter()
-            .map(|state| (state.direction.name(), Align::Left)),
-    );
+    heads.extend(states.iter().map(|state| (state.direction.name(), Align::Left)));
     let mut table = Table::new(&heads);
-    let mut words: Vec<ImpairmentSpec> = states
-        .iter()
-        .map(|state| ImpairmentSpec::of(&state.impairment))
-        .collect();
+    let mut words: Vec<ImpairmentSpec> =
+        states.iter().map(|state| ImpairmentSpec::of(&state.impairment)).collect();
     for key in ImpairmentSpec::KEYS {
-        let cells: Vec<_> = words
-            .iter_mut()
-            .map(|words| words.field(key).and_then(Option::take))
-            .collect();
+        let cells: Vec<_> =
+            words.iter_mut().map(|words| words.field(key).and_then(Option::take)).collect();
         if cells.iter().any(Option::is_some) {
             let cells = cells.into_iter().map(Option::unwrap_or_default);
             table.row([key.replace('_', " ")].into_iter().chain(cells));
@@ -119,31 +111,17 @@ fn system(record: &SystemRecord) -> String {
         ("bus address", Align::Left),
     ]);
     for port in &record.ports {
-        let bdf = if port.bdf.is_empty() {
-            "unknown"
-        } else {
-            &port.bdf
-        };
-        ports.row([
-            port.direction.to_string(),
-            port.interface.clone(),
-            bdf.to_owned(),
-        ]);
+        let bdf = if port.bdf.is_empty() { "unknown" } else { &port.bdf };
+        ports.row([port.direction.to_string(), port.interface.clone(), bdf.to_owned()]);
     }
     let can = &record.capabilities;
     let yes = |yes: bool| if yes { "yes" } else { "no" }.to_owned();
-    let kinds: Vec<_> = can
-        .supports_distributions
-        .iter()
-        .map(|known| known.kind.as_str())
-        .collect();
+    let kinds: Vec<_> =
+        can.supports_distributions.iter().map(|known| known.kind.as_str()).collect();
     let mut abilities = Table::new(&[("capability", Align::Left), ("", Align::Left)]);
     abilities.row(["latency".to_owned(), yes(can.supports_latency)]);
     abilities.row(["loss".to_owned(), yes(can.supports_loss_bernoulli)]);
-    abilities.row([
-        "two-state loss".to_owned(),
-        yes(can.supports_loss_gilbert_elliott),
-    ]);
+    abilities.row(["two-state loss".to_owned(), yes(can.supports_loss_gilbert_elliott)]);
     abilities.row(["rate".to_owned(), yes(can.supports_rate)]);
     abilities.row(["distributions".to_owned(), kinds.join(", ")]);
     let mut out = format!(
@@ -156,11 +134,7 @@ fn system(record: &SystemRecord) -> String {
     );
     for missing in &can.missing {
         let what = output::warning("missing");
-        let _ = writeln!(
-            out,
-            "{what}: {} (kernel module {})",
-            missing.kind, missing.module
-        );
+        let _ = writeln!(out, "{what}: {} (kernel module {})", missing.kind, missing.module);
     }
     out
 }

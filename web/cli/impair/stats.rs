@@ -129,35 +129,23 @@ impl Stats {
 
 fn counters(samples: &[(Direction, LinkStats)]) -> Table {
     let mut heads = vec![("counter", Align::Left)];
-    heads.extend(
-        samples
-            .iter()
-            .map(|(direction, _)| (direction.name(), Align::Right)),
-    );
+    heads.extend(samples.iter().map(|(direction, _)| (direction.name(), Align::Right)));
     let mut table = Table::new(&heads);
     type Counter = fn(&LinkStats) -> u64;
     let rows: [(&str, Counter); 13] = [
         ("packets out", |stats| stats.packets_total),
         ("bytes out", |stats| stats.bytes_total),
         ("dropped", |stats| stats.drops_total),
-        ("  by loss or a full delay queue", |stats| {
-            stats.impairment_drops_total
-        }),
+        ("  by loss or a full delay queue", |stats| stats.impairment_drops_total),
         ("  larger than the burst", |stats| stats.rate_drops_total),
         ("  by a full queue", |stats| stats.queue_drops_total),
         ("delayed by the rate", |stats| stats.overlimits_total),
         ("reordered", |stats| stats.reordered_total),
         ("packets queued", |stats| stats.backlog_packets.into()),
         ("bytes queued", |stats| stats.backlog_bytes.into()),
-        ("interface packets out", |stats| {
-            stats.interface_tx_packets_total
-        }),
-        ("interface bytes out", |stats| {
-            stats.interface_tx_bytes_total
-        }),
-        ("interface dropped", |stats| {
-            stats.interface_tx_dropped_total
-        }),
+        ("interface packets out", |stats| stats.interface_tx_packets_total),
+        ("interface bytes out", |stats| stats.interface_tx_bytes_total),
+        ("interface dropped", |stats| stats.interface_tx_dropped_total),
     ];
     for (name, counter) in rows {
         let cells = samples.iter().map(|(_, stats)| counter(stats).to_string());
@@ -260,15 +248,9 @@ mod tests {
         let before = sample(10, 1_000_000, 1_000, 5);
         let restarted = sample(11, 2_000, 2, 0);
         assert!(rates(Direction::Port1, &before, &restarted).reset);
-        let remade = LinkStats {
-            resets_total: 1,
-            ..sample(11, 2_000_000, 2_000, 5)
-        };
+        let remade = LinkStats { resets_total: 1, ..sample(11, 2_000_000, 2_000, 5) };
         let found = rates(Direction::Port1, &before, &remade);
         assert!(found.reset && found.bits_per_s == 0.0);
-        assert!(
-            rates(Direction::Port1, &before, &before).reset,
-            "no time passed"
-        );
+        assert!(rates(Direction::Port1, &before, &before).reset, "no time passed");
     }
 }

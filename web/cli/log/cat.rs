@@ -37,24 +37,10 @@ pub struct Cat {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Line<'a> {
-    Command {
-        tick: u64,
-        wall_ns: u64,
-        command: &'a str,
-        body: serde_json::Value,
-    },
-    Mark {
-        tick: u64,
-        digest: &'a str,
-    },
-    Checkpoint {
-        tick: u64,
-        checkpoint_part: u32,
-        bytes: usize,
-    },
-    End {
-        torn_bytes: u64,
-    },
+    Command { tick: u64, wall_ns: u64, command: &'a str, body: serde_json::Value },
+    Mark { tick: u64, digest: &'a str },
+    Checkpoint { tick: u64, checkpoint_part: u32, bytes: usize },
+    End { torn_bytes: u64 },
 }
 
 impl Cat {
@@ -80,22 +66,13 @@ impl Cat {
                     let body = redact(&record.name, body);
                     let (tick, wall_ns, command) =
                         (record.tick, record.wall_ns, record.name.as_str());
-                    let line = Line::Command {
-                        tick,
-                        wall_ns,
-                        command,
-                        body,
-                    };
+                    let line = Line::Command { tick, wall_ns, command, body };
                     put(&mut out, output, &line)?;
                 }
                 Entry::Checkpoint(part) => {
                     let (tick, checkpoint_part) = (part.tick, part.number);
                     let bytes = part.body.len();
-                    let line = Line::Checkpoint {
-                        tick,
-                        checkpoint_part,
-                        bytes,
-                    };
+                    let line = Line::Checkpoint { tick, checkpoint_part, bytes };
                     put(&mut out, output, &line)?;
                 }
                 Entry::Mark(mark) => {
@@ -118,21 +95,15 @@ fn put(out: &mut impl Write, output: Output, line: &Line<'_>) -> Result<(), Fail
         return Ok(());
     }
     match line {
-        Line::Command {
-            tick,
-            command,
-            body,
-            ..
-        } => writeln!(out, "{tick:>8}  {command}  {body}")?,
+        Line::Command { tick, command, body, .. } => writeln!(out, "{tick:>8}  {command}  {body}")?,
         Line::Mark { tick, digest } => writeln!(out, "{tick:>8}  digest  {digest}")?,
         Line::Checkpoint { tick, bytes, .. } => {
             writeln!(out, "{tick:>8}  checkpoint  {bytes} bytes")?;
         }
         Line::End { torn_bytes: 0 } => {}
-        Line::End { torn_bytes } => writeln!(
-            out,
-            "{torn_bytes} bytes of an incomplete last entry dropped"
-        )?,
+        Line::End { torn_bytes } => {
+            writeln!(out, "{torn_bytes} bytes of an incomplete last entry dropped")?
+        }
     }
     Ok(())
 }

@@ -55,10 +55,7 @@ impl Cut {
         let mut log = open(&self.log)?;
         let to = self.to.map(|to| tick_at(log.header(), "--to", to));
         let to = to.transpose()?.unwrap_or(u64::MAX);
-        let header = Header {
-            format: FORMAT,
-            ..log.header().clone()
-        };
+        let header = Header { format: FORMAT, ..log.header().clone() };
         if same_file(&self.log, &self.output) {
             let file = self.output.display();
             let what = format!("invalid --output: found {file}, allowed another file than the log");
@@ -78,11 +75,7 @@ impl Cut {
         };
         new.commit()?;
         if output.json {
-            return output.json(&Document {
-                entries,
-                last_tick,
-                damage,
-            });
+            return output.json(&Document { entries, last_tick, damage });
         }
         let file = self.output.display();
         let mut text = format!("{file}: {entries} entries up to tick {last_tick}\n");

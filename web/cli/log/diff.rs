@@ -79,36 +79,24 @@ impl Diff {
 }
 
 fn next(log: &mut LogFile, path: &Path) -> Result<Option<Entry>, Failure> {
-    log.next_entry()
-        .map_err(|err| Failure::Input(format!("log {}: {err}", path.display())))
+    log.next_entry().map_err(|err| Failure::Input(format!("log {}: {err}", path.display())))
 }
 
 fn headers(left: &LogFile, right: &LogFile) -> Vec<(String, String, String)> {
     let (left, right) = (left.header(), right.header());
     let mut pairs = vec![
-        (
-            "seed".to_owned(),
-            left.seed.to_string(),
-            right.seed.to_string(),
-        ),
-        (
-            "step_ns".to_owned(),
-            left.step_ns.to_string(),
-            right.step_ns.to_string(),
-        ),
+        ("seed".to_owned(), left.seed.to_string(), right.seed.to_string()),
+        ("step_ns".to_owned(), left.step_ns.to_string(), right.step_ns.to_string()),
     ];
     let keys: std::collections::BTreeSet<&String> =
         left.inputs.keys().chain(right.inputs.keys()).collect();
     let value = |inputs: &std::collections::BTreeMap<String, String>, key: &String| {
         inputs.get(key).cloned().unwrap_or_else(|| "–".to_owned())
     };
-    pairs.extend(keys.into_iter().map(|key| {
-        (
-            key.clone(),
-            value(&left.inputs, key),
-            value(&right.inputs, key),
-        )
-    }));
+    pairs.extend(
+        keys.into_iter()
+            .map(|key| (key.clone(), value(&left.inputs, key), value(&right.inputs, key))),
+    );
     pairs.retain(|(_, left, right)| left != right);
     pairs
 }
@@ -145,9 +133,7 @@ fn text(document: &Document) -> String {
     }
     out += &format!("first {common} entries equal; then\n");
     for (side, entry) in [("<", &document.left), (">", &document.right)] {
-        let entry = entry
-            .as_ref()
-            .map_or("(end of log)".to_owned(), Value::to_string);
+        let entry = entry.as_ref().map_or("(end of log)".to_owned(), Value::to_string);
         out += &format!("{side} {entry}\n");
     }
     out

@@ -44,9 +44,6 @@ mod tests {
         assert_eq!(shown["username"], "ada");
         let rotate = json!({ "key_id": "k1", "secret": vec![3; 32], "grace_s": 0 });
         let shown = redact("trust.secret", rotate);
-        assert_eq!(
-            shown,
-            json!({ "key_id": "k1", "secret": REDACTED, "grace_s": 0 })
-        );
+        assert_eq!(shown, json!({ "key_id": "k1", "secret": REDACTED, "grace_s": 0 }));
     }
 }

@@ -90,13 +90,7 @@ impl Verify {
         }
         found.closed = log.is_closed();
         found.torn_bytes = log.torn_bytes();
-        let Document {
-            commands,
-            marks,
-            last_tick,
-            torn_bytes,
-            ..
-        } = found;
+        let Document { commands, marks, last_tick, torn_bytes, .. } = found;
         let intact = format!("{commands} commands and {marks} digests up to tick {last_tick}");
         if output.json {
             output.json(&found)?;

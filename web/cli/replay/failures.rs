@@ -27,13 +27,7 @@ pub fn disturbances(history: &History) -> Table {
     all.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
     let after = |s: Option<f64>| s.map_or("never".to_owned(), |s| format!("{s:.1}"));
     for one in all {
-        let mut failures = one
-            .what
-            .iter()
-            .take(NAMED_MAX)
-            .cloned()
-            .collect::<Vec<_>>()
-            .join(", ");
+        let mut failures = one.what.iter().take(NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
         if one.what.len() > NAMED_MAX {
             failures += &format!(" and {} more", one.what.len() - NAMED_MAX);
         }
@@ -58,10 +52,8 @@ pub fn routes(history: &History, view: &Snapshot) -> Table {
         ("hops", Align::Right),
         ("over", Align::Left),
     ]);
-    let name = |id: &NodeId| {
-        view.node(*id)
-            .map_or_else(|| id.to_string(), |node| node.name.clone())
-    };
+    let name =
+        |id: &NodeId| view.node(*id).map_or_else(|| id.to_string(), |node| node.name.clone());
     for flow in history.flows.values() {
         for way in &flow.ways {
             if table.len() >= ROWS_MAX {

@@ -61,10 +61,7 @@ impl Fork {
         });
         let links = recorded.links.iter();
         let changed = links.filter(|(ends, link)| {
-            changed_run
-                .links
-                .get(ends)
-                .is_none_or(|other| other.up_s != link.up_s)
+            changed_run.links.get(ends).is_none_or(|other| other.up_s != link.up_s)
         });
         Self {
             changes: fork.changed.clone(),
@@ -98,19 +95,10 @@ impl Fork {
     pub fn totals(&self) -> Table {
         let mut table = pairs("mesh");
         let mut row = |what: &str, pair: [f64; 2], show: &dyn Fn(f64) -> String| {
-            table.row([
-                what.to_owned(),
-                show(pair[0]),
-                show(pair[1]),
-                signed(pair, show),
-            ]);
+            table.row([what.to_owned(), show(pair[0]), show(pair[1]), signed(pair, show)]);
         };
         row("reachable pairs, mean", self.reachable_share, &percent);
-        row(
-            "route throughput, mean of the sum",
-            self.carried_mean_bps,
-            &bits_per_second,
-        );
+        row("route throughput, mean of the sum", self.carried_mean_bps, &bits_per_second);
         row("outage of flows", self.outage_s, &|s| format!("{s:.1} s"));
         table
     }
@@ -166,9 +154,5 @@ fn signed([before, after]: [f64; 2], show: &dyn Fn(f64) -> String) -> String {
 
 /// Fraction of time with a route, [0, 1].
 pub fn up_share(flow: &FlowHistory) -> f64 {
-    if flow.known_s > 0.0 {
-        flow.up_s / flow.known_s
-    } else {
-        0.0
-    }
+    if flow.known_s > 0.0 { flow.up_s / flow.known_s } else { 0.0 }
 }

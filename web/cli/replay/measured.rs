@@ -44,20 +44,15 @@ impl Summary {
         if levels.ways.is_empty() {
             return None;
         }
-        let worst = levels
-            .worst(FADE_DB, INTERVAL_S)
-            .map(|(at_s, links)| Worst {
-                at_s,
-                at_unix_s: begin_unix_s.map(|begin| begin + at_s),
-                within_s: INTERVAL_S,
-                depth_db: FADE_DB,
-                links,
-            });
-        let mut excess: Vec<f64> = levels
-            .ways
-            .values()
-            .filter_map(|way| way.excess.median_db())
-            .collect();
+        let worst = levels.worst(FADE_DB, INTERVAL_S).map(|(at_s, links)| Worst {
+            at_s,
+            at_unix_s: begin_unix_s.map(|begin| begin + at_s),
+            within_s: INTERVAL_S,
+            depth_db: FADE_DB,
+            links,
+        });
+        let mut excess: Vec<f64> =
+            levels.ways.values().filter_map(|way| way.excess.median_db()).collect();
         excess.sort_by(f64::total_cmp);
         Some(Self {
             directions: levels.ways.len(),
@@ -74,13 +69,7 @@ impl Summary {
         if let Some(db) = self.excess_loss_median_db {
             out += &format!(" Median excess loss over the model: {db:+.1} dB.");
         }
-        if let Some(Worst {
-            at_s,
-            at_unix_s,
-            links,
-            ..
-        }) = &self.worst
-        {
+        if let Some(Worst { at_s, at_unix_s, links, .. }) = &self.worst {
             let when = at_unix_s.map_or_else(|| format!("{at_s:.0} s"), utc);
             out += &format!(
                 " Most fades: {links} links more than {FADE_DB} dB below their median in the half hour \
@@ -100,9 +89,8 @@ fn utc(unix_s: f64) -> String {
 /// Number of faded links over time; `None` without two levels at different times.
 pub fn picture(levels: &LevelsHistory) -> Option<String> {
     let times = levels.ways.values().flat_map(|way| way.levels.buckets());
-    let (first_s, last_s) = times.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), one| {
-        (a.min(one.at_s), b.max(one.at_s))
-    });
+    let (first_s, last_s) = times
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), one| (a.min(one.at_s), b.max(one.at_s)));
     if last_s <= first_s {
         return None;
     }
@@ -112,11 +100,7 @@ pub fn picture(levels: &LevelsHistory) -> Option<String> {
         .map(|at| first_s + at as f64 * interval_s)
         .map(|at_s| (at_s, levels.faded(FADE_DB, at_s, at_s + interval_s)))
         .collect();
-    Some(fades_svg(&FadesPicture {
-        counts: &counts,
-        interval_s,
-        depth_db: FADE_DB,
-    }))
+    Some(fades_svg(&FadesPicture { counts: &counts, interval_s, depth_db: FADE_DB }))
 }
 
 /// Directions with the deepest fades.
@@ -135,10 +119,7 @@ pub fn table(levels: &LevelsHistory, view: &Snapshot) -> Table {
     ]);
     let mut all: Vec<(&LinkDirection, &LevelHistory)> = levels.ways.iter().collect();
     all.sort_by(|(_, a), (_, b)| depth_db(b).total_cmp(&depth_db(a)));
-    let name = |id| {
-        view.node(id)
-            .map_or_else(|| format!("{id}"), |node| node.name.clone())
-    };
+    let name = |id| view.node(id).map_or_else(|| format!("{id}"), |node| node.name.clone());
     let shown = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.1}"));
     for ((from, to), way) in all.into_iter().take(DIRECTIONS_MAX) {
         let quantity = match way.quantity {
@@ -148,11 +129,7 @@ pub fn table(levels: &LevelsHistory, view: &Snapshot) -> Table {
             None => "–",
         };
         let least = way.levels.least();
-        let sign = if way.quantity == Some(Quantity::PathLoss) {
-            -1.0
-        } else {
-            1.0
-        };
+        let sign = if way.quantity == Some(Quantity::PathLoss) { -1.0 } else { 1.0 };
         table.row([
             name(*from),
             name(*to),
@@ -162,9 +139,7 @@ pub fn table(levels: &LevelsHistory, view: &Snapshot) -> Table {
             shown(least.map(|one| one.min_db)),
             least.map_or("–".to_owned(), |one| format!("{:.0}", one.at_s)),
             shown(way.last.map(|last| sign * last.predicted)),
-            way.excess
-                .median_db()
-                .map_or("–".to_owned(), |db| format!("{db:+.1}")),
+            way.excess.median_db().map_or("–".to_owned(), |db| format!("{db:+.1}")),
             shown(way.shares.median_db()),
         ]);
     }
@@ -173,10 +148,7 @@ pub fn table(levels: &LevelsHistory, view: &Snapshot) -> Table {
 
 fn depth_db(way: &LevelHistory) -> f64 {
     let least = way.levels.least().map(|one| one.min_db);
-    way.levels
-        .median_db()
-        .zip(least)
-        .map_or(0.0, |(median, least)| median - least)
+    way.levels.median_db().zip(least).map_or(0.0, |(median, least)| median - least)
 }
 
 #[cfg(test)]

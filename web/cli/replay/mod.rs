@@ -146,10 +146,7 @@ impl Replay {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let changes = self.with.as_deref().map(changes::load).transpose();
         let changes = changes.map_err(Failure::input)?;
-        let header = journal::open(&self.log)
-            .map_err(Failure::input)?
-            .header()
-            .clone();
+        let header = journal::open(&self.log).map_err(Failure::input)?.header().clone();
         // Opened once: tiles that were read are kept.
         let ground = self.ground.for_log(&header.inputs)?;
         let run = self.replay_once(&ground.terrain, &[], self.watch(output)?)?;
@@ -258,13 +255,7 @@ impl Replay {
             return Err(failure);
         }
         let changed = changer.finish().map_err(change_failure)?;
-        Ok(Run {
-            header,
-            replayed: replayed.map_err(replay_failure)?,
-            history,
-            engine,
-            changed,
-        })
+        Ok(Run { header, replayed: replayed.map_err(replay_failure)?, history, engine, changed })
     }
 }
 
@@ -276,14 +267,7 @@ fn change_failure(error: ChangeError) -> Failure {
 }
 
 fn show(run: &Run, output: Output) -> Result<(), Failure> {
-    let Replayed {
-        ticks,
-        commands,
-        marks,
-        torn_bytes,
-        digest,
-        from,
-    } = &run.replayed;
+    let Replayed { ticks, commands, marks, torn_bytes, digest, from } = &run.replayed;
     if output.json {
         return output.json(&Document {
             digest,
@@ -313,9 +297,7 @@ fn show(run: &Run, output: Output) -> Result<(), Failure> {
     let torn = if *torn_bytes > 0 {
         format!(
             "{}\n",
-            output::warning(&format!(
-                "{torn_bytes} bytes of an incomplete last entry dropped"
-            ))
+            output::warning(&format!("{torn_bytes} bytes of an incomplete last entry dropped"))
         )
     } else {
         String::new()

@@ -188,16 +188,9 @@ fn link_table(all: Vec<(&(NodeId, NodeId), &LinkHistory)>, view: &Snapshot) -> T
         ("changes", Align::Right),
         ("least margin dB", Align::Right),
     ]);
-    let name = |id: NodeId| {
-        view.node(id)
-            .map_or_else(|| id.to_string(), |node| node.name.clone())
-    };
+    let name = |id: NodeId| view.node(id).map_or_else(|| id.to_string(), |node| node.name.clone());
     for ((a, b), link) in all.into_iter().take(LINKS_MAX) {
-        let share = if link.known_s > 0.0 {
-            link.up_s / link.known_s
-        } else {
-            0.0
-        };
+        let share = if link.known_s > 0.0 { link.up_s / link.known_s } else { 0.0 };
         table.row([
             name(*a),
             name(*b),

@@ -24,13 +24,8 @@ pub fn request(
     path: &str,
     body: Option<&impl Serialize>,
 ) -> Result<Testbed, Failure> {
-    let body = body
-        .map(serde_json::to_value)
-        .transpose()
-        .map_err(Failure::machine)?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+    let body = body.map(serde_json::to_value).transpose().map_err(Failure::machine)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let (status, bytes) = runtime.block_on(async {
         let socket = state.socket();
         let mut http = Http::unix(&socket).await.map_err(|_| {
@@ -57,10 +52,7 @@ pub fn request(
 
 /// Process of the controller that accepts connections, if there is one.
 pub fn controller_pid(state: &State) -> Option<i32> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .ok()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
     runtime.block_on(async {
         let stream = tokio::net::UnixStream::connect(state.socket()).await;
         stream.ok()?.peer_cred().ok()?.pid()
@@ -75,9 +67,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
 /// # Errors
 /// When it does not come in time, or breaks off.
 pub fn request_stop(state: &State) -> Result<(), Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let asked = async {
         let mut http = Http::unix(&state.socket()).await?;
         http.ask(Method::POST, "/v1/stop", None).await

@@ -99,10 +99,7 @@ impl Report {
         }
         let head = output::heading(&headline(&testbed));
         let missing = missing_terrain(&testbed);
-        output.text(&format!(
-            "{head}\n{missing}\n{}",
-            output::table(&table(&rows), None)
-        ))
+        output.text(&format!("{head}\n{missing}\n{}", output::table(&table(&rows), None)))
     }
 
     /// True for selected links.
@@ -113,11 +110,8 @@ impl Report {
 
     /// Measures each selected link that is up and reports the results to the controller.
     fn measure(&self, state: &State, testbed: &Testbed) -> Result<(), Failure> {
-        let up: Vec<&Link> = testbed
-            .links
-            .iter()
-            .filter(|link| link.predicted.up && self.selects(link))
-            .collect();
+        let up: Vec<&Link> =
+            testbed.links.iter().filter(|link| link.predicted.up && self.selects(link)).collect();
         let mut found: Vec<(&Link, Probe)> = Vec::new();
         for links in up.chunks(PARALLEL_MAX).filter(|_| self.ping) {
             let outcomes: Vec<_> = std::thread::scope(|scope| {
@@ -126,22 +120,14 @@ impl Report {
                     scope.spawn(move || measure_ping(&state, testbed, &link, count))
                 };
                 let running: Vec<_> = links.iter().map(start).collect();
-                running
-                    .into_iter()
-                    .map(|run| run.join().expect("no panic"))
-                    .collect()
+                running.into_iter().map(|run| run.join().expect("no panic")).collect()
             });
             for (link, outcome) in links.iter().zip(outcomes) {
                 found.push((link, outcome?));
             }
         }
         if !self.ping {
-            let nothing = Probe {
-                sent: 0,
-                received: 0,
-                round_trip_ms: None,
-                throughput_bps: None,
-            };
+            let nothing = Probe { sent: 0, received: 0, round_trip_ms: None, throughput_bps: None };
             found = up.iter().map(|link| (*link, nothing.clone())).collect();
         }
         for (link, mut probe) in found {
@@ -166,15 +152,8 @@ impl Report {
 }
 
 fn assignment(testbed: &Testbed, name: &str) -> NamespaceAssignment {
-    let number = testbed
-        .nodes
-        .iter()
-        .find(|node| node.name == name)
-        .map_or(0, |node| node.number);
-    NamespaceAssignment {
-        number,
-        name: name.to_owned(),
-    }
+    let number = testbed.nodes.iter().find(|node| node.name == name).map_or(0, |node| node.number);
+    NamespaceAssignment { number, name: name.to_owned() }
 }
 
 /// Address of the far end of a link.
@@ -215,10 +194,8 @@ fn measure_throughput(
 }
 
 fn row<'a>(testbed: &Testbed, link: &'a Link) -> Row<'a> {
-    let back = testbed
-        .links
-        .iter()
-        .find(|other| other.wire == link.wire && other.back != link.back);
+    let back =
+        testbed.links.iter().find(|other| other.wire == link.wire && other.back != link.back);
     let both = back.filter(|back| back.predicted.up && link.predicted.up);
     let ms = |link: &Link| link.predicted.delay_ns as f64 / 1e6;
     let passes = |link: &Link| 1.0 - link.predicted.loss_prob;
@@ -261,10 +238,7 @@ fn table(rows: &[Row<'_>]) -> Table {
                 (true, _) => format!("up, {}", output::NO_TERRAIN),
             },
             beside(row.predicted_round_trip_ms, round.map(|[_, mean, _]| mean)),
-            beside(
-                row.predicted_round_trip_loss_prob.map(|loss| loss * 100.0),
-                lost,
-            ),
+            beside(row.predicted_round_trip_loss_prob.map(|loss| loss * 100.0), lost),
             beside(up(mbit(shape.rate_bps as f64)), rate.map(mbit)),
             beside(Some(shape.broadcast_loss_prob * 100.0), counted),
         ]);
@@ -297,10 +271,7 @@ fn picture(testbed: &Testbed) -> Picture {
     });
     let sides = testbed.links.iter().map(|link| {
         let row = row(testbed, link);
-        let round = link
-            .measured
-            .as_ref()
-            .and_then(|measured| measured.round_trip_ms);
+        let round = link.measured.as_ref().and_then(|measured| measured.round_trip_ms);
         let pings = link.measured.as_ref().filter(|measured| measured.sent > 0);
         Side {
             from: link.from.clone(),
@@ -308,10 +279,7 @@ fn picture(testbed: &Testbed) -> Picture {
             up: link.predicted.up,
             has_terrain: link.missing_samples == 0,
             rate_bps: link.predicted.rate_bps as f64,
-            measured_bps: link
-                .measured
-                .as_ref()
-                .and_then(|measured| measured.throughput_bps),
+            measured_bps: link.measured.as_ref().and_then(|measured| measured.throughput_bps),
             round_trip_ms: row.predicted_round_trip_ms,
             measured_ms: round.map(|[_, mean, _]| mean),
             loss_prob: row.predicted_round_trip_loss_prob,
@@ -319,9 +287,5 @@ fn picture(testbed: &Testbed) -> Picture {
                 .map(|measured| 1.0 - fraction(measured.received, measured.sent)),
         }
     });
-    Picture {
-        title: headline(testbed),
-        marks: marks.collect(),
-        sides: sides.collect(),
-    }
+    Picture { title: headline(testbed), marks: marks.collect(), sides: sides.collect() }
 }

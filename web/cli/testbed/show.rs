@@ -72,11 +72,7 @@ pub fn show_change(testbed: &Testbed, output: Output) -> Result<(), Failure> {
 
 /// Summary on one line.
 pub fn headline(testbed: &Testbed) -> String {
-    let up = testbed
-        .links
-        .iter()
-        .filter(|link| link.predicted.up)
-        .count();
+    let up = testbed.links.iter().filter(|link| link.predicted.up).count();
     let speed = match testbed.speed {
         0.0 => "paused".to_owned(),
         1.0 => "real time".to_owned(),
@@ -107,10 +103,7 @@ pub fn text(testbed: &Testbed) -> String {
 /// Warning about directions without terrain data; empty when there are none.
 pub fn missing_terrain(testbed: &Testbed) -> String {
     let links = testbed.links.iter().filter(|link| !link.back);
-    let missing = links
-        .clone()
-        .filter(|link| link.missing_samples > 0)
-        .count();
+    let missing = links.clone().filter(|link| link.missing_samples > 0).count();
     match missing {
         0 => String::new(),
         _ => {
@@ -200,11 +193,7 @@ fn differences(nodes: &[Node]) -> String {
         )
     };
     let all: Vec<String> = all.map(line).collect();
-    let mut shown: String = all
-        .iter()
-        .take(DIFFERENCES_SHOWN)
-        .map(String::as_str)
-        .collect();
+    let mut shown: String = all.iter().take(DIFFERENCES_SHOWN).map(String::as_str).collect();
     if all.len() > DIFFERENCES_SHOWN {
         let more = all.len() - DIFFERENCES_SHOWN;
         shown.push_str(&format!("and {more} more, see --json\n"));
@@ -234,8 +223,7 @@ fn links(links: &[Link]) -> Table {
         table.row([
             format!("{} > {}", link.from, link.to),
             if shape.up { "up" } else { "down" }.to_owned(),
-            link.snr_db
-                .map_or("-".to_owned(), |snr| format!("{snr:.1} dB")),
+            link.snr_db.map_or("-".to_owned(), |snr| format!("{snr:.1} dB")),
             shown(bits_per_second(shape.rate_bps as f64)),
             shown(format!("{:.2} ms", shape.delay_ns as f64 / 1e6)),
             shown(percent(shape.loss_prob)),
@@ -283,10 +271,7 @@ mod tests {
     fn status_and_report_warn_of_missing_terrain() {
         assert_eq!(missing_terrain(&testbed(0)), "");
         let warned = missing_terrain(&testbed(7));
-        assert!(
-            warned.contains("no terrain data under 1 of 1 links"),
-            "{warned}"
-        );
+        assert!(warned.contains("no terrain data under 1 of 1 links"), "{warned}");
         assert!(text(&testbed(7)).contains("no terrain data"));
         assert!(!text(&testbed(0)).contains("terrain"));
     }

@@ -39,16 +39,11 @@ impl Move {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let parts = self.place.split_once(',');
         let degrees = parts.and_then(|(lat, lon)| {
-            Some((
-                lat.trim().parse::<f64>().ok()?,
-                lon.trim().parse::<f64>().ok()?,
-            ))
+            Some((lat.trim().parse::<f64>().ok()?, lon.trim().parse::<f64>().ok()?))
         });
         let Some((lat_deg, lon_deg)) = degrees else {
-            let message = format!(
-                "invalid position: found {:?}, allowed LAT,LON in degrees",
-                self.place
-            );
+            let message =
+                format!("invalid position: found {:?}, allowed LAT,LON in degrees", self.place);
             return Err(Failure::Input(message));
         };
         let path = format!("/v1/nodes/{}/position", self.node);
@@ -147,17 +142,8 @@ pub struct Cut {
 
 impl Cut {
     pub fn run(self, output: Output) -> Result<(), Failure> {
-        let body = LinkEnds {
-            a: self.a,
-            b: self.b,
-        };
-        apply(
-            &self.selection,
-            output,
-            Method::POST,
-            "/v1/links/cut",
-            Some(&body),
-        )
+        let body = LinkEnds { a: self.a, b: self.b };
+        apply(&self.selection, output, Method::POST, "/v1/links/cut", Some(&body))
     }
 }
 
@@ -175,17 +161,8 @@ pub struct Mend {
 
 impl Mend {
     pub fn run(self, output: Output) -> Result<(), Failure> {
-        let body = LinkEnds {
-            a: self.a,
-            b: self.b,
-        };
-        apply(
-            &self.selection,
-            output,
-            Method::POST,
-            "/v1/links/mend",
-            Some(&body),
-        )
+        let body = LinkEnds { a: self.a, b: self.b };
+        apply(&self.selection, output, Method::POST, "/v1/links/mend", Some(&body))
     }
 }
 
@@ -200,13 +177,7 @@ pub struct Pause {
 impl Pause {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let body = NewPace { speed: 0.0 };
-        apply(
-            &self.selection,
-            output,
-            Method::PUT,
-            "/v1/pace",
-            Some(&body),
-        )
+        apply(&self.selection, output, Method::PUT, "/v1/pace", Some(&body))
     }
 }
 
@@ -221,13 +192,7 @@ pub struct Resume {
 impl Resume {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let body = NewPace { speed: 1.0 };
-        apply(
-            &self.selection,
-            output,
-            Method::PUT,
-            "/v1/pace",
-            Some(&body),
-        )
+        apply(&self.selection, output, Method::PUT, "/v1/pace", Some(&body))
     }
 }
 
@@ -244,13 +209,7 @@ pub struct Speed {
 impl Speed {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let body = NewPace { speed: self.speed };
-        apply(
-            &self.selection,
-            output,
-            Method::PUT,
-            "/v1/pace",
-            Some(&body),
-        )
+        apply(&self.selection, output, Method::PUT, "/v1/pace", Some(&body))
     }
 }
 
@@ -268,12 +227,6 @@ pub struct Step {
 impl Step {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let body = NewSteps { steps: self.steps };
-        apply(
-            &self.selection,
-            output,
-            Method::POST,
-            "/v1/steps",
-            Some(&body),
-        )
+        apply(&self.selection, output, Method::POST, "/v1/steps", Some(&body))
     }
 }

@@ -103,9 +103,7 @@ impl Up {
         if self.detach {
             // Terrain errors are reported here rather than in the message file.
             self.ground.for_scenario(&scenario)?;
-            let arguments = std::env::args_os()
-                .skip(1)
-                .filter(|argument| argument != "--detach");
+            let arguments = std::env::args_os().skip(1).filter(|argument| argument != "--detach");
             return detach(&state, arguments.collect(), output);
         }
         let (path, terrain) = (&self.scenario, &self.ground);
@@ -138,19 +136,11 @@ impl Up {
 
 /// Name of a testbed from the file name of its scenario.
 fn name_from_file(path: &Path) -> String {
-    let stem = path
-        .file_stem()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .to_lowercase();
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy().to_lowercase();
     let plain = stem.chars().map(|c| if c == '_' { '-' } else { c });
     let plain = plain.filter(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || *c == '-');
     let name: String = plain.take(NAME_CHARS_MAX).collect();
-    if name.is_empty() {
-        "testbed".to_owned()
-    } else {
-        name
-    }
+    if name.is_empty() { "testbed".to_owned() } else { name }
 }
 
 /// Fails if the testbed is up already.
@@ -271,9 +261,7 @@ impl Attach {
             return Err(Failure::Input(what));
         }
         if self.detach {
-            let arguments = std::env::args_os()
-                .skip(1)
-                .filter(|argument| argument != "--detach");
+            let arguments = std::env::args_os().skip(1).filter(|argument| argument != "--detach");
             return detach(&state, arguments.collect(), output);
         }
         let prepared = testbed::take_over(&state, &self.ground)?;

@@ -127,9 +127,8 @@ impl Caller {
             }
         };
         let end_ns = self.credential.expires_ns();
-        let left_s = end_ns.map_or(Some(LOOK_S_MAX), |end_ns| {
-            (end_ns / SECOND_NS).checked_sub(now_s)
-        })?;
+        let left_s =
+            end_ns.map_or(Some(LOOK_S_MAX), |end_ns| (end_ns / SECOND_NS).checked_sub(now_s))?;
         (left_s > 0 && is_valid).then_some(left_s.min(LOOK_S_MAX))
     }
 

@@ -94,9 +94,7 @@ fn in_scope(caller: &Caller, operation: &Operation<Access>) -> Result<(), Proble
     };
     match scope.is_among(&token.object.scopes) {
         true => Ok(()),
-        false => Err(forbidden(format!(
-            "insufficient scope of the API token: required {scope}"
-        ))),
+        false => Err(forbidden(format!("insufficient scope of the API token: required {scope}"))),
     }
 }
 
@@ -110,9 +108,7 @@ fn admit(
     known: &mut Option<Arc<Caller>>,
 ) -> Result<(), Problem> {
     let headers = request.headers();
-    let host = headers
-        .get(header::HOST)
-        .and_then(|host| host.to_str().ok());
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
     if host.is_some_and(|host| !guard.settings.answers_to(host)) {
         return Err(forbidden("unknown host name in the header Host"));
     }
@@ -198,13 +194,8 @@ pub async fn guard(
     if operation.is_some_and(audited) {
         let entry = AuditEntry {
             at_ns: wall_ns(),
-            actor: caller
-                .as_ref()
-                .map_or("anonymous".to_owned(), |caller| caller.username.clone()),
-            kind: caller
-                .as_ref()
-                .map_or("none", |caller| caller.kind())
-                .to_owned(),
+            actor: caller.as_ref().map_or("anonymous".to_owned(), |caller| caller.username.clone()),
+            kind: caller.as_ref().map_or("none", |caller| caller.kind()).to_owned(),
             action: id.to_owned(),
             target: path,
             outcome: status,
@@ -212,10 +203,7 @@ pub async fn guard(
             request_id,
             repeated: 0,
             name: note.name(),
-            token: caller
-                .as_ref()
-                .and_then(|caller| caller.api_token())
-                .map(str::to_owned),
+            token: caller.as_ref().and_then(|caller| caller.api_token()).map(str::to_owned),
         };
         if let Some(entry) = guard.audit_sampling.admit(entry, monotonic_ns())
             && let Err(err) = guard.audit.add(entry)
@@ -241,21 +229,14 @@ fn finish(mut answer: Response, instance: String, request_id: &str) -> Response 
         }
         if problem.status == 401 {
             let scheme = HeaderValue::from_static("Bearer");
-            answer
-                .headers_mut()
-                .insert(header::WWW_AUTHENTICATE, scheme);
+            answer.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
         }
     }
     let headers = answer.headers_mut();
     if let Ok(value) = HeaderValue::from_str(request_id) {
         headers.insert("x-request-id", value);
     }
-    headers
-        .entry(header::CACHE_CONTROL)
-        .or_insert(HeaderValue::from_static("no-store"));
-    headers.insert(
-        header::X_CONTENT_TYPE_OPTIONS,
-        HeaderValue::from_static("nosniff"),
-    );
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     answer
 }

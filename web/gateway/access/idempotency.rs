@@ -83,11 +83,7 @@ impl IdempotencyCache {
             };
             held.remove(&oldest);
         }
-        let asked = CachedRequest {
-            at_ns: now_ns,
-            body_sha256,
-            answer: None,
-        };
+        let asked = CachedRequest { at_ns: now_ns, body_sha256, answer: None };
         held.insert(name.clone(), asked);
         Lookup::New
     }

@@ -69,9 +69,7 @@ impl Access {
     /// 403 with the reason.
     pub fn permit(&self, caller: &Caller) -> Result<(), Problem> {
         if caller.must_change_password && !self.before_password_change {
-            return Err(forbidden(
-                "change the password first: POST /api/auth/password",
-            ));
+            return Err(forbidden("change the password first: POST /api/auth/password"));
         }
         if self.api_tokens == ApiTokens::Refused && caller.api_token().is_some() {
             return Err(forbidden("operation not permitted to API tokens: log in"));

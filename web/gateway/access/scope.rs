@@ -19,19 +19,14 @@ impl<'o> Scope<'o> {
     pub fn of(operation: &'o Operation<Access>) -> Option<Self> {
         let has_one =
             operation.rule.role.is_some() && operation.rule.api_tokens == ApiTokens::Scoped;
-        has_one.then_some(Self {
-            category: &operation.category,
-            writes: operation.method != "GET",
-        })
+        has_one.then_some(Self { category: &operation.category, writes: operation.method != "GET" })
     }
 
     /// `true` if one of these scopes of a token is this one.
     #[must_use]
     pub fn is_among(self, scopes: &[String]) -> bool {
         let own = (self.category, self.word());
-        scopes
-            .iter()
-            .any(|scope| scope.split_once(':') == Some(own))
+        scopes.iter().any(|scope| scope.split_once(':') == Some(own))
     }
 
     const fn word(self) -> &'static str {

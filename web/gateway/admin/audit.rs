@@ -97,11 +97,7 @@ pub async fn audit(
     };
     let cursor = paging.cursor.as_deref().map(str::parse::<u64>);
     let cursor = cursor.transpose().map_err(|_| {
-        Problem::field(
-            "/cursor",
-            FieldCode::Format,
-            "send `next_cursor` of the page before",
-        )
+        Problem::field("/cursor", FieldCode::Format, "send `next_cursor` of the page before")
     })?;
     let size = paging.size()?;
     let query = AuditQuery {

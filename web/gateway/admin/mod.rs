@@ -15,25 +15,23 @@ use crate::operations;
 
 /// Endpoints of this category.
 pub fn endpoints() -> Endpoints<Gateway, Access> {
-    Endpoints::default()
-        .schema::<RegistrationState>()
-        .with(operations!(
-            rule_of;
-            registrations::registrations,
-            registrations::registration_fetch,
-            registrations::registration_approve,
-            registrations::registration_reject,
-            registrations::registration_revoke,
-            registrations::registration_reset,
-            registrations_bulk::registrations_reject,
-            registrations_bulk::registrations_delete,
-            registrations_bulk::registration_delete,
-            users::users,
-            users::user_create,
-            users::user_patch,
-            users::user_delete,
-            users::user_revoke_tokens,
-            audit::audit,
-            backup::backup,
-        ))
+    Endpoints::default().schema::<RegistrationState>().with(operations!(
+        rule_of;
+        registrations::registrations,
+        registrations::registration_fetch,
+        registrations::registration_approve,
+        registrations::registration_reject,
+        registrations::registration_revoke,
+        registrations::registration_reset,
+        registrations_bulk::registrations_reject,
+        registrations_bulk::registrations_delete,
+        registrations_bulk::registration_delete,
+        users::users,
+        users::user_create,
+        users::user_patch,
+        users::user_delete,
+        users::user_revoke_tokens,
+        audit::audit,
+        backup::backup,
+    ))
 }

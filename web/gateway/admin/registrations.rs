@@ -122,9 +122,7 @@ pub async fn registrations(
     let all = view.onboarding.registrations.iter();
     let all = all.filter(|(_, held)| asked.state.is_none_or(|state| state == held.state));
     let all = all.map(|(id, held)| (id.uuid().to_string(), (*id, held)));
-    Ok(Json(
-        paging.of(all, |(id, held)| RegistrationView::of(id, held))?,
-    ))
+    Ok(Json(paging.of(all, |(id, held)| RegistrationView::of(id, held))?))
 }
 
 fn shown(world: &World, id: Uuid) -> Result<(Tag, Json<RegistrationView>), Problem> {
@@ -293,10 +291,8 @@ pub async fn registration_reset(
     State(world): State<World>,
     Path(id): Path<Uuid>,
 ) -> Result<(Tag, Json<RegistrationView>), Problem> {
-    let command = ResetRegistration {
-        registration: RegistrationId::new(id),
-        by: caller.username.clone(),
-    };
+    let command =
+        ResetRegistration { registration: RegistrationId::new(id), by: caller.username.clone() };
     world.submit(command).await?;
     shown(&world, id)
 }

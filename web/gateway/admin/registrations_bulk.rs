@@ -110,12 +110,7 @@ impl Network {
 impl Selection {
     /// Selected registrations, the first 1000, and the number of others.
     fn of(self, world: &World) -> Result<(Vec<RegistrationId>, usize), Problem> {
-        let Self {
-            registration_ids,
-            state,
-            source,
-            key_proof,
-        } = self;
+        let Self { registration_ids, state, source, key_proof } = self;
         let is_empty = registration_ids.is_none()
             && state.is_none()
             && source.is_none()
@@ -143,9 +138,7 @@ impl Selection {
             ids.as_ref().is_none_or(|ids| ids.contains(id))
                 && state.is_none_or(|state| state == held.state)
                 && key_proof.is_none_or(|wanted| wanted == proof)
-                && network
-                    .as_ref()
-                    .is_none_or(|network| network.holds(held.claims.source_ip))
+                && network.as_ref().is_none_or(|network| network.holds(held.claims.source_ip))
         };
         let view = world.view();
         let all = view.onboarding.registrations.iter();
@@ -249,16 +242,8 @@ mod tests {
         let one = Network::parse("2001:db8::1").unwrap();
         assert!(one.holds("2001:db8::1".parse().unwrap()));
         assert!(!one.holds("2001:db8::2".parse().unwrap()));
-        assert!(
-            Network::parse("0.0.0.0/0")
-                .unwrap()
-                .holds("192.0.2.1".parse().unwrap())
-        );
-        assert!(
-            Network::parse("::/0")
-                .unwrap()
-                .holds("2001:db8::2".parse().unwrap())
-        );
+        assert!(Network::parse("0.0.0.0/0").unwrap().holds("192.0.2.1".parse().unwrap()));
+        assert!(Network::parse("::/0").unwrap().holds("2001:db8::2".parse().unwrap()));
         for bad in ["", "10.41.0.0/33", "10.41.0", "::/129", "10.41.0.0/-1"] {
             assert!(Network::parse(bad).is_none(), "{bad}");
         }

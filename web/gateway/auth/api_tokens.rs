@@ -94,9 +94,7 @@ pub async fn api_tokens(
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<ApiTokenView>>, Problem> {
     let held = objects::<ApiToken>(&world);
-    let all = held
-        .iter()
-        .filter(|(_, held)| reaches(&caller, &held.object));
+    let all = held.iter().filter(|(_, held)| reaches(&caller, &held.object));
     let all = all.map(|(id, held)| (id.uuid().to_string(), (id, held)));
     Ok(Json(paging.of(all, |(id, held)| shown(&world, id, held))?))
 }
@@ -151,11 +149,8 @@ pub struct CreatedApiToken {
 /// Scopes of a new token, in order; each must be one of an operation.
 fn checked(named: Vec<String>, known: &Scopes) -> Result<Vec<String>, Problem> {
     if let Some(at) = named.iter().position(|scope| !known.0.contains(scope)) {
-        let message = format!(
-            "invalid scope: found {:?}, allowed {}",
-            named[at],
-            known.0.join(", ")
-        );
+        let message =
+            format!("invalid scope: found {:?}, allowed {}", named[at], known.0.join(", "));
         let pointer = format!("/scopes/{at}");
         return Err(Problem::field(&pointer, FieldCode::NotAllowed, message));
     }
@@ -183,11 +178,8 @@ fn holder(
     let most = caller.role.min(account.role);
     let role = new.role.unwrap_or(most);
     if role > most {
-        let message = format!(
-            "invalid role: found {}, allowed at most {}",
-            role.word(),
-            most.word()
-        );
+        let message =
+            format!("invalid role: found {}, allowed at most {}", role.word(), most.word());
         return Err(Problem::field("/role", FieldCode::NotAllowed, message));
     }
     Ok((id, account.version, role))
@@ -207,15 +199,8 @@ pub async fn api_token_create(
     Extension(scopes): Extension<Arc<Scopes>>,
     StrictJson(new): StrictJson<NewApiToken>,
 ) -> Result<(StatusCode, Json<CreatedApiToken>), Problem> {
-    if new
-        .valid_s
-        .is_some_and(|valid_s| !VALID_S.contains(&valid_s))
-    {
-        let message = format!(
-            "invalid validity: allowed {} to {}",
-            VALID_S.start(),
-            VALID_S.end()
-        );
+    if new.valid_s.is_some_and(|valid_s| !VALID_S.contains(&valid_s)) {
+        let message = format!("invalid validity: allowed {} to {}", VALID_S.start(), VALID_S.end());
         return Err(Problem::field("/valid_s", FieldCode::NotAllowed, message));
     }
     let (account, account_version, role) = holder(&world, &caller, &new)?;
@@ -229,18 +214,13 @@ pub async fn api_token_create(
             role,
             scopes: checked(new.scopes, &scopes)?,
             token_sha256: token.sha256,
-            expires_ns: new
-                .valid_s
-                .map(|valid_s| world.wall_ns() + valid_s * 1_000_000_000),
+            expires_ns: new.valid_s.map(|valid_s| world.wall_ns() + valid_s * 1_000_000_000),
             last_used_ns: None,
         },
         expected: Expected::Absent,
     };
     let held = world.submit(command).await?;
-    let created = CreatedApiToken {
-        token: token.text,
-        view: shown(&world, token.id, &held),
-    };
+    let created = CreatedApiToken { token: token.text, view: shown(&world, token.id, &held) };
     Ok((StatusCode::CREATED, Json(created)))
 }
 
@@ -255,10 +235,7 @@ pub async fn api_token_revoke(
     Path(id): Path<Uuid>,
 ) -> Result<StatusCode, Problem> {
     reached(&world, &caller, id)?;
-    let command = Remove::<ApiToken> {
-        id: ApiTokenId::new(id),
-        expected: Expected::Present,
-    };
+    let command = Remove::<ApiToken> { id: ApiTokenId::new(id), expected: Expected::Present };
     world.submit(command).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -125,16 +125,10 @@ async fn authenticate(
     login: Login,
     wanted: Option<AccountRole>,
 ) -> Result<Json<Token>, Problem> {
-    let Authenticator {
-        world,
-        passwords,
-        tokens,
-        limits,
-    } = services;
-    for (pointer, text, most) in [
-        ("/username", &login.username, 64),
-        ("/password", &login.password, 1024),
-    ] {
+    let Authenticator { world, passwords, tokens, limits } = services;
+    for (pointer, text, most) in
+        [("/username", &login.username, 64), ("/password", &login.password, 1024)]
+    {
         if !(1..=most).contains(&text.chars().count()) {
             let message = format!("invalid length: allowed 1 to {most} characters");
             return Err(Problem::field(pointer, FieldCode::Length, message));
@@ -154,10 +148,7 @@ async fn authenticate(
         }
     };
     let Some((account_id, account)) = found.filter(|_| fits) else {
-        return Err(Problem::new(
-            StatusCode::UNAUTHORIZED,
-            "wrong username or password",
-        ));
+        return Err(Problem::new(StatusCode::UNAUTHORIZED, "wrong username or password"));
     };
     attempt.succeeded();
     let role = wanted.unwrap_or(account.role);
@@ -167,9 +158,7 @@ async fn authenticate(
             format!("insufficient role of the account: required {}", role.word()),
         ));
     }
-    let note = RecordLogin {
-        account: account_id,
-    };
+    let note = RecordLogin { account: account_id };
     world.submit(note).await?;
     let token = tokens.issue(account_id, account, role, id::mint(), now_s);
     let (access_token, claims) = token.map_err(Problem::internal)?;
@@ -263,10 +252,7 @@ pub async fn logout(
             world.submit(deny).await?;
         }
         Credential::ApiToken(id, _) => {
-            let command = Remove::<ApiToken> {
-                id: *id,
-                expected: Expected::Present,
-            };
+            let command = Remove::<ApiToken> { id: *id, expected: Expected::Present };
             world.submit(command).await?;
         }
     }
@@ -309,11 +295,7 @@ pub async fn change_password(
     check_new("/new_password", &new.new_password, &caller.username)?;
     if new.new_password == new.current_password {
         let message = "unchanged password";
-        return Err(Problem::field(
-            "/new_password",
-            FieldCode::Password,
-            message,
-        ));
+        return Err(Problem::field("/new_password", FieldCode::Password, message));
     }
     let attempt = limits.logins.begin(&caller.username, client.0, now_s)?;
     let view = world.view();
@@ -327,17 +309,11 @@ pub async fn change_password(
         }
     };
     if !fits {
-        return Err(Problem::new(
-            StatusCode::FORBIDDEN,
-            "wrong current password",
-        ));
+        return Err(Problem::new(StatusCode::FORBIDDEN, "wrong current password"));
     }
     attempt.succeeded();
     let secret = passwords.hash(new.new_password).await?;
-    let change = ChangePassword {
-        account: caller.account,
-        secret,
-    };
+    let change = ChangePassword { account: caller.account, secret };
     world.submit(change).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -42,9 +42,7 @@ pub async fn cameras(
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<CameraView>>, Problem> {
     let held = objects::<Camera>(&world);
-    let all = held
-        .iter()
-        .map(|(id, held)| (id.uuid().to_string(), (id.uuid(), held)));
+    let all = held.iter().map(|(id, held)| (id.uuid().to_string(), (id.uuid(), held)));
     let show = |(id, held): (Uuid, &Arc<Versioned<Camera>>)| {
         CameraView::of(id, held, hub.status(id).state)
     };
@@ -139,10 +137,7 @@ pub async fn camera_patch(
     source::check(&gateway.outbound, &object).await?;
     let held = config_objects::write(&gateway.world, id, object, expected).await?;
     gateway.cameras.stop(id);
-    Ok((
-        tag(held.revision),
-        Json(CameraView::of(id, &held, CameraState::Stopped)),
-    ))
+    Ok((tag(held.revision), Json(CameraView::of(id, &held, CameraState::Stopped))))
 }
 
 /// Stop and remove a camera

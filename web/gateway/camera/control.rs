@@ -51,10 +51,7 @@ pub async fn camera_detect(
     let nodes = view.fleet.nodes.iter().filter_map(|(id, node)| {
         let heartbeat = &node.last_heartbeat.as_deref()?.heartbeat;
         let has_camera = heartbeat.capabilities.iter().any(|held| held == "camera");
-        has_camera.then(|| NodeCamera {
-            node_id: id.uuid(),
-            hostname: heartbeat.hostname.clone(),
-        })
+        has_camera.then(|| NodeCamera { node_id: id.uuid(), hostname: heartbeat.hostname.clone() })
     });
     let nodes = nodes.collect();
     Ok(Json(Detected { devices, nodes }))
@@ -86,10 +83,7 @@ async fn record_started(world: &World, id: Uuid, is_started: bool) -> Result<(),
         if held.object.is_started == is_started {
             return Ok(());
         }
-        let object = Camera {
-            is_started,
-            ..held.object.clone()
-        };
+        let object = Camera { is_started, ..held.object.clone() };
         let expected = Expected::Revision(held.revision);
         changed = write(world, id, object, expected).await.map(drop);
         match &changed {

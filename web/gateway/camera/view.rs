@@ -144,15 +144,7 @@ pub struct CameraChange {
 impl CameraChange {
     /// The camera with the changes, without credentials.
     pub(super) fn apply(self, to: &mut Camera) {
-        let Self {
-            name,
-            device,
-            url,
-            width,
-            height,
-            fps,
-            auth: _,
-        } = self;
+        let Self { name, device, url, width, height, fps, auth: _ } = self;
         if let Some(name) = name {
             to.name = name;
         }

@@ -37,10 +37,7 @@ fn picture_headers(media: &str) -> Result<HeaderMap, Problem> {
     Ok(HeaderMap::from_iter([
         (header::CONTENT_TYPE, media),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
-        (
-            header::X_CONTENT_TYPE_OPTIONS,
-            HeaderValue::from_static("nosniff"),
-        ),
+        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
     ]))
 }
 

@@ -33,11 +33,7 @@ impl Shown for DomainView {
     type Object = UnderlayDomain;
 
     fn of(domain_id: Uuid, held: &Versioned<UnderlayDomain>) -> Self {
-        Self {
-            domain_id,
-            domain: held.object.clone(),
-            revision: Revision::of(held),
-        }
+        Self { domain_id, domain: held.object.clone(), revision: Revision::of(held) }
     }
 }
 

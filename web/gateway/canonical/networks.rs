@@ -33,11 +33,7 @@ impl Shown for NetworkView {
     type Object = Network;
 
     fn of(network_id: Uuid, held: &Versioned<Network>) -> Self {
-        Self {
-            network_id,
-            network: held.object.clone(),
-            revision: Revision::of(held),
-        }
+        Self { network_id, network: held.object.clone(), revision: Revision::of(held) }
     }
 }
 

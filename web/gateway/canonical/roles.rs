@@ -33,11 +33,7 @@ impl Shown for RoleView {
     type Object = NodeRole;
 
     fn of(role_id: Uuid, held: &Versioned<NodeRole>) -> Self {
-        Self {
-            role_id,
-            role: held.object.clone(),
-            revision: Revision::of(held),
-        }
+        Self { role_id, role: held.object.clone(), revision: Revision::of(held) }
     }
 }
 

@@ -65,12 +65,8 @@ pub async fn external_endpoints(
 ) -> Result<Json<Page<EndpointView>>, Problem> {
     let held = held::<ExternalSystem>(&world, id)?;
     let all = held.object.endpoints.iter();
-    let all = all.map(|endpoint| {
-        (
-            format!("{} {}", endpoint.path, endpoint.method.word()),
-            endpoint,
-        )
-    });
+    let all =
+        all.map(|endpoint| (format!("{} {}", endpoint.path, endpoint.method.word()), endpoint));
     let mut all: Vec<_> = all.collect();
     all.sort_by(|a, b| a.0.cmp(&b.0));
     Ok(Json(paging.of(all.into_iter(), EndpointView::of)?))

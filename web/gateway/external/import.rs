@@ -101,11 +101,8 @@ async fn text(outbound: &Outbound, asked: Import) -> Result<String, Problem> {
 
 /// Endpoints of a document; those held keep their id, switch and poll.
 fn endpoints_of(id: Uuid, before: &ExternalSystem, found: &mut ApiDocument) -> Vec<Endpoint> {
-    let held: BTreeMap<Uuid, &Endpoint> = before
-        .endpoints
-        .iter()
-        .map(|held| (held.endpoint_id, held))
-        .collect();
+    let held: BTreeMap<Uuid, &Endpoint> =
+        before.endpoints.iter().map(|held| (held.endpoint_id, held)).collect();
     let base = before.base_url.trim_end_matches('/');
     let prefix = match base.ends_with(&found.base_path) {
         true => "",
@@ -164,11 +161,7 @@ pub async fn external_import_oas(
     StrictJson(asked): StrictJson<Import>,
 ) -> Result<Json<Imported>, Problem> {
     let held = held::<ExternalSystem>(&world, id)?;
-    let pointer = if asked.url.is_some() {
-        "/url"
-    } else {
-        "/document"
-    };
+    let pointer = if asked.url.is_some() { "/url" } else { "/document" };
     let include = asked.include.clone();
     let text = text(&outbound, asked).await?;
     let read = blocking(move || Ok(openapi::read(&text))).await?;
@@ -186,10 +179,10 @@ pub async fn external_import_oas(
     let imported = object.endpoints.len();
     let expected = Expected::Revision(held.revision);
     write(&world, id, object, expected).await?;
-    let skipped = found.skipped.into_iter().map(|held| SkippedOperation {
-        path: held.path,
-        reason: held.reason,
-    });
+    let skipped = found
+        .skipped
+        .into_iter()
+        .map(|held| SkippedOperation { path: held.path, reason: held.reason });
     Ok(Json(Imported {
         title: found.title,
         openapi: found.version,

@@ -54,10 +54,7 @@ fn unit_of(system: &ExternalSystem, metric: &str) -> Option<String> {
     };
     let mut checks = system.checks.iter();
     let check = checks.find(|check| check.metric == metric);
-    let mut polls = system
-        .endpoints
-        .iter()
-        .filter_map(|held| held.poll.as_ref());
+    let mut polls = system.endpoints.iter().filter_map(|held| held.poll.as_ref());
     let poll = polls.find(|poll| poll.metric == metric);
     let of_poll = poll.and_then(|poll| poll.unit.clone());
     let of_check = check.and_then(|check| check.unit.clone());
@@ -92,10 +89,7 @@ pub async fn external_metrics(
     if from_ms > to_ms {
         return Err(wrong("/from", "invalid range: `from` is later than `to`"));
     }
-    if asked
-        .step_s
-        .is_some_and(|step_s| !(1..=31_536_000).contains(&step_s))
-    {
+    if asked.step_s.is_some_and(|step_s| !(1..=31_536_000).contains(&step_s)) {
         return Err(wrong("/step_s", "invalid step: allowed 1 to 31536000 s"));
     }
     let status = states.status(id);
@@ -103,10 +97,7 @@ pub async fn external_metrics(
     let mut names: Vec<String> = match asked.metric {
         Some(metric) => vec![metric],
         None => {
-            let polls = system
-                .endpoints
-                .iter()
-                .filter_map(|held| held.poll.as_ref());
+            let polls = system.endpoints.iter().filter_map(|held| held.poll.as_ref());
             let polls = polls.map(|poll| poll.metric.clone());
             let checks = system.checks.iter().map(|check| check.metric.clone());
             let latest = status.latest.keys().cloned();
@@ -137,10 +128,7 @@ pub async fn external_metrics(
             }
             all.push(Series {
                 unit: unit_of(&held.object, &metric),
-                points: points
-                    .iter()
-                    .map(|point| (point.ts_ms, point.last.1))
-                    .collect(),
+                points: points.iter().map(|point| (point.ts_ms, point.last.1)).collect(),
                 metric,
             });
         }
@@ -155,8 +143,5 @@ pub async fn external_metrics(
         };
         (metric, reading)
     });
-    Ok(Json(ExternalMetrics {
-        series,
-        latest: latest.collect(),
-    }))
+    Ok(Json(ExternalMetrics { series, latest: latest.collect() }))
 }

@@ -110,9 +110,7 @@ async fn poll_endpoint(
     }
     let value = sample::at_pointer(&response.body, &poll.json_pointer);
     let value = value.ok_or_else(|| failed(format!("no number at {:?}", poll.json_pointer)))?;
-    gateway
-        .external
-        .record_value(due.system, poll.metric.clone(), value);
+    gateway.external.record_value(due.system, poll.metric.clone(), value);
     Ok(())
 }
 
@@ -145,7 +143,5 @@ async fn store(gateway: &Gateway) {
         }
     }
     let took_ns = monotonic_ns() - began_ns;
-    gateway
-        .background_tasks
-        .done("external", took_ns, 0, failed);
+    gateway.background_tasks.done("external", took_ns, 0, failed);
 }

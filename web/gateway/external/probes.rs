@@ -54,7 +54,5 @@ pub async fn external_test(
     let held = held(&world, id)?;
     limits.external_tests.allow(&caller.account, WHAT)?;
     let credentials = SystemCredentials::open(&vault, id, &held.object)?;
-    Ok(Json(
-        probe(&outbound, &credentials, &held.object).await?.result,
-    ))
+    Ok(Json(probe(&outbound, &credentials, &held.object).await?.result))
 }

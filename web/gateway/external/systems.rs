@@ -147,9 +147,7 @@ pub(super) fn system_of(
         timeout_ms: new.timeout_ms.unwrap_or(5_000),
         tls: new.tls.unwrap_or_default(),
         checks: new.checks.unwrap_or_else(|| new.preset.default_checks()),
-        endpoints: before
-            .map(|before| before.endpoints.clone())
-            .unwrap_or_default(),
+        endpoints: before.map(|before| before.endpoints.clone()).unwrap_or_default(),
     };
     check_base_url(&system)?;
     Ok((system, credentials))
@@ -178,12 +176,8 @@ pub async fn external_systems(
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<System>>, Problem> {
     let held = objects::<ExternalSystem>(&world);
-    let all = held
-        .iter()
-        .map(|(id, held)| (id.uuid().to_string(), (id.uuid(), held)));
-    Ok(Json(paging.of(all, |(id, held)| {
-        System::of(id, held, states.status(id))
-    })?))
+    let all = held.iter().map(|(id, held)| (id.uuid().to_string(), (id.uuid(), held)));
+    Ok(Json(paging.of(all, |(id, held)| System::of(id, held, states.status(id)))?))
 }
 
 /// Define an external system
@@ -219,10 +213,7 @@ pub async fn external_system_fetch(
     Path(id): Path<Uuid>,
 ) -> Result<(Tag, Json<System>), Problem> {
     let held = config_objects::held(&world, id)?;
-    Ok((
-        tag(held.revision),
-        Json(System::of(id, &held, states.status(id))),
-    ))
+    Ok((tag(held.revision), Json(System::of(id, &held, states.status(id)))))
 }
 
 /// Replace an external system; imported endpoints stay
@@ -256,10 +247,7 @@ pub async fn external_system_replace(
     };
     let held = config_objects::write(&world, id, object, expected).await?;
     states.forget(id);
-    Ok((
-        tag(held.revision),
-        Json(System::of(id, &held, states.status(id))),
-    ))
+    Ok((tag(held.revision), Json(System::of(id, &held, states.status(id)))))
 }
 
 /// Remove an external system, its credentials and endpoints

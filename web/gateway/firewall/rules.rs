@@ -79,9 +79,7 @@ pub async fn rules(
 ) -> Result<Json<Page<RuleView>>, Problem> {
     let fits = |rule: &FirewallRule| {
         let mut zones = rule.src_zone.iter().chain(&rule.dest_zone);
-        asked
-            .zone
-            .is_none_or(|zone| zones.any(|held| held.uuid() == zone))
+        asked.zone.is_none_or(|zone| zones.any(|held| held.uuid() == zone))
     };
     let Json(mut page) = config_objects::list::<RuleView>(&world, &paging, fits)?;
     let listing = firewall.listing(&world).await;

@@ -78,10 +78,7 @@ pub async fn firewall_apply(
     let done = work.await;
     let applied = done.unwrap_or_else(|err| Err(Problem::internal(err.to_string())))?;
     Ok(Json(AppliedRuleset {
-        confirm_by: applied
-            .token
-            .is_some()
-            .then(|| within.deadline(world.now_s())),
+        confirm_by: applied.token.is_some().then(|| within.deadline(world.now_s())),
         nft: applied.nft,
         diff: applied.diff,
         dry_run: asked.dry_run,
@@ -101,9 +98,7 @@ pub async fn firewall_confirm(
     State(world): State<World>,
     StrictJson(confirmation): StrictJson<Confirmation>,
 ) -> Result<StatusCode, Problem> {
-    firewall
-        .confirm(&world, &confirmation.confirm_token)
-        .await?;
+    firewall.confirm(&world, &confirmation.confirm_token).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -168,11 +163,7 @@ pub async fn firewall_ruleset(
     };
     let pending = held.pending.as_ref();
     Ok(Json(RulesetView {
-        table: format!(
-            "{} {}",
-            groundwave_io::nft::FAMILY,
-            groundwave_io::nft::TABLE
-        ),
+        table: format!("{} {}", groundwave_io::nft::FAMILY, groundwave_io::nft::TABLE),
         state,
         revision: desired.map(|ruleset| ruleset.revision.clone()),
         applied_by: desired.map(|ruleset| ruleset.by.clone()),

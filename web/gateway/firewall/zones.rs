@@ -33,11 +33,7 @@ impl Shown for ZoneView {
     type Object = Zone;
 
     fn of(zone_id: Uuid, held: &Versioned<Zone>) -> Self {
-        Self {
-            zone_id,
-            zone: held.object.clone(),
-            revision: Revision::of(held),
-        }
+        Self { zone_id, zone: held.object.clone(), revision: Revision::of(held) }
     }
 }
 

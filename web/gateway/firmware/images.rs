@@ -46,11 +46,7 @@ impl Shown for FirmwareImageView {
     type Object = FirmwareImage;
 
     fn of(id: Uuid, held: &Versioned<FirmwareImage>) -> Self {
-        Self {
-            image_id: id,
-            image: held.object.clone(),
-            revision: Revision::of(held),
-        }
+        Self { image_id: id, image: held.object.clone(), revision: Revision::of(held) }
     }
 }
 
@@ -133,10 +129,7 @@ pub async fn firmware_image_upload(
         return Err(Problem::field("/sha256", FieldCode::Format, message));
     }
     let held = objects::<FirmwareImage>(&world);
-    if held
-        .iter()
-        .any(|(_, held)| held.object.version == new.version)
-    {
+    if held.iter().any(|(_, held)| held.object.version == new.version) {
         let message = format!("another firmware image is called {:?}", new.version);
         return Err(Problem::new(StatusCode::CONFLICT, message));
     }
@@ -221,9 +214,7 @@ pub async fn firmware_image_content(
     let found = held.get(Id::new(id));
     let found = found.ok_or_else(|| missing("firmware image", id))?;
     let length = found.object.size_bytes;
-    let range = headers
-        .get(header::RANGE)
-        .and_then(|range| range.to_str().ok());
+    let range = headers.get(header::RANGE).and_then(|range| range.to_str().ok());
     let (status, begin, end) = match part(range, length) {
         Part::Whole => (StatusCode::OK, 0, length),
         Part::Range(begin, end) => (StatusCode::PARTIAL_CONTENT, begin, end),

@@ -179,11 +179,7 @@ pub struct NewRollout {
 }
 
 fn usual_stages() -> Vec<RolloutStage> {
-    vec![
-        RolloutStage::Nodes(1),
-        RolloutStage::Percent(10),
-        RolloutStage::Percent(100),
-    ]
+    vec![RolloutStage::Nodes(1), RolloutStage::Percent(10), RolloutStage::Percent(100)]
 }
 
 fn usual_failures() -> u8 {
@@ -203,12 +199,8 @@ fn tagged(world: &World, tag: Option<&String>) -> Vec<RolloutNode> {
     let view = world.view();
     let nodes = view.fleet.nodes.values();
     let nodes = nodes.filter(|node| tag.is_none_or(|tag| node.record.tags.contains(tag)));
-    let able = nodes.filter(|node| {
-        node.record
-            .supported_commands
-            .iter()
-            .any(|kind| kind == FIRMWARE)
-    });
+    let able =
+        nodes.filter(|node| node.record.supported_commands.iter().any(|kind| kind == FIRMWARE));
     let nodes = able.map(|node| RolloutNode {
         node: node.id,
         before: node.record.firmware.get(FIRMWARE).cloned(),
@@ -286,10 +278,7 @@ pub async fn rollout_cancel(
     Path(id): Path<Uuid>,
     StrictJson(end): StrictJson<RolloutEnd>,
 ) -> Result<(Tag, Json<RolloutView>), Problem> {
-    let command = CancelRollout {
-        rollout: Id::new(id),
-        roll_back: end.roll_back,
-    };
+    let command = CancelRollout { rollout: Id::new(id), roll_back: end.roll_back };
     world.submit(command).await?;
     fetch(&world, id)
 }

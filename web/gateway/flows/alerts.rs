@@ -127,11 +127,7 @@ pub async fn flow_alert_ack(
         return Err(Problem::field("/note", FieldCode::Length, message));
     }
     let alert = AlertId::new(id);
-    let command = AcknowledgeAlert {
-        alert,
-        by: caller.username.clone(),
-        note: given.note,
-    };
+    let command = AcknowledgeAlert { alert, by: caller.username.clone(), note: given.note };
     world.submit(command).await?;
     let view = world.view();
     let held = view.automation.alerts.get(&alert);

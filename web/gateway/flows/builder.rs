@@ -77,10 +77,7 @@ const VARIABLES: [(&str, &str); 9] = [
     ("/flow/name", "Name of the flow"),
     ("/execution/execution_id", "Id of the execution"),
     ("/execution/started_at", "Begin of the execution, RFC 3339"),
-    (
-        "/trigger",
-        "Values of the trigger, or inputs of the request",
-    ),
+    ("/trigger", "Values of the trigger, or inputs of the request"),
     ("/trigger/node_id", "Node of the trigger, where it has one"),
     ("/variables", "Variables of the flow by name"),
     ("/steps", "Outputs of earlier steps by id"),
@@ -114,10 +111,9 @@ pub async fn flow_builder_metadata(
     let own = sensors.map(|name| format!("{GATEWAY_PREFIX}{name}"));
     let own = own.chain([DISK_METRIC.to_owned()]);
     let metrics = own.chain(of_nodes.into_iter().map(str::to_owned));
-    let metrics = metrics.take(METRICS_MAX).map(|name| MetricView {
-        unit: unit_of(&name).map(str::to_owned),
-        name,
-    });
+    let metrics = metrics
+        .take(METRICS_MAX)
+        .map(|name| MetricView { unit: unit_of(&name).map(str::to_owned), name });
     let variables = VARIABLES.map(|(pointer, title)| VariableView {
         pointer: pointer.to_owned(),
         title: title.to_owned(),
@@ -152,11 +148,6 @@ pub async fn flow_validate(
     StrictJson(flow): StrictJson<AutomationFlow>,
 ) -> Result<Json<FlowValidation>, Problem> {
     let systems = objects::<ExternalSystem>(&world);
-    let mistakes = check(&settings.flow_servers, &systems, &flow)
-        .err()
-        .unwrap_or_default();
-    Ok(Json(FlowValidation {
-        valid: mistakes.is_empty(),
-        errors: errors(mistakes),
-    }))
+    let mistakes = check(&settings.flow_servers, &systems, &flow).err().unwrap_or_default();
+    Ok(Json(FlowValidation { valid: mistakes.is_empty(), errors: errors(mistakes) }))
 }

@@ -148,9 +148,7 @@ fn checked(
     let systems = objects::<ExternalSystem>(world);
     let planned = check(&settings.flow_servers, &systems, &flow).map_err(|mistakes| {
         let errors = errors(mistakes);
-        let first = errors
-            .first()
-            .map_or("invalid flow", |error| &error.message);
+        let first = errors.first().map_or("invalid flow", |error| &error.message);
         let mut problem =
             Problem::new(StatusCode::UNPROCESSABLE_ENTITY, first).of_kind(ProblemKind::InvalidBody);
         problem.errors = errors;
@@ -223,12 +221,7 @@ pub async fn flow_replace(
     StrictJson(flow): StrictJson<AutomationFlow>,
 ) -> Result<(Tag, Json<FlowView>), Problem> {
     let before = held(&world, id)?;
-    let flow = checked(
-        flow,
-        Some(&before.object.0),
-        caller.role,
-        (&world, &settings, &vault),
-    )?;
+    let flow = checked(flow, Some(&before.object.0), caller.role, (&world, &settings, &vault))?;
     config_objects::replace(&world, id, &headers, flow).await
 }
 

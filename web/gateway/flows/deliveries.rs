@@ -99,9 +99,7 @@ pub async fn flow_deliveries(
     let all = view.automation.deliveries.iter();
     let all = all.filter(|(_, held)| fits(held.dead));
     let all = all.map(|(id, held)| (id.uuid().to_string(), (*id, held)));
-    Ok(Json(
-        paging.of(all, |(id, held)| DeliveryView::of(id, held))?,
-    ))
+    Ok(Json(paging.of(all, |(id, held)| DeliveryView::of(id, held))?))
 }
 
 /// Attempt a delivery of the dead-letter list again

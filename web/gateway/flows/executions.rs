@@ -66,10 +66,7 @@ pub async fn flow_trigger(
         let detail = "too many executions of this flow in this minute";
         return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, detail).retry_after(60));
     }
-    Ok((
-        StatusCode::ACCEPTED,
-        Json(ExecutionStarted { execution_id }),
-    ))
+    Ok((StatusCode::ACCEPTED, Json(ExecutionStarted { execution_id })))
 }
 
 fn shown_time(at_ms: u64) -> String {
@@ -229,9 +226,7 @@ pub async fn flow_executions(
     };
     let all = all.filter(|(_, held)| fits(held));
     let all = all.map(|(id, held)| (id.uuid().to_string(), (id, held)));
-    Ok(Json(
-        paging.of(all, |(id, held)| ExecutionView::of(id, held))?,
-    ))
+    Ok(Json(paging.of(all, |(id, held)| ExecutionView::of(id, held))?))
 }
 
 fn find(world: &World, flow_id: Uuid, id: Uuid) -> Result<Arc<ExecutionRecord>, Problem> {
@@ -272,10 +267,7 @@ pub async fn flow_execution_cancel(
     Path((flow_id, id)): Path<(Uuid, Uuid)>,
 ) -> Result<StatusCode, Problem> {
     find(&world, flow_id, id)?;
-    let command = CancelExecution {
-        execution: ExecutionId::new(id),
-        by: caller.username.clone(),
-    };
+    let command = CancelExecution { execution: ExecutionId::new(id), by: caller.username.clone() };
     world.submit(command).await?;
     Ok(StatusCode::ACCEPTED)
 }

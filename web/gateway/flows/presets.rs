@@ -89,11 +89,7 @@ pub fn presets() -> Vec<FlowPreset> {
                 json!({ "from": "full", "to": "open" }),
                 json!({ "from": "full", "to": "close", "when": "false" }),
             ],
-            channels(
-                &["open"],
-                "Disk of the gateway at {{/trigger/value}} %",
-                disk,
-            ),
+            channels(&["open"], "Disk of the gateway at {{/trigger/value}} %", disk),
         ),
         preset(
             "rejected-registration",
@@ -104,11 +100,7 @@ pub fn presets() -> Vec<FlowPreset> {
                     "params": { "severity": "info", "message": rejected, "key": "{{/trigger/registration_id}}" } }),
             ],
             vec![json!({ "from": "rejected", "to": "open" })],
-            channels(
-                &["open"],
-                "Registration of {{/trigger/hostname}} rejected",
-                rejected,
-            ),
+            channels(&["open"], "Registration of {{/trigger/hostname}} rejected", rejected),
         ),
     ]
 }

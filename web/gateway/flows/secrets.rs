@@ -95,10 +95,7 @@ pub fn seal(
         let given = given.unwrap_or_default().to_owned();
         let sealed = if given == SHOWN {
             kept(before, &step.step_id, params).map_err(|what| {
-                refuse(
-                    FieldCode::Missing,
-                    format!("step {:?} {what}", step.step_id),
-                )
+                refuse(FieldCode::Missing, format!("step {:?} {what}", step.step_id))
             })?
         } else if given.len() > SECRET_BYTES_MAX {
             let what = format!("found {} bytes, allowed {SECRET_BYTES_MAX}", given.len());
@@ -163,11 +160,7 @@ mod tests {
         let mut same = flow(&same);
         seal(&mut same, Some(&sealed), &vault).unwrap();
         assert_eq!(secrets(&same), secrets(&sealed));
-        for url in [
-            "https://other.test/",
-            "http://hook.test:443/",
-            "https://hook.test:444/",
-        ] {
+        for url in ["https://other.test/", "http://hook.test:443/", "https://hook.test:444/"] {
             let mut moved = flow(&json!({ "url": url, "authorization": SHOWN }));
             assert!(seal(&mut moved, Some(&sealed), &vault).is_err(), "{url}");
         }

@@ -161,13 +161,7 @@ pub async fn playback_start(
 ) -> Result<(StatusCode, Json<PlaybackView>), Problem> {
     // Long traces take a while.
     let (line, pace, leave, name) = blocking(move || new.read()).await?;
-    let request = Request {
-        line,
-        playback: pace,
-        leave,
-        name,
-        account: caller.username.clone(),
-    };
+    let request = Request { line, playback: pace, leave, name, account: caller.username.clone() };
     Ok((StatusCode::CREATED, Json(playback.start(request).await?)))
 }
 

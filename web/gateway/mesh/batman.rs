@@ -32,13 +32,8 @@ pub async fn batman_originators(
     State(settings): State<Arc<Settings>>,
     Query(asked): Query<InterfaceQuery>,
 ) -> Result<Json<Vec<KnownOriginator>>, Problem> {
-    let found = of_batman(&settings, asked, |batman, ifname| {
-        batman.originators(ifname)
-    })
-    .await?;
-    Ok(Json(known(&world.view(), found, |row| {
-        Some(row.orig_address)
-    })))
+    let found = of_batman(&settings, asked, |batman, ifname| batman.originators(ifname)).await?;
+    Ok(Json(known(&world.view(), found, |row| Some(row.orig_address))))
 }
 
 /// List batman-adv neighbors
@@ -51,9 +46,7 @@ pub async fn batman_neighbors(
     Query(asked): Query<InterfaceQuery>,
 ) -> Result<Json<Vec<KnownNeighbor>>, Problem> {
     let found = of_batman(&settings, asked, |batman, ifname| batman.neighbors(ifname)).await?;
-    Ok(Json(known(&world.view(), found, |row| {
-        Some(row.neigh_address)
-    })))
+    Ok(Json(known(&world.view(), found, |row| Some(row.neigh_address))))
 }
 
 /// List batman-adv gateways
@@ -66,9 +59,7 @@ pub async fn batman_gateways(
     Query(asked): Query<InterfaceQuery>,
 ) -> Result<Json<Vec<KnownWayOut>>, Problem> {
     let found = of_batman(&settings, asked, |batman, ifname| batman.gateways(ifname)).await?;
-    Ok(Json(known(&world.view(), found, |row| {
-        Some(row.orig_address)
-    })))
+    Ok(Json(known(&world.view(), found, |row| Some(row.orig_address))))
 }
 
 /// List local translation table entries
@@ -80,13 +71,8 @@ pub async fn batman_translocal(
     State(settings): State<Arc<Settings>>,
     Query(asked): Query<InterfaceQuery>,
 ) -> Result<Json<Vec<KnownTransLocal>>, Problem> {
-    let found = of_batman(&settings, asked, |batman, ifname| {
-        batman.trans_local(ifname)
-    })
-    .await?;
-    Ok(Json(known(&world.view(), found, |row| {
-        Some(row.tt_address)
-    })))
+    let found = of_batman(&settings, asked, |batman, ifname| batman.trans_local(ifname)).await?;
+    Ok(Json(known(&world.view(), found, |row| Some(row.tt_address))))
 }
 
 /// List global translation table entries; `node_id` is the node of the client
@@ -98,13 +84,8 @@ pub async fn batman_transglobal(
     State(settings): State<Arc<Settings>>,
     Query(asked): Query<InterfaceQuery>,
 ) -> Result<Json<Vec<KnownTransGlobal>>, Problem> {
-    let found = of_batman(&settings, asked, |batman, ifname| {
-        batman.trans_global(ifname)
-    })
-    .await?;
-    Ok(Json(known(&world.view(), found, |row| {
-        Some(row.tt_address)
-    })))
+    let found = of_batman(&settings, asked, |batman, ifname| batman.trans_global(ifname)).await?;
+    Ok(Json(known(&world.view(), found, |row| Some(row.tt_address))))
 }
 
 /// List distributed ARP table entries
@@ -131,9 +112,7 @@ pub async fn batman_bla_claims(
     Query(asked): Query<InterfaceQuery>,
 ) -> Result<Json<Vec<KnownBlaClaim>>, Problem> {
     let found = of_batman(&settings, asked, |batman, ifname| batman.bla_claims(ifname)).await?;
-    Ok(Json(known(&world.view(), found, |row| {
-        Some(row.bla_address)
-    })))
+    Ok(Json(known(&world.view(), found, |row| Some(row.bla_address))))
 }
 
 /// List batman-adv hard interfaces

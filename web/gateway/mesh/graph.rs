@@ -173,9 +173,8 @@ fn graph_node(
 ) -> GraphNode {
     let received = node.last_heartbeat.as_deref();
     let heartbeat = received.map(|received| &received.heartbeat);
-    let underlay_ip = heartbeat
-        .and_then(|heartbeat| heartbeat.underlay_ip)
-        .map(|ip| ip.to_string());
+    let underlay_ip =
+        heartbeat.and_then(|heartbeat| heartbeat.underlay_ip).map(|ip| ip.to_string());
     let overlay_ip = node.record.overlay_ip.map(|ip| ip.to_string());
     let mac = node.record.mac.map(|mac| mac.to_string());
     let capable = |word: &String| word == "gateway" || word == "internet";
@@ -294,12 +293,7 @@ pub fn drawing(view: &Snapshot, revision: String, wall_ns: u64) -> Drawing {
         unknown_neighbors: fleet.unknown_neighbors,
         predictions_pending: fleet.predictions_pending,
     };
-    Drawing {
-        nodes,
-        links,
-        frame,
-        wall_ns,
-    }
+    Drawing { nodes, links, frame, wall_ns }
 }
 
 impl Drawing {
@@ -310,9 +304,7 @@ impl Drawing {
     fn link(&self, (node, edge): (usize, usize)) -> Option<GraphLink> {
         let (node, source) = &self.nodes[node];
         let edge = &node.edges[edge];
-        let target = self
-            .nodes
-            .binary_search_by_key(&edge.b, |(node, _)| node.id);
+        let target = self.nodes.binary_search_by_key(&edge.b, |(node, _)| node.id);
         let (_, target) = &self.nodes[target.ok()?];
         Some(graph_link(edge, [source.clone(), target.clone()]))
     }
@@ -371,12 +363,10 @@ fn parts<'l, T: Sync, U: Serialize>(
         }
         Bytes::from(text)
     };
-    list.chunks(at_once)
-        .enumerate()
-        .flat_map(move |(round, list)| {
-            let parts = list.par_chunks(part).enumerate();
-            parts.map(|one| write(one, round > 0)).collect::<Vec<_>>()
-        })
+    list.chunks(at_once).enumerate().flat_map(move |(round, list)| {
+        let parts = list.par_chunks(part).enumerate();
+        parts.map(|one| write(one, round > 0)).collect::<Vec<_>>()
+    })
 }
 
 /// Digest of the content without the passage of time: nodes, heartbeats, plan,
@@ -395,10 +385,7 @@ pub fn revision(view: &Snapshot) -> String {
         digest.update(node.id.as_u128().to_be_bytes());
         digest.update(node.record.revision.to_be_bytes());
         digest.update([node.liveness.state as u8]);
-        let heard_ns = node
-            .last_heartbeat
-            .as_ref()
-            .map_or(0, |received| received.wall_ns);
+        let heard_ns = node.last_heartbeat.as_ref().map_or(0, |received| received.wall_ns);
         digest.update(heard_ns.to_be_bytes());
     }
     hex(&digest.finalize()[..8])

@@ -155,9 +155,7 @@ pub async fn ipam(
     let overlay = view.onboarding.pool;
     let (size, reserved) = (overlay.usable(), overlay.reserved());
     let underlay = settings.underlay;
-    let leased = blocking(move || Ok(dhcp.leased(underlay)))
-        .await
-        .unwrap_or(0);
+    let leased = blocking(move || Ok(dhcp.leased(underlay))).await.unwrap_or(0);
     Json(Pools {
         pools: vec![
             PoolView {

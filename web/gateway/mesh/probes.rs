@@ -116,11 +116,7 @@ pub async fn probe_create(
     let duration_s = new.duration_s.unwrap_or(3);
     if !(1..=10).contains(&duration_s) {
         let message = format!("invalid duration: found {duration_s}, allowed 1 to 10");
-        return Err(Problem::field(
-            "/duration_s",
-            FieldCode::NotAllowed,
-            message,
-        ));
+        return Err(Problem::field("/duration_s", FieldCode::NotAllowed, message));
     }
     let node = world.node(node_of(&world, &new.target)?.uuid())?;
     let address = address_of(&settings, &node, new.via)?;

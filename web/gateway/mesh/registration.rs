@@ -48,12 +48,7 @@ fn proven(vault: &Vault, onboarding: &Onboarding, asked: &WgRegister, now_ns: u6
     let earlier = trust.previous.as_ref();
     let earlier = earlier.filter(|(_, until_ns)| now_ns <= *until_ns);
     let secrets = trust.secret.iter().chain(earlier.map(|(secret, _)| secret));
-    let named = |key_id: &str| {
-        asked
-            .key_id
-            .as_deref()
-            .is_none_or(|wanted| wanted == key_id)
-    };
+    let named = |key_id: &str| asked.key_id.as_deref().is_none_or(|wanted| wanted == key_id);
     let (key, mac) = (asked.public_key.to_string(), asked.mac.to_string());
     let message = proof_message(fields(asked, &key, &mac));
     let Ok(proof) = STANDARD.decode(proof) else {
@@ -181,12 +176,8 @@ pub async fn wg_challenge(
     State(services): State<Registrar>,
     client: ClientAddress,
 ) -> Result<Json<WgChallenge>, Problem> {
-    let Registrar {
-        limits, challenges, ..
-    } = services;
-    limits
-        .challenges
-        .allow(&network(client.0), "challenge rate limit exceeded")?;
+    let Registrar { limits, challenges, .. } = services;
+    limits.challenges.allow(&network(client.0), "challenge rate limit exceeded")?;
     let now_ns = wall_ns();
     Ok(Json(WgChallenge {
         nonce: STANDARD.encode(challenges.issue(now_ns / 1_000_000_000)?),
@@ -216,28 +207,14 @@ pub async fn wg_register(
     client: ClientAddress,
     StrictJson(asked): StrictJson<WgRegister>,
 ) -> Result<(StatusCode, Json<WgRegisterResult>), Problem> {
-    let Registrar {
-        world,
-        settings,
-        limits,
-        challenges,
-        vault,
-    } = services;
-    limits
-        .registrations
-        .allow(&network(client.0), "registration rate limit exceeded")?;
+    let Registrar { world, settings, limits, challenges, vault } = services;
+    limits.registrations.allow(&network(client.0), "registration rate limit exceeded")?;
     let now_ns = wall_ns();
     check(&challenges, &asked, now_ns)?;
     let view = world.view();
     let proof = proven(&vault, &view.onboarding, &asked, now_ns);
     let shared = challenges.shared_secret(&asked.public_key);
-    let key_proof = possession(
-        shared.as_ref(),
-        &settings,
-        &view.onboarding,
-        client.0,
-        &asked,
-    );
+    let key_proof = possession(shared.as_ref(), &settings, &view.onboarding, client.0, &asked);
     let code_sha256 = asked.enrollment_code.as_ref();
     let code_sha256 = code_sha256.map(|code| Sha256::digest(code.as_bytes()).into());
     if view.onboarding.of_key(&asked.public_key).is_none() {
@@ -319,9 +296,7 @@ async fn sealed(
     };
     let credentials = issue(world, node, &asked.hostname).await?;
     let sealed = seal_credentials(shared, &asked.nonce, &credentials);
-    sealed
-        .map(Some)
-        .map_err(|err| Problem::internal(err.to_string()))
+    sealed.map(Some).map_err(|err| Problem::internal(err.to_string()))
 }
 
 fn result(
@@ -343,10 +318,7 @@ fn result(
             .tunnel
             .clone()
             .filter(|_| inside)
-            .map(|end| GatewayEnd {
-                overlay_ip: pool.gateway(),
-                ..end
-            }),
+            .map(|end| GatewayEnd { overlay_ip: pool.gateway(), ..end }),
         persistent_keepalive: KEEPALIVE_S,
         mtu: settings.tunnel_mtu,
         credentials,

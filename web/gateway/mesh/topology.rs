@@ -99,9 +99,7 @@ pub async fn mesh_topology(
         Some(at) => Some(graph_at(&gateway, &at, now_ns).await?),
         None => None,
     };
-    let revision = past
-        .as_ref()
-        .map_or_else(|| revision(&shown), |graph| graph.revision.clone());
+    let revision = past.as_ref().map_or_else(|| revision(&shown), |graph| graph.revision.clone());
     if is_known(&headers, &revision) {
         return Ok((tag(&revision), StatusCode::NOT_MODIFIED).into_response());
     }
@@ -145,10 +143,6 @@ pub async fn mesh_health(_: Viewer, State(gateway): State<Gateway>) -> Json<Mesh
         grade: score.grade.to_owned(),
         components: score.components.clone(),
         partitions: score.partitions,
-        articulation_nodes: score
-            .articulation_nodes
-            .iter()
-            .map(|id| id.uuid())
-            .collect(),
+        articulation_nodes: score.articulation_nodes.iter().map(|id| id.uuid()).collect(),
     })
 }

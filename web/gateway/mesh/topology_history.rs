@@ -31,10 +31,7 @@ pub async fn store(gateway: &Gateway, wall_ns: u64) -> Result<(), Problem> {
         kept.map_err(history_failed)
     })
     .await?;
-    gateway
-        .topology
-        .last_revision
-        .store(number, Ordering::Relaxed);
+    gateway.topology.last_revision.store(number, Ordering::Relaxed);
     Ok(())
 }
 
@@ -55,15 +52,13 @@ pub async fn graph_at(gateway: &Gateway, at: &str, now_ns: u64) -> Result<Networ
             return serde_json::from_slice(&still)
                 .map_err(|err| Problem::internal(format!("a still of the mesh: {err}")));
         }
-        Err(wrong(
-            match history.topology_range().map_err(history_failed)? {
-                Some((first_ms, _)) => {
-                    let first = rfc3339(first_ms.saturating_mul(1_000_000));
-                    format!("nothing is known of that time; the first still is of {first}")
-                }
-                None => "no still of the mesh was kept yet".to_owned(),
-            },
-        ))
+        Err(wrong(match history.topology_range().map_err(history_failed)? {
+            Some((first_ms, _)) => {
+                let first = rfc3339(first_ms.saturating_mul(1_000_000));
+                format!("nothing is known of that time; the first still is of {first}")
+            }
+            None => "no still of the mesh was kept yet".to_owned(),
+        }))
     })
     .await
 }

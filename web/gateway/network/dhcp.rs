@@ -68,10 +68,8 @@ pub async fn dhcp_reservation_create(
 ) -> Result<(StatusCode, Json<KnownReservation>), Problem> {
     let underlay = settings.underlay;
     if !underlay.holds(new.ip) {
-        let message = format!(
-            "invalid address: found {}, allowed a usable address of {underlay}",
-            new.ip
-        );
+        let message =
+            format!("invalid address: found {}, allowed a usable address of {underlay}", new.ip);
         return Err(Problem::field("/ip", FieldCode::NotAllowed, message));
     }
     let hostname = new.hostname.map(|name| name.to_ascii_lowercase());
@@ -82,16 +80,10 @@ pub async fn dhcp_reservation_create(
         return Err(Problem::field("/hostname", FieldCode::NotAllowed, message));
     }
     dhcp.folder()?;
-    let wanted = Reservation {
-        mac: host::HardwareAddress::from(new.mac),
-        ip: new.ip,
-        hostname,
-    };
+    let wanted = Reservation { mac: host::HardwareAddress::from(new.mac), ip: new.ip, hostname };
     let reserved = blocking(move || dhcp.reserve(wanted)).await?;
     let mut told = known(&world.view(), vec![reserved], |one| Some(one.mac));
-    let told = told
-        .pop()
-        .ok_or_else(|| Problem::internal("a row was lost"))?;
+    let told = told.pop().ok_or_else(|| Problem::internal("a row was lost"))?;
     Ok((StatusCode::CREATED, Json(told)))
 }
 

@@ -54,13 +54,8 @@ pub async fn heartbeat(
     StrictJson(heartbeat): StrictJson<Heartbeat>,
 ) -> Result<Json<HeartbeatAck>, Problem> {
     let node = caller.node(heartbeat.node_id)?;
-    limits
-        .heartbeats
-        .allow(&node, "heartbeat rate limit exceeded")?;
-    let sent = heartbeat
-        .sent_at
-        .as_deref()
-        .map(|text| time::read("/sent_at", text));
+    limits.heartbeats.allow(&node, "heartbeat rate limit exceeded")?;
+    let sent = heartbeat.sent_at.as_deref().map(|text| time::read("/sent_at", text));
     let sent = sent.transpose()?;
     let samples = heartbeat.metrics.len() as u64;
     if samples > 0 {
@@ -156,16 +151,8 @@ pub async fn node_join(
     let long = |text: &String| text.chars().count() > 128;
     let pairs = report.firmware.iter().chain(&report.settings);
     let pairs = pairs.flat_map(|(name, value)| [name, value]);
-    let words = report
-        .board
-        .iter()
-        .chain(pairs)
-        .chain(&report.supported_commands);
-    let counts = [
-        report.firmware.len(),
-        report.supported_commands.len(),
-        report.settings.len(),
-    ];
+    let words = report.board.iter().chain(pairs).chain(&report.supported_commands);
+    let counts = [report.firmware.len(), report.supported_commands.len(), report.settings.len()];
     let many = counts.iter().any(|count| *count > 32);
     if many || words.into_iter().any(long) {
         let message = "too long: allowed 0 to 32 entries of up to 128 characters";
@@ -181,11 +168,7 @@ pub async fn node_join(
     world.submit(command).await?;
     let held = world.node(node.uuid())?;
     if let Err(problem) = push_after_join(&world, &held).await {
-        tracing::warn!(
-            "settings of {} not pushed: {}",
-            held.record.name,
-            problem.detail
-        );
+        tracing::warn!("settings of {} not pushed: {}", held.record.name, problem.detail);
     }
     let view = world.view();
     Ok(Json(Joined {
@@ -263,10 +246,7 @@ pub async fn node_command_create(
 ) -> Result<(StatusCode, Json<OrderView>), Problem> {
     let node = world.node(node_id)?.id;
     if !(1..=86_400).contains(&new.expires_s) {
-        let message = format!(
-            "invalid lifetime: found {}, allowed 1 to 86400",
-            new.expires_s
-        );
+        let message = format!("invalid lifetime: found {}, allowed 1 to 86400", new.expires_s);
         return Err(Problem::field("/expires_s", FieldCode::NotAllowed, message));
     }
     if let Some(reason) = node_commands::refused(&new.kind) {
@@ -288,10 +268,7 @@ pub async fn node_command_create(
     };
     world.submit(command).await?;
     let held = world.node(node_id)?;
-    let command = held
-        .commands
-        .iter()
-        .find(|command| command.id == command_id);
+    let command = held.commands.iter().find(|command| command.id == command_id);
     let command = command.ok_or_else(|| Problem::internal("the enqueued command is missing"))?;
     let shown = OrderView::of(command, world.wall_ns());
     Ok((StatusCode::ACCEPTED, Json(shown)))
@@ -312,9 +289,7 @@ pub async fn node_commands(
     let all = node.commands.iter();
     let all = all.map(|command| (command.id.to_string(), command));
     let now_ns = world.wall_ns();
-    Ok(Json(
-        paging.of(all, |command| OrderView::of(command, now_ns))?,
-    ))
+    Ok(Json(paging.of(all, |command| OrderView::of(command, now_ns))?))
 }
 
 /// Devices that a node reports as the result of a scan; `None` for other commands, and for what is no
@@ -328,11 +303,7 @@ fn scan_of(commands: &CommandQueue, result: &FinishCommand) -> Option<RecordScan
     let fits =
         |device: &ScannedDevice| device.bus == bus && (0x03..=0x77).contains(&device.address);
     let is_report = devices.len() <= DEVICES_MAX && devices.iter().all(fits);
-    is_report.then_some(RecordScan {
-        node: Some(result.node),
-        bus,
-        devices,
-    })
+    is_report.then_some(RecordScan { node: Some(result.node), bus, devices })
 }
 
 /// Outcome of a command.
@@ -369,11 +340,7 @@ pub async fn node_command_result(
     Path((node_id, command_id)): Path<(Uuid, Uuid)>,
     StrictJson(result): StrictJson<OrderResult>,
 ) -> Result<StatusCode, Problem> {
-    if result
-        .output
-        .as_ref()
-        .is_some_and(|output| output.len() > OUTPUT_BYTES_MAX)
-    {
+    if result.output.as_ref().is_some_and(|output| output.len() > OUTPUT_BYTES_MAX) {
         let message = format!("output too long: allowed 0 to {OUTPUT_BYTES_MAX} bytes");
         let problem = Problem::new(StatusCode::PAYLOAD_TOO_LARGE, message);
         return Err(problem);

@@ -65,10 +65,7 @@ pub async fn nodes_list(
         };
         asked.state.is_none_or(|state| state == node.liveness.state)
             && (asked.role_id.is_none() || asked.role_id == member.role_id)
-            && asked
-                .tag
-                .as_ref()
-                .is_none_or(|tag| member.tags.contains(tag))
+            && asked.tag.as_ref().is_none_or(|tag| member.tags.contains(tag))
             && asked.origin.is_none_or(|origin| origin == Origin::Live)
             && word.as_ref().is_none_or(contains)
     };
@@ -149,16 +146,10 @@ fn place(position: PositionOverride) -> Result<Location, Problem> {
     let point = point.map_err(|bad| {
         Problem::field("/position_override", FieldCode::NotAllowed, bad.to_string())
     })?;
-    let height = position
-        .alt_m
-        .filter(|alt_m| !(-500.0..=20_000.0).contains(alt_m));
+    let height = position.alt_m.filter(|alt_m| !(-500.0..=20_000.0).contains(alt_m));
     if let Some(alt_m) = height {
         let message = format!("invalid height: found {alt_m}, allowed -500 to 20000");
-        return Err(Problem::field(
-            "/position_override/alt_m",
-            FieldCode::NotAllowed,
-            message,
-        ));
+        return Err(Problem::field("/position_override/alt_m", FieldCode::NotAllowed, message));
     }
     Ok(Location {
         lat_deg: point.lat_deg(),
@@ -210,10 +201,7 @@ pub async fn node_delete(
     Path(id): Path<Uuid>,
 ) -> Result<StatusCode, Problem> {
     let node = world.node(id)?;
-    let command = DeregisterNode {
-        node: node.id,
-        by: caller.username.clone(),
-    };
+    let command = DeregisterNode { node: node.id, by: caller.username.clone() };
     world.submit(command).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -280,10 +268,7 @@ pub async fn node_register(
     };
     world.submit(command).await?;
     let (_, Json(node)) = shown(&world, node.uuid())?;
-    let told = NodeAndCode {
-        node,
-        enrollment_code,
-    };
+    let told = NodeAndCode { node, enrollment_code };
     Ok((StatusCode::CREATED, Json(told)))
 }
 
@@ -325,8 +310,5 @@ pub async fn node_rotate_credentials(
     let node = world.node(id)?;
     let hostname = node.record.hostname.clone().unwrap_or_default();
     let made = issue(&world, node.id, &hostname).await?;
-    Ok(Json(NewCredential {
-        username: made.username,
-        enrollment_code: made.password,
-    }))
+    Ok(Json(NewCredential { username: made.username, enrollment_code: made.password }))
 }

@@ -18,9 +18,6 @@ use crate::http::Problem;
 pub async fn node_metrics(_: Viewer, State(world): State<World>) -> Result<Response, Problem> {
     let (view, now_ms) = (world.view(), world.wall_ns() / 1_000_000);
     let text = blocking(move || Ok(text(&view, now_ms, SERIES_MAX))).await?;
-    let media = [(
-        header::CONTENT_TYPE,
-        "text/plain; version=0.0.4; charset=utf-8",
-    )];
+    let media = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
     Ok((media, text).into_response())
 }

@@ -81,17 +81,12 @@ pub async fn node_health(
     let liveness = &node.liveness;
     let received = node.last_heartbeat.as_deref();
     let period_ms = settings.heartbeat.as_secs_f64() * 1e3;
-    let mut off: Vec<f64> = liveness
-        .gaps_ms
-        .iter()
-        .map(|gap_ms| (f64::from(*gap_ms) - period_ms).abs())
-        .collect();
+    let mut off: Vec<f64> =
+        liveness.gaps_ms.iter().map(|gap_ms| (f64::from(*gap_ms) - period_ms).abs()).collect();
     off.sort_by(f64::total_cmp);
     let quantile = |share: f64| off[((off.len() - 1) as f64 * share).round() as usize];
-    let heartbeat_jitter_ms = (!off.is_empty()).then(|| Jitter {
-        p50: quantile(0.5),
-        p99: quantile(0.99),
-    });
+    let heartbeat_jitter_ms =
+        (!off.is_empty()).then(|| Jitter { p50: quantile(0.5), p99: quantile(0.99) });
     let clock_offset_ms = received.and_then(|received| received.clock_offset_ms);
     let mut score: i32 = 100;
     let mut reasons = Vec::new();
@@ -105,9 +100,7 @@ pub async fn node_health(
         NodeState::Stale => mark(40, "it was not heard for a while".to_owned()),
         NodeState::Offline => mark(100, "it is not heard any more".to_owned()),
     }
-    if let Some(jitter) = heartbeat_jitter_ms
-        .as_ref()
-        .filter(|jitter| jitter.p50 > 0.3 * period_ms)
+    if let Some(jitter) = heartbeat_jitter_ms.as_ref().filter(|jitter| jitter.p50 > 0.3 * period_ms)
     {
         mark(15, format!("its heartbeats are {:.0} ms off", jitter.p50));
     }
@@ -209,11 +202,7 @@ pub async fn node_endpoints(
                 reachable,
             });
         }
-        if let Some(ip) = received
-            .heartbeat
-            .underlay_ip
-            .filter(|ip| !seen.contains(ip))
-        {
+        if let Some(ip) = received.heartbeat.underlay_ip.filter(|ip| !seen.contains(ip)) {
             found.push(Endpoint {
                 kind: EndpointKind::Underlay,
                 url: format!("ip://{ip}"),

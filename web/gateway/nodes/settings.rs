@@ -125,17 +125,10 @@ pub async fn push_after_join(world: &World, node: &FleetNode) -> Result<(), Prob
     let Some(held) = settings_of(world, node) else {
         return Ok(());
     };
-    let can = node
-        .record
-        .supported_commands
-        .iter()
-        .any(|kind| kind == CONFIGURE);
+    let can = node.record.supported_commands.iter().any(|kind| kind == CONFIGURE);
     let now_ns = world.wall_ns();
     let may_repeat = |last: &NodeCommand| {
-        matches!(
-            last.state_at(now_ns),
-            CommandState::Done | CommandState::Expired
-        )
+        matches!(last.state_at(now_ns), CommandState::Done | CommandState::Expired)
     };
     let was_kept = last_push(node).is_none_or(may_repeat);
     if can && was_kept && !held.object.divergence(&node.record.settings).is_empty() {

@@ -153,11 +153,7 @@ fn checked(place: usize, new: NewUpsSample, now_ms: u64) -> Result<(String, UpsS
     let at = |key: &str| format!("/{place}/{key}");
     if check_ups_id(&new.ups_id).is_err() {
         let message = "invalid name: allowed 1 to 64 characters of a-z A-Z 0-9 . _ @ -";
-        return Err(Problem::field(
-            &at("ups_id"),
-            FieldCode::NotAllowed,
-            message,
-        ));
+        return Err(Problem::field(&at("ups_id"), FieldCode::NotAllowed, message));
     }
     let ts = time::read(&at("ts"), &new.ts)?.as_millisecond();
     let ts_ms = u64::try_from(ts).unwrap_or(0);

@@ -142,9 +142,7 @@ pub async fn ups_samples(
     }
     let key = history_key(&ups_id);
     let names = UpsSample::metric_names();
-    Ok(Json(
-        read_series(history, key, names, query.as_deref()).await?,
-    ))
+    Ok(Json(read_series(history, key, names, query.as_deref()).await?))
 }
 
 /// Delete a power supply

@@ -33,11 +33,7 @@ impl Shown for SensorAssignmentView {
     type Object = SensorAssignment;
 
     fn of(assignment_id: Uuid, held: &Versioned<SensorAssignment>) -> Self {
-        Self {
-            assignment_id,
-            assignment: held.object.clone(),
-            revision: Revision::of(held),
-        }
+        Self { assignment_id, assignment: held.object.clone(), revision: Revision::of(held) }
     }
 }
 

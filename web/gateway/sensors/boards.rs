@@ -68,11 +68,7 @@ impl Shown for BoardView {
     type Object = Board;
 
     fn of(_: Uuid, held: &Versioned<Board>) -> Self {
-        Self {
-            board: held.object.clone(),
-            built_in: false,
-            revision: Some(Revision::of(held)),
-        }
+        Self { board: held.object.clone(), built_in: false, revision: Some(Revision::of(held)) }
     }
 }
 
@@ -120,11 +116,7 @@ pub async fn board_fetch(
     Path(name): Path<String>,
 ) -> Result<(Tag, Json<BoardView>), Problem> {
     if let Some(board) = host.boards.iter().find(|board| board.board_id == name) {
-        let view = BoardView {
-            board: board.clone(),
-            built_in: true,
-            revision: None,
-        };
+        let view = BoardView { board: board.clone(), built_in: true, revision: None };
         return Ok((tag(0), Json(view)));
     }
     let held = config_objects::objects::<Board>(&world);

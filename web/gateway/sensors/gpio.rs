@@ -50,18 +50,13 @@ pub struct GpioChipView {
 
 fn view_of(line: LineReport, label: &str, board: Option<&Board>) -> GpioLineView {
     let pin = board.and_then(|board| board.pin_of(label, line.offset));
-    GpioLineView {
-        header_pin: pin.map(|pin| format!("{}:{}", pin.header, pin.pin)),
-        line,
-    }
+    GpioLineView { header_pin: pin.map(|pin| format!("{}:{}", pin.header, pin.pin)), line }
 }
 
 fn chip_view(chip: ChipReport, board: Option<&Board>) -> GpioChipView {
     let lines = chip.lines.into_iter();
     GpioChipView {
-        lines: lines
-            .map(|line| view_of(line, &chip.label, board))
-            .collect(),
+        lines: lines.map(|line| view_of(line, &chip.label, board)).collect(),
         chip: chip.chip,
         label: chip.label,
     }
@@ -170,11 +165,7 @@ pub async fn gpio_line_set(
             return Err(Problem::field("/value", FieldCode::NotAllowed, message));
         }
     };
-    let setting = LineSetting {
-        direction: asked.direction,
-        value,
-        bias: asked.bias,
-    };
+    let setting = LineSetting { direction: asked.direction, value, bias: asked.bias };
     let view = world.view();
     let found = blocking(move || {
         let line = host.set_gpio(&chip, offset, setting)?;

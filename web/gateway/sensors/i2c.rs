@@ -90,9 +90,8 @@ fn devices(view: &Snapshot) -> BTreeMap<(Option<NodeId>, u32, u16), SensorDevice
     }
     for (_, held) in view.config.sensor_assignments.iter() {
         let one = &held.object;
-        let shown = found
-            .entry((one.node_id, one.bus, one.address))
-            .or_insert_with(|| SensorDevice {
+        let shown =
+            found.entry((one.node_id, one.bus, one.address)).or_insert_with(|| SensorDevice {
                 node_id: one.node_id.map(|node| node.uuid()),
                 bus: one.bus,
                 address: one.address,
@@ -120,9 +119,7 @@ pub async fn sensor_devices(
     asked.bus.map_or(Ok(()), check_bus)?;
     let all = devices(&world.view()).into_iter();
     let fitting = all.filter(|(_, device)| {
-        asked
-            .node_id
-            .is_none_or(|node| device.node_id == Some(node))
+        asked.node_id.is_none_or(|node| device.node_id == Some(node))
             && asked.bus.is_none_or(|bus| device.bus == bus)
     });
     let keyed = fitting.map(|((node, bus, address), device)| {
@@ -171,11 +168,7 @@ pub async fn sensor_scan(
     State(host): State<Arc<PeripheralHost>>,
     StrictJson(asked): StrictJson<ScanRequest>,
 ) -> Result<(StatusCode, Json<ScanReply>), Problem> {
-    let ScanRequest {
-        node_id,
-        bus,
-        reserved,
-    } = asked;
+    let ScanRequest { node_id, bus, reserved } = asked;
     check_bus(bus)?;
     if let Some(node_id) = node_id {
         let job_id = id::mint();
@@ -192,26 +185,16 @@ pub async fn sensor_scan(
             by: caller.username.clone(),
         };
         world.submit(command).await?;
-        let reply = ScanReply {
-            job_id: Some(job_id),
-            devices: Vec::new(),
-        };
+        let reply = ScanReply { job_id: Some(job_id), devices: Vec::new() };
         return Ok((StatusCode::ACCEPTED, Json(reply)));
     }
     let view = world.view();
     let found = blocking(move || host.scan(&view, bus, reserved)).await?;
-    let command = RecordScan {
-        node: None,
-        bus,
-        devices: found,
-    };
+    let command = RecordScan { node: None, bus, devices: found };
     world.submit(command).await?;
     let devices = devices(&world.view()).into_iter();
     let own =
         devices.filter(|((node, on, _), device)| node.is_none() && *on == bus && device.present);
-    let reply = ScanReply {
-        job_id: None,
-        devices: own.map(|(_, device)| device).collect(),
-    };
+    let reply = ScanReply { job_id: None, devices: own.map(|(_, device)| device).collect() };
     Ok((StatusCode::OK, Json(reply)))
 }

@@ -67,10 +67,7 @@ pub async fn sensor_readings(
     let fitting = own.chain(of_nodes).filter(|(node, metric, _)| {
         let prefix = prefix_of(metric);
         asked.node_id.is_none_or(|asked| *node == Some(asked))
-            && asked
-                .template_id
-                .as_ref()
-                .is_none_or(|template| is_prefix_of(template, prefix))
+            && asked.template_id.as_ref().is_none_or(|template| is_prefix_of(template, prefix))
     });
     let keyed = fitting.map(|(node, metric, reading)| {
         let key = node.map(|node| node.to_string()).unwrap_or_default();

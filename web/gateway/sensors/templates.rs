@@ -49,11 +49,7 @@ pub struct SensorTemplateView {
 
 impl SensorTemplateView {
     fn built_in(template: &SensorTemplate) -> Self {
-        Self {
-            template: template.clone(),
-            built_in: true,
-            revision: None,
-        }
+        Self { template: template.clone(), built_in: true, revision: None }
     }
 }
 
@@ -61,11 +57,7 @@ impl Shown for SensorTemplateView {
     type Object = SensorTemplate;
 
     fn of(_: Uuid, held: &Versioned<SensorTemplate>) -> Self {
-        Self {
-            template: held.object.clone(),
-            built_in: false,
-            revision: Some(Revision::of(held)),
-        }
+        Self { template: held.object.clone(), built_in: false, revision: Some(Revision::of(held)) }
     }
 }
 
@@ -85,10 +77,7 @@ pub async fn sensor_templates(
     let held = config_objects::objects::<SensorTemplate>(&world);
     let mut all: BTreeMap<String, SensorTemplateView> = BTreeMap::new();
     for template in &host.templates {
-        all.insert(
-            template.template_id.clone(),
-            SensorTemplateView::built_in(template),
-        );
+        all.insert(template.template_id.clone(), SensorTemplateView::built_in(template));
     }
     for (id, held) in held.iter() {
         let view = SensorTemplateView::of(id.uuid(), held);
@@ -123,9 +112,7 @@ fn find(
         return Ok((0, SensorTemplateView::built_in(found)));
     }
     let held = config_objects::objects::<SensorTemplate>(world);
-    let found = held
-        .get(Id::named(name))
-        .ok_or_else(|| missing("sensor template", name))?;
+    let found = held.get(Id::named(name)).ok_or_else(|| missing("sensor template", name))?;
     Ok((found.revision, SensorTemplateView::of(id_of(name), found)))
 }
 
@@ -243,10 +230,7 @@ pub async fn sensor_template_dry_run(
         .and_then(|recording| template.dry_run(&recording))
         .map_err(|bad| {
             let pointer = format!("/{}", bad.key.replacen('.', "/", 1));
-            let message = format!(
-                "invalid value: found {}, allowed {}",
-                bad.found, bad.allowed
-            );
+            let message = format!("invalid value: found {}, allowed {}", bad.found, bad.allowed);
             Problem::field(&pointer, FieldCode::NotAllowed, message)
                 .of_kind(ProblemKind::TemplateInvalid)
         })?;

@@ -26,9 +26,7 @@ pub async fn verify_mac(settings: &Settings, source: IpAddr, mac: Mac) -> bool {
             return Ok(true);
         };
         let held = leases::read(&lease_file)?.leases;
-        Ok(held
-            .iter()
-            .any(|lease| IpAddr::V4(lease.ip) == source && lease.mac.0 == mac.0))
+        Ok(held.iter().any(|lease| IpAddr::V4(lease.ip) == source && lease.mac.0 == mac.0))
     };
     let found = tokio::task::spawn_blocking(query).await;
     matches!(found, Ok(Ok(true)))

@@ -39,11 +39,7 @@ pub fn mint() -> Result<NewToken, Problem> {
     let id = id::mint();
     let secret = URL_SAFE_NO_PAD.encode(random::<32>()?);
     let text = format!("{PREFIX}{}_{secret}", id.simple());
-    Ok(NewToken {
-        id: ApiTokenId::new(id),
-        sha256: Sha256::digest(text.as_bytes()).into(),
-        text,
-    })
+    Ok(NewToken { id: ApiTokenId::new(id), sha256: Sha256::digest(text.as_bytes()).into(), text })
 }
 
 /// `true` if `text` is meant as an API token.

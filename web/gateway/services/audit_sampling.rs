@@ -75,11 +75,8 @@ impl AuditSampling {
             OTHERS.clone_into(&mut entry.source_ip);
         }
         let below_limit = counts.whole < WHOLE_MAX;
-        let count = counts.by_key.entry(key).or_insert(Count {
-            since_ns: now_ns,
-            whole: 0,
-            last: None,
-        });
+        let count =
+            counts.by_key.entry(key).or_insert(Count { since_ns: now_ns, whole: 0, last: None });
         if below_limit && count.whole < WHOLE_PER_KEY {
             count.whole += 1;
             counts.whole += 1;

@@ -35,11 +35,7 @@ impl Backups {
     /// to copy.
     #[must_use]
     pub fn new(token_key: &[u8; 32]) -> Self {
-        Self {
-            key: backup_key(token_key),
-            copier: OnceLock::new(),
-            busy: Mutex::default(),
-        }
+        Self { key: backup_key(token_key), copier: OnceLock::new(), busy: Mutex::default() }
     }
 
     /// Sets the function that copies the store; once.
@@ -102,10 +98,7 @@ mod tests {
             std::fs::write(path, b"everything").map_err(|err| err.to_string())
         }));
         let sealed = backups.make().unwrap();
-        assert_eq!(
-            unseal(&backup_key(&[1; 32]), &sealed).unwrap(),
-            b"everything"
-        );
+        assert_eq!(unseal(&backup_key(&[1; 32]), &sealed).unwrap(), b"everything");
         let alone = backups.busy.lock().unwrap();
         assert_eq!(backups.make().unwrap_err().status, 409);
         drop(alone);

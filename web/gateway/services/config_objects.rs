@@ -156,11 +156,7 @@ pub async fn write<T: ConfigObject>(
     expected: Expected,
 ) -> Result<Versioned<T>, Problem> {
     let id = Id::new(id);
-    let command = Put {
-        id,
-        object,
-        expected,
-    };
+    let command = Put { id, object, expected };
     world.submit(command).await
 }
 
@@ -173,10 +169,8 @@ pub async fn remove<T: ConfigObject>(
     id: Uuid,
     headers: &HeaderMap,
 ) -> Result<StatusCode, Problem> {
-    let command = Remove::<T> {
-        id: Id::new(id),
-        expected: Expected::revision(if_match_revision(headers)?),
-    };
+    let command =
+        Remove::<T> { id: Id::new(id), expected: Expected::revision(if_match_revision(headers)?) };
     world.submit(command).await?;
     Ok(StatusCode::NO_CONTENT)
 }

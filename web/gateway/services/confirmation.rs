@@ -49,11 +49,7 @@ impl ConfirmationTime {
             return Ok(Self(within_s));
         }
         let message = format!("invalid time: found {within_s}, allowed 10 to 600");
-        Err(Problem::field(
-            "/confirm_within_s",
-            FieldCode::NotAllowed,
-            message,
-        ))
+        Err(Problem::field("/confirm_within_s", FieldCode::NotAllowed, message))
     }
 
     /// Time, s.

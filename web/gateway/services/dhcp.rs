@@ -27,11 +27,7 @@ impl DhcpServer {
     /// Server with a file of leases and a folder of reservations.
     #[must_use]
     pub fn new(leases: Option<PathBuf>, reservations: Option<PathBuf>) -> Self {
-        Self {
-            leases,
-            reservations,
-            writing: Mutex::default(),
-        }
+        Self { leases, reservations, writing: Mutex::default() }
     }
 
     /// Leases by address. Blocks.
@@ -84,9 +80,7 @@ impl DhcpServer {
     pub fn release(&self, mac: Mac) -> Result<bool, Problem> {
         let folder = self.folder()?;
         let _alone = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        folder
-            .remove(host::HardwareAddress::from(mac))
-            .map_err(unread)
+        folder.remove(host::HardwareAddress::from(mac)).map_err(unread)
     }
 }
 
@@ -130,12 +124,9 @@ mod tests {
         let told = |new: Reservation| check(&new, &held, &given).map_err(|told| told.status);
         assert_eq!(told(kept(3, 53, None)), Ok(()));
         assert_eq!(told(kept(9, 59, Some("dale"))), Ok(()));
-        for bad in [
-            kept(1, 54, None),
-            kept(3, 52, None),
-            kept(3, 53, Some("hill")),
-            kept(3, 59, None),
-        ] {
+        for bad in
+            [kept(1, 54, None), kept(3, 52, None), kept(3, 53, Some("hill")), kept(3, 59, None)]
+        {
             assert_eq!(told(bad.clone()), Err(409), "{bad:?}");
         }
     }

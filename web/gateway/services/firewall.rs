@@ -79,12 +79,7 @@ fn digest(token: &str) -> [u8; 32] {
 #[must_use]
 pub fn staged(view: &Snapshot) -> String {
     let config = &view.config;
-    compile(
-        &config.firewall_zones,
-        &config.firewall_rules,
-        &config.networks,
-    )
-    .json()
+    compile(&config.firewall_zones, &config.firewall_rules, &config.networks).json()
 }
 
 fn divergences(wanted: Option<&Listing>, found: Option<&Listing>) -> Vec<Divergence> {
@@ -94,11 +89,7 @@ fn divergences(wanted: Option<&Listing>, found: Option<&Listing>) -> Vec<Diverge
         (None, Some(found)) => nothing.differences(Some(found)),
         (None, None) => Vec::new(),
     };
-    let shown = |(pointer, wanted, found)| Divergence {
-        pointer,
-        wanted,
-        found,
-    };
+    let shown = |(pointer, wanted, found)| Divergence { pointer, wanted, found };
     all.into_iter().map(shown).collect()
 }
 
@@ -106,11 +97,7 @@ impl FirewallService {
     /// Firewall of the network namespace at `netns`; of this process for `None`.
     #[must_use]
     pub fn new(netns: Option<PathBuf>) -> Self {
-        Self {
-            nft: Nft::new(netns),
-            held: Mutex::new(None),
-            probed: Mutex::new(None),
-        }
+        Self { nft: Nft::new(netns), held: Mutex::new(None), probed: Mutex::new(None) }
     }
 
     async fn ask<T: Send + 'static>(
@@ -177,12 +164,7 @@ impl FirewallService {
         let before = view.firewall.desired().map(|ruleset| ruleset.nft.as_str());
         let diff = difference(before, &transaction);
         if is_dry {
-            return Ok(Applied {
-                nft: transaction,
-                diff,
-                token: None,
-                divergence: Vec::new(),
-            });
+            return Ok(Applied { nft: transaction, diff, token: None, divergence: Vec::new() });
         }
         let bytes: [u8; 16] = random()?;
         let token = hex(&bytes);
@@ -203,12 +185,7 @@ impl FirewallService {
         let found = self.ask(Nft::list).await?;
         let divergence = divergences(held.as_ref(), found.as_ref());
         self.record(world, &divergence).await?;
-        Ok(Applied {
-            nft: transaction,
-            diff,
-            token: Some(token),
-            divergence,
-        })
+        Ok(Applied { nft: transaction, diff, token: Some(token), divergence })
     }
 
     async fn undo(
@@ -218,10 +195,7 @@ impl FirewallService {
         token: &str,
         reason: &str,
     ) -> Result<(), Problem> {
-        let command = RevertRuleset {
-            token_sha256: digest(token),
-            reason: reason.to_owned(),
-        };
+        let command = RevertRuleset { token_sha256: digest(token), reason: reason.to_owned() };
         world.submit(command).await?;
         self.enforce(world, held).await
     }
@@ -270,11 +244,7 @@ impl FirewallService {
         if is_desired {
             self.record(world, &divergence).await?;
         }
-        Ok(ReadBack {
-            listing,
-            divergence,
-            foreign,
-        })
+        Ok(ReadBack { listing, divergence, foreign })
     }
 
     /// Packets and bytes of a rule of the firewall; `None` where it is not in force.
@@ -313,10 +283,8 @@ impl FirewallService {
     async fn settle(&self, world: &World, held: &mut Option<Listing>, reason: &str) {
         let view = world.view();
         if let Some(pending) = &view.firewall.pending {
-            let command = RevertRuleset {
-                token_sha256: pending.token_sha256,
-                reason: reason.to_owned(),
-            };
+            let command =
+                RevertRuleset { token_sha256: pending.token_sha256, reason: reason.to_owned() };
             if let Err(err) = world.submit(command).await {
                 tracing::error!(err = err.detail, "firewall ruleset could not be reverted");
                 return;

@@ -49,9 +49,7 @@ pub fn difference(before: Option<&str>, after: &str) -> Vec<RuleChange> {
     }
     let change = |change| move |object| RuleChange { change, object };
     let removed = removed.into_iter().map(change(ChangeKind::Removed));
-    removed
-        .chain(added.into_iter().map(change(ChangeKind::Added)))
-        .collect()
+    removed.chain(added.into_iter().map(change(ChangeKind::Added))).collect()
 }
 
 #[cfg(test)]
@@ -69,24 +67,13 @@ mod tests {
 
     #[test]
     fn a_difference_has_what_only_one_ruleset_has() {
-        let found = difference(
-            Some(&transaction(&["a", "b", "b"])),
-            &transaction(&["b", "c"]),
-        );
+        let found = difference(Some(&transaction(&["a", "b", "b"])), &transaction(&["b", "c"]));
         let told: Vec<_> = found
             .iter()
-            .map(|held| {
-                (
-                    held.change,
-                    held.object["rule"]["comment"].as_str().unwrap(),
-                )
-            })
+            .map(|held| (held.change, held.object["rule"]["comment"].as_str().unwrap()))
             .collect();
-        let expected = [
-            (ChangeKind::Removed, "a"),
-            (ChangeKind::Removed, "b"),
-            (ChangeKind::Added, "c"),
-        ];
+        let expected =
+            [(ChangeKind::Removed, "a"), (ChangeKind::Removed, "b"), (ChangeKind::Added, "c")];
         assert_eq!(told, expected);
         assert_eq!(difference(None, &transaction(&["a"])).len(), 1);
         assert!(difference(Some(&transaction(&["a"])), &transaction(&["a"])).is_empty());

@@ -43,10 +43,7 @@ impl FirmwareImages {
     /// Images in a folder; 503 without one.
     #[must_use]
     pub fn new(folder: Option<FirmwareFolder>) -> Self {
-        Self {
-            folder,
-            uploads: Arc::new(Semaphore::new(1)),
-        }
+        Self { folder, uploads: Arc::new(Semaphore::new(1)) }
     }
 
     /// Removes files of images that the world does not know: of uploads whose record never came.
@@ -92,12 +89,7 @@ impl FirmwareImages {
         }
         upload = write(upload, piece).await?;
         let sha256 = sha256.to_owned();
-        blocking(move || {
-            upload
-                .finish(&folder, id, &sha256)
-                .map_err(|err| failed(&err))
-        })
-        .await
+        blocking(move || upload.finish(&folder, id, &sha256).map_err(|err| failed(&err))).await
     }
 
     /// Bytes of an image from `begin` to before `end`, as they are sent.

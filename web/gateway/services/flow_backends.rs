@@ -34,11 +34,7 @@ const ANSWER_BYTES_MAX: usize = 8 << 10;
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 fn failed(error: impl std::fmt::Display, retry: bool) -> AttemptOutcome {
-    AttemptOutcome::Failed {
-        error: error.to_string(),
-        retry,
-        wait_s: None,
-    }
+    AttemptOutcome::Failed { error: error.to_string(), retry, wait_s: None }
 }
 
 /// A body as JSON, else as text; its length where it is too long.
@@ -73,15 +69,12 @@ fn endpoint<'s>(systems: &'s Systems, call: &ExternalCall) -> Option<&'s Endpoin
 /// `true` if a flow calls endpoints that only admins may call.
 #[must_use]
 pub fn needs_admin(systems: &Systems, planned: &FlowPlan) -> bool {
-    planned
-        .steps
-        .iter()
-        .any(|step| match &*performed(&step.kind) {
-            StepKind::ExternalCall(call) => {
-                endpoint(systems, call).is_none_or(|held| !held.method.is_read())
-            }
-            _ => false,
-        })
+    planned.steps.iter().any(|step| match &*performed(&step.kind) {
+        StepKind::ExternalCall(call) => {
+            endpoint(systems, call).is_none_or(|held| !held.method.is_read())
+        }
+        _ => false,
+    })
 }
 
 /// Action of a step, also of one that performs it for each node.
@@ -176,35 +169,20 @@ pub async fn attempt(
             Some(server) => noticed(server.send(&id, to, subject, body).await),
             None => absent("SMTP server"),
         },
-        DeliveryRequest::Mqtt {
-            topic,
-            payload,
-            retain,
-        } => match &servers.mqtt {
+        DeliveryRequest::Mqtt { topic, payload, retain } => match &servers.mqtt {
             Some(broker) => {
-                let message = MqttMessage {
-                    topic,
-                    payload,
-                    retain: *retain,
-                };
+                let message = MqttMessage { topic, payload, retain: *retain };
                 noticed(broker.publish(&id, message).await)
             }
             None => absent("MQTT broker"),
         },
-        DeliveryRequest::External {
-            system_id,
-            endpoint_id,
-            params,
-        } => {
+        DeliveryRequest::External { system_id, endpoint_id, params } => {
             // Who made the flow was allowed to.
             let role = AccountRole::Admin;
             let place = (*system_id, *endpoint_id);
             external(call_endpoint((world, vault, outbound), role, place, params).await)
         }
-        DeliveryRequest::Impairment {
-            direction,
-            impairment,
-        } => match &servers.impaird {
+        DeliveryRequest::Impairment { direction, impairment } => match &servers.impaird {
             Some(socket) => {
                 let path = format!("/v1/impairments/{}", direction.word());
                 let (method, body) = match impairment {
@@ -267,14 +245,8 @@ async fn local(
 
 /// Request of a webhook: all but the sealed header is in it.
 async fn webhook(outbound: &Outbound, vault: &Vault, deliver: &Deliver) -> AttemptOutcome {
-    let DeliveryRequest::Webhook {
-        url,
-        method,
-        headers,
-        authorization,
-        body,
-        timeout_s,
-    } = &deliver.request
+    let DeliveryRequest::Webhook { url, method, headers, authorization, body, timeout_s } =
+        &deliver.request
     else {
         return failed("no webhook", false);
     };
@@ -294,20 +266,14 @@ async fn webhook(outbound: &Outbound, vault: &Vault, deliver: &Deliver) -> Attem
         match opened.map(String::from_utf8) {
             Ok(Ok(value)) => sent.push((Ok(AUTHORIZATION), value)),
             _ => {
-                return failed(
-                    "the header Authorization was sealed under another key",
-                    false,
-                );
+                return failed("the header Authorization was sealed under another key", false);
             }
         }
     }
     sent.push((Ok(IDEMPOTENCY_KEY), deliver.delivery.to_string()));
     if has_body {
         request.body = body.to_string().into_bytes().into();
-        if !headers
-            .keys()
-            .any(|name| name.eq_ignore_ascii_case("content-type"))
-        {
+        if !headers.keys().any(|name| name.eq_ignore_ascii_case("content-type")) {
             sent.push((Ok(CONTENT_TYPE), "application/json".to_owned()));
         }
     }
@@ -330,10 +296,8 @@ async fn webhook(outbound: &Outbound, vault: &Vault, deliver: &Deliver) -> Attem
             }
         }
         Err(err) => {
-            let is_final = matches!(
-                err,
-                OutboundError::Forbidden { .. } | OutboundError::Url { .. }
-            );
+            let is_final =
+                matches!(err, OutboundError::Forbidden { .. } | OutboundError::Url { .. });
             failed(&err, !is_final)
         }
     }

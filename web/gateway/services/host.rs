@@ -50,9 +50,8 @@ impl Host {
 
     fn sample_cpu(&self, root: &Root, now_ns: u64) -> Result<Cpu, ReadingError> {
         let mut held = self.cpu.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = held
-            .as_ref()
-            .filter(|(at_ns, _)| now_ns.saturating_sub(*at_ns) >= CPU_INTERVAL_NS);
+        let before =
+            held.as_ref().filter(|(at_ns, _)| now_ns.saturating_sub(*at_ns) >= CPU_INTERVAL_NS);
         let found = cpu::read(root, before.map(|(_, ticks)| ticks.as_slice()))?;
         if before.is_some() || held.is_none() {
             *held = Some((now_ns, cpu::ticks(root)?));
@@ -68,10 +67,7 @@ impl Host {
 
     /// Kernel facilities by name: `netlink`, `cli`, `fixture` or `absent`. Blocks.
     pub fn facilities(&self, now_ns: u64) -> BTreeMap<String, String> {
-        let mut held = self
-            .facilities
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.facilities.lock().unwrap_or_else(PoisonError::into_inner);
         let valid = |at_ns: u64| now_ns.saturating_sub(at_ns) < PROBE_VALID_NS;
         if let Some((_, found)) = held.as_ref().filter(|(at_ns, _)| valid(*at_ns)) {
             return found.clone();

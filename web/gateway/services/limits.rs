@@ -90,9 +90,7 @@ impl<K: Clone + Eq + std::hash::Hash> RateLimiter<K> {
     #[must_use]
     pub fn new(burst: u32, every: Duration) -> Self {
         let tokens = NonZeroU32::new(burst).expect("a burst of one or more");
-        let quota = Quota::with_period(every)
-            .expect("some time")
-            .allow_burst(tokens);
+        let quota = Quota::with_period(every).expect("some time").allow_burst(tokens);
         let full = every.saturating_mul(burst);
         Self {
             buckets: DefaultKeyedRateLimiter::keyed(quota),
@@ -172,11 +170,6 @@ mod tests {
         assert_eq!(wait_s(24_001), Some(240));
         assert_eq!(wait_s(24_000), None);
         assert!(wait_s(12_000).is_some_and(|wait_s| (119..=121).contains(&wait_s)));
-        assert!(
-            limits
-                .samples
-                .allow_n(&other, 0, "too many samples")
-                .is_ok()
-        );
+        assert!(limits.samples.allow_n(&other, 0, "too many samples").is_ok());
     }
 }

@@ -87,10 +87,7 @@ pub trait Refusals {
 impl Refusals for ImpairmentDaemon {
     const REFUSALS: [(&'static str, &'static str); 3] = [
         ("502", "The answer of the daemon broke off"),
-        (
-            "503",
-            "No impairment daemon configured, or it does not answer",
-        ),
+        ("503", "No impairment daemon configured, or it does not answer"),
         ("504", "The daemon did not answer in time"),
     ];
 }
@@ -163,12 +160,7 @@ impl LocalService {
     /// 503 without a service, 502 for an answer that broke off, 504 after the time limit.
     pub async fn pass<S, B>(&self, request: Passed<S, B>, path: &str) -> Result<Response, Problem> {
         let mut client = self.connect().await?;
-        let Passed {
-            method,
-            media,
-            body,
-            ..
-        } = request;
+        let Passed { method, media, body, .. } = request;
         let told = match method {
             Method::GET => "",
             _ => "; the change may be in force",
@@ -232,13 +224,7 @@ impl<S, B, State: Send + Sync> FromRequest<State> for Passed<S, B> {
         let path = request.uri().path().to_owned();
         let media = request.headers().get(header::CONTENT_TYPE).cloned();
         let body = whole_body(request, state).await?;
-        Ok(Self {
-            method,
-            path,
-            media,
-            body,
-            described: PhantomData,
-        })
+        Ok(Self { method, path, media, body, described: PhantomData })
     }
 }
 

@@ -145,12 +145,7 @@ impl LoginAttempts {
         }
         memory.pairs.entry(pair.clone()).or_default().pending += 1;
         memory.networks.entry(pair.0).or_default().pending += 1;
-        Ok(Attempt {
-            attempts: self,
-            pair,
-            now_s,
-            outcome: Outcome::Failed,
-        })
+        Ok(Attempt { attempts: self, pair, now_s, outcome: Outcome::Failed })
     }
 }
 
@@ -258,9 +253,7 @@ mod tests {
     fn attempts_at_once_are_no_more_than_attempts_in_turn() {
         let logins = LoginAttempts::default();
         let source = "192.0.2.1".parse().unwrap();
-        let held: Vec<_> = (0..30)
-            .filter_map(|_| logins.begin("ada", source, 100).ok())
-            .collect();
+        let held: Vec<_> = (0..30).filter_map(|_| logins.begin("ada", source, 100).ok()).collect();
         assert_eq!(held.len(), 5);
         drop(held);
         assert!(!allows(&logins, "ada", source, 100));

@@ -33,10 +33,7 @@ impl MeshSettings {
     #[must_use]
     pub fn of(config: MeshConfig) -> Self {
         let text = serde_json::to_vec(&config).unwrap_or_default();
-        Self {
-            revision: tag::revision_of(text),
-            config,
-        }
+        Self { revision: tag::revision_of(text), config }
     }
 
     /// Revision as `ETag`.
@@ -118,48 +115,21 @@ fn plan(
     wanted: &NewMeshSettings,
 ) -> Result<(BatmanConfig, BatmanConfig), Problem> {
     let radio = [
-        (
-            "mesh_id",
-            wanted.mesh_id.is_some() && wanted.mesh_id != now.mesh_id,
-        ),
-        (
-            "freq_mhz",
-            wanted.freq_mhz.is_some() && wanted.freq_mhz != now.freq_mhz,
-        ),
-        (
-            "width_mhz",
-            wanted.width_mhz.is_some() && wanted.width_mhz != now.width_mhz,
-        ),
-        (
-            "mesh_fwding",
-            wanted.mesh_fwding.is_some() && wanted.mesh_fwding != now.mesh_fwding,
-        ),
+        ("mesh_id", wanted.mesh_id.is_some() && wanted.mesh_id != now.mesh_id),
+        ("freq_mhz", wanted.freq_mhz.is_some() && wanted.freq_mhz != now.freq_mhz),
+        ("width_mhz", wanted.width_mhz.is_some() && wanted.width_mhz != now.width_mhz),
+        ("mesh_fwding", wanted.mesh_fwding.is_some() && wanted.mesh_fwding != now.mesh_fwding),
     ];
     if let Some((name, _)) = radio.iter().find(|(_, changed)| *changed) {
         let message = "not changeable while the radio is in the mesh";
-        return Err(Problem::field(
-            &format!("/{name}"),
-            FieldCode::Fixed,
-            message,
-        ));
+        return Err(Problem::field(&format!("/{name}"), FieldCode::Fixed, message));
     }
-    if wanted
-        .batman
-        .orig_interval_ms
-        .is_some_and(|interval| interval < 40)
-    {
+    if wanted.batman.orig_interval_ms.is_some_and(|interval| interval < 40) {
         let message = "invalid interval: allowed 40 ms and more";
-        return Err(Problem::field(
-            "/batman/orig_interval_ms",
-            FieldCode::NotAllowed,
-            message,
-        ));
+        return Err(Problem::field("/batman/orig_interval_ms", FieldCode::NotAllowed, message));
     }
     let most = u64::from(u32::MAX) * 100;
-    let offers = [
-        wanted.batman.gw_bandwidth_down_kbps,
-        wanted.batman.gw_bandwidth_up_kbps,
-    ];
+    let offers = [wanted.batman.gw_bandwidth_down_kbps, wanted.batman.gw_bandwidth_up_kbps];
     if offers.into_iter().flatten().any(|kbps| kbps > most) {
         let message = format!("invalid bandwidth: allowed 0 to {most} kbit/s");
         return Err(Problem::field("/batman", FieldCode::NotAllowed, message));
@@ -170,11 +140,7 @@ fn plan(
         let own = held.get(&name).cloned().unwrap_or_default();
         if own.is_null() {
             let message = "not supported by the kernel's batman-adv";
-            return Err(Problem::field(
-                &format!("/batman/{name}"),
-                FieldCode::Absent,
-                message,
-            ));
+            return Err(Problem::field(&format!("/batman/{name}"), FieldCode::Absent, message));
         }
         if own != value {
             before.insert(name.clone(), own);
@@ -187,17 +153,11 @@ fn plan(
 /// Differences between `wanted` and `found`.
 fn divergence(wanted: &BatmanConfig, found: &BatmanConfig) -> Vec<Divergence> {
     let found = plain(found);
-    let asked = plain(wanted)
-        .into_iter()
-        .filter(|(_, value)| !value.is_null());
+    let asked = plain(wanted).into_iter().filter(|(_, value)| !value.is_null());
     let apart = asked.filter_map(|(name, wanted)| {
         let found = found.get(&name).cloned().unwrap_or_default();
         let pointer = format!("/batman/{name}");
-        (found != wanted).then_some(Divergence {
-            pointer,
-            wanted,
-            found,
-        })
+        (found != wanted).then_some(Divergence { pointer, wanted, found })
     });
     apart.collect()
 }
@@ -217,10 +177,7 @@ impl MeshConfigService {
     /// Settings of the mesh interface `ifname`.
     #[must_use]
     pub fn new(ifname: &str) -> Self {
-        Self {
-            ifname: ifname.to_owned(),
-            held: Mutex::default(),
-        }
+        Self { ifname: ifname.to_owned(), held: Mutex::default() }
     }
 
     /// The settings as the kernel holds them. Blocks.
@@ -341,24 +298,12 @@ mod tests {
             (r#"{"mesh_id": "dales"}"#, "/mesh_id"),
             (r#"{"freq_mhz": 2437}"#, "/freq_mhz"),
             (r#"{"mesh_fwding": true}"#, "/mesh_fwding"),
-            (
-                r#"{"batman": {"orig_interval_ms": 39}}"#,
-                "/batman/orig_interval_ms",
-            ),
-            (
-                r#"{"batman": {"ap_isolation": true}}"#,
-                "/batman/ap_isolation",
-            ),
-            (
-                r#"{"batman": {"gw_bandwidth_up_kbps": 429496729501}}"#,
-                "/batman",
-            ),
+            (r#"{"batman": {"orig_interval_ms": 39}}"#, "/batman/orig_interval_ms"),
+            (r#"{"batman": {"ap_isolation": true}}"#, "/batman/ap_isolation"),
+            (r#"{"batman": {"gw_bandwidth_up_kbps": 429496729501}}"#, "/batman"),
         ] {
             let problem = plan(&now(), &wanted(text)).unwrap_err();
-            assert_eq!(
-                (problem.status, problem.errors[0].pointer.as_str()),
-                (422, at)
-            );
+            assert_eq!((problem.status, problem.errors[0].pointer.as_str()), (422, at));
         }
     }
 
@@ -369,10 +314,7 @@ mod tests {
         let told = divergence(&asked, &found);
         assert_eq!(told.len(), 1);
         assert_eq!(told[0].pointer, "/batman/orig_interval_ms");
-        assert_eq!(
-            (told[0].wanted.as_u64(), told[0].found.as_u64()),
-            (Some(1050), Some(1000))
-        );
+        assert_eq!((told[0].wanted.as_u64(), told[0].found.as_u64()), (Some(1050), Some(1000)));
     }
 
     #[test]
@@ -394,10 +336,7 @@ mod tests {
         let change = MeshConfigService::new("bat0");
         let told = |token: &str| change.confirm(token).map_err(|told| told.status);
         change.held.lock().unwrap().waiting = Some(("a".to_owned(), BatmanConfig::default()));
-        assert_eq!(
-            (told("b"), told("a"), told("a")),
-            (Err(404), Ok(()), Err(404))
-        );
+        assert_eq!((told("b"), told("a"), told("a")), (Err(404), Ok(()), Err(404)));
         change.held.lock().unwrap().undone = Some("c".to_owned());
         assert_eq!(told("c"), Err(410));
     }

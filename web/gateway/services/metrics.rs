@@ -66,26 +66,13 @@ impl Default for Metrics {
         let took = Family::<Operation, Histogram, fn() -> Histogram>::new_with_constructor(
             bounds as fn() -> Histogram,
         );
-        registry.register_with_unit(
-            "http_request",
-            "Time to answer",
-            Unit::Seconds,
-            took.clone(),
-        );
+        registry.register_with_unit("http_request", "Time to answer", Unit::Seconds, took.clone());
         let nodes = Family::<State, Gauge>::default();
         registry.register("nodes", "Nodes by state", nodes.clone());
         let registrations = Family::<State, Gauge>::default();
-        registry.register(
-            "registrations",
-            "Registrations by state",
-            registrations.clone(),
-        );
+        registry.register("registrations", "Registrations by state", registrations.clone());
         let overlay_leases = Gauge::default();
-        registry.register(
-            "overlay_leases",
-            "Overlay addresses not free",
-            overlay_leases.clone(),
-        );
+        registry.register("overlay_leases", "Overlay addresses not free", overlay_leases.clone());
         let samples = Counter::default();
         registry.register("telemetry_samples", "Readings kept", samples.clone());
         let history_faults = Counter::default();
@@ -118,10 +105,7 @@ impl Metrics {
     /// Records a response.
     pub fn answered(&self, operation: &'static str, status: u16, took_ns: u64) {
         let operation = Word(operation);
-        let labels = Answered {
-            operation: operation.clone(),
-            status,
-        };
+        let labels = Answered { operation: operation.clone(), status };
         self.answered.get_or_create(&labels).inc();
         let took = self.took.get_or_create(&Operation { operation });
         took.observe(took_ns as f64 / 1e9);
@@ -129,26 +113,17 @@ impl Metrics {
 
     /// Metrics as OpenMetrics text.
     pub fn text(&self, view: &Snapshot) -> String {
-        for state in [
-            NodeState::Joining,
-            NodeState::Online,
-            NodeState::Stale,
-            NodeState::Offline,
-        ] {
+        for state in [NodeState::Joining, NodeState::Online, NodeState::Stale, NodeState::Offline] {
             let nodes = view.fleet.nodes.values();
             let count = nodes.filter(|node| node.liveness.state == state).count();
-            let labels = State {
-                state: Word(state.word()),
-            };
+            let labels = State { state: Word(state.word()) };
             self.nodes.get_or_create(&labels).set(count as i64);
         }
         use RegistrationState::{Approved, Expired, Pending, Rejected, Revoked};
         for state in [Pending, Approved, Rejected, Revoked, Expired] {
             let held = view.onboarding.registrations.values();
             let count = held.filter(|found| found.state == state).count();
-            let labels = State {
-                state: Word(state.word()),
-            };
+            let labels = State { state: Word(state.word()) };
             self.registrations.get_or_create(&labels).set(count as i64);
         }
         self.overlay_leases.set(view.onboarding.leases.len() as i64);

@@ -52,21 +52,13 @@ fn series_of(node: &FleetNode, now_ms: u64) -> Vec<(String, f64)> {
     let mut own = vec![("groundwave_node_up".to_owned(), f64::from(u8::from(online)))];
     if let Some(received) = node.last_heartbeat.as_deref() {
         let age_ms = now_ms.saturating_sub(received.wall_ns / 1_000_000);
-        own.push((
-            "groundwave_node_last_heartbeat_age_seconds".to_owned(),
-            age_ms as f64 / 1e3,
-        ));
-        own.push((
-            "groundwave_node_uptime_seconds".to_owned(),
-            received.heartbeat.uptime_s as f64,
-        ));
+        own.push(("groundwave_node_last_heartbeat_age_seconds".to_owned(), age_ms as f64 / 1e3));
+        own.push(("groundwave_node_uptime_seconds".to_owned(), received.heartbeat.uptime_s as f64));
     }
     let missed = node.liveness.missed_heartbeats as f64;
     own.push(("groundwave_node_missed_heartbeats".to_owned(), missed));
-    let present = node
-        .latest
-        .iter()
-        .filter(|(_, reading)| reading.ts_ms.saturating_add(READING_MS) > now_ms);
+    let present =
+        node.latest.iter().filter(|(_, reading)| reading.ts_ms.saturating_add(READING_MS) > now_ms);
     own.extend(present.map(|(metric, reading)| {
         // Metrics are words of a-z 0-9 _ and dots.
         let name = format!("groundwave_node_{}", metric.replace('.', "_"));
@@ -76,18 +68,12 @@ fn series_of(node: &FleetNode, now_ms: u64) -> Vec<(String, f64)> {
 }
 
 fn labels(node: &FleetNode) -> String {
-    format!(
-        "node_id=\"{}\",node=\"{}\"",
-        node.id,
-        escaped(&node.record.name)
-    )
+    format!("node_id=\"{}\",node=\"{}\"", node.id, escaped(&node.record.name))
 }
 
 /// A value of a label, escaped as the text format requires.
 fn escaped(text: &str) -> String {
-    text.replace('\\', r"\\")
-        .replace('"', "\\\"")
-        .replace('\n', r"\n")
+    text.replace('\\', r"\\").replace('"', "\\\"").replace('\n', r"\n")
 }
 
 #[cfg(test)]
@@ -102,9 +88,6 @@ mod tests {
     #[test]
     fn a_world_without_nodes_has_one_series() {
         let found = text(&Snapshot::default(), 0, SERIES_MAX);
-        assert_eq!(
-            found,
-            "# TYPE groundwave_nodes_left_out gauge\ngroundwave_nodes_left_out 0\n"
-        );
+        assert_eq!(found, "# TYPE groundwave_nodes_left_out gauge\ngroundwave_nodes_left_out 0\n");
     }
 }

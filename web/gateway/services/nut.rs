@@ -43,11 +43,7 @@ pub async fn keep(
     command: RecordUpsSamples,
 ) -> Result<(), Problem> {
     let key = history_key(&command.ups_id);
-    let samples: Vec<Sample> = command
-        .samples
-        .iter()
-        .flat_map(|sample| sample.metrics())
-        .collect();
+    let samples: Vec<Sample> = command.samples.iter().flat_map(|sample| sample.metrics()).collect();
     if !samples.is_empty() {
         takes_readings(history)?;
     }
@@ -79,10 +75,7 @@ impl NutServer {
     /// NUT server at an address; none is asked without one.
     #[must_use]
     pub fn new(address: Option<NutAddress>) -> Self {
-        Self {
-            address,
-            ..Self::default()
-        }
+        Self { address, ..Self::default() }
     }
 
     /// `true` if the server answered last.
@@ -122,12 +115,7 @@ impl NutServer {
         };
         let asked = blocking(move || Ok(ask(&address))).await?;
         self.answers.store(asked.is_ok(), Ordering::Relaxed);
-        self.tell(
-            asked
-                .as_ref()
-                .err()
-                .map_or_else(String::new, ToString::to_string),
-        );
+        self.tell(asked.as_ref().err().map_or_else(String::new, ToString::to_string));
         let ts_ms = world.wall_ns() / 1_000_000;
         let mut silent: BTreeSet<String> = world
             .view()

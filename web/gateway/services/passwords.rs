@@ -78,8 +78,7 @@ impl Passwords {
             drop(turn);
             outcome
         });
-        done.await
-            .map_err(|err| Problem::internal(format!("hash a password: {err}")))
+        done.await.map_err(|err| Problem::internal(format!("hash a password: {err}")))
     }
 
     /// Sealed hash of a password.
@@ -146,11 +145,7 @@ fn hash(effort: Effort, password: &str) -> Result<String, String> {
 pub fn check_new(pointer: &str, password: &str, username: &str) -> Result<(), Problem> {
     let lower = password.to_lowercase();
     let wrong = if !CHARS.contains(&password.chars().count()) {
-        Some(format!(
-            "invalid length: allowed {} to {} characters",
-            CHARS.start(),
-            CHARS.end()
-        ))
+        Some(format!("invalid length: allowed {} to {} characters", CHARS.start(), CHARS.end()))
     } else if COMMON.contains(&lower.as_str()) || lower.contains("groundwave") {
         Some("common password".to_owned())
     } else if lower.contains(&username.to_lowercase()) && username.len() > 3 {
@@ -170,10 +165,7 @@ mod tests {
 
     #[test]
     fn a_refusal_costs_a_hash_for_every_kind_of_account() {
-        let effort = Effort {
-            memory_kib: 8,
-            passes: 1,
-        };
+        let effort = Effort { memory_kib: 8, passes: 1 };
         let runtime = tokio::runtime::Builder::new_current_thread().build();
         let runtime = runtime.unwrap();
         let passwords = Passwords::new(effort, Vault::new(&[1; 32]));

@@ -54,15 +54,8 @@ impl PeripheralHost {
     pub fn new(gpio: GpioLines) -> Self {
         let templates = built_in_templates();
         let nothing = SensorSelection::default();
-        let sensors = Sensors::new(
-            nothing,
-            templates.clone(),
-            Box::new(MachineBuses::default()),
-        );
-        let own = OwnSensors {
-            sensors: sensors.expect("nothing is selected"),
-            applied: None,
-        };
+        let sensors = Sensors::new(nothing, templates.clone(), Box::new(MachineBuses::default()));
+        let own = OwnSensors { sensors: sensors.expect("nothing is selected"), applied: None };
         Self {
             boards: built_in_boards(),
             gpio,
@@ -86,9 +79,7 @@ impl PeripheralHost {
             let mut revisions = BTreeMap::new();
             for (_, held) in enabled {
                 let node = held.object.node_id;
-                revisions
-                    .entry(node)
-                    .or_insert_with(|| revision_of(&plan(view, node)));
+                revisions.entry(node).or_insert_with(|| revision_of(&plan(view, node)));
             }
             *plans = PlanRevisions {
                 assignments: Arc::clone(&config.sensor_assignments),
@@ -102,11 +93,7 @@ impl PeripheralHost {
     /// `true` if sensors of this machine are assigned, or were until now.
     #[must_use]
     pub fn has_sensors(&self, view: &Snapshot) -> bool {
-        let applied = self
-            .own
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .applied;
+        let applied = self.own.lock().unwrap_or_else(PoisonError::into_inner).applied;
         applied.is_some() || self.revision(view, None).is_some()
     }
 
@@ -176,12 +163,8 @@ impl PeripheralHost {
     /// Board of a machine, built in or created.
     #[must_use]
     pub fn board_of(&self, view: &Snapshot, machine: &MachineBoard) -> Option<Board> {
-        let own: Vec<Board> = view
-            .config
-            .boards
-            .iter()
-            .map(|(_, held)| held.object.clone())
-            .collect();
+        let own: Vec<Board> =
+            view.config.boards.iter().map(|(_, held)| held.object.clone()).collect();
         // A created board takes precedence over a built-in one of the same machines.
         let all = own.iter().chain(&self.boards);
         board_of(all, &machine.compatible, machine.model.as_deref()).cloned()
@@ -199,8 +182,7 @@ impl PeripheralHost {
         let mut all: Vec<&SensorTemplate> = self.templates.iter().chain(own).collect();
         // `own_2` may be a template, or the second sensor of the template `own`.
         all.sort_by_key(|template| std::cmp::Reverse(template.template_id.len()));
-        all.into_iter()
-            .find(|template| is_prefix_of(&template.template_id, prefix))
+        all.into_iter().find(|template| is_prefix_of(&template.template_id, prefix))
     }
 }
 
@@ -215,9 +197,7 @@ pub fn plan(view: &Snapshot, node: Option<NodeId>) -> SensorPlan {
 fn revision_of(plan: &SensorPlan) -> u64 {
     let text = serde_json::to_vec(plan).unwrap_or_default();
     let digest = Sha256::digest(&text);
-    digest[..6]
-        .iter()
-        .fold(0, |sum, byte| (sum << 8) | u64::from(*byte))
+    digest[..6].iter().fold(0, |sum, byte| (sum << 8) | u64::from(*byte))
 }
 
 fn of_gpio(err: GpioError) -> Problem {

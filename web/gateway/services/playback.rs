@@ -136,12 +136,7 @@ impl Playback {
     /// Playback through a daemon, until `stop` is cancelled.
     #[must_use]
     pub fn new(daemon: Arc<ImpairmentDaemon>, stop: CancellationToken) -> Self {
-        Self {
-            daemon,
-            stop,
-            turn: tokio::sync::Mutex::default(),
-            current: Mutex::default(),
-        }
+        Self { daemon, stop, turn: tokio::sync::Mutex::default(), current: Mutex::default() }
     }
 
     fn current(&self) -> Option<Arc<Session>> {
@@ -165,9 +160,9 @@ impl Playback {
         let held = current.filter(|session| session.is_playing());
         match held.is_some_and(|session| session.request.line.directions().contains(&direction)) {
             false => Ok(()),
-            true => Err(conflict(format!(
-                "conflict: a playback changes {direction}; stop it first"
-            ))),
+            true => {
+                Err(conflict(format!("conflict: a playback changes {direction}; stop it first")))
+            }
         }
     }
 
@@ -221,9 +216,7 @@ impl Playback {
         if let Some(session) = self.current() {
             session.stop.cancel();
             let mut seen = session.progress.subscribe();
-            let _ = seen
-                .wait_for(|seen| seen.state != PlaybackState::Playing)
-                .await;
+            let _ = seen.wait_for(|seen| seen.state != PlaybackState::Playing).await;
         }
         self.view()
     }
@@ -254,12 +247,7 @@ impl Session {
         mut client: Client,
         before: Vec<(Direction, Impairment)>,
     ) {
-        let Request {
-            line,
-            playback,
-            leave,
-            ..
-        } = &self.request;
+        let Request { line, playback, leave, .. } = &self.request;
         let playing = play(line, *playback, async |due: Due<'_>| {
             let wanted = Some(due.impairment);
             ask(&mut client, Method::PUT, due.direction, wanted).await?;
@@ -295,29 +283,19 @@ impl Session {
     fn applied(&self, due: Due<'_>) {
         self.progress.send_modify(|progress| {
             progress.applied_total += 1;
-            progress
-                .last
-                .retain(|played| played.direction != due.direction);
+            progress.last.retain(|played| played.direction != due.direction);
             progress.last.push(PlayedState {
                 direction: due.direction,
                 at_s: seconds(due.at_ns),
                 impairment: due.impairment.clone(),
             });
-            progress
-                .last
-                .sort_by_key(|played| played.direction as usize);
+            progress.last.sort_by_key(|played| played.direction as usize);
         });
     }
 
     fn view(&self) -> PlaybackView {
         let progress = self.progress.borrow().clone();
-        let Request {
-            line,
-            playback,
-            leave,
-            name,
-            account,
-        } = &self.request;
+        let Request { line, playback, leave, name, account } = &self.request;
         let until_ns = progress.ended_ns.unwrap_or_else(monotonic_ns);
         let passed_s = seconds(until_ns.saturating_sub(self.began_ns)) * playback.speed;
         let length_s = seconds(line.length_ns);

@@ -214,9 +214,7 @@ mod tests {
         }
         assert_eq!(probes.add(probe(900)).unwrap_err().status, 429);
         for number in 0..300 {
-            probes.change(Uuid::from_u128(number), |probe| {
-                probe.finish(Ok(Echoes::default()))
-            });
+            probes.change(Uuid::from_u128(number), |probe| probe.finish(Ok(Echoes::default())));
             probes.add(probe(1000 + number)).unwrap();
             probes.change(Uuid::from_u128(1000 + number), |probe| {
                 probe.state = ProbeState::Done;
@@ -231,19 +229,13 @@ mod tests {
     #[test]
     fn answers_are_summed_up() {
         let mut one = probe(1);
-        one.finish(Ok(Echoes {
-            sent: 4,
-            rtts_ms: vec![3.0, 1.0, 2.0],
-        }));
+        one.finish(Ok(Echoes { sent: 4, rtts_ms: vec![3.0, 1.0, 2.0] }));
         assert_eq!((one.state, one.received), (ProbeState::Done, 3));
         assert_eq!(one.loss_pct, Some(25.0));
         let times = one.rtt_ms.unwrap();
         assert_eq!((times.min, times.avg, times.max), (1.0, 2.0, 3.0));
         let mut none = probe(2);
-        none.finish(Ok(Echoes {
-            sent: 5,
-            rtts_ms: Vec::new(),
-        }));
+        none.finish(Ok(Echoes { sent: 5, rtts_ms: Vec::new() }));
         assert_eq!((none.loss_pct, none.rtt_ms), (Some(100.0), None));
     }
 }

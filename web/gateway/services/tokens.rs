@@ -226,19 +226,14 @@ mod tests {
 
     fn token(keys: &TokenKeys, role: AccountRole) -> (String, Claims) {
         let id = AccountId::from_u128(1);
-        keys.issue(id, &account(), role, Uuid::from_u128(2), 1_000)
-            .unwrap()
+        keys.issue(id, &account(), role, Uuid::from_u128(2), 1_000).unwrap()
     }
 
     #[test]
     fn a_token_is_good_for_an_hour_to_the_second() {
         let keys = TokenKeys::new(&[7; 32]);
         let (token, claims) = token(&keys, AccountRole::Admin);
-        assert_eq!(
-            claims.role,
-            AccountRole::Operator,
-            "never more than the account"
-        );
+        assert_eq!(claims.role, AccountRole::Operator, "never more than the account");
         assert_eq!(keys.verify(&token, 1_000), Ok(claims.clone()));
         assert_eq!(keys.verify(&token, 4_599), Ok(claims));
         assert_eq!(keys.verify(&token, 4_600), Err(BadToken::Expired));
@@ -253,9 +248,7 @@ mod tests {
         let parts: Vec<&str> = good.split('.').collect();
         let head = |json: &str| URL_SAFE_NO_PAD.encode(json);
         let payload = URL_SAFE_NO_PAD.decode(parts[1]).unwrap();
-        let raised = String::from_utf8(payload)
-            .unwrap()
-            .replace("viewer", "admin");
+        let raised = String::from_utf8(payload).unwrap().replace("viewer", "admin");
         let kid = &keys.kid;
         let forged = [
             other,
@@ -263,23 +256,14 @@ mod tests {
             "a.b.c".to_owned(),
             format!("{}.{}.", parts[0], parts[1]),
             format!("{}.{}.{}", parts[0], head(&raised), parts[2]),
-            format!(
-                "{}.{}.",
-                head(&format!(r#"{{"alg":"none","kid":"{kid}"}}"#)),
-                parts[1]
-            ),
+            format!("{}.{}.", head(&format!(r#"{{"alg":"none","kid":"{kid}"}}"#)), parts[1]),
             format!(
                 "{}.{}.{}",
                 head(&format!(r#"{{"alg":"HS512","kid":"{kid}"}}"#)),
                 parts[1],
                 parts[2]
             ),
-            format!(
-                "{}.{}.{}",
-                head(r#"{"alg":"HS256","kid":"other"}"#),
-                parts[1],
-                parts[2]
-            ),
+            format!("{}.{}.{}", head(r#"{"alg":"HS256","kid":"other"}"#), parts[1], parts[2]),
             format!("{good}A"),
             format!(" {good}"),
         ];

@@ -47,9 +47,7 @@ pub fn lay(
 /// Desired peers by key.
 fn wished(view: &Snapshot) -> BTreeMap<[u8; 32], Ipv4Addr> {
     let peers = view.onboarding.peers();
-    peers
-        .map(|(held, ip)| (*held.public_key.bytes(), ip))
-        .collect()
+    peers.map(|(held, ip)| (*held.public_key.bytes(), ip)).collect()
 }
 
 /// Changes from `seen` to `desired`.
@@ -57,25 +55,19 @@ fn changes(wished: &BTreeMap<[u8; 32], Ipv4Addr>, seen: &[Peer]) -> Vec<PeerConf
     let gone = seen
         .iter()
         .filter(|peer| !wished.contains_key(&peer.public_key.0))
-        .map(|peer| PeerConfig::Removed {
-            public_key: peer.public_key,
-        });
+        .map(|peer| PeerConfig::Removed { public_key: peer.public_key });
     let as_wished = |key: &[u8; 32], ip: Ipv4Addr| {
         let held = seen.iter().find(|peer| peer.public_key.0 == *key);
         held.is_some_and(|peer| peer.allowed_ips == [format!("{ip}/32")])
     };
-    let present = wished
-        .iter()
-        .filter(|(key, ip)| !as_wished(key, **ip))
-        .map(|(key, ip)| PeerConfig::Present {
+    let present = wished.iter().filter(|(key, ip)| !as_wished(key, **ip)).map(|(key, ip)| {
+        PeerConfig::Present {
             public_key: KernelKey(*key),
-            allowed_ips: vec![AllowedIp {
-                address: IpAddr::V4(*ip),
-                prefix_len: 32,
-            }],
+            allowed_ips: vec![AllowedIp { address: IpAddr::V4(*ip), prefix_len: 32 }],
             endpoint: None,
             keepalive_s: None,
-        });
+        }
+    });
     // Departures first: an address may go from one peer to another.
     gone.chain(present).collect()
 }
@@ -93,10 +85,7 @@ fn reconcile(ifname: &str, view: &Snapshot) -> Result<usize, ReadingError> {
     let peers = changes(&wished(view), &seen.peers);
     let count = peers.len();
     if count > 0 {
-        let wish = DeviceConfig {
-            peers,
-            ..DeviceConfig::default()
-        };
+        let wish = DeviceConfig { peers, ..DeviceConfig::default() };
         kernel.set(ifname, &wish)?;
     }
     Ok(count)
@@ -111,9 +100,7 @@ pub async fn follow(world: World, settings: Arc<Settings>, stop: CancellationTok
     let mut shown = None;
     loop {
         let view = views.borrow_and_update().clone();
-        let known = shown
-            .as_ref()
-            .is_some_and(|known| Arc::ptr_eq(known, &view.onboarding));
+        let known = shown.as_ref().is_some_and(|known| Arc::ptr_eq(known, &view.onboarding));
         if !known {
             shown = Some(Arc::clone(&view.onboarding));
             let ifname = settings.tunnel_ifname.clone();
@@ -170,11 +157,7 @@ mod tests {
     fn only_what_differs_is_changed_and_departures_come_first() {
         let ip = |last| Ipv4Addr::new(10, 42, 0, last);
         let wished = BTreeMap::from([([1; 32], ip(1)), ([2; 32], ip(2)), ([3; 32], ip(4))]);
-        let seen = [
-            peer(1, "10.42.0.1/32"),
-            peer(3, "10.42.0.3/32"),
-            peer(9, "10.42.0.4/32"),
-        ];
+        let seen = [peer(1, "10.42.0.1/32"), peer(3, "10.42.0.3/32"), peer(9, "10.42.0.4/32")];
         let changes = changes(&wished, &seen);
         assert_eq!(changes.len(), 3);
         assert!(
@@ -183,9 +166,7 @@ mod tests {
         assert!(
             matches!(&changes[1], PeerConfig::Present { public_key, .. } if public_key.0 == [2; 32])
         );
-        assert!(
-            matches!(&changes[2], PeerConfig::Present { allowed_ips, .. }
-            if allowed_ips[0].to_string() == "10.42.0.4/32")
-        );
+        assert!(matches!(&changes[2], PeerConfig::Present { allowed_ips, .. }
+            if allowed_ips[0].to_string() == "10.42.0.4/32"));
     }
 }

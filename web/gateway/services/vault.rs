@@ -78,10 +78,7 @@ impl Vault {
             match &account.secret {
                 Secret::Argon2id(hash) => {
                     let sealed = self.seal(hash.as_bytes())?;
-                    let command = SealPassword {
-                        account: *id,
-                        sealed,
-                    };
+                    let command = SealPassword { account: *id, sealed };
                     replies.push(handle.submit(command).map_err(|err| err.to_string())?);
                 }
                 Secret::Sealed(sealed) => foreign += usize::from(self.unseal(sealed).is_err()),
@@ -111,9 +108,7 @@ impl Vault {
             return Ok(());
         }
         tracing::info!("{} secrets of an earlier version sealed", replies.len());
-        engine
-            .tick(Some(wall_ns()))
-            .map_err(|broken| broken.to_string())?;
+        engine.tick(Some(wall_ns())).map_err(|broken| broken.to_string())?;
         for reply in replies {
             reply.wait().map_err(|err| err.to_string())?;
         }

@@ -25,10 +25,7 @@ impl World {
     /// The world behind `handle`, as of a gateway that starts now.
     #[must_use]
     pub fn new(handle: Handle<Snapshot>) -> Self {
-        Self {
-            handle,
-            started_ns: monotonic_ns(),
-        }
+        Self { handle, started_ns: monotonic_ns() }
     }
 
     /// Latest view.
@@ -105,19 +102,15 @@ pub fn missing(kind: &str, id: impl std::fmt::Display) -> Problem {
 fn refused(refusal: Refusal) -> Problem {
     let detail = refusal.to_string();
     match refusal {
-        Refusal::Exhausted { .. } => Problem::unavailable(detail)
-            .of_kind(ProblemKind::IpamExhausted)
-            .retry_after(300),
+        Refusal::Exhausted { .. } => {
+            Problem::unavailable(detail).of_kind(ProblemKind::IpamExhausted).retry_after(300)
+        }
         Refusal::Stale { .. } => Problem::new(StatusCode::PRECONDITION_FAILED, detail)
             .of_kind(ProblemKind::PreconditionFailed),
         Refusal::Outdated { .. } => {
             Problem::new(StatusCode::CONFLICT, detail).of_kind(ProblemKind::StaleRevision)
         }
-        Refusal::Invalid {
-            key,
-            found,
-            allowed,
-        } => {
+        Refusal::Invalid { key, found, allowed } => {
             // `a.b[0]` as RFC 6901 writes it.
             let steps = key.replace('[', ".").replace(']', "");
             let pointer = format!("/{}", steps.replace('.', "/"));

@@ -35,11 +35,8 @@ pub struct EventQuery {
 }
 
 fn event(happening: &FleetEvent) -> Event {
-    let mut data: serde_json::Map<String, serde_json::Value> = happening
-        .data
-        .iter()
-        .map(|(key, value)| (key.clone(), value.clone().into()))
-        .collect();
+    let mut data: serde_json::Map<String, serde_json::Value> =
+        happening.data.iter().map(|(key, value)| (key.clone(), value.clone().into())).collect();
     data.insert("ts".to_owned(), rfc3339(happening.at_ns).into());
     Event::default()
         .id(happening.seq.to_string())
@@ -64,32 +61,18 @@ pub async fn events(
     headers: HeaderMap,
     Query(asked): Query<EventQuery>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
-    let types: Vec<String> = asked
-        .types
-        .iter()
-        .flat_map(|types| types.split(','))
-        .map(str::to_owned)
-        .collect();
-    let known = [
-        "node.state",
-        "registration",
-        "alert",
-        "clock_step",
-        "flow.execution",
-    ];
+    let types: Vec<String> =
+        asked.types.iter().flat_map(|types| types.split(',')).map(str::to_owned).collect();
+    let known = ["node.state", "registration", "alert", "clock_step", "flow.execution"];
     if let Some(unknown) = types.iter().find(|word| !known.contains(&word.as_str())) {
-        let message = format!(
-            "invalid event type: found {unknown:?}, allowed {}",
-            known.join(", ")
-        );
+        let message =
+            format!("invalid event type: found {unknown:?}, allowed {}", known.join(", "));
         return Err(Problem::field("/types", FieldCode::NotAllowed, message));
     }
     let permit = streams.open(caller.account)?;
     let views = world.watch();
     let latest = views.borrow().events.back().map_or(0, |last| last.seq);
-    let since = headers
-        .get("last-event-id")
-        .and_then(|held| held.to_str().ok());
+    let since = headers.get("last-event-id").and_then(|held| held.to_str().ok());
     // An id from before a restart is later than all of now: then everything remembered is news.
     let since = match since.and_then(|since| since.parse::<u64>().ok()) {
         Some(since) if since <= latest => since,

@@ -23,9 +23,7 @@ const LINKS: [(&str, &str); 5] = [
 #[utoipa::path(get, path = "/", tag = "system",
     responses((status = 200, description = "The page, or links to the interface", content((String = "text/html")))))]
 pub async fn index(_: Anonymous, headers: HeaderMap) -> Response {
-    let page = page::asks_for_html(&headers)
-        .then(|| page::index(&headers))
-        .flatten();
+    let page = page::asks_for_html(&headers).then(|| page::index(&headers)).flatten();
     let mut answer = page.unwrap_or_else(links);
     let vary = HeaderValue::from_static("accept, accept-encoding");
     answer.headers_mut().insert(header::VARY, vary);

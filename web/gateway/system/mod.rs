@@ -12,19 +12,17 @@ use crate::operations;
 
 /// Endpoints of this category.
 pub fn endpoints() -> Endpoints<Gateway, Access> {
-    Endpoints::default()
-        .schema::<status::GatewayHealth>()
-        .with(operations!(
-            rule_of;
-            index::index,
-            status::health,
-            status::capabilities,
-            status::metrics,
-            status::openapi,
-            status::system_tasks,
-            host::system_info,
-            host::system_cpu,
-            host::system_board,
-            events::events,
-        ))
+    Endpoints::default().schema::<status::GatewayHealth>().with(operations!(
+        rule_of;
+        index::index,
+        status::health,
+        status::capabilities,
+        status::metrics,
+        status::openapi,
+        status::system_tasks,
+        host::system_info,
+        host::system_cpu,
+        host::system_board,
+        events::events,
+    ))
 }

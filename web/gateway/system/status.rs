@@ -95,9 +95,7 @@ pub async fn health(
     State(audit): State<Arc<Audit>>,
 ) -> (StatusCode, Json<GatewayHealth>) {
     let now_ns = world.now_ns();
-    let backends = blocking(move || Ok(host.facilities(now_ns)))
-        .await
-        .unwrap_or_default();
+    let backends = blocking(move || Ok(host.facilities(now_ns))).await.unwrap_or_default();
     let store = match world.health() {
         WorldHealth::Ready => CheckState::Ok,
         WorldHealth::Full(_) => CheckState::Full,
@@ -116,19 +114,12 @@ pub async fn health(
     let history = of(history.failure().map(|err| err.kind));
     let audit = of(audit.failure());
     let all = [store, history, audit];
-    let storage = *all
-        .iter()
-        .max_by_key(|state| severity(**state))
-        .unwrap_or(&store);
+    let storage = *all.iter().max_by_key(|state| severity(**state)).unwrap_or(&store);
     let there = |word: &str| match word {
         "absent" => CheckState::Absent,
         _ => CheckState::Ok,
     };
-    let backend = |name: &str| {
-        backends
-            .get(name)
-            .map_or(CheckState::Absent, |word| there(word))
-    };
+    let backend = |name: &str| backends.get(name).map_or(CheckState::Absent, |word| there(word));
     let tunnel = tunnel_state(&settings);
     let mut checks = BTreeMap::from([
         ("store".to_owned(), store),
@@ -251,10 +242,9 @@ pub async fn capabilities(
         feature("testbed", testbed.is_configured()),
     ]);
     backends.extend(settings.flow_servers.names());
-    for (name, answers) in [
-        ("impaird", impairment.answers().await),
-        ("testbed", testbed.answers().await),
-    ] {
+    for (name, answers) in
+        [("impaird", impairment.answers().await), ("testbed", testbed.answers().await)]
+    {
         let word = if answers { "configured" } else { "absent" };
         backends.insert(name.to_owned(), word.to_owned());
     }
@@ -291,9 +281,7 @@ pub async fn metrics(
     headers: HeaderMap,
 ) -> Response {
     let text = metrics.text(&world.view());
-    let accepts = headers
-        .get(header::ACCEPT)
-        .and_then(|held| held.to_str().ok());
+    let accepts = headers.get(header::ACCEPT).and_then(|held| held.to_str().ok());
     let open = accepts.is_some_and(|accepts| accepts.contains("application/openmetrics-text"));
     let media = match open {
         true => "application/openmetrics-text; version=1.0.0; charset=utf-8",

@@ -106,9 +106,8 @@ fn question(query: Option<&str>, allowed: &[&str]) -> Result<Question, Problem> 
                 };
             }
             "limit" => {
-                let limit = value
-                    .parse()
-                    .map_err(|_| wrong(&key, "invalid limit: allowed 1 to 1000"))?;
+                let limit =
+                    value.parse().map_err(|_| wrong(&key, "invalid limit: allowed 1 to 1000"))?;
                 asked.paging.limit = Some(limit);
             }
             "cursor" => asked.paging.cursor = Some(value.into_owned()),
@@ -177,10 +176,7 @@ fn gather(
         .map(|point| (point.ts_ms, point.last.1.to_bits()))
         .collect();
     let within = from_ms..=to_ms;
-    let fresh = node
-        .recent_samples
-        .of(metric)
-        .filter(|(ts_ms, _)| within.contains(ts_ms));
+    let fresh = node.recent_samples.of(metric).filter(|(ts_ms, _)| within.contains(ts_ms));
     let fresh = fresh.filter(|(ts_ms, value)| !held.contains(&(*ts_ms, value.to_bits())));
     points.extend(fresh.map(|(ts_ms, value)| Point::one(ts_ms, value)));
     points.sort_by_key(|point| point.ts_ms);
@@ -226,18 +222,13 @@ pub async fn telemetry_fetch(
             }
             series.push(Series {
                 unit: unit_of(metric).map(str::to_owned),
-                points: points
-                    .iter()
-                    .map(|point| (point.ts_ms, asked.fold.of(point)))
-                    .collect(),
+                points: points.iter().map(|point| (point.ts_ms, asked.fold.of(point))).collect(),
                 metric: metric.clone(),
             });
         }
         Ok(series)
     });
-    Ok(Json(SeriesList {
-        series: series.await?,
-    }))
+    Ok(Json(SeriesList { series: series.await? }))
 }
 
 /// Series of what the history has under a key, by the times, step and metrics of a query. Metrics
@@ -253,10 +244,7 @@ pub async fn read_series(
 ) -> Result<SeriesList, Problem> {
     let mut asked = question(query, &["metric", "from", "to", "step_s", "agg"])?;
     if let Some(other) = asked.metrics.iter().find(|name| !names.contains(name)) {
-        let message = format!(
-            "invalid metric: found {other:?}, allowed {}",
-            names.join(", ")
-        );
+        let message = format!("invalid metric: found {other:?}, allowed {}", names.join(", "));
         return Err(Problem::field("/metric", FieldCode::NotAllowed, message));
     }
     let is_all = asked.metrics.is_empty();
@@ -276,9 +264,7 @@ pub async fn read_series(
             series.push(Series {
                 metric: metric.clone(),
                 unit: unit_of(metric).map(str::to_owned),
-                points: shown
-                    .map(|point| (point.ts_ms, asked.fold.of(point)))
-                    .collect(),
+                points: shown.map(|point| (point.ts_ms, asked.fold.of(point))).collect(),
             });
         }
         bounded(&series)?;
@@ -330,10 +316,7 @@ pub async fn telemetry_latest(
     let asked = question(query.as_deref(), &["prefix"])?;
     let prefix = asked.prefix.unwrap_or_default();
     let node = world.node(id)?;
-    let fits = node
-        .latest
-        .iter()
-        .filter(|(name, _)| name.starts_with(&prefix));
+    let fits = node.latest.iter().filter(|(name, _)| name.starts_with(&prefix));
     let shown = fits.map(|(name, reading)| {
         let reading = LatestReading {
             value: reading.value,
@@ -371,11 +354,7 @@ pub async fn telemetry_latest_all(
 ) -> Result<Json<Page<NodeReading>>, Problem> {
     let asked = question(query.as_deref(), &["metric", "limit", "cursor"])?;
     if asked.metrics.is_empty() {
-        return Err(Problem::field(
-            "/metric",
-            FieldCode::Missing,
-            "say which readings",
-        ));
+        return Err(Problem::field("/metric", FieldCode::Missing, "say which readings"));
     }
     let view = world.view();
     let all = view.fleet.nodes.values().flat_map(|node| {

@@ -122,9 +122,7 @@ fn unpacked(headers: &HeaderMap, bytes: &Bytes) -> Result<Vec<u8>, Problem> {
 }
 
 fn sound(sample: SampleIn, now_ms: u64) -> Result<Sample, &'static str> {
-    let SampleIn {
-        ts, metric, value, ..
-    } = sample;
+    let SampleIn { ts, metric, value, .. } = sample;
     check_metric(&metric, 0.0).map_err(|_| "metric")?;
     check_metric(&metric, value).map_err(|_| "value")?;
     let ts: jiff::Timestamp = ts.parse().map_err(|_| "ts-format")?;
@@ -135,11 +133,7 @@ fn sound(sample: SampleIn, now_ms: u64) -> Result<Sample, &'static str> {
     if ts_ms > now_ms + AHEAD_MS {
         return Err("ts-ahead");
     }
-    Ok(Sample {
-        ts_ms,
-        metric,
-        value,
-    })
+    Ok(Sample { ts_ms, metric, value })
 }
 
 /// Upload telemetry samples with their timestamps
@@ -164,26 +158,18 @@ pub async fn telemetry_post(
     }
     let node = world.node(id)?.id;
     takes_readings(&history)?;
-    limits
-        .samples
-        .allow_n(&node, batch.samples.len(), "too many samples")?;
+    limits.samples.allow_n(&node, batch.samples.len(), "too many samples")?;
     let now_ms = wall_ns() / 1_000_000;
     let mut samples = Vec::new();
     let mut rejected = Vec::new();
     for (index, sample) in batch.samples.into_iter().enumerate() {
         match sound(sample, now_ms) {
             Ok(sample) => samples.push(sample),
-            Err(code) => rejected.push(RejectedSample {
-                index,
-                code: code.to_owned(),
-            }),
+            Err(code) => rejected.push(RejectedSample { index, code: code.to_owned() }),
         }
     }
     let accepted = samples.len();
-    let command = RecordSamples {
-        node,
-        samples: samples.clone(),
-    };
+    let command = RecordSamples { node, samples: samples.clone() };
     // Samples older than the world keeps go to the history: on disk before the answer.
     let late = world.submit(command).await?;
     if !late.is_empty() {

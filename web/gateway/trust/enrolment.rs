@@ -170,10 +170,7 @@ fn state(world: &World) -> TrustState {
         secret_set: secret.is_some(),
         key_id: secret.map(|secret| secret.key_id.clone()),
         rotated_at: secret.map(|secret| rfc3339(secret.created_ns)),
-        grace_until: trust
-            .previous
-            .as_ref()
-            .map(|(_, until_ns)| rfc3339(*until_ns)),
+        grace_until: trust.previous.as_ref().map(|(_, until_ns)| rfc3339(*until_ns)),
         mac_count: view.onboarding.macs.len(),
     }
 }
@@ -277,10 +274,7 @@ pub async fn trust_mac_add(
     State(world): State<World>,
     StrictJson(new): StrictJson<NewTrustedMac>,
 ) -> Result<(StatusCode, Json<TrustedMacEntry>), Problem> {
-    let add = AddMacs {
-        macs: vec![(new.mac, new.label)],
-        by: caller.username.clone(),
-    };
+    let add = AddMacs { macs: vec![(new.mac, new.label)], by: caller.username.clone() };
     let added = world.submit(add).await?;
     let status = match added[0] {
         true => StatusCode::CREATED,
@@ -337,18 +331,12 @@ pub async fn trust_macs_import(
         let bad_label = item.label.chars().count() > 64 || item.label.chars().any(char::is_control);
         match item.mac.parse::<Mac>() {
             Ok(mac) if !bad_label => macs.push((mac, item.label)),
-            found => rejected.push(RejectedItem {
-                index,
-                code: found.map_or("mac", |_| "label").to_owned(),
-            }),
+            found => rejected
+                .push(RejectedItem { index, code: found.map_or("mac", |_| "label").to_owned() }),
         }
     }
     let by = caller.username.clone();
     let added = world.submit(AddMacs { macs, by }).await?;
     let fresh = added.iter().filter(|fresh| **fresh).count();
-    Ok(Json(MacImported {
-        added: fresh,
-        existing: added.len() - fresh,
-        rejected,
-    }))
+    Ok(Json(MacImported { added: fresh, existing: added.len() - fresh, rejected }))
 }

@@ -54,11 +54,7 @@ fn shown(world: &World, id: Id<JoinKey>, held: &Versioned<JoinKey>) -> JoinKeyVi
         expires_at: rfc3339(key.expires_ns),
         expired: key.expires_ns <= world.wall_ns(),
         nodes_max: key.nodes_max,
-        nodes_used: nodes_used(
-            id,
-            key,
-            view.onboarding.registrations.values().map(AsRef::as_ref),
-        ),
+        nodes_used: nodes_used(id, key, view.onboarding.registrations.values().map(AsRef::as_ref)),
         tags: key.tags.clone(),
         created_at: rfc3339(held.created_ns),
     }
@@ -120,10 +116,8 @@ pub async fn join_key_create(
     StrictJson(new): StrictJson<NewJoinKey>,
 ) -> Result<(StatusCode, Json<CreatedJoinKey>), Problem> {
     if !(60..=VALID_S_MAX).contains(&new.valid_s) {
-        let message = format!(
-            "invalid validity: found {}, allowed 60 to {VALID_S_MAX}",
-            new.valid_s
-        );
+        let message =
+            format!("invalid validity: found {}, allowed 60 to {VALID_S_MAX}", new.valid_s);
         return Err(Problem::field("/valid_s", FieldCode::NotAllowed, message));
     }
     let join_key = URL_SAFE_NO_PAD.encode(random::<24>()?);
@@ -154,10 +148,7 @@ pub async fn join_key_remove(
     State(world): State<World>,
     Path(id): Path<Uuid>,
 ) -> Result<StatusCode, Problem> {
-    let command = Remove::<JoinKey> {
-        id: Id::new(id),
-        expected: Expected::Present,
-    };
+    let command = Remove::<JoinKey> { id: Id::new(id), expected: Expected::Present };
     world.submit(command).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -96,7 +96,6 @@ impl Watcher {
         self.revision = *self.last.borrow_and_update();
         let reason = json!({ "reason": "earlier changes are no longer kept" });
         let event = Event::default().event("reset").data(reason.to_string());
-        self.ready
-            .push_back(event.id(self.log.event_id(self.revision)));
+        self.ready.push_back(event.id(self.log.event_id(self.revision)));
     }
 }

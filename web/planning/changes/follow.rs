@@ -89,10 +89,7 @@ async fn compare(planner: &Planner, log: &ChangeLog, before: &Known, now: &Known
     if !Arc::ptr_eq(&before.outline, &now.outline) && before.outline != now.outline {
         log.add("deployment", &Deployment::from(&*now.outline));
     }
-    let gone = before
-        .nodes
-        .keys()
-        .filter(|id| !now.nodes.contains_key(*id));
+    let gone = before.nodes.keys().filter(|id| !now.nodes.contains_key(*id));
     let gone: Vec<_> = gone.collect();
     let is_new = |node: &&Arc<PlannedNode>| {
         let was = before.nodes.get(&node.id);
@@ -133,11 +130,7 @@ async fn relink(planner: &Planner, log: &ChangeLog, basis: &Arc<Basis>, id: Node
     let basis = Arc::clone(basis);
     let links = planner.analyse(move |terrain| {
         let members: Vec<_> = basis.nodes.iter().map(member).collect();
-        Ok(links_of(
-            &inputs(terrain, &basis.environment),
-            &members,
-            id,
-        )?)
+        Ok(links_of(&inputs(terrain, &basis.environment), &members, id)?)
     });
     let node_id = id.uuid();
     match links.await {

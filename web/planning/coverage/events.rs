@@ -93,11 +93,9 @@ impl Watcher {
 
     fn show_row(&mut self) {
         let tiles = self.job.row(self.row);
-        self.ready
-            .extend(tiles.iter().map(|tile| event("tile", tile)));
+        self.ready.extend(tiles.iter().map(|tile| event("tile", tile)));
         let row = self.row;
-        self.ready
-            .push_back(event("row_done", &json!({ "row": row })));
+        self.ready.push_back(event("row_done", &json!({ "row": row })));
         self.row += 1;
     }
 }

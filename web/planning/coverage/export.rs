@@ -75,10 +75,7 @@ fn as_file(
     write: impl FnOnce(&Path) -> Result<(), RasterError>,
 ) -> Result<Vec<u8>, RasterError> {
     let folder = std::env::temp_dir();
-    let failed = |source| RasterError::Write {
-        path: folder.join(name),
-        source,
-    };
+    let failed = |source| RasterError::Write { path: folder.join(name), source };
     let folder = tempfile::tempdir().map_err(failed)?;
     let path = folder.path().join(name);
     write(&path)?;

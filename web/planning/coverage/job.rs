@@ -56,11 +56,7 @@ impl JobRequest {
             let what = format!("`radius_km` is {radius_km}, allowed is (0, 500]");
             return Err(Problem::bad_request(what));
         }
-        let receiver = receiver(
-            asked.receiver.clone(),
-            asked.rx_height_agl_m,
-            &source.station,
-        )?;
+        let receiver = receiver(asked.receiver.clone(), asked.rx_height_agl_m, &source.station)?;
         let samples = asked.samples.clamp(SAMPLES_MIN, SAMPLES_MAX);
         let resolution = asked.resolution.clamp(RESOLUTION[0], RESOLUTION[1]) as u32;
         let setup = |source: &Arc<PlannedNode>| CoverageRequest {
@@ -178,10 +174,7 @@ impl Job {
     /// A job that waits for its turn.
     #[must_use]
     pub fn new(id: Uuid, asked: JobRequest) -> Self {
-        let begun = Progress {
-            status: JobStatus::Queued,
-            rows_done: 0,
-        };
+        let begun = Progress { status: JobStatus::Queued, rows_done: 0 };
         Self {
             id,
             asked,
@@ -224,8 +217,7 @@ impl Job {
 
     /// The job's turn has come.
     pub(super) fn begin(&self) {
-        self.progress
-            .send_modify(|progress| progress.status = JobStatus::Running);
+        self.progress.send_modify(|progress| progress.status = JobStatus::Running);
     }
 
     /// Adds the cells of finished rows.
@@ -238,8 +230,7 @@ impl Job {
             .write()
             .unwrap_or_else(PoisonError::into_inner)
             .extend(found.map(StoredCell::of));
-        self.progress
-            .send_modify(|progress| progress.rows_done = rows_done);
+        self.progress.send_modify(|progress| progress.rows_done = rows_done);
     }
 
     /// The job has ended, well or not; the first end counts.
@@ -255,8 +246,7 @@ impl Job {
                 JobStatus::Failed
             }
         };
-        self.progress
-            .send_modify(|progress| progress.status = status);
+        self.progress.send_modify(|progress| progress.status = status);
     }
 
     /// The cells of a row that is done.
@@ -298,9 +288,7 @@ impl Job {
             rows_done: progress.rows_done,
             bounds: self.bounds(),
             statistics: self.statistics(),
-            cells: (0..progress.rows_done)
-                .flat_map(|row| self.row(row))
-                .collect(),
+            cells: (0..progress.rows_done).flat_map(|row| self.row(row)).collect(),
         }
     }
 
@@ -383,10 +371,8 @@ impl Job {
     pub fn statistics(&self) -> CoverageStatistics {
         let grid = &self.asked.grid;
         let cells = self.cells.read().unwrap_or_else(PoisonError::into_inner);
-        let mut found = CoverageStatistics {
-            cells: cells.len() as u32,
-            ..CoverageStatistics::default()
-        };
+        let mut found =
+            CoverageStatistics { cells: cells.len() as u32, ..CoverageStatistics::default() };
         let mut powers_dbm = Vec::with_capacity(cells.len());
         let [height_deg, width_deg] = grid.cell_size_deg();
         for (row, cells) in (0..).zip(cells.chunks(grid.columns() as usize)) {
@@ -428,9 +414,6 @@ impl Job {
 /// Data rates of a transmitter by received power.
 fn rates(setup: &CoverageRequest) -> Vec<RateStep> {
     let steps = setup.rate_steps().unwrap_or_default().into_iter();
-    let step = |(from_dbm, data_rate_bps)| RateStep {
-        from_dbm,
-        data_rate_bps,
-    };
+    let step = |(from_dbm, data_rate_bps)| RateStep { from_dbm, data_rate_bps };
     steps.map(step).collect()
 }

@@ -62,9 +62,7 @@ impl Table {
                 (first.1, first.2) = (rank, *id);
             }
         }
-        let most = ended
-            .values()
-            .max_by_key(|(count, rank, _)| (*count, Reverse(*rank)));
+        let most = ended.values().max_by_key(|(count, rank, _)| (*count, Reverse(*rank)));
         let evicted = most.map(|(_, _, id)| *id);
         evicted.is_some_and(|id| self.remove(id).is_some())
     }
@@ -90,12 +88,7 @@ impl Registry {
     /// No jobs yet.
     #[must_use]
     pub fn new(terrain: Arc<dyn Terrain>, stop: CancellationToken) -> Self {
-        Self {
-            jobs: Arc::default(),
-            queue: FairQueue::new(1, JOBS_MAX, JOBS_MAX),
-            terrain,
-            stop,
-        }
+        Self { jobs: Arc::default(), queue: FairQueue::new(1, JOBS_MAX, JOBS_MAX), terrain, stop }
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {
@@ -147,11 +140,7 @@ impl Registry {
                     format!("too many coverage jobs of all clients wait: allowed {JOBS_MAX}");
                 return Err(Problem::unavailable(what).retry_after(RETRY_S));
             }
-            let slot = Slot {
-                job: Arc::clone(&job),
-                client,
-                ended: None,
-            };
+            let slot = Slot { job: Arc::clone(&job), client, ended: None };
             table.slots.insert(id, slot);
         }
         tokio::spawn(self.clone().run(job, client, work));
@@ -203,9 +192,7 @@ impl Registry {
             worker.end(outcome.unwrap_or_else(|_| panicked()));
             drop(permit);
         });
-        computed
-            .await
-            .map_err(|err| format!("the computation was lost: {err}"))
+        computed.await.map_err(|err| format!("the computation was lost: {err}"))
     }
 }
 
@@ -277,9 +264,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_job_is_evicted_ten_minutes_after_its_end_and_not_before() {
         let registry = registry();
-        let id = registry
-            .begin(Uuid::from_u128(1), client(1), asked())
-            .unwrap();
+        let id = registry.begin(Uuid::from_u128(1), client(1), asked()).unwrap();
         done(&registry.get(id).unwrap()).await;
         tokio::time::sleep(Duration::from_secs(599)).await;
         assert_eq!(registry.get(id).unwrap().progress().rows_done, 4);
@@ -327,9 +312,7 @@ mod tests {
         let registry = registry();
         let id = |i: usize| Uuid::from_u128(i as u128);
         for i in 0..JOBS_MAX {
-            registry
-                .begin(id(i), client(usize::from(i == 0)), asked())
-                .unwrap();
+            registry.begin(id(i), client(usize::from(i == 0)), asked()).unwrap();
             done(&registry.get(id(i)).unwrap()).await;
             tokio::task::yield_now().await;
         }
@@ -348,10 +331,7 @@ mod tests {
             registry.begin(id(i), client(1), asked()).unwrap();
         }
         let refused = registry.begin(id(999), client(1), asked()).unwrap_err();
-        assert_eq!(
-            (refused.status, refused.retry_after_s),
-            (429, Some(RETRY_S))
-        );
+        assert_eq!((refused.status, refused.retry_after_s), (429, Some(RETRY_S)));
         registry.begin(id(999), client(2), asked()).unwrap();
     }
 

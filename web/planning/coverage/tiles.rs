@@ -68,8 +68,7 @@ impl Watcher {
             if band * TILE_SIDE < grid.rows() && progress.rows_done >= end {
                 for number in self.next..(band + 1) * across {
                     let tile = self.job.tile(number);
-                    self.ready
-                        .push_back(event("tile", &tile).id(number.to_string()));
+                    self.ready.push_back(event("tile", &tile).id(number.to_string()));
                 }
                 self.next = (band + 1) * across;
                 continue;

@@ -77,11 +77,7 @@ async fn follow(
         }
         // Without a transmitter left there is no layer, but there are cells to clear.
         let known = Arc::clone(live);
-        if planner
-            .analyse(move |_| Ok(known.hold_coverage().settle()))
-            .await
-            .is_ok_and(|any| any)
-        {
+        if planner.analyse(move |_| Ok(known.hold_coverage().settle())).await.is_ok_and(|any| any) {
             live.tell(live.failure());
         }
         // The sender of the failed nodes lives in the coverage, which this task holds.

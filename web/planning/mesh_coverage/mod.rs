@@ -123,12 +123,7 @@ fn grid(setup: &MeshCoverageSetup) -> Result<Grid, Problem> {
         let what = format!("`cell_arcsec` is {cell_arcsec}, allowed is [1, 3600]");
         return Err(Problem::bad_request(what));
     }
-    let Bounds {
-        south,
-        west,
-        north,
-        east,
-    } = setup.bounds;
+    let Bounds { south, west, north, east } = setup.bounds;
     let (_, _) = (point(south, west)?, point(north, east)?);
     if south >= north {
         let what = format!("`bounds.south` is {south}, allowed is below `bounds.north`, {north}");

@@ -107,10 +107,7 @@ impl NewDeployment {
             region: self.region,
             environment: self.environment.unwrap_or_default(),
         };
-        Ok(CreateDeployment {
-            deployment,
-            outline,
-        })
+        Ok(CreateDeployment { deployment, outline })
     }
 }
 

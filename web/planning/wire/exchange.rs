@@ -59,12 +59,7 @@ pub struct AnyObject;
 
 impl utoipa::PartialSchema for AnyObject {
     fn schema() -> RefOr<Schema> {
-        RefOr::T(
-            ObjectBuilder::new()
-                .schema_type(Type::Object)
-                .build()
-                .into(),
-        )
+        RefOr::T(ObjectBuilder::new().schema_type(Type::Object).build().into())
     }
 }
 

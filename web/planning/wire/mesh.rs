@@ -115,11 +115,7 @@ impl From<RouteAnswer> for MeshRoute {
                 summary: Some(route.summary),
                 no_path: None,
             },
-            RouteAnswer::NoPath {
-                source_side_nodes,
-                target_side_nodes,
-                closest,
-            } => Self {
+            RouteAnswer::NoPath { source_side_nodes, target_side_nodes, closest } => Self {
                 path: Vec::new(),
                 meets_target: false,
                 segments: Vec::new(),

@@ -177,10 +177,7 @@ impl NodePatch {
     /// 400 for an invalid name or an unknown preset.
     pub fn command(self, node: NodeId, before: &Station) -> Result<UpdateNode, Problem> {
         self.name.as_deref().map_or(Ok(()), name::check)?;
-        let names_antenna = self
-            .radio
-            .as_ref()
-            .is_some_and(|radio| radio.antenna.is_some());
+        let names_antenna = self.radio.as_ref().is_some_and(|radio| radio.antenna.is_some());
         let resolved = self.radio.map(|radio| radio.resolve(before)).transpose()?;
         let (radio, antenna) = resolved.unzip();
         Ok(UpdateNode {

@@ -41,9 +41,6 @@ impl TryFrom<Place> for GeoPoint {
 
 impl From<GeoPoint> for Place {
     fn from(point: GeoPoint) -> Self {
-        Self {
-            lat: point.lat_deg(),
-            lon: point.lon_deg(),
-        }
+        Self { lat: point.lat_deg(), lon: point.lon_deg() }
     }
 }

@@ -51,10 +51,7 @@ fn antenna_ids(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
 }
 
 fn unknown(key: &str, found: &str, ids: &[&str]) -> Problem {
-    Problem::bad_request(format!(
-        "`{key}` is {found:?}, allowed is one of {}",
-        ids.join(", ")
-    ))
+    Problem::bad_request(format!("`{key}` is {found:?}, allowed is one of {}", ids.join(", ")))
 }
 
 /// Default station.
@@ -96,11 +93,7 @@ impl RadioConfig {
     #[must_use]
     pub fn of(station: &Station) -> Self {
         let antenna = AntennaConfig::default().with(&station.antenna);
-        Self {
-            antenna: Some(antenna),
-            ..Self::default()
-        }
-        .with(&station.radio)
+        Self { antenna: Some(antenna), ..Self::default() }.with(&station.radio)
     }
 }
 

@@ -70,9 +70,7 @@ impl RelayQuestion {
     pub fn strategy(&self) -> Strategy {
         match self.strategy {
             RelayStrategy::Greedy => Strategy::Greedy,
-            RelayStrategy::Optimal => Strategy::Optimal {
-                objective: self.objective,
-            },
+            RelayStrategy::Optimal => Strategy::Optimal { objective: self.objective },
         }
     }
 }

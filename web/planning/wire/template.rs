@@ -63,12 +63,7 @@ pub struct NewTemplate {
 
 impl From<&TemplateView> for Template {
     fn from(view: &TemplateView) -> Self {
-        let Content {
-            name,
-            description,
-            role,
-            station,
-        } = view.content.clone();
+        let Content { name, description, role, station } = view.content.clone();
         Self {
             id: view.id.uuid(),
             name,

@@ -25,13 +25,7 @@ impl Case {
         height_agl_m: [f64; 2],
         radio: &str,
     ) -> Self {
-        Self::within(
-            &Environment::default(),
-            elevation_msl_m,
-            distance_m,
-            height_agl_m,
-            radio,
-        )
+        Self::within(&Environment::default(), elevation_msl_m, distance_m, height_agl_m, radio)
     }
 
     /// As [`Case::over`], in `environment`.
@@ -56,21 +50,12 @@ impl Case {
         let [a, b] = height_agl_m.map(|height_agl_m| Station {
             height_agl_m,
             radio: presets::radio(radio).expect("a preset").radio.clone(),
-            antenna: presets::antenna("omni_5")
-                .expect("a preset")
-                .antenna
-                .clone(),
+            antenna: presets::antenna("omni_5").expect("a preset").antenna.clone(),
             pointing: None,
         });
         let result = evaluate(&profile, [0.0; 2], &a, &b, environment, 64).expect("valid input");
         let names = ["Alpha".to_owned(), "Bravo".to_owned()];
-        Self {
-            profile,
-            result,
-            names,
-            title: String::new(),
-            theme: Theme::Light,
-        }
+        Self { profile, result, names, title: String::new(), theme: Theme::Light }
     }
 
     pub fn named(mut self, from: &str, to: &str) -> Self {
@@ -109,14 +94,11 @@ pub fn hill(at: usize, top_m: f64) -> Vec<f64> {
 
 /// Uneven ground between `low_m` and `high_m`, the same for one `seed`.
 pub fn rough(samples: usize, low_m: f64, high_m: f64, seed: u64) -> Vec<f64> {
-    let mut state = seed
-        .wrapping_mul(2_862_933_555_777_941_757)
-        .wrapping_add(3_037_000_493);
+    let mut state = seed.wrapping_mul(2_862_933_555_777_941_757).wrapping_add(3_037_000_493);
     let mut height_m = f64::midpoint(low_m, high_m);
     let mut step = || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let share =
             f64::from(u32::try_from(state >> 33).expect("31 bits")) / f64::from(1_u32 << 31);
         height_m = (height_m + (share - 0.5) * (high_m - low_m) * 0.3).clamp(low_m, high_m);
@@ -140,39 +122,14 @@ pub fn rainy() -> Environment {
 /// Clear, grazing, blocked and over the horizon.
 fn usual() -> Vec<(&'static str, Case)> {
     vec![
-        (
-            "clear",
-            Case::over(&level(101, 100.0), 5_000.0, [30.0, 20.0], "wifi_5g_mesh"),
-        ),
-        (
-            "grazing",
-            Case::over(&hill(60, 122.0), 8_000.0, [30.0, 20.0], "lora_868_eu"),
-        ),
-        (
-            "blocked",
-            Case::over(&hill(60, 160.0), 8_000.0, [30.0, 20.0], "lora_868_eu"),
-        ),
-        (
-            "rain",
-            Case::within(&rainy(), &level(64, 50.0), 1_500.0, [60.0; 2], "ptp_5g8"),
-        ),
-        (
-            "horizon",
-            Case::over(
-                &rough(1_024, 0.0, 90.0, 1),
-                200e3,
-                [60.0, 10.0],
-                "uhf_mobile_25w",
-            ),
-        ),
+        ("clear", Case::over(&level(101, 100.0), 5_000.0, [30.0, 20.0], "wifi_5g_mesh")),
+        ("grazing", Case::over(&hill(60, 122.0), 8_000.0, [30.0, 20.0], "lora_868_eu")),
+        ("blocked", Case::over(&hill(60, 160.0), 8_000.0, [30.0, 20.0], "lora_868_eu")),
+        ("rain", Case::within(&rainy(), &level(64, 50.0), 1_500.0, [60.0; 2], "ptp_5g8")),
+        ("horizon", Case::over(&rough(1_024, 0.0, 90.0, 1), 200e3, [60.0, 10.0], "uhf_mobile_25w")),
         (
             "500 km",
-            Case::over(
-                &rough(1_024, 0.0, 900.0, 2),
-                500e3,
-                [30.0, 30.0],
-                "vhf_handheld_5w",
-            ),
+            Case::over(&rough(1_024, 0.0, 900.0, 2), 500e3, [30.0, 30.0], "vhf_handheld_5w"),
         ),
     ]
 }
@@ -180,54 +137,18 @@ fn usual() -> Vec<(&'static str, Case)> {
 /// The ends of every range.
 fn extreme() -> Vec<(&'static str, Case)> {
     vec![
-        (
-            "1 m",
-            Case::over(&level(32, 22.0), 1.0, [1.0, 2.0], "wifi_2g4_mesh"),
-        ),
-        (
-            "1 cm",
-            Case::over(&level(32, 22.0), 0.01, [1.0, 2.0], "wifi_2g4_mesh"),
-        ),
-        (
-            "one place",
-            Case::over(&level(32, 22.0), 0.0, [5.0, 25.0], "lora_868_eu"),
-        ),
-        (
-            "two samples",
-            Case::over(&[10.0, 400.0], 3_000.0, [5.0, 2.0], "lora_868_eu"),
-        ),
-        (
-            "steep",
-            Case::over(&[0.0, 0.0, 0.0], 300.0, [0.0, 900.0], "lora_868_eu"),
-        ),
-        (
-            "Dead Sea",
-            Case::over(&level(40, -412.0), 8_000.0, [12.0; 2], "wifi_2g4_mesh"),
-        ),
-        (
-            "polder",
-            Case::over(&rough(200, -7.0, 3.0, 3), 9_000.0, [8.0; 2], "lora_868_eu"),
-        ),
-        (
-            "all zero",
-            Case::over(&level(2, 0.0), 1_000.0, [0.0; 2], "lora_915_us"),
-        ),
-        (
-            "high",
-            Case::over(&rough(300, 100.0, 8_848.0, 4), 60e3, [5.0; 2], "ptp_5g8"),
-        ),
-        (
-            "aircraft",
-            Case::over(&level(500, 20.0), 400e3, [5.0, 12_000.0], "vhf_handheld_5w"),
-        ),
-        (
-            "plateau",
-            Case::over(&level(50, 19_990.0), 2_000.0, [2.0; 2], "lora_868_eu"),
-        ),
-        (
-            "trench",
-            Case::over(&level(50, -19_990.0), 2_000.0, [2.0; 2], "lora_868_eu"),
-        ),
+        ("1 m", Case::over(&level(32, 22.0), 1.0, [1.0, 2.0], "wifi_2g4_mesh")),
+        ("1 cm", Case::over(&level(32, 22.0), 0.01, [1.0, 2.0], "wifi_2g4_mesh")),
+        ("one place", Case::over(&level(32, 22.0), 0.0, [5.0, 25.0], "lora_868_eu")),
+        ("two samples", Case::over(&[10.0, 400.0], 3_000.0, [5.0, 2.0], "lora_868_eu")),
+        ("steep", Case::over(&[0.0, 0.0, 0.0], 300.0, [0.0, 900.0], "lora_868_eu")),
+        ("Dead Sea", Case::over(&level(40, -412.0), 8_000.0, [12.0; 2], "wifi_2g4_mesh")),
+        ("polder", Case::over(&rough(200, -7.0, 3.0, 3), 9_000.0, [8.0; 2], "lora_868_eu")),
+        ("all zero", Case::over(&level(2, 0.0), 1_000.0, [0.0; 2], "lora_915_us")),
+        ("high", Case::over(&rough(300, 100.0, 8_848.0, 4), 60e3, [5.0; 2], "ptp_5g8")),
+        ("aircraft", Case::over(&level(500, 20.0), 400e3, [5.0, 12_000.0], "vhf_handheld_5w")),
+        ("plateau", Case::over(&level(50, 19_990.0), 2_000.0, [2.0; 2], "lora_868_eu")),
+        ("trench", Case::over(&level(50, -19_990.0), 2_000.0, [2.0; 2], "lora_868_eu")),
     ]
 }
 

@@ -25,15 +25,9 @@ fn area(elements: &[Element], i: usize) -> Rect {
         _ => 0.0,
     };
     if text.attributes.contains_key("transform") {
-        return Rect {
-            corner: [x - 0.8 * size, y - before],
-            size: [size, width],
-        };
+        return Rect { corner: [x - 0.8 * size, y - before], size: [size, width] };
     }
-    Rect {
-        corner: [x - before, y - 0.8 * size],
-        size: [width, size],
-    }
+    Rect { corner: [x - before, y - 0.8 * size], size: [width, size] }
 }
 
 /// Properties of every picture.
@@ -44,27 +38,13 @@ fn check(name: &str, case: &Case) {
         assert!(!svg.contains(word), "{name}: {word}");
     }
     let elements = xml::read(&svg);
-    for key in [
-        "x", "y", "x1", "y1", "x2", "y2", "width", "height", "r", "cx", "cy",
-    ] {
+    for key in ["x", "y", "x1", "y1", "x2", "y2", "width", "height", "r", "cx", "cy"] {
         for element in elements.iter().filter(|e| e.attributes.contains_key(key)) {
-            assert!(
-                element.number(key).abs() <= 100_000.0,
-                "{name}: {element:?}"
-            );
+            assert!(element.number(key).abs() <= 100_000.0, "{name}: {element:?}");
         }
     }
-    for element in elements
-        .iter()
-        .filter(|e| e.attributes.contains_key("points"))
-    {
-        assert!(
-            element
-                .points()
-                .iter()
-                .flatten()
-                .all(|v| v.abs() <= 100_000.0)
-        );
+    for element in elements.iter().filter(|e| e.attributes.contains_key("points")) {
+        assert!(element.points().iter().flatten().all(|v| v.abs() <= 100_000.0));
     }
     let [width, height] = ["width", "height"].map(|key| elements[0].number(key));
     let texts: Vec<_> = (0..elements.len())
@@ -77,10 +57,7 @@ fn check(name: &str, case: &Case) {
             x >= 0.0 && x + here.size[0] <= width && y >= 0.0 && y + here.size[1] <= height;
         assert!(inside, "{name}: cut at the edge: {text:?}");
         for (other, there) in &texts[..i] {
-            assert!(
-                !here.overlaps(there),
-                "{name}: {text:?} lies over {other:?}"
-            );
+            assert!(!here.overlaps(there), "{name}: {text:?} lies over {other:?}");
         }
     }
 }
@@ -95,12 +72,9 @@ fn every_case_is_sound() {
 #[test]
 fn names_and_titles_of_any_kind_are_only_text() {
     let long = "Überlange Bezeichnung 漢字 🛰 ".repeat(40);
-    for (from, to) in [
-        (HOSTILE, HOSTILE),
-        (&*long, &*long),
-        ("", ""),
-        ("W".repeat(300).as_str(), "i"),
-    ] {
+    for (from, to) in
+        [(HOSTILE, HOSTILE), (&*long, &*long), ("", ""), ("W".repeat(300).as_str(), "i")]
+    {
         for (_, mut case) in all() {
             case.title = from.to_owned();
             check("names", &case.clone().named(from, to));
@@ -111,17 +85,8 @@ fn names_and_titles_of_any_kind_are_only_text() {
     assert!(!svg.contains("<script") && !svg.contains('\u{1b}'));
     let elements = xml::read(&svg);
     let name = elements.iter().find(|e| e.class() == "name").unwrap();
-    assert_eq!(
-        name.text.trim(),
-        "</text><script>alert('x & \"y\"')</script>…"
-    );
-    assert!(
-        elements[2]
-            .text
-            .contains("]]> \u{fffd}\u{fffd}\u{fffd}  end"),
-        "{}",
-        elements[2].text
-    );
+    assert_eq!(name.text.trim(), "</text><script>alert('x & \"y\"')</script>…");
+    assert!(elements[2].text.contains("]]> \u{fffd}\u{fffd}\u{fffd}  end"), "{}", elements[2].text);
 }
 
 #[test]
@@ -155,20 +120,12 @@ fn every_warning_is_named_and_the_canvas_grows_for_them() {
     check("warnings", &case);
     let elements = case.elements();
     assert!(elements[0].number("height") > 640.0);
-    let lines: Vec<_> = elements
-        .iter()
-        .filter(|e| e.class() == "warnings")
-        .map(|e| e.text.as_str())
-        .collect();
+    let lines: Vec<_> =
+        elements.iter().filter(|e| e.class() == "warnings").map(|e| e.text.as_str()).collect();
     let told = lines.join(", ").replace("Warnings: ", "");
     let names: Vec<_> = told.split(", ").collect();
     let expect = serde_json::to_value(case.result.warnings).unwrap();
-    let expect: Vec<_> = expect
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|v| v.as_str().unwrap())
-        .collect();
+    let expect: Vec<_> = expect.as_array().unwrap().iter().map(|v| v.as_str().unwrap()).collect();
     assert_eq!(names, expect);
 }
 
@@ -185,10 +142,7 @@ fn gaps_in_the_ground_are_told() {
     case.result.terrain.missing_samples = 17;
     let told = notes(&case);
     assert!(told.contains("4 samples on voids, interpolated"), "{told}");
-    assert!(
-        told.contains("17 samples off every tile, taken as sea level"),
-        "{told}"
-    );
+    assert!(told.contains("17 samples off every tile, taken as sea level"), "{told}");
 }
 
 #[test]
@@ -206,10 +160,7 @@ fn ground_without_data_is_hatched_and_rated_so() {
 
 #[test]
 fn the_drawing_is_the_one_on_file() {
-    const PATH: &str = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/tests/fixtures/plot/blocked.svg"
-    );
+    const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/plot/blocked.svg");
     let mut case = Case::over(&hill(60, 160.0), 8_000.0, [30.0, 20.0], "lora_868_eu");
     case.title = "A hill in the way".to_owned();
     let drawn = format!(

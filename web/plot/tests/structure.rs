@@ -8,10 +8,7 @@ const LEFT: f64 = 80.0;
 const RIGHT: f64 = 1_164.0;
 
 fn of_class<'a>(elements: &'a [Element], class: &str) -> Vec<&'a Element> {
-    elements
-        .iter()
-        .filter(|element| element.class() == class)
-        .collect()
+    elements.iter().filter(|element| element.class() == class).collect()
 }
 
 fn only<'a>(elements: &'a [Element], class: &str) -> &'a Element {
@@ -28,16 +25,9 @@ fn a_picture_scales_and_can_be_read_aloud() {
     assert_eq!(root.name, "svg");
     assert_eq!(root.attributes["viewBox"], "0 0 1200 640");
     assert_eq!(root.attributes["role"], "img");
-    assert_eq!(
-        (elements[1].name.as_str(), elements[1].text.as_str()),
-        ("title", "Alpha → Bravo")
-    );
+    assert_eq!((elements[1].name.as_str(), elements[1].text.as_str()), ("title", "Alpha → Bravo"));
     assert_eq!(elements[2].name, "desc");
-    assert!(
-        elements[2]
-            .text
-            .starts_with("Terrain profile over 5.00 km from Alpha to Bravo.")
-    );
+    assert!(elements[2].text.starts_with("Terrain profile over 5.00 km from Alpha to Bravo."));
     let outside = ["script", "image", "style", "foreignObject", "use"];
     assert!(elements.iter().all(|e| !outside.contains(&e.name.as_str())));
     assert!(!case.svg().contains("href"));
@@ -48,28 +38,18 @@ fn both_masts_stand_where_they_should() {
     let case = Case::over(&hill(60, 160.0), 8_000.0, [30.0, 20.0], "lora_868_eu");
     let elements = case.elements();
     let masts = of_class(&elements, "mast");
-    assert_eq!(
-        masts.iter().map(|m| m.number("x1")).collect::<Vec<_>>(),
-        [LEFT, RIGHT]
-    );
+    assert_eq!(masts.iter().map(|m| m.number("x1")).collect::<Vec<_>>(), [LEFT, RIGHT]);
     let (px_per_m, _) = heights(&elements);
     for (mast, height_m) in masts.iter().zip([30.0, 20.0]) {
         let px = mast.number("y1") - mast.number("y2");
         assert!((px - height_m * px_per_m).abs() < 0.2, "{mast:?}");
     }
     assert_eq!(of_class(&elements, "antenna").len(), 2);
-    let names: Vec<_> = of_class(&elements, "name")
-        .iter()
-        .map(|e| e.text.trim())
-        .collect();
+    let names: Vec<_> = of_class(&elements, "name").iter().map(|e| e.text.trim()).collect();
     assert_eq!(names, ["Alpha", "Bravo"]);
     let told = &of_class(&elements, "heights")[0].text;
     assert_eq!(told, "antenna 130.0 m MSL · ground 100.0 m · mast 30.0 m");
-    let aims: Vec<_> = elements
-        .iter()
-        .filter(|e| e.name == "tspan")
-        .map(|e| &e.text)
-        .collect();
+    let aims: Vec<_> = elements.iter().filter(|e| e.name == "tspan").map(|e| &e.text).collect();
     let tilt = case.result.geometry.tx_elevation_angle_deg;
     assert_eq!(*aims[0], format!("bearing 30.0°, tilt −{:.2}°", -tilt));
     assert!(aims[1].starts_with("bearing 210.5°, tilt +"), "{}", aims[1]);
@@ -78,12 +58,8 @@ fn both_masts_stand_where_they_should() {
 /// Scale of the height axis and the row of 0 m, from its first and last tick.
 fn heights(elements: &[Element]) -> (f64, f64) {
     let ticks = of_class(elements, "tick-height");
-    let read = |e: &Element| {
-        (
-            e.text.replace('−', "-").parse::<f64>().unwrap(),
-            e.number("y") - 4.0,
-        )
-    };
+    let read =
+        |e: &Element| (e.text.replace('−', "-").parse::<f64>().unwrap(), e.number("y") - 4.0);
     let ((low_m, low_y), (high_m, high_y)) = (read(ticks[0]), read(ticks[ticks.len() - 1]));
     let px_per_m = (low_y - high_y) / (high_m - low_m);
     (px_per_m, low_y + low_m * px_per_m)
@@ -97,12 +73,7 @@ fn ground_is_drawn_over_the_bulging_earth() {
     let elements = case.elements();
     let (px_per_m, zero_y) = heights(&elements);
     let ground = only(&elements, "ground").points();
-    let at = |x: f64| {
-        ground
-            .iter()
-            .find(|p| (p[0] - x).abs() < 0.06)
-            .expect("a sample there")[1]
-    };
+    let at = |x: f64| ground.iter().find(|p| (p[0] - x).abs() < 0.06).expect("a sample there")[1];
     let width = RIGHT - LEFT;
     for (share, up_m) in [(0.0, 100.0), (0.25, 117.658), (0.5, 123.544), (1.0, 100.0)] {
         let y = at(LEFT + share * width);
@@ -133,11 +104,7 @@ fn curves_of_equal_height_run_beside_the_ground() {
 fn the_obstruction_is_marked_where_it_is() {
     for at in [3, 37, 60, 97] {
         let case = Case::over(&hill(at, 160.0), 8_000.0, [30.0, 20.0], "lora_868_eu");
-        let obstruction = case
-            .result
-            .clearance
-            .obstruction
-            .expect("a hill in the way");
+        let obstruction = case.result.clearance.obstruction.expect("a hill in the way");
         assert!((obstruction.distance_m - 80.0 * at as f64).abs() < 1e-9);
         let elements = case.elements();
         let top = only(&elements, "obstruction").points()[0];
@@ -145,10 +112,7 @@ fn the_obstruction_is_marked_where_it_is() {
         assert!((top[0] - expect).abs() <= 0.1, "{} for {expect}", top[0]);
         let drop = only(&elements, "clearance");
         assert!((drop.number("x1") - expect).abs() <= 0.1);
-        assert!(
-            drop.number("y2") > drop.number("y1"),
-            "the ray is below the hill"
-        );
+        assert!(drop.number("y2") > drop.number("y1"), "the ray is below the hill");
         let ratio = case.result.clearance.fresnel_clearance_ratio.unwrap();
         let told = format!("obstruction −{:.2} F1 at ", -ratio);
         assert!(elements.iter().any(|e| e.text.starts_with(&told)), "{told}");
@@ -172,20 +136,10 @@ fn a_blocked_ray_is_dashed_and_an_open_one_is_not() {
         assert_eq!(!case.result.clearance.line_of_sight, blocked);
         let elements = case.elements();
         let ray = only(&elements, "ray");
-        assert_eq!(
-            ray.attributes.contains_key("stroke-dasharray"),
-            blocked,
-            "{top_m}"
-        );
-        assert_eq!(
-            of_class(&elements, "horizon-ray").len(),
-            if blocked { 2 } else { 0 }
-        );
+        assert_eq!(ray.attributes.contains_key("stroke-dasharray"), blocked, "{top_m}");
+        assert_eq!(of_class(&elements, "horizon-ray").len(), if blocked { 2 } else { 0 });
         let badge = only(&elements, "verdict").text.clone();
-        assert!(
-            badge.ends_with(if blocked { "blocked" } else { "in sight" }),
-            "{badge}"
-        );
+        assert!(badge.ends_with(if blocked { "blocked" } else { "in sight" }), "{badge}");
     }
 }
 
@@ -210,9 +164,9 @@ fn the_zone_is_as_wide_as_fresnel_says() {
     let (px_per_m, _) = heights(&elements);
     // sqrt(wavelength * 10 km / 4) at 868.1 MHz is 29.383 m.
     let extent = |points: &[[f64; 2]]| {
-        let (low, high) = points.iter().fold((f64::MAX, f64::MIN), |(low, high), p| {
-            (low.min(p[1]), high.max(p[1]))
-        });
+        let (low, high) = points
+            .iter()
+            .fold((f64::MAX, f64::MIN), |(low, high), p| (low.min(p[1]), high.max(p[1])));
         high - low
     };
     let whole = extent(&only(&elements, "fresnel").points());
@@ -225,13 +179,9 @@ fn the_zone_is_as_wide_as_fresnel_says() {
 #[test]
 fn axes_have_a_readable_number_of_round_ticks() {
     let case = Case::over(&level(101, 100.0), 5_000.0, [30.0, 20.0], "wifi_5g_mesh");
-    let labels: Vec<_> = of_class(&case.elements(), "tick-distance")
-        .iter()
-        .map(|e| e.text.clone())
-        .collect();
-    let expect = [
-        "0", "0.5", "1", "1.5", "2", "2.5", "3", "3.5", "4", "4.5", "5",
-    ];
+    let labels: Vec<_> =
+        of_class(&case.elements(), "tick-distance").iter().map(|e| e.text.clone()).collect();
+    let expect = ["0", "0.5", "1", "1.5", "2", "2.5", "3", "3.5", "4", "4.5", "5"];
     assert_eq!(labels, expect);
     for (name, case) in super::cases::all() {
         let elements = case.elements();
@@ -239,10 +189,7 @@ fn axes_have_a_readable_number_of_round_ticks() {
         assert!((2..=8).contains(&heights), "{name}: {heights} heights");
         let distances = of_class(&elements, "tick-distance").len();
         let least = if case.profile.distance_m > 0.0 { 4 } else { 1 };
-        assert!(
-            (least..=11).contains(&distances),
-            "{name}: {distances} distances"
-        );
+        assert!((least..=11).contains(&distances), "{name}: {distances} distances");
     }
 }
 
@@ -250,29 +197,17 @@ fn axes_have_a_readable_number_of_round_ticks() {
 fn every_figure_of_the_result_is_told() {
     let case = Case::within(&rainy(), &level(64, 50.0), 1_500.0, [60.0; 2], "ptp_5g8");
     let elements = case.elements();
-    let values: Vec<_> = of_class(&elements, "value")
-        .iter()
-        .map(|e| e.text.clone())
-        .collect();
+    let values: Vec<_> = of_class(&elements, "value").iter().map(|e| e.text.clone()).collect();
     let told = |value: f64| format!("{value:.1}").replace('-', "−");
     let result = &case.result;
     assert_eq!(values.len(), 8);
     assert_eq!(values[0], "1.50 km");
-    assert_eq!(
-        values[1],
-        format!("{} dB", told(result.losses.total_path_loss_db))
-    );
-    assert_eq!(
-        values[2],
-        format!("{} dBm", told(result.receiver.rx_power_dbm))
-    );
+    assert_eq!(values[1], format!("{} dB", told(result.losses.total_path_loss_db)));
+    assert_eq!(values[2], format!("{} dBm", told(result.receiver.rx_power_dbm)));
     assert_eq!(values[3], format!("{} dB", told(result.receiver.sinr_db)));
     let availability = result.availability.availability_percent.expect("predicted");
     let shown: f64 = values[7].trim_end_matches(" %").parse().unwrap();
-    assert!(
-        (0.0..=1.01e-4).contains(&(availability - shown)),
-        "{shown} for {availability}"
-    );
+    assert!((0.0..=1.01e-4).contains(&(availability - shown)), "{shown} for {availability}");
     let conditions = &only(&elements, "conditions").text;
     assert!(conditions.starts_with("5.8 GHz · 80 MHz wide · vertical · ITM (NTIA ITM 1.4"));
     let dry = Case::over(&level(64, 50.0), 1_500.0, [60.0; 2], "ptp_5g8").elements();

@@ -17,13 +17,8 @@ impl Element {
 
     /// A numeric attribute.
     pub fn number(&self, key: &str) -> f64 {
-        let value = self
-            .attributes
-            .get(key)
-            .unwrap_or_else(|| panic!("{self:?} lacks {key}"));
-        value
-            .parse()
-            .unwrap_or_else(|_| panic!("{key} of {self:?} is no number"))
+        let value = self.attributes.get(key).unwrap_or_else(|| panic!("{self:?} lacks {key}"));
+        value.parse().unwrap_or_else(|_| panic!("{key} of {self:?} is no number"))
     }
 
     /// The pairs of `points`.
@@ -55,48 +50,30 @@ pub fn read(document: &str) -> Vec<Element> {
             assert_eq!(elements[closes].name, name);
             continue;
         }
-        assert!(
-            !open.is_empty() || elements.is_empty(),
-            "a second root: {tag}"
-        );
-        let (tag, closed) = tag
-            .strip_suffix('/')
-            .map_or((tag, false), |tag| (tag, true));
+        assert!(!open.is_empty() || elements.is_empty(), "a second root: {tag}");
+        let (tag, closed) = tag.strip_suffix('/').map_or((tag, false), |tag| (tag, true));
         if !closed {
             open.push(elements.len());
         }
         elements.push(element(tag));
     }
-    assert!(
-        open.is_empty() && rest.trim().is_empty(),
-        "something stays open"
-    );
+    assert!(open.is_empty() && rest.trim().is_empty(), "something stays open");
     elements
 }
 
 fn element(tag: &str) -> Element {
     let (name, mut rest) = tag.split_once(' ').unwrap_or((tag, ""));
-    assert!(
-        name.bytes().all(|b| b.is_ascii_alphanumeric()),
-        "strange tag {tag}"
-    );
+    assert!(name.bytes().all(|b| b.is_ascii_alphanumeric()), "strange tag {tag}");
     let mut attributes = BTreeMap::new();
     while !rest.trim().is_empty() {
         let (key, after) = rest.trim_start().split_once("=\"").expect("key=\"value\"");
-        assert!(
-            key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-'),
-            "key {key}"
-        );
+        assert!(key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-'), "key {key}");
         let (value, after) = after.split_once('"').expect("a closing quote");
         let twice = attributes.insert(key.to_owned(), unescape(value));
         assert!(twice.is_none(), "{key} twice in {tag}");
         rest = after;
     }
-    Element {
-        name: name.to_owned(),
-        attributes,
-        text: String::new(),
-    }
+    Element { name: name.to_owned(), attributes, text: String::new() }
 }
 
 /// Resolves the five entities and decimal references; refuses what XML 1.0 cannot carry.

@@ -21,17 +21,11 @@ impl TerrainOptions {
             centre.is_ok_and(|at| ground.terrain.resolution_arcsec(at).is_none())
         };
         let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
-        let (source, url) = (
-            variable("GROUNDWAVE_TERRAIN_SOURCE"),
-            variable("GROUNDWAVE_TERRAIN_URL"),
-        );
+        let (source, url) =
+            (variable("GROUNDWAVE_TERRAIN_SOURCE"), variable("GROUNDWAVE_TERRAIN_URL"));
         let lacking: Vec<_> = squares.iter().filter(lacks).copied().collect();
-        let fetching = Fetching::new(
-            self.cache_folder()?,
-            source.as_deref(),
-            url.as_deref(),
-            None,
-        )?;
+        let fetching =
+            Fetching::new(self.cache_folder()?, source.as_deref(), url.as_deref(), None)?;
         let wanted = fetching.wanted(&lacking)?;
         if !wanted.is_empty() {
             anstream::eprintln!("fetching {}", fetching.terms(&wanted));

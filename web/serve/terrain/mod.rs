@@ -169,12 +169,7 @@ impl TerrainOptions {
                 open(Sources::default())
             }
             scenario::Terrain::Flat { elevation_msl_m } => Ok(flat(*elevation_msl_m)),
-            scenario::Terrain::Tiles {
-                names,
-                directory,
-                geoid,
-                posts,
-            } => {
+            scenario::Terrain::Tiles { names, directory, geoid, posts } => {
                 let open =
                     |options: &Self| options.tiles(directory.as_deref(), geoid.as_deref(), *posts);
                 let mut ground = open(self)?;
@@ -210,11 +205,9 @@ impl TerrainOptions {
     fn require(&self, names: &[String], ground: &OpenTerrain) -> Result<(), Failure> {
         for name in names {
             let tile: TileId = name.parse().map_err(Failure::input)?;
-            let centre = GeoPoint::new(
-                f64::from(tile.south_deg()) + 0.5,
-                f64::from(tile.west_deg()) + 0.5,
-            )
-            .map_err(Failure::input)?;
+            let centre =
+                GeoPoint::new(f64::from(tile.south_deg()) + 0.5, f64::from(tile.west_deg()) + 0.5)
+                    .map_err(Failure::input)?;
             if ground.terrain.resolution_arcsec(centre).is_none() {
                 ground.check_tiles()?;
                 let folders = ground.folders();
@@ -269,11 +262,7 @@ impl OpenTerrain {
 
     /// Folders of its tiles, for messages.
     fn folders(&self) -> String {
-        let folders = self
-            .source
-            .srtm_dir
-            .iter()
-            .chain(&self.source.terrain_cache);
+        let folders = self.source.srtm_dir.iter().chain(&self.source.terrain_cache);
         let folders: Vec<_> = folders.map(|folder| folder.display().to_string()).collect();
         folders.join(" and ")
     }
@@ -282,11 +271,7 @@ impl OpenTerrain {
     #[must_use]
     pub fn attributions(&self) -> Vec<String> {
         let source = self.terrain.describe();
-        source
-            .attributions()
-            .into_iter()
-            .map(str::to_owned)
-            .collect()
+        source.attributions().into_iter().map(str::to_owned).collect()
     }
 
     /// Files of the terrain on this machine.
@@ -314,9 +299,7 @@ impl OpenTerrain {
             }
             true => "no folder of tiles".to_owned(),
         };
-        Err(Failure::no_terrain(format!(
-            "no terrain data: {why}; {REMEDY}"
-        )))
+        Err(Failure::no_terrain(format!("no terrain data: {why}; {REMEDY}")))
     }
 
     /// Fails when a tile that was read is damaged: its samples would count as missing.

@@ -44,11 +44,8 @@ pub(super) fn absolute(path: Option<PathBuf>) -> Option<PathBuf> {
 
 /// Folder of fetched terrain of the user.
 pub(super) fn user_cache() -> Option<PathBuf> {
-    let from = |name: &str| {
-        std::env::var_os(name)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
-    };
+    let from =
+        |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let home = |below: &str| from("HOME").map(|home| home.join(below));
     let caches = if cfg!(windows) {
         from("LOCALAPPDATA")
@@ -78,23 +75,14 @@ pub fn budget_bytes(memory_mb: Option<u64>) -> u64 {
 
 /// Opens tiles and a geoid. Ground without a tile is unknown, or at sea level with `flat_earth`.
 pub(super) fn open(sources: Sources) -> Result<OpenTerrain, Failure> {
-    let Sources {
-        folder,
-        cache,
-        geoid,
-        flat_earth,
-        posts,
-        memory_mb,
-    } = sources;
+    let Sources { folder, cache, geoid, flat_earth, posts, memory_mb } = sources;
     let folders: Vec<_> = folder.iter().chain(&cache).cloned().collect();
     let stack = TerrainStack::open_folders(&folders, geoid.as_deref(), posts);
     let stack = stack.map_err(Failure::input)?;
-    let stack = stack
-        .with_budget(budget_bytes(memory_mb))
-        .off_tiles(match flat_earth {
-            true => OffTiles::SeaLevel,
-            false => OffTiles::Unknown,
-        });
+    let stack = stack.with_budget(budget_bytes(memory_mb)).off_tiles(match flat_earth {
+        true => OffTiles::SeaLevel,
+        false => OffTiles::Unknown,
+    });
     let inputs = inputs_of(&stack, flat_earth);
     let stack = Arc::new(stack);
     Ok(OpenTerrain {
@@ -129,10 +117,7 @@ pub fn inputs_of(stack: &TerrainStack, flat_earth: bool) -> BTreeMap<String, Str
         inputs.insert(key.to_owned(), value.to_owned());
     }
     let digest = stack.geoid_digest();
-    inputs.insert(
-        GEOID_DIGEST.to_owned(),
-        digest.unwrap_or_else(|| NONE.to_owned()),
-    );
+    inputs.insert(GEOID_DIGEST.to_owned(), digest.unwrap_or_else(|| NONE.to_owned()));
     inputs
 }
 
@@ -145,9 +130,7 @@ pub(super) fn digests<'a>(
     let mut receipts = BTreeMap::new();
     for folder in folders {
         let index = Index::read(folder).map_err(Failure::input)?;
-        let entries = index
-            .into_iter()
-            .flat_map(|index| index.files.into_values());
+        let entries = index.into_iter().flat_map(|index| index.files.into_values());
         receipts.extend(entries.map(|entry| (folder.join(entry.file), entry.sha256)));
     }
     // In parallel: this dominates the start of a sweep over many tiles.

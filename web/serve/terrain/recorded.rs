@@ -34,11 +34,7 @@ impl TerrainOptions {
         };
         let geoid = (!without_geoid).then(geoid).flatten();
         if inputs.contains_key(NO_TERRAIN) {
-            return open(Sources {
-                geoid,
-                memory_mb: self.memory_mb,
-                ..Sources::default()
-            });
+            return open(Sources { geoid, memory_mb: self.memory_mb, ..Sources::default() });
         }
         let Some(flat_msl_m) = inputs.get("flat_msl_m") else {
             let flat_earth = self.flat_earth || inputs.contains_key(FLAT_EARTH);
@@ -50,21 +46,15 @@ impl TerrainOptions {
                 geoid,
                 flat_earth,
                 memory_mb: self.memory_mb,
-                posts: if is_nearest {
-                    Posts::Nearest
-                } else {
-                    Posts::Interpolated
-                },
+                posts: if is_nearest { Posts::Nearest } else { Posts::Interpolated },
             });
         };
         let elevation_msl_m = flat_height_m(flat_msl_m, "log")?;
         // Flat ground with a geoid is always at 0 m.
         match geoid.filter(|_| elevation_msl_m == 0.0) {
-            Some(geoid) => open(Sources {
-                geoid: Some(geoid),
-                flat_earth: true,
-                ..Sources::default()
-            }),
+            Some(geoid) => {
+                open(Sources { geoid: Some(geoid), flat_earth: true, ..Sources::default() })
+            }
             None => Ok(flat(elevation_msl_m)),
         }
     }

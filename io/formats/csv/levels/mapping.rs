@@ -198,18 +198,10 @@ pub fn load(path: &Path) -> Result<Levels, TomlErrors> {
     let by_name = mapping.link.from.is_some() && mapping.link.to.is_some();
     let by_id = mapping.link.id.is_some() && mapping.links.is_some();
     if by_name == by_id {
-        document.invalid(
-            "link",
-            "no link, or two",
-            "from and to, or id with a table [links]",
-        );
+        document.invalid("link", "no link, or two", "from and to, or id with a table [links]");
     }
     if mapping.link.direction.is_some() != mapping.link.backward.is_some() {
-        document.invalid(
-            "link",
-            "half a direction",
-            "direction and backward, or neither",
-        );
+        document.invalid("link", "half a direction", "direction and backward, or neither");
     }
     if mapping.delimiter.is_some_and(|mark| !mark.is_ascii()) {
         document.invalid("delimiter", "not one byte", "one of , ; | or a tab");
@@ -225,21 +217,14 @@ pub fn load(path: &Path) -> Result<Levels, TomlErrors> {
     };
     document.finish()?;
     let folder = path.parent().unwrap_or(Path::new(".")).to_owned();
-    Ok(Levels {
-        mapping,
-        station,
-        folder,
-    })
+    Ok(Levels { mapping, station, folder })
 }
 
 /// The settings of a choice: a preset alone, or a table.
 macro_rules! settings {
     ($choice:ident, $settings:ident, $file:expr) => {
         match $file {
-            $choice::Preset(id) => $settings {
-                preset: Some(id.clone()),
-                ..$settings::default()
-            },
+            $choice::Preset(id) => $settings { preset: Some(id.clone()), ..$settings::default() },
             $choice::Inline(settings) => (**settings).clone(),
         }
     };

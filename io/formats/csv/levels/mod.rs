@@ -34,11 +34,7 @@ pub struct Levels {
 
 /// Reads a table of levels.
 pub(in super::super) fn read(source: &Source, levels: &Levels) -> Result<Dataset, FormatError> {
-    let Levels {
-        mapping,
-        station,
-        folder,
-    } = levels;
+    let Levels { mapping, station, folder } = levels;
     let station = station.as_ref();
     let mut dataset = Dataset {
         title: mapping.title.clone(),
@@ -141,11 +137,7 @@ impl<'t> Table<'t> {
 }
 
 fn number(row: &StringRecord, column: usize) -> Option<f64> {
-    row.get(column)?
-        .trim()
-        .parse()
-        .ok()
-        .filter(|value: &f64| value.is_finite())
+    row.get(column)?.trim().parse().ok().filter(|value: &f64| value.is_finite())
 }
 
 fn point(row: &StringRecord, lat: usize, lon: usize) -> Option<GeoPoint> {
@@ -175,10 +167,7 @@ fn positions(
         found.position = Some(position);
         let height_agl_m = height.and_then(|column| number(row, column));
         if let (Some(station), Some(height_agl_m)) = (station, height_agl_m) {
-            let station = Station {
-                height_agl_m,
-                ..station.clone()
-            };
+            let station = Station { height_agl_m, ..station.clone() };
             found.station = station.validate().is_ok().then_some(station);
         }
     });
@@ -195,12 +184,7 @@ fn pairs(
 ) -> Result<Ends, FormatError> {
     let mut table = Table::open(path, mapping.delimiter)?;
     let id = table.column(&links.id)?;
-    let columns = [
-        &links.a_lat_deg,
-        &links.a_lon_deg,
-        &links.b_lat_deg,
-        &links.b_lon_deg,
-    ];
+    let columns = [&links.a_lat_deg, &links.a_lon_deg, &links.b_lat_deg, &links.b_lon_deg];
     let columns = columns.map(|name| table.column(name));
     let [a_lat, a_lon, b_lat, b_lon] = columns;
     let (a, b) = ((a_lat?, a_lon?), (b_lat?, b_lon?));
@@ -228,9 +212,7 @@ fn pairs(
         ends.insert(id.to_owned(), names);
     });
     // Others on the same frequency are farther or look elsewhere.
-    dataset.range_m = dataset
-        .range_m
-        .or((longest_m > 0.0).then_some(longest_m * 1.01));
+    dataset.range_m = dataset.range_m.or((longest_m > 0.0).then_some(longest_m * 1.01));
     Ok(ends)
 }
 
@@ -243,11 +225,7 @@ fn looking(
     let mut station = station.clone();
     let azimuth_deg = geodesic::inverse(at, other).azimuth_deg.rem_euclid(360.0);
     station.pointing = Some(Pointing {
-        azimuth_deg: if azimuth_deg < 360.0 {
-            azimuth_deg
-        } else {
-            0.0
-        },
+        azimuth_deg: if azimuth_deg < 360.0 { azimuth_deg } else { 0.0 },
         elevation_deg: 0.0,
     });
     if let Some(frequency_mhz) = frequency_mhz {
@@ -281,9 +259,7 @@ fn values(
     let backward = link.backward.as_deref();
     table.each(dataset, |row, line, dataset| {
         let text = |column: Option<usize>| row.get(column?).map(str::trim);
-        let Some(at_s) = row
-            .get(time)
-            .and_then(|text| seconds(text.trim(), mapping.time.unit))
+        let Some(at_s) = row.get(time).and_then(|text| seconds(text.trim(), mapping.time.unit))
         else {
             return dataset.drop("a row without a time", line);
         };
@@ -308,10 +284,7 @@ fn values(
                 None => dataset.drop("a value that is not a number", line),
             }
         }
-        let heard = Measured {
-            tx_power_dbm: None,
-            ..measured
-        };
+        let heard = Measured { tx_power_dbm: None, ..measured };
         if heard.is_empty() {
             return dataset.drop("a row without a value", line);
         }

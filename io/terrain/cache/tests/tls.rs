@@ -41,10 +41,7 @@ impl Authority {
     /// Clients that trust this authority alone.
     fn client(&self) -> Client {
         let pem = fs::read_to_string(self.0.path().join("authority.pem")).unwrap();
-        Client {
-            trust: Trust::Authorities(pem),
-            ..client()
-        }
+        Client { trust: Trust::Authorities(pem), ..client() }
     }
 
     /// Server configuration with a certificate for a name, e.g. `IP:127.0.0.1`.
@@ -114,9 +111,7 @@ fn an_interrupted_download_over_tls_continues() {
     for is_orderly in [false, true] {
         let ((server, _), place) = (serve(Arc::clone(&config), is_orderly), Place::new());
         server.change(|offer| offer.cuts = vec![700, 0, 1, 300]);
-        let events = place
-            .fetch_with(&authority.client(), &server.address)
-            .unwrap();
+        let events = place.fetch_with(&authority.client(), &server.address).unwrap();
         assert_eq!(events.last(), Some(&Event::Stored));
         assert_eq!(place.bytes(), tile_bytes());
         let asked = &server.offer.lock().unwrap().asked;
@@ -175,10 +170,7 @@ fn a_tunnel_hides_the_request_from_the_proxy() {
     server.change(|offer| offer.cuts = vec![500]);
     let (tunnels, place) = (tunnels(&server), Place::new());
     let proxy = tunnels.address.replace("http://", "http://ann:secret@");
-    let client = Client {
-        proxy: Proxy::all(&proxy).unwrap(),
-        ..authority.client()
-    };
+    let client = Client { proxy: Proxy::all(&proxy).unwrap(), ..authority.client() };
     let base_url = "https://tiles.example/mirror";
     place.fetch_with(&client, base_url).unwrap();
     assert_eq!(place.bytes(), tile_bytes());

@@ -49,11 +49,7 @@ pub(super) unsafe fn sample<const VECTORS: usize>(
         let place = ((first >> DIGITS) as usize).min(furthest);
         first += step;
         let position = _mm512_fmadd_pd(number, spacings, starts);
-        let position = if last {
-            _mm512_min_pd(position, end)
-        } else {
-            position
-        };
+        let position = if last { _mm512_min_pd(position, end) } else { position };
         // Adding it leaves the whole numbers from `place` in the low bits.
         let base = _mm512_set1_pd(f64::from_bits(ROUNDER.to_bits() - place as u64));
         const DOWN: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;

@@ -98,21 +98,9 @@ fn nth_of_four(groups: &[Numbers], equal: [u64; GROUPS], rank: usize) -> f64 {
     for number in &mut sharing {
         let (ab, abc) = (a | b, a | b | c);
         let mut at = 3 * GROUP + d.trailing_zeros() as usize;
-        at = if c != 0 {
-            2 * GROUP + c.trailing_zeros() as usize
-        } else {
-            at
-        };
-        at = if b != 0 {
-            GROUP + b.trailing_zeros() as usize
-        } else {
-            at
-        };
-        at = if a != 0 {
-            a.trailing_zeros() as usize
-        } else {
-            at
-        };
+        at = if c != 0 { 2 * GROUP + c.trailing_zeros() as usize } else { at };
+        at = if b != 0 { GROUP + b.trailing_zeros() as usize } else { at };
+        at = if a != 0 { a.trailing_zeros() as usize } else { at };
         at = if abc | d != 0 { at } else { 0 };
         let place = at % GROUP;
         let here = groups[at / GROUP][VECTORS - 1 - place % VECTORS][place / VECTORS];
@@ -249,10 +237,7 @@ pub(super) mod narrow {
             counts = _mm256_sub_epi8(counts, reach);
         }
         let sums = _mm256_sad_epu8(counts, _mm256_setzero_si256());
-        let two = _mm_add_epi64(
-            _mm256_castsi256_si128(sums),
-            _mm256_extracti128_si256::<1>(sums),
-        );
+        let two = _mm_add_epi64(_mm256_castsi256_si128(sums), _mm256_extracti128_si256::<1>(sums));
         let one = _mm_add_epi64(two, _mm_unpackhi_epi64(two, two));
         _mm_cvtsi128_si64(one) as usize
     }
@@ -293,15 +278,10 @@ pub(super) mod narrow {
             return keys;
         }
         let (whole, rest) = (used / LANES, used % LANES);
-        let (fewer, more) = (
-            _mm256_set1_epi64x(first_keys(whole)),
-            _mm256_set1_epi64x(first_keys(whole + 1)),
-        );
+        let (fewer, more) =
+            (_mm256_set1_epi64x(first_keys(whole)), _mm256_set1_epi64x(first_keys(whole + 1)));
         let rest = _mm256_set1_epi64x(rest as i64);
-        let places = [
-            _mm256_setr_epi64x(0, 1, 2, 3),
-            _mm256_setr_epi64x(4, 5, 6, 7),
-        ];
+        let places = [_mm256_setr_epi64x(0, 1, 2, 3), _mm256_setr_epi64x(4, 5, 6, 7)];
         for (keys, places) in keys.iter_mut().zip(places) {
             let known = _mm256_blendv_epi8(fewer, more, _mm256_cmpgt_epi64(rest, places));
             *keys = _mm256_and_si256(*keys, known);

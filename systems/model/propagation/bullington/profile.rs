@@ -65,11 +65,7 @@ impl<'a> Profile<'a> {
         }
         let mut last = 0.0;
         for (index, &distance) in distance_m.iter().enumerate() {
-            let ascends = if index == 0 {
-                distance == 0.0
-            } else {
-                distance > last
-            };
+            let ascends = if index == 0 { distance == 0.0 } else { distance > last };
             if !ascends || !distance.is_finite() {
                 return Err(ProfileError::Distance { index });
             }
@@ -97,17 +93,11 @@ impl<'a> Profile<'a> {
         if let Some(index) = elevation_msl_m.iter().position(|h| !h.is_finite()) {
             return Err(ProfileError::Elevation { index });
         }
-        Ok(Self {
-            spacing,
-            elevation_msl_m,
-        })
+        Ok(Self { spacing, elevation_msl_m })
     }
 
     /// Distance of point `index` from the transmitter, m.
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "a profile has far fewer than 2^52 points"
-    )]
+    #[expect(clippy::cast_precision_loss, reason = "a profile has far fewer than 2^52 points")]
     fn distance_m(&self, index: usize) -> f64 {
         match self.spacing {
             Spacing::Step(step_m) => step_m * index as f64,

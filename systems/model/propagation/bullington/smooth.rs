@@ -22,10 +22,7 @@ pub(super) fn smooth_ends_msl_m(profile: &Profile<'_>, tx_msl_m: f64, rx_msl_m: 
     }
     let (start, end) = if highest > 0.0 {
         let slopes = tx_slope + rx_slope;
-        (
-            start - highest * tx_slope / slopes,
-            end - highest * rx_slope / slopes,
-        )
+        (start - highest * tx_slope / slopes, end - highest * rx_slope / slopes)
     } else {
         (start, end)
     };
@@ -44,8 +41,5 @@ fn least_squares_ends(profile: &Profile<'_>) -> (f64, f64) {
         (d0, h0) = (d1, h1);
     }
     let square = length * length;
-    (
-        (2.0 * v1 * length - v2) / square,
-        (v2 - v1 * length) / square,
-    )
+    ((2.0 * v1 * length - v2) / square, (v2 - v1 * length) / square)
 }

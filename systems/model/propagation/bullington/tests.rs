@@ -131,9 +131,7 @@ fn a_higher_ridge_loses_more() {
     for height in 0..200 {
         let elevations = ridge(f64::from(height));
         let profile = Profile::equally_spaced(100.0, &elevations).unwrap();
-        let loss = bullington(&profile, &path(900.0, 10.0, 30.0))
-            .unwrap()
-            .loss_db;
+        let loss = bullington(&profile, &path(900.0, 10.0, 30.0)).unwrap().loss_db;
         assert!(loss >= last, "{height} m");
         last = loss;
     }
@@ -144,9 +142,7 @@ fn a_higher_ridge_loses_more() {
 fn rough(points: usize, relief: f64, seed: u64) -> Vec<f64> {
     let mut state = seed;
     let mut next = || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (state >> 40) as f64 / f64::from(1 << 24)
     };
     (0..points).map(|_| relief * next()).collect()
@@ -162,12 +158,7 @@ fn both_directions_lose_the_same() {
         let reverse = Profile::equally_spaced(step_m, &back).unwrap();
         let a = delta_bullington(&forth, &path(433.0, 12.0, 3.0)).unwrap();
         let b = delta_bullington(&reverse, &path(433.0, 3.0, 12.0)).unwrap();
-        assert!(
-            (a.loss_db - b.loss_db).abs() < 1e-7,
-            "{} {}",
-            a.loss_db,
-            b.loss_db
-        );
+        assert!((a.loss_db - b.loss_db).abs() < 1e-7, "{} {}", a.loss_db, b.loss_db);
         assert!((a.tx_effective_m - b.rx_effective_m).abs() < 1e-7);
         assert!(a.loss_db.is_finite() && a.loss_db >= 0.0);
         assert_eq!(a.actual.line_of_sight, b.actual.line_of_sight);
@@ -181,10 +172,7 @@ fn grazing_is_continuous() {
     let loss = |middle: f64, radius: f64| {
         let elevations = [0.0, 0.0, middle, 0.0, 0.0];
         let profile = Profile::equally_spaced(1000.0, &elevations).unwrap();
-        let path = DiffractionPath {
-            effective_earth_radius_m: radius,
-            ..path(900.0, 16.0, 48.0)
-        };
+        let path = DiffractionPath { effective_earth_radius_m: radius, ..path(900.0, 16.0, 48.0) };
         bullington(&profile, &path).unwrap().loss_db
     };
     let grazing = loss(32.0, 1e300);
@@ -220,22 +208,10 @@ fn refuses_profiles_that_are_none() {
     let bad =
         |distances: &[f64], elevations: &[f64]| Profile::new(distances, elevations).unwrap_err();
     assert_eq!(bad(&[0.0], &[1.0]), ProfileError::TooShort { points: 1 });
-    assert_eq!(
-        bad(&[0.0, 0.0], &[1.0, 1.0]),
-        ProfileError::Distance { index: 1 }
-    );
-    assert_eq!(
-        bad(&[1.0, 2.0], &[1.0, 1.0]),
-        ProfileError::Distance { index: 0 }
-    );
-    assert_eq!(
-        bad(&[0.0, 1.0], &[1.0, f64::NAN]),
-        ProfileError::Elevation { index: 1 }
-    );
-    let mismatch = ProfileError::Mismatch {
-        distances: 2,
-        elevations: 1,
-    };
+    assert_eq!(bad(&[0.0, 0.0], &[1.0, 1.0]), ProfileError::Distance { index: 1 });
+    assert_eq!(bad(&[1.0, 2.0], &[1.0, 1.0]), ProfileError::Distance { index: 0 });
+    assert_eq!(bad(&[0.0, 1.0], &[1.0, f64::NAN]), ProfileError::Elevation { index: 1 });
+    let mismatch = ProfileError::Mismatch { distances: 2, elevations: 1 };
     assert_eq!(bad(&[0.0, 1.0], &[1.0]), mismatch);
     assert!(Profile::equally_spaced(0.0, &[1.0, 1.0]).is_err());
     let profile = Profile::equally_spaced(10.0, &[1.0, 1.0]).unwrap();

@@ -3,14 +3,8 @@ use super::ClutterCategory::{DenseUrban, OpenRural, Suburban, TreesForest, Urban
 use super::*;
 
 /// Category numbers of the NTIA test data.
-const CATEGORIES: [ClutterCategory; 6] = [
-    WaterSea,
-    OpenRural,
-    Suburban,
-    Urban,
-    TreesForest,
-    DenseUrban,
-];
+const CATEGORIES: [ClutterCategory; 6] =
+    [WaterSea, OpenRural, Suburban, Urban, TreesForest, DenseUrban];
 
 /// Columns f GHz, h m, street width m, R m, category, A_h dB to `tolerance` of its print.
 fn check_height_gain(table: &[Vec<f64>]) {
@@ -60,9 +54,7 @@ fn climbing_out_of_the_clutter_helps() {
         let site = ClutterSite::from(category);
         let mut last = f64::INFINITY;
         for decimetre in 1..250 {
-            let loss = site
-                .height_gain_loss_db(0.9, f64::from(decimetre) * 0.1)
-                .unwrap();
+            let loss = site.height_gain_loss_db(0.9, f64::from(decimetre) * 0.1).unwrap();
             assert!(loss <= last && loss >= 0.0, "{category:?} {decimetre}");
             last = loss;
         }
@@ -89,16 +81,8 @@ fn losses_grow_with_location_percentage_and_stop_at_two_kilometres() {
 
 #[test]
 fn refuses_what_the_recommendation_does_not_cover() {
-    assert!(
-        ClutterSite::from(Urban)
-            .height_gain_loss_db(3.1, 2.0)
-            .is_err()
-    );
-    assert!(
-        ClutterSite::from(Urban)
-            .height_gain_loss_db(1.0, 0.0)
-            .is_err()
-    );
+    assert!(ClutterSite::from(Urban).height_gain_loss_db(3.1, 2.0).is_err());
+    assert!(ClutterSite::from(Urban).height_gain_loss_db(1.0, 0.0).is_err());
     assert!(terrestrial_clutter_loss_db(0.433, 1.0, 50.0).is_err());
     assert!(terrestrial_clutter_loss_db(2.4, 0.2, 50.0).is_err());
     assert!(terrestrial_clutter_loss_db(2.4, 1.0, 100.0).is_err());

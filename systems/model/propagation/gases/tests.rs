@@ -16,13 +16,9 @@ fn gamma(
     density_g_m3: f64,
     temperature_k: f64,
 ) -> Gamma {
-    Atmosphere {
-        dry_pressure_hpa,
-        temperature_k,
-        water_vapour_density_g_m3: density_g_m3,
-    }
-    .specific_attenuation(frequency_ghz)
-    .unwrap()
+    Atmosphere { dry_pressure_hpa, temperature_k, water_vapour_density_g_m3: density_g_m3 }
+        .specific_attenuation(frequency_ghz)
+        .unwrap()
 }
 
 /// Columns frequency, pressure, density, temperature, γ_o, γ_w; the worst relative error.
@@ -98,11 +94,9 @@ fn matches_the_study_group_examples_of_revision_12() {
 fn attenuation_is_finite_and_positive_everywhere() {
     for step in 1..=4000 {
         let frequency_ghz = f64::from(step) * 0.25;
-        for (dry_hpa, density, temperature_k) in [
-            (1013.25, 7.5, 288.15),
-            (1050.0, 30.0, 313.0),
-            (300.0, 0.1, 220.0),
-        ] {
+        for (dry_hpa, density, temperature_k) in
+            [(1013.25, 7.5, 288.15), (1050.0, 30.0, 313.0), (300.0, 0.1, 220.0)]
+        {
             let g = gamma(frequency_ghz, dry_hpa, density, temperature_k);
             assert!(g.oxygen_db_km > 0.0 && g.oxygen_db_km.is_finite());
             assert!(g.water_vapour_db_km > 0.0 && g.water_vapour_db_km.is_finite());
@@ -143,10 +137,7 @@ fn reference_atmosphere_matches_the_standard() {
 
 #[test]
 fn path_loss_is_linear_in_distance() {
-    let g = Atmosphere::mean_annual_global(0.0)
-        .unwrap()
-        .specific_attenuation(60.0)
-        .unwrap();
+    let g = Atmosphere::mean_annual_global(0.0).unwrap().specific_attenuation(60.0).unwrap();
     // The oxygen complex: about 15 dB/km at sea level (P.676-13 Figure 1).
     assert!((14.0..16.0).contains(&g.total_db_km()));
     assert!((g.loss_db(500.0) - 0.5 * g.total_db_km()).abs() < 1e-12);

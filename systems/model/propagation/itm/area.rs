@@ -52,12 +52,7 @@ pub struct AreaPath {
 pub fn area_reference(area: &AreaPath, medium: &Medium) -> Result<Reference, Invalid> {
     let warnings = medium.check(area.antenna_agl_m)?;
     let distance_m = area.distance_km * 1e3;
-    within(
-        distance_m,
-        f64::MIN_POSITIVE,
-        MAX_DISTANCE_M,
-        Invalid::PathDistance,
-    )?;
+    within(distance_m, f64::MIN_POSITIVE, MAX_DISTANCE_M, Invalid::PathDistance)?;
     within(area.delta_h_m, 0.0, MAX_AREA_DELTA_H_M, Invalid::DeltaH)?;
 
     let n_s = medium.n_0;

@@ -81,10 +81,7 @@ impl Default for Losses {
 impl Losses {
     /// Reference attenuation and mode in a place.
     pub(super) fn reference(&self, place: usize) -> Attenuation {
-        Attenuation {
-            a_ref_db: self.a_ref_db[place],
-            mode: self.mode[place],
-        }
+        Attenuation { a_ref_db: self.a_ref_db[place], mode: self.mode[place] }
     }
 }
 
@@ -134,14 +131,7 @@ impl Batch {
         used: &[bool; BATCH],
         losses: &mut Losses,
     ) {
-        vectorised(Work {
-            batch: self,
-            used,
-            antenna_agl_m,
-            constants,
-            deviates,
-            losses,
-        });
+        vectorised(Work { batch: self, used, antenna_agl_m, constants, deviates, losses });
     }
 }
 
@@ -271,12 +261,7 @@ impl Work<'_> {
 
     #[inline(always)]
     fn spread(&mut self, paths: &Paths, mode: VariabilityMode, first: usize) {
-        let Self {
-            batch,
-            deviates,
-            losses,
-            ..
-        } = self;
+        let Self { batch, deviates, losses, .. } = self;
         let constants = *self.constants;
         let [tx_m, rx_m] = &paths.effective_height_m;
         for place in first..first + LANES {

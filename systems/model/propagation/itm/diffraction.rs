@@ -28,11 +28,7 @@ impl Diffraction {
         let heights = path.antenna_agl_m[0] * path.antenna_agl_m[1];
         let effective = path.effective_height_m[0] * path.effective_height_m[1];
         // C, about 10 for low antennas on known paths (ERL 79-ITS 67 page 3-8).
-        let softened = if path.point_to_point {
-            heights + 10.0
-        } else {
-            heights
-        };
+        let softened = if path.point_to_point { heights + 10.0 } else { heights };
 
         // Clutter factor A_fo (ERL 79-ITS 67 eq. 3.38c), roughness taken at d_sML (page 3-13).
         let sigma_m = sigma_h_m(at_distance_m(path.delta_h_m, sight.smooth_sum_m));
@@ -100,10 +96,7 @@ impl Line {
     #[inline(always)]
     pub fn through(a_m: f64, loss_a_db: f64, b_m: f64, loss_b_db: f64) -> Self {
         let slope_db_m = (loss_b_db - loss_a_db) / (b_m - a_m);
-        Self {
-            slope_db_m,
-            intercept_db: loss_a_db - slope_db_m * a_m,
-        }
+        Self { slope_db_m, intercept_db: loss_a_db - slope_db_m * a_m }
     }
 
     /// The loss at `distance_m`, dB.

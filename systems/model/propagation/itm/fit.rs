@@ -44,8 +44,5 @@ pub(super) fn middle_and_slope(
     let length = (count - 1) as f64;
     let sum = sum - 0.5 * (first + last);
     let moment = moment - 0.25 * (last - first) * length;
-    (
-        sum / length,
-        moment * 12.0 / ((length * length + 2.0) * length),
-    )
+    (sum / length, moment * 12.0 / ((length * length + 2.0) * length))
 }

@@ -70,10 +70,7 @@ fn delicate(steps: [usize; 2], step_m: f64, antenna_agl_m: [f64; 2]) -> [bool; 2
         skipped_m(horizon_m, antenna_agl_m[end]) > 0.099 * horizon_m
     };
     let span = (steps[0] + steps[1]).is_multiple_of(10) && near(0) && near(1);
-    [
-        span || steps[0].is_multiple_of(10),
-        span || steps[1].is_multiple_of(10),
-    ]
+    [span || steps[0].is_multiple_of(10), span || steps[1].is_multiple_of(10)]
 }
 
 /// Distance from the transmitter after `count` steps of `step_m` from `start_m`, m.
@@ -220,11 +217,7 @@ fn steepest(interior: &[f64], mut eyes: [Eye; 2]) -> [Eye; 2] {
 /// Takes the lowest bit that is set, or from the receiver's `end` the highest, and says its place.
 #[inline(always)]
 fn next(bits: &mut u32, end: usize) -> u32 {
-    let place = if end == 0 {
-        bits.trailing_zeros()
-    } else {
-        31 - bits.leading_zeros()
-    };
+    let place = if end == 0 { bits.trailing_zeros() } else { 31 - bits.leading_zeros() };
     *bits ^= 1 << place;
     place
 }

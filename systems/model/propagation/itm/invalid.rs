@@ -117,9 +117,5 @@ pub(super) fn within(
     high: f64,
     refuse: impl FnOnce(f64) -> Invalid,
 ) -> Result<(), Invalid> {
-    if value >= low && value <= high {
-        Ok(())
-    } else {
-        Err(refuse(value))
-    }
+    if value >= low && value <= high { Ok(()) } else { Err(refuse(value)) }
 }

@@ -51,10 +51,7 @@ impl<'a> TwoRay<'a> {
         let phase = self.of.wavenumber * 2.0 * tx_m * rx_m / distance_m;
         let bent = PI - FRAC_PI_2 * FRAC_PI_2 / phase;
         let (sin, cos) = sin_cos(if phase > FRAC_PI_2 { bent } else { phase });
-        let received = Complex {
-            re: cos + reflected.re,
-            im: reflected.im - sin,
-        };
+        let received = Complex { re: cos + reflected.re, im: reflected.im - sin };
         -10.0 * log10(received.norm_squared())
     }
 
@@ -65,14 +62,8 @@ impl<'a> TwoRay<'a> {
         let rough_m = sigma_h_m(at_distance_m(self.delta_h_m, distance_m));
         let scattered = lesser(self.of.wavenumber * rough_m * sin_psi, 10.0);
         let Complex { re, im } = self.of.impedance;
-        let below = Complex {
-            re: sin_psi - re,
-            im: -im,
-        };
-        let above = Complex {
-            re: sin_psi + re,
-            im,
-        };
+        let below = Complex { re: sin_psi - re, im: -im };
+        let above = Complex { re: sin_psi + re, im };
         let coefficient = (below / above).scaled(exp(-scattered));
         let power = coefficient.norm_squared();
         let raised = (sin_psi / power).sqrt();

@@ -43,18 +43,12 @@ pub(super) fn attenuation_where<const WITHIN: bool, const BEYOND: bool, const SC
     let line = Line::through(d_3, diffraction.loss_db(d_3), d_4, diffraction.loss_db(d_4));
 
     let result = if !BEYOND || (WITHIN && sight.reaches(path)) {
-        Attenuation {
-            a_ref_db: line_of_sight_db(path, &sight, &line, of),
-            mode: 1.0,
-        }
+        Attenuation { a_ref_db: line_of_sight_db(path, &sight, &line, of), mode: 1.0 }
     } else {
         beyond_horizon::<SCATTER>(path, &sight, &line, of)
     };
     let negative = result.a_ref_db < 0.0;
-    Attenuation {
-        a_ref_db: if negative { 0.0 } else { result.a_ref_db },
-        ..result
-    }
+    Attenuation { a_ref_db: if negative { 0.0 } else { result.a_ref_db }, ..result }
 }
 
 impl Attenuation {
@@ -83,10 +77,7 @@ pub(super) fn doubts(path: &Path) -> Warnings {
     warnings.note(far[0], Warnings::TX_HORIZON_DISTANCE_2);
     warnings.note(far[1], Warnings::RX_HORIZON_DISTANCE_2);
     warnings.note(path.n_s < 250.0, Warnings::SURFACE_REFRACTIVITY);
-    warnings.note(
-        path.distance_m < rise_m / 200e-3,
-        Warnings::PATH_DISTANCE_TOO_SMALL_1,
-    );
+    warnings.note(path.distance_m < rise_m / 200e-3, Warnings::PATH_DISTANCE_TOO_SMALL_1);
     warnings.note(path.distance_m < 1e3, Warnings::PATH_DISTANCE_TOO_SMALL_2);
     warnings.note(path.distance_m > 1e6, Warnings::PATH_DISTANCE_TOO_BIG_1);
     warnings.note(path.distance_m > 2e6, Warnings::PATH_DISTANCE_TOO_BIG_2);
@@ -105,17 +96,9 @@ fn line_of_sight_db(path: &Path, sight: &Sight, line: &Line, of: &Constants) -> 
 
     // Eq. 3.16a, in metres, and 3.16d.
     let d_0 = 0.04 * of.frequency_mhz * path.effective_height_m[0] * path.effective_height_m[1];
-    let d_0 = if rising {
-        lesser(d_0, 0.5 * sight.sum_m)
-    } else {
-        d_0
-    };
+    let d_0 = if rising { lesser(d_0, 0.5 * sight.sum_m) } else { d_0 };
     let falling_m = greater(-line.intercept_db / line.slope_db_m, 0.25 * sight.sum_m);
-    let d_1 = if rising {
-        d_0 + 0.25 * (sight.sum_m - d_0)
-    } else {
-        falling_m
-    };
+    let d_1 = if rising { d_0 + 0.25 * (sight.sum_m - d_0) } else { falling_m };
     let a_1 = two_ray.loss_db(d_1);
     let a_0 = two_ray.loss_db(d_0);
 
@@ -130,11 +113,7 @@ fn line_of_sight_db(path: &Path, sight: &Sight, line: &Line, of: &Constants) -> 
     let steep_1 = if steep_2 == 0.0 { line.slope_db_m } else { 0.0 };
     let falls = k_1 < 0.0;
     let straight_1 = greater(a_s - a_1, 0.0) / (d_s - d_1);
-    let straight_1 = if straight_1 == 0.0 {
-        line.slope_db_m
-    } else {
-        straight_1
-    };
+    let straight_1 = if straight_1 == 0.0 { line.slope_db_m } else { straight_1 };
     let k_1 = if falls { steep_1 } else { k_1 };
     let k_2 = if falls { steep_2 } else { k_2 };
     let k_1 = if curved { k_1 } else { straight_1 };
@@ -156,10 +135,7 @@ fn beyond_horizon<const SCATTER: bool>(
 ) -> Attenuation {
     let diffracted_db = line.at_db(path.distance_m);
     if !SCATTER {
-        return Attenuation {
-            a_ref_db: diffracted_db,
-            mode: 2.0,
-        };
+        return Attenuation { a_ref_db: diffracted_db, mode: 2.0 };
     }
     let d_5 = sight.sum_m + 200e3;
     let d_6 = sight.sum_m + 400e3;

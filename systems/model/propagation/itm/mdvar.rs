@@ -50,11 +50,7 @@ impl Mdvar {
         if code > 33 {
             return Err(Invalid::Mdvar(code));
         }
-        Ok(Self {
-            mode,
-            without_location: code / 10 % 2 == 1,
-            without_situation: code >= 20,
-        })
+        Ok(Self { mode, without_location: code / 10 % 2 == 1, without_situation: code >= 20 })
     }
 
     /// The code [`Mdvar::from_code`] reads.

@@ -52,15 +52,9 @@ impl Medium {
 
     /// Surface transfer impedance of the ground (Algorithm eqs 1.4 and 1.5).
     pub(super) fn ground_impedance(&self) -> Complex {
-        let permittivity = Complex {
-            re: self.epsilon,
-            im: 18_000.0 * self.sigma_s_m / self.frequency_mhz,
-        };
-        let impedance = Complex {
-            re: permittivity.re - 1.0,
-            im: permittivity.im,
-        }
-        .sqrt();
+        let permittivity =
+            Complex { re: self.epsilon, im: 18_000.0 * self.sigma_s_m / self.frequency_mhz };
+        let impedance = Complex { re: permittivity.re - 1.0, im: permittivity.im }.sqrt();
         match self.polarization {
             Polarization::Horizontal => impedance,
             Polarization::Vertical => impedance / permittivity,
@@ -101,10 +95,7 @@ impl Complex {
 
     #[inline(always)]
     pub fn scaled(self, factor: f64) -> Self {
-        Self {
-            re: self.re * factor,
-            im: self.im * factor,
-        }
+        Self { re: self.re * factor, im: self.im * factor }
     }
 
     /// Principal square root, for `re >= 0`.
@@ -114,10 +105,7 @@ impl Complex {
             return Self { re: part, im: part };
         }
         let re = (0.5 * (self.norm() + self.re)).sqrt();
-        Self {
-            re,
-            im: 0.5 * self.im / re,
-        }
+        Self { re, im: 0.5 * self.im / re }
     }
 }
 

@@ -68,11 +68,7 @@ impl Prepared {
     ) -> Vec<Option<Outcome>> {
         let mut outcomes = Vec::with_capacity(profiles.len());
         for profiles in profiles.chunks(BATCH) {
-            let Workspace {
-                paths,
-                losses,
-                buffers,
-            } = workspace;
+            let Workspace { paths, losses, buffers } = workspace;
             let mut measured = [false; BATCH];
             for first in (0..profiles.len()).step_by(SIDE_BY_SIDE) {
                 let row = |row: usize| profiles.get(first + row).copied();

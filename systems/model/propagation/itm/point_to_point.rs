@@ -25,12 +25,7 @@ impl Prepared {
     /// [`Invalid`], for the first input found outside its range.
     pub fn new(medium: &Medium, antenna_agl_m: [f64; 2]) -> Result<Self, Invalid> {
         let warnings = medium.check(antenna_agl_m)?;
-        Ok(Self {
-            n_0: medium.n_0,
-            antenna_agl_m,
-            constants: Constants::new(medium),
-            warnings,
-        })
+        Ok(Self { n_0: medium.n_0, antenna_agl_m, constants: Constants::new(medium), warnings })
     }
 
     /// The part of the prediction for `profile` that does not depend on the quantile. The work is
@@ -127,10 +122,7 @@ pub(crate) struct Buffers {
 
 impl Default for Buffers {
     fn default() -> Self {
-        Self {
-            samples: Box::new([NO_SAMPLES; 2]),
-            measured: [Measured::NONE; SIDE_BY_SIDE],
-        }
+        Self { samples: Box::new([NO_SAMPLES; 2]), measured: [Measured::NONE; SIDE_BY_SIDE] }
     }
 }
 
@@ -149,13 +141,7 @@ impl<const N: usize> Kernel for Measure<'_, N> {
 
     #[inline(always)]
     fn run(self) {
-        let Self {
-            profiles,
-            n_0,
-            antenna_agl_m,
-            samples,
-            measured,
-        } = self;
+        let Self { profiles, n_0, antenna_agl_m, samples, measured } = self;
         measure(profiles, n_0, antenna_agl_m, samples, measured);
     }
 }

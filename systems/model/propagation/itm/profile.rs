@@ -49,12 +49,7 @@ impl PathProfile<'_> {
             return Err(Invalid::ProfilePoints(self.elevation_msl_m.len()));
         }
         within(self.step_m, MIN_STEP_M, f64::MAX, Invalid::ProfileStep)?;
-        within(
-            self.distance_m(),
-            0.0,
-            MAX_DISTANCE_M,
-            Invalid::PathDistance,
-        )
+        within(self.distance_m(), 0.0, MAX_DISTANCE_M, Invalid::PathDistance)
     }
 
     /// Checks every elevation.

@@ -16,19 +16,13 @@ pub struct Quantile {
 
 impl Quantile {
     /// The median of everything.
-    pub const MEDIAN: Self = Self {
-        time_percent: 50.0,
-        location_percent: 50.0,
-        situation_percent: 50.0,
-    };
+    pub const MEDIAN: Self =
+        Self { time_percent: 50.0, location_percent: 50.0, situation_percent: 50.0 };
 
     /// The median of time and locations at this quantile's share of situations.
     #[must_use]
     pub const fn median_of_situation(self) -> Self {
-        Self {
-            situation_percent: self.situation_percent,
-            ..Self::MEDIAN
-        }
+        Self { situation_percent: self.situation_percent, ..Self::MEDIAN }
     }
 
     /// A quantile of time, location and situation.
@@ -50,11 +44,7 @@ impl Quantile {
         if !is_open_percent(location_percent) {
             return Err(Invalid::Location(location_percent));
         }
-        Ok(Self {
-            time_percent,
-            location_percent,
-            situation_percent,
-        })
+        Ok(Self { time_percent, location_percent, situation_percent })
     }
 
     /// The confidence and reliability form: reliability is a share of time, confidence a share
@@ -115,11 +105,7 @@ impl TryFrom<Unchecked> for Quantile {
     type Error = Invalid;
 
     fn try_from(raw: Unchecked) -> Result<Self, Invalid> {
-        Self::new(
-            raw.time_percent,
-            raw.location_percent,
-            raw.situation_percent,
-        )
+        Self::new(raw.time_percent, raw.location_percent, raw.situation_percent)
     }
 }
 

@@ -173,20 +173,14 @@ impl Measured {
                 line_ends(elevation, steps(self.distance_m - 0.9 * far), end)[1],
             ]
         };
-        [
-            greater(elevation[0] - fit_tx, 0.0),
-            greater(elevation[elevation.len() - 1] - fit_rx, 0.0),
-        ]
+        [greater(elevation[0] - fit_tx, 0.0), greater(elevation[elevation.len() - 1] - fit_rx, 0.0)]
     }
 
     /// The geometric parameters of the path.
     #[inline(always)]
     pub(super) fn path(&self, antenna_agl_m: [f64; 2]) -> Path {
         let [near, far] = self.horizon_distance_m;
-        let raised = [
-            antenna_agl_m[0] + self.raised_m[0],
-            antenna_agl_m[1] + self.raised_m[1],
-        ];
+        let raised = [antenna_agl_m[0] + self.raised_m[0], antenna_agl_m[1] + self.raised_m[1]];
         let path = Path {
             distance_m: self.distance_m,
             antenna_agl_m,
@@ -214,11 +208,7 @@ impl Path {
     fn with_smooth_horizons(mut self) -> Self {
         let [near, far] = self.typical_horizons_m();
         let combined_m = near + far;
-        let short = if combined_m <= self.distance_m {
-            self.distance_m / combined_m
-        } else {
-            1.0
-        };
+        let short = if combined_m <= self.distance_m { self.distance_m / combined_m } else { 1.0 };
         self.effective_height_m[0] *= short * short;
         self.effective_height_m[1] *= short * short;
         self.horizon_distance_m = self.typical_horizons_m();
@@ -242,10 +232,7 @@ impl Path {
             let smooth_m = smooth_horizon_m(height_m, self.earth_radius_m);
             typical_horizon_m(height_m, smooth_m, self.delta_h_m)
         };
-        [
-            of(self.effective_height_m[0]),
-            of(self.effective_height_m[1]),
-        ]
+        [of(self.effective_height_m[0]), of(self.effective_height_m[1])]
     }
 }
 

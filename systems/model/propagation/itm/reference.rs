@@ -78,11 +78,7 @@ impl Reference {
         check_air(path.n_s, path.earth_radius_m)?;
         constants.check()?;
         // Not for the width, but for its fused operations, which are calls elsewhere.
-        Ok(vectorised(Formulas {
-            path,
-            constants,
-            warnings,
-        }))
+        Ok(vectorised(Formulas { path, constants, warnings }))
     }
 }
 
@@ -98,11 +94,7 @@ impl Kernel for Formulas<'_> {
 
     #[inline(always)]
     fn run(self) -> Reference {
-        let Self {
-            path,
-            constants,
-            warnings,
-        } = self;
+        let Self { path, constants, warnings } = self;
         let result = attenuation(path, constants);
         let mut warnings = warnings | doubts(path);
         let defined = result.a_ref_db.is_finite();

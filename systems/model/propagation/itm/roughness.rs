@@ -42,12 +42,7 @@ impl Sampled {
         let sums = sample_evenly(elevation, start, spacing, count, buffer);
         let samples = buffer.as_flattened();
         let (middle_m, slope) = middle_and_slope(sums, [samples[0], samples[count - 1]], count);
-        Some(Self {
-            count,
-            decile,
-            middle_m,
-            slope,
-        })
+        Some(Self { count, decile, middle_m, slope })
     }
 
     /// Subtracts the line from them; returns the least and the greatest of what is left.
@@ -59,12 +54,7 @@ impl Sampled {
     /// Residuals of the samples, to be ranked.
     #[inline(always)]
     fn ranked<'a>(&self, buffer: &'a SampleBuffer, extremes: [f64; 2]) -> Ranked<'a> {
-        Ranked {
-            extremes,
-            room: buffer,
-            count: self.count,
-            rank: self.decile,
-        }
+        Ranked { extremes, room: buffer, count: self.count, rank: self.decile }
     }
 }
 
@@ -92,12 +82,7 @@ pub(super) fn ranges_m<const N: usize>(
         return ranges_m;
     }
     // Not by `map`, whose closures might be left out of line.
-    let mut rows = [Ranked {
-        extremes: [0.0; 2],
-        room: &buffers[0],
-        count: 0,
-        rank: 0,
-    }; N];
+    let mut rows = [Ranked { extremes: [0.0; 2], room: &buffers[0], count: 0, rank: 0 }; N];
     for path in 0..N {
         if let Some(sampled) = &sampled[path] {
             rows[path] = sampled.ranked(&buffers[path], extremes[path]);

@@ -41,11 +41,7 @@ impl<'a> Troposcatter<'a> {
             sight_angle_rad: sight.angle_rad,
             wavenumber: of.wavenumber,
             asymmetry_m: difference_m.abs(),
-            height_ratio: if difference_m < 0.0 {
-                1.0 / ratio
-            } else {
-                ratio
-            },
+            height_ratio: if difference_m < 0.0 { 1.0 / ratio } else { ratio },
         }
     }
 
@@ -105,10 +101,7 @@ impl<'a> Troposcatter<'a> {
         let share = (r_1 + r_2) / (r_1 + r_2 + 2.0 * SQRT_2);
         let low_db = 10.0 * log10(product * product * share);
         let between_db = eta * h_0 + (1.0 - eta) * low_db;
-        Gain {
-            db: if eta >= 1.0 { h_0 } else { between_db },
-            defined: (r_1 >= 0.2) | (r_2 >= 0.2),
-        }
+        Gain { db: if eta >= 1.0 { h_0 } else { between_db }, defined: (r_1 >= 0.2) | (r_2 >= 0.2) }
     }
 
     /// η_s, from the height of the cross-over, m (TN101 eq. 9.3a; Algorithm eq. 4.67).

@@ -49,16 +49,8 @@ impl Spread {
         let location_db = 10.0 * rough / (rough + 13.0); // Algorithm eq. 5.9
         Self {
             median_db: climate.median.at_db(d_e_m),
-            sigma_situation_db: if of.mdvar.without_situation {
-                0.0
-            } else {
-                situation_db
-            },
-            sigma_location_db: if of.mdvar.without_location {
-                0.0
-            } else {
-                location_db
-            },
+            sigma_situation_db: if of.mdvar.without_situation { 0.0 } else { situation_db },
+            sigma_location_db: if of.mdvar.without_location { 0.0 } else { location_db },
             sigma_time_minus_db: climate.minus.at_db(d_e_m) * of.time_gain[0],
             sigma_time_plus_db: plus_db,
             sigma_duct_db: climate.duct_share * plus_db,
@@ -70,11 +62,7 @@ impl Spread {
     /// Attenuation relative to free space not exceeded at `quantile`, dB, where the reference is
     /// `a_ref_db`.
     pub(super) fn attenuation_db(&self, a_ref_db: f64, quantile: Quantile) -> f64 {
-        self.attenuation_at_db(
-            a_ref_db,
-            deviates(quantile, self.mdvar.mode),
-            self.mdvar.mode,
-        )
+        self.attenuation_at_db(a_ref_db, deviates(quantile, self.mdvar.mode), self.mdvar.mode)
     }
 
     /// The same by [`deviates`] of `mode`, which are the same for all paths.
@@ -169,9 +157,5 @@ fn effective_distance_m(of: &Constants, distance_m: f64, effective_height_m: [f6
         + smooth_horizon_m(effective_height_m[1], 9000e3)
         + of.variability_m;
     let within_m = 130e3 * distance_m / d_ex_m;
-    if distance_m < d_ex_m {
-        within_m
-    } else {
-        130e3 + distance_m - d_ex_m
-    }
+    if distance_m < d_ex_m { within_m } else { 130e3 + distance_m - d_ex_m }
 }

@@ -54,12 +54,7 @@ impl RainFading {
         r001_mm_h: f64,
         rain: &RainCoefficients,
     ) -> Result<Self, DomainError> {
-        let d = within(
-            "distance_km",
-            positive("distance_km", distance_km)?,
-            0.0,
-            1e3,
-        )?;
+        let d = within("distance_km", positive("distance_km", distance_km)?, 0.0, 1e3)?;
         let f = within("frequency_ghz", frequency_ghz, 1.0, 1000.0)?;
         let rate = within("r001_mm_h", r001_mm_h, 0.0, 1000.0)?;
 
@@ -71,11 +66,7 @@ impl RainFading {
             1.0 / denominator
         };
         let effective_length_km = d * factor;
-        let c0 = if f >= 10.0 {
-            0.12 + 0.4 * (f / 10.0).log10().powf(0.8)
-        } else {
-            0.12
-        };
+        let c0 = if f >= 10.0 { 0.12 + 0.4 * (f / 10.0).log10().powf(0.8) } else { 0.12 };
         Ok(Self {
             effective_length_km,
             a001_db: rain.specific_attenuation_db_km(rate)? * effective_length_km,
@@ -127,8 +118,6 @@ impl RainFading {
         if discriminant < 0.0 {
             return 0.0;
         }
-        10f64
-            .powf((discriminant.sqrt() - c2) / (2.0 * c3))
-            .min(100.0)
+        10f64.powf((discriminant.sqrt() - c2) / (2.0 * c3)).min(100.0)
     }
 }

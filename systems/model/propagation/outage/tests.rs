@@ -14,10 +14,7 @@ fn check_rain(table: &[Vec<f64>]) {
         assert!(relative_error(got, row[8]) < 1e-9, "{row:?}: {got}");
         // And back: the percentage at which that attenuation is exceeded.
         let back = fading.outage(got);
-        assert!(
-            relative_error(back.percent, row[7]) < 1e-9,
-            "{row:?}: {back:?}"
-        );
+        assert!(relative_error(back.percent, row[7]) < 1e-9, "{row:?}: {back:?}");
     }
 }
 
@@ -150,10 +147,7 @@ fn fading_is_a_distribution_and_continuous_at_the_transition() {
     }
     for p0 in [0.01f64, 1.0, 1000.0] {
         let transition = 25.0 + 1.2 * p0.log10();
-        let (below, above) = (
-            fade_percent(p0, transition - 1e-9),
-            fade_percent(p0, transition),
-        );
+        let (below, above) = (fade_percent(p0, transition - 1e-9), fade_percent(p0, transition));
         assert!(relative_error(below, above) < 1e-6, "{below} {above}");
     }
 }
@@ -169,10 +163,7 @@ fn short_paths_do_not_fade() {
     };
     assert!(path.outage_percent(10.0).unwrap().abs() < 1e-300);
     assert!((path.outage_percent(-1.0).unwrap() - 100.0).abs() < 1e-12);
-    let long = MultipathPath {
-        distance_km: 40.0,
-        ..path
-    };
+    let long = MultipathPath { distance_km: 40.0, ..path };
     let at_zero = long.outage_percent(0.0).unwrap();
     assert!((at_zero - 63.212_055_882_855_77).abs() < 1e-9);
 }

@@ -111,13 +111,7 @@ impl PathBatch {
     /// memory.
     pub(crate) fn parts<T: Any + Send + Default>(
         &mut self,
-    ) -> (
-        &mut [bool; BATCH],
-        &mut [bool; BATCH],
-        &mut [Lane; QUANTILES],
-        &mut Lane,
-        &mut T,
-    ) {
+    ) -> (&mut [bool; BATCH], &mut [bool; BATCH], &mut [Lane; QUANTILES], &mut Lane, &mut T) {
         let workspace = workspace(&mut self.workspace);
         let (measured, clear) = (&mut self.measured.0, &mut self.clear.0);
         let (attenuation_db, sigma_db) = (&mut self.attenuation_db.0, &mut self.sigma_db.0);

@@ -84,10 +84,7 @@ impl PreparedModel for PreparedDiffraction {
         let mut warnings = Warnings::default();
         let length_m = path.step_m * path.elevation_msl_m.len().saturating_sub(1) as f64;
         // Ends at one place have nothing between them; any other refusal is reported.
-        warnings.note(
-            loss_db.is_none() && length_m >= SHORTEST_M,
-            Warning::ModelOutOfRange,
-        );
+        warnings.note(loss_db.is_none() && length_m >= SHORTEST_M, Warning::ModelOutOfRange);
         Ok(Attenuation {
             diffraction_loss_db: Some(loss_db.unwrap_or(0.0)),
             warnings,

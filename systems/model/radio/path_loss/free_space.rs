@@ -51,10 +51,7 @@ impl PathLossModel for FreeSpace {
 
 impl PreparedModel for FreeSpace {
     fn attenuation(&self, _: &PathProfile<'_>, _: Quantile) -> Result<Attenuation, Warning> {
-        Ok(Attenuation {
-            mode: Some(PropagationMode::LineOfSight),
-            ..Attenuation::default()
-        })
+        Ok(Attenuation { mode: Some(PropagationMode::LineOfSight), ..Attenuation::default() })
     }
 
     fn measure(&self, rows: &ProfileRows<'_>, batch: &mut PathBatch) {

@@ -60,10 +60,7 @@ static OPTION_VALUES: LazyLock<Vec<String>> = LazyLock::new(|| {
     names.map(|name| name.replace('_', "-")).collect()
 });
 
-#[expect(
-    clippy::derivable_impls,
-    reason = "the macro declares the enum and its variants alike"
-)]
+#[expect(clippy::derivable_impls, reason = "the macro declares the enum and its variants alike")]
 impl Default for Model {
     fn default() -> Self {
         Self::Itm
@@ -103,9 +100,7 @@ impl FromStr for Model {
     fn from_str(text: &str) -> Result<Self, UnknownModel> {
         let name = text.replace('-', "_");
         let found = Self::ALL.iter().find(|model| model.get().name() == name);
-        found.copied().ok_or_else(|| UnknownModel {
-            found: text.to_owned(),
-        })
+        found.copied().ok_or_else(|| UnknownModel { found: text.to_owned() })
     }
 }
 

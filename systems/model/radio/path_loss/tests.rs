@@ -44,10 +44,7 @@ impl PathLossModel for LinearSlope {
     }
 
     fn validity(&self) -> Validity {
-        Validity {
-            distance_m: 2e3..=f64::INFINITY,
-            ..Validity::UNLIMITED
-        }
+        Validity { distance_m: 2e3..=f64::INFINITY, ..Validity::UNLIMITED }
     }
 
     fn uses_terrain(&self) -> bool {
@@ -65,10 +62,7 @@ fn loss_db(path: &PathProfile<'_>) -> f64 {
 
 impl PreparedModel for LinearSlope {
     fn attenuation(&self, path: &PathProfile<'_>, _: Quantile) -> Result<Attenuation, Warning> {
-        Ok(Attenuation {
-            reference_attenuation_db: Some(loss_db(path)),
-            ..Attenuation::default()
-        })
+        Ok(Attenuation { reference_attenuation_db: Some(loss_db(path)), ..Attenuation::default() })
     }
 
     fn measure(&self, rows: &ProfileRows<'_>, batch: &mut PathBatch) {
@@ -81,10 +75,7 @@ impl PreparedModel for LinearSlope {
 }
 
 fn environment() -> Environment {
-    Environment {
-        model: Model::LinearSlope,
-        ..Environment::default()
-    }
+    Environment { model: Model::LinearSlope, ..Environment::default() }
 }
 
 fn site() -> GeoPoint {
@@ -98,17 +89,11 @@ fn every_model_is_found_by_its_name() {
         assert_eq!(name.parse(), Ok(*model));
         assert_eq!(model.option_value().parse(), Ok(*model));
         assert_eq!(serde_json::to_value(model).unwrap(), name);
-        assert_eq!(
-            serde_json::from_value::<Model>(name.into()).unwrap(),
-            *model
-        );
+        assert_eq!(serde_json::from_value::<Model>(name.into()).unwrap(), *model);
         assert!(!model.get().source().is_empty() && !model.get().version().is_empty());
     }
     let unknown = "okumura".parse::<Model>().unwrap_err().to_string();
-    assert!(
-        unknown.contains("allowed itm, delta_bullington"),
-        "{unknown}"
-    );
+    assert!(unknown.contains("allowed itm, delta_bullington"), "{unknown}");
 }
 
 #[test]
@@ -126,10 +111,7 @@ fn settings_are_fields_of_the_environment() {
 fn an_added_model_is_a_value_of_schema_and_command_line() {
     let schema = serde_json::to_string(&schema_for!(Environment)).unwrap();
     assert!(schema.contains(r#""const":"linear_slope""#), "{schema}");
-    let values: Vec<_> = Model::ALL
-        .iter()
-        .map(|model| model.option_value())
-        .collect();
+    let values: Vec<_> = Model::ALL.iter().map(|model| model.option_value()).collect();
     assert!(values.contains(&"linear-slope"), "{values:?}");
     let scenario = serde_json::json!({ "model": "linear_slope" });
     let environment: Environment = serde_json::from_value(scenario).unwrap();

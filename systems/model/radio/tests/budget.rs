@@ -19,11 +19,7 @@ fn a_hand_worked_ten_kilometre_link() {
     let found = link(&flat(10_000.0), &end, &end, &under(Model::DeltaBullington));
     near(found.geometry.slant_range_m, 10_000.09, 0.01);
     near(found.losses.free_space_loss_db, 127.716, 0.001);
-    near(
-        found.losses.gas_oxygen_db + found.losses.gas_water_vapour_db,
-        0.09,
-        0.02,
-    );
+    near(found.losses.gas_oxygen_db + found.losses.gas_water_vapour_db, 0.09, 0.02);
     near(found.losses.diffraction_loss_db.unwrap(), 0.0, 1e-9);
     near(found.budget.eirp_dbm, 52.0, 1e-12);
     near(found.receiver.rx_power_dbm, -45.81, 0.02);
@@ -36,19 +32,11 @@ fn a_hand_worked_ten_kilometre_link() {
     near(found.rate.phy_rate_bps, 780e6, 1.0);
     near(found.rate.data_rate_bps, 468e6, 1.0);
     near(found.rate.spectral_efficiency, 9.75, 1e-9);
-    near(
-        found.clearance.min_clearance_m.unwrap(),
-        60.0 - 1.4715,
-        1e-3,
-    );
+    near(found.clearance.min_clearance_m.unwrap(), 60.0 - 1.4715, 1e-3);
     near(found.geometry.tx_elevation_angle_deg, -0.0337, 1e-4);
     assert_eq!(found.verdict, Verdict::Excellent);
     assert_eq!(found.limiting_factor, Some(LimitingFactor::Distance));
-    assert!(
-        found.warnings.is_empty(),
-        "{:?}",
-        found.warnings.iter().collect::<Vec<_>>()
-    );
+    assert!(found.warnings.is_empty(), "{:?}", found.warnings.iter().collect::<Vec<_>>());
 }
 
 /// LoRa SF11 in 250 kHz: noise floor -173.975 + 53.979 + 6 = -113.995 dBm, sensitivity 17.5 dB
@@ -87,11 +75,7 @@ fn narrowband_sensitivity_is_the_data_sheets() {
         end.radio.noise_figure_db = noise_figure_db;
         let found = link(&flat(3_000.0), &end, &end, &under(Model::FreeSpace));
         near(found.margin.sensitivity_dbm, -116.0, 1e-9);
-        near(
-            found.margin.link_margin_db,
-            found.receiver.rx_power_dbm + 116.0,
-            1e-9,
-        );
+        near(found.margin.link_margin_db, found.receiver.rx_power_dbm + 116.0, 1e-9);
     }
 }
 
@@ -99,9 +83,7 @@ fn narrowband_sensitivity_is_the_data_sheets() {
 fn itm_terms_are_those_of_itm() {
     let tx = station("lora_915_us", "omni_5", 12.0);
     let rx = station("lora_915_us", "omni_2_15", 3.0);
-    let heights: Vec<f64> = (0..150)
-        .map(|i| 300.0 + 90.0 * (f64::from(i) * 0.21).sin())
-        .collect();
+    let heights: Vec<f64> = (0..150).map(|i| 300.0 + 90.0 * (f64::from(i) * 0.21).sin()).collect();
     let ground = profile(30_000.0, heights);
     for (time, situation) in [(50.0, 50.0), (90.0, 70.0), (10.0, 50.0)] {
         let env = Environment {
@@ -119,25 +101,15 @@ fn itm_terms_are_those_of_itm() {
             polarization: crate::propagation::polarization::Polarization::Vertical,
             mdvar: itm::Mdvar::from_code(3).unwrap(),
         };
-        let path = itm::PathProfile {
-            step_m: ground.step_m,
-            elevation_msl_m: &ground.elevation_msl_m,
-        };
+        let path =
+            itm::PathProfile { step_m: ground.step_m, elevation_msl_m: &ground.elevation_msl_m };
         let quantile = itm::Quantile::new(time, 50.0, situation).unwrap();
         let expected = itm::point_to_point(&path, 12.0, 3.0, &medium, quantile).unwrap();
         let losses = &found.losses;
         let terrain = losses.reference_attenuation_db.unwrap() + losses.variability_db.unwrap();
         // The whole differs by ITM's rounded free-space constant and the slant only.
-        near(
-            losses.free_space_loss_db + terrain,
-            expected.basic_transmission_loss_db,
-            0.01,
-        );
-        near(
-            found.itm.unwrap().terrain_irregularity_m,
-            expected.reference.delta_h_m,
-            1e-9,
-        );
+        near(losses.free_space_loss_db + terrain, expected.basic_transmission_loss_db, 0.01);
+        near(found.itm.unwrap().terrain_irregularity_m, expected.reference.delta_h_m, 1e-9);
         assert_eq!(found.model, Model::Itm);
         assert_eq!(losses.diffraction_loss_db, None);
     }
@@ -148,49 +120,28 @@ fn troposcatter_is_named_but_not_counted_twice() {
     let end = station("uhf_mobile_25w", "yagi_16", 10.0);
     let found = link(&flat(400_000.0), &end, &end, &Environment::default());
     assert_eq!(found.propagation_mode, PropagationMode::Troposcatter);
-    assert_eq!(
-        found.losses.troposcatter_loss_db,
-        found.losses.reference_attenuation_db
-    );
+    assert_eq!(found.losses.troposcatter_loss_db, found.losses.reference_attenuation_db);
     near(found.losses.sum_db(), found.losses.total_path_loss_db, 0.0);
     assert!(found.losses.troposcatter_loss_db.unwrap() > 20.0);
 }
 
 #[test]
 fn free_space_is_reciprocal_and_links_both_ways() {
-    let (low, high) = (
-        station("wifi_5g_mesh", "omni_5", 3.0),
-        station("wifi_5g_mesh", "sector_17_90", 80.0),
-    );
+    let (low, high) =
+        (station("wifi_5g_mesh", "omni_5", 3.0), station("wifi_5g_mesh", "sector_17_90", 80.0));
     let ground = profile(4_000.0, (0..50).map(|i| f64::from(i) * 2.0).collect());
     let env = under(Model::FreeSpace);
     let mut workspace = Workspace::default();
     let (there, here) =
         evaluate_both(&ground, [0.0; 2], &low, &high, &env, 1_000, &mut workspace).unwrap();
-    near(
-        there.losses.total_path_loss_db,
-        here.losses.total_path_loss_db,
-        1e-9,
-    );
-    near(
-        there.receiver.rx_power_dbm,
-        here.receiver.rx_power_dbm,
-        1e-9,
-    );
+    near(there.losses.total_path_loss_db, here.losses.total_path_loss_db, 1e-9);
+    near(there.receiver.rx_power_dbm, here.receiver.rx_power_dbm, 1e-9);
     assert_eq!(here.geometry.azimuth_deg, 270.0);
-    near(
-        there.geometry.tx_elevation_angle_deg,
-        here.geometry.rx_elevation_angle_deg,
-        1e-12,
-    );
+    near(there.geometry.tx_elevation_angle_deg, here.geometry.rx_elevation_angle_deg, 1e-12);
     let etx = there.rate.etx.unwrap();
     let product = (1.0 - there.rate.per) * (1.0 - here.rate.per);
     near(etx, 1.0 / product, 1e-12);
-    near(
-        there.rate.ett_s.unwrap(),
-        etx * 8_000.0 / there.rate.data_rate_bps,
-        1e-15,
-    );
+    near(there.rate.ett_s.unwrap(), etx * 8_000.0 / there.rate.data_rate_bps, 1e-15);
     assert!(etx >= there.rate.etx_forward.unwrap() && there.rate.etx_forward.unwrap() >= 1.0);
 }
 
@@ -201,29 +152,12 @@ fn one_deaf_direction_leaves_no_etx() {
     quiet.radio.tx_power_dbm = -40.0;
     let mut workspace = Workspace::default();
     let env = under(Model::FreeSpace);
-    let (there, here) = evaluate_both(
-        &flat(5_000.0),
-        [0.0; 2],
-        &loud,
-        &quiet,
-        &env,
-        500,
-        &mut workspace,
-    )
-    .unwrap();
+    let (there, here) =
+        evaluate_both(&flat(5_000.0), [0.0; 2], &loud, &quiet, &env, 500, &mut workspace).unwrap();
     assert!(there.rate.etx_forward.is_some() && there.verdict > Verdict::NoLink);
-    assert_eq!(
-        (here.verdict, here.rate.etx_forward),
-        (Verdict::NoLink, None)
-    );
-    assert_eq!(
-        (there.rate.etx, here.rate.etx, there.rate.ett_s),
-        (None, None, None)
-    );
-    assert_eq!(
-        (here.rate.modulation_id, here.margin.fade_margin_db),
-        (None, None)
-    );
+    assert_eq!((here.verdict, here.rate.etx_forward), (Verdict::NoLink, None));
+    assert_eq!((there.rate.etx, here.rate.etx, there.rate.ett_s), (None, None, None));
+    assert_eq!((here.rate.modulation_id, here.margin.fade_margin_db), (None, None));
     near(here.rate.data_rate_bps, 0.0, 0.0);
 }
 
@@ -233,10 +167,7 @@ fn one_deaf_direction_leaves_no_etx() {
 fn rain_costs_specific_attenuation_over_the_effective_length() {
     let end = station("ptp_11g", "dish_32", 80.0);
     let dry = link(&flat(20_000.0), &end, &end, &under(Model::DeltaBullington));
-    let wet_env = Environment {
-        rain_rate_mm_h: 64.0,
-        ..under(Model::DeltaBullington)
-    };
+    let wet_env = Environment { rain_rate_mm_h: 64.0, ..under(Model::DeltaBullington) };
     let wet = link(&flat(20_000.0), &end, &end, &wet_env);
     near(dry.losses.rain_loss_db, 0.0, 0.0);
     near(
@@ -249,36 +180,21 @@ fn rain_costs_specific_attenuation_over_the_effective_length() {
     let short = link(&flat(500.0), &end, &end, &wet_env);
     near(short.losses.rain_loss_db, 2.1701 * 0.5, 1e-3);
     let long_wave = station("lora_868_eu", "omni_5", 80.0);
-    near(
-        link(&flat(20_000.0), &long_wave, &long_wave, &wet_env)
-            .losses
-            .rain_loss_db,
-        0.0,
-        0.0,
-    );
+    near(link(&flat(20_000.0), &long_wave, &long_wave, &wet_env).losses.rain_loss_db, 0.0, 0.0);
 }
 
 #[test]
 fn terrain_blocks_the_ray() {
     let end = station("wifi_2g4_mesh", "omni_5", 10.0);
     let open = link(&flat(8_000.0), &end, &end, &under(Model::DeltaBullington));
-    let blocked = link(
-        &ridge(8_000.0, 120.0),
-        &end,
-        &end,
-        &under(Model::DeltaBullington),
-    );
+    let blocked = link(&ridge(8_000.0, 120.0), &end, &end, &under(Model::DeltaBullington));
     assert!(
         blocked.losses.diffraction_loss_db.unwrap()
             > open.losses.diffraction_loss_db.unwrap() + 15.0
     );
     assert_eq!(blocked.propagation_mode, PropagationMode::Diffraction);
     assert!(!blocked.clearance.line_of_sight);
-    near(
-        blocked.clearance.obstruction.unwrap().distance_m,
-        4_000.0,
-        1e-6,
-    );
+    near(blocked.clearance.obstruction.unwrap().distance_m, 4_000.0, 1e-6);
 }
 
 /// Heights above the ellipsoid carry the geoid; a geoid that slopes lengthens the slant.

@@ -38,10 +38,7 @@ fn below_a_kilometre_delta_bullington_stands_in() {
     let asked = link(&flat(999.0), &end, &end, &under(Model::DeltaBullington));
     assert_eq!(near_by.losses, asked.losses);
     assert!(asked.warnings.is_empty());
-    assert_eq!(
-        link(&flat(1_000.0), &end, &end, &Environment::default()).model,
-        Model::Itm
-    );
+    assert_eq!(link(&flat(1_000.0), &end, &end, &Environment::default()).model, Model::Itm);
 }
 
 #[test]
@@ -59,11 +56,7 @@ fn outside_itm_delta_bullington_stands_in() {
         end.radio.frequency_mhz = frequency_mhz;
         end.height_agl_m = height_agl_m;
         let found = link(&flat(12_000.0), &end, &end, &Environment::default());
-        assert_eq!(
-            found.model == Model::Itm,
-            speaks,
-            "{frequency_mhz} MHz, {height_agl_m} m"
-        );
+        assert_eq!(found.model == Model::Itm, speaks, "{frequency_mhz} MHz, {height_agl_m} m");
         assert_eq!(found.warnings.contains(Warning::ModelOutOfRange), !speaks);
         assert_eq!(found.model_version, found.model.get().version());
     }
@@ -81,11 +74,7 @@ fn a_lucky_quantile_is_held_at_free_space() {
     let found = link(&flat(5_000.0), &end, &end, &lucky);
     assert!(found.warnings.contains(Warning::BelowFreeSpaceClamped));
     let losses = &found.losses;
-    near(
-        losses.reference_attenuation_db.unwrap() + losses.variability_db.unwrap(),
-        0.0,
-        1e-12,
-    );
+    near(losses.reference_attenuation_db.unwrap() + losses.variability_db.unwrap(), 0.0, 1e-12);
     assert!(losses.total_path_loss_db >= losses.free_space_loss_db);
 }
 
@@ -99,10 +88,7 @@ fn gaps_in_the_terrain_are_disclosed() {
     let found = link(&ground, &end, &end, &Environment::default());
     assert!(found.warnings.contains(Warning::TerrainMissing));
     assert!(found.warnings.contains(Warning::TerrainVoid));
-    assert_eq!(
-        (found.terrain.missing_samples, found.terrain.void_samples),
-        (7, 2)
-    );
+    assert_eq!((found.terrain.missing_samples, found.terrain.void_samples), (7, 2));
     assert_eq!(found.terrain.resolution_arcsec, Some(3.0));
 }
 
@@ -112,24 +98,14 @@ fn ends_that_cannot_understand_each_other_have_no_link() {
     let mut retuned = wifi.clone();
     retuned.radio.frequency_mhz += 11.0;
     let mut lora = wifi.clone();
-    lora.radio.waveform = Waveform::Lora {
-        spreading_factor: 7,
-        coding_rate: 5,
-    };
-    for (other, warning) in [
-        (&retuned, Warning::FrequencyMismatch),
-        (&lora, Warning::WaveformMismatch),
-    ] {
+    lora.radio.waveform = Waveform::Lora { spreading_factor: 7, coding_rate: 5 };
+    for (other, warning) in
+        [(&retuned, Warning::FrequencyMismatch), (&lora, Warning::WaveformMismatch)]
+    {
         let found = link(&flat(100.0), &wifi, other, &Environment::default());
         assert!(found.warnings.contains(warning));
-        assert_eq!(
-            (found.verdict, found.limiting_factor),
-            (Verdict::NoLink, None)
-        );
-        assert_eq!(
-            (found.rate.modulation_id, found.rate.etx_forward),
-            (None, None)
-        );
+        assert_eq!((found.verdict, found.limiting_factor), (Verdict::NoLink, None));
+        assert_eq!((found.rate.modulation_id, found.rate.etx_forward), (None, None));
         near(found.rate.per, 1.0, 0.0);
         near(found.rate.data_rate_bps, 0.0, 0.0);
     }
@@ -146,10 +122,7 @@ fn ofdm_meets_at_the_narrower_width_and_the_fewer_streams() {
     let wide = station("ptp_5g8", "dish_30", 40.0);
     let mut narrow = wide.clone();
     narrow.radio.bandwidth_hz = 20e6;
-    narrow.radio.waveform = Waveform::Ofdm {
-        spatial_streams: 1,
-        mac_efficiency_prob: 1.0,
-    };
+    narrow.radio.waveform = Waveform::Ofdm { spatial_streams: 1, mac_efficiency_prob: 1.0 };
     let found = link(&flat(2_000.0), &wide, &narrow, &Environment::default());
     near(found.bandwidth_hz, 20e6, 0.0);
     near(found.rate.phy_rate_bps, 52.0 * 8.0 * 5.0 / 6.0 / 4e-6, 1.0);
@@ -164,43 +137,22 @@ fn ofdm_meets_at_the_narrower_width_and_the_fewer_streams() {
 #[test]
 fn man_made_noise_counts_where_it_is_strong() {
     let end = station("vhf_handheld_5w", "omni_2_15", 10.0);
-    let city = Environment {
-        man_made_noise: Some(NoiseCategory::City),
-        ..under(Model::FreeSpace)
-    };
+    let city = Environment { man_made_noise: Some(NoiseCategory::City), ..under(Model::FreeSpace) };
     let quiet = link(&flat(5_000.0), &end, &end, &under(Model::FreeSpace));
     let noisy = link(&flat(5_000.0), &end, &end, &city);
     // 76.8 - 27.7 log 155 = 16.13 dB over kTB, with 8 dB of receiver: 16.67 dB.
     near(noisy.receiver.man_made_noise_db.unwrap(), 16.13, 0.01);
-    near(
-        noisy.receiver.noise_floor_dbm - quiet.receiver.noise_floor_dbm,
-        8.65,
-        0.03,
-    );
-    near(
-        noisy.margin.sensitivity_dbm - quiet.margin.sensitivity_dbm,
-        8.65,
-        0.03,
-    );
+    near(noisy.receiver.noise_floor_dbm - quiet.receiver.noise_floor_dbm, 8.65, 0.03);
+    near(noisy.margin.sensitivity_dbm - quiet.margin.sensitivity_dbm, 8.65, 0.03);
     assert!(!noisy.warnings.contains(Warning::NoiseExtrapolated));
     let uhf = station("uhf_mobile_25w", "omni_2_15", 10.0);
-    assert!(
-        link(&flat(5_000.0), &uhf, &uhf, &city)
-            .warnings
-            .contains(Warning::NoiseExtrapolated)
-    );
+    assert!(link(&flat(5_000.0), &uhf, &uhf, &city).warnings.contains(Warning::NoiseExtrapolated));
 }
 
 #[test]
 fn clutter_counts_at_the_ends_that_stand_in_it() {
-    let statistical = Clutter::Statistical {
-        below_height_m: 10.0,
-        location_percent: 50.0,
-    };
-    let env = Environment {
-        clutter: Some(statistical),
-        ..under(Model::FreeSpace)
-    };
+    let statistical = Clutter::Statistical { below_height_m: 10.0, location_percent: 50.0 };
+    let env = Environment { clutter: Some(statistical), ..under(Model::FreeSpace) };
     let low = station("wifi_2g4_mesh", "omni_5", 2.0);
     let high = station("wifi_2g4_mesh", "omni_5", 30.0);
     let ends = |tx, rx, distance_m| {
@@ -214,35 +166,23 @@ fn clutter_counts_at_the_ends_that_stand_in_it() {
     assert_eq!(ends(&low, &low, 500.0), (false, true));
     let too_near = link(&flat(200.0), &low, &low, &env);
     assert!(too_near.warnings.contains(Warning::ClutterOutOfRange));
-    near(
-        too_near.losses.excess_loss_db,
-        too_near.losses.gas_oxygen_db,
-        0.01,
-    );
+    near(too_near.losses.excess_loss_db, too_near.losses.gas_oxygen_db, 0.01);
 }
 
 /// Terrain is judged from the roofs (15 m), so a low antenna sees over what would block it, and
 /// pays for the way down instead.
 #[test]
 fn height_gain_starts_at_the_roofs() {
-    let clutter = Clutter::HeightGain {
-        category: ClutterCategory::Urban,
-        representative_height_m: None,
-    };
-    let env = Environment {
-        clutter: Some(clutter),
-        ..under(Model::DeltaBullington)
-    };
+    let clutter =
+        Clutter::HeightGain { category: ClutterCategory::Urban, representative_height_m: None };
+    let env = Environment { clutter: Some(clutter), ..under(Model::DeltaBullington) };
     let low = station("lora_868_eu", "omni_5", 2.0);
     let roof = station("lora_868_eu", "omni_5", 15.0);
     let ground = ridge(3_000.0, 12.0);
     let among = link(&ground, &low, &roof, &env);
     let above = link(&ground, &roof, &roof, &under(Model::DeltaBullington));
     assert!(among.losses.clutter_tx_db > 10.0 && among.losses.clutter_rx_db == 0.0);
-    assert_eq!(
-        among.losses.diffraction_loss_db,
-        above.losses.diffraction_loss_db
-    );
+    assert_eq!(among.losses.diffraction_loss_db, above.losses.diffraction_loss_db);
 }
 
 #[test]
@@ -253,54 +193,22 @@ fn nonsense_is_refused_by_name() {
         change(&mut bad);
         let env = Environment::default();
         let here = evaluate(&flat(5e3), [0.0; 2], &good, &bad, &env, 1).unwrap_err();
-        assert_eq!(
-            evaluate(&flat(5e3), [0.0; 2], &bad, &good, &env, 1)
-                .unwrap_err()
-                .key,
-            here.key
-        );
+        assert_eq!(evaluate(&flat(5e3), [0.0; 2], &bad, &good, &env, 1).unwrap_err().key, here.key);
         here.key
     };
     assert_eq!(refuse(&|s| s.height_agl_m = -1.0), "height_agl_m");
     assert_eq!(refuse(&|s| s.height_agl_m = f64::NAN), "height_agl_m");
-    assert_eq!(
-        refuse(&|s| s.radio.frequency_mhz = 0.0),
-        "radio.frequency_mhz"
-    );
-    assert_eq!(
-        refuse(&|s| s.radio.bandwidth_hz = f64::INFINITY),
-        "radio.bandwidth_hz"
-    );
-    assert_eq!(
-        refuse(&|s| s.radio.tx_power_dbm = f64::NAN),
-        "radio.tx_power_dbm"
-    );
-    assert_eq!(
-        refuse(&|s| s.antenna.azimuth_beamwidth_deg = 0.0),
-        "antenna.azimuth_beamwidth_deg"
-    );
-    let bad_rate = Waveform::Lora {
-        spreading_factor: 13,
-        coding_rate: 5,
-    };
-    assert_eq!(
-        refuse(&|s| s.radio.waveform = bad_rate.clone()),
-        "radio.waveform.spreading_factor"
-    );
-    let east = super::super::Pointing {
-        azimuth_deg: 360.0,
-        elevation_deg: 0.0,
-    };
+    assert_eq!(refuse(&|s| s.radio.frequency_mhz = 0.0), "radio.frequency_mhz");
+    assert_eq!(refuse(&|s| s.radio.bandwidth_hz = f64::INFINITY), "radio.bandwidth_hz");
+    assert_eq!(refuse(&|s| s.radio.tx_power_dbm = f64::NAN), "radio.tx_power_dbm");
+    assert_eq!(refuse(&|s| s.antenna.azimuth_beamwidth_deg = 0.0), "antenna.azimuth_beamwidth_deg");
+    let bad_rate = Waveform::Lora { spreading_factor: 13, coding_rate: 5 };
+    assert_eq!(refuse(&|s| s.radio.waveform = bad_rate.clone()), "radio.waveform.spreading_factor");
+    let east = super::super::Pointing { azimuth_deg: 360.0, elevation_deg: 0.0 };
     assert_eq!(refuse(&|s| s.pointing = Some(east)), "pointing.azimuth_deg");
-    let env = Environment {
-        k_factor: 0.0,
-        ..Environment::default()
-    };
+    let env = Environment { k_factor: 0.0, ..Environment::default() };
     let refused = evaluate(&flat(5e3), [0.0; 2], &good, &good, &env, 1).unwrap_err();
-    assert_eq!(
-        refused.to_string(),
-        "invalid environment.k_factor: found 0, allowed [0.3, 10]"
-    );
+    assert_eq!(refused.to_string(), "invalid environment.k_factor: found 0, allowed [0.3, 10]");
     let empty = crate::terrain::Profile::default();
     let refused = evaluate(&empty, [0.0; 2], &good, &good, &Environment::default(), 1).unwrap_err();
     assert_eq!(refused.key, "profile.samples");

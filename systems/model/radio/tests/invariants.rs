@@ -19,26 +19,12 @@ fn random_station(random: &mut Random, radio: usize) -> Station {
         azimuth_deg: random.between(0.0, 360.0),
         elevation_deg: random.between(-90.0, 90.0),
     });
-    let height_agl_m = if random.once_in(20) {
-        0.0
-    } else {
-        random.between(0.1, 90.0)
-    };
-    Station {
-        height_agl_m,
-        radio,
-        antenna,
-        pointing,
-    }
+    let height_agl_m = if random.once_in(20) { 0.0 } else { random.between(0.1, 90.0) };
+    Station { height_agl_m, radio, antenna, pointing }
 }
 
 fn random_environment(random: &mut Random) -> Environment {
-    let model = [
-        Model::Itm,
-        Model::Itm,
-        Model::DeltaBullington,
-        Model::FreeSpace,
-    ][random.index(4)];
+    let model = [Model::Itm, Model::Itm, Model::DeltaBullington, Model::FreeSpace][random.index(4)];
     let clutter = [
         None,
         Some(Clutter::Statistical {
@@ -56,11 +42,7 @@ fn random_environment(random: &mut Random) -> Environment {
         time_percent: random.between(1.0, 99.0),
         situation_percent: random.between(1.0, 99.0),
         k_factor: random.between(0.5, 2.0),
-        rain_rate_mm_h: if random.once_in(2) {
-            random.between(0.0, 120.0)
-        } else {
-            0.0
-        },
+        rain_rate_mm_h: if random.once_in(2) { random.between(0.0, 120.0) } else { 0.0 },
         rain_rate_001_mm_h: random.once_in(2).then_some(42.0),
         multipath: random.once_in(2).then_some(Multipath {
             gradient_1_percent_n_units_km: -300.0,
@@ -99,11 +81,7 @@ fn check(found: &LinkResult) {
     near(found.receiver.rx_power_dbm, received, 1e-9);
     near(found.closed_rx_power_dbm(), received, 1e-9);
     near(losses.total_path_loss_db, losses.sum_db(), 1e-9);
-    near(
-        losses.total_path_loss_db - losses.free_space_loss_db,
-        losses.excess_loss_db,
-        1e-9,
-    );
+    near(losses.total_path_loss_db - losses.free_space_loss_db, losses.excess_loss_db, 1e-9);
     assert!(losses.total_path_loss_db >= losses.free_space_loss_db - 1e-9);
     let eirp = budget.tx_power_dbm - budget.tx_feeder_loss_db + budget.tx_gain_dbi;
     near(budget.eirp_dbm, eirp - budget.tx_pointing_loss_db, 1e-9);
@@ -125,21 +103,13 @@ fn check(found: &LinkResult) {
     near((low_dbm + high_dbm) / 2.0, prediction.rx_power_dbm, 1e-9);
     // Power and loss are one distribution, and 13.9 dB either way is the least without a calibration.
     let constant_dbm = received + losses.total_path_loss_db;
-    near(
-        prediction.rx_power_dbm + prediction.path_loss_db,
-        constant_dbm,
-        1e-9,
-    );
+    near(prediction.rx_power_dbm + prediction.path_loss_db, constant_dbm, 1e-9);
     if prediction.basis != Basis::Calibrated {
         assert!(high_dbm - low_dbm > 27.9);
     }
     let outages = &found.availability;
-    for percent in [
-        outages.rain_outage_percent,
-        outages.multipath_outage_percent,
-    ]
-    .into_iter()
-    .flatten()
+    for percent in
+        [outages.rain_outage_percent, outages.multipath_outage_percent].into_iter().flatten()
     {
         assert!((0.0..=100.0).contains(&percent));
     }
@@ -151,15 +121,8 @@ fn every_random_link_closes_its_budget() {
     let (mut links, mut models) = (0, [0; 3]);
     for _ in 0..5_000 {
         let radio = random.index(RADIOS.len());
-        let other = if random.once_in(10) {
-            random.index(RADIOS.len())
-        } else {
-            radio
-        };
-        let (tx, rx) = (
-            random_station(&mut random, radio),
-            random_station(&mut random, other),
-        );
+        let other = if random.once_in(10) { random.index(RADIOS.len()) } else { radio };
+        let (tx, rx) = (random_station(&mut random, radio), random_station(&mut random, other));
         let env = random_environment(&mut random);
         let ground = random_profile(&mut random);
         let found = evaluate(&ground, [48.0, 47.0], &tx, &rx, &env, 1_024).unwrap();
@@ -181,19 +144,13 @@ fn both_directions_are_each_direction() {
     let mut workspace = Workspace::default();
     for _ in 0..500 {
         let radio = random.index(RADIOS.len());
-        let (a, b) = (
-            random_station(&mut random, radio),
-            random_station(&mut random, radio),
-        );
+        let (a, b) = (random_station(&mut random, radio), random_station(&mut random, radio));
         let env = random_environment(&mut random);
         let ground = random_profile(&mut random);
         let (there, here) =
             evaluate_both(&ground, [10.0, 20.0], &a, &b, &env, 256, &mut workspace).unwrap();
         // The air is known now; air that is not allowed is refused nevertheless.
-        let dry = Environment {
-            water_vapour_g_m3: -1.0,
-            ..env.clone()
-        };
+        let dry = Environment { water_vapour_g_m3: -1.0, ..env.clone() };
         evaluate_both(&ground, [10.0, 20.0], &a, &b, &dry, 256, &mut workspace).unwrap_err();
         for _ in 0..2 {
             let again =
@@ -209,14 +166,8 @@ fn both_directions_are_each_direction() {
             check(shared);
             assert_eq!(shared.losses, alone.losses);
             assert_eq!(shared.receiver, alone.receiver);
-            assert_eq!(
-                (shared.verdict, shared.warnings),
-                (alone.verdict, alone.warnings)
-            );
-            assert_eq!(
-                shared.clearance.line_of_sight,
-                alone.clearance.line_of_sight
-            );
+            assert_eq!((shared.verdict, shared.warnings), (alone.verdict, alone.warnings));
+            assert_eq!(shared.clearance.line_of_sight, alone.clearance.line_of_sight);
             let ratios =
                 [shared, alone].map(|r| r.clearance.fresnel_clearance_ratio.unwrap_or(0.0));
             near(ratios[0], ratios[1], 1e-6 * (1.0 + ratios[0].abs()));

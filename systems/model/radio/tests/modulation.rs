@@ -14,10 +14,7 @@ fn ofdm(bandwidth_hz: f64) -> Radio {
         tx_power_dbm: 20.0,
         noise_figure_db: 10.0,
         feeder_loss_db: 0.0,
-        waveform: Waveform::Ofdm {
-            spatial_streams: 1,
-            mac_efficiency_prob: 0.5,
-        },
+        waveform: Waveform::Ofdm { spatial_streams: 1, mac_efficiency_prob: 0.5 },
     }
 }
 
@@ -27,22 +24,12 @@ fn select(snr_db: f64, reserve_db: f64, radio: &Radio, floor_dbm: f64) -> Option
 }
 
 fn lora(spreading_factor: u8, bandwidth_hz: f64) -> Radio {
-    Radio {
-        waveform: Waveform::Lora {
-            spreading_factor,
-            coding_rate: 5,
-        },
-        ..ofdm(bandwidth_hz)
-    }
+    Radio { waveform: Waveform::Lora { spreading_factor, coding_rate: 5 }, ..ofdm(bandwidth_hz) }
 }
 
 /// The name a modulation has on the wire.
 fn name(id: ModulationId) -> String {
-    serde_json::to_value(id)
-        .unwrap()
-        .as_str()
-        .unwrap()
-        .to_owned()
+    serde_json::to_value(id).unwrap().as_str().unwrap().to_owned()
 }
 
 #[test]
@@ -51,20 +38,12 @@ fn the_ladder_reproduces_the_published_sensitivities_in_every_width() {
     assert_eq!(rows.len(), MODULATIONS.len());
     for (row, modulation) in rows.iter().zip(&MODULATIONS) {
         assert_eq!(row[0], name(modulation.id));
-        let shape = [
-            modulation.bits_per_symbol,
-            modulation.code_rate[0],
-            modulation.code_rate[1],
-        ];
+        let shape = [modulation.bits_per_symbol, modulation.code_rate[0], modulation.code_rate[1]];
         assert_eq!(row[1..4], shape.map(|n| n.to_string()));
         for (published, bandwidth_hz) in row[4..].iter().zip([20e6_f64, 40e6, 80e6, 160e6]) {
             // kTB + 10 dB noise figure + 5 dB implementation margin + SNR.
             let floor_dbm = -174.0 + 10.0 * bandwidth_hz.log10() + 10.0 + 5.0;
-            near(
-                floor_dbm + modulation.required_snr_db,
-                published.parse().unwrap(),
-                0.05,
-            );
+            near(floor_dbm + modulation.required_snr_db, published.parse().unwrap(), 0.05);
         }
     }
 }
@@ -84,17 +63,8 @@ fn ofdm_rates_are_those_of_vht() {
         }
     }
     near(ofdm_symbol_rate(56e6), 36.4e6, 1.0);
-    let two = Waveform::Ofdm {
-        spatial_streams: 2,
-        mac_efficiency_prob: 0.5,
-    };
-    let doubled = lowest(
-        &Radio {
-            waveform: two,
-            ..ofdm(20e6)
-        },
-        -90.0,
-    );
+    let two = Waveform::Ofdm { spatial_streams: 2, mac_efficiency_prob: 0.5 };
+    let doubled = lowest(&Radio { waveform: two, ..ofdm(20e6) }, -90.0);
     near(doubled.phy_rate_bps, 13e6, 1e-6);
 }
 
@@ -104,11 +74,7 @@ fn lora_rates_and_snr_are_the_published_ones() {
         let sf: u8 = row[0].parse().unwrap();
         let at = lowest(&lora(sf, 125e3), -117.0);
         near(at.required_snr_db, row[1].parse().unwrap(), 1e-12);
-        near(
-            at.phy_rate_bps,
-            f64::from(sf) * 0.8 * 125e3 / f64::from(1u32 << sf),
-            1e-9,
-        );
+        near(at.phy_rate_bps, f64::from(sf) * 0.8 * 125e3 / f64::from(1u32 << sf), 1e-9);
         let published: f64 = row[2].parse().unwrap();
         near(at.data_rate_bps / published, 1.0, 0.025);
     }
@@ -138,11 +104,7 @@ fn packets_are_lost_as_documented() {
     let reference = REFERENCE_OCTETS_OFDM as u32;
     near(per(modulation.required_snr_db, reference), 0.1, 1e-12);
     // 1 - 0.9^(1/4) for a quarter of the length.
-    near(
-        per(modulation.required_snr_db, reference / 4),
-        0.025_996_3,
-        1e-6,
-    );
+    near(per(modulation.required_snr_db, reference / 4), 0.025_996_3, 1e-6);
     // Odds fall by e^1.5 a decibel.
     near(
         per(modulation.required_snr_db + 1.0, reference),
@@ -152,10 +114,7 @@ fn packets_are_lost_as_documented() {
     let mut last = 1.0;
     for step in -400..400 {
         let lost = per(f64::from(step) / 4.0, 1_000);
-        assert!(
-            (0.0..=1.0).contains(&lost) && lost <= last,
-            "{lost} after {last}"
-        );
+        assert!((0.0..=1.0).contains(&lost) && lost <= last, "{lost} after {last}");
         assert!(per(f64::from(step) / 4.0, 2_000) >= lost);
         last = lost;
     }

@@ -19,46 +19,19 @@ fn lobe(azimuth_beamwidth_deg: f64, elevation_beamwidth_deg: f64) -> Antenna {
 }
 
 fn aim(azimuth_deg: f64, elevation_deg: f64) -> Option<Pointing> {
-    Some(Pointing {
-        azimuth_deg,
-        elevation_deg,
-    })
+    Some(Pointing { azimuth_deg, elevation_deg })
 }
 
 #[test]
 fn a_directive_lobe_loses_three_decibels_at_its_edge_and_never_more_than_its_floor() {
     let yagi = lobe(30.0, 20.0);
-    near(
-        pointing_loss_db(&yagi, aim(100.0, 5.0), 100.0, 5.0),
-        0.0,
-        1e-12,
-    );
-    near(
-        pointing_loss_db(&yagi, aim(100.0, 0.0), 115.0, 0.0),
-        3.0,
-        1e-12,
-    );
-    near(
-        pointing_loss_db(&yagi, aim(100.0, 0.0), 100.0, -10.0),
-        3.0,
-        1e-12,
-    );
-    near(
-        pointing_loss_db(&yagi, aim(100.0, 0.0), 115.0, 10.0),
-        6.0,
-        1e-12,
-    );
-    near(
-        pointing_loss_db(&yagi, aim(100.0, 0.0), 280.0, 0.0),
-        25.0,
-        1e-12,
-    );
+    near(pointing_loss_db(&yagi, aim(100.0, 5.0), 100.0, 5.0), 0.0, 1e-12);
+    near(pointing_loss_db(&yagi, aim(100.0, 0.0), 115.0, 0.0), 3.0, 1e-12);
+    near(pointing_loss_db(&yagi, aim(100.0, 0.0), 100.0, -10.0), 3.0, 1e-12);
+    near(pointing_loss_db(&yagi, aim(100.0, 0.0), 115.0, 10.0), 6.0, 1e-12);
+    near(pointing_loss_db(&yagi, aim(100.0, 0.0), 280.0, 0.0), 25.0, 1e-12);
     near(pointing_loss_db(&yagi, None, 280.0, 40.0), 0.0, 1e-12);
-    near(
-        gain_toward_dbi(&yagi, aim(100.0, 0.0), 115.0, 0.0),
-        13.0,
-        1e-12,
-    );
+    near(gain_toward_dbi(&yagi, aim(100.0, 0.0), 115.0, 0.0), 13.0, 1e-12);
 }
 
 #[test]
@@ -66,11 +39,7 @@ fn azimuth_wraps_through_north() {
     let yagi = lobe(30.0, 20.0);
     let loss = pointing_loss_db(&yagi, aim(359.0, 0.0), 1.0, 0.0);
     near(loss, 12.0 * (2.0_f64 / 30.0).powi(2), 1e-12);
-    near(
-        pointing_loss_db(&yagi, aim(1.0, 0.0), 359.0, 0.0),
-        loss,
-        1e-12,
-    );
+    near(pointing_loss_db(&yagi, aim(1.0, 0.0), 359.0, 0.0), loss, 1e-12);
 }
 
 #[test]
@@ -80,26 +49,14 @@ fn an_omni_stands_upright_and_looks_at_the_horizon() {
     near(pointing_loss_db(&omni, None, 77.0, -6.5), 3.0, 1e-12);
     near(pointing_loss_db(&omni, None, 77.0, 60.0), 25.0, 1e-12);
     // Tilted on purpose.
-    near(
-        pointing_loss_db(&omni, aim(0.0, -6.5), 77.0, -6.5),
-        0.0,
-        1e-12,
-    );
-    near(
-        pointing_loss_db(&lobe(360.0, 360.0), None, 10.0, 90.0),
-        0.0,
-        1e-12,
-    );
+    near(pointing_loss_db(&omni, aim(0.0, -6.5), 77.0, -6.5), 0.0, 1e-12);
+    near(pointing_loss_db(&lobe(360.0, 360.0), None, 10.0, 90.0), 0.0, 1e-12);
 }
 
 #[test]
 fn the_first_fresnel_radius_is_the_textbook_one() {
     // 5.8 GHz, 10 km, half-way: sqrt(0.051688 * 5000 * 5000 / 10000).
-    near(
-        first_radius_m(0.051_688, 5_000.0, 5_000.0),
-        11.367_498,
-        1e-6,
-    );
+    near(first_radius_m(0.051_688, 5_000.0, 5_000.0), 11.367_498, 1e-6);
     near(first_radius_m(1.0, 0.0, 0.0), 0.0, 1e-12);
 }
 
@@ -111,22 +68,14 @@ fn clearance_of_one_ridge_by_hand() {
     // Bulge 5000^2 / (2 * 4/3 * 6371000) = 1.4715 m half-way.
     near(found.max_earth_bulge_m, 1.471_512, 1e-5);
     near(found.min_clearance_m.unwrap(), 8.528_488, 1e-5);
-    near(
-        found.fresnel_clearance_ratio.unwrap(),
-        8.528_488 / 11.367_498,
-        1e-5,
-    );
+    near(found.fresnel_clearance_ratio.unwrap(), 8.528_488 / 11.367_498, 1e-5);
     assert!(found.line_of_sight && found.obstruction.is_none());
     let blocked = clearance(&heights, 100.0, [10.0, 10.0], 0.051_688, 4.0 / 3.0);
     let edge = blocked.obstruction.unwrap();
     assert!(!blocked.line_of_sight);
     near(edge.distance_m, 5_000.0, 1e-9);
     near(edge.height_msl_m, 40.0, 1e-12);
-    near(
-        edge.nu,
-        31.471_512 / 11.367_498 * std::f64::consts::SQRT_2,
-        1e-4,
-    );
+    near(edge.nu, 31.471_512 / 11.367_498 * std::f64::consts::SQRT_2, 1e-4);
 }
 
 #[test]
@@ -135,11 +84,7 @@ fn paths_without_interior_have_no_clearance() {
         let found = clearance(heights, 100.0, [1.0, 1.0], 0.1, 1.0);
         assert!(found.line_of_sight && found.min_clearance_m.is_none());
     }
-    assert!(
-        clearance(&[1.0, 1.0, 1.0], 0.0, [5.0, 5.0], 0.1, 1.0)
-            .min_clearance_m
-            .is_none()
-    );
+    assert!(clearance(&[1.0, 1.0, 1.0], 0.0, [5.0, 5.0], 0.1, 1.0).min_clearance_m.is_none());
 }
 
 /// The squared comparison here and the Bullington construction find the same edge.
@@ -165,11 +110,7 @@ fn the_obstruction_is_bullingtons_worst_point_and_reverses() {
         let edge = bullington(&Profile::equally_spaced(step_m, &heights).unwrap(), &path).unwrap();
         let worst = edge.worst_point.unwrap();
         let ratio = found.fresnel_clearance_ratio.unwrap();
-        near(
-            -std::f64::consts::SQRT_2 * ratio,
-            worst.nu,
-            1e-6 * (1.0 + worst.nu.abs()),
-        );
+        near(-std::f64::consts::SQRT_2 * ratio, worst.nu, 1e-6 * (1.0 + worst.nu.abs()));
         if let Some(obstruction) = found.obstruction {
             obstructed += 1;
             near(obstruction.distance_m, worst.distance_m, 1e-6);
@@ -182,11 +123,7 @@ fn the_obstruction_is_bullingtons_worst_point_and_reverses() {
                 expected.obstruction.unwrap().distance_m,
                 1e-6,
             );
-            near(
-                mirrored.min_clearance_m.unwrap(),
-                expected.min_clearance_m.unwrap(),
-                1e-6,
-            );
+            near(mirrored.min_clearance_m.unwrap(), expected.min_clearance_m.unwrap(), 1e-6);
         }
     }
     assert!(obstructed > 300, "only {obstructed} of 500 were obstructed");

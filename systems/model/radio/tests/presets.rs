@@ -42,30 +42,18 @@ fn eight_radios_nine_antennas_five_roles_each_once_and_valid() {
         assert_eq!(antenna(preset.id), Some(preset));
     }
     assert_eq!(radio("cb_radio"), None);
-    let roles = [
-        Role::Command,
-        Role::Relay,
-        Role::Team,
-        Role::Sensor,
-        Role::Asset,
-    ];
+    let roles = [Role::Command, Role::Relay, Role::Team, Role::Sensor, Role::Asset];
     assert_eq!(ROLES.map(|preset| preset.id), roles);
     let colors: BTreeSet<_> = ROLES.iter().map(|preset| preset.color).collect();
     assert_eq!(colors.len(), 5);
     for color in colors {
-        assert!(
-            color.len() == 7 && u32::from_str_radix(&color[1..], 16).is_ok(),
-            "{color}"
-        );
+        assert!(color.len() == 7 && u32::from_str_radix(&color[1..], 16).is_ok(), "{color}");
     }
 }
 
 #[test]
 fn directive_lobes_follow_from_the_gain() {
-    for preset in ANTENNAS
-        .iter()
-        .filter(|preset| !is_omnidirectional(&preset.antenna))
-    {
+    for preset in ANTENNAS.iter().filter(|preset| !is_omnidirectional(&preset.antenna)) {
         let lobe = &preset.antenna;
         let product = lobe.azimuth_beamwidth_deg * lobe.elevation_beamwidth_deg;
         near(10.0 * (27_000.0 / product).log10(), lobe.gain_dbi, 0.1);
@@ -104,17 +92,9 @@ fn dishes_have_the_size_they_state() {
     for (id, diameter_m) in [("dish_30", 0.70), ("dish_32", 0.88)] {
         let dish = &antenna(id).unwrap().antenna;
         let across = diameter_m / wavelength_m;
-        near(
-            10.0 * (0.55 * (std::f64::consts::PI * across).powi(2)).log10(),
-            dish.gain_dbi,
-            0.1,
-        );
+        near(10.0 * (0.55 * (std::f64::consts::PI * across).powi(2)).log10(), dish.gain_dbi, 0.1);
         near(70.0 / across, dish.azimuth_beamwidth_deg, 0.06);
-        near(
-            dish.gain_dbi - 10.0 + 10.0 * across.log10(),
-            dish.front_to_back_db,
-            0.5,
-        );
+        near(dish.gain_dbi - 10.0 + 10.0 * across.log10(), dish.front_to_back_db, 0.5);
     }
 }
 

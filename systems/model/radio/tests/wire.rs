@@ -27,27 +27,16 @@ fn a_result_survives_the_round_trip() {
 #[test]
 fn inputs_survive_the_round_trip_and_refuse_unknown_fields() {
     let mut end = station("ptp_5g8", "dish_30", 8.0);
-    end.pointing = Some(Pointing {
-        azimuth_deg: 12.5,
-        elevation_deg: -1.0,
-    });
+    end.pointing = Some(Pointing { azimuth_deg: 12.5, elevation_deg: -1.0 });
     let value = to_value(&end).unwrap();
     assert_eq!(value["radio"]["waveform"]["kind"], "ofdm");
     assert_eq!(value["antenna"]["polarization"], "vertical");
     assert_eq!(from_value::<Station>(value.clone()).unwrap(), end);
     let mut typo = value;
     typo["radio"]["frequency_hmz"] = json!(1.0);
-    assert!(
-        from_value::<Station>(typo)
-            .unwrap_err()
-            .to_string()
-            .contains("frequency_hmz")
-    );
+    assert!(from_value::<Station>(typo).unwrap_err().to_string().contains("frequency_hmz"));
     let env = Environment {
-        clutter: Some(Clutter::Statistical {
-            below_height_m: 8.0,
-            location_percent: 40.0,
-        }),
+        clutter: Some(Clutter::Statistical { below_height_m: 8.0, location_percent: 40.0 }),
         multipath: Some(Multipath {
             gradient_1_percent_n_units_km: -200.0,
             terrain_roughness_m: 30.0,
@@ -59,28 +48,16 @@ fn inputs_survive_the_round_trip_and_refuse_unknown_fields() {
         }),
         ..Environment::default()
     };
-    assert_eq!(
-        from_value::<Environment>(to_value(&env).unwrap()).unwrap(),
-        env
-    );
+    assert_eq!(from_value::<Environment>(to_value(&env).unwrap()).unwrap(), env);
     assert!(from_value::<Environment>(json!({ "rain": 5.0 })).is_err());
 }
 
 #[test]
 fn what_is_left_out_takes_its_documented_default() {
-    assert_eq!(
-        from_value::<Environment>(json!({})).unwrap(),
-        Environment::default()
-    );
+    assert_eq!(from_value::<Environment>(json!({})).unwrap(), Environment::default());
     assert_eq!(Environment::default().validate(), Ok(()));
     let wave: Waveform = from_value(json!({ "kind": "ofdm" })).unwrap();
-    assert_eq!(
-        wave,
-        Waveform::Ofdm {
-            spatial_streams: 1,
-            mac_efficiency_prob: 0.6
-        }
-    );
+    assert_eq!(wave, Waveform::Ofdm { spatial_streams: 1, mac_efficiency_prob: 0.6 });
 }
 
 #[test]
@@ -107,10 +84,7 @@ fn a_linking_result_carries_every_number_it_should() {
         "/verdict",
         "/limiting_factor",
     ] {
-        assert!(
-            value.pointer(path).is_some_and(|field| !field.is_null()),
-            "{path} in {value}"
-        );
+        assert!(value.pointer(path).is_some_and(|field| !field.is_null()), "{path} in {value}");
     }
     fn no_null(value: &Value) -> bool {
         match value {
@@ -125,13 +99,9 @@ fn a_linking_result_carries_every_number_it_should() {
 
 #[test]
 fn warnings_are_names_in_a_fixed_order() {
-    let set: Warnings = [
-        Warning::TerrainVoid,
-        Warning::ItmFrequency,
-        Warning::DistanceBelow1Km,
-    ]
-    .into_iter()
-    .collect();
+    let set: Warnings = [Warning::TerrainVoid, Warning::ItmFrequency, Warning::DistanceBelow1Km]
+        .into_iter()
+        .collect();
     let names = json!(["itm_frequency", "terrain_void", "distance_below_1km"]);
     assert_eq!(to_value(set).unwrap(), names);
     assert_eq!(from_value::<Warnings>(names).unwrap(), set);

@@ -15,22 +15,14 @@ fn obeys_the_rule(inputs: &Inputs<'_>, asked: &RelayRequest<'_>, plan: &RelayPla
     let steps = plan.chain.len() - 1;
     for step in 0..steps {
         let node = &plan.chain[step];
-        let here = if step == 0 {
-            asked.tx.station
-        } else {
-            &plan.relay_station
-        };
+        let here = if step == 0 { asked.tx.station } else { &plan.relay_station };
         let here = (node.position, here);
         let path = Path::between(node.position, asked.rx.position);
         let (mut lat, mut lon) = (Vec::new(), Vec::new());
         path.positions(21, &mut lat, &mut lon);
         let direct = closes(inputs, asked, [here, (asked.rx.position, asked.rx.station)]);
         if direct {
-            assert_eq!(
-                step + 1,
-                steps,
-                "the receiver is reachable and must be next"
-            );
+            assert_eq!(step + 1, steps, "the receiver is reachable and must be next");
             continue;
         }
         let fractions = (1..20).rev().map(|i| at(lat[i], lon[i]));
@@ -39,11 +31,7 @@ fn obeys_the_rule(inputs: &Inputs<'_>, asked: &RelayRequest<'_>, plan: &RelayPla
             .find(|&there| closes(inputs, asked, [here, (there, &plan.relay_station)]));
         if step + 1 < steps {
             let next = plan.chain[step + 1].position;
-            assert_eq!(
-                farthest,
-                Some(next),
-                "the farthest tested fraction that closes"
-            );
+            assert_eq!(farthest, Some(next), "the farthest tested fraction that closes");
             continue;
         }
         match plan.shortfall.unwrap() {
@@ -61,25 +49,15 @@ fn every_step_is_the_farthest_tested_fraction_that_closes() {
     let (environment, station) = (Environment::default(), station());
     let (mut met, mut unmet) = (0, 0);
     for seed in 0..16 {
-        let hills = Hills {
-            seed,
-            relief_m: 60.0,
-        };
+        let hills = Hills { seed, relief_m: 60.0 };
         let inputs = inputs(&hills, &environment);
         let turn = seed as f64;
         let asked = request(&station, 23.0 * turn, 6_000.0 + 2_000.0 * turn);
-        let asked = RelayRequest {
-            max_hops: if seed % 4 == 3 { 2 } else { 12 },
-            ..asked
-        };
+        let asked = RelayRequest { max_hops: if seed % 4 == 3 { 2 } else { 12 }, ..asked };
         let plan = plan(&inputs, &asked).unwrap();
         check(&plan, &asked);
         obeys_the_rule(&inputs, &asked, &plan);
-        *(if plan.meets_target {
-            &mut met
-        } else {
-            &mut unmet
-        }) += 1;
+        *(if plan.meets_target { &mut met } else { &mut unmet }) += 1;
     }
     assert!(met >= 3 && unmet >= 3, "{met} met, {unmet} unmet");
 }
@@ -87,16 +65,10 @@ fn every_step_is_the_farthest_tested_fraction_that_closes() {
 #[test]
 fn a_link_that_closes_needs_no_relay_and_one_point_is_no_way() {
     let (environment, station) = (Environment::default(), station());
-    let flat = Hills {
-        seed: 0,
-        relief_m: 0.0,
-    };
+    let flat = Hills { seed: 0, relief_m: 0.0 };
     let inputs = inputs(&flat, &environment);
     for distance_m in [0.0, 300.0] {
-        let asked = RelayRequest {
-            max_hops: 1,
-            ..request(&station, 200.0, distance_m)
-        };
+        let asked = RelayRequest { max_hops: 1, ..request(&station, 200.0, distance_m) };
         let plan = plan(&inputs, &asked).unwrap();
         check(&plan, &asked);
         assert!(plan.meets_target && plan.segments.len() == 1);
@@ -106,33 +78,20 @@ fn a_link_that_closes_needs_no_relay_and_one_point_is_no_way() {
 #[test]
 fn a_wall_is_climbed_from_its_top_or_said_to_block() {
     let (environment, station) = (Environment::default(), station());
-    let wall = Wall {
-        lat_deg: 57.55,
-        height_m: 400.0,
-    };
+    let wall = Wall { lat_deg: 57.55, height_m: 400.0 };
     let inputs = inputs(&wall, &environment);
     let asked = request(&station, 0.0, 12_000.0);
     let over = plan(&inputs, &asked).unwrap();
     check(&over, &asked);
     assert!(over.meets_target, "{:?}", over.shortfall);
     let top = relays(&over).iter().map(|relay| relay.ground_msl_m);
-    assert!(
-        top.fold(0.0, f64::max) > 300.0,
-        "a relay stands on the wall"
-    );
+    assert!(top.fold(0.0, f64::max) > 300.0, "a relay stands on the wall");
 
-    let impossible = RelayRequest {
-        target_data_rate_bps: 1e9,
-        ..asked
-    };
+    let impossible = RelayRequest { target_data_rate_bps: 1e9, ..asked };
     let blocked = plan(&inputs, &impossible).unwrap();
     check(&blocked, &impossible);
-    let Some(Shortfall::Blocked {
-        segment,
-        remaining_m,
-        nearest_tested_m,
-        nearest_data_rate_bps,
-    }) = blocked.shortfall
+    let Some(Shortfall::Blocked { segment, remaining_m, nearest_tested_m, nearest_data_rate_bps }) =
+        blocked.shortfall
     else {
         panic!("{:?}", blocked.shortfall);
     };
@@ -144,22 +103,11 @@ fn a_wall_is_climbed_from_its_top_or_said_to_block() {
 #[test]
 fn used_up_hops_leave_the_rest_of_the_way_to_be_seen() {
     let (environment, station) = (Environment::default(), station());
-    let flat = Hills {
-        seed: 0,
-        relief_m: 0.0,
-    };
-    let asked = RelayRequest {
-        max_hops: 3,
-        ..request(&station, 45.0, 200_000.0)
-    };
+    let flat = Hills { seed: 0, relief_m: 0.0 };
+    let asked = RelayRequest { max_hops: 3, ..request(&station, 45.0, 200_000.0) };
     let plan = plan(&inputs(&flat, &environment), &asked).unwrap();
     check(&plan, &asked);
-    let Some(Shortfall::HopsUsedUp {
-        segment,
-        remaining_m,
-        max_hops,
-    }) = plan.shortfall
-    else {
+    let Some(Shortfall::HopsUsedUp { segment, remaining_m, max_hops }) = plan.shortfall else {
         panic!("{:?}", plan.shortfall);
     };
     assert_eq!((segment, max_hops), (2, 3));

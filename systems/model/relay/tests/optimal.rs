@@ -42,10 +42,7 @@ fn the_optimum_is_never_worse_than_the_greedy_walk() {
         faster += usize::from(widest.bottleneck_rate_bps > rate);
     }
     // Otherwise the search would be for nothing.
-    assert!(
-        fewer + rescued >= 3 && faster >= 3,
-        "{fewer} {rescued} {faster}"
-    );
+    assert!(fewer + rescued >= 3 && faster >= 3, "{fewer} {rescued} {faster}");
 }
 
 #[test]
@@ -85,11 +82,7 @@ fn high_ground_beside_the_line_is_found() {
     let middle = geodesic::direct(asked.tx.position, 90.0, 9_000.0).unwrap();
     let top = geodesic::direct(middle, 0.0, 1_500.0).unwrap();
     let hill = Hill(top);
-    let (greedy, best) = both(
-        &inputs(&hill, &environment),
-        &asked,
-        Objective::FewestRelays,
-    );
+    let (greedy, best) = both(&inputs(&hill, &environment), &asked, Objective::FewestRelays);
     assert!(relays(&greedy).len() > 1, "{:?}", greedy.shortfall);
     assert!(best.meets_target && relays(&best).len() == 1);
     let away_m = geodesic::inverse(relays(&best)[0].position, top).distance_m;
@@ -99,10 +92,7 @@ fn high_ground_beside_the_line_is_found() {
 #[test]
 fn what_no_chain_can_carry_is_the_best_effort_and_says_so() {
     let (environment, station) = (Environment::default(), station());
-    let hills = Hills {
-        seed: 4,
-        relief_m: 30.0,
-    };
+    let hills = Hills { seed: 4, relief_m: 30.0 };
     let inputs = inputs(&hills, &environment);
     let asked = RelayRequest {
         target_data_rate_bps: 1e9,
@@ -110,22 +100,14 @@ fn what_no_chain_can_carry_is_the_best_effort_and_says_so() {
         ..request(&station, 120.0, 9_000.0)
     };
     let (_, best) = both(&inputs, &asked, Objective::FewestRelays);
-    let Some(Shortfall::NoChain {
-        segment,
-        data_rate_bps,
-        places,
-    }) = best.shortfall
-    else {
+    let Some(Shortfall::NoChain { segment, data_rate_bps, places }) = best.shortfall else {
         panic!("{:?}", best.shortfall);
     };
     assert!(best.bottleneck_rate_bps > 0.0 && places > 39);
     assert_eq!(data_rate_bps, best.bottleneck_rate_bps);
     assert_eq!(best.segments[segment].data_rate_bps, data_rate_bps);
 
-    let nothing = RelayRequest {
-        max_hops: 1,
-        ..request(&station, 120.0, 400_000.0)
-    };
+    let nothing = RelayRequest { max_hops: 1, ..request(&station, 120.0, 400_000.0) };
     let (greedy, best) = both(&inputs, &nothing, Objective::HighestBottleneck);
     assert_eq!(best.bottleneck_rate_bps, 0.0);
     assert_eq!(best.shortfall, greedy.shortfall);
@@ -171,10 +153,7 @@ fn the_search_finds_what_looking_at_all_chains_finds() {
         let relief_m = 40.0;
         let hills = Hills { seed, relief_m };
         let inputs = inputs(&hills, &environment);
-        let asked = RelayRequest {
-            max_hops: 3,
-            ..request(&station, 50.0 * seed as f64, 13_000.0)
-        };
+        let asked = RelayRequest { max_hops: 3, ..request(&station, 50.0 * seed as f64, 13_000.0) };
         let best = by_all_chains(&inputs, &asked);
         let (_, widest) = both(&inputs, &asked, Objective::HighestBottleneck);
         let highest = best.iter().copied().fold(0.0, f64::max);
@@ -184,9 +163,7 @@ fn the_search_finds_what_looking_at_all_chains_finds() {
             assert_eq!(widest.segments.len(), hops, "seed {seed}");
         }
         let (_, fewest) = both(&inputs, &asked, Objective::FewestRelays);
-        let enough = best
-            .iter()
-            .position(|rate| *rate >= asked.target_data_rate_bps);
+        let enough = best.iter().position(|rate| *rate >= asked.target_data_rate_bps);
         assert_eq!(fewest.meets_target, enough.is_some(), "seed {seed}");
         if let Some(hops) = enough {
             assert_eq!(fewest.segments.len(), hops + 1, "seed {seed}");
@@ -237,15 +214,10 @@ fn voids_under_the_ends_mislead_no_bound() {
         assert!(!greedy.meets_target || (best.meets_target && one <= other));
         let (_, widest) = both(&inputs, &asked, Objective::HighestBottleneck);
         for plan in [&greedy, &best] {
-            assert!(
-                widest.bottleneck_rate_bps >= plan.bottleneck_rate_bps,
-                "{seed}"
-            );
+            assert!(widest.bottleneck_rate_bps >= plan.bottleneck_rate_bps, "{seed}");
         }
         let segments = best.segments.iter();
-        voids += segments
-            .filter(|s| s.forward.terrain.void_samples > 0)
-            .count();
+        voids += segments.filter(|s| s.forward.terrain.void_samples > 0).count();
     }
     assert!(voids > 10, "{voids}");
 }

@@ -25,14 +25,10 @@ impl Circle {
         let versed = 2.0 * sin_half * sin_half;
         let sin_omega = 2.0 * sin_half * cos_half;
         let rise = to.sin_beta * from.cos_beta - to.cos_beta * from.sin_beta;
-        let (north_1, east_1) = (
-            rise + from.sin_beta * to.cos_beta * versed,
-            to.cos_beta * sin_omega,
-        );
-        let (north_2, east_2) = (
-            rise - to.sin_beta * from.cos_beta * versed,
-            from.cos_beta * sin_omega,
-        );
+        let (north_1, east_1) =
+            (rise + from.sin_beta * to.cos_beta * versed, to.cos_beta * sin_omega);
+        let (north_2, east_2) =
+            (rise - to.sin_beta * from.cos_beta * versed, from.cos_beta * sin_omega);
         let sin_sigma = (north_1 * north_1 + east_1 * east_1).sqrt();
         let cos_sigma = from.sin_beta * to.sin_beta + from.cos_beta * to.cos_beta * (1.0 - versed);
         // Both bearings come of vectors of one length. Where there is none, they are north.
@@ -55,11 +51,7 @@ impl Circle {
             azimuth_2,
             sin_azimuth_0: azimuth_1[0] * from.cos_beta,
             sigma: atan2(sin_sigma, cos_sigma),
-            sines: [
-                sin_sigma,
-                2.0 * sin_sigma * cos_sigma,
-                sin_sigma * (3.0 - 4.0 * square),
-            ],
+            sines: [sin_sigma, 2.0 * sin_sigma * cos_sigma, sin_sigma * (3.0 - 4.0 * square)],
             cosines: [
                 cos_sum,
                 2.0 * cos_sum * cos_sum - 1.0,
@@ -91,11 +83,7 @@ impl Circle {
         let e = self.epsilon();
         let e2 = e * e;
         let scale = (1.0 + e2 * (0.25 + e2 / 64.0)) / (1.0 - e);
-        let c = [
-            e * (-0.5 + e2 * (3.0 / 16.0)),
-            e2 * (-1.0 / 16.0),
-            e * e2 * (-1.0 / 48.0),
-        ];
+        let c = [e * (-0.5 + e2 * (3.0 / 16.0)), e2 * (-1.0 / 16.0), e * e2 * (-1.0 / 48.0)];
         POLAR_AXIS_M * self.integral(scale, c)
     }
 

@@ -33,17 +33,9 @@ fn forbidden_targets_are_refused_in_definitions_and_when_they_are_read() {
     let bench = Bench::new();
     let (admin, operator) = (bench.login("admin"), bench.login("operator"));
     let (port, count) = counted(&bench);
-    let sources = [
-        (CameraSource::HttpMjpeg, "http"),
-        (CameraSource::Rtsp, "rtsp"),
-    ];
+    let sources = [(CameraSource::HttpMjpeg, "http"), (CameraSource::Rtsp, "rtsp")];
     for (source, scheme) in sources {
-        for host in [
-            "127.0.0.1",
-            "localhost",
-            "[::ffff:7f00:1]",
-            "169.254.169.254",
-        ] {
+        for host in ["127.0.0.1", "localhost", "[::ffff:7f00:1]", "169.254.169.254"] {
             let url = format!("{scheme}://{host}:{port}/");
             let body = json!({ "name": "C", "source": source, "url": url });
             let told = bench.call(&admin, "POST", CAMERAS, &body);
@@ -65,19 +57,13 @@ fn forbidden_targets_are_refused_in_definitions_and_when_they_are_read() {
             fps: 10,
             is_started: false,
         };
-        let put = Put {
-            id: Id::new(id),
-            object,
-            expected: Expected::Absent,
-        };
+        let put = Put { id: Id::new(id), object, expected: Expected::Absent };
         let held = bench.runtime.block_on(bench.gateway.world.submit(put));
         assert_eq!(held.unwrap().revision, 1);
         let camera = format!("{CAMERAS}/{id}");
         let start = format!("{camera}/start");
         bench.call(&operator, "POST", &start, &Value::Null).is(202);
-        let told = await_status(&bench, &operator, &camera, |status| {
-            status["state"] == "failed"
-        });
+        let told = await_status(&bench, &operator, &camera, |status| status["state"] == "failed");
         let why = told["error"].as_str().unwrap();
         assert!(why.contains("forbidden target"), "{scheme}: {why}");
     }

@@ -18,14 +18,9 @@ const CAMERAS: &str = "/v1/camera";
 
 /// A gateway that may reach this machine, as its start flag says.
 fn bench() -> Bench {
-    let targets = TargetPolicy {
-        allowed: vec!["127.0.0.1".parse().unwrap()],
-        ..TargetPolicy::default()
-    };
-    Bench::with(Settings {
-        targets,
-        ..Settings::default()
-    })
+    let targets =
+        TargetPolicy { allowed: vec!["127.0.0.1".parse().unwrap()], ..TargetPolicy::default() };
+    Bench::with(Settings { targets, ..Settings::default() })
 }
 
 fn free_port() -> u16 {

@@ -17,10 +17,7 @@ const FRAME: &[u8] = b"--b\r\n\r\n\xff\xd8\xff\xda\x00\x02\x01\xff\xd9\r\n";
 /// Sends frames until the viewer is gone.
 fn send_frames(mut viewer: TcpStream) {
     let mut lines = BufReader::new(viewer.try_clone().unwrap()).lines();
-    while lines
-        .next()
-        .is_some_and(|line| line.is_ok_and(|line| !line.is_empty()))
-    {}
+    while lines.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {}
     let head = b"HTTP/1.1 200 OK\r\nContent-Type: multipart/x-mixed-replace; boundary=b\r\n\r\n";
     let mut sent = viewer.write_all(head);
     while sent.is_ok() {

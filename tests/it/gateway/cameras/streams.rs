@@ -24,16 +24,7 @@ impl Drop for Program {
 /// Width and height of a picture, as ffmpeg decodes it.
 fn decoded(jpeg: &[u8]) -> (usize, usize) {
     let mut child = Command::new("ffmpeg")
-        .args([
-            "-loglevel",
-            "error",
-            "-f",
-            "mjpeg",
-            "-i",
-            "pipe:0",
-            "-frames:v",
-            "1",
-        ])
+        .args(["-loglevel", "error", "-f", "mjpeg", "-i", "pipe:0", "-frames:v", "1"])
         .args(["-f", "image2pipe", "-c:v", "ppm", "pipe:1"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -42,19 +33,14 @@ fn decoded(jpeg: &[u8]) -> (usize, usize) {
     child.stdin.take().unwrap().write_all(jpeg).unwrap();
     let output = child.wait_with_output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout[..20.min(output.stdout.len())]).into_owned();
-    let mut words = text
-        .split_whitespace()
-        .skip(1)
-        .map(|word| word.parse().unwrap());
+    let mut words = text.split_whitespace().skip(1).map(|word| word.parse().unwrap());
     (words.next().expect("a picture"), words.next().unwrap())
 }
 
 /// Connects to a stream; the head of the answer is read.
 fn watch(server: SocketAddr, camera: &str) -> (BufReader<TcpStream>, String) {
     let mut stream = TcpStream::connect(server).unwrap();
-    stream
-        .set_read_timeout(Some(Duration::from_secs(30)))
-        .unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     let head = format!(
         "GET {camera}/stream HTTP/1.1\r\nHost: {server}\r\nAccept-Encoding: gzip\r\nConnection: close\r\n\r\n"
     );
@@ -75,12 +61,7 @@ fn frames(reader: &mut BufReader<TcpStream>, count: usize) -> Vec<Vec<u8>> {
     while found.len() < count {
         let read = reader.read(&mut part).unwrap();
         assert!(read > 0, "the stream ended after {} frames", found.len());
-        found.extend(
-            splitter
-                .push(&part[..read])
-                .into_iter()
-                .map(|frame| frame.to_vec()),
-        );
+        found.extend(splitter.push(&part[..read]).into_iter().map(|frame| frame.to_vec()));
     }
     found
 }
@@ -120,25 +101,15 @@ fn many_viewers_share_one_upstream_and_a_slow_one_delays_nobody() {
         &json!({ "name": "Mast", "source": "http_mjpeg", "url": url, "fps": 20 }),
     );
     bench.get("", &format!("{camera}/stream")).problem(409);
-    bench
-        .get(&operator, &format!("{camera}/snapshot"))
-        .problem(409);
-    bench
-        .call(&operator, "POST", &format!("{camera}/start"), &Value::Null)
-        .is(202);
+    bench.get(&operator, &format!("{camera}/snapshot")).problem(409);
+    bench.call(&operator, "POST", &format!("{camera}/start"), &Value::Null).is(202);
     await_running(&bench, &operator, &camera);
     let address = bench.listen();
     // Reads its head and then nothing.
     let (mut slow, head) = watch(address, &camera);
-    assert!(
-        head.contains("multipart/x-mixed-replace; boundary=frame"),
-        "{head}"
-    );
+    assert!(head.contains("multipart/x-mixed-replace; boundary=frame"), "{head}");
     assert!(!head.contains("content-encoding"), "{head}");
-    assert!(
-        head.contains("cache-control: no-store") && head.contains("nosniff"),
-        "{head}"
-    );
+    assert!(head.contains("cache-control: no-store") && head.contains("nosniff"), "{head}");
     let viewers: Vec<_> = (0..3)
         .map(|_| {
             let camera = camera.clone();
@@ -158,19 +129,13 @@ fn many_viewers_share_one_upstream_and_a_slow_one_delays_nobody() {
     let shot = bench.get(&operator, &format!("{camera}/snapshot"));
     assert_eq!(shot.headers["content-type"], "image/jpeg");
     assert_eq!(decoded(&shot.body), (640, 480));
-    bench
-        .call(&operator, "POST", &format!("{camera}/stop"), &Value::Null)
-        .is(200);
+    bench.call(&operator, "POST", &format!("{camera}/stop"), &Value::Null).is(200);
     let mut rest = Vec::new();
-    slow.read_to_end(&mut rest)
-        .expect("the stream ends with the camera");
+    slow.read_to_end(&mut rest).expect("the stream ends with the camera");
     let held = FrameSplitter::default().push(&rest);
     assert_eq!(decoded(&held[0]), (640, 480));
     assert!(held.len() < FRAMES, "{} frames for it", held.len());
-    assert_eq!(
-        bench.get(&operator, &format!("{camera}/status")).is(200)["state"],
-        "stopped"
-    );
+    assert_eq!(bench.get(&operator, &format!("{camera}/status")).is(200)["state"], "stopped");
 }
 
 #[needs(rtsp_server)]
@@ -178,10 +143,7 @@ fn many_viewers_share_one_upstream_and_a_slow_one_delays_nobody() {
 fn rtsp_cameras_send_jpeg_and_h264() {
     let bench = bench();
     let (admin, operator) = (bench.login("admin"), bench.login("operator"));
-    let script = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/tests/it/gateway/cameras/rtsp_server.py"
-    );
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/gateway/cameras/rtsp_server.py");
     let mut server = Program(
         Command::new("/usr/bin/python3")
             .args([script, "canary-camera"])
@@ -190,9 +152,7 @@ fn rtsp_cameras_send_jpeg_and_h264() {
             .unwrap(),
     );
     let mut port = String::new();
-    BufReader::new(server.0.stdout.take().unwrap())
-        .read_line(&mut port)
-        .unwrap();
+    BufReader::new(server.0.stdout.take().unwrap()).read_line(&mut port).unwrap();
     for mount in ["jpeg", "h264"] {
         let body = json!({
             "name": mount,
@@ -201,37 +161,20 @@ fn rtsp_cameras_send_jpeg_and_h264() {
             "auth": { "username": "camera", "password": "canary-camera" },
         });
         let camera = define(&bench, &admin, &body);
-        bench
-            .call(&operator, "POST", &format!("{camera}/start"), &Value::Null)
-            .is(202);
+        bench.call(&operator, "POST", &format!("{camera}/start"), &Value::Null).is(202);
         await_running(&bench, &operator, &camera);
         let shot = bench.get(&operator, &format!("{camera}/snapshot"));
         assert_eq!(shot.status.as_u16(), 200, "{mount}");
         assert_eq!(decoded(&shot.body), (320, 240), "{mount}");
         let told = bench.get(&admin, &camera);
-        assert!(
-            !String::from_utf8_lossy(&told.body).contains("canary"),
-            "{mount}"
-        );
-        bench
-            .call(&operator, "POST", &format!("{camera}/stop"), &Value::Null)
-            .is(200);
+        assert!(!String::from_utf8_lossy(&told.body).contains("canary"), "{mount}");
+        bench.call(&operator, "POST", &format!("{camera}/stop"), &Value::Null).is(200);
     }
     let wrong = json!({ "auth": { "username": "camera", "password": "wrong" } });
     let listed = bench.get(&admin, CAMERAS).is(200);
-    let camera = format!(
-        "{CAMERAS}/{}",
-        listed["items"][0]["camera_id"].as_str().unwrap()
-    );
+    let camera = format!("{CAMERAS}/{}", listed["items"][0]["camera_id"].as_str().unwrap());
     bench.call(&admin, "PATCH", &camera, &wrong).is(200);
-    bench
-        .call(&operator, "POST", &format!("{camera}/start"), &Value::Null)
-        .is(202);
-    let status = await_status(&bench, &operator, &camera, |status| {
-        status["state"] == "failed"
-    });
-    assert!(
-        !status["error"].as_str().unwrap().contains("wrong"),
-        "{status}"
-    );
+    bench.call(&operator, "POST", &format!("{camera}/start"), &Value::Null).is(202);
+    let status = await_status(&bench, &operator, &camera, |status| status["state"] == "failed");
+    assert!(!status["error"].as_str().unwrap().contains("wrong"), "{status}");
 }

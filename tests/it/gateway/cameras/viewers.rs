@@ -18,26 +18,16 @@ fn viewers_are_bounded_by_address_camera_and_in_all() {
     for number in 0..5 {
         let url = format!("http://127.0.0.1:{}/", free_port());
         let name = format!("C{number}");
-        let camera = define(
-            &bench,
-            &admin,
-            &json!({ "name": name, "source": "http_mjpeg", "url": url }),
-        );
-        bench
-            .call(&operator, "POST", &format!("{camera}/start"), &Value::Null)
-            .is(202);
+        let camera =
+            define(&bench, &admin, &json!({ "name": name, "source": "http_mjpeg", "url": url }));
+        bench.call(&operator, "POST", &format!("{camera}/start"), &Value::Null).is(202);
         cameras.push(camera);
     }
     let open = |camera: &str, source: u8| {
         let mut asked = request("", "GET", &format!("{camera}/stream"), &Value::Null);
         let peer = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 0, source)), 40_000);
-        asked
-            .extensions_mut()
-            .insert(axum::extract::ConnectInfo(peer));
-        bench
-            .runtime
-            .block_on(bench.router.clone().oneshot(asked))
-            .unwrap()
+        asked.extensions_mut().insert(axum::extract::ConnectInfo(peer));
+        bench.runtime.block_on(bench.router.clone().oneshot(asked)).unwrap()
     };
     let mut held = Vec::new();
     for source in [1, 2] {
@@ -62,28 +52,15 @@ fn viewers_are_bounded_by_address_camera_and_in_all() {
 
 #[test]
 fn streams_ask_for_a_token_where_the_gateway_wants_one() {
-    let targets = TargetPolicy {
-        allowed: vec!["127.0.0.1".parse().unwrap()],
-        ..TargetPolicy::default()
-    };
-    let bench = Bench::with(Settings {
-        targets,
-        camera_tokens: true,
-        ..Settings::default()
-    });
+    let targets =
+        TargetPolicy { allowed: vec!["127.0.0.1".parse().unwrap()], ..TargetPolicy::default() };
+    let bench = Bench::with(Settings { targets, camera_tokens: true, ..Settings::default() });
     let (admin, viewer) = (bench.login("admin"), bench.login("viewer"));
     let url = format!("http://127.0.0.1:{}/", free_port());
-    let camera = define(
-        &bench,
-        &admin,
-        &json!({ "name": "C", "source": "http_mjpeg", "url": url }),
-    );
+    let camera =
+        define(&bench, &admin, &json!({ "name": "C", "source": "http_mjpeg", "url": url }));
     for token in ["", "?t=", "?t=nonsense"] {
-        bench
-            .get("", &format!("{camera}/stream{token}"))
-            .problem(401);
+        bench.get("", &format!("{camera}/stream{token}")).problem(401);
     }
-    bench
-        .get("", &format!("{camera}/stream?t={viewer}"))
-        .problem(409);
+    bench.get("", &format!("{camera}/stream?t={viewer}")).problem(409);
 }

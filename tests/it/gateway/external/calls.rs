@@ -16,63 +16,33 @@ fn documents_are_imported_and_their_endpoints_called() {
     let (path, _) = create(&bench, &admin, &system(server.address));
     let import = format!("{path}/import-oas");
     let url = format!("http://{}/openapi.yaml", server.address);
-    let told = bench
-        .call(&admin, "POST", &import, &json!({ "url": url }))
-        .is(200);
-    assert_eq!(
-        (&told["imported"], &told["openapi"]),
-        (&json!(3), &json!("3.0.3"))
-    );
+    let told = bench.call(&admin, "POST", &import, &json!({ "url": url })).is(200);
+    assert_eq!((&told["imported"], &told["openapi"]), (&json!(3), &json!("3.0.3")));
     assert_eq!(told["skipped"].as_array().unwrap().len(), 5);
     let endpoints = bench.get(&operator, &format!("{path}/endpoints")).is(200);
     let endpoint = |id: &str| {
         let all = endpoints["items"].as_array().unwrap();
-        let found = all
-            .iter()
-            .find(|one| one["operation_id"] == id)
-            .unwrap()
-            .clone();
-        format!(
-            "{path}/endpoints/{}",
-            found["endpoint_id"].as_str().unwrap()
-        )
+        let found = all.iter().find(|one| one["operation_id"] == id).unwrap().clone();
+        format!("{path}/endpoints/{}", found["endpoint_id"].as_str().unwrap())
     };
     let (list, put) = (endpoint("listRelays"), endpoint("putRelay"));
     let asked = json!({ "params": { "limit": 5, "state": ["on"] } });
-    let answer = bench
-        .call(&operator, "POST", &format!("{list}/invoke"), &asked)
-        .is(200);
-    assert_eq!(
-        (&answer["status"], &answer["body"]),
-        (&json!(200), &json!([1, 2]))
-    );
+    let answer = bench.call(&operator, "POST", &format!("{list}/invoke"), &asked).is(200);
+    assert_eq!((&answer["status"], &answer["body"]), (&json!(200), &json!([1, 2])));
     let seen = server.last();
     assert_eq!(seen.uri.to_string(), "/api/v2/relays?limit=5&state=on");
     assert_eq!(seen.headers["authorization"], "Bearer canary-token");
     let bad = json!({ "params": { "limit": 99 } });
-    let told = bench
-        .call(&operator, "POST", &format!("{list}/invoke"), &bad)
-        .is(422);
+    let told = bench.call(&operator, "POST", &format!("{list}/invoke"), &bad).is(422);
     assert_eq!(told["errors"][0]["pointer"], "/params/limit");
     // Other methods than GET and HEAD are for admins, and switched off at first.
     let asked = json!({ "params": { "relay_id": "r1", "body": { "closed": true } } });
-    bench
-        .call(&operator, "POST", &format!("{put}/invoke"), &asked)
-        .problem(403);
-    bench
-        .call(&admin, "POST", &format!("{put}/invoke"), &asked)
-        .problem(422);
-    bench
-        .call(&admin, "PATCH", &put, &json!({ "enabled": true }))
-        .is(200);
-    bench
-        .call(&admin, "POST", &format!("{put}/invoke"), &asked)
-        .is(200);
+    bench.call(&operator, "POST", &format!("{put}/invoke"), &asked).problem(403);
+    bench.call(&admin, "POST", &format!("{put}/invoke"), &asked).problem(422);
+    bench.call(&admin, "PATCH", &put, &json!({ "enabled": true })).is(200);
+    bench.call(&admin, "POST", &format!("{put}/invoke"), &asked).is(200);
     let seen = server.last();
-    assert_eq!(
-        (seen.method.as_str(), &seen.body[..]),
-        ("PUT", br#"{"closed":true}"#.as_slice())
-    );
+    assert_eq!((seen.method.as_str(), &seen.body[..]), ("PUT", br#"{"closed":true}"#.as_slice()));
     // A periodic call; a second import keeps it.
     let polled = json!({ "poll": { "every_s": 5, "json_pointer": "/1", "metric": "second" } });
     bench.call(&admin, "PATCH", &put, &polled).problem(422);
@@ -88,18 +58,11 @@ fn documents_are_imported_and_their_endpoints_called() {
     let left = bench.get(&operator, &format!("{path}/endpoints")).is(200);
     assert_eq!(left["items"][0]["poll"]["metric"], "second");
     let id = |text: &str| text.rsplit('/').next().unwrap().parse().unwrap();
-    let due = Due {
-        system: id(&path),
-        endpoint: Some(id(&list)),
-    };
+    let due = Due { system: id(&path), endpoint: Some(id(&list)) };
     bench.runtime.block_on(poll(&bench.gateway, due));
-    let metrics = bench
-        .get(&operator, &format!("{path}/metrics?metric=second"))
-        .is(200);
+    let metrics = bench.get(&operator, &format!("{path}/metrics?metric=second")).is(200);
     assert_eq!(metrics["series"][0]["points"][0][1], 2.0);
-    bench
-        .call(&admin, "PATCH", &list, &json!({ "poll": null }))
-        .is(200);
+    bench.call(&admin, "PATCH", &list, &json!({ "poll": null })).is(200);
     assert_eq!(
         bench.get(&operator, &format!("{path}/endpoints")).is(200)["items"][0]["poll"],
         Value::Null
@@ -122,29 +85,19 @@ fn documents_are_imported_and_their_endpoints_called() {
 fn a_broker_is_greeted_in_mqtt() {
     let bench = bench();
     let folder = tempfile::tempdir().unwrap();
-    let port = std::net::TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let passwords = folder.path().join("passwords");
     let made = std::process::Command::new("mosquitto_passwd")
         .args(["-c", "-b", passwords.to_str().unwrap(), "mesh", "right"])
         .status();
     assert!(made.unwrap().success());
-    let config = format!(
-        "listener {port} 127.0.0.1\npassword_file {}\nuser root\n",
-        passwords.display()
-    );
+    let config =
+        format!("listener {port} 127.0.0.1\npassword_file {}\nuser root\n", passwords.display());
     let file = folder.path().join("mosquitto.conf");
     std::fs::write(&file, config).unwrap();
     let mut broker = std::process::Command::new("mosquitto");
-    let mut broker = broker
-        .arg("-c")
-        .arg(&file)
-        .stderr(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut broker =
+        broker.arg("-c").arg(&file).stderr(std::process::Stdio::null()).spawn().unwrap();
     while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
         assert!(broker.try_wait().unwrap().is_none(), "the broker ended");
         std::thread::sleep(std::time::Duration::from_millis(20));
@@ -157,17 +110,12 @@ fn a_broker_is_greeted_in_mqtt() {
             "base_url": format!("mqtt://127.0.0.1:{port}"),
             "auth": auth,
         });
-        bench
-            .call(&admin, "POST", &format!("{SYSTEMS}/test"), &body)
-            .is(200)
+        bench.call(&admin, "POST", &format!("{SYSTEMS}/test"), &body).is(200)
     };
     let login =
         |password: &str| json!({ "kind": "basic", "username": "mesh", "password": password });
-    let (right, wrong, none) = (
-        test(login("right")),
-        test(login("wrong")),
-        test(json!({ "kind": "none" })),
-    );
+    let (right, wrong, none) =
+        (test(login("right")), test(login("wrong")), test(json!({ "kind": "none" })));
     broker.kill().unwrap();
     broker.wait().unwrap();
     assert_eq!(
@@ -192,9 +140,7 @@ fn flows_call_imported_endpoints() {
     let (path, made) = create(&bench, &admin, &system(server.address));
     let document = include_str!("../../../fixtures/openapi/relay_30.yaml");
     let import = json!({ "document": document });
-    bench
-        .call(&admin, "POST", &format!("{path}/import-oas"), &import)
-        .is(200);
+    bench.call(&admin, "POST", &format!("{path}/import-oas"), &import).is(200);
     let endpoints = bench.get(&admin, &format!("{path}/endpoints")).is(200);
     let endpoint = |id: &str| {
         let mut all = endpoints["items"].as_array().unwrap().iter();
@@ -211,54 +157,31 @@ fn flows_call_imported_endpoints() {
     };
     let (list, put) = (endpoint("listRelays"), endpoint("putRelay"));
     // Texts of parameters name values of the context.
-    let read = call(
-        "read",
-        &list,
-        json!({ "limit": 5, "state": ["{{/trigger/text}}"] }),
-    );
+    let read = call("read", &list, json!({ "limit": 5, "state": ["{{/trigger/text}}"] }));
     let read = automation::create(&bench, &operator, &read);
     // The schema of the endpoint allows on and off.
     let told = run(&read);
     assert_eq!(told["state"], "failed", "{told}");
     assert!(server.seen.lock().unwrap().is_empty());
-    let read = automation::create(
-        &bench,
-        &operator,
-        &call("list", &list, json!({ "limit": 5 })),
-    );
+    let read = automation::create(&bench, &operator, &call("list", &list, json!({ "limit": 5 })));
     let told = run(&read);
     assert_eq!(told["state"], "succeeded", "{told}");
     let output = &told["steps"][1]["output"];
-    assert_eq!(
-        (&output["status"], &output["body"]),
-        (&json!(200), &json!([1, 2]))
-    );
+    assert_eq!((&output["status"], &output["body"]), (&json!(200), &json!([1, 2])));
     let seen = server.last();
     assert_eq!(seen.uri.to_string(), "/api/v2/relays?limit=5");
     assert_eq!(seen.headers["authorization"], "Bearer canary-token");
     // A call that changes something is made a flow by admins only, and as long as it is switched on.
-    let change = call(
-        "close",
-        &put,
-        json!({ "relay_id": "r1", "body": { "closed": true } }),
-    );
-    bench
-        .call(&operator, "POST", "/v1/flows", &change)
-        .problem(403);
+    let change = call("close", &put, json!({ "relay_id": "r1", "body": { "closed": true } }));
+    bench.call(&operator, "POST", "/v1/flows", &change).problem(403);
     let change = automation::create(&bench, &admin, &change);
     assert_eq!(run(&change)["state"], "failed");
     let put = format!("{path}/endpoints/{}", put.as_str().unwrap());
-    bench
-        .call(&admin, "PATCH", &put, &json!({ "enabled": true }))
-        .is(200);
+    bench.call(&admin, "PATCH", &put, &json!({ "enabled": true })).is(200);
     assert_eq!(run(&change)["state"], "succeeded");
     assert_eq!(&server.last().body[..], br#"{"closed":true}"#.as_slice());
     // The step that names an unknown endpoint is named.
-    let wrong = call(
-        "wrong",
-        &json!("00000000-0000-4000-8000-000000000009"),
-        json!({}),
-    );
+    let wrong = call("wrong", &json!("00000000-0000-4000-8000-000000000009"), json!({}));
     let told = bench.call(&admin, "POST", "/v1/flows", &wrong).is(422);
     assert_eq!(told["errors"][0]["pointer"], "/steps/1/params/endpoint_id");
 }

@@ -16,10 +16,7 @@ fn systems_are_defined_replaced_and_removed() {
     let made = bench.call(&admin, "POST", SYSTEMS, &body);
     assert_eq!(made.headers["etag"], "\"1\"");
     let made = made.is(201);
-    assert_eq!(
-        (&made["auth"], &made["state"]),
-        (&json!({ "kind": "bearer" }), &json!("unknown"))
-    );
+    assert_eq!((&made["auth"], &made["state"]), (&json!({ "kind": "bearer" }), &json!("unknown")));
     bench.call(&admin, "POST", SYSTEMS, &body).problem(409);
     let path = format!("{SYSTEMS}/{}", made["system_id"].as_str().unwrap());
     let viewer = bench.login("viewer");
@@ -30,27 +27,15 @@ fn systems_are_defined_replaced_and_removed() {
     moved.as_object_mut().unwrap().remove("auth");
     moved["poll_interval_s"] = json!(30);
     let kept = bench.call(&admin, "PUT", &path, &moved).is(200);
-    assert_eq!(
-        (&kept["auth"]["kind"], &kept["revision"]),
-        (&json!("bearer"), &json!(2))
-    );
-    bench
-        .call(&admin, "POST", &format!("{path}/test"), &Value::Null)
-        .is(200);
-    assert_eq!(
-        server.last().headers["authorization"],
-        "Bearer canary-token"
-    );
+    assert_eq!((&kept["auth"]["kind"], &kept["revision"]), (&json!("bearer"), &json!(2)));
+    bench.call(&admin, "POST", &format!("{path}/test"), &Value::Null).is(200);
+    assert_eq!(server.last().headers["authorization"], "Bearer canary-token");
     moved["base_url"] = json!("http://10.0.0.9:1");
     let refused = bench.call(&admin, "PUT", &path, &moved).is(422);
     assert_eq!(refused["errors"][0]["pointer"], "/auth");
     let mut stale = crate::gateway::request(&admin, "PUT", &path, &body);
-    stale
-        .headers_mut()
-        .insert("if-match", "\"1\"".parse().unwrap());
-    bench
-        .send_from("127.0.0.1".parse().unwrap(), stale)
-        .problem(412);
+    stale.headers_mut().insert("if-match", "\"1\"".parse().unwrap());
+    bench.send_from("127.0.0.1".parse().unwrap(), stale).problem(412);
     bench.call(&admin, "DELETE", &path, &Value::Null).is(204);
     bench.get(&viewer, &path).problem(404);
 }
@@ -66,52 +51,26 @@ fn definitions_are_checked() {
         ("poll_interval_s", json!(4), "/poll_interval_s"),
         ("timeout_ms", json!(10_001), "/timeout_ms"),
         ("preset", json!("proxmox"), "/auth/kind"),
-        (
-            "auth",
-            json!({ "kind": "bearer", "token": "a\nb" }),
-            "/auth/token",
-        ),
-        (
-            "tls",
-            json!({ "verify": true, "ca_pem": "no certificate" }),
-            "/tls/ca_pem",
-        ),
-        (
-            "checks",
-            json!([{ "metric": "UP", "path": "/" }]),
-            "/checks/0/metric",
-        ),
-        (
-            "checks",
-            json!([{ "metric": "x", "path": "status" }]),
-            "/checks/0/path",
-        ),
+        ("auth", json!({ "kind": "bearer", "token": "a\nb" }), "/auth/token"),
+        ("tls", json!({ "verify": true, "ca_pem": "no certificate" }), "/tls/ca_pem"),
+        ("checks", json!([{ "metric": "UP", "path": "/" }]), "/checks/0/metric"),
+        ("checks", json!([{ "metric": "x", "path": "status" }]), "/checks/0/path"),
     ];
     for (key, value, pointer) in wrong {
         let mut body = system("10.0.0.1:80".parse().unwrap());
         body[key] = value.clone();
         let told = bench.call(&admin, "POST", SYSTEMS, &body);
         assert_eq!(told.problem(422), "invalid-body");
-        assert_eq!(
-            told.json()["errors"][0]["pointer"],
-            pointer,
-            "{key} {value}"
-        );
+        assert_eq!(told.json()["errors"][0]["pointer"], pointer, "{key} {value}");
     }
 }
 
 #[test]
 fn presets_name_the_fields_they_need() {
     let bench = bench();
-    let told = bench
-        .get(&bench.login("viewer"), &format!("{SYSTEMS}/presets"))
-        .is(200);
-    let presets: Vec<_> = told
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| one["preset"].as_str().unwrap())
-        .collect();
+    let told = bench.get(&bench.login("viewer"), &format!("{SYSTEMS}/presets")).is(200);
+    let presets: Vec<_> =
+        told.as_array().unwrap().iter().map(|one| one["preset"].as_str().unwrap()).collect();
     for named in [
         "home_assistant",
         "grafana",
@@ -125,14 +84,8 @@ fn presets_name_the_fields_they_need() {
     }
     let admin = bench.login("admin");
     for preset in told.as_array().unwrap() {
-        let scheme = preset["fields"]["properties"]["base_url"]["pattern"]
-            .as_str()
-            .unwrap();
-        let scheme = scheme
-            .trim_start_matches("^(")
-            .split(['|', ')'])
-            .next()
-            .unwrap();
+        let scheme = preset["fields"]["properties"]["base_url"]["pattern"].as_str().unwrap();
+        let scheme = scheme.trim_start_matches("^(").split(['|', ')']).next().unwrap();
         let auth = match preset["fields"]["properties"]["auth"]["properties"]["kind"]["enum"][0]
             .as_str()
         {
@@ -159,42 +112,24 @@ fn polls_become_series() {
     let admin = bench.login("admin");
     let (path, made) = create(&bench, &admin, &system(server.address));
     let id = made["system_id"].as_str().unwrap().parse().unwrap();
-    let due = Due {
-        system: id,
-        endpoint: None,
-    };
+    let due = Due { system: id, endpoint: None };
     bench.runtime.block_on(poll(&bench.gateway, due));
     let told = bench.get(&admin, &path).is(200);
-    assert_eq!(
-        (&told["state"], &told["last_error"]),
-        (&json!("up"), &Value::Null)
-    );
+    assert_eq!((&told["state"], &told["last_error"]), (&json!("up"), &Value::Null));
     let metrics = bench.get(&admin, &format!("{path}/metrics")).is(200);
-    for (metric, value) in [
-        ("up", 1.0),
-        ("status", 200.0),
-        ("load", 0.5),
-        ("ok", 1.0),
-        ("node_load", 0.25),
-    ] {
+    for (metric, value) in
+        [("up", 1.0), ("status", 200.0), ("load", 0.5), ("ok", 1.0), ("node_load", 0.25)]
+    {
         assert_eq!(metrics["latest"][metric]["value"], value, "{metric}");
         let series = metrics["series"].as_array().unwrap().iter();
-        let series = series
-            .filter(|one| one["metric"] == metric)
-            .collect::<Vec<_>>();
+        let series = series.filter(|one| one["metric"] == metric).collect::<Vec<_>>();
         assert_eq!(series[0]["points"][0][1], value, "{metric}");
     }
     assert_eq!(metrics["latest"]["load"]["unit"], "1");
-    let one = bench
-        .get(&admin, &format!("{path}/metrics?metric=load&step_s=60"))
-        .is(200);
+    let one = bench.get(&admin, &format!("{path}/metrics?metric=load&step_s=60")).is(200);
     assert_eq!(one["series"].as_array().unwrap().len(), 1);
-    bench
-        .get(&admin, &format!("{path}/metrics?from=yesterday"))
-        .problem(422);
-    bench
-        .get(&admin, &format!("{path}/metrics?step_s=0"))
-        .problem(422);
+    bench.get(&admin, &format!("{path}/metrics?from=yesterday")).problem(422);
+    bench.get(&admin, &format!("{path}/metrics?step_s=0")).problem(422);
     // A check that finds no number degrades the system; a system that is gone is down.
     let mut body = system(server.address);
     body["checks"][0]["json_pointer"] = json!("/nothing");
@@ -206,10 +141,7 @@ fn polls_become_series() {
     bench.runtime.block_on(poll(&bench.gateway, due));
     let down = bench.get(&admin, &path).is(200);
     assert_eq!(down["state"], "down");
-    assert!(
-        down["last_error"].as_str().unwrap().contains("127.0.0.1:1"),
-        "{down}"
-    );
+    assert!(down["last_error"].as_str().unwrap().contains("127.0.0.1:1"), "{down}");
 }
 
 #[needs(ipv6, namespaces)]
@@ -228,10 +160,7 @@ fn systems_are_reached_by_ipv4_and_ipv6() {
             let told = bench.call(&admin, "POST", &format!("{SYSTEMS}/test"), &body);
             let told = told.is(200);
             assert_eq!(told["reachable"], true, "{told}");
-            assert_eq!(
-                (&told["resolved_ip"], &told["status"]),
-                (&json!(ip), &status)
-            );
+            assert_eq!((&told["resolved_ip"], &told["status"]), (&json!(ip), &status));
         }
     }
 }
@@ -246,17 +175,11 @@ fn tests_tell_reachability_and_no_answers() {
         body["checks"] = json!([{ "metric": "x", "path": path }]);
         let told = bench.call(&admin, "POST", &format!("{SYSTEMS}/test"), &body);
         let text = String::from_utf8_lossy(&told.body).into_owned();
-        assert!(
-            !text.contains("secret") && !text.contains("canary"),
-            "{text}"
-        );
+        assert!(!text.contains("secret") && !text.contains("canary"), "{text}");
         told.is(200)
     };
     let good = test("/status");
-    assert_eq!(
-        (&good["reachable"], &good["status"]),
-        (&json!(true), &json!(200))
-    );
+    assert_eq!((&good["reachable"], &good["status"]), (&json!(true), &json!(200)));
     assert_eq!(good["resolved_ip"], "127.0.0.1");
     assert_eq!(
         (&test("/fault")["reachable"], &test("/moved")["status"]),

@@ -63,19 +63,10 @@ fn forbidden_targets_are_refused_everywhere() {
         });
         let (path, made) = create(&bench, &admin, &body);
         let id = made["system_id"].as_str().unwrap().parse().unwrap();
-        bench.runtime.block_on(poll(
-            &bench.gateway,
-            Due {
-                system: id,
-                endpoint: None,
-            },
-        ));
+        bench.runtime.block_on(poll(&bench.gateway, Due { system: id, endpoint: None }));
         let polled = bench.get(&admin, &path).is(200);
         let why = polled["last_error"].as_str().unwrap_or_default().to_owned();
-        assert!(
-            polled["state"] == "down" && why.contains("forbidden target"),
-            "{host}: {polled}"
-        );
+        assert!(polled["state"] == "down" && why.contains("forbidden target"), "{host}: {polled}");
         let url = json!({ "url": format!("http://{host}:{port}/openapi.json") });
         let told = bench.call(&admin, "POST", &format!("{path}/import-oas"), &url);
         assert_eq!(told.problem(422), "target-forbidden", "{host}");
@@ -86,10 +77,7 @@ fn forbidden_targets_are_refused_everywhere() {
         let (endpoint, endpoint_id) = imported(&bench, &admin, &path);
         let told = bench.call(&operator, "POST", &format!("{endpoint}/invoke"), &json!({}));
         assert_eq!(told.problem(422), "target-forbidden", "{host}");
-        let due = Due {
-            system: id,
-            endpoint: Some(endpoint_id),
-        };
+        let due = Due { system: id, endpoint: Some(endpoint_id) };
         bench.runtime.block_on(poll(&bench.gateway, due));
         let polled = bench.get(&admin, &path).is(200);
         let why = polled["last_error"].as_str().unwrap();
@@ -113,17 +101,9 @@ fn credentials_are_nowhere_in_clear() {
     let server = Server::start(&bench);
     let admin = bench.login("admin");
     let (path, _) = create(&bench, &admin, &system(server.address));
-    for path in [
-        SYSTEMS,
-        &path,
-        &format!("{path}/metrics"),
-        "/v1/admin/audit",
-    ] {
+    for path in [SYSTEMS, &path, &format!("{path}/metrics"), "/v1/admin/audit"] {
         let told = bench.get(&admin, path);
-        assert!(
-            !String::from_utf8_lossy(&told.body).contains("canary"),
-            "{path}"
-        );
+        assert!(!String::from_utf8_lossy(&told.body).contains("canary"), "{path}");
     }
     let folder = bench.close();
     let mut files = 0;

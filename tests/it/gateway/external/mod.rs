@@ -39,20 +39,12 @@ impl Server {
         let seen: Arc<Mutex<Vec<Seen>>> = Arc::default();
         let held = Arc::clone(&seen);
         let pages = move |method: Method, uri: Uri, headers: HeaderMap, body: Bytes| {
-            let seen = Seen {
-                method,
-                uri: uri.clone(),
-                headers,
-                body,
-            };
+            let seen = Seen { method, uri: uri.clone(), headers, body };
             held.lock().unwrap().push(seen);
             let document = include_str!("../../../fixtures/openapi/relay_30.yaml");
             async move {
                 match uri.path() {
-                    "/status" => (
-                        StatusCode::OK,
-                        r#"{"data":{"load":0.5,"ok":true}}"#.to_owned(),
-                    ),
+                    "/status" => (StatusCode::OK, r#"{"data":{"load":0.5,"ok":true}}"#.to_owned()),
                     "/metrics" => (StatusCode::OK, "node_load1 0.25\n".to_owned()),
                     "/openapi.yaml" => (StatusCode::OK, document.to_owned()),
                     "/moved" => (StatusCode::FOUND, "elsewhere".to_owned()),
@@ -85,10 +77,7 @@ fn bench() -> Bench {
         allowed: ["127.0.0.1", "::1"].map(|ip| ip.parse().unwrap()).into(),
         ..TargetPolicy::default()
     };
-    Bench::with(Settings {
-        targets,
-        ..Settings::default()
-    })
+    Bench::with(Settings { targets, ..Settings::default() })
 }
 
 const SYSTEMS: &str = "/v1/external-systems";
@@ -109,8 +98,5 @@ fn system(address: SocketAddr) -> Value {
 
 fn create(bench: &Bench, admin: &str, body: &Value) -> (String, Value) {
     let made = bench.call(admin, "POST", SYSTEMS, body).is(201);
-    (
-        format!("{SYSTEMS}/{}", made["system_id"].as_str().unwrap()),
-        made,
-    )
+    (format!("{SYSTEMS}/{}", made["system_id"].as_str().unwrap()), made)
 }

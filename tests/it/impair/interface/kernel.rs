@@ -17,27 +17,16 @@ fn gilbert_elliott_is_an_extension() {
     prove(
         &plain,
         vec![
-            put(
-                "applying it is an unsupported-configuration error",
-                chain(0.01),
-                422,
-                |v| says(v, "gilbert-elliott"),
-            ),
+            put("applying it is an unsupported-configuration error", chain(0.01), 422, |v| {
+                says(v, "gilbert-elliott")
+            }),
             put("all in [0.0, 1.0]", chain(1.5), 400, |v| says(v, "loss.p")),
-            case(
-                "it is reported as a divergence",
-                "GET",
-                PORT1,
-                Value::Null,
-                200,
-                |v| v["divergence"][0]["kind"] == "unsupported",
-            ),
+            case("it is reported as a divergence", "GET", PORT1, Value::Null, 200, |v| {
+                v["divergence"][0]["kind"] == "unsupported"
+            }),
         ],
     );
-    let both = Extensions {
-        gilbert_elliott: true,
-        paretonormal: true,
-    };
+    let both = Extensions { gilbert_elliott: true, paretonormal: true };
     let extended = Bench::over(Fake::new(&INTERFACES), both);
     prove(
         &extended,
@@ -45,17 +34,10 @@ fn gilbert_elliott_is_an_extension() {
             put("with the extension", chain(0.01), 200, |v| {
                 v["impairment"]["loss"]["model"] == "gilbert-elliott"
             }),
-            case(
-                "capabilities say so",
-                "GET",
-                "/v1/system",
-                Value::Null,
-                200,
-                |v| {
-                    v["capabilities"]["supports_loss_gilbert_elliott"] == true
-                        && v["capabilities"]["supports_distributions"][3]["kind"] == "paretonormal"
-                },
-            ),
+            case("capabilities say so", "GET", "/v1/system", Value::Null, 200, |v| {
+                v["capabilities"]["supports_loss_gilbert_elliott"] == true
+                    && v["capabilities"]["supports_distributions"][3]["kind"] == "paretonormal"
+            }),
         ],
     );
 }
@@ -70,17 +52,8 @@ fn what_the_kernel_refuses() {
     prove(
         &bench,
         vec![
-            put("403 | the daemon lacks CAP_NET_ADMIN", delay(), 403, |v| {
-                says(v, "CAP_NET_ADMIN")
-            }),
-            case(
-                "403 | DELETE as well",
-                "DELETE",
-                PORT1,
-                Value::Null,
-                403,
-                ANY,
-            ),
+            put("403 | the daemon lacks CAP_NET_ADMIN", delay(), 403, |v| says(v, "CAP_NET_ADMIN")),
+            case("403 | DELETE as well", "DELETE", PORT1, Value::Null, 403, ANY),
             case("GET still reads", "GET", PORT1, Value::Null, 200, |v| {
                 v["impairment"]["loss"]["pct"] == 5.0
             }),
@@ -96,36 +69,22 @@ fn what_the_kernel_refuses() {
 
 #[test]
 fn a_kernel_without_netem_serves_the_rest() {
-    let bench = Bench::over(
-        Fake::new(&INTERFACES).without("netem"),
-        Extensions::default(),
-    );
+    let bench = Bench::over(Fake::new(&INTERFACES).without("netem"), Extensions::default());
     let delay = json!({ "latency": { "kind": "constant", "duration": 1_000_000 } });
     let rate = json!({ "rate": { "bps": 8_000_000, "burst_bytes": 16_000 },
                        "queue": { "limit": { "unit": "packets", "value": 50 } } });
     prove(
         &bench,
         vec![
-            case(
-                "capabilities come from the kernel",
-                "GET",
-                "/v1/system",
-                Value::Null,
-                200,
-                |v| {
-                    let can = &v["capabilities"];
-                    can["supports_latency"] == false
-                        && can["supports_rate"] == true
-                        && can["supports_distributions"] == json!([])
-                        && can["missing"][0]["module"] == "sch_netem"
-                },
-            ),
-            put("422 names the missing module", delay, 422, |v| {
-                says(v, "sch_netem")
+            case("capabilities come from the kernel", "GET", "/v1/system", Value::Null, 200, |v| {
+                let can = &v["capabilities"];
+                can["supports_latency"] == false
+                    && can["supports_rate"] == true
+                    && can["supports_distributions"] == json!([])
+                    && can["missing"][0]["module"] == "sch_netem"
             }),
-            put("rate and queue work", rate, 200, |v| {
-                v["impairment"]["rate"]["bps"] == 8_000_000
-            }),
+            put("422 names the missing module", delay, 422, |v| says(v, "sch_netem")),
+            put("rate and queue work", rate, 200, |v| v["impairment"]["rate"]["bps"] == 8_000_000),
         ],
     );
 }

@@ -27,14 +27,7 @@ fn case(
     status: u16,
     holds: fn(&Value) -> bool,
 ) -> Case {
-    Case {
-        line,
-        method,
-        path,
-        body,
-        status,
-        holds,
-    }
+    Case { line, method, path, body, status, holds }
 }
 
 fn put(line: &'static str, body: Value, status: u16, holds: fn(&Value) -> bool) -> Case {
@@ -43,15 +36,8 @@ fn put(line: &'static str, body: Value, status: u16, holds: fn(&Value) -> bool) 
 
 fn prove(bench: &Bench, cases: Vec<Case>) {
     for case in cases {
-        let Answer {
-            status,
-            headers,
-            body,
-        } = bench.call(case.method, case.path, &case.body);
-        let what = format!(
-            "{} {} {} ({})",
-            case.method, case.path, case.body, case.line
-        );
+        let Answer { status, headers, body } = bench.call(case.method, case.path, &case.body);
+        let what = format!("{} {} {} ({})", case.method, case.path, case.body, case.line);
         let text = String::from_utf8_lossy(&body);
         assert_eq!(status.as_u16(), case.status, "{what}: {text}");
         let found = serde_json::from_slice(&body).unwrap_or(Value::Null);
@@ -72,9 +58,7 @@ const PORT2: &str = "/v1/impairments/port2";
 const ANY: fn(&Value) -> bool = |_| true;
 
 fn says(found: &Value, words: &str) -> bool {
-    found["detail"]
-        .as_str()
-        .is_some_and(|detail| detail.contains(words))
+    found["detail"].as_str().is_some_and(|detail| detail.contains(words))
 }
 
 #[test]
@@ -82,14 +66,9 @@ fn system_record() {
     prove(
         &Bench::new(),
         vec![
-            case(
-                "version | string",
-                "GET",
-                "/v1/system",
-                Value::Null,
-                200,
-                |v| v["version"] == env!("CARGO_PKG_VERSION"),
-            ),
+            case("version | string", "GET", "/v1/system", Value::Null, 200, |v| {
+                v["version"] == env!("CARGO_PKG_VERSION")
+            }),
             case(
                 "ports | array of {direction, interface, bdf}",
                 "GET",
@@ -153,30 +132,17 @@ fn every_kind_of_impairment_is_applied_and_read_back() {
         let put = bench.call("PUT", PORT1, &requested);
         let found = put.json();
         assert_eq!(put.status, StatusCode::OK, "{requested}: {found}");
-        assert_eq!(
-            (&found["direction"], &found["impairment"]),
-            (&json!("port1"), &requested)
-        );
+        assert_eq!((&found["direction"], &found["impairment"]), (&json!("port1"), &requested));
         assert!(found["captured_at"].is_u64() && found["captured_at_wall"].is_u64());
-        assert!(
-            found.get("divergence").is_none(),
-            "omitted when empty: {found}"
-        );
+        assert!(found.get("divergence").is_none(), "omitted when empty: {found}");
         let got = bench.call("GET", PORT1, &Value::Null).json();
         assert_eq!(got["impairment"], requested);
         assert!(got["captured_at"].as_u64() >= found["captured_at"].as_u64());
     }
     let untouched = bench.call("GET", PORT2, &Value::Null).json();
-    assert_eq!(
-        untouched["impairment"],
-        json!({}),
-        "configured independently"
-    );
+    assert_eq!(untouched["impairment"], json!({}), "configured independently");
     let cleared = bench.call("DELETE", PORT1, &Value::Null);
-    assert_eq!(
-        (cleared.status, &cleared.json()["impairment"]),
-        (StatusCode::OK, &json!({}))
-    );
+    assert_eq!((cleared.status, &cleared.json()["impairment"]), (StatusCode::OK, &json!({})));
     assert_eq!(bench.kernel.qdiscs(INTERFACES[0]), Vec::<Qdisc>::new());
 }
 
@@ -191,30 +157,16 @@ fn latency_and_its_distributions() {
     prove(
         &Bench::new(),
         vec![
-            put(
-                "zero jitter is reported as constant on read-back",
-                bare,
-                200,
-                |v| {
-                    v["impairment"]["latency"]
-                        == json!({ "kind": "constant", "duration": 10_000_000 })
-                },
-            ),
+            put("zero jitter is reported as constant on read-back", bare, 200, |v| {
+                v["impairment"]["latency"] == json!({ "kind": "constant", "duration": 10_000_000 })
+            }),
             put("distribution: default uniform", plain, 200, |v| {
                 v["impairment"]["latency"]["distribution"]["kind"] == "uniform"
             }),
-            put(
-                "normal | Supported",
-                stochastic(json!({ "kind": "normal" })),
-                200,
-                |v| v["impairment"]["latency"]["distribution"]["kind"] == "normal",
-            ),
-            put(
-                "pareto | Supported",
-                stochastic(json!({ "kind": "pareto" })),
-                200,
-                ANY,
-            ),
+            put("normal | Supported", stochastic(json!({ "kind": "normal" })), 200, |v| {
+                v["impairment"]["latency"]["distribution"]["kind"] == "normal"
+            }),
+            put("pareto | Supported", stochastic(json!({ "kind": "pareto" })), 200, ANY),
             put(
                 "paretonormal | accepted by the parser, unsupported",
                 stochastic(json!({ "kind": "paretonormal" })),
@@ -266,47 +218,21 @@ fn ranges_and_shapes_of_a_body() {
         &Bench::new(),
         vec![
             put("Percentages | [0, 100]", loss(json!(0)), 200, ANY),
-            put("Percentages | [0, 100]", loss(json!(100.5)), 400, |v| {
-                says(v, "loss.pct")
-            }),
-            put("Percentages | [0, 100]", loss(json!(-1)), 400, |v| {
-                says(v, "[0, 100]")
-            }),
+            put("Percentages | [0, 100]", loss(json!(100.5)), 400, |v| says(v, "loss.pct")),
+            put("Percentages | [0, 100]", loss(json!(-1)), 400, |v| says(v, "[0, 100]")),
             put(bad, loss(json!("1%")), 400, |v| says(v, "loss")),
-            put(
-                "Reordering gap | non-zero",
-                reordering(json!(0)),
-                400,
-                |v| says(v, "gap"),
-            ),
-            put(
-                "gap is required",
-                json!({ "reordering": { "pct": 1 } }),
-                400,
-                |v| says(v, "gap"),
-            ),
+            put("Reordering gap | non-zero", reordering(json!(0)), 400, |v| says(v, "gap")),
+            put("gap is required", json!({ "reordering": { "pct": 1 } }), 400, |v| says(v, "gap")),
             put("Durations | nanoseconds", delay(json!(-5)), 400, ANY),
             put("Durations | nanoseconds", delay(json!(0.5)), 400, ANY),
             put("Durations | nanoseconds", delay(json!(5.0)), 200, ANY),
-            put(bad, rate(json!(0), json!(1514)), 400, |v| {
-                says(v, "rate.bps")
-            }),
-            put(bad, rate(json!(1_000_000), json!(0)), 400, |v| {
-                says(v, "rate.burst_bytes")
-            }),
-            put(bad, json!({ "rate": { "bps": 1_000_000 } }), 400, |v| {
-                says(v, "burst_bytes")
-            }),
-            put(bad, json!({ "speed": 1 }), 400, |v| {
-                says(v, "unknown field `speed`")
-            }),
+            put(bad, rate(json!(0), json!(1514)), 400, |v| says(v, "rate.bps")),
+            put(bad, rate(json!(1_000_000), json!(0)), 400, |v| says(v, "rate.burst_bytes")),
+            put(bad, json!({ "rate": { "bps": 1_000_000 } }), 400, |v| says(v, "burst_bytes")),
+            put(bad, json!({ "speed": 1 }), 400, |v| says(v, "unknown field `speed`")),
             put(bad, json!([1]), 400, |v| says(v, "an array")),
-            put(bad, json!({ "latency": { "kind": "guess" } }), 400, |v| {
-                says(v, "guess")
-            }),
-            put(bad, json!({ "loss": { "pct": 1 } }), 400, |v| {
-                says(v, "model")
-            }),
+            put(bad, json!({ "latency": { "kind": "guess" } }), 400, |v| says(v, "guess")),
+            put(bad, json!({ "loss": { "pct": 1 } }), 400, |v| says(v, "model")),
             put(
                 "queue | unit packets or bytes",
                 json!({ "queue": { "limit": { "unit": "bits", "value": 1 } } }),
@@ -335,14 +261,7 @@ fn directions_statistics_and_the_baseline() {
                 400,
                 |v| says(v, "port3"),
             ),
-            case(
-                "any other value yields 400",
-                "PUT",
-                "/v1/impairments/PORT1",
-                json!({}),
-                400,
-                ANY,
-            ),
+            case("any other value yields 400", "PUT", "/v1/impairments/PORT1", json!({}), 400, ANY),
             case(
                 "any other value yields 400",
                 "DELETE",
@@ -381,32 +300,15 @@ fn directions_statistics_and_the_baseline() {
                 |v| says(v, "baseline"),
             ),
             case("no such path", "GET", "/v2/system", Value::Null, 404, ANY),
-            case(
-                "no such method",
-                "PATCH",
-                "/v1/system",
-                Value::Null,
-                405,
-                ANY,
-            ),
+            case("no such method", "PATCH", "/v1/system", Value::Null, 405, ANY),
         ],
     );
     std::fs::write(&file, "{ \"offsets_ns\": [1, 2] }").unwrap();
     let read = "stored baseline JSON";
     let stored = |status, holds: fn(&Value) -> bool| {
-        vec![case(
-            read,
-            "GET",
-            "/v1/calibration/baseline",
-            Value::Null,
-            status,
-            holds,
-        )]
+        vec![case(read, "GET", "/v1/calibration/baseline", Value::Null, status, holds)]
     };
-    prove(
-        &bench,
-        stored(200, |v| *v == json!({ "offsets_ns": [1, 2] })),
-    );
+    prove(&bench, stored(200, |v| *v == json!({ "offsets_ns": [1, 2] })));
     std::fs::write(&file, "17").unwrap();
     prove(&bench, stored(200, |v| *v == 17));
     // Opaque: digits and the order of keys are not those of a number or a map of this program.
@@ -426,18 +328,13 @@ fn bodies_that_are_no_json() {
         if let Some(media) = media {
             request = request.header(header::CONTENT_TYPE, media);
         }
-        bench
-            .send(request.body(Body::from(body.to_vec())).unwrap())
-            .status
+        bench.send(request.body(Body::from(body.to_vec())).unwrap()).status
     };
     let json = Some("application/json");
     assert_eq!(send(json, b"{"), StatusCode::BAD_REQUEST);
     assert_eq!(send(json, b""), StatusCode::BAD_REQUEST);
     assert_eq!(send(json, b"\xff"), StatusCode::BAD_REQUEST);
-    assert_eq!(
-        send(Some("text/plain"), b"{}"),
-        StatusCode::UNSUPPORTED_MEDIA_TYPE
-    );
+    assert_eq!(send(Some("text/plain"), b"{}"), StatusCode::UNSUPPORTED_MEDIA_TYPE);
     assert_eq!(send(None, b"{}"), StatusCode::UNSUPPORTED_MEDIA_TYPE);
     let long = format!("{{\"x\": \"{}\"}}", "y".repeat(2 << 20));
     assert_eq!(send(json, long.as_bytes()), StatusCode::PAYLOAD_TOO_LARGE);

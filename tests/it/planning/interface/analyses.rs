@@ -8,9 +8,7 @@ use super::{Bench, NOBODY, case, deployment, node, prove};
 fn first_relay(chain: &Value) -> &Value {
     const NONE: &Value = &Value::Null;
     let hops = chain["hops"].as_array().unwrap();
-    hops.iter()
-        .find(|hop| hop["role"] == "relay")
-        .unwrap_or(NONE)
+    hops.iter().find(|hop| hop["role"] == "relay").unwrap_or(NONE)
 }
 
 #[test]
@@ -27,18 +25,11 @@ fn analyses_of_links_and_ground() {
         body
     };
     let profile = |samples: i64| {
-        let (from, to) = (
-            json!({ "lat": 57, "lon": 11 }),
-            json!({ "lat": 57, "lon": 11.1 }),
-        );
+        let (from, to) = (json!({ "lat": 57, "lon": 11 }), json!({ "lat": 57, "lon": 11.1 }));
         json!({ "from": from, "to": to, "samples": samples })
     };
     fn samples(v: &Value) -> usize {
-        let list = if v["profile"].is_null() {
-            v
-        } else {
-            &v["profile"]
-        };
+        let list = if v["profile"].is_null() { v } else { &v["profile"] };
         list["samples"].as_array().unwrap().len()
     }
     let analyze = "/api/v1/links/analyze";
@@ -53,20 +44,12 @@ fn analyses_of_links_and_ground() {
             |v| {
                 samples(v) == 256
                     && v["result"]["verdict"].is_string()
-                    && v["result"]["losses"]["free_space_loss_db"]
-                        .as_f64()
-                        .unwrap()
-                        > 100.0
+                    && v["result"]["losses"]["free_space_loss_db"].as_f64().unwrap() > 100.0
             },
         ),
-        case(
-            "links/analyze | clamped to [8, 4096]",
-            "POST",
-            analyze,
-            link(json!(-5)),
-            200,
-            |v| samples(v) == 8,
-        ),
+        case("links/analyze | clamped to [8, 4096]", "POST", analyze, link(json!(-5)), 200, |v| {
+            samples(v) == 8
+        }),
         case(
             "links/analyze | clamped to [8, 4096]",
             "POST",
@@ -93,14 +76,9 @@ fn analyses_of_links_and_ground() {
                     && last["distance_m"].as_f64() == v["total_distance_m"].as_f64()
             },
         ),
-        case(
-            "terrain/profile | clamped to [2, 4096]",
-            "POST",
-            ground,
-            profile(5000),
-            200,
-            |v| samples(v) == 4096,
-        ),
+        case("terrain/profile | clamped to [2, 4096]", "POST", ground, profile(5000), 200, |v| {
+            samples(v) == 4096
+        }),
         case(
             "404 | Resource not found",
             "POST",
@@ -133,9 +111,7 @@ fn relays_routes_and_advice() {
     let other = node(&bench, &elsewhere, "other", 57.0, 11.0);
     let route = |src: &str, dst: &str, extra: Value| {
         let mut body = json!({ "src_node_id": src, "dst_node_id": dst });
-        body.as_object_mut()
-            .unwrap()
-            .extend(extra.as_object().unwrap().clone());
+        body.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
         body
     };
     let relay = |rate: f64, hops: i64, strategy: &str| {
@@ -185,18 +161,12 @@ fn relays_routes_and_advice() {
             "mesh/route | edges below the target are excluded",
             "POST",
             mesh,
-            route(
-                &a,
-                &c,
-                json!({ "target_data_rate_bps": 1e6, "metric": "bottleneck" }),
-            ),
+            route(&a, &c, json!({ "target_data_rate_bps": 1e6, "metric": "bottleneck" })),
             200,
             |v| {
                 let segments = v["segments"].as_array().unwrap();
                 v["meets_target"] == true
-                    && segments
-                        .iter()
-                        .all(|s| s["data_rate_bps"].as_f64().unwrap() >= 1e6)
+                    && segments.iter().all(|s| s["data_rate_bps"].as_f64().unwrap() >= 1e6)
             },
         ),
         case(
@@ -234,14 +204,9 @@ fn relays_routes_and_advice() {
                     && v["relay_pointing"] == first_relay(v)["to_next"]
             },
         ),
-        case(
-            "relay/plan | strategy optimal",
-            "POST",
-            plan,
-            relay(1e6, 4, "optimal"),
-            200,
-            |v| v["meets_target"] == true && v["strategy"] == "optimal",
-        ),
+        case("relay/plan | strategy optimal", "POST", plan, relay(1e6, 4, "optimal"), 200, |v| {
+            v["meets_target"] == true && v["strategy"] == "optimal"
+        }),
         case(
             "relay/plan | until max_hops is exceeded",
             "POST",
@@ -254,19 +219,9 @@ fn relays_routes_and_advice() {
                     && v["relay_pointing"] == first_relay(v)["to_next"]
             },
         ),
-        case(
-            "400 | Bad request",
-            "POST",
-            plan,
-            relay(-1.0, 2, "greedy"),
-            400,
-            |v| {
-                v["detail"]
-                    .as_str()
-                    .unwrap()
-                    .contains("target_data_rate_bps")
-            },
-        ),
+        case("400 | Bad request", "POST", plan, relay(-1.0, 2, "greedy"), 400, |v| {
+            v["detail"].as_str().unwrap().contains("target_data_rate_bps")
+        }),
         case(
             "mesh/recommend-protocol | ranked; score, overhead class, convergence class, reasons, \
              tradeoffs; BATMAN-adv, Babel, OLSRv2, HWMP/802.11s, AODV, static",
@@ -276,10 +231,7 @@ fn relays_routes_and_advice() {
             200,
             |v| {
                 let ranked = v["protocols"].as_array().unwrap();
-                let scores: Vec<_> = ranked
-                    .iter()
-                    .map(|p| p["score"].as_f64().unwrap())
-                    .collect();
+                let scores: Vec<_> = ranked.iter().map(|p| p["score"].as_f64().unwrap()).collect();
                 ranked.len() >= 6
                     && scores.is_sorted_by(|a, b| a >= b)
                     && ranked.iter().all(|p| {

@@ -9,10 +9,7 @@ fn templates_and_presets() {
     let bench = Bench::flat();
     let list = |path: &str| bench.call("GET", path, &Value::Null).json();
     assert_eq!(list("/api/v1/templates").as_array().unwrap().len(), 1);
-    let id = bench.make(
-        "/api/v1/templates",
-        &json!({ "name": "Mast", "height_agl_m": 40 }),
-    );
+    let id = bench.make("/api/v1/templates", &json!({ "name": "Mast", "height_agl_m": 40 }));
     let within = deployment(&bench);
     let cases = vec![
         case(

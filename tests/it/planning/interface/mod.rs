@@ -26,23 +26,12 @@ fn case(
     status: u16,
     holds: fn(&Value) -> bool,
 ) -> Case {
-    Case {
-        line,
-        method,
-        path: path.into(),
-        body,
-        status,
-        holds,
-    }
+    Case { line, method, path: path.into(), body, status, holds }
 }
 
 fn prove(bench: &Bench, cases: Vec<Case>) {
     for case in cases {
-        let Answer {
-            status,
-            headers,
-            body,
-        } = bench.call(case.method, &case.path, &case.body);
+        let Answer { status, headers, body } = bench.call(case.method, &case.path, &case.body);
         let what = format!("{} {} ({})", case.method, case.path, case.line);
         let text = String::from_utf8_lossy(&body);
         assert_eq!(status.as_u16(), case.status, "{what}: {text}");

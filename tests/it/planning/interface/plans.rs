@@ -114,22 +114,10 @@ fn deployments() {
                 204,
                 Value::is_null,
             ),
-            case(
-                "404 | Resource not found",
-                "GET",
-                at,
-                Value::Null,
-                404,
-                |v| v["status"] == 404,
-            ),
-            case(
-                "404 | Resource not found",
-                "DELETE",
-                nobody,
-                Value::Null,
-                404,
-                |v| v["status"] == 404,
-            ),
+            case("404 | Resource not found", "GET", at, Value::Null, 404, |v| v["status"] == 404),
+            case("404 | Resource not found", "DELETE", nobody, Value::Null, 404, |v| {
+                v["status"] == 404
+            }),
         ],
     );
 }
@@ -225,14 +213,7 @@ fn nodes() {
             204,
             Value::is_null,
         ),
-        case(
-            "404 | Resource not found",
-            "GET",
-            at,
-            Value::Null,
-            404,
-            |v| v["status"] == 404,
-        ),
+        case("404 | Resource not found", "GET", at, Value::Null, 404, |v| v["status"] == 404),
     ];
     prove(&bench, cases);
 }
@@ -241,14 +222,8 @@ fn nodes() {
 fn deleting_a_deployment_cascades_to_its_nodes() {
     let bench = Bench::flat();
     let within = deployment(&bench);
-    let ids: Vec<_> = (0..5)
-        .map(|i| node(&bench, &within, &format!("n{i}"), 57.0, 11.0))
-        .collect();
-    let gone = bench.call(
-        "DELETE",
-        &format!("/api/v1/deployments/{within}"),
-        &Value::Null,
-    );
+    let ids: Vec<_> = (0..5).map(|i| node(&bench, &within, &format!("n{i}"), 57.0, 11.0)).collect();
+    let gone = bench.call("DELETE", &format!("/api/v1/deployments/{within}"), &Value::Null);
     assert_eq!(gone.status, StatusCode::NO_CONTENT);
     for id in ids {
         let answer = bench.call("GET", &format!("/api/v1/nodes/{id}"), &Value::Null);

@@ -59,21 +59,14 @@ impl Feed {
     pub(super) fn publish(&self, jpeg: Bytes) {
         self.count.fetch_add(1, Ordering::Relaxed);
         self.bytes.fetch_add(jpeg.len() as u64, Ordering::Relaxed);
-        let frame = Frame {
-            jpeg,
-            at_ns: monotonic_ns(),
-            wall_ns: wall_ns(),
-        };
+        let frame = Frame { jpeg, at_ns: monotonic_ns(), wall_ns: wall_ns() };
         self.frames.send_replace(Some(Arc::new(frame)));
     }
 
     /// Forgets the frame and the counts: the upstream is closed.
     pub(super) fn clear(&self) {
         self.frames.send_replace(None);
-        let mut measured = self
-            .measured
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut measured = self.measured.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         *measured = (
             monotonic_ns(),
             self.count.load(Ordering::Relaxed),
@@ -88,10 +81,7 @@ impl Feed {
             self.count.load(Ordering::Relaxed),
             self.bytes.load(Ordering::Relaxed),
         );
-        let mut measured = self
-            .measured
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut measured = self.measured.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let took_ns = now.0.saturating_sub(measured.0);
         let took_s = took_ns as f64 / 1e9;
         let rates = Rates {

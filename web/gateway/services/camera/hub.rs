@@ -237,21 +237,15 @@ impl Cameras {
         })?;
         let permit = self.streams.open(source)?;
         let taken =
-            started
-                .feed
-                .viewers
-                .fetch_update(Ordering::AcqRel, Ordering::Acquire, |count| {
-                    (count < VIEWERS_PER_CAMERA_MAX).then_some(count + 1)
-                });
+            started.feed.viewers.fetch_update(Ordering::AcqRel, Ordering::Acquire, |count| {
+                (count < VIEWERS_PER_CAMERA_MAX).then_some(count + 1)
+            });
         if taken.is_err() {
             let what = format!("too many viewers of this camera: allowed {VIEWERS_PER_CAMERA_MAX}");
             return Err(Problem::unavailable(what).retry_after(5));
         }
         started.arrived.notify_one();
-        Ok(Viewer {
-            started,
-            _permit: permit,
-        })
+        Ok(Viewer { started, _permit: permit })
     }
 }
 
@@ -294,11 +288,7 @@ async fn run(started: Arc<Started>, id: Id<Camera>, upstreams: Upstreams) {
             break;
         };
         let deliver = |jpeg| started.deliver(jpeg);
-        let Upstreams {
-            world,
-            outbound,
-            vault,
-        } = &upstreams;
+        let Upstreams { world, outbound, vault } = &upstreams;
         let began_ns = monotonic_ns();
         let reading = source::read(world, outbound, vault, id, &held.object, &deliver);
         let ended: Result<(), CameraError> = tokio::select! {
@@ -306,18 +296,12 @@ async fn run(started: Arc<Started>, id: Id<Camera>, upstreams: Upstreams) {
             () = started.unwanted() => continue,
             ended = reading => ended,
         };
-        let why = ended
-            .err()
-            .map_or_else(|| "the stream ended".to_owned(), |err| err.to_string());
+        let why = ended.err().map_or_else(|| "the stream ended".to_owned(), |err| err.to_string());
         tracing::debug!(camera = %id, why, "the upstream of a camera ended");
         started.set(CameraState::Failed, Some(why));
         // A camera that sent frames for a while is tried again at once.
         let ran = Duration::from_nanos(monotonic_ns().saturating_sub(began_ns));
-        wait = if ran > HOLD {
-            Duration::from_secs(1)
-        } else {
-            (wait * 2).min(RETRY_MAX)
-        };
+        wait = if ran > HOLD { Duration::from_secs(1) } else { (wait * 2).min(RETRY_MAX) };
         tokio::select! {
             () = stop.cancelled() => break,
             () = tokio::time::sleep(wait / 2) => {}

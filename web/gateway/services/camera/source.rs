@@ -46,10 +46,7 @@ impl CameraAuth {
     /// # Errors
     /// 422.
     pub fn check(&self) -> Result<(), Problem> {
-        let fields = [
-            ("username", &self.username, 256),
-            ("password", &self.password, 1024),
-        ];
+        let fields = [("username", &self.username, 256), ("password", &self.password, 1024)];
         for (name, text, most) in fields {
             let is_bad = text.len() > most || text.chars().any(char::is_control);
             if is_bad || name == "username" && text.contains(':') {
@@ -104,9 +101,8 @@ fn http_url(world: &World, camera: &Camera) -> Result<String, CameraError> {
     let view = world.view();
     let found = view.fleet.nodes.get(&node);
     let overlay = found.and_then(|node| node.record.overlay_ip);
-    let overlay = overlay.ok_or(CameraError::Stream(
-        "the node has no overlay address".to_owned(),
-    ))?;
+    let overlay =
+        overlay.ok_or(CameraError::Stream("the node has no overlay address".to_owned()))?;
     let rest = camera.url.as_deref().unwrap_or(NODE_STREAM);
     Ok(format!("http://{overlay}{rest}"))
 }
@@ -186,18 +182,13 @@ pub async fn read(
     match camera.source {
         CameraSource::V4l2 => {
             let device = camera.device.as_deref().unwrap_or_default();
-            let wanted = v4l2::Wanted {
-                width: camera.width,
-                height: camera.height,
-                fps: camera.fps,
-            };
+            let wanted =
+                v4l2::Wanted { width: camera.width, height: camera.height, fps: camera.fps };
             v4l2::read_v4l2(device, wanted, deliver).await
         }
         CameraSource::Rtsp => {
-            let login = auth.map(|auth| RtspLogin {
-                username: auth.username,
-                password: auth.password,
-            });
+            let login =
+                auth.map(|auth| RtspLogin { username: auth.username, password: auth.password });
             let url = camera.url.as_deref().unwrap_or_default();
             read_rtsp(outbound, url, login, deliver).await
         }

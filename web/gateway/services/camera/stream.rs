@@ -18,10 +18,7 @@ pub const BOUNDARY: &str = "frame";
 /// A part of the stream: header fields of our own, and the frame.
 fn part(frame: &Frame) -> Bytes {
     let mut head = String::new();
-    let (seconds, micros) = (
-        frame.wall_ns / 1_000_000_000,
-        frame.wall_ns / 1_000 % 1_000_000,
-    );
+    let (seconds, micros) = (frame.wall_ns / 1_000_000_000, frame.wall_ns / 1_000 % 1_000_000);
     let _ = write!(
         head,
         "--{BOUNDARY}\r\nContent-Type: image/jpeg\r\nContent-Length: {}\r\nX-Timestamp: {seconds}.{micros:06}\r\n\r\n",
@@ -67,26 +64,23 @@ pub fn parts(viewer: Viewer, fps: u32) -> impl Stream<Item = Result<Bytes, std::
     let frames = viewer.frames();
     let interval = Duration::from_secs(1) / fps.max(1);
     let begin = (viewer, frames, Instant::now(), false);
-    unfold(
-        begin,
-        move |(viewer, mut frames, due, has_first)| async move {
-            let stopped = viewer.stopped();
+    unfold(begin, move |(viewer, mut frames, due, has_first)| async move {
+        let stopped = viewer.stopped();
+        tokio::select! {
+            () = stopped.cancelled() => return None,
+            () = sleep_until(due) => {}
+        }
+        if has_first {
+            // The frame before was sent: another one is waited for.
             tokio::select! {
                 () = stopped.cancelled() => return None,
-                () = sleep_until(due) => {}
+                changed = timeout(HOLD, frames.changed()) => changed.ok()?.ok()?,
             }
-            if has_first {
-                // The frame before was sent: another one is waited for.
-                tokio::select! {
-                    () = stopped.cancelled() => return None,
-                    changed = timeout(HOLD, frames.changed()) => changed.ok()?.ok()?,
-                }
-            }
-            let frame = next_frame(&viewer, &mut frames).await?;
-            let due = Instant::now() + interval;
-            Some((Ok(part(&frame)), (viewer, frames, due, true)))
-        },
-    )
+        }
+        let frame = next_frame(&viewer, &mut frames).await?;
+        let due = Instant::now() + interval;
+        Some((Ok(part(&frame)), (viewer, frames, due, true)))
+    })
 }
 
 #[cfg(test)]

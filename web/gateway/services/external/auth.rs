@@ -78,14 +78,8 @@ struct Bound {
 }
 
 /// Header fields that a key may not replace.
-const FIXED_HEADERS: [&str; 6] = [
-    "host",
-    "connection",
-    "content-length",
-    "transfer-encoding",
-    "content-type",
-    "upgrade",
-];
+const FIXED_HEADERS: [&str; 6] =
+    ["host", "connection", "content-length", "transfer-encoding", "content-type", "upgrade"];
 
 impl SystemCredentials {
     /// Kind of the credentials.
@@ -112,10 +106,7 @@ impl SystemCredentials {
                     let message = "invalid username: a colon is not allowed";
                     return Err(Problem::field("/auth/username", FieldCode::Format, message));
                 }
-                &[
-                    ("username", username, 0, 256),
-                    ("password", password, 0, 4096),
-                ]
+                &[("username", username, 0, 256), ("password", password, 0, 4096)]
             }
             Self::Bearer { token } => &[("token", token, 1, 8192)],
             Self::ApiKey { name, key, .. } => {
@@ -155,10 +146,7 @@ impl SystemCredentials {
         if *self == Self::None {
             return Ok(None);
         }
-        let bound = Bound {
-            system,
-            credentials: self.clone(),
-        };
+        let bound = Bound { system, credentials: self.clone() };
         let plain = serde_json::to_vec(&bound).map_err(|err| Problem::internal(err.to_string()))?;
         vault.seal(&plain).map(Some).map_err(Problem::internal)
     }
@@ -209,10 +197,7 @@ impl SystemCredentials {
                 let name = HeaderName::from_static(system.preset.bearer_header());
                 headers.insert(name, secret(format!("Bearer {token}"))?);
             }
-            Self::ApiKey {
-                place: KeyPlace::Query,
-                ..
-            } => {}
+            Self::ApiKey { place: KeyPlace::Query, .. } => {}
             Self::ApiKey { name, key, .. } => {
                 let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| {
                     Problem::field("/auth/name", FieldCode::Format, "no name of a header field")
@@ -220,10 +205,7 @@ impl SystemCredentials {
                 headers.insert(name, secret(key.clone())?);
             }
             Self::TokenId { token_id, token } => {
-                headers.insert(
-                    AUTHORIZATION,
-                    secret(format!("PVEAPIToken={token_id}={token}"))?,
-                );
+                headers.insert(AUTHORIZATION, secret(format!("PVEAPIToken={token_id}={token}"))?);
             }
         }
         Ok(())
@@ -231,12 +213,7 @@ impl SystemCredentials {
 
     /// Path with the key, where that is a query parameter.
     fn path(&self, path: &str) -> String {
-        let Self::ApiKey {
-            name,
-            place: KeyPlace::Query,
-            key,
-        } = self
-        else {
+        let Self::ApiKey { name, place: KeyPlace::Query, key } = self else {
             return path.to_owned();
         };
         let mark = if path.contains('?') { '&' } else { '?' };
@@ -299,23 +276,14 @@ mod tests {
     #[test]
     fn credentials_are_sealed_for_one_system() {
         let (vault, id) = (Vault::new(&[7; 32]), Uuid::from_u128(5));
-        let secret = SystemCredentials::Bearer {
-            token: "canary".to_owned(),
-        };
+        let secret = SystemCredentials::Bearer { token: "canary".to_owned() };
         let mut held = system(Preset::Custom);
         held.sealed_auth = secret.seal(&vault, id).unwrap();
         assert!(!held.sealed_auth.as_ref().unwrap().contains("canary"));
         assert_eq!(SystemCredentials::open(&vault, id, &held).unwrap(), secret);
+        assert_eq!(SystemCredentials::open(&vault, Uuid::nil(), &held).unwrap_err().status, 500);
         assert_eq!(
-            SystemCredentials::open(&vault, Uuid::nil(), &held)
-                .unwrap_err()
-                .status,
-            500
-        );
-        assert_eq!(
-            SystemCredentials::open(&Vault::new(&[8; 32]), id, &held)
-                .unwrap_err()
-                .status,
+            SystemCredentials::open(&Vault::new(&[8; 32]), id, &held).unwrap_err().status,
             500
         );
         assert_eq!(SystemCredentials::None.seal(&vault, id).unwrap(), None);
@@ -324,40 +292,17 @@ mod tests {
     #[test]
     fn credentials_stand_where_each_product_reads_them() {
         let text = |text: &str| text.to_owned();
-        let key = |place| SystemCredentials::ApiKey {
-            name: text("x-key"),
-            place,
-            key: text("a b&c"),
-        };
-        let basic = SystemCredentials::Basic {
-            username: text("Aladdin"),
-            password: text("open sesame"),
-        };
+        let key =
+            |place| SystemCredentials::ApiKey { name: text("x-key"), place, key: text("a b&c") };
+        let basic =
+            SystemCredentials::Basic { username: text("Aladdin"), password: text("open sesame") };
         let bearer = SystemCredentials::Bearer { token: text("t") };
-        let token = SystemCredentials::TokenId {
-            token_id: text("root@pam!gw"),
-            token: text("u"),
-        };
+        let token = SystemCredentials::TokenId { token_id: text("root@pam!gw"), token: text("u") };
         let cases = [
-            (
-                &basic,
-                Preset::Custom,
-                "authorization",
-                "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==",
-            ),
+            (&basic, Preset::Custom, "authorization", "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="),
             (&bearer, Preset::HomeAssistant, "authorization", "Bearer t"),
-            (
-                &bearer,
-                Preset::Chirpstack,
-                "grpc-metadata-authorization",
-                "Bearer t",
-            ),
-            (
-                &token,
-                Preset::Proxmox,
-                "authorization",
-                "PVEAPIToken=root@pam!gw=u",
-            ),
+            (&bearer, Preset::Chirpstack, "grpc-metadata-authorization", "Bearer t"),
+            (&token, Preset::Proxmox, "authorization", "PVEAPIToken=root@pam!gw=u"),
             (&key(KeyPlace::Header), Preset::Unifi, "x-key", "a b&c"),
         ];
         for (credentials, preset, name, value) in cases {
@@ -374,14 +319,9 @@ mod tests {
     fn credentials_are_bounded() {
         let text = |text: &str| text.to_owned();
         let bad = [
-            SystemCredentials::Basic {
-                username: text("a:b"),
-                password: text("x"),
-            },
+            SystemCredentials::Basic { username: text("a:b"), password: text("x") },
             SystemCredentials::Bearer { token: text("") },
-            SystemCredentials::Bearer {
-                token: text("a\r\nb: c"),
-            },
+            SystemCredentials::Bearer { token: text("a\r\nb: c") },
             SystemCredentials::ApiKey {
                 name: text("Host"),
                 place: KeyPlace::Header,
@@ -392,17 +332,10 @@ mod tests {
                 place: KeyPlace::Header,
                 key: text("x"),
             },
-            SystemCredentials::TokenId {
-                token_id: text(""),
-                token: text("x"),
-            },
+            SystemCredentials::TokenId { token_id: text(""), token: text("x") },
         ];
         for credentials in bad {
-            assert_eq!(
-                credentials.check().unwrap_err().status,
-                422,
-                "{credentials:?}"
-            );
+            assert_eq!(credentials.check().unwrap_err().status, 422, "{credentials:?}");
         }
     }
 }

@@ -64,9 +64,7 @@ pub async fn call_endpoint(
     Ok(EndpointAnswer {
         status: response.status.as_u16(),
         latency_ms: response.latency_ms,
-        content_type: media
-            .and_then(|media| media.to_str().ok())
-            .map(str::to_owned),
+        content_type: media.and_then(|media| media.to_str().ok()).map(str::to_owned),
         body,
         truncated,
     })
@@ -83,11 +81,7 @@ fn check(endpoint: &Endpoint, role: AccountRole) -> Result<(), Problem> {
         true => Ok(()),
         false => {
             let message = "the endpoint is disabled";
-            Err(Problem::field(
-                "/endpoint_id",
-                FieldCode::NotAllowed,
-                message,
-            ))
+            Err(Problem::field("/endpoint_id", FieldCode::NotAllowed, message))
         }
     }
 }

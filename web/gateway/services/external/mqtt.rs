@@ -23,11 +23,7 @@ fn connect(client: &str, login: Option<(&str, &str)>) -> Option<Vec<u8>> {
     text(&mut body, "MQTT");
     // Level 4; user name, password, clean session.
     body.push(4);
-    body.push(if login.is_some() {
-        0b1100_0010
-    } else {
-        0b0000_0010
-    });
+    body.push(if login.is_some() { 0b1100_0010 } else { 0b0000_0010 });
     body.extend_from_slice(&KEEP_ALIVE_S.to_be_bytes());
     text(&mut body, client);
     if let Some((username, password)) = login {

@@ -120,9 +120,7 @@ pub async fn probe(
         _ => http(outbound, &target, credentials, system).await?,
     };
     let is_up = probed.result.reachable;
-    probed
-        .values
-        .insert("up".to_owned(), f64::from(u8::from(is_up)));
+    probed.values.insert("up".to_owned(), f64::from(u8::from(is_up)));
     if let Some(latency_ms) = probed.result.latency_ms {
         probed.values.insert("latency_ms".to_owned(), latency_ms);
     }
@@ -311,15 +309,8 @@ mod tests {
         assert_eq!(read("mqtt://10.0.0.1:1884"), found("10.0.0.1", 1884));
         assert_eq!(read("mqtt://[fd12::1]:1884"), found("[fd12::1]", 1884));
         assert_eq!(read("icmp://[fd12::1]"), found("[fd12::1]", 0));
-        let bad = [
-            "mqtt://",
-            "mqtt://u:p@h",
-            "mqtt://h/x",
-            "http://h",
-            "h",
-            "mqtt://h:x",
-            "icmp://h?q",
-        ];
+        let bad =
+            ["mqtt://", "mqtt://u:p@h", "mqtt://h/x", "http://h", "h", "mqtt://h:x", "icmp://h?q"];
         for url in bad {
             assert_eq!(read(url), None, "{url}");
         }

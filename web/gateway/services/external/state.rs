@@ -74,9 +74,7 @@ impl ExternalStates {
     #[must_use]
     pub fn status(&self, id: Uuid) -> SystemStatus {
         let held = self.held();
-        held.get(&id)
-            .map(|held| held.status.clone())
-            .unwrap_or_default()
+        held.get(&id).map(|held| held.status.clone()).unwrap_or_default()
     }
 
     /// Forgets a system, and its status after a change of its definition.
@@ -106,16 +104,12 @@ impl ExternalStates {
                 Some((Some(endpoint.endpoint_id), every_s))
             });
             let polls: Vec<_> = polls.chain([(None, system.poll_interval_s)]).collect();
-            of.due_ns
-                .retain(|held, _| polls.iter().any(|(poll, _)| poll == held));
+            of.due_ns.retain(|held, _| polls.iter().any(|(poll, _)| poll == held));
             for (endpoint, every_s) in polls {
                 let next_ns = of.due_ns.entry(endpoint).or_insert(now_ns);
                 if *next_ns <= now_ns {
                     *next_ns = now_ns + u64::from(every_s) * 1_000_000_000;
-                    due.push(Due {
-                        system: id,
-                        endpoint,
-                    });
+                    due.push(Due { system: id, endpoint });
                 }
             }
             present.insert(id, of);
@@ -123,13 +117,7 @@ impl ExternalStates {
         for (id, gone) in std::mem::take(&mut *held) {
             if !gone.pending.is_empty() {
                 let pending = gone.pending;
-                present.insert(
-                    id,
-                    Held {
-                        pending,
-                        ..Held::default()
-                    },
-                );
+                present.insert(id, Held { pending, ..Held::default() });
             }
         }
         *held = present;
@@ -175,9 +163,7 @@ impl ExternalStates {
     /// Records a value of an endpoint.
     pub fn record_value(&self, id: Uuid, metric: String, value: f64) {
         let mut held = self.held();
-        held.entry(id)
-            .or_default()
-            .add(metric, wall_ns() / 1_000_000, value);
+        held.entry(id).or_default().add(metric, wall_ns() / 1_000_000, value);
     }
 
     /// Samples of a metric that are not in the history yet.
@@ -185,10 +171,7 @@ impl ExternalStates {
     pub fn pending(&self, id: Uuid, metric: &str) -> Vec<(u64, f64)> {
         let held = self.held();
         let pending = held.get(&id).map(|held| held.pending.as_slice());
-        let of_metric = pending
-            .unwrap_or_default()
-            .iter()
-            .filter(|held| held.metric == metric);
+        let of_metric = pending.unwrap_or_default().iter().filter(|held| held.metric == metric);
         of_metric.map(|held| (held.ts_ms, held.value)).collect()
     }
 
@@ -197,9 +180,7 @@ impl ExternalStates {
     pub fn all_pending(&self) -> Vec<(Uuid, Vec<Sample>)> {
         let held = self.held();
         let pending = held.iter().filter(|(_, held)| !held.pending.is_empty());
-        pending
-            .map(|(id, held)| (*id, held.pending.clone()))
-            .collect()
+        pending.map(|(id, held)| (*id, held.pending.clone())).collect()
     }
 
     /// Forgets the first samples of a system: they are in the history.
@@ -215,11 +196,7 @@ impl Held {
     fn add(&mut self, metric: String, ts_ms: u64, value: f64) {
         self.status.latest.insert(metric.clone(), (ts_ms, value));
         if self.pending.len() < PENDING_MAX {
-            self.pending.push(Sample {
-                metric,
-                ts_ms,
-                value,
-            });
+            self.pending.push(Sample { metric, ts_ms, value });
         }
     }
 }
@@ -246,15 +223,9 @@ mod tests {
             endpoints: Vec::new(),
         };
         let id = Uuid::from_u128(1);
-        let due = |at_s: u64| {
-            states
-                .take_due([(id, &system)].into_iter(), at_s * 1_000_000_000)
-                .len()
-        };
-        assert_eq!(
-            [due(0), due(4), due(5), due(5), due(30), due(31)],
-            [1, 0, 1, 0, 1, 0]
-        );
+        let due =
+            |at_s: u64| states.take_due([(id, &system)].into_iter(), at_s * 1_000_000_000).len();
+        assert_eq!([due(0), due(4), due(5), due(5), due(30), due(31)], [1, 0, 1, 0, 1, 0]);
         states.forget(id);
         assert_eq!(due(31), 1);
     }

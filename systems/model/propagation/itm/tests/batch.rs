@@ -11,11 +11,7 @@ fn a_batch_gives_the_bits_of_single_paths() {
         let (medium, quantiles) = (draw.medium(), [0; QUANTILES].map(|_| draw.quantile()));
         let heights = [draw.scaled(0.5, 3000.0), draw.scaled(0.5, 3000.0)];
         let prepared = Prepared::new(&medium, heights).unwrap();
-        let Workspace {
-            paths: mut batch,
-            mut losses,
-            mut buffers,
-        } = Workspace::default();
+        let Workspace { paths: mut batch, mut losses, mut buffers } = Workspace::default();
         let mut references = vec![None; BATCH];
         for first in (0..BATCH).step_by(SIDE_BY_SIDE) {
             let rows: Vec<(f64, Vec<f64>)> = (0..SIDE_BY_SIDE)
@@ -29,10 +25,7 @@ fn a_batch_gives_the_bits_of_single_paths() {
             let left_out = draw.scaled(1.0, 60.0) as usize;
             let profiles = std::array::from_fn(|row| {
                 let (step_m, elevation_msl_m) = &rows[row];
-                let profile = PathProfile {
-                    step_m: *step_m,
-                    elevation_msl_m,
-                };
+                let profile = PathProfile { step_m: *step_m, elevation_msl_m };
                 (row != left_out).then_some(profile)
             });
             let measured = prepared.measure(profiles, [false; SIDE_BY_SIDE], &mut buffers);
@@ -57,23 +50,14 @@ fn a_batch_gives_the_bits_of_single_paths() {
                 undefined += 1;
                 continue;
             }
-            assert_eq!(
-                losses.a_ref_db[place].to_bits(),
-                reference.a_ref_db.to_bits()
-            );
+            assert_eq!(losses.a_ref_db[place].to_bits(), reference.a_ref_db.to_bits());
             for (at, quantile) in losses.attenuation_db.iter().zip(quantiles) {
-                assert_eq!(
-                    at[place].to_bits(),
-                    reference.attenuation_db(quantile).to_bits()
-                );
+                assert_eq!(at[place].to_bits(), reference.attenuation_db(quantile).to_bits());
             }
             compared += 1;
         }
     }
-    assert!(
-        compared > 2000,
-        "{compared} compared, {undefined} undefined"
-    );
+    assert!(compared > 2000, "{compared} compared, {undefined} undefined");
 }
 
 #[test]
@@ -94,10 +78,9 @@ fn outcomes_are_those_of_single_paths() {
                 (draw.scaled(10.0, 3e3), elevation)
             })
             .collect();
-        let profiles = rows.iter().map(|(step_m, elevation_msl_m)| PathProfile {
-            step_m: *step_m,
-            elevation_msl_m,
-        });
+        let profiles = rows
+            .iter()
+            .map(|(step_m, elevation_msl_m)| PathProfile { step_m: *step_m, elevation_msl_m });
         let profiles: Vec<_> = profiles.collect();
         let outcomes = prepared.outcomes(&profiles, quantile, &mut workspace);
         assert_eq!(outcomes.len(), count);

@@ -9,34 +9,19 @@ use crate::testing::shared;
 
 macro_rules! fixture {
     ($name:literal) => {
-        include_str!(concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../tests/fixtures/itm/",
-            $name
-        ))
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/itm/", $name))
     };
 }
 
 /// The rows of a comma-separated table that consist of numbers only.
 fn rows(text: &str) -> Vec<Vec<f64>> {
-    let numbers = |line: &str| {
-        line.split(',')
-            .map(|cell| cell.trim().parse().ok())
-            .collect()
-    };
+    let numbers = |line: &str| line.split(',').map(|cell| cell.trim().parse().ok()).collect();
     text.lines().filter_map(numbers).collect()
 }
 
 fn profile(row: &[f64]) -> PathProfile<'_> {
-    assert_eq!(
-        row[0] as usize,
-        row.len() - 3,
-        "intervals and points disagree"
-    );
-    PathProfile {
-        step_m: row[1],
-        elevation_msl_m: &row[2..],
-    }
+    assert_eq!(row[0] as usize, row.len() - 3, "intervals and points disagree");
+    PathProfile { step_m: row[1], elevation_msl_m: &row[2..] }
 }
 
 /// Losses agree this closely with those of the published program, dB.
@@ -53,29 +38,13 @@ fn compare(name: &str, got: Result<Prediction, Invalid>, want: &[f64]) -> f64 {
     let bits = got.warnings.ntia_bits();
     assert!((f64::from(bits) - want[1]).abs() < 0.5, "{name}: {bits:#x}");
     assert_eq!(bits != 0, want[0] > 0.5, "{name}: return code");
-    if let [
-        _,
-        _,
-        _,
-        mode,
-        distance,
-        n_s,
-        delta_h,
-        a_ref,
-        a_fs,
-        ref rest @ ..,
-    ] = *want
-    {
+    if let [_, _, _, mode, distance, n_s, delta_h, a_ref, a_fs, ref rest @ ..] = *want {
         let of = &got.reference;
         assert_eq!(of.mode as u8, mode as u8, "{name}");
         for (got, want) in [(of.a_ref_db, a_ref), (of.a_fs_db, a_fs)] {
             assert!((got - want).abs() <= TOLERANCE_DB, "{name}: {got} {want}");
         }
-        let pairs = [
-            of.effective_height_m,
-            of.horizon_distance_m,
-            of.horizon_angle_rad,
-        ];
+        let pairs = [of.effective_height_m, of.horizon_distance_m, of.horizon_angle_rad];
         let mine = [of.distance_km, of.n_s, of.delta_h_m];
         let theirs = [distance, n_s, delta_h];
         assert_eq!(rest.len(), 6, "{name}");
@@ -214,19 +183,13 @@ fn published_point_to_point_confidence_table() {
         (90.0, [110.9, 117.5, 129.3]),
     ];
     let terrain = rows(fixture!("ntia_cmd_pfl.csv"));
-    let medium = Medium {
-        mdvar: mdvar(1.0),
-        ..medium(3500.0)
-    };
+    let medium = Medium { mdvar: mdvar(1.0), ..medium(3500.0) };
     let of = reference(&profile(&terrain[0]), 15.0, 3.0, &medium).unwrap();
     for (reliability, losses_db) in table {
         for (confidence, want_db) in [10.0, 60.0, 90.0].into_iter().zip(losses_db) {
             let quantile = Quantile::confidence_reliability(confidence, reliability).unwrap();
             let got_db = of.basic_transmission_loss_db(quantile);
-            assert!(
-                (got_db - want_db).abs() <= 0.05 + 1e-9,
-                "{got_db} {want_db}"
-            );
+            assert!((got_db - want_db).abs() <= 0.05 + 1e-9, "{got_db} {want_db}");
         }
     }
 }
@@ -236,10 +199,7 @@ fn published_point_to_point_confidence_table() {
 fn published_area_confidence_table() {
     let table = rows(fixture!("ntia_cmd_area_cr.csv"));
     assert_eq!(table.len(), 19);
-    let medium = Medium {
-        mdvar: mdvar(3.0),
-        ..medium(10e3)
-    };
+    let medium = Medium { mdvar: mdvar(3.0), ..medium(10e3) };
     let mut modes = Vec::new();
     for row in table {
         let path = AreaPath {
@@ -254,10 +214,7 @@ fn published_area_confidence_table() {
         for (confidence, want_db) in [50.0, 75.0, 90.0].into_iter().zip(&row[2..]) {
             let quantile = Quantile::confidence_reliability(confidence, 90.0).unwrap();
             let got_db = of.basic_transmission_loss_db(quantile);
-            assert!(
-                (got_db - want_db).abs() <= 0.05 + 1e-9,
-                "{got_db} {want_db}"
-            );
+            assert!((got_db - want_db).abs() <= 0.05 + 1e-9, "{got_db} {want_db}");
         }
     }
     modes.dedup();
