@@ -18,15 +18,15 @@ mod rays;
 use std::path::Path as File;
 
 use groundwave_io::terrain::TerrainStack;
-use groundwave_systems::link::{Inputs, judge, samples_for, trace};
-use groundwave_systems::propagation::itm;
-use groundwave_systems::propagation::polarization::Polarization;
-use groundwave_systems::radio::budget::Workspace;
-use groundwave_systems::radio::{Environment, Station};
-use groundwave_systems::sample;
-use groundwave_systems::terrain::{
+use groundwave_model::radio::budget::Workspace;
+use groundwave_model::radio::{Environment, Station};
+use groundwave_model::sample;
+use groundwave_model::terrain::{
     GeoPoint, Path, Terrain, TerrainSource, TerrainUse, sample_filled,
 };
+use groundwave_propagation::itm;
+use groundwave_propagation::polarization::Polarization;
+use groundwave_simulation::link::{Inputs, judge, samples_for, trace};
 use rays::{Cell, point};
 
 /// Cells that are compared, spread evenly over the table.

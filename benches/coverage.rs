@@ -12,10 +12,10 @@ use std::sync::{Arc, LazyLock};
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use groundwave_io::terrain::TerrainStack;
-use groundwave_systems::coverage::{CoverageRequest, Grid, Sampling, coverage};
-use groundwave_systems::radio::{Environment, Station};
-use groundwave_systems::sample;
-use groundwave_systems::terrain::{Flat, GeoPoint, Terrain};
+use groundwave_model::radio::{Environment, Station};
+use groundwave_model::sample;
+use groundwave_model::terrain::{Flat, GeoPoint, Terrain};
+use groundwave_simulation::coverage::{CoverageRequest, Grid, Sampling, coverage};
 
 /// Cells along a side.
 const SIDE: u32 = 256;

@@ -5,10 +5,10 @@ use std::f64::consts::TAU;
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
-use groundwave_systems::propagation::itm::{
+use groundwave_propagation::itm::{
     Climate, Mdvar, Medium, PathProfile, Quantile, point_to_point, reference,
 };
-use groundwave_systems::propagation::polarization::Polarization;
+use groundwave_propagation::polarization::Polarization;
 
 /// Points in a profile.
 const POINTS: [usize; 3] = [128, 512, 1024];

@@ -13,18 +13,18 @@ use std::time::Instant;
 
 use groundwave_engine::log::{FORMAT, Header};
 use groundwave_engine::{Engine, Next, Recorded, replay, resume};
+use groundwave_gateway::{Snapshot, world};
 use groundwave_io::journal::{self, FileJournal};
 use groundwave_io::terrain::TerrainStack;
-use groundwave_systems::flow::{FlowId, StartFlow};
-use groundwave_systems::history::History;
-use groundwave_systems::link::{FailLink, Limits, RestoreLink, SetLimits};
-use groundwave_systems::measure::{Measured, Measurement, ObserveLinks};
-use groundwave_systems::motion::{Area, Wander};
-use groundwave_systems::radio::{Environment, Role, presets};
-use groundwave_systems::sample::station;
-use groundwave_systems::site::{AddNode, FailNode, NodeId, RestoreNode, SetEnvironment};
-use groundwave_systems::terrain::{Flat, GeoPoint, Terrain};
-use groundwave_systems::{Snapshot, world};
+use groundwave_model::radio::{Environment, Role, presets};
+use groundwave_model::sample::station;
+use groundwave_model::terrain::{Flat, GeoPoint, Terrain};
+use groundwave_simulation::flow::{FlowId, StartFlow};
+use groundwave_simulation::history::History;
+use groundwave_simulation::link::{FailLink, Limits, RestoreLink, SetLimits};
+use groundwave_simulation::measure::{Measured, Measurement, ObserveLinks};
+use groundwave_simulation::motion::{Area, Wander};
+use groundwave_simulation::site::{AddNode, FailNode, NodeId, RestoreNode, SetEnvironment};
 
 const NODES: u64 = 1000;
 const FLOWS: u64 = 20;

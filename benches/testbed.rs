@@ -10,15 +10,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use groundwave_engine::{Effects, Engine};
+use groundwave_gateway::{Snapshot, world};
 use groundwave_io::testbed::{Names, State, TestbedNetwork, tear_down};
-use groundwave_systems::link::{Limits, SetLimits};
-use groundwave_systems::radio::{Role, Station};
-use groundwave_systems::site::{AddNode, MoveNode, NodeId};
-use groundwave_systems::terrain::{Flat, GeoPoint};
-use groundwave_systems::testbed::{
+use groundwave_model::radio::{Role, Station};
+use groundwave_model::terrain::{Flat, GeoPoint};
+use groundwave_simulation::link::{Limits, SetLimits};
+use groundwave_simulation::site::{AddNode, MoveNode, NodeId};
+use groundwave_simulation::testbed::{
     BeginTestbed, LinkDirection, MediumAccess, Protocol, Settings, Side, Wiring, Work,
 };
-use groundwave_systems::{Snapshot, world};
 
 const NODES: usize = 200;
 const LINKS: usize = 1000;
@@ -80,7 +80,7 @@ fn mesh(range_m: f64) -> (Engine<Snapshot>, Effects<Work>) {
     };
     handle.submit(BeginTestbed(settings)).unwrap();
     for node in 0..NODES {
-        let mut station: Station = groundwave_systems::sample::station();
+        let mut station: Station = groundwave_model::sample::station();
         // So weak that a walk changes the modulation.
         station.radio.tx_power_dbm = 0.0;
         let (name, position) = (format!("n{node}"), place(node, 0));

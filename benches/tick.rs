@@ -7,9 +7,10 @@ use std::sync::Arc;
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use groundwave_engine::Engine;
+use groundwave_gateway::{Snapshot, world};
 use groundwave_io::terrain::TerrainStack;
-use groundwave_systems::terrain::{Flat, Terrain};
-use groundwave_systems::{Snapshot, sample, world};
+use groundwave_model::sample;
+use groundwave_model::terrain::{Flat, Terrain};
 use serde_json::json;
 
 fn main() {
@@ -111,7 +112,7 @@ fn route_across_1_000_nodes(bencher: Bencher) {
     let graph = view.graph();
     let ends = (view.named("n0").expect("a node").id, view.named("n999").expect("a node").id);
     bencher.bench_local(|| {
-        let metric = groundwave_systems::route::Metric::Ett;
-        black_box(groundwave_systems::route::find(&graph, ends.0, ends.1, metric, None))
+        let metric = groundwave_model::route::Metric::Ett;
+        black_box(groundwave_model::route::find(&graph, ends.0, ends.1, metric, None))
     });
 }

@@ -20,8 +20,7 @@ pub const STEP_NS_MIN: u64 = 1_000;
 /// longer motion.
 pub const STEP_NS_MAX: u64 = 3_600_000_000_000;
 
-/// Longest short name of an entity in bytes; names become UUIDs and log fields.
-pub const NAME_BYTES_MAX: usize = 64;
+pub use groundwave_values::NAME_BYTES_MAX;
 
 /// Bytes of one part of a checkpoint: far below a frame, so that no state makes an entry too long.
 pub const CHECKPOINT_PART_BYTES: usize = 1 << 20;

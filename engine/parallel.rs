@@ -8,6 +8,8 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use bevy_tasks::{ComputeTaskPool, TaskPool, TaskPoolBuilder};
+use groundwave_values::parallel::Task;
+pub use groundwave_values::parallel::{for_each, for_each_chunk};
 
 thread_local! {
     /// Pool of the long computation that this thread carries out.
@@ -23,6 +25,7 @@ impl BackgroundPool {
     /// thread more, so that none is enough.
     #[must_use]
     pub fn new(threads: usize, begin: impl Fn() + Send + Sync + 'static) -> Self {
+        install();
         let pool = TaskPoolBuilder::new()
             .num_threads(threads)
             .thread_name("background".to_owned())
@@ -51,6 +54,7 @@ impl Drop for Restored {
 ///
 /// Returns the number of threads in use.
 pub fn compute_threads(threads: usize) -> usize {
+    install();
     let build = || TaskPoolBuilder::new().num_threads(threads.max(1)).build();
     ComputeTaskPool::get_or_init(build).thread_num()
 }
@@ -58,32 +62,25 @@ pub fn compute_threads(threads: usize) -> usize {
 /// Number of threads of the compute pool, which is started if need be.
 #[must_use]
 pub fn threads() -> usize {
+    install();
     ComputeTaskPool::get_or_init(TaskPool::default).thread_num()
 }
 
-/// Applies `work` to every item, several at once. Each call must depend on its item alone, so
-/// that order does not matter.
-///
-/// `chunk` is how many items one task takes: enough to outweigh the task, few enough to balance.
-pub fn for_each<T: Send>(items: &mut [T], chunk: usize, work: impl Fn(&mut T) + Sync) {
-    for_each_chunk(items, chunk, |part| part.iter_mut().for_each(&work));
+/// Makes models compute on the pools of this module.
+fn install() {
+    groundwave_values::parallel::install(run);
 }
 
-/// As [`for_each`], but for `work` on all items of a task, which may share what is costly to make.
-pub fn for_each_chunk<T: Send>(items: &mut [T], chunk: usize, work: impl Fn(&mut [T]) + Sync) {
-    if items.len() <= chunk {
-        work(items);
-        return;
-    }
-    let work = &work;
-    let installed = INSTALLED.with_borrow(Clone::clone);
-    let pool = match &installed {
+/// Carries out tasks on the background pool that this thread has entered, else on the compute pool.
+fn run(tasks: &mut dyn Iterator<Item = Task<'_>>) {
+    let entered = INSTALLED.with_borrow(Clone::clone);
+    let pool = match &entered {
         Some(pool) => &**pool,
         None => &**ComputeTaskPool::get_or_init(TaskPool::default),
     };
     pool.scope(|scope| {
-        for part in items.chunks_mut(chunk.max(1)) {
-            scope.spawn(async move { work(part) });
+        for task in tasks {
+            scope.spawn(async move { task() });
         }
     });
 }

@@ -11,13 +11,13 @@ use thiserror::Error;
 
 use crate::command::Registry;
 use crate::effect::{Effect, Outbox, release};
-use crate::id::forget_departed;
 use crate::limits::{STEP_NS_MAX, STEP_NS_MIN};
 use crate::phase::{Phase, Tick};
 use crate::state::{Durables, Save, State, restore_state, save_documents, save_state};
 use crate::store::{Document, Restore, collector, restorer};
 use crate::view::{Section, Snapshot};
 use crate::{Clock, Engine, Index, Kind, Recorded, Seed};
+use groundwave_values::forget_departed;
 
 /// A feature. Every `fn(&mut Builder)` is one.
 pub trait Plugin {

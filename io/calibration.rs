@@ -16,8 +16,8 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use groundwave_systems::measure::calibrate::Fitted;
-use groundwave_systems::radio::{Calibration, Offset};
+use groundwave_model::radio::{Calibration, Offset};
+use groundwave_simulation::measure::calibrate::Fitted;
 use serde::Deserialize;
 
 use crate::toml_document::{self, TomlDocument, TomlErrors};

@@ -1,9 +1,9 @@
 //! Short form of documents, ahead of their compression.
 //!
 //! Documents are msgpack. A double (byte 0xcb and eight bytes) becomes the byte 0xc1, which msgpack does
-//! not use, and the number in its short form ([`decimal`](groundwave_systems::decimal)); all else stays.
+//! not use, and the number in its short form ([`decimal`](groundwave_values::decimal)); all else stays.
 
-use groundwave_systems::decimal::{read_number, write_number};
+use groundwave_values::decimal::{read_number, write_number};
 
 /// First byte of a double in msgpack.
 const DOUBLE: u8 = 0xcb;

@@ -4,7 +4,7 @@
 //! samples along it one post apart in the plane of latitude and longitude. A sample that falls on
 //! a post not met before is a cell. Longitudes are west, as in the table.
 
-use groundwave_systems::terrain::GeoPoint;
+use groundwave_model::terrain::GeoPoint;
 
 /// Radius of SPLAT!'s sphere, 3959 miles, m.
 const SPHERE_M: f64 = 3959.0 * 1609.344;

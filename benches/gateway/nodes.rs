@@ -6,17 +6,17 @@ use std::sync::{Arc, Mutex};
 
 use groundwave::gateway::services::tokens::TokenKeys;
 use groundwave_engine::{Engine, Recorded, Row, Store, StoreFault};
-use groundwave_io::gateway::load_or_make;
-use groundwave_io::store::RedbStore;
-use groundwave_io::wall::wall_ns;
-use groundwave_systems::account::{AccountId, AccountRole, CreateAccount, IssueCredential, Secret};
-use groundwave_systems::onboarding::{
+use groundwave_gateway::account::{AccountId, AccountRole, CreateAccount, IssueCredential, Secret};
+use groundwave_gateway::onboarding::{
     AddressPool, ApproveRegistration, JoinClaims, Mac, Proof, PublicKey, RegistrationId,
     RequestJoin,
 };
-use groundwave_systems::site::NodeId;
-use groundwave_systems::terrain::Flat;
-use groundwave_systems::{Snapshot, world};
+use groundwave_gateway::{Snapshot, world};
+use groundwave_io::gateway::load_or_make;
+use groundwave_io::store::RedbStore;
+use groundwave_io::wall::wall_ns;
+use groundwave_model::terrain::Flat;
+use groundwave_simulation::site::NodeId;
 use serde_json::{Value, json};
 
 /// Range of overlay addresses.

@@ -4,7 +4,7 @@ use std::io::{Cursor, Write as _};
 use super::chunk::HEAD;
 use super::*;
 use crate::limits::LOG_FRAME_BYTES_MAX;
-use crate::rng::Seed;
+use groundwave_values::Seed;
 
 fn header() -> Header {
     let inputs = BTreeMap::from([("terrain".to_owned(), "flat".to_owned())]);

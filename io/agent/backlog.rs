@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
-use groundwave_systems::sensor::NAMESPACE;
+use groundwave_sensor::NAMESPACE;
 
 use crate::i2c::READINGS_MAX;
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
-use groundwave_systems::sensor::ScannedDevice;
+use groundwave_sensor::ScannedDevice;
 use serde::Serialize;
 use uuid::Uuid;
 

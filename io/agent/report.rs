@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 
-use groundwave_systems::fleet::{
+use groundwave_gateway::fleet::{
     Heartbeat, Interface, MeshLink, MeshReport, RadioReport, Transport, TransportKind,
 };
-use groundwave_systems::onboarding::PublicKey;
+use groundwave_gateway::onboarding::PublicKey;
 use uuid::Uuid;
 
 use super::backlog::Readings;
@@ -79,7 +79,7 @@ pub fn beat(host: &HostState, readings: &Readings, about: About) -> Result<Heart
 pub fn hostname(name: &str, mac: HardwareAddress) -> String {
     let short = name.split('.').next().unwrap_or_default();
     for name in [name, short] {
-        if name.len() <= 63 && groundwave_systems::onboarding::is_hostname(name) {
+        if name.len() <= 63 && groundwave_gateway::onboarding::is_hostname(name) {
             return name.to_owned();
         }
     }

@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use groundwave_systems::onboarding::{Mac, PublicKey, WgChallenge, WgRegister, proof_message};
+use groundwave_gateway::onboarding::{Mac, PublicKey, WgChallenge, WgRegister, proof_message};
 use hmac::{Hmac, KeyInit, Mac as _};
 use sha2::Sha256;
 

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use groundwave_systems::onboarding::WgRegisterResult;
+use groundwave_gateway::onboarding::WgRegisterResult;
 
 use crate::host::ReadingError;
 use crate::netlink::wireguard::{

@@ -2,7 +2,7 @@
 
 use groundwave_engine::log::Header;
 use groundwave_engine::{Clock, Engine, Next, Refusal};
-use groundwave_systems::Snapshot;
+use groundwave_gateway::Snapshot;
 use thiserror::Error;
 use tokio::sync::oneshot::Receiver;
 

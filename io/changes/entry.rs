@@ -1,7 +1,7 @@
 //! An entry of a file of changes, and the action it asks for.
 
-use groundwave_systems::radio::{Role, presets};
-use groundwave_systems::terrain::GeoPoint;
+use groundwave_model::radio::{Role, presets};
+use groundwave_model::terrain::GeoPoint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -43,11 +43,11 @@ mod entry;
 
 use std::path::Path;
 
-use groundwave_systems::Snapshot;
-use groundwave_systems::motion;
-use groundwave_systems::radio::{Role, Station, presets};
-use groundwave_systems::site::{NodeId, NodeView};
-use groundwave_systems::terrain::GeoPoint;
+use groundwave_gateway::Snapshot;
+use groundwave_model::radio::{Role, Station, presets};
+use groundwave_model::terrain::GeoPoint;
+use groundwave_simulation::motion;
+use groundwave_simulation::site::{NodeId, NodeView};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

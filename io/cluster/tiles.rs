@@ -15,7 +15,7 @@ use groundwave_io::hex::hex;
 use groundwave_io::sweep::{Plan, Unit};
 use groundwave_io::terrain::About;
 use groundwave_io::terrain::cache::{Entry, Index};
-use groundwave_systems::terrain::Terrain;
+use groundwave_model::terrain::Terrain;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 

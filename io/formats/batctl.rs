@@ -1,6 +1,6 @@
 //! Originators and neighbours as `batctl oj` and `batctl nj` print them.
 
-use groundwave_systems::measure::Measured;
+use groundwave_simulation::measure::Measured;
 use serde_json::Value;
 
 use super::mesh::{self, MeshSnapshot, rows, text};

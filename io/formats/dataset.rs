@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use groundwave_systems::measure::Measured;
-use groundwave_systems::radio::{Role, Station};
-use groundwave_systems::site::NODES_MAX;
-use groundwave_systems::terrain::GeoPoint;
+use groundwave_model::radio::{Role, Station};
+use groundwave_model::terrain::GeoPoint;
+use groundwave_simulation::measure::Measured;
+use groundwave_simulation::site::NODES_MAX;
 
 use super::error::{Fault, FormatError, Location};
 use super::extremes::Extremes;
@@ -232,7 +232,7 @@ impl Dataset {
             })
         });
         let plan = PlanFile {
-            outline: groundwave_systems::deployment::Outline {
+            outline: groundwave_simulation::deployment::Outline {
                 name,
                 center: None,
                 region: None,

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
-use groundwave_systems::Snapshot;
-use groundwave_systems::link::LinkView;
-use groundwave_systems::measure::Measured;
-use groundwave_systems::site::NodeId;
-use groundwave_systems::site::NodeView;
-use groundwave_systems::terrain::GeoPoint;
+use groundwave_gateway::Snapshot;
+use groundwave_model::terrain::GeoPoint;
+use groundwave_simulation::link::LinkView;
+use groundwave_simulation::measure::Measured;
+use groundwave_simulation::site::NodeId;
+use groundwave_simulation::site::NodeView;
 
 use super::dataset::{Dataset, Event};
 use super::error::FormatError;

@@ -1,6 +1,6 @@
 //! GPX 1.0 and 1.1: tracks of GPS receivers, a node for each.
 
-use groundwave_systems::terrain::GeoPoint;
+use groundwave_model::terrain::GeoPoint;
 use jiff::Timestamp;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event as Xml};

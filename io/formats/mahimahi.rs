@@ -1,7 +1,7 @@
 //! Packet-delivery traces of Mahimahi as the rate of one link, `client` to `server`, in windows of
 //! a second.
 
-use groundwave_systems::measure::Measured;
+use groundwave_simulation::measure::Measured;
 
 use super::dataset::Dataset;
 use super::error::{Fault, FormatError, Location};

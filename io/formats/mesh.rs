@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use groundwave_systems::measure::Measured;
-use groundwave_systems::radio::Role;
+use groundwave_model::radio::Role;
+use groundwave_simulation::measure::Measured;
 use jiff::Timestamp;
 use serde_json::Value;
 

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use groundwave_systems::measure::Measured;
-use groundwave_systems::radio::Role;
+use groundwave_model::radio::Role;
+use groundwave_simulation::measure::Measured;
 use serde_json::Value;
 
 use super::mesh::{self, MeshNode, MeshSnapshot, entries, position, quality, rows, text, time};

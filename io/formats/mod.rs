@@ -65,8 +65,8 @@ mod text;
 use std::fmt;
 use std::io::{self, Write};
 
-use groundwave_systems::radio::Station;
-use groundwave_systems::terrain::GeoPoint;
+use groundwave_model::radio::Station;
+use groundwave_model::terrain::GeoPoint;
 
 use crate::scenario::setdest::Dialect;
 

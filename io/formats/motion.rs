@@ -7,7 +7,7 @@ use super::dataset::{Dataset, Event};
 use super::error::{Fault, FormatError, Location};
 use super::{Format, report::Report};
 use crate::scenario::limits::{DURATION_S_MAX, WAYPOINTS_MAX};
-use groundwave_systems::terrain::GeoPoint;
+use groundwave_model::terrain::GeoPoint;
 
 /// Step of a scenario of tracks, ns.
 const SCENARIO_STEP_NS: u64 = 1_000_000_000;

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use groundwave_systems::Snapshot;
-use groundwave_systems::radio::Role;
-use groundwave_systems::route::Metric;
+use groundwave_gateway::Snapshot;
+use groundwave_model::radio::Role;
+use groundwave_model::route::Metric;
 use serde_json::{Value, json};
 
 use super::mesh::{self, MeshNode, MeshSnapshot, position, quality, rows, text};

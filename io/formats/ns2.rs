@@ -1,6 +1,6 @@
 //! Motion of ns-2 as `setdest` and BonnMotion write it, in metres around an origin.
 
-use groundwave_systems::terrain::{GeoPoint, geodesic};
+use groundwave_model::terrain::{GeoPoint, geodesic};
 
 use super::dataset::{Dataset, Event};
 use super::error::{FormatError, Location};

@@ -1,6 +1,6 @@
 //! The nodes of NYC Mesh, `nodes.json`; those that are installed.
 
-use groundwave_systems::radio::Role;
+use groundwave_model::radio::Role;
 use serde_json::Value;
 
 use super::mesh::{self, MeshNode, MeshSnapshot, entries, number, rows, text};

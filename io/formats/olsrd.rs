@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use groundwave_systems::measure::Measured;
+use groundwave_simulation::measure::Measured;
 use serde_json::Value;
 
 use super::mesh::{self, MeshSnapshot, rows, text, time};

@@ -1,6 +1,6 @@
 //! OpenWiFiMap: CouchDB rows with positions.
 
-use groundwave_systems::radio::Role;
+use groundwave_model::radio::Role;
 use serde_json::Value;
 
 use super::mesh::{self, MeshNode, MeshSnapshot, number, rows, text};

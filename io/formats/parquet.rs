@@ -14,7 +14,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 
-use groundwave_systems::Snapshot;
+use groundwave_gateway::Snapshot;
 
 use super::recording::{Assumed, Output, RecordingWriter};
 use super::rows::{COLUMNS, Changes, Row};

@@ -1,6 +1,6 @@
 //! Checks of the positions of maps, which many people keep by hand.
 
-use groundwave_systems::terrain::GeoPoint;
+use groundwave_model::terrain::GeoPoint;
 
 /// Longest distance of a node from the median position of its map, km: the largest communities
 /// span 300.

@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use groundwave_systems::Snapshot;
-use groundwave_systems::link::LinkView;
-use groundwave_systems::radio::Assumptions;
-use groundwave_systems::site::NodeView;
+use groundwave_gateway::Snapshot;
+use groundwave_model::radio::Assumptions;
+use groundwave_simulation::link::LinkView;
+use groundwave_simulation::site::NodeView;
 
 /// Destination of a document.
 pub type Output<'w> = Box<dyn Write + Send + 'w>;

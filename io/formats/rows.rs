@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use groundwave_systems::Snapshot;
-use groundwave_systems::link::LinkView;
-use groundwave_systems::measure::{Levels, Measured};
-use groundwave_systems::site::NodeId;
-use groundwave_systems::site::NodeView;
+use groundwave_gateway::Snapshot;
+use groundwave_simulation::link::LinkView;
+use groundwave_simulation::measure::{Levels, Measured};
+use groundwave_simulation::site::NodeId;
+use groundwave_simulation::site::NodeView;
 
 /// Names of the columns, with units: predicted values first, measured ones behind.
 pub const COLUMNS: [&str; 19] = [
@@ -169,7 +169,7 @@ impl Changes {
             false => link.budget.backward,
         });
         let of =
-            |what: fn(&groundwave_systems::link::Direction) -> f64| direction.as_ref().map(what);
+            |what: fn(&groundwave_simulation::link::Direction) -> f64| direction.as_ref().map(what);
         let runs = from.operating && to.operating;
         Some(Row {
             at_s,

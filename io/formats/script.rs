@@ -1,12 +1,12 @@
 //! A dataset as the commands of a log.
 
 use groundwave_engine::{Clock, Recorded};
-use groundwave_systems::link::{Limits, SetLimits};
-use groundwave_systems::measure::{MEASUREMENTS_MAX, Measurement, ObserveLinks};
-use groundwave_systems::motion::{GoTo, StopMotion};
-use groundwave_systems::radio::Station;
-use groundwave_systems::site::{AddNode, MoveNode, NodeId};
-use groundwave_systems::terrain::{GeoPoint, geodesic};
+use groundwave_model::radio::Station;
+use groundwave_model::terrain::{GeoPoint, geodesic};
+use groundwave_simulation::link::{Limits, SetLimits};
+use groundwave_simulation::measure::{MEASUREMENTS_MAX, Measurement, ObserveLinks};
+use groundwave_simulation::motion::{GoTo, StopMotion};
+use groundwave_simulation::site::{AddNode, MoveNode, NodeId};
 use serde::Serialize;
 
 use super::Format;

@@ -1,8 +1,8 @@
 //! Configurations, timelines, templates and what people type.
 
 use groundwave_fuzz::fuzz_target;
-use groundwave_systems::impair::Direction;
-use groundwave_systems::sensor::expr::Expr;
+use groundwave_impair::Direction;
+use groundwave_sensor::expr::Expr;
 
 use super::{as_file, shipped, text};
 use crate::impair::impairment_spec::ImpairmentSpec;

@@ -1,8 +1,8 @@
 //! Documents of others: plans, tracks, maps, measurements, terrain.
 
 use groundwave_fuzz::fuzz_target;
-use groundwave_systems::sample::station;
-use groundwave_systems::terrain::{GeoPoint, Terrain};
+use groundwave_model::sample::station;
+use groundwave_model::terrain::{GeoPoint, Terrain};
 
 use super::{as_file, shipped, text};
 use crate::formats::{self, FORMATS, Format, ReadOptions, Source, csv, identify};

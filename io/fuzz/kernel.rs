@@ -53,7 +53,7 @@ fuzz_target!(qdisc, qdiscs(), |bytes: &[u8]| {
 fuzz_target!(delay_table, vec![b"# normal\n-5 0 5\n32767\n".to_vec()], |bytes: &[u8]| {
     super::as_file("fuzz.dist", bytes, |path| {
         let folder = path.parent().unwrap_or(Path::new("/"));
-        let named = groundwave_systems::impair::Distribution::Table { name: "fuzz".to_owned() };
+        let named = groundwave_impair::Distribution::Table { name: "fuzz".to_owned() };
         drop(crate::kernel::table::table(&named, folder));
     });
 });

@@ -6,7 +6,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use groundwave_systems::onboarding::{Credentials, key_proof_message};
+use groundwave_gateway::onboarding::{Credentials, key_proof_message};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 

@@ -5,7 +5,7 @@ use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use groundwave_systems::sensor::template::ADDRESSES;
+use groundwave_sensor::template::ADDRESSES;
 use i2cdev::core::{I2CDevice, I2CMessage, I2CTransfer};
 use i2cdev::linux::{LinuxI2CDevice, LinuxI2CError, LinuxI2CMessage};
 use rustix::io::Errno;

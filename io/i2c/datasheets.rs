@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use groundwave_systems::sensor::board::{PinFunction, board_of};
-use groundwave_systems::sensor::dry_run::Recording;
-use groundwave_systems::sensor::template::Crc8;
-use groundwave_systems::sensor::{BUILT_IN_BOARDS, BUILT_IN_TEMPLATES, SensorTemplate};
+use groundwave_sensor::board::{PinFunction, board_of};
+use groundwave_sensor::dry_run::Recording;
+use groundwave_sensor::template::Crc8;
+use groundwave_sensor::{BUILT_IN_BOARDS, BUILT_IN_TEMPLATES, SensorTemplate};
 
 use super::load::{built_in_boards, built_in_templates};
 

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use groundwave_systems::bounds::BadValue;
-use groundwave_systems::sensor::{Board, SensorTemplate};
+use groundwave_sensor::{Board, SensorTemplate};
+use groundwave_values::bounds::BadValue;
 use serde::de::DeserializeOwned;
 
 use crate::toml_document::{self, TomlDocument, TomlErrors};

@@ -18,8 +18,8 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use groundwave_systems::sensor::template::{ID_BYTES_MAX, Identify};
-use groundwave_systems::sensor::{
+use groundwave_sensor::template::{ID_BYTES_MAX, Identify};
+use groundwave_sensor::{
     BusAddress, NAMESPACE, ScannedDevice, SensorPlan, SensorTemplate, metric_prefix,
 };
 

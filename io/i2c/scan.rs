@@ -2,8 +2,8 @@
 
 use std::borrow::Borrow;
 
-use groundwave_systems::sensor::template::{ADDRESSES, Identify};
-use groundwave_systems::sensor::{BusAddress, IdentifiedBy, ScannedDevice, SensorTemplate};
+use groundwave_sensor::template::{ADDRESSES, Identify};
+use groundwave_sensor::{BusAddress, IdentifiedBy, ScannedDevice, SensorTemplate};
 
 use super::bus::{Adapters, Bus, BusError, Presence};
 

@@ -2,8 +2,8 @@
 
 use std::str::FromStr;
 
-use groundwave_systems::sensor::BusAddress;
-use groundwave_systems::sensor::template::ADDRESSES;
+use groundwave_sensor::BusAddress;
+use groundwave_sensor::template::ADDRESSES;
 
 /// Format of an assigned sensor.
 const FORMAT: &str = "TEMPLATE@BUS:ADDRESS with an address of 0x08 to 0x77, such as bme280@1:0x76";

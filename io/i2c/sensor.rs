@@ -4,11 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use groundwave_systems::sensor::BusAddress;
-use groundwave_systems::sensor::decode::Known;
-use groundwave_systems::sensor::template::{
-    FRAME_BYTES_MAX, Frame, Register, SensorTemplate, Step,
-};
+use groundwave_sensor::BusAddress;
+use groundwave_sensor::decode::Known;
+use groundwave_sensor::template::{FRAME_BYTES_MAX, Frame, Register, SensorTemplate, Step};
 use thiserror::Error;
 
 use super::bus::{Bus, BusError};

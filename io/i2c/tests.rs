@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use groundwave_systems::fleet::check_metric;
+use groundwave_gateway::fleet::check_metric;
 
-use groundwave_systems::sensor::{AssignedDevice, IdentifiedBy, SensorPlan};
+use groundwave_sensor::{AssignedDevice, IdentifiedBy, SensorPlan};
 
 use super::fake::Fake;
 use super::load::{built_in_templates, load, template};

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use groundwave_systems::impair::{Direction, Extensions};
+use groundwave_impair::{Direction, Extensions};
 use serde::Deserialize;
 
 use crate::host::socket::Access;

@@ -1,6 +1,6 @@
 //! An impairment as texts that [`ImpairmentSpec::impairment`] reads back.
 
-use groundwave_systems::impair::{Distribution, Impairment, Latency, Loss, QueueUnit};
+use groundwave_impair::{Distribution, Impairment, Latency, Loss, QueueUnit};
 
 use super::impairment_spec::{ImpairmentSpec, derived_burst_bytes};
 use super::quantity::{print_duration, print_percent, print_rate, print_size, significant};

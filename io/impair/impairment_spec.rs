@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use groundwave_systems::impair::{
+use groundwave_impair::{
     Corruption, Distribution, Duplication, Impairment, ImpairmentField, Latency, Loss, Queue,
     QueueLimit, QueueUnit, Rate, Reordering,
 };
@@ -293,14 +293,12 @@ fn distribution(name: &str) -> Result<Distribution, ParseError> {
         "pareto" => Distribution::Pareto {},
         "paretonormal" => Distribution::ParetoNormal {},
         table => {
-            groundwave_systems::impair::check_table_name("distribution", table).map_err(|_| {
-                ParseError {
-                    key: "distribution",
-                    reason: format!(
-                        "found {table:?}, allowed uniform, normal, pareto, \
+            groundwave_impair::check_table_name("distribution", table).map_err(|_| ParseError {
+                key: "distribution",
+                reason: format!(
+                    "found {table:?}, allowed uniform, normal, pareto, \
                          paretonormal, or the name of a table (1 to 64 of a-z, 0-9, _ and -)"
-                    ),
-                }
+                ),
             })?;
             Distribution::Table { name: table.to_owned() }
         }

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use groundwave_systems::impair::{Direction, Impairment, ImpairmentField};
+use groundwave_impair::{Direction, Impairment, ImpairmentField};
 use serde::{Deserialize, Serialize};
 
 /// Most leases at a time.

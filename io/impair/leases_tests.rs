@@ -35,8 +35,8 @@ fn leases_end_in_any_order_and_give_back_their_own_fields() {
             leases.end(ids[place]).unwrap();
             let left = &order[ended + 1..];
             let top = |values: [&'static str; 3], base: &'static str| {
-                let on = (0..3).filter(|at| left.contains(at) && !values[*at].is_empty());
-                on.last().map_or(base, |at| values[at])
+                let mut on = (0..3).filter(|at| left.contains(at) && !values[*at].is_empty());
+                on.next_back().map_or(base, |at| values[at])
             };
             let expected = spec(top(["", "20ms", "30ms"], "10ms"), top(["100%", "50%", ""], "1%"));
             assert_eq!(leases.compose(PORT), Some(expected), "{order:?} {ended}");

@@ -4,7 +4,7 @@
 //! each by its content. A step is the complete
 //! state of a direction from its time on; between two steps nothing changes.
 
-use groundwave_systems::impair::{Direction, Impairment};
+use groundwave_impair::{Direction, Impairment};
 use serde::Deserialize;
 
 use super::impairment_spec::{ImpairmentSpec, ParseError};

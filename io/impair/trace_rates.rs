@@ -7,7 +7,7 @@
 //! are joined with the next ones. A step between windows without opportunities passes a frame a second;
 //! what it passed is taken from the step after it.
 
-use groundwave_systems::impair::Rate;
+use groundwave_impair::Rate;
 
 use super::impairment_spec::{BURST_BYTES_MIN, derived_burst_bytes};
 use super::mahimahi::{OPPORTUNITY_BYTES, Rates};

@@ -20,7 +20,7 @@ use super::veth_qdiscs::{ALL_PROTOCOLS, GROUP_BIT, Means, QdiscLayout, ROOT_QDIS
 use super::{Handle, Request, Verb};
 use crate::netlink::attr::{append_words, put, put_nested, put_words};
 use crate::netlink::route::RouteRequest;
-use groundwave_systems::impair::QueueUnit;
+use groundwave_impair::QueueUnit;
 
 /// Most senders of a port: each takes four handles of 16 bits, the highest is reserved.
 pub const SENDERS_MAX: u32 = 16_382;

@@ -3,7 +3,7 @@
 //!
 //! The cases panic where a kernel does not conform, and leave the interface without disciplines.
 
-use groundwave_systems::impair::{
+use groundwave_impair::{
     Distribution, DivergenceItem, DivergenceKind, Extensions, Impairment, Latency, QueueUnit,
 };
 

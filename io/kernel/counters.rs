@@ -2,7 +2,7 @@
 //!
 //! Most kernel counters have 32 bits and wrap, and all restart with a new discipline.
 
-use groundwave_systems::impair::LinkStats;
+use groundwave_impair::LinkStats;
 
 use super::query::InterfaceQdiscs;
 use super::{Counters, Qdisc};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use groundwave_engine::{Effects, Handle, Snapshot};
-use groundwave_systems::impair::{
+use groundwave_impair::{
     Applied, Capabilities, Direction, Failure, FailureKind, LinkStats, ObserveImpairment, ShapePort,
 };
 use tokio::sync::{mpsc, oneshot};

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use groundwave_systems::impair::{Failure, FailureKind};
+use groundwave_impair::{Failure, FailureKind};
 use netlink_packet_core::DecodeError;
 use nix::libc::{EACCES, EINTR, ENOBUFS, ENODEV, ENOENT, EPERM};
 use thiserror::Error;

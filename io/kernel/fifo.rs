@@ -1,6 +1,6 @@
 //! `pfifo` and `bfifo`: a bounded queue (`struct tc_fifo_qopt`, tc-bfifo(8)).
 
-use groundwave_systems::impair::QueueUnit;
+use groundwave_impair::QueueUnit;
 
 use netlink_packet_core::DecodeError;
 

@@ -1,8 +1,6 @@
 //! Derived sizes that an impairment has no field for.
 
-use groundwave_systems::impair::{
-    FRAME_BYTES_MIN, Impairment, QueueLimit, QueueUnit, Rate, line_packets,
-};
+use groundwave_impair::{FRAME_BYTES_MIN, Impairment, QueueLimit, QueueUnit, Rate, line_packets};
 
 /// Smallest capacity of a delay line, packets: the default of netem.
 pub const LINE_PACKETS_MIN: u64 = 1000;

@@ -1,6 +1,6 @@
 //! Counters of a link direction from those of its queueing disciplines, each of which may be made anew.
 
-use groundwave_systems::testbed::{Counted, LinkDirection, Tally};
+use groundwave_simulation::testbed::{Counted, LinkDirection, Tally};
 
 use super::counters::{grown, is_new};
 use super::veth_qdiscs::QdiscLayout;
@@ -62,7 +62,7 @@ impl Growth {
 
 #[cfg(test)]
 mod tests {
-    use groundwave_systems::site::NodeId;
+    use groundwave_simulation::site::NodeId;
 
     use super::*;
 

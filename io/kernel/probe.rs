@@ -3,7 +3,7 @@
 //! Each kind is requested on the loopback interface with options that it must refuse: an unknown
 //! kind is refused as unknown, a known one for its options, and neither is created.
 
-use groundwave_systems::impair::{Capabilities, Extensions, Missing};
+use groundwave_impair::{Capabilities, Extensions, Missing};
 
 use super::{Handle, Kernel, KernelError, Request, Verb};
 

@@ -1,6 +1,6 @@
 //! Parameters of a stack for comparison, in the kernel's numbers, shown in the interface's units.
 
-use groundwave_systems::impair::{Fact, QueueUnit, Value};
+use groundwave_impair::{Fact, QueueUnit, Value};
 
 use super::fifo::Fifo;
 use super::netem::{Netem, fraction};

@@ -1,6 +1,6 @@
 //! State of an interface as an impairment, with divergence and warnings.
 
-use groundwave_systems::impair::{
+use groundwave_impair::{
     DivergenceItem, DivergenceKind, Extensions, Impairment, Latency, Surroundings, Value, Warning,
     compare, warnings,
 };

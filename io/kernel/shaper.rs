@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use groundwave_systems::impair::{
+use groundwave_impair::{
     Capabilities, DivergenceItem, Extensions, Impairment, Latency, LinkStats, Warning, equal,
 };
 

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use groundwave_systems::impair::{
+use groundwave_impair::{
     Capabilities, Corruption, Distribution, Duplication, Impairment, Latency, Loss, Queue,
     QueueLimit, QueueUnit, Rate, Reordering,
 };

@@ -9,7 +9,7 @@ use super::stack::{LEAF, NETEM, SECOND_LEAF, Stack, TBF};
 use super::table;
 use super::tbf;
 use super::{Handle, Request, Verb};
-use groundwave_systems::impair::{Distribution, equal};
+use groundwave_impair::{Distribution, equal};
 
 /// A desired stack, with parameters that only requests carry.
 #[derive(Debug, Clone, Default)]

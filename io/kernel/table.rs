@@ -8,7 +8,7 @@
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-use groundwave_systems::impair::Distribution;
+use groundwave_impair::Distribution;
 
 use super::KernelError;
 

@@ -1,6 +1,6 @@
 //! Impairments as commands of `tc`(8), for scripts and for people who know them.
 
-use groundwave_systems::impair::{Capabilities, Distribution, Extensions, Impairment, Latency};
+use groundwave_impair::{Capabilities, Distribution, Extensions, Impairment, Latency};
 
 use super::netem::{Netem, fraction};
 use super::stack::{NETEM, TBF, plan};

@@ -1,6 +1,6 @@
 //! Queueing disciplines of a link direction as found in the kernel, compared with the desired ones.
 
-use groundwave_systems::testbed::{Means, Shape};
+use groundwave_simulation::testbed::{Means, Shape};
 
 use super::veth_qdiscs::{
     QdiscLayout, ROOT_QDISC, VethQdiscs, child, comparable, equivalent, two_bands,

@@ -8,9 +8,9 @@
 //! A filter on the group bit of the destination address selects the first band. A kernel without
 //! `netem` gets the shaper alone, with a queue limit of 0 while the link is down.
 
-use groundwave_systems::impair::QueueUnit;
-pub use groundwave_systems::testbed::Means;
-use groundwave_systems::testbed::Shape;
+use groundwave_impair::QueueUnit;
+pub use groundwave_simulation::testbed::Means;
+use groundwave_simulation::testbed::Shape;
 use netlink_packet_core::{DecodeError, NLM_F_CREATE, NLM_F_EXCL};
 use nix::libc::RTM_NEWTFILTER;
 

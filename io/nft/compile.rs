@@ -1,8 +1,8 @@
 //! Zones and rules as one transaction.
 
-use groundwave_systems::canonical::{Cidr, Network};
-use groundwave_systems::config::ConfigObjects;
-use groundwave_systems::firewall::{Chain, FirewallRule, Verdict, Zone};
+use groundwave_gateway::canonical::{Cidr, Network};
+use groundwave_gateway::config::ConfigObjects;
+use groundwave_gateway::firewall::{Chain, FirewallRule, Verdict, Zone};
 use serde::Serialize;
 
 use super::statement::{self, BaseChain, Command, Object, Rule, Statement, Table};

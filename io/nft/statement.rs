@@ -1,6 +1,6 @@
 //! Objects of the JSON of nftables (libnftables-json(5)), as far as the firewall needs them.
 
-use groundwave_systems::canonical::Cidr;
+use groundwave_gateway::canonical::Cidr;
 use serde::Serialize;
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use groundwave_systems::power::{UpsSample, UpsStatus};
+use groundwave_gateway::power::{UpsSample, UpsStatus};
 
 /// Variables of a power supply by name, such as `battery.charge`.
 pub type Variables = BTreeMap<String, String>;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use boon::{Compiler, Draft, Schemas, UrlLoader};
-use groundwave_systems::external::{Endpoint, ParameterPlace};
+use groundwave_gateway::external::{Endpoint, ParameterPlace};
 use serde_json::{Map, Value};
 use thiserror::Error;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use groundwave_systems::external::ParameterPlace;
+use groundwave_gateway::external::ParameterPlace;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 

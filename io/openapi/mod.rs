@@ -11,7 +11,7 @@ mod schema;
 #[cfg(test)]
 mod tests;
 
-use groundwave_systems::external::{HttpMethod, ParameterPlace};
+use groundwave_gateway::external::{HttpMethod, ParameterPlace};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use thiserror::Error;

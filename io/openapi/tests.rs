@@ -1,7 +1,7 @@
 //! Own documents of both versions, calls of their operations, and three published documents.
 
+use groundwave_gateway::external::{Endpoint, HttpMethod, ParameterPlace};
 use groundwave_needs::needs;
-use groundwave_systems::external::{Endpoint, HttpMethod, ParameterPlace};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 

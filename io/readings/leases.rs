@@ -6,7 +6,7 @@
 use std::net::Ipv4Addr;
 use std::path::Path;
 
-use groundwave_systems::onboarding::is_hostname;
+use groundwave_gateway::onboarding::is_hostname;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::host::{HardwareAddress, ReadingError};
-use groundwave_systems::onboarding::is_hostname;
+use groundwave_gateway::onboarding::is_hostname;
 
 /// A reserved address.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use garde::Validate;
-use groundwave_systems::bounds;
+use groundwave_values::bounds;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use groundwave_systems::radio::station::{Antenna, Radio};
-use groundwave_systems::terrain::GeoPoint;
+use groundwave_model::radio::station::{Antenna, Radio};
+use groundwave_model::terrain::GeoPoint;
 use serde::{Deserialize, Serialize};
 
 use crate::raster::picture::Choice;

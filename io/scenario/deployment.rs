@@ -1,8 +1,8 @@
 //! `[deployment]`: what the nodes are together, for those who plan with them.
 
 use garde::Validate;
-use groundwave_systems::deployment::Region;
-use groundwave_systems::terrain::GeoPoint;
+use groundwave_model::terrain::GeoPoint;
+use groundwave_simulation::deployment::Region;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

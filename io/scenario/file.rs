@@ -6,12 +6,12 @@
 use std::collections::BTreeMap;
 
 use garde::Validate;
-use groundwave_systems::bounds::above_zero;
-use groundwave_systems::link::UPDATE_DISTANCE_M_MAX;
-use groundwave_systems::radio::environment::Environment;
-use groundwave_systems::radio::presets::Role;
-use groundwave_systems::radio::station::{HEIGHT_AGL_M_MAX, below_full_turn};
-use groundwave_systems::terrain::Posts;
+use groundwave_model::radio::environment::Environment;
+use groundwave_model::radio::presets::Role;
+use groundwave_model::radio::station::{HEIGHT_AGL_M_MAX, below_full_turn};
+use groundwave_model::terrain::Posts;
+use groundwave_simulation::link::UPDATE_DISTANCE_M_MAX;
+use groundwave_values::bounds::above_zero;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,8 +1,8 @@
 //! The section that asks for coverage.
 
 use garde::Validate;
-use groundwave_systems::bounds::above_zero;
-use groundwave_systems::radio::station::HEIGHT_AGL_M_MAX;
+use groundwave_model::radio::station::HEIGHT_AGL_M_MAX;
+use groundwave_values::bounds::above_zero;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

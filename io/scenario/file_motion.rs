@@ -1,8 +1,8 @@
 //! The sections that place and move many stations.
 
 use garde::Validate;
-use groundwave_systems::radio::presets::Role;
-use groundwave_systems::radio::station::HEIGHT_AGL_M_MAX;
+use groundwave_model::radio::presets::Role;
+use groundwave_model::radio::station::HEIGHT_AGL_M_MAX;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use groundwave_systems::propagation::polarization::Polarization;
-use groundwave_systems::radio::station::{Antenna, Radio, Waveform};
+use groundwave_model::radio::station::{Antenna, Radio, Waveform};
+use groundwave_propagation::polarization::Polarization;
 use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, MapAccess, Visitor};
@@ -33,7 +33,7 @@ pub enum AntennaChoice {
     Inline(Box<AntennaSettings>),
 }
 
-groundwave_systems::radio_patch! {
+groundwave_model::radio_patch! {
     /// Settings of a radio. Without `preset`, all but the feeder loss are needed.
     #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
     #[serde(default, deny_unknown_fields)]
@@ -43,7 +43,7 @@ groundwave_systems::radio_patch! {
     }
 }
 
-groundwave_systems::antenna_patch! {
+groundwave_model::antenna_patch! {
     /// Settings of an antenna. Without `preset`, all are needed.
     #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
     #[serde(default, deny_unknown_fields)]
@@ -53,7 +53,7 @@ groundwave_systems::antenna_patch! {
     }
 }
 
-groundwave_systems::radio_patch! {
+groundwave_model::radio_patch! {
     /// A radio preset of your own. Without `base`, all but the feeder loss are needed.
     #[derive(Debug, Clone, Deserialize, JsonSchema)]
     #[serde(deny_unknown_fields)]
@@ -65,7 +65,7 @@ groundwave_systems::radio_patch! {
     }
 }
 
-groundwave_systems::antenna_patch! {
+groundwave_model::antenna_patch! {
     /// An antenna preset of your own. Without `base`, all fields are needed.
     #[derive(Debug, Clone, Deserialize, JsonSchema)]
     #[serde(deny_unknown_fields)]

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use groundwave_systems::bounds::BadValue;
-use groundwave_systems::radio::antenna::is_omnidirectional;
-use groundwave_systems::radio::presets::{ANTENNAS, RADIOS};
-use groundwave_systems::radio::station::{Pointing, Station};
-use groundwave_systems::terrain::GeoPoint;
+use groundwave_model::radio::antenna::is_omnidirectional;
+use groundwave_model::radio::presets::{ANTENNAS, RADIOS};
+use groundwave_model::radio::station::{Pointing, Station};
+use groundwave_model::terrain::GeoPoint;
+use groundwave_values::bounds::BadValue;
 use serde::Deserialize;
 use serde_json::Value as Json;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use groundwave_systems::radio::environment::Environment;
+use groundwave_model::radio::environment::Environment;
 use serde_json::json;
 
 use super::check;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use groundwave_systems::radio::environment::Environment;
+use groundwave_model::radio::environment::Environment;
 use serde_json::{Map, Value as Json, json};
 
 use super::check::{self, nanoseconds};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use groundwave_systems::radio::station::Station;
+use groundwave_model::radio::station::Station;
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 use toml::de::DeTable;
@@ -122,7 +122,7 @@ pub(super) struct NewNode<'n> {
     pub(super) at_ns: u64,
     pub(super) name: &'n str,
     pub(super) label: &'n str,
-    pub(super) role: groundwave_systems::radio::presets::Role,
+    pub(super) role: groundwave_model::radio::presets::Role,
     pub(super) lat_deg: f64,
     pub(super) lon_deg: f64,
     /// The station as JSON.

@@ -54,8 +54,8 @@ mod tests_shipped;
 
 use std::path::{Path, PathBuf};
 
-use groundwave_systems::terrain::Posts;
-use groundwave_systems::testbed::Settings;
+use groundwave_model::terrain::Posts;
+use groundwave_simulation::testbed::Settings;
 use toml::de::DeTable;
 
 pub use coverage::{Coverage, MapLayer};
@@ -87,7 +87,7 @@ impl Scheduled {
     #[must_use]
     pub fn timed_body(&self) -> serde_json::Value {
         let mut body = self.body.clone();
-        groundwave_systems::motion::set_time(&self.name, &mut body, self.at_ns);
+        groundwave_simulation::motion::set_time(&self.name, &mut body, self.at_ns);
         body
     }
 }

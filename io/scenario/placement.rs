@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use groundwave_systems::terrain::geodesic::curvature_radii_m;
+use groundwave_model::terrain::geodesic::curvature_radii_m;
 
 use super::file_motion::Area;
 use super::limits::PLACEMENT_TRIES_MAX;
@@ -208,7 +208,8 @@ mod tests {
 
     #[test]
     fn discs_keep_their_distance_or_say_how_many_fit() {
-        use groundwave_systems::terrain::{GeoPoint, geodesic::inverse};
+        use groundwave_model::terrain::GeoPoint;
+        use groundwave_model::terrain::geodesic::inverse;
         let places = poisson_disc(&AREA, 100, 1_000.0, &mut SplitMix64::for_table(3, 0)).unwrap();
         let points: Vec<GeoPoint> =
             places.iter().map(|&(lat, lon)| GeoPoint::new(lat, lon).unwrap()).collect();

@@ -1,6 +1,6 @@
 //! The JSON Schema of scenario files, for editors.
 
-use groundwave_systems::radio::presets;
+use groundwave_model::radio::presets;
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use groundwave_systems::radio::presets::{ANTENNAS, RADIOS};
-use groundwave_systems::radio::station::{Antenna, Pointing, Radio, Station};
-use groundwave_systems::terrain::{GeoPoint, geodesic};
+use groundwave_model::radio::presets::{ANTENNAS, RADIOS};
+use groundwave_model::radio::station::{Antenna, Pointing, Radio, Station};
+use groundwave_model::terrain::{GeoPoint, geodesic};
 
 use super::check;
 use super::file::{NodeFile, PointingFile, ScenarioFile};

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use groundwave_engine::Refusal;
-use groundwave_systems::impair::Direction as PortName;
-use groundwave_systems::site::NodeId;
-use groundwave_systems::testbed::{Binding, MediumAccess, Port, Protocol, Settings, Wiring};
+use groundwave_impair::Direction as PortName;
+use groundwave_simulation::site::NodeId;
+use groundwave_simulation::testbed::{Binding, MediumAccess, Port, Protocol, Settings, Wiring};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

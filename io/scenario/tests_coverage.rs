@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use groundwave_systems::radio::presets;
-use groundwave_systems::terrain::GeoPoint;
+use groundwave_model::radio::presets;
+use groundwave_model::terrain::GeoPoint;
 
 use super::coverage::{Coverage, Receiver, Vary, WeightedPoint};
 use super::tests::HEAD;

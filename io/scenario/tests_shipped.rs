@@ -89,7 +89,7 @@ fn the_schema_knows_the_sections_the_reader_knows() {
 #[groundwave_needs::needs(terrain)]
 #[test]
 fn masts_stand_on_land() {
-    let path = groundwave_systems::testing::fetched("srtm/N57E011.hgt");
+    let path = groundwave_test_data::fetched("srtm/N57E011.hgt");
     let tile = std::fs::read(path).unwrap();
     let height_m = |lat: f64, lon: f64| {
         let (row, column) = ((58.0 - lat) * 1_200.0, (lon - 11.0) * 1_200.0);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::f64::consts::FRAC_PI_2;
 use std::ops::Range;
 
-use groundwave_systems::terrain::{GeoPoint, geodesic};
+use groundwave_model::terrain::{GeoPoint, geodesic};
 use serde_json::json;
 
 use super::check;

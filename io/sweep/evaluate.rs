@@ -2,11 +2,11 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use groundwave_systems::coverage::{
+use groundwave_model::sweep::Variant;
+use groundwave_model::terrain::Terrain;
+use groundwave_simulation::coverage::{
     Cell, CoverageRequest, Evaluation, Grid, Sampling, Scratch, evaluate,
 };
-use groundwave_systems::sweep::Variant;
-use groundwave_systems::terrain::Terrain;
 use ndarray::{Array2, s};
 use rayon::prelude::*;
 

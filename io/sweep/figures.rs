@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use groundwave_systems::radio::Verdict;
-use groundwave_systems::sweep::{Network as Cell, Step, Variant, choose};
+use groundwave_model::radio::Verdict;
+use groundwave_model::sweep::{Network as Cell, Step, Variant, choose};
 
 use super::fold::Network;
 use super::plan::{Plan, TILE_CELLS, Unit};

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use groundwave_systems::radio::{Environment, Station, presets};
-use groundwave_systems::sweep::Variant;
-use groundwave_systems::terrain::GeoPoint;
+use groundwave_model::radio::{Environment, Station, presets};
+use groundwave_model::sweep::Variant;
+use groundwave_model::terrain::GeoPoint;
 
 use super::plan::{EVALUATION, Plan, PlanGrid, PlanSite};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use groundwave_systems::sweep::Tally;
+use groundwave_model::sweep::Tally;
 
 use super::fold_tile::{Part, Sets};
 

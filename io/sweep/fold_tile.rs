@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use groundwave_systems::sweep::{Network, SiteTally, Tally, cell_area_m2};
+use groundwave_model::sweep::{Network, SiteTally, Tally, cell_area_m2};
 
 use super::plan::{Plan, TILE_CELLS};
 use super::unit::{Answers, Level, SiteTile};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use groundwave_systems::terrain::GeoPoint;
+use groundwave_model::terrain::GeoPoint;
 
 use super::super::fixtures;
 use super::super::unit_file::UnitWriter;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use groundwave_systems::sweep::Variant;
-use groundwave_systems::terrain::Terrain;
+use groundwave_model::sweep::Variant;
+use groundwave_model::terrain::Terrain;
 use rayon::prelude::*;
 
 use super::contact_sheet::Panels;

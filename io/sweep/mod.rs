@@ -58,15 +58,15 @@ pub use work::{Evaluate, Shard, Supply, Sweep, SweepError, Worked};
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use groundwave_systems::Snapshot;
-use groundwave_systems::radio::{Station, presets};
-use groundwave_systems::sweep::{Vary, variants};
+use groundwave_gateway::Snapshot;
+use groundwave_model::radio::{Station, presets};
+use groundwave_model::sweep::{Vary, variants};
 
 use crate::scenario::Coverage;
 
 /// The node that a scenario calls `name`.
-fn find<'a>(view: &'a Snapshot, name: &str) -> Option<&'a groundwave_systems::site::NodeView> {
-    view.node(groundwave_systems::site::NodeId::named(name)).or_else(|| view.named(name))
+fn find<'a>(view: &'a Snapshot, name: &str) -> Option<&'a groundwave_simulation::site::NodeView> {
+    view.node(groundwave_simulation::site::NodeId::named(name)).or_else(|| view.named(name))
 }
 
 /// The plan of a scenario's coverage, over the nodes in `view`, whose units hold these columns, with no
@@ -81,7 +81,7 @@ pub fn plan(
     columns: BTreeSet<Column>,
 ) -> Result<Plan, PlanError> {
     let antenna = || presets::antenna("omni_2_15").expect("a preset").antenna.clone();
-    let site = |(name, node): (&String, &groundwave_systems::site::NodeView)| {
+    let site = |(name, node): (&String, &groundwave_simulation::site::NodeView)| {
         let receiver = &coverage.receiver;
         PlanSite {
             name: name.clone(),

@@ -1,6 +1,6 @@
 //! Sites near a tile of the raster: the units of a plan, and the ground that they need.
 
-use groundwave_systems::terrain::{GeoPoint, geodesic};
+use groundwave_model::terrain::{GeoPoint, geodesic};
 
 use super::plan::{Plan, PlanSite, TILE_CELLS, Unit, half_width_deg};
 use crate::terrain::Supplying;

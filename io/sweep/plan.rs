@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use groundwave_systems::radio::{Environment, Station};
-use groundwave_systems::sweep::Variant;
-use groundwave_systems::terrain::{GeoPoint, geodesic};
+use groundwave_model::radio::{Environment, Station};
+use groundwave_model::sweep::Variant;
+use groundwave_model::terrain::{GeoPoint, geodesic};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;

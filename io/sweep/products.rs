@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use groundwave_systems::sweep::Variant;
-use groundwave_systems::terrain::{Terrain, TerrainSource};
+use groundwave_model::sweep::Variant;
+use groundwave_model::terrain::{Terrain, TerrainSource};
 
 use super::cells::cell_table;
 use super::contact_sheet::Panels;

@@ -1,8 +1,8 @@
 //! Summary of a sweep.
 
-use groundwave_systems::radio::{Assumptions, Verdict};
-use groundwave_systems::sweep::{Tally, Variant};
-use groundwave_systems::terrain::HeightSource;
+use groundwave_model::radio::{Assumptions, Verdict};
+use groundwave_model::sweep::{Tally, Variant};
+use groundwave_model::terrain::HeightSource;
 use serde::Serialize;
 
 use super::plan::Plan;
@@ -192,7 +192,7 @@ impl Areas {
 /// Each site's part of a tally.
 #[must_use]
 pub fn sites(plan: &Plan, tally: &Tally) -> Vec<SiteSummary> {
-    let part = |(site, tally): (&super::plan::PlanSite, &groundwave_systems::sweep::SiteTally)| {
+    let part = |(site, tally): (&super::plan::PlanSite, &groundwave_model::sweep::SiteTally)| {
         SiteSummary {
             name: site.name.clone(),
             covered_km2: tally.covered_m2 / M2_IN_KM2,

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use groundwave_systems::coverage::Flags;
-use groundwave_systems::sweep::Answer;
+use groundwave_model::sweep::Answer;
+use groundwave_simulation::coverage::Flags;
 use serde::{Deserialize, Serialize};
 
 /// A layer that units hold only where the plan asks for it; they stand in this order.
@@ -123,7 +123,7 @@ impl SiteTile {
 
 #[cfg(test)]
 mod tests {
-    use groundwave_systems::radio::Verdict;
+    use groundwave_model::radio::Verdict;
 
     use super::*;
 

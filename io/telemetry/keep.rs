@@ -1,6 +1,6 @@
 //! Keeping completed minutes.
 
-use groundwave_systems::fleet::StoreMinute;
+use groundwave_gateway::fleet::StoreMinute;
 use redb::{ReadableTable, WriteTransaction};
 
 use super::recent::Samples;

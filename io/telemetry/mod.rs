@@ -21,8 +21,8 @@ use std::borrow::Borrow;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use groundwave_systems::fleet::{Sample, StoreMinute};
-use groundwave_systems::site::NodeId;
+use groundwave_gateway::fleet::{Sample, StoreMinute};
+use groundwave_simulation::site::NodeId;
 use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition, WriteTransaction};
 
 use crate::files::Files;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use groundwave_systems::decimal::{read_integer, read_number, write_integer, write_number};
+use groundwave_values::decimal::{read_integer, read_number, write_integer, write_number};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;

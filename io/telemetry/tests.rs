@@ -1,5 +1,5 @@
-use groundwave_systems::fleet::{Sample, SampleBuffer, StoreMinute};
-use groundwave_systems::site::NodeId;
+use groundwave_gateway::fleet::{Sample, SampleBuffer, StoreMinute};
+use groundwave_simulation::site::NodeId;
 
 use super::row::Raw;
 use super::*;

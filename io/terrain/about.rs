@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use groundwave_systems::terrain::{Ground, HeightKind, HeightSource, VerticalDatum};
+use groundwave_model::terrain::{Ground, HeightKind, HeightSource, VerticalDatum};
 use serde::{Deserialize, Serialize};
 
 /// Name of the file that describes a folder.

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use groundwave_systems::terrain::{CurveRow, GeoPoint, Path, Profile, Terrain, sample_filled};
+use groundwave_model::terrain::{CurveRow, GeoPoint, Path, Profile, Terrain, sample_filled};
 
 use super::super::gather::VOID;
 use super::TileDirectory;

@@ -14,7 +14,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use groundwave_systems::terrain::GeoPoint;
+use groundwave_model::terrain::GeoPoint;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 

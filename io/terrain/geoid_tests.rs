@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use groundwave_needs::needs;
-use groundwave_systems::testing::{fetched, shared};
+use groundwave_test_data::{fetched, shared};
 
 use super::*;
 

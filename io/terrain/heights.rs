@@ -20,7 +20,7 @@ pub(super) fn is_height(height_m: f64) -> bool {
 /// True for a post of whole metres that a place of the Earth may have.
 #[inline]
 pub(super) fn is_post(post_m: i16) -> bool {
-    (post_m >= LOWEST_M) & (post_m <= HIGHEST_M)
+    (LOWEST_M..=HIGHEST_M).contains(&post_m)
 }
 
 /// True for a value that means a post without a height.

@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use groundwave_systems::terrain::{Curve, HeightKind};
+use groundwave_model::terrain::{Curve, HeightKind};
 use sha2::{Digest, Sha256};
 
 use crate::hex::hex;

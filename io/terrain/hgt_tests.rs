@@ -1,6 +1,6 @@
 //! Synthetic tiles: sizes, order, interpolation and voids.
 
-use groundwave_systems::terrain::{GeoPoint, Path};
+use groundwave_model::terrain::{GeoPoint, Path};
 
 use super::*;
 

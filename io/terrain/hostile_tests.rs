@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::Path;
 
-use groundwave_systems::coverage::{CoverageRequest, Grid, Sampling, coverage};
-use groundwave_systems::link::{Inputs, score};
-use groundwave_systems::mesh::{Member, mesh};
-use groundwave_systems::radio::Environment;
-use groundwave_systems::sample::station;
-use groundwave_systems::site::NodeId;
-use groundwave_systems::terrain::{GeoPoint, Terrain};
+use groundwave_model::mesh::{Member, mesh};
+use groundwave_model::radio::Environment;
+use groundwave_model::sample::station;
+use groundwave_model::terrain::{GeoPoint, Terrain};
+use groundwave_simulation::coverage::{CoverageRequest, Grid, Sampling, coverage};
+use groundwave_simulation::link::{Inputs, score};
+use groundwave_simulation::site::NodeId;
 use proptest::prelude::*;
 
 use super::heights::is_height;

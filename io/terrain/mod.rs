@@ -1,5 +1,5 @@
 //! Terrain from files: SRTM tiles, GeoTIFF files and the EGM96 geoid behind the trait
-//! [`groundwave_systems::terrain::Terrain`].
+//! [`groundwave_model::terrain::Terrain`].
 //!
 //! A tile is read whole into native numbers and kept within a memory budget, the least recently used
 //! going first. Memory-mapping was weighed and refused: a mapped file that shrinks kills the process

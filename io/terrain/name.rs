@@ -5,7 +5,7 @@
 //! `.hgt` out (`N57E011.zip`). Anything else that looks like a tile, such as
 //! `N38W093T97.hgt`, is not guessed at: the directory scan lists it as ignored.
 
-use groundwave_systems::terrain::TileId;
+use groundwave_model::terrain::TileId;
 use thiserror::Error;
 
 /// File format of a tile, ordered by cost of reading.
@@ -24,7 +24,7 @@ pub(super) enum Packing {
 pub(super) enum BadName {
     /// The part before the first dot is no tile.
     #[error(transparent)]
-    Tile(#[from] groundwave_systems::terrain::BadTileName),
+    Tile(#[from] groundwave_model::terrain::BadTileName),
     /// The part before the packing is not `.hgt`.
     #[error("{0:?} is packed but holds no .hgt by its name")]
     NotHgt(String),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use flate2::read::MultiGzDecoder;
-use groundwave_systems::terrain::TileId;
+use groundwave_model::terrain::TileId;
 use thiserror::Error;
 use zip::ZipArchive;
 use zip::result::ZipError;

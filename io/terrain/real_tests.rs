@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use groundwave_model::terrain::{GeoPoint, Terrain, sample_profile};
 use groundwave_needs::needs;
-use groundwave_systems::terrain::{GeoPoint, Terrain, sample_profile};
-use groundwave_systems::testing::shared;
+use groundwave_test_data::shared;
 
 use super::hgt::Tile;
 use super::{HgtError, Resolution, TileDirectory};

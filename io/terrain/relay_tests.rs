@@ -1,15 +1,16 @@
 //! Relay plans over real ground.
 
 use groundwave_engine::Seed;
-use groundwave_needs::needs;
-use groundwave_systems::link::{Inputs, LinkBudget, score};
-use groundwave_systems::radio::{Environment, Station};
-use groundwave_systems::relay::{
+use groundwave_model::radio::{Environment, Station};
+use groundwave_model::relay::{
     FRACTIONS, Objective, RelayEnd, RelayPlan, RelayRequest, Strategy, plan,
 };
-use groundwave_systems::sample::station;
-use groundwave_systems::terrain::{self, GeoPoint};
-use groundwave_systems::testing::fetched;
+use groundwave_model::sample::station;
+use groundwave_model::terrain;
+use groundwave_model::terrain::GeoPoint;
+use groundwave_needs::needs;
+use groundwave_simulation::link::{Inputs, LinkBudget, score};
+use groundwave_test_data::fetched;
 
 use super::TileDirectory;
 

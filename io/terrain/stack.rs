@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use groundwave_systems::terrain::{
+use groundwave_model::terrain::{
     CurveRow, Flat, GeoPoint, KnownGround, NoTerrain, Posts, Terrain, TerrainSource, TerrainUse,
 };
 use thiserror::Error;

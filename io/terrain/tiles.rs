@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once, OnceLock};
 
-use groundwave_systems::terrain::{
+use groundwave_model::terrain::{
     Curve, CurveRow, GeoPoint, HeightKind, KnownGround, Posts, Terrain, TerrainSource, TerrainUse,
     TileId,
 };

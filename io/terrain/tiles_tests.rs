@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write;
 
-use groundwave_systems::terrain::sample_profile;
+use groundwave_model::terrain::sample_profile;
 
 use super::super::gather::VOID;
 use super::*;

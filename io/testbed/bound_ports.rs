@@ -11,8 +11,8 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 
-use groundwave_systems::impair::{Direction as PortName, DivergenceKind, Impairment};
-use groundwave_systems::testbed::{Port, Shape};
+use groundwave_impair::{Direction as PortName, DivergenceKind, Impairment};
+use groundwave_simulation::testbed::{Port, Shape};
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::veth_check::RATE_ONLY;
@@ -287,7 +287,7 @@ fn store(record: &Path, saved: &[Saved]) -> io::Result<()> {
 mod tests {
     use std::sync::{Arc, Mutex};
 
-    use groundwave_systems::impair::Latency;
+    use groundwave_impair::Latency;
 
     use super::*;
 

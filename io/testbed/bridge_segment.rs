@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use groundwave_systems::testbed::LinkDirection;
+use groundwave_simulation::testbed::LinkDirection;
 
 use super::actions::{Action, send_all};
 use super::dump;

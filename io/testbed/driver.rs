@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use groundwave_engine::{Effects, Handle};
-use groundwave_systems::Snapshot;
-use groundwave_systems::site::NodeId;
-use groundwave_systems::testbed::{
+use groundwave_gateway::Snapshot;
+use groundwave_simulation::site::NodeId;
+use groundwave_simulation::testbed::{
     CountWires, Counted, LinkDirection, Means, MeetKernel, Observation, ObservedRoute, Port,
     ReportRoutes, Settings, Side, Work,
 };

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use groundwave_systems::site::NodeId;
-use groundwave_systems::testbed::{LinkDirection, NamespaceAssignment, Protocol};
+use groundwave_simulation::site::NodeId;
+use groundwave_simulation::testbed::{LinkDirection, NamespaceAssignment, Protocol};
 
 use super::actions::Action;
 use super::babel::Babel;

@@ -4,7 +4,7 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
 
-use groundwave_systems::testbed::NamespaceAssignment;
+use groundwave_simulation::testbed::NamespaceAssignment;
 
 /// Folder of named network namespaces, that of iproute2.
 pub const NETNS: &str = "/run/netns";

@@ -5,8 +5,8 @@ use std::error::Error as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use groundwave_systems::site::NodeId;
-use groundwave_systems::testbed::{
+use groundwave_simulation::site::NodeId;
+use groundwave_simulation::testbed::{
     LinkDirection, NamespaceAssignment, Observation, Protocol, Settings, Shape, Side, TestbedView,
     Wiring,
 };

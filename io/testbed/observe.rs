@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
-use groundwave_systems::site::NodeId;
-use groundwave_systems::testbed::{Counted, LinkDirection, ObservedRoute, Protocol};
+use groundwave_simulation::site::NodeId;
+use groundwave_simulation::testbed::{Counted, LinkDirection, ObservedRoute, Protocol};
 
 use super::error::TestbedError;
 use super::names::{index, interface, of_hardware, of_radio_address, of_radio_hardware};

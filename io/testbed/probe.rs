@@ -5,7 +5,7 @@ use std::net::Ipv6Addr;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use groundwave_systems::testbed::{NamespaceAssignment, Probe};
+use groundwave_simulation::testbed::{NamespaceAssignment, Probe};
 
 use super::error::TestbedError;
 use super::names::{RADIO, hardware, interface, link_local, radio_hardware};

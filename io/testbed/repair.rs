@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use groundwave_systems::site::NodeId;
-use groundwave_systems::testbed::{LinkDirection, Observation, Wiring};
+use groundwave_simulation::site::NodeId;
+use groundwave_simulation::testbed::{LinkDirection, Observation, Wiring};
 
 use super::actions::{Action, send_all};
 use super::dump;

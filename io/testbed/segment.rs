@@ -8,8 +8,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use groundwave_systems::site::NodeId;
-use groundwave_systems::testbed::{
+use groundwave_simulation::site::NodeId;
+use groundwave_simulation::testbed::{
     Counted, LinkDirection, NamespaceAssignment, Observation, Protocol,
 };
 

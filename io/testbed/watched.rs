@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use groundwave_engine::Handle;
-use groundwave_systems::Snapshot;
-use groundwave_systems::testbed::{LinkDirection, Observation, ReportLinkState};
+use groundwave_gateway::Snapshot;
+use groundwave_simulation::testbed::{LinkDirection, Observation, ReportLinkState};
 use tokio::time::{Instant, sleep_until};
 
 use super::network::TestbedNetwork;

@@ -14,7 +14,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::check::{DURATION_NS_MAX, RATE_BPS_MIN, table_name};
-use crate::bounds::{self, finite, finite_if_some};
+use groundwave_values::bounds;
+use groundwave_values::bounds::{finite, finite_if_some};
 
 /// The complete shaping state of one direction. The default impairs nothing.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema, Validate)]

@@ -1,15 +1,11 @@
 //! Shapes, ranges, and the way of a desired impairment through a world.
 
-use std::sync::Arc;
-
 use groundwave_engine::{Effects, Engine, Refusal};
 
 use super::*;
-use crate::Snapshot;
-use crate::terrain::Flat;
 
 fn engine() -> Engine<Snapshot> {
-    crate::world(Arc::new(Flat::default())).build(1, 1_000_000).unwrap()
+    world().build(1, 1_000_000).unwrap()
 }
 
 fn wish(text: &str) -> Impairment {

@@ -1,6 +1,6 @@
 //! Stable ids that the models speak of.
 
-use groundwave_engine::{Id, Kind};
+use groundwave_values::{Id, Kind};
 
 /// The kind of a node: planned, simulated or running.
 pub struct NodeKind;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use groundwave_systems::testing::fetched;
+use groundwave_test_data::fetched;
 
 use crate::qemu;
 

@@ -1,7 +1,7 @@
 //! The closed list of what can change a world.
 
-use groundwave_systems::terrain::Flat;
-use groundwave_systems::{Snapshot, world};
+use groundwave_gateway::{Snapshot, world};
+use groundwave_model::terrain::Flat;
 
 #[test]
 fn the_list_of_commands_is_the_one_we_know() {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use groundwave_engine::log::{Checkpoint, Reader};
 use groundwave_engine::{Execution, Next, replay, resume};
+use groundwave_gateway::{Snapshot, world};
 use groundwave_io::scenario::{self, Scenario};
+use groundwave_model::terrain::Terrain;
 use groundwave_needs::needs;
-use groundwave_systems::terrain::Terrain;
-use groundwave_systems::{Snapshot, world};
 
 use crate::support;
 

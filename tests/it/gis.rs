@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use groundwave_needs::needs;
-use groundwave_systems::testing::fetched;
+use groundwave_test_data::fetched;
 
 use crate::support::{self, stdout};
 

@@ -195,7 +195,7 @@ fn run(name: &str, lines: &[String]) {
     for shipped in ["examples", "scenarios"] {
         copy(&root().join(shipped), &here.join(shipped));
     }
-    let data = groundwave_systems::testing::fetched("");
+    let data = groundwave_test_data::fetched("");
     std::os::unix::fs::symlink(data.canonicalize().unwrap(), here.join(".data")).unwrap();
 
     let mut script = String::from(

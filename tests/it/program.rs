@@ -259,7 +259,7 @@ fn every_subcommand_speaks_json() {
 fn every_path_loss_model_is_listed_and_can_be_chosen() {
     let help = stdout(&groundwave(&["link", "--help"]));
     let listed = stdout(&groundwave(&["presets", "models", "--json"]));
-    for model in groundwave_systems::radio::Model::ALL {
+    for model in groundwave_model::radio::Model::ALL {
         let value = model.option_value();
         // clap leaves the full stop of a description out.
         for text in [value, model.get().description().trim_end_matches('.')] {

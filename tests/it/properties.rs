@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use groundwave_engine::log::Reader;
 use groundwave_engine::{Engine, Execution, Next, replay};
-use groundwave_systems::terrain::Flat;
-use groundwave_systems::{Snapshot, sample, world};
+use groundwave_gateway::{Snapshot, world};
+use groundwave_model::sample;
+use groundwave_model::terrain::Flat;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

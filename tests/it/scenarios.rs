@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use groundwave_engine::Execution;
+use groundwave_gateway::Snapshot;
 use groundwave_io::scenario;
 use groundwave_needs::needs;
-use groundwave_systems::Snapshot;
 
 use crate::support;
 

@@ -9,11 +9,11 @@ use std::sync::{Arc, LazyLock, Mutex};
 
 use groundwave_engine::log::{Entry, FORMAT, Header, Journal, Writer};
 use groundwave_engine::{Engine, Execution};
+use groundwave_gateway::{Snapshot, world};
 use groundwave_io::scenario::{self, Scenario};
 use groundwave_io::terrain::TerrainStack;
-use groundwave_systems::terrain::{Flat, Terrain};
-use groundwave_systems::testing::fetched;
-use groundwave_systems::{Snapshot, world};
+use groundwave_model::terrain::{Flat, Terrain};
+use groundwave_test_data::fetched;
 
 /// The repository.
 pub fn root() -> &'static Path {

@@ -11,12 +11,14 @@ use groundwave::http::serve::serve_to;
 use groundwave::impair::Peer;
 use groundwave::testbed::{Controller, document, router};
 use groundwave_engine::{Running, Throttle};
+use groundwave_gateway::{Snapshot, world};
 use groundwave_io::wall::MachineClock;
-use groundwave_systems::radio::Role;
-use groundwave_systems::site::{AddNode, NodeId};
-use groundwave_systems::terrain::{Flat, GeoPoint, NoTerrain, Terrain};
-use groundwave_systems::testbed::{BeginTestbed, Means, MediumAccess, Protocol, Settings, Wiring};
-use groundwave_systems::{Snapshot, world};
+use groundwave_model::radio::Role;
+use groundwave_model::terrain::{Flat, GeoPoint, NoTerrain, Terrain};
+use groundwave_simulation::site::{AddNode, NodeId};
+use groundwave_simulation::testbed::{
+    BeginTestbed, Means, MediumAccess, Protocol, Settings, Wiring,
+};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use tokio::net::UnixListener;
@@ -57,7 +59,7 @@ fn over(terrain: Arc<dyn Terrain>) -> Bench {
             name: name.to_owned(),
             role: Role::Relay,
             position: GeoPoint::new(57.0, lon).unwrap(),
-            station: groundwave_systems::sample::station(),
+            station: groundwave_model::sample::station(),
             deployment: None,
         };
         handle.submit(add).unwrap();

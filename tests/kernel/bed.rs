@@ -3,11 +3,11 @@
 
 use std::sync::{Arc, Mutex};
 
+use groundwave_impair::{DivergenceKind, Extensions, Impairment, LinkStats};
 use groundwave_io::kernel::{
     Fake, Handle, Kernel, KernelError, Link, LinuxTc, Options, Qdisc, Reading, Request, Shaper,
     Verb,
 };
-use groundwave_systems::impair::{DivergenceKind, Extensions, Impairment, LinkStats};
 use tokio::runtime::Runtime;
 
 use crate::guest::{self, Group};

@@ -11,7 +11,7 @@ use std::sync::{Arc, Once, OnceLock};
 use std::thread;
 use std::time::Duration;
 
-use groundwave_systems::testing::fetched;
+use groundwave_test_data::fetched;
 
 use crate::daemon::PROGRAM;
 use crate::qemu;

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use groundwave_engine::Pacer;
+use groundwave_gateway::fleet::{Heartbeat, HeartbeatAck};
+use groundwave_gateway::onboarding::{Credentials, WgRegisterResult};
 use groundwave_io::agent::backlog::{Backlog, Readings};
 use groundwave_io::agent::finished::Finished;
 use groundwave_io::agent::host_state::{HostState, Ready};
@@ -19,8 +21,6 @@ use groundwave_io::host::ReadingError;
 use groundwave_io::i2c::Sensors;
 use groundwave_io::readings::{Root, board};
 use groundwave_io::wall::{MachineClock, wall_ns};
-use groundwave_systems::fleet::{Heartbeat, HeartbeatAck};
-use groundwave_systems::onboarding::{Credentials, WgRegisterResult};
 use hyper::Method;
 use uuid::Uuid;
 

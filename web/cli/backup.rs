@@ -9,11 +9,11 @@ use std::sync::Arc;
 use clap::Args;
 use groundwave::http::client::Client;
 use groundwave_engine::Store;
+use groundwave_gateway::{Snapshot, world};
 use groundwave_io::gateway::{archive, seal};
 use groundwave_io::store::{RedbStore, StoreError};
 use groundwave_io::telemetry::TelemetryStore;
-use groundwave_systems::terrain::Flat;
-use groundwave_systems::{Snapshot, world};
+use groundwave_model::terrain::Flat;
 use serde_json::json;
 
 use super::output::Output;

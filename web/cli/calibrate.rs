@@ -6,11 +6,11 @@ use std::sync::Arc;
 use clap::Args;
 use groundwave::text::{Align, Table};
 use groundwave_engine::{Engine, Next};
+use groundwave_gateway::{Snapshot, world};
 use groundwave_io::{calibration, journal};
-use groundwave_systems::history::{History, LevelHistory};
-use groundwave_systems::measure::LinkDirection;
-use groundwave_systems::measure::calibrate::{Fitted, LINKS_MIN, Sample, fit};
-use groundwave_systems::{Snapshot, world};
+use groundwave_simulation::history::{History, LevelHistory};
+use groundwave_simulation::measure::LinkDirection;
+use groundwave_simulation::measure::calibrate::{Fitted, LINKS_MIN, Sample, fit};
 use serde::Serialize;
 
 use super::output::{self, Output};
@@ -75,7 +75,7 @@ impl Calibrate {
         placeholders::refuse(&history.levels, &view)?;
         let sample = |(way, past): (&LinkDirection, &LevelHistory)| {
             let (from, to) = (view.node(way.0)?, view.node(way.1)?);
-            let way = groundwave_systems::terrain::geodesic::inverse(from.position, to.position);
+            let way = groundwave_model::terrain::geodesic::inverse(from.position, to.position);
             Some(Sample {
                 frequency_mhz: from.station.radio.frequency_mhz,
                 distance_m: way.distance_m,

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use groundwave_systems::link::{Inputs, Limits};
-use groundwave_systems::radio::{Assumptions, Environment, Model, Station, presets};
-use groundwave_systems::terrain::GeoPoint;
+use groundwave_model::radio::{Assumptions, Environment, Model, Station, presets};
+use groundwave_model::terrain::GeoPoint;
+use groundwave_simulation::link::{Inputs, Limits};
 
 use groundwave::serve::Failure;
 use groundwave::serve::simulation::{load, prepare_nodes};
@@ -175,7 +175,7 @@ impl EndArgs {
         let view = engine.view();
         let endpoint = |text: &str| {
             if let Some(node) = view.named(text).or_else(|| {
-                let id = groundwave_systems::site::NodeId::named(text);
+                let id = groundwave_simulation::site::NodeId::named(text);
                 view.node(id)
             }) {
                 let (name, station) = (node.name.clone(), node.station.clone());

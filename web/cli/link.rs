@@ -4,10 +4,10 @@ use std::fmt::Write;
 
 use clap::Args;
 use groundwave::text::{bits_per_second, distance, percent};
-use groundwave_systems::link::{judge, percentiles, trace};
-use groundwave_systems::radio::budget::Workspace;
-use groundwave_systems::radio::{Assumptions, LinkResult, Prediction};
-use groundwave_systems::terrain::{HeightSource, Posts, Profile, TileSet};
+use groundwave_model::radio::budget::Workspace;
+use groundwave_model::radio::{Assumptions, LinkResult, Prediction};
+use groundwave_model::terrain::{HeightSource, Posts, Profile, TileSet};
+use groundwave_simulation::link::{judge, percentiles, trace};
 use serde::Serialize;
 
 use super::ends::{EndArgs, Path};

@@ -6,10 +6,10 @@ use std::path::Path;
 use anstream::stream::RawStream;
 use anstyle::{AnsiColor, Style};
 use groundwave::text::Table;
+use groundwave_gateway::Snapshot;
 use groundwave_io::picture;
-use groundwave_systems::Snapshot;
-use groundwave_systems::link::LinkView;
-use groundwave_systems::radio::{Assumptions, Verdict};
+use groundwave_model::radio::{Assumptions, Verdict};
+use groundwave_simulation::link::LinkView;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 

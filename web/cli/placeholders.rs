@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use groundwave::serve::Failure;
+use groundwave_gateway::Snapshot;
 use groundwave_io::formats;
-use groundwave_systems::Snapshot;
-use groundwave_systems::history::LevelsHistory;
+use groundwave_simulation::history::LevelsHistory;
 
 /// Most names in the message.
 const NAMES_MAX: usize = 5;

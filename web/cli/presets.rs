@@ -2,9 +2,9 @@
 
 use clap::{Args, ValueEnum};
 use groundwave::text::{Align, Table};
-use groundwave_systems::radio::modulation::MODULATIONS;
-use groundwave_systems::radio::presets::{ANTENNAS, RADIOS, ROLES};
-use groundwave_systems::radio::{Environment, Model};
+use groundwave_model::radio::modulation::MODULATIONS;
+use groundwave_model::radio::presets::{ANTENNAS, RADIOS, ROLES};
+use groundwave_model::radio::{Environment, Model};
 use serde_json::{Value, json};
 
 use super::output::{self, Output};

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::Args;
 use groundwave::plot::{ProfilePicture, Theme, profile_svg};
 use groundwave::text::{Align, Table, distance};
-use groundwave_systems::radio::{Assumptions, LinkResult};
-use groundwave_systems::terrain::{HeightSource, Posts, Profile as Ground};
+use groundwave_model::radio::{Assumptions, LinkResult};
+use groundwave_model::terrain::{HeightSource, Posts, Profile as Ground};
 use serde::Serialize;
 
 use super::ends::{EndArgs, Path};
@@ -136,9 +136,9 @@ impl Profile {
 }
 
 fn samples(path: &Path, profile: &Ground, result: &LinkResult) -> Vec<Sample> {
-    use groundwave_systems::propagation::free_space::wavelength_m;
-    use groundwave_systems::radio::fresnel::first_radius_m;
-    use groundwave_systems::terrain::earth_bulge_m;
+    use groundwave_model::radio::fresnel::first_radius_m;
+    use groundwave_model::terrain::earth_bulge_m;
+    use groundwave_propagation::free_space::wavelength_m;
     let geometry = &result.geometry;
     let wavelength_m = wavelength_m(result.frequency_mhz);
     let sample = |(i, &elevation_msl_m): (usize, &f64)| {

@@ -9,10 +9,10 @@ use clap::Args;
 use groundwave_engine::limits::CHECKPOINT_TICKS;
 use groundwave_engine::log::Header;
 use groundwave_engine::{Clock, Engine, Execution, Next, Refusal, Store, Ticked};
+use groundwave_gateway::{Snapshot, world};
 use groundwave_io::journal::{self, FileJournal};
 use groundwave_io::scenario::Scenario;
 use groundwave_io::store::RedbStore;
-use groundwave_systems::{Snapshot, world};
 use serde::Serialize;
 
 use super::output::{self, Output};

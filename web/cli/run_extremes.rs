@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use groundwave::text::bits_per_second;
-use groundwave_systems::Snapshot;
-use groundwave_systems::flow::{FlowId, FlowView};
+use groundwave_gateway::Snapshot;
+use groundwave_simulation::flow::{FlowId, FlowView};
 
 /// Extremes of a flow.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -4,13 +4,13 @@ use std::fmt::Write;
 
 use groundwave::text::{Align, Table, bits_per_second, distance, percent};
 use groundwave_engine::Refusal;
+use groundwave_gateway::Snapshot;
 use groundwave_io::scenario::Scenario;
-use groundwave_systems::Snapshot;
-use groundwave_systems::flow::FlowView;
-use groundwave_systems::link::LinkView;
-use groundwave_systems::radio::Assumptions;
-use groundwave_systems::site::NodeView;
-use groundwave_systems::terrain::TerrainSource;
+use groundwave_model::radio::Assumptions;
+use groundwave_model::terrain::TerrainSource;
+use groundwave_simulation::flow::FlowView;
+use groundwave_simulation::link::LinkView;
+use groundwave_simulation::site::NodeView;
 use serde::Serialize;
 
 use super::output::{self, Output};

@@ -3,9 +3,9 @@
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 
+use groundwave_gateway::Snapshot;
 use groundwave_io::scenario::{OutputTable, Scenario};
-use groundwave_systems::Snapshot;
-use groundwave_systems::site::NodeId;
+use groundwave_simulation::site::NodeId;
 
 use groundwave::serve::Failure;
 

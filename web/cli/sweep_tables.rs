@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use groundwave::text::{Align, Table};
 use groundwave_io::sweep::{NoAnswer, VariantSummary};
-use groundwave_systems::radio::Verdict;
+use groundwave_model::radio::Verdict;
 
 use super::output;
 

@@ -11,7 +11,7 @@ use groundwave::serve::terrain::TerrainOptions;
 use groundwave::text::{Align, Table};
 use groundwave_io::terrain::Census;
 use groundwave_io::terrain::cache::{Cache, Entry, Event, State, squares_around, squares_within};
-use groundwave_systems::terrain::{GeoPoint, TileId};
+use groundwave_model::terrain::{GeoPoint, TileId};
 use serde::Serialize;
 
 use super::output::{self, Output};

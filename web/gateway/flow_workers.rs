@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use groundwave_engine::Effects;
+use groundwave_gateway::automation::{Deliver, FinishAttempt, ObserveGateway, ResumeDeliveries};
 use groundwave_io::readings::host::disk_used_percent;
-use groundwave_systems::automation::{Deliver, FinishAttempt, ObserveGateway, ResumeDeliveries};
 use tokio::sync::Semaphore;
 
 use super::services::flow_backends::attempt;

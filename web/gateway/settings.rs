@@ -3,12 +3,12 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
+use groundwave_gateway::onboarding::{AddressPool, GatewayEnd};
 use groundwave_io::gateway::firmware::FirmwareFolder;
 use groundwave_io::gpio::LineName;
 use groundwave_io::notice::FlowServers;
 use groundwave_io::nut::NutAddress;
 use groundwave_io::outbound::TargetPolicy;
-use groundwave_systems::onboarding::{AddressPool, GatewayEnd};
 
 /// Cost of a hash.
 #[derive(Debug, Clone, Copy)]

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use axum::extract::FromRef;
 use groundwave_engine::Handle;
+use groundwave_gateway::Snapshot;
+use groundwave_gateway::account::AccountId;
 use groundwave_io::gateway::Audit;
 use groundwave_io::gpio::GpioLines;
 use groundwave_io::outbound::Outbound;
 use groundwave_io::telemetry::TelemetryStore;
-use groundwave_systems::Snapshot;
-use groundwave_systems::account::AccountId;
 use tokio_util::sync::CancellationToken;
 
 use super::access::idempotency::IdempotencyCache;

@@ -4,7 +4,7 @@ use axum::extract::rejection::{BytesRejection, JsonRejection, PathRejection, Que
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use groundwave_engine::Refusal;
-use groundwave_systems::radio::BadValue;
+use groundwave_model::radio::BadValue;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;

@@ -1,6 +1,6 @@
 //! Audit log of changes: caller, previous and new impairment.
 
-use groundwave_systems::impair::{Applied, Direction, Impairment};
+use groundwave_impair::{Applied, Direction, Impairment};
 
 use super::Peer;
 use super::state::Outcome;

@@ -2,7 +2,7 @@
 
 use axum::Extension;
 use axum::extract::State;
-use groundwave_systems::impair::Direction;
+use groundwave_impair::Direction;
 use serde::Deserialize;
 
 use super::wire::{AppliedState, DirectionName, NewImpairment};

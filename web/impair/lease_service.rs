@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use axum::http::StatusCode;
+use groundwave_impair::{Applied, Direction, Impairment};
 use groundwave_io::impair::leases::{self, LEASES_MAX, Lease, LeasedFields, Leases, Owner};
 use groundwave_io::wall::wall_ns;
-use groundwave_systems::impair::{Applied, Direction, Impairment};
 
 use super::lease_store::LeaseStore;
 use super::state::{Daemon, Outcome};

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use groundwave_impair::{Direction, Impairment};
 use groundwave_io::impair::timeline::Timeline;
-use groundwave_systems::impair::{Direction, Impairment};
 use tokio::time::{Instant, sleep_until};
 
 /// Start position, speed and repetition.

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use groundwave_engine::Handle;
-use groundwave_io::kernel::DriverHandle;
-use groundwave_systems::impair::{
+use groundwave_impair::{
     Applied, Capabilities, Direction, Failure, FailureKind, Impairment, LinkStats, SetImpairment,
     Snapshot,
 };
+use groundwave_io::kernel::DriverHandle;
 use tokio::sync::{Mutex, MutexGuard};
 
 use super::lease_store::LeaseStore;

@@ -1,7 +1,7 @@
 //! Counter endpoint.
 
 use axum::extract::State;
-use groundwave_systems::impair::Direction;
+use groundwave_impair::Direction;
 
 use super::Daemon;
 use super::wire::{DirectionName, LinkSample};

@@ -4,11 +4,11 @@
 
 use std::collections::BTreeMap;
 
-use groundwave_io::impair::leases::{Lease, LeasedFields, Leases};
-use groundwave_systems::impair::{
+use groundwave_impair::{
     Applied, Capabilities, Direction, DivergenceItem, Impairment, ImpairmentField, LinkStats,
     Missing, Warning,
 };
+use groundwave_io::impair::leases::{Lease, LeasedFields, Leases};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use groundwave_engine::parallel::{self, BackgroundPool};
 use groundwave_io::host::priority;
-use groundwave_systems::terrain::Terrain;
+use groundwave_model::terrain::Terrain;
 use tokio::sync::{Semaphore, oneshot};
 
 use super::fair_queue::{FairQueue, Permit};

@@ -4,10 +4,10 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use groundwave_systems::advice::Advice;
-use groundwave_systems::deployment::{DeploymentId, PlannedNode};
-use groundwave_systems::mesh::{Mesh, PAIRS_MAX, RouteRequest};
-use groundwave_systems::radio::Environment;
+use groundwave_model::advice::Advice;
+use groundwave_model::mesh::{Mesh, PAIRS_MAX, RouteRequest};
+use groundwave_model::radio::Environment;
+use groundwave_simulation::deployment::{DeploymentId, PlannedNode};
 
 use super::wire::mesh::MeshRoute;
 
@@ -110,9 +110,9 @@ impl AnalysisCache {
 
 #[cfg(test)]
 mod tests {
-    use groundwave_systems::radio::presets::Role;
-    use groundwave_systems::site::{NodeId, Stamps};
-    use groundwave_systems::terrain::GeoPoint;
+    use groundwave_model::radio::presets::Role;
+    use groundwave_model::terrain::GeoPoint;
+    use groundwave_simulation::site::{NodeId, Stamps};
 
     use super::*;
     use crate::planning::wire::radio::default_station;

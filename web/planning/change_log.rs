@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use groundwave_systems::deployment::DeploymentId;
+use groundwave_simulation::deployment::DeploymentId;
 use serde::Serialize;
 use tokio::sync::watch;
 use uuid::Uuid;

@@ -7,9 +7,9 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::Stream;
 use groundwave_io::raster::Site;
-use groundwave_systems::coverage::{CoverageRequest, SITES_MAX};
-use groundwave_systems::deployment::PlannedNode;
-use groundwave_systems::site::NodeId;
+use groundwave_simulation::coverage::{CoverageRequest, SITES_MAX};
+use groundwave_simulation::deployment::PlannedNode;
+use groundwave_simulation::site::NodeId;
 use uuid::Uuid;
 
 use super::Planner;

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::http::{StatusCode, header};
-use groundwave_systems::deployment::{DeleteDeployment, DeploymentId};
+use groundwave_simulation::deployment::{DeleteDeployment, DeploymentId};
 use uuid::Uuid;
 
 use super::Planner;

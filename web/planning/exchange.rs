@@ -3,8 +3,8 @@
 use axum::extract::State;
 use axum::http::{HeaderName, StatusCode, header};
 use groundwave_io::formats::{PlanFile, PlanNode, Report};
-use groundwave_systems::deployment::{DeploymentId, ImportDeployment, ImportedNode, Plan};
-use groundwave_systems::site::NodeId;
+use groundwave_simulation::deployment::{DeploymentId, ImportDeployment, ImportedNode, Plan};
+use groundwave_simulation::site::NodeId;
 use uuid::Uuid;
 
 use super::Planner;

@@ -1,7 +1,7 @@
 //! Health endpoints.
 
 use axum::extract::State;
-use groundwave_systems::terrain::GeoPoint;
+use groundwave_model::terrain::GeoPoint;
 
 use super::Planner;
 use super::wire::health::{Alive, Ready};

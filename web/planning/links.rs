@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use groundwave_systems::deployment::PlannedNode;
-use groundwave_systems::link::{Inputs, judge, percentiles, trace};
-use groundwave_systems::radio::Environment;
-use groundwave_systems::radio::budget::Workspace;
-use groundwave_systems::terrain::Terrain;
+use groundwave_model::radio::Environment;
+use groundwave_model::radio::budget::Workspace;
+use groundwave_model::terrain::Terrain;
+use groundwave_simulation::deployment::PlannedNode;
+use groundwave_simulation::link::{Inputs, judge, percentiles, trace};
 use uuid::Uuid;
 
 use super::Planner;
@@ -62,7 +62,7 @@ fn link(
     let mut workspace = Workspace::default();
     let (result, reverse) = judge(&inputs, &profile, one, other, &mut workspace)?;
     let percentiles = percentiles(&result, &reverse);
-    let named = |mut result: groundwave_systems::radio::LinkResult, from: Uuid, to: Uuid| {
+    let named = |mut result: groundwave_model::radio::LinkResult, from: Uuid, to: Uuid| {
         result.tx_node_id = Some(from.to_string());
         result.rx_node_id = Some(to.to_string());
         result

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use groundwave_systems::coverage::live::LiveCoverage;
-use groundwave_systems::deployment::DeploymentId;
-use groundwave_systems::radio::Station;
+use groundwave_model::radio::Station;
+use groundwave_simulation::coverage::live::LiveCoverage;
+use groundwave_simulation::deployment::DeploymentId;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;

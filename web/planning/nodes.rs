@@ -2,8 +2,8 @@
 
 use axum::extract::State;
 use axum::http::{StatusCode, header};
-use groundwave_systems::deployment::{DeploymentId, TemplateId};
-use groundwave_systems::site::{NodeId, RemoveNode};
+use groundwave_simulation::deployment::{DeploymentId, TemplateId};
+use groundwave_simulation::site::{NodeId, RemoveNode};
 use uuid::Uuid;
 
 use super::Planner;

@@ -1,15 +1,15 @@
 //! Where to build next, over HTTP.
 
 use axum::extract::State;
-use groundwave_systems::coverage::placement::{
+use groundwave_model::mesh::{Member, MeshLink, links_of};
+use groundwave_model::radio::Station;
+use groundwave_model::terrain::{GeoPoint, Terrain};
+use groundwave_simulation::coverage::placement::{
     CANDIDATES_MAX, PlacementRequest, high_ground, place,
 };
-use groundwave_systems::coverage::{CoverageRequest, Grid, Sampling};
-use groundwave_systems::link::{Inputs, coverage_radius_m};
-use groundwave_systems::mesh::{Member, MeshLink, links_of};
-use groundwave_systems::radio::Station;
-use groundwave_systems::site::NodeId;
-use groundwave_systems::terrain::{GeoPoint, Terrain};
+use groundwave_simulation::coverage::{CoverageRequest, Grid, Sampling};
+use groundwave_simulation::link::{Inputs, coverage_radius_m};
+use groundwave_simulation::site::NodeId;
 use uuid::Uuid;
 
 use super::Planner;
@@ -126,7 +126,7 @@ impl Search {
             margin_db: self.asked.link_margin_db,
         };
         let found = place(&request, terrain);
-        let site = |step: &groundwave_systems::sweep::Step| {
+        let site = |step: &groundwave_model::sweep::Step| {
             let site = &candidates[usize::from(step.site)];
             let covered_area_km2 = found.covered_km2 + step.covered;
             PlacedSite {

@@ -1,7 +1,7 @@
 //! Catalogues over HTTP.
 
-use groundwave_systems::radio::modulation::MODULATIONS;
-use groundwave_systems::radio::presets;
+use groundwave_model::radio::modulation::MODULATIONS;
+use groundwave_model::radio::presets;
 
 use super::wire::{AntennaPresetList, ModulationList, RadioPresetList, RolePresetList};
 use crate::http::Json;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use groundwave_systems::deployment::PlannedNode;
-use groundwave_systems::mesh::{MeshLink, links_of};
-use groundwave_systems::radio::Station;
-use groundwave_systems::site::NodeId;
-use groundwave_systems::terrain::{GeoPoint, Terrain};
+use groundwave_model::mesh::{MeshLink, links_of};
+use groundwave_model::radio::Station;
+use groundwave_model::terrain::{GeoPoint, Terrain};
+use groundwave_simulation::deployment::PlannedNode;
+use groundwave_simulation::site::NodeId;
 use uuid::Uuid;
 
 use super::Planner;
@@ -98,7 +98,7 @@ impl Assumed {
     fn links(&self, terrain: &dyn Terrain) -> Result<Vec<MeshLink>, Problem> {
         let others = self.basis.nodes.iter().filter(|node| node.id != self.id);
         let mut members: Vec<_> = others.map(member).collect();
-        members.push(groundwave_systems::mesh::Member {
+        members.push(groundwave_model::mesh::Member {
             id: self.id,
             position: self.position,
             station: &self.station,

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 use groundwave_engine::log::{Header, Reader};
 use groundwave_engine::{Engine, Next, ReplayError, replay, resume};
+use groundwave_gateway::{Snapshot, world};
 use groundwave_io::changes::{ChangeError, Changer};
-use groundwave_systems::link::LinkView;
-use groundwave_systems::measure::LevelView;
-use groundwave_systems::site::{NodeId, NodeView};
-use groundwave_systems::terrain::Terrain;
-use groundwave_systems::{Snapshot, world};
+use groundwave_model::terrain::Terrain;
+use groundwave_simulation::link::LinkView;
+use groundwave_simulation::measure::LevelView;
+use groundwave_simulation::site::{NodeId, NodeView};
 
 use super::replay_store::StoredLog;
 use super::wire::replay::{
@@ -209,7 +209,7 @@ fn frame(view: &Snapshot, at_s: f64) -> ReplayFrame {
         height_agl_m: node.station.height_agl_m,
         operating: node.operating,
     };
-    let flow = |flow: &groundwave_systems::flow::FlowView| {
+    let flow = |flow: &groundwave_simulation::flow::FlowView| {
         let hops = flow.route.iter().flat_map(|route| &route.hops);
         let mut path: Vec<_> = hops.map(|hop| hop.from.uuid()).collect();
         if flow.route.is_some() {

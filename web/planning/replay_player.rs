@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use groundwave_systems::terrain::Terrain;
+use groundwave_model::terrain::Terrain;
 use serde_json::{Value, json};
 use uuid::Uuid;
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use groundwave_engine::log::{LogError, Reader};
 use groundwave_io::changes::Change;
-use groundwave_systems::terrain::Terrain;
+use groundwave_model::terrain::Terrain;
 use tempfile::NamedTempFile;
 use uuid::Uuid;
 

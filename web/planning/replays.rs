@@ -9,9 +9,9 @@ use axum::extract::State;
 use axum::http::{HeaderName, StatusCode, header};
 use groundwave_engine::Registry;
 use groundwave_engine::log::{Entry, Header, LogError, Reader, Record};
+use groundwave_gateway::{Snapshot, world};
 use groundwave_io::changes;
-use groundwave_systems::terrain::Flat;
-use groundwave_systems::{Snapshot, world};
+use groundwave_model::terrain::Flat;
 use uuid::Uuid;
 
 use super::Planner;

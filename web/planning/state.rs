@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use groundwave_engine::{Handle, Health, Recorded};
-use groundwave_systems::Snapshot;
-use groundwave_systems::deployment::{DeploymentId, DeploymentView, PlannedNode};
-use groundwave_systems::site::NodeId;
-use groundwave_systems::terrain::Terrain;
+use groundwave_gateway::Snapshot;
+use groundwave_model::terrain::Terrain;
+use groundwave_simulation::deployment::{DeploymentId, DeploymentView, PlannedNode};
+use groundwave_simulation::site::NodeId;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use groundwave_systems::deployment::{DeleteTemplate, TemplateId};
+use groundwave_simulation::deployment::{DeleteTemplate, TemplateId};
 use uuid::Uuid;
 
 use super::Planner;

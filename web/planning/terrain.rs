@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use groundwave_io::raster::picture::{relief, terrarium};
-use groundwave_systems::terrain::{GeoPoint, WebTile, sample_profile};
+use groundwave_model::terrain::{GeoPoint, WebTile, sample_profile};
 
 use super::Planner;
 use super::tile_cache::{TileKind, TilePicture};
@@ -143,7 +143,7 @@ async fn picture(
 
 fn draw(
     kind: TileKind,
-    ground: &groundwave_systems::terrain::TileGround,
+    ground: &groundwave_model::terrain::TileGround,
 ) -> Result<TilePicture, Problem> {
     let png = match kind {
         TileKind::Heights => terrarium(ground, false),

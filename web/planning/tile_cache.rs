@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use groundwave_systems::terrain::WebTile;
+use groundwave_model::terrain::WebTile;
 
 /// Octets of all cached pictures: some 4,000 of them.
 const BYTES_MAX: usize = 64 << 20;

@@ -1,6 +1,6 @@
 //! The curves of a scene, as points on the canvas.
 
-use groundwave_systems::radio::fresnel::CLEAR_RATIO;
+use groundwave_model::radio::fresnel::CLEAR_RATIO;
 
 use super::scene::{LEFT, RIGHT, Scene};
 use groundwave_io::picture::svg::Point;

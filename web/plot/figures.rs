@@ -1,9 +1,7 @@
 //! Values of a link as text.
 
-use groundwave_systems::propagation::polarization::Polarization;
-use groundwave_systems::radio::{
-    LimitingFactor, LinkResult, ModulationId, PropagationMode, Verdict,
-};
+use groundwave_model::radio::{LimitingFactor, LinkResult, ModulationId, PropagationMode, Verdict};
+use groundwave_propagation::polarization::Polarization;
 
 use super::text::{distance, frequency, metres, number, prefixed, signed, snake_case};
 use super::theme::Palette;

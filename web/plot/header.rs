@@ -1,6 +1,6 @@
 //! Title, verdict and key values.
 
-use groundwave_systems::radio::LinkResult;
+use groundwave_model::radio::LinkResult;
 
 use super::figures::{Figure, conditions, sight, verdict, verdict_colour};
 use super::scene::RIGHT;

@@ -1,6 +1,6 @@
 //! History of a mesh: reachability, links and the throughput of routes over time.
 
-use groundwave_systems::history::Sample;
+use groundwave_simulation::history::Sample;
 
 use super::theme::Theme;
 use groundwave_io::picture::scale::ticks;

@@ -1,7 +1,7 @@
 //! The drawing itself, back to front: sky and grid, ground, Fresnel zone, ray.
 
-use groundwave_systems::radio::fresnel::CLEAR_RATIO;
-use groundwave_systems::radio::{LinkResult, Verdict};
+use groundwave_model::radio::fresnel::CLEAR_RATIO;
+use groundwave_model::radio::{LinkResult, Verdict};
 
 use super::figures::verdict_colour;
 use super::scene::{BOTTOM, LEFT, RIGHT, Scene, TOP};

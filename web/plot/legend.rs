@@ -1,6 +1,6 @@
 //! Legend, notes on the terrain, and warnings.
 
-use groundwave_systems::radio::LinkResult;
+use groundwave_model::radio::LinkResult;
 
 use super::figures::{sight, verdict};
 use super::header::EDGE;

@@ -1,7 +1,7 @@
 //! Map of a mesh: nodes, and links by margin.
 
-use groundwave_systems::Snapshot;
-use groundwave_systems::link::LinkView;
+use groundwave_gateway::Snapshot;
+use groundwave_simulation::link::LinkView;
 
 use super::theme::Theme;
 use groundwave_io::picture::svg::{Anchor, Canvas, Font, Point};

@@ -1,7 +1,7 @@
 //! Masts, the point of least clearance and the radio horizons, with labels.
 
-use groundwave_systems::radio::LinkResult;
-use groundwave_systems::radio::fresnel::CLEAR_RATIO;
+use groundwave_model::radio::LinkResult;
+use groundwave_model::radio::fresnel::CLEAR_RATIO;
 
 use super::scene::{BOTTOM, LEFT, RIGHT, Scene, TOP, Tightest};
 use super::text;

@@ -1,7 +1,7 @@
 //! Picture of the terrain profile of a link.
 
-use groundwave_systems::radio::LinkResult;
-use groundwave_systems::terrain::Profile;
+use groundwave_model::radio::LinkResult;
+use groundwave_model::terrain::Profile;
 
 use super::figures::{conditions, figures, notes, sight, verdict, warnings};
 use super::header;

@@ -4,11 +4,11 @@
 //! two points at sea level below the antennas, where the Earth, flattened by refraction, bulges and
 //! the ray is straight: `up = msl + d1 d2 / (2 k a)`. The kinds agree at the two ends.
 
-use groundwave_systems::propagation::free_space::wavelength_m;
-use groundwave_systems::radio::LinkResult;
-use groundwave_systems::radio::PropagationMode;
-use groundwave_systems::radio::fresnel::first_radius_m;
-use groundwave_systems::terrain::{Profile, earth_bulge_m};
+use groundwave_model::radio::LinkResult;
+use groundwave_model::radio::PropagationMode;
+use groundwave_model::radio::fresnel::first_radius_m;
+use groundwave_model::terrain::{Profile, earth_bulge_m};
+use groundwave_propagation::free_space::wavelength_m;
 
 use groundwave_io::picture::svg::Point;
 

@@ -1,7 +1,7 @@
 //! Colours. Verdicts take hues of the palette of Okabe and Ito, which stay apart under common
 //! colour blindness; each is also written out wherever it is used.
 
-use groundwave_systems::radio::Verdict;
+use groundwave_model::radio::Verdict;
 
 /// Colour theme.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

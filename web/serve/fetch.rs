@@ -6,7 +6,7 @@ use groundwave_io::scenario::{self, Scenario};
 use groundwave_io::terrain::cache::{
     AREA_MAX, Cache, Client, Event, Proxy, SOURCES, Source, squares_around, squares_within,
 };
-use groundwave_systems::terrain::{GeoPoint, TileId};
+use groundwave_model::terrain::{GeoPoint, TileId};
 use serde_json::Value;
 
 use super::Failure;

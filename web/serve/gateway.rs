@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use axum::Router;
 use groundwave_engine::Effects;
+use groundwave_gateway::account::{AccountId, AccountRole, CreateAccount};
+use groundwave_gateway::automation::Deliver;
+use groundwave_gateway::fleet::StoreMinute;
+use groundwave_gateway::onboarding::{Policy, SetPolicy};
 use groundwave_io::gateway::SecretError;
-use groundwave_systems::account::{AccountId, AccountRole, CreateAccount};
-use groundwave_systems::automation::Deliver;
-use groundwave_systems::fleet::StoreMinute;
-use groundwave_systems::onboarding::{Policy, SetPolicy};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;

@@ -6,6 +6,9 @@ use std::time::Duration;
 
 use clap::Args;
 use groundwave_engine::Handle;
+use groundwave_gateway::Snapshot;
+use groundwave_gateway::canonical::served;
+use groundwave_gateway::onboarding::{AddressPool, GatewayEnd, PublicKey};
 use groundwave_io::gateway::firmware::FirmwareFolder;
 use groundwave_io::gateway::{check_private, load_or_make};
 use groundwave_io::gpio::LineName;
@@ -14,9 +17,6 @@ use groundwave_io::nut::NutAddress;
 use groundwave_io::outbound::{AllowedTarget, TargetPolicy};
 use groundwave_io::readings::Root;
 use groundwave_io::telemetry::TelemetryStore;
-use groundwave_systems::Snapshot;
-use groundwave_systems::canonical::served;
-use groundwave_systems::onboarding::{AddressPool, GatewayEnd, PublicKey};
 use tokio_util::sync::CancellationToken;
 
 use super::Failure;

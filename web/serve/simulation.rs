@@ -4,9 +4,9 @@ use std::path::Path;
 
 use groundwave_engine::log::{FORMAT, Header};
 use groundwave_engine::{Builder, Engine, Execution};
+use groundwave_gateway::{Snapshot, world};
 use groundwave_io::scenario::{self, Scenario};
-use groundwave_systems::link::NodesOnly;
-use groundwave_systems::{Snapshot, world};
+use groundwave_simulation::link::NodesOnly;
 
 use super::Failure;
 use super::terrain::OpenTerrain;

@@ -21,6 +21,8 @@ use super::terrain::{TerrainOptions, replay_failure};
 use groundwave_engine::limits::CHECKPOINT_TICKS;
 use groundwave_engine::log::Header;
 use groundwave_engine::{Effects, Engine, Execution, Next, Running, Throttle};
+use groundwave_gateway::{Snapshot, world};
+use groundwave_impair::{Direction as PortName, DivergenceKind};
 use groundwave_io::host::descriptors::raise_limit;
 use groundwave_io::host::socket::{Access, Socket};
 use groundwave_io::journal::{self, FileJournal};
@@ -30,9 +32,7 @@ use groundwave_io::testbed::{
     TestbedNetwork, restore, tear_down,
 };
 use groundwave_io::wall::{MachineClock, wall_ns};
-use groundwave_systems::impair::{Direction as PortName, DivergenceKind};
-use groundwave_systems::testbed::{Means, Port, Settings, TakeOver, Work};
-use groundwave_systems::{Snapshot, world};
+use groundwave_simulation::testbed::{Means, Port, Settings, TakeOver, Work};
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use groundwave_systems::route::{Graph, Metric};
-use groundwave_systems::site::NodeId;
-use groundwave_systems::testbed::{ObservedRoute, relative_cost};
+use groundwave_model::route::{Graph, Metric};
+use groundwave_simulation::site::NodeId;
+use groundwave_simulation::testbed::{ObservedRoute, relative_cost};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -87,7 +87,7 @@ pub(super) fn agreement(
 
 #[cfg(test)]
 mod tests {
-    use groundwave_systems::link::{LinkBudget, LinkKey};
+    use groundwave_simulation::link::{LinkBudget, LinkKey};
 
     use super::*;
 
@@ -104,8 +104,7 @@ mod tests {
         for direction in [&mut budget.forward, &mut budget.backward] {
             direction.data_rate_bps = 1e6;
             direction.per = 0.0;
-            direction.modulation =
-                Some(groundwave_systems::radio::modulation::ModulationId::Bpsk12);
+            direction.modulation = Some(groundwave_model::radio::modulation::ModulationId::Bpsk12);
         }
         for (a, b) in [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("d", "e")] {
             let key = LinkKey::new(id(a), id(b)).unwrap();

@@ -1,10 +1,10 @@
 //! State shared by the handlers.
 
 use groundwave_engine::{Handle, Recorded, Throttle};
-use groundwave_systems::Snapshot;
-use groundwave_systems::site::NodeId;
-use groundwave_systems::site::NodeView;
-use groundwave_systems::testbed::Means;
+use groundwave_gateway::Snapshot;
+use groundwave_simulation::site::NodeId;
+use groundwave_simulation::site::NodeView;
+use groundwave_simulation::testbed::Means;
 use tokio_util::sync::CancellationToken;
 
 use super::wire::Testbed;

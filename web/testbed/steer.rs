@@ -1,10 +1,10 @@
 //! Looking at a testbed and steering it.
 
 use axum::extract::State;
-use groundwave_systems::link::{FailLink, RestoreLink};
-use groundwave_systems::site::{FailNode, MoveNode, RestoreNode, SetStation};
-use groundwave_systems::terrain::GeoPoint;
-use groundwave_systems::testbed::{LinkDirection, Probe, ProbeLink, SetTimeScale};
+use groundwave_model::terrain::GeoPoint;
+use groundwave_simulation::link::{FailLink, RestoreLink};
+use groundwave_simulation::site::{FailNode, MoveNode, RestoreNode, SetStation};
+use groundwave_simulation::testbed::{LinkDirection, Probe, ProbeLink, SetTimeScale};
 
 use super::Controller;
 use super::wire::{LinkEnds, NewPace, NewPlace, NewProbe, NewRadio, NewSteps, Testbed};

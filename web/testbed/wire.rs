@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use groundwave_systems::Snapshot;
-use groundwave_systems::link::{LinkBudget, LinkView};
-use groundwave_systems::site::NodeId;
-use groundwave_systems::testbed::{Means, Protocol, Shape, SideView, Tally, Wiring, next_hops};
+use groundwave_gateway::Snapshot;
+use groundwave_simulation::link::{LinkBudget, LinkView};
+use groundwave_simulation::site::NodeId;
+use groundwave_simulation::testbed::{Means, Protocol, Shape, SideView, Tally, Wiring, next_hops};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

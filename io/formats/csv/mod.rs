@@ -16,7 +16,7 @@ mod write;
 
 use std::io;
 
-use groundwave_systems::Snapshot;
+use groundwave_gateway::Snapshot;
 
 use super::dataset::Dataset;
 use super::error::FormatError;

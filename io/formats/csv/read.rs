@@ -1,7 +1,7 @@
 //! Reader of plans.
 
 use csv::StringRecord;
-use groundwave_systems::radio::Station;
+use groundwave_model::radio::Station;
 
 use super::super::error::{Fault, FormatError, Location, quoted};
 use super::super::plan::collect::Collector;

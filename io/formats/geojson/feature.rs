@@ -1,7 +1,7 @@
 //! Features: nodes, and polygons as regions.
 
-use groundwave_systems::radio::Pointing;
-use groundwave_systems::terrain::GeoPoint;
+use groundwave_model::radio::Pointing;
+use groundwave_model::terrain::GeoPoint;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 

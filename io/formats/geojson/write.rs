@@ -2,9 +2,9 @@
 
 use std::io::{self, BufWriter, Write};
 
-use groundwave_systems::radio::presets::ROLES;
-use groundwave_systems::radio::{Antenna, Pointing, Radio, Role};
-use groundwave_systems::site::NodeId;
+use groundwave_model::radio::presets::ROLES;
+use groundwave_model::radio::{Antenna, Pointing, Radio, Role};
+use groundwave_simulation::site::NodeId;
 use serde::Serialize;
 
 use super::super::plan::collect::Deployment;

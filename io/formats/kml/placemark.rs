@@ -1,6 +1,6 @@
 //! Placemarks: nodes, and polygons as regions.
 
-use groundwave_systems::terrain::GeoPoint;
+use groundwave_model::terrain::GeoPoint;
 
 use super::super::error::{Fault, FormatError, quoted};
 use super::super::plan::collect::{At, Collector};

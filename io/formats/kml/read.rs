@@ -1,6 +1,6 @@
 //! Reader of plans, a placemark at a time.
 
-use groundwave_systems::radio::Station;
+use groundwave_model::radio::Station;
 
 use super::super::Format;
 use super::super::error::{Fault, FormatError, Location, quoted};

@@ -2,9 +2,9 @@
 
 use std::io::{self, BufWriter, Write};
 
-use groundwave_systems::deployment::Region;
-use groundwave_systems::radio::presets::ROLES;
-use groundwave_systems::terrain::GeoPoint;
+use groundwave_model::radio::presets::ROLES;
+use groundwave_model::terrain::GeoPoint;
+use groundwave_simulation::deployment::Region;
 use quick_xml::escape::partial_escape;
 
 use super::super::plan::collect::Deployment;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use groundwave_systems::deployment::{Outline, Region};
-use groundwave_systems::radio::{Environment, Station};
-use groundwave_systems::site::{NODES_MAX, NodeId, check_name};
-use groundwave_systems::terrain::GeoPoint;
+use groundwave_model::radio::{Environment, Station};
+use groundwave_model::terrain::GeoPoint;
+use groundwave_simulation::deployment::{Outline, Region};
+use groundwave_simulation::site::{NODES_MAX, NodeId, check_name};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use groundwave_systems::radio::presets::ROLES;
-use groundwave_systems::radio::{Pointing, Role, Station};
+use groundwave_model::radio::presets::ROLES;
+use groundwave_model::radio::{Pointing, Role, Station};
 
 use super::super::error::{Fault, quoted};
 use super::field::{Field, Meaning};

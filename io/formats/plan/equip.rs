@@ -1,9 +1,10 @@
 //! The radio and the antenna of a node: presets, settings over them, and the default station for
 //! what is missing.
 
-use groundwave_systems::propagation::polarization::Polarization;
-use groundwave_systems::radio::presets::{self, ANTENNAS, RADIOS};
-use groundwave_systems::radio::{Antenna, Radio, Waveform};
+use groundwave_model::radio::presets;
+use groundwave_model::radio::presets::{ANTENNAS, RADIOS};
+use groundwave_model::radio::{Antenna, Radio, Waveform};
+use groundwave_propagation::polarization::Polarization;
 use serde_json::json;
 
 use super::super::error::{Fault, quoted};

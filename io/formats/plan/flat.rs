@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use groundwave_systems::radio::presets::{ANTENNAS, RADIOS};
-use groundwave_systems::radio::{Antenna, Radio};
+use groundwave_model::radio::presets::{ANTENNAS, RADIOS};
+use groundwave_model::radio::{Antenna, Radio};
 use serde::Serialize;
 use serde_json::Value;
 

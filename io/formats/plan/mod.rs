@@ -10,10 +10,10 @@ pub(super) mod values;
 use std::collections::BTreeSet;
 use std::io;
 
-use groundwave_systems::deployment::Outline;
-use groundwave_systems::radio::{Role, Station};
-use groundwave_systems::site::{NODES_MAX, NodeId, check_name};
-use groundwave_systems::terrain::GeoPoint;
+use groundwave_model::radio::{Role, Station};
+use groundwave_model::terrain::GeoPoint;
+use groundwave_simulation::deployment::Outline;
+use groundwave_simulation::site::{NODES_MAX, NodeId, check_name};
 
 use super::Format;
 use super::error::{Fault, Location};

@@ -1,6 +1,6 @@
 //! Numbers and positions in documents.
 
-use groundwave_systems::terrain::{BadPoint, GeoPoint};
+use groundwave_model::terrain::{BadPoint, GeoPoint};
 
 use super::super::error::{Fault, quoted};
 

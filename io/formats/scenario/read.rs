@@ -1,7 +1,7 @@
 //! Reader of plans.
 
-use groundwave_systems::radio::Station;
-use groundwave_systems::site::{AddNode, NodeId, SetEnvironment};
+use groundwave_model::radio::Station;
+use groundwave_simulation::site::{AddNode, NodeId, SetEnvironment};
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-use groundwave_systems::deployment::Region;
-use groundwave_systems::radio::{Antenna, Environment, Pointing, Radio, Role};
-use groundwave_systems::terrain::{GeoPoint, TileId};
+use groundwave_model::radio::{Antenna, Environment, Pointing, Radio, Role};
+use groundwave_model::terrain::{GeoPoint, TileId};
+use groundwave_simulation::deployment::Region;
 use serde::Serialize;
 use uuid::Uuid;
 

@@ -1,6 +1,6 @@
 //! Recordings in which the clock of a row was not set.
 
-use groundwave_systems::sample::station;
+use groundwave_model::sample::station;
 
 use super::super::{Dataset, FormatError, Script, csv, eel};
 use super::{count, dataset};

@@ -1,6 +1,6 @@
 //! Tables of others, and at fault.
 
-use groundwave_systems::radio::{Pointing, Waveform, presets};
+use groundwave_model::radio::{Pointing, Waveform, presets};
 
 use super::{CSV, defaults, fixture, pointed, read, refused, taken, told, written};
 

@@ -5,13 +5,13 @@ use std::io::Write;
 use std::sync::Arc;
 
 use groundwave_engine::{Engine, Recorded};
-use groundwave_systems::link::FailLink;
-use groundwave_systems::measure::{Measured, Measurement, ObserveLinks};
-use groundwave_systems::radio::{Environment, Role};
-use groundwave_systems::sample::station;
-use groundwave_systems::site::{AddNode, FailNode, MoveNode, NodeId, SetEnvironment};
-use groundwave_systems::terrain::{Flat, GeoPoint};
-use groundwave_systems::{Snapshot, world};
+use groundwave_gateway::{Snapshot, world};
+use groundwave_model::radio::{Environment, Role};
+use groundwave_model::sample::station;
+use groundwave_model::terrain::{Flat, GeoPoint};
+use groundwave_simulation::link::FailLink;
+use groundwave_simulation::measure::{Measured, Measurement, ObserveLinks};
+use groundwave_simulation::site::{AddNode, FailNode, MoveNode, NodeId, SetEnvironment};
 
 use super::super::{COLUMNS, Event, Format, Source, identify};
 use super::super::{core_xml, csv, eel, netjson, parquet};

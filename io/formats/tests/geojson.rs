@@ -1,6 +1,6 @@
 //! GeoJSON of others, and at fault.
 
-use groundwave_systems::radio::{Role, presets};
+use groundwave_model::radio::{Role, presets};
 use serde_json::Value;
 
 use super::{GEOJSON, defaults, fixture_text, pointed, read, refused, taken, told};

@@ -2,7 +2,7 @@
 
 use std::io::{Cursor, Read, Write};
 
-use groundwave_systems::radio::Role;
+use groundwave_model::radio::Role;
 use zip::write::SimpleFileOptions;
 use zip::{ZipArchive, ZipWriter};
 

@@ -1,9 +1,9 @@
 //! Maps of running meshes as plans.
 
+use groundwave_model::sample::station;
+use groundwave_model::terrain::GeoPoint;
 use groundwave_needs::needs;
-use groundwave_systems::sample::station;
-use groundwave_systems::terrain::GeoPoint;
-use groundwave_systems::testing::shared;
+use groundwave_test_data::shared;
 
 use super::super::{
     FORMATS, Format, FormatError, PlanFile, Report, Source, by_name, core_xml, identify,

@@ -15,8 +15,8 @@ mod roundtrip;
 mod scenario;
 mod tracks;
 
-use groundwave_systems::radio::{Pointing, Station};
-use groundwave_systems::sample;
+use groundwave_model::radio::{Pointing, Station};
+use groundwave_model::sample;
 
 use std::io::{self, Write};
 

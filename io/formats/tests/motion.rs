@@ -1,9 +1,9 @@
 //! ns-2 motion in a world: positions, dialects, ends.
 
 use groundwave_engine::{Engine, Execution};
-use groundwave_systems::sample::station;
-use groundwave_systems::terrain::{Flat, GeoPoint, geodesic};
-use groundwave_systems::{Snapshot, world};
+use groundwave_gateway::{Snapshot, world};
+use groundwave_model::sample::station;
+use groundwave_model::terrain::{Flat, GeoPoint, geodesic};
 use proptest::prelude::*;
 
 use super::super::{Dataset, ReadOptions, Source, ns2};

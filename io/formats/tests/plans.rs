@@ -1,14 +1,14 @@
 //! Arbitrary plans, all of which the world accepts.
 
-use groundwave_systems::deployment::{Outline, Region};
-use groundwave_systems::propagation::polarization::Polarization;
-use groundwave_systems::radio::presets::{ANTENNAS, RADIOS, ROLES};
-use groundwave_systems::radio::{
+use groundwave_model::radio::presets::{ANTENNAS, RADIOS, ROLES};
+use groundwave_model::radio::{
     Antenna, Clutter, Environment, Model, Multipath, NoiseCategory, Pointing, Radio, Role, Station,
     Vegetation, Waveform,
 };
-use groundwave_systems::site::NodeId;
-use groundwave_systems::terrain::GeoPoint;
+use groundwave_model::terrain::GeoPoint;
+use groundwave_propagation::polarization::Polarization;
+use groundwave_simulation::deployment::{Outline, Region};
+use groundwave_simulation::site::NodeId;
 use proptest::prelude::*;
 
 use super::super::{PlanFile, PlanNode};

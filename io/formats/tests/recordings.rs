@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use groundwave_engine::Engine;
+use groundwave_gateway::{Snapshot, world};
+use groundwave_model::sample::station;
+use groundwave_model::terrain::{Flat, GeoPoint};
 use groundwave_needs::needs;
-use groundwave_systems::history::History;
-use groundwave_systems::measure::Measured;
-use groundwave_systems::sample::station;
-use groundwave_systems::terrain::{Flat, GeoPoint};
-use groundwave_systems::testing::shared;
-use groundwave_systems::{Snapshot, world};
+use groundwave_simulation::history::History;
+use groundwave_simulation::measure::Measured;
+use groundwave_test_data::shared;
 
 use super::super::csv::levels::{self, Levels};
 use super::super::{

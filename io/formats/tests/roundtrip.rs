@@ -1,8 +1,8 @@
 //! Written documents read back identical to the bit, and writing is reproducible.
 
-use groundwave_systems::sample;
-use groundwave_systems::site::NodeId;
-use groundwave_systems::terrain::GeoPoint;
+use groundwave_model::sample;
+use groundwave_model::terrain::GeoPoint;
+use groundwave_simulation::site::NodeId;
 use proptest::prelude::*;
 
 use super::super::{Format, FormatError, Note, PlanFile, PlanNode};
@@ -62,7 +62,7 @@ fn node(name: &str) -> PlanNode {
     PlanNode {
         id: None,
         name: name.to_owned(),
-        role: groundwave_systems::radio::Role::Relay,
+        role: groundwave_model::radio::Role::Relay,
         position: GeoPoint::new(57.7, 11.9).unwrap(),
         station: sample::station(),
     }
@@ -70,11 +70,11 @@ fn node(name: &str) -> PlanNode {
 
 fn plan(nodes: Vec<PlanNode>) -> PlanFile {
     PlanFile {
-        outline: groundwave_systems::deployment::Outline {
+        outline: groundwave_simulation::deployment::Outline {
             name: "plan".to_owned(),
             center: None,
             region: None,
-            environment: groundwave_systems::radio::Environment::default(),
+            environment: groundwave_model::radio::Environment::default(),
         },
         nodes,
     }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use groundwave_systems::radio::{Model, presets};
-use groundwave_systems::site::NodeId;
+use groundwave_model::radio::{Model, presets};
+use groundwave_simulation::site::NodeId;
 
 use super::{SCENARIO, defaults, read, refused, taken, told, written};
 use crate::scenario;

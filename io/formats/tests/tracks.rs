@@ -1,8 +1,8 @@
 //! Positions over time as scenarios of moving nodes.
 
+use groundwave_model::sample::station;
 use groundwave_needs::needs;
-use groundwave_systems::sample::station;
-use groundwave_systems::testing::shared;
+use groundwave_test_data::shared;
 
 use super::super::{Dataset, Format, FormatError, Report, eel, gpx};
 use super::{count, dataset};

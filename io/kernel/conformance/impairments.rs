@@ -1,6 +1,6 @@
 //! Impairments for tests: fixed and random ones.
 
-use groundwave_systems::impair::{
+use groundwave_impair::{
     Corruption, Distribution, Duplication, Impairment, Latency, Loss, Queue, QueueLimit, QueueUnit,
     Rate, Reordering,
 };

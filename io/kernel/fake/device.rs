@@ -4,7 +4,7 @@ use super::super::fifo::Fifo;
 use super::super::{Counters, Handle, Link, Qdisc, Request, Verb};
 use super::Refusal;
 use super::options::{self, QdiscState};
-use groundwave_systems::impair::QueueUnit;
+use groundwave_impair::QueueUnit;
 use nix::libc::{EEXIST, EINVAL, ENOENT};
 
 /// An interface.

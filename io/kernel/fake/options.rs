@@ -1,6 +1,6 @@
 //! Options of a discipline, interpreted as the kernel's own code does.
 
-use groundwave_systems::impair::QueueUnit;
+use groundwave_impair::QueueUnit;
 use netlink_packet_core::DecodeError;
 use nix::libc::{EINVAL, ERANGE};
 

@@ -1,7 +1,7 @@
 //! Encoded messages, byte for byte. The numbers are those of `linux/pkt_sched.h` and
 //! `linux/rtnetlink.h`, as sent by `tc` for the same settings.
 
-use groundwave_systems::impair::QueueUnit;
+use groundwave_impair::QueueUnit;
 
 use super::super::fifo::Fifo;
 use super::super::netem::{Netem, probability};

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use groundwave_engine::log::{FORMAT, Header};
 use groundwave_engine::{Engine, Next, replay};
-use groundwave_systems::impair::{
+use groundwave_gateway::{Snapshot, world};
+use groundwave_impair::{
     Direction, FailureKind, Impairment, Latency, Loss, PortView, SetImpairment,
 };
-use groundwave_systems::terrain::Flat;
-use groundwave_systems::{Snapshot, world};
+use groundwave_model::terrain::Flat;
 
 use super::super::{
     Driver, DriverHandle, Fake, Handle as KernelHandle, Kernel, KernelError, Link, Options, Qdisc,

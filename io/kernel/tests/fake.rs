@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use groundwave_systems::impair::{
+use groundwave_impair::{
     DivergenceKind, FailureKind, Impairment, Latency, Loss, Queue, QueueLimit, QueueUnit, Rate,
 };
 

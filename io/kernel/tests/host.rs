@@ -8,7 +8,7 @@ use super::super::conformance::{conforms, draw, options, possible, round_trip};
 use super::super::fifo::Fifo;
 use super::super::{Handle, Kernel, LinuxTc, Request, Shaper, Verb};
 use super::random::block_on;
-use groundwave_systems::impair::{Impairment, Latency, Loss, QueueUnit};
+use groundwave_impair::{Impairment, Latency, Loss, QueueUnit};
 
 /// Runs `work` in a new namespace with the veth pair `port1`, `peer1`.
 fn in_a_fresh_namespace(work: impl FnOnce() + Send) {

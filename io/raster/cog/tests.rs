@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 
 use groundwave_needs::needs;
-use groundwave_systems::testing::fetched;
+use groundwave_test_data::fetched;
 use tempfile::TempDir;
 use tiff::decoder::{Decoder, DecodingResult, Limits};
 use tiff::tags::Tag;

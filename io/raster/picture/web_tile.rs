@@ -1,6 +1,6 @@
 //! Ground as PNG squares of a web map: heights in colours, and relief.
 
-use groundwave_systems::terrain::{GROUND_SIDE, TILE_SIDE, TileGround};
+use groundwave_model::terrain::{GROUND_SIDE, TILE_SIDE, TileGround};
 
 use super::shade::Light;
 use crate::picture::{PictureError, encode_png};

@@ -15,7 +15,7 @@ use std::io;
 use std::sync::Arc;
 
 use groundwave_engine::Row;
-use groundwave_systems::decimal::{read_integer, write_integer};
+use groundwave_values::decimal::{read_integer, write_integer};
 use zstd::zstd_safe::{self, CCtx, CParameter, DCtx};
 
 use crate::short_form::{lengthen, shorten};

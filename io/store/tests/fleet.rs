@@ -3,9 +3,9 @@
 use std::io::Read;
 
 use groundwave_engine::Engine;
-use groundwave_systems::fleet::{FleetNode, RecordHeartbeat, RecordSamples, Sample};
-use groundwave_systems::terrain::Flat;
-use groundwave_systems::{Snapshot, world};
+use groundwave_gateway::fleet::{FleetNode, RecordHeartbeat, RecordSamples, Sample};
+use groundwave_gateway::{Snapshot, world};
+use groundwave_model::terrain::Flat;
 
 use super::super::*;
 

@@ -3,15 +3,15 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use groundwave_engine::{Engine, Recorded};
-use groundwave_needs::needs;
-use groundwave_systems::fleet::{RecordHeartbeat, StoreMinute};
-use groundwave_systems::onboarding::{
+use groundwave_gateway::fleet::{RecordHeartbeat, StoreMinute};
+use groundwave_gateway::onboarding::{
     AddressPool, ApproveRegistration, JoinClaims, Mac, Proof, PublicKey, RegistrationId,
     RequestJoin,
 };
-use groundwave_systems::site::NodeId;
-use groundwave_systems::terrain::Flat;
-use groundwave_systems::{Snapshot, world};
+use groundwave_gateway::{Snapshot, world};
+use groundwave_model::terrain::Flat;
+use groundwave_needs::needs;
+use groundwave_simulation::site::NodeId;
 use serde_json::json;
 
 use super::super::*;

@@ -1,6 +1,6 @@
 //! Sources of terrain: public buckets of tiles of a degree.
 
-use groundwave_systems::terrain::{Ground, TileId, VerticalDatum};
+use groundwave_model::terrain::{Ground, TileId, VerticalDatum};
 
 use super::super::about::About;
 

@@ -1,6 +1,6 @@
 //! Square degrees of an area.
 
-use groundwave_systems::terrain::{GeoPoint, TileId};
+use groundwave_model::terrain::{GeoPoint, TileId};
 
 /// Most square degrees of one area.
 pub const AREA_MAX: usize = 400;

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use groundwave_systems::terrain::{GeoPoint, Posts, Terrain, TileId};
+use groundwave_model::terrain::{GeoPoint, Posts, Terrain, TileId};
 use url::Url;
 
 use super::super::hgt::Census;

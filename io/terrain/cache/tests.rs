@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use groundwave_systems::terrain::TileId;
+use groundwave_model::terrain::TileId;
 
 use super::*;
 
@@ -179,8 +179,8 @@ fn a_fetched_tile_is_kept_by_digest_and_used() {
     assert_eq!(server.offer.lock().unwrap().asked.len(), 1);
     // The cache is a folder of terrain, with the names and terms of what was published.
     let stack = super::super::TerrainStack::open(Some(place.cache().folder()), None).unwrap();
-    let at = groundwave_systems::terrain::GeoPoint::new(59.5, 10.5).unwrap();
-    use groundwave_systems::terrain::Terrain;
+    let at = groundwave_model::terrain::GeoPoint::new(59.5, 10.5).unwrap();
+    use groundwave_model::terrain::Terrain;
     assert!(stack.elevation_msl_m(at).is_some());
     assert_eq!(stack.describe().sources[0].name, "Copernicus GLO-30");
     assert!(stack.files().contains_key(&format!("terrain file {TILE}.tif")));

@@ -1,6 +1,6 @@
 //! The way of a curve over a tile.
 
-use groundwave_systems::terrain::Curve;
+use groundwave_model::terrain::Curve;
 
 /// Positions of a curve as polynomials, northwards and eastwards, lowest power first: of the share
 /// of the way, deg, or of their number, in posts from the south-western corner of a tile.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use groundwave_systems::terrain::{
+use groundwave_model::terrain::{
     CurveRow, GeoPoint, HeightSource, KnownGround, Posts, Terrain, TerrainSource, TerrainUse,
 };
 use tracing::warn;

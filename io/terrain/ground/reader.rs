@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use groundwave_systems::terrain::{Posts, TerrainUse, TileId};
+use groundwave_model::terrain::{Posts, TerrainUse, TileId};
 
 use super::Ground;
 use crate::terrain::raster::{Held, Reading};

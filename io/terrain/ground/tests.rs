@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use groundwave_systems::terrain::{GeoPoint, Ground as Kind, VerticalDatum, sample_profile};
+use groundwave_model::terrain::{GeoPoint, Ground as Kind, VerticalDatum, sample_profile};
 
 use super::*;
 

@@ -1,6 +1,6 @@
 //! Coordinate reference systems and vertical datums by their EPSG codes.
 
-use groundwave_systems::terrain::VerticalDatum;
+use groundwave_model::terrain::VerticalDatum;
 
 use super::grid::Frame;
 use super::utm::Utm;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use groundwave_systems::terrain::{HeightKind, VerticalDatum};
+use groundwave_model::terrain::{HeightKind, VerticalDatum};
 use sha2::{Digest, Sha256};
 
 use super::blocks::{self, Block};

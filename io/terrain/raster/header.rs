@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use groundwave_systems::terrain::VerticalDatum;
+use groundwave_model::terrain::VerticalDatum;
 use tiff_reader::source::{FileSource, TiffSource};
 use tiff_reader::{Ifd, OpenOptions, ParseBudgets, TiffFile};
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use groundwave_systems::terrain::Posts;
+use groundwave_model::terrain::Posts;
 use rstar::primitives::{GeomWithData, Rectangle};
 use rstar::{AABB, RTree};
 

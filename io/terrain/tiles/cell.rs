@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use groundwave_systems::terrain::TileId;
+use groundwave_model::terrain::TileId;
 
 use super::super::hgt::Tile;
 

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 use std::time::SystemTime;
 
-use groundwave_systems::terrain::TileId;
+use groundwave_model::terrain::TileId;
 use tracing::warn;
 
 use super::super::hgt::{Resolution, Tile};

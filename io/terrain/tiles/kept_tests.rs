@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::time::Duration;
 
-use groundwave_systems::terrain::{GeoPoint, Terrain, TerrainUse, sample_profile};
+use groundwave_model::terrain::{GeoPoint, Terrain, TerrainUse, sample_profile};
 
 use super::*;
 

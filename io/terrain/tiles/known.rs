@@ -1,6 +1,6 @@
 //! Squares of a directory whose ground is known.
 
-use groundwave_systems::terrain::{GeoPoint, KnownGround, TileId};
+use groundwave_model::terrain::{GeoPoint, KnownGround, TileId};
 
 use super::{Slot, TileDirectory};
 

@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::model::id::NodeId;
-use crate::model::mesh::MeshLink;
-use crate::model::route::Adjacency;
+use crate::id::NodeId;
+use crate::mesh::MeshLink;
+use crate::route::Adjacency;
 
 /// Connectivity of the graph of usable links. For an incomplete sample this is a lower bound: links
 /// that were not evaluated could only add to it.

@@ -21,8 +21,8 @@ pub use sample::{PAIRS_SAMPLED_MAX, Sampling};
 pub use score::{Criterion, CriterionId, Recommendation};
 pub use statistics::{ASYMMETRIC_DB, FRAGILE_DB, LinkStatistics, Quantiles, Verdicts};
 
+use crate::link::Inputs;
 use crate::mesh::{Member, MeshError};
-use crate::model::link::Inputs;
 
 /// Ranked protocols for a deployment, and the statistics behind the ranking.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]

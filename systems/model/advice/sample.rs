@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::id::NodeId;
+use crate::link::Inputs;
 use crate::mesh::{Member, MeshError, MeshLink, Pair, Roster, budgets};
-use crate::model::id::NodeId;
-use crate::model::link::Inputs;
 use crate::radio::Waveform;
 use crate::terrain::geodesic;
 

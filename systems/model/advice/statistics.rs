@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::link::LinkBudget;
 use crate::mesh::MeshLink;
-use crate::model::link::LinkBudget;
 use crate::radio::Verdict;
 
 /// From this difference of SNR between its directions on a link counts as asymmetric, dB: two

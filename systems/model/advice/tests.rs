@@ -1,9 +1,9 @@
-use groundwave_engine::Seed;
+use groundwave_values::Seed;
 
 use super::protocols::PROTOCOLS;
 use super::score::{Evidence, rank};
 use super::*;
-use crate::model::id::NodeId;
+use crate::id::NodeId;
 use crate::radio::presets::radio;
 use crate::radio::{Environment, Station};
 use crate::sample::station;

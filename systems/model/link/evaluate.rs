@@ -23,7 +23,7 @@ const BARE_SPACING_M: f64 = 500.0;
 
 /// Links that one task evaluates: some 5 us each, so that the cost of a task, and of preparing the
 /// pairs of stations among them, is small beside them.
-pub(crate) const LINKS_PER_TASK: usize = BATCH;
+pub const LINKS_PER_TASK: usize = BATCH;
 
 /// Spacing of samples that [`samples_for`] takes by itself for paths from a point, m.
 #[must_use]
@@ -157,7 +157,7 @@ pub fn score(
 /// Evaluates links, each as [`score`] does, to the bit, and hands the budgets to `each` in any order; one
 /// that [`score`] refuses gets [`LinkBudget::not_computable`], and the others are not held up by it. Links
 /// between like stations are prepared and evaluated together, as cells of a coverage are.
-pub(crate) fn budgets(
+pub fn budgets(
     inputs: &Inputs<'_>,
     links: &[[End<'_>; 2]],
     mut each: impl FnMut(usize, LinkBudget),

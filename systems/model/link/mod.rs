@@ -11,9 +11,9 @@ pub use evaluate::{
     Inputs, Percentile, SAMPLES_MAX, SAMPLES_MIN, judge, percentiles, post_spacing_m, samples_for,
     score, trace,
 };
-pub(crate) use evaluate::{LINKS_PER_TASK, budgets};
+pub use evaluate::{LINKS_PER_TASK, budgets};
 pub use key::LinkKey;
 pub use range::{OVER_HORIZON_M, Reach, coverage_radius_m};
-pub(crate) use spatial_index::SpatialIndex;
-#[cfg(test)]
-pub(crate) use spatial_index::straight_m;
+pub use spatial_index::SpatialIndex;
+#[doc(hidden)]
+pub use spatial_index::straight_m;

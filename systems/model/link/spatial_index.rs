@@ -10,7 +10,7 @@ use rstar::primitives::GeomWithData;
 use rstar::{PointDistance, RTree};
 
 use super::range::Reach;
-use crate::model::id::NodeId;
+use crate::id::NodeId;
 use crate::radio::prepare::understand;
 use crate::radio::{Radio, Station, Waveform};
 use crate::terrain::{GeoPoint, Terrain, geodesic};
@@ -36,7 +36,7 @@ struct RadioClass {
 
 /// Nodes by position and radio.
 #[derive(Default)]
-pub(crate) struct SpatialIndex {
+pub struct SpatialIndex {
     nodes: BTreeMap<NodeId, IndexedNode>,
     classes: Vec<RadioClass>,
 }
@@ -60,7 +60,6 @@ fn earth_centred_m(at: GeoPoint) -> [f64; 3] {
 }
 
 /// Length of the straight line between two points on the ellipsoid, m.
-#[cfg(test)]
 pub fn straight_m(a: GeoPoint, b: GeoPoint) -> f64 {
     let (a, b) = (earth_centred_m(a), earth_centred_m(b));
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
@@ -82,25 +81,13 @@ impl SpatialIndex {
 
     /// Sets the position and station of a node without its entry in a tree, which
     /// [`rebuild`](Self::rebuild) makes.
-    pub(crate) fn set(
-        &mut self,
-        terrain: &dyn Terrain,
-        id: NodeId,
-        at: GeoPoint,
-        station: &Station,
-    ) {
+    pub fn set(&mut self, terrain: &dyn Terrain, id: NodeId, at: GeoPoint, station: &Station) {
         let node = self.measure(terrain, at, station);
         self.nodes.insert(id, node);
     }
 
     /// Inserts a node, in place of an earlier one with its id.
-    pub(crate) fn insert(
-        &mut self,
-        terrain: &dyn Terrain,
-        id: NodeId,
-        at: GeoPoint,
-        station: &Station,
-    ) {
+    pub fn insert(&mut self, terrain: &dyn Terrain, id: NodeId, at: GeoPoint, station: &Station) {
         self.remove(id);
         self.set(terrain, id, at, station);
         let node = self.nodes[&id];
@@ -109,12 +96,17 @@ impl SpatialIndex {
     }
 
     /// The number of nodes.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
+    /// `true` without nodes.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
     /// The ids of all nodes, rising.
-    pub(crate) fn ids(&self) -> impl Iterator<Item = NodeId> {
+    pub fn ids(&self) -> impl Iterator<Item = NodeId> {
         self.nodes.keys().copied()
     }
 
@@ -129,7 +121,7 @@ impl SpatialIndex {
     }
 
     /// Removes a node, if it is there.
-    pub(crate) fn remove(&mut self, id: NodeId) {
+    pub fn remove(&mut self, id: NodeId) {
         if let Some(node) = self.nodes.remove(&id) {
             let entry = Entry::new(node.position_m, id);
             self.classes[node.class].tree.remove(&entry);
@@ -147,7 +139,7 @@ impl SpatialIndex {
     }
 
     /// Builds all trees anew.
-    pub(crate) fn rebuild(&mut self) {
+    pub fn rebuild(&mut self) {
         let mut entries = vec![Vec::new(); self.classes.len()];
         for (id, node) in &self.nodes {
             entries[node.class].push(Entry::new(node.position_m, *id));
@@ -158,7 +150,7 @@ impl SpatialIndex {
     }
 
     /// The nodes that may hear or be heard by `id`, which must be in the index.
-    pub(crate) fn around(&self, id: NodeId, range_max_m: f64) -> BTreeSet<NodeId> {
+    pub fn around(&self, id: NodeId, range_max_m: f64) -> BTreeSet<NodeId> {
         let node = self.nodes[&id];
         let own = &self.classes[node.class].radio;
         let mut found = BTreeSet::new();

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::model::id::NodeId;
+use crate::id::NodeId;
 use crate::radio::LinkResult;
 use crate::route::{Metric, Route};
 

@@ -1,10 +1,11 @@
 //! Budgets of all pairs that may be links.
 
-use groundwave_engine::parallel;
+use groundwave_values::parallel;
 
 use super::member::{Member, MeshError, Pair, Roster};
-use crate::model::id::NodeId;
-use crate::model::link::{self, Inputs, LINKS_PER_TASK, LinkBudget, LinkKey};
+use crate::id::NodeId;
+use crate::link;
+use crate::link::{Inputs, LINKS_PER_TASK, LinkBudget, LinkKey};
 use crate::route::Graph;
 
 /// Most pairs evaluated for a mesh: every pair of 700 nodes, some 5 s of one core and 60 MB.
@@ -44,7 +45,7 @@ impl Mesh {
 }
 
 /// Evaluates every pair of `members` (in any order) that the range bound of
-/// [`crate::model::link::Reach`] does not exclude, as the world evaluates its links: ends in id order.
+/// [`crate::link::Reach`] does not exclude, as the world evaluates its links: ends in id order.
 ///
 /// # Errors
 /// See [`MeshError`]; all of its cases but [`MeshError::Unknown`] and [`MeshError::Rate`].

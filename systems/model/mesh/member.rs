@@ -2,8 +2,8 @@
 
 use thiserror::Error;
 
-use crate::model::id::NodeId;
-use crate::model::link::{Inputs, LinkKey, SpatialIndex};
+use crate::id::NodeId;
+use crate::link::{Inputs, LinkKey, SpatialIndex};
 use crate::radio::{BadValue, Station};
 use crate::terrain::GeoPoint;
 

@@ -9,8 +9,6 @@ mod answer;
 mod evaluate;
 mod member;
 mod route;
-#[cfg(test)]
-mod tests;
 
 pub use answer::{Gap, PlannedRoute, RouteAnswer, Segment, Summary};
 pub(crate) use evaluate::budgets;

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use groundwave_engine::parallel;
+use groundwave_values::parallel;
 
 use super::answer::{Gap, PlannedRoute, RouteAnswer, Segment, Summary};
 use super::evaluate::{Mesh, MeshLink};
 use super::member::{Member, MeshError, Roster};
-use crate::model::id::NodeId;
-use crate::model::link::{Inputs, LinkKey, score};
+use crate::id::NodeId;
+use crate::link::{Inputs, LinkKey, score};
 use crate::radio::{BadValue, LinkResult};
 use crate::route::{Graph, Hop, Metric, find};
 

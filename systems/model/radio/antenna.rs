@@ -1,7 +1,7 @@
 //! Antenna gain in the direction of a link.
 
 use super::station::{Antenna, Pointing};
-use crate::numeric::lesser;
+use groundwave_propagation::numeric::lesser;
 
 /// Loss from looking `azimuth_deg`, `elevation_deg` (the direction of the other end: true north
 /// clockwise, above the local horizontal) with `antenna` pointed as given, dB,

@@ -6,7 +6,7 @@ use super::outcome::Availability;
 use super::prepare::Prepared;
 use super::result::Geometry;
 use super::surroundings::Multipath;
-use crate::propagation::outage::{
+use groundwave_propagation::outage::{
     MultipathPath, RainFading, average_year_percent, geoclimatic_conversion_db, geoclimatic_factor,
 };
 

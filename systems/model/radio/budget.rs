@@ -11,8 +11,8 @@ use super::path_loss::{Attenuation, Model, PathBatch};
 use super::prepare::{GasMemo, Prepared};
 use super::result::LinkResult;
 use super::station::Station;
-use crate::bounds::BadValue;
 use crate::terrain::Profile;
+use groundwave_values::bounds::BadValue;
 
 /// Buffers for the reversed heights of paths, working memory of models, and the air of the last link;
 /// one per thread avoids allocations.

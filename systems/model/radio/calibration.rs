@@ -8,7 +8,9 @@ use garde::Validate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::bounds::{bounded, finite, finite_each, finite_if_some, finite_pair_if_some};
+use groundwave_values::bounds::{
+    bounded, finite, finite_each, finite_if_some, finite_pair_if_some,
+};
 
 /// Classes a profile may have.
 pub const CLASSES_MAX: usize = 256;

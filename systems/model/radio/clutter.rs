@@ -2,7 +2,8 @@
 
 use super::prediction::{ABOVE_SURROUNDINGS_M, Surroundings};
 use super::surroundings::{Clutter, ClutterCategory};
-use crate::propagation::clutter::{self, ClutterSite, terrestrial_clutter_loss_db};
+use groundwave_propagation::clutter;
+use groundwave_propagation::clutter::{ClutterSite, terrestrial_clutter_loss_db};
 
 /// From here on P.2108 allows its statistical loss at both ends, km.
 const CLUTTER_BOTH_ENDS_KM: f64 = 1.0;

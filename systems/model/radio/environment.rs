@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::calibration::Calibration;
 use super::path_loss::Model;
 use super::surroundings::{Clutter, Multipath, Vegetation};
-use crate::bounds::{bounded, finite, finite_if_some};
+use groundwave_values::bounds::{bounded, finite, finite_if_some};
 
 /// Propagation settings of a deployment. Every field has a default, optional ones are absent;
 /// together the defaults are the median over temperate land in clear air.

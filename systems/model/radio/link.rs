@@ -12,9 +12,9 @@ use super::prediction::Evidence;
 use super::prepare::Prepared;
 use super::result::{Budget, Geometry, LinkResult, Losses};
 use super::warning::Warning;
-use crate::bounds::BadValue;
-use crate::propagation::itm::PathProfile;
 use crate::terrain::Profile;
+use groundwave_propagation::itm::PathProfile;
+use groundwave_values::bounds::BadValue;
 
 impl Prepared<'_> {
     /// Evaluates this direction over `profile`, as [`super::evaluate`] does.

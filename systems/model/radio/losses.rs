@@ -10,9 +10,9 @@ use super::path_loss::{
 use super::prepare::Prepared;
 use super::result::{Geometry, Losses};
 use super::warning::{Warning, Warnings};
-use crate::propagation::free_space::free_space_loss_db;
-use crate::propagation::outage::RainFading;
-use crate::propagation::vegetation::woodland_loss_db;
+use groundwave_propagation::free_space::free_space_loss_db;
+use groundwave_propagation::outage::RainFading;
+use groundwave_propagation::vegetation::woodland_loss_db;
 
 /// Losses of a path, with the model that computed them.
 #[derive(Debug, Clone)]

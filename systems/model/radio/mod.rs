@@ -31,12 +31,12 @@ pub mod warning;
 #[cfg(test)]
 mod tests;
 
-pub use crate::bounds::BadValue;
 pub use assumptions::{Assumptions, CalibratedBy, Effect};
 pub use budget::{Workspace, both, evaluate, evaluate_both};
 pub use calibration::{Calibration, Offset};
 pub use environment::{Climate, Environment, NoiseCategory};
 pub use fresnel::{Clearance, Obstruction};
+pub use groundwave_values::bounds::BadValue;
 pub use modulation::ModulationId;
 pub use outcome::{Availability, LimitingFactor, Margin, Rate, Receiver, Verdict};
 pub use path_loss::{ItmTerrain, Model, PropagationMode};

@@ -13,13 +13,13 @@ use super::path_loss::{Direction, FALLBACK_MODEL, PreparedModel, Validity};
 use super::prediction::{Distribution, Surroundings};
 use super::station::{Radio, Station, Waveform};
 use super::warning::{Warning, Warnings};
-use crate::bounds::BadValue;
-use crate::propagation::free_space::wavelength_m;
-use crate::propagation::gases::{Atmosphere, Gamma};
-use crate::propagation::itm;
-use crate::propagation::noise::{ManMadeNoise, NoiseEnvironment, noise_floor_dbm};
-use crate::propagation::polarization::Polarization;
-use crate::propagation::rain::{RAIN_FREQUENCY_MIN_GHZ, RainCoefficients};
+use groundwave_propagation::free_space::wavelength_m;
+use groundwave_propagation::gases::{Atmosphere, Gamma};
+use groundwave_propagation::itm;
+use groundwave_propagation::noise::{ManMadeNoise, NoiseEnvironment, noise_floor_dbm};
+use groundwave_propagation::polarization::Polarization;
+use groundwave_propagation::rain::{RAIN_FREQUENCY_MIN_GHZ, RainCoefficients};
+use groundwave_values::bounds::BadValue;
 
 /// Loss between crossed linear polarisations, dB. A planning value: real antennas discriminate by
 /// 15 to 35 dB, and depolarisation along the path takes some of it back.

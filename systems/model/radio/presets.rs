@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::station::{Antenna, Radio, Waveform};
-use crate::propagation::polarization::Polarization;
+use groundwave_propagation::polarization::Polarization;
 
 /// A radio one can start from.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]

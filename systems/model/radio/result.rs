@@ -14,7 +14,7 @@ use super::path_loss::{ItmTerrain, PropagationMode};
 use super::prediction::Prediction;
 use super::station::polarization_schema;
 use super::warning::Warnings;
-use crate::propagation::polarization::Polarization;
+use groundwave_propagation::polarization::Polarization;
 
 /// One direction of a link, from the transmitter to the receiver.
 ///

@@ -4,8 +4,8 @@ use garde::Validate;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-use crate::bounds::{bounded, finite};
-use crate::propagation::polarization::Polarization;
+use groundwave_propagation::polarization::Polarization;
+use groundwave_values::bounds::{bounded, finite};
 
 /// Highest antenna above ground, m: that of a balloon in the stratosphere.
 pub const HEIGHT_AGL_M_MAX: f64 = 20_000.0;

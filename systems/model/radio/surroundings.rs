@@ -5,7 +5,7 @@ use garde::Validate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::bounds::{finite, finite_if_some};
+use groundwave_values::bounds::{finite, finite_if_some};
 
 /// Parameters of multipath fading on line-of-sight paths (ITU-R P.530 section 2.3).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]

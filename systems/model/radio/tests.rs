@@ -17,7 +17,7 @@ use crate::terrain::Profile;
 /// A shipped fixture's rows, comments left out.
 macro_rules! fixture {
     ($name:literal) => {
-        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/radio/", $name))
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/radio/", $name))
             .lines()
             .filter(|line| !line.starts_with('#'))
             .map(|line| line.split(',').collect::<Vec<_>>())

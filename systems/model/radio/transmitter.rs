@@ -11,9 +11,9 @@ use super::path_loss::{BATCH, PathBatch, ProfileRows, QUANTILES};
 use super::prediction::{Distribution, Evidence, Surroundings};
 use super::prepare::Prepared;
 use super::surroundings::Clutter;
-use crate::numeric::{Kernel, greater, log10, vectorised};
-use crate::propagation::free_space::SPEED_OF_LIGHT_M_S;
-use crate::propagation::itm;
+use groundwave_propagation::free_space::SPEED_OF_LIGHT_M_S;
+use groundwave_propagation::itm;
+use groundwave_propagation::numeric::{Kernel, greater, log10, vectorised};
 
 type Lane = [f64; BATCH];
 

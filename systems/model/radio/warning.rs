@@ -4,7 +4,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 
-use crate::propagation::itm;
+use groundwave_propagation::itm;
 
 /// One warning. The first sixteen are those of ITM, in its order.
 #[derive(

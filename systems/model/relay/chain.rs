@@ -1,6 +1,6 @@
 //! From places to a plan: every hop in full.
 
-use groundwave_engine::parallel;
+use groundwave_values::parallel;
 
 use super::greedy::Found;
 use super::plan::{ChainNode, ChainRole, RelayPlan, RelaySegment};

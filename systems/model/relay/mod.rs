@@ -21,7 +21,7 @@ pub use request::{
     HEIGHT_AGL_M_MAX, MAX_HOPS_MAX, Objective, RelayEnd, RelayError, RelayRequest, Strategy,
 };
 
-use crate::model::link::Inputs;
+use crate::link::Inputs;
 
 /// Plans a chain of relays from `request.tx` to `request.rx`.
 ///

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use groundwave_engine::parallel;
+use groundwave_values::parallel;
 
 use super::request::RelayRequest;
-use crate::model::link::{Inputs, LinkBudget, judge, score, trace};
+use crate::link::{Inputs, LinkBudget, judge, score, trace};
 use crate::radio::budget::Workspace;
 use crate::radio::{BadValue, Environment, LinkResult, Model, Station};
 use crate::terrain::GeoPoint;

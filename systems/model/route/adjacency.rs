@@ -1,15 +1,15 @@
 //! Undirected connectivity of a graph: components, cut vertices, bridges, diameter.
 
-use groundwave_engine::parallel;
+use groundwave_values::parallel;
 
 /// The neighbours of each node in rising order.
-pub(crate) struct Adjacency {
+pub struct Adjacency {
     near: Vec<Vec<usize>>,
 }
 
 /// The components of a graph, and the nodes and edges whose removal disconnects one.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Cuts {
+pub struct Cuts {
     pub component_sizes: Vec<usize>,
     /// Rising.
     pub points: Vec<usize>,
@@ -25,6 +25,7 @@ struct Visit {
 }
 
 impl Adjacency {
+    /// Neighbours of each of `nodes` nodes, of the pairs that are linked.
     pub fn of(nodes: usize, pairs: &[(usize, usize)]) -> Self {
         let mut near = vec![Vec::new(); nodes];
         for &(a, b) in pairs {

@@ -1,7 +1,7 @@
 //! The usable links as a directed graph in id order.
 
-use crate::model::id::NodeId;
-use crate::model::link::{LinkBudget, LinkKey};
+use crate::id::NodeId;
+use crate::link::{LinkBudget, LinkKey};
 
 /// One direction of a usable link.
 #[derive(Debug, Clone, Copy, PartialEq)]

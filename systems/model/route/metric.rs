@@ -27,14 +27,18 @@ pub enum Metric {
 /// Cost of a walk. Ordered by `first`, then by `second`; both only grow as hops are added, which
 /// is what Dijkstra's algorithm needs.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Cost {
+pub struct Cost {
+    /// What decides.
     pub first: f64,
+    /// What decides between equals.
     pub second: f64,
 }
 
 impl Cost {
+    /// Cost of no hop.
     pub const ZERO: Self = Self { first: 0.0, second: 0.0 };
 
+    /// Order of two costs.
     pub fn total_cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.first.total_cmp(&other.first).then(self.second.total_cmp(&other.second))
     }
@@ -42,7 +46,7 @@ impl Cost {
 
 impl Metric {
     /// The cost of a walk of cost `so_far` and one more hop over `edge`.
-    pub(crate) fn extend(self, so_far: Cost, edge: &Edge) -> Cost {
+    pub fn extend(self, so_far: Cost, edge: &Edge) -> Cost {
         let (first, second) = (so_far.first, so_far.second);
         match self {
             Self::Ett => Cost { first: first + edge.ett_s, second: second + 1.0 },

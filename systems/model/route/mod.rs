@@ -8,10 +8,10 @@ mod graph;
 mod metric;
 mod summary;
 
-pub(crate) use adjacency::Adjacency;
+pub use adjacency::Adjacency;
 pub use dijkstra::{Tree, shortest};
 pub use graph::{Edge, Graph};
-pub(crate) use metric::Cost;
+pub use metric::Cost;
 pub use metric::Metric;
 pub use summary::{Hop, Route, find};
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::dijkstra::shortest;
 use super::graph::{Edge, Graph};
 use super::metric::Metric;
-use crate::model::id::NodeId;
+use crate::id::NodeId;
 
 /// Hops within which a single shared channel is taken to be one collision domain. A node hears
 /// its neighbour and interferes with the neighbour's neighbour, so hops three apart may send at

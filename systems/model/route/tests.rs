@@ -1,9 +1,9 @@
-use groundwave_engine::Seed;
+use groundwave_values::Seed;
 
 use super::adjacency::Cuts;
 use super::*;
-use crate::model::id::NodeId;
-use crate::model::link::{Direction, LinkBudget, LinkKey};
+use crate::id::NodeId;
+use crate::link::{Direction, LinkBudget, LinkKey};
 use crate::radio::Verdict;
 use crate::radio::modulation::ModulationId;
 

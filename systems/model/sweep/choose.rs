@@ -110,7 +110,7 @@ pub fn choose<S>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use groundwave_engine::Seed;
+    use groundwave_values::Seed;
 
     type Sets = Vec<Vec<bool>>;
 

@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn second_is_never_better_than_best_in_any_order() {
-        let mut chance = groundwave_engine::Seed(1).stream("fold", 0, 0);
+        let mut chance = groundwave_values::Seed(1).stream("fold", 0, 0);
         for _ in 0..500 {
             let margins: Vec<f32> = (0..6).map(|_| chance.between(-5.0, 10.0) as f32).collect();
             let network = of(&margins);

@@ -107,7 +107,7 @@ mod tests {
 
     /// Adds 2000 cells of 2 m² by chance, each to the tally that `part` names.
     fn fill(tallies: &mut [Tally], part: impl Fn(u16) -> usize) {
-        let mut chance = groundwave_engine::Seed(4).stream("tally", 0, 0);
+        let mut chance = groundwave_values::Seed(4).stream("tally", 0, 0);
         for cell in 0..2000 {
             let mut network = Network::default();
             let mut servers = Vec::new();

@@ -5,7 +5,7 @@
 
 use std::f64::consts::PI;
 
-use groundwave_engine::parallel;
+use groundwave_values::parallel;
 
 use super::{GeoPoint, Terrain};
 

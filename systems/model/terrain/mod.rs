@@ -17,8 +17,8 @@ mod path;
 mod point;
 mod profile;
 pub(crate) mod short;
-#[cfg(test)]
-pub(crate) mod test_ground;
+#[doc(hidden)]
+pub mod test_ground;
 mod tile;
 mod used;
 

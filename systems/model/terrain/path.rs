@@ -14,7 +14,7 @@ use super::curve::quintic_at;
 use super::curve::{Curve, degree};
 use super::geodesic::{Line, Station, compass_deg, inverse};
 use super::short::{self, Geodesic, Parallel, derivatives, quintic};
-use crate::numeric::{Kernel, sin_cos, vectorised};
+use groundwave_propagation::numeric::{Kernel, sin_cos, vectorised};
 
 /// Longest path (m): half a meridian of WGS84, which no shortest path exceeds.
 pub const MAX_PATH_M: f64 = 20_003_931.5;

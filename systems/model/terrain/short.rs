@@ -14,7 +14,7 @@ use circle::Circle;
 
 use super::geodesic::{WGS84_A_M, WGS84_F};
 use super::{Curve, GeoPoint};
-use crate::numeric::{Kernel, ROUNDER, atan2, sin_cos, vectorised};
+use groundwave_propagation::numeric::{Kernel, ROUNDER, atan2, sin_cos, vectorised};
 
 /// Longest path solved here, m.
 pub(crate) const MAX_M: f64 = 100_000.0;

@@ -4,7 +4,7 @@ use super::{GeoPoint, Terrain, TerrainSource, TerrainUse, TileId};
 
 /// Rough ground: hills upon hills, the same everywhere and always, with posts 3" apart as far as
 /// sampling is concerned.
-pub(crate) struct Rough;
+pub struct Rough;
 
 impl Rough {
     fn height_m(lat_deg: f64, lon_deg: f64) -> f64 {
@@ -47,7 +47,7 @@ impl Terrain for Rough {
 }
 
 /// [`Rough`] with a void and a missing stretch in longitude.
-pub(crate) struct Holed {
+pub struct Holed {
     pub void_lon: std::ops::Range<f64>,
     pub missing_lon: std::ops::Range<f64>,
 }

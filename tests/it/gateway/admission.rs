@@ -4,11 +4,11 @@ use std::net::IpAddr;
 use std::process::Stdio;
 use std::time::Duration;
 
+use groundwave_gateway::onboarding::{PublicKey, WgChallenge};
 use groundwave_io::agent::request::{Identity, prove_key, request as join};
 use groundwave_io::gateway::possession::unseal_credentials;
 use groundwave_io::netlink::wireguard::PrivateKey;
 use groundwave_io::readings::links::{Address, Interface};
-use groundwave_systems::onboarding::{PublicKey, WgChallenge};
 use serde_json::{Value, json};
 
 use super::{Answer, Bench, REGISTER, ask, request};

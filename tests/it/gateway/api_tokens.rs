@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use groundwave::gateway::operations;
-use groundwave_systems::account::{ApiToken, ApiTokenId};
-use groundwave_systems::config::{Expected, Put};
+use groundwave_gateway::account::{ApiToken, ApiTokenId};
+use groundwave_gateway::config::{Expected, Put};
 use serde_json::{Value, json};
 
 use super::logins::ends_after;

@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use groundwave::gateway::Settings;
+use groundwave_gateway::configuration::Configuration;
 use groundwave_io::netlink::netns::within;
 use groundwave_io::nft::{Nft, NftError, compile};
 use groundwave_needs::needs;
-use groundwave_systems::configuration::Configuration;
 use serde_json::{Value, json};
 
 use super::Bench;

@@ -76,10 +76,10 @@ fn the_topology_of_another_time_is_the_snapshot_before_it() {
 
 #[test]
 fn a_planned_link_is_predicted_beside_what_is_measured() {
-    use groundwave_systems::deployment::{CreateDeployment, DeploymentId, Outline};
-    use groundwave_systems::radio::{Environment, Role};
-    use groundwave_systems::site::{AddNode, NodeId};
-    use groundwave_systems::terrain::GeoPoint;
+    use groundwave_model::radio::{Environment, Role};
+    use groundwave_model::terrain::GeoPoint;
+    use groundwave_simulation::deployment::{CreateDeployment, DeploymentId, Outline};
+    use groundwave_simulation::site::{AddNode, NodeId};
     let bench = Bench::new();
     let admin = bench.login("admin");
     let deployment = DeploymentId::named("hill");
@@ -98,7 +98,7 @@ fn a_planned_link_is_predicted_beside_what_is_measured() {
             name: format!("mast {number}"),
             role: Role::Relay,
             position: GeoPoint::new(lat_deg, 11.0).unwrap(),
-            station: groundwave_systems::sample::station(),
+            station: groundwave_model::sample::station(),
             deployment: Some(deployment),
         };
         bench.runtime.block_on(bench.gateway.world.submit(planned)).unwrap();

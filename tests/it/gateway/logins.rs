@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use groundwave_systems::account::AccountRole;
+use groundwave_gateway::account::AccountRole;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 

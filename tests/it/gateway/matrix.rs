@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use groundwave::gateway::services::tokens::TokenKeys;
 use groundwave::gateway::{document, operations};
-use groundwave_systems::account::AccountRole;
+use groundwave_gateway::account::AccountRole;
 use serde_json::{Value, json};
 
 use super::{Bench, KEY, request};

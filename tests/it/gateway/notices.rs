@@ -5,11 +5,11 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use groundwave::gateway::Settings;
+use groundwave_gateway::automation::ObserveGateway;
+use groundwave_gateway::fleet::SetGatewayClock;
 use groundwave_io::notice::{FlowServers, MqttBroker, MqttMessage, SmtpServer};
 use groundwave_io::outbound::Trust;
 use groundwave_needs::needs;
-use groundwave_systems::automation::ObserveGateway;
-use groundwave_systems::fleet::SetGatewayClock;
 use serde_json::{Value, json};
 
 use super::automation::{

@@ -45,7 +45,7 @@ fn the_same_key_and_body_are_done_once() {
 #[test]
 fn a_key_is_its_callers_own() {
     let bench = Bench::new();
-    bench.account("second", groundwave_systems::account::AccountRole::Admin);
+    bench.account("second", groundwave_gateway::account::AccountRole::Admin);
     let (one, two) = (bench.login("admin"), bench.login("second"));
     let body =
         json!({ "username": "third", "password": "correct horse battery", "role": "viewer" });

@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::http::{Request, header};
 use groundwave::gateway::Settings;
-use groundwave_systems::peripheral::RecordHostReadings;
+use groundwave_gateway::peripheral::RecordHostReadings;
 use serde_json::{Value, json};
 
 use super::{Answer, Bench, beat, request};

@@ -3,7 +3,7 @@
 
 use groundwave::gateway::services::tokens::{BadToken, TokenKeys};
 use groundwave_needs::needs;
-use groundwave_systems::testing::shared;
+use groundwave_test_data::shared;
 use serde_json::Value;
 
 use super::{Bench, KEY};

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use groundwave_impair::Extensions;
 use groundwave_io::kernel::Fake;
 use groundwave_needs::needs;
-use groundwave_systems::impair::Extensions;
 use serde_json::{Value, json};
 
 use super::{Bench, INTERFACES};

@@ -9,7 +9,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::{Request, StatusCode, header};
-use groundwave_systems::terrain::{Flat, GeoPoint, Terrain, TerrainSource, TerrainUse};
+use groundwave_model::terrain::{Flat, GeoPoint, Terrain, TerrainSource, TerrainUse};
 use serde_json::{Value, json};
 
 use super::Bench;

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use groundwave_engine::Store;
+use groundwave_gateway::{Snapshot, world};
 use groundwave_io::store::{RedbStore, SCHEMA};
-use groundwave_systems::site::NodeId;
-use groundwave_systems::terrain::Flat;
-use groundwave_systems::{Snapshot, world};
+use groundwave_model::terrain::Flat;
+use groundwave_simulation::site::NodeId;
 
 use crate::support::{command, root};
 

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use groundwave_io::sweep::{Column, Level, Sweep};
-use groundwave_systems::link::{Inputs, judge, trace};
-use groundwave_systems::radio::Workspace;
-use groundwave_systems::terrain::Flat;
+use groundwave_model::radio::Workspace;
+use groundwave_model::terrain::Flat;
+use groundwave_simulation::link::{Inputs, judge, trace};
 
 use super::{FLAT, files, sweep};
 use crate::support::{self, refusal, stdout};

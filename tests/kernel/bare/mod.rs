@@ -2,9 +2,9 @@
 
 use std::process::Command;
 
+use groundwave_impair::FailureKind;
 use groundwave_io::kernel::{KernelError, Options};
-use groundwave_systems::impair::FailureKind;
-use groundwave_systems::testing::fetched;
+use groundwave_test_data::fetched;
 use serde_json::json;
 
 use crate::bed::{Bed, agrees, arms, impairment};

@@ -1,6 +1,6 @@
 //! Every field, set, read back, and seen by `tc`.
 
-use groundwave_systems::impair::{Impairment, Latency, Loss, QueueUnit};
+use groundwave_impair::{Impairment, Latency, Loss, QueueUnit};
 use serde_json::{Value, json};
 
 use crate::bed::{Bed, agrees, arms, impairment};

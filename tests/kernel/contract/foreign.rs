@@ -1,7 +1,7 @@
 //! Foreign disciplines are left in place.
 
+use groundwave_impair::DivergenceKind;
 use groundwave_io::kernel::Options;
-use groundwave_systems::impair::DivergenceKind;
 use serde_json::json;
 
 use crate::bed::{Bed, arms, impairment};
@@ -16,7 +16,7 @@ arms! {
 
 fn survives(bed: &mut Bed) {
     let reading = bed.read().unwrap();
-    let foreign = |items: &[groundwave_systems::impair::DivergenceItem]| {
+    let foreign = |items: &[groundwave_impair::DivergenceItem]| {
         items.iter().any(|item| item.kind == DivergenceKind::Foreign)
     };
     assert!(foreign(&reading.divergence), "{reading:?}");

@@ -4,11 +4,11 @@
 use std::cell::{Cell, RefCell};
 use std::num::NonZeroU32;
 
-use groundwave_io::kernel::KernelError;
-use groundwave_systems::impair::{
+use groundwave_impair::{
     Corruption, Distribution, Duplication, Impairment, Latency, Loss, Queue, QueueLimit, QueueUnit,
     Rate, Reordering,
 };
+use groundwave_io::kernel::KernelError;
 use proptest::option::weighted;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};

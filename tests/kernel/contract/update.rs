@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use groundwave_impair::LinkStats;
 use groundwave_io::kernel::{Counters, Verb};
-use groundwave_systems::impair::LinkStats;
 use serde_json::json;
 
 use crate::bed::{Bed, agrees, arms, impairment};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use groundwave_io::camera::jpeg::FRAME_BYTES_MAX;
 use groundwave_io::camera::v4l2::{Wanted, detect, is_present, read_v4l2};
-use groundwave_systems::testing::fetched;
+use groundwave_test_data::fetched;
 
 use super::wait_for;
 

@@ -13,7 +13,7 @@ use groundwave_io::gpio::{GpioError, GpioLines, LineDirection, LineName, LineSet
 use groundwave_io::i2c::bus::MachineBuses;
 use groundwave_io::i2c::load::built_in_templates;
 use groundwave_io::i2c::scan::scan;
-use groundwave_systems::sensor::IdentifiedBy;
+use groundwave_sensor::IdentifiedBy;
 use serde_json::Value;
 
 mod sensors_and_lines_of_a_bridge {

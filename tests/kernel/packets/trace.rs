@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::thread;
 use std::time::Duration;
 
+use groundwave_impair::Direction;
 use groundwave_io::impair::impairment_spec::ImpairmentSpec;
 use groundwave_io::impair::timeline::{Timeline, TimelineOptions, from_trace};
-use groundwave_systems::impair::Direction;
 
 use super::row;
 use crate::bed::{Bed, agrees, arms};

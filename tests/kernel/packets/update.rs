@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use groundwave_systems::impair::Impairment;
+use groundwave_impair::Impairment;
 use serde_json::json;
 
 use super::row;

@@ -1,13 +1,13 @@
 //! Enrolment: the request, and the credential that comes of it.
 
+use groundwave_gateway::onboarding::{
+    Credentials, PublicKey, RegistrationState, WgChallenge, WgRegisterResult,
+};
 use groundwave_io::agent::Outcome;
 use groundwave_io::agent::report;
 use groundwave_io::agent::request::{Identity, nonce, prove_key, request};
 use groundwave_io::gateway::possession::unseal_credentials;
 use groundwave_io::wall::wall_ns;
-use groundwave_systems::onboarding::{
-    Credentials, PublicKey, RegistrationState, WgChallenge, WgRegisterResult,
-};
 use hyper::Method;
 
 use super::{Agent, outcome};

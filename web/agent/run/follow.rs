@@ -2,7 +2,7 @@
 
 use groundwave_io::agent::finished::FollowUp;
 use groundwave_io::agent::host_state::Source;
-use groundwave_systems::sensor::SensorPlan;
+use groundwave_sensor::SensorPlan;
 use hyper::Method;
 use uuid::Uuid;
 

@@ -12,7 +12,7 @@ use groundwave_cluster::job::Address;
 use groundwave_cluster::{Ground, Store, Units, scheduler, status};
 use groundwave_io::sweep::{Plan, TerrainFiles};
 use groundwave_io::wall::wall_ns;
-use groundwave_systems::terrain::Terrain;
+use groundwave_model::terrain::Terrain;
 use nix::sys::signal::{Signal, raise};
 use tokio::runtime::Runtime;
 

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use groundwave_engine::Next;
+use groundwave_gateway::{Snapshot, world};
 use groundwave_io::formats::{self, Format};
 use groundwave_io::journal;
-use groundwave_systems::{Snapshot, world};
 use serde_json::json;
 
 use super::{Convert, output_format};

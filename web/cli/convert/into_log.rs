@@ -7,9 +7,9 @@ use groundwave::planning::wire::radio::default_station;
 use groundwave_engine::Engine;
 use groundwave_engine::limits::CHECKPOINT_TICKS;
 use groundwave_engine::log::{FORMAT, Header};
+use groundwave_gateway::{Snapshot, world};
 use groundwave_io::formats::{self, Dataset, Format, Script, Source};
 use groundwave_io::journal::FileJournal;
-use groundwave_systems::{Snapshot, world};
 use serde_json::json;
 
 use super::{Convert, dropped, tell};

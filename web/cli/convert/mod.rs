@@ -12,7 +12,7 @@ use groundwave_io::formats::scenario;
 use groundwave_io::formats::{self, Content, Dataset, Format, ReadOptions, Report, Source};
 use groundwave_io::journal;
 use groundwave_io::scenario::setdest::Dialect;
-use groundwave_systems::terrain::GeoPoint;
+use groundwave_model::terrain::GeoPoint;
 use serde_json::{Value, json};
 
 use super::output::{self, Output, is_stdio, warning, write_whole};

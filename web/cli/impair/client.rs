@@ -8,7 +8,7 @@ use groundwave::http::client::Client as Http;
 use groundwave::impair::wire::{
     AppliedState, LeaseRecord, LinkSample, NewLease, RenewedLease, SystemRecord,
 };
-use groundwave_systems::impair::{Direction, Impairment, LinkStats};
+use groundwave_impair::{Direction, Impairment, LinkStats};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 

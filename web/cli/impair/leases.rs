@@ -7,9 +7,9 @@ use clap::{Args, Subcommand};
 use groundwave::http::serve::shutdown_signal;
 use groundwave::impair::wire::{LeaseOwner, LeaseRecord, NewLease};
 use groundwave::text::{Align, Table};
+use groundwave_impair::{Direction, Impairment};
 use groundwave_io::impair::impairment_spec::ImpairmentSpec;
 use groundwave_io::impair::quantity::print_duration;
-use groundwave_systems::impair::{Direction, Impairment};
 
 use super::client::Client;
 use super::show::show;

@@ -13,7 +13,7 @@ mod stats;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use groundwave_systems::impair::Direction;
+use groundwave_impair::Direction;
 
 use super::output::Output;
 use client::Client;

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use groundwave::impair::wire::{LeaseChange, LeaseChanges, NewLease, RenewedLease};
-use groundwave_systems::impair::{Direction, Impairment};
+use groundwave_impair::{Direction, Impairment};
 use tokio::sync::Mutex;
 
 use super::client::Client;

@@ -2,11 +2,11 @@
 
 use clap::Args;
 use groundwave::impair::wire::{LeaseChange, LeaseChanges, NewLease, SystemRecord};
+use groundwave_impair::{Direction, Impairment};
 use groundwave_io::impair::impairment_spec::ImpairmentSpec;
 use groundwave_io::impair::quantity;
 use groundwave_io::impair::timeline::resolve;
 use groundwave_io::kernel::tc_commands;
-use groundwave_systems::impair::{Direction, Impairment};
 use serde::Serialize;
 
 use super::Side;

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use clap::Args;
 use groundwave::text::{Align, Table, bits_per_second};
+use groundwave_impair::{Direction, LinkStats};
 use groundwave_io::impair::quantity;
-use groundwave_systems::impair::{Direction, LinkStats};
 use serde::Serialize;
 use serde_json::json;
 

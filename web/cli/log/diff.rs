@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use groundwave_engine::Engine;
 use groundwave_engine::log::Entry;
-use groundwave_systems::Snapshot;
+use groundwave_gateway::Snapshot;
 use serde::Serialize;
 use serde_json::Value;
 

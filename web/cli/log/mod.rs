@@ -15,9 +15,9 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 use groundwave_engine::Engine;
 use groundwave_engine::log::{Header, Reader};
+use groundwave_gateway::{Snapshot, world};
 use groundwave_io::journal;
-use groundwave_systems::terrain::Flat;
-use groundwave_systems::{Snapshot, world};
+use groundwave_model::terrain::Flat;
 
 use super::output::Output;
 use groundwave::serve::Failure;

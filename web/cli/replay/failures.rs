@@ -1,9 +1,9 @@
 //! Tables of failures and of the routes of flows.
 
 use groundwave::text::{Align, Table};
-use groundwave_systems::Snapshot;
-use groundwave_systems::history::History;
-use groundwave_systems::site::NodeId;
+use groundwave_gateway::Snapshot;
+use groundwave_simulation::history::History;
+use groundwave_simulation::site::NodeId;
 
 /// Most rows of a table.
 const ROWS_MAX: usize = 60;

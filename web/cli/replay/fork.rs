@@ -1,7 +1,7 @@
 //! Comparison of a replay with a changed replay.
 
 use groundwave::text::{Align, Table, bits_per_second, percent};
-use groundwave_systems::history::{FlowHistory, History};
+use groundwave_simulation::history::{FlowHistory, History};
 use serde::Serialize;
 
 use super::Run;

@@ -2,9 +2,9 @@
 
 use groundwave::plot::{FadesPicture, fades_svg};
 use groundwave::text::{Align, Table};
-use groundwave_systems::Snapshot;
-use groundwave_systems::history::{LevelHistory, LevelsHistory};
-use groundwave_systems::measure::{LinkDirection, Quantity};
+use groundwave_gateway::Snapshot;
+use groundwave_simulation::history::{LevelHistory, LevelsHistory};
+use groundwave_simulation::measure::{LinkDirection, Quantity};
 use serde::Serialize;
 
 /// Depth below the median of a faded link, dB.

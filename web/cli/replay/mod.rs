@@ -12,11 +12,11 @@ use std::sync::Arc;
 use clap::Args;
 use groundwave_engine::log::Header;
 use groundwave_engine::{Engine, Next, Replayed};
+use groundwave_gateway::{Snapshot, world};
 use groundwave_io::changes::{self, Change, ChangeError, Changer};
 use groundwave_io::journal;
-use groundwave_systems::history::History;
-use groundwave_systems::terrain::Terrain;
-use groundwave_systems::{Snapshot, world};
+use groundwave_model::terrain::Terrain;
+use groundwave_simulation::history::History;
 use serde::Serialize;
 
 use super::log::span;

@@ -2,9 +2,9 @@
 
 use groundwave::plot::{HistoryPicture, MapPicture, history_svg, map_svg};
 use groundwave::text::{Align, Table, bits_per_second, percent};
-use groundwave_systems::Snapshot;
-use groundwave_systems::history::LinkHistory;
-use groundwave_systems::site::NodeId;
+use groundwave_gateway::Snapshot;
+use groundwave_simulation::history::LinkHistory;
+use groundwave_simulation::site::NodeId;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::fork::{Fork, up_share};

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use groundwave::text::{bits_per_second, percent};
 use groundwave_engine::Pacer;
+use groundwave_gateway::Snapshot;
 use groundwave_io::wall::MachineClock;
-use groundwave_systems::Snapshot;
-use groundwave_systems::history::Sample;
+use groundwave_simulation::history::Sample;
 
 use crate::cli::output::{self, Output};
 use groundwave::serve::Failure;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::Args;
 use groundwave_io::scenario::Scenario;
 use groundwave_io::testbed::State;
-use groundwave_systems::testbed::Settings;
+use groundwave_simulation::testbed::Settings;
 
 use super::Selection;
 use super::client::{is_running, show};

@@ -7,12 +7,12 @@ use axum::extract::FromRequestParts;
 use axum::extract::connect_info::ConnectInfo;
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap, StatusCode, header};
-use groundwave_systems::Snapshot;
-use groundwave_systems::account::{
+use groundwave_gateway::Snapshot;
+use groundwave_gateway::account::{
     AccountId, AccountRole, Accounts, ApiToken, ApiTokenId, RevokedTokenId,
 };
-use groundwave_systems::config::Versioned;
-use groundwave_systems::site::NodeId;
+use groundwave_gateway::config::Versioned;
+use groundwave_simulation::site::NodeId;
 
 use crate::gateway::services::api_tokens::{find, is_api_token};
 use crate::gateway::services::tokens::{BadToken, Claims, TokenKeys};

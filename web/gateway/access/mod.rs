@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use groundwave_systems::account::AccountRole;
-use groundwave_systems::site::NodeId;
+use groundwave_gateway::account::AccountRole;
+use groundwave_simulation::site::NodeId;
 use uuid::Uuid;
 
 use crate::http::Problem;

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use groundwave_systems::account::check_username;
+use groundwave_gateway::account::check_username;
 
 use crate::http::endpoints::Describe;
 

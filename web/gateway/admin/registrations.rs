@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::http::HeaderMap;
-use groundwave_systems::onboarding::{
+use groundwave_gateway::onboarding::{
     ApproveRegistration, Mac, Proof, PublicKey, Registration, RegistrationId, RegistrationState,
     RejectRegistration, ResetRegistration, RevokeRegistration,
 };

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use groundwave_systems::onboarding::{
+use groundwave_gateway::onboarding::{
     ForgetRegistrations, Proof, Registration, RegistrationId, RegistrationState,
     RejectRegistrations, SELECTION_MAX,
 };

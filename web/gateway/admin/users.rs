@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use groundwave_systems::account::{
+use groundwave_gateway::account::{
     Account, AccountId, AccountRole, CreateAccount, RemoveAccount, RevokeTokens, UpdateAccount,
 };
 use schemars::JsonSchema;

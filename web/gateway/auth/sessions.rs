@@ -2,12 +2,12 @@
 
 use axum::extract::{FromRef, State};
 use axum::http::StatusCode;
-use groundwave_systems::account::{
+use groundwave_gateway::account::{
     Account, AccountId, AccountRole, Accounts, ApiToken, ChangePassword, RecordLogin, RevokeToken,
     RevokedTokenId,
 };
-use groundwave_systems::config::{Expected, Remove};
-use groundwave_systems::site::NodeId;
+use groundwave_gateway::config::{Expected, Remove};
+use groundwave_simulation::site::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;

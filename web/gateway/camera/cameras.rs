@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
+use groundwave_gateway::camera::Camera;
+use groundwave_gateway::config::{Expected, Versioned};
 use groundwave_io::outbound::Outbound;
-use groundwave_systems::camera::Camera;
-use groundwave_systems::config::{Expected, Versioned};
-use groundwave_systems::site::NodeId;
+use groundwave_simulation::site::NodeId;
 use uuid::Uuid;
 
 use super::view::{CameraChange, CameraView, NewCamera};

@@ -1,7 +1,7 @@
 //! Cameras as clients see and define them.
 
-use groundwave_systems::camera::{Camera, CameraSource};
-use groundwave_systems::config::Versioned;
+use groundwave_gateway::camera::{Camera, CameraSource};
+use groundwave_gateway::config::Versioned;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use groundwave_systems::camera::Camera;
+use groundwave_gateway::camera::Camera;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use uuid::Uuid;

@@ -2,8 +2,8 @@
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use groundwave_systems::canonical::Network;
-use groundwave_systems::config::Versioned;
+use groundwave_gateway::canonical::Network;
+use groundwave_gateway::config::Versioned;
 use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;

@@ -1,8 +1,8 @@
 //! Imported endpoints of external systems: list, enable, poll.
 
 use axum::extract::State;
-use groundwave_systems::config::Expected;
-use groundwave_systems::external::{Endpoint, EndpointPoll, ExternalSystem, HttpMethod};
+use groundwave_gateway::config::Expected;
+use groundwave_gateway::external::{Endpoint, EndpointPoll, ExternalSystem, HttpMethod};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
+use groundwave_gateway::config::Expected;
+use groundwave_gateway::external::{ENDPOINTS_BYTES_MAX, Endpoint, ExternalSystem, HttpMethod};
 use groundwave_io::openapi::{self, ApiDocument, DOCUMENT_BYTES_MAX, OpenApiError};
 use groundwave_io::outbound::{Outbound, Request};
-use groundwave_systems::config::Expected;
-use groundwave_systems::external::{ENDPOINTS_BYTES_MAX, Endpoint, ExternalSystem, HttpMethod};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use axum::http::Method;
 use groundwave_engine::Id;
+use groundwave_gateway::external::ExternalSystem;
 use groundwave_io::openapi;
 use groundwave_io::wall::monotonic_ns;
-use groundwave_systems::external::ExternalSystem;
-use groundwave_systems::site::NodeId;
+use groundwave_simulation::site::NodeId;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 

@@ -1,6 +1,6 @@
 //! Presets of external systems.
 
-use groundwave_systems::external::{AuthKind, Check, OWN_METRICS, Preset};
+use groundwave_gateway::external::{AuthKind, Check, OWN_METRICS, Preset};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use groundwave_systems::config::{Expected, Versioned};
-use groundwave_systems::external::{AuthKind, Check, ExternalSystem, Preset, TlsTrust};
+use groundwave_gateway::config::{Expected, Versioned};
+use groundwave_gateway::external::{AuthKind, Check, ExternalSystem, Preset, TlsTrust};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

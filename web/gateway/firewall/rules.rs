@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
+use groundwave_gateway::config::Versioned;
+use groundwave_gateway::firewall::FirewallRule;
 use groundwave_io::nft::Listing;
-use groundwave_systems::config::Versioned;
-use groundwave_systems::firewall::FirewallRule;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

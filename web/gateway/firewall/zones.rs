@@ -2,8 +2,8 @@
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use groundwave_systems::config::Versioned;
-use groundwave_systems::firewall::Zone;
+use groundwave_gateway::config::Versioned;
+use groundwave_gateway::firewall::Zone;
 use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;

@@ -3,8 +3,8 @@
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use groundwave_engine::Id;
-use groundwave_systems::config::Versioned;
-use groundwave_systems::rollout::{
+use groundwave_gateway::config::Versioned;
+use groundwave_gateway::rollout::{
     CancelRollout, FIRMWARE, NodeProgress, Rollout, RolloutNode, RolloutStage, RolloutState,
 };
 use schemars::JsonSchema;

@@ -1,7 +1,7 @@
 //! Alert endpoints.
 
 use axum::extract::State;
-use groundwave_systems::automation::{
+use groundwave_gateway::automation::{
     AcknowledgeAlert, AlertId, AlertRecord, AlertState, Severity,
 };
 use schemars::JsonSchema;

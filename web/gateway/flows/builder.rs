@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::extract::State;
-use groundwave_systems::automation::{AutomationFlow, GATEWAY_PREFIX, StepRole, catalogue};
-use groundwave_systems::external::ExternalSystem;
-use groundwave_systems::fleet::unit_of;
+use groundwave_gateway::automation::{AutomationFlow, GATEWAY_PREFIX, StepRole, catalogue};
+use groundwave_gateway::external::ExternalSystem;
+use groundwave_gateway::fleet::unit_of;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use groundwave_systems::account::AccountRole;
-use groundwave_systems::automation::{
+use groundwave_gateway::account::AccountRole;
+use groundwave_gateway::automation::{
     Automation, AutomationFlow, AutomationId, ExecutionState, FlowMistake, StepRole,
 };
-use groundwave_systems::config::Versioned;
-use groundwave_systems::external::ExternalSystem;
+use groundwave_gateway::config::Versioned;
+use groundwave_gateway::external::ExternalSystem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -263,7 +263,7 @@ pub async fn flow_patch(
         return config_objects::replace(&world, id, &headers, flow).await;
     }
     // Without a version named, the change applies to the one just read.
-    let expected = groundwave_systems::config::Expected::Revision(before.revision);
+    let expected = groundwave_gateway::config::Expected::Revision(before.revision);
     config_objects::put(&world, id, flow, expected).await
 }
 

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use groundwave_systems::automation::{Delivery, DeliveryId, DiscardDelivery, ResendDelivery};
+use groundwave_gateway::automation::{Delivery, DeliveryId, DiscardDelivery, ResendDelivery};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

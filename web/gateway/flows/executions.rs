@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use groundwave_systems::automation::{
+use groundwave_gateway::automation::{
     AutomationId, CancelExecution, ExecutionId, ExecutionRecord, ExecutionState, StepRecord,
     StepState, TriggerFlow,
 };

@@ -8,7 +8,7 @@ pub mod executions;
 pub mod presets;
 mod secrets;
 
-use groundwave_systems::automation::{AlertState, ExecutionState, StepState};
+use groundwave_gateway::automation::{AlertState, ExecutionState, StepState};
 
 use crate::gateway::access::{Access, rule_of};
 use crate::gateway::state::Gateway;

@@ -107,7 +107,7 @@ pub fn presets() -> Vec<FlowPreset> {
 
 #[cfg(test)]
 mod tests {
-    use groundwave_systems::automation::{AutomationFlow, plan};
+    use groundwave_gateway::automation::{AutomationFlow, plan};
 
     use super::*;
 

@@ -1,8 +1,8 @@
 //! Secrets in flows: sealed before they enter the world, and not shown again.
 
 use axum::http::Method;
+use groundwave_gateway::automation::{AutomationFlow, SEALED_PREFIX};
 use groundwave_io::outbound::Request;
-use groundwave_systems::automation::{AutomationFlow, SEALED_PREFIX};
 use serde_json::{Map, Value};
 
 use crate::gateway::services::vault::Vault;
@@ -138,7 +138,7 @@ mod tests {
     }
 
     fn secrets(flow: &AutomationFlow) -> Vec<String> {
-        let text = |step: &groundwave_systems::automation::FlowStep| {
+        let text = |step: &groundwave_gateway::automation::FlowStep| {
             let params = params_at(&step.params, place(&step.params).unwrap()).unwrap();
             params[SECRET].as_str().unwrap().to_owned()
         };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use groundwave_systems::impair::{Direction, Impairment, LinkStats};
+use groundwave_impair::{Direction, Impairment, LinkStats};
 use serde_json::Value;
 
 use crate::gateway::access::{Admin, Viewer};

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use groundwave_io::hex::hex;
-use groundwave_systems::Snapshot;
-use groundwave_systems::fleet::{
+use groundwave_gateway::Snapshot;
+use groundwave_gateway::fleet::{
     Edge, EdgeKind, EdgeStatus, FleetNode, MeshLink, NodeState, PredictedLink,
 };
+use groundwave_io::hex::hex;
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use groundwave_systems::onboarding::{
+use groundwave_gateway::onboarding::{
     Lease, LeaseState, PublicKey, ReleaseLease, RevokeRegistration,
 };
 use schemars::JsonSchema;

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use groundwave_systems::fleet::FleetNode;
-use groundwave_systems::onboarding::Mac;
-use groundwave_systems::site::NodeId;
+use groundwave_gateway::fleet::FleetNode;
+use groundwave_gateway::onboarding::Mac;
+use groundwave_simulation::site::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
+use groundwave_gateway::onboarding::{Mac, is_hostname};
 use groundwave_io::host;
-use groundwave_systems::onboarding::{Mac, is_hostname};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -4,11 +4,11 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use groundwave_gateway::fleet::{Location, LocationSource, NodeState, PatchNode};
+use groundwave_gateway::onboarding::{DeregisterNode, Mac, PreregisterNode, PublicKey};
 use groundwave_io::wall::wall_ns;
-use groundwave_systems::fleet::{Location, LocationSource, NodeState, PatchNode};
-use groundwave_systems::onboarding::{DeregisterNode, Mac, PreregisterNode, PublicKey};
-use groundwave_systems::site::NodeId;
-use groundwave_systems::terrain::GeoPoint;
+use groundwave_model::terrain::GeoPoint;
+use groundwave_simulation::site::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest, Sha256};
@@ -54,7 +54,7 @@ pub async fn nodes_list(
     let view = world.view();
     let wall_ns = wall_ns();
     let word = asked.q.as_ref().map(|word| word.to_lowercase());
-    let fits = |node: &&std::sync::Arc<groundwave_systems::fleet::FleetNode>| {
+    let fits = |node: &&std::sync::Arc<groundwave_gateway::fleet::FleetNode>| {
         let member = &node.record;
         let contains = |word: &String| {
             let ip = member.overlay_ip.map(|ip| ip.to_string());

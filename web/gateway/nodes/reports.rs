@@ -1,7 +1,7 @@
 //! Node report endpoints.
 
 use axum::extract::State;
-use groundwave_systems::fleet::{Interface, NodeState, RadioReport};
+use groundwave_gateway::fleet::{Interface, NodeState, RadioReport};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -242,7 +242,7 @@ pub async fn node_events(
     let node = world.node(id)?;
     let changes = node.liveness.changes.iter().enumerate();
     let all = changes.map(|(place, change)| (format!("{:020}-{place:02}", change.at_ns), change));
-    let show = |change: &groundwave_systems::fleet::StateChange| NodeEvent {
+    let show = |change: &groundwave_gateway::fleet::StateChange| NodeEvent {
         ts: rfc3339(change.at_ns),
         from: change.from,
         to: change.to,

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use groundwave_systems::config::{Expected, Put, Versioned};
-use groundwave_systems::fleet::{
+use groundwave_gateway::config::{Expected, Put, Versioned};
+use groundwave_gateway::fleet::{
     BatmanSettings, CONFIGURE, CommandState, EnqueueCommand, FleetNode, NodeCommand, NodeSettings,
     SettingDifference,
 };

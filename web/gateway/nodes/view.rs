@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 
-use groundwave_systems::Snapshot;
-use groundwave_systems::fleet::{FleetNode, LocationSource, NodeState, TransportKind};
-use groundwave_systems::onboarding::{Mac, PublicKey, RegistrationState};
+use groundwave_gateway::Snapshot;
+use groundwave_gateway::fleet::{FleetNode, LocationSource, NodeState, TransportKind};
+use groundwave_gateway::onboarding::{Mac, PublicKey, RegistrationState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

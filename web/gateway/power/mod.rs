@@ -3,7 +3,7 @@
 pub mod samples;
 pub mod ups;
 
-use groundwave_systems::power::UpsStatus;
+use groundwave_gateway::power::UpsStatus;
 
 use crate::gateway::access::{Access, rule_of};
 use crate::gateway::services::limits::BATCH_BYTES_MAX;

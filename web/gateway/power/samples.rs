@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use groundwave_io::telemetry::TelemetryStore;
-use groundwave_systems::bounds;
-use groundwave_systems::power::{
+use groundwave_gateway::power::{
     RecordUpsSamples, SAMPLES_AT_ONCE_MAX, UpsSample, UpsSource, UpsStatus, check_ups_id,
 };
+use groundwave_io::telemetry::TelemetryStore;
+use groundwave_values::bounds;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
@@ -204,7 +204,7 @@ pub async fn ups_samples_post(
     let view = world.view();
     for (ups_id, samples) in by_ups {
         let known = view.power.get(&ups_id);
-        let text = |of: fn(&groundwave_systems::power::Ups) -> &Option<String>| {
+        let text = |of: fn(&groundwave_gateway::power::Ups) -> &Option<String>| {
             known.map(Arc::as_ref).and_then(|known| of(known).clone())
         };
         let command = RecordUpsSamples {

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use groundwave_gateway::fleet::CommandState;
 use groundwave_io::gpio::{ChipReport, LineBias, LineDirection, LineReport, LineSetting};
-use groundwave_systems::fleet::CommandState;
-use groundwave_systems::sensor::Board;
+use groundwave_sensor::Board;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

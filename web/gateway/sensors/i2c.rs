@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use groundwave_systems::Snapshot;
-use groundwave_systems::fleet::EnqueueCommand;
-use groundwave_systems::peripheral::RecordScan;
-use groundwave_systems::sensor::IdentifiedBy;
-use groundwave_systems::site::NodeId;
+use groundwave_gateway::Snapshot;
+use groundwave_gateway::fleet::EnqueueCommand;
+use groundwave_gateway::peripheral::RecordScan;
+use groundwave_sensor::IdentifiedBy;
+use groundwave_simulation::site::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use groundwave_systems::fleet::{Reading, unit_of};
-use groundwave_systems::sensor::{NAMESPACE, SensorPlan, is_prefix_of};
+use groundwave_gateway::fleet::{Reading, unit_of};
+use groundwave_sensor::{NAMESPACE, SensorPlan, is_prefix_of};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

@@ -2,9 +2,9 @@
 
 use std::net::IpAddr;
 
+use groundwave_gateway::onboarding::Mac;
 use groundwave_io::netlink::batadv::Batman;
 use groundwave_io::readings::{ReadingError, RouteSocket, leases};
-use groundwave_systems::onboarding::Mac;
 
 use crate::gateway::settings::Settings;
 

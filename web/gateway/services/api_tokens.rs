@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use groundwave_systems::Snapshot;
-use groundwave_systems::account::{ApiToken, ApiTokenId};
-use groundwave_systems::config::Versioned;
+use groundwave_gateway::Snapshot;
+use groundwave_gateway::account::{ApiToken, ApiTokenId};
+use groundwave_gateway::config::Versioned;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 

@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
+use groundwave_gateway::onboarding::PublicKey;
 use groundwave_io::gateway::possession::derive_key;
 use groundwave_io::netlink::wireguard::PrivateKey;
-use groundwave_systems::onboarding::PublicKey;
 use sha2::{Digest, Sha256};
 
 use super::limits::limited;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use axum::http::{HeaderMap, StatusCode};
 use groundwave_engine::Id;
-use groundwave_systems::config::{ConfigObject, ConfigObjects, Expected, Put, Remove, Versioned};
-use groundwave_systems::configuration::{Configuration, Holds};
+use groundwave_gateway::config::{ConfigObject, ConfigObjects, Expected, Put, Remove, Versioned};
+use groundwave_gateway::configuration::{Configuration, Holds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use axum::http::StatusCode;
+use groundwave_gateway::onboarding::{AddressPool, Mac};
 use groundwave_io::host;
 use groundwave_io::readings::leases;
 use groundwave_io::readings::reservations::Reservations;
-use groundwave_systems::onboarding::{AddressPool, Mac};
 
 pub use groundwave_io::readings::leases::Lease;
 pub use groundwave_io::readings::reservations::Reservation;

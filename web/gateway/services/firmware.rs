@@ -5,9 +5,9 @@ use std::sync::Arc;
 use axum::body::Body;
 use futures_util::StreamExt as _;
 use futures_util::stream::unfold;
+use groundwave_gateway::Snapshot;
+use groundwave_gateway::rollout::IMAGE_BYTES_MAX;
 use groundwave_io::gateway::firmware::{FirmwareFolder, ImageUpload, UploadError};
-use groundwave_systems::Snapshot;
-use groundwave_systems::rollout::IMAGE_BYTES_MAX;
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 

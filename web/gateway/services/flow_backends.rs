@@ -4,15 +4,15 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use groundwave_engine::Id;
-use groundwave_io::notice::{FlowServers, MqttMessage, NoticeError, SmtpServer};
-use groundwave_io::outbound::{Outbound, OutboundError, Request};
-use groundwave_systems::account::AccountRole;
-use groundwave_systems::automation::{
+use groundwave_gateway::account::AccountRole;
+use groundwave_gateway::automation::{
     AttemptOutcome, AutomationFlow, Deliver, DeliveryRequest, ExternalCall, FlowMistake, FlowPlan,
     MistakeCode, SEALED_PREFIX, StepKind, plan,
 };
-use groundwave_systems::config::ConfigObjects;
-use groundwave_systems::external::{Endpoint, ExternalSystem};
+use groundwave_gateway::config::ConfigObjects;
+use groundwave_gateway::external::{Endpoint, ExternalSystem};
+use groundwave_io::notice::{FlowServers, MqttMessage, NoticeError, SmtpServer};
+use groundwave_io::outbound::{Outbound, OutboundError, Request};
 use hyper::Method;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
 use serde_json::{Value, json};

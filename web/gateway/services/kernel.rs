@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use groundwave_gateway::{Snapshot, onboarding};
 use groundwave_io::host::HardwareAddress;
 use groundwave_io::netlink::batadv::Batman;
 use groundwave_io::readings::wireless::{self, Radios};
 use groundwave_io::readings::{ReadingError, RouteSocket};
-use groundwave_systems::{Snapshot, onboarding};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

@@ -7,8 +7,8 @@ use std::time::Duration;
 use governor::clock::Clock as _;
 use governor::{DefaultKeyedRateLimiter, Quota};
 
-use groundwave_systems::account::AccountId;
-use groundwave_systems::site::NodeId;
+use groundwave_gateway::account::AccountId;
+use groundwave_simulation::site::NodeId;
 
 pub use super::limited::limited;
 use super::login_attempts::LoginAttempts;

@@ -1,7 +1,7 @@
 //! Kinds of node commands that one endpoint alone sends.
 
-use groundwave_systems::fleet::CONFIGURE;
-use groundwave_systems::rollout::FIRMWARE;
+use groundwave_gateway::fleet::CONFIGURE;
+use groundwave_gateway::rollout::FIRMWARE;
 
 /// Reason for refusing a node command of a kind that belongs to another endpoint, which checks its
 /// arguments and follows its result; `None` for all other kinds.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use argon2::{Algorithm, Argon2, Params, Version};
-use groundwave_systems::account::Secret;
+use groundwave_gateway::account::Secret;
 use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
 

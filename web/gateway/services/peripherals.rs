@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use groundwave_gateway::Snapshot;
+use groundwave_gateway::config::ConfigObjects;
+use groundwave_gateway::peripheral::{SensorAssignment, plan_of};
 use groundwave_io::gpio::{ChipReport, GpioError, GpioLines, LineReport, LineSetting};
 use groundwave_io::i2c::bus::{BusError, MachineBuses};
 use groundwave_io::i2c::load::{built_in_boards, built_in_templates};
 use groundwave_io::i2c::scan::scan;
 use groundwave_io::i2c::{SensorSelection, Sensors};
 use groundwave_io::readings::board::Board as MachineBoard;
-use groundwave_systems::Snapshot;
-use groundwave_systems::config::ConfigObjects;
-use groundwave_systems::peripheral::{SensorAssignment, plan_of};
-use groundwave_systems::sensor::board::board_of;
-use groundwave_systems::sensor::{Board, ScannedDevice, SensorPlan, SensorTemplate, is_prefix_of};
-use groundwave_systems::site::NodeId;
+use groundwave_sensor::board::board_of;
+use groundwave_sensor::{Board, ScannedDevice, SensorPlan, SensorTemplate, is_prefix_of};
+use groundwave_simulation::site::NodeId;
 use sha2::{Digest, Sha256};
 
 use super::kernel::absent;

@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use groundwave_io::readings::ReadingError;
 use groundwave_io::readings::echo::{Echoes, Pinger};
 use groundwave_io::wall::wall_ns;
-use groundwave_systems::site::NodeId;
+use groundwave_simulation::site::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;

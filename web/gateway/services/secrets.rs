@@ -2,9 +2,9 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use groundwave_systems::account::{AccountId, IssueCredential};
-use groundwave_systems::onboarding::Credentials;
-use groundwave_systems::site::NodeId;
+use groundwave_gateway::account::{AccountId, IssueCredential};
+use groundwave_gateway::onboarding::Credentials;
+use groundwave_simulation::site::NodeId;
 use sha2::{Digest, Sha256};
 
 use super::world::World;

@@ -2,8 +2,8 @@
 
 use std::sync::Once;
 
+use groundwave_gateway::account::{Account, AccountId, AccountRole};
 use groundwave_io::hex::hex;
-use groundwave_systems::account::{Account, AccountId, AccountRole};
 use hmac::{Hmac, KeyInit, Mac};
 use jsonwebtoken::crypto::{CryptoProvider, JwtSigner, JwtVerifier, KeyUtils};
 use jsonwebtoken::errors::{Error, ErrorKind};
@@ -208,7 +208,7 @@ mod tests {
     use super::*;
     use base64::Engine as _;
     use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-    use groundwave_systems::account::Secret;
+    use groundwave_gateway::account::Secret;
 
     fn account() -> Account {
         Account {

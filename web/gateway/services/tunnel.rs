@@ -5,13 +5,13 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use groundwave_gateway::Snapshot;
+use groundwave_gateway::onboarding::{AddressPool, PublicKey};
 use groundwave_io::host::ReadingError;
 use groundwave_io::netlink::wireguard::{
     AllowedIp, DeviceConfig, Peer, PeerConfig, PrivateKey, PublicKey as KernelKey, WireGuard,
 };
 use groundwave_io::readings::RouteSocket;
-use groundwave_systems::Snapshot;
-use groundwave_systems::onboarding::{AddressPool, PublicKey};
 use tokio_util::sync::CancellationToken;
 
 use super::world::World;

@@ -3,12 +3,12 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use groundwave_engine::Engine;
+use groundwave_gateway::Snapshot;
+use groundwave_gateway::account::{SealPassword, Secret};
+use groundwave_gateway::onboarding::{SealSecrets, SecretBytes, TrustSecret};
 use groundwave_io::gateway::possession::derive_key;
 use groundwave_io::gateway::seal::{SealError, seal, unseal};
 use groundwave_io::wall::wall_ns;
-use groundwave_systems::Snapshot;
-use groundwave_systems::account::{SealPassword, Secret};
-use groundwave_systems::onboarding::{SealSecrets, SecretBytes, TrustSecret};
 
 use crate::http::Problem;
 

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use groundwave_engine::{Handle, Health, Recorded, Refusal};
+use groundwave_gateway::Snapshot;
+use groundwave_gateway::fleet::FleetNode;
 use groundwave_io::wall::{monotonic_ns, wall_ns};
-use groundwave_systems::Snapshot;
-use groundwave_systems::fleet::FleetNode;
-use groundwave_systems::site::NodeId;
+use groundwave_simulation::site::NodeId;
 use tokio::sync::watch;
 use uuid::Uuid;
 

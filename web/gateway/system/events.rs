@@ -9,8 +9,8 @@ use axum::http::HeaderMap;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::Stream;
 use futures_util::stream::unfold;
-use groundwave_systems::account::AccountId;
-use groundwave_systems::fleet::FleetEvent;
+use groundwave_gateway::account::AccountId;
+use groundwave_gateway::fleet::FleetEvent;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

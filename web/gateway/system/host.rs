@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use groundwave_systems::account::AccountRole;
+use groundwave_gateway::account::AccountRole;
 
 use crate::gateway::access::Viewer;
 use crate::gateway::services::host::{Board, Cpu, Host, SystemInfo};

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use axum::extract::{RawQuery, State};
+use groundwave_gateway::fleet::{FleetNode, check_metric, unit_of};
 use groundwave_io::telemetry::Point;
 use groundwave_io::wall::wall_ns;
-use groundwave_systems::fleet::{FleetNode, check_metric, unit_of};
-use groundwave_systems::site::NodeId;
+use groundwave_simulation::site::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -365,7 +365,7 @@ pub async fn telemetry_latest_all(
             Some((key, (node.id.uuid(), metric, *reading)))
         })
     });
-    let show = |(node_id, metric, reading): (Uuid, &String, groundwave_systems::fleet::Reading)| {
+    let show = |(node_id, metric, reading): (Uuid, &String, groundwave_gateway::fleet::Reading)| {
         NodeReading {
             node_id,
             metric: metric.clone(),

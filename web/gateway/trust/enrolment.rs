@@ -4,10 +4,10 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use groundwave_io::hex::hex;
-use groundwave_systems::onboarding::{
+use groundwave_gateway::onboarding::{
     AddMacs, Mac, Policy, RemoveMac, RotateSecret, SecretBytes, SetPolicy, TrustedMac,
 };
+use groundwave_io::hex::hex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

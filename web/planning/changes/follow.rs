@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use groundwave_engine::Views;
-use groundwave_systems::Snapshot;
-use groundwave_systems::deployment::{DeploymentId, DeploymentView, PlannedNode};
-use groundwave_systems::mesh::links_of;
-use groundwave_systems::site::NodeId;
+use groundwave_gateway::Snapshot;
+use groundwave_model::mesh::links_of;
+use groundwave_simulation::deployment::{DeploymentId, DeploymentView, PlannedNode};
+use groundwave_simulation::site::NodeId;
 use serde_json::json;
 
 use super::super::Planner;

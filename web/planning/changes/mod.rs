@@ -9,7 +9,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::Stream;
-use groundwave_systems::deployment::DeploymentId;
+use groundwave_simulation::deployment::DeploymentId;
 use uuid::Uuid;
 
 use super::Planner;

@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use groundwave_systems::coverage::{
+use groundwave_model::radio::{Assumptions, Environment, Station, Verdict, presets};
+use groundwave_model::terrain::geodesic::curvature_radii_m;
+use groundwave_simulation::coverage::{
     Cell, CoverageRequest, Flags, Grid, NO_DATA, Sampling, Server, hundredths,
 };
-use groundwave_systems::deployment::PlannedNode;
-use groundwave_systems::radio::{Assumptions, Environment, Station, Verdict, presets};
-use groundwave_systems::terrain::geodesic::curvature_radii_m;
+use groundwave_simulation::deployment::PlannedNode;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;

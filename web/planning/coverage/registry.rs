@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use groundwave_systems::coverage::CoverageJob;
-use groundwave_systems::terrain::Terrain;
+use groundwave_model::terrain::Terrain;
+use groundwave_simulation::coverage::CoverageJob;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -218,9 +218,9 @@ fn compute(job: &Job, work: &mut CoverageJob, stop: &CancellationToken) -> Resul
 
 #[cfg(test)]
 mod tests {
-    use groundwave_systems::coverage::{CoverageRequest, Grid, Sampling};
-    use groundwave_systems::radio::Environment;
-    use groundwave_systems::terrain::{Flat, GeoPoint};
+    use groundwave_model::radio::Environment;
+    use groundwave_model::terrain::{Flat, GeoPoint};
+    use groundwave_simulation::coverage::{CoverageRequest, Grid, Sampling};
 
     use super::*;
     use crate::planning::wire::coverage::JobStatus;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use axum::response::sse::Event;
 use futures_util::{Stream, stream};
-use groundwave_systems::coverage::live::{LiveCoverage, SQUARE};
+use groundwave_simulation::coverage::live::{LiveCoverage, SQUARE};
 use serde_json::json;
 use tokio::sync::watch;
 

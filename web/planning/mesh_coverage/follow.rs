@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use groundwave_systems::coverage::live::TRANSMITTERS_MAX;
-use groundwave_systems::coverage::{CoverageRequest, Sampling};
-use groundwave_systems::deployment::{DeploymentId, PlannedNode};
-use groundwave_systems::link::coverage_radius_m;
-use groundwave_systems::radio::Environment;
-use groundwave_systems::site::NodeId;
-use groundwave_systems::terrain::Terrain;
+use groundwave_model::radio::Environment;
+use groundwave_model::terrain::Terrain;
+use groundwave_simulation::coverage::live::TRANSMITTERS_MAX;
+use groundwave_simulation::coverage::{CoverageRequest, Sampling};
+use groundwave_simulation::deployment::{DeploymentId, PlannedNode};
+use groundwave_simulation::link::coverage_radius_m;
+use groundwave_simulation::site::NodeId;
 
 use super::super::Planner;
 use super::super::live_coverages::Live;
@@ -31,7 +31,7 @@ pub fn begin(planner: &Planner, deployment: DeploymentId, live: &Arc<Live>) {
 
 async fn follow(
     planner: &Planner,
-    mut views: groundwave_engine::Views<groundwave_systems::Snapshot>,
+    mut views: groundwave_engine::Views<groundwave_gateway::Snapshot>,
     deployment: DeploymentId,
     live: &Arc<Live>,
 ) {
@@ -94,7 +94,7 @@ async fn follow(
 /// Coverage of a node as far as it reaches.
 fn request(
     node: &PlannedNode,
-    receiver: &groundwave_systems::radio::Station,
+    receiver: &groundwave_model::radio::Station,
     environment: &Environment,
     terrain: &dyn Terrain,
 ) -> CoverageRequest {

@@ -10,9 +10,9 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::Stream;
-use groundwave_systems::coverage::Grid;
-use groundwave_systems::coverage::live::LiveCoverage;
-use groundwave_systems::deployment::DeploymentId;
+use groundwave_simulation::coverage::Grid;
+use groundwave_simulation::coverage::live::LiveCoverage;
+use groundwave_simulation::deployment::DeploymentId;
 use uuid::Uuid;
 
 use super::Planner;
@@ -143,10 +143,11 @@ async fn state(live: &Live) -> MeshCoverageState {
     let (grid, progress) = (coverage.grid(), coverage.progress());
     let [height_deg, width_deg] = grid.cell_size_deg();
     let east = grid.west_deg() + width_deg * f64::from(grid.columns());
-    let node = |(id, sensitivity_dbm): (groundwave_systems::site::NodeId, f64)| MeshTransmitter {
-        node_id: id.uuid(),
-        sensitivity_dbm: Some(sensitivity_dbm).filter(|dbm| dbm.is_finite()),
-    };
+    let node =
+        |(id, sensitivity_dbm): (groundwave_simulation::site::NodeId, f64)| MeshTransmitter {
+            node_id: id.uuid(),
+            sensitivity_dbm: Some(sensitivity_dbm).filter(|dbm| dbm.is_finite()),
+        };
     let nodes = coverage.transmitters();
     MeshCoverageState {
         rows: grid.rows(),

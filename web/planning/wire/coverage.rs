@@ -1,6 +1,6 @@
 //! Coverage jobs.
 
-use groundwave_systems::radio::Assumptions;
+use groundwave_model::radio::Assumptions;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

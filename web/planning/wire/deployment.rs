@@ -1,9 +1,9 @@
 //! Deployments.
 
-use groundwave_systems::deployment::{
+use groundwave_model::radio::Environment;
+use groundwave_simulation::deployment::{
     CreateDeployment, DeploymentId, DeploymentView, Outline, Region, UpdateDeployment,
 };
-use groundwave_systems::radio::Environment;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

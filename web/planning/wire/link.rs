@@ -1,7 +1,7 @@
 //! Links.
 
-use groundwave_systems::link::Percentile;
-use groundwave_systems::radio::{Assumptions, LinkResult};
+use groundwave_model::radio::{Assumptions, LinkResult};
+use groundwave_simulation::link::Percentile;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

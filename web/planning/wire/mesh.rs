@@ -1,11 +1,11 @@
 //! Routes and protocol advice.
 
-use groundwave_systems::advice::Advice;
-use groundwave_systems::link::Direction;
-use groundwave_systems::mesh::{Mesh, MeshLink, RouteAnswer, Segment, Summary};
-use groundwave_systems::radio::{LinkResult, ModulationId, Verdict};
-use groundwave_systems::route::Metric;
-use groundwave_systems::site::NodeId;
+use groundwave_model::advice::Advice;
+use groundwave_model::mesh::{Mesh, MeshLink, RouteAnswer, Segment, Summary};
+use groundwave_model::radio::{LinkResult, ModulationId, Verdict};
+use groundwave_model::route::Metric;
+use groundwave_simulation::link::Direction;
+use groundwave_simulation::site::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

@@ -20,8 +20,8 @@ pub mod replay;
 pub mod template;
 pub mod terrain;
 
-use groundwave_systems::radio::modulation::Modulation;
-use groundwave_systems::radio::presets::{AntennaPreset, RadioPreset, RolePreset};
+use groundwave_model::radio::modulation::Modulation;
+use groundwave_model::radio::presets::{AntennaPreset, RadioPreset, RolePreset};
 
 crate::schema_refs!(exchange::ExchangeFormat);
 

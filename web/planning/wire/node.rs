@@ -1,8 +1,8 @@
 //! Nodes.
 
-use groundwave_systems::deployment::{DeploymentId, PlannedNode, Template};
-use groundwave_systems::radio::{Pointing, Role, Station};
-use groundwave_systems::site::{AddNode, NodeId, UpdateNode};
+use groundwave_model::radio::{Pointing, Role, Station};
+use groundwave_simulation::deployment::{DeploymentId, PlannedNode, Template};
+use groundwave_simulation::site::{AddNode, NodeId, UpdateNode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

@@ -1,6 +1,6 @@
 //! Positions.
 
-use groundwave_systems::terrain::{BadPoint, GeoPoint};
+use groundwave_model::terrain::{BadPoint, GeoPoint};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

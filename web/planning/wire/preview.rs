@@ -1,10 +1,10 @@
 //! Links of a node that is not stored: one that is being moved, or a point on the map.
 
-use groundwave_systems::deployment::PlannedNode;
-use groundwave_systems::mesh::MeshLink;
-use groundwave_systems::radio::{Pointing, Station, Verdict};
-use groundwave_systems::terrain::GeoPoint;
-use groundwave_systems::terrain::geodesic::inverse;
+use groundwave_model::mesh::MeshLink;
+use groundwave_model::radio::{Pointing, Station, Verdict};
+use groundwave_model::terrain::GeoPoint;
+use groundwave_model::terrain::geodesic::inverse;
+use groundwave_simulation::deployment::PlannedNode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

@@ -1,13 +1,13 @@
 //! Radio and pointing configurations.
 
-use groundwave_systems::propagation::polarization::Polarization;
-use groundwave_systems::radio::{Antenna, Radio, Station, Waveform, presets};
+use groundwave_model::radio::{Antenna, Radio, Station, Waveform, presets};
+use groundwave_propagation::polarization::Polarization;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::http::Problem;
 
-groundwave_systems::radio_patch! {
+groundwave_model::radio_patch! {
     /// Radio and antenna of a node. Absent fields come from the preset, or, without
     /// one, from what the node has already; for a new node that is the preset `wifi_5g_mesh` with the
     /// antenna `omni_5`.
@@ -24,7 +24,7 @@ groundwave_systems::radio_patch! {
     }
 }
 
-groundwave_systems::antenna_patch! {
+groundwave_model::antenna_patch! {
     /// An antenna. Fields left out come from the preset, or, without one, from the antenna in place.
     #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(deny_unknown_fields)]

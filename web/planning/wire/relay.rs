@@ -1,8 +1,8 @@
 //! Relay plans.
 
-use groundwave_systems::radio::{LinkResult, Pointing};
-use groundwave_systems::relay::{ChainRole, Objective, RelayPlan, Shortfall, Strategy};
-use groundwave_systems::terrain::{Terrain, sample_profile};
+use groundwave_model::radio::{LinkResult, Pointing};
+use groundwave_model::relay::{ChainRole, Objective, RelayPlan, Shortfall, Strategy};
+use groundwave_model::terrain::{Terrain, sample_profile};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -150,7 +150,7 @@ impl RelayChain {
         });
         let segments = plan.segments.into_iter().zip(between);
         let segment =
-            |(segment, profile): (groundwave_systems::relay::RelaySegment, _)| ChainSegment {
+            |(segment, profile): (groundwave_model::relay::RelaySegment, _)| ChainSegment {
                 distance_m: segment.distance_m,
                 data_rate_bps: segment.data_rate_bps,
                 closes: segment.closes,
@@ -158,7 +158,7 @@ impl RelayChain {
                 result: segment.forward,
                 reverse: segment.backward,
             };
-        let place = |node: &groundwave_systems::relay::ChainNode| ChainPlace {
+        let place = |node: &groundwave_model::relay::ChainNode| ChainPlace {
             role: node.role,
             node_id: match node.role {
                 ChainRole::Transmitter => Some(ends[0]),

@@ -1,9 +1,9 @@
 //! Templates.
 
-use groundwave_systems::deployment::{
+use groundwave_model::radio::{Pointing, Role, Station};
+use groundwave_simulation::deployment::{
     CreateTemplate, Template as Content, TemplateId, TemplateView,
 };
-use groundwave_systems::radio::{Pointing, Role, Station};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

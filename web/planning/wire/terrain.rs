@@ -1,6 +1,6 @@
 //! Terrain profiles.
 
-use groundwave_systems::terrain::{
+use groundwave_model::terrain::{
     GeoPoint, HeightSource, KnownGround, Posts, Profile, Terrain, WEB_ZOOM,
 };
 use schemars::JsonSchema;

@@ -1,7 +1,7 @@
 //! Links to draw.
 
-use groundwave_systems::radio::{Environment, LinkResult, Multipath, Station, evaluate, presets};
-use groundwave_systems::terrain::Profile;
+use groundwave_model::radio::{Environment, LinkResult, Multipath, Station, evaluate, presets};
+use groundwave_model::terrain::Profile;
 
 use super::super::{ProfilePicture, Theme, profile_svg};
 use super::xml::{self, Element};

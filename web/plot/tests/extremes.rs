@@ -1,7 +1,7 @@
 //! Nothing breaks a picture: not the ends of any range, not names, not numbers that are none.
 
-use groundwave_systems::radio::warning::{Warning, Warnings};
-use groundwave_systems::terrain::Profile;
+use groundwave_model::radio::warning::{Warning, Warnings};
+use groundwave_model::terrain::Profile;
 
 use super::cases::{Case, all, hill, level};
 use super::xml::{self, Element};

@@ -15,7 +15,7 @@ use groundwave_io::sweep::{Plan, TerrainFiles};
 use groundwave_io::terrain::cache::INDEX_FILE;
 use groundwave_io::terrain::memory::MEMORY_MIN_MB;
 use groundwave_io::terrain::{Supplying, TerrainStack};
-use groundwave_systems::terrain::{GeoPoint, Posts, Terrain, TileId};
+use groundwave_model::terrain::{GeoPoint, Posts, Terrain, TileId};
 use serde::{Deserialize, Serialize};
 
 use super::Failure;

@@ -9,7 +9,7 @@ use groundwave_io::hex::hex;
 use groundwave_io::terrain::cache::Index;
 use groundwave_io::terrain::memory::usual_budget_bytes;
 use groundwave_io::terrain::{OffTiles, Supplying, TerrainStack};
-use groundwave_systems::terrain::{Flat, Posts, Terrain};
+use groundwave_model::terrain::{Flat, Posts, Terrain};
 use rayon::prelude::*;
 
 use super::super::Failure;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use groundwave_engine::ReplayError;
 use groundwave_io::scenario::limits::GROUND_MSL_M;
 use groundwave_io::sweep::{Plan, TerrainFiles};
-use groundwave_systems::terrain::Posts;
+use groundwave_model::terrain::Posts;
 
 use super::super::Failure;
 use super::open::{

@@ -30,7 +30,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use groundwave_systems::radio::{Station, presets};
+use groundwave_model::radio::{Station, presets};
 use serde::Deserialize;
 
 use super::Levels;

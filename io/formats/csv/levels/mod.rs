@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use csv::{ReaderBuilder, StringRecord};
 use flate2::read::MultiGzDecoder;
-use groundwave_systems::measure::Measured;
-use groundwave_systems::radio::{Pointing, Station};
-use groundwave_systems::terrain::{GeoPoint, geodesic};
+use groundwave_model::radio::{Pointing, Station};
+use groundwave_model::terrain::{GeoPoint, geodesic};
+use groundwave_simulation::measure::Measured;
 use jiff::Timestamp;
 
 use super::super::Source;

@@ -3,7 +3,8 @@
 use std::any::Any;
 use std::fmt;
 
-use crate::propagation::itm::{self, PathProfile};
+use groundwave_propagation::itm;
+use groundwave_propagation::itm::PathProfile;
 
 /// Paths evaluated together.
 pub const BATCH: usize = itm::BATCH;

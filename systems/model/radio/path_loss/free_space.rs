@@ -4,8 +4,8 @@ use super::{
     Attenuation, Direction, PathBatch, PathLossModel, PreparedModel, ProfileRows, PropagationMode,
     QUANTILES, Validity,
 };
-use crate::propagation::itm::{PathProfile, Quantile};
 use crate::radio::Warning;
+use groundwave_propagation::itm::{PathProfile, Quantile};
 
 /// Free-space loss without attenuation by terrain.
 #[derive(Debug)]

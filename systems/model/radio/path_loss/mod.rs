@@ -7,8 +7,8 @@
 //! Every method of [`PathLossModel`] is required, so that a model without one does not compile:
 //!
 //! ```compile_fail,E0046
-//! use groundwave_systems::radio::path_loss::{Direction, PathLossModel, PreparedModel, Validity};
-//! use groundwave_systems::radio::Warning;
+//! use crate::radio::path_loss::{Direction, PathLossModel, PreparedModel, Validity};
+//! use crate::radio::Warning;
 //!
 //! struct WithoutCitation;
 //!
@@ -44,8 +44,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::warning::{Warning, Warnings};
-use crate::propagation::itm::{Climate, PathProfile, Quantile};
-use crate::propagation::polarization::Polarization;
+use groundwave_propagation::itm::{Climate, PathProfile, Quantile};
+use groundwave_propagation::polarization::Polarization;
 
 /// A path-loss model.
 pub trait PathLossModel: Sync {

@@ -5,7 +5,7 @@ use super::super::{
     evaluate_both,
 };
 use super::{flat, link, near, profile, ridge, station, under};
-use crate::propagation::itm;
+use groundwave_propagation::itm;
 
 /// 5.8 GHz over 10 km of level ground, 0.7 m dishes at 60 m.
 ///
@@ -98,7 +98,7 @@ fn itm_terms_are_those_of_itm() {
             sigma_s_m: 0.005,
             climate: itm::Climate::ContinentalTemperate,
             frequency_mhz: 915.0,
-            polarization: crate::propagation::polarization::Polarization::Vertical,
+            polarization: groundwave_propagation::polarization::Polarization::Vertical,
             mdvar: itm::Mdvar::from_code(3).unwrap(),
         };
         let path =

@@ -6,7 +6,7 @@ use super::super::{
     Pointing, Station, Vegetation, Verdict, Workspace, evaluate, evaluate_both,
 };
 use super::{Random, near, profile};
-use crate::propagation::polarization::Polarization;
+use groundwave_propagation::polarization::Polarization;
 
 fn random_station(random: &mut Random, radio: usize) -> Station {
     let mut antenna = ANTENNAS[random.index(ANTENNAS.len())].antenna.clone();

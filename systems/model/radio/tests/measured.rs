@@ -7,7 +7,7 @@ use groundwave_needs::needs;
 
 use super::super::Basis;
 use super::{Environment, flat, link, station};
-use crate::testing::shared;
+use groundwave_test_data::shared;
 
 /// A measured link: its length, m, and the median of its path loss, dB.
 type Measured = (f64, f64);
@@ -68,7 +68,7 @@ fn inside(name: &str, links: &[Measured], mast_agl_m: f64) -> f64 {
     let count = links.len() as f64;
     let share = inside as f64 / count;
     let width_db = widths_db / count;
-    println!("{name}: {share:.3} of {count} links inside, {width_db:.1} dB wide");
+    assert!(width_db < 65.0, "{name}: {share:.3} of {count} links inside, {width_db:.1} dB wide");
     share
 }
 

@@ -4,9 +4,9 @@ use super::super::antenna::{gain_toward_dbi, pointing_loss_db};
 use super::super::fresnel::{EARTH_RADIUS_M, clearance, first_radius_m};
 use super::super::{Antenna, Pointing};
 use super::{Random, near};
-use crate::propagation::bullington::{DiffractionPath, Profile, bullington};
-use crate::propagation::polarization::Polarization;
-use crate::propagation::spherical_earth::Ground;
+use groundwave_propagation::bullington::{DiffractionPath, Profile, bullington};
+use groundwave_propagation::polarization::Polarization;
+use groundwave_propagation::spherical_earth::Ground;
 
 fn lobe(azimuth_beamwidth_deg: f64, elevation_beamwidth_deg: f64) -> Antenna {
     Antenna {

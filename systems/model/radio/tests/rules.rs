@@ -5,7 +5,7 @@ use super::super::{
     Environment, LimitingFactor, Model, Multipath, Pointing, Vegetation, Verdict, Warning,
 };
 use super::{flat, link, near, ridge, station, under};
-use crate::propagation::polarization::Polarization;
+use groundwave_propagation::polarization::Polarization;
 
 #[test]
 fn verdicts_change_where_documented() {

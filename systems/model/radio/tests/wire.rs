@@ -8,7 +8,7 @@ use super::super::{
     Waveform,
 };
 use super::{flat, link, ridge, station};
-use crate::propagation::itm;
+use groundwave_propagation::itm;
 
 #[test]
 fn a_result_survives_the_round_trip() {

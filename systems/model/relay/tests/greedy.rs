@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::link::{LinkBudget, score};
+use crate::link::{LinkBudget, score};
 use crate::terrain::Path;
 
 /// `true` if both directions pass and carry the target rate.

@@ -1,6 +1,6 @@
 //! Ground to plan over.
 
-use groundwave_engine::Seed;
+use groundwave_values::Seed;
 
 use crate::terrain::{GeoPoint, Terrain, TerrainSource, TerrainUse};
 

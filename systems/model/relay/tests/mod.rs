@@ -6,7 +6,7 @@ mod ground;
 mod optimal;
 
 use super::*;
-use crate::model::link::Inputs;
+use crate::link::Inputs;
 use crate::radio::{Environment, Station};
 use crate::sample::station;
 use crate::terrain::{GeoPoint, Terrain, geodesic};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use groundwave_engine::Id;
-use groundwave_systems::camera::{Camera, CameraSource};
-use groundwave_systems::config::{Expected, Put};
+use groundwave_gateway::camera::{Camera, CameraSource};
+use groundwave_gateway::config::{Expected, Put};
 use serde_json::{Value, json};
 
 use super::{CAMERAS, await_status};

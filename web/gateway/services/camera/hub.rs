@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use groundwave_engine::Id;
+use groundwave_gateway::camera::Camera;
 use groundwave_io::camera::CameraError;
 use groundwave_io::wall::monotonic_ns;
-use groundwave_systems::camera::Camera;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;

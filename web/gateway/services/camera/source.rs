@@ -4,11 +4,11 @@ use axum::http::{HeaderValue, Method, header};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use groundwave_engine::Id;
+use groundwave_gateway::camera::{Camera, CameraSource};
 use groundwave_io::camera::{
     CameraError, Deliver, RtspLogin, check_rtsp_url, read_mjpeg, read_rtsp, v4l2,
 };
 use groundwave_io::outbound::{Outbound, OutboundError, Request};
-use groundwave_systems::camera::{Camera, CameraSource};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

@@ -3,8 +3,8 @@
 use axum::http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use groundwave_gateway::external::{AuthKind, ExternalSystem};
 use groundwave_io::outbound::{Request, Trust};
-use groundwave_systems::external::{AuthKind, ExternalSystem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -254,7 +254,7 @@ pub fn trust(system: &ExternalSystem) -> Trust {
 
 #[cfg(test)]
 mod tests {
-    use groundwave_systems::external::{Preset, TlsTrust};
+    use groundwave_gateway::external::{Preset, TlsTrust};
 
     use super::*;
 

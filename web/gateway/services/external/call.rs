@@ -1,10 +1,10 @@
 //! Calls of imported endpoints, for requests and for automation.
 
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use groundwave_gateway::account::AccountRole;
+use groundwave_gateway::external::{Endpoint, ExternalSystem};
 use groundwave_io::openapi::{self, BadParameter};
 use groundwave_io::outbound::{Outbound, Request};
-use groundwave_systems::account::AccountRole;
-use groundwave_systems::external::{Endpoint, ExternalSystem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use axum::http::Method;
+use groundwave_gateway::external::{Check, ExternalSystem, Preset};
 use groundwave_io::outbound::{Outbound, OutboundError, Target};
 use groundwave_io::readings::echo::Pinger;
 use groundwave_io::wall::monotonic_ns;
-use groundwave_systems::external::{Check, ExternalSystem, Preset};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! Numbers in the answers of other systems: at a JSON pointer, or in the Prometheus text format.
 
 use axum::http::StatusCode;
-use groundwave_systems::external::Check;
+use groundwave_gateway::external::Check;
 use serde_json::Value;
 
 /// Number at a place of a JSON text; truth values are 1 and 0, texts that hold a number count.

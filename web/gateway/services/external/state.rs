@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use groundwave_gateway::external::ExternalSystem;
+use groundwave_gateway::fleet::Sample;
 use groundwave_io::wall::wall_ns;
-use groundwave_systems::external::ExternalSystem;
-use groundwave_systems::fleet::Sample;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -203,7 +203,7 @@ impl Held {
 
 #[cfg(test)]
 mod tests {
-    use groundwave_systems::external::{AuthKind, Preset, TlsTrust};
+    use groundwave_gateway::external::{AuthKind, Preset, TlsTrust};
 
     use super::*;
 

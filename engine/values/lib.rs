@@ -1,0 +1,22 @@
+//! Values of all floors: ids, refusals, seeds, ranges, decimal numbers, persistent maps, and the hook
+//! by which models compute in parallel. No world, no runtime, no files.
+//!
+//! The feature `bevy` makes ids components and seeds resources of `bevy_ecs`.
+// The public surface is read by people who do not know the code.
+#![warn(missing_docs)]
+
+pub mod bounds;
+pub mod decimal;
+mod id;
+#[cfg(feature = "bevy")]
+mod index;
+pub mod parallel;
+pub mod persistent;
+mod refusal;
+mod rng;
+
+pub use id::{Id, Kind, NAME_BYTES_MAX};
+#[cfg(feature = "bevy")]
+pub use index::{Index, forget_departed};
+pub use refusal::Refusal;
+pub use rng::{Seed, Stream};

@@ -1,0 +1,183 @@
+//! Actions: what a step changes in the world, and the work outside that it asks for.
+
+use std::collections::BTreeMap;
+
+use bevy_ecs::prelude::*;
+use bevy_ecs::system::Command as _;
+use groundwave_engine::Index;
+use serde_json::{Value, json};
+
+use super::acting::{Acted, Acting};
+use super::alerts::raise;
+use super::basis::{bounded, timed_id};
+use super::components::{Automation, Delivery, DeliveryId, DeliveryKind, FlowMemory};
+use super::request::DeliveryRequest;
+use super::state::Work;
+use crate::automation::language::{Command, Retry, SetVariable, StepKind, fill, fill_value};
+use crate::fleet::EnqueueCommand;
+use groundwave_simulation::site::NodeId;
+
+/// Deliveries at most, those of the dead-letter list included.
+const DELIVERIES_MAX: usize = 10_000;
+
+/// Performs an action once.
+pub(super) fn act(world: &mut World, acting: &Acting<'_>, kind: &StepKind) -> Acted {
+    let (request, retry) = match kind {
+        StepKind::Alert(alert) => return raise(world, acting, alert),
+        StepKind::Command(command) => return enqueue(world, acting, command),
+        StepKind::SetVariable(set) => return set_variable(world, acting, set),
+        _ => match outside(kind, acting.context) {
+            Some(asked) => asked,
+            None => return Acted::failed(None, format!("{} is no action", kind.word())),
+        },
+    };
+    deliver(world, acting, request, retry)
+}
+
+/// Request and repetition of an action outside the world.
+fn outside(kind: &StepKind, context: &Value) -> Option<(DeliveryRequest, Retry)> {
+    Some(match kind {
+        StepKind::WebhookOut(webhook) => {
+            let headers = webhook.headers.iter();
+            let headers = headers.map(|(name, value)| (name.clone(), fill(value, context)));
+            let body = webhook.body.as_ref();
+            let request = DeliveryRequest::Webhook {
+                url: webhook.url.clone(),
+                method: webhook.method,
+                headers: headers.collect(),
+                authorization: webhook.authorization.clone(),
+                body: body.map_or_else(|| context.clone(), |body| fill_value(body, context)),
+                timeout_s: webhook.timeout_s,
+            };
+            (request, webhook.retry)
+        }
+        StepKind::Email(email) => {
+            // A line break in a subject would begin another header.
+            let subject = fill(&email.subject, context).replace(['\r', '\n'], " ");
+            let request = DeliveryRequest::Email {
+                to: email.to.clone(),
+                subject,
+                body: fill(&email.body, context),
+            };
+            (request, email.retry)
+        }
+        StepKind::MqttPublish(publish) => {
+            let payload = match &publish.payload {
+                None => context.to_string(),
+                Some(Value::String(text)) => fill(text, context),
+                Some(value) => fill_value(value, context).to_string(),
+            };
+            let request = DeliveryRequest::Mqtt {
+                topic: publish.topic.clone(),
+                payload,
+                retain: publish.retain,
+            };
+            (request, publish.retry)
+        }
+        StepKind::ExternalCall(call) => {
+            let filled = call.params.iter();
+            let filled = filled.map(|(key, value)| (key.clone(), fill_value(value, context)));
+            let request = DeliveryRequest::External {
+                system_id: call.system_id,
+                endpoint_id: call.endpoint_id,
+                params: filled.collect(),
+            };
+            (request, call.retry)
+        }
+        StepKind::ApplyImpairment(apply) => {
+            let request = DeliveryRequest::Impairment {
+                direction: apply.direction,
+                impairment: apply.impairment.clone(),
+            };
+            (request, apply.retry)
+        }
+        StepKind::RunPlan(run) => {
+            let filled = run.request.iter();
+            let filled = filled.map(|(key, value)| (key.clone(), fill_value(value, context)));
+            let request =
+                DeliveryRequest::Plan { analysis: run.analysis, request: filled.collect() };
+            (request, run.retry)
+        }
+        _ => return None,
+    })
+}
+
+/// Asks for work outside.
+fn deliver(
+    world: &mut World,
+    acting: &Acting<'_>,
+    request: DeliveryRequest,
+    retry: Retry,
+) -> Acted {
+    let input = Some(bounded(request.shown()));
+    if acting.record.dry_run {
+        return Acted::done(input, json!({ "dry_run": true }));
+    }
+    if world.resource::<Index<DeliveryKind>>().len() >= DELIVERIES_MAX {
+        let why = format!("{DELIVERIES_MAX} deliveries wait already");
+        return Acted::failed(input, why);
+    }
+    let name = acting.name();
+    let id = DeliveryId::new(timed_id(acting.now_ms, acting.execution.uuid(), &name));
+    let delivery = Delivery {
+        execution: acting.execution,
+        flow: acting.record.flow,
+        step_id: acting.step_id.to_owned(),
+        node: acting.node,
+        request,
+        retry,
+        attempts: 0,
+        in_flight: false,
+        next_ms: acting.now_ms,
+        dead: false,
+        error: None,
+        created_ms: acting.now_ms,
+    };
+    world.resource_mut::<Work>().enter_delivery(id, &delivery);
+    world.spawn((id, delivery));
+    Acted { input, result: None, delivery: Some(id), each: None }
+}
+
+/// Enqueues a command for a node.
+fn enqueue(world: &mut World, acting: &Acting<'_>, command: &Command) -> Acted {
+    let args = command.args.iter();
+    let args: BTreeMap<String, String> =
+        args.map(|(name, value)| (name.clone(), fill(value, acting.context))).collect();
+    let node = acting.node.or(command.node_id).or_else(|| acting.subject());
+    let input = Some(json!({ "node_id": node, "kind": command.kind, "args": args }));
+    let Some(node) = node else {
+        let why = "neither the step nor the trigger names a node".to_owned();
+        return Acted::failed(input, why);
+    };
+    if acting.record.dry_run {
+        return Acted::done(input, json!({ "dry_run": true }));
+    }
+    let definition = acting.record.definition.as_deref();
+    let name = definition.map_or("", |flow| &flow.name);
+    let id = timed_id(acting.now_ms, acting.execution.uuid(), &acting.name());
+    let enqueued = EnqueueCommand {
+        node: NodeId::new(node),
+        id,
+        kind: command.kind.clone(),
+        args,
+        expires_s: command.expires_s,
+        by: format!("flow {name}"),
+    };
+    match enqueued.apply(world) {
+        Ok(()) => Acted::done(input, json!({ "command_id": id, "node_id": node })),
+        Err(refusal) => Acted::failed(input, refusal.to_string()),
+    }
+}
+
+/// Sets a variable of the flow.
+fn set_variable(world: &mut World, acting: &Acting<'_>, set: &SetVariable) -> Acted {
+    let value = bounded(fill_value(&set.value, acting.context));
+    let input = Some(json!({ "name": set.name, "value": value }));
+    if !acting.record.dry_run
+        && let Ok(entity) = world.resource::<Index<Automation>>().get(acting.record.flow)
+    {
+        let mut memory = world.get_mut::<FlowMemory>(entity).expect("required");
+        memory.variables.insert(set.name.clone(), value.clone());
+    }
+    Acted::done(input, json!({ "value": value }))
+}

@@ -1,0 +1,86 @@
+//! Actions for each of several nodes.
+
+use bevy_ecs::prelude::*;
+use groundwave_engine::Index;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::act::act;
+use super::acting::{Acted, Acting};
+use super::components::EachProgress;
+use crate::automation::language::{ForEachNode, NodeLiveness};
+use crate::fleet::{LivenessState, NodeRecord, NodeState, approved_node};
+use groundwave_simulation::site::NodeKind;
+
+fn liveness(state: NodeState) -> NodeLiveness {
+    match state {
+        NodeState::Joining => NodeLiveness::Joining,
+        NodeState::Online => NodeLiveness::Online,
+        NodeState::Stale => NodeLiveness::Stale,
+        NodeState::Offline => NodeLiveness::Offline,
+    }
+}
+
+/// Approved nodes that fit, with their values for the context, in the order of their ids.
+fn fitting(world: &World, wanted: &ForEachNode) -> Vec<(Uuid, Value)> {
+    let mut found = Vec::new();
+    for (id, entity) in world.resource::<Index<NodeKind>>().iter() {
+        let (node, entity) = (id.uuid(), world.entity(entity));
+        let parts = (entity.get::<NodeRecord>(), entity.get::<LivenessState>());
+        let (Some(record), Some(held)) = parts else {
+            continue;
+        };
+        let (info, state) = (&record.0, liveness(held.0.state));
+        let fits = (wanted.node_ids.is_empty() || wanted.node_ids.contains(&node))
+            && wanted.tag.as_ref().is_none_or(|tag| info.tags.contains(tag))
+            && (wanted.states.is_empty() || wanted.states.contains(&state));
+        if fits && approved_node(world, id).is_ok() {
+            let shown = json!({
+                "node_id": node,
+                "name": info.name,
+                "hostname": info.hostname,
+                "state": state,
+                "tags": info.tags,
+                "overlay_ip": info.overlay_ip,
+            });
+            found.push((node, shown));
+        }
+    }
+    found
+}
+
+/// Performs an action for each node that fits; the step ends with the last of its deliveries.
+pub(super) fn act_for_each(
+    world: &mut World,
+    acting: &Acting<'_>,
+    wanted: &ForEachNode,
+) -> (Acted, usize) {
+    let nodes = fitting(world, wanted);
+    let (count, most) = (nodes.len(), wanted.max_nodes as usize);
+    let input = Some(json!({ "action": wanted.action.kind, "nodes": count }));
+    if count > most {
+        let why = format!("found {count} nodes, allowed {most}");
+        return (Acted::failed(input, why), 1);
+    }
+    let kind = match wanted.action.parse() {
+        Ok(kind) => kind,
+        Err(bad) => return (Acted::failed(input, bad.to_string()), 1),
+    };
+    let mut context = acting.context.clone();
+    let mut progress =
+        EachProgress { nodes: u32::try_from(count).unwrap_or(u32::MAX), ..EachProgress::default() };
+    for (node, shown) in nodes {
+        context["node"] = shown;
+        let for_node = Acting { context: &context, node: Some(node), ..*acting };
+        let acted = act(world, &for_node, &kind);
+        match acted.result {
+            Some(Ok(_)) => {}
+            Some(Err(error)) => progress.fail(node, &error),
+            None => progress.waiting.extend(acted.delivery),
+        }
+    }
+    let result = progress.waiting.is_empty().then(|| progress.result());
+    let each = result.is_none().then_some(progress);
+    let acted = Acted { input, result, delivery: None, each };
+    (acted, count.max(1))
+}

@@ -1,0 +1,84 @@
+//! Links: executions that start when the status of a link changes.
+
+use std::collections::BTreeMap;
+
+use bevy_ecs::prelude::*;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::execution::{Start, Starts};
+use super::state::{Pass, Progress};
+use super::triggers::{FleetNodes, Watched, object, record};
+use crate::automation::language::{LinkEventKind, StepKind};
+use crate::fleet::{EdgeStatus, MeshEdges};
+use groundwave_simulation::site::NodeId;
+
+impl From<EdgeStatus> for LinkEventKind {
+    fn from(status: EdgeStatus) -> Self {
+        match status {
+            EdgeStatus::Up => Self::Up,
+            EdgeStatus::Stale => Self::Stale,
+            EdgeStatus::Down => Self::Down,
+        }
+    }
+}
+
+/// Queues executions for links whose status changed. The first status of a link is no change.
+pub(super) fn match_links(
+    (pass, watched): (Res<Pass>, Res<Watched>),
+    edges: Query<(&NodeId, &MeshEdges), Changed<MeshEdges>>,
+    nodes: FleetNodes,
+    mut progress: ResMut<Progress>,
+    mut starts: ResMut<Starts>,
+) {
+    if !(pass.evaluates && pass.watches) {
+        return;
+    }
+    let mut changes = Vec::new();
+    let linked: BTreeMap<NodeId, &MeshEdges> = edges.iter().map(|(id, held)| (*id, held)).collect();
+    let links = &mut progress.links;
+    for (node, edges) in linked {
+        let present: BTreeMap<_, _> = edges
+            .0
+            .iter()
+            .filter(|edge| edge.at_a.is_some() || edge.at_b.is_some())
+            .map(|edge| ((edge.a, edge.b), edge.status))
+            .collect();
+        let (first, last) = (NodeId::from_u128(0), NodeId::from_u128(u128::MAX));
+        let held = links.range((node, first)..=(node, last));
+        let held: Vec<_> = held.map(|(ends, status)| (*ends, *status)).collect();
+        for (ends, before) in held {
+            if !present.contains_key(&ends) && before != EdgeStatus::Down {
+                links.insert(ends, EdgeStatus::Down);
+                changes.push((ends, before, EdgeStatus::Down));
+            }
+        }
+        for (ends, status) in present {
+            if let Some(before) = links.insert(ends, status).filter(|before| *before != status) {
+                changes.push((ends, before, status));
+            }
+        }
+    }
+    for ((a, b), before, status) in changes {
+        let kind = LinkEventKind::from(status);
+        for (flow, number, plan) in &watched.0.links {
+            let StepKind::LinkEvent(wanted) = &plan.steps[*number].kind else {
+                continue;
+            };
+            let of_node = |node: Uuid| node == a.uuid() || node == b.uuid();
+            if !wanted.events.contains(&kind) || !wanted.node_id.is_none_or(of_node) {
+                continue;
+            }
+            let data = json!({
+                "event": kind,
+                "before": LinkEventKind::from(before),
+                "node_id": a,
+                "node_name": nodes.described(a).0,
+                "peer_id": b,
+                "peer_name": nodes.described(b).0,
+            });
+            let trigger = record(plan, *number, object(data));
+            starts.0.push(Start::of(*flow, trigger));
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Automation: flows that answer readings, events, link changes, schedules and requests.
+//!
+//! A flow is a configuration object, an execution an entity. Systems match triggers and queue what is
+//! to begin; `run_executions` runs a bounded number of steps in each tick; deliveries that are due go
+//! to the workers as the effect [`Deliver`]. Outcomes come back as `automation.finish`, so a replay
+//! sends nothing and comes to the same executions.
+
+mod act;
+mod acting;
+mod advance;
+mod alerts;
+mod attempts;
+mod basis;
+mod commands;
+mod components;
+mod delivery;
+mod document;
+mod each;
+mod evaluate;
+mod execution;
+pub mod language;
+mod links;
+mod readings;
+mod request;
+mod retention;
+mod state;
+#[cfg(test)]
+mod tests;
+mod times;
+mod triggers;
+mod view;
+
+use groundwave_engine::{Builder, ComponentDocument, Phase};
+
+pub use crate::automation::language::*;
+pub use attempts::{DiscardDelivery, FinishAttempt, ResendDelivery, ResumeDeliveries};
+pub use commands::{
+    AcknowledgeAlert, CancelExecution, INPUT_BYTES_MAX, ObserveGateway, TriggerFlow,
+};
+pub use components::{
+    AlertId, AlertKind, AlertRecord, AlertState, Automation, AutomationId, Delivery, DeliveryId,
+    DeliveryKind, EachProgress, Execution, ExecutionId, ExecutionKind, ExecutionRecord,
+    ExecutionState, FlowMemory, StepRecord, TriggerRecord,
+};
+pub use delivery::{AttemptOutcome, Deliver};
+pub use document::{ExecutionDocument, MemoryDocument};
+pub use request::DeliveryRequest;
+pub use state::AutomationState;
+pub use view::AutomationView;
+
+/// Automation.
+pub fn automation(engine: &mut Builder) {
+    engine
+        .kind::<ExecutionKind>()
+        .kind::<DeliveryKind>()
+        .kind::<AlertKind>()
+        .resource(state::Work::default())
+        .resource(state::Progress::default())
+        .resource(state::Pass::default())
+        .resource(execution::Starts::default())
+        .resource(state::GatewayReadings::default())
+        .resource(triggers::Watched::default())
+        .section::<AutomationView>()
+        .effect::<Deliver>()
+        .command::<TriggerFlow>()
+        .command::<CancelExecution>()
+        .command::<ResumeDeliveries>()
+        .command::<FinishAttempt>()
+        .command::<ResendDelivery>()
+        .command::<DiscardDelivery>()
+        .command::<AcknowledgeAlert>()
+        .command::<ObserveGateway>()
+        .document::<MemoryDocument>()
+        .document::<ExecutionDocument>()
+        .document::<ComponentDocument<Delivery>>()
+        .document::<ComponentDocument<AlertRecord>>()
+        .state::<AutomationState>()
+        .systems(Phase::Respond, evaluate::systems())
+        .systems(Phase::Publish, view::publish_automation);
+}

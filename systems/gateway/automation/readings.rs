@@ -1,0 +1,177 @@
+//! Readings: thresholds of sensor triggers, and the executions that start when they are crossed.
+
+use std::collections::BTreeMap;
+
+use bevy_ecs::prelude::*;
+use bevy_ecs::system::SystemParam;
+use groundwave_engine::Index;
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use super::components::{Automation, AutomationId, FlowMemory, TriggerRecord};
+use super::execution::{Start, Starts};
+use super::state::{GatewayReadings, Pass};
+use super::triggers::{FleetNodes, Watch, Watched, admits, object, record, thresholds};
+use crate::automation::language::{
+    Crossing, FlowPlan, GATEWAY_PREFIX, StepKind, ThresholdMemory, When,
+};
+use crate::fleet::{LatestReadings, unit_of};
+use crate::peripheral;
+use groundwave_simulation::site::NodeId;
+
+/// A reading of a node, or of the gateway where there is none.
+struct Observed<'o> {
+    node: Option<NodeId>,
+    name: Option<&'o str>,
+    tags: &'o [String],
+    metric: &'o str,
+    value: f64,
+}
+
+/// Memories of flows, and the executions that they lead to.
+#[derive(SystemParam)]
+pub(super) struct Memories<'w, 's> {
+    index: Res<'w, Index<Automation>>,
+    held: Query<'w, 's, &'static mut FlowMemory>,
+    starts: ResMut<'w, Starts>,
+}
+
+impl Memories<'_, '_> {
+    /// Memory of a flow.
+    pub fn of(&mut self, flow: AutomationId) -> Option<Mut<'_, FlowMemory>> {
+        self.held.get_mut(self.index.get(flow).ok()?).ok()
+    }
+
+    /// Queues an execution.
+    pub fn start(&mut self, flow: AutomationId, trigger: TriggerRecord) {
+        self.starts.0.push(Start::of(flow, trigger));
+    }
+
+    /// Changes the memory of a threshold; writes nothing where nothing changes.
+    pub fn remember(
+        &mut self,
+        flow: AutomationId,
+        plan: &FlowPlan,
+        step: usize,
+        node: Option<Uuid>,
+        change: impl FnOnce(&mut ThresholdMemory) -> Option<Crossing>,
+    ) -> Option<Crossing> {
+        let mut held = self.of(flow)?;
+        let key = (plan.steps[step].id.clone(), node.unwrap_or_default());
+        let before = held.thresholds.get(&key).copied().unwrap_or_default();
+        let mut memory = before;
+        let crossing = change(&mut memory);
+        if memory == before {
+            return crossing;
+        }
+        match memory == ThresholdMemory::default() {
+            true => held.thresholds.remove(&key),
+            false => held.thresholds.insert(key, memory),
+        };
+        crossing
+    }
+
+    /// Queues an execution for thresholds that were crossed, where an edge follows the result.
+    pub fn cross(
+        &mut self,
+        flow: AutomationId,
+        plan: &FlowPlan,
+        trigger: usize,
+        data: Map<String, Value>,
+        crossed: &[(usize, Crossing)],
+    ) {
+        let leads = |(step, crossing): &(usize, Crossing)| {
+            let when = match crossing {
+                Crossing::Entered => When::True,
+                Crossing::Left => When::False,
+            };
+            let mut outgoing = plan.steps[*step].outgoing.iter();
+            outgoing.any(|(_, held)| *held == when)
+        };
+        if !crossed.iter().any(leads) {
+            return;
+        }
+        let mut trigger = record(plan, trigger, data);
+        trigger.crossed = crossed
+            .iter()
+            .map(|(step, crossing)| (plan.steps[*step].id.clone(), *crossing == Crossing::Entered))
+            .collect();
+        self.start(flow, trigger);
+    }
+}
+
+/// Queues executions for readings that arrived in this tick.
+pub(super) fn match_readings(
+    (pass, watched): (Res<Pass>, Res<Watched>),
+    read: Query<(&NodeId, &LatestReadings), Changed<LatestReadings>>,
+    nodes: FleetNodes,
+    peripherals: Res<peripheral::Observed>,
+    mut own: ResMut<GatewayReadings>,
+    mut memories: Memories,
+) {
+    if !pass.evaluates {
+        return;
+    }
+    let mut own = std::mem::take(&mut own.0);
+    let watched = &watched.0.sensors;
+    own.extend(watched.keys().filter_map(|metric| {
+        let reading = peripherals.host_reading(metric.strip_prefix(GATEWAY_PREFIX)?)?;
+        (reading.ts_ms == pass.now_ms).then(|| (metric.clone(), reading.value))
+    }));
+    for (metric, value) in &own {
+        let observed = Observed { node: None, name: None, tags: &[], metric, value: *value };
+        observe(&mut memories, watched, &observed, pass.now_ms);
+    }
+    if !pass.watches || watched.is_empty() {
+        return;
+    }
+    let read: BTreeMap<NodeId, &LatestReadings> =
+        read.iter().map(|(id, held)| (*id, held)).collect();
+    for (node, latest) in read {
+        let found = watched.keys();
+        let found = found.filter_map(|metric| Some((metric, latest.0.get(metric)?.value)));
+        let found: Vec<_> = found.collect();
+        if found.is_empty() {
+            continue;
+        }
+        let (name, tags) = nodes.described(node);
+        for (metric, value) in found {
+            let observed =
+                Observed { node: Some(node), name: name.as_deref(), tags: &tags, metric, value };
+            observe(&mut memories, watched, &observed, pass.now_ms);
+        }
+    }
+}
+
+fn observe(
+    memories: &mut Memories,
+    watched: &BTreeMap<String, Vec<Watch>>,
+    observed: &Observed<'_>,
+    now_ms: u64,
+) {
+    let node = observed.node.map(NodeId::uuid);
+    let of_metric = watched.get(observed.metric);
+    for (flow, number, plan) in of_metric.into_iter().flatten() {
+        let StepKind::SensorValue(wanted) = &plan.steps[*number].kind else {
+            continue;
+        };
+        if !admits(wanted.node_id, wanted.tag.as_ref(), node, observed.tags) {
+            continue;
+        }
+        let mut crossed = Vec::new();
+        for (step, threshold) in thresholds(plan, *number) {
+            let crossing = memories.remember(*flow, plan, step, node, |memory| {
+                threshold.observe(memory, observed.value, now_ms)
+            });
+            crossed.extend(crossing.map(|crossing| (step, crossing)));
+        }
+        let data = json!({
+            "node_id": node,
+            "node_name": observed.name,
+            "metric": observed.metric,
+            "value": observed.value,
+            "unit": unit_of(observed.metric),
+        });
+        memories.cross(*flow, plan, *number, object(data), &crossed);
+    }
+}

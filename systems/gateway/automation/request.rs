@@ -1,0 +1,96 @@
+//! Requests of deliveries, with their values filled in.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use crate::automation::language::{Analysis, HttpMethod, ImpairedPort};
+
+/// Request of a delivery, with its values filled in.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum DeliveryRequest {
+    /// HTTP request.
+    Webhook {
+        /// URL.
+        url: String,
+        /// Method.
+        method: HttpMethod,
+        /// Headers.
+        headers: BTreeMap<String, String>,
+        /// Sealed value of the header `Authorization`.
+        authorization: Option<String>,
+        /// JSON body.
+        body: Value,
+        /// Time for an attempt, s.
+        timeout_s: u32,
+    },
+    /// E-mail.
+    Email {
+        /// Recipients.
+        to: Vec<String>,
+        /// Subject.
+        subject: String,
+        /// Text.
+        body: String,
+    },
+    /// MQTT message.
+    Mqtt {
+        /// Topic.
+        topic: String,
+        /// Payload.
+        payload: String,
+        /// The broker keeps it.
+        retain: bool,
+    },
+    /// Call of an imported endpoint.
+    External {
+        /// External system.
+        system_id: Uuid,
+        /// Endpoint.
+        endpoint_id: Uuid,
+        /// Parameters.
+        params: Map<String, Value>,
+    },
+    /// Impairment of one direction; cleared without one.
+    Impairment {
+        /// Direction.
+        direction: ImpairedPort,
+        /// Impairment by the daemon's API.
+        impairment: Option<Map<String, Value>>,
+    },
+    /// Analysis of the planning server.
+    Plan {
+        /// Analysis.
+        analysis: Analysis,
+        /// Request.
+        request: Map<String, Value>,
+    },
+}
+
+impl DeliveryRequest {
+    /// Kind of action that asks for it.
+    #[must_use]
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Webhook { .. } => "webhook_out",
+            Self::Email { .. } => "email",
+            Self::Mqtt { .. } => "mqtt_publish",
+            Self::External { .. } => "external_call",
+            Self::Impairment { .. } => "apply_impairment",
+            Self::Plan { .. } => "run_plan",
+        }
+    }
+
+    /// The request without secrets, for display.
+    #[must_use]
+    pub fn shown(&self) -> Value {
+        let mut shown = serde_json::to_value(self).unwrap_or_default();
+        if let Some(Value::String(text)) = shown.get_mut("authorization") {
+            "(set)".clone_into(text);
+        }
+        shown
+    }
+}

@@ -1,0 +1,86 @@
+//! Times: schedules that are due, and thresholds that were crossed for long enough.
+
+use bevy_ecs::prelude::*;
+use serde_json::json;
+
+use super::readings::Memories;
+use super::state::{Pass, Progress};
+use super::triggers::{FleetNodes, Watched, object, record};
+use crate::automation::language::{StepKind, next_run_ms, time};
+use crate::fleet::unit_of;
+use groundwave_simulation::site::NodeId;
+
+/// Time between two looks at schedules and thresholds that wait, ms.
+const TIMES_MS: u64 = 100;
+
+/// Queues executions of schedules that are due and of thresholds that were crossed for long enough.
+pub(super) fn match_times(
+    (pass, watched): (Res<Pass>, Res<Watched>),
+    nodes: FleetNodes,
+    mut progress: ResMut<Progress>,
+    mut memories: Memories,
+) {
+    let now_ms = pass.now_ms;
+    if !pass.evaluates || now_ms.abs_diff(progress.timed_ms) < TIMES_MS {
+        return;
+    }
+    progress.timed_ms = now_ms;
+    for (flow, plan) in &watched.0.timed {
+        let Some(memory) = memories.of(*flow) else {
+            continue;
+        };
+        let is_due = |(_, next_ms): &(&String, &u64)| **next_ms <= now_ms;
+        let due = memory.next_ms.iter().filter(is_due);
+        let due: Vec<_> = due.map(|(step, at)| (step.clone(), *at)).collect();
+        let waiting = memory.thresholds.iter();
+        let waiting = waiting.filter(|(_, held)| held.since_ms.is_some());
+        let waiting: Vec<_> = waiting.map(|(key, held)| (key.clone(), held.value)).collect();
+        for (step_id, at_ms) in due {
+            let number = plan.find(&step_id);
+            let Some((number, StepKind::Schedule(schedule))) =
+                number.map(|number| (number, &plan.steps[number].kind))
+            else {
+                continue;
+            };
+            let next_ms = next_run_ms(&schedule.cron, &schedule.tz, now_ms);
+            let mut memory = memories.of(*flow).expect("it had one");
+            match next_ms {
+                Some(next_ms) => memory.next_ms.insert(step_id, next_ms),
+                None => memory.next_ms.remove(&step_id),
+            };
+            let data = json!({ "scheduled_at": time(at_ms) });
+            let trigger = record(plan, number, object(data));
+            memories.start(*flow, trigger);
+        }
+        for ((step_id, node), value) in waiting {
+            let Some(step) = plan.find(&step_id) else {
+                continue;
+            };
+            let StepKind::Threshold(threshold) = &plan.steps[step].kind else {
+                continue;
+            };
+            let node = Some(node).filter(|node| !node.is_nil());
+            let crossing = memories
+                .remember(*flow, plan, step, node, |memory| threshold.mature(memory, now_ms));
+            let Some(crossing) = crossing else { continue };
+            let sensor = plan.steps[step].incoming.iter().find_map(|(from, _)| {
+                match &plan.steps[*from].kind {
+                    StepKind::SensorValue(sensor) => Some((*from, sensor)),
+                    _ => None,
+                }
+            });
+            let Some((trigger, sensor)) = sensor else {
+                continue;
+            };
+            let name = node.and_then(|node| nodes.described(NodeId::new(node)).0);
+            let data = json!({
+                "node_id": node,
+                "node_name": name,
+                "metric": sensor.metric,
+                "value": value,
+                "unit": unit_of(&sensor.metric),
+            });
+            memories.cross(*flow, plan, trigger, object(data), &[(step, crossing)]);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! View of automation.
+
+use std::sync::Arc;
+
+use bevy_ecs::prelude::*;
+use groundwave_engine::{Index, Section};
+use serde::ser::{Serialize, SerializeStruct, Serializer};
+
+use super::components::{
+    AlertId, AlertKind, AlertRecord, AutomationId, Delivery, DeliveryId, DeliveryKind, Execution,
+    ExecutionId, ExecutionKind, ExecutionRecord,
+};
+use groundwave_values::persistent::PersistentMap;
+
+/// Executions, deliveries and alerts.
+#[derive(Debug, Clone, Default)]
+pub struct AutomationView {
+    /// Executions.
+    executions: PersistentMap<ExecutionId, Arc<ExecutionRecord>>,
+    /// Executions by flow, oldest first.
+    by_flow: PersistentMap<(AutomationId, ExecutionId), Arc<ExecutionRecord>>,
+    /// Deliveries that are not made yet.
+    pub deliveries: PersistentMap<DeliveryId, Arc<Delivery>>,
+    /// Alerts, oldest first.
+    pub alerts: PersistentMap<AlertId, Arc<AlertRecord>>,
+}
+
+impl AutomationView {
+    /// `true` if there is nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.executions.is_empty() && self.deliveries.is_empty() && self.alerts.is_empty()
+    }
+
+    /// Execution with this id.
+    #[must_use]
+    pub fn execution(&self, id: ExecutionId) -> Option<&Arc<ExecutionRecord>> {
+        self.executions.get(&id)
+    }
+
+    /// Executions, in id order.
+    pub fn executions(&self) -> impl Iterator<Item = (ExecutionId, &Arc<ExecutionRecord>)> {
+        self.executions.iter().map(|(id, held)| (*id, held))
+    }
+
+    /// Executions of a flow, oldest first.
+    pub fn of_flow(
+        &self,
+        flow: AutomationId,
+    ) -> impl DoubleEndedIterator<Item = (ExecutionId, &Arc<ExecutionRecord>)> {
+        let first = (flow, ExecutionId::from_u128(0));
+        let last = (flow, ExecutionId::from_u128(u128::MAX));
+        let found = self.by_flow.range(first..=last);
+        found.map(|((_, id), held)| (*id, held))
+    }
+
+    fn leave(&mut self, id: ExecutionId) {
+        if let Some(held) = self.executions.remove(&id) {
+            self.by_flow.remove(&(held.flow, id));
+        }
+    }
+}
+
+/// Lists: the form of digests.
+impl Serialize for AutomationView {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let executions: Vec<_> = self.executions().map(|(id, held)| (id, &**held)).collect();
+        let deliveries: Vec<_> = self.deliveries.iter().map(|(id, held)| (id, &**held)).collect();
+        let alerts: Vec<_> = self.alerts.iter().map(|(id, held)| (id, &**held)).collect();
+        let mut out = serializer.serialize_struct("AutomationView", 3)?;
+        out.serialize_field("executions", &executions)?;
+        out.serialize_field("deliveries", &deliveries)?;
+        out.serialize_field("alerts", &alerts)?;
+        out.end()
+    }
+}
+
+/// Publishes what changed, appeared or disappeared.
+pub(super) fn publish_automation(
+    executions: Query<(&ExecutionId, &Execution), Changed<Execution>>,
+    deliveries: Query<(&DeliveryId, &Delivery), Changed<Delivery>>,
+    alerts: Query<(&AlertId, &AlertRecord), Changed<AlertRecord>>,
+    gone: (Res<Index<ExecutionKind>>, Res<Index<DeliveryKind>>, Res<Index<AlertKind>>),
+    mut section: ResMut<Section<AutomationView>>,
+) {
+    let (no_executions, no_deliveries, no_alerts) =
+        (gone.0.departed(), gone.1.departed(), gone.2.departed());
+    let is_same = executions.is_empty() && deliveries.is_empty() && alerts.is_empty();
+    if is_same && no_executions.is_empty() && no_deliveries.is_empty() && no_alerts.is_empty() {
+        return;
+    }
+    let mut view = AutomationView::clone(&section.share());
+    no_executions.iter().for_each(|id| view.leave(*id));
+    for id in no_deliveries {
+        view.deliveries.remove(id);
+    }
+    for id in no_alerts {
+        view.alerts.remove(id);
+    }
+    for (id, held) in &executions {
+        view.executions.insert(*id, Arc::clone(&held.0));
+        view.by_flow.insert((held.0.flow, *id), Arc::clone(&held.0));
+    }
+    for (id, held) in &deliveries {
+        view.deliveries.insert(*id, Arc::new(held.clone()));
+    }
+    for (id, held) in &alerts {
+        view.alerts.insert(*id, Arc::new(held.clone()));
+    }
+    section.redraw(view);
+}

@@ -1,0 +1,145 @@
+//! Commands on configuration objects of any kind.
+
+use bevy_ecs::prelude::*;
+use groundwave_engine::{Clock, Id, Index, Recorded, Refusal};
+use serde::{Deserialize, Serialize};
+
+use super::object::{self, ConfigObject, Names, Stamp, Versioned};
+use super::reference;
+use groundwave_simulation::site::check_name;
+use groundwave_values::bounds;
+
+/// Expected state of an object before a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Expected {
+    /// There is none.
+    Absent,
+    /// There is one, of any revision.
+    #[default]
+    Present,
+    /// There is one of this revision.
+    Revision(u64),
+    /// There is one or none.
+    Any,
+}
+
+impl Expected {
+    /// The revision an `If-Match` names; present where it names none.
+    #[must_use]
+    pub fn revision(named: Option<u64>) -> Self {
+        named.map_or(Self::Present, Self::Revision)
+    }
+
+    fn check(self, found: Stamp) -> Result<(), Refusal> {
+        match self {
+            Self::Revision(seen) if seen != found.revision => Err(Refusal::stale(format!(
+                "stale revision: the present one is {}",
+                found.revision
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Creates or replaces an object.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, bound = "T: ConfigObject")]
+pub struct Put<T: ConfigObject> {
+    /// Id of the object.
+    pub id: Id<T>,
+    /// Object.
+    pub object: T,
+    /// Expected state before.
+    pub expected: Expected,
+}
+
+impl<T: ConfigObject> Command for Put<T> {
+    type Out = Result<Versioned<T>, Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        let Self { id, object, expected } = self;
+        let index = world.resource::<Index<T>>();
+        let count = index.len();
+        let held = match (index.get(id), expected) {
+            (_, Expected::Absent) => {
+                index.vacant(id)?;
+                None
+            }
+            (Err(_), Expected::Any) => None,
+            (found, _) => Some(found?),
+        };
+        let before = held.map(|entity| object::get::<T>(world, entity));
+        if let Some((_, stamp)) = before {
+            expected.check(stamp)?;
+        }
+        bounds::check(&object, "")
+            .map_err(|bad| Refusal::invalid(bad.key, bad.found, bad.allowed))?;
+        if held.is_none() && count >= T::COUNT_MAX {
+            let most = T::COUNT_MAX;
+            return Err(Refusal::conflict(format!(
+                "there are {most} of the kind {}, the most",
+                T::NAME
+            )));
+        }
+        if let Some(name) = object.name() {
+            check_name("name", name)?;
+        }
+        if let Some(name) = object.name()
+            && object::all::<T>(world).any(|(other, held)| other != id && held.name() == Some(name))
+        {
+            return Err(Refusal::conflict(format!("another {} is called {name:?}", T::NAME)));
+        }
+        reference::check(&object, world)?;
+        object.check(id, world)?;
+        let now_ns = world.resource::<Clock>().wall_ns;
+        let stamp = match before {
+            Some((same, stamp)) if *same == object => return Ok(stamp.of(object)),
+            Some((_, stamp)) => Stamp { revision: stamp.revision + 1, changed_ns: now_ns, ..stamp },
+            None => Stamp { revision: 1, created_ns: now_ns, changed_ns: now_ns },
+        };
+        let told = stamp.of(object.clone());
+        match held {
+            Some(entity) => {
+                world.entity_mut(entity).insert((object, stamp));
+            }
+            None => {
+                world.spawn((id, object, stamp));
+            }
+        }
+        T::derive(world);
+        Ok(told)
+    }
+}
+impl<T: ConfigObject> Recorded for Put<T> {
+    const NAME: &'static str = Names::<T>::PUT;
+    type Reply = Versioned<T>;
+}
+
+/// Removes an object that nothing refers to.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, bound = "T: ConfigObject")]
+pub struct Remove<T: ConfigObject> {
+    /// Id of the object.
+    pub id: Id<T>,
+    /// Expected state before.
+    #[serde(default)]
+    pub expected: Expected,
+}
+
+impl<T: ConfigObject> Command for Remove<T> {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        let entity = world.resource::<Index<T>>().get(self.id)?;
+        let (object, stamp) = object::get::<T>(world, entity);
+        self.expected.check(stamp)?;
+        reference::check_unused(world, self.id)?;
+        object.check_removal(self.id, world)?;
+        world.despawn(entity);
+        T::derive(world);
+        Ok(())
+    }
+}
+impl<T: ConfigObject> Recorded for Remove<T> {
+    const NAME: &'static str = Names::<T>::REMOVE;
+    type Reply = ();
+}

@@ -1,0 +1,225 @@
+//! Command queue of a node. A command is dispatched with the next heartbeat; only types that the node
+//! reported as supported are accepted, and none of them runs a shell.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use bevy_ecs::prelude::*;
+use groundwave_engine::{Clock, Recorded, Refusal};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::approved::approved_node;
+use super::components::NodeRecord;
+use groundwave_simulation::site::NodeId;
+
+/// Commands kept for each node, finished ones included.
+const KEPT: usize = 64;
+/// Longest output kept, bytes.
+pub const OUTPUT_BYTES_MAX: usize = 16 << 10;
+
+/// State of a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CommandState {
+    /// Waits for a heartbeat.
+    Queued,
+    /// Dispatched to the node.
+    Sent,
+    /// Done.
+    Done,
+    /// Failed on the node.
+    Failed,
+    /// Not dispatched or not finished in time.
+    Expired,
+}
+
+/// A command for a node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeCommand {
+    /// Command id.
+    #[serde(rename = "order")]
+    pub id: Uuid,
+    /// Type.
+    pub kind: String,
+    /// Arguments.
+    pub args: BTreeMap<String, String>,
+    /// State.
+    pub state: CommandState,
+    /// Output of the node.
+    pub output: Option<String>,
+    /// User who enqueued it.
+    pub by: String,
+    /// Time of the last change, ns since the Unix epoch.
+    pub at_ns: u64,
+    /// Expiry, ns since the Unix epoch.
+    pub expires_ns: u64,
+}
+
+impl NodeCommand {
+    /// State at `now_ns`, ns since the Unix epoch: a command that nobody fetched or finished in time has
+    /// expired, also while its node is silent.
+    #[must_use]
+    pub fn state_at(&self, now_ns: u64) -> CommandState {
+        let is_open = matches!(self.state, CommandState::Queued | CommandState::Sent);
+        match is_open && self.expires_ns < now_ns {
+            true => CommandState::Expired,
+            false => self.state,
+        }
+    }
+}
+
+/// Commands of a node, oldest first.
+pub type CommandQueue = VecDeque<NodeCommand>;
+
+/// Commands of a node. Written by `fleet.order`, `fleet.finish` and `fleet.hear`.
+#[derive(Component, Debug, Clone, Default, PartialEq, Eq)]
+pub struct NodeCommands(pub Arc<CommandQueue>);
+
+/// Enqueues a command for a node.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EnqueueCommand {
+    /// Node.
+    pub node: NodeId,
+    /// Command id, unique.
+    #[serde(rename = "order")]
+    pub id: Uuid,
+    /// Type.
+    pub kind: String,
+    /// Arguments.
+    pub args: BTreeMap<String, String>,
+    /// Time until expiry, s.
+    pub expires_s: u32,
+    /// User who enqueues it.
+    pub by: String,
+}
+impl Command for EnqueueCommand {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        let entity = approved_node(world, self.node)?;
+        let record = world.get::<NodeRecord>(entity).expect("it is approved");
+        if !record.0.supported_commands.contains(&self.kind) {
+            let known = record.0.supported_commands.join(", ");
+            let allowed = format!("what the node knows: {known}");
+            return Err(Refusal::invalid("kind", format!("{:?}", self.kind), allowed));
+        }
+        let at_ns = world.resource::<Clock>().wall_ns;
+        let mut commands = world.get_mut::<NodeCommands>(entity).expect("members have them");
+        let queue = Arc::make_mut(&mut commands.0);
+        if queue.iter().any(|command| command.id == self.id) {
+            return Err(Refusal::conflict("there is an order with this id"));
+        }
+        if queue.len() == KEPT {
+            let done = |command: &NodeCommand| {
+                !matches!(command.state, CommandState::Queued | CommandState::Sent)
+            };
+            let Some(index) = queue.iter().position(done) else {
+                return Err(Refusal::conflict(format!("{KEPT} orders wait already")));
+            };
+            queue.remove(index);
+        }
+        queue.push_back(NodeCommand {
+            id: self.id,
+            kind: self.kind,
+            args: self.args,
+            state: CommandState::Queued,
+            output: None,
+            by: self.by,
+            at_ns,
+            expires_ns: at_ns + u64::from(self.expires_s) * 1_000_000_000,
+        });
+        Ok(())
+    }
+}
+impl Recorded for EnqueueCommand {
+    const NAME: &'static str = "fleet.order";
+    type Reply = ();
+}
+
+/// Records the result of a command.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FinishCommand {
+    /// Node.
+    pub node: NodeId,
+    /// Command id.
+    #[serde(rename = "order")]
+    pub id: Uuid,
+    /// `true` if the command succeeded.
+    pub done: bool,
+    /// Output of the node.
+    pub output: Option<String>,
+}
+impl Command for FinishCommand {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        let entity = approved_node(world, self.node)?;
+        let at_ns = world.resource::<Clock>().wall_ns;
+        let mut commands = world.get_mut::<NodeCommands>(entity).expect("members have them");
+        let index = commands.0.iter().position(|command| command.id == self.id);
+        let index =
+            index.ok_or_else(|| Refusal::NotFound { kind: "command", id: self.id.to_string() })?;
+        let state = commands.0[index].state;
+        if !matches!(state, CommandState::Queued | CommandState::Sent) {
+            return Err(Refusal::conflict("that command is over already"));
+        }
+        let command = &mut Arc::make_mut(&mut commands.0)[index];
+        command.state = match self.done {
+            true => CommandState::Done,
+            false => CommandState::Failed,
+        };
+        command.output = self.output;
+        command.at_ns = at_ns;
+        Ok(())
+    }
+}
+impl Recorded for FinishCommand {
+    const NAME: &'static str = "fleet.finish";
+    type Reply = ();
+}
+
+/// Withdraws a command that its node has not fetched; `true` if there was one.
+pub(crate) fn withdraw_command(world: &mut World, node: NodeId, id: Uuid) -> bool {
+    let Ok(entity) = approved_node(world, node) else {
+        return false;
+    };
+    let at_ns = world.resource::<Clock>().wall_ns;
+    let Some(mut commands) = world.get_mut::<NodeCommands>(entity) else {
+        return false;
+    };
+    let waits = |one: &NodeCommand| one.id == id && one.state == CommandState::Queued;
+    let Some(index) = commands.0.iter().position(waits) else {
+        return false;
+    };
+    let command = &mut Arc::make_mut(&mut commands.0)[index];
+    command.state = CommandState::Expired;
+    command.at_ns = at_ns;
+    true
+}
+
+/// Commands to dispatch now; they count as sent, late ones as expired. Writes nothing where nothing
+/// changes.
+pub(super) fn dispatch(commands: &mut Mut<'_, NodeCommands>, now_ns: u64) -> Vec<NodeCommand> {
+    let open = |command: &NodeCommand| command.state == CommandState::Queued;
+    let late = |command: &NodeCommand| {
+        command.expires_ns < now_ns
+            && matches!(command.state, CommandState::Queued | CommandState::Sent)
+    };
+    if !commands.0.iter().any(|command| open(command) || late(command)) {
+        return Vec::new();
+    }
+    let mut dispatched = Vec::new();
+    for command in Arc::make_mut(&mut commands.0) {
+        if late(command) {
+            command.state = CommandState::Expired;
+            command.at_ns = now_ns;
+        } else if open(command) {
+            command.state = CommandState::Sent;
+            command.at_ns = now_ns;
+            dispatched.push(command.clone());
+        }
+    }
+    dispatched
+}

@@ -1,0 +1,277 @@
+//! Commands of the fleet: heartbeats, samples, join reports, changes by an operator.
+
+use core::net::{IpAddr, Ipv4Addr};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bevy_ecs::prelude::*;
+use groundwave_engine::{Clock, Index, Recorded, Refusal};
+use serde::{Deserialize, Serialize};
+
+use super::approved::approved_node;
+use super::command_queue::{NodeCommand, NodeCommands, dispatch};
+use super::components::{
+    LastHeartbeat, LatestReadings, LivenessState, Location, NodeRecord, ReceivedHeartbeat,
+};
+use super::event::EventBuffer;
+use super::gateway_clock::GatewayClock;
+use super::heartbeat::Heartbeat;
+use super::liveness::{LivenessRules, NodeState};
+use super::metrics::{NAMES_MAX, Reading, Readings, Sample, check_metric};
+use super::record::{self, check_tags};
+use super::roles::check_role;
+use super::sample_buffer::RecentSamples;
+use groundwave_simulation::site::{NodeId, NodeKind, check_name};
+
+/// Samples of one `fleet.samples` command.
+pub const SAMPLES_AT_ONCE_MAX: usize = 512;
+
+/// Records a heartbeat of an approved node.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordHeartbeat {
+    /// Node.
+    pub node: NodeId,
+    /// Heartbeat as sent.
+    #[serde(rename = "beat")]
+    pub heartbeat: Heartbeat,
+    /// Source address of the request.
+    pub source_ip: IpAddr,
+    /// Gateway clock, ns.
+    pub now_ns: u64,
+    /// Node clock when it was sent, ms since the Unix epoch.
+    pub sent_ms: Option<u64>,
+}
+
+/// Result of a recorded heartbeat.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeartbeatReply {
+    /// Liveness state after it.
+    pub state: NodeState,
+    /// Overlay address of the node.
+    pub overlay_ip: Option<Ipv4Addr>,
+    /// Revision of the node record.
+    pub revision: u64,
+    /// Commands dispatched to the node.
+    pub commands: Vec<NodeCommand>,
+    /// Wall clock of the gateway, ns since the Unix epoch.
+    pub wall_ns: u64,
+}
+
+/// Conflict of a heartbeat whose sequence number is not above the last one of that boot.
+pub const STALE_SEQUENCE: &str = "a later heartbeat of this boot was heard";
+
+impl Command for RecordHeartbeat {
+    type Out = Result<HeartbeatReply, Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        self.heartbeat.check()?;
+        let entity = approved_node(world, self.node)?;
+        let before = world.get::<LastHeartbeat>(entity).and_then(|last| last.0.as_ref());
+        if let Some(before) = before
+            && before.heartbeat.boot_id == self.heartbeat.boot_id
+            && before.heartbeat.seq >= self.heartbeat.seq
+        {
+            return Err(Refusal::outdated(STALE_SEQUENCE));
+        }
+        let wall_ns = world.resource::<Clock>().wall_ns;
+        let first_ns = before.map_or(wall_ns, |before| before.first_ns);
+        let ts_ms = wall_ns / 1_000_000;
+        let offset_ms = |sent_ms: u64| sent_ms as i64 - ts_ms as i64;
+        record_readings(world, entity, ts_ms, &self.heartbeat.metrics);
+
+        let rules = *world.resource::<LivenessRules>();
+        let clock_ns = world.resource::<GatewayClock>().now_ns;
+        let mut liveness = world.get_mut::<LivenessState>(entity).expect("required");
+        let liveness = Arc::make_mut(&mut liveness.0);
+        // Silence up to a clock that was set earlier in this tick counts before the heartbeat.
+        let expired = liveness.expire(rules, clock_ns, wall_ns);
+        let change = liveness.record_heartbeat(self.now_ns, wall_ns);
+        let state = liveness.state;
+        let mut events = world.resource_mut::<EventBuffer>();
+        events.push_transition(self.node, expired);
+        events.push_transition(self.node, change);
+        let mut queue = world.get_mut::<NodeCommands>(entity).expect("required");
+        let commands = dispatch(&mut queue, wall_ns);
+        let received = ReceivedHeartbeat {
+            heartbeat: self.heartbeat,
+            wall_ns,
+            source_ip: self.source_ip,
+            clock_offset_ms: self.sent_ms.map(offset_ms),
+            first_ns,
+        };
+        world.entity_mut(entity).insert(LastHeartbeat(Some(Arc::new(received))));
+        let record = world.get::<NodeRecord>(entity).expect("it is approved");
+        Ok(HeartbeatReply {
+            state,
+            overlay_ip: record.0.overlay_ip,
+            revision: record.0.revision,
+            commands,
+            wall_ns,
+        })
+    }
+}
+impl Recorded for RecordHeartbeat {
+    const NAME: &'static str = "fleet.hear";
+    type Reply = HeartbeatReply;
+}
+
+fn record_readings(world: &mut World, entity: Entity, ts_ms: u64, metrics: &BTreeMap<String, f64>) {
+    if metrics.is_empty() {
+        return;
+    }
+    let mut latest = world.get_mut::<LatestReadings>(entity).expect("required");
+    let readings = Arc::make_mut(&mut latest.0);
+    for (name, value) in metrics {
+        record_reading(readings, name, (ts_ms, *value), ts_ms);
+    }
+    let mut samples = world.get_mut::<RecentSamples>(entity).expect("required");
+    let buffer = Arc::make_mut(&mut samples.0);
+    for (name, value) in metrics {
+        buffer.push_present(name, ts_ms, *value);
+    }
+}
+
+/// Lead of a reading after which it was taken by a clock that was ahead, ms.
+const LEAD_MS: u64 = 60_000;
+
+/// Records a reading unless there is a later one that is not to come at `now_ms`.
+fn record_reading(readings: &mut Readings, name: &str, (ts_ms, value): (u64, f64), now_ms: u64) {
+    let full = readings.len() >= NAMES_MAX;
+    match readings.get_mut(name) {
+        Some(reading) if reading.ts_ms <= ts_ms || reading.ts_ms > now_ms + LEAD_MS => {
+            *reading = Reading { value, ts_ms }
+        }
+        Some(_) => {}
+        None if full => {}
+        None => {
+            readings.insert(name.to_owned(), Reading { value, ts_ms });
+        }
+    }
+}
+
+/// Records samples that carry their own times. Samples of completed minutes are not kept in the
+/// world: the reply lists their indices.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordSamples {
+    /// Node.
+    pub node: NodeId,
+    /// Samples, in any order.
+    pub samples: Vec<Sample>,
+}
+impl Command for RecordSamples {
+    type Out = Result<Vec<usize>, Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        if self.samples.len() > SAMPLES_AT_ONCE_MAX {
+            let allowed = format!("up to {SAMPLES_AT_ONCE_MAX}");
+            return Err(Refusal::invalid("samples", self.samples.len(), allowed));
+        }
+        for sample in &self.samples {
+            check_metric(&sample.metric, sample.value)?;
+        }
+        let entity = approved_node(world, self.node)?;
+        let now_ms = world.resource::<Clock>().wall_ns / 1_000_000;
+        let mut latest = world.get_mut::<LatestReadings>(entity).expect("required");
+        let readings = Arc::make_mut(&mut latest.0);
+        for sample in &self.samples {
+            let reading = (sample.ts_ms, sample.value);
+            record_reading(readings, &sample.metric, reading, now_ms);
+        }
+        let mut samples = world.get_mut::<RecentSamples>(entity).expect("required");
+        let buffer = Arc::make_mut(&mut samples.0);
+        let mut late = Vec::new();
+        for (index, sample) in self.samples.iter().enumerate() {
+            if !buffer.push(&sample.metric, sample.ts_ms, sample.value, now_ms) {
+                late.push(index);
+            }
+        }
+        Ok(late)
+    }
+}
+impl Recorded for RecordSamples {
+    const NAME: &'static str = "fleet.samples";
+    type Reply = Vec<usize>;
+}
+
+/// Records the board, firmware and supported commands a node reports.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordJoinReport {
+    /// Node.
+    pub node: NodeId,
+    /// Board.
+    pub board: Option<String>,
+    /// Firmware versions by component.
+    pub firmware: BTreeMap<String, String>,
+    /// Commands it supports.
+    pub supported_commands: Vec<String>,
+    /// Settings in force by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, String>,
+}
+impl Command for RecordJoinReport {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        let entity = approved_node(world, self.node)?;
+        let before = record::get(world, entity).expect("it is approved");
+        let mut after = before.clone();
+        after.board = self.board;
+        after.firmware = self.firmware;
+        after.supported_commands = self.supported_commands;
+        after.settings = self.settings;
+        if after != before {
+            record::put(world, entity, after);
+        }
+        Ok(())
+    }
+}
+impl Recorded for RecordJoinReport {
+    const NAME: &'static str = "fleet.join";
+    type Reply = ();
+}
+
+/// Changes the attributes of a node that operators set.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PatchNode {
+    /// Node.
+    pub node: NodeId,
+    /// Name.
+    pub name: Option<String>,
+    /// Role; `Some(None)` removes it.
+    pub role_id: Option<Option<String>>,
+    /// Tags.
+    pub tags: Option<Vec<String>>,
+    /// Location set by an operator; `Some(None)` removes it.
+    #[serde(rename = "place")]
+    pub location: Option<Option<Location>>,
+    /// Expected revision.
+    pub revision: Option<u64>,
+}
+impl Command for PatchNode {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        self.name.as_deref().map_or(Ok(()), |name| check_name("name", name))?;
+        check_role(world, self.role_id.as_ref().and_then(Option::as_deref))?;
+        check_tags(self.tags.as_deref().unwrap_or_default())?;
+        let unknown = || Refusal::NotFound { kind: "node", id: self.node.to_string() };
+        let entity = world.resource::<Index<NodeKind>>().get(self.node)?;
+        let before = record::get(world, entity).ok_or_else(unknown)?;
+        if self.revision.is_some_and(|seen| seen != before.revision) {
+            return Err(Refusal::stale(crate::identity::STALE));
+        }
+        let mut after = before.clone();
+        after.name = self.name.unwrap_or(after.name);
+        after.role_id = self.role_id.unwrap_or(after.role_id);
+        after.tags = self.tags.unwrap_or(after.tags);
+        after.location = self.location.unwrap_or(after.location);
+        if after != before {
+            record::put(world, entity, after);
+        }
+        Ok(())
+    }
+}
+impl Recorded for PatchNode {
+    const NAME: &'static str = "fleet.patch";
+    type Reply = ();
+}

@@ -1,0 +1,141 @@
+//! Components of a node of the fleet, each with its writer.
+//!
+//! Contents are shared with the view: a heartbeat costs what changed.
+
+use core::net::{IpAddr, Ipv4Addr};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bevy_ecs::prelude::*;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::heartbeat::Heartbeat;
+use super::liveness::Liveness;
+use super::metrics::Readings;
+use crate::identity::{Mac, PublicKey, RegistrationId};
+
+/// Attributes of a node of the fleet.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NodeInfo {
+    /// Display name.
+    pub name: String,
+    /// Role, free text.
+    pub role_id: Option<String>,
+    /// Tags.
+    pub tags: Vec<String>,
+    /// Registration, once it requested to join.
+    pub registration: Option<RegistrationId>,
+    /// Hardware address of its mesh interface.
+    pub mac: Option<Mac>,
+    /// Host name.
+    pub hostname: Option<String>,
+    /// WireGuard public key.
+    pub public_key: Option<PublicKey>,
+    /// Overlay address.
+    pub overlay_ip: Option<Ipv4Addr>,
+    /// Condition of its admission, if it was registered ahead.
+    #[serde(rename = "expected")]
+    pub preregistration: Option<Preregistration>,
+    /// Location set by an operator.
+    #[serde(rename = "place")]
+    pub location: Option<Location>,
+    /// Board, as reported.
+    pub board: Option<String>,
+    /// Firmware versions by component.
+    pub firmware: BTreeMap<String, String>,
+    /// Supported commands.
+    pub supported_commands: Vec<String>,
+    /// Settings in force by name, as reported.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, String>,
+    /// Time of its first record, ns since the Unix epoch.
+    pub created_ns: u64,
+    /// Revision, for `If-Match`.
+    pub revision: u64,
+}
+
+/// Admission condition of a node registered ahead: hardware address, and key or code.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Preregistration {
+    /// Required hardware address.
+    pub mac: Mac,
+    /// Accepted key.
+    pub public_key: Option<PublicKey>,
+    /// SHA-256 of the accepted enrollment code.
+    pub code_sha256: [u8; 32],
+    /// Expiry of the code, ns since the Unix epoch.
+    pub until_ns: u64,
+}
+
+/// Source of a location.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LocationSource {
+    /// GPS receiver of the node.
+    Gps,
+    /// Set by an operator.
+    Override,
+    /// Plan.
+    Plan,
+}
+
+/// Location of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Location {
+    /// Latitude, WGS 84, degrees.
+    pub lat_deg: f64,
+    /// Longitude, WGS 84, degrees.
+    pub lon_deg: f64,
+    /// Height above mean sea level, m, if known.
+    pub alt_msl_m: Option<f64>,
+    /// Time of the fix or of the change, ms since the Unix epoch.
+    pub ts_ms: u64,
+    /// Source.
+    pub source: LocationSource,
+}
+
+/// Record of a node of the fleet. Written by `onboarding.*`, `fleet.join` and `fleet.patch`.
+#[derive(Component, Debug, Clone, PartialEq)]
+#[require(
+    groundwave_simulation::site::Enrolled,
+    LivenessState,
+    LastHeartbeat,
+    LatestReadings,
+    super::RecentSamples,
+    super::NodeCommands,
+    super::MeshEdges
+)]
+pub struct NodeRecord(pub Arc<NodeInfo>);
+
+/// Liveness. Written by `fleet.hear`, `fleet.begin`, admission and `expire_liveness`.
+#[derive(Component, Debug, Clone, Default, PartialEq)]
+pub struct LivenessState(pub Arc<Liveness>);
+
+/// Last heartbeat, if any. Written by `fleet.hear`.
+#[derive(Component, Debug, Clone, Default, PartialEq)]
+pub struct LastHeartbeat(pub Option<Arc<ReceivedHeartbeat>>);
+
+/// Latest reading of each metric. Written by `fleet.hear` and `fleet.samples`.
+#[derive(Component, Debug, Clone, Default, PartialEq)]
+pub struct LatestReadings(pub Arc<Readings>);
+
+/// A heartbeat and its reception.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReceivedHeartbeat {
+    /// Heartbeat as sent.
+    #[serde(rename = "beat")]
+    pub heartbeat: Heartbeat,
+    /// Time of reception by the gateway's wall clock, ns since the Unix epoch.
+    pub wall_ns: u64,
+    /// Source address.
+    pub source_ip: IpAddr,
+    /// Node clock minus gateway clock, ms, if the heartbeat carried its time.
+    pub clock_offset_ms: Option<i64>,
+    /// Time of the first heartbeat, ns since the Unix epoch.
+    pub first_ns: u64,
+}
+
+/// A planned node that has left the fleet. Written by `onboarding.revoke`.
+#[derive(Component, Debug)]
+pub struct Deregistered;

@@ -1,0 +1,274 @@
+//! Samples of the current minute and of the one before: durable with the node, not yet part of the
+//! history.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bevy_ecs::prelude::*;
+use groundwave_engine::{Clock, Effect, Outbox};
+use serde::{Deserialize, Serialize};
+
+use super::gateway_clock::GatewayClock;
+use super::metrics::NAMES_MAX;
+use groundwave_simulation::site::NodeId;
+
+/// Samples of one node and minute; more are dropped and counted.
+pub const SAMPLES_MAX: usize = 4096;
+
+/// Lead of a node's clock that is allowed, minutes.
+const LEAD_MINUTES: u64 = 1;
+const MINUTE_MS: u64 = 60_000;
+const MINUTE_NS: u64 = MINUTE_MS * 1_000_000;
+/// Packed size of a sample: index of the metric (2), ms within the minute (2), value (8).
+const SAMPLE_BYTES: usize = 12;
+
+/// The samples of one minute, packed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SampleMinute {
+    /// Minutes since the Unix epoch.
+    pub minute: u64,
+    /// Samples in order of arrival: index of the metric, ms within the minute, value.
+    #[serde(with = "serde_bytes")]
+    packed: Vec<u8>,
+}
+
+impl SampleMinute {
+    /// A minute without samples, in minutes since the Unix epoch.
+    pub(super) const fn of(minute: u64) -> Self {
+        let packed = Vec::new();
+        Self { minute, packed }
+    }
+
+    /// Number of samples.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.packed.len() / SAMPLE_BYTES
+    }
+
+    /// `true` if there is no sample.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.packed.is_empty()
+    }
+
+    /// Index of the metric, ms since the Unix epoch, value, in order of arrival.
+    pub fn samples(&self) -> impl Iterator<Item = (usize, u64, f64)> + '_ {
+        self.packed.chunks_exact(SAMPLE_BYTES).map(|sample| {
+            let index = u16::from_le_bytes([sample[0], sample[1]]);
+            let within_ms = u16::from_le_bytes([sample[2], sample[3]]);
+            let value = f64::from_le_bytes(sample[4..].try_into().expect("8 of 12"));
+            let ts_ms = self.minute * MINUTE_MS + u64::from(within_ms);
+            (usize::from(index), ts_ms, value)
+        })
+    }
+
+    pub(super) fn push(&mut self, index: usize, ts_ms: u64, value: f64) {
+        // Both fit: names are bounded, and a minute has 60,000 ms.
+        self.packed.extend_from_slice(&(index as u16).to_le_bytes());
+        let within_ms = (ts_ms % MINUTE_MS) as u16;
+        self.packed.extend_from_slice(&within_ms.to_le_bytes());
+        self.packed.extend_from_slice(&value.to_le_bytes());
+    }
+}
+
+/// Samples of a node that the history does not have yet.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SampleBuffer {
+    /// Metrics the node ever reported, by index.
+    pub names: Vec<String>,
+    /// Current minute.
+    pub current: SampleMinute,
+    /// Last completed minute.
+    pub previous: SampleMinute,
+    /// Samples dropped: too many in a minute, or too many metrics.
+    pub dropped: u64,
+}
+
+/// Samples of the current and the last minute. Written by `fleet.hear`, `fleet.samples` and
+/// `roll_over_minutes`.
+#[derive(Component, Debug, Clone, Default, PartialEq, Eq)]
+pub struct RecentSamples(pub Arc<SampleBuffer>);
+
+/// A completed minute for the history. Storing it twice has the effect of storing it once.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoreMinute {
+    /// Node.
+    pub node: NodeId,
+    /// Metrics by index.
+    pub names: Vec<String>,
+    /// Completed minute.
+    pub minute: SampleMinute,
+}
+
+impl Effect for StoreMinute {
+    type Key = (NodeId, u64);
+
+    fn key(&self) -> Self::Key {
+        (self.node, self.minute.minute)
+    }
+}
+
+impl SampleBuffer {
+    /// Adds a sample of the current minute or a later one; returns whether it did. Earlier samples,
+    /// and those of minutes before the last one, belong to the history: the buffer has space for two
+    /// minutes. `now_ms` is the wall clock of the gateway, ms since the Unix epoch: a
+    /// minute that is to come was begun by a clock that was ahead, and ends.
+    pub fn push(&mut self, name: &str, ts_ms: u64, value: f64, now_ms: u64) -> bool {
+        let minute = ts_ms / MINUTE_MS;
+        if minute + 2 <= now_ms / MINUTE_MS {
+            return false;
+        }
+        if minute < self.current.minute && self.current.minute > now_ms / MINUTE_MS + LEAD_MINUTES {
+            self.begin(minute);
+        }
+        if minute < self.current.minute {
+            return false;
+        }
+        self.roll_over_to(minute);
+        match self.index_of(name) {
+            Some(index) if self.current.len() < SAMPLES_MAX => {
+                self.current.push(index, ts_ms, value);
+            }
+            _ => self.dropped += 1,
+        }
+        true
+    }
+
+    /// Index of a metric, a new one if there is space for it.
+    fn index_of(&mut self, name: &str) -> Option<usize> {
+        let known = self.names.iter().position(|known| known == name);
+        if known.is_none() && self.names.len() < NAMES_MAX {
+            self.names.push(name.to_owned());
+            return Some(self.names.len() - 1);
+        }
+        known
+    }
+
+    /// Adds a sample of the present. Once a clock that is ahead began the minute to come, it belongs to a
+    /// minute that is complete already.
+    pub fn push_present(&mut self, name: &str, now_ms: u64, value: f64) {
+        if self.push(name, now_ms, value, now_ms) {
+            return;
+        }
+        let minute = now_ms / MINUTE_MS;
+        if self.previous.minute < minute {
+            self.previous = SampleMinute::of(minute);
+        }
+        match self.index_of(name) {
+            Some(index) if self.previous.minute == minute && self.previous.len() < SAMPLES_MAX => {
+                self.previous.push(index, now_ms, value);
+            }
+            _ => self.dropped += 1,
+        }
+    }
+
+    /// Completes the current minute if it is before `minute`.
+    pub fn roll_over_to(&mut self, minute: u64) {
+        if minute > self.current.minute {
+            self.begin(minute);
+        }
+    }
+
+    /// Completes the current minute and begins another.
+    fn begin(&mut self, minute: u64) {
+        let over = std::mem::replace(&mut self.current, SampleMinute::of(minute));
+        if !over.is_empty() {
+            self.previous = over;
+        }
+    }
+
+    /// Samples of one metric in both minutes: ms since the Unix epoch, value.
+    pub fn of<'a>(&'a self, name: &str) -> impl Iterator<Item = (u64, f64)> + use<'a> {
+        let index = self.names.iter().position(|known| known == name);
+        let both = self.previous.samples().chain(self.current.samples());
+        both.filter(move |(found, ..)| Some(*found) == index)
+            .map(|(_, ts_ms, value)| (ts_ms, value))
+    }
+}
+
+/// Ends the current minute of buffers that have had no sample for a minute of wall time. Runs when
+/// the gateway clock is set; none end while the history takes no writes.
+pub(super) fn roll_over_minutes(
+    clock: Res<Clock>,
+    gateway: Res<GatewayClock>,
+    mut last_minute: Local<u64>,
+    mut nodes: Query<&mut RecentSamples>,
+) {
+    if gateway.holds_minutes {
+        // Those that would have ended meanwhile end afterwards.
+        *last_minute = 0;
+        return;
+    }
+    let minute = (clock.wall_ns / MINUTE_NS).saturating_sub(1);
+    let next = std::mem::replace(&mut *last_minute, minute) != minute;
+    for mut samples in &mut nodes {
+        let candidate = next || samples.is_changed();
+        if candidate && !samples.0.current.is_empty() && samples.0.current.minute < minute {
+            Arc::make_mut(&mut samples.0).roll_over_to(minute);
+        }
+    }
+}
+
+/// Emits completed minutes for the history, each once, and again when it has further samples.
+pub(super) fn emit_complete_minutes(
+    changed: Query<(&NodeId, Ref<RecentSamples>), Changed<RecentSamples>>,
+    mut sent: Local<BTreeMap<NodeId, (u64, usize)>>,
+    mut outbox: ResMut<Outbox<StoreMinute>>,
+) {
+    for (id, samples) in &changed {
+        let complete = &samples.0.previous;
+        let found = (complete.minute, complete.len());
+        if complete.is_empty() || sent.get(id) == Some(&found) {
+            continue;
+        }
+        sent.insert(*id, found);
+        outbox.emit(StoreMinute {
+            node: *id,
+            names: samples.0.names.clone(),
+            minute: complete.clone(),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_minute_ends_with_the_first_sample_of_the_next() {
+        let mut buffer = SampleBuffer::default();
+        assert!(buffer.push("mesh.tx_mbps", 120_500, 1.5, 180_000));
+        assert!(buffer.push("mesh.rx_mbps", 179_999, 2.5, 180_000));
+        assert!(buffer.push("mesh.tx_mbps", 180_000, 3.5, 180_000));
+        assert!(!buffer.push("mesh.tx_mbps", 179_000, 9.0, 180_000));
+        assert_eq!((buffer.previous.minute, buffer.previous.len()), (2, 2));
+        let found: Vec<_> = buffer.of("mesh.tx_mbps").collect();
+        assert_eq!(found, [(120_500, 1.5), (180_000, 3.5)]);
+    }
+
+    #[test]
+    fn a_flood_is_bounded_and_counted() {
+        let mut buffer = SampleBuffer::default();
+        for index in 0..NAMES_MAX + 10 {
+            buffer.push(&format!("sys.m{index}"), 1, 0.0, 0);
+        }
+        assert_eq!((buffer.names.len(), buffer.dropped), (NAMES_MAX, 10));
+        for _ in 0..SAMPLES_MAX {
+            buffer.push("sys.m0", 1, 0.0, 0);
+        }
+        assert_eq!(buffer.current.len(), SAMPLES_MAX);
+        assert_eq!(buffer.dropped, 10 + NAMES_MAX as u64);
+    }
+
+    #[test]
+    fn a_minute_that_a_clock_ahead_began_ends_and_no_sample_is_dropped() {
+        let mut buffer = SampleBuffer::default();
+        let years_ms = 10 * 365 * 86_400_000;
+        let true_ms = 120_500;
+        assert!(buffer.push("sys.load1", true_ms + years_ms, 1.0, true_ms + years_ms));
+        assert!(buffer.push("sys.load1", true_ms, 2.0, true_ms));
+        assert_eq!(buffer.previous.len(), 1, "the sample of the future is kept");
+        let found: Vec<_> = buffer.of("sys.load1").collect();
+        assert_eq!(found, [(true_ms + years_ms, 1.0), (true_ms, 2.0)]);
+    }
+}

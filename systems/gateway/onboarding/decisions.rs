@@ -1,0 +1,360 @@
+//! Decisions of admins on registrations.
+
+use core::net::Ipv4Addr;
+
+use bevy_ecs::prelude::*;
+use groundwave_engine::{Clock, Index, Recorded, Refusal};
+use serde::{Deserialize, Serialize};
+
+use super::address::{Mac, PublicKey};
+use super::components::{
+    Lease, LeaseId, LeaseKind, LeaseState, Registration, RegistrationId, RegistrationState,
+};
+use super::ipam;
+use super::queue::all;
+use super::request::{admit, decide, put};
+use crate::account;
+use crate::fleet::{self, Preregistration};
+use crate::identity::{STALE, find};
+use groundwave_simulation::site::{NodeId, check_name};
+
+/// Time until a pending registration expires.
+const PENDING_NS: u64 = 24 * 3600 * 1_000_000_000;
+
+/// Time until an expired registration is removed.
+const EXPIRED_NS: u64 = 7 * 24 * 3600 * 1_000_000_000;
+
+/// Validity of an enrollment code.
+pub const CODE_NS: u64 = 24 * 3600 * 1_000_000_000;
+
+fn wrong_state(found: &Registration, target: &str) -> Refusal {
+    let state = found.state.word();
+    Refusal::conflict(format!("a registration that is {state} cannot be {target}"))
+}
+
+/// `true` for an undecided registration without a proof of its key.
+fn is_only_claimed(found: &Registration) -> bool {
+    let undecided = [RegistrationState::Pending, RegistrationState::Expired];
+    found.claims.is_doubtful() && undecided.contains(&found.state)
+}
+
+/// Refuses an outdated revision.
+fn unchanged(found: &Registration, revision: Option<u64>) -> Result<(), Refusal> {
+    if revision.is_some_and(|seen| seen != found.revision) {
+        return Err(Refusal::stale(STALE));
+    }
+    Ok(())
+}
+
+/// Approves a registration.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ApproveRegistration {
+    /// Registration.
+    pub registration: RegistrationId,
+    /// Node to admit it as: planned, known before, or new.
+    pub node: NodeId,
+    /// Name; the host name if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Role.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role_id: Option<String>,
+    /// Overlay address; a free one if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overlay_ip: Option<Ipv4Addr>,
+    /// Deciding user.
+    pub by: String,
+    /// Expected revision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<u64>,
+}
+impl Command for ApproveRegistration {
+    type Out = Result<NodeId, Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        let (_, mut found) = find(world, self.registration)?;
+        unchanged(&found, self.revision)?;
+        self.name.as_deref().map_or(Ok(()), |name| check_name("name", name))?;
+        fleet::check_role(world, self.role_id.as_deref())?;
+        if found.blocked || matches!(found.state, RegistrationState::Rejected) {
+            return Err(wrong_state(&found, "approved"));
+        }
+        if found.state == RegistrationState::Approved {
+            let node = found.node.expect("an approved registration has a node");
+            if self.overlay_ip.is_some_and(|ip| found.overlay_ip != Some(ip)) {
+                return Err(wrong_state(&found, "given another address"));
+            }
+            return Ok(node);
+        }
+        // A key that was in before comes back as the node it was.
+        let node = match found.node {
+            Some(before) => before,
+            None => self.node,
+        };
+        let decision = decide(world, &self.by, None);
+        admit(world, self.registration, &mut found, node, self.overlay_ip, decision)?;
+        put(world, self.registration, found);
+        fleet::rename(world, node, self.name, self.role_id);
+        Ok(node)
+    }
+}
+impl Recorded for ApproveRegistration {
+    const NAME: &'static str = "onboarding.approve";
+    type Reply = NodeId;
+}
+
+/// Rejects a registration.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RejectRegistration {
+    /// Registration.
+    pub registration: RegistrationId,
+    /// Reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// `true` if it can never be reset.
+    #[serde(default)]
+    pub block: bool,
+    /// Deciding user.
+    pub by: String,
+    /// Expected revision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<u64>,
+}
+impl Command for RejectRegistration {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        let (_, mut found) = find(world, self.registration)?;
+        unchanged(&found, self.revision)?;
+        let open = RegistrationState::Pending;
+        if found.state != open && found.state != RegistrationState::Expired {
+            return Err(wrong_state(&found, "rejected"));
+        }
+        found.state = RegistrationState::Rejected;
+        found.blocked = self.block;
+        found.decision = Some(decide(world, &self.by, self.reason));
+        fleet::rejected(world, self.registration, &found);
+        put(world, self.registration, found);
+        Ok(())
+    }
+}
+impl Recorded for RejectRegistration {
+    const NAME: &'static str = "onboarding.reject";
+    type Reply = ();
+}
+
+/// Revokes a registration: peer, address and credential are removed.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RevokeRegistration {
+    /// Registration.
+    pub registration: RegistrationId,
+    /// Reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Deciding user.
+    pub by: String,
+    /// `true` if the node also leaves the fleet.
+    #[serde(default)]
+    pub forget: bool,
+}
+impl Command for RevokeRegistration {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        let (_, mut found) = find(world, self.registration)?;
+        if found.state != RegistrationState::Approved {
+            return Err(wrong_state(&found, "revoked"));
+        }
+        if let Some(ip) = found.overlay_ip.take() {
+            ipam::release(world, ip);
+        }
+        let node = found.node.expect("an approved registration has a node");
+        account::remove_node_account(world, node);
+        found.state = RegistrationState::Revoked;
+        found.decision = Some(decide(world, &self.by, self.reason));
+        if self.forget {
+            found.node = None;
+            fleet::dismiss(world, node);
+        } else {
+            fleet::lock_out(world, node);
+        }
+        put(world, self.registration, found);
+        Ok(())
+    }
+}
+impl Recorded for RevokeRegistration {
+    const NAME: &'static str = "onboarding.revoke";
+    type Reply = ();
+}
+
+/// Removes a node from the fleet, with its registration, address and credential.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeregisterNode {
+    /// Node.
+    pub node: NodeId,
+    /// Deciding user.
+    pub by: String,
+}
+impl Command for DeregisterNode {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        let registration = fleet::registration_of(world, self.node)?;
+        let approved = registration.filter(|id| {
+            find(world, *id).is_ok_and(|(_, found)| found.state == RegistrationState::Approved)
+        });
+        match approved {
+            Some(registration) => RevokeRegistration {
+                registration,
+                reason: Some("the node was taken out".to_owned()),
+                by: self.by,
+                forget: true,
+            }
+            .apply(world),
+            None => {
+                if let Some(id) = registration {
+                    let (_, mut found) = find(world, id)?;
+                    found.node = None;
+                    put(world, id, found);
+                }
+                fleet::dismiss(world, self.node);
+                Ok(())
+            }
+        }
+    }
+}
+impl Recorded for DeregisterNode {
+    const NAME: &'static str = "onboarding.dismiss";
+    type Reply = ();
+}
+
+/// Allows a rejected node to request again.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ResetRegistration {
+    /// Registration.
+    pub registration: RegistrationId,
+    /// Deciding user.
+    pub by: String,
+}
+impl Command for ResetRegistration {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        let (_, mut found) = find(world, self.registration)?;
+        if found.state != RegistrationState::Rejected || found.blocked {
+            return Err(wrong_state(&found, "reset"));
+        }
+        found.state = RegistrationState::Pending;
+        found.asked_ns = world.resource::<Clock>().wall_ns;
+        found.decision = Some(decide(world, &self.by, None));
+        put(world, self.registration, found);
+        Ok(())
+    }
+}
+impl Recorded for ResetRegistration {
+    const NAME: &'static str = "onboarding.reset";
+    type Reply = ();
+}
+
+/// Registers a node ahead of its request: a request with its hardware address and its key, or the
+/// code, is admitted as it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PreregisterNode {
+    /// Node: planned, or new.
+    pub node: NodeId,
+    /// Name.
+    pub name: String,
+    /// Hardware address.
+    pub mac: Mac,
+    /// WireGuard public key, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub public_key: Option<PublicKey>,
+    /// Role.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role_id: Option<String>,
+    /// Tags.
+    #[serde(default)]
+    pub tags: Vec<String>,
+    /// SHA-256 of the enrollment code.
+    pub code_sha256: [u8; 32],
+}
+impl Command for PreregisterNode {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        check_name("name", &self.name)?;
+        fleet::check_role(world, self.role_id.as_deref())?;
+        fleet::check_tags(&self.tags)?;
+        if let Some(key) = self.public_key
+            && all(world).any(|(_, other)| other.public_key == key && !is_only_claimed(other))
+        {
+            return Err(Refusal::conflict("a node has registered with this key"));
+        }
+        let expected = Preregistration {
+            mac: self.mac,
+            public_key: self.public_key,
+            code_sha256: self.code_sha256,
+            until_ns: world.resource::<Clock>().wall_ns + CODE_NS,
+        };
+        fleet::expect(world, self.node, self.name, self.role_id, self.tags, expected)
+    }
+}
+impl Recorded for PreregisterNode {
+    const NAME: &'static str = "onboarding.expect";
+    type Reply = ();
+}
+
+/// Puts an unused overlay address into quarantine.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReleaseLease {
+    /// Address.
+    pub ip: Ipv4Addr,
+}
+impl Command for ReleaseLease {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        let id = LeaseId::named(&self.ip.to_string());
+        let gone = |_| Refusal::NotFound { kind: "lease", id: self.ip.to_string() };
+        let index = world.resource::<Index<LeaseKind>>();
+        let entity = index.get(id).map_err(gone)?;
+        let lease = *world.get::<Lease>(entity).expect("a lease has one");
+        let in_use = all(world).any(|(_, found)| found.overlay_ip == Some(self.ip));
+        if in_use {
+            return Err(Refusal::conflict(format!(
+                "{} belongs to an approved node: revoke it instead",
+                self.ip
+            )));
+        }
+        if lease.state == LeaseState::Quarantined {
+            return Err(Refusal::conflict(format!("{} is in quarantine already", self.ip)));
+        }
+        ipam::release(world, self.ip);
+        Ok(())
+    }
+}
+impl Recorded for ReleaseLease {
+    const NAME: &'static str = "onboarding.release_lease";
+    type Reply = ();
+}
+
+/// Expires pending registrations without a decision, and removes expired ones a week later. Those
+/// recorded before requests had proofs of their keys stay, as they did then.
+pub(super) fn expire(
+    clock: Res<Clock>,
+    mut registrations: Query<(Entity, &mut Registration)>,
+    mut commands: Commands,
+) {
+    for (entity, mut found) in &mut registrations {
+        let idle_ns = clock.wall_ns.saturating_sub(found.asked_ns);
+        if found.state == RegistrationState::Pending && idle_ns > PENDING_NS {
+            found.state = RegistrationState::Expired;
+            found.revision += 1;
+        }
+        let of_use = found.node.is_some() || found.claims.key_proof.is_none();
+        let over = found.state == RegistrationState::Expired && idle_ns > EXPIRED_NS;
+        if over && !of_use {
+            commands.entity(entity).despawn();
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Overlay addresses: pool, leases, quarantine.
+
+use core::net::Ipv4Addr;
+use std::collections::BTreeSet;
+
+use bevy_ecs::prelude::*;
+use groundwave_engine::{Clock, Index, Refusal, State};
+use serde::{Deserialize, Serialize};
+
+use super::address::PublicKey;
+use super::components::{Lease, LeaseId, LeaseKind, LeaseState};
+use groundwave_simulation::site::NodeId;
+
+/// Addresses after the gateway's own that are assigned manually only.
+const BY_HAND: u32 = 8;
+
+/// Quarantine of a released address, ns: peers that do not know of the release would send their
+/// packets to the next owner.
+pub const QUARANTINE_NS: u64 = 24 * 3600 * 1_000_000_000;
+
+/// An address range, `network/prefix_len`.
+#[derive(Resource, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AddressPool {
+    network: Ipv4Addr,
+    prefix_len: u8,
+}
+
+impl Default for AddressPool {
+    /// 10.42.0.0/24.
+    fn default() -> Self {
+        Self { network: Ipv4Addr::new(10, 42, 0, 0), prefix_len: 24 }
+    }
+}
+
+impl AddressPool {
+    /// Range whose first address is `network`.
+    ///
+    /// # Errors
+    /// When `prefix_len` is not in 8 to 28, or `network` is not the range's first address.
+    pub fn new(network: Ipv4Addr, prefix_len: u8) -> Result<Self, String> {
+        if !(8..=28).contains(&prefix_len) {
+            return Err(format!("a prefix of {prefix_len} bits is not allowed; allowed: 8 to 28"));
+        }
+        let first = network.to_bits() & (u32::MAX << (32 - prefix_len));
+        if first != network.to_bits() {
+            return Err(format!(
+                "{network}/{prefix_len} is not the first address of its range, {}",
+                Ipv4Addr::from_bits(first)
+            ));
+        }
+        Ok(Self { network, prefix_len })
+    }
+
+    /// Parses `10.42.0.0/24`.
+    ///
+    /// # Errors
+    /// A message with the text found and an example.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let wrong = || format!("{text:?} is no range like 10.42.0.0/24");
+        let (network, prefix_len) = text.split_once('/').ok_or_else(wrong)?;
+        let network = network.parse().map_err(|_| wrong())?;
+        Self::new(network, prefix_len.parse().map_err(|_| wrong())?)
+    }
+
+    /// First address.
+    #[must_use]
+    pub const fn network(&self) -> Ipv4Addr {
+        self.network
+    }
+
+    /// Prefix length, bits.
+    #[must_use]
+    pub const fn prefix_len(&self) -> u8 {
+        self.prefix_len
+    }
+
+    /// Address of the gateway.
+    #[must_use]
+    pub fn gateway(&self) -> Ipv4Addr {
+        Ipv4Addr::from_bits(self.network.to_bits() + 1)
+    }
+
+    /// Number of addresses of nodes.
+    #[must_use]
+    pub fn usable(&self) -> u32 {
+        (1 << (32 - self.prefix_len)) - 3
+    }
+
+    /// Number of addresses assigned manually only.
+    #[must_use]
+    pub fn reserved(&self) -> u32 {
+        BY_HAND
+    }
+
+    /// `true` if a node can have this address.
+    #[must_use]
+    pub fn holds(&self, ip: Ipv4Addr) -> bool {
+        let place = ip.to_bits().wrapping_sub(self.network.to_bits());
+        (2..self.usable() + 2).contains(&place)
+    }
+
+    /// Free address of `key`: the first that is not taken, from a position that the key determines. The
+    /// same key gets the same address again, even without its lease.
+    #[must_use]
+    pub fn pick(&self, key: &PublicKey, taken: &BTreeSet<Ipv4Addr>) -> Option<Ipv4Addr> {
+        let first = self.network.to_bits() + 2 + BY_HAND;
+        let size = self.usable() - BY_HAND;
+        // Keys are as good as random: their first bytes are a hash.
+        let place =
+            u64::from_be_bytes(key.bytes()[..8].try_into().expect("8 of 32")) % u64::from(size);
+        let places = (0..size).map(|step| first + ((place as u32 + step) % size));
+        places.map(Ipv4Addr::from_bits).find(|ip| !taken.contains(ip))
+    }
+}
+
+/// The pool decides on assignments: it is part of the state of a log.
+impl State for AddressPool {
+    const TABLE: &'static str = "overlay";
+
+    fn save(world: &World) -> Self {
+        *world.resource::<Self>()
+    }
+
+    fn restore(self, world: &mut World) -> Result<(), Refusal> {
+        world.insert_resource(self);
+        Ok(())
+    }
+}
+
+impl std::fmt::Display for AddressPool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.network, self.prefix_len)
+    }
+}
+
+fn leases(world: &World) -> impl Iterator<Item = (Entity, &Lease)> {
+    let index = world.resource::<Index<LeaseKind>>();
+    index.iter().map(|(_, entity)| {
+        let lease = world.get::<Lease>(entity).expect("a lease has one");
+        (entity, lease)
+    })
+}
+
+/// A leased address outside `pool`, if there is one.
+pub(crate) fn lease_outside(world: &World, pool: AddressPool) -> Option<Ipv4Addr> {
+    let mut ips = leases(world).map(|(_, lease)| lease.ip);
+    ips.find(|ip| !pool.holds(*ip))
+}
+
+/// Number of leased addresses of `pool`.
+pub(crate) fn leased(world: &World, pool: AddressPool) -> usize {
+    let ips = leases(world).map(|(_, lease)| lease.ip);
+    ips.filter(|ip| pool.holds(*ip)).count()
+}
+
+/// Conflict of a request that finds no free address.
+pub const EXHAUSTED: &str = "every overlay address is taken";
+
+/// Address for `key`: its own, the requested one, or a free one.
+pub(super) fn choose(
+    world: &World,
+    key: &PublicKey,
+    wanted: Option<Ipv4Addr>,
+) -> Result<Ipv4Addr, Refusal> {
+    let pool = world.resource::<AddressPool>();
+    let own = leases(world).find(|(_, lease)| lease.public_key == *key);
+    if let Some((_, lease)) = own
+        && wanted.is_none_or(|ip| ip == lease.ip)
+    {
+        return Ok(lease.ip);
+    }
+    if let Some(ip) = wanted {
+        if !pool.holds(ip) {
+            return Err(Refusal::invalid(
+                "overlay_ip",
+                ip,
+                format!("an address of {pool} but its first two and its last"),
+            ));
+        }
+        if leases(world).any(|(_, lease)| lease.ip == ip) {
+            return Err(Refusal::conflict(format!("{ip} is taken or in quarantine")));
+        }
+        return Ok(ip);
+    }
+    let taken = leases(world).map(|(_, lease)| lease.ip).collect();
+    pool.pick(key, &taken).ok_or_else(|| Refusal::exhausted(EXHAUSTED))
+}
+
+/// Assigns `ip`, chosen by [`choose`], to `key`. Other addresses of the key go into quarantine.
+pub(super) fn give(world: &mut World, key: PublicKey, ip: Ipv4Addr, node: NodeId) {
+    let since_ns = world.resource::<Clock>().wall_ns;
+    let others: Vec<_> = leases(world)
+        .filter(|(_, lease)| lease.public_key == key && lease.ip != ip)
+        .map(|(_, lease)| lease.ip)
+        .collect();
+    others.into_iter().for_each(|other| release(world, other));
+    let lease =
+        Lease { ip, public_key: key, node: Some(node), state: LeaseState::Allocated, since_ns };
+    let id = LeaseId::named(&ip.to_string());
+    match world.resource::<Index<LeaseKind>>().get(id) {
+        Ok(entity) => {
+            world.entity_mut(entity).insert(lease);
+        }
+        Err(_) => {
+            world.spawn((id, lease));
+        }
+    }
+}
+
+/// Number of addresses that can be assigned automatically.
+pub(super) fn free(world: &World) -> u32 {
+    let pool = world.resource::<AddressPool>();
+    let by_hand = |ip: Ipv4Addr| ip.to_bits() - pool.network.to_bits() < 2 + BY_HAND;
+    let taken = leases(world).filter(|(_, lease)| pool.holds(lease.ip) && !by_hand(lease.ip));
+    (pool.usable() - BY_HAND).saturating_sub(u32::try_from(taken.count()).unwrap_or(u32::MAX))
+}
+
+/// Puts an address into quarantine.
+pub(super) fn release(world: &mut World, ip: Ipv4Addr) {
+    let since_ns = world.resource::<Clock>().wall_ns;
+    let id = LeaseId::named(&ip.to_string());
+    let Ok(entity) = world.resource::<Index<LeaseKind>>().get(id) else {
+        return;
+    };
+    let mut lease = world.get_mut::<Lease>(entity).expect("a lease has one");
+    if lease.state == LeaseState::Allocated {
+        lease.state = LeaseState::Quarantined;
+        lease.node = None;
+        lease.since_ns = since_ns;
+    }
+}
+
+/// Releases addresses whose quarantine has ended.
+pub(super) fn free_quarantined(
+    clock: Res<Clock>,
+    leases: Query<(Entity, &Lease)>,
+    mut commands: Commands,
+) {
+    for (entity, lease) in &leases {
+        let over = clock.wall_ns.saturating_sub(lease.since_ns) > QUARANTINE_NS;
+        if lease.state == LeaseState::Quarantined && over {
+            commands.entity(entity).despawn();
+        }
+    }
+}

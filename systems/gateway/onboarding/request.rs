@@ -1,0 +1,295 @@
+//! Join requests.
+
+use core::net::Ipv4Addr;
+
+use bevy_ecs::prelude::*;
+use groundwave_engine::{Clock, Index, Recorded, Refusal};
+use serde::{Deserialize, Serialize};
+
+use super::address::PublicKey;
+use super::components::{
+    Decision, JoinClaims, Registration, RegistrationId, RegistrationKind, RegistrationState,
+};
+use super::policy::{Admission, Evidence, Policy, admission};
+use super::proof::Proof;
+use super::queue::{self, all};
+use super::trust::{self, Trust};
+use super::{ipam, join_key};
+use crate::fleet::{self, NodeRecord};
+use crate::identity::{check_hostname, find};
+use groundwave_simulation::site::{NodeId, NodeKind};
+
+/// Requests to join with a key. A repeated request of the same key has the same result.
+/// Safe to repeat.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RequestJoin {
+    /// Registration id, if the key has none yet.
+    pub registration: RegistrationId,
+    /// Node id, if the node is approved and was not known before.
+    pub node: NodeId,
+    /// WireGuard public key.
+    pub public_key: PublicKey,
+    /// Claims of the request.
+    #[serde(rename = "shown")]
+    pub claims: JoinClaims,
+}
+
+/// Result of a join request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JoinOutcome {
+    /// Registration of that key.
+    pub registration: RegistrationId,
+    /// State.
+    pub state: RegistrationState,
+    /// `true` if this request admitted the node.
+    pub admitted: bool,
+    /// Node, if admitted.
+    pub node: Option<NodeId>,
+    /// Overlay address, if admitted.
+    pub overlay_ip: Option<Ipv4Addr>,
+}
+
+impl RequestJoin {
+    /// Node registered ahead that this request matches.
+    fn expected(&self, world: &World) -> Option<NodeId> {
+        let now_ns = world.resource::<Clock>().wall_ns;
+        let index = world.resource::<Index<NodeKind>>();
+        let fits = |entity: Entity| {
+            let expected = world.get::<NodeRecord>(entity)?.0.preregistration.as_ref()?;
+            let by_key = expected.public_key == Some(self.public_key);
+            let by_code = self.claims.code_sha256 == Some(expected.code_sha256);
+            let same_mac = expected.mac == self.claims.mac;
+            (same_mac && (by_key || by_code && now_ns <= expected.until_ns)).then_some(())
+        };
+        index.iter().find_map(|(id, entity)| fits(entity).map(|()| id))
+    }
+
+    /// `true` if it is worth an alert that this hardware address came with another key before: a flood
+    /// of keys must not displace other events.
+    fn is_news(&self, world: &World, before: RegistrationId) -> bool {
+        let admitted = |found: &Registration| found.state == RegistrationState::Approved;
+        self.claims.key_proof.is_none()
+            || find(world, before).is_ok_and(|(_, found)| admitted(&found))
+    }
+
+    /// Registration of a key that was not seen before.
+    fn fresh(&self, world: &World) -> Registration {
+        let now_ns = world.resource::<Clock>().wall_ns;
+        let same_mac = all(world).filter(|(_, other)| other.claims.mac == self.claims.mac);
+        let follows = same_mac.max_by_key(|(_, other)| other.asked_ns);
+        Registration {
+            public_key: self.public_key,
+            state: RegistrationState::Expired,
+            claims: self.claims.clone(),
+            mac_listed: false,
+            requested_ns: now_ns,
+            asked_ns: now_ns,
+            attempts: 0,
+            decision: None,
+            blocked: false,
+            node: None,
+            overlay_ip: None,
+            follows: follows.map(|(id, _)| id),
+            revision: 0,
+        }
+    }
+}
+
+impl RequestJoin {
+    /// `true` for a request of the owner of the key where the registration may be of another.
+    fn reclaims(&self, found: &Registration) -> bool {
+        let undecided = match found.state {
+            RegistrationState::Pending | RegistrationState::Expired => true,
+            // Another was rejected.
+            RegistrationState::Rejected => !found.blocked,
+            RegistrationState::Approved | RegistrationState::Revoked => false,
+        };
+        undecided && self.claims.owns_key() && !found.claims.owns_key()
+    }
+
+    /// `true` if the claims of this request may replace the earlier ones: those with a proof of the key
+    /// only with a proof, others only from the same address.
+    fn may_replace(&self, found: &Registration) -> bool {
+        let same_source = found.claims.source_ip == self.claims.source_ip;
+        let over = found.state == RegistrationState::Expired;
+        !self.claims.is_doubtful() || over || !found.claims.owns_key() && same_source
+    }
+}
+
+impl Command for RequestJoin {
+    type Out = Result<JoinOutcome, Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        check_hostname(&self.claims.hostname)?;
+        let known = all(world).find(|(_, other)| other.public_key == self.public_key);
+        let known = known.map(|(id, found)| (id, found.clone()));
+        let (id, mut found) = match known {
+            Some((id, found)) if found.claims.mac != self.claims.mac && self.reclaims(&found) => {
+                let mut requested = self.fresh(world);
+                // It keeps its place in the queue.
+                if found.state == RegistrationState::Pending {
+                    requested.state = found.state;
+                }
+                requested.revision = found.revision;
+                (id, requested)
+            }
+            Some((_, found)) if found.claims.mac != self.claims.mac => {
+                return Err(Refusal::conflict(format!(
+                    "this key was registered for another hardware address than {}",
+                    self.claims.mac
+                )));
+            }
+            Some(known) => known,
+            None => {
+                let index = world.resource::<Index<RegistrationKind>>();
+                index.vacant(self.registration)?;
+                (self.registration, self.fresh(world))
+            }
+        };
+        let shut_out = found.blocked
+            || matches!(found.state, RegistrationState::Rejected | RegistrationState::Revoked);
+        if shut_out {
+            return Err(Refusal::Denied { what: format!("this key was {}", found.state.word()) });
+        }
+        if found.attempts > 0 && !self.may_replace(&found) {
+            return Ok(JoinOutcome {
+                registration: id,
+                state: found.state,
+                admitted: false,
+                node: found.node,
+                overlay_ip: found.overlay_ip,
+            });
+        }
+        let trust = trust::of(world);
+        let mac_listed = trust::lists(world, self.claims.mac);
+        let expected = self.expected(world);
+        // A known hardware address with another key waits for an admin.
+        let join_key = match found.follows {
+            None => join_key::valid(world, self.claims.code_sha256),
+            Some(_) => None,
+        };
+        let evidence = Evidence {
+            expected: expected.is_some() || join_key.is_some(),
+            proof: self.claims.proof == Proof::Valid,
+            mac_listed,
+            mac_verified: self.claims.mac_verified,
+        };
+        let verdict = match found.state {
+            RegistrationState::Approved => Admission::Approved,
+            _ => admission(trust.policy, evidence),
+        };
+        let was_in = found.state == RegistrationState::Approved;
+        found.claims = self.claims.clone();
+        found.mac_listed = mac_listed;
+        found.asked_ns = world.resource::<Clock>().wall_ns;
+        found.attempts = found.attempts.saturating_add(1);
+        match verdict {
+            Admission::Denied => {
+                return Err(Refusal::Denied { what: denial(&trust) });
+            }
+            Admission::Pending => {
+                if found.state != RegistrationState::Pending {
+                    queue::evict_for(world, &self.claims, mac_listed)?;
+                }
+                found.state = RegistrationState::Pending;
+            }
+            Admission::Approved if !was_in => {
+                let by = match (expected, &join_key) {
+                    (Some(_), _) => "registration ahead",
+                    (None, Some((by, _))) => by.as_str(),
+                    (None, None) => "policy",
+                };
+                let node = expected.unwrap_or(self.node);
+                admit(world, id, &mut found, node, None, decide(world, by, None))?;
+                if let (None, Some((_, key))) = (expected, &join_key) {
+                    fleet::tag(world, node, &key.tags)?;
+                }
+            }
+            Admission::Approved => {}
+        }
+        trust::seen(world, self.claims.mac, self.claims.source_ip);
+        put(world, id, found.clone());
+        if let (1, Some(before)) = (found.attempts, found.follows)
+            && self.is_news(world, before)
+        {
+            let data = [
+                ("registration_id", id.to_string()),
+                ("follows", before.to_string()),
+                ("mac", self.claims.mac.to_string()),
+            ];
+            fleet::alert(world, "a known hardware address comes with another key", &data);
+        }
+        Ok(JoinOutcome {
+            registration: id,
+            state: found.state,
+            admitted: !was_in && found.state == RegistrationState::Approved,
+            node: found.node,
+            overlay_ip: found.overlay_ip,
+        })
+    }
+}
+impl Recorded for RequestJoin {
+    const NAME: &'static str = "onboarding.request";
+    type Reply = JoinOutcome;
+}
+
+fn denial(trust: &Trust) -> String {
+    match trust.policy {
+        Policy::Closed => "only nodes that were registered before come in".to_owned(),
+        _ => "come with a proof of the trust secret, or from a listed address".to_owned(),
+    }
+}
+
+/// A decision at the wall time of this tick.
+pub(super) fn decide(world: &World, by: &str, reason: Option<String>) -> Decision {
+    Decision { by: by.to_owned(), at_ns: world.resource::<Clock>().wall_ns, reason }
+}
+
+/// Admits a registration as `node`: overlay address and fleet record. Changes nothing when that
+/// fails.
+pub(super) fn admit(
+    world: &mut World,
+    id: RegistrationId,
+    found: &mut Registration,
+    node: NodeId,
+    wanted: Option<Ipv4Addr>,
+    decision: Decision,
+) -> Result<(), Refusal> {
+    let ip = ipam::choose(world, &found.public_key, wanted)?;
+    let before = fleet::admit(world, node, id, found, ip)?;
+    // The node had another key before: that key is out.
+    if let Some(earlier) = before.filter(|earlier| *earlier != id)
+        && let Ok((_, mut other)) = find(world, earlier)
+    {
+        if let Some(ip) = other.overlay_ip.take() {
+            ipam::release(world, ip);
+        }
+        other.state = RegistrationState::Revoked;
+        other.node = None;
+        other.decision = Some(decision.clone());
+        put(world, earlier, other);
+    }
+    ipam::give(world, found.public_key, ip, node);
+    if ipam::free(world) == 0 {
+        let pool = world.resource::<ipam::AddressPool>().to_string();
+        fleet::alert(world, "no overlay address is free any more", &[("pool", pool)]);
+    }
+    found.state = RegistrationState::Approved;
+    found.node = Some(node);
+    found.overlay_ip = Some(ip);
+    found.decision = Some(decision);
+    Ok(())
+}
+
+/// Writes a registration and counts its revision.
+pub(super) fn put(world: &mut World, id: RegistrationId, mut found: Registration) {
+    found.revision += 1;
+    match world.resource::<Index<RegistrationKind>>().get(id) {
+        Ok(entity) => {
+            world.entity_mut(entity).insert(found);
+        }
+        Err(_) => {
+            world.spawn((id, found));
+        }
+    }
+}

@@ -1,0 +1,334 @@
+use core::net::{IpAddr, Ipv4Addr};
+use std::collections::BTreeSet;
+
+use groundwave_engine::{Engine, Recorded, Refusal};
+use proptest::prelude::*;
+
+use super::*;
+use crate::Snapshot;
+use crate::account::{AccountId, IssueCredential};
+use crate::test_world::{does_at, engine};
+use groundwave_simulation::site::NodeId;
+
+const DAY_NS: u64 = 24 * 3600 * 1_000_000_000;
+
+fn does<C: Recorded>(engine: &mut Engine<Snapshot>, command: C) -> Result<C::Reply, Refusal> {
+    does_at(engine, 7_000, command)
+}
+
+fn key(number: u32) -> PublicKey {
+    let mut bytes = [9; 32];
+    // A key's first bytes are as good as random.
+    let spread = u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    bytes[..8].copy_from_slice(&spread.to_be_bytes());
+    bytes[8..12].copy_from_slice(&number.to_be_bytes());
+    PublicKey::new(bytes).unwrap()
+}
+
+fn mac(number: u32) -> Mac {
+    let [_, a, b, c] = number.to_be_bytes();
+    Mac([2, 0, 0, a, b, c])
+}
+
+fn request(number: u32) -> RequestJoin {
+    let ip = IpAddr::V4(Ipv4Addr::new(10, 41, 0, 9));
+    RequestJoin {
+        registration: RegistrationId::from_u128(1_000 + u128::from(number)),
+        node: NodeId::from_u128(2_000 + u128::from(number)),
+        public_key: key(number),
+        claims: JoinClaims {
+            mac: mac(number),
+            hostname: format!("node-{number}"),
+            listen_port: None,
+            source_ip: ip,
+            underlay_ip: ip,
+            proof: Proof::Absent,
+            mac_verified: false,
+            code_sha256: None,
+            key_proof: None,
+        },
+    }
+}
+
+fn approve(asked: &JoinOutcome, number: u32) -> ApproveRegistration {
+    ApproveRegistration {
+        registration: asked.registration,
+        node: NodeId::from_u128(2_000 + u128::from(number)),
+        name: None,
+        role_id: None,
+        overlay_ip: None,
+        by: "ada".to_owned(),
+        revision: None,
+    }
+}
+
+fn revoke(registration: RegistrationId) -> RevokeRegistration {
+    RevokeRegistration { registration, reason: None, by: "ada".to_owned(), forget: false }
+}
+
+fn let_in(engine: &mut Engine<Snapshot>, number: u32) -> (RegistrationId, Ipv4Addr) {
+    let asked = does(engine, request(number)).unwrap();
+    does(engine, approve(&asked, number)).unwrap();
+    let again = does(engine, request(number)).unwrap();
+    assert_eq!(again.state, RegistrationState::Approved);
+    (asked.registration, again.overlay_ip.unwrap())
+}
+
+#[test]
+fn who_asks_waits_and_who_is_approved_keeps_its_address() {
+    let mut engine = engine();
+    let asked = does(&mut engine, request(1)).unwrap();
+    assert_eq!((asked.state, asked.node), (RegistrationState::Pending, None));
+    let (_, ip) = let_in(&mut engine, 1);
+    for _ in 0..3 {
+        let again = does(&mut engine, request(1)).unwrap();
+        assert_eq!((again.overlay_ip, again.admitted), (Some(ip), false));
+    }
+    let view = engine.view();
+    assert_eq!(view.onboarding.peers().count(), 1);
+    assert_eq!(view.fleet.with_overlay(ip), Some(NodeId::from_u128(2_001)));
+}
+
+#[test]
+fn a_key_belongs_to_one_hardware_address_and_a_new_key_waits_anew() {
+    let mut engine = engine();
+    let (first, ip) = let_in(&mut engine, 1);
+    let mut stolen = request(1);
+    stolen.claims.mac = mac(2);
+    assert!(matches!(does(&mut engine, stolen), Err(Refusal::Conflict { .. })));
+    let mut rekeyed = request(1);
+    rekeyed.public_key = key(77);
+    rekeyed.registration = RegistrationId::from_u128(5);
+    let asked = does(&mut engine, rekeyed.clone()).unwrap();
+    assert_eq!(asked.state, RegistrationState::Pending);
+    let view = engine.view();
+    assert_eq!(view.onboarding.registrations[&asked.registration].follows, Some(first));
+    assert_eq!(alerts(&engine), ["a known hardware address comes with another key"]);
+    assert_eq!(view.fleet.with_overlay(ip), Some(NodeId::from_u128(2_001)));
+    // Let in as the same node, it takes the place of the earlier key.
+    does(&mut engine, approve(&asked, 1)).unwrap();
+    let view = engine.view();
+    assert_eq!(view.onboarding.registrations[&first].state, RegistrationState::Revoked);
+    assert_eq!(view.onboarding.peers().count(), 1);
+    assert_eq!(view.onboarding.leases[&ip].state, LeaseState::Quarantined);
+}
+
+#[test]
+fn a_trusted_stranger_comes_in_by_itself() {
+    let mut engine = engine();
+    let policy = SetPolicy { policy: Policy::Trusted };
+    assert!(does(&mut engine, policy.clone()).is_err(), "there is no secret");
+    let secret =
+        RotateSecret { key_id: "k1".to_owned(), secret: SecretBytes::Clear([3; 32]), grace_s: 60 };
+    does(&mut engine, secret).unwrap();
+    does(&mut engine, policy).unwrap();
+    assert!(matches!(does(&mut engine, request(1)), Err(Refusal::Denied { .. })));
+    let mut proven = request(1);
+    proven.claims.proof = Proof::Valid;
+    assert_eq!(does(&mut engine, proven.clone()).unwrap().state, RegistrationState::Pending);
+    let trusted = AddMacs { macs: vec![(mac(1), "roof".to_owned())], by: "ada".to_owned() };
+    assert_eq!(does(&mut engine, trusted.clone()), Ok(vec![true]));
+    assert_eq!(does(&mut engine, trusted), Ok(vec![false]));
+    assert_eq!(does(&mut engine, proven.clone()).unwrap().state, RegistrationState::Pending);
+    proven.claims.mac_verified = true;
+    let inside = does(&mut engine, proven).unwrap();
+    assert!(inside.admitted && inside.overlay_ip.is_some());
+    assert!(engine.view().onboarding.macs[&mac(1)].seen.is_some());
+}
+
+#[test]
+fn a_node_registered_ahead_comes_with_its_code_or_its_key() {
+    let mut engine = engine();
+    let expect = |number: u32, key| PreregisterNode {
+        node: NodeId::from_u128(3_000 + u128::from(number)),
+        name: "roof".to_owned(),
+        mac: mac(number),
+        public_key: key,
+        role_id: None,
+        tags: vec![],
+        code_sha256: [number as u8; 32],
+    };
+    does(&mut engine, expect(1, None)).unwrap();
+    does(&mut engine, expect(2, Some(key(2)))).unwrap();
+    let mut coded = request(1);
+    coded.claims.code_sha256 = Some([9; 32]);
+    assert_eq!(does(&mut engine, coded.clone()).unwrap().state, RegistrationState::Pending);
+    coded.claims.code_sha256 = Some([1; 32]);
+    let late = does_at(&mut engine, 2 * DAY_NS, coded.clone()).unwrap();
+    assert_eq!(late.state, RegistrationState::Pending);
+    let inside = does(&mut engine, coded).unwrap();
+    assert_eq!(inside.node, Some(NodeId::from_u128(3_001)));
+    let keyed = does(&mut engine, request(2)).unwrap();
+    assert_eq!(keyed.node, Some(NodeId::from_u128(3_002)));
+}
+
+#[test]
+fn states_turn_only_as_they_may() {
+    let mut engine = engine();
+    let asked = does(&mut engine, request(1)).unwrap();
+    let registration = asked.registration;
+    let reject = |block| RejectRegistration {
+        registration,
+        reason: Some("unknown".to_owned()),
+        block,
+        by: "ada".to_owned(),
+        revision: None,
+    };
+    let reset = ResetRegistration { registration, by: "ada".to_owned() };
+    assert!(does(&mut engine, revoke(registration)).is_err());
+    assert!(does(&mut engine, reset.clone()).is_err());
+    does(&mut engine, reject(false)).unwrap();
+    assert!(matches!(does(&mut engine, request(1)), Err(Refusal::Denied { .. })));
+    assert!(does(&mut engine, approve(&asked, 1)).is_err());
+    does(&mut engine, reset.clone()).unwrap();
+    does(&mut engine, approve(&asked, 1)).unwrap();
+    assert!(does(&mut engine, reject(false)).is_err());
+    let ip = engine.view().onboarding.registrations[&registration].overlay_ip;
+    does(&mut engine, revoke(registration)).unwrap();
+    assert!(matches!(does(&mut engine, request(1)), Err(Refusal::Denied { .. })));
+    assert_eq!(engine.view().onboarding.peers().count(), 0);
+    // Only an admin brings the same key back, to the same address.
+    does(&mut engine, approve(&asked, 1)).unwrap();
+    assert_eq!(engine.view().onboarding.registrations[&registration].overlay_ip, ip);
+    let stale = ApproveRegistration { revision: Some(1), ..approve(&asked, 1) };
+    assert!(matches!(does(&mut engine, stale), Err(Refusal::Stale { what }) if what == STALE));
+}
+
+#[test]
+fn nobody_decided_in_a_day_is_no_longer_asked() {
+    let mut engine = engine();
+    let asked = does(&mut engine, request(1)).unwrap();
+    does_at(&mut engine, 2 * DAY_NS, request(2)).unwrap();
+    engine.tick(None).unwrap();
+    let state = |engine: &Engine<Snapshot>| {
+        engine.view().onboarding.registrations[&asked.registration].state
+    };
+    assert_eq!(state(&engine), RegistrationState::Expired);
+    does_at(&mut engine, 2 * DAY_NS, request(1)).unwrap();
+    assert_eq!(state(&engine), RegistrationState::Pending);
+}
+
+#[test]
+fn a_revoked_node_has_no_credential_and_gets_none() {
+    let mut engine = engine();
+    let (registration, _) = let_in(&mut engine, 1);
+    let issue = IssueCredential {
+        account: AccountId::from_u128(1),
+        node: NodeId::from_u128(2_001),
+        username: "node-1".to_owned(),
+        secret_sha256: [1; 32],
+    };
+    assert_eq!(does(&mut engine, issue.clone()).unwrap(), "node-1");
+    does(&mut engine, revoke(registration)).unwrap();
+    assert!(engine.view().accounts.named("node-1").is_none());
+    assert!(matches!(does(&mut engine, issue), Err(Refusal::NotFound { .. })));
+}
+
+/// Subjects of the alerts among the events.
+fn alerts(engine: &Engine<Snapshot>) -> Vec<String> {
+    let view = engine.view();
+    let told = view.events.iter();
+    let alerts = told.filter(|told| told.kind == crate::fleet::FleetEventKind::Alert);
+    alerts.map(|told| told.data["about"].clone()).collect()
+}
+
+#[test]
+fn the_pool_is_exhausted_exactly_at_its_size_and_never_reuses_in_quarantine() {
+    let mut engine = engine();
+    let size = AddressPool::default().usable() - AddressPool::default().reserved();
+    let mut given = BTreeSet::new();
+    for number in 0..size {
+        let (_, ip) = let_in(&mut engine, number);
+        assert!(AddressPool::default().holds(ip) && given.insert(ip), "{ip}");
+        // The last address raises an alert, and none before it.
+        let alerts = alerts(&engine);
+        assert_eq!(alerts.len(), usize::from(number + 1 == size), "{alerts:?}");
+    }
+    let asked = does(&mut engine, request(size)).unwrap();
+    let full = does(&mut engine, approve(&asked, size));
+    assert!(matches!(full, Err(Refusal::Exhausted { what }) if what == EXHAUSTED));
+    let view = engine.view();
+    assert_eq!(
+        view.onboarding.registrations[&asked.registration].state,
+        RegistrationState::Pending
+    );
+    // A released address is in quarantine for a day.
+    let first = view.onboarding.of_key(&key(0)).unwrap();
+    let (first, ip) = (first.0, first.1.overlay_ip.unwrap());
+    does(&mut engine, revoke(first)).unwrap();
+    assert!(does(&mut engine, approve(&asked, size)).is_err());
+    let late = does_at(&mut engine, 7_000 + DAY_NS + 1, request(size)).unwrap();
+    does_at(&mut engine, 7_000 + DAY_NS + 2, approve(&late, size)).unwrap();
+    let view = engine.view();
+    assert_eq!(view.onboarding.of_key(&key(size)).unwrap().1.overlay_ip, Some(ip));
+}
+
+proptest! {
+    #[test]
+    fn addresses_are_distinct_whatever_the_keys(numbers in prop::collection::btree_set(any::<u32>(), 1..200)) {
+        let pool = AddressPool::default();
+        let mut taken = BTreeSet::new();
+        for number in numbers {
+            let ip = pool.pick(&key(number), &taken).unwrap();
+            prop_assert!(pool.holds(ip));
+            prop_assert!(ip.octets()[3] >= 10);
+            prop_assert_eq!(pool.pick(&key(number), &taken), Some(ip));
+            prop_assert!(taken.insert(ip));
+        }
+    }
+}
+
+#[test]
+fn ranges_are_read_with_care() {
+    assert_eq!(AddressPool::parse("10.42.0.0/24"), Ok(AddressPool::default()));
+    for bad in ["10.42.0.0", "10.42.0.1/24", "10.42.0.0/29", "10.42.0.0/33", "x/24"] {
+        assert!(AddressPool::parse(bad).is_err(), "{bad}");
+    }
+}
+
+/// A request of another source, without a proof of its key.
+fn claimed(number: u32, source: [u8; 4]) -> RequestJoin {
+    let mut asked = request(number);
+    asked.claims.key_proof = Some(Proof::Absent);
+    asked.claims.source_ip = source.into();
+    asked
+}
+
+#[test]
+fn a_flood_shuts_out_no_other_address_and_no_proof() {
+    let mut engine = engine();
+    for number in 0..1_100_u32 {
+        let [_, _, high, low] = (number % 300).to_be_bytes();
+        // One that has its share replaces its own, or is turned away.
+        let _ = does(&mut engine, claimed(number, [10, 41, high, low]));
+    }
+    let pending = |engine: &Engine<Snapshot>| engine.view().onboarding.registrations.len();
+    assert!((500..=PENDING_MAX).contains(&pending(&engine)));
+    for host in 0..50 {
+        let asked = does(&mut engine, claimed(5_000 + u32::from(host), [10, 41, 9, host]));
+        assert_eq!(asked.unwrap().state, RegistrationState::Pending);
+    }
+    let mut vouched = claimed(6_000, [10, 41, 0, 1]);
+    vouched.claims.proof = Proof::Valid;
+    let asked = does(&mut engine, vouched).unwrap();
+    assert_eq!(asked.state, RegistrationState::Pending);
+    // Without an answer they expire, and are gone a week later.
+    does_at(&mut engine, 7_000 + 2 * DAY_NS, claimed(7_000, [10, 41, 8, 1])).unwrap();
+    let later = claimed(7_001, [10, 41, 8, 2]);
+    does_at(&mut engine, 7_000 + 9 * DAY_NS, later).unwrap();
+    assert_eq!(pending(&engine), 2);
+}
+
+#[test]
+fn a_secret_in_clear_is_sealed_once() {
+    let mut engine = engine();
+    let secret =
+        RotateSecret { key_id: "k1".to_owned(), secret: SecretBytes::Clear([3; 32]), grace_s: 0 };
+    does(&mut engine, secret).unwrap();
+    let seal = SealSecrets { secret: Some("sealed".to_owned()), previous: None };
+    does(&mut engine, seal.clone()).unwrap();
+    let view = engine.view();
+    let held = view.onboarding.trust.secret.as_ref().unwrap();
+    assert_eq!(held.secret, SecretBytes::Sealed("sealed".to_owned()));
+    assert!(does(&mut engine, seal).is_err());
+}

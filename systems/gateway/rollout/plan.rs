@@ -1,0 +1,303 @@
+//! Images of firmware by their digests; roll-outs: image, stages and nodes, and how far each node is.
+
+use bevy_ecs::prelude::*;
+use garde::Validate;
+use groundwave_engine::{Id, Index, Kind, Refusal};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::config::{self, ConfigObject, all};
+use crate::fleet::{NodeInfo, NodeRecord};
+use groundwave_simulation::site::{NODES_MAX, NodeId, NodeKind};
+
+/// Kind of the node command that installs an image, and component of a node's firmware that an image
+/// is a version of.
+pub const FIRMWARE: &str = "firmware";
+
+/// Largest image, bytes.
+pub const IMAGE_BYTES_MAX: u64 = 512 << 20;
+
+/// An image of firmware. Written by `firmware_image.put`.
+#[derive(Component, Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Validate)]
+#[serde(deny_unknown_fields)]
+pub struct FirmwareImage {
+    /// Version, unique: what nodes report once they run it.
+    #[garde(length(chars, min = 1, max = 64))]
+    pub version: String,
+    /// SHA-256 of the image, hexadecimal.
+    #[garde(length(bytes, min = 64, max = 64))]
+    #[schemars(regex(pattern = r"^[0-9a-f]{64}$"))]
+    pub sha256: String,
+    /// Size, bytes.
+    #[garde(range(min = 1, max = IMAGE_BYTES_MAX))]
+    pub size_bytes: u64,
+    /// Board that it is for, as nodes report theirs; any if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[garde(length(chars, min = 1, max = 128))]
+    pub board: Option<String>,
+}
+
+impl Kind for FirmwareImage {
+    const NAME: &'static str = "firmware image";
+}
+
+impl FirmwareImage {
+    /// `true` if it may be installed on this node.
+    #[must_use]
+    pub fn fits(&self, node: &NodeInfo) -> bool {
+        self.board.is_none() || self.board == node.board
+    }
+}
+
+impl ConfigObject for FirmwareImage {
+    const KIND: &'static str = "firmware_image";
+    const COUNT_MAX: usize = 64;
+
+    fn name(&self) -> Option<&str> {
+        Some(&self.version)
+    }
+
+    fn check_removal(&self, id: Id<Self>, world: &World) -> Result<(), Refusal> {
+        let uses = |rollout: &Rollout| {
+            let needed = [Some(rollout.image), rollout.rollback_image];
+            rollout.state.is_open() && needed.contains(&Some(id))
+        };
+        match all::<Rollout>(world).find(|(_, rollout)| uses(rollout)) {
+            Some((id, _)) => Err(Refusal::conflict(format!(
+                "this firmware image is in use: roll-out {id} goes on"
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Nodes of a stage and those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RolloutStage {
+    /// That many nodes.
+    Nodes(u32),
+    /// That share of all nodes, %, rounded up.
+    Percent(u8),
+}
+
+impl RolloutStage {
+    /// Number of nodes, of `all`.
+    #[must_use]
+    pub fn count(self, all: usize) -> usize {
+        let count = match self {
+            Self::Nodes(count) => count as usize,
+            Self::Percent(percent) => (all * usize::from(percent)).div_ceil(100),
+        };
+        count.clamp(1, all.max(1))
+    }
+}
+
+/// State of a roll-out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RolloutState {
+    /// Goes on, stage by stage.
+    Running,
+    /// All nodes run the image, but for failures within the limit.
+    Done,
+    /// Takes its nodes back to the image before.
+    RollingBack,
+    /// Nodes were taken back, as far as they followed.
+    RolledBack,
+    /// Stopped by failures, without an image to take nodes back to.
+    Stopped,
+    /// Stopped by an admin.
+    Cancelled,
+}
+
+impl RolloutState {
+    /// `true` while it commands nodes.
+    #[must_use]
+    pub const fn is_open(self) -> bool {
+        matches!(self, Self::Running | Self::RollingBack)
+    }
+}
+
+/// Progress of a node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", tag = "state")]
+pub enum NodeProgress {
+    /// The stage of the node has not begun.
+    Waiting,
+    /// Commanded to install the image.
+    Installing {
+        /// Time of the command, ns since the Unix epoch.
+        since_ns: u64,
+    },
+    /// Reports the version; its heartbeats are watched.
+    Watched {
+        /// Time of the command, ns since the Unix epoch.
+        since_ns: u64,
+        /// Time since which it is online with the version, ns since the Unix epoch; 0 while it is not.
+        healthy_ns: u64,
+    },
+    /// Runs the image, with heartbeats for as long as was asked.
+    Healthy,
+    /// Does not run the image.
+    Failed {
+        /// Reason.
+        reason: String,
+    },
+    /// Commanded to install the image before.
+    Reverting {
+        /// Time of the command, ns since the Unix epoch.
+        since_ns: u64,
+    },
+    /// Runs the image before.
+    Reverted,
+    /// Could not be taken back to the image before.
+    Stuck {
+        /// Reason.
+        reason: String,
+    },
+}
+
+/// A node of a roll-out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RolloutNode {
+    /// Node.
+    #[schemars(with = "uuid::Uuid")]
+    pub node: NodeId,
+    /// Version that it reported before.
+    pub before: Option<String>,
+    /// Progress.
+    pub progress: NodeProgress,
+}
+
+/// A roll-out. Written by `rollout.put`, `rollout.cancel` and `advance_rollouts`.
+#[derive(Component, Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Validate)]
+#[serde(deny_unknown_fields)]
+pub struct Rollout {
+    /// Image.
+    #[garde(skip)]
+    #[schemars(with = "uuid::Uuid")]
+    pub image: Id<FirmwareImage>,
+    /// Image that nodes are taken back to.
+    #[garde(skip)]
+    #[schemars(with = "Option<uuid::Uuid>")]
+    pub rollback_image: Option<Id<FirmwareImage>>,
+    /// Stages, each with at least the nodes of the one before.
+    #[garde(length(min = 1, max = 16))]
+    pub stages: Vec<RolloutStage>,
+    /// Share of failed nodes among the begun ones above which it stops, %.
+    #[garde(range(min = 0, max = 99))]
+    pub failures_max_percent: u8,
+    /// Time for a node to report the version and be healthy, s.
+    #[garde(range(min = 60, max = 86_400))]
+    pub install_within_s: u32,
+    /// Time of heartbeats with the version after which a node is healthy, s.
+    #[garde(range(min = 0, max = 86_400))]
+    pub healthy_s: u32,
+    /// Account that began it.
+    #[garde(skip)]
+    pub by: String,
+    /// State.
+    #[garde(skip)]
+    pub state: RolloutState,
+    /// Stage that it is in, from 0.
+    #[garde(skip)]
+    pub stage: u32,
+    /// Nodes in the order in which they get the image.
+    #[garde(length(min = 1, max = NODES_MAX))]
+    pub nodes: Vec<RolloutNode>,
+}
+
+impl Kind for Rollout {
+    const NAME: &'static str = "roll-out";
+}
+
+impl Rollout {
+    /// Number of nodes whose stage has begun.
+    #[must_use]
+    pub fn begun(&self) -> usize {
+        let stage = self.stages.get(self.stage as usize).or(self.stages.last());
+        stage.map_or(0, |stage| stage.count(self.nodes.len()))
+    }
+
+    /// Number of failed nodes.
+    #[must_use]
+    pub fn failed(&self) -> usize {
+        let failed = |one: &&RolloutNode| matches!(one.progress, NodeProgress::Failed { .. });
+        self.nodes.iter().filter(failed).count()
+    }
+}
+
+/// Refuses nodes that are unknown, cannot install images or have another board.
+fn check_node(
+    world: &World,
+    image: &FirmwareImage,
+    at: usize,
+    node: NodeId,
+) -> Result<(), Refusal> {
+    let found = world.resource::<Index<NodeKind>>().get(node)?;
+    let refused = |allowed: &str| Refusal::invalid(format!("nodes[{at}]"), node, allowed);
+    let record = world.get::<NodeRecord>(found);
+    let record = record.ok_or_else(|| refused("a node of the fleet"))?;
+    if !record.0.supported_commands.iter().any(|kind| kind == FIRMWARE) {
+        return Err(refused("a node whose agent installs firmware"));
+    }
+    match image.fits(&record.0) {
+        true => Ok(()),
+        false => Err(refused("a node with the board of the image")),
+    }
+}
+
+impl ConfigObject for Rollout {
+    const KIND: &'static str = "rollout";
+    const COUNT_MAX: usize = 200;
+
+    fn check(&self, id: Id<Self>, world: &World) -> Result<(), Refusal> {
+        let image = |key: &str, id: Id<FirmwareImage>| {
+            let found = config::find(world, id);
+            found.ok_or_else(|| Refusal::invalid(key, id, "the id of an existing firmware image"))
+        };
+        let own = image("image", self.image)?;
+        if let Some(before) = self.rollback_image {
+            let before = image("rollback_image", before)?;
+            if before.version == own.version {
+                return Err(Refusal::invalid(
+                    "rollback_image",
+                    &before.version,
+                    "another image than that of the roll-out",
+                ));
+            }
+        }
+        let counts: Vec<usize> =
+            self.stages.iter().map(|stage| stage.count(self.nodes.len())).collect();
+        if !counts.is_sorted() {
+            return Err(Refusal::invalid(
+                "stages",
+                format!("{counts:?} nodes"),
+                "ascending numbers",
+            ));
+        }
+        for (at, one) in self.nodes.iter().enumerate() {
+            check_node(world, own, at, one.node)?;
+        }
+        let mut others =
+            all::<Self>(world).filter(|(other, held)| *other != id && held.state.is_open());
+        let taken = others.find_map(|(other, held)| {
+            let mut nodes = held.nodes.iter();
+            nodes.any(|one| self.nodes.iter().any(|own| own.node == one.node)).then_some(other)
+        });
+        match taken {
+            Some(other) => {
+                Err(Refusal::conflict(format!("roll-out {other} goes on with some of these nodes")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn check_removal(&self, _: Id<Self>, _: &World) -> Result<(), Refusal> {
+        match self.state.is_open() {
+            true => Err(Refusal::conflict("this roll-out goes on: cancel it first")),
+            false => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,367 @@
+use core::net::{IpAddr, Ipv4Addr};
+use std::collections::BTreeMap;
+
+use groundwave_engine::{Engine, Id, Recorded, Refusal};
+
+use super::*;
+use crate::Snapshot;
+use crate::config::{Expected, Put, Remove};
+use crate::fleet::{
+    FinishCommand, FleetEventKind, RecordHeartbeat, RecordJoinReport, SetGatewayClock,
+    StartGatewayClock,
+};
+use crate::onboarding::Mac;
+use crate::test_world::{does_at, engine, let_in};
+use groundwave_simulation::site::NodeId;
+
+const S: u64 = 1_000_000_000;
+const WALL: u64 = 1_800_000_000 * S;
+/// Time between heartbeats, s.
+const PERIOD_S: u64 = 5;
+
+/// Reaction of an agent to the image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Agent {
+    /// Installs it.
+    Installs,
+    /// The install command fails.
+    Refuses,
+    /// Is never heard again once it has the image.
+    Dies,
+    /// Installs it, and comes back with the old one after a minute.
+    FallsBack,
+}
+
+struct Node {
+    agent: Agent,
+    version: String,
+    silent: bool,
+    /// Time of its last installation, s.
+    at_s: u64,
+}
+
+/// A fleet whose agents answer each tick, in virtual time.
+struct Fleet {
+    engine: Engine<Snapshot>,
+    nodes: BTreeMap<u8, Node>,
+    now_s: u64,
+    seq: u64,
+}
+
+fn node(number: u8) -> NodeId {
+    NodeId::from_u128(u128::from(number))
+}
+
+fn image(version: &str) -> Id<FirmwareImage> {
+    Id::named(version)
+}
+
+fn rollout() -> Id<Rollout> {
+    Id::from_u128(77)
+}
+
+impl Fleet {
+    fn new(agents: &[Agent]) -> Self {
+        let mut fleet = Self { engine: engine(), nodes: BTreeMap::new(), now_s: 0, seq: 0 };
+        let begin = StartGatewayClock { now_ns: 0, period_ns: PERIOD_S * S };
+        fleet.does(begin).unwrap();
+        for (number, agent) in (1..).zip(agents) {
+            let at_ns = WALL + fleet.now_s * S;
+            let_in(&mut fleet.engine, at_ns, number, node(number));
+            let node = Node { agent: *agent, version: "1".to_owned(), silent: false, at_s: 0 };
+            fleet.nodes.insert(number, node);
+            fleet.join(number);
+        }
+        for version in ["1", "2"] {
+            let put = Put {
+                id: image(version),
+                object: FirmwareImage {
+                    version: version.to_owned(),
+                    sha256: "0".repeat(64),
+                    size_bytes: 1,
+                    board: None,
+                },
+                expected: Expected::Absent,
+            };
+            fleet.does(put).unwrap();
+        }
+        fleet.run(2);
+        fleet
+    }
+
+    fn does<C: Recorded>(&mut self, command: C) -> Result<C::Reply, Refusal> {
+        does_at(&mut self.engine, WALL + self.now_s * S, command)
+    }
+
+    fn join(&mut self, number: u8) {
+        let version = self.nodes[&number].version.clone();
+        let join = RecordJoinReport {
+            node: node(number),
+            board: Some("board".to_owned()),
+            firmware: BTreeMap::from([(FIRMWARE.to_owned(), version)]),
+            supported_commands: vec![FIRMWARE.to_owned()],
+            settings: BTreeMap::new(),
+        };
+        self.does(join).unwrap();
+    }
+
+    /// Lets all agents send a heartbeat, for some periods.
+    fn run(&mut self, periods: u32) {
+        for _ in 0..periods {
+            self.now_s += PERIOD_S;
+            self.seq += 1;
+            let now_ns = self.now_s * S;
+            self.does(SetGatewayClock { now_ns }).unwrap();
+            let numbers: Vec<u8> = self.nodes.keys().copied().collect();
+            for number in numbers {
+                self.beat(number);
+            }
+        }
+    }
+
+    fn beat(&mut self, number: u8) {
+        let held = &self.nodes[&number];
+        if held.silent {
+            return;
+        }
+        if held.agent == Agent::FallsBack && held.version == "2" && self.now_s > held.at_s + 60 {
+            self.nodes.get_mut(&number).unwrap().version = "1".to_owned();
+            self.join(number);
+        }
+        let heartbeat = serde_json::json!({
+            "mac": Mac([2, 0, 0, 0, 0, number]), "hostname": format!("n{number}"),
+            "boot_id": "b", "seq": self.seq,
+        });
+        let hear = RecordHeartbeat {
+            node: node(number),
+            heartbeat: serde_json::from_value(heartbeat).unwrap(),
+            source_ip: IpAddr::V4(Ipv4Addr::new(10, 42, 0, number)),
+            now_ns: self.now_s * S,
+            sent_ms: None,
+        };
+        for command in self.does(hear).unwrap().commands {
+            assert_eq!(command.kind, FIRMWARE);
+            let to = command.args["version"].clone();
+            let held = self.nodes.get_mut(&number).unwrap();
+            let refuses = held.agent == Agent::Refuses && to == "2";
+            held.silent = held.agent == Agent::Dies && to == "2";
+            if held.silent {
+                return;
+            }
+            if !refuses {
+                held.version = to;
+                held.at_s = self.now_s;
+                self.join(number);
+            }
+            let finish = FinishCommand {
+                node: node(number),
+                id: command.id,
+                done: !refuses,
+                output: refuses.then(|| "exit status 1".to_owned()),
+            };
+            self.does(finish).unwrap();
+        }
+    }
+
+    fn begin(&mut self, stages: &[RolloutStage], rollback: bool) -> Result<(), Refusal> {
+        let nodes = self.nodes.keys().map(|number| RolloutNode {
+            node: node(*number),
+            before: Some("1".to_owned()),
+            progress: NodeProgress::Waiting,
+        });
+        let put = Put {
+            id: rollout(),
+            object: Rollout {
+                image: image("2"),
+                rollback_image: rollback.then(|| image("1")),
+                stages: stages.to_vec(),
+                failures_max_percent: 20,
+                install_within_s: 120,
+                healthy_s: 30,
+                by: "ada".to_owned(),
+                state: RolloutState::Running,
+                stage: 0,
+                nodes: nodes.collect(),
+            },
+            expected: Expected::Absent,
+        };
+        self.does(put).map(drop)
+    }
+
+    fn held(&self) -> Rollout {
+        let view = self.engine.view();
+        view.config.rollouts.get(rollout()).unwrap().object.clone()
+    }
+
+    /// Numbers of the nodes with a version.
+    fn with(&self, version: &str) -> Vec<u8> {
+        let nodes = self.nodes.iter();
+        nodes.filter(|(_, held)| held.version == version).map(|(number, _)| *number).collect()
+    }
+
+    fn alerts(&self) -> Vec<String> {
+        let view = self.engine.view();
+        let alerts = view.events.iter().filter(|told| told.kind == FleetEventKind::Alert);
+        alerts.map(|told| told.data["about"].clone()).collect()
+    }
+}
+
+const STAGES: [RolloutStage; 3] =
+    [RolloutStage::Nodes(1), RolloutStage::Percent(30), RolloutStage::Percent(100)];
+
+#[test]
+fn a_stage_begins_when_the_one_before_is_healthy() {
+    let mut fleet = Fleet::new(&[Agent::Installs; 10]);
+    fleet.begin(&STAGES, true).unwrap();
+    fleet.run(1);
+    assert_eq!(fleet.with("2"), [1]);
+    // Thirty seconds of heartbeats with the version, and not before.
+    fleet.run(5);
+    assert_eq!((fleet.with("2").len(), fleet.held().stage), (1, 0));
+    fleet.run(1);
+    assert_eq!(fleet.held().stage, 1);
+    assert_eq!(fleet.with("2"), [1, 2, 3]);
+    fleet.run(8);
+    assert_eq!(fleet.with("2").len(), 10);
+    assert_eq!(fleet.held().state, RolloutState::Running);
+    fleet.run(8);
+    let held = fleet.held();
+    assert_eq!((held.state, held.failed()), (RolloutState::Done, 0));
+    assert_eq!(fleet.alerts(), ["rollout-done"]);
+    // Nothing more is commanded.
+    let view = fleet.engine.view();
+    assert!(view.fleet.nodes.values().all(|node| node.commands.len() == 1));
+}
+
+#[test]
+fn failures_above_the_limit_take_all_nodes_back() {
+    let mut agents = [Agent::Installs; 10];
+    // The last node of its stage, so that the one before it has the version by then.
+    agents[1] = Agent::FallsBack;
+    agents[2] = Agent::Refuses;
+    let mut fleet = Fleet::new(&agents);
+    fleet.begin(&STAGES, true).unwrap();
+    fleet.run(8);
+    assert_eq!(fleet.held().stage, 1);
+    // Of three nodes one refuses: more than a fifth.
+    fleet.run(4);
+    let held = fleet.held();
+    assert_eq!(held.state, RolloutState::RolledBack);
+    assert!(fleet.with("2").is_empty());
+    let progress: Vec<_> = held.nodes.iter().map(|one| one.progress.clone()).collect();
+    assert_eq!(
+        progress[..3],
+        [NodeProgress::Reverted, NodeProgress::Reverted, NodeProgress::Reverted]
+    );
+    assert!(progress[3..].iter().all(|one| *one == NodeProgress::Waiting));
+    assert_eq!(fleet.alerts(), ["rollout-rolling-back", "rollout-rolled-back"]);
+}
+
+#[test]
+fn a_node_that_dies_or_falls_back_counts_as_failed() {
+    for (agent, says) in [
+        (Agent::Dies, "not fetched or finished in time"),
+        (Agent::FallsBack, "reports version 1 again"),
+    ] {
+        let mut fleet = Fleet::new(&[agent, Agent::Installs]);
+        let mut patient = STAGES.to_vec();
+        patient.remove(1);
+        fleet.begin(&patient, false).unwrap();
+        // Watched for longer than the minute after which it falls back.
+        let mut put = Put { id: rollout(), object: fleet.held(), expected: Expected::Present };
+        put.object.healthy_s = 100;
+        fleet.does(put).unwrap();
+        fleet.run(40);
+        let held = fleet.held();
+        assert_eq!(held.state, RolloutState::Stopped, "{held:?}");
+        let NodeProgress::Failed { reason } = &held.nodes[0].progress else {
+            panic!("{held:?}");
+        };
+        assert!(reason.contains(says), "{reason}");
+        assert_eq!(held.nodes[1].progress, NodeProgress::Waiting);
+        assert_eq!(fleet.alerts().last().unwrap(), "rollout-stopped");
+    }
+}
+
+#[test]
+fn a_few_failures_are_within_the_limit() {
+    let mut agents = [Agent::Installs; 10];
+    agents[9] = Agent::Dies;
+    let mut fleet = Fleet::new(&agents);
+    fleet.begin(&STAGES, true).unwrap();
+    fleet.run(60);
+    let held = fleet.held();
+    assert_eq!((held.state, held.failed()), (RolloutState::Done, 1));
+}
+
+#[test]
+fn a_cancelled_rollout_withdraws_what_nobody_fetched() {
+    let mut fleet = Fleet::new(&[Agent::Installs; 3]);
+    fleet.begin(&[RolloutStage::Percent(100)], true).unwrap();
+    let remove = Remove::<Rollout> { id: rollout(), expected: Expected::Present };
+    let conflict = |refused: Result<(), Refusal>| {
+        assert!(matches!(refused, Err(Refusal::Conflict { .. })), "{refused:?}");
+    };
+    conflict(fleet.does(remove.clone()));
+    let used = Remove::<FirmwareImage> { id: image("1"), expected: Expected::Present };
+    conflict(fleet.does(used.clone()));
+    conflict(fleet.begin(&STAGES, true));
+    let cancel = CancelRollout { rollout: rollout(), roll_back: false };
+    fleet.does(cancel.clone()).unwrap();
+    conflict(fleet.does(cancel));
+    fleet.run(10);
+    assert!(fleet.with("2").is_empty());
+    assert_eq!(fleet.held().state, RolloutState::Cancelled);
+    fleet.does(remove).unwrap();
+    fleet.does(used).unwrap();
+}
+
+#[test]
+fn an_admin_may_take_nodes_back() {
+    let mut fleet = Fleet::new(&[Agent::Installs; 4]);
+    fleet.begin(&[RolloutStage::Nodes(2), RolloutStage::Percent(100)], true).unwrap();
+    fleet.run(2);
+    assert_eq!(fleet.with("2"), [1, 2]);
+    let cancel = CancelRollout { rollout: rollout(), roll_back: true };
+    fleet.does(cancel).unwrap();
+    fleet.run(3);
+    assert!(fleet.with("2").is_empty());
+    assert_eq!(fleet.held().state, RolloutState::RolledBack);
+}
+
+#[test]
+fn a_rollout_that_cannot_work_is_refused() {
+    let mut fleet = Fleet::new(&[Agent::Installs; 2]);
+    let stages = [RolloutStage::Percent(100), RolloutStage::Nodes(1)];
+    let refused = fleet.begin(&stages, true);
+    assert!(
+        matches!(&refused, Err(Refusal::Invalid { key, .. }) if key == "stages"),
+        "{refused:?}"
+    );
+    let other = Put {
+        id: image("1"),
+        object: FirmwareImage {
+            version: "1".to_owned(),
+            sha256: "0".repeat(64),
+            size_bytes: 1,
+            board: Some("another board".to_owned()),
+        },
+        expected: Expected::Present,
+    };
+    fleet.does(other).unwrap();
+    let mut put = Put {
+        id: rollout(),
+        object: {
+            fleet.begin(&STAGES, true).unwrap();
+            fleet.held()
+        },
+        expected: Expected::Present,
+    };
+    put.object.image = image("1");
+    put.object.rollback_image = None;
+    let refused = fleet.does(put);
+    assert!(
+        matches!(&refused, Err(Refusal::Invalid { key, .. }) if key == "nodes[0]"),
+        "{refused:?}"
+    );
+}

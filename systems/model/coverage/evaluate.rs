@@ -1,0 +1,335 @@
+//! The evaluator of cells, for interactive jobs and sweeps.
+
+mod trace;
+
+use ndarray::{Array2, ArrayViewMut2, Axis};
+use rayon::prelude::*;
+
+use super::aligned_buffer::AlignedBuffer;
+use super::cell::{Cell, Flags};
+use super::grid::Grid;
+use super::site::CoverageSite;
+use crate::radio::path_loss::{BATCH, PathBatch, ProfileRows, QUANTILES};
+use crate::radio::transmitter::{Budgets, Receivers};
+use crate::terrain::short;
+use crate::terrain::short::{Geodesics, Parallel};
+use crate::terrain::{Curve, GeoPoint, Path, Terrain};
+use groundwave_propagation::itm;
+use groundwave_propagation::itm::SIDE_BY_SIDE;
+
+/// Ground that links refuse to stand on, m.
+const GROUND_MAX_M: f64 = 20_000.0;
+
+/// Undulations that links refuse, m.
+const UNDULATION_MAX_M: f64 = 1_000.0;
+
+/// Working memory of the evaluator; one per thread avoids allocations.
+#[derive(Debug)]
+pub struct Scratch {
+    path: Path,
+    lat_deg: Vec<f64>,
+    lon_deg: Vec<f64>,
+    /// Heights along the paths that are judged together, m.
+    elevation_msl_m: [AlignedBuffer; SIDE_BY_SIDE],
+    /// The ways over which these are taken.
+    curves: [Curve; SIDE_BY_SIDE],
+    /// Distances between their samples, m.
+    step_m: [f64; SIDE_BY_SIDE],
+    /// True if their heights are known to be such as ITM takes.
+    credible: [bool; SIDE_BY_SIDE],
+    centres_deg: [f64; BATCH],
+    geodesics: Geodesics,
+    paths: PathBatch,
+    receivers: Receivers,
+    extra_db: [[f64; BATCH]; QUANTILES],
+    /// `true` where 0.6 of the first Fresnel zone is clear, where predictions depend on it.
+    clear: [bool; BATCH],
+    budgets: Budgets,
+    flags: [Flags; BATCH],
+}
+
+impl Default for Scratch {
+    fn default() -> Self {
+        let origin = GeoPoint::new(0.0, 0.0).expect("a point on Earth");
+        Self {
+            path: Path::between(origin, origin),
+            lat_deg: Vec::new(),
+            lon_deg: Vec::new(),
+            elevation_msl_m: Default::default(),
+            curves: Default::default(),
+            step_m: [0.0; SIDE_BY_SIDE],
+            credible: [false; SIDE_BY_SIDE],
+            centres_deg: [0.0; BATCH],
+            geodesics: Geodesics::default(),
+            paths: PathBatch::default(),
+            receivers: Receivers::default(),
+            extra_db: [[0.0; BATCH]; QUANTILES],
+            clear: [false; BATCH],
+            budgets: Budgets::default(),
+            flags: [Flags::NONE; BATCH],
+        }
+    }
+}
+
+/// Inputs that all cells of a coverage share.
+#[derive(Clone, Copy)]
+pub struct Evaluation<'a> {
+    /// The prepared site.
+    pub site: &'a CoverageSite<'a>,
+    /// Terrain of the paths.
+    pub terrain: &'a dyn Terrain,
+    /// Raster of the cells.
+    pub grid: &'a Grid,
+}
+
+/// Evaluates the rectangle of cells whose north-western one is in row and column `first`; each row
+/// of `cells` is contiguous. Pure: what `scratch` held before makes no difference, nor does the
+/// partition of a grid into rectangles.
+///
+/// # Panics
+/// If the rows of `cells` are not contiguous.
+pub fn evaluate(
+    evaluation: &Evaluation<'_>,
+    first: [u32; 2],
+    mut cells: ArrayViewMut2<'_, Cell>,
+    scratch: &mut Scratch,
+) {
+    let Evaluation { site, terrain, grid } = *evaluation;
+    let [first_row, first_column] = first;
+    for (row, cells) in (first_row..).zip(cells.outer_iter_mut()) {
+        let parallel = Parallel::new(grid.row_lat_deg(row));
+        let cells = cells.into_slice().expect("rows are contiguous");
+        for (run, cells) in (0_u32..).zip(cells.chunks_mut(BATCH)) {
+            let column = first_column + run * BATCH as u32;
+            for (place, lon_deg) in (0_u32..).zip(&mut scratch.centres_deg) {
+                // Places beyond the run repeat its last cell.
+                let place = place.min(cells.len() as u32 - 1);
+                *lon_deg = grid.column_lon_deg(column + place);
+            }
+            scratch.run(site, terrain, &parallel, cells);
+        }
+    }
+}
+
+/// Evaluates consecutive cells in row-major order, of which `first` is the index of the first.
+pub fn evaluate_run(
+    evaluation: &Evaluation<'_>,
+    mut first: u32,
+    mut cells: &mut [Cell],
+    scratch: &mut Scratch,
+) {
+    let columns = evaluation.grid.columns();
+    while !cells.is_empty() {
+        let column = first % columns;
+        let (row, rest) = cells.split_at_mut(cells.len().min((columns - column) as usize));
+        let count = row.len();
+        let view = ArrayViewMut2::from_shape([1, count], row).expect("one row of its length");
+        evaluate(evaluation, [first / columns, column], view, scratch);
+        (first, cells) = (first + count as u32, rest);
+    }
+}
+
+/// Rows of cells one task evaluates.
+const ROWS_PER_TASK: u32 = 4;
+
+/// Evaluates all cells of the grid, row by row from the north-west, on all threads of rayon's pool.
+/// Neither their number nor the order of their work changes a bit of the result.
+#[must_use]
+pub fn evaluate_grid(evaluation: &Evaluation<'_>) -> Array2<Cell> {
+    let grid = evaluation.grid;
+    let [rows, columns] = [ROWS_PER_TASK, grid.columns()];
+    let shape = [grid.rows() as usize, grid.columns() as usize];
+    let mut cells = Array2::from_elem(shape, Cell::default());
+    let views = blocks_mut(cells.view_mut(), [rows as usize, columns as usize]);
+    let blocks: Vec<_> = grid.blocks(rows, columns).zip(views).collect();
+    let blocks = blocks.into_par_iter();
+    blocks.for_each_init(Scratch::default, |scratch, (block, cells)| {
+        evaluate(evaluation, [block.row, block.column], cells, scratch);
+    });
+    cells
+}
+
+/// The cells of each of [`Grid::blocks`], in their order.
+fn blocks_mut(
+    mut cells: ArrayViewMut2<'_, Cell>,
+    [rows, columns]: [usize; 2],
+) -> Vec<ArrayViewMut2<'_, Cell>> {
+    let mut blocks = Vec::new();
+    while cells.nrows() > 0 {
+        let high = rows.min(cells.nrows());
+        let (mut band, below) = cells.split_at(Axis(0), high);
+        while band.ncols() > 0 {
+            let wide = columns.min(band.ncols());
+            let (block, right) = band.split_at(Axis(1), wide);
+            blocks.push(block);
+            band = right;
+        }
+        cells = below;
+    }
+    blocks
+}
+
+/// Coverage of all cells of `grid`; see [`evaluate_grid`].
+#[must_use]
+pub fn coverage(site: &CoverageSite<'_>, terrain: &dyn Terrain, grid: &Grid) -> Vec<Cell> {
+    let evaluation = Evaluation { site, terrain, grid };
+    evaluate_grid(&evaluation).into_raw_vec_and_offset().0
+}
+
+/// True if there is ground at both ends that links stand on.
+fn grounded(ends_m: [f64; 2], undulation_m: f64) -> bool {
+    ends_m.iter().all(|m| m.abs() <= GROUND_MAX_M) && undulation_m.abs() <= UNDULATION_MAX_M
+}
+
+/// Beyond this there is no need to know how far, m; the margin is generous.
+fn far_m(site: &CoverageSite<'_>) -> f64 {
+    1.02 * site.radius_m + 1e3
+}
+
+impl Scratch {
+    /// Evaluates up to [`BATCH`] cells of one parallel, whose longitudes are in `centres_deg`.
+    fn run(
+        &mut self,
+        site: &CoverageSite<'_>,
+        terrain: &dyn Terrain,
+        parallel: &Parallel,
+        cells: &mut [Cell],
+    ) {
+        if self.is_beyond(site, parallel) {
+            cells.fill(Cell::void(Flags::OUTSIDE));
+            return;
+        }
+        let lon_deg = site.position.lon_deg();
+        self.geodesics.solve(&site.parallel, lon_deg, parallel, &self.centres_deg);
+        self.flags.fill(Flags::NONE);
+        self.paths.clear();
+        let mut any = false;
+        for first in (0..cells.len()).step_by(SIDE_BY_SIDE) {
+            let rest = first..cells.len();
+            let wanted = std::array::from_fn(|row| rest.contains(&(first + row)));
+            let traced = self.trace(site, terrain, parallel, first, wanted);
+            if traced.contains(&true) {
+                self.measure(site, first, traced);
+                any = true;
+            }
+        }
+        if self.paths.measured.0.contains(&true) {
+            self.attenuate(site, terrain, parallel, cells.len());
+        }
+        if any {
+            let transmitter = &site.transmitter;
+            transmitter.extra_db(&self.receivers, cells.len(), &mut self.extra_db);
+            transmitter.budgets(&self.receivers, &self.paths, &self.extra_db, &mut self.budgets);
+        }
+        for (place, cell) in cells.iter_mut().enumerate() {
+            *cell = self.cell(site, place);
+        }
+    }
+
+    /// True if all centres lie far beyond the radius. Along a parallel the distance grows with the
+    /// difference in longitude.
+    fn is_beyond(&self, site: &CoverageSite<'_>, parallel: &Parallel) -> bool {
+        let lon_deg = site.position.lon_deg();
+        let [first, last] = [self.centres_deg[0], self.centres_deg[BATCH - 1]];
+        let ends = [first, last].map(|centre_deg| short::east_deg(lon_deg, centre_deg));
+        if ends[0] * ends[1] <= 0.0 || ends[0] > ends[1] {
+            return false;
+        }
+        let nearest_deg = if ends[0] > 0.0 { first } else { last };
+        let nearest_m = short::distance_m(&site.parallel, lon_deg, parallel, nearest_deg);
+        nearest_m > far_m(site)
+    }
+
+    /// Measures the profiles traced to places from `first` on by the model of the environment, or
+    /// evaluates them by the fallback model where that one is not valid.
+    fn measure(&mut self, site: &CoverageSite<'_>, first: usize, traced: [bool; SIDE_BY_SIDE]) {
+        let Self { paths, flags, elevation_msl_m, step_m, clear, .. } = self;
+        let transmitter = &site.transmitter;
+        let profile = |row: usize| itm::PathProfile {
+            step_m: step_m[row],
+            elevation_msl_m: &elevation_msl_m[row],
+        };
+        let rows = ProfileRows {
+            first,
+            profiles: std::array::from_fn(|row| {
+                let valid =
+                    traced[row] && transmitter.is_valid(self.receivers.distance_m[first + row]);
+                valid.then(|| profile(row))
+            }),
+            credible: self.credible,
+        };
+        transmitter.measure(&rows, paths);
+        for row in (0..SIDE_BY_SIDE).filter(|row| traced[*row]) {
+            let place = first + row;
+            clear[place] = transmitter.asks_for_clearance() && transmitter.is_clear(&profile(row));
+            if paths.measured.0[place] {
+                flags[place].note(paths.clear.0[place], Flags::CLEAR);
+            } else {
+                paths.set_fallback(place, transmitter.fallback_db(&profile(row)));
+                flags[place].note(true, Flags::FALLBACK_MODEL);
+            }
+        }
+    }
+
+    /// Computes the attenuation of the measured paths, by the fallback model where the one of the
+    /// environment has no value.
+    fn attenuate(
+        &mut self,
+        site: &CoverageSite<'_>,
+        terrain: &dyn Terrain,
+        parallel: &Parallel,
+        count: usize,
+    ) {
+        site.transmitter.attenuate(&mut self.paths);
+        for place in 0..count {
+            let paths = &self.paths;
+            if !paths.measured.0[place] || paths.attenuation_db.0[0][place].is_finite() {
+                continue;
+            }
+            // Rare: the ground is sampled once more.
+            let flags = self.flags[place];
+            let row = place % SIDE_BY_SIDE;
+            let only = std::array::from_fn(|each| each == row);
+            if self.trace(site, terrain, parallel, place - row, only)[row] {
+                let attenuation_db = site.transmitter.fallback_db(&itm::PathProfile {
+                    step_m: self.step_m[row],
+                    elevation_msl_m: &self.elevation_msl_m[row],
+                });
+                self.paths.set_fallback(place, attenuation_db);
+                self.flags[place].note(true, Flags::FALLBACK_MODEL);
+            }
+            self.flags[place] = self.flags[place] | flags;
+        }
+    }
+
+    /// The finished cell in a place.
+    fn cell(&self, site: &CoverageSite<'_>, place: usize) -> Cell {
+        let mut flags = self.flags[place];
+        flags.note(!site.transmitter.is_compatible(), Flags::UNDECODABLE);
+        if flags.intersects(Flags::OUTSIDE) || flags.contains(Flags::FAILED) {
+            return Cell::void(flags);
+        }
+        let transmitter = &site.transmitter;
+        let rx_power_dbm = self.budgets.rx_power_dbm[place];
+        let path_loss_db = self.budgets.path_loss_db[place];
+        let sinr_db = transmitter.sinr_db(rx_power_dbm);
+        let link_margin_db = transmitter.link_margin_db(sinr_db);
+        let modulation = transmitter.modulation(sinr_db);
+        let ground_known = !flags.intersects(Flags::PATH_UNKNOWN);
+        let computed = (&self.receivers, &self.paths, &self.budgets);
+        let alike = transmitter.alike(place, ground_known, self.clear[place], computed);
+        let quantiles_dbm = alike.quantiles_dbm(path_loss_db, rx_power_dbm);
+        Cell {
+            rx_power_dbm,
+            path_loss_db,
+            field_strength_dbuv_m: self.budgets.field_strength_dbuv_m[place],
+            sinr_db,
+            link_margin_db,
+            data_rate_bps: modulation.map_or(0.0, |m| m.data_rate_bps),
+            rx_power_quantiles_dbm: quantiles_dbm.map(|dbm| dbm as f32),
+            modulation_id: modulation.map(|m| m.id),
+            verdict: transmitter.verdict(&alike, path_loss_db, link_margin_db),
+            flags,
+        }
+    }
+}

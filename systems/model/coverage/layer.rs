@@ -1,0 +1,213 @@
+//! Received power of one transmitter in the cells within its reach.
+
+use groundwave_values::parallel;
+use ndarray::Array2;
+
+use super::{Cell, CoverageRequest, Evaluation, Flags, Grid, Scratch, evaluate};
+use crate::terrain::{GeoPoint, Terrain};
+
+/// Received power of a cell whose ground is not known.
+pub const NO_DATA: i16 = i16::MIN;
+
+/// Received power of a cell that has none, or less than 16 bits hold.
+pub const NO_POWER: i16 = i16::MIN + 1;
+
+/// Rows and columns that one task evaluates.
+const BLOCK_SIDE: u32 = 128;
+
+/// Received power in hundredths of dBm; minus infinity is [`NO_POWER`].
+#[must_use]
+pub fn hundredths(rx_power_dbm: f64) -> i16 {
+    // Saturates.
+    ((rx_power_dbm * 100.0).round() as i16).max(NO_POWER)
+}
+
+/// Rectangle of cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Window {
+    /// First row, from the north.
+    pub row: u32,
+    /// First column, from the west.
+    pub column: u32,
+    /// Number of rows.
+    pub rows: u32,
+    /// Number of columns.
+    pub columns: u32,
+}
+
+impl Window {
+    /// The cells of `grid` that lie within `radius_m` (m) of a point, and some more.
+    #[must_use]
+    pub fn around(grid: &Grid, centre: GeoPoint, radius_m: f64) -> Self {
+        let [height_deg, width_deg] = grid.cell_size_deg();
+        let [away_deg, wide_deg] = centre.reach_deg(radius_m);
+        let cut = |cells: f64, most: u32| cells.clamp(0.0, f64::from(most)) as u32;
+        let down = (grid.north_deg() - centre.lat_deg()) / height_deg;
+        let reach = away_deg / height_deg;
+        let row = cut((down - reach).floor(), grid.rows());
+        let rows = cut((down + reach).ceil(), grid.rows()) - row;
+        let mut east_deg = (centre.lon_deg() - grid.west_deg()).rem_euclid(360.0);
+        // West of the grid rather than beyond its eastern edge.
+        let width = width_deg * f64::from(grid.columns());
+        if east_deg - width > 360.0 - east_deg {
+            east_deg -= 360.0;
+        }
+        let wraps = wide_deg >= 180.0 || width + 2.0 * wide_deg >= 360.0;
+        let [first, last] = match wraps {
+            true => [0, grid.columns()],
+            false => [
+                cut(((east_deg - wide_deg) / width_deg).floor(), grid.columns()),
+                cut(((east_deg + wide_deg) / width_deg).ceil(), grid.columns()),
+            ],
+        };
+        Self { row, column: first, rows, columns: last - first }
+    }
+
+    /// Number of cells.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        u64::from(self.rows) * u64::from(self.columns)
+    }
+
+    /// True if there are no cells.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// True if a cell of the grid lies in it.
+    #[must_use]
+    pub fn contains(&self, row: u32, column: u32) -> bool {
+        (self.row..self.row + self.rows).contains(&row)
+            && (self.column..self.column + self.columns).contains(&column)
+    }
+}
+
+/// Received power of a transmitter. Written by the systems of a live coverage.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "bevy", derive(bevy_ecs::component::Component))]
+pub struct Layer {
+    /// Cells within its reach.
+    pub window: Window,
+    /// Received power at which the link margin is 0 dB, hundredths of dBm.
+    pub sensitivity_cdbm: i32,
+    cells: Vec<i16>,
+}
+
+impl Layer {
+    /// Received power in a cell, hundredths of dBm; `None` beyond the window.
+    #[must_use]
+    pub fn power_cdbm(&self, row: u32, column: u32) -> Option<i16> {
+        if !self.window.contains(row, column) {
+            return None;
+        }
+        let [down, right] = [row - self.window.row, column - self.window.column];
+        let place = down as usize * self.window.columns as usize + right as usize;
+        self.cells.get(place).copied()
+    }
+}
+
+/// Cells of a window that one task evaluates.
+struct Part {
+    window: Window,
+    cells: Vec<i16>,
+}
+
+/// Evaluates the cells of `grid` within the radius of a site on the compute pool.
+/// The layer depends on the arguments alone; it has no cell without a valid setup.
+#[must_use]
+pub fn evaluate_layer(setup: &CoverageRequest, grid: &Grid, terrain: &dyn Terrain) -> Layer {
+    let (Ok(site), Ok(sensitivity_dbm)) = (setup.prepare(terrain), setup.sensitivity_dbm()) else {
+        return Layer::default();
+    };
+    let window = Window::around(grid, setup.position, setup.radius_m);
+    let evaluation = Evaluation { site: &site, terrain, grid };
+    let mut parts = parts(window);
+    parallel::for_each(&mut parts, 1, |part| part.cells = cells(&evaluation, part.window));
+    let mut cells = vec![NO_POWER; window.len() as usize];
+    for part in parts {
+        let own = part.window;
+        for (row, found) in (own.row..).zip(part.cells.chunks(own.columns as usize)) {
+            let [down, right] = [row - window.row, own.column - window.column];
+            let start = down as usize * window.columns as usize + right as usize;
+            cells[start..start + found.len()].copy_from_slice(found);
+        }
+    }
+    // A receiver that cannot decode it has no margin at any power.
+    let sensitivity_cdbm = match sensitivity_dbm.is_finite() {
+        true => (sensitivity_dbm * 100.0).round() as i32,
+        false => i32::from(i16::MAX),
+    };
+    Layer { window, sensitivity_cdbm, cells }
+}
+
+fn parts(window: Window) -> Vec<Part> {
+    let firsts = |from: u32, count: u32| (from..from + count).step_by(BLOCK_SIDE as usize);
+    let part = |row, column| Part {
+        window: Window {
+            row,
+            column,
+            rows: BLOCK_SIDE.min(window.row + window.rows - row),
+            columns: BLOCK_SIDE.min(window.column + window.columns - column),
+        },
+        cells: Vec::new(),
+    };
+    let rows = firsts(window.row, window.rows);
+    rows.flat_map(|row| firsts(window.column, window.columns).map(move |column| part(row, column)))
+        .collect()
+}
+
+fn cells(evaluation: &Evaluation<'_>, window: Window) -> Vec<i16> {
+    let shape = [window.rows as usize, window.columns as usize];
+    let mut cells = Array2::from_elem(shape, Cell::default());
+    let first = [window.row, window.column];
+    evaluate(evaluation, first, cells.view_mut(), &mut Scratch::default());
+    let power = |cell: &Cell| match cell.flags {
+        flags if flags.contains(Flags::OUTSIDE) => NO_POWER,
+        flags if flags.contains(Flags::NO_DATA) => NO_DATA,
+        _ => hundredths(cell.rx_power_dbm),
+    };
+    cells.iter().map(power).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn powers_fit_sixteen_bits() {
+        for (dbm, code) in
+            [(-87.654, -8_765), (12.3, 1_230), (f64::NEG_INFINITY, NO_POWER), (-1e9, NO_POWER)]
+        {
+            assert_eq!(hundredths(dbm), code, "{dbm}");
+        }
+    }
+
+    #[test]
+    fn a_window_holds_all_cells_within_the_radius() {
+        let at = |lat, lon| GeoPoint::new(lat, lon).unwrap();
+        let grids = [
+            Grid::square(at(57.5, 11.5), 20e3, 50).unwrap(),
+            Grid::square(at(-70.0, 179.95), 30e3, 60).unwrap(),
+        ];
+        for grid in &grids {
+            let middle = grid.centre(grid.rows() / 2, grid.columns() / 2);
+            for (north, east, radius_m) in [(0.0, 0.0, 5e3), (0.1, 0.3, 12e3), (-0.2, -0.4, 15e3)] {
+                let lat = middle.lat_deg() + north;
+                let centre = GeoPoint::wrapping(lat, middle.lon_deg() + east).unwrap();
+                let window = Window::around(grid, centre, radius_m);
+                for row in 0..grid.rows() {
+                    for column in 0..grid.columns() {
+                        let cell = grid.centre(row, column);
+                        let away = crate::terrain::geodesic::inverse(centre, cell).distance_m;
+                        let missed = away <= radius_m && !window.contains(row, column);
+                        assert!(!missed, "{centre:?} {radius_m}: {row}, {column}, {window:?}");
+                    }
+                }
+                assert!(window.len() < grid.len(), "{window:?}");
+            }
+        }
+        let far = Window::around(&grids[0], at(40.0, -60.0), 10e3);
+        assert!(far.is_empty());
+    }
+}

@@ -1,0 +1,21 @@
+//! Models of radio meshes: plain values in, plain values out.
+//!
+//! Link budgets over terrain, path loss by model, mesh evaluation, relays, routes, sweeps, protocol
+//! advice. No world, no runtime, no files: the plugins of the simulation gather the inputs, call these
+//! functions and write the results.
+// The public surface is read by people who do not know the code.
+#![warn(missing_docs)]
+
+pub mod advice;
+pub mod coverage;
+pub mod id;
+pub mod link;
+pub mod mesh;
+pub mod patch;
+pub mod radio;
+pub mod relay;
+pub mod route;
+#[doc(hidden)]
+pub mod sample;
+pub mod sweep;
+pub mod terrain;

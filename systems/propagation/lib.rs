@@ -1,0 +1,34 @@
+//! Propagation: published models as pure functions of plain numbers.
+//!
+//! | module | what | source |
+//! |---|---|---|
+//! | [`free_space`] | free-space loss | ITU-R P.525 |
+//! | [`itm`] | Irregular Terrain Model, point to point and area | NTIA TR 82-100 |
+//! | [`bullington`] | delta-Bullington diffraction | ITU-R P.526 |
+//! | [`spherical_earth`] | diffraction over the smooth Earth | ITU-R P.526 |
+//! | [`gases`] | oxygen and water vapour | ITU-R P.676 |
+//! | [`rain`] | specific attenuation of rain | ITU-R P.838 |
+//! | [`outage`] | rain and multipath fading | ITU-R P.530 |
+//! | [`clutter`] | buildings and trees around terminals | ITU-R P.2108 |
+//! | [`vegetation`] | woodland | ITU-R P.833 |
+//! | [`noise`] | thermal and man-made noise | ITU-R P.372 |
+// The public surface is read by people who do not know the code.
+#![warn(missing_docs)]
+
+pub mod bullington;
+pub mod clutter;
+pub mod domain;
+pub mod free_space;
+pub mod gases;
+pub mod itm;
+pub mod noise;
+pub mod numeric;
+pub mod outage;
+pub mod polarization;
+mod quantile;
+pub mod rain;
+pub mod spherical_earth;
+#[cfg(test)]
+#[macro_use]
+mod vectors;
+pub mod vegetation;

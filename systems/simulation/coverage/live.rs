@@ -1,0 +1,323 @@
+//! Live coverage of a mesh: a world of its own whose transmitters and cells are entities.
+//!
+//! Each transmitter has a layer, the received power in the cells within its reach. A transmitter that is
+//! new or changed has its layer computed again, and the cells under its old and its new layer choose
+//! their server again from all layers; nothing else is computed. Like a [`super::job`], it lives beside
+//! the main world, because its cells are no history to replay.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use bevy_ecs::prelude::*;
+
+use super::job::{CellIndex, row_of};
+use super::{CoverageRequest, Grid, Layer, NO_DATA, NO_POWER, Window, evaluate_layer};
+use crate::site::{NodeId, WorldTerrain};
+use groundwave_model::radio::BadValue;
+use groundwave_model::terrain::Terrain;
+
+/// Most transmitters.
+pub const TRANSMITTERS_MAX: usize = 256;
+
+/// Most cells.
+pub const LIVE_CELLS_MAX: u64 = 1 << 20;
+
+/// Rows and columns of a square whose changes are told together.
+pub const SQUARE: u32 = 64;
+
+/// Transmitter. Written by [`LiveCoverage::set`].
+#[derive(Component, Debug, Clone, PartialEq)]
+struct Transmitter {
+    id: NodeId,
+    setup: CoverageRequest,
+}
+
+/// Place of a transmitter among all, which does not change while it is there.
+#[derive(Component, Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Slot(u8);
+
+/// Marks a transmitter whose layer is out of date.
+#[derive(Component)]
+struct Stale;
+
+/// Server of a cell. Written by the systems of this world.
+#[derive(Component, Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Best {
+    /// Received power from it, hundredths of dBm; [`NO_DATA`] where the ground is not
+    /// known, [`NO_POWER`] where no transmitter reaches.
+    pub power_cdbm: i16,
+    /// Slot of that transmitter, 0 without one.
+    pub slot: u8,
+}
+
+impl Default for Best {
+    fn default() -> Self {
+        Self { power_cdbm: NO_POWER, slot: 0 }
+    }
+}
+
+/// The raster.
+#[derive(Resource)]
+struct Raster(Grid);
+
+/// Windows whose cells must choose again.
+#[derive(Resource, Default)]
+struct Dirty(Vec<Window>);
+
+/// Progress of a live coverage.
+#[derive(Resource, Debug, Clone, PartialEq, Eq, Default)]
+pub struct LiveProgress {
+    /// Number of the last step that changed a cell.
+    pub revision: u64,
+    /// Transmitters whose layer is out of date.
+    pub stale: usize,
+    /// Cells of layers evaluated so far.
+    pub evaluated_cells: u64,
+}
+
+/// Revision of the last change in each square, row by row.
+#[derive(Resource)]
+struct Revisions(Vec<u64>);
+
+/// Coverage of a mesh that follows its nodes.
+pub struct LiveCoverage {
+    world: World,
+    schedule: Schedule,
+    slots: Vec<Option<Entity>>,
+}
+
+impl LiveCoverage {
+    /// A coverage of `grid` without transmitters.
+    ///
+    /// # Errors
+    /// When the grid has more than [`LIVE_CELLS_MAX`] cells.
+    pub fn new(grid: Grid, terrain: Arc<dyn Terrain>) -> Result<Self, BadValue> {
+        if grid.len() > LIVE_CELLS_MAX {
+            let allowed = format_args!("[1, {LIVE_CELLS_MAX}]");
+            return Err(BadValue::new("cells", grid.len(), allowed));
+        }
+        let mut world = World::new();
+        let cell = |index| (CellIndex(index as u32), Best::default());
+        world.spawn_batch((0..grid.len()).map(cell));
+        let squares = grid.rows().div_ceil(SQUARE) * grid.columns().div_ceil(SQUARE);
+        world.insert_resource(Revisions(vec![0; squares as usize]));
+        world.insert_resource(WorldTerrain(terrain));
+        world.insert_resource(Raster(grid));
+        world.init_resource::<Dirty>();
+        world.init_resource::<LiveProgress>();
+        let mut schedule = Schedule::default();
+        schedule.add_systems((evaluate_stale_layer, choose_servers).chain());
+        Ok(Self { world, schedule, slots: Vec::new() })
+    }
+
+    /// Sets all transmitters, each once, in any order. Those that are the same as before keep their
+    /// layer.
+    ///
+    /// # Errors
+    /// The first [`BadValue`] in their setups, or when there are too many; then nothing is changed.
+    pub fn set(&mut self, transmitters: Vec<(NodeId, CoverageRequest)>) -> Result<(), BadValue> {
+        if transmitters.len() > TRANSMITTERS_MAX {
+            let allowed = format_args!("[0, {TRANSMITTERS_MAX}]");
+            return Err(BadValue::new("transmitters", transmitters.len(), allowed));
+        }
+        let terrain = Arc::clone(&self.world.resource::<WorldTerrain>().0);
+        for (_, setup) in &transmitters {
+            setup.prepare(&*terrain)?;
+        }
+        for slot in 0..self.slots.len() {
+            let Some(entity) = self.slots[slot] else {
+                continue;
+            };
+            let own = self.world.get::<Transmitter>(entity).map(|own| own.id);
+            if own.is_none_or(|id| transmitters.iter().all(|(other, _)| *other != id)) {
+                let window = self.world.get::<Layer>(entity).map(|layer| layer.window);
+                self.world.resource_mut::<Dirty>().0.extend(window);
+                self.world.despawn(entity);
+                self.slots[slot] = None;
+            }
+        }
+        for (id, setup) in transmitters {
+            self.set_one(Transmitter { id, setup });
+        }
+        let stale = self.world.query::<&Stale>().iter(&self.world).count();
+        self.world.resource_mut::<LiveProgress>().stale = stale;
+        Ok(())
+    }
+
+    fn set_one(&mut self, transmitter: Transmitter) {
+        let known = self.slots.iter().flatten().find_map(|entity| {
+            let own = self.world.get::<Transmitter>(*entity)?;
+            (own.id == transmitter.id).then_some((*entity, *own == transmitter))
+        });
+        match known {
+            Some((_, true)) => {}
+            Some((entity, false)) => {
+                self.world.entity_mut(entity).insert((transmitter, Stale));
+            }
+            None => {
+                let free = self.slots.iter().position(Option::is_none);
+                let slot = free.unwrap_or(self.slots.len());
+                // At most TRANSMITTERS_MAX are there at once.
+                let parts = (transmitter, Slot(slot as u8), Layer::default(), Stale);
+                let entity = Some(self.world.spawn(parts).id());
+                match free {
+                    Some(slot) => self.slots[slot] = entity,
+                    None => self.slots.push(entity),
+                }
+            }
+        }
+    }
+
+    /// Brings one layer up to date, if one is not, and the cells under it.
+    pub fn step(&mut self) -> LiveProgress {
+        self.schedule.run(&mut self.world);
+        self.progress()
+    }
+
+    /// Lets the cells of layers that are gone choose again, if there are any; returns true if a cell changed.
+    pub fn settle(&mut self) -> bool {
+        let before = self.progress().revision;
+        if self.progress().stale == 0 {
+            self.schedule.run(&mut self.world);
+        }
+        self.progress().revision != before
+    }
+
+    /// Progress so far.
+    #[must_use]
+    pub fn progress(&self) -> LiveProgress {
+        self.world.resource::<LiveProgress>().clone()
+    }
+
+    /// The raster of the cells.
+    #[must_use]
+    pub fn grid(&self) -> &Grid {
+        &self.world.resource::<Raster>().0
+    }
+
+    /// Transmitters by slot, each with the received power at which its margin is 0 dB, dBm.
+    #[must_use]
+    pub fn transmitters(&self) -> Vec<Option<(NodeId, f64)>> {
+        let own = |entity: &Option<Entity>| {
+            let own = self.world.get::<Transmitter>((*entity)?)?;
+            Some((own.id, own.setup.sensitivity_dbm().unwrap_or(f64::INFINITY)))
+        };
+        self.slots.iter().map(own).collect()
+    }
+
+    /// Squares that changed after `revision` with the revision of their last change, in its order.
+    #[must_use]
+    pub fn changed_since(&self, revision: u64) -> Vec<(u64, u32)> {
+        let revisions = (0..).zip(&self.world.resource::<Revisions>().0);
+        let mut changed: Vec<_> = revisions
+            .filter(|(_, last)| **last > revision)
+            .map(|(square, last)| (*last, square))
+            .collect();
+        changed.sort_unstable();
+        changed
+    }
+
+    /// The cells of a row from the west; none for a row beyond the grid.
+    #[must_use]
+    pub fn row(&self, row: u32) -> &[Best] {
+        row_of(&self.world, self.grid(), row)
+    }
+}
+
+/// Evaluates the layer of the first transmitter that is stale.
+fn evaluate_stale_layer(
+    raster: Res<Raster>,
+    ground: Res<WorldTerrain>,
+    mut stale: Query<(Entity, &Transmitter, &Slot, &mut Layer), With<Stale>>,
+    mut dirty: ResMut<Dirty>,
+    mut progress: ResMut<LiveProgress>,
+    mut commands: Commands,
+) {
+    let first = stale.iter_mut().min_by_key(|(_, _, slot, _)| **slot);
+    let Some((entity, transmitter, _, mut layer)) = first else {
+        return;
+    };
+    dirty.0.push(layer.window);
+    *layer = evaluate_layer(&transmitter.setup, &raster.0, &*ground.0);
+    dirty.0.push(layer.window);
+    progress.evaluated_cells += layer.window.len();
+    progress.stale -= 1;
+    commands.entity(entity).remove::<Stale>();
+}
+
+/// Chooses the servers of the cells in the windows that are dirty.
+fn choose_servers(
+    raster: Res<Raster>,
+    layers: Query<(&Slot, &Layer)>,
+    mut dirty: ResMut<Dirty>,
+    mut revisions: ResMut<Revisions>,
+    mut progress: ResMut<LiveProgress>,
+    mut cells: Query<(&mut CellIndex, &mut Best)>,
+) {
+    let windows = std::mem::take(&mut dirty.0);
+    if windows.iter().all(Window::is_empty) {
+        return;
+    }
+    let mut layers: Vec<_> = layers.iter().collect();
+    layers.sort_by_key(|(slot, _)| **slot);
+    let columns = raster.0.columns();
+    let across = columns.div_ceil(SQUARE);
+    let changed: Vec<_> = revisions.0.iter().map(|_| AtomicBool::new(false)).collect();
+    let chunks = cells.contiguous_par_iter_mut();
+    let chunks = chunks.expect("both components lie in tables");
+    let fixed = (SQUARE * columns) as usize;
+    chunks.batching_strategy(bevy_ecs::batching::BatchingStrategy::fixed(fixed)).for_each(
+        |(index, mut cells)| {
+            let Some(CellIndex(start)) = index.first().copied() else {
+                return;
+            };
+            for (place, cell) in (start..).zip(cells.iter_mut()) {
+                let [row, column] = [place / columns, place % columns];
+                if !windows.iter().any(|window| window.contains(row, column)) {
+                    continue;
+                }
+                let best = best(&layers, row, column);
+                if *cell != best {
+                    *cell = best;
+                    let square = row / SQUARE * across + column / SQUARE;
+                    changed[square as usize].store(true, Ordering::Relaxed);
+                }
+            }
+        },
+    );
+    let mut any = false;
+    let next = progress.revision + 1;
+    for (revision, changed) in revisions.0.iter_mut().zip(changed) {
+        if changed.into_inner() {
+            *revision = next;
+            any = true;
+        }
+    }
+    if any {
+        progress.revision = next;
+    }
+}
+
+/// Server of a cell: of the largest margin, of equals the lower slot.
+fn best(layers: &[(&Slot, &Layer)], row: u32, column: u32) -> Best {
+    let mut found = Best::default();
+    let mut found_margin = i32::MIN;
+    for (slot, layer) in layers {
+        let Some(power_cdbm) = layer.power_cdbm(row, column) else {
+            continue;
+        };
+        match power_cdbm {
+            NO_POWER => {}
+            NO_DATA if found.power_cdbm == NO_POWER => found.power_cdbm = NO_DATA,
+            NO_DATA => {}
+            _ => {
+                let margin = i32::from(power_cdbm) - layer.sensitivity_cdbm;
+                if margin > found_margin {
+                    let slot = slot.0;
+                    (found, found_margin) = (Best { power_cdbm, slot }, margin);
+                }
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,122 @@
+//! History of measured levels, and their residuals from the model.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::WorldView;
+use crate::measure::{LevelView, Levels, LinkDirection, Quantity, Residual, Series, residual};
+use crate::site::NodeId;
+
+/// History of a measured direction.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct LevelHistory {
+    /// Power at the receiver, dBm; where only a path loss was reported, its negative, dB; otherwise
+    /// SNR, dB.
+    pub levels: Series,
+    /// Quantity of the levels; `None` while there are none.
+    pub quantity: Option<Quantity>,
+    /// Share of packets that arrived, or quality, percent.
+    pub shares: Series,
+    /// Measured loss minus that of the model, dB.
+    pub excess: Series,
+    /// The last comparison with the model.
+    pub last: Option<Residual>,
+    /// Measurements of any kind.
+    pub count: u64,
+    at_ns: Option<u64>,
+}
+
+/// History of all measured directions.
+#[derive(Debug, Clone, Default)]
+pub struct LevelsHistory {
+    /// By sender and receiver.
+    pub ways: BTreeMap<LinkDirection, LevelHistory>,
+    seen: Option<Arc<Levels>>,
+}
+
+impl LevelsHistory {
+    /// Adds the measurements since the last snapshot.
+    pub(super) fn note(&mut self, now: &WorldView) {
+        let same = self.seen.as_ref().is_some_and(|seen| Arc::ptr_eq(seen, &now.measured));
+        if same {
+            return;
+        }
+        for level in now.measured.iter() {
+            let past = self.ways.entry((level.from, level.to)).or_default();
+            if past.at_ns != Some(level.at_ns) {
+                past.note(level, now);
+            }
+        }
+        self.seen = Some(Arc::clone(&now.measured));
+    }
+
+    /// Links, both directions taken together, that fell more than `depth_db` below their median
+    /// between two times, s.
+    #[must_use]
+    pub fn faded(&self, depth_db: f64, from_s: f64, to_s: f64) -> usize {
+        let faded = |past: &&LevelHistory| past.levels.faded(depth_db, from_s, to_s);
+        let ways = self.ways.iter().filter(|(_, past)| faded(past));
+        let links: BTreeSet<(NodeId, NodeId)> = ways.map(|(way, _)| ends(*way)).collect();
+        links.len()
+    }
+
+    /// The stretch of `length_s` in which most links faded: when it began and how many. Stretches
+    /// begin at multiples of an eighth of their length.
+    #[must_use]
+    pub fn worst(&self, depth_db: f64, length_s: f64) -> Option<(f64, usize)> {
+        let times = self.ways.values().flat_map(|past| past.levels.buckets());
+        let (first_s, last_s) = times.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), one| {
+            (a.min(one.at_s), b.max(one.at_s))
+        });
+        if first_s > last_s {
+            return None;
+        }
+        let stride_s = length_s / 8.0;
+        // Which links faded in which stretch: each fade counts in the eight that hold it.
+        let mut stretches: BTreeMap<i64, BTreeSet<(NodeId, NodeId)>> = BTreeMap::new();
+        for (way, past) in &self.ways {
+            let Some(median_db) = past.levels.median_db() else {
+                continue;
+            };
+            for bucket in past.levels.buckets() {
+                if median_db - bucket.min_db > depth_db {
+                    let last = (bucket.at_s / stride_s).floor() as i64;
+                    for stretch in last - 7..=last {
+                        stretches.entry(stretch).or_default().insert(ends(*way));
+                    }
+                }
+            }
+        }
+        let worst =
+            stretches.iter().max_by_key(|(at, links)| (links.len(), std::cmp::Reverse(**at)));
+        worst.map(|(at, links)| ((*at as f64 * stride_s).max(first_s), links.len()))
+    }
+}
+
+fn ends((from, to): LinkDirection) -> (NodeId, NodeId) {
+    (from.min(to), from.max(to))
+}
+
+impl LevelHistory {
+    fn note(&mut self, level: &LevelView, now: &WorldView) {
+        self.at_ns = Some(level.at_ns);
+        self.count += 1;
+        let at_s = level.at_ns as f64 / 1e9;
+        let values = &level.values;
+        let found = (values.rx_power_dbm.map(|dbm| (Quantity::RxPower, dbm)))
+            .or(values.path_loss_db.map(|db| (Quantity::PathLoss, -db)))
+            .or(values.snr_db.map(|db| (Quantity::Snr, db)));
+        if let Some((quantity, value)) = found
+            && *self.quantity.get_or_insert(quantity) == quantity
+        {
+            self.levels.push(at_s, value);
+        }
+        if let Some(share) = values.delivery_prob.or(values.quality) {
+            self.shares.push(at_s, share * 100.0);
+        }
+        if let Some(residual) = residual(&now.nodes, &now.links, level) {
+            self.excess.push(at_s, residual.excess_loss_db);
+            self.last = Some(residual);
+        }
+    }
+}

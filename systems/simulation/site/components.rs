@@ -1,0 +1,61 @@
+//! Components of a node. Each says who writes it.
+
+use std::sync::Arc;
+
+use bevy_ecs::prelude::*;
+use groundwave_model::radio::{Environment, Role, Station};
+use groundwave_model::terrain::{GeoPoint, Terrain};
+use serde::{Deserialize, Serialize};
+
+/// Display name and role of a node. Written by `node.add`.
+#[derive(Component, Debug, Clone, PartialEq)]
+#[require(OperState)]
+pub struct Label {
+    /// Display name, 1 to 64 characters.
+    pub name: String,
+    /// Role.
+    pub role: Role,
+}
+
+/// Position of a node. Written by commands and by `move_nodes`.
+#[derive(Component, Debug, Clone, Copy, PartialEq)]
+pub struct Position(pub GeoPoint);
+
+/// The station at a node. Written by commands.
+#[derive(Component, Debug, Clone, PartialEq)]
+pub struct StationConfig(pub Station);
+
+/// `true` if a node runs. A failed one keeps its link budgets, but carries no traffic. Written by
+/// `node.fail` and `node.restore`.
+#[derive(Component, Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OperState(pub bool);
+
+impl Default for OperState {
+    fn default() -> Self {
+        Self(true)
+    }
+}
+
+/// A node that has joined the running mesh; it cannot be removed as a plan. Required by the node's
+/// record in the fleet and removed with it.
+#[derive(Component, Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Enrolled;
+
+/// A node was put at another position by command.
+#[derive(EntityEvent, Debug)]
+pub struct Relocated {
+    /// The node.
+    pub entity: Entity,
+}
+
+/// Position and station of a node.
+pub type Site<'a> = (&'a Position, &'a StationConfig);
+
+/// The propagation settings of the world. Written by `environment.set`.
+#[derive(Resource, Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct WorldEnvironment(pub Environment);
+
+/// The terrain under the world. Fixed when the world is built.
+#[derive(Resource, Clone)]
+pub struct WorldTerrain(pub Arc<dyn Terrain>);

@@ -1,0 +1,47 @@
+//! Nodes: positions, stations and operational states.
+
+mod commands;
+mod components;
+mod document;
+mod planned;
+mod state;
+mod update;
+mod view;
+
+use groundwave_engine::{Builder, Phase};
+
+pub use commands::{
+    AddNode, FailNode, MoveNode, NAME_CHARS_MAX, NODES_MAX, RemoveNode, RestoreNode,
+    SetEnvironment, SetStation, check_name,
+};
+pub(crate) use commands::{node, not_live};
+pub use components::{
+    Enrolled, Label, OperState, Position, Relocated, Site, StationConfig, WorldEnvironment,
+    WorldTerrain,
+};
+pub use document::{NodeDocument, Planned};
+pub use groundwave_model::id::{NodeId, NodeKind};
+pub use planned::{DeploymentId, DeploymentKind, InDeployment, Members, Stamps};
+pub use update::UpdateNode;
+pub use view::NodeView;
+
+use groundwave_model::radio::Environment;
+/// Nodes, their stations and the propagation settings.
+pub fn site(engine: &mut Builder) {
+    engine
+        .kind::<NodeKind>()
+        .resource(WorldEnvironment::default())
+        .section::<Vec<NodeView>>()
+        .section::<Environment>()
+        .command::<AddNode>()
+        .command::<RemoveNode>()
+        .command::<MoveNode>()
+        .command::<SetStation>()
+        .command::<UpdateNode>()
+        .command::<FailNode>()
+        .command::<RestoreNode>()
+        .command::<SetEnvironment>()
+        .document::<NodeDocument>()
+        .state::<WorldEnvironment>()
+        .systems(Phase::Publish, (view::publish_nodes, view::publish_environment));
+}
