@@ -17,7 +17,6 @@ mod rays;
 
 use std::path::Path as File;
 
-use groundwave_io::terrain::TerrainStack;
 use groundwave_model::radio::budget::Workspace;
 use groundwave_model::radio::{Environment, Station};
 use groundwave_model::sample;
@@ -27,6 +26,7 @@ use groundwave_model::terrain::{
 use groundwave_propagation::itm;
 use groundwave_propagation::polarization::Polarization;
 use groundwave_simulation::link::{Inputs, judge, samples_for, trace};
+use groundwave_terrain::TerrainStack;
 use rays::{Cell, point};
 
 /// Cells that are compared, spread evenly over the table.

@@ -11,11 +11,11 @@ use std::sync::{Arc, LazyLock};
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
-use groundwave_io::terrain::TerrainStack;
 use groundwave_model::radio::{Environment, Station};
 use groundwave_model::sample;
 use groundwave_model::terrain::{Flat, GeoPoint, Terrain};
 use groundwave_simulation::coverage::{CoverageRequest, Grid, Sampling, coverage};
+use groundwave_terrain::TerrainStack;
 
 /// Cells along a side.
 const SIDE: u32 = 256;

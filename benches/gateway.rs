@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use axum::http::Method;
 use groundwave::http::client::Client;
-use groundwave_io::host::descriptors::raise_limit;
+use groundwave_files::descriptors::raise_limit;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpSocket;
 

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use axum::http::Method;
 use groundwave::http::client::Client;
 use groundwave_impair::{Impairment, Rate};
-use groundwave_io::kernel::batch::Batch;
-use groundwave_io::kernel::{Handle, Kernel, LinuxTc, Options, Request, Shaper, Tbf, Verb};
+use groundwave_kernel::batch::Batch;
+use groundwave_kernel::{Handle, Kernel, LinuxTc, Options, Request, Shaper, Tbf, Verb};
 use serde_json::json;
 
 /// Duration of each measurement.

@@ -14,8 +14,6 @@ use std::time::Instant;
 use groundwave_engine::log::{FORMAT, Header};
 use groundwave_engine::{Engine, Next, Recorded, replay, resume};
 use groundwave_gateway::{Snapshot, world};
-use groundwave_io::journal::{self, FileJournal};
-use groundwave_io::terrain::TerrainStack;
 use groundwave_model::radio::{Environment, Role, presets};
 use groundwave_model::sample::station;
 use groundwave_model::terrain::{Flat, GeoPoint, Terrain};
@@ -25,6 +23,9 @@ use groundwave_simulation::link::{FailLink, Limits, RestoreLink, SetLimits};
 use groundwave_simulation::measure::{Measured, Measurement, ObserveLinks};
 use groundwave_simulation::motion::{Area, Wander};
 use groundwave_simulation::site::{AddNode, FailNode, NodeId, RestoreNode, SetEnvironment};
+use groundwave_store::journal_file;
+use groundwave_store::journal_file::FileJournal;
+use groundwave_terrain::TerrainStack;
 
 const NODES: u64 = 1000;
 const FLOWS: u64 = 20;
@@ -223,7 +224,7 @@ fn main() {
     let before_mb = memory_mb("VmRSS");
     for with_history in [false, true] {
         let began = Instant::now();
-        let mut log = journal::open(&path).unwrap();
+        let mut log = journal_file::open(&path).unwrap();
         let mut engine = build().unwrap();
         let mut history = History::default();
         let replayed = replay(&mut engine, &mut log, |engine| {
@@ -246,7 +247,7 @@ fn main() {
         );
     }
     let began = Instant::now();
-    let mut log = journal::open(&path).unwrap();
+    let mut log = journal_file::open(&path).unwrap();
     let engine = resume(build, &mut log, ticks / 2 + 100).unwrap();
     let took_s = began.elapsed().as_secs_f64();
     println!("at the checkpoint of tick {}: {took_s:.2} s", engine.clock().tick);

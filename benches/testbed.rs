@@ -11,7 +11,6 @@ use std::time::Instant;
 
 use groundwave_engine::{Effects, Engine};
 use groundwave_gateway::{Snapshot, world};
-use groundwave_io::testbed::{Names, State, TestbedNetwork, tear_down};
 use groundwave_model::radio::{Role, Station};
 use groundwave_model::terrain::{Flat, GeoPoint};
 use groundwave_simulation::link::{Limits, SetLimits};
@@ -19,6 +18,7 @@ use groundwave_simulation::site::{AddNode, MoveNode, NodeId};
 use groundwave_simulation::testbed::{
     BeginTestbed, LinkDirection, MediumAccess, Protocol, Settings, Side, Wiring, Work,
 };
+use groundwave_testbed::{Names, State, TestbedNetwork, tear_down};
 
 const NODES: usize = 200;
 const LINKS: usize = 1000;

@@ -8,9 +8,9 @@ use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use groundwave_engine::Engine;
 use groundwave_gateway::{Snapshot, world};
-use groundwave_io::terrain::TerrainStack;
 use groundwave_model::sample;
 use groundwave_model::terrain::{Flat, Terrain};
+use groundwave_terrain::TerrainStack;
 use serde_json::json;
 
 fn main() {

@@ -7,16 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use crate::Pacer;
 use crate::view::Snapshot;
 use crate::{Broken, Engine};
-
-/// Clocks of the paced loop. `io` gives it the machine's clocks.
-pub trait Pacer: Send + 'static {
-    /// Nanoseconds since an arbitrary moment; never falls.
-    fn monotonic_ns(&mut self) -> u64;
-    /// Nanoseconds since the Unix epoch.
-    fn wall_ns(&mut self) -> u64;
-}
 
 /// Speed of a throttled world. Cheap to clone; all clones are one throttle.
 #[derive(Debug, Clone)]

@@ -2,10 +2,10 @@
 //! crate.
 
 use groundwave_fuzz::fuzz_target;
-use groundwave_gateway::fleet::Heartbeat;
-use groundwave_gateway::onboarding::WgRegister;
 use groundwave_impair::Impairment;
 use groundwave_model::radio::Station;
+use groundwave_protocol::Heartbeat;
+use groundwave_protocol::WgRegister;
 
 use crate::gateway::services::tokens::TokenKeys;
 use crate::http::json_body::read;

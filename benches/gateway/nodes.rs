@@ -5,18 +5,18 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use groundwave::gateway::services::tokens::TokenKeys;
+use groundwave_credentials::load_or_make;
 use groundwave_engine::{Engine, Recorded, Row, Store, StoreFault};
+use groundwave_files::wall::wall_ns;
 use groundwave_gateway::account::{AccountId, AccountRole, CreateAccount, IssueCredential, Secret};
 use groundwave_gateway::onboarding::{
-    AddressPool, ApproveRegistration, JoinClaims, Mac, Proof, PublicKey, RegistrationId,
-    RequestJoin,
+    AddressPool, ApproveRegistration, JoinClaims, RegistrationId, RequestJoin,
 };
 use groundwave_gateway::{Snapshot, world};
-use groundwave_io::gateway::load_or_make;
-use groundwave_io::store::RedbStore;
-use groundwave_io::wall::wall_ns;
 use groundwave_model::terrain::Flat;
+use groundwave_protocol::{Mac, Proof, PublicKey};
 use groundwave_simulation::site::NodeId;
+use groundwave_store::RedbStore;
 use serde_json::{Value, json};
 
 /// Range of overlay addresses.

@@ -10,7 +10,7 @@ use axum::http::Method;
 use groundwave::http::client::Client;
 use groundwave::http::time::{read, rfc3339};
 use groundwave_engine::Seed;
-use groundwave_io::wall::wall_ns;
+use groundwave_files::wall::wall_ns;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;

@@ -10,6 +10,7 @@ pub mod decimal;
 mod id;
 #[cfg(feature = "bevy")]
 mod index;
+mod pacer;
 pub mod parallel;
 pub mod persistent;
 mod refusal;
@@ -18,5 +19,6 @@ mod rng;
 pub use id::{Id, Kind, NAME_BYTES_MAX};
 #[cfg(feature = "bevy")]
 pub use index::{Index, forget_departed};
+pub use pacer::Pacer;
 pub use refusal::Refusal;
 pub use rng::{Seed, Stream};

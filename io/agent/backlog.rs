@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use groundwave_sensor::NAMESPACE;
 
-use crate::i2c::READINGS_MAX;
+use groundwave_host::i2c::READINGS_MAX;
 
 /// Names that readings can have, in the order of a row; those of sensors come after them.
 pub const NAMES: [&str; 16] = [

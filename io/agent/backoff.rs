@@ -1,7 +1,7 @@
 //! Waiting times between attempts: jitter, so that nodes that failed together do not retry
 //! together.
 
-use groundwave_engine::{Seed, Stream};
+use groundwave_values::{Seed, Stream};
 
 /// Chance, drawn from outside: tests give their own.
 pub trait Chance {

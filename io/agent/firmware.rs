@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::finished::{Finished, FollowUp};
-use crate::hex::hex;
+use groundwave_files::hex::hex;
 
 /// Bytes asked for at once.
 const PIECE_BYTES: u64 = 256 << 10;

@@ -5,11 +5,13 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::gpsd::Fix;
-use crate::host::{HardwareAddress, ReadingError};
-use crate::netlink::batadv::{Batman, Gateway, Mesh, Neighbor, Originator};
-use crate::readings::links::Interface;
-use crate::readings::wireless::Radios;
-use crate::readings::{Root, RouteSocket, cpu, host, wireless};
+use groundwave_files::ReadingError;
+use groundwave_files::Root;
+use groundwave_host::readings::links::Interface;
+use groundwave_host::readings::wireless::Radios;
+use groundwave_host::readings::{RouteSocket, cpu, host, wireless};
+use groundwave_netlink::batadv::{Batman, Gateway, Mesh, Neighbor, Originator};
+use groundwave_protocol::HardwareAddress;
 
 /// State of the mesh in batman-adv.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,14 +89,16 @@ fn fixture(folder: &Path) -> Result<HostState, ReadingError> {
         .map_err(|err| ReadingError::decode(format!("{}: {err}", path.display())))
 }
 
-fn machine(mesh_ifname: &str, root: &Root) -> Result<HostState, ReadingError> {
+pub fn machine(mesh_ifname: &str, root: &Root) -> Result<HostState, ReadingError> {
     let interfaces = RouteSocket::open(None)?.interfaces(root)?;
     Ok(HostState {
         hostname: root.line("proc/sys/kernel/hostname").unwrap_or_default(),
         boot_id: root.line("proc/sys/kernel/random/boot_id").unwrap_or_default(),
         uptime_s: host::uptime_s(root)?,
         load1: host::load(root).ok().map(|[one, ..]| one),
-        mem_available_bytes: host::memory(root).ok().map(|memory| memory.available),
+        mem_available_bytes: groundwave_files::memory::memory(root)
+            .ok()
+            .map(|memory| memory.available),
         temp_c: cpu::temperature(root),
         interfaces,
         radios: wireless::read(None).ok(),
@@ -135,7 +139,7 @@ impl HostState {
     #[must_use]
     pub fn ready(&self, name: &str) -> Option<Ready> {
         let interface = self.interface(name).filter(|one| one.carrier)?;
-        let global = |one: &&crate::readings::links::Address| one.scope == "global";
+        let global = |one: &&groundwave_host::readings::links::Address| one.scope == "global";
         let mut global = interface.ips.iter().filter(global);
         let ip = global.find_map(|one| match one.address {
             std::net::IpAddr::V4(four) => Some(four),

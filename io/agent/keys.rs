@@ -4,9 +4,9 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::gateway::write_private;
-use crate::host::ReadingError;
-use crate::netlink::wireguard::PrivateKey;
+use groundwave_credentials::PrivateKey;
+use groundwave_credentials::write_private;
+use groundwave_files::ReadingError;
 
 /// Only the owner may read, and write.
 #[cfg(unix)]

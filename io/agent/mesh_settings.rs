@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::finished::{Finished, FollowUp};
-use crate::gateway::write_private;
-use crate::netlink::batadv::{Batman, BatmanConfig};
+use groundwave_credentials::write_private;
+use groundwave_netlink::batadv::{Batman, BatmanConfig};
 
 /// Values by name, `batman.hop_penalty` for example.
 pub type Values = BTreeMap<String, String>;

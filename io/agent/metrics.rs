@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use super::backlog::Readings;
 use super::host_state::HostState;
-use crate::host::HardwareAddress;
-use crate::netlink::nl80211::{PlinkState, Station};
+use groundwave_netlink::nl80211::{PlinkState, Station};
+use groundwave_protocol::HardwareAddress;
 
 /// A neighbour not heard for so many periods is none.
 const HEARD_PERIODS: u64 = 2;
@@ -145,7 +145,7 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::samples;
+    use crate::samples;
 
     #[test]
     fn readings_are_as_defined() {

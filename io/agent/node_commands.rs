@@ -12,8 +12,8 @@ use super::firmware::Firmware;
 use super::host_state::HostState;
 use super::mesh_settings::{MeshSettings, Values};
 use super::reboot::Reboot;
-use crate::gpio::GpioLines;
-use crate::i2c::Sensors;
+use groundwave_host::gpio::GpioLines;
+use groundwave_host::i2c::Sensors;
 
 /// Names of the commands that need no permission.
 const HARMLESS: [&str; 5] = ["echo", "gpio", "i2c_scan", "look", "renew_token"];

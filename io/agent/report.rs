@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 
-use groundwave_gateway::fleet::{
+use groundwave_protocol::PublicKey;
+use groundwave_protocol::{
     Heartbeat, Interface, MeshLink, MeshReport, RadioReport, Transport, TransportKind,
 };
-use groundwave_gateway::onboarding::PublicKey;
 use uuid::Uuid;
 
 use super::backlog::Readings;
 use super::host_state::{HostState, MeshState, Ready};
-use crate::host::HardwareAddress;
-use crate::netlink::nl80211::{Kind, PlinkState, Station, WirelessInterface};
+use groundwave_netlink::nl80211::{Kind, PlinkState, Station, WirelessInterface};
+use groundwave_protocol::HardwareAddress;
 
 /// Most entries of each list; the gateway takes no more.
 const INTERFACES_MAX: usize = 32;
@@ -79,7 +79,7 @@ pub fn beat(host: &HostState, readings: &Readings, about: About) -> Result<Heart
 pub fn hostname(name: &str, mac: HardwareAddress) -> String {
     let short = name.split('.').next().unwrap_or_default();
     for name in [name, short] {
-        if name.len() <= 63 && groundwave_gateway::onboarding::is_hostname(name) {
+        if name.len() <= 63 && groundwave_protocol::is_hostname(name) {
             return name.to_owned();
         }
     }
@@ -229,8 +229,9 @@ fn links(host: &HostState, mesh: &MeshState) -> Vec<MeshLink> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::metrics::Meter;
-    use crate::agent::samples::{self, OWN};
+    use crate::metrics::Meter;
+    use crate::samples;
+    use crate::samples::OWN;
 
     fn about() -> About {
         About {
@@ -281,7 +282,7 @@ mod tests {
         let mesh = host.mesh.as_mut().unwrap();
         let pattern = mesh.neighbors[0].clone();
         mesh.neighbors = (0..200)
-            .map(|at| crate::netlink::batadv::Neighbor {
+            .map(|at| groundwave_netlink::batadv::Neighbor {
                 neigh_address: HardwareAddress([2, 9, 0, 0, 0, at]),
                 throughput_kbps: Some(u64::from(at)),
                 ..pattern.clone()

@@ -2,13 +2,12 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use groundwave_gateway::onboarding::WgRegisterResult;
+use groundwave_protocol::WgRegisterResult;
 
-use crate::host::ReadingError;
-use crate::netlink::wireguard::{
-    AllowedIp, DeviceConfig, PeerConfig, PrivateKey, PublicKey, WireGuard,
-};
-use crate::readings::RouteSocket;
+use groundwave_credentials::{PrivateKey, PublicKey};
+use groundwave_files::ReadingError;
+use groundwave_host::readings::RouteSocket;
+use groundwave_netlink::wireguard::{AllowedIp, DeviceConfig, PeerConfig, WireGuard};
 
 /// Most ranges that the gateway may send into the tunnel.
 const RANGES_MAX: usize = 16;

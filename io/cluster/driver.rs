@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use groundwave_engine::Pacer;
-use groundwave_io::causes::with_causes;
-use groundwave_io::sweep::{Sweep, SweepError, Unit};
-use groundwave_io::terrain::Supplying;
-use groundwave_io::wall::MachineClock;
+use groundwave_files::causes::with_causes;
+use groundwave_files::wall::MachineClock;
+use groundwave_sweep::{Sweep, SweepError, Unit};
+use groundwave_terrain::Supplying;
 use rayon::prelude::*;
 use thiserror::Error;
 use tokio::runtime::Runtime;

@@ -3,9 +3,9 @@
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use groundwave_io::causes::with_causes;
-use groundwave_io::sweep::SweepError;
-use groundwave_io::terrain::cache::IndexError;
+use groundwave_files::causes::with_causes;
+use groundwave_sweep::SweepError;
+use groundwave_terrain::cache::IndexError;
 
 use super::store::StoreError;
 

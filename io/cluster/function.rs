@@ -12,7 +12,7 @@ use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 use groundwave_engine::Pacer;
-use groundwave_io::wall::MachineClock;
+use groundwave_files::wall::MachineClock;
 use serde::{Deserialize, Serialize};
 
 /// Name of the function.

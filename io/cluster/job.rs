@@ -29,7 +29,7 @@ use datafusion::prelude::SessionConfig;
 use datafusion_proto::physical_plan::AsExecutionPlan;
 use datafusion_proto::protobuf::PhysicalPlanNode;
 use futures_util::TryStreamExt;
-use groundwave_io::causes::with_causes;
+use groundwave_files::causes::with_causes;
 use thiserror::Error;
 use tonic::Request;
 use tonic::transport::Channel;

@@ -1,6 +1,6 @@
 //! Names of objects in the store.
 
-use groundwave_io::sweep::{Plan, Unit};
+use groundwave_sweep::{Plan, Unit};
 
 /// The plan of a sweep, as `manifest.json` of its folder.
 #[must_use]

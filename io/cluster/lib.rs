@@ -1,7 +1,7 @@
 //! Coverage sweeps on an Apache Ballista cluster.
 //!
 //! Ballista hands out tasks and does nothing else: a job has one stage, whose rows are numbers of
-//! units of a [`Plan`](groundwave_io::sweep::Plan), and whose only function evaluates a unit and puts
+//! units of a [`Plan`](groundwave_sweep::Plan), and whose only function evaluates a unit and puts
 //! it into the store as an object named by the digest of plan and place. What a sweep consists of is
 //! the plan, the terrain and the units in the store; a job that fails, an executor that dies and a
 //! driver that starts again are one case: the units that are missing are asked for again.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use groundwave_io::sweep::Unit;
+use groundwave_sweep::Unit;
 
 use super::function::Outcome;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use groundwave_io::causes::with_causes;
+use groundwave_files::causes::with_causes;
 use serde::{Deserialize, Serialize};
 
 use super::job::Address;

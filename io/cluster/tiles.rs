@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use groundwave_io::hex::hex;
-use groundwave_io::sweep::{Plan, Unit};
-use groundwave_io::terrain::About;
-use groundwave_io::terrain::cache::{Entry, Index};
+use groundwave_files::hex::hex;
 use groundwave_model::terrain::Terrain;
+use groundwave_sweep::{Plan, Unit};
+use groundwave_terrain::About;
+use groundwave_terrain::cache::{Entry, Index};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 

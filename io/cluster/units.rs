@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use groundwave_io::sweep::{Plan, Sweep, Unit, evaluator};
+use groundwave_sweep::{Plan, Sweep, Unit, evaluator};
 
 use super::failed::{Failed, failed};
 use super::function::Made;

@@ -9,7 +9,7 @@ use std::path::Path;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-use crate::telemetry::TelemetryStore;
+use groundwave_telemetry::TelemetryStore;
 
 /// Name of the store in the archive.
 pub const STORE: &str = "store.redb";

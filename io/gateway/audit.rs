@@ -16,7 +16,7 @@ use thiserror::Error;
 
 use super::audit_chain::{AuditReport, Chain, with_mac};
 use super::audit_entry::{AuditEntry, AuditRecord};
-use crate::rotated::{Bounds, RotatedFile};
+use groundwave_files::rotated::{Bounds, RotatedFile};
 
 /// Error of the audit log.
 #[derive(Debug, Error)]
@@ -148,7 +148,7 @@ impl Audit {
         let mut file = RotatedFile::open(path, bounds).map_err(&failed)?;
         let (chain, whole_bytes) = read_all(path, key)?;
         file.cut(whole_bytes).map_err(&failed)?;
-        let segment = chain.segment(crate::wall::wall_ns());
+        let segment = chain.segment(groundwave_files::wall::wall_ns());
         let (number, digest, report) = chain.end();
         let audit = Self {
             path: path.to_owned(),

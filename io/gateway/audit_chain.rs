@@ -8,7 +8,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
 use super::audit_entry::{AuditEntry, AuditRecord};
-use crate::hex::hex;
+use groundwave_files::hex::hex;
 
 /// Operation id of the first line of a segment.
 pub const SEGMENT: &str = "audit_segment";

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 use uuid::Uuid;
 
-use crate::hex::hex;
+use groundwave_files::hex::hex;
 
 /// Prefix of the names of unfinished files.
 const UNFINISHED: &str = ".upload";

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use groundwave_impair::{Direction, Extensions};
 use serde::Deserialize;
 
-use crate::host::socket::Access;
-use crate::toml_document::{self, TomlDocument, TomlErrors};
+use groundwave_host::socket::Access;
+use groundwave_toml_document::{TomlDocument, TomlErrors};
 
 /// Default path of the configuration.
 pub const CONFIG_PATH: &str = "/etc/impair/impaird.toml";
@@ -99,7 +99,7 @@ fn tables() -> PathBuf {
 /// # Errors
 /// All invalid keys and values.
 pub fn load(path: &Path) -> Result<Config, TomlErrors> {
-    let text = toml_document::text(path)?;
+    let text = groundwave_toml_document::text(path)?;
     parse(&text, &path.display().to_string())
 }
 

@@ -1,7 +1,7 @@
 //! Tests of leases.
 
 use super::*;
-use crate::impair::impairment_spec::ImpairmentSpec;
+use crate::impairment_spec::ImpairmentSpec;
 
 const PORT: Direction = Direction::Port1;
 

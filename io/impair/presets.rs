@@ -191,7 +191,7 @@ pub const PRESETS: [Preset; 14] = [
 pub fn find(id: &str) -> Result<&'static Preset, String> {
     PRESETS.iter().find(|preset| preset.id == id).ok_or_else(|| {
         let names = PRESETS.iter().map(|preset| preset.id);
-        let allowed = crate::toml_document::suggest::one_of(id, names);
+        let allowed = groundwave_toml_document::suggest::one_of(id, names);
         format!("unknown preset: found {id:?}, allowed {allowed}")
     })
 }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::impairment_spec::{ImpairmentSpec, ParseError};
 use super::{mahimahi, presets, quantity, trace_rates};
-use crate::toml_document::{TomlDocument, TomlErrors};
+use groundwave_toml_document::{TomlDocument, TomlErrors};
 
 /// Steps in one timeline: a day in steps of 100 ms, for both directions.
 pub const STEPS_MAX: usize = 2_000_000;

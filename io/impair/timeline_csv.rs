@@ -44,7 +44,7 @@ fn check_columns(columns: &csv::StringRecord) -> Result<(), String> {
     let known = || ["at", "direction", "preset"].into_iter().chain(ImpairmentSpec::KEYS);
     for (index, column) in columns.iter().enumerate() {
         if !known().any(|name| name == column) {
-            let allowed = crate::toml_document::suggest::one_of(column, known());
+            let allowed = groundwave_toml_document::suggest::one_of(column, known());
             return Err(format!("unknown column: found {column:?}, allowed {allowed}"));
         }
         if columns.iter().take(index).any(|other| other == column) {

@@ -4,14 +4,13 @@ use std::path::Path;
 
 use super::timeline::{Timeline, TimelineError, TimelineOptions, from_toml, from_trace};
 use super::{mahimahi, timeline_csv};
-use crate::toml_document;
 
 /// Reads a file: by its ending `.toml` or `.csv`, else by its first line.
 ///
 /// # Errors
 /// The first invalid part, with its line.
 pub fn load(path: &Path, options: &TimelineOptions) -> Result<Timeline, TimelineError> {
-    let text = toml_document::text(path)?;
+    let text = groundwave_toml_document::text(path)?;
     parse(&text, &path.display().to_string(), options)
 }
 

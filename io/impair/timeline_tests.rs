@@ -56,7 +56,7 @@ fn a_ride_is_read_in_order() {
 fn tables_say_the_same_as_files() {
     let table = "# a ride\nat,direction,preset,delay,loss,rate\n0s,both,lte,,,\n\
                  30s,port1,,120ms,3%,512kbit\n60s,,lte,,,2mbit\n";
-    let table = super::super::timeline_csv::read(table, "ride.csv", &options()).unwrap();
+    let table = crate::timeline_csv::read(table, "ride.csv", &options()).unwrap();
     let file = from_toml(RIDE, "ride.toml", &options()).unwrap();
     assert_eq!(table.steps, file.steps);
     assert_eq!(table.length_ns, 60_000_000_000);
@@ -122,8 +122,7 @@ fn wrong_lines_are_named() {
         ("at,preset\n0s,lte:left\n", "lte:down, lte:up"),
     ];
     for (text, says) in csv {
-        let told =
-            super::super::timeline_csv::read(text, "t.csv", &options()).unwrap_err().to_string();
+        let told = crate::timeline_csv::read(text, "t.csv", &options()).unwrap_err().to_string();
         assert!(told.contains(says), "{told} does not say {says}");
     }
 }

@@ -9,11 +9,11 @@ use std::path::Path;
 use netlink_sys::protocols::NETLINK_ROUTE;
 
 use super::{KernelError, Request};
-use crate::netlink::route::RouteRequest;
-use crate::netlink::{NetlinkError, NetlinkRequest, NetlinkSocket};
+use groundwave_netlink::route::RouteRequest;
+use groundwave_netlink::{NetlinkError, NetlinkRequest, NetlinkSocket};
 
 /// A request that a batch can carry.
-pub(crate) trait Message: NetlinkRequest {
+pub trait Message: NetlinkRequest {
     /// The error for a refusal of this request.
     fn refused(&self, refusal: NetlinkError) -> KernelError;
 }
@@ -63,7 +63,7 @@ impl Batch {
     ///
     /// # Errors
     /// When the socket fails; the number of executed requests is then unknown.
-    pub(crate) fn execute<M: Message>(
+    pub fn execute<M: Message>(
         &mut self,
         requests: &[M],
     ) -> Result<Vec<(usize, KernelError)>, KernelError> {
@@ -82,7 +82,7 @@ impl Batch {
     }
 
     /// Port of the socket, which notifications of its changes carry.
-    pub(crate) fn port(&self) -> u32 {
+    pub fn port(&self) -> u32 {
         self.socket.port()
     }
 
@@ -90,7 +90,7 @@ impl Batch {
     ///
     /// # Errors
     /// When the socket fails or the kernel refuses.
-    pub(crate) fn dump(&mut self, kind: u16, body: &[u8]) -> Result<Vec<Vec<u8>>, KernelError> {
+    pub fn dump(&mut self, kind: u16, body: &[u8]) -> Result<Vec<Vec<u8>>, KernelError> {
         let answers = self.socket.dump(&(kind, 0, body));
         answers.map_err(|err| KernelError::netlink("dump the kernel's tables", err))
     }

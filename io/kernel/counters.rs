@@ -83,13 +83,13 @@ impl CounterTotals {
 
 /// A discipline made anew since `before`. Bytes and packets have 64 bits and do not wrap: a lower value
 /// is that of a new discipline.
-pub(super) fn is_new(before: &Counters, now: &Counters) -> bool {
+pub fn is_new(before: &Counters, now: &Counters) -> bool {
     now.bytes < before.bytes || now.packets < before.packets
 }
 
 /// Growth of a counter of 32 bits, which wraps. A growth of more than half its range is the restart of a
 /// discipline that passed nothing before.
-pub(super) fn grown(now: u32, before: u32) -> u64 {
+pub fn grown(now: u32, before: u32) -> u64 {
     match now.wrapping_sub(before) {
         grown if grown <= u32::MAX / 2 => grown.into(),
         _ => now.into(),

@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 
 use super::{Kernel, KernelError, Reading, Shaper};
-use crate::wall::{monotonic_ns, wall_ns};
+use groundwave_files::wall::{monotonic_ns, wall_ns};
 
 /// Shortest interval between two readings of the kernel's notifications: a program that changes without
 /// pause must not hold requests.

@@ -9,7 +9,7 @@ use nix::libc::{EACCES, EINTR, ENOBUFS, ENODEV, ENOENT, EPERM};
 use thiserror::Error;
 
 use super::{Handle, Request, Verb};
-use crate::netlink::NetlinkError;
+use groundwave_netlink::NetlinkError;
 
 /// Failure to change or read traffic control. A failed change leaves the previous state in force,
 /// unless the message says that restoring it failed too.

@@ -4,7 +4,7 @@ use groundwave_impair::QueueUnit;
 
 use netlink_packet_core::DecodeError;
 
-use crate::netlink::attr::words;
+use groundwave_netlink::attr::words;
 
 /// A discipline of kind `pfifo` or `bfifo`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,13 +13,13 @@ use nix::libc::{
 
 use super::batch::Message as _;
 use super::{Counters, Handle, Kernel, KernelError, Link, Qdisc, ReadBack, Request};
-use crate::netlink::attr::{Attrs, append_words, put_text, words};
-use crate::netlink::{Answer, NetlinkError, NetlinkSocket, ReadySockets, WatchSocket};
+use groundwave_netlink::attr::{Attrs, append_words, put_text, words};
+use groundwave_netlink::{Answer, NetlinkError, NetlinkSocket, ReadySockets, WatchSocket};
 
 /// Bytes of `struct ifinfomsg`.
 const LINK_HEADER_BYTES: usize = 16;
 /// Bytes of `struct tcmsg`.
-pub(crate) const TC_HEADER_BYTES: usize = 20;
+pub const TC_HEADER_BYTES: usize = 20;
 
 /// Traffic control of the running kernel, in one network namespace.
 #[derive(Debug)]
@@ -250,7 +250,7 @@ fn read_link(body: &[u8]) -> Result<Link, DecodeError> {
 }
 
 /// Decodes `struct tcmsg` and its attributes.
-pub(crate) fn read_qdisc(body: &[u8]) -> Result<Qdisc, DecodeError> {
+pub fn read_qdisc(body: &[u8]) -> Result<Qdisc, DecodeError> {
     const NAME: &str = "a queueing discipline";
     let [_, _, handle, parent, _] = words(NAME, body)?;
     let attrs = Attrs::read(NAME, &body[TC_HEADER_BYTES..])?;

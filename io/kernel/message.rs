@@ -5,9 +5,9 @@ use std::fmt;
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE};
 use nix::libc::{RTM_DELQDISC, RTM_NEWQDISC, TCA_KIND, TCA_OPTIONS};
 
-use crate::netlink::NetlinkRequest;
-use crate::netlink::attr::{append_words, put, put_text};
-use crate::netlink::route::RouteRequest;
+use groundwave_netlink::NetlinkRequest;
+use groundwave_netlink::attr::{append_words, put, put_text};
+use groundwave_netlink::route::RouteRequest;
 
 /// A handle or class id: 16 bits of the discipline, 16 bits of the class under it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -101,7 +101,7 @@ impl NetlinkRequest for Request {
 
 /// A request for a traffic class or a filter: `head` is `struct tcmsg` behind the family,
 /// `options` the value of TCA_OPTIONS.
-pub(super) fn tc_request(
+pub fn tc_request(
     header: (u16, u16),
     head: [u32; 4],
     kind: &str,

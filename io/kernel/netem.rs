@@ -6,7 +6,7 @@
 
 use netlink_packet_core::DecodeError;
 
-use crate::netlink::attr::{Attrs, append_words, put, put_nested, put_words, words};
+use groundwave_netlink::attr::{Attrs, append_words, put, put_nested, put_words, words};
 
 pub(super) const CORR: u16 = 1;
 pub(super) const DELAY_DIST: u16 = 2;

@@ -5,7 +5,7 @@
 
 use netlink_packet_core::DecodeError;
 
-use crate::netlink::attr::{Attrs, append_words, put, put_nested, put_words};
+use groundwave_netlink::attr::{Attrs, append_words, put, put_nested, put_words};
 
 pub(super) const PARMS: u16 = 1;
 pub(super) const RATE64: u16 = 4;

@@ -4,14 +4,14 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use netlink_packet_core::{DecodeError, NLA_HEADER_SIZE, NlasIterator};
 
-use crate::host::HardwareAddress;
+use groundwave_protocol::HardwareAddress;
 
 /// Bytes that attributes take at least where there are many.
 const ATTRIBUTE_BYTES: usize = 16;
 
 /// Attributes of a message or of a nest, in order; flag bits are removed from their types.
 #[derive(Debug, Clone)]
-pub(crate) struct Attrs<'a> {
+pub struct Attrs<'a> {
     name: &'static str,
     found: Vec<(u16, &'a [u8])>,
 }
@@ -114,7 +114,7 @@ fn ip(bytes: &[u8]) -> Option<IpAddr> {
 }
 
 /// The first `N` 32-bit words of a structure; `name` is that of the structure in errors.
-pub(crate) fn words<const N: usize>(name: &str, bytes: &[u8]) -> Result<[u32; N], DecodeError> {
+pub fn words<const N: usize>(name: &str, bytes: &[u8]) -> Result<[u32; N], DecodeError> {
     let (words, _) = bytes.as_chunks::<4>();
     let words = words.first_chunk::<N>().ok_or_else(|| {
         let wanted = N * size_of::<u32>();
@@ -127,12 +127,12 @@ pub(crate) fn words<const N: usize>(name: &str, bytes: &[u8]) -> Result<[u32; N]
 ///
 /// # Panics
 /// When `value` exceeds the 16-bit length of an attribute, which the callers' types rule out.
-pub(crate) fn put(out: &mut Vec<u8>, kind: u16, value: &[u8]) {
+pub fn put(out: &mut Vec<u8>, kind: u16, value: &[u8]) {
     put_nested(out, kind, |out| out.extend_from_slice(value));
 }
 
 /// Appends an attribute with a text and its NUL.
-pub(crate) fn put_text(out: &mut Vec<u8>, kind: u16, text: &str) {
+pub fn put_text(out: &mut Vec<u8>, kind: u16, text: &str) {
     put_nested(out, kind, |out| {
         out.extend_from_slice(text.as_bytes());
         out.push(0);
@@ -140,12 +140,12 @@ pub(crate) fn put_text(out: &mut Vec<u8>, kind: u16, text: &str) {
 }
 
 /// Appends an attribute of 32-bit words.
-pub(crate) fn put_words(out: &mut Vec<u8>, kind: u16, words: &[u32]) {
+pub fn put_words(out: &mut Vec<u8>, kind: u16, words: &[u32]) {
     put_nested(out, kind, |out| append_words(out, words));
 }
 
 /// Appends an attribute with the value that `write` appends.
-pub(crate) fn put_nested(out: &mut Vec<u8>, kind: u16, write: impl FnOnce(&mut Vec<u8>)) {
+pub fn put_nested(out: &mut Vec<u8>, kind: u16, write: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     out.extend_from_slice(&[0; 2]);
     out.extend_from_slice(&kind.to_ne_bytes());
@@ -156,6 +156,6 @@ pub(crate) fn put_nested(out: &mut Vec<u8>, kind: u16, write: impl FnOnce(&mut V
 }
 
 /// Appends 32-bit words.
-pub(crate) fn append_words(out: &mut Vec<u8>, words: &[u32]) {
+pub fn append_words(out: &mut Vec<u8>, words: &[u32]) {
     out.extend(words.iter().flat_map(|word| word.to_ne_bytes()));
 }

@@ -7,7 +7,7 @@ use nix::libc::{NLM_F_ACK_TLVS, NLM_F_CAPPED};
 use thiserror::Error;
 
 use super::attr::Attrs;
-use crate::host::ReadingError;
+use groundwave_files::ReadingError;
 
 /// Bytes of `struct nlmsghdr`.
 pub(super) const HEADER_BYTES: usize = 16;
@@ -35,7 +35,7 @@ pub enum NetlinkError {
 
 impl NetlinkError {
     /// The failure of the operation `what` on the state of the machine.
-    pub(crate) fn reading(self, what: impl Into<String>) -> ReadingError {
+    pub fn reading(self, what: impl Into<String>) -> ReadingError {
         match self {
             Self::Refused { errno, message } => ReadingError::refused(what, errno, message),
             Self::Io(source) => ReadingError::io(what, source),

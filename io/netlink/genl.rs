@@ -8,14 +8,14 @@ use nix::libc::{CTRL_ATTR_FAMILY_ID, CTRL_ATTR_FAMILY_NAME, CTRL_CMD_GETFAMILY, 
 
 use super::attr::{Attrs, put_text};
 use super::socket::{NetlinkRequest, NetlinkSocket};
-use crate::host::ReadingError;
+use groundwave_files::ReadingError;
 
 /// Bytes of `struct genlmsghdr`.
 const HEADER_BYTES: usize = 4;
 
 /// A socket for the commands of one family.
 #[derive(Debug)]
-pub(crate) struct GenlSocket {
+pub struct GenlSocket {
     socket: NetlinkSocket,
     id: u16,
     version: u8,
@@ -117,7 +117,7 @@ impl GenlSocket {
 }
 
 /// The attributes of a generic netlink message, behind its header.
-pub(crate) fn payload(message: &[u8]) -> Result<&[u8], DecodeError> {
+pub fn payload(message: &[u8]) -> Result<&[u8], DecodeError> {
     let header = || DecodeError::from("the header of a generic netlink message");
     message.get(HEADER_BYTES..).ok_or_else(header)
 }

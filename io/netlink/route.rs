@@ -29,7 +29,7 @@ const TESTBED_PROTOCOL: u8 = 119;
 
 /// A request of rtnetlink.
 #[derive(Debug, Clone)]
-pub(crate) struct RouteRequest {
+pub struct RouteRequest {
     /// Message type and flags.
     pub header: (u16, u16),
     /// Bytes behind the netlink header.
@@ -58,7 +58,7 @@ impl RouteRequest {
 
 /// One end of a veth pair.
 #[derive(Debug, Clone)]
-pub(crate) struct VethEnd {
+pub struct VethEnd {
     /// Name.
     pub name: String,
     /// Interface index.
@@ -83,7 +83,7 @@ impl VethEnd {
 
 /// Creates a veth pair: `near` in the namespace of the socket, `far` in that of the open file
 /// `netns`.
-pub(crate) fn create_veth_pair(near: &VethEnd, far: &VethEnd, netns: RawFd) -> RouteRequest {
+pub fn create_veth_pair(near: &VethEnd, far: &VethEnd, netns: RawFd) -> RouteRequest {
     let peer = far.describe(LinkUnspec::new_with_index(far.index));
     let peer = peer.setns_by_fd(netns).build();
     let veth: LinkMessageBuilder<LinkVeth> = LinkMessageBuilder::new_with_info_kind("veth".into());
@@ -94,14 +94,14 @@ pub(crate) fn create_veth_pair(near: &VethEnd, far: &VethEnd, netns: RawFd) -> R
 }
 
 /// Creates an interface of `kind`, for example `batadv`; index 0 lets the kernel choose.
-pub(crate) fn create_device(name: &str, index: u32, kind: &str) -> RouteRequest {
+pub fn create_device(name: &str, index: u32, kind: &str) -> RouteRequest {
     let link: LinkMessageBuilder<LinkUnspec> = LinkMessageBuilder::new_with_info_kind(kind.into());
     let what = format!("make {name} of kind {kind}");
     create_link(link.name(name).index(index).build(), what)
 }
 
 /// Creates a bridge without multicast snooping: it floods multicast frames.
-pub(crate) fn create_bridge(name: &str, index: u32) -> RouteRequest {
+pub fn create_bridge(name: &str, index: u32) -> RouteRequest {
     let bridge = LinkBridge::new(name).index(index).mcast_snooping(false);
     create_link(bridge.build(), format!("create the bridge {name}"))
 }
@@ -111,13 +111,13 @@ fn create_link(message: LinkMessage, what: String) -> RouteRequest {
 }
 
 /// Deletes interface `index`.
-pub(crate) fn delete_link(index: u32, name: &str) -> RouteRequest {
+pub fn delete_link(index: u32, name: &str) -> RouteRequest {
     let link = LinkUnspec::new_with_index(index).build();
     RouteRequest::new(&DelLink(link), 0, format!("remove {name}"))
 }
 
 /// Sets interface `index` up, with this MTU, bytes, if one is given.
-pub(crate) fn set_up(index: u32, mtu_bytes: Option<u32>) -> RouteRequest {
+pub fn set_up(index: u32, mtu_bytes: Option<u32>) -> RouteRequest {
     let mut link = LinkUnspec::new_with_index(index).up();
     if let Some(mtu_bytes) = mtu_bytes {
         link = link.mtu(mtu_bytes);
@@ -126,21 +126,21 @@ pub(crate) fn set_up(index: u32, mtu_bytes: Option<u32>) -> RouteRequest {
 }
 
 /// Attaches interface `index` to the bridge or mesh interface `controller`.
-pub(crate) fn set_controller(index: u32, controller: u32) -> RouteRequest {
+pub fn set_controller(index: u32, controller: u32) -> RouteRequest {
     let link = LinkUnspec::new_with_index(index).controller(controller);
     let what = format!("attach interface {index} to {controller}");
     RouteRequest::new(&NewLink(link.build()), 0, what)
 }
 
 /// Adds an address to interface `index`, or replaces it.
-pub(crate) fn add_address(index: u32, address: IpAddr, prefix_len: u8) -> RouteRequest {
+pub fn add_address(index: u32, address: IpAddr, prefix_len: u8) -> RouteRequest {
     let what = format!("add the address {address}/{prefix_len} to interface {index}");
     let message = NewAddress(address_message(index, address, prefix_len));
     RouteRequest::new(&message, NLM_F_CREATE | NLM_F_REPLACE, what)
 }
 
 /// Removes an address from interface `index`.
-pub(crate) fn remove_address(index: u32, address: IpAddr, prefix_len: u8) -> RouteRequest {
+pub fn remove_address(index: u32, address: IpAddr, prefix_len: u8) -> RouteRequest {
     let what = format!("remove the address {address}/{prefix_len} from interface {index}");
     RouteRequest::new(&DelAddress(address_message(index, address, prefix_len)), 0, what)
 }
@@ -163,7 +163,7 @@ fn family(address: IpAddr) -> AddressFamily {
 }
 
 /// Adds a permanent neighbour entry on interface `index`.
-pub(crate) fn add_neighbour(index: u32, address: Ipv6Addr, hardware: [u8; 6]) -> RouteRequest {
+pub fn add_neighbour(index: u32, address: Ipv6Addr, hardware: [u8; 6]) -> RouteRequest {
     let mut message = NeighbourMessage::default();
     message.header.family = AddressFamily::Inet6;
     message.header.ifindex = index;
@@ -178,7 +178,7 @@ pub(crate) fn add_neighbour(index: u32, address: Ipv6Addr, hardware: [u8; 6]) ->
 
 /// Adds a static forwarding entry for a hardware address behind a bridge port. A permanent entry
 /// would be an address of the bridge itself.
-pub(crate) fn add_forwarding_entry(port: u32, hardware: [u8; 6]) -> RouteRequest {
+pub fn add_forwarding_entry(port: u32, hardware: [u8; 6]) -> RouteRequest {
     let mut message = NeighbourMessage::default();
     message.header.family = AddressFamily::Bridge;
     message.header.ifindex = port;
@@ -191,7 +191,7 @@ pub(crate) fn add_forwarding_entry(port: u32, hardware: [u8; 6]) -> RouteRequest
 
 /// Route to one host of a testbed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct HostRoute {
+pub struct HostRoute {
     /// Destination.
     pub to: Ipv4Addr,
     /// Next hop; the destination itself when that is a neighbour.

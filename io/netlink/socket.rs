@@ -34,7 +34,7 @@ const DUMP_ATTEMPTS: usize = 4;
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A message that can be sent.
-pub(crate) trait NetlinkRequest {
+pub trait NetlinkRequest {
     /// Message type and flags; `NLM_F_REQUEST` is added.
     fn header(&self) -> (u16, u16);
 
@@ -54,11 +54,11 @@ impl NetlinkRequest for (u16, u16, &[u8]) {
 }
 
 /// Answer to one request: the body of the message sent back, if any.
-pub(crate) type Answer = Result<Option<Vec<u8>>, NetlinkError>;
+pub type Answer = Result<Option<Vec<u8>>, NetlinkError>;
 
 /// A synchronous netlink socket.
 #[derive(Debug)]
-pub(crate) struct NetlinkSocket {
+pub struct NetlinkSocket {
     socket: Socket,
     /// Port, the address of the socket in the kernel.
     port: u32,
@@ -260,7 +260,7 @@ fn refusal(message: &NetlinkBuffer<&[u8]>) -> Option<Result<(), NetlinkError>> {
 ///
 /// # Panics
 /// When the message exceeds 32 bits of length, which the 16 bits of its attributes rule out.
-pub(crate) fn append_message(out: &mut Vec<u8>, sequence: u32, request: &impl NetlinkRequest) {
+pub fn append_message(out: &mut Vec<u8>, sequence: u32, request: &impl NetlinkRequest) {
     let start = out.len();
     let (kind, flags) = request.header();
     out.resize(start + HEADER_BYTES, 0);

@@ -15,7 +15,7 @@ use tokio::io::unix::AsyncFd;
 /// An epoll instance is itself a descriptor that becomes readable, so the runtime watches one for any
 /// number of sockets. A lost notification (`ENOBUFS`) makes a socket readable too.
 #[derive(Debug)]
-pub(crate) struct ReadySockets {
+pub struct ReadySockets {
     epoll: Arc<OwnedFd>,
     /// Registration with the runtime, made at the first wait.
     registered: Option<AsyncFd<Arc<OwnedFd>>>,

@@ -31,7 +31,7 @@ const DATAGRAMS_MAX: usize = 4096;
 
 /// Interfaces that other programs changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Changes {
+pub struct Changes {
     /// Indices of interfaces whose disciplines or classes changed.
     pub disciplines: BTreeSet<u32>,
     /// Indices of interfaces whose filters changed.
@@ -46,7 +46,7 @@ pub(crate) struct Changes {
 
 /// A socket that receives notifications of one network namespace.
 #[derive(Debug)]
-pub(crate) struct WatchSocket {
+pub struct WatchSocket {
     socket: Socket,
     received: Vec<u8>,
 }

@@ -15,7 +15,7 @@ use super::error::OutboundError;
 use super::policy::TargetPolicy;
 use super::request::{OpenResponse, Request, Response};
 use super::tls::Trust;
-use crate::wall::monotonic_ns;
+use groundwave_files::wall::monotonic_ns;
 
 /// Client of outbound requests; cheap to clone.
 #[derive(Clone)]

@@ -160,7 +160,7 @@ pub struct OpenResponse {
 
 impl OpenResponse {
     /// Sends a request over a stream (HTTP/1.1) and reads the head of the response.
-    pub(crate) async fn of<B>(
+    pub async fn of<B>(
         stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
         request: hyper::Request<B>,
     ) -> Result<Self, hyper::Error>
@@ -177,7 +177,7 @@ impl OpenResponse {
     }
 
     /// A field of the head, if it is text.
-    pub(crate) fn field(&self, name: HeaderName) -> Option<&str> {
+    pub fn field(&self, name: HeaderName) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
 

@@ -84,11 +84,7 @@ impl Trust {
     }
 
     /// TLS over a connected stream. Blocks for the first read of the system's authorities.
-    pub(crate) async fn shake(
-        &self,
-        host: &str,
-        stream: TcpStream,
-    ) -> io::Result<TlsStream<TcpStream>> {
+    pub async fn shake(&self, host: &str, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
         let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
         let connector = TlsConnector::from(self.config()?);
         connector.connect(name, stream).await

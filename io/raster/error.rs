@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::geometry::BadGeometry;
-use crate::picture::PictureError;
+use crate::scene::PictureError;
 
 /// Reason why a file was not written. No file is left under its name.
 #[derive(Debug, Error)]

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::file::ScenarioFile;
-use crate::toml_document::error::Report;
-use crate::toml_document::key::KeyPath;
+use groundwave_toml_document::error::Report;
+use groundwave_toml_document::key::KeyPath;
 
 /// Reads the profile and puts it into the environment; `base_dir` is `None` where no file may be
 /// read.
@@ -18,7 +18,7 @@ pub(super) fn apply(file: &mut ScenarioFile, base_dir: Option<&Path>, report: &m
         report.at(&path, what, "the profile itself, as [environment.calibration]");
         return;
     };
-    match crate::calibration::load(&base_dir.join(&calibration.file)) {
+    match crate::calibration_profile::load(&base_dir.join(&calibration.file)) {
         Err(errors) => {
             let told = errors.to_string();
             let first = told.lines().next().unwrap_or_default().to_owned();

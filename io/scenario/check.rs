@@ -9,9 +9,9 @@ use serde::Serialize;
 
 use super::file_motion::Area;
 use super::limits::{LABEL_CHARS_MAX, NAME_CHARS_MAX};
-use crate::toml_document::error::Report;
-use crate::toml_document::key::KeyPath;
-use crate::toml_document::suggest;
+use groundwave_toml_document::error::Report;
+use groundwave_toml_document::key::KeyPath;
+use groundwave_toml_document::suggest;
 
 /// Accepts what the attributes of the fields of a section allow; each value out of its range is an
 /// error at its own key.

@@ -6,7 +6,7 @@ use groundwave_model::radio::station::{Antenna, Radio};
 use groundwave_model::terrain::GeoPoint;
 use serde::{Deserialize, Serialize};
 
-use crate::raster::picture::Choice;
+use groundwave_raster::picture::Choice;
 
 /// A layer whose map may be drawn in one's own way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -5,11 +5,11 @@ use toml::de::{DeTable, DeValue};
 
 use super::file::{CommandFile, ScenarioFile, WeatherFile};
 use super::json;
-use crate::toml_document::decode::{item, single};
-use crate::toml_document::error::{Finding, Report};
-use crate::toml_document::key::KeyPath;
-use crate::toml_document::suggest;
-use crate::toml_document::tree::Value;
+use groundwave_toml_document::decode::{item, single};
+use groundwave_toml_document::error::{Finding, Report};
+use groundwave_toml_document::key::KeyPath;
+use groundwave_toml_document::suggest;
+use groundwave_toml_document::tree::Value;
 
 /// The sections written once, `[name]`.
 pub(super) const TABLES: [&str; 9] = [

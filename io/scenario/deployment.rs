@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::check;
 use super::file_motion::PositionFile;
-use crate::toml_document::error::Report;
-use crate::toml_document::key::KeyPath;
+use groundwave_toml_document::error::Report;
+use groundwave_toml_document::key::KeyPath;
 
 /// Properties of all nodes together; a run ignores them.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema, Validate)]

@@ -3,9 +3,9 @@
 use serde_json::{Map, Number, Value as Json};
 use toml::de::DeValue;
 
-use crate::toml_document::error::Report;
-use crate::toml_document::key::KeyPath;
-use crate::toml_document::tree::Value;
+use groundwave_toml_document::error::Report;
+use groundwave_toml_document::key::KeyPath;
+use groundwave_toml_document::tree::Value;
 
 /// The same value in JSON: integers stay integers. Dates and infinities were refused before.
 pub(super) fn from_toml(value: &Value<'_>, path: &KeyPath, report: &mut Report) -> Option<Json> {

@@ -1,5 +1,5 @@
 //! Bounds on a scenario file, each with its reason; those of any TOML document are in
-//! [`crate::toml_document::limits`].
+//! [`groundwave_toml_document::limits`].
 
 /// Nodes in one scenario, written, generated and from ns-2 together. Every pair in range is a
 /// link to evaluate: more than this is a job for coverage, not for a mesh.

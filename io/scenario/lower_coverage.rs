@@ -15,9 +15,9 @@ use super::coverage::{Coverage, MapLayer, Receiver, Vary, WeightedPoint};
 use super::file_coverage::{CoverageFile, MapFile, MapsFile, PointFile, ReceiverFile, VaryFile};
 use super::limits::{COMBINATIONS_MAX, POINTS_MAX, RADIUS_CELLS, RASTERS_MAX, VALUES_MAX};
 use super::lowering::Lowering;
-use crate::raster::picture::{Choice, Scale};
-use crate::toml_document::error::Report;
-use crate::toml_document::key::KeyPath;
+use groundwave_raster::picture::{Choice, Scale};
+use groundwave_toml_document::error::Report;
+use groundwave_toml_document::key::KeyPath;
 
 /// One arc-second along a meridian of the mean Earth (IUGG radius 6371008.8 m), m.
 const ARCSEC_M: f64 = 30.887_458;

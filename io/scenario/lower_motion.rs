@@ -8,7 +8,7 @@ use super::limits::{NODES_MAX, SPEED_M_S, WAYPOINTS_MAX};
 use super::lower_nodes;
 use super::lowering::{Lowering, position};
 use super::trace::{self, Traces};
-use crate::toml_document::key::KeyPath;
+use groundwave_toml_document::key::KeyPath;
 
 /// Reads the ns-2 traces of all motions and adds the nodes they bring.
 pub(super) fn traces(lowering: &mut Lowering<'_>) -> Traces {

@@ -12,7 +12,7 @@ use super::limits::NODES_MAX;
 use super::lowering::{Lowering, NewNode, to_json};
 use super::placement::{self, Place, SplitMix64};
 use super::station;
-use crate::toml_document::key::KeyPath;
+use groundwave_toml_document::key::KeyPath;
 
 /// The nodes written one by one.
 pub(super) fn declared(lowering: &mut Lowering<'_>) {

@@ -10,8 +10,8 @@ use super::file::{HeaderFile, OutputFile, OutputTable, TerrainFile};
 use super::limits::{DESCRIPTION_CHARS_MAX, TICKS_MAX, TILES_MAX, TITLE_CHARS_MAX, WEATHER_MAX};
 use super::lowering::{Lowering, to_json};
 use super::{Output, Terrain};
-use crate::toml_document::error::Report;
-use crate::toml_document::key::KeyPath;
+use groundwave_toml_document::error::Report;
+use groundwave_toml_document::key::KeyPath;
 
 /// Step and duration, ns.
 pub(super) fn times(header: &HeaderFile, report: &mut Report) -> (u64, u64) {

@@ -6,7 +6,7 @@ use super::check::{self, Names};
 use super::file::FailureFile;
 use super::limits::FLOWS_MAX;
 use super::lowering::Lowering;
-use crate::toml_document::key::KeyPath;
+use groundwave_toml_document::key::KeyPath;
 
 /// `flow.start` and `flow.stop`.
 pub(super) fn flows(lowering: &mut Lowering<'_>) {

@@ -12,9 +12,9 @@ use super::check::{Clock, Names};
 use super::file::ScenarioFile;
 use super::limits::{NODES_MAX, RECORDS_MAX};
 use super::station::Catalogue;
-use crate::toml_document::error::Report;
-use crate::toml_document::key::KeyPath;
-use crate::toml_document::source::Source;
+use groundwave_toml_document::error::Report;
+use groundwave_toml_document::key::KeyPath;
+use groundwave_toml_document::source::Source;
 
 /// Everything the sections share while they are lowered.
 pub(super) struct Lowering<'a> {
@@ -52,7 +52,7 @@ impl Lowering<'_> {
             }
             return;
         }
-        let span = crate::toml_document::tree::span_of(self.root, path);
+        let span = groundwave_toml_document::tree::span_of(self.root, path);
         let line = u32::try_from(self.source.line(span.start)).unwrap_or(u32::MAX);
         let record = Scheduled { at_ns, name: name.to_owned(), body };
         self.records.push(Placed { record, line });

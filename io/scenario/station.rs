@@ -9,9 +9,9 @@ use groundwave_model::terrain::{GeoPoint, geodesic};
 use super::check;
 use super::file::{NodeFile, PointingFile, ScenarioFile};
 use super::file_radio::{AntennaChoice, RadioChoice};
-use crate::toml_document::error::Report;
-use crate::toml_document::key::KeyPath;
-use crate::toml_document::suggest;
+use groundwave_toml_document::error::Report;
+use groundwave_toml_document::key::KeyPath;
+use groundwave_toml_document::suggest;
 
 /// Mean Earth radius, m (IUGG).
 const EARTH_RADIUS_M: f64 = 6_371_008.8;

@@ -9,8 +9,8 @@ use groundwave_simulation::testbed::{Binding, MediumAccess, Port, Protocol, Sett
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::toml_document::error::Report;
-use crate::toml_document::key::KeyPath;
+use groundwave_toml_document::error::Report;
+use groundwave_toml_document::key::KeyPath;
 
 /// First two bytes of a testbed's network, if not given.
 const NETWORK: [u8; 2] = [10, 77];
@@ -146,7 +146,7 @@ fn prefix(text: &str) -> Option<[u8; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::parse_alone;
+    use crate::parse_alone;
 
     const HEAD: &str = r#"
 [scenario]

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::parse;
 use super::tests::HEAD;
-use crate::toml_document::TomlErrors;
-use crate::toml_document::limits::ERRORS_MAX;
+use groundwave_toml_document::TomlErrors;
+use groundwave_toml_document::limits::ERRORS_MAX;
 
 /// Errors of [`HEAD`] with `text` after it.
 fn errors(text: &str) -> TomlErrors {

@@ -5,12 +5,12 @@ use std::path::Path;
 use super::placement::SplitMix64;
 use super::tests::HEAD;
 use super::{load, parse};
-use crate::toml_document::limits::{FILE_BYTES_MAX, NESTING_MAX};
+use groundwave_toml_document::limits::{FILE_BYTES_MAX, NESTING_MAX};
 
 /// A scenario with every section and most forms of values.
 pub(super) const EVERYTHING: &str = include_str!(concat!(
     env!("CARGO_MANIFEST_DIR"),
-    "/../tests/fixtures/scenario/everything.toml"
+    "/../../tests/fixtures/scenario/everything.toml"
 ));
 
 /// Parses, shows, and forgets; errors must have something to say.

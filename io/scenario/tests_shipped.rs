@@ -8,7 +8,7 @@ use super::{Scenario, json_schema, load};
 
 /// Folder of the shipped scenarios.
 fn folder() -> PathBuf {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../scenarios")).to_path_buf()
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios")).to_path_buf()
 }
 
 /// The shipped scenarios by file name.

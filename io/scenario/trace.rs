@@ -13,10 +13,10 @@ use super::limits::SPEED_M_S;
 use super::lowering::{Lowering, NewNode, position, to_json};
 use super::ns2::{self, BadLine, Start, Trace};
 use super::setdest::{self, Action};
-use crate::toml_document::error::{Finding, TomlError};
-use crate::toml_document::key::KeyPath;
-use crate::toml_document::source::Source;
-use crate::toml_document::{file as text_file, tree};
+use groundwave_toml_document::error::{Finding, TomlError};
+use groundwave_toml_document::key::KeyPath;
+use groundwave_toml_document::source::Source;
+use groundwave_toml_document::{file as text_file, tree};
 
 /// Prefix of node names when none is given.
 const PREFIX_DEFAULT: &str = "node-";

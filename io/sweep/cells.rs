@@ -9,7 +9,7 @@ use super::fold_tile::{Layer, TileFold};
 use super::plan::{TILE_CELLS, Unit};
 use super::product::product;
 use super::work::{Sweep, SweepError};
-use crate::raster::table::{Column, write_cells};
+use groundwave_raster::table::{Column, write_cells};
 
 /// Layers of the table, in the order of its columns.
 const LAYERS: [Layer; 4] = [Layer::Best, Layer::Second, Layer::Margin, Layer::Servers];

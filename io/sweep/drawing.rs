@@ -9,9 +9,9 @@ use std::path::Path;
 use super::fold_tile::Layer;
 use super::unit::{Column, Level};
 use super::work::{Sweep, SweepError};
-use crate::raster::picture::Choice;
-use crate::raster::{Grid, GridGeometry};
-use crate::scenario::MapLayer;
+use groundwave_raster::picture::Choice;
+use groundwave_raster::{Grid, GridGeometry};
+use groundwave_scenario::MapLayer;
 
 /// Name of the file in the folder of a sweep.
 const FILE_NAME: &str = "maps.json";
@@ -39,7 +39,7 @@ impl Sweep {
         if fs::read(&path).is_ok_and(|there| there == json) {
             return Ok(());
         }
-        let written = crate::raster::write_whole(&path, &json);
+        let written = groundwave_raster::write_whole(&path, &json);
         written.map_err(|err| disk(io::Error::other(err)))
     }
 

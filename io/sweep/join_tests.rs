@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use groundwave_model::terrain::GeoPoint;
 
-use super::super::fixtures;
-use super::super::unit_file::UnitWriter;
 use super::*;
+use crate::fixtures;
+use crate::unit_file::UnitWriter;
 
 /// Lease of these workers, s and ns.
 const LEASE_S: u64 = 60;
@@ -216,7 +216,7 @@ fn threads_of_several_workers_compute_each_unit_once() {
         computed.lock().unwrap().push(unit);
         let window = sweep.plan.grid.window(unit.row, unit.col);
         let cells = (window.cols * window.rows) as usize;
-        Ok(super::super::unit::SiteTile::blank(site, cells, &BTreeSet::new()))
+        Ok(crate::unit::SiteTile::blank(site, cells, &BTreeSet::new()))
     };
     let stop = AtomicBool::new(false);
     let all = sweep.plan.units().len();

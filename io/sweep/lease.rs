@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::readings::Root;
-use crate::wall::wall_ns;
+use groundwave_files::Root;
+use groundwave_files::wall::wall_ns;
 
 /// Longest lease that is read, bytes.
 const BYTES_MAX: u64 = 4096;

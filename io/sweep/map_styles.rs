@@ -5,7 +5,7 @@ use super::fold_tile::Layer;
 use super::plan::Plan;
 use super::product::Product;
 use super::unit::{Column, Level};
-use crate::raster::picture::{Colours, Palette, Style, VERDICTS};
+use groundwave_raster::picture::{Colours, Palette, Style, VERDICTS};
 
 /// Product, file stem and title of the map of a layer.
 pub(super) fn map_of(layer: Layer) -> Option<(Product, &'static str, &'static str)> {

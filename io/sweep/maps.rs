@@ -16,14 +16,14 @@ use super::plan::{Plan, PlanSite};
 use super::product::{Job, Product, Wanted, product};
 use super::rasters::SiteMargin;
 use super::work::SweepError;
-use crate::picture::{Bitmap, PictureError};
-use crate::raster::geojson::{Levels, write_contours, write_sites};
-use crate::raster::kmz::{Overlay, write_kmz_of};
-use crate::raster::picture::{
+use groundwave_raster::geojson::{Levels, write_contours, write_sites};
+use groundwave_raster::kmz::{Overlay, write_kmz_of};
+use groundwave_raster::picture::{
     LitTerrain, Map, Relief, Spread, Style, WorldFile, coloured, write_encoded, write_png,
 };
-use crate::raster::{Grid, GridGeometry, RasterError, Site};
-use crate::scenario::MapLayer;
+use groundwave_raster::scene::{Bitmap, PictureError};
+use groundwave_raster::{Grid, GridGeometry, RasterError, Site};
+use groundwave_scenario::MapLayer;
 
 /// Longer side of a map's frame, px.
 const MAP_SIDE_PX: u32 = 1400;

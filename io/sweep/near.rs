@@ -3,7 +3,7 @@
 use groundwave_model::terrain::{GeoPoint, geodesic};
 
 use super::plan::{Plan, PlanSite, TILE_CELLS, Unit, half_width_deg};
-use crate::terrain::Supplying;
+use groundwave_terrain::Supplying;
 
 /// Least and largest radius of curvature of a meridian, at the equator and at the poles (WGS 84), m.
 const MERIDIAN_M: [f64; 2] = [6_335_439.0, 6_399_594.0];

@@ -1,6 +1,6 @@
 //! Overviews of rasters that maps are drawn from.
 
-use crate::raster::{Grid, GridGeometry, TILE_SIDE, Tile};
+use groundwave_raster::{Grid, GridGeometry, TILE_SIDE, Tile};
 
 /// Longer side of what maps are drawn from, cells.
 const MAP_CELLS_MAX: u32 = 1400;

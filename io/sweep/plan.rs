@@ -13,8 +13,8 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use super::unit::Column;
-use crate::hex::hex;
-use crate::raster::{GridGeometry, Window};
+use groundwave_files::hex::hex;
+use groundwave_raster::{GridGeometry, Window};
 
 /// Cells along the side of a unit's tile: a quarter of a million evaluations are a few tenths of a
 /// second, so that little is lost to a kill and little to starting.

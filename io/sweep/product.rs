@@ -6,10 +6,10 @@ use super::drawing::{Choices, map_layer};
 use super::fold_tile::Layer;
 use super::unit::Column;
 use super::work::{Sweep, SweepError};
-use crate::causes::with_causes;
-use crate::raster::RasterError;
-use crate::raster::cog::Compression;
-use crate::raster::picture::Choice;
+use groundwave_files::causes::with_causes;
+use groundwave_raster::RasterError;
+use groundwave_raster::cog::Compression;
+use groundwave_raster::picture::Choice;
 
 /// A product of a sweep besides the summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

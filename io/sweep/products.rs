@@ -20,9 +20,9 @@ use super::sink::{Gathered, Sink};
 use super::summary::{Summary, VariantSummary};
 pub use super::work::Supply;
 use super::work::{Sweep, SweepError};
-use crate::raster::cog::CogWriter;
-use crate::raster::picture::Choice;
-use crate::raster::write_whole;
+use groundwave_raster::cog::CogWriter;
+use groundwave_raster::picture::Choice;
+use groundwave_raster::write_whole;
 
 /// Makes the products of a sweep out of its units, which come from the folder or are computed.
 /// `step` hears what comes next and may end it there with an error.

@@ -11,8 +11,8 @@ use super::product::{Product, Wanted, product};
 use super::unit::{Column, Level, SiteTile, is_answered};
 use super::unit_file::PackedSite;
 use super::work::{Sweep, SweepError, across};
-use crate::raster::cog::{Band, CogLayout, CogWriter, Samples};
-use crate::raster::{Cells, Grid, GridGeometry, Pyramid, Resampling, Tile, Window};
+use groundwave_raster::cog::{Band, CogLayout, CogWriter, Samples};
+use groundwave_raster::{Cells, Grid, GridGeometry, Pyramid, Resampling, Tile, Window};
 
 /// File stem of a layer's raster, and how cells are joined.
 pub(super) const fn raster_of(layer: Layer) -> (&'static str, Resampling) {

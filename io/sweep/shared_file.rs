@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::raster::{RasterError, write_whole};
+use groundwave_raster::{RasterError, write_whole};
 
 /// Writes a file that several processes may write at the same moment, unless these bytes are there.
 pub(super) fn write_once(path: &Path, bytes: &[u8]) -> io::Result<()> {

@@ -24,7 +24,7 @@ use tempfile::{SpooledData, SpooledTempFile, spooled_tempfile_in};
 
 use super::shared_file::is_busy;
 use super::unit::{Answers, Column, SiteTile, is_answered};
-use crate::raster::{PartFile, RasterError};
+use groundwave_raster::{PartFile, RasterError};
 
 /// First bytes of a unit file; the digits are the format.
 const MAGIC: &[u8; 8] = b"GWUNIT05";

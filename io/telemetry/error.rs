@@ -5,7 +5,7 @@ use std::io;
 use groundwave_engine::FaultKind;
 use thiserror::Error;
 
-use crate::files::reopened::{Effect, WorkError};
+pub use groundwave_store::files::reopened::{Effect, WorkError};
 
 /// Error of the history of readings.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

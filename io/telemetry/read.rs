@@ -1,6 +1,6 @@
 //! Reading a series.
 
-use groundwave_simulation::site::NodeId;
+use groundwave_model::id::NodeId;
 use redb::{Database, ReadableDatabase};
 
 use super::row::{self, Aggregates, Point, Raw};

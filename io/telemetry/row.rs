@@ -10,7 +10,7 @@ use serde_bytes::ByteBuf;
 use zstd::stream::read::Decoder;
 
 use super::HistoryError;
-use crate::short_form;
+use groundwave_files::short_form;
 
 /// Aggregate of a sample, a minute or an hour.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -1,9 +1,10 @@
-use groundwave_gateway::fleet::{Sample, SampleBuffer, StoreMinute};
-use groundwave_simulation::site::NodeId;
+use groundwave_gateway::fleet::{SampleBuffer, StoreMinute};
+use groundwave_model::id::NodeId;
+use groundwave_protocol::Sample;
 
 use super::row::Raw;
 use super::*;
-use crate::files::simulated::{Recording, every_loss};
+use groundwave_store::files::simulated::{Recording, every_loss};
 
 const HOUR_MS: u64 = 3_600_000;
 /// The beginning of an hour and a day.

@@ -4,8 +4,8 @@ use std::fs;
 
 use groundwave_model::terrain::{CurveRow, GeoPoint, Path, Profile, Terrain, sample_filled};
 
-use super::super::gather::VOID;
 use super::TileDirectory;
+use crate::gather::VOID;
 
 /// Two rough tiles beside each other, of which one holds a void or not.
 fn rough(void: bool) -> (tempfile::TempDir, TileDirectory) {

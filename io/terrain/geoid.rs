@@ -18,7 +18,7 @@ use groundwave_model::terrain::GeoPoint;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-use crate::hex::hex;
+use groundwave_files::hex::hex;
 
 const ROWS: usize = 721;
 const COLUMNS: usize = 1440;

@@ -9,7 +9,7 @@ use super::*;
 
 const REFERENCE: &str = include_str!(concat!(
     env!("CARGO_MANIFEST_DIR"),
-    "/../tests/fixtures/terrain/egm96_reference.csv"
+    "/../../tests/fixtures/terrain/egm96_reference.csv"
 ));
 
 /// Centimetres at a post, `row` from the north and `column` from 0 degrees: no two neighbours

@@ -11,7 +11,7 @@ use std::ops::Range;
 use groundwave_model::terrain::{Curve, HeightKind};
 use sha2::{Digest, Sha256};
 
-use crate::hex::hex;
+use groundwave_files::hex::hex;
 
 use super::gather::{self, LANES, Square, Track, VOID};
 

@@ -115,7 +115,7 @@ impl Index {
         let path = folder.join(INDEX_FILE);
         let mut json = serde_json::to_vec_pretty(self).expect("an index is plain data");
         json.push(b'\n');
-        let written = crate::raster::write_whole(&path, &json);
+        let written = groundwave_raster::write_whole(&path, &json);
         written.map_err(|err| disk("write", &path)(err.into_io()))
     }
 }

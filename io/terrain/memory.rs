@@ -1,6 +1,7 @@
 //! Memory that terrain may take of this machine.
 
-use crate::readings::{Root, host};
+use groundwave_files::Root;
+use groundwave_files::memory;
 
 /// Least budget, MB: one tile of 1 arc-second.
 pub const MEMORY_MIN_MB: u64 = 64;
@@ -16,7 +17,7 @@ pub fn usual_budget_bytes() -> u64 {
 }
 
 fn budget_of(root: &Root) -> u64 {
-    let machine = host::memory(root).map(|memory| memory.total).ok();
+    let machine = memory::memory(root).map(|memory| memory.total).ok();
     let confined = root.text("sys/fs/cgroup/memory.max").ok();
     // "max" where there is no limit.
     let confined = confined.and_then(|text| text.trim().parse::<u64>().ok());

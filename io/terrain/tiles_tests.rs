@@ -5,8 +5,8 @@ use std::io::Write;
 
 use groundwave_model::terrain::sample_profile;
 
-use super::super::gather::VOID;
 use super::*;
+use crate::gather::VOID;
 
 const SIZE: usize = 2_884_802;
 

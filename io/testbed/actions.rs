@@ -2,10 +2,10 @@
 
 use super::error::TestbedError;
 use super::namespace::Namespace;
-use crate::kernel::batch::Message;
-use crate::kernel::{KernelError, Request};
-use crate::netlink::route::RouteRequest;
-use crate::netlink::{NetlinkError, NetlinkRequest};
+use groundwave_kernel::batch::Message;
+use groundwave_kernel::{KernelError, Request};
+use groundwave_netlink::route::RouteRequest;
+use groundwave_netlink::{NetlinkError, NetlinkRequest};
 
 /// A request of a batch that sets up links or queueing disciplines, in order.
 #[derive(Debug, Clone)]

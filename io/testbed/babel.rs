@@ -150,7 +150,7 @@ impl Babel {
 
 /// An installed route in a line of a dump: `add route … prefix 10.77.0.3/32 … installed yes …
 /// metric 512 … if to-b`.
-pub(crate) fn parse(line: &str) -> Option<Route> {
+pub fn parse(line: &str) -> Option<Route> {
     let mut words = line.split_whitespace();
     if (words.next()?, words.next()?) != ("add", "route") {
         return None;

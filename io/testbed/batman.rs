@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::error::TestbedError;
 use super::program::output_of;
-use crate::netlink::route::{RouteRequest, add_address, create_device, set_up};
+use groundwave_netlink::route::{RouteRequest, add_address, create_device, set_up};
 
 /// Index of `bat0` in its namespace.
 pub const INDEX: u32 = 900;

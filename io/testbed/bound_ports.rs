@@ -15,8 +15,8 @@ use groundwave_impair::{Direction as PortName, DivergenceKind, Impairment};
 use groundwave_simulation::testbed::{Port, Shape};
 use serde::{Deserialize, Serialize};
 
-use crate::kernel::veth_check::RATE_ONLY;
-use crate::kernel::{KernelError, LinuxTc, Options, Reading, Shaper};
+use crate::veth_check::RATE_ONLY;
+use groundwave_kernel::{KernelError, LinuxTc, Options, Reading, Shaper};
 
 /// Request about a port of a daemon.
 #[derive(Debug, Clone, PartialEq)]

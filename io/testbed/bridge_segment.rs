@@ -9,8 +9,8 @@ use super::actions::{Action, send_all};
 use super::dump;
 use super::error::TestbedError;
 use super::namespace::Namespace;
-use crate::kernel::veth_qdiscs::VethQdiscs;
-use crate::netlink::route::{create_bridge, set_up};
+use crate::veth_qdiscs::VethQdiscs;
+use groundwave_netlink::route::{create_bridge, set_up};
 
 /// Index of the bridge in its namespace.
 pub(super) const BRIDGE: u32 = 900;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use groundwave_engine::{Effects, Handle};
-use groundwave_gateway::Snapshot;
+use groundwave_simulation::MeshSnapshot;
 use groundwave_simulation::site::NodeId;
 use groundwave_simulation::testbed::{
     CountWires, Counted, LinkDirection, Means, MeetKernel, Observation, ObservedRoute, Port,
@@ -16,7 +16,7 @@ use super::bound_ports::BoundPorts;
 use super::error::TestbedError;
 use super::network::{DesiredDirection, TestbedNetwork};
 use super::watched::{REPAIR_INTERVAL, WatchedNetwork};
-use crate::causes::with_causes;
+use groundwave_files::causes::with_causes;
 
 /// Shortest interval between two observations of counters and routes.
 const OBSERVE_INTERVAL: Duration = Duration::from_secs(5);
@@ -27,8 +27,8 @@ const CLOCK_INTERVAL: Duration = Duration::from_secs(1);
 const WIRES_PER_S: usize = 50;
 
 /// Keeps a network equal to a world.
-pub struct Driver {
-    watched: WatchedNetwork,
+pub struct Driver<S: MeshSnapshot> {
+    watched: WatchedNetwork<S>,
     bound_ports: BoundPorts,
     /// Time from which notifications about bound interfaces are read.
     bound_from: Instant,
@@ -40,13 +40,13 @@ pub struct Driver {
     observed: BTreeMap<NodeId, Vec<ObservedRoute>>,
 }
 
-impl Driver {
+impl<S: MeshSnapshot> Driver<S> {
     /// A driver of an empty `network`.
     #[must_use]
     pub fn new(
         network: TestbedNetwork,
         bound_ports: BoundPorts,
-        world: Handle<Snapshot>,
+        world: Handle<S>,
         effects: Effects<Work>,
     ) -> Self {
         Self {
@@ -66,7 +66,8 @@ impl Driver {
     /// # Errors
     /// When the kernel's state cannot be read or changed.
     pub async fn adopt(&mut self) -> Result<(), TestbedError> {
-        let view = self.watched.world.view();
+        let snapshot = self.watched.world.view();
+        let view = (*snapshot).as_ref();
         self.settings.clone_from(&view.testbed.settings);
         if let Some(settings) = &self.settings {
             self.watched.network.set_up(settings);
@@ -109,7 +110,7 @@ impl Driver {
 
     /// Reports the capability of the kernel to the world, if it is new.
     fn report_means(&self) {
-        let known = self.watched.world.view().testbed.means;
+        let known = (*self.watched.world.view()).as_ref().testbed.means;
         if let Some(means) = self.watched.network.means().filter(|means| known != Some(*means)) {
             self.watched.submit(MeetKernel { means });
         }
@@ -146,7 +147,8 @@ impl Driver {
 
     /// Sends due reports; none to a paused world, where they would queue up.
     fn on_clock(&mut self, waited: &mut Duration) {
-        let view = self.watched.world.view();
+        let snapshot = self.watched.world.view();
+        let view = (*snapshot).as_ref();
         if view.testbed.speed == 0.0 {
             return;
         }

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use nix::libc::{RTM_GETLINK, RTM_GETQDISC};
 
-use crate::kernel::batch::Batch;
-use crate::kernel::linux_tc::{TC_HEADER_BYTES, read_qdisc};
-use crate::kernel::{Handle, KernelError, Qdisc};
-use crate::netlink::attr::words;
+use groundwave_kernel::batch::Batch;
+use groundwave_kernel::linux_tc::{TC_HEADER_BYTES, read_qdisc};
+use groundwave_kernel::{Handle, KernelError, Qdisc};
+use groundwave_netlink::attr::words;
 
 /// Bytes of `struct ifinfomsg`.
 const LINK_HEADER_BYTES: usize = 16;

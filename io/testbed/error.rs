@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::kernel::KernelError;
+use groundwave_kernel::KernelError;
 
 /// Failure to create, read or tear down a testbed.
 #[derive(Debug, Error)]

@@ -12,8 +12,8 @@ use super::batman;
 use super::error::TestbedError;
 use super::names::{hardware, index, interface, link_local};
 use super::network::{DesiredDirection, NodeNamespace, TestbedNetwork, VethState};
-use crate::kernel::veth_qdiscs::{Means, VethQdiscs, group_filter};
-use crate::netlink::route::{
+use crate::veth_qdiscs::{Means, VethQdiscs, group_filter};
+use groundwave_netlink::route::{
     RouteRequest, VethEnd, add_address, add_neighbour, create_veth_pair, set_controller, set_up,
 };
 

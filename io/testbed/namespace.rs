@@ -17,9 +17,9 @@ use nix::unistd::Pid;
 
 use super::error::TestbedError;
 use super::names::NETNS;
-use crate::kernel::batch::Batch;
-use crate::netlink::netns::within;
-use crate::netlink::{Changes, ReadySockets, WatchSocket};
+use groundwave_kernel::batch::Batch;
+use groundwave_netlink::netns::within;
+use groundwave_netlink::{Changes, ReadySockets, WatchSocket};
 
 /// Kernel settings of a new namespace: forwarding, no address filters, no address delays.
 const SETTINGS: [(&str, &str); 9] = [

@@ -17,12 +17,12 @@ use super::error::TestbedError;
 use super::names::{Names, RADIO_INDEX, index};
 use super::namespace::Namespace;
 use super::{batman, dump};
-use crate::kernel::link_counters::LinkCounters;
-use crate::kernel::veth_check::not_emulated;
-use crate::kernel::veth_qdiscs::{Means, QdiscLayout, VethQdiscs, group_filter};
-use crate::kernel::{Handle, Request, Verb};
-use crate::netlink::ReadySockets;
-use crate::netlink::route::{HostRoute, RouteRequest, add_address, set_up};
+use crate::link_counters::LinkCounters;
+use crate::veth_check::not_emulated;
+use crate::veth_qdiscs::{Means, QdiscLayout, VethQdiscs, group_filter};
+use groundwave_kernel::{Handle, Request, Verb};
+use groundwave_netlink::ReadySockets;
+use groundwave_netlink::route::{HostRoute, RouteRequest, add_address, set_up};
 
 /// Index of the loopback interface.
 const LOOPBACK: u32 = 1;

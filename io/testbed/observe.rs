@@ -10,7 +10,7 @@ use super::error::TestbedError;
 use super::names::{index, interface, of_hardware, of_radio_address, of_radio_hardware};
 use super::network::{NodeNamespace, TestbedNetwork};
 use super::{batman, dump};
-use crate::kernel::veth_qdiscs::QdiscLayout;
+use crate::veth_qdiscs::QdiscLayout;
 
 impl TestbedNetwork {
     /// Counters of all links.

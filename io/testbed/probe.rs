@@ -66,7 +66,7 @@ pub fn ping(
 
 /// Result in the summary of `ping -q`: `5 packets transmitted, 4 received, …` and
 /// `rtt min/avg/max/mdev = 1/2/3/4 ms`.
-pub(crate) fn read(text: &str) -> Option<Probe> {
+pub fn read(text: &str) -> Option<Probe> {
     let number = |text: &str| text.split_whitespace().next()?.parse::<u32>().ok();
     let counts = text.lines().find(|line| line.contains("packets transmitted"))?;
     let mut counts = counts.split(',');

@@ -11,11 +11,11 @@ use super::dump;
 use super::error::TestbedError;
 use super::names::{NETNS, index, interface};
 use super::network::{DesiredDirection, TestbedNetwork};
-use crate::kernel::bridge_port_qdiscs::{empty_root, unheard_class, unheard_queue};
-use crate::kernel::veth_check::obstacles;
-use crate::kernel::veth_qdiscs::{Means, QdiscLayout, VethQdiscs, group_filter};
-use crate::kernel::{Handle, Qdisc, Request, Verb};
-use crate::netlink::Changes;
+use crate::bridge_port_qdiscs::{empty_root, unheard_class, unheard_queue};
+use crate::veth_check::obstacles;
+use crate::veth_qdiscs::{Means, QdiscLayout, VethQdiscs, group_filter};
+use groundwave_kernel::{Handle, Qdisc, Request, Verb};
+use groundwave_netlink::Changes;
 
 /// Text of a removed interface.
 const REMOVED: &str = "its interface was removed";
@@ -322,7 +322,7 @@ fn remove_root(found: &[Qdisc], index: u32) -> Option<Request> {
         index,
         handle: root.handle,
         parent: Handle::ROOT,
-        kind: crate::kernel::veth_check::kind(&root.kind)?,
+        kind: crate::veth_check::kind(&root.kind)?,
         options: None,
     })
 }

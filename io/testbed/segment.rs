@@ -2,7 +2,7 @@
 //!
 //! The segment is a bridge in a namespace of its own. Every frame reaches the ports of all other
 //! nodes; the queueing disciplines of a port apply the link from each sender
-//! ([`crate::kernel::bridge_port_qdiscs`]) and drop frames of nodes without a link. A broadcast
+//! ([`crate::bridge_port_qdiscs`]) and drop frames of nodes without a link. A broadcast
 //! frame is therefore lost for each receiver independently, as on a radio channel.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,10 +20,11 @@ use super::names::{RADIO, RADIO_INDEX, SEGMENT, index, interface, link_local, ra
 use super::namespace::Namespace;
 use super::network::{DesiredDirection, SEGMENT_KEY, TestbedNetwork, observations};
 use super::{batman, dump};
-use crate::kernel::Qdisc;
-use crate::kernel::bridge_port_qdiscs::{self, SENDERS_MAX, SENDERS_WITHOUT_NETEM_MAX};
-use crate::kernel::veth_qdiscs::{Means, QdiscLayout, VethQdiscs};
-use crate::netlink::route::{
+use crate::bridge_port_qdiscs;
+use crate::bridge_port_qdiscs::{SENDERS_MAX, SENDERS_WITHOUT_NETEM_MAX};
+use crate::veth_qdiscs::{Means, QdiscLayout, VethQdiscs};
+use groundwave_kernel::Qdisc;
+use groundwave_netlink::route::{
     VethEnd, add_address, add_forwarding_entry, add_neighbour, create_veth_pair, set_controller,
     set_up,
 };

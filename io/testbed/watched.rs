@@ -4,29 +4,29 @@
 use std::time::Duration;
 
 use groundwave_engine::Handle;
-use groundwave_gateway::Snapshot;
+use groundwave_simulation::MeshSnapshot;
 use groundwave_simulation::testbed::{LinkDirection, Observation, ReportLinkState};
 use tokio::time::{Instant, sleep_until};
 
 use super::network::TestbedNetwork;
-use crate::causes::with_causes;
-use crate::kernel::veth_check::RATE_ONLY;
+use crate::veth_check::RATE_ONLY;
+use groundwave_files::causes::with_causes;
 
 /// Shortest interval between two repairs: changes are noticed within a second, and a program in a
 /// dispute over a discipline does not fill the log.
 pub(super) const REPAIR_INTERVAL: Duration = Duration::from_millis(500);
 
 /// A network and the world that it follows.
-pub(super) struct WatchedNetwork {
+pub(super) struct WatchedNetwork<S: MeshSnapshot> {
     pub(super) network: TestbedNetwork,
-    pub(super) world: Handle<Snapshot>,
+    pub(super) world: Handle<S>,
     /// Time from which notifications are read.
     repair_from: Instant,
 }
 
-impl WatchedNetwork {
+impl<S: MeshSnapshot> WatchedNetwork<S> {
     /// A network that is repaired from now on.
-    pub fn new(network: TestbedNetwork, world: Handle<Snapshot>) -> Self {
+    pub fn new(network: TestbedNetwork, world: Handle<S>) -> Self {
         Self { network, world, repair_from: Instant::now() }
     }
 

@@ -13,7 +13,7 @@ use super::suggest;
 use super::tree::{self, Value};
 
 /// One table as a `T`.
-pub(crate) fn item<T: DeserializeOwned>(
+pub fn item<T: DeserializeOwned>(
     value: &Value<'_>,
     path: &KeyPath,
     report: &mut Report,
@@ -63,7 +63,7 @@ pub(crate) fn item<T: DeserializeOwned>(
 }
 
 /// A single value as a `T`, reported at its own place.
-pub(crate) fn single<T: DeserializeOwned>(
+pub fn single<T: DeserializeOwned>(
     value: &Value<'_>,
     path: &KeyPath,
     report: &mut Report,

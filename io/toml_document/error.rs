@@ -76,7 +76,7 @@ impl std::error::Error for TomlErrors {}
 
 impl TomlErrors {
     /// A single error about a file as a whole.
-    pub(crate) fn whole_file(file: &str, what: String, allowed: String) -> Self {
+    pub fn whole_file(file: &str, what: String, allowed: String) -> Self {
         let error = TomlError {
             file: printable(file),
             line: 0,
@@ -92,31 +92,26 @@ impl TomlErrors {
 
 /// An error before its line is looked up.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Finding {
-    pub(crate) path: KeyPath,
+pub struct Finding {
+    pub path: KeyPath,
     /// Bytes to point at; `None` asks the tree for the deepest part of `path` that exists.
-    pub(crate) span: Option<Range<usize>>,
-    pub(crate) what: String,
-    pub(crate) allowed: String,
+    pub span: Option<Range<usize>>,
+    pub what: String,
+    pub allowed: String,
     /// Set when the error lies in another file: its error, complete.
-    pub(crate) elsewhere: Option<TomlError>,
+    pub elsewhere: Option<TomlError>,
 }
 
 /// Collects findings: the first [`ERRORS_MAX`] are kept, the others counted.
 #[derive(Debug, Default)]
-pub(crate) struct Report {
+pub struct Report {
     pub(crate) findings: Vec<Finding>,
     more: usize,
 }
 
 impl Report {
     /// Adds an error at a key path.
-    pub(crate) fn at(
-        &mut self,
-        path: &KeyPath,
-        what: impl Into<String>,
-        allowed: impl Into<String>,
-    ) {
+    pub fn at(&mut self, path: &KeyPath, what: impl Into<String>, allowed: impl Into<String>) {
         self.push(|| Finding {
             path: path.clone(),
             span: None,
@@ -127,7 +122,7 @@ impl Report {
     }
 
     /// Adds a finding, which is only made if it is kept: at most [`ERRORS_MAX`] are.
-    pub(crate) fn push(&mut self, finding: impl FnOnce() -> Finding) {
+    pub fn push(&mut self, finding: impl FnOnce() -> Finding) {
         if self.findings.len() < ERRORS_MAX {
             self.findings.push(finding());
         } else {
@@ -136,23 +131,23 @@ impl Report {
     }
 
     /// `true` if further findings are only counted.
-    pub(crate) fn is_full(&self) -> bool {
+    pub fn is_full(&self) -> bool {
         self.findings.len() >= ERRORS_MAX
     }
 
     /// `true` if a finding is at `path` or below it.
-    pub(crate) fn names(&self, path: &KeyPath) -> bool {
+    pub fn names(&self, path: &KeyPath) -> bool {
         let mut paths = self.findings.iter().map(|finding| &finding.path.segments);
         paths.any(|segments| segments.starts_with(&path.segments))
     }
 
     /// Errors added so far.
-    pub(crate) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.findings.len() + self.more
     }
 
     /// Looks up lines and sorts by them; `None` when nothing is wrong.
-    pub(crate) fn finish(
+    pub fn finish(
         self,
         source: &Source<'_>,
         span_of: impl Fn(&KeyPath) -> Range<usize>,
@@ -175,7 +170,7 @@ impl Report {
 
 impl Finding {
     /// The finding as an error with its line, column and source line.
-    pub(crate) fn located(self, source: &Source<'_>, span: &Range<usize>) -> TomlError {
+    pub fn located(self, source: &Source<'_>, span: &Range<usize>) -> TomlError {
         let (line, column) = source.position(span.start);
         TomlError {
             file: printable(source.name),

@@ -8,9 +8,9 @@ use super::limits::FILE_BYTES_MAX;
 
 /// Reason for refusing a file.
 #[derive(Debug)]
-pub(crate) struct Fault {
-    pub(crate) what: String,
-    pub(crate) allowed: String,
+pub struct Fault {
+    pub what: String,
+    pub allowed: String,
 }
 
 fn fault(what: String, allowed: &str) -> Fault {
@@ -28,7 +28,7 @@ fn limit() -> String {
 
 /// The text of a file of at most [`FILE_BYTES_MAX`]; of standard input for the path `-`. Larger
 /// files, folders and devices are refused unread.
-pub(crate) fn text(path: &Path) -> Result<String, Fault> {
+pub fn text(path: &Path) -> Result<String, Fault> {
     if path == Path::new("-") {
         return text_of(std::io::stdin().lock(), "more bytes than that");
     }

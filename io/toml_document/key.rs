@@ -20,32 +20,32 @@ pub enum Segment {
 
 impl KeyPath {
     /// The path of a top-level section.
-    pub(crate) fn section(name: &'static str) -> Self {
+    pub fn section(name: &'static str) -> Self {
         Self { segments: vec![Segment::Key(Cow::Borrowed(name))] }
     }
 
     /// The path of one table of a repeated section.
-    pub(crate) fn item(section: &'static str, index: usize) -> Self {
+    pub fn item(section: &'static str, index: usize) -> Self {
         Self::section(section).index(index)
     }
 
     /// One step into an array.
-    pub(crate) fn index(&self, index: usize) -> Self {
+    pub fn index(&self, index: usize) -> Self {
         self.then(Segment::Index(index))
     }
 
     /// One step into a table.
-    pub(crate) fn key(&self, key: &'static str) -> Self {
+    pub fn key(&self, key: &'static str) -> Self {
         self.then(Segment::Key(Cow::Borrowed(key)))
     }
 
     /// One step into a table whose keys are not known beforehand.
-    pub(crate) fn owned_key(&self, key: &str) -> Self {
+    pub fn owned_key(&self, key: &str) -> Self {
         self.then(Segment::Key(Cow::Owned(key.to_owned())))
     }
 
     /// Several steps into nested tables and arrays, written `table.array[0].key`.
-    pub(crate) fn dotted(&self, keys: &str) -> Self {
+    pub fn dotted(&self, keys: &str) -> Self {
         let mut path = self.clone();
         for part in keys.split('.') {
             let mut steps = part.split(['[', ']']).filter(|step| !step.is_empty());

@@ -6,16 +6,16 @@ use std::ops::Range;
 const EXCERPT_CHARS: usize = 96;
 
 /// A named text with its line starts.
-pub(crate) struct Source<'a> {
+pub struct Source<'a> {
     /// Name of the file, as the user gave it.
     pub(crate) name: &'a str,
-    pub(crate) text: &'a str,
+    pub text: &'a str,
     line_starts: Vec<u32>,
 }
 
 impl<'a> Source<'a> {
     /// Indexes the lines of `text`, which is at most `FILE_BYTES_MAX` long.
-    pub(crate) fn new(name: &'a str, text: &'a str) -> Self {
+    pub fn new(name: &'a str, text: &'a str) -> Self {
         let mut line_starts = vec![0];
         for (offset, byte) in text.bytes().enumerate() {
             if byte == b'\n' {
@@ -26,7 +26,7 @@ impl<'a> Source<'a> {
     }
 
     /// Line of a byte offset, counted from 1. Offsets past the end belong to the last line.
-    pub(crate) fn line(&self, offset: usize) -> usize {
+    pub fn line(&self, offset: usize) -> usize {
         let offset = u32::try_from(offset.min(self.text.len())).unwrap_or(u32::MAX);
         self.line_starts.partition_point(|&start| start <= offset).max(1)
     }

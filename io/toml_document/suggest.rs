@@ -9,7 +9,7 @@ const COMPARED_MAX: usize = 64;
 /// List of allowed names, with the nearest one pointed out if one is near.
 ///
 /// `names` are listed in the order given: the first sixteen, then a count.
-pub(crate) fn one_of<'a>(found: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+pub fn one_of<'a>(found: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     let names: Vec<&str> = names.into_iter().collect();
     let mut text = list(&names);
     if let Some(near) = nearest(found, &names) {

@@ -11,10 +11,10 @@ use super::key::{KeyPath, Segment};
 use super::limits::{NESTING_MAX, RECOVERY_BYTES_MAX, SYNTAX_ERRORS_MAX};
 
 /// A value with its place in the file.
-pub(crate) type Value<'a> = Spanned<DeValue<'a>>;
+pub type Value<'a> = Spanned<DeValue<'a>>;
 
 /// Parses TOML; syntax errors go to the report.
-pub(crate) fn parse<'a>(text: &'a str, report: &mut Report) -> DeTable<'a> {
+pub fn parse<'a>(text: &'a str, report: &mut Report) -> DeTable<'a> {
     let errors = if text.len() <= RECOVERY_BYTES_MAX {
         let (root, errors) = DeTable::parse_recoverable(text);
         if errors.is_empty() {
@@ -56,7 +56,7 @@ pub(crate) fn parse<'a>(text: &'a str, report: &mut Report) -> DeTable<'a> {
 }
 
 /// Reports what TOML can write and a scenario cannot mean: infinities, dates, deep nesting.
-pub(crate) fn refuse_unusable(root: &DeTable<'_>, report: &mut Report) {
+pub fn refuse_unusable(root: &DeTable<'_>, report: &mut Report) {
     refuse_in_table(root, &mut KeyPath::default(), report);
 }
 
@@ -103,7 +103,7 @@ fn refuse_in(value: &Value<'_>, path: &mut KeyPath, report: &mut Report) {
 
 /// Bytes of the deepest part of `path` that exists: of a table written with a header, the
 /// header.
-pub(crate) fn span_of(root: &DeTable<'_>, path: &KeyPath) -> Range<usize> {
+pub fn span_of(root: &DeTable<'_>, path: &KeyPath) -> Range<usize> {
     let mut segments = path.segments.iter();
     let Some(Segment::Key(first)) = segments.next() else {
         return 0..0;

@@ -96,6 +96,12 @@ impl Deref for Snapshot {
     }
 }
 
+impl AsRef<WorldView> for Snapshot {
+    fn as_ref(&self) -> &WorldView {
+        &self.view
+    }
+}
+
 impl groundwave_engine::Snapshot for Snapshot {
     fn gather(world: &World, clock: Clock) -> Self {
         Self {

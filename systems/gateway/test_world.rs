@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use groundwave_engine::{Engine, Recorded, Refusal};
 
-use crate::onboarding::{
-    ApproveRegistration, JoinClaims, Mac, Proof, PublicKey, RegistrationId, RequestJoin,
-};
+use crate::onboarding::{ApproveRegistration, JoinClaims, RegistrationId, RequestJoin};
 use crate::{Snapshot, world};
 use groundwave_model::terrain::Flat;
+use groundwave_protocol::{Mac, Proof, PublicKey};
 use groundwave_simulation::site::NodeId;
 
 /// Empty world over flat ground.

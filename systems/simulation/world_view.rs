@@ -76,6 +76,17 @@ fn section<T: Serialize, S: serde::Serializer>(arc: &Arc<T>, out: S) -> Result<S
     arc.as_ref().serialize(out)
 }
 
+impl AsRef<Self> for WorldView {
+    fn as_ref(&self) -> &Self {
+        self
+    }
+}
+
+/// A snapshot that has the view of the simulated mesh: the view itself, or one with more sections.
+pub trait MeshSnapshot: Snapshot + AsRef<WorldView> {}
+
+impl<S: Snapshot + AsRef<WorldView>> MeshSnapshot for S {}
+
 impl Snapshot for WorldView {
     fn gather(world: &World, clock: Clock) -> Self {
         Self {

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::Path;
 
-use groundwave_io::netlink::batadv::Batman;
-use groundwave_io::netlink::nl80211::{Kind, PlinkState};
-use groundwave_io::netlink::wireguard::{
-    AllowedIp, DeviceConfig, PeerConfig, PrivateKey, WireGuard,
-};
-use groundwave_io::readings::probe::{Backend, probe};
-use groundwave_io::readings::{Root, RouteSocket, mesh, wireless};
+use groundwave_credentials::PrivateKey;
+use groundwave_files::Root;
+use groundwave_host::readings::probe::{Backend, probe};
+use groundwave_host::readings::{RouteSocket, mesh, wireless};
+use groundwave_netlink::batadv::Batman;
+use groundwave_netlink::nl80211::{Kind, PlinkState};
+use groundwave_netlink::wireguard::{AllowedIp, DeviceConfig, PeerConfig, WireGuard};
 use serde::Serialize;
 use serde_json::Value;
 

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use groundwave_engine::log::{Checkpoint, Reader};
 use groundwave_engine::{Execution, Next, replay, resume};
 use groundwave_gateway::{Snapshot, world};
-use groundwave_io::scenario::{self, Scenario};
 use groundwave_model::terrain::Terrain;
 use groundwave_needs::needs;
+use groundwave_scenario;
+use groundwave_scenario::Scenario;
 
 use crate::support;
 
@@ -36,7 +37,7 @@ fn run(
 }
 
 fn check(name: &str) {
-    check_scenario(name, scenario::load(&support::scenario_path(name)).unwrap());
+    check_scenario(name, groundwave_scenario::load(&support::scenario_path(name)).unwrap());
 }
 
 /// The walkers of `manet50.toml`, whose links are computed again after 4 m.
@@ -104,7 +105,7 @@ fn links_that_are_computed_after_a_distance_come_to_the_same_bits() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(SPARSE.0);
     std::fs::write(&path, with_mesh(SPARSE)).unwrap();
-    check_scenario("sparse updates", scenario::load(&path).unwrap());
+    check_scenario("sparse updates", groundwave_scenario::load(&path).unwrap());
 }
 
 #[test]

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use groundwave_engine::log::Entry;
 use groundwave_engine::{Seed, Store};
-use groundwave_io::journal;
-use groundwave_io::store::RedbStore;
+use groundwave_store::RedbStore;
+use groundwave_store::journal_file;
 
 use crate::support;
 
@@ -97,7 +97,7 @@ fn check(round: usize, acknowledged: &[String], log: &std::path::Path, store: &s
         commands += count;
     }
     assert!(commands > 0, "round {round} acknowledged nothing");
-    let mut reader = journal::open(log).unwrap();
+    let mut reader = journal_file::open(log).unwrap();
     let (mut logged, mut added) = (0, 0);
     while let Some(entry) = reader.next_entry().unwrap() {
         if let Entry::Command(record) = entry
@@ -114,7 +114,7 @@ fn check(round: usize, acknowledged: &[String], log: &std::path::Path, store: &s
     assert!(opened.last_tick().unwrap() >= last_tick, "round {round}");
     drop(opened);
     // The log can be continued where it broke off, and replayed.
-    let (_, _, torn_bytes) = journal::FileJournal::append_to(log).unwrap();
+    let (_, _, torn_bytes) = journal_file::FileJournal::append_to(log).unwrap();
     let replayed = support::groundwave(&["replay", log.to_str().unwrap(), "--json"]);
     let replayed: serde_json::Value = serde_json::from_str(&support::stdout(&replayed)).unwrap();
     assert!(replayed["commands"].as_u64().unwrap() >= commands, "torn {torn_bytes}");

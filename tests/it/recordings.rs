@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use groundwave_engine::log::{Entry, Journal};
-use groundwave_io::journal::{self, FileJournal};
+use groundwave_store::journal_file;
+use groundwave_store::journal_file::FileJournal;
 use serde_json::Value;
 
 use crate::support::{self, groundwave, stdout};
@@ -86,7 +87,7 @@ fn logs_are_compared_entry_by_entry() {
 fn a_replay_that_differs_names_the_tick_and_the_thing() {
     let folder = tempfile::tempdir().unwrap();
     let log = recorded(folder.path());
-    let mut all = journal::open(&log).unwrap();
+    let mut all = journal_file::open(&log).unwrap();
     let other = folder.path().join("other.gwlog");
     let mut out = FileJournal::create(&other, all.header()).unwrap();
     let mut dropped = 0;

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use groundwave_engine::Execution;
 use groundwave_gateway::Snapshot;
-use groundwave_io::scenario;
 use groundwave_needs::needs;
+use groundwave_scenario;
 
 use crate::support;
 
@@ -67,7 +67,8 @@ fn summary(view: &Snapshot) -> String {
 
 /// Runs a scenario to its middle and to its end.
 fn check(name: &str) {
-    let scenario = scenario::load(&support::scenario_path(&format!("{name}.toml"))).unwrap();
+    let scenario =
+        groundwave_scenario::load(&support::scenario_path(&format!("{name}.toml"))).unwrap();
     let terrain = support::terrain(&scenario);
     let mut engine = support::engine(&scenario, terrain, Execution::Parallel);
     let ticks = scenario.duration_ns.div_ceil(scenario.step_ns);

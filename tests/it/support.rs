@@ -10,9 +10,10 @@ use std::sync::{Arc, LazyLock, Mutex};
 use groundwave_engine::log::{Entry, FORMAT, Header, Journal, Writer};
 use groundwave_engine::{Engine, Execution};
 use groundwave_gateway::{Snapshot, world};
-use groundwave_io::scenario::{self, Scenario};
-use groundwave_io::terrain::TerrainStack;
 use groundwave_model::terrain::{Flat, Terrain};
+use groundwave_scenario;
+use groundwave_scenario::Scenario;
+use groundwave_terrain::TerrainStack;
 use groundwave_test_data::fetched;
 
 /// The repository.
@@ -57,10 +58,10 @@ pub fn data() -> (PathBuf, PathBuf) {
 /// The terrain a scenario asks for.
 pub fn terrain(scenario: &Scenario) -> Arc<dyn Terrain> {
     match &scenario.terrain {
-        scenario::Terrain::Flat { elevation_msl_m } => {
+        groundwave_scenario::Terrain::Flat { elevation_msl_m } => {
             Arc::new(Flat { elevation_msl_m: *elevation_msl_m })
         }
-        scenario::Terrain::Tiles { .. } => {
+        groundwave_scenario::Terrain::Tiles { .. } => {
             let (tiles, geoid) = data();
             Arc::new(TerrainStack::open(Some(&tiles), Some(&geoid)).unwrap())
         }

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 
 use groundwave_impair::{DivergenceKind, Extensions, Impairment, LinkStats};
-use groundwave_io::kernel::{
+use groundwave_kernel::{
     Fake, Handle, Kernel, KernelError, Link, LinuxTc, Options, Qdisc, Reading, Request, Shaper,
     Verb,
 };

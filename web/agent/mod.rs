@@ -1,6 +1,6 @@
 //! Agent of a node: registers it with the gateway and sends its heartbeats.
 //!
-//! The next task is decided by `groundwave_io::agent`; this module performs it, on one thread.
+//! The next task is decided by `groundwave_io_agent`; this module performs it, on one thread.
 
 mod connection;
 mod run;
@@ -8,12 +8,12 @@ mod wire;
 
 use std::net::SocketAddr;
 
-use groundwave_io::agent::Rhythm;
-use groundwave_io::agent::host_state::Source;
-use groundwave_io::agent::node_commands::Permissions;
-use groundwave_io::agent::request::TrustSecret;
-use groundwave_io::i2c::Sensors;
-use groundwave_io::netlink::wireguard::PrivateKey;
+use groundwave_credentials::PrivateKey;
+use groundwave_host::i2c::Sensors;
+use groundwave_io_agent::Rhythm;
+use groundwave_io_agent::host_state::Source;
+use groundwave_io_agent::node_commands::Permissions;
+use groundwave_io_agent::request::TrustSecret;
 
 pub use run::{Agent, Seen};
 

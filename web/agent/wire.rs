@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use groundwave_gateway::fleet::Interface;
-use groundwave_io::agent::backlog::UnreportedReading;
-use groundwave_io::agent::finished::Finished;
-use groundwave_io::agent::mesh_settings::Values;
+use groundwave_io_agent::backlog::UnreportedReading;
+use groundwave_io_agent::finished::Finished;
+use groundwave_io_agent::mesh_settings::Values;
+use groundwave_protocol::Interface;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 

@@ -8,12 +8,13 @@ use std::sync::Arc;
 
 use clap::Args;
 use groundwave::http::client::Client;
+use groundwave_credentials::seal;
 use groundwave_engine::Store;
 use groundwave_gateway::{Snapshot, world};
-use groundwave_io::gateway::{archive, seal};
-use groundwave_io::store::{RedbStore, StoreError};
-use groundwave_io::telemetry::TelemetryStore;
+use groundwave_io_gateway::archive;
 use groundwave_model::terrain::Flat;
+use groundwave_store::{RedbStore, StoreError};
+use groundwave_telemetry::TelemetryStore;
 use serde_json::json;
 
 use super::output::Output;

@@ -7,10 +7,11 @@ use clap::Args;
 use groundwave::text::{Align, Table};
 use groundwave_engine::{Engine, Next};
 use groundwave_gateway::{Snapshot, world};
-use groundwave_io::{calibration, journal};
+use groundwave_scenario::calibration_profile;
 use groundwave_simulation::history::{History, LevelHistory};
 use groundwave_simulation::measure::LinkDirection;
 use groundwave_simulation::measure::calibrate::{Fitted, LINKS_MIN, Sample, fit};
+use groundwave_store::journal_file;
 use serde::Serialize;
 
 use super::output::{self, Output};
@@ -91,7 +92,7 @@ impl Calibrate {
                  {LINKS_MIN}: nothing to fit"
             )));
         }
-        let text = calibration::write(&name, &self.log.display().to_string(), &fitted);
+        let text = calibration_profile::write(&name, &self.log.display().to_string(), &fitted);
         output::write_whole(&self.output, text.as_bytes())?;
         if output::is_stdio(&self.output) {
             return Ok(());
@@ -115,7 +116,7 @@ impl Calibrate {
     }
 
     fn replay(&self) -> Result<(Engine<Snapshot>, History), Failure> {
-        let mut log = journal::open(&self.log).map_err(Failure::input)?;
+        let mut log = journal_file::open(&self.log).map_err(Failure::input)?;
         let header = log.header().clone();
         let ground = self.ground.for_log(&header.inputs)?;
         let mut engine = world(Arc::clone(&ground.terrain))

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use axum::http::{Method, StatusCode};
 use clap::builder::Resettable;
 use clap::{Args, FromArgMatches};
-use groundwave_io::journal::FileJournal;
+use groundwave_store::journal_file::FileJournal;
 use serde::Serialize;
 use serde_json::Value;
 

@@ -146,7 +146,8 @@ impl EndArgs {
             path.environment.model = model;
         }
         if let Some(file) = &self.calibration {
-            let profile = groundwave_io::calibration::load(file).map_err(Failure::input)?;
+            let profile =
+                groundwave_scenario::calibration_profile::load(file).map_err(Failure::input)?;
             path.environment.calibration = Some(profile);
         }
         path.environment.rain_rate_mm_h = self.rain.unwrap_or(path.environment.rain_rate_mm_h);

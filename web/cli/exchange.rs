@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use axum::http::Method;
 use clap::Args;
 use groundwave::http::client::Client;
-use groundwave_io::formats::{self, Format, Source};
+use groundwave_scenario::formats;
+use groundwave_scenario::formats::{Format, Source};
 use serde_json::{Value, json};
 use uuid::Uuid;
 

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use groundwave::serve::Failure;
 use groundwave::serve::audit::{AuditConfig, describe};
 use groundwave::serve::reset_admin::{ResetAdminConfig, reset_admin};
-use groundwave_io::gateway::AuditReport;
+use groundwave_io_gateway::AuditReport;
 use serde_json::json;
 
 use super::output::Output;

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use groundwave::serve::Failure;
-use groundwave_io::rotated::{Bounds, RotatedFile};
-use groundwave_io::wall::monotonic_ns;
+use groundwave_files::rotated::{Bounds, RotatedFile};
+use groundwave_files::wall::monotonic_ns;
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::filter::EnvFilter;
 use tracing_subscriber::fmt::writer::BoxMakeWriter;

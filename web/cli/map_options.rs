@@ -1,9 +1,9 @@
 //! Options of how maps of layers are drawn.
 
 use clap::Args;
-use groundwave_io::raster::picture::{Palette, Scale};
-use groundwave_io::scenario::MapLayer;
-use groundwave_io::sweep::Choices;
+use groundwave_raster::picture::{Palette, Scale};
+use groundwave_scenario::MapLayer;
+use groundwave_sweep::Choices;
 
 use groundwave::serve::Failure;
 

@@ -134,7 +134,7 @@ pub fn main() -> ExitCode {
         ColorChoice::Never => anstream::ColorChoice::Never,
     });
     let output = Output { json: cli.json };
-    let quiet = format!("warn,{}=off", groundwave_io::terrain::FAULT_TARGET);
+    let quiet = format!("warn,{}=off", groundwave_terrain::FAULT_TARGET);
     let default_filter = match cli.command {
         Command::Serve(_) => serve::LOG_FILTER,
         Command::Impaird(_) => impaird::LOG_FILTER,

@@ -7,8 +7,8 @@ use anstream::stream::RawStream;
 use anstyle::{AnsiColor, Style};
 use groundwave::text::Table;
 use groundwave_gateway::Snapshot;
-use groundwave_io::picture;
 use groundwave_model::radio::{Assumptions, Verdict};
+use groundwave_raster::scene;
 use groundwave_simulation::link::LinkView;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
@@ -116,7 +116,7 @@ pub fn picture(path: &Path, svg: &str) -> Result<(), Failure> {
     };
     let extension = path.extension().unwrap_or_default();
     let written = if extension.eq_ignore_ascii_case("png") {
-        let bitmap = picture::Bitmap::from_svg(svg).map_err(|err| failed(&err))?;
+        let bitmap = scene::Bitmap::from_svg(svg).map_err(|err| failed(&err))?;
         std::fs::write(path, bitmap.to_png().map_err(|err| failed(&err))?)
     } else {
         std::fs::write(path, svg)

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use groundwave::serve::Failure;
 use groundwave_gateway::Snapshot;
-use groundwave_io::formats;
+use groundwave_scenario::formats;
 use groundwave_simulation::history::LevelsHistory;
 
 /// Most names in the message.

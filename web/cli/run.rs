@@ -10,9 +10,10 @@ use groundwave_engine::limits::CHECKPOINT_TICKS;
 use groundwave_engine::log::Header;
 use groundwave_engine::{Clock, Engine, Execution, Next, Refusal, Store, Ticked};
 use groundwave_gateway::{Snapshot, world};
-use groundwave_io::journal::{self, FileJournal};
-use groundwave_io::scenario::Scenario;
-use groundwave_io::store::RedbStore;
+use groundwave_scenario::Scenario;
+use groundwave_store::RedbStore;
+use groundwave_store::journal_file;
+use groundwave_store::journal_file::FileJournal;
 use serde::Serialize;
 
 use super::output::{self, Output};
@@ -214,7 +215,7 @@ impl Run {
     ) -> Result<(), Failure> {
         let stop = interrupts()?;
         let progress = output::progress(ticks, "{bar:30} {pos}/{len} ticks  {per_sec}  {eta} left");
-        let mut clock = groundwave_io::wall::MachineClock::start();
+        let mut clock = groundwave_files::wall::MachineClock::start();
         let done = engine.clock().tick;
         for tick in done + 1..=ticks {
             if stop.load(Ordering::Relaxed) {
@@ -222,7 +223,7 @@ impl Run {
                 break;
             }
             // Without a wall clock the log of a run is always the same.
-            let wall_ns = self.args.realtime.then(groundwave_io::wall::wall_ns);
+            let wall_ns = self.args.realtime.then(groundwave_files::wall::wall_ns);
             let ticked = engine.tick(wall_ns).map_err(Failure::machine)?;
             self.acknowledge(&ticked, output)?;
             outcome.note(ticked);
@@ -247,7 +248,7 @@ impl Run {
         ground: &OpenTerrain,
         outcome: &mut Outcome,
     ) -> Result<(Engine<Snapshot>, Tables), Failure> {
-        let mut log = journal::open(path).map_err(Failure::input)?;
+        let mut log = journal_file::open(path).map_err(Failure::input)?;
         let invalid = |what: &str| {
             let file = path.display();
             Failure::Input(format!("invalid --continue: {file} {what}"))
@@ -357,7 +358,7 @@ pub fn interrupts() -> Result<Arc<AtomicBool>, Failure> {
     Ok(stop)
 }
 
-fn sleep_until(clock: &mut groundwave_io::wall::MachineClock, until_ns: u64, stop: &AtomicBool) {
+fn sleep_until(clock: &mut groundwave_files::wall::MachineClock, until_ns: u64, stop: &AtomicBool) {
     use groundwave_engine::Pacer;
     const SLEEP_MAX_NS: u64 = 50_000_000;
     loop {

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 
 use groundwave_gateway::Snapshot;
-use groundwave_io::scenario::{OutputTable, Scenario};
+use groundwave_scenario::{OutputTable, Scenario};
 use groundwave_simulation::site::NodeId;
 
 use groundwave::serve::Failure;

@@ -19,6 +19,6 @@ pub struct Schema {}
 
 impl Schema {
     pub fn run(self, output: Output) -> Result<(), Failure> {
-        output.json(&groundwave_io::scenario::json_schema())
+        output.json(&groundwave_scenario::json_schema())
     }
 }

@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use groundwave::text::{Align, Table};
-use groundwave_io::raster::cog::Compression;
-use groundwave_io::scenario::{Coverage, Scenario};
-use groundwave_io::sweep::products::{self, Product, Wanted};
-use groundwave_io::sweep::{
+use groundwave_raster::cog::Compression;
+use groundwave_scenario::{Coverage, Scenario};
+use groundwave_sweep::products;
+use groundwave_sweep::products::{Product, Wanted};
+use groundwave_sweep::{
     Choices, Evaluate, Joined, Plan, Shard, Supply, Sweep as Work, SweepError, Worked, Worker,
     check_sites, evaluator, keep_freed_memory, plan,
 };

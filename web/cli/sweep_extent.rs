@@ -2,7 +2,7 @@
 
 use groundwave::serve::Failure;
 use groundwave::serve::terrain::OpenTerrain;
-use groundwave_io::sweep::{Extent, Plan};
+use groundwave_sweep::{Extent, Plan};
 use serde::Serialize;
 
 use super::output::{self, Output};

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use groundwave::text::{Align, Table};
-use groundwave_io::sweep::{NoAnswer, VariantSummary};
 use groundwave_model::radio::Verdict;
+use groundwave_sweep::{NoAnswer, VariantSummary};
 
 use super::output;
 

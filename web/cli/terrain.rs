@@ -9,9 +9,9 @@ use groundwave::serve::fetch::{Fetching, command, squares_of, too_large};
 use groundwave::serve::simulation::load;
 use groundwave::serve::terrain::TerrainOptions;
 use groundwave::text::{Align, Table};
-use groundwave_io::terrain::Census;
-use groundwave_io::terrain::cache::{Cache, Entry, Event, State, squares_around, squares_within};
 use groundwave_model::terrain::{GeoPoint, TileId};
+use groundwave_terrain::Census;
+use groundwave_terrain::cache::{Cache, Entry, Event, State, squares_around, squares_within};
 use serde::Serialize;
 
 use super::output::{self, Output};

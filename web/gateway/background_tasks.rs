@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use groundwave_files::wall::{boot_ns, is_synchronised, monotonic_ns, next_clock_step, wall_ns};
 use groundwave_gateway::fleet::{HoldMinutes, RecordClockStep, SetGatewayClock, StartGatewayClock};
 use groundwave_gateway::peripheral::RecordHostReadings;
-use groundwave_io::wall::{boot_ns, is_synchronised, monotonic_ns, next_clock_step, wall_ns};
 
 pub use crate::gateway::history_writer::store_minutes;
 use crate::gateway::state::Gateway;

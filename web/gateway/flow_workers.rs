@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use groundwave_engine::Effects;
 use groundwave_gateway::automation::{Deliver, FinishAttempt, ObserveGateway, ResumeDeliveries};
-use groundwave_io::readings::host::disk_used_percent;
+use groundwave_host::readings::host::disk_used_percent;
 use tokio::sync::Semaphore;
 
 use super::services::flow_backends::attempt;

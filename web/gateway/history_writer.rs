@@ -6,9 +6,9 @@
 use std::time::Duration;
 
 use groundwave_engine::Effects;
+use groundwave_files::wall::{monotonic_ns, wall_ns};
 use groundwave_gateway::fleet::{HoldMinutes, StoreMinute};
-use groundwave_io::telemetry::HistoryError;
-use groundwave_io::wall::{monotonic_ns, wall_ns};
+use groundwave_telemetry::HistoryError;
 
 use crate::gateway::state::Gateway;
 

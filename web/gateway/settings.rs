@@ -3,12 +3,13 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
-use groundwave_gateway::onboarding::{AddressPool, GatewayEnd};
-use groundwave_io::gateway::firmware::FirmwareFolder;
-use groundwave_io::gpio::LineName;
-use groundwave_io::notice::FlowServers;
-use groundwave_io::nut::NutAddress;
-use groundwave_io::outbound::TargetPolicy;
+use groundwave_gateway::onboarding::AddressPool;
+use groundwave_host::gpio::LineName;
+use groundwave_io_gateway::firmware::FirmwareFolder;
+use groundwave_io_gateway::notice::FlowServers;
+use groundwave_io_gateway::nut::NutAddress;
+use groundwave_outbound::TargetPolicy;
+use groundwave_protocol::GatewayEnd;
 
 /// Cost of a hash.
 #[derive(Debug, Clone, Copy)]

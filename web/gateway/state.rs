@@ -7,10 +7,10 @@ use axum::extract::FromRef;
 use groundwave_engine::Handle;
 use groundwave_gateway::Snapshot;
 use groundwave_gateway::account::AccountId;
-use groundwave_io::gateway::Audit;
-use groundwave_io::gpio::GpioLines;
-use groundwave_io::outbound::Outbound;
-use groundwave_io::telemetry::TelemetryStore;
+use groundwave_host::gpio::GpioLines;
+use groundwave_io_gateway::Audit;
+use groundwave_outbound::Outbound;
+use groundwave_telemetry::TelemetryStore;
 use tokio_util::sync::CancellationToken;
 
 use super::access::idempotency::IdempotencyCache;

@@ -4,7 +4,7 @@
 use std::fmt::Display;
 
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
-use groundwave_io::hex::hex;
+use groundwave_files::hex::hex;
 use sha2::{Digest, Sha256};
 
 use super::Problem;

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use axum::http::StatusCode;
+use groundwave_files::wall::wall_ns;
 use groundwave_impair::{Applied, Direction, Impairment};
-use groundwave_io::impair::leases::{self, LEASES_MAX, Lease, LeasedFields, Leases, Owner};
-use groundwave_io::wall::wall_ns;
+use groundwave_io_impair::leases;
+use groundwave_io_impair::leases::{LEASES_MAX, Lease, LeasedFields, Leases, Owner};
 
 use super::lease_store::LeaseStore;
 use super::state::{Daemon, Outcome};

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use groundwave_engine::FaultKind;
-use groundwave_io::impair::leases::{self, Leases};
+use groundwave_io_impair::leases;
+use groundwave_io_impair::leases::Leases;
 
 use crate::http::Problem;
 

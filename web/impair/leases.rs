@@ -2,8 +2,8 @@
 
 use axum::Extension;
 use axum::extract::State;
-use groundwave_io::impair::leases::Owner;
-use groundwave_io::wall::wall_ns;
+use groundwave_files::wall::wall_ns;
+use groundwave_io_impair::leases::Owner;
 
 use super::wire::{LeaseRecord, NewLease, RenewedLease};
 use super::{Daemon, Peer};

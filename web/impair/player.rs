@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use groundwave_impair::{Direction, Impairment};
-use groundwave_io::impair::timeline::Timeline;
+use groundwave_io_impair::timeline::Timeline;
 use tokio::time::{Instant, sleep_until};
 
 /// Start position, speed and repetition.
@@ -99,8 +99,8 @@ fn position(began: Instant, playback: Playback) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use groundwave_io::impair::impairment_spec::ImpairmentSpec;
-    use groundwave_io::impair::timeline::{TimelineOptions, from_toml};
+    use groundwave_io_impair::impairment_spec::ImpairmentSpec;
+    use groundwave_io_impair::timeline::{TimelineOptions, from_toml};
 
     use super::*;
 

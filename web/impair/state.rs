@@ -12,7 +12,7 @@ use groundwave_impair::{
     Applied, Capabilities, Direction, Failure, FailureKind, Impairment, LinkStats, SetImpairment,
     Snapshot,
 };
-use groundwave_io::kernel::DriverHandle;
+use groundwave_kernel::DriverHandle;
 use tokio::sync::{Mutex, MutexGuard};
 
 use super::lease_store::LeaseStore;

@@ -8,7 +8,7 @@ use groundwave_impair::{
     Applied, Capabilities, Direction, DivergenceItem, Impairment, ImpairmentField, LinkStats,
     Missing, Warning,
 };
-use groundwave_io::impair::leases::{Lease, LeasedFields, Leases};
+use groundwave_io_impair::leases::{Lease, LeasedFields, Leases};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

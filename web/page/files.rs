@@ -2,7 +2,7 @@
 
 use axum::http::{HeaderMap, HeaderValue, Method, Uri, header};
 use axum::response::{IntoResponse, Response};
-use groundwave_io::hex::hex;
+use groundwave_files::hex::hex;
 use rust_embed::{EmbeddedFile, RustEmbed};
 
 use super::Offer;

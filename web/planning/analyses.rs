@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use groundwave_engine::parallel::{self, BackgroundPool};
-use groundwave_io::host::priority;
+use groundwave_files::priority;
 use groundwave_model::terrain::Terrain;
 use tokio::sync::{Semaphore, oneshot};
 

@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::Stream;
-use groundwave_io::raster::Site;
+use groundwave_raster::Site;
 use groundwave_simulation::coverage::{CoverageRequest, SITES_MAX};
 use groundwave_simulation::deployment::PlannedNode;
 use groundwave_simulation::site::NodeId;

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::http::{HeaderName, StatusCode, header};
-use groundwave_io::formats::{PlanFile, PlanNode, Report};
+use groundwave_scenario::formats::{PlanFile, PlanNode, Report};
 use groundwave_simulation::deployment::{DeploymentId, ImportDeployment, ImportedNode, Plan};
 use groundwave_simulation::site::NodeId;
 use uuid::Uuid;

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use groundwave_engine::log::{LogError, Reader};
-use groundwave_io::changes::Change;
 use groundwave_model::terrain::Terrain;
+use groundwave_scenario::changes::Change;
 use tempfile::NamedTempFile;
 use uuid::Uuid;
 

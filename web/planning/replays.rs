@@ -10,8 +10,8 @@ use axum::http::{HeaderName, StatusCode, header};
 use groundwave_engine::Registry;
 use groundwave_engine::log::{Entry, Header, LogError, Reader, Record};
 use groundwave_gateway::{Snapshot, world};
-use groundwave_io::changes;
 use groundwave_model::terrain::Flat;
+use groundwave_scenario::changes;
 use uuid::Uuid;
 
 use super::Planner;

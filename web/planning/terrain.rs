@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use groundwave_io::raster::picture::{relief, terrarium};
 use groundwave_model::terrain::{GeoPoint, WebTile, sample_profile};
+use groundwave_raster::picture::{relief, terrarium};
 
 use super::Planner;
 use super::tile_cache::{TileKind, TilePicture};

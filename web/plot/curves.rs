@@ -3,7 +3,7 @@
 use groundwave_model::radio::fresnel::CLEAR_RATIO;
 
 use super::scene::{LEFT, RIGHT, Scene};
-use groundwave_io::picture::svg::Point;
+use groundwave_raster::scene::svg::Point;
 
 /// Ellipses are drawn through this many points, and levels, which bend less, through fewer: both
 /// stay within 0.2 px of the curve.

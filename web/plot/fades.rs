@@ -1,8 +1,8 @@
 //! Picture of the number of faded links over time.
 
 use super::theme::Theme;
-use groundwave_io::picture::scale::ticks;
-use groundwave_io::picture::svg::{Anchor, Canvas, Font, Point};
+use groundwave_raster::scene::scale::ticks;
+use groundwave_raster::scene::svg::{Anchor, Canvas, Font, Point};
 
 /// Content of the picture.
 #[derive(Debug, Clone, Copy)]

@@ -7,7 +7,7 @@ use super::scene::RIGHT;
 use super::text;
 use super::theme::Palette;
 use crate::text::percent;
-use groundwave_io::picture::svg::{Anchor, Canvas, Font};
+use groundwave_raster::scene::svg::{Anchor, Canvas, Font};
 
 /// Left edge of the header, px; its right edge is that of the drawing.
 pub(super) const EDGE: f64 = 36.0;

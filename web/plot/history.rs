@@ -3,8 +3,8 @@
 use groundwave_simulation::history::Sample;
 
 use super::theme::Theme;
-use groundwave_io::picture::scale::ticks;
-use groundwave_io::picture::svg::{Anchor, Canvas, Font, Point};
+use groundwave_raster::scene::scale::ticks;
+use groundwave_raster::scene::svg::{Anchor, Canvas, Font, Point};
 
 /// Content of the picture.
 #[derive(Debug, Clone, Copy)]

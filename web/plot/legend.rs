@@ -8,7 +8,7 @@ use super::layers::{ray_stroke, sea_in_view};
 use super::scene::{RIGHT, Scene};
 use super::text;
 use super::theme::Palette;
-use groundwave_io::picture::svg::{Canvas, Font, Point};
+use groundwave_raster::scene::svg::{Canvas, Font, Point};
 
 /// Font size and line height, px.
 const SIZE: f64 = 12.0;

@@ -4,7 +4,7 @@ use groundwave_gateway::Snapshot;
 use groundwave_simulation::link::LinkView;
 
 use super::theme::Theme;
-use groundwave_io::picture::svg::{Anchor, Canvas, Font, Point};
+use groundwave_raster::scene::svg::{Anchor, Canvas, Font, Point};
 
 /// Content of the picture.
 #[derive(Debug, Clone, Copy)]

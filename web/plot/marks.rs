@@ -6,8 +6,8 @@ use groundwave_model::radio::fresnel::CLEAR_RATIO;
 use super::scene::{BOTTOM, LEFT, RIGHT, Scene, TOP, Tightest};
 use super::text;
 use super::theme::Palette;
-use groundwave_io::picture::labels::{Placer, Rect};
-use groundwave_io::picture::svg::{Anchor, Canvas, Font, Point};
+use groundwave_raster::scene::labels::{Placer, Rect};
+use groundwave_raster::scene::svg::{Anchor, Canvas, Font, Point};
 
 /// Baselines of the name of a mast and of the line below it, px.
 const NAME_Y: f64 = 146.0;

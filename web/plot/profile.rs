@@ -11,7 +11,7 @@ use super::marks;
 use super::scene::Scene;
 use super::text;
 use super::theme::Theme;
-use groundwave_io::picture::svg::Canvas;
+use groundwave_raster::scene::svg::Canvas;
 
 /// Least size of the canvas, px; it grows with the lines of warnings.
 const WIDTH: f64 = 1_200.0;

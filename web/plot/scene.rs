@@ -10,7 +10,7 @@ use groundwave_model::radio::fresnel::first_radius_m;
 use groundwave_model::terrain::{Profile, earth_bulge_m};
 use groundwave_propagation::free_space::wavelength_m;
 
-use groundwave_io::picture::svg::Point;
+use groundwave_raster::scene::svg::Point;
 
 /// Edges of the drawing, px.
 pub(super) const LEFT: f64 = 80.0;

@@ -2,7 +2,7 @@
 
 use super::Theme;
 use super::text::prefixed;
-use groundwave_io::picture::svg::{Anchor, Canvas, Font, Point};
+use groundwave_raster::scene::svg::{Anchor, Canvas, Font, Point};
 
 /// Size of the picture, px.
 const SIZE: Point = [1200.0, 860.0];

@@ -1,6 +1,6 @@
 //! Quantities as text.
 
-pub(super) use groundwave_io::picture::scale::{number, trimmed};
+pub(super) use groundwave_raster::scene::scale::{number, trimmed};
 
 /// As [`number`], with a plus before positive values.
 pub(super) fn signed(value: f64, decimals: usize) -> String {

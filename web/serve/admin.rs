@@ -4,7 +4,7 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use groundwave_io::gateway::{SecretError, keep_once, random, read_words};
+use groundwave_credentials::{SecretError, keep_once, random, read_words};
 
 use super::Failure;
 use crate::gateway::services::passwords::check_new;

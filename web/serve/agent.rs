@@ -4,18 +4,18 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use groundwave_io::agent::firmware::{Firmware, Installer};
-use groundwave_io::agent::host_state::Source;
-use groundwave_io::agent::mesh_settings::{KernelMesh, MeshSettings};
-use groundwave_io::agent::node_commands::Permissions;
-use groundwave_io::agent::reboot::Reboot;
-use groundwave_io::agent::request::TrustSecret;
-use groundwave_io::agent::{Backoff, Rhythm, keys};
-use groundwave_io::host::privilege::keep_net_admin;
-use groundwave_io::i2c::bus::MachineBuses;
-use groundwave_io::i2c::load::load;
-use groundwave_io::i2c::{AssignedSensor, ProbeBuses, SensorSelection, Sensors};
-use groundwave_io::readings::Root;
+use groundwave_files::Root;
+use groundwave_host::i2c::bus::MachineBuses;
+use groundwave_host::i2c::load::load;
+use groundwave_host::i2c::{AssignedSensor, ProbeBuses, SensorSelection, Sensors};
+use groundwave_host::privilege::keep_net_admin;
+use groundwave_io_agent::firmware::{Firmware, Installer};
+use groundwave_io_agent::host_state::Source;
+use groundwave_io_agent::mesh_settings::{KernelMesh, MeshSettings};
+use groundwave_io_agent::node_commands::Permissions;
+use groundwave_io_agent::reboot::Reboot;
+use groundwave_io_agent::request::TrustSecret;
+use groundwave_io_agent::{Backoff, Rhythm, keys};
 
 use super::Failure;
 use crate::agent::{Agent, Options};
@@ -188,7 +188,7 @@ impl AgentConfig {
         };
         // One reading leaves the machine unchanged: no key is created.
         let key = match once {
-            true => groundwave_io::netlink::wireguard::PrivateKey::generate()?,
+            true => groundwave_credentials::PrivateKey::generate()?,
             false => keys::private_key(&self.key).map_err(Failure::input)?,
         };
         let permissions = match once {

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use groundwave_io::gateway::possession::derive_key;
-use groundwave_io::gateway::{Audit, AuditReport};
+use groundwave_credentials::possession::derive_key;
+use groundwave_io_gateway::{Audit, AuditReport};
 
 use super::Failure;
 use super::gateway_folder::GatewayFolder;

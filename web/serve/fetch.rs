@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
-use groundwave_io::scenario::{self, Scenario};
-use groundwave_io::terrain::cache::{
+use groundwave_model::terrain::{GeoPoint, TileId};
+use groundwave_scenario;
+use groundwave_scenario::Scenario;
+use groundwave_terrain::cache::{
     AREA_MAX, Cache, Client, Event, Proxy, SOURCES, Source, squares_around, squares_within,
 };
-use groundwave_model::terrain::{GeoPoint, TileId};
 use serde_json::Value;
 
 use super::Failure;
@@ -135,7 +136,7 @@ pub fn squares_between(positions: &[GeoPoint]) -> Result<Vec<TileId>, Failure> {
 /// When they are too many.
 pub fn squares_of(scenario: &Scenario) -> Result<Vec<TileId>, Failure> {
     let mut squares = Vec::new();
-    if let scenario::Terrain::Tiles { names, .. } = &scenario.terrain {
+    if let groundwave_scenario::Terrain::Tiles { names, .. } = &scenario.terrain {
         for name in names {
             squares.push(name.parse().map_err(Failure::input)?);
         }

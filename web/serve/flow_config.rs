@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use groundwave_io::gateway::read_words;
-use groundwave_io::notice::{FlowServers, MqttBroker, SmtpServer};
-use groundwave_io::outbound::Trust;
+use groundwave_credentials::read_words;
+use groundwave_io_gateway::notice::{FlowServers, MqttBroker, SmtpServer};
+use groundwave_outbound::Trust;
 
 use super::Failure;
 

@@ -5,12 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use axum::Router;
+use groundwave_credentials::SecretError;
 use groundwave_engine::Effects;
 use groundwave_gateway::account::{AccountId, AccountRole, CreateAccount};
 use groundwave_gateway::automation::Deliver;
 use groundwave_gateway::fleet::StoreMinute;
 use groundwave_gateway::onboarding::{Policy, SetPolicy};
-use groundwave_io::gateway::SecretError;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;

@@ -5,18 +5,19 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use groundwave_credentials::PrivateKey;
+use groundwave_credentials::{check_private, load_or_make};
 use groundwave_engine::Handle;
+use groundwave_files::Root;
 use groundwave_gateway::Snapshot;
 use groundwave_gateway::canonical::served;
-use groundwave_gateway::onboarding::{AddressPool, GatewayEnd, PublicKey};
-use groundwave_io::gateway::firmware::FirmwareFolder;
-use groundwave_io::gateway::{check_private, load_or_make};
-use groundwave_io::gpio::LineName;
-use groundwave_io::netlink::wireguard::PrivateKey;
-use groundwave_io::nut::NutAddress;
-use groundwave_io::outbound::{AllowedTarget, TargetPolicy};
-use groundwave_io::readings::Root;
-use groundwave_io::telemetry::TelemetryStore;
+use groundwave_gateway::onboarding::AddressPool;
+use groundwave_host::gpio::LineName;
+use groundwave_io_gateway::firmware::FirmwareFolder;
+use groundwave_io_gateway::nut::NutAddress;
+use groundwave_outbound::{AllowedTarget, TargetPolicy};
+use groundwave_protocol::{GatewayEnd, PublicKey};
+use groundwave_telemetry::TelemetryStore;
 use tokio_util::sync::CancellationToken;
 
 use super::Failure;
@@ -252,7 +253,7 @@ impl GatewayConfig {
         super::create_for_owner(&telemetry)?;
         let history = TelemetryStore::open(&telemetry).map_err(Failure::input)?;
         let mut hosts = vec!["localhost".to_owned()];
-        let machine = groundwave_io::readings::host::info(&Root::default());
+        let machine = groundwave_host::readings::host::info(&Root::default());
         hosts.extend(machine.ok().map(|machine| machine.hostname));
         hosts.extend(self.hosts.iter().cloned());
         let heartbeat = Duration::from_secs_f64(self.heartbeat_s);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use groundwave_io::gateway::load_or_make;
+use groundwave_credentials::load_or_make;
 
 use super::Failure;
 

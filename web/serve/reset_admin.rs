@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use clap::Args;
 use groundwave_engine::Engine;
+use groundwave_files::wall::wall_ns;
 use groundwave_gateway::account::{
     AccountId, AccountRole, CreateAccount, UpdateAccount, check_username,
 };
 use groundwave_gateway::{Snapshot, world};
-use groundwave_io::store::RedbStore;
-use groundwave_io::wall::wall_ns;
 use groundwave_model::terrain::Flat;
+use groundwave_store::RedbStore;
 
 use super::Failure;
 use super::admin::{ADMIN, BOOTSTRAP, generate_password, read_password};

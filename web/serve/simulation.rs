@@ -5,7 +5,8 @@ use std::path::Path;
 use groundwave_engine::log::{FORMAT, Header};
 use groundwave_engine::{Builder, Engine, Execution};
 use groundwave_gateway::{Snapshot, world};
-use groundwave_io::scenario::{self, Scenario};
+use groundwave_scenario;
+use groundwave_scenario::Scenario;
 use groundwave_simulation::link::NodesOnly;
 
 use super::Failure;
@@ -16,7 +17,7 @@ use super::terrain::OpenTerrain;
 /// # Errors
 /// When input is invalid or the machine fails.
 pub fn load(path: &Path) -> Result<Scenario, Failure> {
-    scenario::load(path).map_err(Failure::input)
+    groundwave_scenario::load(path).map_err(Failure::input)
 }
 
 /// An engine with the commands of the scenario queued, before its first tick.

@@ -21,18 +21,19 @@ use super::terrain::{TerrainOptions, replay_failure};
 use groundwave_engine::limits::CHECKPOINT_TICKS;
 use groundwave_engine::log::Header;
 use groundwave_engine::{Effects, Engine, Execution, Next, Running, Throttle};
+use groundwave_files::descriptors::raise_limit;
+use groundwave_files::wall::{MachineClock, wall_ns};
 use groundwave_gateway::{Snapshot, world};
+use groundwave_host::socket::{Access, Socket};
 use groundwave_impair::{Direction as PortName, DivergenceKind};
-use groundwave_io::host::descriptors::raise_limit;
-use groundwave_io::host::socket::{Access, Socket};
-use groundwave_io::journal::{self, FileJournal};
-use groundwave_io::scenario::Scenario;
-use groundwave_io::testbed::{
+use groundwave_scenario::Scenario;
+use groundwave_simulation::testbed::{Means, Port, Settings, TakeOver, Work};
+use groundwave_store::journal_file;
+use groundwave_store::journal_file::FileJournal;
+use groundwave_testbed::{
     BoundPorts, DaemonReply, DaemonRequest, DaemonState, Driver, Names, State, TestbedError,
     TestbedNetwork, restore, tear_down,
 };
-use groundwave_io::wall::{MachineClock, wall_ns};
-use groundwave_simulation::testbed::{Means, Port, Settings, TakeOver, Work};
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
@@ -95,7 +96,7 @@ pub fn take_over(state: &State, terrain: &TerrainOptions) -> Result<Prepared, Fa
         )),
         other => other,
     };
-    let opened = journal::open(&state.log()).map_err(Failure::input);
+    let opened = journal_file::open(&state.log()).map_err(Failure::input);
     let mut log = opened.map_err(unusable)?;
     let header: Header = log.header().clone();
     let source = std::fs::read(state.terrain()).unwrap_or_default();
@@ -234,7 +235,7 @@ impl RunningTestbed {
 }
 
 fn drive(
-    mut driver: Driver,
+    mut driver: Driver<Snapshot>,
     adopt: bool,
     up: &mpsc::Sender<Option<Means>>,
 ) -> Result<(), TestbedError> {
@@ -312,7 +313,7 @@ async fn ask_daemon(
 pub fn remove(state: &State, keep_log: Option<&Path>) -> Result<usize, Failure> {
     let record = state.ports();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let mut ask: groundwave_io::testbed::Ask = Box::new(request_impairment);
+    let mut ask: groundwave_testbed::Ask = Box::new(request_impairment);
     let restored = runtime.block_on(restore(&record, &mut ask));
     let outcomes = restored.map_err(|err| {
         Failure::Machine(format!("restore the ports of {}: {err}", record.display()))

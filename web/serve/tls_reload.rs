@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use groundwave_io::gateway::check_private;
+use groundwave_credentials::check_private;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 

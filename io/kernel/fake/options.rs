@@ -9,7 +9,7 @@ use super::super::netem::{self, Netem};
 use super::super::table::ENTRIES_MAX;
 use super::super::tbf::{self, Tbf, bytes, ticks};
 use super::Refusal;
-use crate::netlink::attr::{Attrs, put, put_words, words};
+use groundwave_netlink::attr::{Attrs, put, put_words, words};
 
 /// State of a discipline.
 #[derive(Debug, Clone, PartialEq)]

@@ -16,8 +16,8 @@ use super::super::{
     Request, Shaper, Verb,
 };
 use super::random::block_on;
-use crate::journal::{FileJournal, open};
-use crate::wall::MachineClock;
+use groundwave_files::wall::MachineClock;
+use groundwave_store::journal_file::{FileJournal, open};
 
 fn engine() -> Engine<Snapshot> {
     world(Arc::new(Flat::default())).build(1, 1_000_000).unwrap()

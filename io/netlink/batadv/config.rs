@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{GatewayMode, Mesh, attr};
-use crate::netlink::attr::put;
+use crate::attr::put;
 
 /// Settings of batman-adv.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

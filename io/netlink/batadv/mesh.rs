@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::attr;
-use crate::host::HardwareAddress;
-use crate::netlink::attr::Attrs;
+use crate::attr::Attrs;
+use groundwave_protocol::HardwareAddress;
 use netlink_packet_core::DecodeError;
 
 /// Gateway mode of a node.
@@ -74,7 +74,7 @@ pub struct Mesh {
 }
 
 impl Mesh {
-    pub(crate) fn decode(attrs: &Attrs<'_>) -> Result<Self, DecodeError> {
+    pub fn decode(attrs: &Attrs<'_>) -> Result<Self, DecodeError> {
         let text = |kind| attrs.need(kind, attrs.text(kind));
         let flag = |kind| Ok::<_, DecodeError>(attrs.u8(kind)?.map(|on| on != 0));
         let down = attrs.u32(attr::GW_BANDWIDTH_DOWN)?;

@@ -23,7 +23,7 @@ use netlink_packet_core::DecodeError;
 
 use super::attr::{Attrs, put_words};
 use super::{GenlSocket, payload};
-use crate::host::ReadingError;
+use groundwave_files::ReadingError;
 
 /// `BATADV_ATTR_*` of linux/batman_adv.h.
 mod attr {

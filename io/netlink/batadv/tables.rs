@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::attr;
-use crate::host::HardwareAddress;
-use crate::netlink::attr::Attrs;
+use crate::attr::Attrs;
+use groundwave_protocol::HardwareAddress;
 use netlink_packet_core::DecodeError;
 
 /// A route to an originator.
@@ -36,7 +36,7 @@ pub struct Originator {
 }
 
 impl Originator {
-    pub(crate) fn decode(attrs: &Attrs<'_>) -> Result<Self, DecodeError> {
+    pub fn decode(attrs: &Attrs<'_>) -> Result<Self, DecodeError> {
         let seen = attrs.u32(attr::LAST_SEEN_MSECS)?;
         Ok(Self {
             orig_address: mac(attrs, attr::ORIG_ADDRESS)?,
@@ -70,7 +70,7 @@ pub struct Neighbor {
 }
 
 impl Neighbor {
-    pub(crate) fn decode(attrs: &Attrs<'_>) -> Result<Self, DecodeError> {
+    pub fn decode(attrs: &Attrs<'_>) -> Result<Self, DecodeError> {
         let seen = attrs.u32(attr::LAST_SEEN_MSECS)?;
         Ok(Self {
             neigh_address: mac(attrs, attr::NEIGH_ADDRESS)?,
@@ -110,7 +110,7 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    pub(crate) fn decode(attrs: &Attrs<'_>) -> Result<Self, DecodeError> {
+    pub fn decode(attrs: &Attrs<'_>) -> Result<Self, DecodeError> {
         let kbps = |kind| Ok::<_, DecodeError>(attrs.u32(kind)?.map(|rate| u64::from(rate) * 100));
         Ok(Self {
             orig_address: mac(attrs, attr::ORIG_ADDRESS)?,
@@ -181,7 +181,7 @@ pub struct TransLocal {
 }
 
 impl TransLocal {
-    pub(crate) fn decode(attrs: &Attrs<'_>) -> Result<Self, DecodeError> {
+    pub fn decode(attrs: &Attrs<'_>) -> Result<Self, DecodeError> {
         Ok(Self {
             tt_address: mac(attrs, attr::TT_ADDRESS)?,
             tt_vid: vid(attrs, attr::TT_VID)?,
@@ -214,7 +214,7 @@ pub struct TransGlobal {
 }
 
 impl TransGlobal {
-    pub(crate) fn decode(attrs: &Attrs<'_>) -> Result<Self, DecodeError> {
+    pub fn decode(attrs: &Attrs<'_>) -> Result<Self, DecodeError> {
         let last = attrs.u8(attr::TT_LAST_TTVN)?;
         Ok(Self {
             tt_address: mac(attrs, attr::TT_ADDRESS)?,
@@ -244,7 +244,7 @@ pub struct DatEntry {
 }
 
 impl DatEntry {
-    pub(crate) fn decode(attrs: &Attrs<'_>) -> Result<Self, DecodeError> {
+    pub fn decode(attrs: &Attrs<'_>) -> Result<Self, DecodeError> {
         let seen = attrs.u32(attr::LAST_SEEN_MSECS)?;
         let ip = attrs.bytes::<4>(attr::DAT_CACHE_IP4ADDRESS)?;
         Ok(Self {
@@ -272,7 +272,7 @@ pub struct BlaClaim {
 }
 
 impl BlaClaim {
-    pub(crate) fn decode(attrs: &Attrs<'_>) -> Result<Self, DecodeError> {
+    pub fn decode(attrs: &Attrs<'_>) -> Result<Self, DecodeError> {
         Ok(Self {
             bla_address: mac(attrs, attr::BLA_ADDRESS)?,
             bla_vid: vid(attrs, attr::BLA_VID)?,
@@ -307,7 +307,7 @@ pub struct HardInterface {
 }
 
 impl HardInterface {
-    pub(crate) fn decode(attrs: &Attrs<'_>) -> Result<Self, DecodeError> {
+    pub fn decode(attrs: &Attrs<'_>) -> Result<Self, DecodeError> {
         let fixed = attrs.u32(attr::THROUGHPUT_OVERRIDE)?;
         Ok(Self {
             hard_ifindex: hard_ifindex(attrs)?,

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::attr;
-use crate::host::HardwareAddress;
-use crate::netlink::attr::Attrs;
+use crate::attr::Attrs;
+use groundwave_protocol::HardwareAddress;
 use netlink_packet_core::DecodeError;
 
 /// Type of a wireless interface (`enum nl80211_iftype`).
@@ -75,7 +75,7 @@ pub struct WirelessInterface {
 
 impl WirelessInterface {
     /// `None` for a device without an interface.
-    pub(crate) fn decode(attrs: &Attrs<'_>) -> Result<Option<Self>, DecodeError> {
+    pub fn decode(attrs: &Attrs<'_>) -> Result<Option<Self>, DecodeError> {
         let (Some(ifindex), Some(ifname)) = (attrs.u32(attr::IFINDEX)?, attrs.text(attr::IFNAME))
         else {
             return Ok(None);

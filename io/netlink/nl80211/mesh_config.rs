@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::attr;
-use crate::netlink::attr::Attrs;
+use crate::attr::Attrs;
 use netlink_packet_core::DecodeError;
 
 /// `NL80211_MESHCONF_*`.
@@ -30,7 +30,7 @@ pub struct MeshParameters {
 }
 
 impl MeshParameters {
-    pub(crate) fn decode(attrs: &Attrs<'_>) -> Result<Self, DecodeError> {
+    pub fn decode(attrs: &Attrs<'_>) -> Result<Self, DecodeError> {
         let found = attrs.need(attr::MESH_CONFIG, attrs.nest(attr::MESH_CONFIG)?)?;
         let threshold = found.u32(RSSI_THRESHOLD)?;
         Ok(Self {

@@ -22,7 +22,7 @@ use netlink_packet_core::DecodeError;
 
 use super::attr::{Attrs, put, put_words};
 use super::{GenlSocket, payload};
-use crate::host::ReadingError;
+use groundwave_files::ReadingError;
 
 const GET_WIPHY: u8 = 1;
 const GET_INTERFACE: u8 = 5;

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::attr;
-use crate::host::HardwareAddress;
-use crate::netlink::attr::Attrs;
+use crate::attr::Attrs;
+use groundwave_protocol::HardwareAddress;
 use netlink_packet_core::DecodeError;
 
 /// State of a mesh peering (IEEE 802.11-2020, 14.4; `enum nl80211_plink_state`).
@@ -114,7 +114,7 @@ pub struct Station {
 }
 
 impl Station {
-    pub(crate) fn decode(attrs: &Attrs<'_>) -> Result<Self, DecodeError> {
+    pub fn decode(attrs: &Attrs<'_>) -> Result<Self, DecodeError> {
         let found = attrs.need(attr::STA_INFO, attrs.nest(attr::STA_INFO)?)?;
         let signal = |kind| Ok::<_, DecodeError>(found.u8(kind)?.map(u8::cast_signed));
         let bytes = |wide, narrow| match found.u64(wide)? {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::attr;
-use crate::netlink::attr::Attrs;
+use crate::attr::Attrs;
 use netlink_packet_core::DecodeError;
 
 /// `NL80211_SURVEY_INFO_*`.
@@ -40,7 +40,7 @@ pub struct Survey {
 
 impl Survey {
     /// `None` for a message without a channel.
-    pub(crate) fn decode(attrs: &Attrs<'_>) -> Result<Option<Self>, DecodeError> {
+    pub fn decode(attrs: &Attrs<'_>) -> Result<Option<Self>, DecodeError> {
         let found = attrs.need(attr::SURVEY_INFO, attrs.nest(attr::SURVEY_INFO)?)?;
         let Some(freq_mhz) = found.u32(FREQUENCY)? else {
             return Ok(None);

@@ -1,7 +1,7 @@
 //! Decoded kernel messages against the output of `iw` at the same moment.
 
 use super::*;
-use crate::netlink::fixture::{messages, text};
+use crate::fixture::{messages, text};
 
 fn rows<T>(name: &str, decode: fn(&Attrs<'_>) -> Result<T, DecodeError>) -> Vec<T> {
     let row = |message: &Vec<u8>| decode(&Attrs::read("", payload(message).unwrap()).unwrap());

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::attr;
-use crate::netlink::attr::Attrs;
+use crate::attr::Attrs;
 use netlink_packet_core::DecodeError;
 
 /// `NL80211_BAND_ATTR_FREQS`.
@@ -46,7 +46,7 @@ pub struct Wiphy {
 
 impl Wiphy {
     /// Decodes one of several messages about radios.
-    pub(crate) fn decode(attrs: &Attrs<'_>) -> Result<Self, DecodeError> {
+    pub fn decode(attrs: &Attrs<'_>) -> Result<Self, DecodeError> {
         let mut channels = Vec::new();
         if let Some(bands) = attrs.nest(attr::WIPHY_BANDS)? {
             for (_, band) in bands.all() {

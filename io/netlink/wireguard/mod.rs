@@ -4,27 +4,27 @@
 //! The attributes are encoded here, not with `netlink-packet-wireguard`: it panics on an empty
 //! `WGALLOWEDIP_A_CIDR_MASK` and decodes private keys into its messages.
 
-mod key;
 mod read;
 #[cfg(test)]
 mod tests;
 mod write;
 
-#[cfg(test)]
-pub(crate) use read::device as read_device;
+#[cfg(any(test, feature = "test_support"))]
+#[doc(hidden)]
+pub use read::device as read_device;
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
 use nix::libc::{AF_INET, AF_INET6};
 
-pub use key::{PrivateKey, PublicKey};
+use groundwave_credentials::{PrivateKey, PublicKey};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::attr::put_text;
 use super::{GenlSocket, payload};
-use crate::host::ReadingError;
+use groundwave_files::ReadingError;
 
 const GET_DEVICE: u8 = 0;
 const SET_DEVICE: u8 = 1;

@@ -2,12 +2,13 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 
-use super::{AllowedIp, Device, INET, INET6, Peer, PublicKey, allowed, device, peer};
-use crate::host::ReadingError;
-use crate::netlink::attr::Attrs;
+use super::{AllowedIp, Device, INET, INET6, Peer, allowed, device, peer};
+use crate::attr::Attrs;
+use groundwave_credentials::PublicKey;
+use groundwave_files::ReadingError;
 
 /// The tunnel of a dump: a peer with many addresses continues in the next message.
-pub(crate) fn device(bodies: &[&[u8]]) -> Result<Device, ReadingError> {
+pub fn device(bodies: &[&[u8]]) -> Result<Device, ReadingError> {
     const WHAT: &str = "a tunnel";
     let mut found: Option<Device> = None;
     for body in bodies {

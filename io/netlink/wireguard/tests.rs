@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::netlink::fixture::{messages, text};
+use crate::fixture::{messages, text};
 
 #[test]
 fn a_tunnel_matches_wg_without_its_private_key() {

@@ -200,7 +200,7 @@ fn gdal_reads_lerc_to_the_bit() {
     fs::write(path.with_extension("f32"), cells).unwrap();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let checked = std::process::Command::new(fetched("gis/bin/python"))
-        .arg(folder.join("../tests/it/cog_check.py"))
+        .arg(folder.join("../../tests/it/cog_check.py"))
         .arg(&path)
         .output()
         .unwrap();

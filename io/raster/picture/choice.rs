@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::super::grid::Grid;
 use super::palette::Palette;
 use super::style::{Colours, Style};
-use crate::picture::scale::ticks;
+use crate::scene::scale::ticks;
 
 /// Thresholds of a map, at most: more classes are not told apart.
 pub const THRESHOLDS_MAX: usize = 20;

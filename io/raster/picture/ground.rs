@@ -8,7 +8,7 @@ use super::pixels::{Edges, Line, NO_KIND, Nearest, STRIP};
 use super::relief::{CODES, Relief, VOID, shade, unshade};
 use super::shade::{Redrawing, Stretched, is_coarser};
 use super::style::{Classes, Colours, Style};
-use crate::picture::{Bitmap, Rgba, over, shaded};
+use crate::scene::{Bitmap, Rgba, over, shaded};
 
 /// Draws `layer` into the frame of `relief`, whose corner lies at `origin` of the picture, one
 /// pixel a cell of the frame. Where `computed` is NaN nothing was computed. Height 0 is drawn as sea;

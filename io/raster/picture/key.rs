@@ -3,7 +3,7 @@
 use super::legend::{Legend, scale_strip, swatch};
 use super::paper;
 use super::style::{Category, Colours};
-use crate::picture::svg::{Anchor, Canvas, Font};
+use crate::scene::svg::{Anchor, Canvas, Font};
 
 /// Height of a horizontal legend with its distance from the picture, px.
 pub(super) const KEY: u32 = 52;

@@ -2,9 +2,9 @@
 
 use super::style::{Category, Colours, Style};
 use super::{marks, paper};
-use crate::picture::scale::{number, ticks};
-use crate::picture::svg::{Canvas, Font, Point};
-use crate::picture::{Bitmap, PictureError, Rgba};
+use crate::scene::scale::{number, ticks};
+use crate::scene::svg::{Canvas, Font, Point};
+use crate::scene::{Bitmap, PictureError, Rgba};
 
 /// The legend of a layer.
 #[derive(Debug, Clone, Copy)]

@@ -12,10 +12,10 @@ use super::overlay::WorldFile;
 use super::relief::{LitTerrain, Relief};
 use super::style::Style;
 use super::{marks, paper};
-use crate::picture::labels::Rect;
-use crate::picture::scale::{number, ticks, trimmed};
-use crate::picture::svg::{Anchor, Canvas, Font, Point};
-use crate::picture::{Bitmap, PictureError};
+use crate::scene::labels::Rect;
+use crate::scene::scale::{number, ticks, trimmed};
+use crate::scene::svg::{Anchor, Canvas, Font, Point};
+use crate::scene::{Bitmap, PictureError};
 
 /// Content of a map.
 #[derive(Debug, Clone, Copy)]

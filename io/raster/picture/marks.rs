@@ -4,9 +4,9 @@ use super::super::geometry::GridGeometry;
 use super::super::site::Site;
 use super::paper;
 use super::style::Style;
-use crate::picture::Rgba;
-use crate::picture::labels::Rect;
-use crate::picture::svg::{Anchor, Canvas, Font, Point};
+use crate::scene::Rgba;
+use crate::scene::labels::Rect;
+use crate::scene::svg::{Anchor, Canvas, Font, Point};
 
 /// Style of names.
 const NAME: Font = Font::plain(13.0, paper::INK_SVG).bold().over(paper::PAGE_SVG);

@@ -1,6 +1,6 @@
 //! Raster pictures: coloured layers, maps with legend and hillshade, contact sheets.
 //!
-//! Cells are written as pixels; everything else is drawn as SVG over them (see [`crate::picture`]).
+//! Cells are written as pixels; everything else is drawn as SVG over them (see [`crate::scene`]).
 
 mod choice;
 mod ground;
@@ -30,7 +30,7 @@ pub use web_tile::{relief, terrarium};
 
 /// Colours of text, background and bare terrain.
 mod paper {
-    use crate::picture::Rgba;
+    use crate::scene::Rgba;
 
     pub const PAGE: Rgba = [255, 255, 255, 255];
     pub const INK: Rgba = [27, 36, 48, 255];

@@ -8,7 +8,7 @@ use super::super::error::RasterError;
 use super::super::geometry::GridGeometry;
 use super::super::grid::Grid;
 use super::style::{Classes, Style};
-use crate::picture::Bitmap;
+use crate::scene::Bitmap;
 
 /// Geographic coordinates on WGS 84 in the form that readers of `.prj` files know (WKT 1, ESRI).
 pub const WGS84_WKT: &str = "GEOGCS[\"GCS_WGS_1984\",DATUM[\"D_WGS_1984\",\

@@ -1,6 +1,6 @@
 //! Colours that stay apart under colour blindness.
 
-use crate::picture::{Rgba, mix};
+use crate::scene::{Rgba, mix};
 
 /// A colour scale from low to high.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -172,7 +172,7 @@ pub const VERDICTS: [Rgba; 5] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::picture::over;
+    use crate::scene::over;
 
     /// Linear light of an sRGB colour (IEC 61966-2-1).
     fn linear(colour: Rgba) -> [f64; 3] {

@@ -7,7 +7,7 @@ use super::super::grid::Grid;
 use super::paper;
 use super::pixels::{NO_KIND, borders};
 use super::shade::{Light, Redrawing, Stretched, hillshade};
-use crate::picture::Rgba;
+use crate::scene::Rgba;
 
 /// Shades of land and of sea, which is level but for its shores.
 const LAND_SHADES: usize = 16;

@@ -1,8 +1,8 @@
 //! Contact sheets: captioned panels in rows.
 
 use super::paper;
-use crate::picture::svg::{Canvas, Font};
-use crate::picture::{Bitmap, PictureError};
+use crate::scene::svg::{Canvas, Font};
+use crate::scene::{Bitmap, PictureError};
 
 /// A contact sheet.
 #[derive(Debug, Clone)]

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use super::palette::{Palette, Sequence, VERDICTS, category};
-use crate::picture::Rgba;
-use crate::picture::scale::trimmed;
+use crate::scene::Rgba;
+use crate::scene::scale::trimmed;
 
 /// One value of a categorical layer.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use super::super::geometry::GridGeometry;
 use super::super::grid::Grid;
 use super::super::site::Site;
 use super::*;
-use crate::picture::{Bitmap, Rgba};
+use crate::scene::{Bitmap, Rgba};
 
 /// Two degrees by one and a half at 57 N: a ramp eastwards, without data in its western fifth.
 fn layer() -> Grid {

@@ -3,7 +3,7 @@
 use groundwave_model::terrain::{GROUND_SIDE, TILE_SIDE, TileGround};
 
 use super::shade::Light;
-use crate::picture::{PictureError, encode_png};
+use crate::scene::{PictureError, encode_png};
 
 /// Ground as low and level as this is sea, m.
 const SEA_M: f32 = 0.5;

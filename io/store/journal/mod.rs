@@ -249,7 +249,7 @@ pub(super) fn remove(store: &Path, files: &Files) -> io::Result<()> {
             _ => files.note(&path, &Change::Removed),
         }
     }
-    crate::journal::sync_folder(store)?;
+    groundwave_files::sync_folder(store)?;
     files.note(store, &Change::FolderSynced);
     Ok(())
 }

@@ -6,7 +6,7 @@
 //!
 //! A heartbeat changes a few numbers of a document of kilobytes, so a value is compressed with the
 //! value before it as its dictionary: what did not change costs next to nothing. Numbers of documents
-//! are shortened first, here and in the dictionary ([`crate::short_form`]); such rows have forms of their own,
+//! are shortened first, here and in the dictionary ([`groundwave_files::short_form`]); such rows have forms of their own,
 //! and both lengths as variable-length integers.
 
 use std::borrow::Cow;
@@ -18,7 +18,7 @@ use groundwave_engine::Row;
 use groundwave_values::decimal::{read_integer, write_integer};
 use zstd::zstd_safe::{self, CCtx, CParameter, DCtx};
 
-use crate::short_form::{lengthen, shorten};
+use groundwave_files::short_form::{lengthen, shorten};
 
 /// zstd level.
 const LEVEL: i32 = 3;
@@ -37,7 +37,7 @@ const SHORT_WHOLE: u8 = 3;
 const SHORT_CHANGED: u8 = 4;
 
 /// Value of a row.
-pub(in crate::store) type Value = Arc<[u8]>;
+pub(crate) type Value = Arc<[u8]>;
 
 fn packing(code: usize) -> io::Error {
     io::Error::other(zstd_safe::get_error_name(code))

@@ -3,9 +3,10 @@
 use std::io::Read;
 
 use groundwave_engine::Engine;
-use groundwave_gateway::fleet::{FleetNode, RecordHeartbeat, RecordSamples, Sample};
+use groundwave_gateway::fleet::{FleetNode, RecordHeartbeat, RecordSamples};
 use groundwave_gateway::{Snapshot, world};
 use groundwave_model::terrain::Flat;
+use groundwave_protocol::Sample;
 
 use super::super::*;
 
@@ -32,7 +33,7 @@ fn opened(path: &Path) -> Engine<Snapshot> {
 fn a_store_of_layout_3_and_its_journal_open_with_all_readings_and_keep_them() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("world.db");
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/store");
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/store");
     for (name, to) in [("redb", ""), ("journal.0", ".journal.0"), ("journal.1", ".journal.1")] {
         let packed = std::fs::read(fixtures.join(format!("fleet_3.{name}.gz"))).unwrap();
         let mut bytes = Vec::new();

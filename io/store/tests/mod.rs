@@ -3,7 +3,6 @@
 mod crash;
 mod fleet;
 mod power;
-mod wear;
 
 use super::*;
 

@@ -15,8 +15,8 @@ use url::{Position, Url};
 
 use super::error::FetchError;
 use super::proxy::{Proxy, authorisation};
-use crate::causes::with_causes;
-use crate::outbound::{OpenResponse, Trust};
+use groundwave_files::causes::with_causes;
+use groundwave_outbound::{OpenResponse, Trust};
 
 /// Longest answer of a proxy, bytes.
 const ANSWER_BYTES_MAX: usize = 8192;

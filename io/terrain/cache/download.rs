@@ -16,7 +16,7 @@ use url::Url;
 use super::super::raster::file_digest;
 use super::client::{Client, next};
 use super::error::FetchError;
-use crate::outbound::OpenResponse;
+use groundwave_outbound::OpenResponse;
 
 /// Tries without a single new byte before a download is given up.
 const TRIES_MAX: u32 = 4;

@@ -113,7 +113,7 @@ impl Server {
 }
 
 fn tile_bytes() -> Vec<u8> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/terrain");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/terrain");
     fs::read(folder.join(format!("{TILE}.tif"))).unwrap()
 }
 

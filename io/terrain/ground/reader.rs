@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use groundwave_model::terrain::{Posts, TerrainUse, TileId};
 
 use super::Ground;
-use crate::terrain::raster::{Held, Reading};
+use crate::raster::{Held, Reading};
 
 /// Cells of the candidates in a degree.
 const CELLS: f64 = 128.0;

@@ -11,7 +11,7 @@ use super::*;
 struct Folder(tempfile::TempDir);
 
 fn fixture(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/terrain");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/terrain");
     folder.join(name)
 }
 

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use super::blocks::{self, Block};
 use super::error::RasterError;
 use super::header::{self, Header};
-use crate::hex::hex;
+use groundwave_files::hex::hex;
 
 /// GeoTIFF file of heights.
 #[derive(Debug)]

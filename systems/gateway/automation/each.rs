@@ -9,7 +9,8 @@ use super::act::act;
 use super::acting::{Acted, Acting};
 use super::components::EachProgress;
 use crate::automation::language::{ForEachNode, NodeLiveness};
-use crate::fleet::{LivenessState, NodeRecord, NodeState, approved_node};
+use crate::fleet::{LivenessState, NodeRecord, approved_node};
+use groundwave_protocol::NodeState;
 use groundwave_simulation::site::NodeKind;
 
 fn liveness(state: NodeState) -> NodeLiveness {

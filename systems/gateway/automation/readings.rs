@@ -15,8 +15,9 @@ use super::triggers::{FleetNodes, Watch, Watched, admits, object, record, thresh
 use crate::automation::language::{
     Crossing, FlowPlan, GATEWAY_PREFIX, StepKind, ThresholdMemory, When,
 };
-use crate::fleet::{LatestReadings, unit_of};
+use crate::fleet::LatestReadings;
 use crate::peripheral;
+use groundwave_protocol::unit_of;
 use groundwave_simulation::site::NodeId;
 
 /// A reading of a node, or of the gateway where there is none.

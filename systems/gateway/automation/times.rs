@@ -7,7 +7,7 @@ use super::readings::Memories;
 use super::state::{Pass, Progress};
 use super::triggers::{FleetNodes, Watched, object, record};
 use crate::automation::language::{StepKind, next_run_ms, time};
-use crate::fleet::unit_of;
+use groundwave_protocol::unit_of;
 use groundwave_simulation::site::NodeId;
 
 /// Time between two looks at schedules and thresholds that wait, ms.

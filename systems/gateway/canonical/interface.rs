@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::domain::UnderlayDomain;
 use crate::config::{ConfigObject, Reference};
-use crate::fleet::{Heartbeat, NodeRecord, TransportKind};
+use crate::fleet::NodeRecord;
+use groundwave_protocol::{Heartbeat, TransportKind};
 use groundwave_simulation::site::{NODES_MAX, NodeId, NodeKind};
 
 /// Kind of an interface of a node.

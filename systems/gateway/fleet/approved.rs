@@ -4,7 +4,8 @@ use bevy_ecs::prelude::*;
 use groundwave_engine::{Index, Refusal};
 
 use super::components::NodeRecord;
-use crate::identity::{RegistrationState, find};
+use crate::identity::find;
+use groundwave_protocol::RegistrationState;
 use groundwave_simulation::site::{NodeId, NodeKind};
 
 /// The entity of an approved node.

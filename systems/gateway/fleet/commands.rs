@@ -15,12 +15,13 @@ use super::components::{
 };
 use super::event::EventBuffer;
 use super::gateway_clock::GatewayClock;
-use super::heartbeat::Heartbeat;
-use super::liveness::{LivenessRules, NodeState};
-use super::metrics::{NAMES_MAX, Reading, Readings, Sample, check_metric};
+use super::liveness::LivenessRules;
 use super::record::{self, check_tags};
 use super::roles::check_role;
 use super::sample_buffer::RecentSamples;
+use groundwave_protocol::NodeState;
+use groundwave_protocol::heartbeat::Heartbeat;
+use groundwave_protocol::metrics::{NAMES_MAX, Reading, Readings, Sample, check_metric};
 use groundwave_simulation::site::{NodeId, NodeKind, check_name};
 
 /// Samples of one `fleet.samples` command.

@@ -10,10 +10,11 @@ use bevy_ecs::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::heartbeat::Heartbeat;
 use super::liveness::Liveness;
-use super::metrics::Readings;
-use crate::identity::{Mac, PublicKey, RegistrationId};
+use crate::identity::RegistrationId;
+use groundwave_protocol::heartbeat::Heartbeat;
+use groundwave_protocol::metrics::Readings;
+use groundwave_protocol::{Mac, PublicKey};
 
 /// Attributes of a node of the fleet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

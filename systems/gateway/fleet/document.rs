@@ -13,9 +13,9 @@ use super::components::{
 };
 use super::gateway_clock::GatewayClock;
 use super::liveness::{Liveness, LivenessRules};
-use super::metrics::{Reading, Readings};
 use super::sample_buffer::{RecentSamples, SampleBuffer};
 use super::short_samples;
+use groundwave_protocol::metrics::{Reading, Readings};
 use groundwave_simulation::site::{NodeId, NodeKind};
 
 /// Serde form of an `Arc`: that of its value.

@@ -13,9 +13,7 @@ mod components;
 mod document;
 mod event;
 mod gateway_clock;
-mod heartbeat;
 mod liveness;
-mod metrics;
 mod node_settings;
 mod prediction;
 mod record;
@@ -49,12 +47,7 @@ pub use components::{
 pub use document::{FleetDocument, FleetState};
 pub(crate) use event::{EventBuffer, executed};
 pub use event::{FleetEvent, FleetEventKind, FleetEvents, KEPT as EVENTS_KEPT};
-pub use heartbeat::{
-    DispatchedCommand, Heartbeat, HeartbeatAck, Interface, MeshLink, MeshReport, RadioReport,
-    Transport, TransportKind,
-};
-pub use liveness::{Liveness, LivenessRules, NodeState, StateChange};
-pub use metrics::{METRICS_MAX, Reading, Readings, Sample, check_metric, unit_of};
+pub use liveness::{Liveness, LivenessRules, StateChange};
 pub use node_settings::{
     BatmanGatewayMode, BatmanSettings, CONFIGURE, NodeSettings, SettingDifference,
 };

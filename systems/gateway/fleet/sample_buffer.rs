@@ -9,7 +9,7 @@ use groundwave_engine::{Clock, Effect, Outbox};
 use serde::{Deserialize, Serialize};
 
 use super::gateway_clock::GatewayClock;
-use super::metrics::NAMES_MAX;
+use groundwave_protocol::metrics::NAMES_MAX;
 use groundwave_simulation::site::NodeId;
 
 /// Samples of one node and minute; more are dropped and counted.

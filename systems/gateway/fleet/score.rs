@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::liveness::NodeState;
 use super::topology::{Edge, EdgeStatus};
 use groundwave_model::route::Adjacency;
+use groundwave_protocol::NodeState;
 use groundwave_simulation::site::NodeId;
 
 /// A component of the score.

@@ -5,11 +5,13 @@ use groundwave_engine::{Engine, Recorded, Refusal};
 
 use super::*;
 use crate::Snapshot;
-use crate::onboarding::{Mac, RegistrationId, RevokeRegistration};
+use crate::onboarding::{RegistrationId, RevokeRegistration};
 use crate::test_world::{self, does_at, engine};
 use groundwave_model::radio::{Environment, Role};
 use groundwave_model::sample::station;
 use groundwave_model::terrain::GeoPoint;
+use groundwave_protocol::Mac;
+use groundwave_protocol::*;
 use groundwave_simulation::deployment::{
     CreateDeployment, DeleteDeployment, DeploymentId, Outline,
 };

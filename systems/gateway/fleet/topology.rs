@@ -13,9 +13,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::components::{LastHeartbeat, LivenessState, NodeRecord};
-use super::heartbeat::{Heartbeat, MeshLink};
-use super::liveness::NodeState;
-use crate::identity::Mac;
+use groundwave_protocol::Mac;
+use groundwave_protocol::NodeState;
+use groundwave_protocol::heartbeat::{Heartbeat, MeshLink};
 use groundwave_simulation::site::{NodeId, NodeKind};
 
 /// Source of a link.

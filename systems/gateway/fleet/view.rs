@@ -15,13 +15,13 @@ use super::components::{
 };
 use super::document::{shared, shared_option};
 use super::liveness::Liveness;
-use super::metrics::Readings;
 use super::prediction::PredictionQueue;
 use super::sample_buffer::{RecentSamples, SampleBuffer};
 use super::score::{MeshScore, ScoredNode, mesh_score};
 use super::topology::{Edge, MeshEdges, TopologyIndex};
-use crate::identity::Mac;
 use groundwave_model::terrain::GeoPoint;
+use groundwave_protocol::Mac;
+use groundwave_protocol::metrics::Readings;
 use groundwave_simulation::site::{NodeId, NodeKind, Position};
 use groundwave_values::persistent::PersistentMap;
 

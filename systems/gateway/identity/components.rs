@@ -7,8 +7,9 @@ use groundwave_engine::{Id, Kind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::address::{Mac, PublicKey};
-use super::proof::Proof;
+pub use groundwave_protocol::RegistrationState;
+use groundwave_protocol::address::{Mac, PublicKey};
+pub use groundwave_protocol::proof::Proof;
 use groundwave_simulation::site::NodeId;
 
 /// Kind of a registration.
@@ -26,38 +27,6 @@ impl Kind for LeaseKind {
 }
 /// Id of a lease: that of its address.
 pub type LeaseId = Id<LeaseKind>;
-
-/// State of a registration.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum RegistrationState {
-    /// Waits for an admin.
-    Pending,
-    /// Admitted.
-    Approved,
-    /// Rejected by an admin.
-    Rejected,
-    /// Admission revoked.
-    Revoked,
-    /// No decision within a day.
-    Expired,
-}
-
-impl RegistrationState {
-    /// Name of the state in JSON.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Approved => "approved",
-            Self::Rejected => "rejected",
-            Self::Revoked => "revoked",
-            Self::Expired => "expired",
-        }
-    }
-}
 
 /// Claims of the last join request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

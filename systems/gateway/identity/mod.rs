@@ -1,18 +1,12 @@
 //! Hardware addresses, keys, host names and registrations: the identity of a node before and after it
 //! is admitted.
 
-pub(crate) mod address;
 pub(crate) mod components;
-mod hostname;
-pub(crate) mod proof;
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Index, Refusal};
 
-pub(crate) use address::{Mac, PublicKey};
-pub(crate) use components::{Registration, RegistrationId, RegistrationKind, RegistrationState};
-pub(crate) use hostname::check_hostname;
-pub use hostname::is_hostname;
+pub(crate) use components::{Registration, RegistrationId, RegistrationKind};
 
 /// The conflict of a change that names an outdated revision.
 pub const STALE: &str = "it changed since that revision";

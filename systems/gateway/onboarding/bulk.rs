@@ -4,7 +4,7 @@ use bevy_ecs::prelude::*;
 use groundwave_engine::{Recorded, Refusal};
 use serde::{Deserialize, Serialize};
 
-use super::components::{RegistrationId, RegistrationState};
+pub use super::components::{RegistrationId, RegistrationState};
 use super::request::{decide, put};
 use crate::fleet;
 use crate::identity::find;

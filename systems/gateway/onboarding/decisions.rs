@@ -6,8 +6,7 @@ use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Index, Recorded, Refusal};
 use serde::{Deserialize, Serialize};
 
-use super::address::{Mac, PublicKey};
-use super::components::{
+pub use super::components::{
     Lease, LeaseId, LeaseKind, LeaseState, Registration, RegistrationId, RegistrationState,
 };
 use super::ipam;
@@ -16,6 +15,7 @@ use super::request::{admit, decide, put};
 use crate::account;
 use crate::fleet::{self, Preregistration};
 use crate::identity::{STALE, find};
+use groundwave_protocol::{Mac, PublicKey};
 use groundwave_simulation::site::{NodeId, check_name};
 
 /// Time until a pending registration expires.

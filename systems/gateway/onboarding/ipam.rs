@@ -7,8 +7,8 @@ use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Index, Refusal, State};
 use serde::{Deserialize, Serialize};
 
-use super::address::PublicKey;
 use super::components::{Lease, LeaseId, LeaseKind, LeaseState};
+use groundwave_protocol::PublicKey;
 use groundwave_simulation::site::NodeId;
 
 /// Addresses after the gateway's own that are assigned manually only.

@@ -16,18 +16,16 @@ mod request;
 mod tests;
 mod trust;
 mod view;
-mod wire;
 
 use groundwave_engine::{Builder, Phase};
 
-pub use crate::identity::{STALE, is_hostname};
-use crate::identity::{address, components, proof};
+pub use crate::identity::STALE;
+use crate::identity::components;
 
-pub use address::{Mac, PublicKey, six_bytes};
 pub use bulk::{ForgetRegistrations, RejectRegistrations, SELECTION_MAX};
 pub use components::{
     Decision, JoinClaims, Lease, LeaseId, LeaseKind, LeaseState, Registration, RegistrationId,
-    RegistrationKind, RegistrationState,
+    RegistrationKind,
 };
 pub use decisions::{
     ApproveRegistration, CODE_NS, DeregisterNode, PreregisterNode, RejectRegistration,
@@ -38,10 +36,6 @@ pub use ipam::{AddressPool, EXHAUSTED, QUARANTINE_NS};
 pub(crate) use ipam::{lease_outside, leased};
 pub use join_key::{JoinKey, nodes_used};
 pub use policy::{Admission, Evidence, Policy, admission};
-pub use proof::{
-    KEY_PROOF_DOMAIN, PROOF_DOMAIN, Proof, key_message as key_proof_message,
-    message as proof_message,
-};
 pub use queue::{PENDING_MAX, PER_ADDRESS_MAX, PER_NETWORK_MAX, Standing};
 pub use request::{JoinOutcome, RequestJoin};
 pub use trust::{
@@ -49,7 +43,6 @@ pub use trust::{
     TrustId, TrustKind, TrustSecret, TrustedMac, TrustedMacId, TrustedMacKind,
 };
 pub use view::Onboarding;
-pub use wire::{Credentials, GatewayEnd, WgChallenge, WgRegister, WgRegisterResult};
 
 /// Registrations, leases and trust.
 pub fn onboarding(engine: &mut Builder) {

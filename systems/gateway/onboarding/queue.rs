@@ -12,10 +12,10 @@ use std::collections::BTreeMap;
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Index, Refusal};
 
-use super::components::{
+pub use super::components::{
     JoinClaims, Registration, RegistrationId, RegistrationKind, RegistrationState,
 };
-use super::proof::Proof;
+use groundwave_protocol::Proof;
 
 /// Pending registrations at most: a bound on floods.
 pub const PENDING_MAX: usize = 1_000;

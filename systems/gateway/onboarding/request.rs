@@ -6,17 +6,18 @@ use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Index, Recorded, Refusal};
 use serde::{Deserialize, Serialize};
 
-use super::address::PublicKey;
-use super::components::{
+pub use super::components::{
     Decision, JoinClaims, Registration, RegistrationId, RegistrationKind, RegistrationState,
 };
 use super::policy::{Admission, Evidence, Policy, admission};
-use super::proof::Proof;
 use super::queue::{self, all};
 use super::trust::{self, Trust};
 use super::{ipam, join_key};
 use crate::fleet::{self, NodeRecord};
-use crate::identity::{check_hostname, find};
+use crate::identity::find;
+use groundwave_protocol::Proof;
+use groundwave_protocol::PublicKey;
+use groundwave_protocol::check_hostname;
 use groundwave_simulation::site::{NodeId, NodeKind};
 
 /// Requests to join with a key. A repeated request of the same key has the same result.

@@ -7,8 +7,8 @@ use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Id, Index, Kind, Recorded, Refusal};
 use serde::{Deserialize, Serialize};
 
-use super::address::Mac;
 use super::policy::Policy;
+use groundwave_protocol::Mac;
 
 /// Kind of the entity that holds policy and secret.
 pub struct TrustKind;

@@ -8,12 +8,12 @@ use groundwave_engine::{Index, Section};
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
-use super::address::{Mac, PublicKey};
-use super::components::{
+pub use super::components::{
     Lease, LeaseId, LeaseKind, Registration, RegistrationId, RegistrationKind, RegistrationState,
 };
 use super::ipam::AddressPool;
 use super::trust::{Trust, TrustedMac, TrustedMacId, TrustedMacKind};
+use groundwave_protocol::{Mac, PublicKey};
 use groundwave_values::persistent::PersistentMap;
 
 /// Registrations, leases and trust.

@@ -7,7 +7,8 @@ use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Recorded, Refusal, Section, State};
 use serde::{Deserialize, Serialize};
 
-use crate::fleet::{Reading, Readings, approved_node, check_metric};
+use crate::fleet::approved_node;
+use groundwave_protocol::{Reading, Readings, check_metric};
 use groundwave_sensor::{NAMESPACE, ScannedDevice};
 use groundwave_simulation::site::NodeId;
 

@@ -4,7 +4,7 @@ use garde::Validate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::fleet::Sample;
+use groundwave_protocol::Sample;
 use groundwave_values::bounds::finite_if_some;
 
 /// Latest time of a sample, ms since the Unix epoch: the end of the year 9999.

@@ -8,9 +8,9 @@ use uuid::Uuid;
 
 use super::plan::{FIRMWARE, FirmwareImage, NodeProgress, Rollout, RolloutNode, RolloutState};
 use crate::fleet::{
-    CommandState, EnqueueCommand, LivenessState, NodeCommands, NodeRecord, NodeState, alert,
-    withdraw_command,
+    CommandState, EnqueueCommand, LivenessState, NodeCommands, NodeRecord, alert, withdraw_command,
 };
+use groundwave_protocol::NodeState;
 use groundwave_simulation::site::{NodeId, NodeKind};
 
 /// Step of a node that a command is for.

@@ -10,8 +10,8 @@ use crate::fleet::{
     FinishCommand, FleetEventKind, RecordHeartbeat, RecordJoinReport, SetGatewayClock,
     StartGatewayClock,
 };
-use crate::onboarding::Mac;
 use crate::test_world::{does_at, engine, let_in};
+use groundwave_protocol::Mac;
 use groundwave_simulation::site::NodeId;
 
 const S: u64 = 1_000_000_000;

@@ -4,11 +4,11 @@ use std::net::IpAddr;
 use std::process::Stdio;
 use std::time::Duration;
 
-use groundwave_gateway::onboarding::{PublicKey, WgChallenge};
-use groundwave_io::agent::request::{Identity, prove_key, request as join};
-use groundwave_io::gateway::possession::unseal_credentials;
-use groundwave_io::netlink::wireguard::PrivateKey;
-use groundwave_io::readings::links::{Address, Interface};
+use groundwave_credentials::PrivateKey;
+use groundwave_credentials::possession::unseal_credentials;
+use groundwave_host::readings::links::{Address, Interface};
+use groundwave_io_agent::request::{Identity, prove_key, request as join};
+use groundwave_protocol::{PublicKey, WgChallenge};
 use serde_json::{Value, json};
 
 use super::{Answer, Bench, REGISTER, ask, request};
@@ -213,7 +213,7 @@ pub fn machine(host: u8) -> tempfile::TempDir {
         ifindex: 2,
         name: "bat0".to_owned(),
         kind: "batadv".to_owned(),
-        mac: Some(groundwave_io::host::HardwareAddress([2, 0, 0, 0, 0, host])),
+        mac: Some(groundwave_protocol::HardwareAddress([2, 0, 0, 0, 0, host])),
         mtu: 1500,
         operstate: "up".to_owned(),
         carrier: true,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use groundwave::gateway::Settings;
 use groundwave_gateway::automation::{ExecutionState, ObserveGateway};
 use groundwave_gateway::fleet::SetGatewayClock;
-use groundwave_io::outbound::TargetPolicy;
+use groundwave_outbound::TargetPolicy;
 use serde_json::{Value, json};
 
 use super::{Bench, beat, request};

@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::http::Method;
 use groundwave::gateway::STREAMS_PER_ACCOUNT_MAX;
 use groundwave::http::client::Client;
-use groundwave_io::host::descriptors::raise_limit;
+use groundwave_files::descriptors::raise_limit;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpSocket, TcpStream};

@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use groundwave::gateway::Settings;
 use groundwave_gateway::configuration::Configuration;
-use groundwave_io::netlink::netns::within;
-use groundwave_io::nft::{Nft, NftError, compile};
+use groundwave_io_gateway::nft::{Nft, NftError, compile};
 use groundwave_needs::needs;
+use groundwave_netlink::netns::within;
 use serde_json::{Value, json};
 
 use super::Bench;

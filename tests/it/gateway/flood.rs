@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::http::Method;
 use groundwave::http::client::Client;
 use groundwave::http::time::rfc3339;
-use groundwave_io::wall::{monotonic_ns, wall_ns};
+use groundwave_files::wall::{monotonic_ns, wall_ns};
 use serde_json::{Value, json};
 
 use super::Bench;

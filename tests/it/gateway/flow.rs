@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use groundwave_gateway::onboarding::proof_message;
+use groundwave_protocol::proof_message;
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@
 use axum::http::Method;
 use groundwave::gateway::Settings;
 use groundwave::http::client::Client;
-use groundwave_io::notice::FlowServers;
+use groundwave_io_gateway::notice::FlowServers;
 use serde_json::{Value, json};
 
 use super::automation::{create, ended, flow, free_address, settings, trigger};

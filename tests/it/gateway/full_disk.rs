@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use groundwave_engine::Seed;
 use groundwave_engine::log::{Entry, FORMAT, Header, Journal, Mark};
-use groundwave_io::journal::{self, FileJournal};
-use groundwave_io::wall::wall_ns;
+use groundwave_files::wall::wall_ns;
 use groundwave_needs::needs;
+use groundwave_store::journal_file;
+use groundwave_store::journal_file::FileJournal;
 use serde_json::{Value, json};
 
 use super::beat;
@@ -262,7 +263,7 @@ fn a_recording_without_space_refuses_and_goes_on() {
     disk.free();
     journal.space().unwrap();
     drop(journal);
-    let mut log = journal::open(&path).unwrap();
+    let mut log = journal_file::open(&path).unwrap();
     let mut read = 0;
     while let Some(Entry::Mark(mark)) = log.next_entry().unwrap() {
         read = mark.tick;

@@ -1,7 +1,7 @@
 //! Requests made up from the document, once for each role.
 
 use groundwave::gateway::Settings;
-use groundwave_io::gateway::firmware::FirmwareFolder;
+use groundwave_io_gateway::firmware::FirmwareFolder;
 use groundwave_needs::needs;
 
 use super::Bench;

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 
 use axum::http::{Request, header};
 use groundwave::gateway::Settings;
-use groundwave_io::notice::FlowServers;
+use groundwave_io_gateway::notice::FlowServers;
 use serde_json::{Value, json};
 
 use super::Bench;

@@ -48,16 +48,16 @@ use groundwave::gateway::Effort;
 use groundwave::gateway::flow_workers;
 use groundwave::gateway::{Gateway, Settings, background_tasks, router};
 use groundwave_engine::{Handle, Running};
+use groundwave_files::wall::MachineClock;
 use groundwave_gateway::account::{AccountId, AccountRole, CreateAccount};
 use groundwave_gateway::automation::Deliver;
 use groundwave_gateway::fleet::StoreMinute;
-use groundwave_gateway::onboarding::{GatewayEnd, PublicKey};
 use groundwave_gateway::{Snapshot, world};
-use groundwave_io::gateway::Audit;
-use groundwave_io::store::RedbStore;
-use groundwave_io::telemetry::TelemetryStore;
-use groundwave_io::wall::MachineClock;
+use groundwave_io_gateway::Audit;
 use groundwave_model::terrain::{Flat, Terrain};
+use groundwave_protocol::{GatewayEnd, PublicKey};
+use groundwave_store::RedbStore;
+use groundwave_telemetry::TelemetryStore;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
@@ -289,8 +289,8 @@ pub fn request(token: &str, method: &str, path: &str, body: &Value) -> Request<B
 /// Registration request of an unknown peer, for one use.
 pub fn ask(number: u8) -> Value {
     use base64::Engine as _;
-    let nonce = groundwave_io::gateway::random::<16>().unwrap();
-    let now_ns = groundwave_io::wall::wall_ns();
+    let nonce = groundwave_credentials::random::<16>().unwrap();
+    let now_ns = groundwave_files::wall::wall_ns();
     json!({
         "public_key": PublicKey::new([number; 32]).unwrap(),
         "mac": format!("02:00:00:00:00:{number:02x}"),

@@ -7,9 +7,9 @@ use std::process::{Child, Command, Stdio};
 use groundwave::gateway::Settings;
 use groundwave_gateway::automation::ObserveGateway;
 use groundwave_gateway::fleet::SetGatewayClock;
-use groundwave_io::notice::{FlowServers, MqttBroker, MqttMessage, SmtpServer};
-use groundwave_io::outbound::Trust;
+use groundwave_io_gateway::notice::{FlowServers, MqttBroker, MqttMessage, SmtpServer};
 use groundwave_needs::needs;
+use groundwave_outbound::Trust;
 use serde_json::{Value, json};
 
 use super::automation::{

@@ -14,7 +14,7 @@ use super::Bench;
 const SAMPLES: &str = "/v1/power/ups/samples";
 
 fn now() -> String {
-    groundwave::http::time::rfc3339(groundwave_io::wall::wall_ns())
+    groundwave::http::time::rfc3339(groundwave_files::wall::wall_ns())
 }
 
 fn alerts(bench: &Bench) -> Vec<String> {
@@ -28,7 +28,7 @@ fn samples_are_latest_and_history() {
     let bench = Bench::new();
     let (operator, viewer) = (bench.login("operator"), bench.login("viewer"));
     let (node, token, _) = bench.node(7);
-    let earlier = groundwave_io::wall::wall_ns() - 60_000_000_000;
+    let earlier = groundwave_files::wall::wall_ns() - 60_000_000_000;
     let many = json!([
         { "ups_id": "hut", "ts": groundwave::http::time::rfc3339(earlier), "status": ["OL"],
           "battery_charge_pct": 80.0, "input_voltage_v": 230.5, "vendor": "ignored" },

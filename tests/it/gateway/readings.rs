@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Bench, beat};
-use groundwave_io::wall::wall_ns;
+use groundwave_files::wall::wall_ns;
 
 fn time(ms: u64) -> String {
     groundwave::http::time::rfc3339(ms * 1_000_000)

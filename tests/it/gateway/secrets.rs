@@ -20,7 +20,7 @@ fn login(server: &Process, username: &str, password: &str) -> (u16, Value) {
 
 /// Bytes of everything in a log, decompressed.
 fn log_bytes(path: &Path) -> Vec<u8> {
-    let mut log = groundwave_io::journal::open(path).unwrap();
+    let mut log = groundwave_store::journal_file::open(path).unwrap();
     let mut bytes = Vec::new();
     while let Some(entry) = log.next_entry().unwrap() {
         match entry {

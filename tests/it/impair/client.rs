@@ -84,10 +84,10 @@ fn presets_serve_both_directions() {
 fn divergence_is_told_in_words() {
     let bench = Bench::new();
     let socket = bench.listen();
-    let foreign = groundwave_io::kernel::Qdisc {
+    let foreign = groundwave_kernel::Qdisc {
         kind: "htb".to_owned(),
-        handle: groundwave_io::kernel::Handle::new(0x8001, 0),
-        parent: groundwave_io::kernel::Handle::ROOT,
+        handle: groundwave_kernel::Handle::new(0x8001, 0),
+        parent: groundwave_kernel::Handle::ROOT,
         ..Default::default()
     };
     bench.kernel.insert_foreign(super::INTERFACES[1], foreign);

@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use groundwave_impair::Extensions;
-use groundwave_io::kernel::Fake;
+use groundwave_kernel::Fake;
 use groundwave_needs::needs;
 use serde_json::{Value, json};
 

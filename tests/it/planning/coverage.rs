@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use groundwave_io::terrain::TerrainStack;
 use groundwave_needs::needs;
+use groundwave_terrain::TerrainStack;
 use serde_json::{Value, json};
 
 use super::Bench;

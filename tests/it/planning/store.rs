@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use groundwave_engine::Store;
 use groundwave_gateway::{Snapshot, world};
-use groundwave_io::store::{RedbStore, SCHEMA};
 use groundwave_model::terrain::Flat;
 use groundwave_simulation::site::NodeId;
+use groundwave_store::{RedbStore, SCHEMA};
 
 use crate::support::{command, root};
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
-use groundwave_io::terrain::TerrainStack;
 use groundwave_model::terrain::{GeoPoint, NoTerrain, Terrain};
 use groundwave_needs::needs;
+use groundwave_terrain::TerrainStack;
 use serde_json::{Value, json};
 
 use super::Bench;

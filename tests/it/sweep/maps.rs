@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use groundwave_io::sweep::{Column, Level, Sweep};
 use groundwave_model::radio::Workspace;
 use groundwave_model::terrain::Flat;
 use groundwave_simulation::link::{Inputs, judge, trace};
+use groundwave_sweep::{Column, Level, Sweep};
 
 use super::{FLAT, files, sweep};
 use crate::support::{self, refusal, stdout};

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use groundwave_impair::FailureKind;
-use groundwave_io::kernel::{KernelError, Options};
+use groundwave_kernel::{KernelError, Options};
 use groundwave_test_data::fetched;
 use serde_json::json;
 
@@ -16,7 +16,7 @@ arms! {
 
 fn latency_names_the_missing_module(bed: &mut Bed) {
     if !bed.is_real() {
-        *bed = Bed::fake(groundwave_io::kernel::Fake::new(&["port1"]).without("netem"));
+        *bed = Bed::fake(groundwave_kernel::Fake::new(&["port1"]).without("netem"));
     }
     let can = bed.shaper().capabilities().clone();
     assert!(!can.netem && can.tbf && can.pfifo && can.bfifo, "{can:?}");

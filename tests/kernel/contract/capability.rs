@@ -1,7 +1,7 @@
 //! Capabilities of the kernel, found by probing.
 
 use groundwave_impair::FailureKind;
-use groundwave_io::kernel::KernelError;
+use groundwave_kernel::KernelError;
 use serde_json::json;
 
 use crate::bed::{Bed, agrees, arms, impairment};

@@ -1,6 +1,6 @@
 //! Capabilities of the kernel beyond the interface: refused until they are enabled.
 
-use groundwave_io::kernel::KernelError;
+use groundwave_kernel::KernelError;
 use serde_json::{Value, json};
 
 use super::fields::tc_agrees;

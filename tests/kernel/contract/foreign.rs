@@ -1,7 +1,7 @@
 //! Foreign disciplines are left in place.
 
 use groundwave_impair::DivergenceKind;
-use groundwave_io::kernel::Options;
+use groundwave_kernel::Options;
 use serde_json::json;
 
 use crate::bed::{Bed, arms, impairment};

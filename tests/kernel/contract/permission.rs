@@ -1,7 +1,7 @@
 //! Without CAP_NET_ADMIN nothing changes, and the answer says why.
 
 use groundwave_impair::FailureKind;
-use groundwave_io::kernel::KernelError;
+use groundwave_kernel::KernelError;
 use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
 use serde_json::json;
 

@@ -1,6 +1,6 @@
 //! Commands of `tc` that stand for an impairment have its effect.
 
-use groundwave_io::kernel::tc_commands;
+use groundwave_kernel::tc_commands;
 use serde_json::json;
 
 use crate::bed::{Bed, agrees, arms, impairment};

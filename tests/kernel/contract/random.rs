@@ -8,7 +8,7 @@ use groundwave_impair::{
     Corruption, Distribution, Duplication, Impairment, Latency, Loss, Queue, QueueLimit, QueueUnit,
     Rate, Reordering,
 };
-use groundwave_io::kernel::KernelError;
+use groundwave_kernel::KernelError;
 use proptest::option::weighted;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};

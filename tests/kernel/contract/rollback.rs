@@ -1,7 +1,7 @@
 //! A change that fails half-way leaves what was.
 
 use groundwave_impair::Impairment;
-use groundwave_io::kernel::KernelError;
+use groundwave_kernel::KernelError;
 use serde_json::json;
 
 use crate::bed::{Bed, agrees, arms, impairment};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use groundwave_impair::LinkStats;
-use groundwave_io::kernel::{Counters, Verb};
+use groundwave_kernel::{Counters, Verb};
 use serde_json::json;
 
 use crate::bed::{Bed, agrees, arms, impairment};

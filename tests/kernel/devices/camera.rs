@@ -4,8 +4,8 @@ use std::process::Command;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use groundwave_io::camera::jpeg::FRAME_BYTES_MAX;
-use groundwave_io::camera::v4l2::{Wanted, detect, is_present, read_v4l2};
+use groundwave_io_gateway::camera::jpeg::FRAME_BYTES_MAX;
+use groundwave_io_gateway::camera::v4l2::{Wanted, detect, is_present, read_v4l2};
 use groundwave_test_data::fetched;
 
 use super::wait_for;

@@ -9,10 +9,10 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use groundwave_io::gpio::{GpioError, GpioLines, LineDirection, LineName, LineSetting};
-use groundwave_io::i2c::bus::MachineBuses;
-use groundwave_io::i2c::load::built_in_templates;
-use groundwave_io::i2c::scan::scan;
+use groundwave_host::gpio::{GpioError, GpioLines, LineDirection, LineName, LineSetting};
+use groundwave_host::i2c::bus::MachineBuses;
+use groundwave_host::i2c::load::built_in_templates;
+use groundwave_host::i2c::scan::scan;
 use groundwave_sensor::IdentifiedBy;
 use serde_json::Value;
 

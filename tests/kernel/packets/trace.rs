@@ -5,8 +5,8 @@ use std::thread;
 use std::time::Duration;
 
 use groundwave_impair::Direction;
-use groundwave_io::impair::impairment_spec::ImpairmentSpec;
-use groundwave_io::impair::timeline::{Timeline, TimelineOptions, from_trace};
+use groundwave_io_impair::impairment_spec::ImpairmentSpec;
+use groundwave_io_impair::timeline::{Timeline, TimelineOptions, from_trace};
 
 use super::row;
 use crate::bed::{Bed, agrees, arms};

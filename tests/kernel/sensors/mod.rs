@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use groundwave_io::i2c::bus::{Bus, BusError, MachineBus};
+use groundwave_host::i2c::bus::{Bus, BusError, MachineBus};
 use serde_json::Value;
 
 use crate::SENSORS;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::UdpSocket;
 use std::time::Duration;
 
-use groundwave_io::testbed::inside;
+use groundwave_testbed::inside;
 use serde_json::Value;
 
 use super::babel::{BEHIND, converged};

@@ -1,13 +1,13 @@
 //! Enrolment: the request, and the credential that comes of it.
 
-use groundwave_gateway::onboarding::{
+use groundwave_credentials::possession::unseal_credentials;
+use groundwave_files::wall::wall_ns;
+use groundwave_io_agent::Outcome;
+use groundwave_io_agent::report;
+use groundwave_io_agent::request::{Identity, nonce, prove_key, request};
+use groundwave_protocol::{
     Credentials, PublicKey, RegistrationState, WgChallenge, WgRegisterResult,
 };
-use groundwave_io::agent::Outcome;
-use groundwave_io::agent::report;
-use groundwave_io::agent::request::{Identity, nonce, prove_key, request};
-use groundwave_io::gateway::possession::unseal_credentials;
-use groundwave_io::wall::wall_ns;
 use hyper::Method;
 
 use super::{Agent, outcome};

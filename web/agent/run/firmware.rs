@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use groundwave_io::wall::monotonic_ns;
+use groundwave_files::wall::monotonic_ns;
 use hyper::StatusCode;
 use uuid::Uuid;
 

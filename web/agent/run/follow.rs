@@ -1,7 +1,7 @@
 //! Follow-up of heartbeats: assigned sensors, results of node commands.
 
-use groundwave_io::agent::finished::FollowUp;
-use groundwave_io::agent::host_state::Source;
+use groundwave_io_agent::finished::FollowUp;
+use groundwave_io_agent::host_state::Source;
 use groundwave_sensor::SensorPlan;
 use hyper::Method;
 use uuid::Uuid;

@@ -3,7 +3,7 @@
 use groundwave::serve::Failure;
 use groundwave::serve::terrain::OpenTerrain;
 use groundwave_cluster::{Driven, Driver, DriverError};
-use groundwave_io::sweep::{Sweep, SweepError};
+use groundwave_sweep::{Sweep, SweepError};
 
 use super::super::output::{advance, units_progress};
 use super::super::run::interrupts;

@@ -10,9 +10,9 @@ use groundwave::text::{Align, Table};
 use groundwave_cluster::executor::Executor as Process;
 use groundwave_cluster::job::Address;
 use groundwave_cluster::{Ground, Store, Units, scheduler, status};
-use groundwave_io::sweep::{Plan, TerrainFiles};
-use groundwave_io::wall::wall_ns;
+use groundwave_files::wall::wall_ns;
 use groundwave_model::terrain::Terrain;
+use groundwave_sweep::{Plan, TerrainFiles};
 use nix::sys::signal::{Signal, raise};
 use tokio::runtime::Runtime;
 

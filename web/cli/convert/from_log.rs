@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use groundwave_engine::Next;
 use groundwave_gateway::{Snapshot, world};
-use groundwave_io::formats::{self, Format};
-use groundwave_io::journal;
+use groundwave_scenario::formats;
+use groundwave_scenario::formats::Format;
+use groundwave_store::journal_file;
 use serde_json::json;
 
 use super::{Convert, output_format};
@@ -28,7 +29,7 @@ impl Convert {
             let (file, allowed) = (self.to.display(), formats::extensions(writes));
             Failure::Input(format!("{file}: invalid ending of a recording: allowed {allowed}"))
         })?;
-        let mut log = journal::open(&self.from).map_err(Failure::input)?;
+        let mut log = journal_file::open(&self.from).map_err(Failure::input)?;
         let header = log.header().clone();
         let ground = self.ground.for_log(&header.inputs)?;
         let mut engine = world(Arc::clone(&ground.terrain))

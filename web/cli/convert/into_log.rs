@@ -8,8 +8,9 @@ use groundwave_engine::Engine;
 use groundwave_engine::limits::CHECKPOINT_TICKS;
 use groundwave_engine::log::{FORMAT, Header};
 use groundwave_gateway::{Snapshot, world};
-use groundwave_io::formats::{self, Dataset, Format, Script, Source};
-use groundwave_io::journal::FileJournal;
+use groundwave_scenario::formats;
+use groundwave_scenario::formats::{Dataset, Format, Script, Source};
+use groundwave_store::journal_file::FileJournal;
 use serde_json::json;
 
 use super::{Convert, dropped, tell};

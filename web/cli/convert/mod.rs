@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use groundwave::planning::wire::radio::default_station;
-use groundwave_io::formats::csv::{self, levels};
-use groundwave_io::formats::scenario;
-use groundwave_io::formats::{self, Content, Dataset, Format, ReadOptions, Report, Source};
-use groundwave_io::journal;
-use groundwave_io::scenario::setdest::Dialect;
 use groundwave_model::terrain::GeoPoint;
+use groundwave_scenario::formats;
+use groundwave_scenario::formats::csv;
+use groundwave_scenario::formats::csv::levels;
+use groundwave_scenario::formats::scenario;
+use groundwave_scenario::formats::{Content, Dataset, Format, ReadOptions, Report, Source};
+use groundwave_scenario::setdest::Dialect;
+use groundwave_store::journal_file;
 use serde_json::{Value, json};
 
 use super::output::{self, Output, is_stdio, warning, write_whole};
@@ -144,7 +146,7 @@ impl Convert {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         output::refuse_existing(&self.to, self.force)?;
         let is_log = |path: &Path| path.extension().is_some_and(|ending| ending == "gwlog");
-        let begins_like_one = || journal::open(&self.from).is_ok();
+        let begins_like_one = || journal_file::open(&self.from).is_ok();
         if is_log(&self.from) || (self.from.is_file() && begins_like_one()) {
             return self.export(output);
         }

@@ -8,8 +8,8 @@ use groundwave::http::serve::shutdown_signal;
 use groundwave::impair::wire::{LeaseOwner, LeaseRecord, NewLease};
 use groundwave::text::{Align, Table};
 use groundwave_impair::{Direction, Impairment};
-use groundwave_io::impair::impairment_spec::ImpairmentSpec;
-use groundwave_io::impair::quantity::print_duration;
+use groundwave_io_impair::impairment_spec::ImpairmentSpec;
+use groundwave_io_impair::quantity::print_duration;
 
 use super::client::Client;
 use super::show::show;

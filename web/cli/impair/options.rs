@@ -1,7 +1,7 @@
 //! Options of an impairment.
 
 use clap::Args;
-use groundwave_io::impair::impairment_spec::ImpairmentSpec;
+use groundwave_io_impair::impairment_spec::ImpairmentSpec;
 
 /// Options of an impairment; with `--keep`, `none` removes one.
 #[derive(Debug, Clone, Default, Args)]

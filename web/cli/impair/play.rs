@@ -7,11 +7,12 @@ use groundwave::http::serve::shutdown_signal;
 use groundwave::impair::player::{Due, Playback, Played, play};
 use groundwave::text::{Align, Table};
 use groundwave_impair::Impairment;
-use groundwave_io::impair::impairment_spec::ImpairmentSpec;
-use groundwave_io::impair::quantity::{self, print_duration};
-use groundwave_io::impair::timeline::{Timeline, TimelineOptions};
-use groundwave_io::impair::timeline_file::load;
-use groundwave_io::impair::trace_rates::OUTAGE;
+use groundwave_io_impair::impairment_spec::ImpairmentSpec;
+use groundwave_io_impair::quantity;
+use groundwave_io_impair::quantity::print_duration;
+use groundwave_io_impair::timeline::{Timeline, TimelineOptions};
+use groundwave_io_impair::timeline_file::load;
+use groundwave_io_impair::trace_rates::OUTAGE;
 use serde_json::json;
 
 use super::Side;

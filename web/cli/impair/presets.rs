@@ -2,7 +2,7 @@
 
 use clap::Args;
 use groundwave::text::{Align, Table};
-use groundwave_io::impair::presets::{DirectionPreset, PRESETS};
+use groundwave_io_impair::presets::{DirectionPreset, PRESETS};
 
 use crate::cli::output::{self, Output};
 use groundwave::serve::Failure;

@@ -3,10 +3,10 @@
 use clap::Args;
 use groundwave::impair::wire::{LeaseChange, LeaseChanges, NewLease, SystemRecord};
 use groundwave_impair::{Direction, Impairment};
-use groundwave_io::impair::impairment_spec::ImpairmentSpec;
-use groundwave_io::impair::quantity;
-use groundwave_io::impair::timeline::resolve;
-use groundwave_io::kernel::tc_commands;
+use groundwave_io_impair::impairment_spec::ImpairmentSpec;
+use groundwave_io_impair::quantity;
+use groundwave_io_impair::timeline::resolve;
+use groundwave_kernel::tc_commands;
 use serde::Serialize;
 
 use super::Side;

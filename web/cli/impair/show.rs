@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use clap::Args;
 use groundwave::impair::wire::{AppliedState, SystemRecord};
 use groundwave::text::{Align, Table};
-use groundwave_io::impair::impairment_spec::ImpairmentSpec;
+use groundwave_io_impair::impairment_spec::ImpairmentSpec;
 
 use super::Side;
 use super::client::Client;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use groundwave::text::{Align, Table, bits_per_second};
 use groundwave_impair::{Direction, LinkStats};
-use groundwave_io::impair::quantity;
+use groundwave_io_impair::quantity;
 use serde::Serialize;
 use serde_json::json;
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use groundwave_engine::log::{FORMAT, Header, Journal};
-use groundwave_io::journal::FileJournal;
+use groundwave_store::journal_file::FileJournal;
 use serde::Serialize;
 
 use super::{open, tick_at};

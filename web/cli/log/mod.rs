@@ -16,8 +16,8 @@ use clap::{Args, Subcommand};
 use groundwave_engine::Engine;
 use groundwave_engine::log::{Header, Reader};
 use groundwave_gateway::{Snapshot, world};
-use groundwave_io::journal;
 use groundwave_model::terrain::Flat;
+use groundwave_store::journal_file;
 
 use super::output::Output;
 use groundwave::serve::Failure;
@@ -70,7 +70,7 @@ impl Log {
 pub type LogFile = Reader<BufReader<File>>;
 
 fn open(path: &Path) -> Result<LogFile, Failure> {
-    journal::open(path).map_err(Failure::input)
+    journal_file::open(path).map_err(Failure::input)
 }
 
 /// An engine on flat ground, for its command registry.

@@ -13,10 +13,11 @@ use clap::Args;
 use groundwave_engine::log::Header;
 use groundwave_engine::{Engine, Next, Replayed};
 use groundwave_gateway::{Snapshot, world};
-use groundwave_io::changes::{self, Change, ChangeError, Changer};
-use groundwave_io::journal;
 use groundwave_model::terrain::Terrain;
+use groundwave_scenario::changes;
+use groundwave_scenario::changes::{Change, ChangeError, Changer};
 use groundwave_simulation::history::History;
+use groundwave_store::journal_file;
 use serde::Serialize;
 
 use super::log::span;
@@ -146,7 +147,7 @@ impl Replay {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let changes = self.with.as_deref().map(changes::load).transpose();
         let changes = changes.map_err(Failure::input)?;
-        let header = journal::open(&self.log).map_err(Failure::input)?.header().clone();
+        let header = journal_file::open(&self.log).map_err(Failure::input)?.header().clone();
         // Opened once: tiles that were read are kept.
         let ground = self.ground.for_log(&header.inputs)?;
         let run = self.replay_once(&ground.terrain, &[], self.watch(output)?)?;
@@ -210,7 +211,7 @@ impl Replay {
         changes: &[Change],
         mut watch: Option<Watch>,
     ) -> Result<Run, Failure> {
-        let mut log = journal::open(&self.log).map_err(Failure::input)?;
+        let mut log = journal_file::open(&self.log).map_err(Failure::input)?;
         let header = log.header().clone();
         let (from, to) = span(&header, self.from, self.to)?;
         let mut changer = Changer::new(changes);

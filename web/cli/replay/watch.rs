@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use groundwave::text::{bits_per_second, percent};
 use groundwave_engine::Pacer;
+use groundwave_files::wall::MachineClock;
 use groundwave_gateway::Snapshot;
-use groundwave_io::wall::MachineClock;
 use groundwave_simulation::history::Sample;
 
 use crate::cli::output::{self, Output};

@@ -7,7 +7,7 @@ use axum::http::Method;
 use groundwave::http::Problem;
 use groundwave::http::client::Client as Http;
 use groundwave::testbed::wire::Testbed;
-use groundwave_io::testbed::State;
+use groundwave_testbed::State;
 use serde::Serialize;
 
 use groundwave::serve::Failure;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use groundwave_io::testbed::{State, is_alive, kill_process};
+use groundwave_testbed::{State, is_alive, kill_process};
 use serde_json::json;
 
 use super::Selection;

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::process::Command;
 
 use clap::Args;
-use groundwave_io::testbed::{TestbedError, replace};
+use groundwave_testbed::{TestbedError, replace};
 
 use super::Selection;
 use groundwave::serve::Failure;

@@ -9,7 +9,7 @@ mod steer;
 mod up;
 
 use clap::{Args, Subcommand};
-use groundwave_io::testbed::State;
+use groundwave_testbed::State;
 
 use super::output::Output;
 use groundwave::serve::Failure;

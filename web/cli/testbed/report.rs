@@ -7,8 +7,8 @@ use clap::Args;
 use groundwave::plot::testbed::{Mark, Picture, Side, testbed_svg};
 use groundwave::testbed::wire::{Link, Measured, NewProbe, Testbed};
 use groundwave::text::{Align, Table};
-use groundwave_io::testbed::{FarEnd, State, ping, throughput};
 use groundwave_simulation::testbed::{NamespaceAssignment, Probe, Wiring};
+use groundwave_testbed::{FarEnd, State, ping, throughput};
 use serde::Serialize;
 
 use super::Selection;

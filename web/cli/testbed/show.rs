@@ -3,8 +3,8 @@
 use clap::Args;
 use groundwave::testbed::wire::{Difference, Link, Node, Testbed};
 use groundwave::text::{Align, Table, bits_per_second};
-use groundwave_io::testbed::State;
 use groundwave_simulation::testbed::{Means, Wiring};
+use groundwave_testbed::State;
 use serde_json::json;
 
 use super::Selection;

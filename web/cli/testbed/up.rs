@@ -7,9 +7,9 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use clap::Args;
-use groundwave_io::scenario::Scenario;
-use groundwave_io::testbed::State;
+use groundwave_scenario::Scenario;
 use groundwave_simulation::testbed::Settings;
+use groundwave_testbed::State;
 
 use super::Selection;
 use super::client::{is_running, show};

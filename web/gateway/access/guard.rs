@@ -8,9 +8,9 @@ use axum::http::{HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use groundwave_engine::FaultKind;
+use groundwave_files::wall::{monotonic_ns, wall_ns};
 use groundwave_gateway::account::NoteTokenUse;
-use groundwave_io::gateway::{Audit, AuditEntry};
-use groundwave_io::wall::{monotonic_ns, wall_ns};
+use groundwave_io_gateway::{Audit, AuditEntry};
 
 use super::caller::{Caller, ClientAddress, Credential};
 use super::{Access, LoginNote, Scope, forbidden};

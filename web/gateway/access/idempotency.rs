@@ -11,8 +11,8 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use groundwave_files::wall::monotonic_ns;
 use groundwave_gateway::account::AccountId;
-use groundwave_io::wall::monotonic_ns;
 use sha2::{Digest, Sha256};
 
 use super::Caller;

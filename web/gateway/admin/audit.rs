@@ -1,7 +1,7 @@
 //! Audit log endpoint.
 
 use axum::extract::State;
-use groundwave_io::gateway::{Audit, AuditQuery, AuditRecord};
+use groundwave_io_gateway::{Audit, AuditQuery, AuditRecord};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;

@@ -6,7 +6,7 @@ pub mod registrations;
 pub mod registrations_bulk;
 pub mod users;
 
-use groundwave_gateway::onboarding::RegistrationState;
+use groundwave_protocol::RegistrationState;
 
 use crate::gateway::access::{Access, rule_of};
 use crate::gateway::state::Gateway;

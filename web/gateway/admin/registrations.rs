@@ -3,9 +3,10 @@
 use axum::extract::State;
 use axum::http::HeaderMap;
 use groundwave_gateway::onboarding::{
-    ApproveRegistration, Mac, Proof, PublicKey, Registration, RegistrationId, RegistrationState,
-    RejectRegistration, ResetRegistration, RevokeRegistration,
+    ApproveRegistration, Registration, RegistrationId, RejectRegistration, ResetRegistration,
+    RevokeRegistration,
 };
+use groundwave_protocol::{Mac, Proof, PublicKey, RegistrationState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, Ipv4Addr};

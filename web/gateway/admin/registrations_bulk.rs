@@ -6,9 +6,9 @@ use std::net::IpAddr;
 use axum::extract::State;
 use axum::http::StatusCode;
 use groundwave_gateway::onboarding::{
-    ForgetRegistrations, Proof, Registration, RegistrationId, RegistrationState,
-    RejectRegistrations, SELECTION_MAX,
+    ForgetRegistrations, Registration, RegistrationId, RejectRegistrations, SELECTION_MAX,
 };
+use groundwave_protocol::{Proof, RegistrationState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

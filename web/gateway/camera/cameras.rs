@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use groundwave_gateway::camera::Camera;
 use groundwave_gateway::config::{Expected, Versioned};
-use groundwave_io::outbound::Outbound;
+use groundwave_outbound::Outbound;
 use groundwave_simulation::site::NodeId;
 use uuid::Uuid;
 

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::State;
+use groundwave_files::wall::wall_ns;
 use groundwave_gateway::external::ExternalSystem;
-use groundwave_io::telemetry::{Point, TelemetryStore};
-use groundwave_io::wall::wall_ns;
 use groundwave_simulation::site::NodeId;
+use groundwave_telemetry::{Point, TelemetryStore};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use axum::http::Method;
 use groundwave_engine::Id;
+use groundwave_files::wall::monotonic_ns;
 use groundwave_gateway::external::ExternalSystem;
-use groundwave_io::openapi;
-use groundwave_io::wall::monotonic_ns;
+use groundwave_io_gateway::openapi;
 use groundwave_simulation::site::NodeId;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;

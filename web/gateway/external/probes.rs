@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use groundwave_io::outbound::Outbound;
+use groundwave_outbound::Outbound;
 use uuid::Uuid;
 
 use super::systems::{NewSystem, system_of};

@@ -134,7 +134,7 @@ pub(super) fn system_of(
     };
     credentials.check()?;
     if let Some(pem) = new.tls.as_ref().and_then(|tls| tls.ca_pem.as_deref()) {
-        let checked = groundwave_io::outbound::Trust::check_pem(pem);
+        let checked = groundwave_outbound::Trust::check_pem(pem);
         checked.map_err(|why| Problem::field("/tls/ca_pem", FieldCode::Format, why))?;
     }
     let system = ExternalSystem {

@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use groundwave_gateway::config::Versioned;
 use groundwave_gateway::firewall::FirewallRule;
-use groundwave_io::nft::Listing;
+use groundwave_io_gateway::nft::Listing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

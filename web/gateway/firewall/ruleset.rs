@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use groundwave_io::nft::ForeignTable;
+use groundwave_io_gateway::nft::ForeignTable;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -163,7 +163,11 @@ pub async fn firewall_ruleset(
     };
     let pending = held.pending.as_ref();
     Ok(Json(RulesetView {
-        table: format!("{} {}", groundwave_io::nft::FAMILY, groundwave_io::nft::TABLE),
+        table: format!(
+            "{} {}",
+            groundwave_io_gateway::nft::FAMILY,
+            groundwave_io_gateway::nft::TABLE
+        ),
         state,
         revision: desired.map(|ruleset| ruleset.revision.clone()),
         applied_by: desired.map(|ruleset| ruleset.by.clone()),

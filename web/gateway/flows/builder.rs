@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use groundwave_gateway::automation::{AutomationFlow, GATEWAY_PREFIX, StepRole, catalogue};
 use groundwave_gateway::external::ExternalSystem;
-use groundwave_gateway::fleet::unit_of;
+use groundwave_protocol::unit_of;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;

@@ -2,7 +2,7 @@
 
 use axum::http::Method;
 use groundwave_gateway::automation::{AutomationFlow, SEALED_PREFIX};
-use groundwave_io::outbound::Request;
+use groundwave_outbound::Request;
 use serde_json::{Map, Value};
 
 use crate::gateway::services::vault::Vault;

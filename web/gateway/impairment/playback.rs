@@ -5,9 +5,9 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use groundwave_impair::{Direction, Impairment};
-use groundwave_io::impair::impairment_spec::ImpairmentSpec;
-use groundwave_io::impair::timeline::{Timeline, TimelineOptions, WINDOW_NS_MIN};
-use groundwave_io::impair::timeline_file::parse;
+use groundwave_io_impair::impairment_spec::ImpairmentSpec;
+use groundwave_io_impair::timeline::{Timeline, TimelineOptions, WINDOW_NS_MIN};
+use groundwave_io_impair::timeline_file::parse;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

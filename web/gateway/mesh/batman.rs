@@ -1,7 +1,7 @@
 //! Tables of batman-adv.
 
 use axum::extract::State;
-use groundwave_io::netlink::batadv::{
+use groundwave_netlink::batadv::{
     BlaClaim, DatEntry, Gateway as WayOut, HardInterface, Neighbor, Originator, TransGlobal,
     TransLocal,
 };
@@ -123,7 +123,7 @@ pub async fn batman_hardifs(
     State(settings): State<Arc<Settings>>,
     Query(asked): Query<InterfaceQuery>,
 ) -> Result<Json<Vec<RowHardInterface>>, Problem> {
-    let ask = |batman: &mut groundwave_io::netlink::batadv::Batman, ifname: &str| {
+    let ask = |batman: &mut groundwave_netlink::batadv::Batman, ifname: &str| {
         batman.hard_interfaces(ifname)
     };
     Ok(Json(rows(of_batman(&settings, asked, ask).await?)))

@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::body::Bytes;
+use groundwave_files::hex::hex;
 use groundwave_gateway::Snapshot;
-use groundwave_gateway::fleet::{
-    Edge, EdgeKind, EdgeStatus, FleetNode, MeshLink, NodeState, PredictedLink,
-};
-use groundwave_io::hex::hex;
+use groundwave_gateway::fleet::{Edge, EdgeKind, EdgeStatus, FleetNode, PredictedLink};
+use groundwave_protocol::{MeshLink, NodeState};
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use groundwave_gateway::onboarding::{
-    Lease, LeaseState, PublicKey, ReleaseLease, RevokeRegistration,
-};
+use groundwave_gateway::onboarding::{Lease, LeaseState, ReleaseLease, RevokeRegistration};
+use groundwave_protocol::PublicKey;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::http::StatusCode;
 use groundwave_gateway::fleet::FleetNode;
-use groundwave_gateway::onboarding::Mac;
+use groundwave_protocol::Mac;
 use groundwave_simulation::site::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

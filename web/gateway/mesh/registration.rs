@@ -7,14 +7,16 @@ use axum::extract::{FromRef, State};
 use axum::http::StatusCode;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use groundwave_credentials::possession::{seal_credentials, verify_key_proof};
+use groundwave_files::wall::wall_ns;
 use groundwave_gateway::Snapshot;
 use groundwave_gateway::onboarding::{
-    AddressPool, Credentials, GatewayEnd, JoinClaims, JoinOutcome, Onboarding, Proof,
-    RegistrationId, RegistrationState, RequestJoin, WgChallenge, WgRegister, WgRegisterResult,
+    AddressPool, JoinClaims, JoinOutcome, Onboarding, RegistrationId, RequestJoin,
+};
+use groundwave_protocol::{
+    Credentials, GatewayEnd, Proof, RegistrationState, WgChallenge, WgRegister, WgRegisterResult,
     proof_message,
 };
-use groundwave_io::gateway::possession::{seal_credentials, verify_key_proof};
-use groundwave_io::wall::wall_ns;
 use groundwave_simulation::site::NodeId;
 use hmac::{Hmac, KeyInit, Mac as _};
 use sha2::{Digest, Sha256};

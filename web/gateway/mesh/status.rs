@@ -1,8 +1,10 @@
 //! Mesh status and radio endpoints.
 
 use axum::extract::State;
-use groundwave_io::readings::mesh::{self, MeshStatus};
-use groundwave_io::readings::wireless::{self, ChannelRow, PlinkRow};
+use groundwave_host::readings::mesh;
+use groundwave_host::readings::mesh::MeshStatus;
+use groundwave_host::readings::wireless;
+use groundwave_host::readings::wireless::{ChannelRow, PlinkRow};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::sync::Arc;

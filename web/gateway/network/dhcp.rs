@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use groundwave_gateway::onboarding::{Mac, is_hostname};
-use groundwave_io::host;
+use groundwave_host;
+use groundwave_protocol::{Mac, is_hostname};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -80,7 +80,11 @@ pub async fn dhcp_reservation_create(
         return Err(Problem::field("/hostname", FieldCode::NotAllowed, message));
     }
     dhcp.folder()?;
-    let wanted = Reservation { mac: host::HardwareAddress::from(new.mac), ip: new.ip, hostname };
+    let wanted = Reservation {
+        mac: groundwave_protocol::HardwareAddress::from(new.mac),
+        ip: new.ip,
+        hostname,
+    };
     let reserved = blocking(move || dhcp.reserve(wanted)).await?;
     let mut told = known(&world.view(), vec![reserved], |one| Some(one.mac));
     let told = told.pop().ok_or_else(|| Problem::internal("a row was lost"))?;

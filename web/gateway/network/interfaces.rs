@@ -1,11 +1,12 @@
 //! Network endpoints: interfaces, neighbours, routes, wireless interfaces, stations.
 
 use axum::extract::State;
-use groundwave_io::readings::links::Interface;
-use groundwave_io::readings::neighbours::Neighbour;
-use groundwave_io::readings::routes::Route;
-use groundwave_io::readings::wireless::{AssocRow, WirelessRow};
-use groundwave_io::readings::{Root, RouteSocket};
+use groundwave_files::Root;
+use groundwave_host::readings::RouteSocket;
+use groundwave_host::readings::links::Interface;
+use groundwave_host::readings::neighbours::Neighbour;
+use groundwave_host::readings::routes::Route;
+use groundwave_host::readings::wireless::{AssocRow, WirelessRow};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

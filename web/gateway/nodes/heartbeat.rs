@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
+use groundwave_files::wall::wall_ns;
 use groundwave_gateway::fleet::{
-    CommandQueue, CommandState, DispatchedCommand, EnqueueCommand, FinishCommand, Heartbeat,
-    HeartbeatAck, NodeCommand, OUTPUT_BYTES_MAX, RecordHeartbeat, RecordJoinReport,
+    CommandQueue, CommandState, EnqueueCommand, FinishCommand, NodeCommand, OUTPUT_BYTES_MAX,
+    RecordHeartbeat, RecordJoinReport,
 };
 use groundwave_gateway::peripheral::{DEVICES_MAX, RecordScan};
-use groundwave_io::telemetry::TelemetryStore;
-use groundwave_io::wall::wall_ns;
+use groundwave_protocol::{DispatchedCommand, Heartbeat, HeartbeatAck};
 use groundwave_sensor::ScannedDevice;
+use groundwave_telemetry::TelemetryStore;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

@@ -7,7 +7,7 @@ pub mod reports;
 pub mod settings;
 pub mod view;
 
-use groundwave_gateway::fleet::NodeState;
+use groundwave_protocol::NodeState;
 
 use crate::gateway::access::{Access, rule_of};
 use crate::gateway::services::limits::HEARTBEAT_BYTES_MAX;

@@ -1,7 +1,7 @@
 //! Node report endpoints.
 
 use axum::extract::State;
-use groundwave_gateway::fleet::{Interface, NodeState, RadioReport};
+use groundwave_protocol::{Interface, NodeState, RadioReport};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 
 use groundwave_gateway::Snapshot;
-use groundwave_gateway::fleet::{FleetNode, LocationSource, NodeState, TransportKind};
-use groundwave_gateway::onboarding::{Mac, PublicKey, RegistrationState};
+use groundwave_gateway::fleet::{FleetNode, LocationSource};
+use groundwave_protocol::{Mac, PublicKey, RegistrationState};
+use groundwave_protocol::{NodeState, TransportKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

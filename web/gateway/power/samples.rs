@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use groundwave_gateway::power::{
     RecordUpsSamples, SAMPLES_AT_ONCE_MAX, UpsSample, UpsSource, UpsStatus, check_ups_id,
 };
-use groundwave_io::telemetry::TelemetryStore;
+use groundwave_telemetry::TelemetryStore;
 use groundwave_values::bounds;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};

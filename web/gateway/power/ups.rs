@@ -3,7 +3,7 @@
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use groundwave_gateway::power::{RemoveUps, Ups, UpsSample, UpsSource, UpsStatus};
-use groundwave_io::telemetry::TelemetryStore;
+use groundwave_telemetry::TelemetryStore;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

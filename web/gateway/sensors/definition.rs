@@ -2,7 +2,7 @@
 
 use axum::extract::{FromRequest, Request};
 use axum::http::{StatusCode, header};
-use groundwave_io::toml_document::TomlErrors;
+use groundwave_toml_document::TomlErrors;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};

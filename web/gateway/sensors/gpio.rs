@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use groundwave_gateway::fleet::CommandState;
-use groundwave_io::gpio::{ChipReport, LineBias, LineDirection, LineReport, LineSetting};
+use groundwave_host::gpio::{ChipReport, LineBias, LineDirection, LineReport, LineSetting};
 use groundwave_sensor::Board;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use groundwave_gateway::fleet::{Reading, unit_of};
+use groundwave_protocol::{Reading, unit_of};
 use groundwave_sensor::{NAMESPACE, SensorPlan, is_prefix_of};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

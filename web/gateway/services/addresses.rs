@@ -2,9 +2,10 @@
 
 use std::net::IpAddr;
 
-use groundwave_gateway::onboarding::Mac;
-use groundwave_io::netlink::batadv::Batman;
-use groundwave_io::readings::{ReadingError, RouteSocket, leases};
+use groundwave_files::ReadingError;
+use groundwave_host::readings::{RouteSocket, leases};
+use groundwave_netlink::batadv::Batman;
+use groundwave_protocol::Mac;
 
 use crate::gateway::settings::Settings;
 

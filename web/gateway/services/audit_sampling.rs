@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use groundwave_io::gateway::AuditEntry;
+use groundwave_io_gateway::AuditEntry;
 
 use crate::http::admission::network;
 

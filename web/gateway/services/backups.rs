@@ -5,8 +5,8 @@ use std::sync::{Mutex, OnceLock, PoisonError, TryLockError};
 use std::{fmt, io};
 
 use axum::http::StatusCode;
+use groundwave_credentials::seal::{backup_key, seal};
 use groundwave_engine::{FaultKind, StoreFault};
-use groundwave_io::gateway::seal::{backup_key, seal};
 
 use super::kernel::absent;
 use crate::http::Problem;
@@ -88,7 +88,7 @@ impl Backups {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use groundwave_io::gateway::seal::unseal;
+    use groundwave_credentials::seal::unseal;
 
     #[test]
     fn copies_are_whole_and_sealed_one_at_a_time() {

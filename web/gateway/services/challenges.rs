@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use groundwave_gateway::onboarding::PublicKey;
-use groundwave_io::gateway::possession::derive_key;
-use groundwave_io::netlink::wireguard::PrivateKey;
+use groundwave_credentials::PrivateKey;
+use groundwave_credentials::possession::derive_key;
+use groundwave_protocol::PublicKey;
 use sha2::{Digest, Sha256};
 
 use super::limits::limited;

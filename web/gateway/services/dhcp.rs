@@ -4,13 +4,14 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use axum::http::StatusCode;
-use groundwave_gateway::onboarding::{AddressPool, Mac};
-use groundwave_io::host;
-use groundwave_io::readings::leases;
-use groundwave_io::readings::reservations::Reservations;
+use groundwave_gateway::onboarding::AddressPool;
+use groundwave_host;
+use groundwave_host::readings::leases;
+use groundwave_host::readings::reservations::Reservations;
+use groundwave_protocol::Mac;
 
-pub use groundwave_io::readings::leases::Lease;
-pub use groundwave_io::readings::reservations::Reservation;
+pub use groundwave_host::readings::leases::Lease;
+pub use groundwave_host::readings::reservations::Reservation;
 
 use super::kernel::{absent, unread};
 use crate::http::Problem;
@@ -80,7 +81,7 @@ impl DhcpServer {
     pub fn release(&self, mac: Mac) -> Result<bool, Problem> {
         let folder = self.folder()?;
         let _alone = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        folder.remove(host::HardwareAddress::from(mac)).map_err(unread)
+        folder.remove(groundwave_protocol::HardwareAddress::from(mac)).map_err(unread)
     }
 }
 
@@ -111,7 +112,7 @@ mod tests {
 
     fn kept(last: u8, ip: u8, name: Option<&str>) -> Reservation {
         Reservation {
-            mac: host::HardwareAddress([2, 0, 0, 0, 0, last]),
+            mac: groundwave_protocol::HardwareAddress([2, 0, 0, 0, 0, last]),
             ip: Ipv4Addr::new(10, 41, 0, ip),
             hostname: name.map(str::to_owned),
         }

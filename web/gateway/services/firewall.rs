@@ -7,12 +7,12 @@
 use std::path::PathBuf;
 
 use axum::http::StatusCode;
+use groundwave_files::hex::hex;
 use groundwave_gateway::Snapshot;
 use groundwave_gateway::firewall::{
     ApplyRuleset, ConfirmRuleset, ObserveRuleset, RevertRuleset, Ruleset,
 };
-use groundwave_io::hex::hex;
-use groundwave_io::nft::{Counted, ForeignTable, Listing, Nft, NftError, compile};
+use groundwave_io_gateway::nft::{Counted, ForeignTable, Listing, Nft, NftError, compile};
 use sha2::{Digest, Sha256};
 use tokio::sync::Mutex;
 

@@ -7,7 +7,7 @@ use futures_util::StreamExt as _;
 use futures_util::stream::unfold;
 use groundwave_gateway::Snapshot;
 use groundwave_gateway::rollout::IMAGE_BYTES_MAX;
-use groundwave_io::gateway::firmware::{FirmwareFolder, ImageUpload, UploadError};
+use groundwave_io_gateway::firmware::{FirmwareFolder, ImageUpload, UploadError};
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 

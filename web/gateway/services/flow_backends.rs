@@ -11,8 +11,8 @@ use groundwave_gateway::automation::{
 };
 use groundwave_gateway::config::ConfigObjects;
 use groundwave_gateway::external::{Endpoint, ExternalSystem};
-use groundwave_io::notice::{FlowServers, MqttMessage, NoticeError, SmtpServer};
-use groundwave_io::outbound::{Outbound, OutboundError, Request};
+use groundwave_io_gateway::notice::{FlowServers, MqttMessage, NoticeError, SmtpServer};
+use groundwave_outbound::{Outbound, OutboundError, Request};
 use hyper::Method;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! Failures of the history of readings as answers.
 
-use groundwave_io::telemetry::{HistoryError, TelemetryStore};
+use groundwave_telemetry::{HistoryError, TelemetryStore};
 
 use crate::http::Problem;
 

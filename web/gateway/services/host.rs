@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use groundwave_io::readings::board;
-use groundwave_io::readings::cpu::{self, Ticks};
-use groundwave_io::readings::host;
-use groundwave_io::readings::probe::probe;
-use groundwave_io::readings::{ReadingError, Root};
+use groundwave_files::{ReadingError, Root};
+use groundwave_host::readings::board;
+use groundwave_host::readings::cpu;
+use groundwave_host::readings::cpu::Ticks;
+use groundwave_host::readings::host;
+use groundwave_host::readings::probe::probe;
 
-pub use groundwave_io::readings::board::Board;
-pub use groundwave_io::readings::cpu::Cpu;
-pub use groundwave_io::readings::host::SystemInfo;
+pub use groundwave_host::readings::board::Board;
+pub use groundwave_host::readings::cpu::Cpu;
+pub use groundwave_host::readings::host::SystemInfo;
 
 use super::kernel::unread;
 use crate::http::Problem;

@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
+use groundwave_files::ReadingError;
 use groundwave_gateway::{Snapshot, onboarding};
-use groundwave_io::host::HardwareAddress;
-use groundwave_io::netlink::batadv::Batman;
-use groundwave_io::readings::wireless::{self, Radios};
-use groundwave_io::readings::{ReadingError, RouteSocket};
+use groundwave_host::readings::RouteSocket;
+use groundwave_host::readings::wireless;
+use groundwave_host::readings::wireless::Radios;
+use groundwave_netlink::batadv::Batman;
+use groundwave_protocol::HardwareAddress;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -38,7 +40,7 @@ pub fn known<T>(
     whose: fn(&T) -> Option<HardwareAddress>,
 ) -> Vec<Known<T>> {
     let named = |row: T| {
-        let mac = whose(&row).map(|mac| onboarding::Mac(mac.0));
+        let mac = whose(&row).map(|mac| groundwave_protocol::Mac(mac.0));
         let node = mac.and_then(|mac| view.fleet.with_mac(mac));
         let node_id = node.map(|node| node.uuid());
         Known { row, node_id }

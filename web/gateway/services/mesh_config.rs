@@ -4,9 +4,10 @@
 use std::sync::{Mutex, PoisonError};
 
 use axum::http::{HeaderMap, StatusCode};
-use groundwave_io::hex::hex;
-use groundwave_io::netlink::batadv::{Batman, BatmanConfig};
-use groundwave_io::readings::mesh::{self, MeshConfig};
+use groundwave_files::hex::hex;
+use groundwave_host::readings::mesh;
+use groundwave_host::readings::mesh::MeshConfig;
+use groundwave_netlink::batadv::{Batman, BatmanConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -1,8 +1,8 @@
 //! Prometheus metrics: sums, without names of nodes or accounts.
 
 use groundwave_gateway::Snapshot;
-use groundwave_gateway::fleet::NodeState;
-use groundwave_gateway::onboarding::RegistrationState;
+use groundwave_protocol::NodeState;
+use groundwave_protocol::RegistrationState;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
 use prometheus_client::metrics::counter::Counter;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use groundwave_gateway::Snapshot;
-use groundwave_gateway::fleet::{FleetNode, NodeState};
+use groundwave_gateway::fleet::FleetNode;
+use groundwave_protocol::NodeState;
 
 /// Most series of one answer: a scrape of 10 MB takes Prometheus about a second.
 pub const SERIES_MAX: usize = 50_000;

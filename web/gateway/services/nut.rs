@@ -5,11 +5,11 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use groundwave_gateway::fleet::Sample;
 use groundwave_gateway::power::{RecordUpsSamples, UPS_MAX, UpsId, UpsSource, check_ups_id};
-use groundwave_io::nut::{NutAddress, NutClient, NutError, NutUps, Variables, sample};
-use groundwave_io::telemetry::TelemetryStore;
+use groundwave_io_gateway::nut::{NutAddress, NutClient, NutError, NutUps, Variables, sample};
+use groundwave_protocol::Sample;
 use groundwave_simulation::site::NodeId;
+use groundwave_telemetry::TelemetryStore;
 
 use super::history::{history_failed, takes_readings};
 use super::world::{World, blocking};

@@ -1,7 +1,7 @@
 //! Outbound requests of the gateway: their errors as problems.
 
 use axum::http::StatusCode;
-use groundwave_io::outbound::OutboundError;
+use groundwave_outbound::OutboundError;
 
 use crate::http::Problem;
 use crate::http::problem::{FieldCode, ProblemKind};

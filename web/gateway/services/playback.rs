@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::http::{Method, StatusCode};
+use groundwave_files::wall::{monotonic_ns, wall_ns};
 use groundwave_impair::{Direction, Impairment};
-use groundwave_io::impair::timeline::Timeline;
-use groundwave_io::wall::{monotonic_ns, wall_ns};
+use groundwave_io_impair::timeline::Timeline;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use groundwave_io::readings::ReadingError;
-use groundwave_io::readings::echo::{Echoes, Pinger};
-use groundwave_io::wall::wall_ns;
+use groundwave_files::ReadingError;
+use groundwave_files::wall::wall_ns;
+use groundwave_host::readings::echo::{Echoes, Pinger};
 use groundwave_simulation::site::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use groundwave_gateway::account::{AccountId, IssueCredential};
-use groundwave_gateway::onboarding::Credentials;
+use groundwave_protocol::Credentials;
 use groundwave_simulation::site::NodeId;
 use sha2::{Digest, Sha256};
 
@@ -15,7 +15,7 @@ use crate::http::{Problem, id};
 /// # Errors
 /// 500.
 pub fn random<const BYTES: usize>() -> Result<[u8; BYTES], Problem> {
-    groundwave_io::gateway::random().map_err(|err| Problem::internal(err.to_string()))
+    groundwave_credentials::random().map_err(|err| Problem::internal(err.to_string()))
 }
 
 /// Makes a node a new credential; an earlier one is dead.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use groundwave_io::wall::wall_ns;
+use groundwave_files::wall::wall_ns;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -2,8 +2,8 @@
 
 use std::sync::Once;
 
+use groundwave_files::hex::hex;
 use groundwave_gateway::account::{Account, AccountId, AccountRole};
-use groundwave_io::hex::hex;
 use hmac::{Hmac, KeyInit, Mac};
 use jsonwebtoken::crypto::{CryptoProvider, JwtSigner, JwtVerifier, KeyUtils};
 use jsonwebtoken::errors::{Error, ErrorKind};

@@ -5,13 +5,13 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use groundwave_credentials::{PrivateKey, PublicKey as KernelKey};
+use groundwave_files::ReadingError;
 use groundwave_gateway::Snapshot;
-use groundwave_gateway::onboarding::{AddressPool, PublicKey};
-use groundwave_io::host::ReadingError;
-use groundwave_io::netlink::wireguard::{
-    AllowedIp, DeviceConfig, Peer, PeerConfig, PrivateKey, PublicKey as KernelKey, WireGuard,
-};
-use groundwave_io::readings::RouteSocket;
+use groundwave_gateway::onboarding::AddressPool;
+use groundwave_host::readings::RouteSocket;
+use groundwave_netlink::wireguard::{AllowedIp, DeviceConfig, Peer, PeerConfig, WireGuard};
+use groundwave_protocol::PublicKey;
 use tokio_util::sync::CancellationToken;
 
 use super::world::World;

@@ -2,13 +2,13 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use groundwave_credentials::possession::derive_key;
+use groundwave_credentials::seal::{SealError, seal, unseal};
 use groundwave_engine::Engine;
+use groundwave_files::wall::wall_ns;
 use groundwave_gateway::Snapshot;
 use groundwave_gateway::account::{SealPassword, Secret};
 use groundwave_gateway::onboarding::{SealSecrets, SecretBytes, TrustSecret};
-use groundwave_io::gateway::possession::derive_key;
-use groundwave_io::gateway::seal::{SealError, seal, unseal};
-use groundwave_io::wall::wall_ns;
 
 use crate::http::Problem;
 

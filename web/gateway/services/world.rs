@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use groundwave_engine::{Handle, Health, Recorded, Refusal};
+use groundwave_files::wall::{monotonic_ns, wall_ns};
 use groundwave_gateway::Snapshot;
 use groundwave_gateway::fleet::FleetNode;
-use groundwave_io::wall::{monotonic_ns, wall_ns};
 use groundwave_simulation::site::NodeId;
 use tokio::sync::watch;
 use uuid::Uuid;

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use axum::extract::{RawQuery, State};
-use groundwave_gateway::fleet::{FleetNode, check_metric, unit_of};
-use groundwave_io::telemetry::Point;
-use groundwave_io::wall::wall_ns;
+use groundwave_files::wall::wall_ns;
+use groundwave_gateway::fleet::FleetNode;
+use groundwave_protocol::{check_metric, unit_of};
 use groundwave_simulation::site::NodeId;
+use groundwave_telemetry::Point;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -17,7 +18,7 @@ use crate::http::page::{Page, Paging};
 use crate::http::problem::FieldCode;
 use crate::http::time::{self, rfc3339};
 use crate::http::{Json, Path, Problem};
-use groundwave_io::telemetry::TelemetryStore;
+use groundwave_telemetry::TelemetryStore;
 
 /// Most points of a reply.
 pub(in crate::gateway) const POINTS_MAX: usize = 10_000;
@@ -365,14 +366,13 @@ pub async fn telemetry_latest_all(
             Some((key, (node.id.uuid(), metric, *reading)))
         })
     });
-    let show = |(node_id, metric, reading): (Uuid, &String, groundwave_gateway::fleet::Reading)| {
-        NodeReading {
+    let show =
+        |(node_id, metric, reading): (Uuid, &String, groundwave_protocol::Reading)| NodeReading {
             node_id,
             metric: metric.clone(),
             value: reading.value,
             unit: unit_of(metric).map(str::to_owned),
             ts: rfc3339(reading.ts_ms * 1_000_000),
-        }
-    };
+        };
     Ok(Json(asked.paging.of(all, show)?))
 }

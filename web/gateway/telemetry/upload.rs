@@ -6,8 +6,9 @@ use std::sync::Arc;
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
-use groundwave_gateway::fleet::{RecordSamples, SAMPLES_AT_ONCE_MAX, Sample, check_metric};
-use groundwave_io::wall::wall_ns;
+use groundwave_files::wall::wall_ns;
+use groundwave_gateway::fleet::{RecordSamples, SAMPLES_AT_ONCE_MAX};
+use groundwave_protocol::{Sample, check_metric};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -24,7 +25,7 @@ use crate::http::extract::whole_body;
 use crate::http::json_body::{self, json_media};
 use crate::http::problem::FieldCode;
 use crate::http::{Json, Path, Problem, Schemas};
-use groundwave_io::telemetry::TelemetryStore;
+use groundwave_telemetry::TelemetryStore;
 
 /// Largest compression ratio of a batch.
 const RATIO_MAX: usize = 20;

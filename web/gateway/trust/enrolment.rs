@@ -4,10 +4,11 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use groundwave_files::hex::hex;
 use groundwave_gateway::onboarding::{
-    AddMacs, Mac, Policy, RemoveMac, RotateSecret, SecretBytes, SetPolicy, TrustedMac,
+    AddMacs, Policy, RemoveMac, RotateSecret, SecretBytes, SetPolicy, TrustedMac,
 };
-use groundwave_io::hex::hex;
+use groundwave_protocol::Mac;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

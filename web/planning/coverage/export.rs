@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use groundwave_io::raster::cog::{Band, CogLayout, Samples, write_cog};
-use groundwave_io::raster::kmz::{Overlay, write_kmz};
-use groundwave_io::raster::picture::{Style, coloured};
-use groundwave_io::raster::{Grid, GridGeometry, RasterError, Resampling, Site};
+use groundwave_raster::cog::{Band, CogLayout, Samples, write_cog};
+use groundwave_raster::kmz::{Overlay, write_kmz};
+use groundwave_raster::picture::{Style, coloured};
+use groundwave_raster::{Grid, GridGeometry, RasterError, Resampling, Site};
 
 use super::super::wire::coverage::CoverageFormat;
 use super::job::Job;

@@ -1,6 +1,7 @@
 //! Import and export.
 
-use groundwave_io::formats::{self, Format};
+use groundwave_scenario::formats;
+use groundwave_scenario::formats::Format;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use utoipa::openapi::schema::{ObjectBuilder, Type};

@@ -1,7 +1,7 @@
 //! Recorded logs, replayed.
 
-use groundwave_io::changes::Entry;
 use groundwave_model::radio::Role;
+use groundwave_scenario::changes::Entry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

@@ -5,8 +5,8 @@ use groundwave_model::terrain::Profile;
 
 use super::cases::{Case, all, hill, level};
 use super::xml::{self, Element};
-use groundwave_io::picture::font::width_em;
-use groundwave_io::picture::labels::Rect;
+use groundwave_raster::scene::font::width_em;
+use groundwave_raster::scene::labels::Rect;
 
 const HOSTILE: &str = "</text><script>alert('x & \"y\"')</script> ]]> \u{0}\u{1b}\u{ffff}\n\tend";
 

@@ -1,7 +1,7 @@
 //! Terrain that is fetched on first use.
 
-use groundwave_io::terrain::cache::INDEX_FILE;
 use groundwave_model::terrain::{GeoPoint, TileId};
+use groundwave_terrain::cache::INDEX_FILE;
 
 use super::super::Failure;
 use super::super::fetch::{Fetching, squares_between};

@@ -10,12 +10,13 @@ use std::sync::Arc;
 
 use clap::Args;
 use clap::builder::{FalseyValueParser, PossibleValuesParser, TypedValueParser};
-use groundwave_io::scenario::{self, Scenario};
-use groundwave_io::sweep::{Plan, TerrainFiles};
-use groundwave_io::terrain::cache::INDEX_FILE;
-use groundwave_io::terrain::memory::MEMORY_MIN_MB;
-use groundwave_io::terrain::{Supplying, TerrainStack};
 use groundwave_model::terrain::{GeoPoint, Posts, Terrain, TileId};
+use groundwave_scenario;
+use groundwave_scenario::Scenario;
+use groundwave_sweep::{Plan, TerrainFiles};
+use groundwave_terrain::cache::INDEX_FILE;
+use groundwave_terrain::memory::MEMORY_MIN_MB;
+use groundwave_terrain::{Supplying, TerrainStack};
 use serde::{Deserialize, Serialize};
 
 use super::Failure;
@@ -165,11 +166,13 @@ impl TerrainOptions {
     /// When input is invalid or the machine fails.
     pub fn for_scenario(&self, scenario: &Scenario) -> Result<OpenTerrain, Failure> {
         match &scenario.terrain {
-            scenario::Terrain::Flat { .. } if !scenario.names_terrain && !self.flat_earth => {
+            groundwave_scenario::Terrain::Flat { .. }
+                if !scenario.names_terrain && !self.flat_earth =>
+            {
                 open(Sources::default())
             }
-            scenario::Terrain::Flat { elevation_msl_m } => Ok(flat(*elevation_msl_m)),
-            scenario::Terrain::Tiles { names, directory, geoid, posts } => {
+            groundwave_scenario::Terrain::Flat { elevation_msl_m } => Ok(flat(*elevation_msl_m)),
+            groundwave_scenario::Terrain::Tiles { names, directory, geoid, posts } => {
                 let open =
                     |options: &Self| options.tiles(directory.as_deref(), geoid.as_deref(), *posts);
                 let mut ground = open(self)?;

@@ -5,11 +5,11 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use groundwave_io::hex::hex;
-use groundwave_io::terrain::cache::Index;
-use groundwave_io::terrain::memory::usual_budget_bytes;
-use groundwave_io::terrain::{OffTiles, Supplying, TerrainStack};
+use groundwave_files::hex::hex;
 use groundwave_model::terrain::{Flat, Posts, Terrain};
+use groundwave_terrain::cache::Index;
+use groundwave_terrain::memory::usual_budget_bytes;
+use groundwave_terrain::{OffTiles, Supplying, TerrainStack};
 use rayon::prelude::*;
 
 use super::super::Failure;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use groundwave_engine::ReplayError;
-use groundwave_io::scenario::limits::GROUND_MSL_M;
-use groundwave_io::sweep::{Plan, TerrainFiles};
 use groundwave_model::terrain::Posts;
+use groundwave_scenario::limits::GROUND_MSL_M;
+use groundwave_sweep::{Plan, TerrainFiles};
 
 use super::super::Failure;
 use super::open::{

@@ -10,7 +10,7 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use super::*;
-use crate::outbound::Trust;
+use groundwave_outbound::Trust;
 
 /// An authority, in a folder that is deleted with the test.
 struct Authority(tempfile::TempDir);

@@ -9,7 +9,7 @@ mod viewers;
 use std::time::Duration;
 
 use groundwave::gateway::Settings;
-use groundwave_io::outbound::TargetPolicy;
+use groundwave_outbound::TargetPolicy;
 use serde_json::Value;
 
 use super::Bench;

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use groundwave_io::camera::jpeg::FrameSplitter;
+use groundwave_io_gateway::camera::jpeg::FrameSplitter;
 use groundwave_needs::needs;
 use serde_json::{Value, json};
 

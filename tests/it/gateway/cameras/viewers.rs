@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use groundwave::gateway::Settings;
-use groundwave_io::outbound::TargetPolicy;
+use groundwave_outbound::TargetPolicy;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use axum::body::Bytes;
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use groundwave::gateway::Settings;
-use groundwave_io::outbound::TargetPolicy;
+use groundwave_outbound::TargetPolicy;
 use serde_json::{Value, json};
 
 use super::Bench;

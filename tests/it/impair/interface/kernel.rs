@@ -1,7 +1,7 @@
 //! The lines about what the kernel, or the backend, does not do.
 
 use groundwave_impair::Extensions;
-use groundwave_io::kernel::{Fake, Handle, Qdisc};
+use groundwave_kernel::{Fake, Handle, Qdisc};
 use serde_json::{Value, json};
 
 use super::super::{Bench, INTERFACES};

@@ -4,7 +4,7 @@ mod kernel;
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
-use groundwave_io::kernel::Qdisc;
+use groundwave_kernel::Qdisc;
 use serde_json::{Value, json};
 
 use super::{Answer, Bench, INTERFACES};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use groundwave_io::wall::{monotonic_ns, wall_ns};
+use groundwave_files::wall::{monotonic_ns, wall_ns};
 use hyper::body::Bytes;
 use tokio::sync::watch;
 

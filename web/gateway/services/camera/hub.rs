@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use groundwave_engine::Id;
+use groundwave_files::wall::monotonic_ns;
 use groundwave_gateway::camera::Camera;
-use groundwave_io::camera::CameraError;
-use groundwave_io::wall::monotonic_ns;
+use groundwave_io_gateway::camera::CameraError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
@@ -26,7 +26,7 @@ use crate::gateway::services::world::World;
 use crate::http::Problem;
 use crate::http::problem::ProblemKind;
 use crate::http::streams::{OpenStreams, StreamPermit};
-use groundwave_io::outbound::Outbound;
+use groundwave_outbound::Outbound;
 
 /// Viewers of a camera.
 pub const VIEWERS_PER_CAMERA_MAX: usize = 16;

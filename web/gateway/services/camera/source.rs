@@ -5,10 +5,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use groundwave_engine::Id;
 use groundwave_gateway::camera::{Camera, CameraSource};
-use groundwave_io::camera::{
+use groundwave_io_gateway::camera::{
     CameraError, Deliver, RtspLogin, check_rtsp_url, read_mjpeg, read_rtsp, v4l2,
 };
-use groundwave_io::outbound::{Outbound, OutboundError, Request};
+use groundwave_outbound::{Outbound, OutboundError, Request};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::stream::{Stream, unfold};
-use groundwave_io::wall::monotonic_ns;
+use groundwave_files::wall::monotonic_ns;
 use hyper::body::Bytes;
 use tokio::time::{Instant, sleep_until, timeout};
 

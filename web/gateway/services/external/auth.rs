@@ -4,7 +4,7 @@ use axum::http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use groundwave_gateway::external::{AuthKind, ExternalSystem};
-use groundwave_io::outbound::{Request, Trust};
+use groundwave_outbound::{Request, Trust};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;

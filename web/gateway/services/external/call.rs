@@ -3,8 +3,9 @@
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use groundwave_gateway::account::AccountRole;
 use groundwave_gateway::external::{Endpoint, ExternalSystem};
-use groundwave_io::openapi::{self, BadParameter};
-use groundwave_io::outbound::{Outbound, Request};
+use groundwave_io_gateway::openapi;
+use groundwave_io_gateway::openapi::BadParameter;
+use groundwave_outbound::{Outbound, Request};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use axum::http::Method;
+use groundwave_files::wall::monotonic_ns;
 use groundwave_gateway::external::{Check, ExternalSystem, Preset};
-use groundwave_io::outbound::{Outbound, OutboundError, Target};
-use groundwave_io::readings::echo::Pinger;
-use groundwave_io::wall::monotonic_ns;
+use groundwave_host::readings::echo::Pinger;
+use groundwave_outbound::{Outbound, OutboundError, Target};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -72,7 +72,7 @@ const SCHEMES: [(&str, u16); 3] = [("icmp", 0), ("mqtt", 1883), ("mqtts", 8883)]
 pub fn check_base_url(system: &ExternalSystem) -> Result<(), Problem> {
     let is_http = system.preset.schemes().contains(&"http");
     if is_http {
-        let request = groundwave_io::outbound::Request::new(Method::GET, &system.base_url);
+        let request = groundwave_outbound::Request::new(Method::GET, &system.base_url);
         request.map_err(|err| unreached("/base_url", &err))?;
         if !system.base_url.contains(['?', '#']) {
             return Ok(());
@@ -93,7 +93,7 @@ pub fn place(system: &ExternalSystem) -> Result<(String, u16), Problem> {
     if let Some(found) = host_and_port(&system.base_url, &SCHEMES) {
         return Ok(found);
     }
-    let request = groundwave_io::outbound::Request::new(Method::GET, &system.base_url);
+    let request = groundwave_outbound::Request::new(Method::GET, &system.base_url);
     let request = request.map_err(|err| unreached("/base_url", &err))?;
     Ok((request.host().to_owned(), request.port()))
 }

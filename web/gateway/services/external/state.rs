@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use groundwave_files::wall::wall_ns;
 use groundwave_gateway::external::ExternalSystem;
-use groundwave_gateway::fleet::Sample;
-use groundwave_io::wall::wall_ns;
+use groundwave_protocol::Sample;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

@@ -1,0 +1,27 @@
+//! Small files and the machine below them: clocks, paths, hexadecimal text, rotated files, space,
+//! priorities and file descriptors of a process.
+
+pub mod causes;
+pub mod descriptors;
+pub mod hex;
+pub mod memory;
+pub mod priority;
+mod reading_error;
+mod root;
+pub mod rotated;
+pub mod short_form;
+pub mod space;
+pub mod wall;
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+pub use reading_error::ReadingError;
+pub use root::Root;
+
+/// Makes the name of a new file durable: its folder must reach the disk too.
+pub fn sync_folder(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+}

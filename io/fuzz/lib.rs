@@ -1,0 +1,4 @@
+//! Fuzz targets of every parser of foreign bytes in the crates of `io`.
+#![cfg(test)]
+
+mod fuzz;

@@ -1,0 +1,16 @@
+//! Files of a gateway beside its world: keys, the first password, the audit log.
+
+pub mod archive;
+mod audit;
+mod audit_chain;
+mod audit_entry;
+pub mod camera;
+pub mod firmware;
+pub mod nft;
+pub mod notice;
+pub mod nut;
+pub mod openapi;
+
+pub use audit::{Audit, AuditError, AuditQuery};
+pub use audit_chain::{AuditDamage, AuditReport};
+pub use audit_entry::{AuditEntry, AuditRecord};

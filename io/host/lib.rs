@@ -1,0 +1,8 @@
+//! The machine a daemon runs on: its sockets, capabilities, interfaces and hardware addresses.
+
+pub mod gpio;
+pub mod i2c;
+pub mod interface;
+pub mod privilege;
+pub mod readings;
+pub mod socket;

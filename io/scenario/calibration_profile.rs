@@ -1,0 +1,150 @@
+//! Calibration profiles as TOML files.
+//!
+//! ```toml
+//! name = "gothenburg-2026"
+//! [[class]]
+//! frequency_mhz = [3000.0, 8000.0]
+//! distance_km = [0.0, 1.0]
+//! loss_db = 4.2                  # added to the model
+//! interval_db = [3.1, 5.0]       # of the median, 95 %
+//! spread_db = 3.3                # standard deviation of the links around it
+//! links = 41                     # this and what follows: for people
+//! error_before_db = 5.1          # mean, of the model alone
+//! error_held_out_db = 2.6        # mean, on links that were held out
+//! ```
+
+use std::fmt::Write;
+use std::path::Path;
+
+use groundwave_model::radio::{Calibration, Offset};
+use groundwave_simulation::measure::calibrate::Fitted;
+use groundwave_toml_document::{TomlDocument, TomlErrors};
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    name: String,
+    #[serde(default)]
+    class: Vec<Class>,
+}
+
+/// A class; what is not part of [`Offset`] is its quality, for people.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Class {
+    frequency_mhz: [f64; 2],
+    distance_km: [f64; 2],
+    loss_db: f64,
+    interval_db: Option<[f64; 2]>,
+    spread_db: Option<f64>,
+    #[serde(default, rename = "links")]
+    _links: Option<u64>,
+    #[serde(default, rename = "error_before_db")]
+    _error_before_db: Option<f64>,
+    #[serde(default, rename = "error_held_out_db")]
+    _error_held_out_db: Option<f64>,
+}
+
+/// Reads a profile.
+///
+/// # Errors
+/// All invalid keys and values of the file.
+pub fn load(path: &Path) -> Result<Calibration, TomlErrors> {
+    let text = groundwave_toml_document::text(path)?;
+    let name = path.display().to_string();
+    let (file, mut document) = TomlDocument::read::<File>(&name, &text)?;
+    let classes = file.class.iter().map(|class| Offset {
+        frequency_mhz: class.frequency_mhz,
+        distance_km: class.distance_km,
+        loss_db: class.loss_db,
+        interval_db: class.interval_db,
+        spread_db: class.spread_db,
+    });
+    let classes: Vec<Offset> = classes.collect();
+    let whole = Calibration { name: file.name, classes };
+    for (at, class) in whole.classes.iter().enumerate() {
+        let alone = Calibration { name: "one".to_owned(), classes: vec![*class] };
+        if let Err(bad) = alone.validate() {
+            let what = format!("{} is out of range", bad.found);
+            document.invalid(&format!("class[{at}]"), what, bad.allowed.to_string());
+        }
+    }
+    if whole.classes.is_empty() {
+        document.invalid("class", "no classes", "at least one [[class]]");
+    }
+    let only_name = Calibration { name: whole.name.clone(), classes: Vec::new() };
+    if let Err(bad) = only_name.validate() {
+        let what = format!("{} characters", bad.found);
+        document.invalid("name", what, "1 to 64 characters");
+    }
+    document.finish()?;
+    Ok(whole)
+}
+
+/// A profile as a file, with the quality of each class.
+#[must_use]
+pub fn write(name: &str, source: &str, fitted: &[Fitted]) -> String {
+    let quoted = |text: &str| serde_json::Value::from(text).to_string();
+    let mut out = format!(
+        "# Offsets of the model, fitted on {}. Named by a scenario with\n# [calibration]\n# file = \
+         \"this file\"\nname = {}\n",
+        quoted(source),
+        quoted(name)
+    );
+    for one in fitted {
+        let Offset { frequency_mhz, distance_km, loss_db, .. } = one.offset;
+        let [low_mhz, high_mhz] = frequency_mhz;
+        let [low_km, high_km] = distance_km;
+        let [low_db, high_db] = one.interval_db;
+        let _ = write!(
+            out,
+            "\n[[class]]\nfrequency_mhz = [{low_mhz:?}, {high_mhz:?}]\n\
+             distance_km = [{low_km:?}, {high_km:?}]\nloss_db = {loss_db:?}\n\
+             interval_db = [{low_db:.1}, {high_db:.1}]\nspread_db = {:.2}\nlinks = {}\n\
+             error_before_db = {:.2}\nerror_held_out_db = {:.2}\n",
+            one.spread_db, one.links, one.error_before_db, one.error_held_out_db
+        );
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn profiles_read_back_and_invalid_ones_are_refused() {
+        let offset = Offset {
+            frequency_mhz: [3000.0, 8000.0],
+            distance_km: [0.0, 1.0],
+            loss_db: -4.2,
+            interval_db: Some([-5.0, -3.0]),
+            spread_db: Some(2.0),
+        };
+        let fitted = Fitted {
+            offset,
+            interval_db: [-5.0, -3.0],
+            spread_db: 2.0,
+            links: 12,
+            error_before_db: 4.5,
+            error_held_out_db: 1.7,
+        };
+        let text = write("north \"side\"", "a.gwlog", &[fitted]);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("p.toml");
+        std::fs::write(&path, &text).unwrap();
+        let read = load(&path).unwrap();
+        assert_eq!((read.name.as_str(), &read.classes[..]), ("north \"side\"", &[offset][..]));
+        for (bent, says) in [
+            (text.replace("loss_db = -4.2", "loss_db = -94.2"), "class[0]"),
+            (text.replace("[-5.0, -3.0]", "[-95.0, -3.0]"), "[-60, 60]"),
+            (text.replace("links", "lynx"), "lynx"),
+            ("name = \"x\"\n".to_owned(), "no classes"),
+        ] {
+            std::fs::write(&path, bent).unwrap();
+            let told = load(&path).unwrap_err().to_string();
+            assert!(told.contains(says), "{told}");
+        }
+    }
+}

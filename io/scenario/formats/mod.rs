@@ -1,0 +1,245 @@
+//! File formats: one [`Format`] each, one [`Dataset`] they are read into, one [`Report`] of what
+//! was dropped.
+//!
+//! [`FORMATS`] is the registry: the command line, the HTTP interface, messages and tests take
+//! names, endings and capabilities from it. A new format is a file of its own with a constant
+//! `FORMAT`, its `mod` line and its line in the registry.
+//!
+//! A dataset becomes a plan ([`Dataset::into_plan`]), a scenario of moving nodes
+//! ([`Dataset::motion_scenario`]) or the commands of a log ([`Dataset::script`]). Plans are
+//! written by [`Format::write_plan`] and read back to the bit; running worlds are recorded by
+//! [`Format::write_recording`], snapshot by snapshot.
+//!
+//! | format | plan | positions | tracks | measurements | writes |
+//! |---|---|---|---|---|---|
+//! | [`geojson`], [`kml`], [`kmz`], [`scenario`] | yes | | | | plan |
+//! | [`csv`] | yes | | | by a mapping | plan, recording |
+//! | [`netjson`] | | yes | | yes | recording |
+//! | [`batctl`], [`olsrd`] | | | | yes | |
+//! | [`meshviewer`] | | yes | | yes | |
+//! | [`openwifimap`], [`nycmesh`] | | yes | | | |
+//! | [`core_xml`] | | yes | | | recording |
+//! | [`eel`] | | | yes | yes | recording |
+//! | [`gpx`], [`ns2`] | | | yes | | |
+//! | [`mahimahi`] | | | | yes | |
+//! | [`parquet`] | | | | | recording |
+//!
+//! Readers are tolerant: what is not used is counted in the report, with its reason and the place
+//! of the first.
+
+pub mod batctl;
+mod clock;
+pub mod core_xml;
+pub mod csv;
+mod dataset;
+pub mod eel;
+mod error;
+mod extremes;
+pub mod geojson;
+pub mod gpx;
+mod identify;
+pub mod kml;
+pub mod kmz;
+pub mod limits;
+pub mod mahimahi;
+mod mesh;
+pub mod meshviewer;
+mod motion;
+pub mod netjson;
+pub mod ns2;
+pub mod nycmesh;
+pub mod olsrd;
+pub mod openwifimap;
+pub mod parquet;
+mod plan;
+mod positions;
+mod recording;
+mod report;
+mod rows;
+pub mod scenario;
+mod script;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use std::fmt;
+use std::io::{self, Write};
+
+use groundwave_model::radio::Station;
+use groundwave_model::terrain::GeoPoint;
+
+use crate::setdest::Dialect;
+
+pub use dataset::{Dataset, Event, Node};
+pub use error::{FormatError, Location};
+pub use identify::{Sample, Source, by_extension, by_name, extensions, identify, names};
+pub use plan::{PlanFile, PlanNode};
+pub use recording::{Output, RecordingWriter};
+pub use report::{Note, Report};
+pub use rows::{COLUMNS, Row};
+pub use script::{Script, is_placeholder};
+
+/// Kinds of data in a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Content {
+    /// A deployment with stations.
+    Plan,
+    /// Positions of nodes.
+    Positions,
+    /// Positions of nodes over time.
+    Tracks,
+    /// Measurements of links over time.
+    Measurements,
+}
+
+/// Settings of a reader.
+#[derive(Debug, Clone)]
+pub struct ReadOptions {
+    /// Station of nodes whose document states none, or parts of one.
+    pub station: Station,
+    /// Time between snapshots without a time of their own, s.
+    pub step_s: f64,
+    /// Origin of documents in metres.
+    pub origin: Option<GeoPoint>,
+    /// Meaning of a speed of 0 in ns-2 motion; by the content where it is not said.
+    pub dialect: Option<Dialect>,
+    /// Columns of a table of measurements.
+    pub mapping: Option<csv::levels::Levels>,
+}
+
+impl ReadOptions {
+    /// Options with a default station and nothing else set.
+    #[must_use]
+    pub fn new(station: Station) -> Self {
+        Self { station, step_s: 60.0, origin: None, dialect: None, mapping: None }
+    }
+}
+
+/// A file format.
+///
+/// A table of functions rather than a trait: a format that cannot read or write says so by the
+/// absence of the function, so capabilities and implementation cannot differ.
+pub struct Format {
+    /// Name on the command line and in the HTTP interface.
+    pub name: &'static str,
+    /// Name for people.
+    pub label: &'static str,
+    /// Origin and contents, one line.
+    pub description: &'static str,
+    /// File endings without the dot, the usual one first.
+    pub extensions: &'static [&'static str],
+    /// Media type, of formats exchanged over HTTP.
+    pub media_type: Option<&'static str>,
+    /// Contents that documents of the format may have.
+    pub contents: &'static [Content],
+    /// Detects the format by the content of a document.
+    pub sniff: fn(&Sample<'_>) -> bool,
+    /// Reader of documents.
+    pub read: Option<fn(&Source, &ReadOptions) -> Result<Dataset, FormatError>>,
+    /// Writer of plans.
+    pub write_plan: Option<fn(&PlanFile, &mut dyn Write) -> io::Result<()>>,
+    /// Writer of the states of a running world.
+    pub write_recording:
+        Option<for<'w> fn(Output<'w>) -> io::Result<Box<dyn RecordingWriter + 'w>>>,
+}
+
+/// Every format. Where several recognise a document and none has its ending, the first one reads it.
+pub static FORMATS: [&Format; 17] = [
+    &geojson::FORMAT,
+    &kml::FORMAT,
+    &kmz::FORMAT,
+    &csv::FORMAT,
+    &scenario::FORMAT,
+    &eel::FORMAT,
+    &gpx::FORMAT,
+    &ns2::FORMAT,
+    &mahimahi::FORMAT,
+    &netjson::FORMAT,
+    &batctl::FORMAT,
+    &olsrd::FORMAT,
+    &openwifimap::FORMAT,
+    &nycmesh::FORMAT,
+    &meshviewer::FORMAT,
+    &core_xml::FORMAT,
+    &parquet::FORMAT,
+];
+
+/// Formats that plans are written to and read from: those of the HTTP interface.
+pub fn plan_formats() -> impl Iterator<Item = &'static Format> {
+    FORMATS.into_iter().filter(|format| format.write_plan.is_some())
+}
+
+impl Format {
+    /// A format without functions, to be completed by each constant.
+    const NONE: Self = Self {
+        name: "",
+        label: "",
+        description: "",
+        extensions: &[],
+        media_type: None,
+        contents: &[],
+        sniff: |_| false,
+        read: None,
+        write_plan: None,
+        write_recording: None,
+    };
+
+    /// `true` if documents of the format may have `content`.
+    #[must_use]
+    pub fn holds(&self, content: Content) -> bool {
+        self.contents.contains(&content)
+    }
+
+    /// Usual file extension.
+    #[must_use]
+    pub fn extension(&self) -> &'static str {
+        self.extensions.first().copied().unwrap_or(self.name)
+    }
+
+    /// Reads a document.
+    ///
+    /// # Errors
+    /// The first invalid part; of a scenario, all of them.
+    pub fn read(&self, source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> {
+        let read = self.read.ok_or_else(|| self.unreadable())?;
+        read(source, options).map(Dataset::finish)
+    }
+
+    /// Reads a plan from bytes, completing stations from `station`.
+    ///
+    /// # Errors
+    /// See [`Self::read`]; also a document without positions.
+    pub fn read_plan(
+        &'static self,
+        bytes: Vec<u8>,
+        station: &Station,
+    ) -> Result<(PlanFile, Report), FormatError> {
+        let dataset = self.read(&Source::of(bytes), &ReadOptions::new(station.clone()))?;
+        dataset.into_plan(self, station)
+    }
+
+    fn unreadable(&self) -> FormatError {
+        error::Fault::new("format", self.name, names(|format| format.read.is_some()))
+            .at(self, Location::default())
+    }
+}
+
+impl PartialEq for Format {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Format {}
+
+impl fmt::Debug for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}

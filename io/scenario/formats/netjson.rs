@@ -1,0 +1,113 @@
+//! NetJSON (netjson.org, 0.1): NetworkGraph and NetworkCollection, costs read and written as ETX.
+
+use std::io::{self, Write};
+
+use groundwave_model::radio::Role;
+use groundwave_model::route::Metric;
+use groundwave_simulation::WorldView;
+use serde_json::{Value, json};
+
+use super::mesh::{self, MeshNode, MeshSnapshot, position, quality, rows, text};
+use super::recording::{self, Output, RecordingWriter};
+use super::{Content, Format};
+
+/// The format.
+pub static FORMAT: Format = Format {
+    name: "netjson",
+    label: "NetJSON",
+    description: "NetJSON NetworkGraph or NetworkCollection: positions, link costs as ETX",
+    extensions: &["json"],
+    contents: &[Content::Positions, Content::Measurements],
+    sniff: |sample| {
+        let kind = sample.json()["type"].as_str();
+        matches!(kind, Some("NetworkGraph" | "NetworkCollection"))
+    },
+    read: Some(|source, options| mesh::read(&FORMAT, parse, source, options)),
+    write_recording: Some(write),
+    ..Format::NONE
+};
+
+fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
+    graph(document, "", snapshot);
+}
+
+fn graph(document: &Value, path: &str, snapshot: &mut MeshSnapshot) {
+    for (index, graph_) in rows(&document["collection"]).enumerate() {
+        graph(graph_, &format!("{path}collection[{index}]."), snapshot);
+    }
+    snapshot.title = snapshot.title.take().or_else(|| text(&document["label"]));
+    for (index, node) in rows(&document["nodes"]).enumerate() {
+        let path = format!("{path}nodes[{index}]");
+        let properties = &node["properties"];
+        let places = [&node["location"], &properties["location"], properties, node];
+        let name = text(&node["label"]).or_else(|| text(&properties["name"]));
+        let id = text(&node["id"]);
+        snapshot.nodes.push(MeshNode {
+            key: id.clone().unwrap_or_else(|| path.clone()),
+            name: name.or(id),
+            role: Role::default(),
+            at_deg: places.into_iter().find_map(position),
+            path,
+        });
+    }
+    for row in rows(&document["links"]) {
+        snapshot.listed_links += 1;
+        let ends = text(&row["source"]).zip(text(&row["target"]));
+        match (ends, row["cost"].as_f64()) {
+            (None, _) => snapshot.drop("a link without two ends"),
+            (Some((from, to)), Some(etx)) if etx >= 1.0 => {
+                snapshot.link(&from, &to, quality(1.0 / etx));
+            }
+            _ => snapshot.drop("a link whose cost is not an ETX of 1 or more"),
+        }
+    }
+}
+
+fn write<'w>(out: Output<'w>) -> io::Result<Box<dyn RecordingWriter + 'w>> {
+    Ok(recording::at_end(out, document))
+}
+
+/// Writes the mesh of a snapshot; returns the number of nodes and links.
+fn document(now: &WorldView, out: &mut dyn Write) -> io::Result<u64> {
+    let nodes = now.nodes.iter().map(|node| {
+        json!({
+            "id": node.name,
+            "label": node.name,
+            "properties": {
+                "uuid": node.id,
+                "operating": node.operating,
+                "height_agl_m": node.station.height_agl_m,
+                "location": { "lat": node.position.lat_deg(), "lng": node.position.lon_deg() },
+            },
+        })
+    });
+    let nodes: Vec<_> = nodes.collect();
+    let mut links = Vec::new();
+    for (link, a, b, etx) in recording::carrying(now) {
+        links.push(json!({
+            "source": a.name,
+            "target": b.name,
+            "cost": etx,
+            "cost_text": format!("ETX {etx:.2}"),
+            "properties": {
+                "distance_m": link.budget.distance_m,
+                "forward": link.budget.forward,
+                "backward": link.budget.backward,
+            },
+        }));
+    }
+    let count = nodes.len() + links.len();
+    let document = json!({
+        "type": "NetworkGraph",
+        "protocol": "static",
+        "version": null,
+        "metric": Metric::Etx,
+        // Costs are predictions.
+        "assumptions": now.environment.assumptions(None),
+        "nodes": nodes,
+        "links": links,
+    });
+    serde_json::to_writer_pretty(&mut *out, &document)?;
+    writeln!(out)?;
+    Ok(count as u64)
+}

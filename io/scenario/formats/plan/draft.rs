@@ -1,0 +1,139 @@
+//! A node while it is read: its fields, completed from the default station.
+
+use std::collections::BTreeMap;
+
+use groundwave_model::radio::presets::ROLES;
+use groundwave_model::radio::{Pointing, Role, Station};
+
+use super::super::error::{Fault, quoted};
+use super::field::{Field, Meaning};
+use super::{role_name, values};
+use crate::file_radio::{AntennaSettings, RadioSettings};
+use groundwave_toml_document::suggest;
+
+/// Receiver of notes about completed fields.
+pub(crate) type Tell<'t> = &'t mut dyn FnMut(&str);
+
+/// Fields of a node.
+#[derive(Debug, Default)]
+pub(crate) struct Draft {
+    /// Non-empty texts by column.
+    pub(crate) values: BTreeMap<Field, String>,
+    /// A radio written as a table; columns replace its values.
+    pub(crate) radio: Option<RadioSettings>,
+    /// An antenna written as a table; columns replace its values.
+    pub(crate) antenna: Option<AntennaSettings>,
+    /// A pointing written as a table.
+    pub(crate) pointing: Option<Pointing>,
+    /// Height above ground from the coordinates, m.
+    pub(crate) height_agl_m: Option<f64>,
+}
+
+impl Draft {
+    /// Takes the text of a column by its name or an alias; false for an unknown name. The name wins
+    /// over aliases, then the first text.
+    pub(crate) fn take(&mut self, name: &str, text: &str, tell: Tell<'_>) -> bool {
+        let (field, own) = match Field::of(name) {
+            Meaning::Known { field, own } => (field, own),
+            Meaning::Noted(field, note) => {
+                tell(note);
+                (field, false)
+            }
+            Meaning::OtherHeight => {
+                tell(&format!("{} is not a height above ground: dropped", quoted(name)));
+                return true;
+            }
+            Meaning::Unknown => return false,
+        };
+        if text.is_empty() || (field != Field::Name && text.trim().is_empty()) {
+            return true;
+        }
+        let other = self.values.get(&field).filter(|first| *first != text);
+        if other.is_some() {
+            tell(&format!("{} is given twice, {} differs", field.name(), quoted(name)));
+        }
+        if own || other.is_none() {
+            self.values.insert(field, text.to_owned());
+        }
+        true
+    }
+
+    /// The text of a column.
+    pub(crate) fn get(&self, field: Field) -> Option<&str> {
+        self.values.get(&field).map(String::as_str)
+    }
+
+    /// The role, `relay` by default.
+    pub(crate) fn role(&self) -> Result<Role, Fault> {
+        let Some(text) = self.get(Field::Role) else {
+            return Ok(Role::default());
+        };
+        let wanted = text.trim().to_ascii_lowercase();
+        let mut roles = ROLES.iter().map(|preset| preset.id);
+        roles.find(|role| role_name(*role) == wanted).ok_or_else(|| {
+            let names = ROLES.iter().map(|preset| role_name(preset.id));
+            Fault::new("role", quoted(text), suggest::one_of(&wanted, names))
+        })
+    }
+
+    /// The station, completed from `defaults`.
+    pub(crate) fn station(&mut self, defaults: &Station, tell: Tell<'_>) -> Result<Station, Fault> {
+        let height_agl_m = match self.number(Field::Height)?.or(self.height_agl_m) {
+            Some(height_agl_m) => height_agl_m,
+            None => {
+                let default = defaults.height_agl_m;
+                tell(&format!("no height above ground: {default} m is taken"));
+                default
+            }
+        };
+        let radio = self.radio(&defaults.radio, tell)?;
+        let says_antenna = self.antenna.is_some();
+        let (antenna, chosen) = self.antenna(&defaults.antenna, tell)?;
+        let pointing = match self.pointing()? {
+            // An antenna without a pointing has none.
+            None if !says_antenna && !chosen => defaults.pointing,
+            pointing => pointing,
+        };
+        let station = Station { height_agl_m, radio, antenna, pointing };
+        match station.validate() {
+            Ok(()) => Ok(station),
+            Err(bad) => Err(groundwave_engine::Refusal::from(bad).into()),
+        }
+    }
+
+    /// The pointing of the antenna.
+    fn pointing(&self) -> Result<Option<Pointing>, Fault> {
+        let azimuth = self.number(Field::PointingAzimuth)?;
+        let elevation = self.number(Field::PointingElevation)?;
+        match (azimuth.or(self.pointing.map(|p| p.azimuth_deg)), elevation) {
+            (Some(azimuth_deg), elevation) => Ok(Some(Pointing {
+                azimuth_deg,
+                elevation_deg: elevation.or(self.pointing.map(|p| p.elevation_deg)).unwrap_or(0.0),
+            })),
+            (None, Some(_)) => {
+                let allowed = "a pointing_azimuth_deg with a pointing_elevation_deg";
+                Err(Fault::new("pointing_azimuth_deg", "nothing", allowed))
+            }
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// Makes it one of several nodes of one feature: numbers its name, removes its id.
+    pub(crate) fn part(&mut self, number: usize) {
+        self.values.remove(&Field::Id);
+        if let Some(name) = self.values.get_mut(&Field::Name) {
+            name.push_str(&format!(" {number}"));
+        }
+    }
+
+    /// The number in a column.
+    pub(crate) fn number(&self, field: Field) -> Result<Option<f64>, Fault> {
+        let Some(text) = self.get(field) else {
+            return Ok(None);
+        };
+        values::parse(text).map(Some).map_err(|mut fault| {
+            field.name().clone_into(&mut fault.key);
+            fault
+        })
+    }
+}

@@ -1,0 +1,212 @@
+//! Writer of plans.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
+
+use groundwave_model::radio::{Antenna, Environment, Pointing, Radio, Role};
+use groundwave_model::terrain::{GeoPoint, TileId};
+use groundwave_simulation::deployment::Region;
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::super::error::Fault;
+use super::super::plan::{PlanFile, PlanNode, flat, unwritable};
+use super::FORMAT;
+use crate::limits::{NAME_CHARS_MAX, TILES_MAX};
+use groundwave_toml_document::limits::FILE_BYTES_MAX;
+
+/// Length of the run, s: arbitrary, since nothing moves.
+const DURATION_S: f64 = 60.0;
+
+/// Title of a deployment whose name is blank.
+const TITLE_DEFAULT: &str = "Deployment";
+
+/// Writes `plan`.
+/// The largest scenario file holds some 80,000 nodes.
+pub(in super::super) fn write(plan: &PlanFile, out: &mut dyn Write) -> io::Result<()> {
+    plan.writable(&FORMAT)?;
+    let text = tiles(plan) + &toml::to_string(&File::of(plan)).map_err(io::Error::other)?;
+    if text.len() as u64 > FILE_BYTES_MAX {
+        let found = format!("{} bytes with {} nodes", text.len(), plan.nodes.len());
+        let allowed = format!("up to {FILE_BYTES_MAX} bytes");
+        return Err(unwritable(&FORMAT, Fault::new("", found, allowed)));
+    }
+    out.write_all(text.as_bytes())
+}
+
+#[derive(Serialize)]
+struct File<'p> {
+    scenario: Header<'p>,
+    environment: &'p Environment,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deployment: Option<Section<'p>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    radio: Vec<Preset<&'p Radio>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    antenna: Vec<Preset<&'p Antenna>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    node: Vec<Node<'p>>,
+}
+
+#[derive(Serialize)]
+struct Header<'p> {
+    title: &'p str,
+    duration_s: f64,
+}
+
+#[derive(Serialize)]
+struct Section<'p> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'p str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    center: Option<GeoPoint>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    region: Option<&'p Region>,
+}
+
+/// A preset of the file.
+#[derive(Serialize)]
+struct Preset<T> {
+    id: String,
+    #[serde(flatten)]
+    settings: T,
+}
+
+#[derive(Serialize)]
+struct Node<'p> {
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<&'p str>,
+    role: Role,
+    lat_deg: f64,
+    lon_deg: f64,
+    height_agl_m: f64,
+    radio: String,
+    antenna: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pointing: Option<Pointing>,
+}
+
+impl<'p> File<'p> {
+    fn of(plan: &'p PlanFile) -> Self {
+        let outline = &plan.outline;
+        let blank = outline.name.trim().is_empty();
+        let title = if blank { TITLE_DEFAULT } else { &outline.name };
+        let deployment = Section {
+            name: blank.then_some(outline.name.as_str()),
+            center: outline.center,
+            region: outline.region.as_ref(),
+        };
+        let says = blank || deployment.center.is_some() || deployment.region.is_some();
+        let mut radios = Presets::new("radio");
+        let mut antennas = Presets::new("antenna");
+        let mut names = Names::default();
+        let mut node = |node: &'p PlanNode| {
+            let station = &node.station;
+            let name = names.of(node);
+            Node {
+                label: (name != node.name).then_some(node.name.as_str()),
+                name,
+                role: node.role,
+                lat_deg: node.position.lat_deg(),
+                lon_deg: node.position.lon_deg(),
+                height_agl_m: station.height_agl_m,
+                radio: radios.id(&station.radio, flat::radio_preset(&station.radio)),
+                antenna: antennas.id(&station.antenna, flat::antenna_preset(&station.antenna)),
+                pointing: station.pointing,
+            }
+        };
+        let nodes = plan.nodes.iter().map(&mut node).collect();
+        Self {
+            scenario: Header { title, duration_s: DURATION_S },
+            environment: &outline.environment,
+            deployment: says.then_some(deployment),
+            radio: radios.list,
+            antenna: antennas.list,
+            node: nodes,
+        }
+    }
+}
+
+/// The presets of the file, each of its settings once.
+struct Presets<'p, T> {
+    kind: &'static str,
+    /// Ids by the settings as JSON, which tells values apart to the bit.
+    ids: BTreeMap<String, String>,
+    list: Vec<Preset<&'p T>>,
+}
+
+impl<'p, T: Serialize> Presets<'p, T> {
+    fn new(kind: &'static str) -> Self {
+        Self { kind, ids: BTreeMap::new(), list: Vec::new() }
+    }
+
+    /// The id of `settings`: that of the built-in preset they are, or of one of the file.
+    fn id(&mut self, settings: &'p T, built_in: Option<&'static str>) -> String {
+        if let Some(id) = built_in {
+            return id.to_owned();
+        }
+        // Plain structs of numbers always convert.
+        let key = serde_json::to_string(settings).unwrap_or_default();
+        let list = &mut self.list;
+        let new = || {
+            let id = format!("{}-{}", self.kind, list.len() + 1);
+            list.push(Preset { id: id.clone(), settings });
+            id
+        };
+        self.ids.entry(key).or_insert_with(new).clone()
+    }
+}
+
+/// Names of scenario nodes: unique, of few characters.
+#[derive(Default)]
+struct Names {
+    taken: BTreeSet<String>,
+    /// The number last tried after a name that was taken.
+    tried: BTreeMap<String, usize>,
+}
+
+impl Names {
+    /// The id of the node, or a unique name made of its own.
+    fn of(&mut self, node: &PlanNode) -> String {
+        if let Some(id) = node.id {
+            return id.to_string();
+        }
+        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+        let plain: String = node.name.chars().map(|c| if allowed(c) { c } else { '-' }).collect();
+        let plain = plain.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+        let stem = match plain {
+            "" => "node".to_owned(),
+            id if Uuid::try_parse(id).is_ok() => format!("node-{id}"),
+            plain => plain.to_owned(),
+        };
+        if self.taken.insert(stem.clone()) {
+            return stem;
+        }
+        let tried = self.tried.entry(stem.clone()).or_insert(1);
+        loop {
+            *tried += 1;
+            let end = format!("-{tried}");
+            let room = stem.len().min(NAME_CHARS_MAX - end.len());
+            let name = format!("{}{end}", &stem[..room]);
+            if self.taken.insert(name.clone()) {
+                return name;
+            }
+        }
+    }
+}
+
+/// The comment about elevation tiles.
+fn tiles(plan: &PlanFile) -> String {
+    let tile =
+        |node: &PlanNode| TileId::containing(node.position.lat_deg(), node.position.lon_deg());
+    let tiles: BTreeSet<TileId> = plan.nodes.iter().filter_map(tile).collect();
+    let mut text = "# Say what the ground is: elevation tiles, or flat_msl_m. Without either, links say that it is\n# not known.\n".to_owned();
+    if (1..=TILES_MAX).contains(&tiles.len()) {
+        let names: Vec<String> = tiles.iter().map(|tile| format!("\"{tile}\"")).collect();
+        text += "# These lie under the nodes:\n# [terrain]\n# tiles = [";
+        text += &names.join(", ");
+        text += "]\n";
+    }
+    text + "\n"
+}

@@ -1,0 +1,132 @@
+//! Positions over time as scenarios of moving nodes.
+
+use groundwave_model::sample::station;
+use groundwave_needs::needs;
+use groundwave_test_data::shared;
+
+use super::super::{Dataset, Format, FormatError, Report, eel, gpx};
+use super::{count, dataset};
+use crate::{Scenario, parse_alone};
+
+const EEL_FORMAT: &Format = &eel::FORMAT;
+const GPX_FORMAT: &Format = &gpx::FORMAT;
+
+const EEL: &str = "\
+0.0 nem:1 location gps 40.031075,-74.523518,3.000000
+0.0  nem:2 location gps 40.031165,-74.523412
+0.0 nem:1 pathloss nem:2,69.2
+# a remark
+1.0 nem:1 location gps 40.031165,-74.523412,3.0
+2.0 nem:1 location gps 40.031165,-74.523412,3.0
+3.0 nem:1 location gps 40.031165,-74.523412,3.0
+4.0 nem:2 location gps 140.0,-74.5,3.0
+5.0 nem:2 location gps here
+nonsense
+";
+
+const GPX: &str = r#"<?xml version="1.0"?>
+<gpx version="1.1" xmlns="http://www.topografix.com/GPX/1/1"><metadata><name>A "walk"</name></metadata>
+<wpt lat="1" lon="2"/>
+<trk><name>Anna</name><trkseg>
+<trkpt lat="57.70" lon="11.90"><ele>12</ele><time>2022-08-18T08:48:00Z</time></trkpt>
+<trkpt lat="57.71" lon="11.91"><time>2022-08-18T08:49:30.5Z</time></trkpt>
+<trkpt lat="57.72" lon="11.92"/>
+</trkseg></trk>
+<trk><trkseg><trkpt lat="57.73" lon="11.90"><time>2022-08-18T10:48:10+02:00</time></trkpt></trkseg></trk>
+</gpx>"#;
+
+fn read(format: &Format, text: &str) -> Result<Dataset, FormatError> {
+    dataset(format, &[text.as_bytes()])
+}
+
+/// Times of the positions of a node, s.
+fn times(dataset: &Dataset, name: &str) -> Vec<f64> {
+    let index = dataset.nodes.iter().position(|node| node.name == name).unwrap();
+    let tracks = dataset.tracks().0;
+    tracks[&(index as u32)].iter().map(|fix| fix.0).collect()
+}
+
+/// The scenario of a recording, parsed, with the number of its nodes.
+fn scenario(format: &Format, text: &str) -> (Scenario, usize, Report) {
+    let (written, nodes, report) = read(format, text).unwrap().motion_scenario(format).unwrap();
+    let scenario = parse_alone(&written, "made").unwrap_or_else(|err| panic!("{err}\n{written}"));
+    (scenario, nodes, report)
+}
+
+#[test]
+fn events_become_tracks_and_the_rest_is_counted() {
+    let tracks = read(EEL_FORMAT, EEL).unwrap();
+    assert_eq!(times(&tracks, "nem-1"), [0.0, 1.0, 3.0]);
+    assert_eq!(times(&tracks, "nem-2").len(), 1);
+    let (_, nodes, report) = scenario(EEL_FORMAT, EEL);
+    assert_eq!(nodes, 2);
+    for (what, times) in [
+        ("measurement", 1),
+        ("altitude", 5),
+        ("invalid latitude", 1),
+        ("invalid location", 1),
+        ("without time", 1),
+        ("adds nothing", 1),
+    ] {
+        assert_eq!(count(&report, what), times, "{what}: {report}");
+    }
+    let none = read(EEL_FORMAT, "0 nem:1 pathloss\n").unwrap();
+    let told = none.motion_scenario(EEL_FORMAT).unwrap_err().to_string();
+    assert!(told.contains("no track"), "{told}");
+}
+
+#[test]
+fn tracks_of_receivers_share_one_clock() {
+    let tracks = read(GPX_FORMAT, GPX).unwrap();
+    let found = (times(&tracks, "Anna"), times(&tracks, "track 2"));
+    assert_eq!(found, (vec![0.0, 90.5], vec![10.0]));
+    assert_eq!(count(&tracks.report, "without a time"), 1);
+    assert_eq!(count(&tracks.report, "way or route point"), 1);
+    let script = tracks.script(GPX_FORMAT, &station()).unwrap();
+    assert_eq!((script.nodes, script.last_tick), (2, 92));
+}
+
+#[test]
+fn what_is_written_is_a_scenario() {
+    for (format, text) in [(EEL_FORMAT, EEL), (GPX_FORMAT, GPX)] {
+        let (scenario, nodes, _) = scenario(format, text);
+        let named = |name: &str| {
+            let records = scenario.records.iter();
+            records.filter(|record| record.name == name).count()
+        };
+        assert_eq!(named("node.add"), nodes);
+        assert!(named("motion.follow") > 0);
+    }
+}
+
+#[needs(shared("data/emane/scenario.eel"))]
+#[test]
+fn a_real_log_of_fifteen_minutes_is_read() {
+    let path = shared("data/emane/scenario.eel");
+    let text = std::fs::read_to_string(path).unwrap();
+    let tracks = read(EEL_FORMAT, &text).unwrap();
+    let last = tracks.tracks().0.into_values().filter_map(|track| track.last().copied());
+    assert_eq!(last.map(|fix| fix.0).fold(0.0, f64::max), 899.0);
+    // 9000 events with the losses towards nine nodes each.
+    let (_, nodes, report) = scenario(EEL_FORMAT, &text);
+    let losses = count(&report, "measurement") + count(&report, "below 1 dB");
+    assert_eq!((nodes, losses), (10, 9000 * 9));
+}
+
+#[test]
+fn damaged_recordings_are_answered() {
+    for (format, text) in [(EEL_FORMAT, EEL), (GPX_FORMAT, GPX)] {
+        for cut in 0..text.len() {
+            drop(read(format, &text[..cut]));
+            let mut bent = text.as_bytes().to_vec();
+            bent[cut] ^= 1 << (cut % 8);
+            if let Ok(tracks) = dataset(format, &[&bent]) {
+                drop(tracks.motion_scenario(format));
+            }
+        }
+    }
+    for text in ["<kml/>", "<gpx><!DOCTYPE a></gpx>", "not xml"] {
+        let read = read(GPX_FORMAT, text).and_then(|tracks| tracks.motion_scenario(GPX_FORMAT));
+        assert!(read.is_err(), "{text}");
+    }
+}

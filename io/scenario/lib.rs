@@ -1,0 +1,262 @@
+//! Scenarios: command logs written by hand.
+//!
+//! A scenario is a TOML file that lowers to the records the engine keeps: the same names, the
+//! same fields, read by the same decoders. `scenarios/README.md` is the reference of the format;
+//! [`json_schema`] is the same for editors.
+//!
+//! Reading goes in steps, each only when the one before found nothing wrong, and each telling
+//! all it finds, at most [`ERRORS_MAX`](groundwave_toml_document::limits::ERRORS_MAX):
+//!
+//! 1. size and encoding of the file, TOML syntax ([`toml_document`]),
+//! 2. sections, keys and types (`decode`, into the structs of [`mod@file`]),
+//! 3. ranges, names, references, times (`lower` and its parts).
+
+mod calibration;
+pub mod calibration_profile;
+pub mod changes;
+mod check;
+pub mod coverage;
+mod decode;
+pub mod deployment;
+pub mod file;
+pub mod file_coverage;
+pub mod file_motion;
+pub mod file_radio;
+pub mod formats;
+mod json;
+pub mod limits;
+mod lower;
+mod lower_coverage;
+mod lower_motion;
+mod lower_nodes;
+mod lower_setup;
+mod lower_traffic;
+mod lowering;
+pub(crate) mod ns2;
+mod placement;
+mod schema;
+pub mod setdest;
+mod station;
+pub mod testbed;
+mod trace;
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod tests_coverage;
+#[cfg(test)]
+mod tests_coverage_errors;
+#[cfg(test)]
+mod tests_errors;
+#[cfg(test)]
+mod tests_hostile;
+#[cfg(test)]
+mod tests_ranges;
+#[cfg(test)]
+mod tests_shipped;
+
+use std::path::{Path, PathBuf};
+
+use groundwave_model::terrain::Posts;
+use groundwave_simulation::testbed::Settings;
+use toml::de::DeTable;
+
+pub use coverage::{Coverage, MapLayer};
+pub use deployment::Deployment;
+pub use file::OutputTable;
+use groundwave_toml_document::error::{Report, TomlErrors};
+use groundwave_toml_document::limits::FILE_BYTES_MAX;
+use groundwave_toml_document::source::Source;
+use groundwave_toml_document::tree;
+use lowering::Lowering;
+pub use schema::json_schema;
+use station::Catalogue;
+
+/// A command and the simulated time it is applied at.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scheduled {
+    /// Time since the start, ns.
+    pub at_ns: u64,
+    /// Name of the command, such as `node.add`.
+    pub name: String,
+    /// The command's body, as its decoder reads it.
+    pub body: serde_json::Value,
+}
+
+impl Scheduled {
+    /// The body with the time of the event where the command takes one, so that events between two
+    /// ticks are integrated at their own times.
+    #[must_use]
+    pub fn timed_body(&self) -> serde_json::Value {
+        let mut body = self.body.clone();
+        groundwave_simulation::motion::set_time(&self.name, &mut body, self.at_ns);
+        body
+    }
+}
+
+/// A scenario, ready to run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scenario {
+    /// Title, one line.
+    pub title: String,
+    /// Description, at most a page; may be empty.
+    pub description: String,
+    /// Seed of every random draw.
+    pub seed: u64,
+    /// Simulated time per step, ns, at least 1.
+    pub step_ns: u64,
+    /// Length of the run, ns, at least 1.
+    pub duration_ns: u64,
+    /// The ground under the stations.
+    pub terrain: Terrain,
+    /// False if the file says nothing of the ground, which is then not known.
+    pub names_terrain: bool,
+    /// Output of a run.
+    pub output: Output,
+    /// Coverage computed by a sweep; a run ignores it.
+    pub coverage: Option<Coverage>,
+    /// Properties of all nodes together; a run ignores them.
+    pub deployment: Option<Deployment>,
+    /// Settings of the testbed; a run ignores them. The name may be empty.
+    pub testbed: Settings,
+    /// The commands by time; those of one time in the order in which they apply, setup first.
+    pub records: Vec<Scheduled>,
+    /// Line of the file, from 1, that each record stems from: as long as `records`.
+    pub lines: Vec<u32>,
+    /// Names of all nodes: those written, those generated, those added by commands.
+    pub node_names: Vec<String>,
+}
+
+/// The ground a scenario asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Terrain {
+    /// Ground of one height.
+    Flat {
+        /// Height above mean sea level, m.
+        elevation_msl_m: f64,
+    },
+    /// Elevation tiles.
+    Tiles {
+        /// Tiles the scenario needs, such as `N57E011`; may be empty.
+        names: Vec<String>,
+        /// Folder to look in; `None` leaves it to the program.
+        directory: Option<PathBuf>,
+        /// Geoid file; `None` leaves it to the program.
+        geoid: Option<PathBuf>,
+        /// Height between posts; `None` leaves it to the program.
+        posts: Option<Posts>,
+    },
+}
+
+/// Output of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Output {
+    /// Folder for the tables; `None` writes nothing.
+    pub directory: Option<PathBuf>,
+    /// Tables to write, each once.
+    pub tables: Vec<OutputTable>,
+    /// Simulated time between rows, ns; `None` writes only at the end.
+    pub every_ns: Option<u64>,
+}
+
+/// Reads a scenario file. Names in it are relative to its folder.
+///
+/// # Errors
+/// All that is wrong with the file, up to [`ERRORS_MAX`](groundwave_toml_document::limits::ERRORS_MAX) errors.
+pub fn load(path: &Path) -> Result<Scenario, TomlErrors> {
+    let name = path.display().to_string();
+    let text = groundwave_toml_document::text(path)?;
+    parse(&text, &name, path.parent().unwrap_or(Path::new("")))
+}
+
+/// Reads a scenario from its text alone: it must name no file to read, so that a client cannot read
+/// files of the server. `name` is the scenario's name in errors.
+///
+/// # Errors
+/// All that is wrong with the text, up to [`ERRORS_MAX`](groundwave_toml_document::limits::ERRORS_MAX) errors.
+pub fn parse_alone(text: &str, name: &str) -> Result<Scenario, TomlErrors> {
+    parse_in(text, name, None)
+}
+
+/// Reads a scenario from its text. `name` is what errors call it; names in it are relative to
+/// `base_dir`.
+///
+/// # Errors
+/// All that is wrong with the text, up to [`ERRORS_MAX`](groundwave_toml_document::limits::ERRORS_MAX) errors.
+pub fn parse(text: &str, name: &str, base_dir: &Path) -> Result<Scenario, TomlErrors> {
+    parse_in(text, name, Some(base_dir))
+}
+
+/// Reads a scenario; `base_dir` is `None` where no file may be read.
+fn parse_in(text: &str, name: &str, base_dir: Option<&Path>) -> Result<Scenario, TomlErrors> {
+    if text.len() as u64 > FILE_BYTES_MAX {
+        let what = format!("{} bytes are too many", text.len());
+        return Err(TomlErrors::whole_file(name, what, format!("at most {FILE_BYTES_MAX} bytes")));
+    }
+    let source = Source::new(name, text);
+    let mut report = Report::default();
+    let root = tree::parse(text, &mut report);
+    let finish = |report: Report| {
+        report.finish(&source, |path| tree::span_of(&root, path)).map_or(Ok(()), Err)
+    };
+    finish(std::mem::take(&mut report))?;
+    tree::refuse_unusable(&root, &mut report);
+    finish(std::mem::take(&mut report))?;
+    let mut file = decode::decode(&root, &mut report);
+    calibration::apply(&mut file, base_dir, &mut report);
+    finish(std::mem::take(&mut report))?;
+    let (scenario, report) = meaning(&file, &source, &root, base_dir);
+    finish(report)?;
+    Ok(scenario)
+}
+
+/// Scenario of a file whose types are valid, and its errors: the scenario is meaningful only if the
+/// report is empty.
+fn meaning(
+    file: &file::ScenarioFile,
+    source: &Source<'_>,
+    root: &DeTable<'_>,
+    base_dir: Option<&Path>,
+) -> (Scenario, Report) {
+    let mut report = Report::default();
+    let (step_ns, duration_ns) = lower_setup::times(&file.scenario, &mut report);
+    let folder = base_dir.unwrap_or(Path::new(""));
+    let terrain = lower_setup::terrain(&file.terrain, folder, &mut report);
+    let output = lower_setup::output(&file.output, &file.scenario, &mut report);
+    let mut lowering = Lowering {
+        clock: check::Clock { duration_s: file.scenario.duration_s, step_ns },
+        catalogue: Catalogue::of(file, &mut report),
+        file,
+        source,
+        root,
+        base_dir,
+        nodes: check::Names::default(),
+        node_names: Vec::new(),
+        records: Vec::new(),
+        report,
+    };
+    lower::lower(&mut lowering);
+    let coverage = lower_coverage::coverage(&mut lowering);
+    let deployment = deployment::deployment(file.deployment.as_ref(), &mut lowering.report);
+    let testbed =
+        testbed::testbed(file.testbed.as_ref(), &lowering.node_names, &mut lowering.report);
+    let Lowering { records, node_names, report, .. } = lowering;
+    let (records, lines) = records.into_iter().map(|placed| (placed.record, placed.line)).unzip();
+    let scenario = Scenario {
+        title: file.scenario.title.clone(),
+        description: file.scenario.description.clone(),
+        seed: file.scenario.seed,
+        step_ns,
+        duration_ns,
+        terrain,
+        names_terrain: file.terrain.names_some(),
+        output,
+        coverage,
+        deployment,
+        testbed,
+        records,
+        lines,
+        node_names,
+    };
+    (scenario, report)
+}

@@ -1,0 +1,136 @@
+//! Batch coverage: a plan, its units, and what they fold to.
+//!
+//! 1. [`Plan`]: everything the result depends on; its digest names the units.
+//! 2. [`Sweep::work`]: the missing units of a share, side by side, each a file of its own.
+//! 3. [`products`]: rasters, maps, outlines, tables and a summary, made of units while others are
+//!    still computed, or of those in the folder.
+//!
+//! [`Sweep::join`] lets processes that share nothing but the folder carry out a sweep together: they
+//! claim units by lease files.
+//!
+//! Worker loss, a kill and a restart are one case: whatever units are missing are computed. One
+//! process and any number of shards leave the same bytes, because a unit's bytes depend on the
+//! plan and its place alone, and products do not depend on the order of units.
+
+mod cells;
+mod contact_sheet;
+mod drawing;
+mod evaluate;
+mod extent;
+mod figures;
+#[cfg(test)]
+mod fixtures;
+mod fold;
+mod fold_tile;
+mod join;
+mod lease;
+mod map_styles;
+mod maps;
+mod memory;
+mod near;
+mod overview;
+mod plan;
+mod product;
+pub mod products;
+mod rasters;
+mod remote;
+mod shared_file;
+mod sink;
+mod summary;
+mod terrain_files;
+mod unit;
+mod unit_file;
+mod work;
+
+pub use drawing::Choices;
+pub use evaluate::{check_sites, evaluator};
+pub use extent::Extent;
+pub use join::Joined;
+pub use lease::Worker;
+pub use memory::keep_freed_memory;
+pub use near::Area;
+pub use plan::{Plan, PlanError, PlanGrid, PlanPoint, PlanSite, Unit};
+pub use summary::{NoAnswer, Summary, VariantSummary};
+pub use terrain_files::TerrainFiles;
+pub use unit::{Answers, Column, Level, SiteTile};
+pub use unit_file::{PackedSite, UnitReader, UnitWriter};
+pub use work::{Evaluate, Shard, Supply, Sweep, SweepError, Worked};
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use groundwave_model::radio::{Station, presets};
+use groundwave_model::sweep::{Vary, variants};
+use groundwave_simulation::WorldView;
+
+use groundwave_scenario::Coverage;
+
+/// The node that a scenario calls `name`.
+fn find<'a>(view: &'a WorldView, name: &str) -> Option<&'a groundwave_simulation::site::NodeView> {
+    view.node(groundwave_simulation::site::NodeId::named(name)).or_else(|| view.named(name))
+}
+
+/// The plan of a scenario's coverage, over the nodes in `view`, whose units hold these columns, with no
+/// digests of terrain yet: finding them takes as long as all else, so callers find them meanwhile.
+///
+/// # Errors
+/// See [`PlanError`].
+pub fn plan(
+    title: &str,
+    coverage: &Coverage,
+    view: &WorldView,
+    columns: BTreeSet<Column>,
+) -> Result<Plan, PlanError> {
+    let antenna = || presets::antenna("omni_2_15").expect("a preset").antenna.clone();
+    let site = |(name, node): (&String, &groundwave_simulation::site::NodeView)| {
+        let receiver = &coverage.receiver;
+        PlanSite {
+            name: name.clone(),
+            position: node.position,
+            station: node.station.clone(),
+            receiver: Station {
+                height_agl_m: receiver.height_agl_m,
+                radio: receiver.radio.clone().unwrap_or_else(|| node.station.radio.clone()),
+                antenna: receiver.antenna.clone().unwrap_or_else(antenna),
+                pointing: None,
+            },
+        }
+    };
+    let sites: Vec<PlanSite> = coverage
+        .sites
+        .iter()
+        .filter_map(|name| Some((name, find(view, name)?)))
+        .map(site)
+        .collect();
+    let places: Vec<_> = sites.iter().map(|site| site.position).collect();
+    let vary = &coverage.vary;
+    let vary = Vary {
+        height_agl_m: vary.height_agl_m.clone(),
+        tx_power_dbm: vary.tx_power_dbm.clone(),
+        frequency_mhz: vary.frequency_mhz.clone(),
+        tilt_deg: vary.tilt_deg.clone(),
+    };
+    let point = |point: &groundwave_scenario::coverage::WeightedPoint| PlanPoint {
+        name: point.name.clone(),
+        position: point.position,
+        weight: point.weight,
+    };
+    let plan = Plan {
+        evaluation: plan::EVALUATION,
+        title: title.to_owned(),
+        grid: PlanGrid::around(&places, coverage.radius_m, coverage.cell_arcsec)?,
+        variants: variants(&vary),
+        sites,
+        radius_m: coverage.radius_m,
+        margin_db: coverage.margin_db,
+        environment: view.environment.as_ref().clone(),
+        packet_bytes: view.limits.packet_bytes,
+        samples: coverage.samples,
+        sample_spacing_m: view.limits.sample_spacing_m,
+        points: coverage.points.iter().map(point).collect(),
+        choose: coverage.choose,
+        terrain: BTreeMap::new(),
+        columns,
+    };
+    plan.check()?;
+    Ok(plan)
+}

@@ -1,0 +1,125 @@
+//! Readings: metric names, units, latest values.
+
+use std::collections::BTreeMap;
+
+use groundwave_values::Refusal;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Readings of a heartbeat at most.
+pub const METRICS_MAX: usize = 64;
+
+/// Metrics of a node at most, over its lifetime: bounds the memory of the gateway.
+pub const NAMES_MAX: usize = 256;
+
+/// A reading with its time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Sample {
+    /// Time, ms since the Unix epoch.
+    pub ts_ms: u64,
+    /// Metric, `mesh.tx_mbps`.
+    pub metric: String,
+    /// Value.
+    pub value: f64,
+}
+
+/// Latest reading of a metric.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Reading {
+    /// Value.
+    pub value: f64,
+    /// Time, ms since the Unix epoch.
+    pub ts_ms: u64,
+}
+
+/// Latest readings of a node by metric.
+pub type Readings = BTreeMap<String, Reading>;
+
+fn word(text: &str, most: usize) -> bool {
+    let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    (1..=most).contains(&text.len()) && text.bytes().all(fits)
+}
+
+/// Checks that a name is of the form `(mesh|gps|sys|ups|i2c.TEMPLATE).NAME` and a value finite.
+///
+/// # Errors
+/// [`Refusal::Invalid`] with the name.
+pub fn check_metric(name: &str, value: f64) -> Result<(), Refusal> {
+    let parts: Vec<&str> = name.split('.').collect();
+    let named = match *parts.as_slice() {
+        ["mesh" | "gps" | "sys" | "ups", metric] => word(metric, 48),
+        ["i2c", template, metric] => word(template, 32) && word(metric, 48),
+        _ => false,
+    };
+    if !named {
+        let shown: String = name.chars().take(100).collect();
+        return Err(Refusal::invalid(
+            "metrics",
+            format!("{shown:?}"),
+            "mesh.*, gps.*, sys.*, ups.* or i2c.TEMPLATE.*, of a-z 0-9 _",
+        ));
+    }
+    if !value.is_finite() {
+        return Err(Refusal::invalid(format!("metrics.{name}"), value, "a finite number"));
+    }
+    Ok(())
+}
+
+/// Unit of a metric, by its suffix.
+///
+/// ```
+/// use crate::unit_of;
+/// assert_eq!(unit_of("mesh.signal_dbm"), Some("dBm"));
+/// assert_eq!(unit_of("i2c.bme280.humidity"), None);
+/// ```
+#[must_use]
+pub fn unit_of(name: &str) -> Option<&'static str> {
+    match name {
+        "mesh.plink_estab"
+        | "mesh.neighbor_count"
+        | "mesh.tx_retries"
+        | "mesh.tx_failed"
+        | "gps.sats_used" => return Some("count"),
+        "gps.fix_mode" => return Some("enum"),
+        _ => {}
+    }
+    let units = [
+        ("_mbps", "Mbps"),
+        ("_kbps", "kbit/s"),
+        ("_dbm", "dBm"),
+        ("_db", "dB"),
+        ("_bytes", "B"),
+        ("_pct", "%"),
+        ("_ms", "ms"),
+        ("_hpa", "hPa"),
+        ("_deg", "deg"),
+        ("_c", "°C"),
+        ("_v", "V"),
+        ("_a", "A"),
+        ("_w", "W"),
+        ("_s", "s"),
+        ("_m", "m"),
+    ];
+    let found = units.iter().find(|(tail, _)| name.ends_with(tail));
+    found.map(|(_, unit)| *unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_have_a_namespace() {
+        for good in ["mesh.tx_mbps", "gps.fix_mode", "i2c.bme280.humidity_pct", "sys.load1"] {
+            assert_eq!(check_metric(good, 1.0), Ok(()), "{good}");
+        }
+        for bad in
+            ["", "mesh", "mesh.", "mesh.a.b", "foo.a", "i2c.a", "mesh.A", "i2c..a", "mesh.a b"]
+        {
+            assert!(check_metric(bad, 1.0).is_err(), "{bad}");
+        }
+        for value in [f64::NAN, f64::INFINITY] {
+            assert!(check_metric("mesh.tx_mbps", value).is_err());
+        }
+    }
+}
