@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use axum::http::Method;
-use groundwave::http::client::Client;
 use groundwave_files::descriptors::raise_limit;
+use groundwave_http::client::Client;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpSocket;
 

@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use axum::http::Method;
-use groundwave::http::client::Client;
+use groundwave_http::client::Client;
 use groundwave_impair::{Impairment, Rate};
 use groundwave_kernel::batch::Batch;
 use groundwave_kernel::{Handle, Kernel, LinuxTc, Options, Request, Shaper, Tbf, Verb};

@@ -17,12 +17,12 @@ use std::time::{Duration, Instant};
 
 use axum::http::Method;
 use axum::routing::get;
-use groundwave::http::client::Client;
-use groundwave::page::Frontend;
-use groundwave::planning::{Planner, built_in, router};
 use groundwave_files::wall::MachineClock;
 use groundwave_gateway::{Snapshot, world};
+use groundwave_http::client::Client;
 use groundwave_model::terrain::Terrain;
+use groundwave_page::Frontend;
+use groundwave_planning::{Planner, built_in, router};
 use groundwave_store::RedbStore;
 use groundwave_terrain::TerrainStack;
 use serde_json::{Value, json};

@@ -7,10 +7,10 @@ use groundwave_model::radio::Station;
 use groundwave_protocol::Heartbeat;
 use groundwave_protocol::WgRegister;
 
-use crate::gateway::services::tokens::TokenKeys;
-use crate::http::json_body::read;
-use crate::http::{Problem, time};
-use crate::testbed::wire::Testbed;
+use groundwave_http::json_body::read;
+use groundwave_http::{Problem, time};
+use groundwave_web_gateway::services::tokens::TokenKeys;
+use groundwave_web_testbed::wire::Testbed;
 
 /// A token in three parts, whose signature is wrong.
 const TOKEN: &[u8] = b"eyJhbGciOiJIUzI1NiIsImtpZCI6IjAwMDAwMDAwIiwidHlwIjoiSldUIn0.\

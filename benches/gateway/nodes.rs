@@ -4,7 +4,6 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use groundwave::gateway::services::tokens::TokenKeys;
 use groundwave_credentials::load_or_make;
 use groundwave_engine::{Engine, Recorded, Row, Store, StoreFault};
 use groundwave_files::wall::wall_ns;
@@ -17,6 +16,7 @@ use groundwave_model::terrain::Flat;
 use groundwave_protocol::{Mac, Proof, PublicKey};
 use groundwave_simulation::site::NodeId;
 use groundwave_store::RedbStore;
+use groundwave_web_gateway::services::tokens::TokenKeys;
 use serde_json::{Value, json};
 
 /// Range of overlay addresses.

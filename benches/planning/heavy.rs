@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
 
 use axum::http::Method;
-use groundwave::http::client::Client;
+use groundwave_http::client::Client;
 use serde_json::{Value, json};
 use tokio::net::TcpSocket;
 use tokio::task::JoinHandle;

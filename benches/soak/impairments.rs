@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
 use axum::http::{Method, Request, header};
-use groundwave::impair::{Baseline, Daemon, Ports, router};
 use groundwave_engine::{Execution, Seed};
 use groundwave_files::wall::MachineClock;
 use groundwave_impair::{Extensions, ShapePort, Snapshot, world};
+use groundwave_impaird::{Baseline, Daemon, Ports, router};
 use groundwave_kernel::{Driver, Fake, Options, Shaper};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::http::Method;
-use groundwave::http::client::Client;
-use groundwave::http::time::{read, rfc3339};
 use groundwave_engine::Seed;
 use groundwave_files::wall::wall_ns;
+use groundwave_http::client::Client;
+use groundwave_http::time::{read, rfc3339};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;

@@ -17,7 +17,7 @@ use redb::{BackendError, Builder, Database, DatabaseError, StorageBackend};
 
 /// A change of a file.
 #[derive(Debug, Clone)]
-pub(crate) enum Change<'a> {
+pub enum Change<'a> {
     /// Written at an offset, bytes.
     Written(u64, &'a [u8]),
     /// As [`Change::Written`], on disk when it is over.

@@ -85,7 +85,7 @@ fn does<C: Recorded>(
 /// A heartbeat as an agent sends it: four interfaces, a radio, six neighbours, 24 readings, all
 /// changing without a pattern.
 fn heartbeat(number: u64, seq: u64, noise: &mut Noise) -> RecordHeartbeat {
-    let mut below = |most: u64| noise.next() % most;
+    let mut below = |most: u64| noise.number() % most;
     let readings =
         (0..24).map(|at| (format!("sys.reading_{at}"), json!(below(10_000) as f64 / 100.0)));
     let readings: serde_json::Map<_, _> = readings.collect();

@@ -1,6 +1,6 @@
 //! The gateway's interface, as an admin uses it.
 
-use groundwave::http::client::Client;
+use groundwave_http::client::Client;
 use hyper::Method;
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};

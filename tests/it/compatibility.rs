@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use axum::http::Method;
 use flate2::read::GzDecoder;
-use groundwave::http::client::Client;
+use groundwave_http::client::Client;
 use groundwave_needs::needs;
 use serde_json::{Value, json};
 

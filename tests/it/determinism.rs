@@ -8,7 +8,6 @@ use groundwave_engine::{Execution, Next, replay, resume};
 use groundwave_gateway::{Snapshot, world};
 use groundwave_model::terrain::Terrain;
 use groundwave_needs::needs;
-use groundwave_scenario;
 use groundwave_scenario::Scenario;
 
 use crate::support;

@@ -5,7 +5,6 @@ use std::fmt::Write;
 use groundwave_engine::Execution;
 use groundwave_gateway::Snapshot;
 use groundwave_needs::needs;
-use groundwave_scenario;
 
 use crate::support;
 

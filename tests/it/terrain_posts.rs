@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use axum::http::Method;
-use groundwave::http::client::Client;
-use groundwave::serve::terrain::TerrainOptions;
+use groundwave_http::client::Client;
+use groundwave_setup::terrain::TerrainOptions;
 use serde_json::{Value, json};
 
 use crate::planning::server::Process;

@@ -7,18 +7,18 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
-use groundwave::http::serve::serve_to;
-use groundwave::impair::Peer;
-use groundwave::testbed::{Controller, document, router};
 use groundwave_engine::{Running, Throttle};
 use groundwave_files::wall::MachineClock;
 use groundwave_gateway::{Snapshot, world};
+use groundwave_http::serve::serve_to;
+use groundwave_impaird::Peer;
 use groundwave_model::radio::Role;
 use groundwave_model::terrain::{Flat, GeoPoint, NoTerrain, Terrain};
 use groundwave_simulation::site::{AddNode, NodeId};
 use groundwave_simulation::testbed::{
     BeginTestbed, Means, MediumAccess, Protocol, Settings, Wiring,
 };
+use groundwave_web_testbed::{Controller, document, router};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use tokio::net::UnixListener;

@@ -6,8 +6,8 @@ use hyper::Method;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::http::client::{Client, HttpResponse};
-use crate::http::problem::Problem;
+use groundwave_http::client::{Client, HttpResponse};
+use groundwave_http::problem::Problem;
 
 /// Backoff of the timeout of an answer, ms. The timeout is a heartbeat period, when the next report
 /// is due, but no less than a slow mesh needs and no more than an operator waits.
@@ -80,7 +80,7 @@ impl Line {
         path: &str,
         body: Vec<u8>,
     ) -> Result<HttpResponse, String> {
-        let told = |err: crate::http::client::RequestError| err.to_string();
+        let told = |err: groundwave_http::client::RequestError| err.to_string();
         // A server closes lines that are quiet for long; a first failure on an old one says little.
         if let Some((open, client)) = &mut self.open
             && open == address

@@ -7,7 +7,6 @@ mod follow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use groundwave_engine::Pacer;
 use groundwave_files::ReadingError;
 use groundwave_files::Root;
 use groundwave_files::wall::{MachineClock, wall_ns};
@@ -22,13 +21,14 @@ use groundwave_io_agent::tunnel::Plan;
 use groundwave_io_agent::{Gpsd, Machine, MachineChance, Meter, Outcome, Task, report};
 use groundwave_protocol::{Credentials, WgRegisterResult};
 use groundwave_protocol::{Heartbeat, HeartbeatAck};
+use groundwave_values::Pacer;
 use hyper::Method;
 use uuid::Uuid;
 
 use super::Options;
 use super::connection::{Line, RequestFailure, read};
 use super::wire::{Batch, Join, Login, Token};
-use crate::http::time::rfc3339;
+use groundwave_http::time::rfc3339;
 
 /// Most readings of one late batch; the gateway accepts no more.
 const BATCH_MAX: usize = 512;
@@ -282,7 +282,7 @@ impl Agent {
         &mut self,
         path: &str,
         body: &impl serde::Serialize,
-    ) -> Result<crate::http::client::HttpResponse, RequestFailure> {
+    ) -> Result<groundwave_http::client::HttpResponse, RequestFailure> {
         let address = self.address(true);
         let token = self.token.clone();
         self.ask(&address, token.as_deref(), path, body).await
@@ -295,7 +295,7 @@ impl Agent {
         token: Option<&str>,
         path: &str,
         body: &impl serde::Serialize,
-    ) -> Result<crate::http::client::HttpResponse, RequestFailure> {
+    ) -> Result<groundwave_http::client::HttpResponse, RequestFailure> {
         self.send(Method::POST, address, token, path, body).await
     }
 
@@ -306,7 +306,7 @@ impl Agent {
         token: Option<&str>,
         path: &str,
         body: &impl serde::Serialize,
-    ) -> Result<crate::http::client::HttpResponse, RequestFailure> {
+    ) -> Result<groundwave_http::client::HttpResponse, RequestFailure> {
         let period = Duration::from_millis(self.options.rhythm.period_ms);
         let fresh = Line::of(self.options.rhythm.period_ms);
         let mut line = std::mem::replace(&mut self.line, fresh);

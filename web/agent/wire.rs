@@ -9,7 +9,7 @@ use groundwave_protocol::Interface;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::http::time::rfc3339;
+use groundwave_http::time::rfc3339;
 
 /// A login.
 #[derive(Serialize)]

@@ -1,9 +1,10 @@
 //! `groundwave agent`: node agent.
 
 use clap::Args;
-use groundwave::agent::{Agent as Node, Seen};
-use groundwave::serve::Failure;
-use groundwave::serve::agent::{self, AgentConfig};
+use groundwave_agent::serve;
+use groundwave_agent::serve::AgentConfig;
+use groundwave_agent::{Agent as Node, Seen};
+use groundwave_http::Failure;
 use serde_json::json;
 
 use super::output::Output;
@@ -44,10 +45,10 @@ sensors: no bus probed; --i2c probes buses, --sensor names a sensor
 impl Agent {
     /// Runs until a stop signal.
     pub fn run(self, output: Output) -> Result<(), Failure> {
-        let mut node = agent::open(self.config, self.once)?;
+        let mut node = serve::open(self.config, self.once)?;
         match self.once {
             true => show(&mut node, output),
-            false => agent::run(node),
+            false => serve::run(node),
         }
     }
 }

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use groundwave::http::client::Client;
 use groundwave_credentials::seal;
 use groundwave_engine::Store;
 use groundwave_gateway::{Snapshot, world};
+use groundwave_http::client::Client;
 use groundwave_io_gateway::archive;
 use groundwave_model::terrain::Flat;
 use groundwave_store::{RedbStore, StoreError};
@@ -18,7 +18,7 @@ use groundwave_telemetry::TelemetryStore;
 use serde_json::json;
 
 use super::output::Output;
-use groundwave::serve::Failure;
+use groundwave_http::Failure;
 
 /// Copy the store of a server, also while it runs
 #[derive(Args)]

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use groundwave::text::{Align, Table};
 use groundwave_engine::{Engine, Next};
 use groundwave_gateway::{Snapshot, world};
 use groundwave_scenario::calibration_profile;
@@ -12,12 +11,13 @@ use groundwave_simulation::history::{History, LevelHistory};
 use groundwave_simulation::measure::LinkDirection;
 use groundwave_simulation::measure::calibrate::{Fitted, LINKS_MIN, Sample, fit};
 use groundwave_store::journal_file;
+use groundwave_text::{Align, Table};
 use serde::Serialize;
 
 use super::output::{self, Output};
 use super::placeholders;
-use groundwave::serve::Failure;
-use groundwave::serve::terrain::{TerrainOptions, replay_failure};
+use groundwave_http::Failure;
+use groundwave_setup::terrain::{TerrainOptions, replay_failure};
 
 const EXAMPLES: &str = "\
 Examples:

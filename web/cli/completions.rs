@@ -4,7 +4,7 @@ use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
 use super::output::Output;
-use groundwave::serve::Failure;
+use groundwave_http::Failure;
 
 const EXAMPLES: &str = "\
 Examples:

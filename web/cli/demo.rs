@@ -13,11 +13,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::output::Output;
-use groundwave::http::client::Client;
-use groundwave::serve::Failure;
 use groundwave::serve::server::{Server, ServerConfig};
-use groundwave::serve::simulation::{header, load, prepare};
-use groundwave::serve::terrain::TerrainOptions;
+use groundwave_http::Failure;
+use groundwave_http::client::Client;
+use groundwave_setup::simulation::{header, load, prepare};
+use groundwave_setup::terrain::TerrainOptions;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -8,9 +8,9 @@ use groundwave_model::radio::{Assumptions, Environment, Model, Station, presets}
 use groundwave_model::terrain::GeoPoint;
 use groundwave_simulation::link::{Inputs, Limits};
 
-use groundwave::serve::Failure;
-use groundwave::serve::simulation::{load, prepare_nodes};
-use groundwave::serve::terrain::{OpenTerrain, TerrainOptions};
+use groundwave_http::Failure;
+use groundwave_setup::simulation::{load, prepare_nodes};
+use groundwave_setup::terrain::{OpenTerrain, TerrainOptions};
 
 /// Two endpoints, each a position or a node of a scenario.
 #[derive(Args)]

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use axum::http::Method;
 use clap::Args;
-use groundwave::http::client::Client;
+use groundwave_http::client::Client;
 use groundwave_scenario::formats;
 use groundwave_scenario::formats::{Format, Source};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::output::{self, Output, warning, write_whole};
-use groundwave::serve::Failure;
+use groundwave_http::Failure;
 
 /// Make a deployment on a planning server from a document
 #[derive(Args)]

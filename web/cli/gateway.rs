@@ -1,10 +1,10 @@
 //! `groundwave gateway`: care of a gateway on its own machine.
 
 use clap::{Args, Subcommand};
-use groundwave::serve::Failure;
-use groundwave::serve::audit::{AuditConfig, describe};
-use groundwave::serve::reset_admin::{ResetAdminConfig, reset_admin};
+use groundwave_http::Failure;
 use groundwave_io_gateway::AuditReport;
+use groundwave_web_gateway::serve::audit::{AuditConfig, describe};
+use groundwave_web_gateway::serve::reset_admin::{ResetAdminConfig, reset_admin};
 use serde_json::json;
 
 use super::output::Output;

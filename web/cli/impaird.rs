@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use groundwave::serve::Failure;
-use groundwave::serve::impair::ImpairDaemon;
 use groundwave_host::interface::bus_address;
 use groundwave_host::socket::Access;
+use groundwave_http::Failure;
 use groundwave_impair::Extensions;
+use groundwave_impaird::serve::ImpairDaemon;
 use groundwave_io_impair::config;
 use groundwave_io_impair::config::{BASELINE_PATH, CONFIG_PATH, Config, TABLES_PATH};
 

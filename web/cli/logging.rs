@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use groundwave::serve::Failure;
 use groundwave_files::rotated::{Bounds, RotatedFile};
 use groundwave_files::wall::monotonic_ns;
+use groundwave_http::Failure;
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::filter::EnvFilter;
 use tracing_subscriber::fmt::writer::BoxMakeWriter;

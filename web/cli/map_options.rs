@@ -5,7 +5,7 @@ use groundwave_raster::picture::{Palette, Scale};
 use groundwave_scenario::MapLayer;
 use groundwave_sweep::Choices;
 
-use groundwave::serve::Failure;
+use groundwave_http::Failure;
 
 /// Drawing of maps, each option once or more, for a layer at a time.
 #[derive(Args)]

@@ -43,7 +43,7 @@ use std::process::ExitCode;
 use clap::builder::Resettable;
 use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use groundwave::serve::Failure;
+use groundwave_http::Failure;
 use output::Output;
 
 /// Plan, simulate, emulate and operate wireless meshes on real terrain; replay runs bit for bit.

@@ -5,16 +5,16 @@ use std::path::Path;
 
 use anstream::stream::RawStream;
 use anstyle::{AnsiColor, Style};
-use groundwave::text::Table;
 use groundwave_gateway::Snapshot;
 use groundwave_model::radio::{Assumptions, Verdict};
 use groundwave_raster::scene;
 use groundwave_simulation::link::LinkView;
+use groundwave_text::Table;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
-use groundwave::serve::Failure;
-use groundwave::serve::terrain::REMEDY;
+use groundwave_http::Failure;
+use groundwave_setup::terrain::REMEDY;
 
 /// Output options that all subcommands share.
 #[derive(Debug, Clone, Copy)]

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use groundwave::serve::Failure;
 use groundwave_gateway::Snapshot;
+use groundwave_http::Failure;
 use groundwave_scenario::formats;
 use groundwave_simulation::history::LevelsHistory;
 

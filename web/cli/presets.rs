@@ -1,14 +1,14 @@
 //! `presets`: catalogues of radios, antennas, roles and modulations.
 
 use clap::{Args, ValueEnum};
-use groundwave::text::{Align, Table};
 use groundwave_model::radio::modulation::MODULATIONS;
 use groundwave_model::radio::presets::{ANTENNAS, RADIOS, ROLES};
 use groundwave_model::radio::{Environment, Model};
+use groundwave_text::{Align, Table};
 use serde_json::{Value, json};
 
 use super::output::{self, Output};
-use groundwave::serve::Failure;
+use groundwave_http::Failure;
 
 const EXAMPLES: &str = "\
 Examples:

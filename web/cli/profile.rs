@@ -4,16 +4,16 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use groundwave::plot::{ProfilePicture, Theme, profile_svg};
-use groundwave::text::{Align, Table, distance};
 use groundwave_model::radio::{Assumptions, LinkResult};
 use groundwave_model::terrain::{HeightSource, Posts, Profile as Ground};
+use groundwave_plot::{ProfilePicture, Theme, profile_svg};
+use groundwave_text::{Align, Table, distance};
 use serde::Serialize;
 
 use super::ends::{EndArgs, Path};
 use super::link::{analyse, heights, sources};
 use super::output::{self, Output};
-use groundwave::serve::Failure;
+use groundwave_http::Failure;
 
 const EXAMPLES: &str = "\
 Examples:

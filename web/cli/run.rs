@@ -20,9 +20,9 @@ use super::output::{self, Output};
 use super::run_extremes::Extremes;
 use super::run_report::{Report, show};
 use super::run_tables::Tables;
-use groundwave::serve::Failure;
-use groundwave::serve::simulation::{header, load, prepare, queue};
-use groundwave::serve::terrain::{OpenTerrain, TerrainOptions, replay_failure};
+use groundwave_http::Failure;
+use groundwave_setup::simulation::{header, load, prepare, queue};
+use groundwave_setup::terrain::{OpenTerrain, TerrainOptions, replay_failure};
 
 const EXAMPLES: &str = "\
 Examples:

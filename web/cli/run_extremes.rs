@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use groundwave::text::bits_per_second;
 use groundwave_gateway::Snapshot;
 use groundwave_simulation::flow::{FlowId, FlowView};
+use groundwave_text::bits_per_second;
 
 /// Extremes of a flow.
 #[derive(Debug, Clone, Copy, PartialEq)]

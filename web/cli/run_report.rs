@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use groundwave::text::{Align, Table, bits_per_second, distance, percent};
 use groundwave_engine::Refusal;
 use groundwave_gateway::Snapshot;
 use groundwave_model::radio::Assumptions;
@@ -11,10 +10,11 @@ use groundwave_scenario::Scenario;
 use groundwave_simulation::flow::FlowView;
 use groundwave_simulation::link::LinkView;
 use groundwave_simulation::site::NodeView;
+use groundwave_text::{Align, Table, bits_per_second, distance, percent};
 use serde::Serialize;
 
 use super::output::{self, Output};
-use groundwave::serve::Failure;
+use groundwave_http::Failure;
 
 /// A finished run.
 pub struct Report<'a> {

@@ -7,7 +7,7 @@ use groundwave_gateway::Snapshot;
 use groundwave_scenario::{OutputTable, Scenario};
 use groundwave_simulation::site::NodeId;
 
-use groundwave::serve::Failure;
+use groundwave_http::Failure;
 
 /// Open output tables.
 pub struct Tables {

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::output::Output;
-use groundwave::serve::Failure;
+use groundwave_http::Failure;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use groundwave::serve::Failure;
 use groundwave::serve::server::{Server, ServerConfig};
+use groundwave_http::Failure;
 
 use super::output::Output;
 

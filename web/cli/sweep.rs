@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
-use groundwave::text::{Align, Table};
 use groundwave_raster::cog::Compression;
 use groundwave_scenario::{Coverage, Scenario};
 use groundwave_sweep::products;
@@ -15,14 +14,15 @@ use groundwave_sweep::{
     Choices, Evaluate, Joined, Plan, Shard, Supply, Sweep as Work, SweepError, Worked, Worker,
     check_sites, evaluator, keep_freed_memory, plan,
 };
+use groundwave_text::{Align, Table};
 
 use super::map_options::MapOptions;
 use super::output::{self, Output};
 use super::run::interrupts;
 use super::sweep_tables;
-use groundwave::serve::Failure;
-use groundwave::serve::simulation::{load, prepare_nodes};
-use groundwave::serve::terrain::{OpenTerrain, REMEDY, TerrainOptions};
+use groundwave_http::Failure;
+use groundwave_setup::simulation::{load, prepare_nodes};
+use groundwave_setup::terrain::{OpenTerrain, REMEDY, TerrainOptions};
 
 const EXAMPLES: &str = "\
 Examples:

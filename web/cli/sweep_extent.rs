@@ -1,7 +1,7 @@
 //! `sweep --dry-run`: extent of a sweep and its terrain.
 
-use groundwave::serve::Failure;
-use groundwave::serve::terrain::OpenTerrain;
+use groundwave_http::Failure;
+use groundwave_setup::terrain::OpenTerrain;
 use groundwave_sweep::{Extent, Plan};
 use serde::Serialize;
 

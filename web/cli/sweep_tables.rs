@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use groundwave::text::{Align, Table};
 use groundwave_model::radio::Verdict;
 use groundwave_sweep::{NoAnswer, VariantSummary};
+use groundwave_text::{Align, Table};
 
 use super::output;
 

@@ -5,17 +5,17 @@ use std::io::{IsTerminal, Write as _};
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use groundwave::serve::fetch::{Fetching, command, squares_of, too_large};
-use groundwave::serve::simulation::load;
-use groundwave::serve::terrain::TerrainOptions;
-use groundwave::text::{Align, Table};
 use groundwave_model::terrain::{GeoPoint, TileId};
+use groundwave_setup::fetch::{Fetching, command, squares_of, too_large};
+use groundwave_setup::simulation::load;
+use groundwave_setup::terrain::TerrainOptions;
 use groundwave_terrain::Census;
 use groundwave_terrain::cache::{Cache, Entry, Event, State, squares_around, squares_within};
+use groundwave_text::{Align, Table};
 use serde::Serialize;
 
 use super::output::{self, Output};
-use groundwave::serve::Failure;
+use groundwave_http::Failure;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -6,9 +6,9 @@ use clap::Args;
 use serde::Serialize;
 
 use super::output::{self, Output};
-use groundwave::serve::Failure;
-use groundwave::serve::simulation::{load, prepare};
-use groundwave::serve::terrain::TerrainOptions;
+use groundwave_http::Failure;
+use groundwave_setup::simulation::{load, prepare};
+use groundwave_setup::terrain::TerrainOptions;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -6,8 +6,8 @@ use groundwave_files::wall::{boot_ns, is_synchronised, monotonic_ns, next_clock_
 use groundwave_gateway::fleet::{HoldMinutes, RecordClockStep, SetGatewayClock, StartGatewayClock};
 use groundwave_gateway::peripheral::RecordHostReadings;
 
-pub use crate::gateway::history_writer::store_minutes;
-use crate::gateway::state::Gateway;
+pub use crate::history_writer::store_minutes;
+use crate::state::Gateway;
 
 /// Period of the gateway clock.
 const TEND: Duration = Duration::from_millis(500);
@@ -25,7 +25,7 @@ const REFUSALS: Duration = Duration::from_secs(10);
 ///
 /// # Errors
 /// The refusal.
-pub async fn start_clock(gateway: &Gateway) -> Result<(), crate::http::Problem> {
+pub async fn start_clock(gateway: &Gateway) -> Result<(), groundwave_http::Problem> {
     // Minutes end by the clock once the history has those that ended before the start.
     gateway.world.submit(HoldMinutes { holds: true }).await?;
     let period = gateway.settings.heartbeat.as_nanos();
@@ -86,7 +86,7 @@ pub async fn snapshot_topology(gateway: Gateway) {
             _ = due.tick() => {}
         }
         let began_ns = monotonic_ns();
-        let kept = crate::gateway::mesh::topology_history::store(&gateway, wall_ns()).await;
+        let kept = crate::mesh::topology_history::store(&gateway, wall_ns()).await;
         if let Err(problem) = &kept {
             tracing::error!(problem = problem.detail, "no still of the mesh could be kept");
         }

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use super::access::Access;
 use super::endpoints::endpoints;
 use super::state::Gateway;
-use crate::http::ApiDocument;
-use crate::http::document::{About, add_problems};
-use crate::http::endpoints::{Endpoints, Operation};
+use groundwave_http::ApiDocument;
+use groundwave_http::document::{About, add_problems};
+use groundwave_http::endpoints::{Endpoints, Operation};
 
 const ABOUT: About = About {
     title: "Groundwave mesh gateway",

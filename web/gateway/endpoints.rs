@@ -6,7 +6,7 @@ use super::{
     admin, auth, camera, canonical, external, firewall, firmware, flows, impairment, mesh, network,
     nodes, power, sensors, system, telemetry, testbed, trust,
 };
-use crate::http::endpoints::Endpoints;
+use groundwave_http::endpoints::Endpoints;
 
 /// Endpoints of all categories.
 pub fn endpoints() -> Endpoints<Gateway, Access> {

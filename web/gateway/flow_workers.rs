@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 use super::services::flow_backends::attempt;
 use super::services::world::blocking;
 use super::state::Gateway;
-use crate::http::Problem;
+use groundwave_http::Problem;
 
 /// Attempts at a time.
 const WORKERS: usize = 128;

@@ -10,7 +10,7 @@ use groundwave_files::wall::{monotonic_ns, wall_ns};
 use groundwave_gateway::fleet::{HoldMinutes, StoreMinute};
 use groundwave_telemetry::HistoryError;
 
-use crate::gateway::state::Gateway;
+use crate::state::Gateway;
 
 /// Period of looks for minutes.
 const LOOK: Duration = Duration::from_millis(500);

@@ -17,9 +17,9 @@ use super::services::api_tokens::TokenUses;
 use super::services::limits::BODY_BYTES_MAX;
 use super::state::Gateway;
 use super::system::status::OwnDocument;
-use crate::http::tag::revision_of;
-use crate::http::{layers, problem};
-use crate::page::{Offer, page};
+use groundwave_http::tag::revision_of;
+use groundwave_http::{layers, problem};
+use groundwave_page::{Offer, page};
 
 /// Content security policy of the API browser: own scripts, own and inline styles.
 const PAGE_POLICY: &str = "default-src 'self'; style-src 'self' 'unsafe-inline'; \

@@ -38,7 +38,7 @@ use super::services::topology::TopologyState;
 use super::services::vault::Vault;
 use super::services::world::World;
 use super::settings::Settings;
-use crate::http::streams::OpenStreams;
+use groundwave_http::streams::OpenStreams;
 
 /// Event streams of an account.
 pub const STREAMS_PER_ACCOUNT_MAX: usize = 16;

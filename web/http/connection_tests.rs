@@ -3,9 +3,9 @@
 use axum::routing::post;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
-use super::super::Raw;
-use super::super::admission::{Admission, Bounds, Source};
 use super::*;
+use crate::Raw;
+use crate::admission::{Admission, Bounds, Source};
 
 /// A connection to a server that answers with the length of what it was sent.
 fn connect(admission: &Arc<Admission>) -> DuplexStream {

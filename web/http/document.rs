@@ -176,7 +176,7 @@ macro_rules! schema_refs {
     ($($wire:ty),+ $(,)?) => {$(
         impl utoipa::PartialSchema for $wire {
             fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
-                $crate::http::document::schema_ref::<$wire>()
+                $crate::document::schema_ref::<$wire>()
             }
         }
         impl utoipa::ToSchema for $wire {

@@ -183,12 +183,12 @@ impl<S: Clone + Send + Sync + 'static, R> Handlers<S, R> {
 #[macro_export]
 macro_rules! operations {
     ($rule_of:path; $($handler:path),+ $(,)?) => {
-        $crate::http::endpoints::Handlers::new(vec![$(
-            $crate::http::endpoints::Handler {
+        $crate::endpoints::Handlers::new(vec![$(
+            $crate::endpoints::Handler {
                 name: stringify!($handler),
                 route: utoipa_axum::routes!($handler),
                 rule: $rule_of(&$handler),
-                describe: $crate::http::endpoints::describer(&$handler),
+                describe: $crate::endpoints::describer(&$handler),
             }
         ),+])
     };

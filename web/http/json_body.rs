@@ -11,7 +11,7 @@ use serde_json::{Map, Number, Value, json};
 use super::endpoints::{Describe, add_body};
 use super::extract::{plain_encoding, whole_body};
 use super::{Problem, Schemas, strict};
-use crate::http::problem::{FieldCode, ProblemKind};
+use crate::problem::{FieldCode, ProblemKind};
 
 /// Deepest nesting of a body.
 const DEPTH_MAX: usize = 32;

@@ -122,7 +122,7 @@ mod tests {
     use tower::ServiceExt;
 
     use super::*;
-    use crate::http::Problem;
+    use crate::Problem;
 
     #[tokio::test]
     async fn every_temporary_refusal_says_when_to_ask_again() {

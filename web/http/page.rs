@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Problem;
-use crate::http::problem::FieldCode;
+use crate::problem::FieldCode;
 
 /// Default number of items.
 const USUAL: u32 = 100;

@@ -3,8 +3,8 @@
 use axum::extract::rejection::{BytesRejection, JsonRejection, PathRejection, QueryRejection};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use groundwave_engine::Refusal;
-use groundwave_model::radio::BadValue;
+use groundwave_values::Refusal;
+use groundwave_values::bounds::BadValue;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;

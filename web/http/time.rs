@@ -1,7 +1,7 @@
 //! Timestamps as clients see them.
 
 use super::Problem;
-use crate::http::problem::FieldCode;
+use crate::problem::FieldCode;
 
 /// RFC 3339 in UTC of nanoseconds since the Unix epoch, to the millisecond.
 #[must_use]

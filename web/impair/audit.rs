@@ -4,7 +4,7 @@ use groundwave_impair::{Applied, Direction, Impairment};
 
 use super::Peer;
 use super::state::Outcome;
-use crate::http::Problem;
+use groundwave_http::Problem;
 
 /// Writes the line of a change, at target `audit`.
 pub fn change(

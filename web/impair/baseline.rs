@@ -7,10 +7,10 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::{Baseline, Daemon};
-use crate::http::document::Schemas;
-use crate::http::endpoints::Reply;
-use crate::http::show::typed;
-use crate::http::{Json, Problem};
+use groundwave_http::document::Schemas;
+use groundwave_http::endpoints::Reply;
+use groundwave_http::show::typed;
+use groundwave_http::{Json, Problem};
 
 impl Baseline {
     /// The stored text, which is a JSON document.

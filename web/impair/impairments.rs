@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::wire::{AppliedState, DirectionName, NewImpairment};
 use super::{Daemon, Peer, audit};
-use crate::http::{Json, JsonBody, Path, Problem, Query};
+use groundwave_http::{Json, JsonBody, Path, Problem, Query};
 
 /// Query of a replacement.
 #[derive(Debug, Default, Deserialize)]

@@ -6,7 +6,7 @@ use groundwave_engine::FaultKind;
 use groundwave_io_impair::leases;
 use groundwave_io_impair::leases::Leases;
 
-use crate::http::Problem;
+use groundwave_http::Problem;
 
 /// Leases and their file.
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ use groundwave_io_impair::leases::Owner;
 
 use super::wire::{LeaseRecord, NewLease, RenewedLease};
 use super::{Daemon, Peer};
-use crate::http::{Json, JsonBody, Path, Problem};
+use groundwave_http::{Json, JsonBody, Path, Problem};
 
 /// List the leases, in the order in which they began
 #[utoipa::path(get, path = "/v1/leases", tag = "leases",

@@ -4,7 +4,7 @@ use std::fmt;
 
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 
-use crate::http::accept::PeerOf;
+use groundwave_http::accept::PeerOf;
 
 /// Peer process by `SO_PEERCRED`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

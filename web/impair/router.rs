@@ -10,10 +10,10 @@ use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use super::wire::DirectionName;
 use super::{Daemon, Peer, baseline, impairments, leases, stats, system};
-use crate::http::document::About;
-use crate::http::endpoints::{Endpoints, unrestricted};
-use crate::http::{ApiDocument, Json, layers, problem};
-use crate::operations;
+use groundwave_http::document::About;
+use groundwave_http::endpoints::{Endpoints, unrestricted};
+use groundwave_http::operations;
+use groundwave_http::{ApiDocument, Json, layers, problem};
 
 const ABOUT: About = About {
     title: "Groundwave impairment daemon",

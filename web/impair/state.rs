@@ -16,7 +16,7 @@ use groundwave_kernel::DriverHandle;
 use tokio::sync::{Mutex, MutexGuard};
 
 use super::lease_store::LeaseStore;
-use crate::http::Problem;
+use groundwave_http::Problem;
 
 /// Timeout of a change. A change takes well under a millisecond; what is
 /// slower hangs.

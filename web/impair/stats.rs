@@ -5,7 +5,7 @@ use groundwave_impair::Direction;
 
 use super::Daemon;
 use super::wire::{DirectionName, LinkSample};
-use crate::http::{Json, Path, Problem};
+use groundwave_http::{Json, Path, Problem};
 
 /// Get traffic counters of a direction
 ///

@@ -4,7 +4,7 @@ use axum::extract::State;
 
 use super::Daemon;
 use super::wire::SystemRecord;
-use crate::http::Json;
+use groundwave_http::Json;
 
 /// Get version, ports and capabilities
 #[utoipa::path(get, path = "/v1/system", tag = "system",

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::state::Ports;
 
-crate::schema_refs!(DirectionName);
+groundwave_http::schema_refs!(DirectionName);
 
 /// Complete impairment of a direction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

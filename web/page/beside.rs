@@ -4,8 +4,8 @@ use axum::Router;
 use axum::routing::{any, get};
 
 use super::{Basemap, Offer};
-use crate::http::mount::mount;
-use crate::http::problem::{no_such_method, no_such_path};
+use groundwave_http::mount::mount;
+use groundwave_http::problem::{no_such_method, no_such_path};
 
 /// Path in front of those of the gateway.
 const GATEWAY: &str = "/gateway";

@@ -6,13 +6,13 @@ use groundwave_files::hex::hex;
 use rust_embed::{EmbeddedFile, RustEmbed};
 
 use super::Offer;
-use crate::http::Problem;
-use crate::http::problem::{no_such_method, no_such_path};
-use crate::http::tag::{is_known, tag};
+use groundwave_http::Problem;
+use groundwave_http::problem::{no_such_method, no_such_path};
+use groundwave_http::tag::{is_known, tag};
 
 /// Files that `make web` built; none in a build without them.
 #[derive(RustEmbed)]
-#[folder = "web/app/dist"]
+#[folder = "../app/dist"]
 #[allow_missing = true]
 struct Built;
 

@@ -5,7 +5,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
 use super::basemap::{self, Basemap};
-use crate::http::Json;
+use groundwave_http::Json;
 
 /// Interfaces at one address: the path in front of those of the interface, `None` if it is not
 /// served there.

@@ -8,7 +8,7 @@ use tower_http::set_header::SetResponseHeaderLayer;
 
 use super::files::page;
 use super::{Frontend, Offer, Source};
-use crate::http::problem::no_such_path;
+use groundwave_http::problem::no_such_path;
 
 /// Static files: the built-in page, or those of a folder, which are never cached.
 pub fn statics(frontend: &Frontend) -> Router {

@@ -10,8 +10,8 @@ use groundwave_model::terrain::Terrain;
 use tokio::sync::{Semaphore, oneshot};
 
 use super::fair_queue::{FairQueue, Permit};
-use crate::http::Problem;
-use crate::http::admission::Source;
+use groundwave_http::Problem;
+use groundwave_http::admission::Source;
 
 /// Long analyses of a client that may wait.
 const WAITING_PER_CLIENT_MAX: usize = 64;

@@ -115,7 +115,7 @@ mod tests {
     use groundwave_simulation::site::{NodeId, Stamps};
 
     use super::*;
-    use crate::planning::wire::radio::default_station;
+    use crate::wire::radio::default_station;
 
     fn basis(deployment: u128, lat_deg: f64) -> Basis {
         let deployment = DeploymentId::from_u128(deployment);

@@ -6,8 +6,8 @@ use axum::extract::State;
 use axum::http::{HeaderName, header};
 
 use super::Planner;
-use crate::http::Problem;
-use crate::http::document::Bytes;
+use groundwave_http::Problem;
+use groundwave_http::document::Bytes;
 
 /// Bytes of a file that tells a full disk from another failure.
 const PROBE_BYTES: usize = 1 << 20;

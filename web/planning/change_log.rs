@@ -8,7 +8,7 @@ use serde::Serialize;
 use tokio::sync::watch;
 use uuid::Uuid;
 
-use crate::http::id;
+use groundwave_http::id;
 
 /// Changes kept of a deployment.
 const KEPT_MAX: usize = 1_024;

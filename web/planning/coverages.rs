@@ -18,8 +18,8 @@ use super::wire::coverage::{
     CoverageAccepted, CoverageFormat, CoverageFormatQuery, CoverageQuestion, CoverageSnapshot,
     JobStatus,
 };
-use crate::http::document::Bytes;
-use crate::http::{Json, JsonBody, Origin, Path, Problem, Query, id};
+use groundwave_http::document::Bytes;
+use groundwave_http::{Json, JsonBody, Origin, Path, Problem, Query, id};
 
 /// Start a coverage job of a node
 ///
@@ -202,4 +202,4 @@ pub async fn export_coverage(
 /// Between two signs of life on a quiet stream.
 pub(super) const KEEP_ALIVE: std::time::Duration = std::time::Duration::from_secs(15);
 
-crate::schema_refs!(CoverageFormat);
+groundwave_http::schema_refs!(CoverageFormat);

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::Planner;
 use super::wire::deployment::{Deployment, DeploymentPatch, NewDeployment};
-use crate::http::{Json, JsonBody, Path, Problem, id};
+use groundwave_http::{Json, JsonBody, Path, Problem, id};
 
 /// List all deployments
 #[utoipa::path(get, path = "/api/v1/deployments", tag = "deployments",

@@ -11,8 +11,8 @@ use super::Planner;
 use super::wire::deployment::Deployment;
 use super::wire::exchange::{AnyObject, ExchangeFormat, FormatQuery, ImportNote, Imported};
 use super::wire::radio::default_station;
-use crate::http::document::Bytes;
-use crate::http::{Json, Path, Problem, Query, Raw, id};
+use groundwave_http::document::Bytes;
+use groundwave_http::{Json, Path, Problem, Query, Raw, id};
 
 /// Longest document taken, bytes: a hundred thousand nodes with all their fields.
 pub const IMPORT_BYTES_MAX: usize = 128 << 20;

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use axum::http::StatusCode;
 use tokio::sync::oneshot;
 
-use crate::http::Problem;
-use crate::http::admission::Source;
+use groundwave_http::Problem;
+use groundwave_http::admission::Source;
 
 /// Wait recommended to a client whose queue is full, s.
 const RETRY_S: u32 = 2;

@@ -5,7 +5,7 @@ use groundwave_model::terrain::GeoPoint;
 
 use super::Planner;
 use super::wire::health::{Alive, Ready};
-use crate::http::{Json, Problem};
+use groundwave_http::{Json, Problem};
 
 /// Get liveness
 #[utoipa::path(get, path = "/healthz", tag = "health",

@@ -14,7 +14,7 @@ use super::Planner;
 use super::wire::PACKET_BYTES;
 use super::wire::link::{LinkAnalysis, LinkQuestion, SAMPLES_MIN};
 use super::wire::terrain::{SAMPLES_MAX, TerrainProfile};
-use crate::http::{Json, JsonBody, Problem};
+use groundwave_http::{Json, JsonBody, Problem};
 
 /// Compute the link budget between two nodes, in both directions
 #[utoipa::path(post, path = "/api/v1/links/analyze", tag = "analysis",

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::wire::mesh_coverage::MeshCoverageSetup;
-use crate::http::{Problem, id};
+use groundwave_http::{Problem, id};
 
 /// Most deployments with a live coverage: each takes up to 200 MB.
 const LIVE_MAX: usize = 4;

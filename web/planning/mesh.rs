@@ -23,18 +23,16 @@ use super::wire::mesh::{
     AdviceQuestion, DeploymentLinks, LinkFilter, MeshRoute, ProtocolAdvice, RouteQuestion,
 };
 use super::wire::relay::{RelayChain, RelayQuestion};
-use crate::http::{Json, JsonBody, Origin, Path, Problem, Query};
+use groundwave_http::{Json, JsonBody, Origin, Path, Problem, Query};
 
-impl From<MeshError> for Problem {
-    fn from(error: MeshError) -> Self {
-        Self::bad_request(error.to_string())
-    }
+/// Problem of an error.
+pub(super) fn mesh_problem(error: MeshError) -> Problem {
+    Problem::bad_request(error.to_string())
 }
 
-impl From<RelayError> for Problem {
-    fn from(error: RelayError) -> Self {
-        Self::bad_request(error.to_string())
-    }
+/// Problem of an error.
+pub(super) fn relay_problem(error: RelayError) -> Problem {
+    Problem::bad_request(error.to_string())
 }
 
 /// Inputs of links over `terrain`.
@@ -72,7 +70,7 @@ pub async fn relay(
             max_hops: asked.max_hops,
             strategy: asked.strategy(),
         };
-        let plan = plan_relays(&inputs(terrain, &environment), &request)?;
+        let plan = plan_relays(&inputs(terrain, &environment), &request).map_err(relay_problem)?;
         Ok(RelayChain::new(plan, [tx.id.uuid(), rx.id.uuid()], terrain))
     });
     Ok(Json(planned.await?))
@@ -87,7 +85,7 @@ fn links_of<'k>(
     if let Some(found) = cached.mesh.get() {
         return Ok(found);
     }
-    let found = mesh(inputs, members)?;
+    let found = mesh(inputs, members).map_err(mesh_problem)?;
     Ok(cached.mesh.get_or_init(|| found))
 }
 
@@ -133,7 +131,7 @@ pub async fn route(
         let inputs = inputs(terrain, &basis.environment);
         let members: Vec<_> = basis.nodes.iter().map(member).collect();
         let all = links_of(&cached, &inputs, &members)?;
-        let found = MeshRoute::from(find(&inputs, &members, all, &request)?);
+        let found = MeshRoute::from(find(&inputs, &members, all, &request).map_err(mesh_problem)?);
         cached.cache_route(request, found.clone());
         Ok(found)
     });
@@ -196,7 +194,8 @@ pub async fn recommend(
                     return Ok(advice.clone());
                 }
                 let members: Vec<_> = basis.nodes.iter().map(member).collect();
-                let advice = advise(&inputs(terrain, &basis.environment), &members)?;
+                let advice =
+                    advise(&inputs(terrain, &basis.environment), &members).map_err(mesh_problem)?;
                 Ok(cached.advice.get_or_init(|| advice).clone())
             });
             advice.await?
@@ -205,4 +204,4 @@ pub async fn recommend(
     Ok(Json(ProtocolAdvice { deployment_id, advice }))
 }
 
-crate::schema_refs!(DeploymentLinks);
+groundwave_http::schema_refs!(DeploymentLinks);

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::Planner;
 use super::wire::node::{NewNode, NewPosition, Node, NodePatch};
-use crate::http::{Json, JsonBody, Path, Problem, id};
+use groundwave_http::{Json, JsonBody, Path, Problem, id};
 
 /// List the nodes of a deployment
 #[utoipa::path(get, path = "/api/v1/deployments/{id}/nodes", tag = "nodes",

@@ -4,7 +4,7 @@ use groundwave_model::radio::modulation::MODULATIONS;
 use groundwave_model::radio::presets;
 
 use super::wire::{AntennaPresetList, ModulationList, RadioPresetList, RolePresetList};
-use crate::http::Json;
+use groundwave_http::Json;
 
 /// List radio presets
 #[utoipa::path(get, path = "/api/v1/presets/radios", tag = "presets",

@@ -14,7 +14,7 @@ use super::Planner;
 use super::analysis_cache::Basis;
 use super::mesh::{inputs, member};
 use super::wire::preview::{AssumedNode, NodeLinks, PointScan, ScanCandidate};
-use crate::http::{Json, JsonBody, Path, Problem};
+use groundwave_http::{Json, JsonBody, Path, Problem};
 
 /// Compute the links of a node that is being moved or changed
 ///
@@ -104,7 +104,7 @@ impl Assumed {
             station: &self.station,
         });
         let inputs = inputs(terrain, &self.basis.environment);
-        Ok(links_of(&inputs, &members, self.id)?)
+        links_of(&inputs, &members, self.id).map_err(crate::mesh::mesh_problem)
     }
 
     /// The other end of a link.

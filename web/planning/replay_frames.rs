@@ -18,17 +18,16 @@ use super::wire::replay::{
     FRAMES_MAX, FrameQuery, ReplayFlow, ReplayFrame, ReplayFrames, ReplayLink, ReplayMeasured,
     ReplayNode,
 };
-use crate::http::Problem;
+use groundwave_http::Problem;
 
 /// Most nodes and links of all frames of an answer.
 const ITEMS_MAX: usize = 500_000;
 
-impl From<ChangeError> for Problem {
-    fn from(error: ChangeError) -> Self {
-        match error {
-            ChangeError::World(_) => Self::internal(error.to_string()),
-            _ => Self::bad_request(error.to_string()),
-        }
+/// Problem of an error.
+pub(super) fn change_problem(error: ChangeError) -> Problem {
+    match error {
+        ChangeError::World(_) => Problem::internal(error.to_string()),
+        _ => Problem::bad_request(error.to_string()),
     }
 }
 
@@ -120,7 +119,7 @@ pub fn observe(
     terrain: &Arc<dyn Terrain>,
     mut show: impl FnMut(ReplayFrame, &Snapshot) -> Result<(), Problem>,
 ) -> Result<u64, Problem> {
-    let mut reader = log.open()?;
+    let mut reader = log.open().map_err(crate::replays::log_problem)?;
     let header = reader.header().clone();
     let first = (times.from_s / (header.step_ns as f64 * 1e-9)).round() as u64;
     let mut changer = Changer::new(&log.changes);
@@ -134,7 +133,7 @@ pub fn observe(
         // Half a step of rounding.
         let half_s = header.step_ns as f64 * 0.5e-9;
         let mut step = || {
-            changer.settle()?;
+            changer.settle().map_err(change_problem)?;
             if due_s > times.to_s + half_s {
                 return Ok(Next::Stop);
             }
@@ -144,7 +143,7 @@ pub fn observe(
                 let passed = (at_s + half_s - times.from_s) / times.step_s;
                 next = (passed.floor() as u32).saturating_add(1);
             }
-            Ok::<_, Problem>(changer.inject(engine)?)
+            changer.inject(engine).map_err(change_problem)
         };
         step().unwrap_or_else(|problem| {
             failed = Some(problem);
@@ -162,7 +161,7 @@ pub fn observe(
 /// # Errors
 /// 400 names the change, 409 where the replay comes to another state than the log.
 pub fn prove(log: &StoredLog, terrain: &Arc<dyn Terrain>) -> Result<(), Problem> {
-    let mut reader = log.open()?;
+    let mut reader = log.open().map_err(crate::replays::log_problem)?;
     let mut changer = Changer::new(&log.changes);
     let mut engine = begin(&mut reader, &changer, u64::MAX, terrain)?;
     let mut failed = None;
@@ -174,10 +173,10 @@ pub fn prove(log: &StoredLog, terrain: &Arc<dyn Terrain>) -> Result<(), Problem>
         })
     });
     if let Some(error) = failed {
-        return Err(error.into());
+        return Err(change_problem(error));
     }
     replayed.map_err(differs)?;
-    changer.finish()?;
+    changer.finish().map_err(change_problem)?;
     Ok(())
 }
 

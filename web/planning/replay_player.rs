@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::replay_frames::{Times, observe};
 use super::replay_store::StoredLog;
 use super::wire::replay::ReplayFrame;
-use crate::http::Problem;
+use groundwave_http::Problem;
 
 /// Most frames of a player.
 pub const PLAYER_FRAMES_MAX: usize = 600;

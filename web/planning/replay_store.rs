@@ -13,7 +13,7 @@ use tempfile::NamedTempFile;
 use uuid::Uuid;
 
 use super::wire::replay::ReplayInfo;
-use crate::http::Problem;
+use groundwave_http::Problem;
 
 /// Uploads and variants kept at once; of more the one made first leaves.
 const KEPT_MAX: usize = 8;

@@ -22,8 +22,8 @@ use super::wire::replay::{
     CHANGES_MAX, FrameQuery, NAME_CHARS_MAX, ReplayEvent, ReplayFrames, ReplayInfo, UploadQuery,
     VariantQuestion,
 };
-use crate::http::document::Bytes;
-use crate::http::{Json, JsonBody, Origin, Path, Problem, Query, Raw, id};
+use groundwave_http::document::Bytes;
+use groundwave_http::{Json, JsonBody, Origin, Path, Problem, Query, Raw, id};
 
 /// Longest log taken, bytes.
 pub const LOG_BYTES_MAX: usize = 128 << 20;
@@ -52,10 +52,9 @@ const EVENTS: [&str; 11] = [
     "environment.set",
 ];
 
-impl From<LogError> for Problem {
-    fn from(error: LogError) -> Self {
-        Self::bad_request(format!("the log: {error}"))
-    }
+/// Problem of an error.
+pub(super) fn log_problem(error: LogError) -> Problem {
+    Problem::bad_request(format!("the log: {error}"))
 }
 
 /// Upload a recorded log
@@ -80,7 +79,7 @@ pub async fn upload(
     }
     let taken = planner.transfer(move || {
         let file = LogFile::Uploaded(store(&content)?);
-        let info = inspect(asked.name, content.len() as u64, file.open()?)?;
+        let info = inspect(asked.name, content.len() as u64, file.open().map_err(log_problem)?)?;
         Ok(StoredLog::new(info, file))
     });
     Ok(added(&planner, taken.await?))
@@ -93,8 +92,8 @@ pub async fn upload(
 pub fn open_log(path: &FilePath) -> Result<StoredLog, String> {
     let open = || {
         let file = LogFile::Named(path.to_owned());
-        let log = file.open()?;
-        let bytes = std::fs::metadata(path).map_err(LogError::Read)?.len();
+        let log = file.open().map_err(log_problem)?;
+        let bytes = std::fs::metadata(path).map_err(LogError::Read).map_err(log_problem)?.len();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let info = inspect(Some(name.into_owned()), bytes, log)?;
         Ok(StoredLog::new(info, file))
@@ -269,7 +268,7 @@ fn inspect<R: Read + Seek>(
         more_events: 0,
     };
     let mut moves = Vec::new();
-    while let Some(entry) = log.next_entry()? {
+    while let Some(entry) = log.next_entry().map_err(log_problem)? {
         info.duration_s = info.duration_s.max(at_s(&header, entry.tick()));
         let Entry::Command(record) = entry else {
             continue;

@@ -8,11 +8,11 @@ use super::{
     Planner, backup, changes, coverages, deployments, exchange, health, links, mesh, mesh_coverage,
     nodes, placement, presets, previews, replays, templates, terrain,
 };
-use crate::http::document::About;
-use crate::http::endpoints::{Endpoints, unrestricted};
-use crate::http::{ApiDocument, Json, layers};
-use crate::operations;
-use crate::page::statics;
+use groundwave_http::document::About;
+use groundwave_http::endpoints::{Endpoints, unrestricted};
+use groundwave_http::operations;
+use groundwave_http::{ApiDocument, Json, layers};
+use groundwave_page::statics;
 
 const ABOUT: About = About {
     title: "Groundwave planning server",

@@ -20,10 +20,10 @@ use super::coverage::Registry;
 use super::live_coverages::LiveCoverages;
 use super::replay_store::{LogTerrain, ReplayStore, StoredLog};
 use super::tile_cache::TileCache;
-use crate::http::Problem;
-use crate::http::admission::Source;
-use crate::http::streams::OpenStreams;
-use crate::page::Frontend;
+use groundwave_http::Problem;
+use groundwave_http::admission::Source;
+use groundwave_http::streams::OpenStreams;
+use groundwave_page::Frontend;
 
 /// Coverage streams of a client.
 const STREAMS_PER_CLIENT_MAX: usize = 256;

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::Planner;
 use super::wire::template::{NewTemplate, Template};
-use crate::http::{Json, JsonBody, Path, Problem, id};
+use groundwave_http::{Json, JsonBody, Path, Problem, id};
 
 /// List all templates
 #[utoipa::path(get, path = "/api/v1/templates", tag = "templates",

@@ -15,9 +15,9 @@ use super::wire::terrain::{
     ElevationQuestion, PointElevation, ProfileQuestion, SAMPLES_MAX, SAMPLES_MIN, TerrainArea,
     TerrainProfile, TileOptions,
 };
-use crate::http::document::Bytes;
-use crate::http::tag::{is_known, revision_of, tag};
-use crate::http::{Json, JsonBody, Path, Problem, Query};
+use groundwave_http::document::Bytes;
+use groundwave_http::tag::{is_known, revision_of, tag};
+use groundwave_http::{Json, JsonBody, Path, Problem, Query};
 
 /// Caching of squares: the files of the terrain may be others after a restart.
 const CACHE_CONTROL: &str = "public, max-age=300";

@@ -6,8 +6,8 @@ use super::figures::{Figure, conditions, sight, verdict, verdict_colour};
 use super::scene::RIGHT;
 use super::text;
 use super::theme::Palette;
-use crate::text::percent;
 use groundwave_raster::scene::svg::{Anchor, Canvas, Font};
+use groundwave_text::percent;
 
 /// Left edge of the header, px; its right edge is that of the drawing.
 pub(super) const EDGE: f64 = 36.0;

@@ -1,6 +1,6 @@
 //! Map of a mesh: nodes, and links by margin.
 
-use groundwave_gateway::Snapshot;
+use groundwave_simulation::WorldView;
 use groundwave_simulation::link::LinkView;
 
 use super::theme::Theme;
@@ -10,7 +10,7 @@ use groundwave_raster::scene::svg::{Anchor, Canvas, Font, Point};
 #[derive(Debug, Clone, Copy)]
 pub struct MapPicture<'a> {
     /// The mesh.
-    pub now: &'a Snapshot,
+    pub now: &'a WorldView,
 }
 
 const SIZE: Point = [900.0, 560.0];
@@ -67,7 +67,7 @@ fn style(link: &LinkView, up: bool) -> Option<String> {
 }
 
 /// Projection from degrees to px.
-fn projection(now: &Snapshot) -> impl Fn(f64, f64) -> Point {
+fn projection(now: &WorldView) -> impl Fn(f64, f64) -> Point {
     let first = now
         .nodes
         .first()

@@ -26,17 +26,15 @@ use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
-use super::Failure;
-use super::gateway::{GatewayConfig, RunningGateway};
-use super::terrain::{TerrainOptions, budget_bytes, inputs_of, memory_mb, posts_parser};
-use crate::gateway::Gateway;
-use crate::gateway::services::backups::StorageCopier;
-use crate::http::serve::{Serving, serve_with, shutdown_signal};
-use crate::page::{self, Basemap, Frontend, Source};
-use crate::planning::{Planner, StoredLog, built_in, open_log, router};
-
-/// Simulated time of a tick, ns; it only counts ticks, nothing in a plan moves.
-pub(super) const STEP_NS: u64 = 1_000_000;
+use groundwave_http::Failure;
+use groundwave_http::serve::{Serving, serve_with, shutdown_signal};
+use groundwave_page::{Basemap, Frontend, Source};
+use groundwave_planning::{Planner, StoredLog, built_in, open_log, router};
+use groundwave_setup::terrain::{TerrainOptions, budget_bytes, inputs_of, memory_mb, posts_parser};
+use groundwave_web_gateway::Gateway;
+use groundwave_web_gateway::serve::STEP_NS;
+use groundwave_web_gateway::serve::gateway::{GatewayConfig, RunningGateway};
+use groundwave_web_gateway::services::backups::StorageCopier;
 
 /// Exit code after the world broke, so that a supervisor restarts the program: a write failed or a
 /// system panicked. What was acknowledged is on disk.
@@ -69,7 +67,7 @@ pub struct ServerConfig {
         long,
         env = "PLAN_BIND",
         value_name = "ADDR",
-        value_parser = super::socket_address,
+        value_parser = groundwave_http::socket_address,
         default_value = "127.0.0.1:8787"
     )]
     pub bind: SocketAddr,
@@ -175,7 +173,7 @@ impl Server {
         let folder = config.db.parent().filter(|folder| !folder.as_os_str().is_empty());
         let state = with_gateway.then_some(config.gateway.state.path.as_path());
         for folder in folder.into_iter().chain(state) {
-            super::create_private(folder)?;
+            groundwave_http::create_private(folder)?;
         }
         let store = RedbStore::open(&config.db).map_err(Failure::input)?;
         let is_new = store.last_tick().map_err(Failure::machine)? == 0;
@@ -209,7 +207,7 @@ impl Server {
         let open = || {
             // All ports are taken before one is served.
             if let Some(frontend) = frontend {
-                let listener = server.runtime.block_on(super::bind(config.bind))?;
+                let listener = server.runtime.block_on(groundwave_http::bind(config.bind))?;
                 let files = TerrainOptions {
                     srtm_dir: config.srtm_dir.clone(),
                     geoid: config.geoid.clone(),
@@ -237,7 +235,7 @@ impl Server {
                 server.planning = Some((listener, router(planner)));
             }
             if with_gateway {
-                super::restrict_to_owner(&config.db)?;
+                groundwave_http::restrict_to_owner(&config.db)?;
                 let planning = server.planning.as_ref();
                 let planning = planning.map(|(listener, _)| listener.local_addr());
                 let planning = planning.transpose()?;
@@ -252,7 +250,11 @@ impl Server {
                 server.planning = match server.planning.take() {
                     Some((listener, routes)) => {
                         let routes = match gateway.is_reachable_from(listener.local_addr()?)? {
-                            true => page::with_gateway(routes, gateway.routes(), basemap.as_ref()),
+                            true => groundwave_page::with_gateway(
+                                routes,
+                                gateway.routes(),
+                                basemap.as_ref(),
+                            ),
                             false => routes,
                         };
                         Some((listener, routes))
@@ -295,7 +297,7 @@ impl Server {
         let stop = self.stop.clone();
         let world = self.world.clone();
         let served: Result<(), Failure> = self.runtime.block_on(async move {
-            super::stop_on(shutdown_signal()?, stop.clone());
+            groundwave_http::stop_on(shutdown_signal()?, stop.clone());
             // Both services share the bound of connections: they share the descriptors.
             let serving = Serving::of_process();
             let planning = async {
@@ -402,7 +404,7 @@ impl ServerConfig {
     ) -> Result<(), Failure> {
         let header = Header { format: FORMAT, seed: 0, step_ns: STEP_NS, inputs };
         let journal = FileJournal::create(path, &header).map_err(Failure::input)?;
-        super::restrict_to_owner(path)?;
+        groundwave_http::restrict_to_owner(path)?;
         let started = engine.record_from_here(journal);
         started.map_err(Failure::Machine)?;
         engine.checkpoint_every(CHECKPOINT_TICKS);

@@ -4,7 +4,7 @@ use axum::http::{Method, StatusCode};
 use clap::Parser;
 
 use super::server::{Server, ServerConfig};
-use crate::http::client::Client;
+use groundwave_http::client::Client;
 
 #[derive(Parser)]
 struct Arguments {

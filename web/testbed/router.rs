@@ -4,10 +4,10 @@ use axum::Router;
 use axum::routing::get;
 
 use super::{Controller, steer};
-use crate::http::document::About;
-use crate::http::endpoints::{Endpoints, unrestricted};
-use crate::http::{ApiDocument, Json, layers, problem};
-use crate::operations;
+use groundwave_http::document::About;
+use groundwave_http::endpoints::{Endpoints, unrestricted};
+use groundwave_http::operations;
+use groundwave_http::{ApiDocument, Json, layers, problem};
 
 const ABOUT: About = About {
     title: "Groundwave testbed controller",

@@ -8,7 +8,7 @@ use groundwave_simulation::testbed::Means;
 use tokio_util::sync::CancellationToken;
 
 use super::wire::Testbed;
-use crate::http::Problem;
+use groundwave_http::Problem;
 
 /// The controller's parts. Cheap to clone.
 #[derive(Clone)]

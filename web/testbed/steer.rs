@@ -8,7 +8,7 @@ use groundwave_simulation::testbed::{LinkDirection, Probe, ProbeLink, SetTimeSca
 
 use super::Controller;
 use super::wire::{LinkEnds, NewPace, NewPlace, NewProbe, NewRadio, NewSteps, Testbed};
-use crate::http::{Json, JsonBody, Path, Problem};
+use groundwave_http::{Json, JsonBody, Path, Problem};
 
 /// Most steps taken at once.
 const STEPS_MAX: u64 = 100_000;

@@ -13,7 +13,7 @@ use groundwave_files::{ReadingError, Root};
 use groundwave_netlink::fixture::{messages, text};
 
 /// JSON output of a tool.
-fn json_of(name: &str) -> serde_json::Value {
+fn json_of(name: &str) -> Value {
     serde_json::from_str(&text(&format!("{name}.json"))).unwrap()
 }
 

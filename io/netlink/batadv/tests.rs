@@ -8,7 +8,7 @@ use crate::attr::put;
 use crate::fixture::{messages, text};
 
 /// JSON output of a tool.
-fn json_of(name: &str) -> serde_json::Value {
+fn json_of(name: &str) -> Value {
     serde_json::from_str(&text(&format!("{name}.json"))).unwrap()
 }
 

@@ -21,14 +21,14 @@ pub struct Noise(pub u64);
 
 impl Noise {
     /// The next number.
-    pub fn next(&mut self) -> u64 {
+    pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         self.0 >> 33
     }
 
     /// Bytes.
     pub fn bytes(&mut self, count: usize) -> Vec<u8> {
-        (0..count).map(|_| self.next() as u8).collect()
+        (0..count).map(|_| self.number() as u8).collect()
     }
 }
 
@@ -212,7 +212,7 @@ pub fn every_loss(recording: &Recording, mut check: impl FnMut(&Path, usize, &st
         // A run of writes without a sync has its states in common: most of them are passed over.
         let next = events.get(at + 1).map(|(_, event)| event);
         let is_run = matches!((event, next), (Event::Written(..), Some(Event::Written(..))));
-        if is_run && chance.next() % 8 != 0 {
+        if is_run && chance.number() % 8 != 0 {
             continue;
         }
         let mut look = |disk: &Disk, what: &str, keep: &mut dyn FnMut() -> bool| {
@@ -223,14 +223,14 @@ pub fn every_loss(recording: &Recording, mut check: impl FnMut(&Path, usize, &st
         };
         look(&disk, "nothing kept", &mut || false);
         look(&disk, "all kept", &mut || true);
-        look(&disk, "half kept", &mut || chance.next() % 2 == 0);
-        look(&disk, "an eighth kept", &mut || chance.next() % 8 == 0);
+        look(&disk, "half kept", &mut || chance.number() % 2 == 0);
+        look(&disk, "an eighth kept", &mut || chance.number() % 8 == 0);
         if matches!(event, Event::WrittenThrough(..)) {
             // The moment before it is over.
             let mut torn = before;
             let file = torn.0.get_mut(path).unwrap();
             file.pending.push(event.clone());
-            look(&torn, "torn", &mut || chance.next() % 2 == 0);
+            look(&torn, "torn", &mut || chance.number() % 2 == 0);
         }
     }
     count

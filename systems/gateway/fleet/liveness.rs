@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 
 use bevy_ecs::prelude::Resource;
 use groundwave_protocol::NodeState;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Timing of liveness. Written by `fleet.begin`.

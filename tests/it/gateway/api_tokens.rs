@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use groundwave::gateway::operations;
 use groundwave_gateway::account::{ApiToken, ApiTokenId};
 use groundwave_gateway::config::{Expected, Put};
+use groundwave_web_gateway::operations;
 use serde_json::{Value, json};
 
 use super::logins::ends_after;
@@ -36,7 +36,7 @@ fn create(bench: &Bench, login: &str, name: &str, scopes: &[&str]) -> (String, S
 
 /// An admin's token that expired long ago.
 fn expired(bench: &Bench) -> String {
-    let made = groundwave::gateway::services::api_tokens::mint().unwrap();
+    let made = groundwave_web_gateway::services::api_tokens::mint().unwrap();
     let view = bench.world.view();
     let (account, held) = view.accounts.named("admin").unwrap();
     let command = Put {

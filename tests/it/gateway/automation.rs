@@ -6,10 +6,10 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use groundwave::gateway::Settings;
 use groundwave_gateway::automation::{ExecutionState, ObserveGateway};
 use groundwave_gateway::fleet::SetGatewayClock;
 use groundwave_outbound::TargetPolicy;
+use groundwave_web_gateway::Settings;
 use serde_json::{Value, json};
 
 use super::{Bench, beat, request};

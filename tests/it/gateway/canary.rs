@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use groundwave::gateway::document;
+use groundwave_web_gateway::document;
 use serde_json::{Value, json};
 
 use super::{Bench, PASSWORD, beat};

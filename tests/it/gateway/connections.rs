@@ -5,9 +5,9 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use axum::http::Method;
-use groundwave::gateway::STREAMS_PER_ACCOUNT_MAX;
-use groundwave::http::client::Client;
 use groundwave_files::descriptors::raise_limit;
+use groundwave_http::client::Client;
+use groundwave_web_gateway::STREAMS_PER_ACCOUNT_MAX;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpSocket, TcpStream};

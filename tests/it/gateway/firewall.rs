@@ -8,11 +8,11 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use groundwave::gateway::Settings;
 use groundwave_gateway::configuration::Configuration;
 use groundwave_io_gateway::nft::{Nft, NftError, compile};
 use groundwave_needs::needs;
 use groundwave_netlink::netns::within;
+use groundwave_web_gateway::Settings;
 use serde_json::{Value, json};
 
 use super::Bench;

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::Request;
-use groundwave::gateway::Settings;
 use groundwave_files::hex::hex;
 use groundwave_io_gateway::firmware::FirmwareFolder;
 use groundwave_needs::needs;
+use groundwave_web_gateway::Settings;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 

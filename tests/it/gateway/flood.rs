@@ -4,9 +4,9 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use axum::http::Method;
-use groundwave::http::client::Client;
-use groundwave::http::time::rfc3339;
 use groundwave_files::wall::{monotonic_ns, wall_ns};
+use groundwave_http::client::Client;
+use groundwave_http::time::rfc3339;
 use serde_json::{Value, json};
 
 use super::Bench;

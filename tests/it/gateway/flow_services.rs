@@ -1,9 +1,9 @@
 //! Actions of flows on the other services of the program: nodes, impairment daemon, planning server.
 
 use axum::http::Method;
-use groundwave::gateway::Settings;
-use groundwave::http::client::Client;
+use groundwave_http::client::Client;
 use groundwave_io_gateway::notice::FlowServers;
+use groundwave_web_gateway::Settings;
 use serde_json::{Value, json};
 
 use super::automation::{create, ended, flow, free_address, settings, trigger};

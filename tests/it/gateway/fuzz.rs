@@ -1,8 +1,8 @@
 //! Requests made up from the document, once for each role.
 
-use groundwave::gateway::Settings;
 use groundwave_io_gateway::firmware::FirmwareFolder;
 use groundwave_needs::needs;
+use groundwave_web_gateway::Settings;
 
 use super::Bench;
 use crate::schemathesis::Run;

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use groundwave::gateway::mesh::topology_history;
+use groundwave_web_gateway::mesh::topology_history;
 use serde_json::{Value, json};
 
 use super::{Bench, REGISTER, ask, beat, request};
@@ -140,7 +140,7 @@ fn a_planned_link_is_predicted_beside_what_is_measured() {
 
 #[test]
 fn a_graph_sent_in_pieces_is_the_graph() {
-    use groundwave::gateway::mesh::graph::drawing;
+    use groundwave_web_gateway::mesh::graph::drawing;
     let bench = Bench::new();
     // A revision that looks like the beginning of the lists.
     let revision = "\"nodes\":[\"links\":[";

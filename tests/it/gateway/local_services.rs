@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
 
 use axum::http::{Request, header};
-use groundwave::gateway::Settings;
 use groundwave_io_gateway::notice::FlowServers;
+use groundwave_web_gateway::Settings;
 use serde_json::{Value, json};
 
 use super::Bench;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use groundwave::gateway::services::tokens::TokenKeys;
-use groundwave::gateway::{document, operations};
 use groundwave_gateway::account::AccountRole;
+use groundwave_web_gateway::services::tokens::TokenKeys;
+use groundwave_web_gateway::{document, operations};
 use serde_json::{Value, json};
 
 use super::{Bench, KEY, request};

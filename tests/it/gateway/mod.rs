@@ -44,9 +44,6 @@ use std::sync::{Arc, Mutex};
 use axum::body::{Body, to_bytes};
 use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
-use groundwave::gateway::Effort;
-use groundwave::gateway::flow_workers;
-use groundwave::gateway::{Gateway, Settings, background_tasks, router};
 use groundwave_engine::{Handle, Running};
 use groundwave_files::wall::MachineClock;
 use groundwave_gateway::account::{AccountId, AccountRole, CreateAccount};
@@ -58,6 +55,9 @@ use groundwave_model::terrain::{Flat, Terrain};
 use groundwave_protocol::{GatewayEnd, PublicKey};
 use groundwave_store::RedbStore;
 use groundwave_telemetry::TelemetryStore;
+use groundwave_web_gateway::Effort;
+use groundwave_web_gateway::flow_workers;
+use groundwave_web_gateway::{Gateway, Settings, background_tasks, router};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
@@ -240,7 +240,7 @@ impl Bench {
         self.runtime.block_on(async {
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
             let address = listener.local_addr().unwrap();
-            tokio::spawn(groundwave::http::serve::serve(listener, router, stop));
+            tokio::spawn(groundwave_http::serve::serve(listener, router, stop));
             address
         })
     }
@@ -296,7 +296,7 @@ pub fn ask(number: u8) -> Value {
         "mac": format!("02:00:00:00:00:{number:02x}"),
         "hostname": format!("node-{number}"),
         "nonce": base64::engine::general_purpose::STANDARD.encode(nonce),
-        "ts": groundwave::http::time::rfc3339(now_ns),
+        "ts": groundwave_http::time::rfc3339(now_ns),
     })
 }
 

@@ -1,6 +1,6 @@
 //! Canonical model: networks and what refers to them.
 
-use groundwave::gateway::Settings;
+use groundwave_web_gateway::Settings;
 use serde_json::{Value, json};
 
 use super::{Answer, Bench, beat, request};

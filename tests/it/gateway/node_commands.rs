@@ -1,7 +1,7 @@
 //! Node commands: carried out by agent processes, expired, permitted by the owner of a machine.
 
-use groundwave::gateway::Settings;
 use groundwave_needs::needs;
+use groundwave_web_gateway::Settings;
 use serde_json::json;
 use std::time::Duration;
 

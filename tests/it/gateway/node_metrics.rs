@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use groundwave::gateway::services::node_metrics;
+use groundwave_web_gateway::services::node_metrics;
 use serde_json::{Value, json};
 
 use super::{Bench, beat};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use groundwave::gateway::Settings;
+use groundwave_web_gateway::Settings;
 use serde_json::{Value, json};
 
 use super::{Bench, automation, beat, request};

@@ -4,12 +4,12 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use groundwave::gateway::Settings;
 use groundwave_gateway::automation::ObserveGateway;
 use groundwave_gateway::fleet::SetGatewayClock;
 use groundwave_io_gateway::notice::{FlowServers, MqttBroker, MqttMessage, SmtpServer};
 use groundwave_needs::needs;
 use groundwave_outbound::Trust;
+use groundwave_web_gateway::Settings;
 use serde_json::{Value, json};
 
 use super::automation::{

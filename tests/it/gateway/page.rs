@@ -2,8 +2,8 @@
 
 use axum::body::Body;
 use axum::http::{Request, header};
-use groundwave::page::with_gateway;
 use groundwave_needs::needs;
+use groundwave_page::with_gateway;
 use serde_json::{Value, json};
 
 use super::process::{admin, start};
@@ -21,7 +21,7 @@ fn browse_to(bench: &Bench, path: &str) -> Answer {
 
 #[test]
 fn the_types_of_the_page_are_those_of_the_interface() {
-    compare_document("web/app/api/gateway.json", &groundwave::gateway::document());
+    compare_document("web/app/api/gateway.json", &groundwave_web_gateway::document());
 }
 
 #[needs(page)]
@@ -66,7 +66,7 @@ fn the_page_is_told_which_interfaces_are_served_here() {
 fn beside() -> Bench {
     let mut bench = Bench::new();
     let other = axum::Router::new().fallback(|| async { "planning" });
-    let other = groundwave::http::layers::any_origin(other);
+    let other = groundwave_http::layers::any_origin(other);
     bench.router = with_gateway(other, bench.router.clone(), None);
     bench
 }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use groundwave::gateway::Settings;
 use groundwave_needs::needs;
+use groundwave_web_gateway::Settings;
 use serde_json::{Value, json};
 
 use super::Bench;
@@ -14,7 +14,7 @@ use super::Bench;
 const SAMPLES: &str = "/v1/power/ups/samples";
 
 fn now() -> String {
-    groundwave::http::time::rfc3339(groundwave_files::wall::wall_ns())
+    groundwave_http::time::rfc3339(groundwave_files::wall::wall_ns())
 }
 
 fn alerts(bench: &Bench) -> Vec<String> {
@@ -30,7 +30,7 @@ fn samples_are_latest_and_history() {
     let (node, token, _) = bench.node(7);
     let earlier = groundwave_files::wall::wall_ns() - 60_000_000_000;
     let many = json!([
-        { "ups_id": "hut", "ts": groundwave::http::time::rfc3339(earlier), "status": ["OL"],
+        { "ups_id": "hut", "ts": groundwave_http::time::rfc3339(earlier), "status": ["OL"],
           "battery_charge_pct": 80.0, "input_voltage_v": 230.5, "vendor": "ignored" },
         { "ups_id": "hut", "ts": now(), "status": ["OB", "LB"], "battery_charge_pct": 15.0 },
     ]);

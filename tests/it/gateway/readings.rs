@@ -6,7 +6,7 @@ use super::{Bench, beat};
 use groundwave_files::wall::wall_ns;
 
 fn time(ms: u64) -> String {
-    groundwave::http::time::rfc3339(ms * 1_000_000)
+    groundwave_http::time::rfc3339(ms * 1_000_000)
 }
 
 #[test]

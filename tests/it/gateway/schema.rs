@@ -1,6 +1,6 @@
 //! The OpenAPI document: frozen, sound, complete.
 
-use groundwave::gateway::{document, operations};
+use groundwave_web_gateway::{document, operations};
 use serde_json::Value;
 
 use super::Bench;

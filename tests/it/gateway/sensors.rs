@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{Request, header};
-use groundwave::gateway::Settings;
 use groundwave_gateway::peripheral::RecordHostReadings;
+use groundwave_web_gateway::Settings;
 use serde_json::{Value, json};
 
 use super::{Answer, Bench, beat, request};

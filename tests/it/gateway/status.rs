@@ -1,6 +1,6 @@
 //! Start page and health.
 
-use groundwave::gateway::Settings;
+use groundwave_web_gateway::Settings;
 use serde_json::json;
 
 use super::Bench;

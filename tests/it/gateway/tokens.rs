@@ -1,9 +1,9 @@
 //! Tokens that attackers would send: Wycheproof's JSON Web Signatures, every one of them a token to
 //! us, none of them ours.
 
-use groundwave::gateway::services::tokens::{BadToken, TokenKeys};
 use groundwave_needs::needs;
 use groundwave_test_data::shared;
+use groundwave_web_gateway::services::tokens::{BadToken, TokenKeys};
 use serde_json::Value;
 
 use super::{Bench, KEY};

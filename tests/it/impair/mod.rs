@@ -13,11 +13,11 @@ use std::sync::Arc;
 
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
-use groundwave::http::serve::serve_to;
-use groundwave::impair::{Baseline, Daemon, Peer, Ports, router};
 use groundwave_engine::{Broken, Execution};
 use groundwave_files::wall::MachineClock;
+use groundwave_http::serve::serve_to;
 use groundwave_impair::{Extensions, ShapePort, Snapshot, world};
+use groundwave_impaird::{Baseline, Daemon, Peer, Ports, router};
 use groundwave_kernel::{Driver, Fake, Options, Shaper};
 use serde_json::Value;
 use tokio::net::{TcpListener, UnixListener};

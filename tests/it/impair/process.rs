@@ -8,7 +8,7 @@ use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use axum::http::Method;
-use groundwave::http::client::Client;
+use groundwave_http::client::Client;
 use serde_json::Value;
 
 use crate::support::{command, refusal, stdout};

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use axum::http::Method;
-use groundwave::http::client::Client;
+use groundwave_http::client::Client;
 use serde_json::{Value, json};
 
 use super::Bench;

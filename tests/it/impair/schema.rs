@@ -1,6 +1,6 @@
 //! The OpenAPI document: frozen, sound, complete, served.
 
-use groundwave::impair::document;
+use groundwave_impaird::document;
 use serde_json::Value;
 
 use super::Bench;

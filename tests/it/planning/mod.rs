@@ -23,13 +23,13 @@ use std::sync::Arc;
 
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
-use groundwave::page::Frontend;
-use groundwave::planning::{Planner, built_in, router};
-use groundwave::serve::terrain::TerrainOptions;
 use groundwave_engine::Running;
 use groundwave_files::wall::MachineClock;
 use groundwave_gateway::{Snapshot, world};
 use groundwave_model::terrain::{Flat, Terrain};
+use groundwave_page::Frontend;
+use groundwave_planning::{Planner, built_in, router};
+use groundwave_setup::terrain::TerrainOptions;
 use serde_json::Value;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;

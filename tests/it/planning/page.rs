@@ -2,8 +2,8 @@
 
 use axum::body::Body;
 use axum::http::{Request, header};
-use groundwave::planning::document;
 use groundwave_needs::needs;
+use groundwave_planning::document;
 use serde_json::Value;
 
 use super::{Answer, Bench};

@@ -1,6 +1,6 @@
 //! The OpenAPI document: frozen, sound, complete.
 
-use groundwave::planning::document;
+use groundwave_planning::document;
 use serde_json::Value;
 
 use super::Bench;

@@ -7,8 +7,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use axum::http::Method;
-use groundwave::http::client::Client;
 use groundwave_engine::Seed;
+use groundwave_http::client::Client;
 use serde_json::{Value, json};
 
 use crate::support::command;

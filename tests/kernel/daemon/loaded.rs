@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use groundwave::http::client::Client;
+use groundwave_http::client::Client;
 use serde_json::{Value, json};
 
 use super::Daemon;

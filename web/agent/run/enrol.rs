@@ -11,8 +11,8 @@ use groundwave_protocol::{
 use hyper::Method;
 
 use super::{Agent, outcome};
-use crate::agent::connection::{RequestFailure, read};
-use crate::http::time::rfc3339;
+use crate::connection::{RequestFailure, read};
+use groundwave_http::time::rfc3339;
 
 /// Longest wait for approval that the gateway may ask for, ms.
 const PENDING_MS: u64 = 30_000;

@@ -8,7 +8,7 @@ use hyper::StatusCode;
 use uuid::Uuid;
 
 use super::Agent;
-use crate::http::client::{Client, HttpResponse};
+use groundwave_http::client::{Client, HttpResponse};
 
 /// Longest time for a piece.
 const PIECE: Duration = Duration::from_secs(10);

@@ -7,8 +7,8 @@ use hyper::Method;
 use uuid::Uuid;
 
 use super::Agent;
-use crate::agent::connection::{RequestFailure, read};
-use crate::agent::wire::CommandOutcome;
+use crate::connection::{RequestFailure, read};
+use crate::wire::CommandOutcome;
 
 impl Agent {
     /// Reads the sensors that the gateway assigns; where they cannot be fetched, again with the next

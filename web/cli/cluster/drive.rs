@@ -1,8 +1,8 @@
 //! A sweep on a cluster.
 
-use groundwave::serve::Failure;
-use groundwave::serve::terrain::OpenTerrain;
 use groundwave_cluster::{Driven, Driver, DriverError};
+use groundwave_http::Failure;
+use groundwave_setup::terrain::OpenTerrain;
 use groundwave_sweep::{Sweep, SweepError};
 
 use super::super::output::{advance, units_progress};

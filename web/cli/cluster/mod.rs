@@ -11,7 +11,9 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 #[cfg(not(feature = "cluster"))]
-use {super::output::Output, groundwave::serve::Failure};
+use super::output::Output;
+#[cfg(not(feature = "cluster"))]
+use groundwave_http::Failure;
 
 /// Filter of the log of a scheduler and an executor.
 pub const LOG_FILTER: &str =

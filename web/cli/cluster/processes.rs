@@ -4,15 +4,15 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use groundwave::serve::Failure;
-use groundwave::serve::terrain::{OpenTerrain, TerrainOptions};
-use groundwave::text::{Align, Table};
 use groundwave_cluster::executor::Executor as Process;
 use groundwave_cluster::job::Address;
 use groundwave_cluster::{Ground, Store, Units, scheduler, status};
 use groundwave_files::wall::wall_ns;
+use groundwave_http::Failure;
 use groundwave_model::terrain::Terrain;
+use groundwave_setup::terrain::{OpenTerrain, TerrainOptions};
 use groundwave_sweep::{Plan, TerrainFiles};
+use groundwave_text::{Align, Table};
 use nix::sys::signal::{Signal, raise};
 use tokio::runtime::Runtime;
 

@@ -13,8 +13,8 @@ use serde_json::json;
 
 use super::{Convert, output_format};
 use crate::cli::output::{self, Output, is_stdio};
-use groundwave::serve::Failure;
-use groundwave::serve::terrain::replay_failure;
+use groundwave_http::Failure;
+use groundwave_setup::terrain::replay_failure;
 
 impl Convert {
     /// Replays a log and writes it in another format, whole or not at all.

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use groundwave::planning::wire::radio::default_station;
 use groundwave_engine::Engine;
 use groundwave_engine::limits::CHECKPOINT_TICKS;
 use groundwave_engine::log::{FORMAT, Header};
 use groundwave_gateway::{Snapshot, world};
+use groundwave_planning::wire::radio::default_station;
 use groundwave_scenario::formats;
 use groundwave_scenario::formats::{Dataset, Format, Script, Source};
 use groundwave_store::journal_file::FileJournal;
@@ -15,7 +15,7 @@ use serde_json::json;
 
 use super::{Convert, dropped, tell};
 use crate::cli::output::{self, Output, warning};
-use groundwave::serve::Failure;
+use groundwave_http::Failure;
 
 impl Convert {
     /// Writes the log of a recording.

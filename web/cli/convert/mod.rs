@@ -6,8 +6,8 @@ mod into_log;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use groundwave::planning::wire::radio::default_station;
 use groundwave_model::terrain::GeoPoint;
+use groundwave_planning::wire::radio::default_station;
 use groundwave_scenario::formats;
 use groundwave_scenario::formats::csv;
 use groundwave_scenario::formats::csv::levels;
@@ -18,8 +18,8 @@ use groundwave_store::journal_file;
 use serde_json::{Value, json};
 
 use super::output::{self, Output, is_stdio, warning, write_whole};
-use groundwave::serve::Failure;
-use groundwave::serve::terrain::TerrainOptions;
+use groundwave_http::Failure;
+use groundwave_setup::terrain::TerrainOptions;
 
 /// Turn a document into one of another format, without a server
 ///

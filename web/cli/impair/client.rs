@@ -3,16 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use axum::http::{Method, StatusCode};
-use groundwave::http::Problem;
-use groundwave::http::client::Client as Http;
-use groundwave::impair::wire::{
+use groundwave_http::Problem;
+use groundwave_http::client::Client as Http;
+use groundwave_impair::{Direction, Impairment, LinkStats};
+use groundwave_impaird::wire::{
     AppliedState, LeaseRecord, LinkSample, NewLease, RenewedLease, SystemRecord,
 };
-use groundwave_impair::{Direction, Impairment, LinkStats};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use groundwave::serve::Failure;
+use groundwave_http::Failure;
 
 /// A connection to the daemon.
 pub struct Client {

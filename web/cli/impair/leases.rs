@@ -4,17 +4,17 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use groundwave::http::serve::shutdown_signal;
-use groundwave::impair::wire::{LeaseOwner, LeaseRecord, NewLease};
-use groundwave::text::{Align, Table};
+use groundwave_http::serve::shutdown_signal;
 use groundwave_impair::{Direction, Impairment};
+use groundwave_impaird::wire::{LeaseOwner, LeaseRecord, NewLease};
 use groundwave_io_impair::impairment_spec::ImpairmentSpec;
 use groundwave_io_impair::quantity::print_duration;
+use groundwave_text::{Align, Table};
 
 use super::client::Client;
 use super::show::show;
 use crate::cli::output::{self, Output};
-use groundwave::serve::Failure;
+use groundwave_http::Failure;
 
 /// List the leases: changes that end by themselves
 #[derive(Args)]

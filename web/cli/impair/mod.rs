@@ -17,7 +17,7 @@ use groundwave_impair::Direction;
 
 use super::output::Output;
 use client::Client;
-use groundwave::serve::Failure;
+use groundwave_http::Failure;
 
 /// Impair the traffic of two ports through a running impairment daemon
 #[derive(Args)]

@@ -3,16 +3,16 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use groundwave::http::serve::shutdown_signal;
-use groundwave::impair::player::{Due, Playback, Played, play};
-use groundwave::text::{Align, Table};
+use groundwave_http::serve::shutdown_signal;
 use groundwave_impair::Impairment;
+use groundwave_impaird::player::{Due, Playback, Played, play};
 use groundwave_io_impair::impairment_spec::ImpairmentSpec;
 use groundwave_io_impair::quantity;
 use groundwave_io_impair::quantity::print_duration;
 use groundwave_io_impair::timeline::{Timeline, TimelineOptions};
 use groundwave_io_impair::timeline_file::load;
 use groundwave_io_impair::trace_rates::OUTAGE;
+use groundwave_text::{Align, Table};
 use serde_json::json;
 
 use super::Side;
@@ -20,7 +20,7 @@ use super::client::Client;
 use super::options::ImpairmentArgs;
 use super::play_lease::PlayLease;
 use crate::cli::output::{self, Output};
-use groundwave::serve::Failure;
+use groundwave_http::Failure;
 
 /// Play a timeline of impairments
 #[derive(Args)]

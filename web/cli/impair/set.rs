@@ -1,8 +1,8 @@
 //! `impair set` and `impair clear`: changes of the state of ports.
 
 use clap::Args;
-use groundwave::impair::wire::{LeaseChange, LeaseChanges, NewLease, SystemRecord};
 use groundwave_impair::{Direction, Impairment};
+use groundwave_impaird::wire::{LeaseChange, LeaseChanges, NewLease, SystemRecord};
 use groundwave_io_impair::impairment_spec::ImpairmentSpec;
 use groundwave_io_impair::quantity;
 use groundwave_io_impair::timeline::resolve;
@@ -15,7 +15,7 @@ use super::leases::lease;
 use super::options::ImpairmentArgs;
 use super::show::show;
 use crate::cli::output::Output;
-use groundwave::serve::Failure;
+use groundwave_http::Failure;
 
 /// Replace the impairments of a direction
 #[derive(Args)]

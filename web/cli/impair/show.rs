@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 
 use clap::Args;
-use groundwave::impair::wire::{AppliedState, SystemRecord};
-use groundwave::text::{Align, Table};
+use groundwave_impaird::wire::{AppliedState, SystemRecord};
 use groundwave_io_impair::impairment_spec::ImpairmentSpec;
+use groundwave_text::{Align, Table};
 
 use super::Side;
 use super::client::Client;
 use crate::cli::output::{self, Output, word};
-use groundwave::serve::Failure;
+use groundwave_http::Failure;
 
 /// Show the impairments in force in the kernel
 #[derive(Args)]

@@ -3,16 +3,16 @@
 use std::time::Duration;
 
 use clap::Args;
-use groundwave::text::{Align, Table, bits_per_second};
 use groundwave_impair::{Direction, LinkStats};
 use groundwave_io_impair::quantity;
+use groundwave_text::{Align, Table, bits_per_second};
 use serde::Serialize;
 use serde_json::json;
 
 use super::Side;
 use super::client::Client;
 use crate::cli::output::{self, Output};
-use groundwave::serve::Failure;
+use groundwave_http::Failure;
 
 /// Show the counters of a direction
 #[derive(Args)]

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::redact::redact;
 use super::{decoder, open, span};
 use crate::cli::output::Output;
-use groundwave::serve::Failure;
+use groundwave_http::Failure;
 
 const EXAMPLES: &str = "\
 Examples:

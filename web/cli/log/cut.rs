@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::{open, tick_at};
 use crate::cli::output::{self, Output};
-use groundwave::serve::Failure;
+use groundwave_http::Failure;
 
 const EXAMPLES: &str = "\
 Examples:

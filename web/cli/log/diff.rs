@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::redact::redact;
 use super::{LogFile, decoder, open};
 use crate::cli::output::Output;
-use groundwave::serve::Failure;
+use groundwave_http::Failure;
 
 const EXAMPLES: &str = "\
 Examples:

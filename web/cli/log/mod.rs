@@ -20,7 +20,7 @@ use groundwave_model::terrain::Flat;
 use groundwave_store::journal_file;
 
 use super::output::Output;
-use groundwave::serve::Failure;
+use groundwave_http::Failure;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
-use groundwave::text::{Align, Table};
 use groundwave_engine::log::Entry;
+use groundwave_text::{Align, Table};
 use serde::Serialize;
 
 use super::open;
 use crate::cli::output::{self, Output};
-use groundwave::serve::Failure;
+use groundwave_http::Failure;
 
 const EXAMPLES: &str = "\
 Examples:

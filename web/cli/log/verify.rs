@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::{decoder, open};
 use crate::cli::output::Output;
-use groundwave::serve::Failure;
+use groundwave_http::Failure;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -1,9 +1,9 @@
 //! Tables of failures and of the routes of flows.
 
-use groundwave::text::{Align, Table};
 use groundwave_gateway::Snapshot;
 use groundwave_simulation::history::History;
 use groundwave_simulation::site::NodeId;
+use groundwave_text::{Align, Table};
 
 /// Most rows of a table.
 const ROWS_MAX: usize = 60;

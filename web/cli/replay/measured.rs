@@ -1,10 +1,10 @@
 //! Measured levels compared with the model.
 
-use groundwave::plot::{FadesPicture, fades_svg};
-use groundwave::text::{Align, Table};
 use groundwave_gateway::Snapshot;
+use groundwave_plot::{FadesPicture, fades_svg};
 use groundwave_simulation::history::{LevelHistory, LevelsHistory};
 use groundwave_simulation::measure::{LinkDirection, Quantity};
+use groundwave_text::{Align, Table};
 use serde::Serialize;
 
 /// Depth below the median of a faded link, dB.

@@ -24,9 +24,9 @@ use super::log::span;
 use super::output::{self, Output};
 use super::placeholders;
 use fork::Fork;
-use groundwave::planning::{open_log, replay_player};
-use groundwave::serve::Failure;
-use groundwave::serve::terrain::{TerrainOptions, replay_failure};
+use groundwave_http::Failure;
+use groundwave_planning::{open_log, replay_player};
+use groundwave_setup::terrain::{TerrainOptions, replay_failure};
 use measured::Summary;
 use watch::{Speed, Watch};
 

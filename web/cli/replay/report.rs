@@ -1,10 +1,10 @@
 //! HTML report of a replay: pictures and tables, without external resources.
 
-use groundwave::plot::{HistoryPicture, MapPicture, history_svg, map_svg};
-use groundwave::text::{Align, Table, bits_per_second, percent};
 use groundwave_gateway::Snapshot;
+use groundwave_plot::{HistoryPicture, MapPicture, history_svg, map_svg};
 use groundwave_simulation::history::LinkHistory;
 use groundwave_simulation::site::NodeId;
+use groundwave_text::{Align, Table, bits_per_second, percent};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::fork::{Fork, up_share};

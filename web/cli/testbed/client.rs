@@ -4,13 +4,13 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use axum::http::Method;
-use groundwave::http::Problem;
-use groundwave::http::client::Client as Http;
-use groundwave::testbed::wire::Testbed;
+use groundwave_http::Problem;
+use groundwave_http::client::Client as Http;
 use groundwave_testbed::State;
+use groundwave_web_testbed::wire::Testbed;
 use serde::Serialize;
 
-use groundwave::serve::Failure;
+use groundwave_http::Failure;
 
 /// True while the controller of the testbed accepts connections.
 pub fn is_running(state: &State) -> bool {

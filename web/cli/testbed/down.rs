@@ -10,8 +10,8 @@ use serde_json::json;
 use super::Selection;
 use super::client::{controller_pid, request_stop};
 use crate::cli::output::Output;
-use groundwave::serve::Failure;
-use groundwave::serve::testbed::remove;
+use groundwave_http::Failure;
+use groundwave_web_testbed::serve::remove;
 
 /// Time limit for the end of a controller, which closes the log of a large testbed.
 const STOP_TIMEOUT: Duration = Duration::from_secs(60);

@@ -7,7 +7,7 @@ use clap::Args;
 use groundwave_testbed::{TestbedError, replace};
 
 use super::Selection;
-use groundwave::serve::Failure;
+use groundwave_http::Failure;
 
 /// Exit code of a missing program, as that of a shell (POSIX.1, 2.8.2).
 const NOT_FOUND: u8 = 127;

@@ -12,7 +12,7 @@ use clap::{Args, Subcommand};
 use groundwave_testbed::State;
 
 use super::output::Output;
-use groundwave::serve::Failure;
+use groundwave_http::Failure;
 
 /// Default log filter, unless `RUST_LOG` is set.
 pub const LOG_FILTER: &str = "warn";

@@ -4,18 +4,18 @@ use std::path::{Path, PathBuf};
 
 use axum::http::Method;
 use clap::Args;
-use groundwave::plot::testbed::{Mark, Picture, Side, testbed_svg};
-use groundwave::testbed::wire::{Link, Measured, NewProbe, Testbed};
-use groundwave::text::{Align, Table};
+use groundwave_plot::testbed::{Mark, Picture, Side, testbed_svg};
 use groundwave_simulation::testbed::{NamespaceAssignment, Probe, Wiring};
 use groundwave_testbed::{FarEnd, State, ping, throughput};
+use groundwave_text::{Align, Table};
+use groundwave_web_testbed::wire::{Link, Measured, NewProbe, Testbed};
 use serde::Serialize;
 
 use super::Selection;
 use super::client::{request, show};
 use super::show::{headline, missing_terrain};
 use crate::cli::output::{self, Output};
-use groundwave::serve::Failure;
+use groundwave_http::Failure;
 
 /// Links measured in parallel.
 const PARALLEL_MAX: usize = 16;

@@ -1,16 +1,16 @@
 //! `testbed status`: nodes and links of a testbed.
 
 use clap::Args;
-use groundwave::testbed::wire::{Difference, Link, Node, Testbed};
-use groundwave::text::{Align, Table, bits_per_second};
 use groundwave_simulation::testbed::{Means, Wiring};
 use groundwave_testbed::State;
+use groundwave_text::{Align, Table, bits_per_second};
+use groundwave_web_testbed::wire::{Difference, Link, Node, Testbed};
 use serde_json::json;
 
 use super::Selection;
 use super::client::{is_running, show};
 use crate::cli::output::{self, Output, word};
-use groundwave::serve::Failure;
+use groundwave_http::Failure;
 
 /// Most next hops shown that are not as predicted.
 const DIFFERENCES_SHOWN: usize = 12;

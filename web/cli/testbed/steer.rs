@@ -2,14 +2,14 @@
 
 use axum::http::Method;
 use clap::Args;
-use groundwave::testbed::wire::{LinkEnds, NewPace, NewPlace, NewRadio, NewSteps};
+use groundwave_web_testbed::wire::{LinkEnds, NewPace, NewPlace, NewRadio, NewSteps};
 use serde::Serialize;
 
 use super::Selection;
 use super::client::request;
 use super::show::show_change;
 use crate::cli::output::Output;
-use groundwave::serve::Failure;
+use groundwave_http::Failure;
 
 fn apply(
     selection: &Selection,

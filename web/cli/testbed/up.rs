@@ -15,10 +15,11 @@ use super::Selection;
 use super::client::{is_running, show};
 use super::show::{headline, text};
 use crate::cli::output::Output;
-use groundwave::serve::Failure;
-use groundwave::serve::simulation::load;
-use groundwave::serve::terrain::TerrainOptions;
-use groundwave::serve::testbed::{self, RunningTestbed};
+use groundwave_http::Failure;
+use groundwave_setup::simulation::load;
+use groundwave_setup::terrain::TerrainOptions;
+use groundwave_web_testbed::serve;
+use groundwave_web_testbed::serve::RunningTestbed;
 
 /// Time limit for the start of a controller in the background; 200 nodes take some seconds.
 const START_TIMEOUT: Duration = Duration::from_secs(120);
@@ -107,7 +108,7 @@ impl Up {
             return detach(&state, arguments.collect(), output);
         }
         let (path, terrain) = (&self.scenario, &self.ground);
-        let prepared = testbed::prepare(&state, path, &scenario, settings, terrain, self.speed)?;
+        let prepared = serve::prepare(&state, path, &scenario, settings, terrain, self.speed)?;
         let running = RunningTestbed::start(&state, prepared);
         let came_up = running.is_ok();
         let outcome =
@@ -115,7 +116,7 @@ impl Up {
         // A testbed that did not come up is removed.
         if !came_up || !(self.background || self.keep) {
             let log = self.record.as_deref().filter(|_| came_up);
-            testbed::remove(&state, log)?;
+            serve::remove(&state, log)?;
         }
         outcome
     }
@@ -194,7 +195,7 @@ fn detach(
             log.rewind()?;
             log.read_to_string(&mut text)?;
             if !state.is_there().map_err(Failure::machine)? {
-                testbed::remove(state, None)?;
+                serve::remove(state, None)?;
             }
             let cause = match text.trim() {
                 "" => status.to_string(),
@@ -228,7 +229,7 @@ fn announce_and_run(
 }
 
 fn announce(
-    testbed: &groundwave::testbed::wire::Testbed,
+    testbed: &groundwave_web_testbed::wire::Testbed,
     output: Output,
     silent: bool,
 ) -> Result<(), Failure> {
@@ -264,7 +265,7 @@ impl Attach {
             let arguments = std::env::args_os().skip(1).filter(|argument| argument != "--detach");
             return detach(&state, arguments.collect(), output);
         }
-        let prepared = testbed::take_over(&state, &self.ground)?;
+        let prepared = serve::take_over(&state, &self.ground)?;
         let running = RunningTestbed::start(&state, prepared)?;
         announce_and_run(running, output, self.background)
     }

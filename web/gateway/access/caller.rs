@@ -14,11 +14,11 @@ use groundwave_gateway::account::{
 use groundwave_gateway::config::Versioned;
 use groundwave_simulation::site::NodeId;
 
-use crate::gateway::services::api_tokens::{find, is_api_token};
-use crate::gateway::services::tokens::{BadToken, Claims, TokenKeys};
-use crate::http::Problem;
-use crate::http::endpoints::Describe;
-use crate::http::problem::ProblemKind;
+use crate::services::api_tokens::{find, is_api_token};
+use crate::services::tokens::{BadToken, Claims, TokenKeys};
+use groundwave_http::Problem;
+use groundwave_http::endpoints::Describe;
+use groundwave_http::problem::ProblemKind;
 
 /// Authenticated caller.
 #[derive(Debug, Clone)]

@@ -14,16 +14,16 @@ use groundwave_io_gateway::{Audit, AuditEntry};
 
 use super::caller::{Caller, ClientAddress, Credential};
 use super::{Access, LoginNote, Scope, forbidden};
-use crate::gateway::services::api_tokens::TokenUses;
-use crate::gateway::services::audit_sampling::AuditSampling;
-use crate::gateway::services::metrics::Metrics;
-use crate::gateway::services::tokens::TokenKeys;
-use crate::gateway::services::world::World;
-use crate::gateway::settings::Settings;
-use crate::http::endpoints::Operation;
-use crate::http::mount::MountedAt;
-use crate::http::problem::ProblemKind;
-use crate::http::{Problem, id};
+use crate::services::api_tokens::TokenUses;
+use crate::services::audit_sampling::AuditSampling;
+use crate::services::metrics::Metrics;
+use crate::services::tokens::TokenKeys;
+use crate::services::world::World;
+use crate::settings::Settings;
+use groundwave_http::endpoints::Operation;
+use groundwave_http::mount::MountedAt;
+use groundwave_http::problem::ProblemKind;
+use groundwave_http::{Problem, id};
 
 /// Registered operations by path template and method.
 #[derive(Debug)]

@@ -16,9 +16,9 @@ use groundwave_gateway::account::AccountId;
 use sha2::{Digest, Sha256};
 
 use super::Caller;
-use crate::gateway::services::limits::BATCH_BYTES_MAX;
-use crate::http::Problem;
-use crate::http::problem::{BodyTimeout, is_timeout};
+use crate::services::limits::BATCH_BYTES_MAX;
+use groundwave_http::Problem;
+use groundwave_http::problem::{BodyTimeout, is_timeout};
 
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// Header of replayed replies.

@@ -17,9 +17,9 @@ use groundwave_gateway::account::AccountRole;
 use groundwave_simulation::site::NodeId;
 use uuid::Uuid;
 
-use crate::http::Problem;
-use crate::http::endpoints::Describe;
-use crate::http::problem::{FieldCode, ProblemKind};
+use groundwave_http::Problem;
+use groundwave_http::endpoints::Describe;
+use groundwave_http::problem::{FieldCode, ProblemKind};
 
 pub use caller::{Caller, ClientAddress, Credential};
 pub use note::LoginNote;

@@ -7,7 +7,7 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use groundwave_gateway::account::check_username;
 
-use crate::http::endpoints::Describe;
+use groundwave_http::endpoints::Describe;
 
 /// Note of a handler for the audit entry of its request.
 #[derive(Debug, Clone, Default)]

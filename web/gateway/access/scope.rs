@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use super::{Access, ApiTokens};
-use crate::http::endpoints::Operation;
+use groundwave_http::endpoints::Operation;
 
 /// Scope that an operation needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,12 +6,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-use crate::gateway::access::Admin;
-use crate::gateway::services::world::blocking;
-use crate::http::page::{Page, Paging};
-use crate::http::problem::FieldCode;
-use crate::http::time::{self, rfc3339};
-use crate::http::{Json, Problem, Query};
+use crate::access::Admin;
+use crate::services::world::blocking;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::problem::FieldCode;
+use groundwave_http::time;
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Problem, Query};
 
 /// Filter of audit log entries.
 #[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]

@@ -6,13 +6,13 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 
-use crate::gateway::access::Admin;
-use crate::gateway::services::backups::Backups;
-use crate::gateway::services::world::{World, blocking};
-use crate::http::Problem;
-use crate::http::document::Bytes;
-use crate::http::show::typed;
-use crate::http::time::rfc3339;
+use crate::access::Admin;
+use crate::services::backups::Backups;
+use crate::services::world::{World, blocking};
+use groundwave_http::Problem;
+use groundwave_http::document::Bytes;
+use groundwave_http::show::typed;
+use groundwave_http::time::rfc3339;
 
 /// Back up the store, sealed
 ///

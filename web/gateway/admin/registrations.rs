@@ -12,15 +12,15 @@ use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, Ipv4Addr};
 use uuid::Uuid;
 
-use crate::gateway::access::{Admin, Operator};
-use crate::gateway::nodes::inventory::planned;
-use crate::gateway::services::world::{World, missing};
-use crate::http::json_body::OptionalJson;
-use crate::http::page::{Page, Paging};
-use crate::http::problem::FieldCode;
-use crate::http::tag::{Tag, if_match_revision, tag};
-use crate::http::time::rfc3339;
-use crate::http::{Json, Path, Problem, Query};
+use crate::access::{Admin, Operator};
+use crate::nodes::inventory::planned;
+use crate::services::world::{World, missing};
+use groundwave_http::json_body::OptionalJson;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::problem::FieldCode;
+use groundwave_http::tag::{Tag, if_match_revision, tag};
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Path, Problem, Query};
 
 /// Registration of a node.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -106,7 +106,7 @@ impl RegistrationView {
 #[into_params(parameter_in = Query)]
 pub struct RegistrationQuery {
     /// State
-    #[param(schema_with = crate::http::document::schema_ref::<RegistrationState>, required = false)]
+    #[param(schema_with = groundwave_http::document::schema_ref::<RegistrationState>, required = false)]
     pub state: Option<RegistrationState>,
 }
 

@@ -14,11 +14,11 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::registrations::reason;
-use crate::gateway::access::Admin;
-use crate::gateway::services::world::{World, missing};
-use crate::http::json_body::StrictJson;
-use crate::http::problem::FieldCode;
-use crate::http::{Json, Path, Problem};
+use crate::access::Admin;
+use crate::services::world::{World, missing};
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::problem::FieldCode;
+use groundwave_http::{Json, Path, Problem};
 
 /// Selection of registrations: those that fit all given criteria, at least one.
 #[derive(Debug, Default, Deserialize, JsonSchema)]

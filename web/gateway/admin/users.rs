@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use uuid::Uuid;
 
-use crate::gateway::access::Admin;
-use crate::gateway::services::passwords::Passwords;
-use crate::gateway::services::passwords::check_new;
-use crate::gateway::services::world::{World, missing};
-use crate::http::json_body::StrictJson;
-use crate::http::page::{Page, Paging};
-use crate::http::time::rfc3339;
-use crate::http::{Json, Path, Problem, Query, id};
+use crate::access::Admin;
+use crate::services::passwords::Passwords;
+use crate::services::passwords::check_new;
+use crate::services::world::{World, missing};
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Path, Problem, Query, id};
 
 /// Account, without its password.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

@@ -11,15 +11,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::gateway::access::{Caller, LoggedIn, Scopes};
-use crate::gateway::services::api_tokens::mint;
-use crate::gateway::services::config_objects::objects;
-use crate::gateway::services::world::{World, missing};
-use crate::http::json_body::StrictJson;
-use crate::http::page::{Page, Paging};
-use crate::http::problem::{FieldCode, ProblemKind};
-use crate::http::time::rfc3339;
-use crate::http::{Json, Path, Problem, Query};
+use crate::access::{Caller, LoggedIn, Scopes};
+use crate::services::api_tokens::mint;
+use crate::services::config_objects::objects;
+use crate::services::world::{World, missing};
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::problem::{FieldCode, ProblemKind};
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Path, Problem, Query};
 
 /// Validity of an API token, s: a minute to ten years.
 const VALID_S: std::ops::RangeInclusive<u64> = 60..=315_360_000;

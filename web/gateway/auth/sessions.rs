@@ -13,20 +13,18 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use uuid::Uuid;
 
-use crate::gateway::access::{
-    Anonymous, ClientAddress, Credential, LoginNote, Session, UserSession,
-};
-use crate::gateway::services::limits::RateLimits;
-use crate::gateway::services::passwords::Passwords;
-use crate::gateway::services::passwords::check_new;
-use crate::gateway::services::tokens::TOKEN_S;
-use crate::gateway::services::tokens::TokenKeys;
-use crate::gateway::services::world::World;
-use crate::gateway::state::Gateway;
-use crate::http::json_body::StrictJson;
-use crate::http::problem::FieldCode;
-use crate::http::time::rfc3339;
-use crate::http::{Json, Problem, id};
+use crate::access::{Anonymous, ClientAddress, Credential, LoginNote, Session, UserSession};
+use crate::services::limits::RateLimits;
+use crate::services::passwords::Passwords;
+use crate::services::passwords::check_new;
+use crate::services::tokens::TOKEN_S;
+use crate::services::tokens::TokenKeys;
+use crate::services::world::World;
+use crate::state::Gateway;
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::problem::FieldCode;
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Problem, id};
 
 /// Credentials of a login.
 #[derive(Deserialize, JsonSchema)]

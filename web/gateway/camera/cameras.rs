@@ -11,18 +11,20 @@ use groundwave_simulation::site::NodeId;
 use uuid::Uuid;
 
 use super::view::{CameraChange, CameraView, NewCamera};
-use crate::gateway::access::{Admin, Viewer};
-use crate::gateway::services::camera::hub::{CameraState, Cameras};
-use crate::gateway::services::camera::source::{self, CameraAuth};
-use crate::gateway::services::config_objects::{self, objects};
-use crate::gateway::services::vault::Vault;
-use crate::gateway::services::world::World;
-use crate::gateway::state::Gateway;
-use crate::http::json_body::StrictJson;
-use crate::http::page::{Page, Paging};
-use crate::http::problem::FieldCode;
-use crate::http::tag::{Tag, if_match_revision, tag};
-use crate::http::{Json, Path, Problem, Query, id};
+use crate::access::{Admin, Viewer};
+use crate::services::camera::hub::{CameraState, Cameras};
+use crate::services::camera::source;
+use crate::services::camera::source::CameraAuth;
+use crate::services::config_objects;
+use crate::services::config_objects::objects;
+use crate::services::vault::Vault;
+use crate::services::world::World;
+use crate::state::Gateway;
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::problem::FieldCode;
+use groundwave_http::tag::{Tag, if_match_revision, tag};
+use groundwave_http::{Json, Path, Problem, Query, id};
 
 fn seal(auth: Option<&CameraAuth>, vault: &Vault, id: Uuid) -> Result<Option<String>, Problem> {
     let sealed = auth.map(|auth| {

@@ -14,13 +14,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::gateway::access::{Operator, Viewer};
-use crate::gateway::services::camera::hub::{CameraStatus, Cameras, Upstreams};
-use crate::gateway::services::config_objects::{held, objects, write};
-use crate::gateway::services::world::{World, blocking};
-use crate::gateway::state::Gateway;
-use crate::http::problem::ProblemKind;
-use crate::http::{Json, Path, Problem};
+use crate::access::{Operator, Viewer};
+use crate::services::camera::hub::{CameraStatus, Cameras, Upstreams};
+use crate::services::config_objects::{held, objects, write};
+use crate::services::world::{World, blocking};
+use crate::state::Gateway;
+use groundwave_http::problem::ProblemKind;
+use groundwave_http::{Json, Path, Problem};
 
 /// Node that reports a camera.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::gateway::services::camera::hub::CameraState;
-use crate::gateway::services::camera::source::CameraAuth;
-use crate::gateway::services::config_objects::Revision;
+use crate::services::camera::hub::CameraState;
+use crate::services::camera::source::CameraAuth;
+use crate::services::config_objects::Revision;
 
 /// Camera.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

@@ -11,14 +11,14 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use uuid::Uuid;
 
-use crate::gateway::access::{Anonymous, Caller, ClientAddress, Viewer};
-use crate::gateway::services::camera::hub::Cameras;
-use crate::gateway::services::camera::stream::{BOUNDARY, next_frame, parts};
-use crate::gateway::services::config_objects::held;
-use crate::gateway::services::world::World;
-use crate::gateway::state::Gateway;
-use crate::http::problem::{FieldCode, ProblemKind};
-use crate::http::{Path, Problem, Query};
+use crate::access::{Anonymous, Caller, ClientAddress, Viewer};
+use crate::services::camera::hub::Cameras;
+use crate::services::camera::stream::{BOUNDARY, next_frame, parts};
+use crate::services::config_objects::held;
+use crate::services::world::World;
+use crate::state::Gateway;
+use groundwave_http::problem::{FieldCode, ProblemKind};
+use groundwave_http::{Path, Problem, Query};
 
 /// Options of a stream.
 #[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]

@@ -14,12 +14,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::gateway::access::{Operator, Viewer};
-use crate::gateway::services::world::{World, missing};
-use crate::http::json_body::StrictJson;
-use crate::http::page::{Page, Paging};
-use crate::http::tag::{Tag, if_match_revision, tag};
-use crate::http::{Json, Path, Problem, Query};
+use crate::access::{Operator, Viewer};
+use crate::services::world::{World, missing};
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::tag::{Tag, if_match_revision, tag};
+use groundwave_http::{Json, Path, Problem, Query};
 
 /// Interface of a node.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

@@ -8,13 +8,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::gateway::access::{Admin, Viewer};
-use crate::gateway::services::config_objects::{self, Revision, Shown};
-use crate::gateway::services::world::World;
-use crate::http::json_body::StrictJson;
-use crate::http::page::{Page, Paging};
-use crate::http::tag::Tag;
-use crate::http::{Json, Path, Problem, Query};
+use crate::access::{Admin, Viewer};
+use crate::services::config_objects;
+use crate::services::config_objects::{Revision, Shown};
+use crate::services::world::World;
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::tag::Tag;
+use groundwave_http::{Json, Path, Problem, Query};
 
 /// Node role, with its revision.
 #[derive(Debug, Serialize, JsonSchema)]

@@ -9,13 +9,13 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use crate::gateway::access::Operator;
-use crate::gateway::services::external::call::{EndpointAnswer, call_endpoint};
-use crate::gateway::services::limits::RateLimits;
-use crate::gateway::services::vault::Vault;
-use crate::gateway::services::world::World;
-use crate::http::json_body::StrictJson;
-use crate::http::{Json, Path, Problem};
+use crate::access::Operator;
+use crate::services::external::call::{EndpointAnswer, call_endpoint};
+use crate::services::limits::RateLimits;
+use crate::services::vault::Vault;
+use crate::services::world::World;
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::{Json, Path, Problem};
 
 /// Call of an endpoint.
 #[derive(Debug, Default, Deserialize, JsonSchema)]

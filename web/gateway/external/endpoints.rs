@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::gateway::access::{Admin, Viewer};
-use crate::gateway::services::config_objects::{held, write};
-use crate::gateway::services::world::{World, missing};
-use crate::http::json_body::StrictJson;
-use crate::http::page::{Page, Paging};
-use crate::http::problem::FieldCode;
-use crate::http::{Json, Path, Problem, Query};
+use crate::access::{Admin, Viewer};
+use crate::services::config_objects::{held, write};
+use crate::services::world::{World, missing};
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::problem::FieldCode;
+use groundwave_http::{Json, Path, Problem, Query};
 
 /// Endpoint of an external system.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

@@ -14,13 +14,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::gateway::access::Admin;
-use crate::gateway::services::config_objects::{held, write};
-use crate::gateway::services::outbound::unreached;
-use crate::gateway::services::world::{World, blocking};
-use crate::http::json_body::StrictJson;
-use crate::http::problem::{FieldCode, ProblemKind};
-use crate::http::{Json, Path, Problem};
+use crate::access::Admin;
+use crate::services::config_objects::{held, write};
+use crate::services::outbound::unreached;
+use crate::services::world::{World, blocking};
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::problem::{FieldCode, ProblemKind};
+use groundwave_http::{Json, Path, Problem};
 
 /// Longest request, bytes: a document of the greatest length as a JSON string.
 pub const BODY_BYTES_MAX: usize = 2 * DOCUMENT_BYTES_MAX;

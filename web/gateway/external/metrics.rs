@@ -12,14 +12,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::gateway::access::Viewer;
-use crate::gateway::services::config_objects::held;
-use crate::gateway::services::external::state::ExternalStates;
-use crate::gateway::services::world::{World, blocking};
-use crate::gateway::telemetry::series::{LatestReading, POINTS_MAX, Series, stepped};
-use crate::http::problem::FieldCode;
-use crate::http::time::{self, rfc3339};
-use crate::http::{Json, Path, Problem, Query};
+use crate::access::Viewer;
+use crate::services::config_objects::held;
+use crate::services::external::state::ExternalStates;
+use crate::services::world::{World, blocking};
+use crate::telemetry::series::{LatestReading, POINTS_MAX, Series, stepped};
+use groundwave_http::problem::FieldCode;
+use groundwave_http::time;
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Path, Problem, Query};
 
 /// Metrics of an external system.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

@@ -12,14 +12,14 @@ use groundwave_simulation::site::NodeId;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use crate::gateway::services::config_objects::objects;
-use crate::gateway::services::external::auth::SystemCredentials;
-use crate::gateway::services::external::probe::probe;
-use crate::gateway::services::external::sample;
-use crate::gateway::services::external::state::Due;
-use crate::gateway::services::outbound::unreached;
-use crate::gateway::state::Gateway;
-use crate::http::Problem;
+use crate::services::config_objects::objects;
+use crate::services::external::auth::SystemCredentials;
+use crate::services::external::probe::probe;
+use crate::services::external::sample;
+use crate::services::external::state::Due;
+use crate::services::outbound::unreached;
+use crate::state::Gateway;
+use groundwave_http::Problem;
 
 /// Period of looks for polls that are due.
 const LOOK: Duration = Duration::from_secs(1);

@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::gateway::access::Viewer;
-use crate::http::{Json, Problem};
+use crate::access::Viewer;
+use groundwave_http::{Json, Problem};
 
 /// Preset of external systems.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

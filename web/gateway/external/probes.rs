@@ -7,15 +7,15 @@ use groundwave_outbound::Outbound;
 use uuid::Uuid;
 
 use super::systems::{NewSystem, system_of};
-use crate::gateway::access::{Admin, Operator};
-use crate::gateway::services::config_objects::held;
-use crate::gateway::services::external::auth::SystemCredentials;
-use crate::gateway::services::external::probe::{ProbeResult, probe};
-use crate::gateway::services::limits::RateLimits;
-use crate::gateway::services::vault::Vault;
-use crate::gateway::services::world::World;
-use crate::http::json_body::StrictJson;
-use crate::http::{Json, Path, Problem};
+use crate::access::{Admin, Operator};
+use crate::services::config_objects::held;
+use crate::services::external::auth::SystemCredentials;
+use crate::services::external::probe::{ProbeResult, probe};
+use crate::services::limits::RateLimits;
+use crate::services::vault::Vault;
+use crate::services::world::World;
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::{Json, Path, Problem};
 
 /// Test of a rate limit.
 const WHAT: &str = "rate limit of tests of external systems exceeded";

@@ -10,19 +10,20 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::gateway::access::{Admin, Viewer};
-use crate::gateway::services::config_objects::{self, Revision, objects};
-use crate::gateway::services::external::auth::SystemCredentials;
-use crate::gateway::services::external::probe::{check_base_url, place};
-use crate::gateway::services::external::state::{ExternalStates, SystemState, SystemStatus};
-use crate::gateway::services::vault::Vault;
-use crate::gateway::services::world::World;
-use crate::http::json_body::StrictJson;
-use crate::http::page::{Page, Paging};
-use crate::http::problem::FieldCode;
-use crate::http::tag::{Tag, if_match_revision, tag};
-use crate::http::time::rfc3339;
-use crate::http::{Json, Path, Problem, Query, id};
+use crate::access::{Admin, Viewer};
+use crate::services::config_objects;
+use crate::services::config_objects::{Revision, objects};
+use crate::services::external::auth::SystemCredentials;
+use crate::services::external::probe::{check_base_url, place};
+use crate::services::external::state::{ExternalStates, SystemState, SystemStatus};
+use crate::services::vault::Vault;
+use crate::services::world::World;
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::problem::FieldCode;
+use groundwave_http::tag::{Tag, if_match_revision, tag};
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Path, Problem, Query, id};
 
 /// Kind of the credentials of a system.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

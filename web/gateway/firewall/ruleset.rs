@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::gateway::access::{Admin, Operator};
-use crate::gateway::services::confirmation::{Confirmation, ConfirmationTime, Divergence};
-use crate::gateway::services::firewall::{FirewallService, staged};
-use crate::gateway::services::firewall_diff::RuleChange;
-use crate::gateway::services::world::World;
-use crate::http::json_body::{OptionalJson, StrictJson};
-use crate::http::time::rfc3339;
-use crate::http::{Json, Problem};
+use crate::access::{Admin, Operator};
+use crate::services::confirmation::{Confirmation, ConfirmationTime, Divergence};
+use crate::services::firewall::{FirewallService, staged};
+use crate::services::firewall_diff::RuleChange;
+use crate::services::world::World;
+use groundwave_http::json_body::{OptionalJson, StrictJson};
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Problem};
 
 /// Application of the staged ruleset.
 #[derive(Debug, Default, Deserialize, JsonSchema)]

@@ -14,18 +14,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::gateway::access::{Admin, NodeOrOperator, Viewer};
-use crate::gateway::services::config_objects::{Revision, Shown, fetch, list, objects, remove};
-use crate::gateway::services::firmware::FirmwareImages;
-use crate::gateway::services::world::{World, blocking, missing};
-use crate::http::document::Bytes;
-use crate::http::endpoints::Describe;
-use crate::http::extract::plain_encoding;
-use crate::http::page::{Page, Paging};
-use crate::http::problem::FieldCode;
-use crate::http::show::typed;
-use crate::http::tag::Tag;
-use crate::http::{Json, Path, Problem, Query, Schemas, id};
+use crate::access::{Admin, NodeOrOperator, Viewer};
+use crate::services::config_objects::{Revision, Shown, fetch, list, objects, remove};
+use crate::services::firmware::FirmwareImages;
+use crate::services::world::{World, blocking, missing};
+use groundwave_http::document::Bytes;
+use groundwave_http::endpoints::Describe;
+use groundwave_http::extract::plain_encoding;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::problem::FieldCode;
+use groundwave_http::show::typed;
+use groundwave_http::tag::Tag;
+use groundwave_http::{Json, Path, Problem, Query, Schemas, id};
 
 use super::range::{Part, part};
 

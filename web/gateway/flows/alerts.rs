@@ -8,13 +8,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::gateway::access::{Operator, Viewer};
-use crate::gateway::services::world::{World, missing};
-use crate::http::json_body::OptionalJson;
-use crate::http::page::{Page, Paging};
-use crate::http::problem::FieldCode;
-use crate::http::time::rfc3339;
-use crate::http::{Json, Path, Problem, Query};
+use crate::access::{Operator, Viewer};
+use crate::services::world::{World, missing};
+use groundwave_http::json_body::OptionalJson;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::problem::FieldCode;
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Path, Problem, Query};
 
 /// Longest note, characters.
 const NOTE_CHARS_MAX: usize = 1_000;
@@ -79,7 +79,7 @@ impl AlertView {
 #[into_params(parameter_in = Query)]
 pub struct AlertQuery {
     /// State
-    #[param(schema_with = crate::http::document::schema_ref::<AlertState>, required = false)]
+    #[param(schema_with = groundwave_http::document::schema_ref::<AlertState>, required = false)]
     pub state: Option<AlertState>,
 }
 

@@ -13,15 +13,15 @@ use serde_json::Value;
 
 use super::definitions::errors;
 use super::presets::{FlowPreset, presets};
-use crate::gateway::access::{Operator, Viewer};
-use crate::gateway::flow_workers::DISK_METRIC;
-use crate::gateway::services::config_objects::objects;
-use crate::gateway::services::flow_backends::check;
-use crate::gateway::services::world::World;
-use crate::gateway::settings::Settings;
-use crate::http::json_body::StrictJson;
-use crate::http::problem::FieldError;
-use crate::http::{Json, Problem};
+use crate::access::{Operator, Viewer};
+use crate::flow_workers::DISK_METRIC;
+use crate::services::config_objects::objects;
+use crate::services::flow_backends::check;
+use crate::services::world::World;
+use crate::settings::Settings;
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::problem::FieldError;
+use groundwave_http::{Json, Problem};
 
 /// Most metrics listed.
 const METRICS_MAX: usize = 1_000;

@@ -15,18 +15,19 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::secrets::{seal, shown};
-use crate::gateway::access::{Operator, Viewer};
-use crate::gateway::services::config_objects::{self, Shown, objects};
-use crate::gateway::services::flow_backends::{check, needs_admin};
-use crate::gateway::services::vault::Vault;
-use crate::gateway::services::world::{World, missing};
-use crate::gateway::settings::Settings;
-use crate::http::json_body::StrictJson;
-use crate::http::page::{Page, Paging};
-use crate::http::problem::{FieldError, ProblemKind};
-use crate::http::tag::Tag;
-use crate::http::time::rfc3339;
-use crate::http::{Json, Path, Problem, Query};
+use crate::access::{Operator, Viewer};
+use crate::services::config_objects;
+use crate::services::config_objects::{Shown, objects};
+use crate::services::flow_backends::{check, needs_admin};
+use crate::services::vault::Vault;
+use crate::services::world::{World, missing};
+use crate::settings::Settings;
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::problem::{FieldError, ProblemKind};
+use groundwave_http::tag::Tag;
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Path, Problem, Query};
 
 /// Flow, without its secrets.
 #[derive(Debug, Serialize, JsonSchema)]

@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::gateway::access::{Operator, Viewer};
-use crate::gateway::services::world::World;
-use crate::http::page::{Page, Paging};
-use crate::http::time::rfc3339;
-use crate::http::{Json, Path, Problem, Query};
+use crate::access::{Operator, Viewer};
+use crate::services::world::World;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Path, Problem, Query};
 
 /// State of a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -78,7 +78,7 @@ impl DeliveryView {
 #[into_params(parameter_in = Query)]
 pub struct DeliveryQuery {
     /// State; `dead` is the dead-letter list
-    #[param(schema_with = crate::http::document::schema_ref::<DeliveryState>, required = false)]
+    #[param(schema_with = groundwave_http::document::schema_ref::<DeliveryState>, required = false)]
     pub state: Option<DeliveryState>,
 }
 

@@ -12,12 +12,13 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use uuid::Uuid;
 
-use crate::gateway::access::{Operator, Viewer};
-use crate::gateway::services::world::{World, missing};
-use crate::http::json_body::OptionalJson;
-use crate::http::page::{Page, Paging};
-use crate::http::time::{self, rfc3339};
-use crate::http::{Json, Path, Problem, Query, id};
+use crate::access::{Operator, Viewer};
+use crate::services::world::{World, missing};
+use groundwave_http::json_body::OptionalJson;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::time;
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Path, Problem, Query, id};
 
 /// Trigger of a flow.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -183,7 +184,7 @@ pub struct ExecutionDetail {
 #[into_params(parameter_in = Query)]
 pub struct ExecutionQuery {
     /// State
-    #[param(schema_with = crate::http::document::schema_ref::<ExecutionState>, required = false)]
+    #[param(schema_with = groundwave_http::document::schema_ref::<ExecutionState>, required = false)]
     pub state: Option<ExecutionState>,
     /// First time of the trigger, RFC 3339
     pub from: Option<String>,

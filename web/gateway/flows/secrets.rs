@@ -5,9 +5,9 @@ use groundwave_gateway::automation::{AutomationFlow, SEALED_PREFIX};
 use groundwave_outbound::Request;
 use serde_json::{Map, Value};
 
-use crate::gateway::services::vault::Vault;
-use crate::http::Problem;
-use crate::http::problem::FieldCode;
+use crate::services::vault::Vault;
+use groundwave_http::Problem;
+use groundwave_http::problem::FieldCode;
 
 /// Parameter of `webhook_out` that is a secret.
 const SECRET: &str = "authorization";

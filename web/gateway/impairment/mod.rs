@@ -3,11 +3,11 @@
 pub mod playback;
 pub mod ports;
 
-use crate::gateway::access::{Access, rule_of};
-use crate::gateway::state::Gateway;
-use crate::http::endpoints::Endpoints;
-use crate::impair::wire::DirectionName;
-use crate::operations;
+use crate::access::{Access, rule_of};
+use crate::state::Gateway;
+use groundwave_http::endpoints::Endpoints;
+use groundwave_http::operations;
+use groundwave_impaird::wire::DirectionName;
 
 /// Endpoints of this category.
 pub fn endpoints() -> Endpoints<Gateway, Access> {

@@ -11,13 +11,13 @@ use groundwave_io_impair::timeline_file::parse;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::gateway::access::{Admin, Viewer};
-use crate::gateway::services::playback::{Playback, PlaybackView, Request};
-use crate::gateway::services::world::blocking;
-use crate::http::json_body::StrictJson;
-use crate::http::problem::FieldCode;
-use crate::http::{Json, Problem};
-use crate::impair::player;
+use crate::access::{Admin, Viewer};
+use crate::services::playback::{Playback, PlaybackView, Request};
+use crate::services::world::blocking;
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::problem::FieldCode;
+use groundwave_http::{Json, Problem};
+use groundwave_impaird::player;
 
 /// Longest request to play a timeline, bytes.
 pub const TIMELINE_BYTES_MAX: usize = 8 << 20;

@@ -6,11 +6,11 @@ use axum::extract::State;
 use groundwave_impair::{Direction, Impairment, LinkStats};
 use serde_json::Value;
 
-use crate::gateway::access::{Admin, Viewer};
-use crate::gateway::services::local_service::{Answered, ImpairmentDaemon, JsonOf, Passed};
-use crate::gateway::services::playback::Playback;
-use crate::http::{Path, Problem};
-use crate::impair::wire::{AppliedState, DirectionName, SystemRecord};
+use crate::access::{Admin, Viewer};
+use crate::services::local_service::{Answered, ImpairmentDaemon, JsonOf, Passed};
+use crate::services::playback::Playback;
+use groundwave_http::{Path, Problem};
+use groundwave_impaird::wire::{AppliedState, DirectionName, SystemRecord};
 
 /// Get version, ports and capabilities of the impairment daemon
 #[utoipa::path(get, path = "/v1/impairment/system", tag = "impairment",

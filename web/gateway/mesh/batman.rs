@@ -7,11 +7,11 @@ use groundwave_netlink::batadv::{
 };
 use std::sync::Arc;
 
-use crate::gateway::access::Viewer;
-use crate::gateway::services::kernel::{InterfaceQuery, Known, Row, known, of_batman, rows};
-use crate::gateway::services::world::World;
-use crate::gateway::settings::Settings;
-use crate::http::{Json, Problem, Query};
+use crate::access::Viewer;
+use crate::services::kernel::{InterfaceQuery, Known, Row, known, of_batman, rows};
+use crate::services::world::World;
+use crate::settings::Settings;
+use groundwave_http::{Json, Problem, Query};
 
 // The document knows shapes by plain names.
 type KnownOriginator = Known<Originator>;

@@ -6,15 +6,15 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use tokio_util::sync::CancellationToken;
 
-use crate::gateway::access::{Admin, Viewer};
-use crate::gateway::services::confirmation::{Confirmation, ConfirmationTime};
-use crate::gateway::services::mesh_config::{
+use crate::access::{Admin, Viewer};
+use crate::services::confirmation::{Confirmation, ConfirmationTime};
+use crate::services::mesh_config::{
     ChangedSettings, MeshConfigService, MeshSettings, NewMeshSettings,
 };
-use crate::gateway::services::world::{World, blocking};
-use crate::http::json_body::StrictJson;
-use crate::http::tag::Tag;
-use crate::http::{Json, Problem};
+use crate::services::world::{World, blocking};
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::tag::Tag;
+use groundwave_http::{Json, Problem};
 
 /// Get the mesh configuration, without keys
 #[utoipa::path(get, path = "/v1/mesh/config", tag = "mesh",

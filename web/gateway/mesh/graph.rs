@@ -15,8 +15,8 @@ use sha2::{Digest, Sha256};
 use tokio::task::block_in_place;
 use uuid::Uuid;
 
-use crate::gateway::nodes::view::{NodePosition, Origin, position};
-use crate::http::time::rfc3339;
+use crate::nodes::view::{NodePosition, Origin, position};
+use groundwave_http::time::rfc3339;
 
 /// Properties of a node of the graph.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -419,4 +419,4 @@ pub fn geojson(graph: &NetworkGraph) -> serde_json::Value {
     json!({ "type": "FeatureCollection", "features": points.chain(lines).collect::<Vec<_>>() })
 }
 
-crate::schema_refs!(NetworkGraph);
+groundwave_http::schema_refs!(NetworkGraph);

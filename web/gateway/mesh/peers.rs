@@ -11,15 +11,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::gateway::access::{Admin, Viewer};
-use crate::gateway::services::dhcp::DhcpServer;
-use crate::gateway::services::tunnel;
-use crate::gateway::services::world::{World, blocking, missing};
-use crate::gateway::settings::Settings;
-use crate::http::page::{Page, Paging};
-use crate::http::problem::FieldCode;
-use crate::http::time::rfc3339;
-use crate::http::{Json, Path, Problem, Query};
+use crate::access::{Admin, Viewer};
+use crate::services::dhcp::DhcpServer;
+use crate::services::tunnel;
+use crate::services::world::{World, blocking, missing};
+use crate::settings::Settings;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::problem::FieldCode;
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Path, Problem, Query};
 
 /// WireGuard peer, without private and preshared keys.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

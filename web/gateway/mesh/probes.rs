@@ -14,13 +14,13 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::gateway::access::{Operator, Viewer};
-use crate::gateway::services::probes::{Probe, ProbeKind, Probes};
-use crate::gateway::services::world::{World, missing};
-use crate::gateway::settings::Settings;
-use crate::http::json_body::StrictJson;
-use crate::http::problem::FieldCode;
-use crate::http::{Json, Path, Problem};
+use crate::access::{Operator, Viewer};
+use crate::services::probes::{Probe, ProbeKind, Probes};
+use crate::services::world::{World, missing};
+use crate::settings::Settings;
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::problem::FieldCode;
+use groundwave_http::{Json, Path, Problem};
 
 /// Address of a node to probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

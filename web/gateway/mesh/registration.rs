@@ -21,19 +21,19 @@ use groundwave_simulation::site::NodeId;
 use hmac::{Hmac, KeyInit, Mac as _};
 use sha2::{Digest, Sha256};
 
-use crate::gateway::access::{Anonymous, ClientAddress};
-use crate::gateway::services::addresses::verify_mac;
-use crate::gateway::services::challenges::{CHALLENGE_S, Challenges, SKEW_S};
-use crate::gateway::services::limits::RateLimits;
-use crate::gateway::services::secrets::issue;
-use crate::gateway::services::vault::Vault;
-use crate::gateway::services::world::World;
-use crate::gateway::settings::Settings;
-use crate::gateway::state::Gateway;
-use crate::http::admission::network;
-use crate::http::json_body::StrictJson;
-use crate::http::problem::{FieldCode, ProblemKind};
-use crate::http::{Json, Problem, id, time};
+use crate::access::{Anonymous, ClientAddress};
+use crate::services::addresses::verify_mac;
+use crate::services::challenges::{CHALLENGE_S, Challenges, SKEW_S};
+use crate::services::limits::RateLimits;
+use crate::services::secrets::issue;
+use crate::services::vault::Vault;
+use crate::services::world::World;
+use crate::settings::Settings;
+use crate::state::Gateway;
+use groundwave_http::admission::network;
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::problem::{FieldCode, ProblemKind};
+use groundwave_http::{Json, Problem, id, time};
 
 /// Retry interval while pending, s.
 const ASK_AGAIN_S: u32 = 10;

@@ -9,13 +9,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::sync::Arc;
 
-use crate::gateway::access::Viewer;
-use crate::gateway::services::kernel::{
-    HERE, InterfaceQuery, Known, Row, known, radios, rows, unread_of,
-};
-use crate::gateway::services::world::{World, blocking};
-use crate::gateway::settings::Settings;
-use crate::http::{Json, Problem, Query};
+use crate::access::Viewer;
+use crate::services::kernel::{HERE, InterfaceQuery, Known, Row, known, radios, rows, unread_of};
+use crate::services::world::{World, blocking};
+use crate::settings::Settings;
+use groundwave_http::{Json, Problem, Query};
 
 // The document knows shapes by plain names.
 type RowChannelRow = Row<ChannelRow>;

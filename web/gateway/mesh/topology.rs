@@ -16,14 +16,14 @@ use serde::{Deserialize, Serialize};
 use tokio::task::block_in_place;
 use uuid::Uuid;
 
-use crate::gateway::access::Viewer;
-use crate::gateway::mesh::graph::{Drawing, NetworkGraph, drawing, geojson, revision};
-use crate::gateway::mesh::topology_history::graph_at;
-use crate::gateway::nodes::view::Origin;
-use crate::gateway::state::Gateway;
-use crate::http::show::typed;
-use crate::http::tag::{is_known, tag};
-use crate::http::{Json, Problem, Query};
+use crate::access::Viewer;
+use crate::mesh::graph::{Drawing, NetworkGraph, drawing, geojson, revision};
+use crate::mesh::topology_history::graph_at;
+use crate::nodes::view::Origin;
+use crate::state::Gateway;
+use groundwave_http::show::typed;
+use groundwave_http::tag::{is_known, tag};
+use groundwave_http::{Json, Problem, Query};
 
 /// Format of the topology.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema, utoipa::ToSchema)]

@@ -2,13 +2,14 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::gateway::mesh::graph::{NetworkGraph, drawing, revision};
-use crate::gateway::services::history::history_failed;
-use crate::gateway::services::world::blocking;
-use crate::gateway::state::Gateway;
-use crate::http::Problem;
-use crate::http::problem::FieldCode;
-use crate::http::time::{self, rfc3339};
+use crate::mesh::graph::{NetworkGraph, drawing, revision};
+use crate::services::history::history_failed;
+use crate::services::world::blocking;
+use crate::state::Gateway;
+use groundwave_http::Problem;
+use groundwave_http::problem::FieldCode;
+use groundwave_http::time;
+use groundwave_http::time::rfc3339;
 
 /// Stores a snapshot of the topology at `wall_ns`, unless it is unchanged or there is no node.
 ///

@@ -5,20 +5,19 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use groundwave_host;
 use groundwave_protocol::{Mac, is_hostname};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::gateway::access::{Admin, Viewer};
-use crate::gateway::services::dhcp::{DhcpServer, Lease, Reservation};
-use crate::gateway::services::kernel::{Known, known};
-use crate::gateway::services::world::{World, blocking, missing};
-use crate::gateway::settings::Settings;
-use crate::http::json_body::StrictJson;
-use crate::http::page::{Page, Paging};
-use crate::http::problem::FieldCode;
-use crate::http::{Json, Path, Problem, Query};
+use crate::access::{Admin, Viewer};
+use crate::services::dhcp::{DhcpServer, Lease, Reservation};
+use crate::services::kernel::{Known, known};
+use crate::services::world::{World, blocking, missing};
+use crate::settings::Settings;
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::problem::FieldCode;
+use groundwave_http::{Json, Path, Problem, Query};
 
 // The document knows shapes by plain names.
 type KnownReservation = Known<Reservation>;

@@ -10,13 +10,13 @@ use groundwave_host::readings::wireless::{AssocRow, WirelessRow};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::gateway::access::Viewer;
-use crate::gateway::services::kernel::{
+use crate::access::Viewer;
+use crate::services::kernel::{
     InterfaceQuery, Known, Row, check_ifname, known, of_network, radios, rows,
 };
-use crate::gateway::services::world::{World, missing};
-use crate::http::problem::FieldCode;
-use crate::http::{Json, Path, Problem, Query};
+use crate::services::world::{World, missing};
+use groundwave_http::problem::FieldCode;
+use groundwave_http::{Json, Path, Problem, Query};
 
 // The document knows shapes by plain names.
 type RowInterface = Row<Interface>;

@@ -18,21 +18,22 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::gateway::access::{ClientAddress, NodeOrOperator, Operator, Viewer};
-use crate::gateway::nodes::settings::push_after_join;
-use crate::gateway::nodes::view::Node;
-use crate::gateway::services::history::takes_readings;
-use crate::gateway::services::limits::RateLimits;
-use crate::gateway::services::metrics::Metrics;
-use crate::gateway::services::node_commands;
-use crate::gateway::services::peripherals::PeripheralHost;
-use crate::gateway::services::world::World;
-use crate::gateway::settings::Settings;
-use crate::http::json_body::StrictJson;
-use crate::http::page::{Page, Paging};
-use crate::http::problem::FieldCode;
-use crate::http::time::{self, rfc3339};
-use crate::http::{Json, Path, Problem, Query, id};
+use crate::access::{ClientAddress, NodeOrOperator, Operator, Viewer};
+use crate::nodes::settings::push_after_join;
+use crate::nodes::view::Node;
+use crate::services::history::takes_readings;
+use crate::services::limits::RateLimits;
+use crate::services::metrics::Metrics;
+use crate::services::node_commands;
+use crate::services::peripherals::PeripheralHost;
+use crate::services::world::World;
+use crate::settings::Settings;
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::problem::FieldCode;
+use groundwave_http::time;
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Path, Problem, Query, id};
 
 /// Send a heartbeat
 ///

@@ -16,22 +16,22 @@ use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use crate::gateway::access::{Admin, NodeOrViewer, Operator, Viewer};
-use crate::gateway::nodes::view::{Node, Origin};
-use crate::gateway::services::secrets::{issue, random};
-use crate::gateway::services::world::{World, missing};
-use crate::http::json_body::StrictJson;
-use crate::http::page::{Page, Paging};
-use crate::http::problem::FieldCode;
-use crate::http::tag::{Tag, if_match_revision, tag};
-use crate::http::{Json, Path, Problem, Query, id};
+use crate::access::{Admin, NodeOrViewer, Operator, Viewer};
+use crate::nodes::view::{Node, Origin};
+use crate::services::secrets::{issue, random};
+use crate::services::world::{World, missing};
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::problem::FieldCode;
+use groundwave_http::tag::{Tag, if_match_revision, tag};
+use groundwave_http::{Json, Path, Problem, Query, id};
 
 /// Filter of nodes.
 #[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct NodeQuery {
     /// State
-    #[param(schema_with = crate::http::document::schema_ref::<NodeState>, required = false)]
+    #[param(schema_with = groundwave_http::document::schema_ref::<NodeState>, required = false)]
     pub state: Option<NodeState>,
     /// Role id
     pub role_id: Option<String>,

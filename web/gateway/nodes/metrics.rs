@@ -4,10 +4,10 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 
-use crate::gateway::access::Viewer;
-use crate::gateway::services::node_metrics::{SERIES_MAX, text};
-use crate::gateway::services::world::{World, blocking};
-use crate::http::Problem;
+use crate::access::Viewer;
+use crate::services::node_metrics::{SERIES_MAX, text};
+use crate::services::world::{World, blocking};
+use groundwave_http::Problem;
 
 /// Get Prometheus metrics of the nodes
 ///

@@ -9,11 +9,11 @@ pub mod view;
 
 use groundwave_protocol::NodeState;
 
-use crate::gateway::access::{Access, rule_of};
-use crate::gateway::services::limits::HEARTBEAT_BYTES_MAX;
-use crate::gateway::state::Gateway;
-use crate::http::endpoints::Endpoints;
-use crate::operations;
+use crate::access::{Access, rule_of};
+use crate::services::limits::HEARTBEAT_BYTES_MAX;
+use crate::state::Gateway;
+use groundwave_http::endpoints::Endpoints;
+use groundwave_http::operations;
 
 /// Endpoints of this category.
 pub fn endpoints() -> Endpoints<Gateway, Access> {

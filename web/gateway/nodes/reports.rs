@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use uuid::Uuid;
 
-use crate::gateway::access::Viewer;
-use crate::gateway::services::world::World;
-use crate::gateway::settings::Settings;
-use crate::http::page::{Page, Paging};
-use crate::http::time::rfc3339;
-use crate::http::{Json, Path, Problem, Query};
+use crate::access::Viewer;
+use crate::services::world::World;
+use crate::settings::Settings;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Path, Problem, Query};
 
 /// Radios of a node.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

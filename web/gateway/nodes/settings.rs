@@ -15,13 +15,13 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use uuid::Uuid;
 
-use crate::gateway::access::{Admin, Viewer};
-use crate::gateway::services::config_objects::{Revision, objects, remove};
-use crate::gateway::services::world::{World, missing};
-use crate::http::json_body::StrictJson;
-use crate::http::tag::{Tag, if_match_revision, tag};
-use crate::http::time::rfc3339;
-use crate::http::{Json, Path, Problem, id};
+use crate::access::{Admin, Viewer};
+use crate::services::config_objects::{Revision, objects, remove};
+use crate::services::world::{World, missing};
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::tag::{Tag, if_match_revision, tag};
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Path, Problem, id};
 
 /// Time that a node has for fetching pushed settings, s.
 const FETCH_S: u32 = 600;

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::http::time::rfc3339;
+use groundwave_http::time::rfc3339;
 
 /// Origin of data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -164,4 +164,4 @@ impl Node {
     }
 }
 
-crate::schema_refs!(Origin);
+groundwave_http::schema_refs!(Origin);

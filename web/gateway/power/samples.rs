@@ -16,13 +16,13 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
-use crate::gateway::access::NodeOrOperator;
-use crate::gateway::services::nut::keep;
-use crate::gateway::services::world::World;
-use crate::http::json_body::StrictJson;
-use crate::http::problem::FieldCode;
-use crate::http::time;
-use crate::http::{Json, Problem};
+use crate::access::NodeOrOperator;
+use crate::services::nut::keep;
+use crate::services::world::World;
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::problem::FieldCode;
+use groundwave_http::time;
+use groundwave_http::{Json, Problem};
 
 /// Lead of a clock of a sender that is allowed, ms.
 const LEAD_MS: u64 = 60_000;

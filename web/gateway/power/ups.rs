@@ -8,13 +8,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::gateway::access::{Admin, Viewer};
-use crate::gateway::services::nut::history_key;
-use crate::gateway::services::world::{World, missing};
-use crate::gateway::telemetry::series::{SeriesList, read_series};
-use crate::http::page::{Page, Paging};
-use crate::http::time::rfc3339;
-use crate::http::{Json, Path, Problem, Query};
+use crate::access::{Admin, Viewer};
+use crate::services::nut::history_key;
+use crate::services::world::{World, missing};
+use crate::telemetry::series::{SeriesList, read_series};
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Path, Problem, Query};
 
 /// Age of the latest sample after which it is stale, ms.
 const STALE_MS: u64 = 60_000;

@@ -16,14 +16,15 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::definition::{Definable, Definition};
-use crate::gateway::access::{Admin, Viewer};
-use crate::gateway::services::config_objects::{self, Revision, Shown};
-use crate::gateway::services::host::Host;
-use crate::gateway::services::peripherals::PeripheralHost;
-use crate::gateway::services::world::{World, blocking, missing};
-use crate::http::page::{Page, Paging};
-use crate::http::tag::{Tag, tag};
-use crate::http::{Json, Path, Problem, Query};
+use crate::access::{Admin, Viewer};
+use crate::services::config_objects;
+use crate::services::config_objects::{Revision, Shown};
+use crate::services::host::Host;
+use crate::services::peripherals::PeripheralHost;
+use crate::services::world::{World, blocking, missing};
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::tag::{Tag, tag};
+use groundwave_http::{Json, Path, Problem, Query};
 
 impl Definable for Board {
     const BYTES_MAX: usize = 64 << 10;

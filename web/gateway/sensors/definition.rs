@@ -7,10 +7,10 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::http::endpoints::Describe;
-use crate::http::extract::{plain_encoding, whole_body};
-use crate::http::problem::{FieldCode, ProblemKind};
-use crate::http::{Problem, Schemas, json_body};
+use groundwave_http::endpoints::Describe;
+use groundwave_http::extract::{plain_encoding, whole_body};
+use groundwave_http::problem::{FieldCode, ProblemKind};
+use groundwave_http::{Problem, Schemas, json_body};
 
 /// Definition that people write as JSON or TOML.
 pub trait Definable: DeserializeOwned + JsonSchema {

@@ -10,14 +10,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::gateway::access::{Operator, Viewer};
-use crate::gateway::services::host::Host;
-use crate::gateway::services::kernel::absent;
-use crate::gateway::services::peripherals::PeripheralHost;
-use crate::gateway::services::world::{World, blocking};
-use crate::http::json_body::StrictJson;
-use crate::http::problem::FieldCode;
-use crate::http::{Json, Path, Problem, Query};
+use crate::access::{Operator, Viewer};
+use crate::services::host::Host;
+use crate::services::kernel::absent;
+use crate::services::peripherals::PeripheralHost;
+use crate::services::world::{World, blocking};
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::problem::FieldCode;
+use groundwave_http::{Json, Path, Problem, Query};
 
 /// Filter of GPIO lines.
 #[derive(Debug, Default, Deserialize, JsonSchema, utoipa::IntoParams)]

@@ -14,14 +14,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::gateway::access::{Operator, Viewer};
-use crate::gateway::services::peripherals::PeripheralHost;
-use crate::gateway::services::world::{World, blocking};
-use crate::http::json_body::StrictJson;
-use crate::http::page::{Page, Paging};
-use crate::http::problem::FieldCode;
-use crate::http::time::rfc3339;
-use crate::http::{Json, Problem, Query, id};
+use crate::access::{Operator, Viewer};
+use crate::services::peripherals::PeripheralHost;
+use crate::services::world::{World, blocking};
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::problem::FieldCode;
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Problem, Query, id};
 
 /// Largest bus number.
 const BUS_MAX: u32 = 1_023;

@@ -8,10 +8,10 @@ pub mod i2c;
 pub mod readings;
 pub mod templates;
 
-use crate::gateway::access::{Access, rule_of};
-use crate::gateway::state::Gateway;
-use crate::http::endpoints::Endpoints;
-use crate::operations;
+use crate::access::{Access, rule_of};
+use crate::state::Gateway;
+use groundwave_http::endpoints::Endpoints;
+use groundwave_http::operations;
 
 /// Endpoints of this category.
 pub fn endpoints() -> Endpoints<Gateway, Access> {

@@ -9,12 +9,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::gateway::access::{NodeOrViewer, Viewer};
-use crate::gateway::services::peripherals::{PeripheralHost, plan};
-use crate::gateway::services::world::World;
-use crate::http::page::{Page, Paging};
-use crate::http::time::rfc3339;
-use crate::http::{Json, Path, Problem, Query};
+use crate::access::{NodeOrViewer, Viewer};
+use crate::services::peripherals::{PeripheralHost, plan};
+use crate::services::world::World;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Path, Problem, Query};
 
 /// Filter of readings.
 #[derive(Debug, Default, Deserialize, JsonSchema, utoipa::IntoParams)]

@@ -16,15 +16,16 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::definition::{Definable, Definition};
-use crate::gateway::access::{Admin, Operator, Viewer};
-use crate::gateway::services::config_objects::{self, Revision, Shown};
-use crate::gateway::services::peripherals::PeripheralHost;
-use crate::gateway::services::world::{World, missing};
-use crate::http::json_body::StrictJson;
-use crate::http::page::{Page, Paging};
-use crate::http::problem::{FieldCode, ProblemKind};
-use crate::http::tag::{Tag, if_match_revision, tag};
-use crate::http::{Json, Path, Problem, Query};
+use crate::access::{Admin, Operator, Viewer};
+use crate::services::config_objects;
+use crate::services::config_objects::{Revision, Shown};
+use crate::services::peripherals::PeripheralHost;
+use crate::services::world::{World, missing};
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::problem::{FieldCode, ProblemKind};
+use groundwave_http::tag::{Tag, if_match_revision, tag};
+use groundwave_http::{Json, Path, Problem, Query};
 
 impl Definable for SensorTemplate {
     const BYTES_MAX: usize = 32 << 10;

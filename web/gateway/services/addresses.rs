@@ -7,7 +7,7 @@ use groundwave_host::readings::{RouteSocket, leases};
 use groundwave_netlink::batadv::Batman;
 use groundwave_protocol::Mac;
 
-use crate::gateway::settings::Settings;
+use crate::settings::Settings;
 
 /// `true` if the kernel has learnt `mac` for `source`: in the neighbour table of the mesh
 /// interface, in the global translation table of batman-adv and, with a DHCP server, in its leases.

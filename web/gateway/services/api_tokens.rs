@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::secrets::random;
-use crate::http::{Problem, id};
+use groundwave_http::{Problem, id};
 
 /// Beginning of every API token; a JWT never begins so.
 const PREFIX: &str = "gwt_";

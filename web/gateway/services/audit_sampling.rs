@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use groundwave_io_gateway::AuditEntry;
 
-use crate::http::admission::network;
+use groundwave_http::admission::network;
 
 /// Period after which counts are written.
 pub const PERIOD: Duration = Duration::from_secs(60);

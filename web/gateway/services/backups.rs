@@ -9,7 +9,7 @@ use groundwave_credentials::seal::{backup_key, seal};
 use groundwave_engine::{FaultKind, StoreFault};
 
 use super::kernel::absent;
-use crate::http::Problem;
+use groundwave_http::Problem;
 
 /// Copies the store into a new file.
 pub type Copier = Box<dyn Fn(&Path) -> Result<(), String> + Send + Sync>;

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::limits::limited;
 use super::secrets::random;
-use crate::http::Problem;
+use groundwave_http::Problem;
 
 /// Validity of a challenge, s.
 pub const CHALLENGE_S: u32 = 120;
@@ -119,7 +119,7 @@ impl Challenges {
 }
 
 fn used_nonce() -> Problem {
-    use crate::http::problem::FieldCode;
+    use groundwave_http::problem::FieldCode;
     Problem::field(
         "/nonce",
         FieldCode::NotAllowed,

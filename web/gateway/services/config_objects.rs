@@ -14,10 +14,10 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::world::{World, missing};
-use crate::http::page::{Page, Paging};
-use crate::http::tag::{Tag, if_match_revision, tag};
-use crate::http::time::rfc3339;
-use crate::http::{Json, Problem, id};
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::tag::{Tag, if_match_revision, tag};
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Problem, id};
 
 /// View of a configuration object.
 pub trait Shown: Serialize + JsonSchema {

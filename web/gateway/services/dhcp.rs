@@ -14,7 +14,7 @@ pub use groundwave_host::readings::leases::Lease;
 pub use groundwave_host::readings::reservations::Reservation;
 
 use super::kernel::{absent, unread};
-use crate::http::Problem;
+use groundwave_http::Problem;
 
 /// Files of dnsmasq.
 #[derive(Debug, Default)]

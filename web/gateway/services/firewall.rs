@@ -21,8 +21,8 @@ use super::firewall_diff::{RuleChange, difference};
 use super::kernel::absent;
 use super::secrets::random;
 use super::world::{World, blocking};
-use crate::http::Problem;
-use crate::http::tag::revision_of;
+use groundwave_http::Problem;
+use groundwave_http::tag::revision_of;
 
 /// Firewall of the network namespace of this process.
 #[derive(Debug)]

@@ -13,8 +13,8 @@ use uuid::Uuid;
 
 use super::kernel::absent;
 use super::world::blocking;
-use crate::http::Problem;
-use crate::http::problem::{FieldCode, ProblemKind, is_timeout};
+use groundwave_http::Problem;
+use groundwave_http::problem::{FieldCode, ProblemKind, is_timeout};
 
 /// Bytes written or read at once.
 const PIECE_BYTES: usize = 256 << 10;
@@ -129,7 +129,7 @@ fn broken(err: &axum::Error) -> Problem {
     match is_timeout(err) {
         true => Problem::new(
             axum::http::StatusCode::REQUEST_TIMEOUT,
-            crate::http::problem::BodyTimeout.to_string(),
+            groundwave_http::problem::BodyTimeout.to_string(),
         ),
         false => Problem::bad_request(format!("the body: {err}")).of_kind(ProblemKind::InvalidBody),
     }

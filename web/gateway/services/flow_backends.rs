@@ -21,8 +21,8 @@ use super::external::call::{EndpointAnswer, call_endpoint};
 use super::node_commands;
 use super::vault::Vault;
 use super::world::World;
-use crate::http::Problem;
-use crate::http::client::{Client, RequestError};
+use groundwave_http::Problem;
+use groundwave_http::client::{Client, RequestError};
 
 /// Time for a request to the impairment daemon or the planning server.
 const LOCAL_MAX: Duration = Duration::from_secs(10);

@@ -2,7 +2,7 @@
 
 use groundwave_telemetry::{HistoryError, TelemetryStore};
 
-use crate::http::Problem;
+use groundwave_http::Problem;
 
 /// Time after which a client tries again, s.
 const RETRY_S: u32 = 5;

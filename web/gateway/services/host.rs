@@ -15,7 +15,7 @@ pub use groundwave_host::readings::cpu::Cpu;
 pub use groundwave_host::readings::host::SystemInfo;
 
 use super::kernel::unread;
-use crate::http::Problem;
+use groundwave_http::Problem;
 
 /// Least time between two compared samples of the processor, ns.
 const CPU_INTERVAL_NS: u64 = 1_000_000_000;

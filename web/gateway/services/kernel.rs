@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use groundwave_files::ReadingError;
-use groundwave_gateway::{Snapshot, onboarding};
+use groundwave_gateway::Snapshot;
 use groundwave_host::readings::RouteSocket;
 use groundwave_host::readings::wireless;
 use groundwave_host::readings::wireless::Radios;
@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::world::blocking;
-use crate::gateway::settings::Settings;
-use crate::http::Problem;
-use crate::http::problem::{FieldCode, ProblemKind};
+use crate::settings::Settings;
+use groundwave_http::Problem;
+use groundwave_http::problem::{FieldCode, ProblemKind};
 
 /// Network namespace of this process.
 pub const HERE: Option<&Path> = None;

@@ -1,6 +1,6 @@
 //! Problem of a rate limit.
 
-use crate::http::Problem;
+use groundwave_http::Problem;
 
 /// Problem with status 429.
 #[must_use]

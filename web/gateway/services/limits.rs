@@ -12,8 +12,8 @@ use groundwave_simulation::site::NodeId;
 
 pub use super::limited::limited;
 use super::login_attempts::LoginAttempts;
-use crate::http::Problem;
-use crate::http::admission::network;
+use groundwave_http::Problem;
+use groundwave_http::admission::network;
 
 /// Longest request body unless the operation has another limit, bytes.
 pub const BODY_BYTES_MAX: usize = 64 << 10;

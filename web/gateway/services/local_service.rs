@@ -13,11 +13,11 @@ use schemars::JsonSchema;
 use serde_json::Value;
 
 use super::kernel::absent;
-use crate::http::client::Client;
-use crate::http::document::add_problems;
-use crate::http::endpoints::{Describe, Reply, add_body};
-use crate::http::extract::{plain_encoding, whole_body};
-use crate::http::{Problem, Schemas};
+use groundwave_http::client::Client;
+use groundwave_http::document::add_problems;
+use groundwave_http::endpoints::{Describe, Reply, add_body};
+use groundwave_http::extract::{plain_encoding, whole_body};
+use groundwave_http::{Problem, Schemas};
 
 /// Longest answer that is passed on, bytes: that of a testbed of some hundred nodes.
 const ANSWER_BYTES_MAX: usize = 32 << 20;

@@ -10,8 +10,8 @@ use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::limited::limited;
-use crate::http::Problem;
-use crate::http::admission::network;
+use groundwave_http::Problem;
+use groundwave_http::admission::network;
 
 /// Failed attempts before the next one must wait.
 const FAILURES: u32 = 5;

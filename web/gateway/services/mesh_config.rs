@@ -15,9 +15,10 @@ use serde_json::{Map, Value};
 use super::confirmation::Divergence;
 use super::kernel::{HERE, unread};
 use super::secrets::random;
-use crate::http::Problem;
-use crate::http::problem::{FieldCode, ProblemKind};
-use crate::http::tag::{self, Tag};
+use groundwave_http::Problem;
+use groundwave_http::problem::{FieldCode, ProblemKind};
+use groundwave_http::tag;
+use groundwave_http::tag::Tag;
 
 /// Mesh configuration with its revision.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

@@ -13,7 +13,7 @@ use groundwave_telemetry::TelemetryStore;
 
 use super::history::{history_failed, takes_readings};
 use super::world::{World, blocking};
-use crate::http::Problem;
+use groundwave_http::Problem;
 
 /// NUT server of the gateway.
 #[derive(Debug, Default)]

@@ -3,8 +3,8 @@
 use axum::http::StatusCode;
 use groundwave_outbound::OutboundError;
 
-use crate::http::Problem;
-use crate::http::problem::{FieldCode, ProblemKind};
+use groundwave_http::Problem;
+use groundwave_http::problem::{FieldCode, ProblemKind};
 
 /// Problem of an outbound request: 422 for URLs and targets that are not allowed, 504 after the time
 /// limit, else 502.

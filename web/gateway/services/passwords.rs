@@ -10,9 +10,9 @@ use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
 
 use super::vault::Vault;
-use crate::gateway::settings::Effort;
-use crate::http::Problem;
-use crate::http::problem::FieldCode;
+use crate::settings::Effort;
+use groundwave_http::Problem;
+use groundwave_http::problem::FieldCode;
 
 /// Shortest and longest password, characters.
 pub const CHARS: std::ops::RangeInclusive<usize> = 12..=1024;

@@ -18,8 +18,8 @@ use groundwave_simulation::site::NodeId;
 use sha2::{Digest, Sha256};
 
 use super::kernel::absent;
-use crate::http::Problem;
-use crate::http::problem::ProblemKind;
+use groundwave_http::Problem;
+use groundwave_http::problem::ProblemKind;
 
 /// Revisions of the sensor plans that the last seen configuration has.
 #[derive(Debug, Default)]

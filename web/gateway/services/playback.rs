@@ -14,11 +14,12 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::local_service::ImpairmentDaemon;
-use crate::http::Problem;
-use crate::http::client::Client;
-use crate::http::time::rfc3339;
-use crate::impair::player::{self, Due, play};
-use crate::impair::wire::AppliedState;
+use groundwave_http::Problem;
+use groundwave_http::client::Client;
+use groundwave_http::time::rfc3339;
+use groundwave_impaird::player;
+use groundwave_impaird::player::{Due, play};
+use groundwave_impaird::wire::AppliedState;
 
 /// Time limit of a request to the daemon.
 const REQUEST_LIMIT: Duration = Duration::from_secs(15);

@@ -17,9 +17,9 @@ use uuid::Uuid;
 
 use super::kernel::unread;
 use super::secrets::random;
-use crate::http::problem::ProblemKind;
-use crate::http::time::rfc3339;
-use crate::http::{Problem, id};
+use groundwave_http::problem::ProblemKind;
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Problem, id};
 
 /// Most probes kept; the oldest is dropped first.
 const REMEMBERED: usize = 256;

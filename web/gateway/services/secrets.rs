@@ -8,7 +8,7 @@ use groundwave_simulation::site::NodeId;
 use sha2::{Digest, Sha256};
 
 use super::world::World;
-use crate::http::{Problem, id};
+use groundwave_http::{Problem, id};
 
 /// Random bytes of the operating system.
 ///

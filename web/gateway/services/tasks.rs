@@ -7,7 +7,7 @@ use groundwave_files::wall::wall_ns;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::http::time::rfc3339;
+use groundwave_http::time::rfc3339;
 
 /// Background task of the gateway.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

@@ -15,7 +15,7 @@ use groundwave_protocol::PublicKey;
 use tokio_util::sync::CancellationToken;
 
 use super::world::World;
-use crate::gateway::settings::Settings;
+use crate::settings::Settings;
 
 /// Reconciliation interval without changes.
 const LOOK: Duration = Duration::from_secs(30);

@@ -10,7 +10,7 @@ use groundwave_gateway::Snapshot;
 use groundwave_gateway::account::{SealPassword, Secret};
 use groundwave_gateway::onboarding::{SealSecrets, SecretBytes, TrustSecret};
 
-use crate::http::Problem;
+use groundwave_http::Problem;
 
 /// Sealing of secrets under a key that follows from the key of tokens.
 #[derive(Clone)]

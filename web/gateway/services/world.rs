@@ -11,8 +11,8 @@ use groundwave_simulation::site::NodeId;
 use tokio::sync::watch;
 use uuid::Uuid;
 
-use crate::http::Problem;
-use crate::http::problem::{FieldCode, ProblemKind};
+use groundwave_http::Problem;
+use groundwave_http::problem::{FieldCode, ProblemKind};
 
 /// World and clocks of the gateway.
 #[derive(Clone)]

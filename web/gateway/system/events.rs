@@ -14,12 +14,12 @@ use groundwave_gateway::fleet::FleetEvent;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::gateway::access::Viewer;
-use crate::gateway::services::world::World;
-use crate::http::problem::FieldCode;
-use crate::http::streams::OpenStreams;
-use crate::http::time::rfc3339;
-use crate::http::{Problem, Query};
+use crate::access::Viewer;
+use crate::services::world::World;
+use groundwave_http::problem::FieldCode;
+use groundwave_http::streams::OpenStreams;
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Problem, Query};
 use tokio_util::sync::CancellationToken;
 
 /// Interval of keep-alive comments.

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use axum::extract::State;
 use groundwave_gateway::account::AccountRole;
 
-use crate::gateway::access::Viewer;
-use crate::gateway::services::host::{Board, Cpu, Host, SystemInfo};
-use crate::gateway::services::world::{World, blocking};
-use crate::http::{Json, Problem};
+use crate::access::Viewer;
+use crate::services::host::{Board, Cpu, Host, SystemInfo};
+use crate::services::world::{World, blocking};
+use groundwave_http::{Json, Problem};
 
 /// Host information: names, memory, storage, clock
 #[utoipa::path(get, path = "/v1/system/info", tag = "system",

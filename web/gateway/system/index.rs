@@ -4,8 +4,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use maud::{DOCTYPE, html};
 
-use crate::gateway::access::Anonymous;
-use crate::page;
+use crate::access::Anonymous;
 
 /// Paths that need no token, with their meanings.
 const LINKS: [(&str, &str); 5] = [
@@ -23,7 +22,9 @@ const LINKS: [(&str, &str); 5] = [
 #[utoipa::path(get, path = "/", tag = "system",
     responses((status = 200, description = "The page, or links to the interface", content((String = "text/html")))))]
 pub async fn index(_: Anonymous, headers: HeaderMap) -> Response {
-    let page = page::asks_for_html(&headers).then(|| page::index(&headers)).flatten();
+    let page = groundwave_page::asks_for_html(&headers)
+        .then(|| groundwave_page::index(&headers))
+        .flatten();
     let mut answer = page.unwrap_or_else(links);
     let vary = HeaderValue::from_static("accept, accept-encoding");
     answer.headers_mut().insert(header::VARY, vary);

@@ -14,19 +14,19 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-use crate::gateway::access::{Anonymous, Viewer};
-use crate::gateway::nodes::view::Origin;
-use crate::gateway::services::firewall::FirewallService;
-use crate::gateway::services::host::Host;
-use crate::gateway::services::limits::{BATCH_BYTES_MAX, BODY_BYTES_MAX, HEARTBEAT_BYTES_MAX};
-use crate::gateway::services::local_service::{ImpairmentDaemon, TestbedController};
-use crate::gateway::services::metrics::Metrics;
-use crate::gateway::services::nut::NutServer;
-use crate::gateway::services::tasks::{BackgroundTasks, TaskView};
-use crate::gateway::services::tokens::TOKEN_S;
-use crate::gateway::services::world::{World, blocking};
-use crate::gateway::settings::Settings;
-use crate::http::{Json, Problem, tag};
+use crate::access::{Anonymous, Viewer};
+use crate::nodes::view::Origin;
+use crate::services::firewall::FirewallService;
+use crate::services::host::Host;
+use crate::services::limits::{BATCH_BYTES_MAX, BODY_BYTES_MAX, HEARTBEAT_BYTES_MAX};
+use crate::services::local_service::{ImpairmentDaemon, TestbedController};
+use crate::services::metrics::Metrics;
+use crate::services::nut::NutServer;
+use crate::services::tasks::{BackgroundTasks, TaskView};
+use crate::services::tokens::TOKEN_S;
+use crate::services::world::{World, blocking};
+use crate::settings::Settings;
+use groundwave_http::{Json, Problem, tag};
 
 /// Result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -333,4 +333,4 @@ pub async fn system_tasks(
     Ok(Json(tasks.view()))
 }
 
-crate::schema_refs!(GatewayHealth);
+groundwave_http::schema_refs!(GatewayHealth);

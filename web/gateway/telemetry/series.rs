@@ -12,16 +12,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::gateway::access::Viewer;
-use crate::gateway::services::world::{World, blocking};
-use crate::http::page::{Page, Paging};
-use crate::http::problem::FieldCode;
-use crate::http::time::{self, rfc3339};
-use crate::http::{Json, Path, Problem};
+use crate::access::Viewer;
+use crate::services::world::{World, blocking};
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::problem::FieldCode;
+use groundwave_http::time;
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Path, Problem};
 use groundwave_telemetry::TelemetryStore;
 
 /// Most points of a reply.
-pub(in crate::gateway) const POINTS_MAX: usize = 10_000;
+pub(crate) const POINTS_MAX: usize = 10_000;
 /// Most metrics of a request.
 const NAMES_MAX: usize = 64;
 
@@ -144,7 +145,7 @@ pub struct SeriesList {
 }
 
 /// Points aggregated by step; the last step may be incomplete.
-pub(in crate::gateway) fn stepped(points: Vec<Point>, step_ms: Option<u64>) -> Vec<Point> {
+pub(crate) fn stepped(points: Vec<Point>, step_ms: Option<u64>) -> Vec<Point> {
     let Some(step_ms) = step_ms else {
         return points;
     };

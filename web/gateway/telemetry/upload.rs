@@ -14,17 +14,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::gateway::access::NodeOrOperator;
-use crate::gateway::services::history::{history_failed, takes_readings};
-use crate::gateway::services::limits::BATCH_BYTES_MAX;
-use crate::gateway::services::limits::RateLimits;
-use crate::gateway::services::metrics::Metrics;
-use crate::gateway::services::world::{World, blocking};
-use crate::http::endpoints::{Describe, add_body};
-use crate::http::extract::whole_body;
-use crate::http::json_body::{self, json_media};
-use crate::http::problem::FieldCode;
-use crate::http::{Json, Path, Problem, Schemas};
+use crate::access::NodeOrOperator;
+use crate::services::history::{history_failed, takes_readings};
+use crate::services::limits::BATCH_BYTES_MAX;
+use crate::services::limits::RateLimits;
+use crate::services::metrics::Metrics;
+use crate::services::world::{World, blocking};
+use groundwave_http::endpoints::{Describe, add_body};
+use groundwave_http::extract::whole_body;
+use groundwave_http::json_body;
+use groundwave_http::json_body::json_media;
+use groundwave_http::problem::FieldCode;
+use groundwave_http::{Json, Path, Problem, Schemas};
 use groundwave_telemetry::TelemetryStore;
 
 /// Largest compression ratio of a batch.

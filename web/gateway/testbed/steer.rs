@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use axum::extract::State;
 
-use crate::gateway::access::{Operator, Viewer};
-use crate::gateway::services::local_service::{Answered, JsonOf, Passed, TestbedController};
-use crate::http::Problem;
-use crate::testbed::wire::{LinkEnds, NewPace, NewPlace, NewRadio, NewSteps, Testbed};
+use crate::access::{Operator, Viewer};
+use crate::services::local_service::{Answered, JsonOf, Passed, TestbedController};
+use groundwave_http::Problem;
+use groundwave_web_testbed::wire::{LinkEnds, NewPace, NewPlace, NewRadio, NewSteps, Testbed};
 
 /// Path of this category; below it are the paths of the controller.
 const PREFIX: &str = "/v1/testbed";

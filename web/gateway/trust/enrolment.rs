@@ -14,16 +14,16 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
-use crate::gateway::access::{Admin, Operator, Viewer};
-use crate::gateway::services::secrets::random;
-use crate::gateway::services::vault::Vault;
-use crate::gateway::services::world::{World, missing};
-use crate::gateway::settings::Settings;
-use crate::http::json_body::{OptionalJson, StrictJson};
-use crate::http::page::{Page, Paging};
-use crate::http::problem::FieldCode;
-use crate::http::time::rfc3339;
-use crate::http::{Json, Path, Problem, Query};
+use crate::access::{Admin, Operator, Viewer};
+use crate::services::secrets::random;
+use crate::services::vault::Vault;
+use crate::services::world::{World, missing};
+use crate::settings::Settings;
+use groundwave_http::json_body::{OptionalJson, StrictJson};
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::problem::FieldCode;
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Path, Problem, Query};
 
 /// Enrolment policy and state of the trust secret.
 #[derive(Serialize, Deserialize, JsonSchema)]

@@ -12,14 +12,14 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use crate::gateway::access::Admin;
-use crate::gateway::services::secrets::random;
-use crate::gateway::services::world::World;
-use crate::http::json_body::StrictJson;
-use crate::http::page::{Page, Paging};
-use crate::http::problem::FieldCode;
-use crate::http::time::rfc3339;
-use crate::http::{Json, Path, Problem, Query, id};
+use crate::access::Admin;
+use crate::services::secrets::random;
+use crate::services::world::World;
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::problem::FieldCode;
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Path, Problem, Query, id};
 
 /// Longest validity of a join key, s: 400 days.
 const VALID_S_MAX: u64 = 400 * 86_400;

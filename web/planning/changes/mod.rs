@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use super::Planner;
 use super::coverages::KEEP_ALIVE;
-use crate::http::{Origin, Path, Problem};
+use groundwave_http::{Origin, Path, Problem};
 
 /// Stream the changes of a deployment
 ///

@@ -21,7 +21,7 @@ use super::super::wire::link::SAMPLES_MIN;
 use super::super::wire::radio::RadioConfig;
 use super::super::wire::terrain::SAMPLES_MAX;
 use super::encode::{TILE_SIDE, encode};
-use crate::http::Problem;
+use groundwave_http::Problem;
 
 /// Inputs of a job.
 #[derive(Debug, Clone)]

@@ -14,8 +14,8 @@ use uuid::Uuid;
 
 use super::super::fair_queue::FairQueue;
 use super::job::{Job, JobRequest};
-use crate::http::Problem;
-use crate::http::admission::Source;
+use groundwave_http::Problem;
+use groundwave_http::admission::Source;
 
 /// Retention of an ended job.
 pub const RETENTION: Duration = Duration::from_secs(600);
@@ -223,8 +223,8 @@ mod tests {
     use groundwave_simulation::coverage::{CoverageRequest, Grid, Sampling};
 
     use super::*;
-    use crate::planning::wire::coverage::JobStatus;
-    use crate::planning::wire::radio::default_station;
+    use crate::wire::coverage::JobStatus;
+    use crate::wire::radio::default_station;
 
     fn asked() -> JobRequest {
         let position = GeoPoint::new(57.0, 11.0).unwrap();

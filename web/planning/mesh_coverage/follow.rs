@@ -13,7 +13,7 @@ use groundwave_simulation::site::NodeId;
 use super::super::Planner;
 use super::super::live_coverages::Live;
 use super::super::wire::PACKET_BYTES;
-use crate::http::Problem;
+use groundwave_http::Problem;
 
 /// Follows the nodes until the deployment is gone or the coverage is ended.
 pub fn begin(planner: &Planner, deployment: DeploymentId, live: &Arc<Live>) {

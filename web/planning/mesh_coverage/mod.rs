@@ -23,7 +23,7 @@ use super::wire::coverage::Bounds;
 use super::wire::mesh_coverage::{MeshCoverageSetup, MeshCoverageState, MeshTransmitter};
 use super::wire::place::point;
 use super::wire::radio::{RadioConfig, default_station};
-use crate::http::{Json, JsonBody, Origin, Path, Problem};
+use groundwave_http::{Json, JsonBody, Origin, Path, Problem};
 
 /// Begin or replace the live coverage of a deployment
 ///

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::radio::RadioConfig;
-use crate::http::strict::{saturating, whole_number};
+use groundwave_http::strict::{saturating, whole_number};
 
 /// Fewest and most cells along a side.
 pub const RESOLUTION: [i64; 2] = [4, 256];

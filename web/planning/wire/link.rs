@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::terrain::{TerrainProfile, samples};
-use crate::http::strict::{saturating, whole_number};
+use groundwave_http::strict::{saturating, whole_number};
 
 /// Fewest samples of a link's profile.
 pub const SAMPLES_MIN: i64 = 8;

@@ -23,7 +23,7 @@ pub mod terrain;
 use groundwave_model::radio::modulation::Modulation;
 use groundwave_model::radio::presets::{AntennaPreset, RadioPreset, RolePreset};
 
-crate::schema_refs!(exchange::ExchangeFormat);
+groundwave_http::schema_refs!(exchange::ExchangeFormat);
 
 /// Packet length of loss rates, ETX and ETT, bytes.
 pub const PACKET_BYTES: u32 = 1500;

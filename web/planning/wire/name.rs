@@ -3,7 +3,7 @@
 //! The world takes more: logs and stores of earlier versions hold names of blanks and of characters
 //! that cannot be seen.
 
-use crate::http::Problem;
+use groundwave_http::Problem;
 
 /// Characters that cannot be seen or that change the order of others: controls, soft hyphen, marks
 /// of direction, line separators, invisible operators, byte order mark. Joiners are left out: scripts

@@ -4,7 +4,7 @@ use groundwave_model::terrain::{BadPoint, GeoPoint};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::http::Problem;
+use groundwave_http::Problem;
 
 /// Position, WGS 84.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]

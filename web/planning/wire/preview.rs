@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::mesh::DeploymentLink;
 use super::place::point;
 use super::radio::{RadioConfig, default_station};
-use crate::http::Problem;
+use groundwave_http::Problem;
 
 /// Node of a deployment as it might be.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

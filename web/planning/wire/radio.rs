@@ -5,7 +5,7 @@ use groundwave_propagation::polarization::Polarization;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::http::Problem;
+use groundwave_http::Problem;
 
 groundwave_model::radio_patch! {
     /// Radio and antenna of a node. Absent fields come from the preset, or, without

@@ -10,8 +10,8 @@ use uuid::Uuid;
 
 use super::name;
 use super::radio::{RadioConfig, default_station};
-use crate::http::Problem;
-use crate::http::time::rfc3339;
+use groundwave_http::Problem;
+use groundwave_http::time::rfc3339;
 
 /// Node template.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::place::Place;
-use crate::http::strict::{saturating, whole_number};
+use groundwave_http::strict::{saturating, whole_number};
 
 /// Fewest samples of a terrain profile.
 pub const SAMPLES_MIN: i64 = 2;

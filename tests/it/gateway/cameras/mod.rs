@@ -8,8 +8,8 @@ mod viewers;
 
 use std::time::Duration;
 
-use groundwave::gateway::Settings;
 use groundwave_outbound::TargetPolicy;
+use groundwave_web_gateway::Settings;
 use serde_json::Value;
 
 use super::Bench;

@@ -2,8 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use groundwave::gateway::Settings;
 use groundwave_outbound::TargetPolicy;
+use groundwave_web_gateway::Settings;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 

@@ -1,8 +1,8 @@
 //! Imported endpoints and their calls; a real MQTT broker.
 
-use groundwave::gateway::external::poll::poll;
-use groundwave::gateway::services::external::state::Due;
 use groundwave_needs::needs;
+use groundwave_web_gateway::external::poll::poll;
+use groundwave_web_gateway::services::external::state::Due;
 use serde_json::{Value, json};
 
 use super::{SYSTEMS, Server, bench, create, system};

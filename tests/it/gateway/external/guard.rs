@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use groundwave::gateway::external::poll::poll;
-use groundwave::gateway::services::external::state::Due;
+use groundwave_web_gateway::external::poll::poll;
+use groundwave_web_gateway::services::external::state::Due;
 use serde_json::{Value, json};
 
 use super::{SYSTEMS, Server, bench, create, system};

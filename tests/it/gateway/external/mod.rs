@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 
 use axum::body::Bytes;
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
-use groundwave::gateway::Settings;
 use groundwave_outbound::TargetPolicy;
+use groundwave_web_gateway::Settings;
 use serde_json::{Value, json};
 
 use super::Bench;
@@ -60,7 +60,7 @@ impl Server {
             let address = listener.local_addr().unwrap();
             let router = axum::Router::new().fallback(pages);
             let stop = tokio_util::sync::CancellationToken::new();
-            tokio::spawn(groundwave::http::serve::serve(listener, router, stop));
+            tokio::spawn(groundwave_http::serve::serve(listener, router, stop));
             address
         });
         Self { address, seen }

@@ -20,12 +20,12 @@ use uuid::Uuid;
 
 use super::feed::{Feed, Frame};
 use super::source;
-use crate::gateway::services::config_objects::objects;
-use crate::gateway::services::vault::Vault;
-use crate::gateway::services::world::World;
-use crate::http::Problem;
-use crate::http::problem::ProblemKind;
-use crate::http::streams::{OpenStreams, StreamPermit};
+use crate::services::config_objects::objects;
+use crate::services::vault::Vault;
+use crate::services::world::World;
+use groundwave_http::Problem;
+use groundwave_http::problem::ProblemKind;
+use groundwave_http::streams::{OpenStreams, StreamPermit};
 use groundwave_outbound::Outbound;
 
 /// Viewers of a camera.

@@ -13,11 +13,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::gateway::services::outbound::unreached;
-use crate::gateway::services::vault::Vault;
-use crate::gateway::services::world::World;
-use crate::http::Problem;
-use crate::http::problem::FieldCode;
+use crate::services::outbound::unreached;
+use crate::services::vault::Vault;
+use crate::services::world::World;
+use groundwave_http::Problem;
+use groundwave_http::problem::FieldCode;
 
 /// Port and path of a node's camera that names none: those of mjpg-streamer.
 const NODE_STREAM: &str = ":8080/?action=stream";

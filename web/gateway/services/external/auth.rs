@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use uuid::Uuid;
 
-use crate::gateway::services::vault::Vault;
-use crate::http::Problem;
-use crate::http::problem::FieldCode;
+use crate::services::vault::Vault;
+use groundwave_http::Problem;
+use groundwave_http::problem::FieldCode;
 
 /// Place of an API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -234,7 +234,7 @@ impl SystemCredentials {
         let base = system.base_url.trim_end_matches('/');
         let url = format!("{base}{}", self.path(path));
         let mut request = Request::new(method, &url)
-            .map_err(|err| crate::gateway::services::outbound::unreached("/base_url", &err))?;
+            .map_err(|err| crate::services::outbound::unreached("/base_url", &err))?;
         request.limit = Duration::from_millis(u64::from(system.timeout_ms));
         request.trust = trust(system);
         self.add_to(system, &mut request.headers)?;

@@ -12,12 +12,12 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::auth::SystemCredentials;
-use crate::gateway::services::config_objects::held;
-use crate::gateway::services::outbound::unreached;
-use crate::gateway::services::vault::Vault;
-use crate::gateway::services::world::{World, missing};
-use crate::http::Problem;
-use crate::http::problem::{FieldCode, FieldError, ProblemKind};
+use crate::services::config_objects::held;
+use crate::services::outbound::unreached;
+use crate::services::vault::Vault;
+use crate::services::world::{World, missing};
+use groundwave_http::Problem;
+use groundwave_http::problem::{FieldCode, FieldError, ProblemKind};
 
 /// Longest body that is shown, bytes.
 const SHOWN_BYTES_MAX: usize = 64 << 10;

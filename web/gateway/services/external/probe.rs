@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 
 use super::auth::{SystemCredentials, trust};
 use super::{mqtt, sample};
-use crate::gateway::services::outbound::unreached;
-use crate::gateway::services::secrets::random;
-use crate::gateway::services::world::blocking;
-use crate::http::Problem;
-use crate::http::problem::FieldCode;
+use crate::services::outbound::unreached;
+use crate::services::secrets::random;
+use crate::services::world::blocking;
+use groundwave_http::Problem;
+use groundwave_http::problem::FieldCode;
 
 /// Result of a probe; the answer itself is not shown.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -272,7 +272,7 @@ async fn ping(target: &Target, timeout_ms: u32) -> Result<Probed, Problem> {
         return Ok(probed);
     };
     let ip = first.ip().to_canonical();
-    let pinger = Pinger::open(ip, random()?).map_err(crate::gateway::services::kernel::unread)?;
+    let pinger = Pinger::open(ip, random()?).map_err(crate::services::kernel::unread)?;
     let time = Duration::from_millis(u64::from(timeout_ms));
     let echoes = blocking(move || Ok(pinger.ping(time, || false))).await?;
     match echoes {

@@ -8,12 +8,12 @@ use groundwave_model::terrain::Posts;
 use groundwave_scenario::limits::GROUND_MSL_M;
 use groundwave_sweep::{Plan, TerrainFiles};
 
-use super::super::Failure;
 use super::open::{
     FLAT_EARTH, GEOID_DIGEST, GEOID_FILE, NEAREST, NO_TERRAIN, NONE, POSTS, Sources, downloaded,
     flat, open,
 };
 use super::{OpenTerrain, TerrainOptions};
+use groundwave_http::Failure;
 
 impl TerrainOptions {
     /// The terrain a log was recorded on. Logs name tiles by their digests, which a replay

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use groundwave_credentials::load_or_make;
 
-use super::Failure;
+use groundwave_http::Failure;
 
 /// Folder of a gateway.
 #[derive(Debug, Clone, Args)]
@@ -33,7 +33,7 @@ impl GatewayFolder {
     /// # Errors
     /// When the folder or the key cannot be created or read, or others may read the key.
     pub fn key(&self) -> Result<[u8; 32], Failure> {
-        super::create_private(&self.path)?;
+        groundwave_http::create_private(&self.path)?;
         load_or_make::<32>(&self.file("token.key")).map_err(Failure::input)
     }
 

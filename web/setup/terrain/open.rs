@@ -12,8 +12,8 @@ use groundwave_terrain::memory::usual_budget_bytes;
 use groundwave_terrain::{OffTiles, Supplying, TerrainStack};
 use rayon::prelude::*;
 
-use super::super::Failure;
 use super::{OpenTerrain, TerrainOptions};
+use groundwave_http::Failure;
 
 /// Key of a log header: height between posts; absent for interpolated ones.
 pub(super) const POSTS: &str = "posts";

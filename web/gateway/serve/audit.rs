@@ -6,8 +6,8 @@ use clap::Args;
 use groundwave_credentials::possession::derive_key;
 use groundwave_io_gateway::{Audit, AuditReport};
 
-use super::Failure;
 use super::gateway_folder::GatewayFolder;
+use groundwave_http::Failure;
 
 /// Key of the audit log, by the key of tokens.
 fn audit_key(token_key: &[u8; 32]) -> [u8; 32] {

@@ -13,13 +13,13 @@ use groundwave_gateway::{Snapshot, world};
 use groundwave_model::terrain::Flat;
 use groundwave_store::RedbStore;
 
-use super::Failure;
 use super::admin::{ADMIN, BOOTSTRAP, generate_password, read_password};
 use super::gateway_folder::GatewayFolder;
-use crate::gateway::Effort;
-use crate::gateway::services::passwords::Passwords;
-use crate::gateway::services::vault::Vault;
-use crate::http::id;
+use crate::Effort;
+use crate::services::passwords::Passwords;
+use crate::services::vault::Vault;
+use groundwave_http::Failure;
+use groundwave_http::id;
 
 /// Configuration of a reset.
 #[derive(Debug, Clone, Args)]
@@ -55,8 +55,7 @@ pub fn reset_admin(config: &ResetAdminConfig) -> Result<Option<PathBuf>, Failure
     let given = given.transpose()?;
     let store = RedbStore::open_existing(&config.db).map_err(Failure::input)?;
     let flat = Arc::new(Flat::default());
-    let mut engine =
-        world(flat).build::<Snapshot>(0, super::server::STEP_NS).map_err(Failure::machine)?;
+    let mut engine = world(flat).build::<Snapshot>(0, super::STEP_NS).map_err(Failure::machine)?;
     engine.keep(store).map_err(Failure::Input)?;
     // What the store held is published by a tick.
     engine.tick(None).map_err(Failure::machine)?;

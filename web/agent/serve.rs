@@ -17,9 +17,9 @@ use groundwave_io_agent::reboot::Reboot;
 use groundwave_io_agent::request::TrustSecret;
 use groundwave_io_agent::{Backoff, Rhythm, keys};
 
-use super::Failure;
-use crate::agent::{Agent, Options};
-use crate::http::serve::shutdown_signal;
+use crate::{Agent, Options};
+use groundwave_http::Failure;
+use groundwave_http::serve::shutdown_signal;
 
 /// Configuration of the agent.
 #[derive(Debug, Clone, Args)]

@@ -24,6 +24,7 @@ mod nodes;
 mod power;
 mod router;
 mod sensors;
+pub mod serve;
 pub mod services;
 mod settings;
 mod state;

@@ -10,7 +10,7 @@ use groundwave_terrain::cache::{
 };
 use serde_json::Value;
 
-use super::Failure;
+use groundwave_http::Failure;
 
 /// Margin around the nodes of a scenario, m: paths between them and some ground beside.
 const ROOM_M: f64 = 2_000.0;

@@ -6,7 +6,7 @@ use groundwave_credentials::check_private;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use crate::http::tls::Identity;
+use groundwave_http::tls::Identity;
 
 /// Period of looks at the files.
 const PERIOD: Duration = Duration::from_secs(10);

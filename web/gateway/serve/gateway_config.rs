@@ -20,12 +20,12 @@ use groundwave_protocol::{GatewayEnd, PublicKey};
 use groundwave_telemetry::TelemetryStore;
 use tokio_util::sync::CancellationToken;
 
-use super::Failure;
 use super::gateway_folder::GatewayFolder;
-use crate::gateway::services::tunnel;
-use crate::gateway::services::vault::Vault;
-use crate::gateway::{Gateway, Settings};
-use crate::http::tls::Identity;
+use crate::services::tunnel;
+use crate::services::vault::Vault;
+use crate::{Gateway, Settings};
+use groundwave_http::Failure;
+use groundwave_http::tls::Identity;
 
 /// WireGuard tunnel of the gateway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -56,7 +56,7 @@ pub struct GatewayConfig {
         long,
         env = "GATEWAY_BIND",
         value_name = "ADDR",
-        value_parser = super::socket_address,
+        value_parser = groundwave_http::socket_address,
         default_value = "0.0.0.0:8080"
     )]
     pub gateway_bind: SocketAddr,
@@ -124,7 +124,7 @@ pub struct GatewayConfig {
         long,
         env = "GATEWAY_TLS_BIND",
         value_name = "ADDR",
-        value_parser = super::socket_address,
+        value_parser = groundwave_http::socket_address,
         default_value = "0.0.0.0:8443"
     )]
     pub gateway_tls_bind: SocketAddr,
@@ -181,7 +181,7 @@ fn range(key: &str, text: &str) -> Result<AddressPool, Failure> {
 
 impl GatewayConfig {
     /// Overlay addresses.
-    pub(super) fn overlay(&self) -> Result<AddressPool, Failure> {
+    pub fn overlay(&self) -> Result<AddressPool, Failure> {
         range("overlay", &self.overlay)
     }
 
@@ -221,13 +221,13 @@ impl GatewayConfig {
     }
 
     /// Vault of the secrets in the world, by the key in the folder of the state.
-    pub(super) fn vault(&self) -> Result<Vault, Failure> {
+    pub fn vault(&self) -> Result<Vault, Failure> {
         Ok(Vault::new(&self.state.key()?))
     }
 
     /// A gateway over `world`, with its keys, audit log, history and tunnel; `planning` is the address
     /// of the planning API of this program, if it serves.
-    pub(super) fn open(
+    pub fn open(
         &self,
         world: Handle<Snapshot>,
         planning: Option<SocketAddr>,
@@ -250,7 +250,7 @@ impl GatewayConfig {
         let audit = super::audit::open(&self.state.file("audit.jsonl"), &key)?;
         let telemetry = self.state.file("telemetry.redb");
         // Before it holds anything: positions of nodes are nobody else's business.
-        super::create_for_owner(&telemetry)?;
+        groundwave_http::create_for_owner(&telemetry)?;
         let history = TelemetryStore::open(&telemetry).map_err(Failure::input)?;
         let mut hosts = vec!["localhost".to_owned()];
         let machine = groundwave_host::readings::host::info(&Root::default());

@@ -7,17 +7,14 @@ use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::http::client::Client as Http;
-use crate::http::serve::{serve_to, shutdown_signal};
-use crate::impair::Peer;
-use crate::impair::wire::AppliedState;
-use crate::testbed::wire::Testbed;
-use crate::testbed::{Controller, router};
+use crate::wire::Testbed;
+use crate::{Controller, router};
 use axum::http::Method;
+use groundwave_http::client::Client as Http;
+use groundwave_http::serve::{serve_to, shutdown_signal};
+use groundwave_impaird::Peer;
+use groundwave_impaird::wire::AppliedState;
 
-use super::Failure;
-use super::simulation::{header, load, prepare_after, queue};
-use super::terrain::{TerrainOptions, replay_failure};
 use groundwave_engine::limits::CHECKPOINT_TICKS;
 use groundwave_engine::log::Header;
 use groundwave_engine::{Effects, Engine, Execution, Next, Running, Throttle};
@@ -25,8 +22,11 @@ use groundwave_files::descriptors::raise_limit;
 use groundwave_files::wall::{MachineClock, wall_ns};
 use groundwave_gateway::{Snapshot, world};
 use groundwave_host::socket::{Access, Socket};
+use groundwave_http::Failure;
 use groundwave_impair::{Direction as PortName, DivergenceKind};
 use groundwave_scenario::Scenario;
+use groundwave_setup::simulation::{header, load, prepare_after, queue};
+use groundwave_setup::terrain::{TerrainOptions, replay_failure};
 use groundwave_simulation::testbed::{Means, Port, Settings, TakeOver, Work};
 use groundwave_store::journal_file;
 use groundwave_store::journal_file::FileJournal;
@@ -191,7 +191,7 @@ impl RunningTestbed {
             .build()?;
         {
             let _context = runtime.enter();
-            super::stop_on(shutdown_signal()?, stop.clone());
+            groundwave_http::stop_on(shutdown_signal()?, stop.clone());
         }
         Ok(Self { runtime, engine, driver, socket, listener, controller, stop })
     }

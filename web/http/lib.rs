@@ -3,11 +3,13 @@
 
 pub mod accept;
 pub mod admission;
+mod bind;
 pub mod client;
 pub mod connection;
 pub mod document;
 pub mod endpoints;
 pub mod extract;
+mod failure;
 mod hooked;
 pub mod id;
 pub mod json_body;
@@ -26,8 +28,12 @@ pub mod time;
 pub mod tls;
 mod write_timeout;
 
+pub use bind::{
+    bind, create_for_owner, create_private, restrict_to_owner, socket_address, stop_on,
+};
 pub use document::{ApiDocument, Schemas};
 pub use extract::{JsonBody, Path, Query, Raw};
+pub use failure::Failure;
 pub use origin::Origin;
 pub use problem::Problem;
 pub use show::Json;

@@ -19,8 +19,8 @@ use groundwave_terrain::memory::MEMORY_MIN_MB;
 use groundwave_terrain::{Supplying, TerrainStack};
 use serde::{Deserialize, Serialize};
 
-use super::Failure;
 use super::fetch::squares_of;
+use groundwave_http::Failure;
 use open::{
     FLAT_EARTH, GEOID_FILE, NO_TERRAIN, POSTS, Sources, digests, downloaded, flat, open, user_cache,
 };
@@ -67,7 +67,7 @@ pub struct TerrainOptions {
 }
 
 /// Value of `--memory`, MB.
-pub(super) fn memory_mb(text: &str) -> Result<u64, String> {
+pub fn memory_mb(text: &str) -> Result<u64, String> {
     let number = text.parse().ok();
     number.filter(|mb| *mb >= MEMORY_MIN_MB).ok_or_else(|| {
         format!("found {text}, allowed whole numbers from {MEMORY_MIN_MB} on: one tile of 1 arc-second takes 52 MB")
@@ -75,7 +75,7 @@ pub(super) fn memory_mb(text: &str) -> Result<u64, String> {
 }
 
 /// Values of `--posts`.
-pub(super) fn posts_parser() -> impl TypedValueParser<Value = Posts> {
+pub fn posts_parser() -> impl TypedValueParser<Value = Posts> {
     PossibleValuesParser::new(["interpolated", "nearest"]).map(|value| match value.as_str() {
         "nearest" => Posts::Nearest,
         _ => Posts::Interpolated,

@@ -16,6 +16,7 @@ mod leases;
 mod peer;
 pub mod player;
 mod router;
+pub mod serve;
 mod state;
 mod stats;
 mod system;

@@ -16,12 +16,12 @@ use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
-use super::Failure;
 use super::admin::{ADMIN, BOOTSTRAP, generate_password};
 pub use super::gateway_config::{GatewayConfig, TunnelChoice};
-use crate::gateway::{self, Gateway};
-use crate::http::serve::{Serving, serve_with};
-use crate::http::{Problem, id};
+use crate::Gateway;
+use groundwave_http::Failure;
+use groundwave_http::serve::{Serving, serve_with};
+use groundwave_http::{Problem, id};
 
 /// A gateway with its ports taken and its background tasks started.
 pub struct RunningGateway {
@@ -35,7 +35,7 @@ pub struct RunningGateway {
 impl RunningGateway {
     /// Takes the ports, creates the first admin and starts the background tasks; `minutes` are the
     /// readings for the history, `deliveries` the work of flows.
-    pub(super) async fn start(
+    pub async fn start(
         config: &GatewayConfig,
         gateway: Gateway,
         minutes: Effects<StoreMinute>,
@@ -43,11 +43,11 @@ impl RunningGateway {
     ) -> Result<Self, Failure> {
         let identity = config.tls_identity()?;
         let admin_password = config.admin_password(!has_admin(&gateway))?;
-        let listener = super::bind(config.gateway_bind).await?;
+        let listener = groundwave_http::bind(config.gateway_bind).await?;
         let tls = match identity {
             Some(identity) => {
                 let acceptor = identity.acceptor().map_err(Failure::Machine)?;
-                let listener = super::bind(config.gateway_tls_bind).await?;
+                let listener = groundwave_http::bind(config.gateway_tls_bind).await?;
                 tokio::spawn(super::tls_reload::follow(identity, gateway.stop.clone()));
                 Some((listener, acceptor))
             }
@@ -57,22 +57,22 @@ impl RunningGateway {
         for listener in listeners.into_iter().flatten() {
             gateway.outbound.listens_on(listener.local_addr()?);
         }
-        let routes = gateway::router(gateway.clone());
+        let routes = crate::router(gateway.clone());
         let failed = |problem: Problem| Failure::Machine(problem.detail);
         let bootstrap = config.state.file(BOOTSTRAP);
         create_first_admin(&gateway, admin_password, &bootstrap).await.map_err(failed)?;
-        let started = gateway::background_tasks::start_clock(&gateway).await;
+        let started = crate::background_tasks::start_clock(&gateway).await;
         let is_started = match started {
             Ok(()) => true,
             // Served is what the store has; the clock starts when there is space.
             Err(problem) if problem.status == 507 => false,
             Err(problem) => return Err(failed(problem)),
         };
-        tokio::spawn(gateway::background_tasks::advance_clock(gateway.clone(), is_started));
-        tokio::spawn(gateway::background_tasks::roll_up(gateway.clone()));
-        tokio::spawn(gateway::background_tasks::read_sensors(gateway.clone()));
-        tokio::spawn(gateway::background_tasks::snapshot_topology(gateway.clone()));
-        tokio::spawn(gateway::services::tunnel::follow(
+        tokio::spawn(crate::background_tasks::advance_clock(gateway.clone(), is_started));
+        tokio::spawn(crate::background_tasks::roll_up(gateway.clone()));
+        tokio::spawn(crate::background_tasks::read_sensors(gateway.clone()));
+        tokio::spawn(crate::background_tasks::snapshot_topology(gateway.clone()));
+        tokio::spawn(crate::services::tunnel::follow(
             gateway.world.clone(),
             Arc::clone(&gateway.settings),
             gateway.stop.clone(),
@@ -80,16 +80,16 @@ impl RunningGateway {
         gateway.firmware.remove_unknown(&gateway.world.view());
         let firewall = Arc::clone(&gateway.firewall);
         firewall.start(&gateway.world).await;
-        tokio::spawn(gateway::background_tasks::observe_firewall(gateway.clone()));
-        tokio::spawn(gateway::background_tasks::poll_nut(gateway.clone()));
-        tokio::spawn(gateway::flow_workers::deliver(gateway.clone(), deliveries));
-        tokio::spawn(gateway::flow_workers::observe(gateway.clone(), config.state.path.clone()));
-        gateway::camera::control::start_again(&gateway);
-        let polls = gateway::external::poll::run(gateway.clone());
-        let refusals = gateway::background_tasks::write_refusals(gateway.clone());
-        let firewall = gateway::background_tasks::revert_firewall(gateway.clone());
-        let playback = gateway::background_tasks::end_playback(gateway.clone());
-        let history = gateway::background_tasks::store_minutes(gateway, minutes);
+        tokio::spawn(crate::background_tasks::observe_firewall(gateway.clone()));
+        tokio::spawn(crate::background_tasks::poll_nut(gateway.clone()));
+        tokio::spawn(crate::flow_workers::deliver(gateway.clone(), deliveries));
+        tokio::spawn(crate::flow_workers::observe(gateway.clone(), config.state.path.clone()));
+        crate::camera::control::start_again(&gateway);
+        let polls = crate::external::poll::run(gateway.clone());
+        let refusals = crate::background_tasks::write_refusals(gateway.clone());
+        let firewall = crate::background_tasks::revert_firewall(gateway.clone());
+        let playback = crate::background_tasks::end_playback(gateway.clone());
+        let history = crate::background_tasks::store_minutes(gateway, minutes);
         let writers = [
             tokio::spawn(history),
             tokio::spawn(refusals),

@@ -8,7 +8,7 @@ use groundwave_credentials::read_words;
 use groundwave_io_gateway::notice::{FlowServers, MqttBroker, SmtpServer};
 use groundwave_outbound::Trust;
 
-use super::Failure;
+use groundwave_http::Failure;
 
 /// Servers that flows reach.
 #[derive(Debug, Clone, Default, Args)]

@@ -20,9 +20,9 @@ use tokio::net::UnixListener;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
-use super::Failure;
-use crate::http::serve::{serve_to, shutdown_signal};
-use crate::impair::{Baseline, Daemon, Peer, Ports, router};
+use crate::{Baseline, Daemon, Peer, Ports, router};
+use groundwave_http::Failure;
+use groundwave_http::serve::{serve_to, shutdown_signal};
 
 /// Simulated time of a tick, ns; it only counts ticks.
 const STEP_NS: u64 = 1_000_000;
@@ -97,7 +97,7 @@ impl ImpairDaemon {
                 ended.await
             });
             tokio::spawn(driver);
-            super::stop_on(shutdown_signal()?, stop.clone());
+            groundwave_http::stop_on(shutdown_signal()?, stop.clone());
             daemon.resume_leases().await;
             let served = serve_to::<_, Peer>(listener, router(daemon), stop).await;
             served_all.cancel();

@@ -5,6 +5,7 @@
 
 mod agreement;
 mod router;
+pub mod serve;
 mod state;
 mod steer;
 pub mod wire;

@@ -9,8 +9,8 @@ use groundwave_scenario;
 use groundwave_scenario::Scenario;
 use groundwave_simulation::link::NodesOnly;
 
-use super::Failure;
 use super::terrain::OpenTerrain;
+use groundwave_http::Failure;
 
 /// Reads a scenario; the error lists all problems.
 ///

@@ -4,6 +4,7 @@
 
 mod connection;
 mod run;
+pub mod serve;
 mod wire;
 
 use std::net::SocketAddr;

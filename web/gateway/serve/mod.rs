@@ -1,0 +1,13 @@
+//! The gateway as a daemon: its configuration, its folder, its start.
+
+pub mod admin;
+pub mod audit;
+mod flow_config;
+pub mod gateway;
+mod gateway_config;
+pub mod gateway_folder;
+pub mod reset_admin;
+mod tls_reload;
+
+/// Simulated time of a tick, ns; it only counts ticks, nothing in a plan moves.
+pub const STEP_NS: u64 = 1_000_000;
