@@ -10,6 +10,7 @@ mod reading_error;
 mod root;
 pub mod rotated;
 pub mod short_form;
+pub mod socket;
 pub mod space;
 pub mod wall;
 

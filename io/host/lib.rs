@@ -5,4 +5,3 @@ pub mod i2c;
 pub mod interface;
 pub mod privilege;
 pub mod readings;
-pub mod socket;

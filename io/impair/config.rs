@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use groundwave_impair::{Direction, Extensions};
 use serde::Deserialize;
 
-use groundwave_host::socket::Access;
+use groundwave_files::socket::Access;
 use groundwave_toml_document::{TomlDocument, TomlErrors};
 
 /// Default path of the configuration.

@@ -4,6 +4,7 @@ mod bad_input;
 mod changes;
 mod commands;
 mod compatibility;
+mod crates;
 mod cycles;
 mod demo;
 mod dependencies;

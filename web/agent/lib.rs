@@ -2,6 +2,7 @@
 //!
 //! The next task is decided by `groundwave_io_agent`; this module performs it, on one thread.
 
+pub mod command;
 mod connection;
 mod run;
 pub mod serve;

@@ -4,7 +4,6 @@
 //! codes: 0 success, 1 failure of the simulation or the machine, 2 invalid input, 3 the world of a
 //! server broke: restart it.
 
-mod agent;
 mod backup;
 mod calibrate;
 mod cluster;
@@ -15,10 +14,8 @@ mod ends;
 mod exchange;
 mod gateway;
 mod impair;
-mod impaird;
 mod link;
 mod log;
-mod logging;
 mod map_options;
 mod output;
 mod placeholders;
@@ -40,10 +37,11 @@ mod validate;
 
 use std::process::ExitCode;
 
-use clap::builder::Resettable;
-use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ColorChoice, CommandFactory, Parser, Subcommand};
+use groundwave_agent::command as agent;
+use groundwave_command::{parsed, report, set_colour};
 
-use groundwave_http::Failure;
+use groundwave_impaird::command as impaird;
 use output::Output;
 
 /// Plan, simulate, emulate and operate wireless meshes on real terrain; replay runs bit for bit.
@@ -117,22 +115,13 @@ pub fn command() -> clap::Command {
     Cli::command()
 }
 
-/// Exit code of invalid input.
-const USAGE_CODE: u8 = 2;
-
 /// Parses the arguments, runs the subcommand, reports failures on stderr.
 pub fn main() -> ExitCode {
-    let matches = without_empty_variables(command()).try_get_matches();
-    let parsed = matches.and_then(|matches| Cli::from_arg_matches(&matches));
-    let cli = match parsed {
+    let cli: Cli = match parsed() {
         Ok(cli) => cli,
-        Err(error) => return usage(&error),
+        Err(code) => return code,
     };
-    anstream::ColorChoice::write_global(match cli.color {
-        ColorChoice::Auto => anstream::ColorChoice::Auto,
-        ColorChoice::Always => anstream::ColorChoice::Always,
-        ColorChoice::Never => anstream::ColorChoice::Never,
-    });
+    set_colour(cli.color);
     let output = Output { json: cli.json };
     let quiet = format!("warn,{}=off", groundwave_terrain::FAULT_TARGET);
     let default_filter = match cli.command {
@@ -147,7 +136,7 @@ pub fn main() -> ExitCode {
         Command::Serve(args) => args.log_file.as_deref(),
         _ => None,
     };
-    if let Err(failure) = logging::start(default_filter, log_file) {
+    if let Err(failure) = groundwave_command::logging::start(default_filter, log_file) {
         return report(failure, output);
     }
     // The impairment daemon computes nothing, and its threads must start after it drops privileges.
@@ -190,49 +179,6 @@ pub fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => report(failure, output),
     }
-}
-
-/// The command line without the environment variables that are set to nothing: they count as unset.
-fn without_empty_variables(command: clap::Command) -> clap::Command {
-    let is_empty = |arg: &clap::Arg| {
-        let name = arg.get_env();
-        name.and_then(std::env::var_os).is_some_and(|value| value.is_empty())
-    };
-    let command = command.mut_args(|arg| match is_empty(&arg) {
-        true => arg.env(Resettable::Reset),
-        false => arg,
-    });
-    command.mut_subcommands(without_empty_variables)
-}
-
-/// Writes what clap has to say: help and versions as they are, errors as JSON where `--json` is
-/// among the arguments.
-fn usage(error: &clap::Error) -> ExitCode {
-    if !error.use_stderr() || !std::env::args_os().any(|argument| argument == "--json") {
-        error.exit();
-    }
-    let text = error.render().to_string();
-    let message = text.trim().strip_prefix("error: ").unwrap_or(text.trim());
-    anstream::eprintln!("{}", output::error_json(message, USAGE_CODE));
-    ExitCode::from(USAGE_CODE)
-}
-
-/// Writes the failure to stderr, with `--json` as a JSON document on one line; returns the exit
-/// code.
-fn report(failure: Failure, output: Output) -> ExitCode {
-    let (message, code) = match failure {
-        Failure::Input(message) => (message, USAGE_CODE),
-        Failure::Machine(message) => (message, 1),
-        Failure::Exit { message, code } => (message, code),
-        Failure::BrokenPipe => return ExitCode::SUCCESS,
-    };
-    if output.json {
-        anstream::eprintln!("{}", output::error_json(&message, code));
-        return ExitCode::from(code);
-    }
-    let style = anstyle::AnsiColor::Red.on_default().bold();
-    anstream::eprintln!("{style}error{style:#}: {message}");
-    ExitCode::from(code)
 }
 
 #[cfg(test)]

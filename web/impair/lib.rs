@@ -9,6 +9,7 @@
 
 mod audit;
 mod baseline;
+pub mod command;
 mod impairments;
 mod lease_service;
 mod lease_store;

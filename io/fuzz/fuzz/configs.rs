@@ -74,7 +74,7 @@ fuzz_target!(changes, vec![shipped("examples/changes.toml")], |bytes: &[u8]| as_
 fuzz_target!(calibration, vec![b"name = \"c\"\n[[class]]\nfrequency_mhz = [3000.0, 8000.0]\ndistance_km = [0.0, 1.0]\nloss_db = -4.2\ninterval_db = [-5.0, -3.0]\nspread_db = 2.0\nlinks = 9\nerror_before_db = 6.0\nerror_held_out_db = 2.5\n".to_vec()], |bytes: &[u8]| as_file("c.toml", bytes, |path| drop(groundwave_scenario::calibration_profile::load(path))));
 fuzz_target!(
     sensor_templates,
-    vec![shipped("io/i2c/templates/bme280.toml"), shipped("io/i2c/templates/lm75.toml")],
+    vec![shipped("io/host/i2c/templates/bme280.toml"), shipped("io/host/i2c/templates/lm75.toml")],
     |bytes: &[u8]| drop(groundwave_host::i2c::load::template(&text(bytes), "fuzz"))
 );
 fuzz_target!(

@@ -1,23 +1,23 @@
-//! `groundwave impaird`: impairment daemon.
+//! The command of the impairment daemon: `groundwave impaird` and `groundwave-impaird`.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use groundwave_files::socket::Access;
 use groundwave_host::interface::bus_address;
-use groundwave_host::socket::Access;
 use groundwave_http::Failure;
 use groundwave_impair::Extensions;
-use groundwave_impaird::serve::ImpairDaemon;
 use groundwave_io_impair::config;
 use groundwave_io_impair::config::{BASELINE_PATH, CONFIG_PATH, Config, TABLES_PATH};
 
-use super::output::Output;
+use crate::serve::ImpairDaemon;
+use groundwave_command::output::Output;
 
 /// Default log filter, unless `RUST_LOG` is set.
 pub const LOG_FILTER: &str = "info";
 
 /// The unit file for systemd.
-const UNIT: &str = include_str!("../impair/impaird.service");
+const UNIT: &str = include_str!("impaird.service");
 
 /// Line of the unit file before which that of the group stands.
 const UNIT_GROUP_PLACE: &str = "\n# Netlink to the kernel";

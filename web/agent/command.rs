@@ -1,13 +1,12 @@
-//! `groundwave agent`: node agent.
+//! The command of the node agent: `groundwave agent` and `groundwave-agent`.
 
 use clap::Args;
-use groundwave_agent::serve;
-use groundwave_agent::serve::AgentConfig;
-use groundwave_agent::{Agent as Node, Seen};
+use groundwave_command::output::Output;
 use groundwave_http::Failure;
 use serde_json::json;
 
-use super::output::Output;
+use crate::serve::AgentConfig;
+use crate::{Agent as Node, Seen, serve};
 
 /// Default log filter, unless `RUST_LOG` is set.
 pub const LOG_FILTER: &str = "info";

@@ -1,0 +1,95 @@
+//! The frame of every program: arguments and their errors, log, output, exit codes.
+//!
+//! Results go to stdout, everything else to stderr. Exit codes: 0 success, 1 failure of the machine, 2
+//! invalid input.
+
+pub mod logging;
+pub mod output;
+
+use std::process::ExitCode;
+
+use clap::builder::Resettable;
+use clap::{ColorChoice, Parser};
+use groundwave_http::Failure;
+use output::Output;
+
+/// Exit code of invalid input.
+const USAGE_CODE: u8 = 2;
+
+/// The arguments of the process; the exit code where they are invalid or ask for help, which is shown.
+pub fn parsed<A: Parser>() -> Result<A, ExitCode> {
+    let matches = without_empty_variables(A::command()).try_get_matches();
+    matches.and_then(|matches| A::from_arg_matches(&matches)).map_err(|error| usage(&error))
+}
+
+/// Sets the colour of all output.
+pub fn set_colour(choice: ColorChoice) {
+    anstream::ColorChoice::write_global(match choice {
+        ColorChoice::Auto => anstream::ColorChoice::Auto,
+        ColorChoice::Always => anstream::ColorChoice::Always,
+        ColorChoice::Never => anstream::ColorChoice::Never,
+    });
+}
+
+/// A program with one command: parses its arguments, starts the log, runs it, reports its failure.
+pub fn single<A: Parser>(
+    log_filter: &str,
+    options: impl FnOnce(&A) -> (bool, ColorChoice),
+    run: impl FnOnce(A, Output) -> Result<(), Failure>,
+) -> ExitCode {
+    let arguments: A = match parsed() {
+        Ok(arguments) => arguments,
+        Err(code) => return code,
+    };
+    let (json, colour) = options(&arguments);
+    set_colour(colour);
+    let output = Output { json };
+    let outcome = logging::start(log_filter, None).and_then(|()| run(arguments, output));
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => report(failure, output),
+    }
+}
+
+/// The command line without the environment variables that are set to nothing: they count as unset.
+fn without_empty_variables(command: clap::Command) -> clap::Command {
+    let is_empty = |arg: &clap::Arg| {
+        let name = arg.get_env();
+        name.and_then(std::env::var_os).is_some_and(|value| value.is_empty())
+    };
+    let command = command.mut_args(|arg| match is_empty(&arg) {
+        true => arg.env(Resettable::Reset),
+        false => arg,
+    });
+    command.mut_subcommands(without_empty_variables)
+}
+
+/// Writes what clap has to say: help and versions as they are, errors as JSON where `--json` is
+/// among the arguments.
+fn usage(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() || !std::env::args_os().any(|argument| argument == "--json") {
+        error.exit();
+    }
+    let text = error.render().to_string();
+    let message = text.trim().strip_prefix("error: ").unwrap_or(text.trim());
+    anstream::eprintln!("{}", output::error_json(message, USAGE_CODE));
+    ExitCode::from(USAGE_CODE)
+}
+
+/// Writes the failure to stderr, with `--json` as a JSON document on one line; returns the exit
+/// code.
+pub fn report(failure: Failure, output: Output) -> ExitCode {
+    let (message, code) = match failure {
+        Failure::Input(message) => (message, USAGE_CODE),
+        Failure::Machine(message) => (message, 1),
+        Failure::Exit { message, code } => (message, code),
+        Failure::BrokenPipe => return ExitCode::SUCCESS,
+    };
+    if output.json {
+        anstream::eprintln!("{}", output::error_json(&message, code));
+        return ExitCode::from(code);
+    }
+    let style = anstyle::AnsiColor::Red.on_default().bold();
+    anstream::eprintln!("{style}error{style:#}: {message}");
+    ExitCode::from(code)
+}
