@@ -105,6 +105,15 @@ test-cluster: setup data s3
 		--lib --test cluster -- --test-threads 1
 	@sh scripts/cluster-state.sh record
 
+# The node agent and the impairment daemon as programs of their own, small and without shared libraries,
+# below target folder/HOST/small.
+HOST = $(shell rustc -vV | sed -n 's/^host: //p')
+.PHONY: programs
+programs: setup-build
+	RUSTFLAGS="-C target-feature=+crt-static" cargo build --profile small --target $(HOST) \
+		--package groundwave_agent --package groundwave_impaird
+	@ls -l $(CARGO_TARGET_DIR)/$(HOST)/small/groundwave-agent $(CARGO_TARGET_DIR)/$(HOST)/small/groundwave-impaird
+
 # Each fuzz target for FUZZ_SECONDS, two at a time; a crash leaves its input in a file and its name.
 # Then requests to the interfaces, FUZZ_TIMES as many as the tests make up.
 FUZZ_SECONDS ?= 20

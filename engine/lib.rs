@@ -1,7 +1,7 @@
 //! The engine of Groundwave: one world, one clock, commands in, snapshots out.
 //!
 //! It knows entities, commands, ticks, logs and snapshots. It must never learn what a radio is:
-//! the model lives in `groundwave_systems`, files and sockets in `groundwave_io`.
+//! models and features live in `systems`, files and sockets in `io`.
 //!
 //! ```
 //! use bevy_ecs::prelude::*;

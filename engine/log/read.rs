@@ -83,7 +83,6 @@ impl<R: Read> Reader<R> {
         })
     }
 
-    /// The header.
     pub fn header(&self) -> &Header {
         &self.header
     }

@@ -25,7 +25,6 @@ use super::store::Store;
 
 /// Terrain of a plan, opened.
 pub trait Ground: Send + Sync {
-    /// The terrain.
     fn terrain(&self) -> &dyn Terrain;
 
     /// Fails once a file that was read turned out to be damaged.

@@ -35,7 +35,7 @@ use super::read::{HgtError, probe, read_tile};
 
 /// Target of the message about a damaged tile in the log of a service; commands end with the fault as
 /// their error instead.
-pub const FAULT_TARGET: &str = "groundwave_io::terrain::fault";
+pub const FAULT_TARGET: &str = "groundwave_terrain::fault";
 
 /// A directory of tiles. Safe to share between threads.
 #[derive(Debug)]

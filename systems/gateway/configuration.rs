@@ -22,7 +22,6 @@ use groundwave_sensor::{Board, SensorTemplate};
 
 /// Objects of the kind `T` among those of a snapshot.
 pub trait Holds<T: ConfigObject> {
-    /// The objects.
     fn objects(&self) -> &Arc<ConfigObjects<T>>;
 }
 

@@ -93,7 +93,6 @@ impl ApiDocument {
         self.0["paths"].get_mut(path)?.get_mut(method.to_lowercase())
     }
 
-    /// Sets the security schemes.
     pub fn set_security_schemes(&mut self, schemes: Value) {
         self.0["components"]["securitySchemes"] = schemes;
     }

@@ -49,7 +49,6 @@ impl ChangeLog {
         Self { epoch: id::mint(), kept: Mutex::default(), last: watch::Sender::new(0) }
     }
 
-    /// Adds a change.
     pub fn add(&self, name: &'static str, data: &impl Serialize) {
         let data = serde_json::to_string(data).expect("events are plain data");
         let revision = *self.last.borrow() + 1;

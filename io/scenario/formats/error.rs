@@ -29,7 +29,6 @@ impl Location {
         Self::new(0, path)
     }
 
-    /// A line.
     pub(super) fn line(line: usize) -> Self {
         Self::new(line as u64, "")
     }

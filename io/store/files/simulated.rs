@@ -26,7 +26,6 @@ impl Noise {
         self.0 >> 33
     }
 
-    /// Bytes.
     pub fn bytes(&mut self, count: usize) -> Vec<u8> {
         (0..count).map(|_| self.number() as u8).collect()
     }

@@ -48,7 +48,6 @@ pub use request::DeliveryRequest;
 pub use state::AutomationState;
 pub use view::AutomationView;
 
-/// Automation.
 pub fn automation(engine: &mut Builder) {
     engine
         .kind::<ExecutionKind>()

@@ -61,7 +61,6 @@ pub use score::{MeshScore, ScoreComponent};
 pub use topology::{Edge, EdgeKind, EdgeStatus, MeshEdges, PredictedLink, TQ_FULL};
 pub use view::{Fleet, FleetNode};
 
-/// The fleet.
 pub fn fleet(engine: &mut Builder) {
     engine
         .resource(LivenessRules::default())

@@ -151,7 +151,7 @@ impl Evidence<'_> {
         }
         // A calibration has measured the surroundings.
         let unknown = self.surroundings == Surroundings::Unknown && self.calibrated.is_none();
-        let floor_db = if unknown {
+        let minimum_db = if unknown {
             let share = (self.distance_m / UNKNOWN_SURROUNDINGS_M).min(1.0);
             self.free_space_db + UNKNOWN_SURROUNDINGS_DB * share
         } else {
@@ -159,7 +159,7 @@ impl Evidence<'_> {
         };
         Distribution {
             basis,
-            median_db: self.model_loss_db.max(floor_db),
+            median_db: self.model_loss_db.max(minimum_db),
             link_sigma_db,
             place_sigma_db,
         }
@@ -169,8 +169,7 @@ impl Evidence<'_> {
 impl Distribution {
     /// Standard deviation of one link at a place that was not measured, dB.
     pub(crate) fn sigma_db(&self) -> f64 {
-        let [link_db, place_db] = [self.link_sigma_db, self.place_sigma_db];
-        (link_db * link_db + place_db * place_db).sqrt()
+        total_sigma_db(self.link_sigma_db, self.place_sigma_db)
     }
 
     /// Received power exceeded in 10, 50 and 90 % of links like this one, dBm, where `loss_db` of path
@@ -247,8 +246,7 @@ impl Prediction {
     /// Standard deviation of one link at a place that was not measured, dB.
     #[must_use]
     pub fn sigma_db(&self) -> f64 {
-        let [link_db, place_db] = [self.link_sigma_db, self.place_sigma_db];
-        (link_db * link_db + place_db * place_db).sqrt()
+        total_sigma_db(self.link_sigma_db, self.place_sigma_db)
     }
 
     /// Difference of received power to the median that is exceeded in 10, 50 and 90 % of links like this
@@ -258,6 +256,11 @@ impl Prediction {
         let apart_db = DEVIATE_10_PERCENT * self.sigma_db();
         [apart_db, 0.0, -apart_db]
     }
+}
+
+/// Standard deviation of the sum of two independent parts, dB.
+fn total_sigma_db(link_sigma_db: f64, place_sigma_db: f64) -> f64 {
+    (link_sigma_db * link_sigma_db + place_sigma_db * place_sigma_db).sqrt()
 }
 
 /// Probability that a standard normal variable is not above `deviate`.

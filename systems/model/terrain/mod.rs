@@ -1,7 +1,7 @@
 //! Terrain as the model sees it: heights above mean sea level, the geoid and paths over both.
 //!
 //! This module names what it needs (the trait [`Terrain`]) and reads no files; the layer that owns
-//! files, `groundwave_io`, supplies tiles and a geoid. Everything here is a pure function of its
+//! files, `io/terrain`, supplies tiles and a geoid. Everything here is a pure function of its
 //! arguments.
 //!
 //! - [`GeoPoint`]: a checked WGS84 position

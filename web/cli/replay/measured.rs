@@ -62,7 +62,6 @@ impl Summary {
         })
     }
 
-    /// The summary as text.
     pub fn text(&self) -> String {
         let (directions, measurements) = (self.directions, self.measurements);
         let mut out = format!("{measurements} measurements of {directions} directions.");

@@ -106,7 +106,6 @@ fn fixture(name: &str) -> Vec<u8> {
     std::fs::read(format!("{folder}/{name}")).unwrap()
 }
 
-/// The fixture as text.
 fn fixture_text(name: &str) -> String {
     String::from_utf8(fixture(name)).unwrap()
 }
