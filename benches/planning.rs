@@ -162,8 +162,7 @@ async fn run(planner: Planner) {
         ),
     ];
     println!("{:32} {:>10} {:>8} {:>9} {:>9}", "", "per s", "ratio", "p50 ms", "p99 ms");
-    let wanted = std::env::args().skip(1).find(|arg| !arg.starts_with('-'));
-    let wanted = wanted.unwrap_or_default();
+    let wanted = std::env::args().skip(1).find(|arg| !arg.starts_with('-')).unwrap_or_default();
     for load in loads.iter().filter(|load| load.name.contains(&wanted)) {
         // The no-op before every load, so that both see the same machine.
         let zero = measure(&nothing, &no_op).await;

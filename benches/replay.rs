@@ -232,8 +232,8 @@ fn main() {
                 history.note(&engine.view(), true);
             }
             Next::Go
-        });
-        let replayed = replayed.unwrap();
+        })
+        .unwrap();
         assert_eq!(replayed.digest, digest);
         let took_s = began.elapsed().as_secs_f64();
         let what = if with_history { "replay with history" } else { "replay" };

@@ -284,8 +284,10 @@ fn other_files<S: Snapshot>(logged: &BTreeMap<String, String>, world: &World) ->
         Some(_) => None,
     };
     let found = S::files(world);
-    let added = found.keys().filter(|name| !logged.contains_key(*name));
-    let added = added.map(|name| format!("{name} is there, and was not when the log was recorded"));
+    let added = found
+        .keys()
+        .filter(|name| !logged.contains_key(*name))
+        .map(|name| format!("{name} is there, and was not when the log was recorded"));
     let all: Vec<String> = logged.iter().filter_map(wrong).chain(added).collect();
     Some(all.join("; ")).filter(|what| !what.is_empty())
 }

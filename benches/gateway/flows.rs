@@ -37,8 +37,7 @@ fn flow(name: &str, steps: [Value; 2]) -> Value {
 
 async fn post(client: &mut Client, token: &str, path: &str, body: &Value) -> Value {
     let body = body.to_string().into_bytes();
-    let answer = client.call(Method::POST, path, Some(token), body).await;
-    let answer = answer.expect("an answer");
+    let answer = client.call(Method::POST, path, Some(token), body).await.expect("an answer");
     let told = String::from_utf8_lossy(&answer.body).into_owned();
     assert!(answer.status.is_success(), "{path}: {told}");
     serde_json::from_str(&told).expect("JSON")
@@ -50,8 +49,9 @@ fn is_complete(heard: &[u8]) -> bool {
     let Some((head, _)) = text.split_once("\r\n\r\n") else {
         return false;
     };
-    let length = head.split_once("content-length: ");
-    let length = length.and_then(|(_, rest)| rest.lines().next()?.trim().parse().ok());
+    let length = head
+        .split_once("content-length: ")
+        .and_then(|(_, rest)| rest.lines().next()?.trim().parse().ok());
     heard.len() >= head.len() + 4 + length.unwrap_or(0)
 }
 

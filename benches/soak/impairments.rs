@@ -95,8 +95,10 @@ impl Impairments {
 }
 
 async fn ask(router: &axum::Router, method: Method, path: &str, body: &Value) -> Value {
-    let request = Request::builder().method(method).uri(path);
-    let request = request.header(header::CONTENT_TYPE, "application/json");
+    let request = Request::builder()
+        .method(method)
+        .uri(path)
+        .header(header::CONTENT_TYPE, "application/json");
     let body = match body {
         Value::Null => Body::empty(),
         body => Body::from(body.to_string()),

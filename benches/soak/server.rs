@@ -44,8 +44,8 @@ impl Server {
         let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
         let mut said = String::new();
         loop {
-            let line = lines.next().unwrap_or_else(|| panic!("the server ended: {said}"));
-            let line = line.expect("text");
+            let line =
+                lines.next().unwrap_or_else(|| panic!("the server ended: {said}")).expect("text");
             if line.contains("gateway listening on") {
                 break;
             }

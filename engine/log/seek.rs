@@ -146,8 +146,8 @@ impl<R: Read + Seek> Reader<R> {
         };
         match chunk::read_payload(&mut self.input, head, offset) {
             Ok(Next::Found(payload)) if head.kind == Kind::Index => {
-                let pairs = payload.chunks_exact(16);
-                let pairs = pairs.map(|pair| (word(&pair[..8]), word(&pair[8..])));
+                let pairs =
+                    payload.chunks_exact(16).map(|pair| (word(&pair[..8]), word(&pair[8..])));
                 Ok(Some(pairs.collect()))
             }
             _ => Ok(None),

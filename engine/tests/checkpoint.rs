@@ -146,8 +146,8 @@ fn a_log_of_a_world_that_was_not_empty_begins_with_it() {
     let replayed = replay(&mut fresh, &mut log(), |engine| {
         seen.push(engine.clock().tick);
         Next::Go
-    });
-    let replayed = replayed.unwrap();
+    })
+    .unwrap();
     assert_eq!((replayed.marks, replayed.commands, seen), (2, 1, vec![3]));
     assert_eq!(fresh.digest(), engine.digest());
     // On between 50 and 100 l, only because it remembers.

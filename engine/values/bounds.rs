@@ -159,8 +159,7 @@ fn walk<T: Serialize + JsonSchema>(value: &T, key: &str) -> (Value, Vec<BadValue
 /// The error of a custom check, of which the schema knows nothing: its own path and message.
 fn unexplained(value: &Value, key: &str, path: &str, error: &garde::Error) -> BadValue {
     let pointer = path.replace(['.', '['], "/").replace(']', "");
-    let found = value.pointer(&format!("/{pointer}"));
-    let found = found.unwrap_or(&Value::Null);
+    let found = value.pointer(&format!("/{pointer}")).unwrap_or(&Value::Null);
     BadValue::new(join(key, path), found, error.message())
 }
 

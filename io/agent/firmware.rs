@@ -149,9 +149,11 @@ impl Download {
         if sha256.len() != 64 || !sha256.bytes().all(is_hex) {
             return Err(bad("sha256"));
         }
-        let size_bytes = arg("size_bytes")?.parse::<u64>().ok();
-        let size_bytes = size_bytes.filter(|bytes| (1..=IMAGE_BYTES_MAX).contains(bytes));
-        let size_bytes = size_bytes.ok_or_else(|| bad("size_bytes"))?;
+        let size_bytes = arg("size_bytes")?
+            .parse::<u64>()
+            .ok()
+            .filter(|bytes| (1..=IMAGE_BYTES_MAX).contains(bytes))
+            .ok_or_else(|| bad("size_bytes"))?;
         let path = folder.join(format!("{sha256}.part"));
         let told = |err: std::io::Error| format!("{}: {err}", path.display());
         // Of other images nothing is needed any more.

@@ -55,8 +55,10 @@ impl Fix {
                 true
             }
             "SKY" => {
-                let counted = line.satellites.map(|all| all.iter().filter(|one| one.used).count());
-                let counted = counted.and_then(|count| u16::try_from(count).ok());
+                let counted = line
+                    .satellites
+                    .map(|all| all.iter().filter(|one| one.used).count())
+                    .and_then(|count| u16::try_from(count).ok());
                 // Not every message about the sky tells of satellites.
                 self.sats_used = line.used.or(counted).or(self.sats_used);
                 false

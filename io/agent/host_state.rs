@@ -83,8 +83,8 @@ impl Source {
 
 fn fixture(folder: &Path) -> Result<HostState, ReadingError> {
     let path = folder.join("look.json");
-    let text = std::fs::read_to_string(&path);
-    let text = text.map_err(|err| ReadingError::io(path.display().to_string(), err))?;
+    let text = std::fs::read_to_string(&path)
+        .map_err(|err| ReadingError::io(path.display().to_string(), err))?;
     serde_json::from_str(&text)
         .map_err(|err| ReadingError::decode(format!("{}: {err}", path.display())))
 }

@@ -25,8 +25,8 @@ pub fn private_key(path: &Path) -> Result<PrivateKey, ReadingError> {
                 let what = format!("{}: others may read it (chmod 600)", what());
                 return Err(ReadingError::Permission { what });
             }
-            let text = io::read_to_string(io::Read::take(file, 4096));
-            let text = text.map_err(|err| ReadingError::io(what(), err))?;
+            let text = io::read_to_string(io::Read::take(file, 4096))
+                .map_err(|err| ReadingError::io(what(), err))?;
             PrivateKey::from_text(&text).ok_or_else(|| ReadingError::decode(what()))
         }
         Err(err) if err.kind() == io::ErrorKind::NotFound => {
@@ -37,8 +37,10 @@ pub fn private_key(path: &Path) -> Result<PrivateKey, ReadingError> {
 }
 
 fn make(path: &Path) -> io::Result<PrivateKey> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or_else(|| Path::new("."));
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or_else(|| Path::new("."));
     fs::create_dir_all(folder)?;
     let key = PrivateKey::generate()?;
     write_private(path, format!("{}\n", key.to_text()).as_bytes())?;

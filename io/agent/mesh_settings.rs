@@ -58,8 +58,7 @@ impl MeshInterface for KernelMesh {
 /// Values of settings.
 fn values(config: &BatmanConfig) -> Values {
     let value = serde_json::to_value(config).unwrap_or_default();
-    let held = value.as_object().into_iter().flatten();
-    let held = held.filter(|(_, value)| !value.is_null());
+    let held = value.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     held.map(|(name, value)| (format!("{BATMAN}{name}"), text(value))).collect()
 }
@@ -130,17 +129,19 @@ impl MeshSettings {
             return Err("another change awaits its confirmation".to_owned());
         }
         let mut wanted = args.clone();
-        let confirm_s = wanted.remove("confirm_within_s");
-        let confirm_s = confirm_s.map_or(Ok(60), |text| text.parse::<u64>());
-        let confirm_s = confirm_s.ok().filter(|confirm_s| CONFIRM_S.contains(confirm_s));
-        let confirm_s = confirm_s.ok_or("invalid confirm_within_s: allowed 10 to 600")?;
+        let confirm_s =
+            wanted.remove("confirm_within_s").map_or(Ok(60), |text| text.parse::<u64>());
+        let confirm_s = confirm_s
+            .ok()
+            .filter(|confirm_s| CONFIRM_S.contains(confirm_s))
+            .ok_or("invalid confirm_within_s: allowed 10 to 600")?;
         let change = config(&wanted)?;
         let held = values(&self.mesh.read()?);
         let mut before = Values::new();
         for name in wanted.keys() {
-            let own = held.get(name);
-            let own =
-                own.ok_or_else(|| format!("invalid setting: {name} is not supported here"))?;
+            let own = held
+                .get(name)
+                .ok_or_else(|| format!("invalid setting: {name} is not supported here"))?;
             before.insert(name.clone(), own.clone());
         }
         let text = serde_json::to_vec(&before).map_err(|err| err.to_string())?;

@@ -116,8 +116,7 @@ fn mesh(host: &HostState, period_ms: u64, readings: &mut Readings) {
     let best = || mesh.originators.iter().filter(|one| one.best);
     let tq = best().filter_map(|one| one.tq).max();
     note(readings, "mesh.best_tq", tq.map(f64::from));
-    let rate = best().filter_map(|one| one.throughput_kbps).max();
-    let rate = rate.map(|kbps| kbps as f64);
+    let rate = best().filter_map(|one| one.throughput_kbps).max().map(|kbps| kbps as f64);
     note(readings, "mesh.best_throughput_kbps", rate);
 }
 

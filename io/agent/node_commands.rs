@@ -107,8 +107,8 @@ impl NodeCommands {
     /// # Errors
     /// Without permission, and those of the system.
     pub fn reboot(&self) -> std::io::Result<()> {
-        let permission = self.permissions.reboot.as_ref();
-        let permission = permission.ok_or(std::io::ErrorKind::PermissionDenied)?;
+        let permission =
+            self.permissions.reboot.as_ref().ok_or(std::io::ErrorKind::PermissionDenied)?;
         permission.start()
     }
 
@@ -165,8 +165,8 @@ fn scanned(
     sensors: &Sensors,
 ) -> Result<Vec<ScannedDevice>, String> {
     let bus = args.get("bus").map_or("", String::as_str);
-    let number = bus.parse();
-    let number = number.map_err(|_| format!("invalid bus: found {bus:?}, allowed a number"))?;
+    let number =
+        bus.parse().map_err(|_| format!("invalid bus: found {bus:?}, allowed a number"))?;
     let reserved = args.get("reserved").is_some_and(|word| word == "true");
     sensors.scan(number, reserved)
 }
@@ -205,8 +205,7 @@ mod tests {
         assert_eq!(reboot.unwrap().follow_up, FollowUp::Nothing);
         assert!(!commands.supported().contains(&"reboot") && commands.reboot().is_err());
         let bus = BTreeMap::from([("bus".to_owned(), "900".to_owned())]);
-        let scan = commands.execute(id(4), "i2c_scan", &bus, (&host, &sensors), 0);
-        let scan = scan.unwrap();
+        let scan = commands.execute(id(4), "i2c_scan", &bus, (&host, &sensors), 0).unwrap();
         assert!(!scan.done && scan.output.contains("/dev/i2c-900 is absent"));
         let scan = commands.execute(id(5), "i2c_scan", &args, (&host, &sensors), 0);
         assert!(scan.unwrap().output.contains("invalid bus"));

@@ -21,8 +21,8 @@ impl Reboot {
     /// The reason why it does not.
     pub fn probe() -> Result<Self, String> {
         let path = Path::new("/proc/1/status");
-        let status = std::fs::read_to_string(path);
-        let status = status.map_err(|err| format!("{}: {err}", path.display()))?;
+        let status =
+            std::fs::read_to_string(path).map_err(|err| format!("{}: {err}", path.display()))?;
         if !handles_interrupt(&status) {
             return Err("process 1 has no handler of SIGINT, as an init has".to_owned());
         }
@@ -43,8 +43,9 @@ impl Reboot {
 /// `true` if a process with this status catches SIGINT, or blocks it to read it from a descriptor.
 fn handles_interrupt(status: &str) -> bool {
     let lines = status.lines().filter_map(|line| line.split_once(':'));
-    let masks = lines.filter(|(name, _)| ["SigCgt", "SigBlk"].contains(name));
-    let mut masks = masks.filter_map(|(_, mask)| u64::from_str_radix(mask.trim(), 16).ok());
+    let mut masks = lines
+        .filter(|(name, _)| ["SigCgt", "SigBlk"].contains(name))
+        .filter_map(|(_, mask)| u64::from_str_radix(mask.trim(), 16).ok());
     masks.any(|mask| mask & SIGINT_BIT != 0)
 }
 

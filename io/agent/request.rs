@@ -64,8 +64,8 @@ pub fn request(
     let (public_key, mac) = (identity.public_key.to_string(), identity.mac.to_string());
     let fields = [&public_key, &mac, &identity.hostname, &nonce, &ts].map(String::as_str);
     let proof = secret.map(|secret| {
-        let keyed = Hmac::<Sha256>::new_from_slice(&secret.bytes);
-        let mut keyed = keyed.expect("a key may have any length");
+        let mut keyed =
+            Hmac::<Sha256>::new_from_slice(&secret.bytes).expect("a key may have any length");
         keyed.update(&proof_message(fields));
         STANDARD.encode(keyed.finalize().into_bytes())
     });

@@ -118,8 +118,7 @@ impl ScalarUDFImpl for EvaluateUnit {
 fn outcome(evaluate: &Evaluate, plan: &str, unit: u64) -> Outcome {
     let mut clock = MachineClock::start();
     // A panic would end the task, and with it other units.
-    let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| evaluate(plan, unit)));
-    let outcome = outcome
+    let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| evaluate(plan, unit)))
         .unwrap_or_else(|_| Err("the evaluation panicked; see the log of the executor".to_owned()));
     let seconds = clock.monotonic_ns() as f64 / 1e9;
     let (error, seconds) = match outcome {

@@ -110,8 +110,7 @@ pub fn plan(digest: &str, tasks: &[Vec<u64>]) -> Result<Arc<dyn ExecutionPlan>, 
         let column = Arc::new(UInt64Array::from(units.clone()));
         Ok(vec![RecordBatch::try_new(schema.clone(), vec![column])?])
     };
-    let partitions = tasks.iter().map(batch);
-    let partitions = partitions.collect::<Result<Vec<_>, DataFusionError>>()?;
+    let partitions = tasks.iter().map(batch).collect::<Result<Vec<_>, DataFusionError>>()?;
     let rows = MemorySourceConfig::try_new_exec(&partitions, schema.clone(), None)?;
     let digest = ScalarValue::Utf8(Some(digest.to_owned()));
     let call = ScalarFunctionExpr::try_new(
@@ -158,8 +157,11 @@ impl Job {
         let plan = plan(digest, tasks)?;
         let mut bytes = Vec::new();
         PhysicalPlanNode::try_from_physical_plan(plan, codec.as_ref())?.try_encode(&mut bytes)?;
-        let settings = config.options().entries().into_iter();
-        let settings = settings.map(|entry| KeyValuePair { key: entry.key, value: entry.value });
+        let settings = config
+            .options()
+            .entries()
+            .into_iter()
+            .map(|entry| KeyValuePair { key: entry.key, value: entry.value });
         let query = ExecuteQueryParams {
             query: Some(Query::PhysicalPlan(bytes)),
             settings: settings.collect(),
@@ -169,8 +171,8 @@ impl Job {
         let mut scheduler = connect(address).await?;
         let mut request = Request::new(query);
         version::insert_version_header(request.metadata_mut());
-        let answer = scheduler.execute_query(request).await;
-        let answer = answer.map_err(|status| refused(address, &status))?;
+        let answer =
+            scheduler.execute_query(request).await.map_err(|status| refused(address, &status))?;
         let found = version::version_from_metadata(answer.metadata());
         let compatible = version::check_compatibility(Some(ballista_core::BALLISTA_VERSION), found);
         compatible.map_err(|reason| JobError::Scheduler { address: address.clone(), reason })?;

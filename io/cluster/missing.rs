@@ -62,8 +62,7 @@ impl Missing {
     /// asked for. Tasks get smaller towards the end, so that all executors end at about the same time.
     pub fn next_job(&self, slots: usize) -> Vec<Vec<u64>> {
         let target = (slots * TASKS_A_SLOT).max(TASKS_MIN);
-        let size = (self.open.len() + self.asked.len()).div_ceil(target);
-        let size = size.clamp(1, UNITS_MAX);
+        let size = (self.open.len() + self.asked.len()).div_ceil(target).clamp(1, UNITS_MAX);
         let goal = target * size;
         let room = goal.saturating_sub(self.asked.len());
         if room < goal.div_ceil(4) {

@@ -54,8 +54,11 @@ pub struct ClusterStatus {
 /// # Errors
 /// Why there is no answer, in words.
 pub async fn status(address: &Address) -> Result<ClusterStatus, String> {
-    let client = reqwest::Client::builder().timeout(Duration::from_secs(10));
-    let client = client.no_proxy().build().map_err(|err| with_causes(&err))?;
+    let client = reqwest::Client::builder()
+        .timeout(Duration::from_secs(10))
+        .no_proxy()
+        .build()
+        .map_err(|err| with_causes(&err))?;
     let mut executors: Vec<ExecutorStatus> = get(&client, address, "executors").await?;
     executors.sort_by(|one, other| one.id.cmp(&other.id));
     let mut jobs: Vec<JobStatus> = get(&client, address, "jobs").await?;
@@ -71,7 +74,7 @@ async fn get<T: for<'de> Deserialize<'de>>(
     let Address { host, port } = address;
     let url = format!("http://{host}:{port}/api/{what}");
     let failed = |err: reqwest::Error| format!("scheduler {address}: {}", with_causes(&err));
-    let answer = client.get(url).send().await.map_err(failed)?;
-    let answer = answer.error_for_status().map_err(failed)?;
+    let answer =
+        client.get(url).send().await.map_err(failed)?.error_for_status().map_err(failed)?;
     answer.json().await.map_err(failed)
 }

@@ -76,8 +76,8 @@ impl Store {
         let wrong = |reason: String| StoreError::Address { address: address.to_owned(), reason };
         let folder = |path: &FilePath| -> Result<(Arc<dyn ObjectStore>, Path), StoreError> {
             std::fs::create_dir_all(path).map_err(|err| wrong(err.to_string()))?;
-            let files = LocalFileSystem::new_with_prefix(path);
-            let files = files.map_err(|err| wrong(err.to_string()))?;
+            let files =
+                LocalFileSystem::new_with_prefix(path).map_err(|err| wrong(err.to_string()))?;
             Ok((Arc::new(files), Path::default()))
         };
         let (objects, prefix) = match Url::parse(address) {
@@ -88,8 +88,11 @@ impl Store {
             }
             Ok(url) if url.scheme() == "s3" => {
                 let retry = RetryConfig { retry_timeout: RETRY_MAX, ..RetryConfig::default() };
-                let bucket = AmazonS3Builder::from_env().with_url(address).with_retry(retry);
-                let bucket = bucket.build().map_err(|err| wrong(err.to_string()))?;
+                let bucket = AmazonS3Builder::from_env()
+                    .with_url(address)
+                    .with_retry(retry)
+                    .build()
+                    .map_err(|err| wrong(err.to_string()))?;
                 let prefix = Path::from_url_path(url.path());
                 (
                     Arc::new(bucket) as Arc<dyn ObjectStore>,

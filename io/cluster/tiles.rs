@@ -87,8 +87,9 @@ impl Tiles {
         let key = keys::tiles(digest);
         let address = store.address().to_owned();
         let wrong = |what: String| Failed::Other(format!("{key} in the store {address}: {what}"));
-        let json = store.get(&key)?;
-        let json = json.ok_or_else(|| wrong("not there; the driver puts it there".to_owned()))?;
+        let json = store
+            .get(&key)?
+            .ok_or_else(|| wrong("not there; the driver puts it there".to_owned()))?;
         let all: Vec<Tile> = serde_json::from_slice(&json).map_err(|err| wrong(err.to_string()))?;
         let is_name = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
         if let Some(tile) = all.iter().find(|tile| !is_name(&tile.sha256)) {

@@ -54,8 +54,8 @@ fn cipher(key: &[u8; 32]) -> XChaCha20Poly1305 {
 pub fn seal(key: &[u8; 32], plain: &[u8]) -> Result<Vec<u8>, SealError> {
     let nonce: [u8; NONCE] = random()?;
     let payload = Payload { msg: plain, aad: NAME };
-    let hidden = cipher(key).encrypt(&XNonce::from(nonce), payload);
-    let hidden = hidden.map_err(|_| SealError::TooLong)?;
+    let hidden =
+        cipher(key).encrypt(&XNonce::from(nonce), payload).map_err(|_| SealError::TooLong)?;
     Ok([NAME.as_slice(), &nonce, &hidden].concat())
 }
 

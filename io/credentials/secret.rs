@@ -78,8 +78,7 @@ pub fn keep_once(path: &Path, secret: &[u8]) -> Result<(), SecretError> {
 /// # Errors
 /// When the file is there already or cannot be written.
 pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| *folder != Path::new(""));
-    let folder = folder.unwrap_or(Path::new("."));
+    let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
     // Mode 600 from the start; written whole or not at all, and never over another file.
     let mut file = tempfile::Builder::new().prefix(".key").tempfile_in(folder)?;
     file.write_all(bytes)?;

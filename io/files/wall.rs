@@ -90,8 +90,8 @@ pub fn is_synchronised() -> bool {
 /// Time since boot with the time asleep, ns.
 #[must_use]
 pub fn boot_ns() -> u64 {
-    let now = nix::time::clock_gettime(nix::time::ClockId::CLOCK_BOOTTIME);
-    let now = now.map_or(std::time::Duration::ZERO, std::time::Duration::from);
+    let now = nix::time::clock_gettime(nix::time::ClockId::CLOCK_BOOTTIME)
+        .map_or(std::time::Duration::ZERO, std::time::Duration::from);
     u64::try_from(now.as_nanos()).unwrap_or(u64::MAX)
 }
 
@@ -105,7 +105,7 @@ fn system_ns() -> u64 {
 /// System-wide monotonic time, ns: the same for all processes of this boot.
 #[must_use]
 pub fn monotonic_ns() -> u64 {
-    let now = nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC);
-    let now = now.map_or(std::time::Duration::ZERO, std::time::Duration::from);
+    let now = nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC)
+        .map_or(std::time::Duration::ZERO, std::time::Duration::from);
     u64::try_from(now.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -153,8 +153,7 @@ impl ImpairmentSpec {
             (Reordering, [&self.reorder, &self.gap, &self.reorder_correlation, &None]),
             (Corruption, [&self.corrupt, &self.corrupt_correlation, &None, &None]),
         ];
-        let named = texts.into_iter();
-        let named = named.filter(|(_, texts)| texts.iter().any(|text| text.is_some()));
+        let named = texts.into_iter().filter(|(_, texts)| texts.iter().any(|text| text.is_some()));
         named.map(|(field, _)| field).collect()
     }
 

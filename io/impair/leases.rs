@@ -140,8 +140,7 @@ impl Leases {
         wanted: &Impairment,
         in_force: &[&Impairment],
     ) -> Impairment {
-        let before = self.bases.get(&direction).cloned().flatten();
-        let before = before.unwrap_or_default();
+        let before = self.bases.get(&direction).cloned().flatten().unwrap_or_default();
         let mut base = wanted.clone();
         for field in ImpairmentField::ALL {
             let is_leased = self.of(direction).any(|lease| {
@@ -200,8 +199,7 @@ impl Leases {
     /// Numbers of the leases that are over at a wall-clock time, ns since the Unix epoch.
     #[must_use]
     pub fn due(&self, wall_ns: u64) -> Vec<u64> {
-        let due = self.leases.iter();
-        let due = due.filter(|lease| lease.ends_wall_ns <= wall_ns);
+        let due = self.leases.iter().filter(|lease| lease.ends_wall_ns <= wall_ns);
         due.map(|lease| lease.id).collect()
     }
 }

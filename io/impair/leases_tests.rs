@@ -13,8 +13,8 @@ fn spec(delay: &str, loss: &str) -> Impairment {
 
 fn begin(leases: &mut Leases, ends_ns: u64, delay: &str, loss: &str) -> u64 {
     let impairment = spec(delay, loss);
-    let fields = ImpairmentField::ALL.into_iter();
-    let fields = fields.filter(|field| field.is_in(&impairment)).collect();
+    let fields =
+        ImpairmentField::ALL.into_iter().filter(|field| field.is_in(&impairment)).collect();
     let change = LeasedFields { impairment, fields };
     let changes = BTreeMap::from([(PORT, change)]);
     leases.begin(Owner::default(), (0, ends_ns), changes)

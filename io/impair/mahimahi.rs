@@ -64,8 +64,7 @@ pub struct Rates {
 /// The first line that is wrong.
 pub fn rates(text: &str, window_ms: u64) -> Result<Rates, TraceError> {
     let times = times(text)?;
-    let length_ms = times.last().copied().filter(|&last| last > 0);
-    let length_ms = length_ms.ok_or(TraceError::Empty)?;
+    let length_ms = times.last().copied().filter(|&last| last > 0).ok_or(TraceError::Empty)?;
     let window_ms = window_ms.clamp(1, length_ms);
     let windows = length_ms.div_ceil(window_ms) as usize;
     let mut counts = vec![0_u64; windows];

@@ -163,8 +163,7 @@ pub fn from_trace(
     let rates = mahimahi::rates(text, window_ms)
         .map_err(|cause| TimelineError::Trace { file: name.to_owned(), cause })?;
     let bad = |what: String| TimelineError::Row { file: name.to_owned(), line: 1, what };
-    let base = options.base.impairment();
-    let base = base.map_err(|error| bad(error.to_string()))?;
+    let base = options.base.impairment().map_err(|error| bad(error.to_string()))?;
     let shapers = trace_rates::steps(&rates, options.speed).into_iter();
     let steps = shapers.flat_map(|(at_ms, rate)| {
         let impairment = Impairment { rate: Some(rate), ..base.clone() };

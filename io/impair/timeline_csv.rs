@@ -78,8 +78,9 @@ fn step(
         }
     }
     let at = at.ok_or("invalid at: found nothing, allowed a time such as 1.5s")?;
-    let at_ns = quantity::duration_ns(at).and_then(bounded);
-    let at_ns = at_ns.map_err(|what| format!("invalid at: {what}"))?;
+    let at_ns = quantity::duration_ns(at)
+        .and_then(bounded)
+        .map_err(|what| format!("invalid at: {what}"))?;
     let directions =
         directions_of(direction, options).map_err(|what| format!("invalid direction: {what}"))?;
     let step = |direction| {

@@ -139,8 +139,7 @@ mod tests {
     /// Bytes that a saturating sender of frames of `frame` bytes gets through the shaper, whose bucket
     /// the kernel fills at each step.
     fn passed(steps: &[(u64, Rate)], length_ms: u64, speed: f64, frame: f64) -> f64 {
-        let ends = steps.iter().skip(1).map(|(at_ms, _)| *at_ms);
-        let ends = ends.chain([length_ms]);
+        let ends = steps.iter().skip(1).map(|(at_ms, _)| *at_ms).chain([length_ms]);
         let mut passed = 0.0;
         for ((at_ms, rate), end_ms) in steps.iter().zip(ends) {
             let seconds = (end_ms - at_ms) as f64 / 1000.0 / speed;

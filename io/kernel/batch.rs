@@ -74,10 +74,9 @@ impl Batch {
             what: "send a batch to the kernel".to_owned(),
             source,
         })?;
-        let refused = answers.into_iter().zip(requests).enumerate();
-        let refused = refused.filter_map(|(index, (answer, request))| {
-            answer.err().map(|err| (index, request.refused(err)))
-        });
+        let refused = answers.into_iter().zip(requests).enumerate().filter_map(
+            |(index, (answer, request))| answer.err().map(|err| (index, request.refused(err))),
+        );
         Ok(refused.collect())
     }
 

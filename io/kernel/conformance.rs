@@ -67,8 +67,10 @@ pub async fn round_trip<K: Kernel>(
     impairment: &Impairment,
 ) {
     impairment.validate().unwrap();
-    let reading = shaper.apply(interface, impairment).await;
-    let reading = reading.unwrap_or_else(|err| panic!("{impairment:?}: {err}"));
+    let reading = shaper
+        .apply(interface, impairment)
+        .await
+        .unwrap_or_else(|err| panic!("{impairment:?}: {err}"));
     assert_eq!(reading.impairment, canonical(impairment), "read back");
     assert_eq!(verifiable(&reading), [], "{impairment:?} reads back as it is");
     let again = shaper.read(interface).await.unwrap();

@@ -231,8 +231,8 @@ impl<K: Kernel, S: Snapshot> Driver<K, S> {
 
     async fn read(&mut self, direction: Direction) -> Result<(), Failure> {
         let interface = &self.interfaces[direction as usize];
-        let reading = self.shaper.read(interface).await;
-        let reading = reading.map_err(|err: KernelError| err.failure())?;
+        let reading =
+            self.shaper.read(interface).await.map_err(|err: KernelError| err.failure())?;
         self.report(direction, Some(stamp(reading)), None).await;
         Ok(())
     }

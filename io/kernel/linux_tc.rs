@@ -103,8 +103,7 @@ impl Kernel for LinuxTc {
     }
 
     fn changed(&mut self) -> Result<Vec<String>, KernelError> {
-        let changes = self.watch.changes(self.socket.port());
-        let changes = changes.map_err(|source| KernelError::Io {
+        let changes = self.watch.changes(self.socket.port()).map_err(|source| KernelError::Io {
             what: "receive the kernel's notifications".to_owned(),
             source,
         })?;

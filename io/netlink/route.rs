@@ -84,11 +84,9 @@ impl VethEnd {
 /// Creates a veth pair: `near` in the namespace of the socket, `far` in that of the open file
 /// `netns`.
 pub fn create_veth_pair(near: &VethEnd, far: &VethEnd, netns: RawFd) -> RouteRequest {
-    let peer = far.describe(LinkUnspec::new_with_index(far.index));
-    let peer = peer.setns_by_fd(netns).build();
+    let peer = far.describe(LinkUnspec::new_with_index(far.index)).setns_by_fd(netns).build();
     let veth: LinkMessageBuilder<LinkVeth> = LinkMessageBuilder::new_with_info_kind("veth".into());
-    let veth = near.describe(veth);
-    let veth = veth.set_info_data(InfoData::Veth(InfoVeth::Peer(peer)));
+    let veth = near.describe(veth).set_info_data(InfoData::Veth(InfoVeth::Peer(peer)));
     let what = format!("create the veth pair {} and {}", near.name, far.name);
     create_link(veth.build(), what)
 }

@@ -67,8 +67,9 @@ impl Outbound {
         trust: &Trust,
     ) -> Result<TlsStream<TcpStream>, OutboundError> {
         let stream = self.connect(target).await?;
-        let shaken = timeout(CONNECT_MAX, trust.shake(&target.host, stream)).await;
-        let shaken = shaken.unwrap_or_else(|_| Err(std::io::ErrorKind::TimedOut.into()));
+        let shaken = timeout(CONNECT_MAX, trust.shake(&target.host, stream))
+            .await
+            .unwrap_or_else(|_| Err(std::io::ErrorKind::TimedOut.into()));
         shaken.map_err(|cause| OutboundError::Tls { target: target.label(), cause })
     }
 

@@ -115,8 +115,10 @@ impl Request {
     pub(super) fn head(&self) -> Result<hyper::Request<Full<Bytes>>, hyper::http::Error> {
         let path = &self.url[url::Position::BeforePath..url::Position::AfterQuery];
         let host = &self.url[url::Position::BeforeHost..url::Position::AfterPort];
-        let request = hyper::Request::builder().method(&self.method).uri(path);
-        let mut request = request.body(Full::new(self.body.clone()))?;
+        let mut request = hyper::Request::builder()
+            .method(&self.method)
+            .uri(path)
+            .body(Full::new(self.body.clone()))?;
         let headers = request.headers_mut();
         headers.extend(self.headers.clone());
         for derived in [hyper::header::CONTENT_LENGTH, hyper::header::TRANSFER_ENCODING] {

@@ -76,8 +76,7 @@ impl Trust {
             Self::Authorities(pem) => trusting(roots(pem)?),
             Self::Any => {
                 let verifier = Arc::new(AnyCertificate(ring::default_provider()));
-                let config = builder()?.dangerous();
-                let config = config.with_custom_certificate_verifier(verifier);
+                let config = builder()?.dangerous().with_custom_certificate_verifier(verifier);
                 Ok(Arc::new(config.with_no_client_auth()))
             }
         }

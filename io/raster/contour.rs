@@ -72,8 +72,8 @@ impl<'a> Lattice<'a> {
         if from > 0.0 {
             columns.push(Self::split(from, cols));
         }
-        let own = (0..cols).map(|col| (col, col as f64 + 0.5));
-        let own = own.filter(|(_, x)| (from..to).contains(x));
+        let own =
+            (0..cols).map(|col| (col, col as f64 + 0.5)).filter(|(_, x)| (from..to).contains(x));
         columns.extend(own.map(|(col, x)| Column { x, between: Some((col, col, 0.0)) }));
         if to < cols as f64 {
             columns.push(Self::split(to, cols));
@@ -175,8 +175,8 @@ impl<'a> Lattice<'a> {
                 let is_saddle = high[0] == high[2] && high[1] == high[3];
                 let is_joined = values.iter().sum::<f64>() / 4.0 >= level;
                 for k in (0..4).filter(|&k| high[k] && !high[(k + 1) % 4]) {
-                    let entries = (1..4).map(|s| (k + s) % 4);
-                    let mut entries = entries.filter(|&e| !high[e] && high[(e + 1) % 4]);
+                    let mut entries =
+                        (1..4).map(|s| (k + s) % 4).filter(|&e| !high[e] && high[(e + 1) % 4]);
                     // Where high ground is joined, the outline turns around the nearest low
                     // corner, else around the high one.
                     let to =

@@ -125,8 +125,9 @@ impl RedbStore {
             DatabaseError::DatabaseAlreadyOpen => StoreError::InUse { path: path.to_owned() },
             other => failed(other.to_string()),
         })?;
-        let schema = shared.with("prepare the store", migrate::prepare);
-        let schema = schema.map_err(|fault| failed(fault.cause))?;
+        let schema = shared
+            .with("prepare the store", migrate::prepare)
+            .map_err(|fault| failed(fault.cause))?;
         if schema > SCHEMA {
             return Err(StoreError::Schema { path: path.to_owned(), found: schema });
         }
@@ -423,8 +424,8 @@ impl Drop for RedbStore {
         if !matches!(self.journal, Writing::Journal(_)) {
             return;
         }
-        let closed = reaped.and_then(|()| self.shared.write(false));
-        let closed = closed.map_err(|fault| fault.to_string());
+        let closed =
+            reaped.and_then(|()| self.shared.write(false)).map_err(|fault| fault.to_string());
         let removed = closed
             .and_then(|_| journal::remove(&self.path, &self.files).map_err(|err| err.to_string()));
         if let Err(err) = removed {

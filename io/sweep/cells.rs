@@ -65,8 +65,8 @@ fn fold_row(sweep: &Sweep, variant: u32, row: u32) -> Result<TileRow, SweepError
         let mut fold = TileFold::new(plan, [window.cols, window.rows], sites, &[]);
         let mut packed = sweep.read(unit)?;
         for (place, site) in packed.sites().enumerate() {
-            let answers = site.and_then(|site| site.answers());
-            let answers = answers.map_err(|err| sweep.unreadable(unit, err))?;
+            let answers =
+                site.and_then(|site| site.answers()).map_err(|err| sweep.unreadable(unit, err))?;
             fold.hear(place, &answers);
         }
         Ok((wide, LAYERS.map(|layer| fold.layer(layer))))

@@ -120,8 +120,7 @@ impl Kept {
                 let mut bytes = vec![0; count * 4];
                 from.read_exact(&mut bytes).map_err(&disk)?;
                 let (values, _) = bytes.as_chunks::<4>();
-                let cells = values.iter().map(|value| f32::from_le_bytes(*value));
-                let cells = cells.collect();
+                let cells = values.iter().map(|value| f32::from_le_bytes(*value)).collect();
                 grids.push((layer, Grid { geometry, cells }));
             }
             each(variant, grids)?;

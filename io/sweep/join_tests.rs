@@ -51,8 +51,9 @@ fn place(sweep: &Sweep, unit: Unit) {
 /// Lease files in the folder.
 fn leases(sweep: &Sweep) -> usize {
     let folders = std::fs::read_dir(sweep.folder().join("units")).unwrap();
-    let names = folders.flat_map(|folder| std::fs::read_dir(folder.unwrap().path()).unwrap());
-    let names = names.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
+    let names = folders
+        .flat_map(|folder| std::fs::read_dir(folder.unwrap().path()).unwrap())
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
     names.filter(|name| name.contains(".lease")).count()
 }
 

@@ -200,8 +200,10 @@ impl Plan {
     fn tile_circle(&self, row: u32, col: u32) -> Option<(GeoPoint, f64)> {
         let middle = self.tile_middle(row, col)?;
         let [rows, cols] = self.tile_cells(row, col);
-        let corners = rows.into_iter().flat_map(|r| cols.map(|c| (r, c)));
-        let corners = corners.filter_map(|(row, col)| self.grid.centre(row, col));
+        let corners = rows
+            .into_iter()
+            .flat_map(|r| cols.map(|c| (r, c)))
+            .filter_map(|(row, col)| self.grid.centre(row, col));
         let corner_m =
             corners.map(|corner| geodesic::inverse(middle, corner).distance_m).fold(0.0, f64::max);
         // A tenth more than the corners: near a pole a tile's edge bulges beyond them.

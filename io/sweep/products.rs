@@ -54,8 +54,8 @@ pub fn write(
     let waits = plan.variants.len() > 1 && wanted.maps.values().any(Choice::is_auto);
     let disk =
         |operation| move |err| SweepError::Disk { operation, path: sweep.folder().to_owned(), err };
-    let kept = waits.then(|| Kept::new(sweep.folder())).transpose();
-    let mut kept = kept.map_err(disk("create a file in"))?;
+    let mut kept =
+        waits.then(|| Kept::new(sweep.folder())).transpose().map_err(disk("create a file in"))?;
     let mut spreads = Spreads::default();
     for (i, variant) in plan.variants.iter().enumerate() {
         let folder = variant_folder(sweep, variant);

@@ -50,8 +50,8 @@ pub(super) fn layer_writer(
         Layer::Level(Level::Column(Column::Rate)) => (Samples::F32, "bit/s"),
         Layer::Best | Layer::Second | Layer::Servers => (Samples::U16, ""),
     };
-    let sites = plan.sites.iter().enumerate();
-    let sites = sites.map(|(i, site)| (format!("SITE_{i}"), site.name.clone()));
+    let sites =
+        plan.sites.iter().enumerate().map(|(i, site)| (format!("SITE_{i}"), site.name.clone()));
     let mut layout = CogLayout::single(samples, name, unit, resampling);
     layout.remarks = sites.collect();
     layout.compression = wanted.compression;

@@ -287,9 +287,10 @@ impl UnitSink<'_, '_> {
         let layers = sink.layers.par_iter().with_max_len(1);
         layers.try_for_each(put)?;
         let part = fold.count(&sink.sweep.plan, unit.row);
-        let place =
-            sink.order.binary_search_by_key(&(unit.row, unit.col), |unit| (unit.row, unit.col));
-        let place = place.expect("a unit of this variant");
+        let place = sink
+            .order
+            .binary_search_by_key(&(unit.row, unit.col), |unit| (unit.row, unit.col))
+            .expect("a unit of this variant");
         let mut joining = sink.joining.lock().unwrap_or_else(PoisonError::into_inner);
         joining.add(place, part);
         Ok(())

@@ -273,8 +273,8 @@ impl PackedSite {
         let flags = &answers.flags;
         let mut next = || layer(&mut layers, flags);
         let [rx_power_dbm, p10_dbm, p90_dbm] = [next()?, next()?, next()?];
-        let columns = columns.iter().map(|&column| Ok((column, next()?)));
-        let columns = columns.collect::<io::Result<_>>()?;
+        let columns =
+            columns.iter().map(|&column| Ok((column, next()?))).collect::<io::Result<_>>()?;
         Ok(SiteTile { site: self.site, rx_power_dbm, p10_dbm, p90_dbm, columns, answers })
     }
 

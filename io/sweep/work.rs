@@ -213,8 +213,9 @@ impl Sweep {
         fs::create_dir_all(folder).map_err(disk("create folder", folder))?;
         match fs::read(&manifest) {
             Ok(bytes) => {
-                let found = serde_json::from_slice::<Plan>(&bytes).map(|plan| plan.digest());
-                let found = found.unwrap_or_else(|_| "of another version".to_owned());
+                let found = serde_json::from_slice::<Plan>(&bytes)
+                    .map(|plan| plan.digest())
+                    .unwrap_or_else(|_| "of another version".to_owned());
                 if found != digest {
                     let folder = folder.to_owned();
                     return Err(SweepError::Foreign { folder, found, wanted: digest });
@@ -372,8 +373,7 @@ impl Sweep {
     /// # Errors
     /// [`SweepError::Unfinished`] when it is not, [`SweepError::Disk`].
     pub fn read(&self, unit: Unit) -> Result<UnitReader, SweepError> {
-        let found = self.open(unit);
-        let found = found.map_err(|err| self.unreadable(unit, err))?;
+        let found = self.open(unit).map_err(|err| self.unreadable(unit, err))?;
         found.ok_or_else(|| self.missing(1))
     }
 

@@ -24,8 +24,11 @@ pub(super) fn points(
     // hours are those that have rows.
     let mut day = first / DAY_HOURS;
     loop {
-        let next = minutes.range((day, 0, 0)..)?.next().transpose()?;
-        let next = next.map_or(u64::MAX, |(key, _)| key.value().0);
+        let next = minutes
+            .range((day, 0, 0)..)?
+            .next()
+            .transpose()?
+            .map_or(u64::MAX, |(key, _)| key.value().0);
         let of_hours = hours.range((day, 0)..)?.next().transpose()?;
         day = of_hours.map_or(u64::MAX, |(key, _)| key.value().0).min(next);
         if day > last / DAY_HOURS || day == u64::MAX {

@@ -159,8 +159,7 @@ fn a_clock_set_forward_and_back_loses_no_reading() {
         let wall = first + at + if (60..63).contains(&at) { years } else { 0 };
         store.keep(&[minute(1, wall, &[7])]).unwrap();
         stored += 1;
-        let mark = store.advance_retention(wall * MINUTE_MS, at * MINUTE_MS, false);
-        let mark = mark.unwrap();
+        let mark = store.advance_retention(wall * MINUTE_MS, at * MINUTE_MS, false).unwrap();
         while store.roll(mark).unwrap() {}
         if at % 20 == 19 || (60..66).contains(&at) {
             let count: u32 = all(&store, 1).iter().map(|point| point.count).sum();
@@ -171,8 +170,7 @@ fn a_clock_set_forward_and_back_loses_no_reading() {
     drop(store);
     for (wall, boot) in [(first + years, 0), (first + 360, 10), (first + 361, 11)] {
         let store = TelemetryStore::open(&folder.path().join("t.redb")).unwrap();
-        let mark = store.advance_retention(wall * MINUTE_MS, boot * MINUTE_MS, true);
-        let mark = mark.unwrap();
+        let mark = store.advance_retention(wall * MINUTE_MS, boot * MINUTE_MS, true).unwrap();
         while store.roll(mark).unwrap() {}
         store.keep(&[minute(1, wall, &[7])]).unwrap();
         stored += 1;

@@ -101,8 +101,7 @@ impl BoundPorts {
         if limited {
             (impairment.latency, impairment.loss) = (None, None);
         }
-        let applied = shaper.apply(name, &impairment).await;
-        let applied = applied.map_err(|err| err.to_string())?;
+        let applied = shaper.apply(name, &impairment).await.map_err(|err| err.to_string())?;
         in_force(&divergence(&applied))?;
         match limited {
             true => Err(RATE_ONLY.to_owned()),

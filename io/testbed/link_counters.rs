@@ -50,8 +50,7 @@ struct Growth {
 impl Growth {
     fn of(before: Option<Counters>, now: Option<Counters>) -> Self {
         let now = now.unwrap_or_default();
-        let before = before.filter(|before| !is_new(before, &now));
-        let before = before.unwrap_or_default();
+        let before = before.filter(|before| !is_new(before, &now)).unwrap_or_default();
         Self {
             packets: now.packets - before.packets,
             bytes: now.bytes - before.bytes,

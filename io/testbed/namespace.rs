@@ -98,8 +98,8 @@ impl Namespace {
     pub fn open(path: &Path) -> Result<Self, TestbedError> {
         let file = File::open(path).map_err(TestbedError::file("open the namespace", path))?;
         let batch = Batch::open(Some(path)).map_err(TestbedError::kernel("open a socket"))?;
-        let watch = WatchSocket::open(Some(path));
-        let watch = watch.map_err(TestbedError::file("watch the namespace", path))?;
+        let watch = WatchSocket::open(Some(path))
+            .map_err(TestbedError::file("watch the namespace", path))?;
         Ok(Self { file, batch, watch })
     }
 

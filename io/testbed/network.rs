@@ -124,8 +124,8 @@ impl TestbedNetwork {
         // Also of an existing namespace: its controller may have been killed before this.
         let own = self.names.address(assignment.number);
         let mut actions = vec![set_up(LOOPBACK, None)];
-        let links = dump::links(&mut namespace.batch);
-        let links = links.map_err(TestbedError::kernel("read interfaces"))?;
+        let links =
+            dump::links(&mut namespace.batch).map_err(TestbedError::kernel("read interfaces"))?;
         match protocol {
             Protocol::Batman if links.contains(&batman::INDEX) => {}
             Protocol::Batman => actions.extend(batman::setup(own)),
@@ -251,8 +251,8 @@ impl TestbedNetwork {
             let Some(node_namespace) = self.assignments.get_mut(&node) else {
                 continue;
             };
-            let found = dump::qdiscs(&mut node_namespace.namespace.batch);
-            let found = found.map_err(TestbedError::kernel("read queueing disciplines"))?;
+            let found = dump::qdiscs(&mut node_namespace.namespace.batch)
+                .map_err(TestbedError::kernel("read queueing disciplines"))?;
             for side in sides.iter().filter(|side| side.from == node) {
                 let veth = self.wires.get_mut(side).expect("just seen");
                 let there = found.get(&index(veth.number)).map(Vec::as_slice).unwrap_or_default();

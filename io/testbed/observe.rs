@@ -23,8 +23,8 @@ impl TestbedNetwork {
         }
         let mut all = Vec::new();
         for (node, node_namespace) in &mut self.assignments {
-            let found = dump::qdiscs(&mut node_namespace.namespace.batch);
-            let found = found.map_err(TestbedError::kernel("read queueing disciplines"))?;
+            let found = dump::qdiscs(&mut node_namespace.namespace.batch)
+                .map_err(TestbedError::kernel("read queueing disciplines"))?;
             let own = self.wires.iter().filter(|(side, _)| side.from == *node);
             all.extend(own.filter_map(|(side, veth)| {
                 let qdiscs = found.get(&index(veth.number))?;

@@ -68,8 +68,7 @@ pub fn ping(
 /// `rtt min/avg/max/mdev = 1/2/3/4 ms`.
 pub fn read(text: &str) -> Option<Probe> {
     let number = |text: &str| text.split_whitespace().next()?.parse::<u32>().ok();
-    let counts = text.lines().find(|line| line.contains("packets transmitted"))?;
-    let mut counts = counts.split(',');
+    let mut counts = text.lines().find(|line| line.contains("packets transmitted"))?.split(',');
     let (sent, received) = (number(counts.next()?)?, number(counts.next()?)?);
     let times = text
         .lines()

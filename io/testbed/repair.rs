@@ -80,8 +80,10 @@ impl TestbedNetwork {
         let mut found = Found::new();
         let mut gone = BTreeSet::new();
         let means = self.means.unwrap_or(Means::Rate);
-        let ready = self.notifications.ready();
-        let ready = ready.map_err(TestbedError::file("watch the namespaces in", NETNS))?;
+        let ready = self
+            .notifications
+            .ready()
+            .map_err(TestbedError::file("watch the namespaces in", NETNS))?;
         let ready: BTreeSet<u64> = ready.into_iter().collect();
         for (node, node_namespace) in &mut self.assignments {
             if !ready.contains(&node_namespace.assignment.number.into()) {
@@ -162,8 +164,8 @@ impl TestbedNetwork {
         let means = self.means.unwrap_or(Means::Rate);
         let qdiscs = self.segment_qdiscs()?;
         let segment = self.segment()?;
-        let links = dump::links(&mut segment.namespace.batch);
-        let links = links.map_err(TestbedError::kernel("read interfaces"))?;
+        let links = dump::links(&mut segment.namespace.batch)
+            .map_err(TestbedError::kernel("read interfaces"))?;
         let ports: BTreeSet<u32> = suspects.iter().map(|(.., port)| *port).collect();
         let mut rebuilt = BTreeMap::new();
         for port in ports.iter().filter(|port| links.contains(port)) {
@@ -186,12 +188,11 @@ impl TestbedNetwork {
             }
             let there = qdiscs.get(&port).map_or(&[][..], Vec::as_slice);
             let layout = QdiscLayout::of_sender(from);
-            let goal = self.goals.get(&side);
-            let goal = goal.map(|(_, state)| VethQdiscs::of(&state.shape, means));
+            let goal = self.goals.get(&side).map(|(_, state)| VethQdiscs::of(&state.shape, means));
             let mut change = rebuilt.get(&port).cloned();
             if let (None, Some(goal)) = (&change, goal) {
-                let filters = changes.filters.contains(&port);
-                let filters = filters.then(|| "a filter was changed".to_owned());
+                let filters =
+                    changes.filters.contains(&port).then(|| "a filter was changed".to_owned());
                 change = difference(there, &goal, &layout).or(filters);
                 let obstacles = obstacles(there, &layout, means, port);
                 let deletions: Vec<_> = obstacles.into_iter().map(|(_, request)| request).collect();

@@ -101,8 +101,7 @@ impl State {
     /// When the folder of namespaces cannot be read.
     pub fn nodes(&self) -> Result<Vec<String>, TestbedError> {
         let mark = Names::mark(&self.testbed);
-        let found = named(&mark)?.into_iter();
-        let found = found.map(|name| name[mark.len()..].to_owned());
+        let found = named(&mark)?.into_iter().map(|name| name[mark.len()..].to_owned());
         Ok(found.filter(|name| name != SEGMENT).collect())
     }
 

@@ -198,8 +198,8 @@ pub fn board_of<'b>(
     });
     let model = model.unwrap_or_default();
     let beginning = |board: &&'b Board| {
-        let prefixes = board.matches.model_prefix.iter();
-        let prefixes = prefixes.filter(|prefix| model.starts_with(prefix.as_str()));
+        let prefixes =
+            board.matches.model_prefix.iter().filter(|prefix| model.starts_with(prefix.as_str()));
         prefixes.map(String::len).max()
     };
     by_tree.or_else(|| {

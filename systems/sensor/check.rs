@@ -100,13 +100,15 @@ impl<'a> Check<'a> {
     }
 
     fn waits(&mut self, template: &SensorTemplate) {
-        let steps = template.init.iter().chain(&template.start);
-        let steps = steps.map(|step| match step {
+        let steps = template.init.iter().chain(&template.start).map(|step| match step {
             Step::Write(_) => 0,
             Step::DelayMs(wait_ms) => u64::from(*wait_ms),
         });
-        let registers = template.calibration.iter().chain(&template.read);
-        let registers = registers.map(|register| u64::from(register.delay_ms));
+        let registers = template
+            .calibration
+            .iter()
+            .chain(&template.read)
+            .map(|register| u64::from(register.delay_ms));
         let frames = template.frames.iter().map(|frame| u64::from(frame.delay_ms));
         let all: u64 = steps.chain(registers).chain(frames).sum();
         if all > WAIT_MS_MAX {

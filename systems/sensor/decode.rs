@@ -103,8 +103,7 @@ impl SensorTemplate {
     pub fn compute(&self, mut known: Known) -> Computed<'_> {
         let (mut metrics, mut faults) = (Vec::new(), Vec::new());
         let values = self.values.iter().map(|one| (&one.name, &one.expr, None));
-        let reported = self.metrics.iter();
-        let reported = reported.map(|one| (&one.name, &one.expr, Some(one)));
+        let reported = self.metrics.iter().map(|one| (&one.name, &one.expr, Some(one)));
         for (name, expr, metric) in values.chain(reported) {
             let found = expr.evaluate(|name| known.get(name).copied());
             let fault = match (found, metric) {

@@ -272,8 +272,8 @@ fn other_stores_public_addresses_and_wrong_urls_are_refused_with_the_reason() {
 #[test]
 fn a_bucket_serves_as_a_folder_does() {
     let mut mesh = Mesh::new();
-    let data = std::env::var("GROUNDWAVE_DATA");
-    let data = data.unwrap_or_else(|_| format!("{}/.data", env!("CARGO_MANIFEST_DIR")));
+    let data = std::env::var("GROUNDWAVE_DATA")
+        .unwrap_or_else(|_| format!("{}/.data", env!("CARGO_MANIFEST_DIR")));
     let port = mesh::free_port().to_string();
     let mut server = Command::new(format!("{data}/s3/bin/moto_server"))
         .args(["-H", "127.0.0.1", "-p", &port])

@@ -118,8 +118,14 @@ impl Cast {
     /// The id of the node in a namespace, once it is online.
     fn joined(&self, netns: &str) -> String {
         let said = run(netns, "ip -4 -o addr show bat0");
-        let own = said.split_ascii_whitespace().find(|word| word.starts_with("10.41.0."));
-        let own = own.unwrap().split('/').next().unwrap().to_owned();
+        let own = said
+            .split_ascii_whitespace()
+            .find(|word| word.starts_with("10.41.0."))
+            .unwrap()
+            .split('/')
+            .next()
+            .unwrap()
+            .to_owned();
         wait_for(&format!("{netns} is online"), 90, || {
             let nodes = self.admin.get("/v1/nodes");
             let mut nodes = nodes["items"].as_array().unwrap().iter();
@@ -259,8 +265,8 @@ impl Cast {
     /// Prints the memory of the agents.
     pub fn memory(&self) {
         for (netns, running) in &self.agents {
-            let status = std::fs::read_to_string(format!("/proc/{}/status", running.0.id()));
-            let status = status.unwrap_or_default();
+            let status = std::fs::read_to_string(format!("/proc/{}/status", running.0.id()))
+                .unwrap_or_default();
             let lines = status.lines().filter(|line| {
                 ["VmRSS", "RssAnon", "Threads"].iter().any(|name| line.starts_with(name))
             });

@@ -64,8 +64,9 @@ pub fn run(mut command: Command, limit: Duration) -> String {
         child.wait().unwrap();
     }
     // A process of the machine that outlives it holds the pipe.
-    let console = console.recv_timeout(Duration::from_secs(10));
-    let mut console = console.unwrap_or_else(|_| "console held by a process".to_owned());
+    let mut console = console
+        .recv_timeout(Duration::from_secs(10))
+        .unwrap_or_else(|_| "console held by a process".to_owned());
     if !ended {
         write!(console, "\nkilled after {waited:?}").unwrap();
     }

@@ -137,8 +137,13 @@ fn links() {
         crate::tool::try_run("", "ping -c 1 -W 2 10.41.0.9").0.then_some(())
     });
     let learnt = socket.hardware_of("bat0", peer).unwrap().unwrap();
-    let theirs = RouteSocket::open(Some(Path::new("/run/netns/n1"))).unwrap().links().unwrap();
-    let theirs = theirs.into_iter().find(|one| one.name == "bat0").unwrap();
+    let theirs = RouteSocket::open(Some(Path::new("/run/netns/n1")))
+        .unwrap()
+        .links()
+        .unwrap()
+        .into_iter()
+        .find(|one| one.name == "bat0")
+        .unwrap();
     assert_eq!(theirs.mac, Some(learnt));
     // The same address is behind the same node in the global translation table.
     let global = Batman::open(None).unwrap().trans_global("bat0").unwrap();

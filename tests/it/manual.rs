@@ -109,10 +109,15 @@ fn lines_of_markdown(text: &str) -> Vec<String> {
 
 /// The examples of a command and of its subcommands; each must have one, one a line.
 fn lines_of_help(command: &clap::Command, path: &str, lines: &mut Vec<String>) {
-    let help = command.get_after_help().or(command.get_after_long_help());
-    let help = help.map(ToString::to_string).unwrap_or_default();
-    let examples = help.split_once("Examples:\n").map(|(_, rest)| rest);
-    let examples = examples.unwrap_or_else(|| panic!("{path} has no examples"));
+    let help = command
+        .get_after_help()
+        .or(command.get_after_long_help())
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    let examples = help
+        .split_once("Examples:\n")
+        .map(|(_, rest)| rest)
+        .unwrap_or_else(|| panic!("{path} has no examples"));
     for line in examples.lines().take_while(|line| !line.is_empty()) {
         let line = plain(line);
         if !line.is_empty() && !line.starts_with("#:") {

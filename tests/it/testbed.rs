@@ -81,8 +81,8 @@ impl Bench {
     }
 
     async fn ask(&self, method: &str, path: &str, body: Option<Value>) -> (StatusCode, Value) {
-        let request = Request::builder().method(method).uri(path);
-        let request = request.header("content-type", "application/json");
+        let request =
+            Request::builder().method(method).uri(path).header("content-type", "application/json");
         let body = body.map_or_else(Body::empty, |body| Body::from(body.to_string()));
         let answer = self.router.clone().oneshot(request.body(body).unwrap()).await.unwrap();
         let status = answer.status();

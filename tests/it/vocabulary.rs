@@ -79,8 +79,10 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
 /// Refused words and phrases in a text.
 fn refused(text: &str) -> usize {
     let text = text.to_lowercase().replace("noise floor", "");
-    let words = text.split(|letter: char| !letter.is_alphabetic());
-    let words = words.filter(|word| REFUSED.contains(word)).count();
+    let words = text
+        .split(|letter: char| !letter.is_alphabetic())
+        .filter(|word| REFUSED.contains(word))
+        .count();
     words + PHRASES.iter().filter(|phrase| text.contains(*phrase)).count()
 }
 

@@ -45,8 +45,7 @@ impl Group {
         AHEAD.call_once(boot_ahead);
         let has = |boot: &&Boot| boot.groups.iter().any(|one| one.module == self.module);
         let boot = crate::BOOTS.iter().find(has).expect("a group of a boot");
-        let report = boot.report.wait();
-        let report = report.as_ref().unwrap_or_else(|why| panic!("{why}"));
+        let report = boot.report.wait().as_ref().unwrap_or_else(|why| panic!("{why}"));
         let Some((passed, said)) = report.cases.get(case) else {
             panic!("the virtual machine did not finish {case}:\n{}", report.rest);
         };
@@ -131,8 +130,8 @@ impl Report {
         let Some(job) = job(boot, cases) else {
             return Err("no case of the virtual machine was selected".to_owned());
         };
-        let kernel = fetched("kernel").canonicalize();
-        let kernel = kernel
+        let kernel = fetched("kernel")
+            .canonicalize()
             .map_err(|_| "no kernel of the virtual machine: run `make setup guest`".to_owned())?;
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("job"), job).unwrap();

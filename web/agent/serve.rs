@@ -155,9 +155,11 @@ pub fn run(agent: Agent) -> Result<(), Failure> {
 impl AgentConfig {
     /// Permitted node commands; what this machine cannot do is refused.
     fn permissions(&self) -> Result<Permissions, Failure> {
-        let reboot = self.allow_reboot.then(Reboot::probe).transpose();
-        let reboot =
-            reboot.map_err(|why| Failure::Input(format!("invalid --allow-reboot: {why}")))?;
+        let reboot = self
+            .allow_reboot
+            .then(Reboot::probe)
+            .transpose()
+            .map_err(|why| Failure::Input(format!("invalid --allow-reboot: {why}")))?;
         let mesh_settings = self.allow_configure.then(|| {
             let ifname = self.mesh.clone();
             MeshSettings::new(
@@ -224,8 +226,8 @@ fn sensors(choice: SensorSelection, folder: Option<&Path>) -> Result<Sensors, Fa
 }
 
 fn text(path: &Path) -> Result<String, Failure> {
-    let text = std::fs::read_to_string(path);
-    let text = text.map_err(|err| Failure::Input(format!("{}: {err}", path.display())))?;
+    let text = std::fs::read_to_string(path)
+        .map_err(|err| Failure::Input(format!("{}: {err}", path.display())))?;
     Ok(text.trim().to_owned())
 }
 

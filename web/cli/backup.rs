@@ -193,8 +193,8 @@ impl Restore {
     /// store is there.
     fn unpack(&self, bytes: &[u8], output: Output) -> Result<(), Failure> {
         let from = self.from.display();
-        let files = archive::unpack(bytes);
-        let files = files.map_err(|err| Failure::Input(format!("{from}: {err}")))?;
+        let files =
+            archive::unpack(bytes).map_err(|err| Failure::Input(format!("{from}: {err}")))?;
         let state = self.state.display();
         if self.state.exists() && !self.force {
             return Err(Failure::Input(format!("{state} exists; --force replaces it")));

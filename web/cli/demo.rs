@@ -77,8 +77,9 @@ impl Demo {
         let folder = tempfile::Builder::new().prefix("groundwave-demo-").tempdir()?;
         let log = record(folder.path())?;
         let server = Server::start(&config(folder.path(), &log, self.port)?)?;
-        let address = server.planning_address();
-        let address = address.ok_or_else(|| Failure::Machine("no planning service".to_owned()))?;
+        let address = server
+            .planning_address()
+            .ok_or_else(|| Failure::Machine("no planning service".to_owned()))?;
         let stop = server.stop_token();
         let guide = std::thread::spawn(move || {
             let guided = self.guide(address, output);
@@ -88,8 +89,8 @@ impl Demo {
             guided
         });
         let served = server.run();
-        let guided = guide.join();
-        let guided = guided.map_err(|_| Failure::Machine("the demonstration broke".to_owned()))?;
+        let guided =
+            guide.join().map_err(|_| Failure::Machine("the demonstration broke".to_owned()))?;
         served.and(guided)
     }
 
@@ -128,8 +129,8 @@ fn record(folder: &Path) -> Result<PathBuf, Failure> {
     std::fs::create_dir(&tiles)?;
     std::fs::write(tiles.join("N57E011.hgt.gz"), TILE)?;
     let scenario = load(&path)?;
-    let ground = TerrainOptions { srtm_dir: Some(tiles), ..TerrainOptions::default() };
-    let ground = ground.for_scenario(&scenario)?;
+    let ground = TerrainOptions { srtm_dir: Some(tiles), ..TerrainOptions::default() }
+        .for_scenario(&scenario)?;
     let mut engine = prepare(&path, &scenario, &ground)?;
     let log = folder.join("demo.gwlog");
     let journal = FileJournal::create(&log, &header(&scenario, &ground));
@@ -159,10 +160,11 @@ fn config(folder: &Path, log: &Path, port: u16) -> Result<ServerConfig, Failure>
         "--replay".into(),
         text(log.to_owned()),
     ];
-    let command = ServerConfig::augment_args(clap::Command::new("demo"));
-    let command = command.mut_args(|argument| argument.env(Resettable::Reset));
-    let parsed = command.try_get_matches_from(arguments);
-    let parsed = parsed.and_then(|matches| ServerConfig::from_arg_matches(&matches));
+    let command = ServerConfig::augment_args(clap::Command::new("demo"))
+        .mut_args(|argument| argument.env(Resettable::Reset));
+    let parsed = command
+        .try_get_matches_from(arguments)
+        .and_then(|matches| ServerConfig::from_arg_matches(&matches));
     parsed.map_err(Failure::machine)
 }
 
@@ -205,8 +207,7 @@ async fn answer(
     path: &str,
     body: Option<Vec<u8>>,
 ) -> Result<Vec<u8>, Failure> {
-    let client = Client::tcp(&address.to_string()).await;
-    let mut client = client.map_err(Failure::machine)?;
+    let mut client = Client::tcp(&address.to_string()).await.map_err(Failure::machine)?;
     let answered = client.send(method, path, body).await;
     match answered.map_err(Failure::machine)? {
         (StatusCode::OK | StatusCode::CREATED, body) => Ok(body),

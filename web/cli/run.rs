@@ -255,8 +255,8 @@ impl Run {
         };
         let (found, expected) = (log.header().clone(), header(scenario, ground));
         let known = |header: &Header| {
-            let inputs = ["title", "flat_msl_m", "geoid_sha256"];
-            let inputs = inputs.map(|key| header.inputs.get(key).cloned());
+            let inputs =
+                ["title", "flat_msl_m", "geoid_sha256"].map(|key| header.inputs.get(key).cloned());
             (header.seed, header.step_ns, inputs)
         };
         if known(&found) != known(&expected) {

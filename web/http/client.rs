@@ -70,8 +70,8 @@ impl Client {
     /// [`RequestError::Connection`] when the connection fails.
     pub async fn tcp(address: &str) -> Result<Self, RequestError> {
         let stream = TcpStream::connect(address).await;
-        let stream = stream.and_then(|stream| stream.set_nodelay(true).map(|()| stream));
         let stream = stream
+            .and_then(|stream| stream.set_nodelay(true).map(|()| stream))
             .map_err(|cause| RequestError::Connection { address: address.to_owned(), cause })?;
         Self::over(address.to_owned(), stream).await
     }
@@ -254,8 +254,11 @@ impl Client {
     ) -> Result<(StatusCode, Vec<u8>), RequestError> {
         let status = response.status();
         let address = self.address.clone();
-        let body = response.into_body().collect().await;
-        let body = body.map_err(|cause| RequestError::Http { address, cause })?;
+        let body = response
+            .into_body()
+            .collect()
+            .await
+            .map_err(|cause| RequestError::Http { address, cause })?;
         Ok((status, body.to_bytes().to_vec()))
     }
 

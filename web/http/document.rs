@@ -81,8 +81,7 @@ impl ApiDocument {
         schemas.add::<Problem>();
         document["components"]["schemas"] = Value::Object(schemas.finish());
         let paths = document["paths"].as_object_mut().into_iter();
-        let items = paths.flat_map(Map::values_mut);
-        let items = items.filter_map(Value::as_object_mut);
+        let items = paths.flat_map(Map::values_mut).filter_map(Value::as_object_mut);
         let operations = items.flat_map(Map::iter_mut);
         operations.for_each(|(method, operation)| add_common(method, operation));
         Self(document)

@@ -20,8 +20,8 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         plain_encoding(request.headers())?;
         let Json(document) = Json::<Value>::from_request(request, state).await?;
-        let body = strict::read(document);
-        let body = body.map_err(|why| Problem::bad_request(format!("the body: {why}")))?;
+        let body = strict::read(document)
+            .map_err(|why| Problem::bad_request(format!("the body: {why}")))?;
         Ok(Self(body))
     }
 }

@@ -32,8 +32,10 @@ impl<'de> DeserializeSeed<'de> for Plain {
 
 impl Plain {
     fn deeper<E: serde::de::Error>(self) -> Result<Self, E> {
-        let room = self.room.checked_sub(1);
-        let room = room.ok_or_else(|| E::custom(format!("nesting deeper than {DEPTH_MAX}")))?;
+        let room = self
+            .room
+            .checked_sub(1)
+            .ok_or_else(|| E::custom(format!("nesting deeper than {DEPTH_MAX}")))?;
         Ok(Self { room })
     }
 }
@@ -96,8 +98,7 @@ impl<'de> Visitor<'de> for Plain {
 pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let plain = Plain { room: DEPTH_MAX }.deserialize(&mut reader);
-    let plain = plain.and_then(|plain| reader.end().map(|()| plain));
-    let plain = plain.map_err(|err| {
+    let plain = plain.and_then(|plain| reader.end().map(|()| plain)).map_err(|err| {
         Problem::bad_request(format!("invalid JSON body: {err}")).of_kind(ProblemKind::InvalidBody)
     })?;
     strict::read(plain).map_err(|why| {

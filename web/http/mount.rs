@@ -58,8 +58,7 @@ mod tests {
             ("/", None),
             ("/x/inner/", None),
         ] {
-            let found = below(&Uri::from_static(uri), "/inner");
-            let found = found.map(|uri| uri.to_string());
+            let found = below(&Uri::from_static(uri), "/inner").map(|uri| uri.to_string());
             assert_eq!(found.as_deref(), inner, "{uri}");
         }
     }

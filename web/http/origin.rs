@@ -21,8 +21,8 @@ pub struct Origin(pub Source);
 impl Origin {
     /// Origin of a request from `peer`. A name given by another machine is not believed.
     fn of(peer: IpAddr, headers: &HeaderMap) -> Self {
-        let told = headers.get_all(FORWARDED).iter().next_back();
-        let told = told.and_then(|value| value.to_str().ok());
+        let told =
+            headers.get_all(FORWARDED).iter().next_back().and_then(|value| value.to_str().ok());
         // Each proxy adds the address it saw; the last one is that of the proxy on this machine.
         let last = told.and_then(|list| list.rsplit(',').next()?.trim().parse().ok());
         Self(Source::of(match last {

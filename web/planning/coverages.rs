@@ -146,8 +146,7 @@ pub async fn tiles(
     let job = planner.jobs.get(id)?;
     let permit = planner.streams.open(client)?;
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
-    let first = last.and_then(|id| id.parse::<u32>().ok());
-    let first = first.map_or(0, |last| last.saturating_add(1));
+    let first = last.and_then(|id| id.parse::<u32>().ok()).map_or(0, |last| last.saturating_add(1));
     let events = permit.hold(squares(job, first, planner.stop.clone()));
     let alive = KeepAlive::new().interval(KEEP_ALIVE);
     Ok(Sse::new(events).keep_alive(alive))

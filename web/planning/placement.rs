@@ -81,11 +81,14 @@ impl Search {
             let what = format!("`link_margin_db` is {found}, allowed is [0, 100]");
             return Err(Problem::bad_request(what));
         }
-        let given = asked.candidates.clone().map(|points| {
-            let points = points.into_iter().map(GeoPoint::try_from);
-            points.collect::<Result<Vec<_>, _>>()
-        });
-        let given = given.transpose()?;
+        let given = asked
+            .candidates
+            .clone()
+            .map(|points| {
+                let points = points.into_iter().map(GeoPoint::try_from);
+                points.collect::<Result<Vec<_>, _>>()
+            })
+            .transpose()?;
         let count = given.as_ref().map_or(1, Vec::len);
         if !(1..=CANDIDATES_MAX).contains(&count) {
             let what =

@@ -32,8 +32,12 @@ pub async fn preview(
 ) -> Result<Json<NodeLinks>, Problem> {
     let node_id = asked.node_id;
     let assumed = Assumed::new(&planner, id, asked)?;
-    let links = planner.analyse(move |terrain| assumed.links(terrain));
-    let links = links.await?.iter().map(Into::into).collect();
+    let links = planner
+        .analyse(move |terrain| assumed.links(terrain))
+        .await?
+        .iter()
+        .map(Into::into)
+        .collect();
     Ok(Json(NodeLinks { node_id, links }))
 }
 

@@ -161,8 +161,7 @@ fn document(log: &StoredLog, frames: &Thinned) -> Value {
         }));
         known = now;
     }
-    let events = info.events.iter();
-    let events = events.map(|event| json!([event.at_s, event.command, event.body]));
+    let events = info.events.iter().map(|event| json!([event.at_s, event.command, event.body]));
     json!({
         "title": info.inputs.get("title").or(info.name.as_ref()),
         "changes": info.changes,

@@ -250,8 +250,9 @@ fn inspect<R: Read + Seek>(
 ) -> Result<ReplayInfo, Problem> {
     let header = log.header().clone();
     // Only for its commands.
-    let engine = world(Arc::new(Flat::default())).build::<Snapshot>(0, 1_000_000);
-    let engine = engine.map_err(|err| Problem::internal(err.to_string()))?;
+    let engine = world(Arc::new(Flat::default()))
+        .build::<Snapshot>(0, 1_000_000)
+        .map_err(|err| Problem::internal(err.to_string()))?;
     let mut info = ReplayInfo {
         id: id::mint(),
         name,

@@ -176,8 +176,8 @@ impl Planner {
     ) -> Result<T, Problem> {
         let open = self.log_terrain.clone();
         let queued = self.analyse_queued(client, move |_| {
-            let terrain = open(&log.info.inputs);
-            let terrain = terrain.map_err(|why| Problem::new(StatusCode::CONFLICT, why))?;
+            let terrain =
+                open(&log.info.inputs).map_err(|why| Problem::new(StatusCode::CONFLICT, why))?;
             work(&log, &terrain)
         });
         queued.await

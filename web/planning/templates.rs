@@ -30,8 +30,7 @@ pub async fn create_template(
     let id = TemplateId::new(id::mint());
     planner.submit(new.command(id)?).await?;
     let view = planner.world.view();
-    let made = view.plan.templates.get(&id);
-    let made = made.ok_or_else(|| Problem::not_found("template", id))?;
+    let made = view.plan.templates.get(&id).ok_or_else(|| Problem::not_found("template", id))?;
     Ok((StatusCode::CREATED, Json(Template::from(&**made))))
 }
 

@@ -120,8 +120,8 @@ async fn picture(
     headers: &HeaderMap,
 ) -> Result<Response, Problem> {
     let row_number = row.strip_suffix(".png").unwrap_or(&row).parse().ok();
-    let square = row_number.and_then(|row| WebTile::new(zoom, column, row));
-    let square = square
+    let square = row_number
+        .and_then(|row| WebTile::new(zoom, column, row))
         .ok_or_else(|| Problem::not_found("square", format_args!("{zoom}/{column}/{row}")))?;
     let picture = match planner.tiles.get(kind, square) {
         Some(cached) => cached,

@@ -33,8 +33,7 @@ pub fn fades_svg(picture: &FadesPicture<'_>) -> String {
     let palette = Theme::Light.palette();
     let page = format!("fill=\"{}\"", palette.page);
     canvas.rect("page", [0.0, 0.0], [WIDTH, HEIGHT], &page);
-    let most = picture.counts.iter().map(|(_, count)| *count).max();
-    let most = most.unwrap_or(0).max(1) as f64;
+    let most = picture.counts.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1) as f64;
     let first_s = picture.counts.first().map_or(0.0, |(at_s, _)| *at_s);
     let last_s = picture.counts.last().map_or(0.0, |(at_s, _)| *at_s) + picture.interval_s;
     let x = |s: f64| LEFT + (s - first_s) / (last_s - first_s).max(1e-9) * (WIDTH - LEFT - RIGHT);

@@ -43,8 +43,7 @@ pub fn map_svg(picture: &MapPicture<'_>) -> String {
         let style = format!("fill=\"{fill}\" stroke=\"#ffffff\"");
         canvas.circle("node", place, 5.0, &style);
         if now.nodes.len() <= NAMES_MAX {
-            let font = Font::plain(11.0, palette.ink).over(palette.panel);
-            let font = font.anchored(Anchor::Middle);
+            let font = Font::plain(11.0, palette.ink).over(palette.panel).anchored(Anchor::Middle);
             canvas.text("name", [place[0], place[1] - 9.0], font, &node.name);
         }
     }

@@ -82,8 +82,8 @@ pub(super) fn spots(
 ) {
     let mut placer = placer(scene);
     let font = Font::plain(LABEL_SIZE, palette.ink);
-    let distances = result.itm.as_ref().map_or([0.0; 2], |itm| itm.horizon_distance_m);
-    let distances = distances.map(text::distance);
+    let distances =
+        result.itm.as_ref().map_or([0.0; 2], |itm| itm.horizon_distance_m).map(text::distance);
     let mut horizons: Vec<(Point, (Font, String))> = Vec::new();
     for (i, [along_m, up_m]) in scene.horizons.into_iter().flatten().enumerate() {
         let at = scene.at(along_m, up_m);

@@ -80,8 +80,8 @@ pub(super) struct Tightest {
 impl Scene {
     pub fn of(profile: &Profile, result: &LinkResult) -> Self {
         let distance_m = sane(profile.distance_m, 0.0).clamp(0.0, LONGEST_M);
-        let k_factor = Some(result.geometry.k_factor).filter(|&k| K_FACTORS.contains(&k));
-        let k_factor = k_factor.unwrap_or(4.0 / 3.0);
+        let k_factor =
+            Some(result.geometry.k_factor).filter(|&k| K_FACTORS.contains(&k)).unwrap_or(4.0 / 3.0);
         let ends = [result.geometry.tx_ground_msl_m, result.geometry.rx_ground_msl_m];
         let antennas = [result.geometry.tx_antenna_msl_m, result.geometry.rx_antenna_msl_m];
         let mut scene = Self {
@@ -223,8 +223,8 @@ impl Scene {
 
     /// Height of the ground, up, m: the straight line between samples.
     pub fn ground_m(&self, along_m: f64) -> f64 {
-        let after = self.ground.partition_point(|s| s.along_m < along_m);
-        let after = after.clamp(1, self.ground.len() - 1);
+        let after =
+            self.ground.partition_point(|s| s.along_m < along_m).clamp(1, self.ground.len() - 1);
         let (a, b) = (self.ground[after - 1], self.ground[after]);
         let gap_m = b.along_m - a.along_m;
         let share = if gap_m > 0.0 { ((along_m - a.along_m) / gap_m).clamp(0.0, 1.0) } else { 0.0 };

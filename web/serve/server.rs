@@ -143,8 +143,10 @@ impl Server {
             true => OffTiles::SeaLevel,
             false => OffTiles::AssumedSeaLevel,
         };
-        let stack = stack.map_err(Failure::input)?.off_tiles(off_tiles);
-        let stack = stack.with_budget(budget_bytes(config.memory_mb));
+        let stack = stack
+            .map_err(Failure::input)?
+            .off_tiles(off_tiles)
+            .with_budget(budget_bytes(config.memory_mb));
         let inputs = inputs_of(&stack, config.flat_earth);
         let terrain: Arc<dyn Terrain> = Arc::new(stack);
         if config.srtm_dir.is_none() && !config.flat_earth {
@@ -236,9 +238,11 @@ impl Server {
             }
             if with_gateway {
                 groundwave_http::restrict_to_owner(&config.db)?;
-                let planning = server.planning.as_ref();
-                let planning = planning.map(|(listener, _)| listener.local_addr());
-                let planning = planning.transpose()?;
+                let planning = server
+                    .planning
+                    .as_ref()
+                    .map(|(listener, _)| listener.local_addr())
+                    .transpose()?;
                 let gateway = config.gateway.open(handle, planning, server.stop.clone())?;
                 let copy = archiver(&config.gateway.state.path, &gateway, whole_copy);
                 gateway.backups.set_storage_copier(copy);
@@ -377,8 +381,8 @@ impl ServerConfig {
                 .filter(|folder| folder.is_dir())
                 .map_or(Source::BuiltIn, Source::Folder),
         };
-        let basemap = self.basemap.as_deref().map(Basemap::open);
-        let basemap = basemap.transpose().map_err(Failure::Input)?;
+        let basemap =
+            self.basemap.as_deref().map(Basemap::open).transpose().map_err(Failure::Input)?;
         Ok(Frontend { source, basemap })
     }
 

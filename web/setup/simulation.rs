@@ -69,8 +69,10 @@ fn build(
     let mut engine: Engine<Snapshot> =
         builder.build(scenario.seed, scenario.step_ns).map_err(Failure::input)?;
     for (name, body) in first {
-        let command = engine.registry().from_json(name, body);
-        let command = command.map_err(|what| Failure::Input(format!("{name}: {what}")))?;
+        let command = engine
+            .registry()
+            .from_json(name, body)
+            .map_err(|what| Failure::Input(format!("{name}: {what}")))?;
         engine.script(engine.clock().tick + 1, command);
     }
     queue(&mut engine, path, scenario, |_| true)?;

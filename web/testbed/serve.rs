@@ -286,8 +286,7 @@ async fn ask_daemon(
         DaemonRequest::Set(impairment) => (Method::PUT, Some(impairment)),
         DaemonRequest::Clear => (Method::DELETE, None),
     };
-    let body = body.map(serde_json::to_value).transpose();
-    let body = body.map_err(|err| text(&err))?;
+    let body = body.map(serde_json::to_value).transpose().map_err(|err| text(&err))?;
     let path = format!("/v1/impairments/{port}");
     let response = http.ask(method, &path, body.as_ref()).await;
     let (status, bytes) = response.map_err(|err| text(&err))?;

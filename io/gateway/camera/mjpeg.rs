@@ -29,8 +29,7 @@ pub async fn read_mjpeg(
     let mut splitter = FrameSplitter::default();
     let silent = || CameraError::Silent(SILENCE_MAX.as_secs());
     loop {
-        let next = timeout(SILENCE_MAX, response.next()).await;
-        let next = next.map_err(|_| silent())?;
+        let next = timeout(SILENCE_MAX, response.next()).await.map_err(|_| silent())?;
         let Some(bytes) = next.map_err(|err| CameraError::Stream(err.to_string()))? else {
             return Err(CameraError::Stream("the camera ended it".to_owned()));
         };

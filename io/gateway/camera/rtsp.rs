@@ -58,8 +58,7 @@ pub async fn read_rtsp(
 ) -> Result<(), CameraError> {
     let (host, port) = check_rtsp_url(url)?;
     let target = outbound.target(&host, port).await?;
-    let address = target.addresses().first().copied();
-    let address = address.ok_or(CameraError::Url(URL))?;
+    let address = target.addresses().first().copied().ok_or(CameraError::Url(URL))?;
     let mut url = Url::parse(url).map_err(|_| CameraError::Url(URL))?;
     url.set_ip_host(address.ip()).map_err(|()| CameraError::Url(URL))?;
     let failed = |err: retina::Error| CameraError::Stream(err.to_string());
@@ -75,8 +74,11 @@ pub async fn read_rtsp(
     let is_known = |stream: &retina::client::Stream| {
         stream.media() == "video" && ["jpeg", "h264"].contains(&stream.encoding_name())
     };
-    let video = session.streams().iter().position(is_known);
-    let video = video.ok_or_else(|| CameraError::Stream("no video as JPEG or H.264".to_owned()))?;
+    let video = session
+        .streams()
+        .iter()
+        .position(is_known)
+        .ok_or_else(|| CameraError::Stream("no video as JPEG or H.264".to_owned()))?;
     let is_h264 = session.streams()[video].encoding_name() == "h264";
     if is_h264 && find_ffmpeg().is_none() {
         return Err(CameraError::NoDecoder("H.264"));

@@ -117,8 +117,7 @@ impl<'z> Zones<'z> {
 
 /// The conditions of a rule that do not depend on zones.
 fn filters(rule: &FirewallRule) -> Vec<Statement> {
-    let ips = [(SOURCE.address, rule.src_ip), (DESTINATION.address, rule.dest_ip)];
-    let ips = ips.into_iter();
+    let ips = [(SOURCE.address, rule.src_ip), (DESTINATION.address, rule.dest_ip)].into_iter();
     let mut held: Vec<_> =
         ips.filter_map(|(field, range)| Some(statement::address(field, range?))).collect();
     if let Some(proto) = rule.proto {

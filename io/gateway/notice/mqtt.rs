@@ -93,8 +93,8 @@ impl MqttBroker {
     /// When the broker did not acknowledge it.
     pub async fn publish(&self, id: &str, message: MqttMessage<'_>) -> Result<(), NoticeError> {
         let exchange = async {
-            let stream = TcpStream::connect((self.host.as_str(), self.port)).await;
-            let stream = stream.map_err(passing)?;
+            let stream =
+                TcpStream::connect((self.host.as_str(), self.port)).await.map_err(passing)?;
             match &self.trust {
                 None => self.exchange(stream, id, message).await,
                 Some(trust) => {

@@ -36,14 +36,14 @@ impl SmtpServer {
         credentials: Option<(String, String)>,
     ) -> Result<Self, String> {
         let allowed = "allowed smtp://HOST:PORT, smtp://HOST:PORT?tls=required or smtps://HOST";
-        let builder = AsyncSmtpTransport::<Tokio1Executor>::from_url(url);
-        let builder = builder.map_err(|err| format!("{err}, {allowed}"))?;
-        let mut builder = builder.timeout(Some(STEP_MAX));
+        let mut builder = AsyncSmtpTransport::<Tokio1Executor>::from_url(url)
+            .map_err(|err| format!("{err}, {allowed}"))?
+            .timeout(Some(STEP_MAX));
         if let Some((user, password)) = credentials {
             builder = builder.credentials(Credentials::new(user, password));
         }
-        let from = from.parse();
-        let from = from.map_err(|err| format!("invalid sender: {err}, allowed NAME@DOMAIN"))?;
+        let from =
+            from.parse().map_err(|err| format!("invalid sender: {err}, allowed NAME@DOMAIN"))?;
         Ok(Self { builder, from })
     }
 

@@ -55,8 +55,7 @@ fn compile(schema: &Value) -> Result<(Schemas, boon::SchemaIndex), String> {
     compiler.use_loader(Box::new(NoLoader));
     let added = compiler.add_resource(NAME, schema.clone());
     added.map_err(|err| err.to_string())?;
-    let index = compiler.compile(NAME, &mut schemas);
-    let index = index.map_err(|err| {
+    let index = compiler.compile(NAME, &mut schemas).map_err(|err| {
         let text = format!("{err:#}");
         text.chars().take(200).collect::<String>()
     })?;
@@ -150,8 +149,8 @@ fn scalar(value: &Value) -> Option<String> {
 /// Text of a scalar, or of the scalars of a list, with commas.
 fn joined(value: &Value, write: fn(&str) -> String) -> Option<String> {
     let one = std::slice::from_ref(value);
-    let items = value.as_array().map_or(one, Vec::as_slice).iter();
-    let items = items.map(|item| Some(write(&scalar(item)?)));
+    let items =
+        value.as_array().map_or(one, Vec::as_slice).iter().map(|item| Some(write(&scalar(item)?)));
     Some(items.collect::<Option<Vec<_>>>()?.join(","))
 }
 

@@ -59,8 +59,7 @@ pub struct Draft {
 /// The media type of a JSON body; `None` where no JSON is taken.
 pub fn json_media<'a>(mut media: impl Iterator<Item = &'a String>) -> Option<&'a String> {
     media.find(|media| {
-        let essence = media.split(';').next().unwrap_or("");
-        let essence = essence.trim().to_ascii_lowercase();
+        let essence = media.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
         essence == "application/json" || essence.ends_with("+json") || essence == "*/*"
     })
 }

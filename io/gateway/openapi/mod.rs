@@ -100,14 +100,12 @@ fn parse(text: &str) -> Result<Value, OpenApiError> {
 
 /// Path of the first server of a document.
 fn base_path(document: &Value) -> String {
-    let server = document.pointer("/servers/0/url").and_then(Value::as_str);
-    let server = server.unwrap_or("");
+    let server = document.pointer("/servers/0/url").and_then(Value::as_str).unwrap_or("");
     let path = match server.split_once("://") {
         Some((_, rest)) => rest.find('/').map_or("", |at| &rest[at..]),
         None => server,
     };
-    let path = path.split(['?', '#']).next().unwrap_or("");
-    let path = path.trim_end_matches('/');
+    let path = path.split(['?', '#']).next().unwrap_or("").trim_end_matches('/');
     // Variables of servers have no values here.
     match path.starts_with('/') && !path.contains('{') {
         true => path.to_owned(),

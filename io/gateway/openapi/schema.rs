@@ -123,12 +123,15 @@ impl<'a> Inliner<'a> {
             } else if ONE.contains(&word) {
                 self.inline(value, depth + 1)?
             } else if MANY.contains(&word) {
-                let all = value.as_array().into_iter().flatten();
-                let all = all.map(|one| self.inline(one, depth + 1));
+                let all =
+                    value.as_array().into_iter().flatten().map(|one| self.inline(one, depth + 1));
                 Value::Array(all.collect::<Result<_, _>>()?)
             } else if NAMED.contains(&word) {
-                let all = value.as_object().into_iter().flatten();
-                let all = all.map(|(name, one)| Ok((name.clone(), self.inline(one, depth + 1)?)));
+                let all = value
+                    .as_object()
+                    .into_iter()
+                    .flatten()
+                    .map(|(name, one)| Ok((name.clone(), self.inline(one, depth + 1)?)));
                 Value::Object(all.collect::<Result<_, String>>()?)
             } else {
                 continue;

@@ -75,8 +75,8 @@ fn an_sht3x_has_the_datasheets_values_and_checksum() {
     let found = metrics("sht3x", &[("measurement", "beef92 beef92")]);
     near(&found, "temperature_c", 85.523, 0.001);
     let template = template("sht3x");
-    let wrong = template.dry_run(&recording(&[("measurement", "beef92 beef93")]));
-    let wrong = wrong.unwrap_err().to_string();
+    let wrong =
+        template.dry_run(&recording(&[("measurement", "beef92 beef93")])).unwrap_err().to_string();
     assert!(wrong.contains("wrong checksum of group 2"), "{wrong}");
     assert!(template.dry_run(&Recording::default()).is_err());
 }

@@ -97,8 +97,7 @@ impl Bus for FakeBus {
     fn receive(&mut self, address: u16, out: &mut [u8]) -> Result<(), BusError> {
         self.check(address)?;
         let frames = self.fake.frames.lock().unwrap();
-        let frame = frames.get(&(self.number, address));
-        let frame = frame.ok_or(BusError::NoAnswer)?;
+        let frame = frames.get(&(self.number, address)).ok_or(BusError::NoAnswer)?;
         for (byte, sent) in out.iter_mut().zip(frame) {
             *byte = *sent;
         }

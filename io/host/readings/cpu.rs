@@ -54,8 +54,9 @@ pub fn ticks(root: &Root) -> Result<Vec<Ticks>, ReadingError> {
         let counts: Option<Vec<u64>> = words.map(|word| word.parse().ok()).collect();
         // user nice system idle iowait irq softirq steal; the times of virtual machines are part of
         // user.
-        let counts = counts.filter(|counts| counts.len() >= 4);
-        let counts = counts.ok_or_else(|| ReadingError::decode("/proc/stat"))?;
+        let counts = counts
+            .filter(|counts| counts.len() >= 4)
+            .ok_or_else(|| ReadingError::decode("/proc/stat"))?;
         let sum =
             |counts: &[u64]| counts.iter().fold(0, |sum: u64, count| sum.saturating_add(*count));
         let all = sum(&counts[..counts.len().min(8)]);
@@ -117,8 +118,10 @@ fn frequencies(root: &Root, cores: usize) -> Vec<f64> {
     let told: Option<Vec<f64>> = (0..cores).map(of).collect();
     told.unwrap_or_else(|| {
         let text = root.text("proc/cpuinfo").unwrap_or_default();
-        let said = text.lines().filter_map(|line| line.strip_prefix("cpu MHz"));
-        let said = said.filter_map(|rest| rest.split_once(':')?.1.trim().parse::<f64>().ok());
+        let said = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("cpu MHz"))
+            .filter_map(|rest| rest.split_once(':')?.1.trim().parse::<f64>().ok());
         said.filter(|mhz| mhz.is_finite()).collect()
     })
 }
@@ -126,8 +129,8 @@ fn frequencies(root: &Root, cores: usize) -> Vec<f64> {
 /// The hottest of its sensors, °C.
 #[must_use]
 pub fn temperature(root: &Root) -> Option<f64> {
-    let zones = root.names("sys/class/thermal").into_iter();
-    let zones = zones.filter(|name| name.starts_with("thermal_zone"));
+    let zones =
+        root.names("sys/class/thermal").into_iter().filter(|name| name.starts_with("thermal_zone"));
     let degrees = zones.filter_map(|zone| {
         let milli: i32 = root.number(&format!("sys/class/thermal/{zone}/temp"))?;
         // Sensors that are asleep say absurd things.
@@ -144,8 +147,10 @@ fn throttled(root: &Root) -> Option<bool> {
             .ok()
             .map(|bits| bits & 0xf != 0);
     }
-    let devices = root.names("sys/class/thermal").into_iter();
-    let devices = devices.filter(|name| name.starts_with("cooling_device"));
+    let devices = root
+        .names("sys/class/thermal")
+        .into_iter()
+        .filter(|name| name.starts_with("cooling_device"));
     let states: Vec<u32> = devices
         .filter(|name| {
             let kind = root.line(&format!("sys/class/thermal/{name}/type"));

@@ -188,8 +188,8 @@ fn reply(bytes: &[u8], kind: u8, has_ip_header: bool, mark: &[u8; MARK]) -> Opti
 
 /// The sum of RFC 1071.
 fn checksum(bytes: &[u8]) -> u16 {
-    let words = bytes.chunks(2);
-    let words = words.map(|pair| u32::from(pair[0]) << 8 | u32::from(*pair.get(1).unwrap_or(&0)));
+    let words =
+        bytes.chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(*pair.get(1).unwrap_or(&0)));
     let mut sum: u32 = words.sum();
     while sum > 0xffff {
         sum = (sum & 0xffff) + (sum >> 16);

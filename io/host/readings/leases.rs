@@ -87,8 +87,7 @@ fn lease(line: &str) -> Option<Lease> {
     let expiry: i64 = words.next()?.parse().ok()?;
     let hardware = words.next()?;
     // `06-` and the like before it name a kind of hardware other than Ethernet.
-    let mac = hardware.split_once('-').map_or(hardware, |(_, mac)| mac);
-    let mac = mac.parse().ok()?;
+    let mac = hardware.split_once('-').map_or(hardware, |(_, mac)| mac).parse().ok()?;
     let ip = words.next()?.parse().ok()?;
     let hostname = words.next()?;
     let client = words.next()?;

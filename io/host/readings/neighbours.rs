@@ -131,8 +131,10 @@ fn neighbour(answer: &[u8]) -> Result<Option<Neighbour>, ReadingError> {
         return Ok(None);
     };
     // `struct nda_cacheinfo`: confirmed first.
-    let confirmed = attrs.get(NDA_CACHEINFO).and_then(|info| info.first_chunk());
-    let confirmed = confirmed.map(|ticks| u64::from(u32::from_ne_bytes(*ticks)) * TICK_MS);
+    let confirmed = attrs
+        .get(NDA_CACHEINFO)
+        .and_then(|info| info.first_chunk())
+        .map(|ticks| u64::from(u32::from_ne_bytes(*ticks)) * TICK_MS);
     let mac = attrs.get(NDA_LLADDR).and_then(|mac| mac.try_into().ok());
     Ok(Some(Neighbour {
         ip,

@@ -185,8 +185,8 @@ impl Radios {
 
     fn known(&self) -> impl Iterator<Item = (&WirelessInterface, &Station)> {
         self.interfaces.iter().flat_map(|interface| {
-            let stations = self.stations.get(&interface.ifindex);
-            let stations = stations.map(Vec::as_slice).unwrap_or_default();
+            let stations =
+                self.stations.get(&interface.ifindex).map(Vec::as_slice).unwrap_or_default();
             stations.iter().map(move |station| (interface, station))
         })
     }

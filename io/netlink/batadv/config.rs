@@ -71,8 +71,7 @@ impl BatmanConfig {
             GatewayMode::Client => 1,
             GatewayMode::Server => 2,
         });
-        let bytes = flags.map(|(kind, on)| (kind, on.map(u8::from)));
-        let bytes = bytes.into_iter();
+        let bytes = flags.map(|(kind, on)| (kind, on.map(u8::from))).into_iter();
         for (kind, byte) in
             bytes.chain([(attr::GW_MODE, mode), (attr::HOP_PENALTY, self.hop_penalty)])
         {

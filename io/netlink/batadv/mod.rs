@@ -128,10 +128,12 @@ impl Batman {
     /// [`ReadingError::Absent`] without such an interface; a refusal for one that is not a mesh.
     pub fn mesh(&mut self, ifname: &str) -> Result<Mesh, ReadingError> {
         let index = self.socket.index(ifname)?;
-        let answer = self.socket.call(MESH.1, MESH.0, |out| {
-            put_words(out, attr::MESH_IFINDEX, &[index]);
-        })?;
-        let answer = answer.ok_or_else(|| ReadingError::decode(MESH.1))?;
+        let answer = self
+            .socket
+            .call(MESH.1, MESH.0, |out| {
+                put_words(out, attr::MESH_IFINDEX, &[index]);
+            })?
+            .ok_or_else(|| ReadingError::decode(MESH.1))?;
         Ok(Mesh::decode(&Attrs::read(MESH.1, payload(&answer)?)?)?)
     }
 

@@ -134,10 +134,12 @@ impl Wireless {
     pub fn mesh_parameters(&mut self, ifname: &str) -> Result<MeshParameters, ReadingError> {
         let what = "nl80211 mesh parameters";
         let index = self.socket.index(ifname)?;
-        let answer = self.socket.call(what, GET_MESH_CONFIG, |out| {
-            put_words(out, attr::IFINDEX, &[index]);
-        })?;
-        let answer = answer.ok_or_else(|| ReadingError::decode(what))?;
+        let answer = self
+            .socket
+            .call(what, GET_MESH_CONFIG, |out| {
+                put_words(out, attr::IFINDEX, &[index]);
+            })?
+            .ok_or_else(|| ReadingError::decode(what))?;
         let attrs = Attrs::read(what, payload(&answer)?)?;
         Ok(MeshParameters::decode(&attrs)?)
     }

@@ -143,8 +143,8 @@ fn holes_among_many_areas_lie_in_the_smallest_around_them() {
         assert!(areas.len() > 10 && holes > 10, "{}, {holes}", areas.len());
         for (own, rings) in areas.iter().enumerate() {
             for hole in &rings[1..] {
-                let around = areas.iter().enumerate();
-                let around = around.filter(|(_, rings)| holds(&rings[0], hole[0]));
+                let around =
+                    areas.iter().enumerate().filter(|(_, rings)| holds(&rings[0], hole[0]));
                 let smallest =
                     around.min_by(|(_, a), (_, b)| ring_area(&a[0]).total_cmp(&ring_area(&b[0])));
                 assert_eq!(smallest.map(|(at, _)| at), Some(own), "level {level}");

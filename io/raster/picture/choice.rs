@@ -226,8 +226,7 @@ impl Choice {
 /// A range rounded outwards to whole classes, and their width.
 fn rounded([low, high]: [f64; 2], step: Option<f64>) -> ([f64; 2], f64) {
     let high = if high > low { high } else { low + 1.0 };
-    let step = step.unwrap_or_else(|| ticks(low, high, 12).step);
-    let step = step.max((high - low) / CLASSES_MAX);
+    let step = step.unwrap_or_else(|| ticks(low, high, 12).step).max((high - low) / CLASSES_MAX);
     let ends = [(low / step).floor(), (high / step).ceil()];
     let ends = if ends[1] - ends[0] < 2.0 { [ends[0], ends[0] + 2.0] } else { ends };
     (ends.map(|end| end * step), step)

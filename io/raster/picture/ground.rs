@@ -123,8 +123,8 @@ impl<'a> Values<'a> {
         let (classes, frame) = (Classes::new(style), relief.frame());
         let outside = classes.count() as u16;
         let of_cells = |grid: &Grid, class: &(dyn Fn(f32) -> u16 + Sync), beyond: u16| {
-            let cells = grid.cells.par_iter().with_min_len(1 << 12);
-            let cells = cells.map(|&value| class(value)).collect();
+            let cells =
+                grid.cells.par_iter().with_min_len(1 << 12).map(|&value| class(value)).collect();
             Nearest::new(cells, grid.geometry, frame, beyond)
         };
         let is_ramp = !matches!(style.colours, Colours::Categories(_));

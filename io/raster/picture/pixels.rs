@@ -46,10 +46,10 @@ impl Line {
     pub fn draw(&mut self, nearest: &Nearest, row: usize) -> &[u16] {
         let from = nearest.from_rows[row];
         if self.from.replace(from) != Some(from) {
-            let cells = usize::try_from(from).ok();
-            let cells = cells.and_then(|from| nearest.cells.get(from * nearest.cols..));
-            let cells = cells.and_then(|cells| cells.get(..nearest.cols));
-            let cells = cells.unwrap_or_default();
+            let cells = usize::try_from(from)
+                .ok()
+                .and_then(|from| nearest.cells.get(from * nearest.cols..));
+            let cells = cells.and_then(|cells| cells.get(..nearest.cols)).unwrap_or_default();
             let pixel = |&col: &usize| cells.get(col).copied().unwrap_or(nearest.beyond);
             self.pixels.clear();
             self.pixels.extend(nearest.from_cols.iter().map(pixel));

@@ -128,8 +128,8 @@ impl Bitmap {
     fn render(&mut self, tree: &Tree) -> Result<(), PictureError> {
         let (width, height) = (self.width, self.height);
         // Opaque pixels are the same premultiplied and not.
-        let pixmap = PixmapMut::from_bytes(self.pixels.as_flattened_mut(), width, height);
-        let mut pixmap = pixmap.ok_or(PictureError::Size { width, height })?;
+        let mut pixmap = PixmapMut::from_bytes(self.pixels.as_flattened_mut(), width, height)
+            .ok_or(PictureError::Size { width, height })?;
         resvg::render(tree, Transform::identity(), &mut pixmap);
         Ok(())
     }

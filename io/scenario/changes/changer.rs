@@ -83,8 +83,9 @@ impl<'a> Changer<'a> {
             let wrong = |what: String| invalid(change, what);
             let (name, body) = change.command((*engine.view()).as_ref()).map_err(wrong)?;
             let command = engine.registry().from_json(&name, body).map_err(wrong)?;
-            let outcome = engine.inject_watched(command);
-            let outcome = outcome.map_err(|err| ChangeError::World(err.to_string()))?;
+            let outcome = engine
+                .inject_watched(command)
+                .map_err(|err| ChangeError::World(err.to_string()))?;
             self.injected.push((change, outcome));
             self.waiting = rest;
         }

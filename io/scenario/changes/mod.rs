@@ -178,8 +178,10 @@ pub fn load(path: &Path) -> Result<Vec<Change>, TomlErrors> {
 pub fn of_entries(
     entries: impl IntoIterator<Item = Entry>,
 ) -> Result<Vec<Change>, (usize, Invalid)> {
-    let made = entries.into_iter().enumerate();
-    let made = made.map(|(place, entry)| Change::of(entry).map_err(|fault| (place, fault)));
+    let made = entries
+        .into_iter()
+        .enumerate()
+        .map(|(place, entry)| Change::of(entry).map_err(|fault| (place, fault)));
     let mut changes = made.collect::<Result<Vec<_>, _>>()?;
     changes.sort_by_key(|change| change.at_ns);
     Ok(changes)
@@ -290,8 +292,8 @@ mod tests {
         let found = read(
             "[[change]]\nat_s = 9\nnode = \"a\"\nheight_agl_m = 30\n\
              [[change]]\nat_s = 1.5\nfail = \"b\"\n",
-        );
-        let found = found.unwrap();
+        )
+        .unwrap();
         assert_eq!(found[0].at_ns, 1_500_000_000);
         assert_eq!(found[0].action, Action::Node("node.fail", "b".to_owned()));
         assert!(matches!(&found[1].action, Action::Station { node, .. } if node == "a"));

@@ -78,8 +78,8 @@ fn read(source: &Source, _: &ReadOptions) -> Result<Dataset, FormatError> {
 fn begin(start: &BytesStart<'_>, device: &mut Option<(Node, bool)>, dataset: &mut Dataset) {
     match start.name().as_ref() {
         "device" => {
-            let name = attribute(start, "name").or_else(|| attribute(start, "id"));
-            let name = name.unwrap_or_default();
+            let name =
+                attribute(start, "name").or_else(|| attribute(start, "id")).unwrap_or_default();
             let mut node = Node::named(&name);
             node.path = format!("device {name}");
             *device = Some((node, false));

@@ -214,14 +214,16 @@ impl Dataset {
             let found = format!("no node with a position ({})", report.summary());
             return Err(Fault::new("", found, "at least one").at(format, document()));
         }
-        let unknown = self.nodes.iter().filter(|node| node.station.is_none());
-        let unknown = unknown.count();
+        let unknown = self.nodes.iter().filter(|node| node.station.is_none()).count();
         if unknown > 0 {
             let what = "no station given: the default one is taken";
             report.add_many(what, unknown, document);
         }
-        let name = self.title.as_deref().and_then(name_of);
-        let name = name.unwrap_or_else(|| format!("{} map", format.label));
+        let name = self
+            .title
+            .as_deref()
+            .and_then(name_of)
+            .unwrap_or_else(|| format!("{} map", format.label));
         let nodes = self.nodes.into_iter().filter_map(|node| {
             Some(PlanNode {
                 id: None,

@@ -34,8 +34,7 @@ impl Extremes {
 
     /// The row that is farthest from a time.
     pub(super) fn farthest(&self, from_s: f64) -> Option<Row> {
-        let rows = [self.unset, self.earliest, self.latest];
-        let rows = rows.into_iter().flatten();
+        let rows = [self.unset, self.earliest, self.latest].into_iter().flatten();
         rows.max_by(|a, b| (a.0 - from_s).abs().total_cmp(&(b.0 - from_s).abs()))
     }
 

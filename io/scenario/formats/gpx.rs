@@ -129,8 +129,11 @@ impl State {
 
     fn fix(&mut self, at_s: f64, (lat, lon): (f64, f64), line: usize) {
         let track = self.track;
-        let name = self.name.as_deref().filter(|name| !name.is_empty());
-        let name = name.map_or_else(|| format!("track {track}"), str::to_owned);
+        let name = self
+            .name
+            .as_deref()
+            .filter(|name| !name.is_empty())
+            .map_or_else(|| format!("track {track}"), str::to_owned);
         let Ok(position) = GeoPoint::new(lat, lon) else {
             return self.dataset.drop("invalid latitude or longitude", line);
         };

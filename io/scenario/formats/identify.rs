@@ -49,8 +49,9 @@ impl Source {
         let mut paths = vec![path.to_owned()];
         if path.is_dir() {
             let failed = |error: std::io::Error| format!("read {}: {error}", path.display());
-            let entries = std::fs::read_dir(path).map_err(failed)?;
-            let entries = entries.map(|entry| entry.map(|entry| entry.path()));
+            let entries = std::fs::read_dir(path)
+                .map_err(failed)?
+                .map(|entry| entry.map(|entry| entry.path()));
             paths = entries.collect::<Result<_, _>>().map_err(failed)?;
             paths.retain(|path| path.is_file());
             paths.sort();
@@ -64,8 +65,10 @@ impl Source {
     /// Reads a document to its end.
     fn of_stream(stream: impl Read) -> Result<Self, String> {
         let mut bytes = Vec::new();
-        let read = stream.take(SOURCE_BYTES_MAX + 1).read_to_end(&mut bytes);
-        let read = read.map_err(|error| format!("read standard input: {error}"))?;
+        let read = stream
+            .take(SOURCE_BYTES_MAX + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|error| format!("read standard input: {error}"))?;
         if read as u64 > SOURCE_BYTES_MAX {
             return Err(format!(
                 "standard input: found more than {SOURCE_BYTES_MAX} bytes, allowed no more"
@@ -232,8 +235,7 @@ pub fn identify(source: &Source) -> Result<&'static Format, FormatError> {
 impl Format {
     /// `true` if `path` has one of the format's extensions, letter case and `.gz` ignored.
     fn ends(&self, path: &Path) -> bool {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let name = name.to_ascii_lowercase();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
         let name = name.strip_suffix(".gz").unwrap_or(&name);
         let mut endings = self.extensions.iter();
         endings.any(|ending| name.rsplit_once('.').is_some_and(|(_, end)| end == *ending))

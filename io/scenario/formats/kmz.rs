@@ -50,8 +50,8 @@ fn write(plan: &PlanFile, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> {
-    let document = unpacked(source.bytes());
-    let document = document.map_err(|fault| fault.at(&FORMAT, Location::default()))?;
+    let document =
+        unpacked(source.bytes()).map_err(|fault| fault.at(&FORMAT, Location::default()))?;
     let text = text(&FORMAT, &document)?;
     kml::read_text(&FORMAT, text, &options.station).map(Dataset::of_plan)
 }
@@ -70,8 +70,7 @@ fn unpacked(bytes: &[u8]) -> Result<Vec<u8>, Fault> {
         name.ok_or_else(missing)?.to_owned()
     };
     let packed = archive.by_name(&name).map_err(|error| bad(&error))?;
-    let most = bytes.len().saturating_mul(UNPACK_RATIO_MAX);
-    let most = most.clamp(UNPACK_BYTES_MIN, BYTES_MAX);
+    let most = bytes.len().saturating_mul(UNPACK_RATIO_MAX).clamp(UNPACK_BYTES_MIN, BYTES_MAX);
     let mut document = Vec::new();
     // The size that the zip file states is not believed.
     let mut packed = packed.take(most as u64 + 1);

@@ -181,10 +181,13 @@ pub(super) fn entries<'v>(
     value: &'v Value,
     path: &str,
 ) -> impl Iterator<Item = (String, Option<&'v String>, &'v Value)> {
-    let listed = rows(value).enumerate();
-    let listed = listed.map(move |(index, one)| (format!("{path}[{index}]"), None, one));
-    let keyed = value.as_object().into_iter().flatten();
-    let keyed = keyed.map(move |(key, one)| (format!("{path}.{key}"), Some(key), one));
+    let listed =
+        rows(value).enumerate().map(move |(index, one)| (format!("{path}[{index}]"), None, one));
+    let keyed = value
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(move |(key, one)| (format!("{path}.{key}"), Some(key), one));
     listed.chain(keyed).collect::<Vec<_>>().into_iter()
 }
 

@@ -60,10 +60,10 @@ fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
     for (path, key, node) in &nodes {
         let info = nodeinfo(node);
         let hostname = text(&info["hostname"]);
-        let id = text(&info["node_id"]).or_else(|| text(&node["neighbours"]["node_id"]));
-        let id = id.or_else(|| key.map(String::to_owned));
-        let key = id.clone().or_else(|| hostname.clone());
-        let key = key.unwrap_or_else(|| path.clone());
+        let id = text(&info["node_id"])
+            .or_else(|| text(&node["neighbours"]["node_id"]))
+            .or_else(|| key.map(String::to_owned));
+        let key = id.clone().or_else(|| hostname.clone()).unwrap_or_else(|| path.clone());
         addresses(&info["network"], &mut |mac| drop(owners.insert(mac, key.clone())));
         for list in ["batadv", "wifi"] {
             for (mac, _) in node["neighbours"][list].as_object().into_iter().flatten() {

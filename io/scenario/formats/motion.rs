@@ -67,8 +67,8 @@ impl Dataset {
         tell_thinned(&mut self.report, dropped);
         self.events.retain(|(_, event)| !matches!(event, Event::Move(..)));
         for (node, track) in tracks {
-            let moves = track.into_iter();
-            let moves = moves.map(|(at_s, position)| (at_s, Event::Move(node, position)));
+            let moves =
+                track.into_iter().map(|(at_s, position)| (at_s, Event::Move(node, position)));
             self.events.extend(moves);
         }
     }
@@ -128,8 +128,8 @@ fn tell_thinned(report: &mut Report, dropped: usize) {
 }
 
 fn write(title: Option<&str>, tracks: &BTreeMap<&str, Vec<Fix>>) -> String {
-    let last_s = tracks.values().filter_map(|track| track.last());
-    let last_s = last_s.map(|fix| fix.0).fold(0.0, f64::max);
+    let last_s =
+        tracks.values().filter_map(|track| track.last()).map(|fix| fix.0).fold(0.0, f64::max);
     let mut out = format!(
         "# Made from a recording. Stations are assumptions: recordings of positions do not tell them.\n\
          \n[scenario]\ntitle = {}\nstep_s = 1\nduration_s = {}\n",

@@ -14,8 +14,7 @@ pub(super) fn checked(
     raw: &[Option<[f64; 2]>],
     mut tell: impl FnMut(usize, &str),
 ) -> Vec<Option<GeoPoint>> {
-    let valid = raw.iter().flatten().copied();
-    let valid = valid.filter(|at| *at != [0.0, 0.0] && possible(*at));
+    let valid = raw.iter().flatten().copied().filter(|at| *at != [0.0, 0.0] && possible(*at));
     let valid: Vec<[f64; 2]> = valid.collect();
     let median = [0, 1].map(|axis| median(valid.iter().map(|at| at[axis]).collect()));
     let near = |at: [f64; 2]| possible(at) && distance_km(median, at) <= DISTANCE_KM_MAX;

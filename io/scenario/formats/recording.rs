@@ -48,8 +48,8 @@ impl Assumed {
 
 /// Assumptions with the name of their calibration, one line without control characters.
 pub(super) fn assumed(held: &Assumptions) -> String {
-    let profile = held.calibration.as_ref();
-    let profile = profile.map(|one| format!("; calibration profile {:?}", one.name));
+    let profile =
+        held.calibration.as_ref().map(|one| format!("; calibration profile {:?}", one.name));
     format!("{held}{}", profile.unwrap_or_default())
 }
 

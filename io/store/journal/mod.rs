@@ -128,8 +128,10 @@ pub(super) fn recover(
     }
     let found = [scan(&paths[0], id)?, scan(&paths[1], id)?];
     let newest = |place: &usize| found[*place].records.last().map_or(0, |last| last.sequence);
-    let last_in = (0..2).max_by_key(newest).filter(|place| newest(place) > stored);
-    let last_in = last_in.map(|place| (place, found[place].end));
+    let last_in = (0..2)
+        .max_by_key(newest)
+        .filter(|place| newest(place) > stored)
+        .map(|place| (place, found[place].end));
     let beyond = [&found[0], &found[1]].map(|segment| segment.beyond);
     let mut records: Vec<Record> = found.into_iter().flat_map(|segment| segment.records).collect();
     records.retain(|record| record.sequence > stored);

@@ -163,8 +163,10 @@ impl Cache {
             told(Event::Stored);
             return Ok(());
         }
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(FetchError::disk("start", &self.folder))?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(FetchError::disk("start", &self.folder))?;
         let fetched = runtime.block_on(download(client, url, part, &mut |received, length| {
             told(Event::Bytes { received, length });
         }));
@@ -264,8 +266,8 @@ fn check_content(part: &Path, name: &str, square: TileId) -> Result<(), String> 
     fs::hard_link(part, folder.path().join(name))
         .or_else(|_| fs::copy(part, folder.path().join(name)).map(drop))
         .map_err(|error| error.to_string())?;
-    let stack = TerrainStack::open_folders(&[folder.path().to_owned()], None, Posts::Interpolated);
-    let stack = stack.map_err(|error| error.to_string())?;
+    let stack = TerrainStack::open_folders(&[folder.path().to_owned()], None, Posts::Interpolated)
+        .map_err(|error| error.to_string())?;
     if let [ignored, ..] = stack.ignored() {
         return Err(without_path(&ignored.reason));
     }

@@ -153,8 +153,9 @@ impl Place {
     }
 
     fn leftovers(&self) -> Vec<String> {
-        let names = fs::read_dir(self.cache().folder().join("glo30")).unwrap();
-        let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let names = fs::read_dir(self.cache().folder().join("glo30"))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap());
         names.filter(|name| !name.ends_with(".tif")).collect()
     }
 }

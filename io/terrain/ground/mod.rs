@@ -125,8 +125,10 @@ impl Ground {
             let [south, west] = [id.south_deg(), id.west_deg()].map(f64::from);
             file(path, name, source, [south, west, south + 1.0, west + 1.0])
         });
-        let rasters = self.mosaic.rasters().iter();
-        let rasters = rasters
+        let rasters = self
+            .mosaic
+            .rasters()
+            .iter()
             .map(|raster| file(&raster.path, &raster.name, raster.source, raster.bounds_deg()));
         let mut files: Vec<_> = tiles.chain(rasters).collect();
         files.sort_by(|one, other| one.name.cmp(&other.name));

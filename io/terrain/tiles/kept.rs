@@ -277,8 +277,7 @@ impl TileDirectory {
     /// Tiles that could not be decoded when they were used, from south to north.
     #[must_use]
     pub fn faults(&self) -> Vec<(TileId, &HgtError)> {
-        let faults = self.tiles.iter();
-        let faults = faults.filter_map(|(id, slot)| Some((*id, slot.fault.get()?)));
+        let faults = self.tiles.iter().filter_map(|(id, slot)| Some((*id, slot.fault.get()?)));
         faults.collect()
     }
 

@@ -38,8 +38,8 @@ pub(super) fn act(world: &mut World, acting: &Acting<'_>, kind: &StepKind) -> Ac
 fn outside(kind: &StepKind, context: &Value) -> Option<(DeliveryRequest, Retry)> {
     Some(match kind {
         StepKind::WebhookOut(webhook) => {
-            let headers = webhook.headers.iter();
-            let headers = headers.map(|(name, value)| (name.clone(), fill(value, context)));
+            let headers =
+                webhook.headers.iter().map(|(name, value)| (name.clone(), fill(value, context)));
             let body = webhook.body.as_ref();
             let request = DeliveryRequest::Webhook {
                 url: webhook.url.clone(),
@@ -75,8 +75,8 @@ fn outside(kind: &StepKind, context: &Value) -> Option<(DeliveryRequest, Retry)>
             (request, publish.retry)
         }
         StepKind::ExternalCall(call) => {
-            let filled = call.params.iter();
-            let filled = filled.map(|(key, value)| (key.clone(), fill_value(value, context)));
+            let filled =
+                call.params.iter().map(|(key, value)| (key.clone(), fill_value(value, context)));
             let request = DeliveryRequest::External {
                 system_id: call.system_id,
                 endpoint_id: call.endpoint_id,
@@ -92,8 +92,8 @@ fn outside(kind: &StepKind, context: &Value) -> Option<(DeliveryRequest, Retry)>
             (request, apply.retry)
         }
         StepKind::RunPlan(run) => {
-            let filled = run.request.iter();
-            let filled = filled.map(|(key, value)| (key.clone(), fill_value(value, context)));
+            let filled =
+                run.request.iter().map(|(key, value)| (key.clone(), fill_value(value, context)));
             let request =
                 DeliveryRequest::Plan { analysis: run.analysis, request: filled.collect() };
             (request, run.retry)

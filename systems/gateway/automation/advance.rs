@@ -48,8 +48,8 @@ pub(super) fn advance(world: &mut World, now_ms: u64) {
 
 /// Runs the steps of an execution that are ready.
 fn run(world: &mut World, id: ExecutionId, left: &mut usize, now_ms: u64) {
-    let found = record_of(world, id);
-    let found = found.and_then(|(entity, held)| Some((entity, plan_of(world, entity)?, held)));
+    let found = record_of(world, id)
+        .and_then(|(entity, held)| Some((entity, plan_of(world, entity)?, held)));
     let Some((entity, plan, held)) = found else {
         world.resource_mut::<Work>().runnable.remove(&id);
         let why = "the flow of this version cannot be read".to_owned();
@@ -128,8 +128,8 @@ fn context_of(world: &World, id: ExecutionId, record: &ExecutionRecord) -> Value
         trigger: &record.trigger.data,
         variables: &variables(world, record),
     };
-    let outputs = record.steps.iter();
-    let outputs = outputs.filter_map(|step| Some((step.step_id.as_str(), step.output.as_ref()?)));
+    let outputs =
+        record.steps.iter().filter_map(|step| Some((step.step_id.as_str(), step.output.as_ref()?)));
     context_document(parts, outputs)
 }
 

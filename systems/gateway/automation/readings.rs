@@ -129,8 +129,7 @@ pub(super) fn match_readings(
     let read: BTreeMap<NodeId, &LatestReadings> =
         read.iter().map(|(id, held)| (*id, held)).collect();
     for (node, latest) in read {
-        let found = watched.keys();
-        let found = found.filter_map(|metric| Some((metric, latest.0.get(metric)?.value)));
+        let found = watched.keys().filter_map(|metric| Some((metric, latest.0.get(metric)?.value)));
         let found: Vec<_> = found.collect();
         if found.is_empty() {
             continue;

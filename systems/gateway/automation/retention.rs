@@ -150,8 +150,7 @@ pub(super) fn drop_old(
         let (_, id) = work.dead.pop_first().expect("there is a first one");
         old.extend(entities.deliveries.get(id));
     }
-    let of_age = entities.alerts.iter();
-    let of_age = of_age.take_while(|(id, _)| is_old(time_of(*id), usual));
+    let of_age = entities.alerts.iter().take_while(|(id, _)| is_old(time_of(*id), usual));
     let is_closed = |entity: &Entity| {
         let held = alerts.get(*entity);
         held.is_ok_and(|held| held.state == AlertState::Closed)

@@ -171,8 +171,9 @@ pub(super) fn match_events(
         let (name, tags) =
             node.map_or((None, Vec::new()), |node| nodes.described(NodeId::new(node)));
         // An alert of a flow counts the executions that led to it.
-        let cause = named("execution_id").map(ExecutionId::new);
-        let cause = cause.and_then(|id| executions.get(index.get(id).ok()?).ok());
+        let cause = named("execution_id")
+            .map(ExecutionId::new)
+            .and_then(|id| executions.get(index.get(id).ok()?).ok());
         let depth = cause.map_or(0, |cause| cause.0.trigger.depth + 1);
         for (flow, number, plan) in &watched.0.events {
             let StepKind::NodeEvent(wanted) = &plan.steps[*number].kind else {

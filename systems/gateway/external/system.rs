@@ -106,10 +106,16 @@ impl ConfigObject for ExternalSystem {
             return Err(Refusal::invalid("auth", "none", "credentials of this kind"));
         }
         let mut names: BTreeSet<&str> = OWN_METRICS.into();
-        let metrics = self.checks.iter().enumerate();
-        let metrics = metrics.map(|(at, check)| (format!("checks[{at}].metric"), &check.metric));
-        let polls = self.endpoints.iter().filter_map(|held| held.poll.as_ref());
-        let polls = polls.map(|poll| ("poll.metric".to_owned(), &poll.metric));
+        let metrics = self
+            .checks
+            .iter()
+            .enumerate()
+            .map(|(at, check)| (format!("checks[{at}].metric"), &check.metric));
+        let polls = self
+            .endpoints
+            .iter()
+            .filter_map(|held| held.poll.as_ref())
+            .map(|poll| ("poll.metric".to_owned(), &poll.metric));
         for (key, metric) in metrics.chain(polls) {
             if !is_metric(metric) || !names.insert(metric) {
                 let allowed = "a-z 0-9 _, unique, not up, latency_ms or status";

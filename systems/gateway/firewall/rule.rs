@@ -235,8 +235,7 @@ impl ConfigObject for FirewallRule {
     const KIND: &'static str = "firewall_rule";
 
     fn references(&self) -> Vec<Reference> {
-        let zones = [("src_zone", self.src_zone), ("dest_zone", self.dest_zone)];
-        let zones = zones.into_iter();
+        let zones = [("src_zone", self.src_zone), ("dest_zone", self.dest_zone)].into_iter();
         zones.filter_map(|(key, zone)| Some(Reference::to(key, zone?))).collect()
     }
 

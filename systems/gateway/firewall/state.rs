@@ -93,8 +93,7 @@ pub(super) fn publish_firewall(
 /// The rulesets.
 pub(super) fn get(world: &World) -> Firewall {
     let index = world.resource::<Index<FirewallKind>>();
-    let held = index.iter().next();
-    let held = held.and_then(|(_, entity)| world.get::<Firewall>(entity));
+    let held = index.iter().next().and_then(|(_, entity)| world.get::<Firewall>(entity));
     held.cloned().unwrap_or_default()
 }
 

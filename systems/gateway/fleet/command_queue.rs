@@ -158,9 +158,11 @@ impl Command for FinishCommand {
         let entity = approved_node(world, self.node)?;
         let at_ns = world.resource::<Clock>().wall_ns;
         let mut commands = world.get_mut::<NodeCommands>(entity).expect("members have them");
-        let index = commands.0.iter().position(|command| command.id == self.id);
-        let index =
-            index.ok_or_else(|| Refusal::NotFound { kind: "command", id: self.id.to_string() })?;
+        let index = commands
+            .0
+            .iter()
+            .position(|command| command.id == self.id)
+            .ok_or_else(|| Refusal::NotFound { kind: "command", id: self.id.to_string() })?;
         let state = commands.0[index].state;
         if !matches!(state, CommandState::Queued | CommandState::Sent) {
             return Err(Refusal::conflict("that command is over already"));

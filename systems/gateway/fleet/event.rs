@@ -117,8 +117,8 @@ pub(crate) fn executed(world: &mut World, flow: Uuid, execution: Uuid, state: &s
         ("flow_id", flow.to_string()),
         ("execution_id", execution.to_string()),
         ("state", state.to_owned()),
-    ];
-    let data = data.map(|(name, value)| (name.to_owned(), value));
+    ]
+    .map(|(name, value)| (name.to_owned(), value));
     push(world, FleetEventKind::FlowExecution, data.into());
 }
 

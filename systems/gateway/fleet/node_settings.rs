@@ -109,8 +109,7 @@ impl NodeSettings {
     #[must_use]
     pub fn values(&self) -> BTreeMap<String, String> {
         let value = serde_json::to_value(&self.batman).unwrap_or_default();
-        let held = value.as_object().into_iter().flatten();
-        let held = held.filter(|(_, value)| !value.is_null());
+        let held = value.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
         let text = |value: &Value| {
             let word = value.as_str().map(str::to_owned);
             word.unwrap_or_else(|| value.to_string())
@@ -142,8 +141,8 @@ impl ConfigObject for NodeSettings {
 
     fn check(&self, id: Id<Self>, world: &World) -> Result<(), Refusal> {
         let node = world.resource::<Index<NodeKind>>().get(self.node_id)?;
-        let record = world.get::<NodeRecord>(node);
-        let record = record
+        let record = world
+            .get::<NodeRecord>(node)
             .ok_or_else(|| Refusal::NotFound { kind: "node", id: self.node_id.to_string() })?;
         if Self::id(self.node_id) != id {
             return Err(Refusal::conflict("these are the settings of another node"));

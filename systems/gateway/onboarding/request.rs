@@ -122,8 +122,9 @@ impl Command for RequestJoin {
     type Out = Result<JoinOutcome, Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
         check_hostname(&self.claims.hostname)?;
-        let known = all(world).find(|(_, other)| other.public_key == self.public_key);
-        let known = known.map(|(id, found)| (id, found.clone()));
+        let known = all(world)
+            .find(|(_, other)| other.public_key == self.public_key)
+            .map(|(id, found)| (id, found.clone()));
         let (id, mut found) = match known {
             Some((id, found)) if found.claims.mac != self.claims.mac && self.reclaims(&found) => {
                 let mut requested = self.fresh(world);

@@ -237,8 +237,7 @@ fn check_node(
 ) -> Result<(), Refusal> {
     let found = world.resource::<Index<NodeKind>>().get(node)?;
     let refused = |allowed: &str| Refusal::invalid(format!("nodes[{at}]"), node, allowed);
-    let record = world.get::<NodeRecord>(found);
-    let record = record.ok_or_else(|| refused("a node of the fleet"))?;
+    let record = world.get::<NodeRecord>(found).ok_or_else(|| refused("a node of the fleet"))?;
     if !record.0.supported_commands.iter().any(|kind| kind == FIRMWARE) {
         return Err(refused("a node whose agent installs firmware"));
     }

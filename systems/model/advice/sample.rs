@@ -68,8 +68,7 @@ impl Sample {
 pub(super) fn take(inputs: &Inputs<'_>, members: &[Member<'_>]) -> Result<Sample, MeshError> {
     let roster = Roster::new(inputs, members)?;
     let nodes = roster.members().len();
-    let pairs = roster.pairs_in_reach(inputs, usize::MAX);
-    let pairs = pairs.expect("no number of pairs is too many");
+    let pairs = roster.pairs_in_reach(inputs, usize::MAX).expect("no number of pairs is too many");
     let in_reach = pairs.len();
     let ofdm = |m: &&Member<'_>| matches!(m.station.radio.waveform, Waveform::Ofdm { .. });
     let complete = in_reach <= PAIRS_SAMPLED_MAX;

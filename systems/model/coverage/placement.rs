@@ -51,8 +51,11 @@ pub fn place(request: &PlacementRequest<'_>, terrain: &dyn Terrain) -> Placement
             covered[cell] = true;
         }
     }
-    let layers = request.candidates.iter().take(CANDIDATES_MAX);
-    let layers = layers.map(|setup| evaluate_layer(setup, grid, terrain));
+    let layers = request
+        .candidates
+        .iter()
+        .take(CANDIDATES_MAX)
+        .map(|setup| evaluate_layer(setup, grid, terrain));
     let mut served_by = Vec::new();
     for layer in layers {
         served_by.push(served(&layer, grid, request.margin_db));

@@ -51,8 +51,7 @@ impl Mesh {
 /// See [`MeshError`]; all of its cases but [`MeshError::Unknown`] and [`MeshError::Rate`].
 pub fn mesh(inputs: &Inputs<'_>, members: &[Member<'_>]) -> Result<Mesh, MeshError> {
     let roster = Roster::new(inputs, members)?;
-    let pairs = roster.pairs_in_reach(inputs, PAIRS_MAX);
-    let pairs = pairs.ok_or(MeshError::TooDense)?;
+    let pairs = roster.pairs_in_reach(inputs, PAIRS_MAX).ok_or(MeshError::TooDense)?;
     Ok(Mesh {
         nodes: roster.members().iter().map(|member| member.id).collect(),
         links: budgets(inputs, &roster, &pairs),

@@ -24,9 +24,11 @@ pub(super) fn availability(
 ) -> Availability {
     let applies = closes && clearance.line_of_sight;
     let margin_db = clear_air_margin_db;
-    let multipath = link.env.multipath.filter(|_| applies);
-    let multipath =
-        multipath.and_then(|climate| multipath_percent(link, view, geometry, &climate, margin_db));
+    let multipath = link
+        .env
+        .multipath
+        .filter(|_| applies)
+        .and_then(|climate| multipath_percent(link, view, geometry, &climate, margin_db));
     let rain = applies.then(|| rain_percent(link, geometry, margin_db)).flatten();
     Availability {
         time_percent: link.env.time_percent,

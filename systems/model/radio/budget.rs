@@ -128,8 +128,9 @@ impl<'a> BothWays<'a> {
         }
         let back = there.iter().zip(&*reversed);
         let back: Vec<_> = back.map(|(view, reversed)| view.back(reversed)).collect();
-        let terrain = terrain_attenuations(&self.forward, &there, batch).into_iter();
-        let terrain = terrain.zip(terrain_attenuations(&self.back, &back, batch));
+        let terrain = terrain_attenuations(&self.forward, &there, batch)
+            .into_iter()
+            .zip(terrain_attenuations(&self.back, &back, batch));
         let views = there.iter().zip(&back);
         for ((number, (there, back)), terrain) in numbers.into_iter().zip(views).zip(terrain) {
             let ends = [there, back];

@@ -105,8 +105,7 @@ pub(super) fn terrain_attenuations(
     let is_valid = |view: &&View<'_>| link.model_at(view.distance_m).is_ok();
     let valid: Vec<_> = views.iter().filter(is_valid).map(View::path).collect();
     let attenuations = |model: &dyn PreparedModel| model.attenuations(&valid, link.quantile, batch);
-    let found = link.model().map_or_else(Vec::new, attenuations);
-    let mut found = found.into_iter();
+    let mut found = link.model().map_or_else(Vec::new, attenuations).into_iter();
     let each = |view: &View<'_>| {
         let valid = link.model_at(view.distance_m);
         let found = valid.and_then(|_| found.next().expect("one for each valid path"));

@@ -223,8 +223,8 @@ impl<'a> PreparedTransmitter<'a> {
         if by_distance {
             for place in 0..count {
                 let distance_km = receivers.distance_m[place] * 1e-3;
-                let median = self.link.median_clutter_db(distance_km);
-                let median = median.map_or(0.0, |[tx, rx]| tx + rx);
+                let median =
+                    self.link.median_clutter_db(distance_km).map_or(0.0, |[tx, rx]| tx + rx);
                 median_db[place] += median - self.clutter_sum_db(distance_km);
             }
         }

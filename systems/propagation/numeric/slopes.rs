@@ -149,13 +149,14 @@ mod tests {
             let heights: Vec<f64> = (0..count).map(|i| (i * 37 % 641) as f64 * 1.1).collect();
             let outwards: Vec<f64> = (0..count).map(|i| 1.0 / (i + 1) as f64).collect();
             let inwards: Vec<f64> = outwards.iter().rev().copied().collect();
-            let of = [(1.0, 1.0, &outwards), (count as f64, -1.0, &inwards)];
-            let of = of.map(|(first, step, inverse)| Slopes {
-                base: 250.0,
-                fall: 5.4e-4 * first,
-                fall_step: 5.4e-4 * step,
-                inverse,
-            });
+            let of = [(1.0, 1.0, &outwards), (count as f64, -1.0, &inwards)].map(
+                |(first, step, inverse)| Slopes {
+                    base: 250.0,
+                    fall: 5.4e-4 * first,
+                    fall_step: 5.4e-4 * step,
+                    inverse,
+                },
+            );
             for way in ways() {
                 // SAFETY: the processor has the features.
                 let both = unsafe { (way.greatest)(&of, &heights) };

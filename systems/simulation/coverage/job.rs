@@ -199,8 +199,7 @@ fn evaluate_due_rows(
     let due = first * columns..(first + rows) * columns;
     let rows_per_task = (rows as usize).div_ceil(2 * parallel::threads());
     let strategy = BatchingStrategy::fixed(rows_per_task * columns as usize);
-    let chunks = cells.contiguous_par_iter_mut();
-    let chunks = chunks.expect("both components lie in tables");
+    let chunks = cells.contiguous_par_iter_mut().expect("both components lie in tables");
     // Chunks are consecutive rows of the table, in any order and of any length.
     chunks.batching_strategy(strategy).for_each(|(index, mut cells, mut servers)| {
         let Some(CellIndex(start)) = index.first().copied() else {

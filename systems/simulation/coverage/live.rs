@@ -263,8 +263,7 @@ fn choose_servers(
     let columns = raster.0.columns();
     let across = columns.div_ceil(SQUARE);
     let changed: Vec<_> = revisions.0.iter().map(|_| AtomicBool::new(false)).collect();
-    let chunks = cells.contiguous_par_iter_mut();
-    let chunks = chunks.expect("both components lie in tables");
+    let chunks = cells.contiguous_par_iter_mut().expect("both components lie in tables");
     let fixed = (SQUARE * columns) as usize;
     chunks.batching_strategy(bevy_ecs::batching::BatchingStrategy::fixed(fixed)).for_each(
         |(index, mut cells)| {

@@ -16,8 +16,7 @@ fn id(name: &str) -> NodeId {
 }
 
 fn pair() -> Engine<WorldView> {
-    let engine = world(Arc::new(Flat::default())).build::<WorldView>(1, 1_000_000_000);
-    let engine = engine.unwrap();
+    let engine = world(Arc::new(Flat::default())).build::<WorldView>(1, 1_000_000_000).unwrap();
     for (at, name) in ["a", "b"].into_iter().enumerate() {
         send(
             &engine,

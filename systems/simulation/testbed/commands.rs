@@ -61,8 +61,7 @@ impl Recorded for SetTimeScale {
 
 /// Sets a testbed up.
 pub(super) fn begin(world: &mut World, settings: Settings) {
-    let protocols = settings.routing_of.values();
-    let mut protocols = protocols.copied().chain([settings.routing]);
+    let mut protocols = settings.routing_of.values().copied().chain([settings.routing]);
     if protocols.any(|protocol| protocol == Protocol::Static) {
         world.resource_mut::<MeshGraph>().keep = true;
     }

@@ -39,7 +39,9 @@ pub fn relative_cost(
     let best = shortest(graph, source, Some(destination), metric, |_| true).path(destination)?;
     let best = cost(&mut best.into_iter().map(|(_, edge)| edge));
     let hop = graph.out(source).iter().find(|edge| edge.to == via)?;
-    let rest = shortest(graph, via, Some(destination), metric, |_| true).path(destination)?;
-    let rest = rest.into_iter().map(|(_, edge)| edge);
+    let rest = shortest(graph, via, Some(destination), metric, |_| true)
+        .path(destination)?
+        .into_iter()
+        .map(|(_, edge)| edge);
     Some(cost(&mut std::iter::once(*hop).chain(rest)) / best)
 }

@@ -166,8 +166,9 @@ impl Mesh<'_, '_> {
             let out = out.map(|links| links.iter()).into_iter().flatten();
             out.chain(into.map(|links| links.iter()).into_iter().flatten())
         });
-        let restored = of_switched.chain(restored.iter().copied());
-        let restored = restored.filter_map(|link| self.endpoints.get(link).ok());
+        let restored = of_switched
+            .chain(restored.iter().copied())
+            .filter_map(|link| self.endpoints.get(link).ok());
         let changed = self.changed.iter().map(|(_, endpoints)| endpoints);
         let down = self.taken_down.iter().copied();
         let touched = changed.chain(down).chain(restored.copied());

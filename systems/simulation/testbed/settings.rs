@@ -168,8 +168,8 @@ impl Settings {
     /// External port that a direction is bound to.
     #[must_use]
     pub fn bound(&self, from: NodeId, to: NodeId) -> Option<&Port> {
-        let found = self.bindings.iter();
-        let mut found = found.filter(|binding| binding.from == from && binding.to == to);
+        let mut found =
+            self.bindings.iter().filter(|binding| binding.from == from && binding.to == to);
         found.next().map(|binding| &binding.port)
     }
 

@@ -87,8 +87,8 @@ impl State for Observed {
         let host = world.resource::<Host>();
         let mut observed = Self { means: host.means, takeover: host.takeover, ..Self::default() };
         for (node, entity) in &world.resource::<Namespaces>().0 {
-            let routes = world.get::<ObservedRoutes>(*entity);
-            let routes = routes.expect("a namespace has them").0.clone();
+            let routes =
+                world.get::<ObservedRoutes>(*entity).expect("a namespace has them").0.clone();
             if !routes.is_empty() {
                 observed.heard.insert(*node, routes);
             }

@@ -29,8 +29,7 @@ fn no_secret_comes_back_in_any_answer() {
     bench.call("", "POST", "/api/auth/login", &wrong).problem(401);
     let view = bench.world.view();
     let secret = &view.accounts.named("mallory").unwrap().1.secret;
-    let hash = serde_json::to_value(secret).unwrap()["sealed"].clone();
-    let hash = hash.as_str().unwrap().to_owned();
+    let hash = serde_json::to_value(secret).unwrap()["sealed"].clone().as_str().unwrap().to_owned();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let secrets = [
         canary.to_owned(),

@@ -26,8 +26,7 @@ struct Row {
 }
 
 fn ip(arguments: &str) {
-    let done = Command::new("ip").args(arguments.split_whitespace()).output();
-    let done = done.unwrap();
+    let done = Command::new("ip").args(arguments.split_whitespace()).output().unwrap();
     let said = String::from_utf8_lossy(&done.stderr);
     assert!(done.status.success(), "ip {arguments}: {said}");
 }
@@ -74,8 +73,7 @@ impl Row {
     /// A server in a namespace that answers one line: the address of its client.
     fn serve(&self, name: &str, at: &str) -> TcpListener {
         let at: SocketAddr = at.parse().unwrap();
-        let listener = within(Some(&self.path(name)), || TcpListener::bind(at)).unwrap();
-        let listener = listener.unwrap();
+        let listener = within(Some(&self.path(name)), || TcpListener::bind(at)).unwrap().unwrap();
         let own = listener.try_clone().unwrap();
         std::thread::spawn(move || {
             for stream in own.incoming() {

@@ -38,8 +38,7 @@ pub fn impaired() -> (Bench, impair::Bench) {
 pub fn audited(bench: &Bench, action: &str) -> Vec<(String, String, u64)> {
     let admin = bench.login("admin");
     let rows = bench.get(&admin, "/v1/admin/audit?limit=1000").is(200);
-    let rows = rows["items"].as_array().unwrap().iter();
-    let rows = rows.filter(|row| row["action"] == action);
+    let rows = rows["items"].as_array().unwrap().iter().filter(|row| row["action"] == action);
     let text = |row: &Value, key: &str| row[key].as_str().unwrap().to_owned();
     rows.map(|row| (text(row, "actor"), text(row, "target"), row["outcome"].as_u64().unwrap()))
         .collect()

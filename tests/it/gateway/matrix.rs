@@ -48,8 +48,7 @@ struct Expected {
 
 /// The fixture by method and path.
 fn fixture() -> BTreeMap<(String, String), Expected> {
-    let lines = include_str!("access.txt").lines();
-    let lines = lines.filter(|line| !line.starts_with('#'));
+    let lines = include_str!("access.txt").lines().filter(|line| !line.starts_with('#'));
     let parse = |line: &str| {
         let mut words = line.split_whitespace();
         let mut next = || words.next().unwrap_or_else(|| panic!("incomplete line {line:?}"));
@@ -84,8 +83,8 @@ fn registered_rules_are_those_of_the_fixture() {
     for operation in operations() {
         let key = (operation.method.clone(), operation.path.clone());
         let what = format!("{} {}", key.0, key.1);
-        let expected = expected.remove(&key);
-        let expected = expected.unwrap_or_else(|| panic!("{what} is not in access.txt"));
+        let expected =
+            expected.remove(&key).unwrap_or_else(|| panic!("{what} is not in access.txt"));
         let rule = operation.rule;
         assert_eq!(rule.role, expected.role, "{what}: role");
         assert_eq!(rule.nodes, expected.node, "{what}: node");

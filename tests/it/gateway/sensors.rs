@@ -187,8 +187,10 @@ fn a_node_gets_its_assignments_and_reports_a_scan() {
     ]);
     let done = json!({ "state": "done", "output": devices.to_string() });
     bench.call(&token, "POST", &result, &done).is(204);
-    let found = bench.get(&operator, &format!("/v1/sensors/i2c/devices?node_id={node}&bus=1"));
-    let found = found.is(200)["items"].clone();
+    let found = bench
+        .get(&operator, &format!("/v1/sensors/i2c/devices?node_id={node}&bus=1"))
+        .is(200)["items"]
+        .clone();
     assert_eq!(found[0]["identified_by"], "manual");
     assert_eq!((&found[1]["template_id"], &found[1]["present"]), (&json!("bme280"), &json!(true)));
 

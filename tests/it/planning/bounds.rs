@@ -21,8 +21,7 @@ fn line(bench: &Bench, count: u32) -> (String, Vec<String>) {
         let lon = 11.0 + 0.05 * f64::from(number);
         json!({ "name": format!("n{number}"), "lat": 57.0, "lon": lon, "height_agl_m": 15.0 })
     };
-    let nodes = (0..count).map(|number| bench.make(&path, &node(number)));
-    let nodes = nodes.collect();
+    let nodes = (0..count).map(|number| bench.make(&path, &node(number))).collect();
     (within, nodes)
 }
 

@@ -166,8 +166,7 @@ fn a_dragged_node_has_the_links_it_would_have_and_nothing_is_stored() {
     let (path, nodes) = row(&bench, 3);
     let before = links_of(&bench, &path, &nodes[0]);
     let asked = json!({ "node_id": nodes[0], "lat": 57.53, "lon": 11.51 });
-    let preview = bench.call("POST", &format!("{path}/links/preview"), &asked);
-    let preview = preview.json();
+    let preview = bench.call("POST", &format!("{path}/links/preview"), &asked).json();
     assert_eq!(preview["node_id"], nodes[0].as_str());
     assert_eq!(links_of(&bench, &path, &nodes[0]), before);
     assert_ne!(preview["links"], json!(before));

@@ -94,8 +94,7 @@ fn plan(bench: &Bench, lat: f64, count: u32) -> (String, Vec<String>) {
     let path = format!("/api/v1/deployments/{deployment}/nodes");
     let node =
         |number: u32| json!({ "name": "n", "lat": lat, "lon": 11.0 + 0.01 * f64::from(number) });
-    let nodes = (0..count).map(|number| bench.make(&path, &node(number)));
-    let nodes = nodes.collect();
+    let nodes = (0..count).map(|number| bench.make(&path, &node(number))).collect();
     (deployment, nodes)
 }
 

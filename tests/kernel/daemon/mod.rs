@@ -297,8 +297,8 @@ fn a_user_with_one_capability_gives_its_socket_to_a_group(_: &mut Bed) {
     const USER: u32 = 60_123;
     const GROUP: u32 = 60_456;
     let user = USER.to_string();
-    let caps = ["inh-caps", "ambient-caps", "bounding-set"];
-    let caps = caps.map(|set| format!("--{set}=-all,+net_admin"));
+    let caps =
+        ["inh-caps", "ambient-caps", "bounding-set"].map(|set| format!("--{set}=-all,+net_admin"));
     let groups = format!("--groups={GROUP}");
     let mut before = vec!["setpriv", "--reuid", &user, "--regid", &user, &groups];
     before.extend(caps.iter().map(String::as_str));

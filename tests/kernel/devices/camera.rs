@@ -62,8 +62,11 @@ fn pictures_of_a_video_device() {
     let found = wait_for(|| detect().into_iter().next());
     assert!(is_present());
     assert_eq!((found.driver.as_str(), found.card.as_str()), ("vivid", "vivid"));
-    let yuyv = found.formats.iter().find(|format| format.fourcc == "YUYV");
-    let yuyv = yuyv.unwrap_or_else(|| panic!("{found:?}"));
+    let yuyv = found
+        .formats
+        .iter()
+        .find(|format| format.fourcc == "YUYV")
+        .unwrap_or_else(|| panic!("{found:?}"));
     assert!(yuyv.sizes.contains(&SIZE), "{yuyv:?}");
     println!("{} {}, {} formats", found.device, found.bus_info, found.formats.len());
     let runtime = tokio::runtime::Builder::new_current_thread();

@@ -61,8 +61,8 @@ fn bus() -> Option<u32> {
 }
 
 fn chip() -> Option<String> {
-    let chips = GpioLines::default().inventory().ok()?;
-    let mut chips = chips.into_iter().filter(|chip| chip.lines.len() == 4);
+    let mut chips =
+        GpioLines::default().inventory().ok()?.into_iter().filter(|chip| chip.lines.len() == 4);
     chips.next().map(|chip| chip.chip)
 }
 
@@ -109,8 +109,9 @@ fn read_by_the_program(bus: u32) {
         ("bme280.temperature_c", 25.08, 0.005),
         ("bme280.pressure_hpa", 1_006.53, 0.005),
     ] {
-        let value = seen["readings"][format!("i2c.{metric}")].as_f64();
-        let value = value.unwrap_or_else(|| panic!("no {metric}: {seen}"));
+        let value = seen["readings"][format!("i2c.{metric}")]
+            .as_f64()
+            .unwrap_or_else(|| panic!("no {metric}: {seen}"));
         println!("{metric}: {value}");
         assert!((value - expected).abs() <= by, "{metric}: {value}, not {expected}");
     }

@@ -126,8 +126,8 @@ fn of_a_full_queue_is_told(bed: &mut Bed) {
     };
     let arrived = bed.wire.as_mut().unwrap().measure(burst).len() as u64;
     let after = bed.apply(&impairment(json!({"rate": rate, "queue": queue("bytes")}))).unwrap();
-    let told = after.warnings.iter().find(|told| told.code == "packets_discarded");
-    let told = told.expect("a warning");
+    let told =
+        after.warnings.iter().find(|told| told.code == "packets_discarded").expect("a warning");
     println!("{}", told.message);
     let waited = 12 - arrived;
     assert!(told.message.starts_with(&format!("{waited} packets")), "{told:?}");

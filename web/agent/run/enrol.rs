@@ -69,8 +69,8 @@ impl Agent {
         });
         let mut answer: WgRegisterResult = read(&self.ask(&address, None, REGISTER, &body).await?)?;
         if let (Some(sealed), Some(shared)) = (answer.sealed_credentials.take(), shared) {
-            let opened = unseal_credentials(&shared, &body.nonce, &sealed);
-            let opened = opened.map_err(|err| RequestFailure::NoAnswer(err.to_string()))?;
+            let opened = unseal_credentials(&shared, &body.nonce, &sealed)
+                .map_err(|err| RequestFailure::NoAnswer(err.to_string()))?;
             answer.credentials = Some(opened);
         }
         Ok(answer)

@@ -86,8 +86,9 @@ fn open(plan: &Plan, tiles: &Path, memory_mb: Option<u64>) -> Result<Box<dyn Gro
         memory_mb,
         ..TerrainOptions::default()
     };
-    let opened = options.open_for_sweep(plan, &TerrainFiles::default());
-    let opened = opened.map_err(|failure| failure.message().to_owned())?;
+    let opened = options
+        .open_for_sweep(plan, &TerrainFiles::default())
+        .map_err(|failure| failure.message().to_owned())?;
     Ok(Box::new(Opened(opened)))
 }
 
@@ -129,8 +130,7 @@ impl Executor {
 impl Status {
     fn run(self, output: Output) -> Result<(), Failure> {
         let address = address("address", &self.scheduler)?;
-        let found = runtime()?.block_on(status::status(&address));
-        let found = found.map_err(Failure::Machine)?;
+        let found = runtime()?.block_on(status::status(&address)).map_err(Failure::Machine)?;
         if output.json {
             return output.json(&found);
         }

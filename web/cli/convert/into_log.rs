@@ -28,8 +28,7 @@ impl Convert {
         if let Some(path) = &self.places {
             place(&mut dataset, path)?;
         }
-        let script = dataset.script(format, &default_station());
-        let script = script.map_err(|err| self.invalid(err))?;
+        let script = dataset.script(format, &default_station()).map_err(|err| self.invalid(err))?;
         tell(&dataset.report);
         if script.unplaced > 0 {
             let count = script.unplaced;

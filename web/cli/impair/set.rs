@@ -86,8 +86,12 @@ A root qdisc of another program stays in place and is reported.";
 
 impl Set {
     pub async fn run(self, client: &mut Client, output: Output) -> Result<(), Failure> {
-        let lasts = self.lasts.as_deref().map(quantity::duration_ns).transpose();
-        let lasts = lasts.map_err(|what| Failure::Input(format!("--for: {what}")))?;
+        let lasts = self
+            .lasts
+            .as_deref()
+            .map(quantity::duration_ns)
+            .transpose()
+            .map_err(|what| Failure::Input(format!("--for: {what}")))?;
         let words = self.options.words();
         if words.is_empty() && self.preset.is_none() {
             let message = "nothing to set, allowed --preset or options such as --delay 50ms; `impair \

@@ -60,8 +60,9 @@ impl Cat {
             }
             match &entry {
                 Entry::Command(record) => {
-                    let body = engine.registry().to_json(&record.name, &record.body);
-                    let body = body
+                    let body = engine
+                        .registry()
+                        .to_json(&record.name, &record.body)
                         .map_err(|what| Failure::Input(format!("tick {}: {what}", record.tick)))?;
                     let body = redact(&record.name, body);
                     let (tick, wall_ns, command) =

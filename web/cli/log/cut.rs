@@ -53,8 +53,8 @@ fn same_file(a: &Path, b: &Path) -> bool {
 impl Cut {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let mut log = open(&self.log)?;
-        let to = self.to.map(|to| tick_at(log.header(), "--to", to));
-        let to = to.transpose()?.unwrap_or(u64::MAX);
+        let to =
+            self.to.map(|to| tick_at(log.header(), "--to", to)).transpose()?.unwrap_or(u64::MAX);
         let header = Header { format: FORMAT, ..log.header().clone() };
         if same_file(&self.log, &self.output) {
             let file = self.output.display();

@@ -95,8 +95,7 @@ impl Stat {
 }
 
 fn text(document: &Document) -> String {
-    let title = document.inputs.get("title");
-    let title = title.map_or("log without a title", String::as_str);
+    let title = document.inputs.get("title").map_or("log without a title", String::as_str);
     let Document {
         first_tick,
         last_tick,

@@ -145,8 +145,8 @@ struct Document<'a> {
 
 impl Replay {
     pub fn run(self, output: Output) -> Result<(), Failure> {
-        let changes = self.with.as_deref().map(changes::load).transpose();
-        let changes = changes.map_err(Failure::input)?;
+        let changes =
+            self.with.as_deref().map(changes::load).transpose().map_err(Failure::input)?;
         let header = journal_file::open(&self.log).map_err(Failure::input)?.header().clone();
         // Opened once: tiles that were read are kept.
         let ground = self.ground.for_log(&header.inputs)?;
@@ -176,10 +176,11 @@ impl Replay {
             }
         }
         if let Some(path) = &self.html {
-            let log = open_log(&self.log).map_err(Failure::Input)?;
-            let log = log.with_changes(changes.unwrap_or_default());
-            let page = replay_player::html(&log, &ground.terrain);
-            let page = page.map_err(|problem| Failure::Input(problem.detail))?;
+            let log = open_log(&self.log)
+                .map_err(Failure::Input)?
+                .with_changes(changes.unwrap_or_default());
+            let page = replay_player::html(&log, &ground.terrain)
+                .map_err(|problem| Failure::Input(problem.detail))?;
             output::write_whole(path, page.as_bytes())?;
             if output::is_stdio(path) {
                 return Ok(());
@@ -303,8 +304,8 @@ fn show(run: &Run, output: Output) -> Result<(), Failure> {
     } else {
         String::new()
     };
-    let gaps = output::gaps(&run.engine.view());
-    let gaps = gaps.map_or_else(String::new, |line| format!("{}\n", output::warning(&line)));
+    let gaps = output::gaps(&run.engine.view())
+        .map_or_else(String::new, |line| format!("{}\n", output::warning(&line)));
     output.text(&format!(
         "{}\n{span}, {commands} commands replayed; {proof}\n{torn}{gaps}{levels}{}\n",
         output::heading(run.title()),

@@ -177,8 +177,7 @@ fn agreement(node: &Node) -> String {
 /// Next hops that are not as predicted, one a line.
 fn differences(nodes: &[Node]) -> String {
     let all = nodes.iter().flat_map(|node| {
-        let found = node.agreement.iter();
-        let found = found.flat_map(|agreement| &agreement.differences);
+        let found = node.agreement.iter().flat_map(|agreement| &agreement.differences);
         found.map(move |difference| (node, difference))
     });
     let word = |hop: &Option<String>| hop.clone().unwrap_or_else(|| "none".to_owned());

@@ -138,8 +138,10 @@ impl Up {
 /// Name of a testbed from the file name of its scenario.
 fn name_from_file(path: &Path) -> String {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().to_lowercase();
-    let plain = stem.chars().map(|c| if c == '_' { '-' } else { c });
-    let plain = plain.filter(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || *c == '-');
+    let plain = stem
+        .chars()
+        .map(|c| if c == '_' { '-' } else { c })
+        .filter(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || *c == '-');
     let name: String = plain.take(NAME_CHARS_MAX).collect();
     if name.is_empty() { "testbed".to_owned() } else { name }
 }
@@ -176,15 +178,14 @@ fn detach(
         .open(state.messages())?;
     let messages = log.try_clone()?;
     let program = std::env::current_exe()?;
-    let child = Command::new(program)
+    let mut child = Command::new(program)
         .args(arguments)
         .arg("--background")
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(messages)
         .process_group(0)
-        .spawn();
-    let mut child = child?;
+        .spawn()?;
     let interval = Duration::from_millis(20);
     for _ in 0..START_TIMEOUT.as_millis() / interval.as_millis() {
         if is_running(state) {

@@ -99,8 +99,7 @@ impl Caller {
         let (id, held) = find(view, text).ok_or_else(unauthenticated)?;
         let token = &held.object;
         let account = view.accounts.by_id.get(&token.account);
-        let account = account.filter(|account| token.is_of(account));
-        let account = account.ok_or_else(revoked)?;
+        let account = account.filter(|account| token.is_of(account)).ok_or_else(revoked)?;
         if token.has_expired(now_s.saturating_mul(SECOND_NS)) {
             return Err(expired());
         }

@@ -96,8 +96,7 @@ pub async fn audit(
         let time = time::read(key, text)?;
         Ok(u64::try_from(time.as_nanosecond()).unwrap_or(0))
     };
-    let cursor = paging.cursor.as_deref().map(str::parse::<u64>);
-    let cursor = cursor.transpose().map_err(|_| {
+    let cursor = paging.cursor.as_deref().map(str::parse::<u64>).transpose().map_err(|_| {
         Problem::field("/cursor", FieldCode::Format, "send `next_cursor` of the page before")
     })?;
     let size = paging.size()?;
@@ -110,11 +109,11 @@ pub async fn audit(
         limit: size + 1,
     };
     let log = Arc::clone(&audit);
-    let found = blocking(move || {
+    let mut found = blocking(move || {
         let found = log.find(&query);
         found.map_err(|err| Problem::internal(err.to_string()))
-    });
-    let mut found = found.await?;
+    })
+    .await?;
     let more = found.len() > size;
     found.truncate(size);
     let last = found.last().map(|record| record.number.to_string());

@@ -120,17 +120,20 @@ pub async fn registrations(
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<RegistrationView>>, Problem> {
     let view = world.view();
-    let all = view.onboarding.registrations.iter();
-    let all = all.filter(|(_, held)| asked.state.is_none_or(|state| state == held.state));
-    let all = all.map(|(id, held)| (id.uuid().to_string(), (*id, held)));
+    let all = view
+        .onboarding
+        .registrations
+        .iter()
+        .filter(|(_, held)| asked.state.is_none_or(|state| state == held.state))
+        .map(|(id, held)| (id.uuid().to_string(), (*id, held)));
     Ok(Json(paging.of(all, |(id, held)| RegistrationView::of(id, held))?))
 }
 
 fn shown(world: &World, id: Uuid) -> Result<(Tag, Json<RegistrationView>), Problem> {
     let view = world.view();
     let key = RegistrationId::new(id);
-    let held = view.onboarding.registrations.get(&key);
-    let held = held.ok_or_else(|| missing("registration", id))?;
+    let held =
+        view.onboarding.registrations.get(&key).ok_or_else(|| missing("registration", id))?;
     Ok((tag(held.revision), Json(RegistrationView::of(key, held))))
 }
 

@@ -57,8 +57,8 @@ impl User {
 
 fn user(world: &World, id: Uuid) -> Result<User, Problem> {
     let view = world.view();
-    let account = view.accounts.by_id.get(&AccountId::new(id));
-    let account = account.ok_or_else(|| missing("account", id))?;
+    let account =
+        view.accounts.by_id.get(&AccountId::new(id)).ok_or_else(|| missing("account", id))?;
     Ok(User::of(AccountId::new(id), account))
 }
 
@@ -71,8 +71,8 @@ pub async fn users(
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<User>>, Problem> {
     let view = world.view();
-    let all = view.accounts.by_id.iter();
-    let all = all.map(|(id, account)| (id.uuid().to_string(), (*id, account)));
+    let all =
+        view.accounts.by_id.iter().map(|(id, account)| (id.uuid().to_string(), (*id, account)));
     Ok(Json(paging.of(all, |(id, account)| User::of(id, account))?))
 }
 

@@ -94,8 +94,10 @@ pub async fn api_tokens(
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<ApiTokenView>>, Problem> {
     let held = objects::<ApiToken>(&world);
-    let all = held.iter().filter(|(_, held)| reaches(&caller, &held.object));
-    let all = all.map(|(id, held)| (id.uuid().to_string(), (id, held)));
+    let all = held
+        .iter()
+        .filter(|(_, held)| reaches(&caller, &held.object))
+        .map(|(id, held)| (id.uuid().to_string(), (id, held)));
     Ok(Json(paging.of(all, |(id, held)| shown(&world, id, held))?))
 }
 
@@ -173,8 +175,7 @@ fn holder(
         return Err(problem.of_kind(ProblemKind::Forbidden));
     }
     let view = world.view();
-    let account = view.accounts.by_id.get(&id);
-    let account = account.ok_or_else(|| missing("account", id))?;
+    let account = view.accounts.by_id.get(&id).ok_or_else(|| missing("account", id))?;
     let most = caller.role.min(account.role);
     let role = new.role.unwrap_or(most);
     if role > most {

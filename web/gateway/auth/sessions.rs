@@ -135,8 +135,8 @@ async fn authenticate(
     let now_s = world.now_s();
     let attempt = limits.logins.begin(&login.username, client.0, now_s)?;
     let view = world.view();
-    let found = account_of(&view.accounts, &login.username);
-    let found = found.filter(|(_, account)| !account.disabled);
+    let found =
+        account_of(&view.accounts, &login.username).filter(|(_, account)| !account.disabled);
     let secret = found.map(|(_, account)| account.secret.clone());
     let fits = match passwords.check(secret.as_ref(), login.password).await {
         Ok(fits) => fits,
@@ -297,8 +297,7 @@ pub async fn change_password(
     }
     let attempt = limits.logins.begin(&caller.username, client.0, now_s)?;
     let view = world.view();
-    let secret = view.accounts.by_id.get(&caller.account);
-    let secret = secret.map(|account| account.secret.clone());
+    let secret = view.accounts.by_id.get(&caller.account).map(|account| account.secret.clone());
     let fits = match passwords.check(secret.as_ref(), new.current_password).await {
         Ok(fits) => fits,
         Err(problem) => {

@@ -117,8 +117,7 @@ pub async fn camera_snapshot(
     held::<Camera>(&world, id)?;
     let viewer = hub.view(id, source)?;
     let mut frames = viewer.frames();
-    let frame = next_frame(&viewer, &mut frames).await;
-    let frame = frame.ok_or_else(|| {
+    let frame = next_frame(&viewer, &mut frames).await.ok_or_else(|| {
         let why = hub.status(id).error;
         Problem::unavailable(why.unwrap_or_else(|| "no frame within 10 s".to_owned()))
     })?;

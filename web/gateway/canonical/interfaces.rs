@@ -92,8 +92,11 @@ pub async fn interfaces(
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<InterfaceView>>, Problem> {
     let view = world.view();
-    let nodes = view.fleet.nodes.values();
-    let nodes = nodes.filter(|node| asked.node_id.is_none_or(|id| node.id.uuid() == id));
+    let nodes = view
+        .fleet
+        .nodes
+        .values()
+        .filter(|node| asked.node_id.is_none_or(|id| node.id.uuid() == id));
     let all = nodes.flat_map(|node| {
         let mut held = of_node(&view, node);
         held.sort_by_key(|shown| shown.interface_id);
@@ -133,8 +136,8 @@ pub async fn interface_put(
 ) -> Result<(Tag, Json<InterfaceView>), Problem> {
     let view = world.view();
     let nodes = view.fleet.nodes.values();
-    let found = nodes.flat_map(|node| of_node(&view, node));
-    let mut found = found.filter(|shown| shown.interface_id == id);
+    let mut found =
+        nodes.flat_map(|node| of_node(&view, node)).filter(|shown| shown.interface_id == id);
     let mut shown = found.next().ok_or_else(|| missing("interface", id))?;
     let expected = match if_match_revision(&headers)? {
         Some(0) => Expected::Absent,

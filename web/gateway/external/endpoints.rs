@@ -64,9 +64,11 @@ pub async fn external_endpoints(
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<EndpointView>>, Problem> {
     let held = held::<ExternalSystem>(&world, id)?;
-    let all = held.object.endpoints.iter();
-    let all =
-        all.map(|endpoint| (format!("{} {}", endpoint.path, endpoint.method.word()), endpoint));
+    let all = held
+        .object
+        .endpoints
+        .iter()
+        .map(|endpoint| (format!("{} {}", endpoint.path, endpoint.method.word()), endpoint));
     let mut all: Vec<_> = all.collect();
     all.sort_by(|a, b| a.0.cmp(&b.0));
     Ok(Json(paging.of(all.into_iter(), EndpointView::of)?))
@@ -109,8 +111,9 @@ pub async fn external_endpoint_patch(
     let held = held::<ExternalSystem>(&world, id)?;
     let mut object = held.object.clone();
     let mut endpoints = object.endpoints.iter_mut();
-    let endpoint = endpoints.find(|endpoint| endpoint.endpoint_id == endpoint_id);
-    let endpoint = endpoint.ok_or_else(|| missing("endpoint", endpoint_id))?;
+    let endpoint = endpoints
+        .find(|endpoint| endpoint.endpoint_id == endpoint_id)
+        .ok_or_else(|| missing("endpoint", endpoint_id))?;
     if let Some(enabled) = change.enabled {
         endpoint.enabled = enabled;
     }

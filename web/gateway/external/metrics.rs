@@ -98,8 +98,11 @@ pub async fn external_metrics(
     let mut names: Vec<String> = match asked.metric {
         Some(metric) => vec![metric],
         None => {
-            let polls = system.endpoints.iter().filter_map(|held| held.poll.as_ref());
-            let polls = polls.map(|poll| poll.metric.clone());
+            let polls = system
+                .endpoints
+                .iter()
+                .filter_map(|held| held.poll.as_ref())
+                .map(|poll| poll.metric.clone());
             let checks = system.checks.iter().map(|check| check.metric.clone());
             let latest = status.latest.keys().cloned();
             latest.chain(checks).chain(polls).collect()
@@ -115,9 +118,11 @@ pub async fn external_metrics(
             let stored = history.read(NodeId::new(id), &metric, from_ms, to_ms);
             let mut points = stored.map_err(|err| Problem::internal(err.to_string()))?;
             let last_ms = points.last().map(|point| point.last.0);
-            let fresh = states.pending(id, &metric).into_iter();
-            let fresh = fresh.filter(|(ts_ms, _)| (from_ms..=to_ms).contains(ts_ms));
-            let fresh = fresh.filter(|(ts_ms, _)| last_ms.is_none_or(|last_ms| *ts_ms > last_ms));
+            let fresh = states
+                .pending(id, &metric)
+                .into_iter()
+                .filter(|(ts_ms, _)| (from_ms..=to_ms).contains(ts_ms))
+                .filter(|(ts_ms, _)| last_ms.is_none_or(|last_ms| *ts_ms > last_ms));
             points.extend(fresh.map(|(ts_ms, value)| Point::one(ts_ms, value)));
             let points = stepped(points, asked.step_s.map(|step_s| step_s * 1_000));
             count += points.len();

@@ -108,8 +108,8 @@ async fn poll_endpoint(
     if !response.status.is_success() {
         return Err(failed(format!("status {}", response.status.as_u16())));
     }
-    let value = sample::at_pointer(&response.body, &poll.json_pointer);
-    let value = value.ok_or_else(|| failed(format!("no number at {:?}", poll.json_pointer)))?;
+    let value = sample::at_pointer(&response.body, &poll.json_pointer)
+        .ok_or_else(|| failed(format!("no number at {:?}", poll.json_pointer)))?;
     gateway.external.record_value(due.system, poll.metric.clone(), value);
     Ok(())
 }

@@ -211,8 +211,7 @@ pub async fn firmware_image_content(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let held = objects::<FirmwareImage>(&world);
-    let found = held.get(Id::new(id));
-    let found = found.ok_or_else(|| missing("firmware image", id))?;
+    let found = held.get(Id::new(id)).ok_or_else(|| missing("firmware image", id))?;
     let length = found.object.size_bytes;
     let range = headers.get(header::RANGE).and_then(|range| range.to_str().ok());
     let (status, begin, end) = match part(range, length) {

@@ -197,8 +197,11 @@ fn five_minutes() -> u32 {
 /// Nodes with a tag that can install firmware, in id order.
 fn tagged(world: &World, tag: Option<&String>) -> Vec<RolloutNode> {
     let view = world.view();
-    let nodes = view.fleet.nodes.values();
-    let nodes = nodes.filter(|node| tag.is_none_or(|tag| node.record.tags.contains(tag)));
+    let nodes = view
+        .fleet
+        .nodes
+        .values()
+        .filter(|node| tag.is_none_or(|tag| node.record.tags.contains(tag)));
     let able =
         nodes.filter(|node| node.record.supported_commands.iter().any(|kind| kind == FIRMWARE));
     let nodes = able.map(|node| RolloutNode {

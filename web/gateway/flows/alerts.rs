@@ -93,9 +93,12 @@ pub async fn flow_alerts(
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<AlertView>>, Problem> {
     let view = world.view();
-    let all = view.automation.alerts.iter();
-    let all = all.filter(|(_, held)| asked.state.is_none_or(|state| state == held.state));
-    let all = all.map(|(id, held)| (id.uuid().to_string(), (*id, held)));
+    let all = view
+        .automation
+        .alerts
+        .iter()
+        .filter(|(_, held)| asked.state.is_none_or(|state| state == held.state))
+        .map(|(id, held)| (id.uuid().to_string(), (*id, held)));
     Ok(Json(paging.of(all, |(id, held)| AlertView::of(id, held))?))
 }
 
@@ -130,7 +133,6 @@ pub async fn flow_alert_ack(
     let command = AcknowledgeAlert { alert, by: caller.username.clone(), note: given.note };
     world.submit(command).await?;
     let view = world.view();
-    let held = view.automation.alerts.get(&alert);
-    let held = held.ok_or_else(|| missing("alert", id))?;
+    let held = view.automation.alerts.get(&alert).ok_or_else(|| missing("alert", id))?;
     Ok(Json(AlertView::of(alert, held)))
 }

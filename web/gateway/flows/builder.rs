@@ -108,10 +108,9 @@ pub async fn flow_builder_metadata(
         .take(METRICS_MAX * 64)
         .collect();
     let sensors = view.peripherals.readings.keys();
-    let own = sensors.map(|name| format!("{GATEWAY_PREFIX}{name}"));
-    let own = own.chain([DISK_METRIC.to_owned()]);
-    let metrics = own.chain(of_nodes.into_iter().map(str::to_owned));
-    let metrics = metrics
+    let own = sensors.map(|name| format!("{GATEWAY_PREFIX}{name}")).chain([DISK_METRIC.to_owned()]);
+    let metrics = own
+        .chain(of_nodes.into_iter().map(str::to_owned))
         .take(METRICS_MAX)
         .map(|name| MetricView { unit: unit_of(&name).map(str::to_owned), name });
     let variables = VARIABLES.map(|(pointer, title)| VariableView {

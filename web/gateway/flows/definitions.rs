@@ -104,14 +104,16 @@ pub async fn flows(
 ) -> Result<Json<Page<FlowSummary>>, Problem> {
     let view = world.view();
     let fits = |enabled| asked.enabled.is_none_or(|wanted| wanted == enabled);
-    let all = view.config.automations.iter();
-    let all = all.filter(|(_, held)| fits(held.object.0.enabled));
-    let all = all.map(|(id, held)| (id.uuid().to_string(), (id, held)));
+    let all = view
+        .config
+        .automations
+        .iter()
+        .filter(|(_, held)| fits(held.object.0.enabled))
+        .map(|(id, held)| (id.uuid().to_string(), (id, held)));
     Ok(Json(paging.of(all, |(id, held)| {
         let flow = &held.object.0;
         let last = view.automation.of_flow(id).next_back();
-        let triggers = flow.steps.iter();
-        let triggers = triggers.filter(|step| step.role == StepRole::Trigger);
+        let triggers = flow.steps.iter().filter(|step| step.role == StepRole::Trigger);
         let mut trigger_kinds: Vec<String> = triggers.map(|step| step.kind.clone()).collect();
         trigger_kinds.sort();
         trigger_kinds.dedup();

@@ -96,9 +96,12 @@ pub async fn flow_deliveries(
         let wanted = asked.state.map(|state| state == DeliveryState::Dead);
         wanted.is_none_or(|wanted| wanted == dead)
     };
-    let all = view.automation.deliveries.iter();
-    let all = all.filter(|(_, held)| fits(held.dead));
-    let all = all.map(|(id, held)| (id.uuid().to_string(), (*id, held)));
+    let all = view
+        .automation
+        .deliveries
+        .iter()
+        .filter(|(_, held)| fits(held.dead))
+        .map(|(id, held)| (id.uuid().to_string(), (*id, held)));
     Ok(Json(paging.of(all, |(id, held)| DeliveryView::of(id, held))?))
 }
 

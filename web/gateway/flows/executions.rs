@@ -225,15 +225,17 @@ pub async fn flow_executions(
             && from.is_none_or(|from| from <= held.queued_ms)
             && to.is_none_or(|to| held.queued_ms <= to)
     };
-    let all = all.filter(|(_, held)| fits(held));
-    let all = all.map(|(id, held)| (id.uuid().to_string(), (id, held)));
+    let all =
+        all.filter(|(_, held)| fits(held)).map(|(id, held)| (id.uuid().to_string(), (id, held)));
     Ok(Json(paging.of(all, |(id, held)| ExecutionView::of(id, held))?))
 }
 
 fn find(world: &World, flow_id: Uuid, id: Uuid) -> Result<Arc<ExecutionRecord>, Problem> {
     let view = world.view();
-    let found = view.automation.execution(ExecutionId::new(id));
-    let found = found.filter(|held| held.flow == AutomationId::new(flow_id));
+    let found = view
+        .automation
+        .execution(ExecutionId::new(id))
+        .filter(|held| held.flow == AutomationId::new(flow_id));
     found.cloned().ok_or_else(|| missing("execution", id))
 }
 

@@ -91,8 +91,7 @@ pub fn seal(
         let Some(params) = params_at_mut(&mut step.params, place) else {
             continue;
         };
-        let given = params.get(SECRET).and_then(Value::as_str);
-        let given = given.unwrap_or_default().to_owned();
+        let given = params.get(SECRET).and_then(Value::as_str).unwrap_or_default().to_owned();
         let sealed = if given == SHOWN {
             kept(before, &step.step_id, params).map_err(|what| {
                 refuse(FieldCode::Missing, format!("step {:?} {what}", step.step_id))

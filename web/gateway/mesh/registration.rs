@@ -47,8 +47,7 @@ fn proven(vault: &Vault, onboarding: &Onboarding, asked: &WgRegister, now_ns: u6
         return Proof::Absent;
     };
     let trust = &onboarding.trust;
-    let earlier = trust.previous.as_ref();
-    let earlier = earlier.filter(|(_, until_ns)| now_ns <= *until_ns);
+    let earlier = trust.previous.as_ref().filter(|(_, until_ns)| now_ns <= *until_ns);
     let secrets = trust.secret.iter().chain(earlier.map(|(secret, _)| secret));
     let named = |key_id: &str| asked.key_id.as_deref().is_none_or(|wanted| wanted == key_id);
     let (key, mac) = (asked.public_key.to_string(), asked.mac.to_string());
@@ -62,8 +61,7 @@ fn proven(vault: &Vault, onboarding: &Onboarding, asked: &WgRegister, now_ns: u6
         }) else {
             continue;
         };
-        let hmac = Hmac::<Sha256>::new_from_slice(&bytes);
-        let mut hmac = hmac.expect("a key of any length will do");
+        let mut hmac = Hmac::<Sha256>::new_from_slice(&bytes).expect("a key of any length will do");
         hmac.update(&message);
         if hmac.verify_slice(&proof).is_ok() {
             return Proof::Valid;
@@ -217,8 +215,8 @@ pub async fn wg_register(
     let proof = proven(&vault, &view.onboarding, &asked, now_ns);
     let shared = challenges.shared_secret(&asked.public_key);
     let key_proof = possession(shared.as_ref(), &settings, &view.onboarding, client.0, &asked);
-    let code_sha256 = asked.enrollment_code.as_ref();
-    let code_sha256 = code_sha256.map(|code| Sha256::digest(code.as_bytes()).into());
+    let code_sha256 =
+        asked.enrollment_code.as_ref().map(|code| Sha256::digest(code.as_bytes()).into());
     if view.onboarding.of_key(&asked.public_key).is_none() {
         let vouched = proof == Proof::Valid || has_code(&view, code_sha256);
         limits.unknown_key(client.0, vouched)?;

@@ -35,8 +35,7 @@ pub async fn dhcp_leases(
     let found = blocking(move || dhcp.leases()).await?;
     let found = known(&world.view(), found, |lease| Some(lease.mac));
     // As numbers sort: 10.41.0.9 before 10.41.0.10.
-    let keyed = found.into_iter();
-    let keyed = keyed.map(|lease| (format!("{:010}", lease.row.ip.to_bits()), lease));
+    let keyed = found.into_iter().map(|lease| (format!("{:010}", lease.row.ip.to_bits()), lease));
     Ok(Json(paging.of(keyed, |lease| lease)?))
 }
 

@@ -47,8 +47,10 @@ pub async fn network_interface(
 ) -> Result<Json<RowInterface>, Problem> {
     check_ifname(&ifname)?;
     let found = all().await?;
-    let own = found.into_iter().find(|one| one.name == ifname);
-    let own = own.ok_or_else(|| missing("interface", ifname))?;
+    let own = found
+        .into_iter()
+        .find(|one| one.name == ifname)
+        .ok_or_else(|| missing("interface", ifname))?;
     Ok(Json(Row(own)))
 }
 

@@ -57,8 +57,7 @@ pub async fn heartbeat(
 ) -> Result<Json<HeartbeatAck>, Problem> {
     let node = caller.node(heartbeat.node_id)?;
     limits.heartbeats.allow(&node, "heartbeat rate limit exceeded")?;
-    let sent = heartbeat.sent_at.as_deref().map(|text| time::read("/sent_at", text));
-    let sent = sent.transpose()?;
+    let sent = heartbeat.sent_at.as_deref().map(|text| time::read("/sent_at", text)).transpose()?;
     let samples = heartbeat.metrics.len() as u64;
     if samples > 0 {
         takes_readings(&history)?;
@@ -151,8 +150,8 @@ pub async fn node_join(
 ) -> Result<Json<Joined>, Problem> {
     let node = caller.node(report.node_id)?;
     let long = |text: &String| text.chars().count() > 128;
-    let pairs = report.firmware.iter().chain(&report.settings);
-    let pairs = pairs.flat_map(|(name, value)| [name, value]);
+    let pairs =
+        report.firmware.iter().chain(&report.settings).flat_map(|(name, value)| [name, value]);
     let words = report.board.iter().chain(pairs).chain(&report.supported_commands);
     let counts = [report.firmware.len(), report.supported_commands.len(), report.settings.len()];
     let many = counts.iter().any(|count| *count > 32);
@@ -270,8 +269,11 @@ pub async fn node_command_create(
     };
     world.submit(command).await?;
     let held = world.node(node_id)?;
-    let command = held.commands.iter().find(|command| command.id == command_id);
-    let command = command.ok_or_else(|| Problem::internal("the enqueued command is missing"))?;
+    let command = held
+        .commands
+        .iter()
+        .find(|command| command.id == command_id)
+        .ok_or_else(|| Problem::internal("the enqueued command is missing"))?;
     let shown = OrderView::of(command, world.wall_ns());
     Ok((StatusCode::ACCEPTED, Json(shown)))
 }
@@ -288,8 +290,7 @@ pub async fn node_commands(
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<OrderView>>, Problem> {
     let node = world.node(node_id)?;
-    let all = node.commands.iter();
-    let all = all.map(|command| (command.id.to_string(), command));
+    let all = node.commands.iter().map(|command| (command.id.to_string(), command));
     let now_ns = world.wall_ns();
     Ok(Json(paging.of(all, |command| OrderView::of(command, now_ns))?))
 }

@@ -61,8 +61,8 @@ pub async fn nodes_list(
         let contains = |word: &String| {
             let ip = member.overlay_ip.map(|ip| ip.to_string());
             let mac = member.mac.map(|mac| mac.to_string());
-            let texts = [Some(member.name.clone()), member.hostname.clone(), ip, mac];
-            let mut texts = texts.into_iter().flatten();
+            let mut texts =
+                [Some(member.name.clone()), member.hostname.clone(), ip, mac].into_iter().flatten();
             texts.any(|text| text.to_lowercase().contains(word))
         };
         asked.state.is_none_or(|state| state == node.liveness.state)
@@ -71,8 +71,7 @@ pub async fn nodes_list(
             && asked.origin.is_none_or(|origin| origin == Origin::Live)
             && word.as_ref().is_none_or(contains)
     };
-    let all = view.fleet.nodes.values().filter(fits);
-    let all = all.map(|node| (node.id.uuid().to_string(), node));
+    let all = view.fleet.nodes.values().filter(fits).map(|node| (node.id.uuid().to_string(), node));
     let page = paging.of(all, |node| Node::of(&view, node, wall_ns))?;
     Ok(Json(page))
 }
@@ -144,8 +143,7 @@ pub struct NodeChange {
 }
 
 fn place(position: PositionOverride) -> Result<Location, Problem> {
-    let point = GeoPoint::new(position.lat, position.lon);
-    let point = point.map_err(|bad| {
+    let point = GeoPoint::new(position.lat, position.lon).map_err(|bad| {
         Problem::field("/position_override", FieldCode::NotAllowed, bad.to_string())
     })?;
     let height = position.alt_m.filter(|alt_m| !(-500.0..=20_000.0).contains(alt_m));

@@ -112,8 +112,7 @@ pub async fn ups_fetch(
     Path(ups_id): Path<String>,
 ) -> Result<Json<UpsView>, Problem> {
     let view = world.view();
-    let found = view.power.get(&ups_id);
-    let found = found.ok_or_else(|| missing("power supply", &ups_id))?;
+    let found = view.power.get(&ups_id).ok_or_else(|| missing("power supply", &ups_id))?;
     Ok(Json(UpsView::of(found, world.wall_ns())))
 }
 

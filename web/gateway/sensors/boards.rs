@@ -91,8 +91,9 @@ pub async fn boards(
         .map(|(board, built_in)| (board.board_id.clone(), (board.clone(), built_in)))
         .collect();
     let view = world.view();
-    let own = blocking(move || Ok(host.board_of(&view, &machine.board()))).await?;
-    let own = own.map(|board| board.board_id);
+    let own = blocking(move || Ok(host.board_of(&view, &machine.board())))
+        .await?
+        .map(|board| board.board_id);
     let show = |(board, built_in): (Board, bool)| BoardSummary {
         is_host: own.as_ref() == Some(&board.board_id),
         board_id: board.board_id,

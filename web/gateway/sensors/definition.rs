@@ -34,8 +34,7 @@ impl<T: Definable, S: Send + Sync> FromRequest<S> for Definition<T> {
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         let media = request.headers().get(header::CONTENT_TYPE);
         let media = media.and_then(|media| media.to_str().ok()).unwrap_or("");
-        let essence = media.split(';').next().unwrap_or("").trim();
-        let essence = essence.to_ascii_lowercase();
+        let essence = media.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
         plain_encoding(request.headers())?;
         if !["application/json", "application/toml"].contains(&essence.as_str()) {
             return Err(Problem::new(

@@ -83,10 +83,12 @@ pub async fn gpio_chips(
             .find(|one| one.kind == "gpio" && one.state == CommandState::Done)
             .and_then(|one| one.output.as_deref());
         let chips = last.and_then(|text| serde_json::from_str::<Vec<ChipReport>>(text).ok());
-        let chips = chips.ok_or_else(|| {
-            absent("the node has reported no GPIO lines: enqueue the node command `gpio`")
-        })?;
-        let chips = chips.into_iter().map(|chip| chip_view(chip, None));
+        let chips = chips
+            .ok_or_else(|| {
+                absent("the node has reported no GPIO lines: enqueue the node command `gpio`")
+            })?
+            .into_iter()
+            .map(|chip| chip_view(chip, None));
         return Ok(Json(chips.collect()));
     }
     let view = world.view();

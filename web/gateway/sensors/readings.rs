@@ -55,13 +55,12 @@ pub async fn sensor_readings(
 ) -> Result<Json<Page<SensorReading>>, Problem> {
     let view = world.view();
     let now_ms = world.wall_ns() / 1_000_000;
-    let own = view.peripherals.readings.iter();
-    let own = own.map(|(metric, reading)| (None, metric, reading));
+    let own = view.peripherals.readings.iter().map(|(metric, reading)| (None, metric, reading));
     let nodes = view.fleet.nodes.values();
     let of_nodes = nodes.flat_map(|node| {
         let from = NAMESPACE.to_owned();
-        let sensors = node.latest.range(from..);
-        let sensors = sensors.take_while(|(metric, _)| metric.starts_with(NAMESPACE));
+        let sensors =
+            node.latest.range(from..).take_while(|(metric, _)| metric.starts_with(NAMESPACE));
         sensors.map(|(metric, reading)| (Some(node.id.uuid()), metric, reading))
     });
     let fitting = own.chain(of_nodes).filter(|(node, metric, _)| {

@@ -89,16 +89,23 @@ impl FlowConfig {
             credentials(self.smtp_user.as_ref(), self.smtp_password_file.as_deref())?;
         let mqtt_credentials =
             credentials(self.mqtt_user.as_ref(), self.mqtt_password_file.as_deref())?;
-        let smtp = self.smtp_url.as_ref().map(|url| {
-            let from = self.smtp_from.as_deref().unwrap_or_default();
-            SmtpServer::new(url, from, smtp_credentials)
-        });
-        let smtp = smtp.transpose();
+        let smtp = self
+            .smtp_url
+            .as_ref()
+            .map(|url| {
+                let from = self.smtp_from.as_deref().unwrap_or_default();
+                SmtpServer::new(url, from, smtp_credentials)
+            })
+            .transpose();
         let smtp = smtp.map_err(|what| Failure::Input(format!("invalid --smtp-url: {what}")))?;
         let trust = self.mqtt_trust()?;
         let broker = |url: &String| MqttBroker::new(url, trust, mqtt_credentials);
-        let mqtt = self.mqtt_url.as_ref().map(broker).transpose();
-        let mqtt = mqtt.map_err(|what| Failure::Input(format!("invalid --mqtt-url: {what}")))?;
+        let mqtt = self
+            .mqtt_url
+            .as_ref()
+            .map(broker)
+            .transpose()
+            .map_err(|what| Failure::Input(format!("invalid --mqtt-url: {what}")))?;
         let planner = self.planner_address.clone();
         Ok(FlowServers {
             smtp,

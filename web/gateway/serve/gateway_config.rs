@@ -187,8 +187,7 @@ impl GatewayConfig {
 
     /// Overlay addresses: those of the network that this gateway serves, else the configured ones.
     fn served(&self, view: &Snapshot) -> Result<AddressPool, Failure> {
-        let networks = view.config.networks.iter();
-        let networks = networks.map(|(id, held)| (id, &held.object));
+        let networks = view.config.networks.iter().map(|(id, held)| (id, &held.object));
         match served(networks) {
             Some((_, network)) => network.pool().map_err(Failure::Input),
             None => self.overlay(),

@@ -50,9 +50,11 @@ pub struct ResetAdminConfig {
 pub fn reset_admin(config: &ResetAdminConfig) -> Result<Option<PathBuf>, Failure> {
     check_username(&config.username).map_err(Failure::input)?;
     let key = config.state.existing_key()?;
-    let given = config.password_file.as_deref();
-    let given = given.map(|path| read_password("--password-file", path, true));
-    let given = given.transpose()?;
+    let given = config
+        .password_file
+        .as_deref()
+        .map(|path| read_password("--password-file", path, true))
+        .transpose()?;
     let store = RedbStore::open_existing(&config.db).map_err(Failure::input)?;
     let flat = Arc::new(Flat::default());
     let mut engine = world(flat).build::<Snapshot>(0, super::STEP_NS).map_err(Failure::machine)?;
@@ -69,8 +71,9 @@ pub fn reset_admin(config: &ResetAdminConfig) -> Result<Option<PathBuf>, Failure
     };
     let passwords = Passwords::new(Effort::default(), Vault::new(&key));
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-    let secret = runtime.block_on(passwords.hash(password));
-    let secret = secret.map_err(|problem| Failure::Machine(problem.detail))?;
+    let secret = runtime
+        .block_on(passwords.hash(password))
+        .map_err(|problem| Failure::Machine(problem.detail))?;
     let found = engine.view().accounts.named(&config.username).map(|(id, _)| id);
     match found {
         Some(account) => submit(

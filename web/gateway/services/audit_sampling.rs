@@ -67,8 +67,11 @@ impl AuditSampling {
         if now_ns.saturating_sub(counts.since_ns) >= period_ns() {
             (counts.since_ns, counts.whole) = (now_ns, 0);
         }
-        let source = entry.source_ip.parse::<IpAddr>().map(network);
-        let source = source.map_or_else(|_| entry.source_ip.clone(), |ip| ip.to_string());
+        let source = entry
+            .source_ip
+            .parse::<IpAddr>()
+            .map(network)
+            .map_or_else(|_| entry.source_ip.clone(), |ip| ip.to_string());
         let mut key = (source, entry.action.clone(), entry.outcome);
         if counts.by_key.len() >= KEYS_MAX && !counts.by_key.contains_key(&key) {
             OTHERS.clone_into(&mut key.0);

@@ -67,8 +67,7 @@ impl Backups {
                 return Err(Problem::new(StatusCode::CONFLICT, detail).retry_after(5));
             }
         };
-        let copier = self.copier.get();
-        let copier = copier.ok_or_else(|| absent("gateway without a store"))?;
+        let copier = self.copier.get().ok_or_else(|| absent("gateway without a store"))?;
         let failed = |err: &dyn fmt::Display, kind: FaultKind| {
             let detail = format!("backup: {err}");
             match kind.may_pass() {

@@ -73,8 +73,10 @@ where
     Configuration: Holds<V::Object>,
 {
     let held = objects::<V::Object>(world);
-    let all = held.iter().filter(|(_, held)| fits(&held.object));
-    let all = all.map(|(id, held)| (id.uuid().to_string(), (id, held)));
+    let all = held
+        .iter()
+        .filter(|(_, held)| fits(&held.object))
+        .map(|(id, held)| (id.uuid().to_string(), (id, held)));
     Ok(Json(paging.of(all, |(id, held)| V::of(id.uuid(), held))?))
 }
 

@@ -36,8 +36,7 @@ impl DhcpServer {
     /// # Errors
     /// 503 without a file of leases.
     pub fn leases(&self) -> Result<Vec<Lease>, Problem> {
-        let path = self.leases.as_deref();
-        let path = path.ok_or_else(|| absent("no DHCP lease file configured"))?;
+        let path = self.leases.as_deref().ok_or_else(|| absent("no DHCP lease file configured"))?;
         let mut found = leases::read(path).map_err(unread)?.leases;
         found.sort_by_key(|lease| lease.ip);
         Ok(found)
@@ -56,8 +55,10 @@ impl DhcpServer {
     /// # Errors
     /// 503 without one.
     pub fn folder(&self) -> Result<Reservations, Problem> {
-        let path = self.reservations.as_deref();
-        let path = path.ok_or_else(|| absent("no DHCP reservation folder configured"))?;
+        let path = self
+            .reservations
+            .as_deref()
+            .ok_or_else(|| absent("no DHCP reservation folder configured"))?;
         Ok(Reservations::at(path))
     }
 

@@ -104,8 +104,9 @@ impl FirmwareImages {
             }
             let length = (end - at).min(PIECE_BYTES as u64);
             let held = folder.clone();
-            let read = tokio::task::spawn_blocking(move || held.read(id, at, length)).await;
-            let read = read.unwrap_or_else(|err| Err(std::io::Error::other(err)));
+            let read = tokio::task::spawn_blocking(move || held.read(id, at, length))
+                .await
+                .unwrap_or_else(|err| Err(std::io::Error::other(err)));
             let read = read.and_then(|bytes| match bytes.len() as u64 == length {
                 true => Ok(bytes),
                 false => Err(std::io::ErrorKind::UnexpectedEof.into()),

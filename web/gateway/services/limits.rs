@@ -116,8 +116,8 @@ impl<K: Clone + Eq + std::hash::Hash> RateLimiter<K> {
         }
         let count = u32::try_from(count.max(1)).unwrap_or(u32::MAX);
         let count = NonZeroU32::new(count).unwrap_or(NonZeroU32::MIN);
-        let checked = self.buckets.check_key_n(key, count);
-        let checked = checked.map_err(|_| limited(what, self.full_s))?;
+        let checked =
+            self.buckets.check_key_n(key, count).map_err(|_| limited(what, self.full_s))?;
         checked.map_err(|early| {
             let wait = early.wait_time_from(self.buckets.clock().now());
             let wait_s = u32::try_from(wait.as_secs() + 1).unwrap_or(u32::MAX);

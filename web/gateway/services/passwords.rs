@@ -87,8 +87,8 @@ impl Passwords {
     /// 503 when the queue is full.
     pub async fn hash(&self, password: String) -> Result<Secret, Problem> {
         let effort = self.effort;
-        let hashed = self.work(move || hash(effort, &password)).await?;
-        let hashed = hashed.map_err(Problem::internal)?;
+        let hashed =
+            self.work(move || hash(effort, &password)).await?.map_err(Problem::internal)?;
         let sealed = self.vault.seal(hashed.as_bytes());
         sealed.map(Secret::Sealed).map_err(Problem::internal)
     }
@@ -131,8 +131,8 @@ impl Passwords {
 }
 
 fn hash(effort: Effort, password: &str) -> Result<String, String> {
-    let params = Params::new(effort.memory_kib, effort.passes, 1, None);
-    let params = params.map_err(|err| err.to_string())?;
+    let params =
+        Params::new(effort.memory_kib, effort.passes, 1, None).map_err(|err| err.to_string())?;
     let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
     let hashed = argon2.hash_password(password.as_bytes());
     Ok(hashed.map_err(|err| err.to_string())?.to_string())
@@ -166,19 +166,16 @@ mod tests {
     #[test]
     fn a_refusal_costs_a_hash_for_every_kind_of_account() {
         let effort = Effort { memory_kib: 8, passes: 1 };
-        let runtime = tokio::runtime::Builder::new_current_thread().build();
-        let runtime = runtime.unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let passwords = Passwords::new(effort, Vault::new(&[1; 32]));
         let foreign = Passwords::new(effort, Vault::new(&[2; 32]));
         let check = |secret: Option<&Secret>, password: &str| {
             runtime.block_on(passwords.check(secret, password.to_owned()))
         };
-        let own = runtime.block_on(passwords.hash("a password".to_owned()));
-        let own = own.unwrap();
+        let own = runtime.block_on(passwords.hash("a password".to_owned())).unwrap();
         assert_eq!(check(Some(&own), "a password"), Ok(true));
         assert_eq!(check(Some(&own), "another"), Ok(false));
-        let other = runtime.block_on(foreign.hash("a password".to_owned()));
-        let other = other.unwrap();
+        let other = runtime.block_on(foreign.hash("a password".to_owned())).unwrap();
         assert_eq!(check(Some(&other), "a password"), Ok(false));
         let node = Secret::Sha256(Sha256::digest("random").into());
         assert_eq!(check(Some(&node), "guess"), Ok(false));

@@ -121,8 +121,7 @@ impl PeripheralHost {
         bus: u32,
         reserved: bool,
     ) -> Result<Vec<ScannedDevice>, Problem> {
-        let own = view.config.sensor_templates.iter();
-        let own = own.map(|(_, held)| held.object.clone());
+        let own = view.config.sensor_templates.iter().map(|(_, held)| held.object.clone());
         let templates: Vec<SensorTemplate> = self.templates.iter().cloned().chain(own).collect();
         let found = scan(&MachineBuses::default(), bus, &templates, reserved);
         found.map_err(|err| match err {
@@ -177,8 +176,7 @@ impl PeripheralHost {
         view: &'v Snapshot,
         prefix: &str,
     ) -> Option<&'v SensorTemplate> {
-        let own = view.config.sensor_templates.iter();
-        let own = own.map(|(_, held)| &held.object);
+        let own = view.config.sensor_templates.iter().map(|(_, held)| &held.object);
         let mut all: Vec<&SensorTemplate> = self.templates.iter().chain(own).collect();
         // `own_2` may be a template, or the second sensor of the template `own`.
         all.sort_by_key(|template| std::cmp::Reverse(template.template_id.len()));

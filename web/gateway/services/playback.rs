@@ -237,8 +237,10 @@ impl Session {
     /// Number of directions with a state at the start position.
     fn first_states(&self) -> u64 {
         let Request { line, playback, .. } = &self.request;
-        let states = line.directions().into_iter();
-        let states = states.filter_map(|direction| line.state(direction, playback.seek_ns));
+        let states = line
+            .directions()
+            .into_iter()
+            .filter_map(|direction| line.state(direction, playback.seek_ns));
         states.count() as u64
     }
 
@@ -365,8 +367,10 @@ async fn ask(
         let detail = format!("the answer of the impairment daemon broke off: {what}");
         Problem::new(StatusCode::BAD_GATEWAY, detail)
     };
-    let body = body.map(serde_json::to_value).transpose();
-    let body = body.map_err(|err| Problem::internal(err.to_string()))?;
+    let body = body
+        .map(serde_json::to_value)
+        .transpose()
+        .map_err(|err| Problem::internal(err.to_string()))?;
     let path = format!("/v1/impairments/{direction}");
     let asked = client.ask(method, &path, body.as_ref());
     let answer = tokio::time::timeout(REQUEST_LIMIT, asked).await;

@@ -178,8 +178,11 @@ fn gather(
         .map(|point| (point.ts_ms, point.last.1.to_bits()))
         .collect();
     let within = from_ms..=to_ms;
-    let fresh = node.recent_samples.of(metric).filter(|(ts_ms, _)| within.contains(ts_ms));
-    let fresh = fresh.filter(|(ts_ms, value)| !held.contains(&(*ts_ms, value.to_bits())));
+    let fresh = node
+        .recent_samples
+        .of(metric)
+        .filter(|(ts_ms, _)| within.contains(ts_ms))
+        .filter(|(ts_ms, value)| !held.contains(&(*ts_ms, value.to_bits())));
     points.extend(fresh.map(|(ts_ms, value)| Point::one(ts_ms, value)));
     points.sort_by_key(|point| point.ts_ms);
     Ok(points)
@@ -256,8 +259,9 @@ pub async fn read_series(
     let read = move || {
         let mut series = Vec::new();
         for metric in &asked.metrics {
-            let points = history.read(key, metric, asked.from_ms, asked.to_ms);
-            let points = points.map_err(|err| Problem::internal(err.to_string()))?;
+            let points = history
+                .read(key, metric, asked.from_ms, asked.to_ms)
+                .map_err(|err| Problem::internal(err.to_string()))?;
             let points = stepped(points, asked.step_ms);
             if points.is_empty() && is_all {
                 continue;

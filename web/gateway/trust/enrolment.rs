@@ -254,15 +254,13 @@ pub async fn trust_macs(
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<TrustedMacEntry>>, Problem> {
     let view = world.view();
-    let all = view.onboarding.macs.iter();
-    let all = all.map(|(mac, held)| (mac.to_string(), held));
+    let all = view.onboarding.macs.iter().map(|(mac, held)| (mac.to_string(), held));
     Ok(Json(paging.of(all, |held| TrustedMacEntry::from(&**held))?))
 }
 
 fn entry(world: &World, mac: Mac) -> Result<TrustedMacEntry, Problem> {
     let view = world.view();
-    let held = view.onboarding.macs.get(&mac);
-    let held = held.ok_or_else(|| missing("trusted address", mac))?;
+    let held = view.onboarding.macs.get(&mac).ok_or_else(|| missing("trusted address", mac))?;
     Ok(TrustedMacEntry::from(&**held))
 }
 

@@ -69,8 +69,7 @@ pub async fn join_keys(
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<JoinKeyView>>, Problem> {
     let view = world.view();
-    let all = view.config.join_keys.iter();
-    let all = all.map(|(id, held)| (id.uuid().to_string(), (id, held)));
+    let all = view.config.join_keys.iter().map(|(id, held)| (id.uuid().to_string(), (id, held)));
     Ok(Json(paging.of(all, |(id, held)| shown(&world, id, held))?))
 }
 

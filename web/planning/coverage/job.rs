@@ -360,8 +360,7 @@ impl Job {
         let start = |row: u32| row as usize * grid.columns() as usize + column as usize;
         let known = |row| cells[start(row)..start(row) + columns as usize].iter();
         let code = |(power, server): (Option<f64>, u8)| (power.map_or(NO_DATA, hundredths), server);
-        let found = (row..row + rows).flat_map(known).map(StoredCell::power);
-        let found = found.map(code);
+        let found = (row..row + rows).flat_map(known).map(StoredCell::power).map(code);
         let has_servers = self.asked.sources.len() > 1;
         encode([row, column], [rows, columns], found, has_servers)
     }

@@ -181,8 +181,7 @@ impl Registry {
         client: Source,
         mut work: CoverageJob,
     ) -> Result<(), String> {
-        let permit = self.queue.acquire(client).await;
-        let permit = permit.map_err(|problem| problem.detail)?;
+        let permit = self.queue.acquire(client).await.map_err(|problem| problem.detail)?;
         let (worker, stop) = (Arc::clone(job), self.stop.clone());
         let computed = tokio::task::spawn_blocking(move || {
             worker.begin();

@@ -124,7 +124,8 @@ fn tile(coverage: &LiveCoverage, square: u32) -> CellTile {
     let rows = SQUARE.min(grid.rows() - row);
     let columns = SQUARE.min(grid.columns() - column);
     let places = column as usize..(column + columns) as usize;
-    let cells = (row..row + rows).flat_map(|row| &coverage.row(row)[places.clone()]);
-    let cells = cells.map(|cell| (cell.power_cdbm, cell.slot));
+    let cells = (row..row + rows)
+        .flat_map(|row| &coverage.row(row)[places.clone()])
+        .map(|cell| (cell.power_cdbm, cell.slot));
     encode([row, column], [rows, columns], cells, true)
 }

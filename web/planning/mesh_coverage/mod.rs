@@ -48,8 +48,7 @@ pub async fn set_mesh_coverage(
         return Ok(Json(state(&live).await));
     }
     let basis = planner.basis(&deployment);
-    let base = basis.nodes.first().map(|node| node.station.clone());
-    let base = base.unwrap_or_else(default_station);
+    let base = basis.nodes.first().map(|node| node.station.clone()).unwrap_or_else(default_station);
     let receiver = receiver(setup.receiver.clone(), setup.rx_height_agl_m, &base)?;
     let grid = grid(&setup)?;
     let coverage = LiveCoverage::new(grid, Arc::clone(&planner.terrain))?;

@@ -13,8 +13,10 @@ const HOSTILE: &str = "</text><script>alert('x & \"y\"')</script> ]]> \u{0}\u{1b
 /// Bounds of text `i`, px, by the widths the layout allows for.
 fn area(elements: &[Element], i: usize) -> Rect {
     let text = &elements[i];
-    let aside = elements.get(i + 1).filter(|e| e.name == "tspan");
-    let aside = aside.map_or(0.0, |e| width_em(&e.text, false) * e.number("font-size"));
+    let aside = elements
+        .get(i + 1)
+        .filter(|e| e.name == "tspan")
+        .map_or(0.0, |e| width_em(&e.text, false) * e.number("font-size"));
     let size = text.number("font-size");
     let bold = text.attributes.contains_key("font-weight");
     let width = width_em(&text.text, bold) * size + aside;

@@ -77,8 +77,8 @@ pub fn budget_bytes(memory_mb: Option<u64>) -> u64 {
 pub(super) fn open(sources: Sources) -> Result<OpenTerrain, Failure> {
     let Sources { folder, cache, geoid, flat_earth, posts, memory_mb } = sources;
     let folders: Vec<_> = folder.iter().chain(&cache).cloned().collect();
-    let stack = TerrainStack::open_folders(&folders, geoid.as_deref(), posts);
-    let stack = stack.map_err(Failure::input)?;
+    let stack =
+        TerrainStack::open_folders(&folders, geoid.as_deref(), posts).map_err(Failure::input)?;
     let stack = stack.with_budget(budget_bytes(memory_mb)).off_tiles(match flat_earth {
         true => OffTiles::SeaLevel,
         false => OffTiles::Unknown,

@@ -163,8 +163,11 @@ impl Row<'_> {
         let begin = usize::try_from(begin).unwrap_or(usize::MAX).min(self.text.len());
         let (before, rest) = self.text.as_bytes().split_at(begin);
         // The end of the line before belongs to what comes next, says the reader.
-        let ends = rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
-        let ends = ends.filter(|byte| **byte == b'\n').count() as u64;
+        let ends = rest
+            .iter()
+            .take_while(|byte| matches!(byte, b'\r' | b'\n'))
+            .filter(|byte| **byte == b'\n')
+            .count() as u64;
         Location::new(line_of(before) + ends, column)
     }
 
@@ -236,8 +239,9 @@ impl Row<'_> {
     fn deployment(&self, collector: &mut Collector<'_>, index: usize) -> Result<(), FormatError> {
         let read = collector.deployment(self.cell(index));
         read.map_err(|fault| fault.at(&FORMAT, self.place("deployment")))?;
-        let name = (0..self.columns.names.len()).find(|index| self.is_name(*index));
-        let name = name.map(|index| unguarded(self.cell(index)));
+        let name = (0..self.columns.names.len())
+            .find(|index| self.is_name(*index))
+            .map(|index| unguarded(self.cell(index)));
         if let Some(name) = name.filter(|name| !name.is_empty()) {
             collector.deployment.name = Some(name.to_owned());
         }

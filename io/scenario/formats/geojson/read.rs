@@ -31,8 +31,9 @@ pub(super) fn read(bytes: &[u8], defaults: &Station) -> Result<(PlanFile, Report
     let source = Source { text };
     let mut json = serde_json::Deserializer::from_str(text);
     let members = Members.deserialize(&mut json);
-    let members = members.and_then(|members| json.end().map(|()| members));
-    let members = members.map_err(|error| source.syntax(&error, text, ""))?;
+    let members = members
+        .and_then(|members| json.end().map(|()| members))
+        .map_err(|error| source.syntax(&error, text, ""))?;
     let mut collector = Collector::new(&FORMAT, defaults);
     let kind = match members.get("type").map(|raw| source.value(raw, "type")) {
         Some(kind) => kind?,
@@ -83,8 +84,9 @@ fn collection(
         let fault = Fault::new("", "no features", "an array of features");
         return Err(fault.at(&FORMAT, Location::path("features")));
     };
-    let list = Features.deserialize(&mut serde_json::Deserializer::from_str(features.get()));
-    let list = list.map_err(|error| source.syntax(&error, features.get(), "features"))?;
+    let list = Features
+        .deserialize(&mut serde_json::Deserializer::from_str(features.get()))
+        .map_err(|error| source.syntax(&error, features.get(), "features"))?;
     for (index, raw) in list.into_iter().enumerate() {
         // Lines are counted from the start, so only for a note or an error.
         let at = |key: &str| {

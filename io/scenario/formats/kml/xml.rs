@@ -170,8 +170,10 @@ impl<'x> Scanner<'x> {
     fn begin(&self, start: &BytesStart<'x>) -> Result<Element, (Location, Fault)> {
         let bad = |what: String| self.here(Fault::new("", what, "well-formed XML"));
         let label = start.try_get_attribute("name").map_err(|error| bad(error.to_string()))?;
-        let label = label.map(|label| label.normalized_value(XmlVersion::Implicit1_0));
-        let label = label.transpose().map_err(|error| bad(error.to_string()))?;
+        let label = label
+            .map(|label| label.normalized_value(XmlVersion::Implicit1_0))
+            .transpose()
+            .map_err(|error| bad(error.to_string()))?;
         Ok(Element {
             name: start.local_name().as_ref().to_owned(),
             label: label.map(|label| label.into_owned()).unwrap_or_default(),

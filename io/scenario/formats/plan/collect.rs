@@ -74,8 +74,8 @@ impl<'d> Collector<'d> {
         (lat_deg, lon_deg): (f64, f64),
         at: At<'_>,
     ) -> Result<(), FormatError> {
-        let node = self.complete(draft, (lat_deg, lon_deg), at);
-        let node = node.map_err(|fault| self.fault(fault, at))?;
+        let node =
+            self.complete(draft, (lat_deg, lon_deg), at).map_err(|fault| self.fault(fault, at))?;
         self.nodes.push(node);
         Ok(())
     }

@@ -119,8 +119,7 @@ impl Draft {
         }
         // Plain structs of numbers always convert.
         let mut table = serde_json::to_value(base).unwrap_or_default();
-        let kind = kind.or_else(|| table["kind"].as_str().map(str::to_owned));
-        let kind = kind.unwrap_or_default();
+        let kind = kind.or_else(|| table["kind"].as_str().map(str::to_owned)).unwrap_or_default();
         let mut of_others = WAVEFORM_PARTS.iter().filter(|(owner, _)| *owner != kind);
         if let Some((owner, field)) = of_others.find(given) {
             let found = format!("a value, but the waveform is {}", quoted(&kind));

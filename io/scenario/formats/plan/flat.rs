@@ -23,15 +23,19 @@ pub(crate) fn identical<T: Serialize>(a: &T, b: &T) -> bool {
 
 /// Id of the built-in preset equal to `radio`.
 pub(crate) fn radio_preset(radio: &Radio) -> Option<&'static str> {
-    let same = RADIOS.iter().filter(|preset| preset.radio == *radio);
-    let mut same = same.filter(|preset| identical(&preset.radio, radio));
+    let mut same = RADIOS
+        .iter()
+        .filter(|preset| preset.radio == *radio)
+        .filter(|preset| identical(&preset.radio, radio));
     same.next().map(|preset| preset.id)
 }
 
 /// Id of the built-in preset equal to `antenna`.
 pub(crate) fn antenna_preset(antenna: &Antenna) -> Option<&'static str> {
-    let same = ANTENNAS.iter().filter(|preset| preset.antenna == *antenna);
-    let mut same = same.filter(|preset| identical(&preset.antenna, antenna));
+    let mut same = ANTENNAS
+        .iter()
+        .filter(|preset| preset.antenna == *antenna)
+        .filter(|preset| identical(&preset.antenna, antenna));
     same.next().map(|preset| preset.id)
 }
 

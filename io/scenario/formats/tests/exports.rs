@@ -189,8 +189,13 @@ fn recordings_say_what_their_predictions_assume_and_from_when_on() {
     use ::parquet::file::reader::{FileReader, SerializedFileReader};
     let (bytes, ..) = bytes_of(&parquet::FORMAT);
     let file = SerializedFileReader::new(bytes::Bytes::from(bytes)).unwrap();
-    let about = file.metadata().file_metadata().key_value_metadata().unwrap();
-    let about = about.iter().find(|pair| pair.key == parquet::ASSUMPTIONS);
+    let about = file
+        .metadata()
+        .file_metadata()
+        .key_value_metadata()
+        .unwrap()
+        .iter()
+        .find(|pair| pair.key == parquet::ASSUMPTIONS);
     let [first, second] = ASSUMED;
     let lines = format!("from 0 s on: {first}\nfrom 5 s on: {second}");
     assert_eq!(about.unwrap().value, Some(lines));
@@ -216,8 +221,11 @@ fn the_mesh_in_the_end_is_read_as_a_map() {
         let (plan, _) = format.read_plan(text.clone().into(), &station()).unwrap();
         assert_eq!(plan.nodes.len(), 3);
         for node in view.nodes.iter() {
-            let read = plan.nodes.iter().find(|read| read.name == node.name);
-            let read = read.unwrap_or_else(|| panic!("{} in {text}", node.name));
+            let read = plan
+                .nodes
+                .iter()
+                .find(|read| read.name == node.name)
+                .unwrap_or_else(|| panic!("{} in {text}", node.name));
             assert!((read.position.lon_deg() - node.position.lon_deg()).abs() < 1e-6);
         }
         // Only a and b still carry anything.

@@ -192,8 +192,7 @@ fn a_tunnel_hides_the_request_from_the_proxy() {
     }
     assert_eq!(field(&asked[1], "Range"), Some("bytes=500-"));
     // The name is checked within the tunnel: the proxy cannot put another server in its place.
-    let error = Place::new().fetch_with(&client, "https://other.example");
-    let error = error.unwrap_err();
+    let error = Place::new().fetch_with(&client, "https://other.example").unwrap_err();
     assert!(matches!(error, FetchError::Certificate { .. }), "{error}");
     assert_eq!(server.offer.lock().unwrap().asked.len(), 2);
 }

@@ -83,8 +83,7 @@ fn a_hundred_flows_fire_at_once_and_a_hanging_one_holds_up_itself_alone() {
     }
     // The hanging one has few attempts in flight, however often it fired.
     let view = engine.view();
-    let in_flight = view.automation.deliveries.values();
-    let in_flight = in_flight.filter(|held| held.in_flight).count();
+    let in_flight = view.automation.deliveries.values().filter(|held| held.in_flight).count();
     assert_eq!((view.automation.deliveries.len(), in_flight), (6, 4));
 }
 

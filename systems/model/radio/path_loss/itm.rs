@@ -91,8 +91,7 @@ impl PreparedModel for Prepared {
         profile: &PathProfile<'_>,
         quantile: Quantile,
     ) -> Result<Attenuation, Warning> {
-        let reference = self.reference(profile);
-        let reference = reference.map_err(|_| Warning::ModelOutOfRange)?;
+        let reference = self.reference(profile).map_err(|_| Warning::ModelOutOfRange)?;
         attenuation(&reference.outcome(quantile))
     }
 

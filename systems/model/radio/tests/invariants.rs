@@ -66,11 +66,12 @@ fn random_profile(random: &mut Random) -> crate::terrain::Profile {
     let samples = 2 + random.index(120);
     let roughness_m = random.between(0.0, 40.0);
     let mut height_m = random.between(0.0, 1_500.0);
-    let heights = (0..samples).map(|_| {
-        height_m += random.between(-roughness_m, roughness_m);
-        height_m
-    });
-    let heights = heights.collect();
+    let heights = (0..samples)
+        .map(|_| {
+            height_m += random.between(-roughness_m, roughness_m);
+            height_m
+        })
+        .collect();
     profile(10f64.powf(random.between(-1.0, 5.5)), heights)
 }
 

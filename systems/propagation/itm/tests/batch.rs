@@ -85,8 +85,8 @@ fn outcomes_are_those_of_single_paths() {
         let outcomes = prepared.outcomes(&profiles, quantile, &mut workspace);
         assert_eq!(outcomes.len(), count);
         for (found, profile) in outcomes.iter().zip(&profiles) {
-            let single = prepared.reference(profile).ok();
-            let single = single.map(|reference| reference.outcome(quantile));
+            let single =
+                prepared.reference(profile).ok().map(|reference| reference.outcome(quantile));
             let is_undefined =
                 single.is_some_and(|of| of.warnings.contains(Warnings::ATTENUATION_UNDEFINED));
             invalid += usize::from(single.is_none());

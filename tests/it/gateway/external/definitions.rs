@@ -84,8 +84,13 @@ fn presets_name_the_fields_they_need() {
     }
     let admin = bench.login("admin");
     for preset in told.as_array().unwrap() {
-        let scheme = preset["fields"]["properties"]["base_url"]["pattern"].as_str().unwrap();
-        let scheme = scheme.trim_start_matches("^(").split(['|', ')']).next().unwrap();
+        let scheme = preset["fields"]["properties"]["base_url"]["pattern"]
+            .as_str()
+            .unwrap()
+            .trim_start_matches("^(")
+            .split(['|', ')'])
+            .next()
+            .unwrap();
         let auth = match preset["fields"]["properties"]["auth"]["properties"]["kind"]["enum"][0]
             .as_str()
         {
@@ -121,8 +126,12 @@ fn polls_become_series() {
         [("up", 1.0), ("status", 200.0), ("load", 0.5), ("ok", 1.0), ("node_load", 0.25)]
     {
         assert_eq!(metrics["latest"][metric]["value"], value, "{metric}");
-        let series = metrics["series"].as_array().unwrap().iter();
-        let series = series.filter(|one| one["metric"] == metric).collect::<Vec<_>>();
+        let series = metrics["series"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|one| one["metric"] == metric)
+            .collect::<Vec<_>>();
         assert_eq!(series[0]["points"][0][1], value, "{metric}");
     }
     assert_eq!(metrics["latest"]["load"]["unit"], "1");
@@ -157,8 +166,7 @@ fn systems_are_reached_by_ipv4_and_ipv6() {
         echo["auth"] = json!({ "kind": "none" });
         echo["timeout_ms"] = json!(400);
         for (body, status) in [(system(server.address), json!(200)), (echo, Value::Null)] {
-            let told = bench.call(&admin, "POST", &format!("{SYSTEMS}/test"), &body);
-            let told = told.is(200);
+            let told = bench.call(&admin, "POST", &format!("{SYSTEMS}/test"), &body).is(200);
             assert_eq!(told["reachable"], true, "{told}");
             assert_eq!((&told["resolved_ip"], &told["status"]), (&json!(ip), &status));
         }

@@ -66,8 +66,8 @@ impl CameraAuth {
     /// 500.
     pub fn seal(&self, vault: &Vault, camera: Uuid) -> Result<String, Problem> {
         let auth = self.clone();
-        let plain = serde_json::to_vec(&Bound { camera, auth });
-        let plain = plain.map_err(|err| Problem::internal(err.to_string()))?;
+        let plain = serde_json::to_vec(&Bound { camera, auth })
+            .map_err(|err| Problem::internal(err.to_string()))?;
         vault.seal(&plain).map_err(Problem::internal)
     }
 
@@ -100,9 +100,9 @@ fn http_url(world: &World, camera: &Camera) -> Result<String, CameraError> {
     };
     let view = world.view();
     let found = view.fleet.nodes.get(&node);
-    let overlay = found.and_then(|node| node.record.overlay_ip);
-    let overlay =
-        overlay.ok_or(CameraError::Stream("the node has no overlay address".to_owned()))?;
+    let overlay = found
+        .and_then(|node| node.record.overlay_ip)
+        .ok_or(CameraError::Stream("the node has no overlay address".to_owned()))?;
     let rest = camera.url.as_deref().unwrap_or(NODE_STREAM);
     Ok(format!("http://{overlay}{rest}"))
 }
@@ -177,8 +177,8 @@ pub async fn read(
     camera: &Camera,
     deliver: Deliver<'_>,
 ) -> Result<(), CameraError> {
-    let auth = CameraAuth::open(vault, id.uuid(), camera);
-    let auth = auth.map_err(|problem| CameraError::Stream(problem.detail))?;
+    let auth = CameraAuth::open(vault, id.uuid(), camera)
+        .map_err(|problem| CameraError::Stream(problem.detail))?;
     match camera.source {
         CameraSource::V4l2 => {
             let device = camera.device.as_deref().unwrap_or_default();

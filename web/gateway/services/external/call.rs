@@ -53,8 +53,9 @@ pub async fn call_endpoint(
     let held = held::<ExternalSystem>(world, id)?;
     let system = &held.object;
     let mut endpoints = system.endpoints.iter();
-    let endpoint = endpoints.find(|held| held.endpoint_id == endpoint_id);
-    let endpoint = endpoint.ok_or_else(|| missing("endpoint", endpoint_id))?;
+    let endpoint = endpoints
+        .find(|held| held.endpoint_id == endpoint_id)
+        .ok_or_else(|| missing("endpoint", endpoint_id))?;
     check(endpoint, role)?;
     let credentials = SystemCredentials::open(vault, id, system)?;
     let request = request(endpoint, params, system, &credentials)?;

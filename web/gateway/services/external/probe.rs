@@ -93,8 +93,8 @@ pub fn place(system: &ExternalSystem) -> Result<(String, u16), Problem> {
     if let Some(found) = host_and_port(&system.base_url, &SCHEMES) {
         return Ok(found);
     }
-    let request = groundwave_outbound::Request::new(Method::GET, &system.base_url);
-    let request = request.map_err(|err| unreached("/base_url", &err))?;
+    let request = groundwave_outbound::Request::new(Method::GET, &system.base_url)
+        .map_err(|err| unreached("/base_url", &err))?;
     Ok((request.host().to_owned(), request.port()))
 }
 
@@ -228,21 +228,23 @@ async fn broker(
     let greeting = async {
         let code = match system.base_url.starts_with("mqtts://") {
             true => {
-                let stream = outbound.connect_tls(target, &trust(system)).await;
-                let stream = stream.map_err(|err| err.to_string())?;
+                let stream = outbound
+                    .connect_tls(target, &trust(system))
+                    .await
+                    .map_err(|err| err.to_string())?;
                 mqtt::log_in(stream, &client, login).await
             }
             false => {
-                let stream = outbound.connect(target).await;
-                let stream = stream.map_err(|err| err.to_string())?;
+                let stream = outbound.connect(target).await.map_err(|err| err.to_string())?;
                 mqtt::log_in(stream, &client, login).await
             }
         };
         code.map_err(|err| err.to_string())
     };
     let limit = Duration::from_millis(u64::from(system.timeout_ms));
-    let code = tokio::time::timeout(limit, greeting).await;
-    let code = code.unwrap_or_else(|_| Err(format!("no answer within {} ms", limit.as_millis())));
+    let code = tokio::time::timeout(limit, greeting)
+        .await
+        .unwrap_or_else(|_| Err(format!("no answer within {} ms", limit.as_millis())));
     let mut probed = Probed::default();
     probed.result.resolved_ip = first_ip(target);
     match code {

@@ -75,8 +75,8 @@ struct Table<'t> {
 
 impl<'t> Table<'t> {
     fn open(path: &'t Path, delimiter: Option<char>) -> Result<Self, FormatError> {
-        let file = std::fs::File::open(path);
-        let file = file.map_err(|error| invalid(path, error, "a readable file"))?;
+        let file =
+            std::fs::File::open(path).map_err(|error| invalid(path, error, "a readable file"))?;
         Self::new(path, BufReader::new(file), delimiter)
     }
 
@@ -154,8 +154,7 @@ fn positions(
     let mut table = Table::open(path, mapping.delimiter)?;
     let name = table.column(&nodes.name)?;
     let (lat, lon) = (table.column(&nodes.lat_deg)?, table.column(&nodes.lon_deg)?);
-    let height = nodes.height_agl_m.as_deref();
-    let height = height.map(|name| table.column(name)).transpose()?;
+    let height = nodes.height_agl_m.as_deref().map(|name| table.column(name)).transpose()?;
     table.each(dataset, |row, line, dataset| {
         let Some(position) = point(row, lat, lon) else {
             return dataset.drop("a node without a position", line);
@@ -184,12 +183,11 @@ fn pairs(
 ) -> Result<Ends, FormatError> {
     let mut table = Table::open(path, mapping.delimiter)?;
     let id = table.column(&links.id)?;
-    let columns = [&links.a_lat_deg, &links.a_lon_deg, &links.b_lat_deg, &links.b_lon_deg];
-    let columns = columns.map(|name| table.column(name));
+    let columns = [&links.a_lat_deg, &links.a_lon_deg, &links.b_lat_deg, &links.b_lon_deg]
+        .map(|name| table.column(name));
     let [a_lat, a_lon, b_lat, b_lon] = columns;
     let (a, b) = ((a_lat?, a_lon?), (b_lat?, b_lon?));
-    let frequency = links.frequency_mhz.as_deref();
-    let frequency = frequency.map(|name| table.column(name)).transpose()?;
+    let frequency = links.frequency_mhz.as_deref().map(|name| table.column(name)).transpose()?;
     let mut ends = Ends::new();
     let mut longest_m = 0.0_f64;
     table.each(dataset, |row, line, dataset| {
