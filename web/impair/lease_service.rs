@@ -109,6 +109,10 @@ impl Daemon {
             }
             return self.shape(direction, Some(wanted)).await;
         }
+        // The leases may cover every field of it, and the world would not see it now.
+        if let Err(refusal) = wanted.validate() {
+            return Outcome { before: None, after: Err(refusal.into()) };
+        }
         let requested = self.requested(direction).unwrap_or_default();
         let read = self.read(direction).await.map(|applied| applied.impairment);
         let in_force = [&requested, read.as_ref().unwrap_or(&requested)];

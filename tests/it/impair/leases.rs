@@ -202,6 +202,21 @@ fn a_lease_that_the_kernel_refuses_changes_nothing() {
 }
 
 #[test]
+fn an_invalid_state_beneath_leases_of_every_field_is_refused() {
+    let bench = Bench::new();
+    let whole = json!({ "port1": { "impairment": {} } });
+    let id = begin(&bench, 60_000, &whole);
+    let before = state(&bench, "port1");
+    let invalid = json!({ "duplication": { "pct": 1.0, "correlation": 1e308 } });
+    for path in ["/v1/impairments/port1", "/v1/impairments/port1?beneath=true"] {
+        let answer = bench.call("PUT", path, &invalid);
+        assert_eq!(answer.status, 400, "{:?}", answer.json());
+    }
+    assert_eq!(state(&bench, "port1")["base"], before["base"]);
+    cancel(&bench, id);
+}
+
+#[test]
 fn leases_are_listed_and_cancelled_and_clear_ends_them() {
     let bench = Bench::new();
     let socket = bench.listen();
