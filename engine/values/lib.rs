@@ -1,4 +1,4 @@
-//! Values of all floors: ids, refusals, seeds, ranges, decimal numbers, persistent maps, and the hook
+//! Values that every crate may use: ids, refusals, seeds, ranges, decimal numbers, persistent maps, and the hook
 //! by which models compute in parallel. No world, no runtime, no files.
 //!
 //! The feature `bevy` makes ids components and seeds resources of `bevy_ecs`.

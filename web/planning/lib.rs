@@ -22,6 +22,7 @@ mod nodes;
 mod placement;
 mod presets;
 mod previews;
+mod problems;
 mod replay_frames;
 pub mod replay_player;
 mod replay_store;

@@ -6,9 +6,9 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use groundwave_model::advice::advise;
-use groundwave_model::mesh::{Member, Mesh, MeshError, RouteRequest, mesh, route as find};
+use groundwave_model::mesh::{Member, Mesh, RouteRequest, mesh, route as find};
 use groundwave_model::radio::Environment;
-use groundwave_model::relay::{RelayEnd, RelayError, RelayRequest, plan as plan_relays};
+use groundwave_model::relay::{RelayEnd, RelayRequest, plan as plan_relays};
 use groundwave_model::terrain::Terrain;
 use groundwave_simulation::deployment::PlannedNode;
 use groundwave_simulation::link::Inputs;
@@ -23,17 +23,8 @@ use super::wire::mesh::{
     AdviceQuestion, DeploymentLinks, LinkFilter, MeshRoute, ProtocolAdvice, RouteQuestion,
 };
 use super::wire::relay::{RelayChain, RelayQuestion};
+use crate::problems::{mesh_problem, relay_problem};
 use groundwave_http::{Json, JsonBody, Origin, Path, Problem, Query};
-
-/// Problem of an error.
-pub(super) fn mesh_problem(error: MeshError) -> Problem {
-    Problem::bad_request(error.to_string())
-}
-
-/// Problem of an error.
-pub(super) fn relay_problem(error: RelayError) -> Problem {
-    Problem::bad_request(error.to_string())
-}
 
 /// Inputs of links over `terrain`.
 pub(super) fn inputs<'a>(terrain: &'a dyn Terrain, environment: &'a Environment) -> Inputs<'a> {

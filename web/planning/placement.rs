@@ -21,6 +21,7 @@ use super::wire::coverage::Bounds;
 use super::wire::place::point;
 use super::wire::placement::{COUNT_MAX, PlacedSite, PlacementAdvice, PlacementQuestion};
 use super::wire::radio::default_station;
+use crate::problems::mesh_problem;
 use groundwave_http::{Json, JsonBody, Origin, Path, Problem};
 
 /// Most cells along the longer side of the area.
@@ -172,7 +173,7 @@ impl Search {
         let mut members: Vec<_> = self.basis.nodes.iter().map(member).collect();
         members.push(Member { id: own, position: at, station: &self.station });
         let inputs: Inputs<'_> = inputs(terrain, &self.basis.environment);
-        let links = links_of(&inputs, &members, own).map_err(crate::mesh::mesh_problem)?;
+        let links = links_of(&inputs, &members, own).map_err(mesh_problem)?;
         let usable = |link: &&MeshLink| {
             let budget = &link.budget;
             [budget.forward, budget.backward].iter().all(|direction| direction.closes())

@@ -14,6 +14,7 @@ use super::Planner;
 use super::analysis_cache::Basis;
 use super::mesh::{inputs, member};
 use super::wire::preview::{AssumedNode, NodeLinks, PointScan, ScanCandidate};
+use crate::problems::mesh_problem;
 use groundwave_http::{Json, JsonBody, Path, Problem};
 
 /// Compute the links of a node that is being moved or changed
@@ -108,7 +109,7 @@ impl Assumed {
             station: &self.station,
         });
         let inputs = inputs(terrain, &self.basis.environment);
-        links_of(&inputs, &members, self.id).map_err(crate::mesh::mesh_problem)
+        links_of(&inputs, &members, self.id).map_err(mesh_problem)
     }
 
     /// The other end of a link.

@@ -8,7 +8,7 @@ use groundwave_engine::log::{Header, Reader};
 use groundwave_engine::{Engine, Next, ReplayError, replay, resume};
 use groundwave_gateway::{Snapshot, world};
 use groundwave_model::terrain::Terrain;
-use groundwave_scenario::changes::{ChangeError, Changer};
+use groundwave_scenario::changes::Changer;
 use groundwave_simulation::link::LinkView;
 use groundwave_simulation::measure::LevelView;
 use groundwave_simulation::site::{NodeId, NodeView};
@@ -18,18 +18,11 @@ use super::wire::replay::{
     FRAMES_MAX, FrameQuery, ReplayFlow, ReplayFrame, ReplayFrames, ReplayLink, ReplayMeasured,
     ReplayNode,
 };
+use crate::problems::{change_problem, log_problem};
 use groundwave_http::Problem;
 
 /// Most nodes and links of all frames of an answer.
 const ITEMS_MAX: usize = 500_000;
-
-/// Problem of an error.
-pub(super) fn change_problem(error: ChangeError) -> Problem {
-    match error {
-        ChangeError::World(_) => Problem::internal(error.to_string()),
-        _ => Problem::bad_request(error.to_string()),
-    }
-}
 
 /// Time at the end of a tick since the start; tick 1 ends at 0 s.
 pub fn at_s(header: &Header, tick: u64) -> f64 {
@@ -119,7 +112,7 @@ pub fn observe(
     terrain: &Arc<dyn Terrain>,
     mut show: impl FnMut(ReplayFrame, &Snapshot) -> Result<(), Problem>,
 ) -> Result<u64, Problem> {
-    let mut reader = log.open().map_err(crate::replays::log_problem)?;
+    let mut reader = log.open().map_err(log_problem)?;
     let header = reader.header().clone();
     let first = (times.from_s / (header.step_ns as f64 * 1e-9)).round() as u64;
     let mut changer = Changer::new(&log.changes);
@@ -161,7 +154,7 @@ pub fn observe(
 /// # Errors
 /// 400 names the change, 409 where the replay comes to another state than the log.
 pub fn prove(log: &StoredLog, terrain: &Arc<dyn Terrain>) -> Result<(), Problem> {
-    let mut reader = log.open().map_err(crate::replays::log_problem)?;
+    let mut reader = log.open().map_err(log_problem)?;
     let mut changer = Changer::new(&log.changes);
     let mut engine = begin(&mut reader, &changer, u64::MAX, terrain)?;
     let mut failed = None;

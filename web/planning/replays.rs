@@ -22,6 +22,7 @@ use super::wire::replay::{
     CHANGES_MAX, FrameQuery, NAME_CHARS_MAX, ReplayEvent, ReplayFrames, ReplayInfo, UploadQuery,
     VariantQuestion,
 };
+use crate::problems::log_problem;
 use groundwave_http::document::Bytes;
 use groundwave_http::{Json, JsonBody, Origin, Path, Problem, Query, Raw, id};
 
@@ -51,11 +52,6 @@ const EVENTS: [&str; 11] = [
     "flow.stop",
     "environment.set",
 ];
-
-/// Problem of an error.
-pub(super) fn log_problem(error: LogError) -> Problem {
-    Problem::bad_request(format!("the log: {error}"))
-}
 
 /// Upload a recorded log
 ///

@@ -18,6 +18,7 @@ use super::super::mesh::{inputs, member};
 use super::super::wire::deployment::Deployment;
 use super::super::wire::node::Node;
 use super::super::wire::preview::NodeLinks;
+use crate::problems::mesh_problem;
 use groundwave_http::Problem;
 
 /// Most nodes of one snapshot whose links are computed one by one.
@@ -130,8 +131,7 @@ async fn relink(planner: &Planner, log: &ChangeLog, basis: &Arc<Basis>, id: Node
     let basis = Arc::clone(basis);
     let links = planner.analyse(move |terrain| {
         let members: Vec<_> = basis.nodes.iter().map(member).collect();
-        links_of(&inputs(terrain, &basis.environment), &members, id)
-            .map_err(crate::mesh::mesh_problem)
+        links_of(&inputs(terrain, &basis.environment), &members, id).map_err(mesh_problem)
     });
     let node_id = id.uuid();
     match links.await {
