@@ -27,6 +27,7 @@ use groundwave_propagation::itm;
 use groundwave_propagation::polarization::Polarization;
 use groundwave_simulation::link::{Inputs, judge, samples_for, trace};
 use groundwave_terrain::TerrainStack;
+
 use rays::{Cell, point};
 
 /// Cells that are compared, spread evenly over the table.

@@ -7,6 +7,7 @@ use bevy_ecs::schedule::{
     ScheduleLabel, SingleThreadedExecutor,
 };
 use bevy_ecs::system::ScheduleSystem;
+use groundwave_values::forget_departed;
 use thiserror::Error;
 
 use crate::command::Registry;
@@ -17,7 +18,6 @@ use crate::state::{Durables, Save, State, restore_state, save_documents, save_st
 use crate::store::{Document, Restore, collector, restorer};
 use crate::view::{Section, Snapshot};
 use crate::{Clock, Engine, Index, Kind, Recorded, Seed};
-use groundwave_values::forget_departed;
 
 /// A feature. Every `fn(&mut Builder)` is one.
 pub trait Plugin {

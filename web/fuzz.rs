@@ -2,13 +2,12 @@
 //! crate.
 
 use groundwave_fuzz::fuzz_target;
+use groundwave_http::json_body::read;
+use groundwave_http::{Problem, time};
 use groundwave_impair::Impairment;
 use groundwave_model::radio::Station;
 use groundwave_protocol::Heartbeat;
 use groundwave_protocol::WgRegister;
-
-use groundwave_http::json_body::read;
-use groundwave_http::{Problem, time};
 use groundwave_web_gateway::services::tokens::TokenKeys;
 use groundwave_web_testbed::wire::Testbed;
 

@@ -1,10 +1,11 @@
 use std::collections::BTreeMap;
 use std::io::{Cursor, Write as _};
 
+use groundwave_values::Seed;
+
 use super::chunk::HEAD;
 use super::*;
 use crate::limits::LOG_FRAME_BYTES_MAX;
-use groundwave_values::Seed;
 
 fn header() -> Header {
     let inputs = BTreeMap::from([("terrain".to_owned(), "flat".to_owned())]);

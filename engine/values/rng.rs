@@ -19,7 +19,7 @@ impl Seed {
     /// publication, so a log replays alike on every platform and version.
     ///
     /// ```
-    /// use crate::Seed;
+    /// use groundwave_values::Seed;
     /// let draw = |tick| Seed(7).stream("motion", 1, tick).unit_prob();
     /// assert_eq!(draw(1).to_bits(), draw(1).to_bits());
     /// assert_ne!(draw(1).to_bits(), draw(2).to_bits());

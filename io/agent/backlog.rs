@@ -3,9 +3,8 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
-use groundwave_sensor::NAMESPACE;
-
 use groundwave_host::i2c::READINGS_MAX;
+use groundwave_sensor::NAMESPACE;
 
 /// Names that readings can have, in the order of a row; those of sensors come after them.
 pub const NAMES: [&str; 16] = [

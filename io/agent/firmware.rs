@@ -10,11 +10,11 @@ use std::process::{Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use groundwave_files::hex::hex;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::finished::{Finished, FollowUp};
-use groundwave_files::hex::hex;
 
 /// Bytes asked for at once.
 const PIECE_BYTES: u64 = 256 << 10;

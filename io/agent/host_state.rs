@@ -2,9 +2,6 @@
 
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
-
-use super::gpsd::Fix;
 use groundwave_files::ReadingError;
 use groundwave_files::Root;
 use groundwave_host::readings::links::Interface;
@@ -12,6 +9,9 @@ use groundwave_host::readings::wireless::Radios;
 use groundwave_host::readings::{RouteSocket, cpu, host, wireless};
 use groundwave_netlink::batadv::{Batman, Gateway, Mesh, Neighbor, Originator};
 use groundwave_protocol::HardwareAddress;
+use serde::{Deserialize, Serialize};
+
+use super::gpsd::Fix;
 
 /// State of the mesh in batman-adv.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,12 +6,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use groundwave_credentials::write_private;
+use groundwave_netlink::batadv::{Batman, BatmanConfig};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::finished::{Finished, FollowUp};
-use groundwave_credentials::write_private;
-use groundwave_netlink::batadv::{Batman, BatmanConfig};
 
 /// Values by name, `batman.hop_penalty` for example.
 pub type Values = BTreeMap<String, String>;

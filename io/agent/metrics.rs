@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::backlog::Readings;
-use super::host_state::HostState;
 use groundwave_netlink::nl80211::{PlinkState, Station};
 use groundwave_protocol::HardwareAddress;
+
+use super::backlog::Readings;
+use super::host_state::HostState;
 
 /// A neighbour not heard for so many periods is none.
 const HEARD_PERIODS: u64 = 2;

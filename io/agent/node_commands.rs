@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
+use groundwave_host::gpio::GpioLines;
+use groundwave_host::i2c::Sensors;
 use groundwave_sensor::ScannedDevice;
 use serde::Serialize;
 use uuid::Uuid;
@@ -12,8 +14,6 @@ use super::firmware::Firmware;
 use super::host_state::HostState;
 use super::mesh_settings::{MeshSettings, Values};
 use super::reboot::Reboot;
-use groundwave_host::gpio::GpioLines;
-use groundwave_host::i2c::Sensors;
 
 /// Names of the commands that need no permission.
 const HARMLESS: [&str; 5] = ["echo", "gpio", "i2c_scan", "look", "renew_token"];

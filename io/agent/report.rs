@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 
+use groundwave_netlink::nl80211::{Kind, PlinkState, Station, WirelessInterface};
+use groundwave_protocol::HardwareAddress;
 use groundwave_protocol::PublicKey;
 use groundwave_protocol::{
     Heartbeat, Interface, MeshLink, MeshReport, RadioReport, Transport, TransportKind,
@@ -11,8 +13,6 @@ use uuid::Uuid;
 
 use super::backlog::Readings;
 use super::host_state::{HostState, MeshState, Ready};
-use groundwave_netlink::nl80211::{Kind, PlinkState, Station, WirelessInterface};
-use groundwave_protocol::HardwareAddress;
 
 /// Most entries of each list; the gateway takes no more.
 const INTERFACES_MAX: usize = 32;

@@ -4,12 +4,11 @@ use std::net::Ipv4Addr;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use groundwave_credentials::PrivateKey;
+use groundwave_credentials::possession::key_proof;
 use groundwave_protocol::{Mac, PublicKey, WgChallenge, WgRegister, proof_message};
 use hmac::{Hmac, KeyInit, Mac as _};
 use sha2::Sha256;
-
-use groundwave_credentials::PrivateKey;
-use groundwave_credentials::possession::key_proof;
 
 /// Bytes of a nonce.
 const NONCE_BYTES: usize = 24;

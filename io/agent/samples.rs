@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::host_state::{HostState, MeshState};
 use groundwave_host::readings::links::{Address, Interface};
 use groundwave_host::readings::wireless::Radios;
 use groundwave_netlink::batadv::{Gateway, Mesh, Neighbor, Originator};
 use groundwave_netlink::nl80211::{Kind, PlinkState, Station, WirelessInterface};
 use groundwave_protocol::HardwareAddress;
+
+use super::host_state::{HostState, MeshState};
 
 pub(super) const OWN: HardwareAddress = HardwareAddress([2, 0, 0, 0, 0xaa, 1]);
 pub(super) const PEERS: [HardwareAddress; 2] =

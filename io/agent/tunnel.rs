@@ -2,12 +2,11 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use groundwave_protocol::WgRegisterResult;
-
 use groundwave_credentials::{PrivateKey, PublicKey};
 use groundwave_files::ReadingError;
 use groundwave_host::readings::RouteSocket;
 use groundwave_netlink::wireguard::{AllowedIp, DeviceConfig, PeerConfig, WireGuard};
+use groundwave_protocol::WgRegisterResult;
 
 /// Most ranges that the gateway may send into the tunnel.
 const RANGES_MAX: usize = 16;

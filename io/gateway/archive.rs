@@ -6,10 +6,9 @@ use std::fs;
 use std::io::{self, Cursor, Read, Seek, Write};
 use std::path::Path;
 
+use groundwave_telemetry::TelemetryStore;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
-
-use groundwave_telemetry::TelemetryStore;
 
 /// Name of the store in the archive.
 pub const STORE: &str = "store.redb";

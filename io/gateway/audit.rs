@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use groundwave_engine::FaultKind;
+use groundwave_files::rotated::{Bounds, RotatedFile};
 use thiserror::Error;
 
 use super::audit_chain::{AuditReport, Chain, with_mac};
 use super::audit_entry::{AuditEntry, AuditRecord};
-use groundwave_files::rotated::{Bounds, RotatedFile};
 
 /// Error of the audit log.
 #[derive(Debug, Error)]

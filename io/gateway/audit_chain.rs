@@ -4,11 +4,11 @@
 //! key of the gateway. `follows` is the SHA-256 of the line before. Lines without `mac`, of earlier
 //! versions, stand before those with it.
 
+use groundwave_files::hex::hex;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
 use super::audit_entry::{AuditEntry, AuditRecord};
-use groundwave_files::hex::hex;
 
 /// Operation id of the first line of a segment.
 pub const SEGMENT: &str = "audit_segment";

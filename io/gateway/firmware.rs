@@ -5,11 +5,10 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use groundwave_files::hex::hex;
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 use uuid::Uuid;
-
-use groundwave_files::hex::hex;
 
 /// Prefix of the names of unfinished files.
 const UNFINISHED: &str = ".upload";

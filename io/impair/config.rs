@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use groundwave_impair::{Direction, Extensions};
-use serde::Deserialize;
-
 use groundwave_files::socket::Access;
+use groundwave_impair::{Direction, Extensions};
 use groundwave_toml_document::{TomlDocument, TomlErrors};
+use serde::Deserialize;
 
 /// Default path of the configuration.
 pub const CONFIG_PATH: &str = "/etc/impair/impaird.toml";

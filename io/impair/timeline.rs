@@ -5,11 +5,11 @@
 //! state of a direction from its time on; between two steps nothing changes.
 
 use groundwave_impair::{Direction, Impairment};
+use groundwave_toml_document::{TomlDocument, TomlErrors};
 use serde::Deserialize;
 
 use super::impairment_spec::{ImpairmentSpec, ParseError};
 use super::{mahimahi, presets, quantity, trace_rates};
-use groundwave_toml_document::{TomlDocument, TomlErrors};
 
 /// Steps in one timeline: a day in steps of 100 ms, for both directions.
 pub const STEPS_MAX: usize = 2_000_000;

@@ -6,11 +6,11 @@
 
 use std::path::Path;
 
+use groundwave_netlink::route::RouteRequest;
+use groundwave_netlink::{NetlinkError, NetlinkRequest, NetlinkSocket};
 use netlink_sys::protocols::NETLINK_ROUTE;
 
 use super::{KernelError, Request};
-use groundwave_netlink::route::RouteRequest;
-use groundwave_netlink::{NetlinkError, NetlinkRequest, NetlinkSocket};
 
 /// A request that a batch can carry.
 pub trait Message: NetlinkRequest {

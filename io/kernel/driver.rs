@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use groundwave_engine::{Effects, Handle, Snapshot};
+use groundwave_files::wall::{monotonic_ns, wall_ns};
 use groundwave_impair::{
     Applied, Capabilities, Direction, Failure, FailureKind, LinkStats, ObserveImpairment, ShapePort,
 };
@@ -11,7 +12,6 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 
 use super::{Kernel, KernelError, Reading, Shaper};
-use groundwave_files::wall::{monotonic_ns, wall_ns};
 
 /// Shortest interval between two readings of the kernel's notifications: a program that changes without
 /// pause must not hold requests.

@@ -4,12 +4,12 @@ use std::io;
 use std::path::Path;
 
 use groundwave_impair::{Failure, FailureKind};
+use groundwave_netlink::NetlinkError;
 use netlink_packet_core::DecodeError;
 use nix::libc::{EACCES, EINTR, ENOBUFS, ENODEV, ENOENT, EPERM};
 use thiserror::Error;
 
 use super::{Handle, Request, Verb};
-use groundwave_netlink::NetlinkError;
 
 /// Failure to change or read traffic control. A failed change leaves the previous state in force,
 /// unless the message says that restoring it failed too.

@@ -1,10 +1,8 @@
 //! `pfifo` and `bfifo`: a bounded queue (`struct tc_fifo_qopt`, tc-bfifo(8)).
 
 use groundwave_impair::QueueUnit;
-
-use netlink_packet_core::DecodeError;
-
 use groundwave_netlink::attr::words;
+use netlink_packet_core::DecodeError;
 
 /// A discipline of kind `pfifo` or `bfifo`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

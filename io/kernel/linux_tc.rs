@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
+use groundwave_netlink::attr::{Attrs, append_words, put_text, words};
+use groundwave_netlink::{Answer, NetlinkError, NetlinkSocket, ReadySockets, WatchSocket};
 use netlink_packet_core::{DecodeError, NLM_F_ECHO};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use nix::libc::{
@@ -13,8 +15,6 @@ use nix::libc::{
 
 use super::batch::Message as _;
 use super::{Counters, Handle, Kernel, KernelError, Link, Qdisc, ReadBack, Request};
-use groundwave_netlink::attr::{Attrs, append_words, put_text, words};
-use groundwave_netlink::{Answer, NetlinkError, NetlinkSocket, ReadySockets, WatchSocket};
 
 /// Bytes of `struct ifinfomsg`.
 const LINK_HEADER_BYTES: usize = 16;

@@ -2,12 +2,11 @@
 
 use std::fmt;
 
-use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE};
-use nix::libc::{RTM_DELQDISC, RTM_NEWQDISC, TCA_KIND, TCA_OPTIONS};
-
 use groundwave_netlink::NetlinkRequest;
 use groundwave_netlink::attr::{append_words, put, put_text};
 use groundwave_netlink::route::RouteRequest;
+use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE};
+use nix::libc::{RTM_DELQDISC, RTM_NEWQDISC, TCA_KIND, TCA_OPTIONS};
 
 /// A handle or class id: 16 bits of the discipline, 16 bits of the class under it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

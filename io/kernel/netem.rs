@@ -4,9 +4,8 @@
 //! attributes that a request omits, so every request carries all of them. `netlink-packet-route`
 //! has no types for this discipline.
 
-use netlink_packet_core::DecodeError;
-
 use groundwave_netlink::attr::{Attrs, append_words, put, put_nested, put_words, words};
+use netlink_packet_core::DecodeError;
 
 pub(super) const CORR: u16 = 1;
 pub(super) const DELAY_DIST: u16 = 2;

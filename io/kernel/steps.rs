@@ -4,12 +4,13 @@
 //! by handle and kind, so that those of other programs are safe. New ones are created only where
 //! there is none; a queue of another unit replaces the own one that was read there.
 
+use groundwave_impair::{Distribution, equal};
+
 use super::qdisc_params::qdisc_params;
 use super::stack::{LEAF, NETEM, SECOND_LEAF, Stack, TBF};
 use super::table;
 use super::tbf;
 use super::{Handle, Request, Verb};
-use groundwave_impair::{Distribution, equal};
 
 /// A desired stack, with parameters that only requests carry.
 #[derive(Debug, Clone, Default)]

@@ -3,9 +3,8 @@
 //! The kernel stores and reports the size of the bucket as the time to fill it, in ticks of 64 ns:
 //! a burst reads back exactly at low rates and with an error of some bytes at high ones.
 
-use netlink_packet_core::DecodeError;
-
 use groundwave_netlink::attr::{Attrs, append_words, put, put_nested, put_words};
+use netlink_packet_core::DecodeError;
 
 pub(super) const PARMS: u16 = 1;
 pub(super) const RATE64: u16 = 4;

@@ -2,9 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use netlink_packet_core::{DecodeError, NLA_HEADER_SIZE, NlasIterator};
-
 use groundwave_protocol::HardwareAddress;
+use netlink_packet_core::{DecodeError, NLA_HEADER_SIZE, NlasIterator};
 
 /// Bytes that attributes take at least where there are many.
 const ATTRIBUTE_BYTES: usize = 16;

@@ -2,12 +2,12 @@
 
 use std::io;
 
+use groundwave_files::ReadingError;
 use netlink_packet_core::DecodeError;
 use nix::libc::{NLM_F_ACK_TLVS, NLM_F_CAPPED};
 use thiserror::Error;
 
 use super::attr::Attrs;
-use groundwave_files::ReadingError;
 
 /// Bytes of `struct nlmsghdr`.
 pub(super) const HEADER_BYTES: usize = 16;

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
+use groundwave_files::ReadingError;
 use netlink_packet_core::DecodeError;
 use netlink_sys::protocols::NETLINK_GENERIC;
 use nix::libc::{CTRL_ATTR_FAMILY_ID, CTRL_ATTR_FAMILY_NAME, CTRL_CMD_GETFAMILY, GENL_ID_CTRL};
 
 use super::attr::{Attrs, put_text};
 use super::socket::{NetlinkRequest, NetlinkSocket};
-use groundwave_files::ReadingError;
 
 /// Bytes of `struct genlmsghdr`.
 const HEADER_BYTES: usize = 4;

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use groundwave_files::wall::monotonic_ns;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -15,7 +16,6 @@ use super::error::OutboundError;
 use super::policy::TargetPolicy;
 use super::request::{OpenResponse, Request, Response};
 use super::tls::Trust;
-use groundwave_files::wall::monotonic_ns;
 
 /// Client of outbound requests; cheap to clone.
 #[derive(Clone)]

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use super::file::ScenarioFile;
 use groundwave_toml_document::error::Report;
 use groundwave_toml_document::key::KeyPath;
+
+use super::file::ScenarioFile;
 
 /// Reads the profile and puts it into the environment; `base_dir` is `None` where no file may be
 /// read.

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use garde::Validate;
+use groundwave_toml_document::error::Report;
+use groundwave_toml_document::key::KeyPath;
+use groundwave_toml_document::suggest;
 use groundwave_values::bounds;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::file_motion::Area;
 use super::limits::{LABEL_CHARS_MAX, NAME_CHARS_MAX};
-use groundwave_toml_document::error::Report;
-use groundwave_toml_document::key::KeyPath;
-use groundwave_toml_document::suggest;
 
 /// Accepts what the attributes of the fields of a section allow; each value out of its range is an
 /// error at its own key.

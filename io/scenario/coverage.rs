@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use groundwave_model::radio::station::{Antenna, Radio};
 use groundwave_model::terrain::GeoPoint;
-use serde::{Deserialize, Serialize};
-
 use groundwave_raster::picture::Choice;
+use serde::{Deserialize, Serialize};
 
 /// A layer whose map may be drawn in one's own way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -1,15 +1,15 @@
 //! Sections of a parsed scenario as a [`ScenarioFile`].
 
-use serde::de::DeserializeOwned;
-use toml::de::{DeTable, DeValue};
-
-use super::file::{CommandFile, ScenarioFile, WeatherFile};
-use super::json;
 use groundwave_toml_document::decode::{item, single};
 use groundwave_toml_document::error::{Finding, Report};
 use groundwave_toml_document::key::KeyPath;
 use groundwave_toml_document::suggest;
 use groundwave_toml_document::tree::Value;
+use serde::de::DeserializeOwned;
+use toml::de::{DeTable, DeValue};
+
+use super::file::{CommandFile, ScenarioFile, WeatherFile};
+use super::json;
 
 /// The sections written once, `[name]`.
 pub(super) const TABLES: [&str; 9] = [

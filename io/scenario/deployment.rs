@@ -3,13 +3,13 @@
 use garde::Validate;
 use groundwave_model::terrain::GeoPoint;
 use groundwave_simulation::deployment::Region;
+use groundwave_toml_document::error::Report;
+use groundwave_toml_document::key::KeyPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::check;
 use super::file_motion::PositionFile;
-use groundwave_toml_document::error::Report;
-use groundwave_toml_document::key::KeyPath;
 
 /// Properties of all nodes together; a run ignores them.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema, Validate)]

@@ -1,11 +1,10 @@
 //! TOML values as JSON, for bodies of commands written out.
 
-use serde_json::{Map, Number, Value as Json};
-use toml::de::DeValue;
-
 use groundwave_toml_document::error::Report;
 use groundwave_toml_document::key::KeyPath;
 use groundwave_toml_document::tree::Value;
+use serde_json::{Map, Number, Value as Json};
+use toml::de::DeValue;
 
 /// The same value in JSON: integers stay integers. Dates and infinities were refused before.
 pub(super) fn from_toml(value: &Value<'_>, path: &KeyPath, report: &mut Report) -> Option<Json> {

@@ -6,6 +6,9 @@ use groundwave_model::radio::antenna::is_omnidirectional;
 use groundwave_model::radio::presets::{ANTENNAS, RADIOS};
 use groundwave_model::radio::station::{Pointing, Station};
 use groundwave_model::terrain::GeoPoint;
+use groundwave_raster::picture::{Choice, Scale};
+use groundwave_toml_document::error::Report;
+use groundwave_toml_document::key::KeyPath;
 use groundwave_values::bounds::BadValue;
 use serde::Deserialize;
 use serde_json::Value as Json;
@@ -15,9 +18,6 @@ use super::coverage::{Coverage, MapLayer, Receiver, Vary, WeightedPoint};
 use super::file_coverage::{CoverageFile, MapFile, MapsFile, PointFile, ReceiverFile, VaryFile};
 use super::limits::{COMBINATIONS_MAX, POINTS_MAX, RADIUS_CELLS, RASTERS_MAX, VALUES_MAX};
 use super::lowering::Lowering;
-use groundwave_raster::picture::{Choice, Scale};
-use groundwave_toml_document::error::Report;
-use groundwave_toml_document::key::KeyPath;
 
 /// One arc-second along a meridian of the mean Earth (IUGG radius 6371008.8 m), m.
 const ARCSEC_M: f64 = 30.887_458;

@@ -1,5 +1,6 @@
 //! Motion: waypoints, wandering, going somewhere, and ns-2 traces.
 
+use groundwave_toml_document::key::KeyPath;
 use serde_json::{Value as Json, json};
 
 use super::check::{self, nanoseconds};
@@ -8,7 +9,6 @@ use super::limits::{NODES_MAX, SPEED_M_S, WAYPOINTS_MAX};
 use super::lower_nodes;
 use super::lowering::{Lowering, position};
 use super::trace::{self, Traces};
-use groundwave_toml_document::key::KeyPath;
 
 /// Reads the ns-2 traces of all motions and adds the nodes they bring.
 pub(super) fn traces(lowering: &mut Lowering<'_>) -> Traces {

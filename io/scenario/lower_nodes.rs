@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use groundwave_model::radio::environment::Environment;
+use groundwave_toml_document::key::KeyPath;
 use serde_json::json;
 
 use super::check;
@@ -12,7 +13,6 @@ use super::limits::NODES_MAX;
 use super::lowering::{Lowering, NewNode, to_json};
 use super::placement::{self, Place, SplitMix64};
 use super::station;
-use groundwave_toml_document::key::KeyPath;
 
 /// The nodes written one by one.
 pub(super) fn declared(lowering: &mut Lowering<'_>) {

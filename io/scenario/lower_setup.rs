@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use groundwave_model::radio::environment::Environment;
+use groundwave_toml_document::error::Report;
+use groundwave_toml_document::key::KeyPath;
 use serde_json::{Map, Value as Json, json};
 
 use super::check::{self, nanoseconds};
@@ -10,8 +12,6 @@ use super::file::{HeaderFile, OutputFile, OutputTable, TerrainFile};
 use super::limits::{DESCRIPTION_CHARS_MAX, TICKS_MAX, TILES_MAX, TITLE_CHARS_MAX, WEATHER_MAX};
 use super::lowering::{Lowering, to_json};
 use super::{Output, Terrain};
-use groundwave_toml_document::error::Report;
-use groundwave_toml_document::key::KeyPath;
 
 /// Step and duration, ns.
 pub(super) fn times(header: &HeaderFile, report: &mut Report) -> (u64, u64) {

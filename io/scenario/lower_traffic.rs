@@ -1,12 +1,12 @@
 //! Flows, and failures of nodes and links.
 
+use groundwave_toml_document::key::KeyPath;
 use serde_json::{Value as Json, json};
 
 use super::check::{self, Names};
 use super::file::FailureFile;
 use super::limits::FLOWS_MAX;
 use super::lowering::Lowering;
-use groundwave_toml_document::key::KeyPath;
 
 /// `flow.start` and `flow.stop`.
 pub(super) fn flows(lowering: &mut Lowering<'_>) {

@@ -3,6 +3,9 @@
 use std::path::Path;
 
 use groundwave_model::radio::station::Station;
+use groundwave_toml_document::error::Report;
+use groundwave_toml_document::key::KeyPath;
+use groundwave_toml_document::source::Source;
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 use toml::de::DeTable;
@@ -12,9 +15,6 @@ use super::check::{Clock, Names};
 use super::file::ScenarioFile;
 use super::limits::{NODES_MAX, RECORDS_MAX};
 use super::station::Catalogue;
-use groundwave_toml_document::error::Report;
-use groundwave_toml_document::key::KeyPath;
-use groundwave_toml_document::source::Source;
 
 /// Everything the sections share while they are lowered.
 pub(super) struct Lowering<'a> {

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use groundwave_model::radio::presets::{ANTENNAS, RADIOS};
 use groundwave_model::radio::station::{Antenna, Pointing, Radio, Station};
 use groundwave_model::terrain::{GeoPoint, geodesic};
+use groundwave_toml_document::error::Report;
+use groundwave_toml_document::key::KeyPath;
+use groundwave_toml_document::suggest;
 
 use super::check;
 use super::file::{NodeFile, PointingFile, ScenarioFile};
 use super::file_radio::{AntennaChoice, RadioChoice};
-use groundwave_toml_document::error::Report;
-use groundwave_toml_document::key::KeyPath;
-use groundwave_toml_document::suggest;
 
 /// Mean Earth radius, m (IUGG).
 const EARTH_RADIUS_M: f64 = 6_371_008.8;

@@ -6,11 +6,10 @@ use groundwave_engine::Refusal;
 use groundwave_impair::Direction as PortName;
 use groundwave_simulation::site::NodeId;
 use groundwave_simulation::testbed::{Binding, MediumAccess, Port, Protocol, Settings, Wiring};
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use groundwave_toml_document::error::Report;
 use groundwave_toml_document::key::KeyPath;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 /// First two bytes of a testbed's network, if not given.
 const NETWORK: [u8; 2] = [10, 77];

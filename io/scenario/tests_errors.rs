@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use super::parse;
-use super::tests::HEAD;
 use groundwave_toml_document::TomlErrors;
 use groundwave_toml_document::limits::ERRORS_MAX;
+
+use super::parse;
+use super::tests::HEAD;
 
 /// Errors of [`HEAD`] with `text` after it.
 fn errors(text: &str) -> TomlErrors {

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use groundwave_toml_document::limits::{FILE_BYTES_MAX, NESTING_MAX};
+
 use super::placement::SplitMix64;
 use super::tests::HEAD;
 use super::{load, parse};
-use groundwave_toml_document::limits::{FILE_BYTES_MAX, NESTING_MAX};
 
 /// A scenario with every section and most forms of values.
 pub(super) const EVERYTHING: &str = include_str!(concat!(

@@ -5,6 +5,10 @@ use std::f64::consts::FRAC_PI_2;
 use std::ops::Range;
 
 use groundwave_model::terrain::{GeoPoint, geodesic};
+use groundwave_toml_document::error::{Finding, TomlError};
+use groundwave_toml_document::key::KeyPath;
+use groundwave_toml_document::source::Source;
+use groundwave_toml_document::{file as text_file, tree};
 use serde_json::json;
 
 use super::check;
@@ -13,10 +17,6 @@ use super::limits::SPEED_M_S;
 use super::lowering::{Lowering, NewNode, position, to_json};
 use super::ns2::{self, BadLine, Start, Trace};
 use super::setdest::{self, Action};
-use groundwave_toml_document::error::{Finding, TomlError};
-use groundwave_toml_document::key::KeyPath;
-use groundwave_toml_document::source::Source;
-use groundwave_toml_document::{file as text_file, tree};
 
 /// Prefix of node names when none is given.
 const PREFIX_DEFAULT: &str = "node-";

@@ -18,14 +18,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use groundwave_credentials::random;
 use groundwave_engine::{FaultKind, Row, Store, StoreFault};
+use groundwave_files::wall::monotonic_ns;
 use redb::{DatabaseError, TableDefinition};
 use thiserror::Error;
 
 use crate::files::Files;
 use checkpoint::Checkpoint;
-use groundwave_credentials::random;
-use groundwave_files::wall::monotonic_ns;
 pub use journal::JournalError;
 use journal::{Journal, Recovered};
 

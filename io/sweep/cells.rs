@@ -3,13 +3,13 @@
 use std::io;
 use std::path::Path;
 
+use groundwave_raster::table::{Column, write_cells};
 use rayon::prelude::*;
 
 use super::fold_tile::{Layer, TileFold};
 use super::plan::{TILE_CELLS, Unit};
 use super::product::product;
 use super::work::{Sweep, SweepError};
-use groundwave_raster::table::{Column, write_cells};
 
 /// Layers of the table, in the order of its columns.
 const LAYERS: [Layer; 4] = [Layer::Best, Layer::Second, Layer::Margin, Layer::Servers];

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use super::plan::Plan;
-use super::product::product;
-use super::work::SweepError;
 use groundwave_raster::picture::Sheet;
 use groundwave_raster::scene::Bitmap;
 use groundwave_raster::{RasterError, write_whole};
+
+use super::plan::Plan;
+use super::product::product;
+use super::work::SweepError;
 
 /// Panels a contact sheet shows; more would no longer be looked at.
 const PANELS_MAX: usize = 48;

@@ -6,12 +6,13 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::path::Path;
 
-use super::fold_tile::Layer;
-use super::unit::{Column, Level};
-use super::work::{Sweep, SweepError};
 use groundwave_raster::picture::Choice;
 use groundwave_raster::{Grid, GridGeometry};
 use groundwave_scenario::MapLayer;
+
+use super::fold_tile::Layer;
+use super::unit::{Column, Level};
+use super::work::{Sweep, SweepError};
 
 /// Name of the file in the folder of a sweep.
 const FILE_NAME: &str = "maps.json";

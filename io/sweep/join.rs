@@ -14,11 +14,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use groundwave_engine::Pacer;
+use groundwave_files::wall::MachineClock;
 
 use super::lease::{self, Found, Held, Leases, Worker};
 use super::plan::Unit;
 use super::work::{Evaluate, Sweep, SweepError, region, regional};
-use groundwave_files::wall::MachineClock;
 
 /// Shortest and longest time between two looks at units that others hold.
 const LOOK: [Duration; 2] = [Duration::from_millis(20), Duration::from_secs(1)];

@@ -11,11 +11,10 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
-
 use groundwave_files::Root;
 use groundwave_files::wall::wall_ns;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 /// Longest lease that is read, bytes.
 const BYTES_MAX: u64 = 4096;

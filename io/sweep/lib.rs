@@ -60,9 +60,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use groundwave_model::radio::{Station, presets};
 use groundwave_model::sweep::{Vary, variants};
-use groundwave_simulation::WorldView;
-
 use groundwave_scenario::Coverage;
+use groundwave_simulation::WorldView;
 
 /// The node that a scenario calls `name`.
 fn find<'a>(view: &'a WorldView, name: &str) -> Option<&'a groundwave_simulation::site::NodeView> {

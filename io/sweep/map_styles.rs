@@ -1,11 +1,12 @@
 //! Names, colours and legends of the maps of a sweep.
 
+use groundwave_raster::picture::{Colours, Palette, Style, VERDICTS};
+
 use super::evaluate::rates;
 use super::fold_tile::Layer;
 use super::plan::Plan;
 use super::product::Product;
 use super::unit::{Column, Level};
-use groundwave_raster::picture::{Colours, Palette, Style, VERDICTS};
 
 /// Product, file stem and title of the map of a layer.
 pub(super) fn map_of(layer: Layer) -> Option<(Product, &'static str, &'static str)> {

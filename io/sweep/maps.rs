@@ -5,6 +5,14 @@ use std::path::Path;
 
 use groundwave_model::sweep::Variant;
 use groundwave_model::terrain::Terrain;
+use groundwave_raster::geojson::{Levels, write_contours, write_sites};
+use groundwave_raster::kmz::{Overlay, write_kmz_of};
+use groundwave_raster::picture::{
+    LitTerrain, Map, Relief, Spread, Style, WorldFile, coloured, write_encoded, write_png,
+};
+use groundwave_raster::scene::{Bitmap, PictureError};
+use groundwave_raster::{Grid, GridGeometry, RasterError, Site};
+use groundwave_scenario::MapLayer;
 use rayon::prelude::*;
 
 use super::contact_sheet::Panels;
@@ -16,14 +24,6 @@ use super::plan::{Plan, PlanSite};
 use super::product::{Job, Product, Wanted, product};
 use super::rasters::SiteMargin;
 use super::work::SweepError;
-use groundwave_raster::geojson::{Levels, write_contours, write_sites};
-use groundwave_raster::kmz::{Overlay, write_kmz_of};
-use groundwave_raster::picture::{
-    LitTerrain, Map, Relief, Spread, Style, WorldFile, coloured, write_encoded, write_png,
-};
-use groundwave_raster::scene::{Bitmap, PictureError};
-use groundwave_raster::{Grid, GridGeometry, RasterError, Site};
-use groundwave_scenario::MapLayer;
 
 /// Longer side of a map's frame, px.
 const MAP_SIDE_PX: u32 = 1400;

@@ -1,9 +1,9 @@
 //! Sites near a tile of the raster: the units of a plan, and the ground that they need.
 
 use groundwave_model::terrain::{GeoPoint, geodesic};
+use groundwave_terrain::Supplying;
 
 use super::plan::{Plan, PlanSite, TILE_CELLS, Unit, half_width_deg};
-use groundwave_terrain::Supplying;
 
 /// Least and largest radius of curvature of a meridian, at the equator and at the poles (WGS 84), m.
 const MERIDIAN_M: [f64; 2] = [6_335_439.0, 6_399_594.0];

@@ -5,16 +5,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use groundwave_files::hex::hex;
 use groundwave_model::radio::{Environment, Station};
 use groundwave_model::sweep::Variant;
 use groundwave_model::terrain::{GeoPoint, geodesic};
+use groundwave_raster::{GridGeometry, Window};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use super::unit::Column;
-use groundwave_files::hex::hex;
-use groundwave_raster::{GridGeometry, Window};
 
 /// Cells along the side of a unit's tile: a quarter of a million evaluations are a few tenths of a
 /// second, so that little is lost to a kill and little to starting.

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use super::drawing::{Choices, map_layer};
-use super::fold_tile::Layer;
-use super::unit::Column;
-use super::work::{Sweep, SweepError};
 use groundwave_files::causes::with_causes;
 use groundwave_raster::RasterError;
 use groundwave_raster::cog::Compression;
 use groundwave_raster::picture::Choice;
+
+use super::drawing::{Choices, map_layer};
+use super::fold_tile::Layer;
+use super::unit::Column;
+use super::work::{Sweep, SweepError};
 
 /// A product of a sweep besides the summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -4,6 +4,9 @@ use std::io;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use groundwave_raster::cog::{Band, CogLayout, CogWriter, Samples};
+use groundwave_raster::{Cells, Grid, GridGeometry, Pyramid, Resampling, Tile, Window};
+
 use super::fold_tile::Layer;
 use super::overview::{map_level, paste};
 use super::plan::{Plan, TILE_CELLS, Unit};
@@ -11,8 +14,6 @@ use super::product::{Product, Wanted, product};
 use super::unit::{Column, Level, SiteTile, is_answered};
 use super::unit_file::PackedSite;
 use super::work::{Sweep, SweepError, across};
-use groundwave_raster::cog::{Band, CogLayout, CogWriter, Samples};
-use groundwave_raster::{Cells, Grid, GridGeometry, Pyramid, Resampling, Tile, Window};
 
 /// File stem of a layer's raster, and how cells are joined.
 pub(super) const fn raster_of(layer: Layer) -> (&'static str, Resampling) {

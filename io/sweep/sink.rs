@@ -8,6 +8,8 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
+use groundwave_raster::cog::CogWriter;
+use groundwave_raster::{Cells, Grid, Pyramid, Tile, Window};
 use rayon::prelude::*;
 
 use super::fold::{Joining, Network};
@@ -19,8 +21,6 @@ use super::rasters::{SiteRaster, layer_writer, raster_of};
 use super::unit::{Column, Level, SiteTile};
 use super::unit_file::PackedSite;
 use super::work::{Supply, Sweep, SweepError, across};
-use groundwave_raster::cog::CogWriter;
-use groundwave_raster::{Cells, Grid, Pyramid, Tile, Window};
 
 /// Sites whose rasters are made beside those of the network. More are made one after another,
 /// because each holds tiles that have begun.

@@ -19,12 +19,12 @@ use std::time::Duration;
 use flate2::Compression;
 use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
+use groundwave_raster::{PartFile, RasterError};
 use sha2::{Digest, Sha256};
 use tempfile::{SpooledData, SpooledTempFile, spooled_tempfile_in};
 
 use super::shared_file::is_busy;
 use super::unit::{Answers, Column, SiteTile, is_answered};
-use groundwave_raster::{PartFile, RasterError};
 
 /// First bytes of a unit file; the digits are the format.
 const MAGIC: &[u8; 8] = b"GWUNIT05";

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
+use groundwave_files::short_form;
 use groundwave_values::decimal::{read_integer, read_number, write_integer, write_number};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -10,7 +11,6 @@ use serde_bytes::ByteBuf;
 use zstd::stream::read::Decoder;
 
 use super::HistoryError;
-use groundwave_files::short_form;
 
 /// Aggregate of a sample, a minute or an hour.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

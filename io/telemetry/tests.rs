@@ -1,10 +1,10 @@
 use groundwave_gateway::fleet::{SampleBuffer, StoreMinute};
 use groundwave_model::id::NodeId;
 use groundwave_protocol::Sample;
+use groundwave_store::files::simulated::{Recording, every_loss};
 
 use super::row::Raw;
 use super::*;
-use groundwave_store::files::simulated::{Recording, every_loss};
 
 const HOUR_MS: u64 = 3_600_000;
 /// The beginning of an hour and a day.

@@ -14,11 +14,11 @@ use groundwave_model::terrain::Flat;
 use groundwave_needs::needs;
 use groundwave_protocol::{Mac, Proof, PublicKey};
 use groundwave_simulation::site::NodeId;
+use groundwave_store::files::simulated::Noise;
+use groundwave_store::*;
 use serde_json::json;
 
 use crate::TelemetryStore;
-use groundwave_store::files::simulated::Noise;
-use groundwave_store::*;
 
 const START_NS: u64 = 1_800_000_000_000_000_000;
 const SECOND_NS: u64 = 1_000_000_000;

@@ -14,11 +14,10 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use groundwave_files::hex::hex;
 use groundwave_model::terrain::GeoPoint;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
-
-use groundwave_files::hex::hex;
 
 const ROWS: usize = 721;
 const COLUMNS: usize = 1440;

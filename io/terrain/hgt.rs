@@ -8,10 +8,9 @@
 
 use std::ops::Range;
 
+use groundwave_files::hex::hex;
 use groundwave_model::terrain::{Curve, HeightKind};
 use sha2::{Digest, Sha256};
-
-use groundwave_files::hex::hex;
 
 use super::gather::{self, LANES, Square, Track, VOID};
 

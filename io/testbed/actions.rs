@@ -1,11 +1,12 @@
 //! Requests that set up links and queueing disciplines in one batch.
 
-use super::error::TestbedError;
-use super::namespace::Namespace;
 use groundwave_kernel::batch::Message;
 use groundwave_kernel::{KernelError, Request};
 use groundwave_netlink::route::RouteRequest;
 use groundwave_netlink::{NetlinkError, NetlinkRequest};
+
+use super::error::TestbedError;
+use super::namespace::Namespace;
 
 /// A request of a batch that sets up links or queueing disciplines, in order.
 #[derive(Debug, Clone)]

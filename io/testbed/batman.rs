@@ -3,11 +3,11 @@
 use std::net::Ipv4Addr;
 use std::path::Path;
 
+use groundwave_netlink::route::{RouteRequest, add_address, create_device, set_up};
 use serde::Deserialize;
 
 use super::error::TestbedError;
 use super::program::output_of;
-use groundwave_netlink::route::{RouteRequest, add_address, create_device, set_up};
 
 /// Index of `bat0` in its namespace.
 pub const INDEX: u32 = 900;

@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 
 use groundwave_impair::{Direction as PortName, DivergenceKind, Impairment};
+use groundwave_kernel::{KernelError, LinuxTc, Options, Reading, Shaper};
 use groundwave_simulation::testbed::{Port, Shape};
 use serde::{Deserialize, Serialize};
 
 use crate::veth_check::RATE_ONLY;
-use groundwave_kernel::{KernelError, LinuxTc, Options, Reading, Shaper};
 
 /// Request about a port of a daemon.
 #[derive(Debug, Clone, PartialEq)]

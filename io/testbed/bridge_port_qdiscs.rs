@@ -11,16 +11,16 @@
 //! misses frames that a near one receives. The classes do not share a rate: each may send more than
 //! any shaper below. A kernel without `netem` gets one class for each sender.
 
-use netlink_packet_core::NLM_F_CREATE;
-use nix::libc::{RTM_NEWTCLASS, RTM_NEWTFILTER};
-
-use super::veth_qdiscs::{ALL_PROTOCOLS, GROUP_BIT, Means, QdiscLayout, ROOT_QDISC};
 use groundwave_impair::QueueUnit;
 use groundwave_kernel::fifo::Fifo;
 use groundwave_kernel::message::tc_request;
 use groundwave_kernel::{Handle, Request, Verb};
 use groundwave_netlink::attr::{append_words, put, put_nested, put_words};
 use groundwave_netlink::route::RouteRequest;
+use netlink_packet_core::NLM_F_CREATE;
+use nix::libc::{RTM_NEWTCLASS, RTM_NEWTFILTER};
+
+use super::veth_qdiscs::{ALL_PROTOCOLS, GROUP_BIT, Means, QdiscLayout, ROOT_QDISC};
 
 /// Most senders of a port: each takes four handles of 16 bits, the highest is reserved.
 pub const SENDERS_MAX: u32 = 16_382;

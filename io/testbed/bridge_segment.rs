@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use groundwave_netlink::route::{create_bridge, set_up};
 use groundwave_simulation::testbed::LinkDirection;
 
 use super::actions::{Action, send_all};
@@ -10,7 +11,6 @@ use super::dump;
 use super::error::TestbedError;
 use super::namespace::Namespace;
 use crate::veth_qdiscs::VethQdiscs;
-use groundwave_netlink::route::{create_bridge, set_up};
 
 /// Index of the bridge in its namespace.
 pub(super) const BRIDGE: u32 = 900;

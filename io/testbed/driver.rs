@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use groundwave_engine::{Effects, Handle};
+use groundwave_files::causes::with_causes;
 use groundwave_simulation::MeshSnapshot;
 use groundwave_simulation::site::NodeId;
 use groundwave_simulation::testbed::{
@@ -16,7 +17,6 @@ use super::bound_ports::BoundPorts;
 use super::error::TestbedError;
 use super::network::{DesiredDirection, TestbedNetwork};
 use super::watched::{REPAIR_INTERVAL, WatchedNetwork};
-use groundwave_files::causes::with_causes;
 
 /// Shortest interval between two observations of counters and routes.
 const OBSERVE_INTERVAL: Duration = Duration::from_secs(5);

@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nix::libc::{RTM_GETLINK, RTM_GETQDISC};
-
 use groundwave_kernel::batch::Batch;
 use groundwave_kernel::linux_tc::{TC_HEADER_BYTES, read_qdisc};
 use groundwave_kernel::{Handle, KernelError, Qdisc};
 use groundwave_netlink::attr::words;
+use nix::libc::{RTM_GETLINK, RTM_GETQDISC};
 
 /// Bytes of `struct ifinfomsg`.
 const LINK_HEADER_BYTES: usize = 16;

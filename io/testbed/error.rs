@@ -3,9 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
-use thiserror::Error;
-
 use groundwave_kernel::KernelError;
+use thiserror::Error;
 
 /// Failure to create, read or tear down a testbed.
 #[derive(Debug, Error)]

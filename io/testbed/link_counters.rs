@@ -1,10 +1,10 @@
 //! Counters of a link direction from those of its queueing disciplines, each of which may be made anew.
 
+use groundwave_kernel::counters::{grown, is_new};
+use groundwave_kernel::{Counters, Handle, Qdisc};
 use groundwave_simulation::testbed::{Counted, LinkDirection, Tally};
 
 use super::veth_qdiscs::QdiscLayout;
-use groundwave_kernel::counters::{grown, is_new};
-use groundwave_kernel::{Counters, Handle, Qdisc};
 
 /// Counters of one direction since its disciplines were created first.
 #[derive(Debug, Clone, Default)]

@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use groundwave_netlink::route::{
+    RouteRequest, VethEnd, add_address, add_neighbour, create_veth_pair, set_controller, set_up,
+};
 use groundwave_simulation::site::NodeId;
 use groundwave_simulation::testbed::{LinkDirection, NamespaceAssignment, Protocol};
 
@@ -13,9 +16,6 @@ use super::error::TestbedError;
 use super::names::{hardware, index, interface, link_local};
 use super::network::{DesiredDirection, NodeNamespace, TestbedNetwork, VethState};
 use crate::veth_qdiscs::{Means, VethQdiscs, group_filter};
-use groundwave_netlink::route::{
-    RouteRequest, VethEnd, add_address, add_neighbour, create_veth_pair, set_controller, set_up,
-};
 
 /// MTU of a link without a mesh protocol, bytes.
 const MTU_BYTES: u32 = 1500;

@@ -9,6 +9,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use groundwave_kernel::batch::Batch;
+use groundwave_netlink::netns::within;
+use groundwave_netlink::{Changes, ReadySockets, WatchSocket};
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::signal::{Signal, kill};
@@ -17,9 +20,6 @@ use nix::unistd::Pid;
 
 use super::error::TestbedError;
 use super::names::NETNS;
-use groundwave_kernel::batch::Batch;
-use groundwave_netlink::netns::within;
-use groundwave_netlink::{Changes, ReadySockets, WatchSocket};
 
 /// Kernel settings of a new namespace: forwarding, no address filters, no address delays.
 const SETTINGS: [(&str, &str); 9] = [

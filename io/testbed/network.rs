@@ -5,6 +5,9 @@ use std::error::Error as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use groundwave_kernel::{Handle, Request, Verb};
+use groundwave_netlink::ReadySockets;
+use groundwave_netlink::route::{HostRoute, RouteRequest, add_address, set_up};
 use groundwave_simulation::site::NodeId;
 use groundwave_simulation::testbed::{
     LinkDirection, NamespaceAssignment, Observation, Protocol, Settings, Shape, Side, TestbedView,
@@ -20,9 +23,6 @@ use super::{batman, dump};
 use crate::link_counters::LinkCounters;
 use crate::veth_check::not_emulated;
 use crate::veth_qdiscs::{Means, QdiscLayout, VethQdiscs, group_filter};
-use groundwave_kernel::{Handle, Request, Verb};
-use groundwave_netlink::ReadySockets;
-use groundwave_netlink::route::{HostRoute, RouteRequest, add_address, set_up};
 
 /// Index of the loopback interface.
 const LOOPBACK: u32 = 1;

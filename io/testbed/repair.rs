@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use groundwave_kernel::{Handle, Qdisc, Request, Verb};
+use groundwave_netlink::Changes;
 use groundwave_simulation::site::NodeId;
 use groundwave_simulation::testbed::{LinkDirection, Observation, Wiring};
 
@@ -14,8 +16,6 @@ use super::network::{DesiredDirection, TestbedNetwork};
 use crate::bridge_port_qdiscs::{empty_root, unheard_class, unheard_queue};
 use crate::veth_check::obstacles;
 use crate::veth_qdiscs::{Means, QdiscLayout, VethQdiscs, group_filter};
-use groundwave_kernel::{Handle, Qdisc, Request, Verb};
-use groundwave_netlink::Changes;
 
 /// Text of a removed interface.
 const REMOVED: &str = "its interface was removed";

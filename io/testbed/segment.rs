@@ -8,6 +8,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use groundwave_kernel::Qdisc;
+use groundwave_netlink::route::{
+    VethEnd, add_address, add_forwarding_entry, add_neighbour, create_veth_pair, set_controller,
+    set_up,
+};
 use groundwave_simulation::site::NodeId;
 use groundwave_simulation::testbed::{
     Counted, LinkDirection, NamespaceAssignment, Observation, Protocol,
@@ -23,11 +28,6 @@ use super::{batman, dump};
 use crate::bridge_port_qdiscs;
 use crate::bridge_port_qdiscs::{SENDERS_MAX, SENDERS_WITHOUT_NETEM_MAX};
 use crate::veth_qdiscs::{Means, QdiscLayout, VethQdiscs};
-use groundwave_kernel::Qdisc;
-use groundwave_netlink::route::{
-    VethEnd, add_address, add_forwarding_entry, add_neighbour, create_veth_pair, set_controller,
-    set_up,
-};
 
 /// MTU of a segment without a mesh protocol, bytes.
 const MTU_BYTES: u32 = 1500;

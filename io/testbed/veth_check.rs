@@ -1,11 +1,11 @@
 //! Queueing disciplines of a link direction as found in the kernel, compared with the desired ones.
 
+use groundwave_kernel::{Handle, Qdisc, Request, Verb};
 use groundwave_simulation::testbed::{Means, Shape};
 
 use super::veth_qdiscs::{
     QdiscLayout, ROOT_QDISC, VethQdiscs, child, comparable, equivalent, two_bands,
 };
-use groundwave_kernel::{Handle, Qdisc, Request, Verb};
 
 /// Text of a direction whose loss and delay the kernel cannot emulate.
 pub const RATE_ONLY: &str = "rate only: the kernel has no netem, loss and delay are not emulated";

@@ -4,13 +4,13 @@
 use std::time::Duration;
 
 use groundwave_engine::Handle;
+use groundwave_files::causes::with_causes;
 use groundwave_simulation::MeshSnapshot;
 use groundwave_simulation::testbed::{LinkDirection, Observation, ReportLinkState};
 use tokio::time::{Instant, sleep_until};
 
 use super::network::TestbedNetwork;
 use crate::veth_check::RATE_ONLY;
-use groundwave_files::causes::with_causes;
 
 /// Shortest interval between two repairs: changes are noticed within a second, and a program in a
 /// dispute over a discipline does not fill the log.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bevy_ecs::world::World;
 use groundwave_engine::{Builder, Section};
+use groundwave_sensor::{Board, SensorTemplate};
 use serde::Serialize;
 
 use crate::account::ApiToken;
@@ -18,7 +19,6 @@ use crate::fleet::{NodeRole, NodeSettings};
 use crate::onboarding::JoinKey;
 use crate::peripheral::SensorAssignment;
 use crate::rollout::{FirmwareImage, Rollout};
-use groundwave_sensor::{Board, SensorTemplate};
 
 /// Objects of the kind `T` among those of a snapshot.
 pub trait Holds<T: ConfigObject> {

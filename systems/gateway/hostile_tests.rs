@@ -3,10 +3,6 @@
 
 use std::sync::Arc;
 
-use proptest::prelude::*;
-
-use crate::test_world::does_at;
-use crate::{Snapshot, world};
 use groundwave_model::link::budgets;
 use groundwave_model::mesh::{Member, Mesh, MeshLink, RouteRequest, links_of, mesh, route};
 use groundwave_model::radio::budget::Workspace;
@@ -20,6 +16,10 @@ use groundwave_simulation::coverage::placement::{PlacementRequest, high_ground, 
 use groundwave_simulation::coverage::{CoverageJob, CoverageRequest, Grid, Sampling, coverage};
 use groundwave_simulation::link::{Inputs, judge, percentiles, score, trace};
 use groundwave_simulation::site::{AddNode, NodeId, SetEnvironment};
+use proptest::prelude::*;
+
+use crate::test_world::does_at;
+use crate::{Snapshot, world};
 
 /// Posts along one side of the ground.
 const SIDE: usize = 8;

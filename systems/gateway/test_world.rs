@@ -4,12 +4,12 @@ use core::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 use groundwave_engine::{Engine, Recorded, Refusal};
-
-use crate::onboarding::{ApproveRegistration, JoinClaims, RegistrationId, RequestJoin};
-use crate::{Snapshot, world};
 use groundwave_model::terrain::Flat;
 use groundwave_protocol::{Mac, Proof, PublicKey};
 use groundwave_simulation::site::NodeId;
+
+use crate::onboarding::{ApproveRegistration, JoinClaims, RegistrationId, RequestJoin};
+use crate::{Snapshot, world};
 
 /// Empty world over flat ground.
 pub(crate) fn engine() -> Engine<Snapshot> {

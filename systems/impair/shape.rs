@@ -9,13 +9,13 @@ use std::num::NonZeroU32;
 
 use garde::Validate;
 use groundwave_engine::Refusal;
+use groundwave_values::bounds;
+use groundwave_values::bounds::{finite, finite_if_some};
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::check::{DURATION_NS_MAX, RATE_BPS_MIN, table_name};
-use groundwave_values::bounds;
-use groundwave_values::bounds::{finite, finite_if_some};
 
 /// The complete shaping state of one direction. The default impairs nothing.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema, Validate)]

@@ -1,7 +1,8 @@
 //! An ordinary station, for tests and benches that need one and do not care which.
 
-use crate::radio::{Antenna, Radio, Station, Waveform};
 use groundwave_propagation::polarization::Polarization;
+
+use crate::radio::{Antenna, Radio, Station, Waveform};
 
 /// An ordinary 5 GHz mesh station on a 10 m mast: 24 dBm, 9 dBi omnidirectional, 20 MHz.
 #[must_use]

@@ -4,6 +4,9 @@ use core::net::{IpAddr, Ipv4Addr};
 use std::collections::BTreeMap;
 
 use garde::Validate;
+use groundwave_values::Refusal;
+use groundwave_values::bounds;
+use groundwave_values::bounds::finite_if_some;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -11,9 +14,6 @@ use uuid::Uuid;
 use super::metrics::{METRICS_MAX, check_metric};
 use crate::NodeState;
 use crate::{Mac, PublicKey};
-use groundwave_values::Refusal;
-use groundwave_values::bounds;
-use groundwave_values::bounds::finite_if_some;
 
 /// Type of an uplink.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]

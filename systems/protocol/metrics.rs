@@ -68,7 +68,7 @@ pub fn check_metric(name: &str, value: f64) -> Result<(), Refusal> {
 /// Unit of a metric, by its suffix.
 ///
 /// ```
-/// use crate::unit_of;
+/// use groundwave_protocol::unit_of;
 /// assert_eq!(unit_of("mesh.signal_dbm"), Some("dBm"));
 /// assert_eq!(unit_of("i2c.bme280.humidity"), None);
 /// ```

@@ -27,7 +27,7 @@ pub enum Proof {
 /// key is part of it: a recorded proof admits no other key.
 ///
 /// ```
-/// use crate::proof_message;
+/// use groundwave_protocol::proof_message;
 /// let message = proof_message(["key", "mac", "host", "nonce", "2026-01-01T00:00:00Z"]);
 /// assert_eq!(message, b"wg-register-v1\0key\0mac\0host\0nonce\02026-01-01T00:00:00Z");
 /// ```

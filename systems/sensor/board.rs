@@ -1,15 +1,15 @@
 //! Boards: their headers and pins, and the GPIO line of a pin.
 
-use groundwave_values::Kind;
 use std::collections::BTreeSet;
 
 use garde::Validate;
+use groundwave_values::Kind;
+use groundwave_values::bounds;
+use groundwave_values::bounds::BadValue;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::check::is_word;
-use groundwave_values::bounds;
-use groundwave_values::bounds::BadValue;
 
 /// Longest name of a board, bytes.
 const ID_BYTES_MAX: usize = 64;

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::expr::Expr;
-use super::template::{Frame, ID_BYTES_MAX, Metric, Register, SensorTemplate, Step};
 use groundwave_values::bounds;
 use groundwave_values::bounds::BadValue;
+
+use super::expr::Expr;
+use super::template::{Frame, ID_BYTES_MAX, Metric, Register, SensorTemplate, Step};
 
 /// Longest name, except that of a template, bytes.
 const NAME_BYTES_MAX: usize = 48;

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use groundwave_values::bounds::BadValue;
+
 use super::decode::{Computed, Known};
 use super::template::{Register, SensorTemplate};
-use groundwave_values::bounds::BadValue;
 
 /// Most entries of a recording.
 pub const ENTRIES_MAX: usize = 128;

@@ -1,14 +1,14 @@
 //! Templates of sensors: addresses, identification, registers and metrics.
 
-use groundwave_values::Kind;
 use std::ops::RangeInclusive;
 
 use garde::Validate;
+use groundwave_values::Kind;
+use groundwave_values::bounds::finite_if_some;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::expr::Expr;
-use groundwave_values::bounds::finite_if_some;
 
 /// Addresses of devices; the others are reserved by the bus.
 pub const ADDRESSES: RangeInclusive<u16> = 0x08..=0x77;

@@ -1,15 +1,15 @@
 use std::sync::Arc;
 
 use groundwave_engine::{Engine, Execution};
-use groundwave_values::Seed;
-
-use crate::link::{Inputs, Limits, LinkBudget, score};
-use crate::site::{AddNode, NodeId};
 use groundwave_model::mesh::*;
 use groundwave_model::radio::{Environment, Role, Station};
 use groundwave_model::route::Metric;
 use groundwave_model::sample::station;
 use groundwave_model::terrain::{Flat, GeoPoint, geodesic};
+use groundwave_values::Seed;
+
+use crate::link::{Inputs, Limits, LinkBudget, score};
+use crate::site::{AddNode, NodeId};
 
 const FLAT: Flat = Flat { elevation_msl_m: 100.0 };
 

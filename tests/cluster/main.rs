@@ -6,6 +6,7 @@ mod mesh;
 use std::process::Command;
 
 use groundwave_needs::needs;
+
 use mesh::{Mesh, Process, assert_success, files, wait_for};
 
 #[needs(terrain)]

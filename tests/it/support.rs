@@ -1,15 +1,15 @@
 //! Shared fixtures of the tests: scenarios, worlds, the program.
 
-use axum::http::{Method, StatusCode};
-use groundwave_http::client::Client;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
 
+use axum::http::{Method, StatusCode};
 use groundwave_engine::log::{Entry, FORMAT, Header, Journal, Writer};
 use groundwave_engine::{Engine, Execution};
 use groundwave_gateway::{Snapshot, world};
+use groundwave_http::client::Client;
 use groundwave_model::terrain::{Flat, Terrain};
 use groundwave_scenario::Scenario;
 use groundwave_terrain::TerrainStack;

@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
+use groundwave_http::client::{Client, HttpResponse};
+use groundwave_http::problem::Problem;
 use hyper::Method;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-
-use groundwave_http::client::{Client, HttpResponse};
-use groundwave_http::problem::Problem;
 
 /// Backoff of the timeout of an answer, ms. The timeout is a heartbeat period, when the next report
 /// is due, but no less than a slow mesh needs and no more than an operator waits.

@@ -12,6 +12,7 @@ use groundwave_files::Root;
 use groundwave_files::wall::{MachineClock, wall_ns};
 use groundwave_host::i2c::Sensors;
 use groundwave_host::readings::board;
+use groundwave_http::time::rfc3339;
 use groundwave_io_agent::backlog::{Backlog, Readings};
 use groundwave_io_agent::finished::Finished;
 use groundwave_io_agent::host_state::{HostState, Ready};
@@ -28,7 +29,6 @@ use uuid::Uuid;
 use super::Options;
 use super::connection::{Line, RequestFailure, read};
 use super::wire::{Batch, Join, Login, Token};
-use groundwave_http::time::rfc3339;
 
 /// Most readings of one late batch; the gateway accepts no more.
 const BATCH_MAX: usize = 512;

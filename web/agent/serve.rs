@@ -9,6 +9,8 @@ use groundwave_host::i2c::bus::MachineBuses;
 use groundwave_host::i2c::load::load;
 use groundwave_host::i2c::{AssignedSensor, ProbeBuses, SensorSelection, Sensors};
 use groundwave_host::privilege::keep_net_admin;
+use groundwave_http::Failure;
+use groundwave_http::serve::shutdown_signal;
 use groundwave_io_agent::firmware::{Firmware, Installer};
 use groundwave_io_agent::host_state::Source;
 use groundwave_io_agent::mesh_settings::{KernelMesh, MeshSettings};
@@ -18,8 +20,6 @@ use groundwave_io_agent::request::TrustSecret;
 use groundwave_io_agent::{Backoff, Rhythm, keys};
 
 use crate::{Agent, Options};
-use groundwave_http::Failure;
-use groundwave_http::serve::shutdown_signal;
 
 /// Configuration of the agent.
 #[derive(Debug, Clone, Args)]

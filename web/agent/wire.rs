@@ -2,14 +2,13 @@
 
 use std::borrow::Cow;
 
+use groundwave_http::time::rfc3339;
 use groundwave_io_agent::backlog::UnreportedReading;
 use groundwave_io_agent::finished::Finished;
 use groundwave_io_agent::mesh_settings::Values;
 use groundwave_protocol::Interface;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
-
-use groundwave_http::time::rfc3339;
 
 /// A login.
 #[derive(Serialize)]

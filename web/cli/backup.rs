@@ -10,6 +10,7 @@ use clap::Args;
 use groundwave_credentials::seal;
 use groundwave_engine::Store;
 use groundwave_gateway::{Snapshot, world};
+use groundwave_http::Failure;
 use groundwave_http::client::Client;
 use groundwave_io_gateway::archive;
 use groundwave_model::terrain::Flat;
@@ -18,7 +19,6 @@ use groundwave_telemetry::TelemetryStore;
 use serde_json::json;
 
 use super::output::Output;
-use groundwave_http::Failure;
 
 /// Copy the store of a server, also while it runs
 #[derive(Args)]

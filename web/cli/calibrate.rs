@@ -6,7 +6,9 @@ use std::sync::Arc;
 use clap::Args;
 use groundwave_engine::{Engine, Next};
 use groundwave_gateway::{Snapshot, world};
+use groundwave_http::Failure;
 use groundwave_scenario::calibration_profile;
+use groundwave_setup::terrain::{TerrainOptions, replay_failure};
 use groundwave_simulation::history::{History, LevelHistory};
 use groundwave_simulation::measure::LinkDirection;
 use groundwave_simulation::measure::calibrate::{Fitted, LINKS_MIN, Sample, fit};
@@ -16,8 +18,6 @@ use serde::Serialize;
 
 use super::output::{self, Output};
 use super::placeholders;
-use groundwave_http::Failure;
-use groundwave_setup::terrain::{TerrainOptions, replay_failure};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -2,9 +2,9 @@
 
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
+use groundwave_http::Failure;
 
 use super::output::Output;
-use groundwave_http::Failure;
 
 const EXAMPLES: &str = "\
 Examples:

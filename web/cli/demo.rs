@@ -8,16 +8,16 @@ use std::process::{Command, Stdio};
 use axum::http::{Method, StatusCode};
 use clap::builder::Resettable;
 use clap::{Args, FromArgMatches};
-use groundwave_store::journal_file::FileJournal;
-use serde::Serialize;
-use serde_json::Value;
-
-use super::output::Output;
 use groundwave::serve::server::{Server, ServerConfig};
 use groundwave_http::Failure;
 use groundwave_http::client::Client;
 use groundwave_setup::simulation::{header, load, prepare};
 use groundwave_setup::terrain::TerrainOptions;
+use groundwave_store::journal_file::FileJournal;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::output::Output;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -4,13 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use groundwave_http::Failure;
 use groundwave_model::radio::{Assumptions, Environment, Model, Station, presets};
 use groundwave_model::terrain::GeoPoint;
-use groundwave_simulation::link::{Inputs, Limits};
-
-use groundwave_http::Failure;
 use groundwave_setup::simulation::{load, prepare_nodes};
 use groundwave_setup::terrain::{OpenTerrain, TerrainOptions};
+use groundwave_simulation::link::{Inputs, Limits};
 
 /// Two endpoints, each a position or a node of a scenario.
 #[derive(Args)]

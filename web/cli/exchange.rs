@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use axum::http::Method;
 use clap::Args;
+use groundwave_http::Failure;
 use groundwave_http::client::Client;
 use groundwave_scenario::formats;
 use groundwave_scenario::formats::{Format, Source};
@@ -11,7 +12,6 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::output::{self, Output, warning, write_whole};
-use groundwave_http::Failure;
 
 /// Make a deployment on a planning server from a document
 #[derive(Args)]

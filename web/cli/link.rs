@@ -3,17 +3,17 @@
 use std::fmt::Write;
 
 use clap::Args;
+use groundwave_http::Failure;
 use groundwave_model::radio::budget::Workspace;
 use groundwave_model::radio::{Assumptions, LinkResult, Prediction};
 use groundwave_model::terrain::{HeightSource, Posts, Profile, TileSet};
+use groundwave_planning::wire::link::LinkPercentile;
 use groundwave_simulation::link::{judge, percentiles, trace};
 use groundwave_text::{bits_per_second, distance, percent};
 use serde::Serialize;
 
 use super::ends::{EndArgs, Path};
 use super::output::{self, Output};
-use groundwave_http::Failure;
-use groundwave_planning::wire::link::LinkPercentile;
 
 const EXAMPLES: &str = "\
 Examples:

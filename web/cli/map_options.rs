@@ -1,11 +1,10 @@
 //! Options of how maps of layers are drawn.
 
 use clap::Args;
+use groundwave_http::Failure;
 use groundwave_raster::picture::{Palette, Scale};
 use groundwave_scenario::MapLayer;
 use groundwave_sweep::Choices;
-
-use groundwave_http::Failure;
 
 /// Drawing of maps, each option once or more, for a layer at a time.
 #[derive(Args)]

@@ -40,8 +40,8 @@ use std::process::ExitCode;
 use clap::{ColorChoice, CommandFactory, Parser, Subcommand};
 use groundwave_agent::command as agent;
 use groundwave_command::{parsed, report, set_colour};
-
 use groundwave_impaird::command as impaird;
+
 use output::Output;
 
 /// Plan, simulate, emulate and operate wireless meshes on real terrain; replay runs bit for bit.

@@ -1,6 +1,7 @@
 //! `presets`: catalogues of radios, antennas, roles and modulations.
 
 use clap::{Args, ValueEnum};
+use groundwave_http::Failure;
 use groundwave_model::radio::modulation::MODULATIONS;
 use groundwave_model::radio::presets::{ANTENNAS, RADIOS, ROLES};
 use groundwave_model::radio::{Environment, Model};
@@ -8,7 +9,6 @@ use groundwave_text::{Align, Table};
 use serde_json::{Value, json};
 
 use super::output::{self, Output};
-use groundwave_http::Failure;
 
 const EXAMPLES: &str = "\
 Examples:

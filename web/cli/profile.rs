@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use groundwave_http::Failure;
 use groundwave_model::radio::{Assumptions, LinkResult};
 use groundwave_model::terrain::{HeightSource, Posts, Profile as Ground};
 use groundwave_plot::{ProfilePicture, Theme, profile_svg};
@@ -13,7 +14,6 @@ use serde::Serialize;
 use super::ends::{EndArgs, Path};
 use super::link::{analyse, heights, sources};
 use super::output::{self, Output};
-use groundwave_http::Failure;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -10,7 +10,10 @@ use groundwave_engine::limits::CHECKPOINT_TICKS;
 use groundwave_engine::log::Header;
 use groundwave_engine::{Clock, Engine, Execution, Next, Refusal, Store, Ticked};
 use groundwave_gateway::{Snapshot, world};
+use groundwave_http::Failure;
 use groundwave_scenario::Scenario;
+use groundwave_setup::simulation::{header, load, prepare, queue};
+use groundwave_setup::terrain::{OpenTerrain, TerrainOptions, replay_failure};
 use groundwave_store::RedbStore;
 use groundwave_store::journal_file;
 use groundwave_store::journal_file::FileJournal;
@@ -20,9 +23,6 @@ use super::output::{self, Output};
 use super::run_extremes::Extremes;
 use super::run_report::{Report, show};
 use super::run_tables::Tables;
-use groundwave_http::Failure;
-use groundwave_setup::simulation::{header, load, prepare, queue};
-use groundwave_setup::terrain::{OpenTerrain, TerrainOptions, replay_failure};
 
 const EXAMPLES: &str = "\
 Examples:

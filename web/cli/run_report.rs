@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use groundwave_engine::Refusal;
 use groundwave_gateway::Snapshot;
+use groundwave_http::Failure;
 use groundwave_model::radio::Assumptions;
 use groundwave_model::terrain::TerrainSource;
 use groundwave_scenario::Scenario;
@@ -14,7 +15,6 @@ use groundwave_text::{Align, Table, bits_per_second, distance, percent};
 use serde::Serialize;
 
 use super::output::{self, Output};
-use groundwave_http::Failure;
 
 /// A finished run.
 pub struct Report<'a> {

@@ -4,10 +4,9 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 
 use groundwave_gateway::Snapshot;
+use groundwave_http::Failure;
 use groundwave_scenario::{OutputTable, Scenario};
 use groundwave_simulation::site::NodeId;
-
-use groundwave_http::Failure;
 
 /// Open output tables.
 pub struct Tables {

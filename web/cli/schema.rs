@@ -1,9 +1,9 @@
 //! `schema`: JSON Schema of the scenario format.
 
 use clap::Args;
+use groundwave_http::Failure;
 
 use super::output::Output;
-use groundwave_http::Failure;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -6,8 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
+use groundwave_http::Failure;
 use groundwave_raster::cog::Compression;
 use groundwave_scenario::{Coverage, Scenario};
+use groundwave_setup::simulation::{load, prepare_nodes};
+use groundwave_setup::terrain::{OpenTerrain, REMEDY, TerrainOptions};
 use groundwave_sweep::products;
 use groundwave_sweep::products::{Product, Wanted};
 use groundwave_sweep::{
@@ -20,9 +23,6 @@ use super::map_options::MapOptions;
 use super::output::{self, Output};
 use super::run::interrupts;
 use super::sweep_tables;
-use groundwave_http::Failure;
-use groundwave_setup::simulation::{load, prepare_nodes};
-use groundwave_setup::terrain::{OpenTerrain, REMEDY, TerrainOptions};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -5,6 +5,7 @@ use std::io::{IsTerminal, Write as _};
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use groundwave_http::Failure;
 use groundwave_model::terrain::{GeoPoint, TileId};
 use groundwave_setup::fetch::{Fetching, command, squares_of, too_large};
 use groundwave_setup::simulation::load;
@@ -15,7 +16,6 @@ use groundwave_text::{Align, Table};
 use serde::Serialize;
 
 use super::output::{self, Output};
-use groundwave_http::Failure;
 
 const EXAMPLES: &str = "\
 Examples:

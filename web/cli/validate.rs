@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use serde::Serialize;
-
-use super::output::{self, Output};
 use groundwave_http::Failure;
 use groundwave_setup::simulation::{load, prepare};
 use groundwave_setup::terrain::TerrainOptions;
+use serde::Serialize;
+
+use super::output::{self, Output};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -11,6 +11,7 @@ use std::process::ExitCode;
 use clap::builder::Resettable;
 use clap::{ColorChoice, Parser};
 use groundwave_http::Failure;
+
 use output::Output;
 
 /// Exit code of invalid input.

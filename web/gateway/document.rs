@@ -1,14 +1,14 @@
 //! OpenAPI document of the gateway: operations with their access rules.
 
 use axum::Router;
+use groundwave_http::ApiDocument;
+use groundwave_http::document::{About, add_problems};
+use groundwave_http::endpoints::{Endpoints, Operation};
 use serde_json::{Value, json};
 
 use super::access::Access;
 use super::endpoints::endpoints;
 use super::state::Gateway;
-use groundwave_http::ApiDocument;
-use groundwave_http::document::{About, add_problems};
-use groundwave_http::endpoints::{Endpoints, Operation};
 
 const ABOUT: About = About {
     title: "Groundwave mesh gateway",

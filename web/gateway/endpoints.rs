@@ -1,12 +1,13 @@
 //! Endpoints of all categories.
 
+use groundwave_http::endpoints::Endpoints;
+
 use super::access::Access;
 use super::state::Gateway;
 use super::{
     admin, auth, camera, canonical, external, firewall, firmware, flows, impairment, mesh, network,
     nodes, power, sensors, system, telemetry, testbed, trust,
 };
-use groundwave_http::endpoints::Endpoints;
 
 /// Endpoints of all categories.
 pub fn endpoints() -> Endpoints<Gateway, Access> {

@@ -6,12 +6,12 @@ use std::time::Duration;
 use groundwave_engine::Effects;
 use groundwave_gateway::automation::{Deliver, FinishAttempt, ObserveGateway, ResumeDeliveries};
 use groundwave_host::readings::host::disk_used_percent;
+use groundwave_http::Problem;
 use tokio::sync::Semaphore;
 
 use super::services::flow_backends::attempt;
 use super::services::world::blocking;
 use super::state::Gateway;
-use groundwave_http::Problem;
 
 /// Attempts at a time.
 const WORKERS: usize = 128;

@@ -6,6 +6,9 @@ use axum::extract::DefaultBodyLimit;
 use axum::http::{HeaderValue, header};
 use axum::middleware::from_fn_with_state;
 use axum::{Extension, Router};
+use groundwave_http::tag::revision_of;
+use groundwave_http::{layers, problem};
+use groundwave_page::{Offer, page};
 use tower_http::set_header::SetResponseHeaderLayer;
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
@@ -17,9 +20,6 @@ use super::services::api_tokens::TokenUses;
 use super::services::limits::BODY_BYTES_MAX;
 use super::state::Gateway;
 use super::system::status::OwnDocument;
-use groundwave_http::tag::revision_of;
-use groundwave_http::{layers, problem};
-use groundwave_page::{Offer, page};
 
 /// Content security policy of the API browser: own scripts, own and inline styles.
 const PAGE_POLICY: &str = "default-src 'self'; style-src 'self' 'unsafe-inline'; \

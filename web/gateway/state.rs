@@ -8,6 +8,7 @@ use groundwave_engine::Handle;
 use groundwave_gateway::Snapshot;
 use groundwave_gateway::account::AccountId;
 use groundwave_host::gpio::GpioLines;
+use groundwave_http::streams::OpenStreams;
 use groundwave_io_gateway::Audit;
 use groundwave_outbound::Outbound;
 use groundwave_telemetry::TelemetryStore;
@@ -38,7 +39,6 @@ use super::services::topology::TopologyState;
 use super::services::vault::Vault;
 use super::services::world::World;
 use super::settings::Settings;
-use groundwave_http::streams::OpenStreams;
 
 /// Event streams of an account.
 pub const STREAMS_PER_ACCOUNT_MAX: usize = 16;

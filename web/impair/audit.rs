@@ -1,10 +1,10 @@
 //! Audit log of changes: caller, previous and new impairment.
 
+use groundwave_http::Problem;
 use groundwave_impair::{Applied, Direction, Impairment};
 
 use super::Peer;
 use super::state::Outcome;
-use groundwave_http::Problem;
 
 /// Writes the line of a change, at target `audit`.
 pub fn change(

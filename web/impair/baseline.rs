@@ -3,14 +3,14 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use serde::de::IgnoredAny;
-use serde_json::Value;
-
-use super::{Baseline, Daemon};
 use groundwave_http::document::Schemas;
 use groundwave_http::endpoints::Reply;
 use groundwave_http::show::typed;
 use groundwave_http::{Json, Problem};
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+use super::{Baseline, Daemon};
 
 impl Baseline {
     /// The stored text, which is a JSON document.

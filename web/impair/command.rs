@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use groundwave_command::output::Output;
 use groundwave_files::socket::Access;
 use groundwave_host::interface::bus_address;
 use groundwave_http::Failure;
@@ -11,7 +12,6 @@ use groundwave_io_impair::config;
 use groundwave_io_impair::config::{BASELINE_PATH, CONFIG_PATH, Config, TABLES_PATH};
 
 use crate::serve::ImpairDaemon;
-use groundwave_command::output::Output;
 
 /// Default log filter, unless `RUST_LOG` is set.
 pub const LOG_FILTER: &str = "info";

@@ -2,12 +2,12 @@
 
 use axum::Extension;
 use axum::extract::State;
+use groundwave_http::{Json, JsonBody, Path, Problem, Query};
 use groundwave_impair::Direction;
 use serde::Deserialize;
 
 use super::wire::{AppliedState, DirectionName, NewImpairment};
 use super::{Daemon, Peer, audit};
-use groundwave_http::{Json, JsonBody, Path, Problem, Query};
 
 /// Query of a replacement.
 #[derive(Debug, Default, Deserialize)]

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use groundwave_files::wall::wall_ns;
+use groundwave_http::Problem;
 use groundwave_impair::{Applied, Direction, Impairment};
 use groundwave_io_impair::leases;
 use groundwave_io_impair::leases::{LEASES_MAX, Lease, LeasedFields, Leases, Owner};
@@ -14,7 +15,6 @@ use groundwave_io_impair::leases::{LEASES_MAX, Lease, LeasedFields, Leases, Owne
 use super::lease_store::LeaseStore;
 use super::state::{Daemon, Outcome};
 use super::wire::{AppliedState, DURATION_NS_MAX, DURATION_NS_MIN};
-use groundwave_http::Problem;
 
 /// Allowed durations of a lease, ns: 1 ms to a year.
 const DURATION_NS: RangeInclusive<u64> = DURATION_NS_MIN..=DURATION_NS_MAX;

@@ -3,10 +3,9 @@
 use std::path::PathBuf;
 
 use groundwave_engine::FaultKind;
+use groundwave_http::Problem;
 use groundwave_io_impair::leases;
 use groundwave_io_impair::leases::Leases;
-
-use groundwave_http::Problem;
 
 /// Leases and their file.
 #[derive(Debug, Default)]

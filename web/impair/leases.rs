@@ -3,11 +3,11 @@
 use axum::Extension;
 use axum::extract::State;
 use groundwave_files::wall::wall_ns;
+use groundwave_http::{Json, JsonBody, Path, Problem};
 use groundwave_io_impair::leases::Owner;
 
 use super::wire::{LeaseRecord, NewLease, RenewedLease};
 use super::{Daemon, Peer};
-use groundwave_http::{Json, JsonBody, Path, Problem};
 
 /// List the leases, in the order in which they began
 #[utoipa::path(get, path = "/v1/leases", tag = "leases",

@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
-
 use groundwave_http::accept::PeerOf;
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 
 /// Peer process by `SO_PEERCRED`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

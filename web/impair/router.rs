@@ -6,14 +6,14 @@ use axum::extract::connect_info::ConnectInfo;
 use axum::middleware::{Next, from_fn};
 use axum::response::Response;
 use axum::routing::get;
-use utoipa_swagger_ui::{Config, SwaggerUi};
-
-use super::wire::DirectionName;
-use super::{Daemon, Peer, baseline, impairments, leases, stats, system};
 use groundwave_http::document::About;
 use groundwave_http::endpoints::{Endpoints, unrestricted};
 use groundwave_http::operations;
 use groundwave_http::{ApiDocument, Json, layers, problem};
+use utoipa_swagger_ui::{Config, SwaggerUi};
+
+use super::wire::DirectionName;
+use super::{Daemon, Peer, baseline, impairments, leases, stats, system};
 
 const ABOUT: About = About {
     title: "Groundwave impairment daemon",

@@ -11,6 +11,8 @@ use groundwave_files::socket::Socket;
 use groundwave_files::wall::{MachineClock, wall_ns};
 use groundwave_host::interface::bus_address;
 use groundwave_host::privilege::keep_net_admin;
+use groundwave_http::Failure;
+use groundwave_http::serve::{serve_to, shutdown_signal};
 use groundwave_impair::{ShapePort, Snapshot, world};
 use groundwave_io_impair::config::Config;
 use groundwave_io_impair::leases;
@@ -21,8 +23,6 @@ use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use crate::{Baseline, Daemon, Peer, Ports, router};
-use groundwave_http::Failure;
-use groundwave_http::serve::{serve_to, shutdown_signal};
 
 /// Simulated time of a tick, ns; it only counts ticks.
 const STEP_NS: u64 = 1_000_000;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use groundwave_engine::Handle;
+use groundwave_http::Problem;
 use groundwave_impair::{
     Applied, Capabilities, Direction, Failure, FailureKind, Impairment, LinkStats, SetImpairment,
     Snapshot,
@@ -16,7 +17,6 @@ use groundwave_kernel::DriverHandle;
 use tokio::sync::{Mutex, MutexGuard};
 
 use super::lease_store::LeaseStore;
-use groundwave_http::Problem;
 
 /// Timeout of a change. A change takes well under a millisecond; what is
 /// slower hangs.

@@ -1,11 +1,11 @@
 //! Counter endpoint.
 
 use axum::extract::State;
+use groundwave_http::{Json, Path, Problem};
 use groundwave_impair::Direction;
 
 use super::Daemon;
 use super::wire::{DirectionName, LinkSample};
-use groundwave_http::{Json, Path, Problem};
 
 /// Get traffic counters of a direction
 ///

@@ -1,10 +1,10 @@
 //! System endpoint.
 
 use axum::extract::State;
+use groundwave_http::Json;
 
 use super::Daemon;
 use super::wire::SystemRecord;
-use groundwave_http::Json;
 
 /// Get version, ports and capabilities
 #[utoipa::path(get, path = "/v1/system", tag = "system",

@@ -2,10 +2,10 @@
 
 use axum::Router;
 use axum::routing::{any, get};
-
-use super::{Basemap, Offer};
 use groundwave_http::mount::mount;
 use groundwave_http::problem::{no_such_method, no_such_path};
+
+use super::{Basemap, Offer};
 
 /// Path in front of those of the gateway.
 const GATEWAY: &str = "/gateway";

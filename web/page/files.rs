@@ -3,12 +3,12 @@
 use axum::http::{HeaderMap, HeaderValue, Method, Uri, header};
 use axum::response::{IntoResponse, Response};
 use groundwave_files::hex::hex;
-use rust_embed::{EmbeddedFile, RustEmbed};
-
-use super::Offer;
 use groundwave_http::Problem;
 use groundwave_http::problem::{no_such_method, no_such_path};
 use groundwave_http::tag::{is_known, tag};
+use rust_embed::{EmbeddedFile, RustEmbed};
+
+use super::Offer;
 
 /// Files that `make web` built; none in a build without them.
 #[derive(RustEmbed)]

@@ -2,10 +2,10 @@
 
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use groundwave_http::Json;
 use serde::Serialize;
 
 use super::basemap::{self, Basemap};
-use groundwave_http::Json;
 
 /// Interfaces at one address: the path in front of those of the interface, `None` if it is not
 /// served there.

@@ -3,12 +3,12 @@
 use axum::Router;
 use axum::http::{HeaderValue, header};
 use axum::routing::get;
+use groundwave_http::problem::no_such_path;
 use tower_http::services::ServeDir;
 use tower_http::set_header::SetResponseHeaderLayer;
 
 use super::files::page;
 use super::{Frontend, Offer, Source};
-use groundwave_http::problem::no_such_path;
 
 /// Static files: the built-in page, or those of a folder, which are never cached.
 pub fn statics(frontend: &Frontend) -> Router {

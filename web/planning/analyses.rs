@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use groundwave_engine::parallel::{self, BackgroundPool};
 use groundwave_files::priority;
+use groundwave_http::Problem;
+use groundwave_http::admission::Source;
 use groundwave_model::terrain::Terrain;
 use tokio::sync::{Semaphore, oneshot};
 
 use super::fair_queue::{FairQueue, Permit};
-use groundwave_http::Problem;
-use groundwave_http::admission::Source;
 
 /// Long analyses of a client that may wait.
 const WAITING_PER_CLIENT_MAX: usize = 64;

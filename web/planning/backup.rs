@@ -4,10 +4,10 @@ use std::path::Path;
 
 use axum::extract::State;
 use axum::http::{HeaderName, header};
-
-use super::Planner;
 use groundwave_http::Problem;
 use groundwave_http::document::Bytes;
+
+use super::Planner;
 
 /// Bytes of a file that tells a full disk from another failure.
 const PROBE_BYTES: usize = 1 << 20;

@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use groundwave_http::id;
 use groundwave_simulation::deployment::DeploymentId;
 use serde::Serialize;
 use tokio::sync::watch;
 use uuid::Uuid;
-
-use groundwave_http::id;
 
 /// Changes kept of a deployment.
 const KEPT_MAX: usize = 1_024;

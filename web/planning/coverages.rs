@@ -6,6 +6,8 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::Stream;
+use groundwave_http::document::Bytes;
+use groundwave_http::{Json, JsonBody, Origin, Path, Problem, Query, id};
 use groundwave_raster::Site;
 use groundwave_simulation::coverage::{CoverageRequest, SITES_MAX};
 use groundwave_simulation::deployment::PlannedNode;
@@ -18,8 +20,6 @@ use super::wire::coverage::{
     CoverageAccepted, CoverageFormat, CoverageFormatQuery, CoverageQuestion, CoverageSnapshot,
     JobStatus,
 };
-use groundwave_http::document::Bytes;
-use groundwave_http::{Json, JsonBody, Origin, Path, Problem, Query, id};
 
 /// Start a coverage job of a node
 ///

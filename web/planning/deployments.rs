@@ -2,12 +2,12 @@
 
 use axum::extract::State;
 use axum::http::{StatusCode, header};
+use groundwave_http::{Json, JsonBody, Path, Problem, id};
 use groundwave_simulation::deployment::{DeleteDeployment, DeploymentId};
 use uuid::Uuid;
 
 use super::Planner;
 use super::wire::deployment::{Deployment, DeploymentPatch, NewDeployment};
-use groundwave_http::{Json, JsonBody, Path, Problem, id};
 
 /// List all deployments
 #[utoipa::path(get, path = "/api/v1/deployments", tag = "deployments",

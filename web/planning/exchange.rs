@@ -2,6 +2,8 @@
 
 use axum::extract::State;
 use axum::http::{HeaderName, StatusCode, header};
+use groundwave_http::document::Bytes;
+use groundwave_http::{Json, Path, Problem, Query, Raw, id};
 use groundwave_scenario::formats::{PlanFile, PlanNode, Report};
 use groundwave_simulation::deployment::{DeploymentId, ImportDeployment, ImportedNode, Plan};
 use groundwave_simulation::site::NodeId;
@@ -11,8 +13,6 @@ use super::Planner;
 use super::wire::deployment::Deployment;
 use super::wire::exchange::{AnyObject, ExchangeFormat, FormatQuery, ImportNote, Imported};
 use super::wire::radio::default_station;
-use groundwave_http::document::Bytes;
-use groundwave_http::{Json, Path, Problem, Query, Raw, id};
 
 /// Longest document taken, bytes: a hundred thousand nodes with all their fields.
 pub const IMPORT_BYTES_MAX: usize = 128 << 20;

@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::http::StatusCode;
-use tokio::sync::oneshot;
-
 use groundwave_http::Problem;
 use groundwave_http::admission::Source;
+use tokio::sync::oneshot;
 
 /// Wait recommended to a client whose queue is full, s.
 const RETRY_S: u32 = 2;

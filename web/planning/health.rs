@@ -1,11 +1,11 @@
 //! Health endpoints.
 
 use axum::extract::State;
+use groundwave_http::{Json, Problem};
 use groundwave_model::terrain::GeoPoint;
 
 use super::Planner;
 use super::wire::health::{Alive, Ready};
-use groundwave_http::{Json, Problem};
 
 /// Get liveness
 #[utoipa::path(get, path = "/healthz", tag = "health",

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use groundwave_http::{Json, JsonBody, Problem};
 use groundwave_model::radio::Environment;
 use groundwave_model::radio::budget::Workspace;
 use groundwave_model::terrain::Terrain;
@@ -14,7 +15,6 @@ use super::Planner;
 use super::wire::PACKET_BYTES;
 use super::wire::link::{LinkAnalysis, LinkQuestion, SAMPLES_MIN};
 use super::wire::terrain::{SAMPLES_MAX, TerrainProfile};
-use groundwave_http::{Json, JsonBody, Problem};
 
 /// Compute the link budget between two nodes, in both directions
 #[utoipa::path(post, path = "/api/v1/links/analyze", tag = "analysis",

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use groundwave_http::{Problem, id};
 use groundwave_model::radio::Station;
 use groundwave_simulation::coverage::live::LiveCoverage;
 use groundwave_simulation::deployment::DeploymentId;
@@ -11,7 +12,6 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::wire::mesh_coverage::MeshCoverageSetup;
-use groundwave_http::{Problem, id};
 
 /// Most deployments with a live coverage: each takes up to 200 MB.
 const LIVE_MAX: usize = 4;

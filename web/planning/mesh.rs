@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use groundwave_http::{Json, JsonBody, Origin, Path, Problem, Query};
 use groundwave_model::advice::advise;
 use groundwave_model::mesh::{Member, Mesh, RouteRequest, mesh, route as find};
 use groundwave_model::radio::Environment;
@@ -24,7 +25,6 @@ use super::wire::mesh::{
 };
 use super::wire::relay::{RelayChain, RelayQuestion};
 use crate::problems::{mesh_problem, relay_problem};
-use groundwave_http::{Json, JsonBody, Origin, Path, Problem, Query};
 
 /// Inputs of links over `terrain`.
 pub(super) fn inputs<'a>(terrain: &'a dyn Terrain, environment: &'a Environment) -> Inputs<'a> {

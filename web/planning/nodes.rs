@@ -2,13 +2,13 @@
 
 use axum::extract::State;
 use axum::http::{StatusCode, header};
+use groundwave_http::{Json, JsonBody, Path, Problem, id};
 use groundwave_simulation::deployment::{DeploymentId, TemplateId};
 use groundwave_simulation::site::{NodeId, RemoveNode};
 use uuid::Uuid;
 
 use super::Planner;
 use super::wire::node::{NewNode, NewPosition, Node, NodePatch};
-use groundwave_http::{Json, JsonBody, Path, Problem, id};
 
 /// List the nodes of a deployment
 #[utoipa::path(get, path = "/api/v1/deployments/{id}/nodes", tag = "nodes",

@@ -1,6 +1,7 @@
 //! Where to build next, over HTTP.
 
 use axum::extract::State;
+use groundwave_http::{Json, JsonBody, Origin, Path, Problem};
 use groundwave_model::mesh::{Member, MeshLink, links_of};
 use groundwave_model::radio::Station;
 use groundwave_model::terrain::{GeoPoint, Terrain};
@@ -22,7 +23,6 @@ use super::wire::place::point;
 use super::wire::placement::{COUNT_MAX, PlacedSite, PlacementAdvice, PlacementQuestion};
 use super::wire::radio::default_station;
 use crate::problems::mesh_problem;
-use groundwave_http::{Json, JsonBody, Origin, Path, Problem};
 
 /// Most cells along the longer side of the area.
 const SIDE_CELLS: f64 = 96.0;

@@ -1,10 +1,10 @@
 //! Catalogues over HTTP.
 
+use groundwave_http::Json;
 use groundwave_model::radio::modulation::MODULATIONS;
 use groundwave_model::radio::presets;
 
 use super::wire::{AntennaPresetList, ModulationList, RadioPresetList, RolePresetList};
-use groundwave_http::Json;
 
 /// List radio presets
 #[utoipa::path(get, path = "/api/v1/presets/radios", tag = "presets",

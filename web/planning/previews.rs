@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use groundwave_http::{Json, JsonBody, Path, Problem};
 use groundwave_model::mesh::{MeshLink, links_of};
 use groundwave_model::radio::Station;
 use groundwave_model::terrain::{GeoPoint, Terrain};
@@ -15,7 +16,6 @@ use super::analysis_cache::Basis;
 use super::mesh::{inputs, member};
 use super::wire::preview::{AssumedNode, NodeLinks, PointScan, ScanCandidate};
 use crate::problems::mesh_problem;
-use groundwave_http::{Json, JsonBody, Path, Problem};
 
 /// Compute the links of a node that is being moved or changed
 ///

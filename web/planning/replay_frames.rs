@@ -7,6 +7,7 @@ use axum::http::StatusCode;
 use groundwave_engine::log::{Header, Reader};
 use groundwave_engine::{Engine, Next, ReplayError, replay, resume};
 use groundwave_gateway::{Snapshot, world};
+use groundwave_http::Problem;
 use groundwave_model::terrain::Terrain;
 use groundwave_scenario::changes::Changer;
 use groundwave_simulation::link::LinkView;
@@ -19,7 +20,6 @@ use super::wire::replay::{
     ReplayNode,
 };
 use crate::problems::{change_problem, log_problem};
-use groundwave_http::Problem;
 
 /// Most nodes and links of all frames of an answer.
 const ITEMS_MAX: usize = 500_000;

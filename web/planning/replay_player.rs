@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use groundwave_http::Problem;
 use groundwave_model::terrain::Terrain;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -10,7 +11,6 @@ use uuid::Uuid;
 use super::replay_frames::{Times, observe};
 use super::replay_store::StoredLog;
 use super::wire::replay::ReplayFrame;
-use groundwave_http::Problem;
 
 /// Most frames of a player.
 pub const PLAYER_FRAMES_MAX: usize = 600;

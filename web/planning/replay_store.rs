@@ -7,13 +7,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use groundwave_engine::log::{LogError, Reader};
+use groundwave_http::Problem;
 use groundwave_model::terrain::Terrain;
 use groundwave_scenario::changes::Change;
 use tempfile::NamedTempFile;
 use uuid::Uuid;
 
 use super::wire::replay::ReplayInfo;
-use groundwave_http::Problem;
 
 /// Uploads and variants kept at once; of more the one made first leaves.
 const KEPT_MAX: usize = 8;

@@ -10,6 +10,8 @@ use axum::http::{HeaderName, StatusCode, header};
 use groundwave_engine::Registry;
 use groundwave_engine::log::{Entry, Header, LogError, Reader, Record};
 use groundwave_gateway::{Snapshot, world};
+use groundwave_http::document::Bytes;
+use groundwave_http::{Json, JsonBody, Origin, Path, Problem, Query, Raw, id};
 use groundwave_model::terrain::Flat;
 use groundwave_scenario::changes;
 use uuid::Uuid;
@@ -23,8 +25,6 @@ use super::wire::replay::{
     VariantQuestion,
 };
 use crate::problems::log_problem;
-use groundwave_http::document::Bytes;
-use groundwave_http::{Json, JsonBody, Origin, Path, Problem, Query, Raw, id};
 
 /// Longest log taken, bytes.
 pub const LOG_BYTES_MAX: usize = 128 << 20;

@@ -2,17 +2,17 @@
 
 use axum::Router;
 use axum::routing::get;
+use groundwave_http::document::About;
+use groundwave_http::endpoints::{Endpoints, unrestricted};
+use groundwave_http::operations;
+use groundwave_http::{ApiDocument, Json, layers};
+use groundwave_page::statics;
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use super::{
     Planner, backup, changes, coverages, deployments, exchange, health, links, mesh, mesh_coverage,
     nodes, placement, presets, previews, replays, templates, terrain,
 };
-use groundwave_http::document::About;
-use groundwave_http::endpoints::{Endpoints, unrestricted};
-use groundwave_http::operations;
-use groundwave_http::{ApiDocument, Json, layers};
-use groundwave_page::statics;
 
 const ABOUT: About = About {
     title: "Groundwave planning server",

@@ -7,7 +7,11 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 use groundwave_engine::{Handle, Health, Recorded};
 use groundwave_gateway::Snapshot;
+use groundwave_http::Problem;
+use groundwave_http::admission::Source;
+use groundwave_http::streams::OpenStreams;
 use groundwave_model::terrain::Terrain;
+use groundwave_page::Frontend;
 use groundwave_simulation::deployment::{DeploymentId, DeploymentView, PlannedNode};
 use groundwave_simulation::site::NodeId;
 use tokio_util::sync::CancellationToken;
@@ -20,10 +24,6 @@ use super::coverage::Registry;
 use super::live_coverages::LiveCoverages;
 use super::replay_store::{LogTerrain, ReplayStore, StoredLog};
 use super::tile_cache::TileCache;
-use groundwave_http::Problem;
-use groundwave_http::admission::Source;
-use groundwave_http::streams::OpenStreams;
-use groundwave_page::Frontend;
 
 /// Coverage streams of a client.
 const STREAMS_PER_CLIENT_MAX: usize = 256;

@@ -2,12 +2,12 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
+use groundwave_http::{Json, JsonBody, Path, Problem, id};
 use groundwave_simulation::deployment::{DeleteTemplate, TemplateId};
 use uuid::Uuid;
 
 use super::Planner;
 use super::wire::template::{NewTemplate, Template};
-use groundwave_http::{Json, JsonBody, Path, Problem, id};
 
 /// List all templates
 #[utoipa::path(get, path = "/api/v1/templates", tag = "templates",

@@ -5,6 +5,9 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use groundwave_http::document::Bytes;
+use groundwave_http::tag::{is_known, revision_of, tag};
+use groundwave_http::{Json, JsonBody, Path, Problem, Query};
 use groundwave_model::terrain::{GeoPoint, WebTile, sample_profile};
 use groundwave_raster::picture::{relief, terrarium};
 
@@ -15,9 +18,6 @@ use super::wire::terrain::{
     ElevationQuestion, PointElevation, ProfileQuestion, SAMPLES_MAX, SAMPLES_MIN, TerrainArea,
     TerrainProfile, TileOptions,
 };
-use groundwave_http::document::Bytes;
-use groundwave_http::tag::{is_known, revision_of, tag};
-use groundwave_http::{Json, JsonBody, Path, Problem, Query};
 
 /// Caching of squares: the files of the terrain may be others after a restart.
 const CACHE_CONTROL: &str = "public, max-age=300";

@@ -1,9 +1,9 @@
 //! The curves of a scene, as points on the canvas.
 
 use groundwave_model::radio::fresnel::CLEAR_RATIO;
+use groundwave_raster::scene::svg::Point;
 
 use super::scene::{LEFT, RIGHT, Scene};
-use groundwave_raster::scene::svg::Point;
 
 /// Ellipses are drawn through this many points, and levels, which bend less, through fewer: both
 /// stay within 0.2 px of the curve.

@@ -1,8 +1,9 @@
 //! Picture of the number of faded links over time.
 
-use super::theme::Theme;
 use groundwave_raster::scene::scale::ticks;
 use groundwave_raster::scene::svg::{Anchor, Canvas, Font, Point};
+
+use super::theme::Theme;
 
 /// Content of the picture.
 #[derive(Debug, Clone, Copy)]

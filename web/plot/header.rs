@@ -1,13 +1,13 @@
 //! Title, verdict and key values.
 
 use groundwave_model::radio::LinkResult;
+use groundwave_raster::scene::svg::{Anchor, Canvas, Font};
+use groundwave_text::percent;
 
 use super::figures::{Figure, conditions, sight, verdict, verdict_colour};
 use super::scene::RIGHT;
 use super::text;
 use super::theme::Palette;
-use groundwave_raster::scene::svg::{Anchor, Canvas, Font};
-use groundwave_text::percent;
 
 /// Left edge of the header, px; its right edge is that of the drawing.
 pub(super) const EDGE: f64 = 36.0;

@@ -1,10 +1,10 @@
 //! History of a mesh: reachability, links and the throughput of routes over time.
 
+use groundwave_raster::scene::scale::ticks;
+use groundwave_raster::scene::svg::{Anchor, Canvas, Font, Point};
 use groundwave_simulation::history::Sample;
 
 use super::theme::Theme;
-use groundwave_raster::scene::scale::ticks;
-use groundwave_raster::scene::svg::{Anchor, Canvas, Font, Point};
 
 /// Content of the picture.
 #[derive(Debug, Clone, Copy)]

@@ -2,13 +2,13 @@
 
 use groundwave_model::radio::fresnel::CLEAR_RATIO;
 use groundwave_model::radio::{LinkResult, Verdict};
+use groundwave_raster::scene::scale::{Ticks, ticks};
+use groundwave_raster::scene::svg::{Anchor, Canvas, Font, Point};
 
 use super::figures::verdict_colour;
 use super::scene::{BOTTOM, LEFT, RIGHT, Scene, TOP};
 use super::text;
 use super::theme::Palette;
-use groundwave_raster::scene::scale::{Ticks, ticks};
-use groundwave_raster::scene::svg::{Anchor, Canvas, Font, Point};
 
 /// Ticks asked for along each axis.
 const TICKS_X_MAX: u32 = 10;

@@ -1,6 +1,7 @@
 //! Legend, notes on the terrain, and warnings.
 
 use groundwave_model::radio::LinkResult;
+use groundwave_raster::scene::svg::{Canvas, Font, Point};
 
 use super::figures::{sight, verdict};
 use super::header::EDGE;
@@ -8,7 +9,6 @@ use super::layers::{ray_stroke, sea_in_view};
 use super::scene::{RIGHT, Scene};
 use super::text;
 use super::theme::Palette;
-use groundwave_raster::scene::svg::{Canvas, Font, Point};
 
 /// Font size and line height, px.
 const SIZE: f64 = 12.0;

@@ -1,10 +1,10 @@
 //! Map of a mesh: nodes, and links by margin.
 
+use groundwave_raster::scene::svg::{Anchor, Canvas, Font, Point};
 use groundwave_simulation::WorldView;
 use groundwave_simulation::link::LinkView;
 
 use super::theme::Theme;
-use groundwave_raster::scene::svg::{Anchor, Canvas, Font, Point};
 
 /// Content of the picture.
 #[derive(Debug, Clone, Copy)]

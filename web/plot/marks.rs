@@ -2,12 +2,12 @@
 
 use groundwave_model::radio::LinkResult;
 use groundwave_model::radio::fresnel::CLEAR_RATIO;
+use groundwave_raster::scene::labels::{Placer, Rect};
+use groundwave_raster::scene::svg::{Anchor, Canvas, Font, Point};
 
 use super::scene::{BOTTOM, LEFT, RIGHT, Scene, TOP, Tightest};
 use super::text;
 use super::theme::Palette;
-use groundwave_raster::scene::labels::{Placer, Rect};
-use groundwave_raster::scene::svg::{Anchor, Canvas, Font, Point};
 
 /// Baselines of the name of a mast and of the line below it, px.
 const NAME_Y: f64 = 146.0;

@@ -2,6 +2,7 @@
 
 use groundwave_model::radio::LinkResult;
 use groundwave_model::terrain::Profile;
+use groundwave_raster::scene::svg::Canvas;
 
 use super::figures::{conditions, figures, notes, sight, verdict, warnings};
 use super::header;
@@ -11,7 +12,6 @@ use super::marks;
 use super::scene::Scene;
 use super::text;
 use super::theme::Theme;
-use groundwave_raster::scene::svg::Canvas;
 
 /// Least size of the canvas, px; it grows with the lines of warnings.
 const WIDTH: f64 = 1_200.0;

@@ -9,7 +9,6 @@ use groundwave_model::radio::PropagationMode;
 use groundwave_model::radio::fresnel::first_radius_m;
 use groundwave_model::terrain::{Profile, earth_bulge_m};
 use groundwave_propagation::free_space::wavelength_m;
-
 use groundwave_raster::scene::svg::Point;
 
 /// Edges of the drawing, px.

@@ -1,8 +1,9 @@
 //! Map of a testbed: nodes, links, and predicted and measured values of each link.
 
+use groundwave_raster::scene::svg::{Anchor, Canvas, Font, Point};
+
 use super::Theme;
 use super::text::prefixed;
-use groundwave_raster::scene::svg::{Anchor, Canvas, Font, Point};
 
 /// Size of the picture, px.
 const SIZE: Point = [1200.0, 860.0];

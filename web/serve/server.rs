@@ -17,24 +17,23 @@ use groundwave_files::wall::{MachineClock, wall_ns};
 use groundwave_gateway::automation::Deliver;
 use groundwave_gateway::fleet::StoreMinute;
 use groundwave_gateway::{Snapshot, world};
-use groundwave_io_gateway::archive;
-use groundwave_model::terrain::{Posts, Terrain};
-use groundwave_store::RedbStore;
-use groundwave_store::journal_file::FileJournal;
-use groundwave_terrain::{OffTiles, TerrainStack};
-use tokio::net::TcpListener;
-use tokio::runtime::Runtime;
-use tokio_util::sync::CancellationToken;
-
 use groundwave_http::Failure;
 use groundwave_http::serve::{Serving, serve_with, shutdown_signal};
+use groundwave_io_gateway::archive;
+use groundwave_model::terrain::{Posts, Terrain};
 use groundwave_page::{Basemap, Frontend, Source};
 use groundwave_planning::{Planner, StoredLog, built_in, open_log, router};
 use groundwave_setup::terrain::{TerrainOptions, budget_bytes, inputs_of, memory_mb, posts_parser};
+use groundwave_store::RedbStore;
+use groundwave_store::journal_file::FileJournal;
+use groundwave_terrain::{OffTiles, TerrainStack};
 use groundwave_web_gateway::Gateway;
 use groundwave_web_gateway::serve::STEP_NS;
 use groundwave_web_gateway::serve::gateway::{GatewayConfig, RunningGateway};
 use groundwave_web_gateway::services::backups::StorageCopier;
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tokio_util::sync::CancellationToken;
 
 /// Exit code after the world broke, so that a supervisor restarts the program: a write failed or a
 /// system panicked. What was acknowledged is on disk.

@@ -2,9 +2,9 @@
 
 use axum::http::{Method, StatusCode};
 use clap::Parser;
+use groundwave_http::client::Client;
 
 use super::server::{Server, ServerConfig};
-use groundwave_http::client::Client;
 
 #[derive(Parser)]
 struct Arguments {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use groundwave_http::Failure;
 use groundwave_model::terrain::{GeoPoint, TileId};
 use groundwave_scenario;
 use groundwave_scenario::Scenario;
@@ -9,8 +10,6 @@ use groundwave_terrain::cache::{
     AREA_MAX, Cache, Client, Event, Proxy, SOURCES, Source, squares_around, squares_within,
 };
 use serde_json::Value;
-
-use groundwave_http::Failure;
 
 /// Margin around the nodes of a scenario, m: paths between them and some ground beside.
 const ROOM_M: f64 = 2_000.0;

@@ -5,12 +5,12 @@ use std::path::Path;
 use groundwave_engine::log::{FORMAT, Header};
 use groundwave_engine::{Builder, Engine, Execution};
 use groundwave_gateway::{Snapshot, world};
+use groundwave_http::Failure;
 use groundwave_scenario;
 use groundwave_scenario::Scenario;
 use groundwave_simulation::link::NodesOnly;
 
 use super::terrain::OpenTerrain;
-use groundwave_http::Failure;
 
 /// Reads a scenario; the error lists all problems.
 ///

@@ -2,12 +2,12 @@
 
 use axum::Router;
 use axum::routing::get;
-
-use super::{Controller, steer};
 use groundwave_http::document::About;
 use groundwave_http::endpoints::{Endpoints, unrestricted};
 use groundwave_http::operations;
 use groundwave_http::{ApiDocument, Json, layers, problem};
+
+use super::{Controller, steer};
 
 const ABOUT: About = About {
     title: "Groundwave testbed controller",

@@ -7,14 +7,7 @@ use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::wire::Testbed;
-use crate::{Controller, router};
 use axum::http::Method;
-use groundwave_http::client::Client as Http;
-use groundwave_http::serve::{serve_to, shutdown_signal};
-use groundwave_impaird::Peer;
-use groundwave_impaird::wire::AppliedState;
-
 use groundwave_engine::limits::CHECKPOINT_TICKS;
 use groundwave_engine::log::Header;
 use groundwave_engine::{Effects, Engine, Execution, Next, Running, Throttle};
@@ -23,7 +16,11 @@ use groundwave_files::socket::{Access, Socket};
 use groundwave_files::wall::{MachineClock, wall_ns};
 use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
+use groundwave_http::client::Client as Http;
+use groundwave_http::serve::{serve_to, shutdown_signal};
 use groundwave_impair::{Direction as PortName, DivergenceKind};
+use groundwave_impaird::Peer;
+use groundwave_impaird::wire::AppliedState;
 use groundwave_scenario::Scenario;
 use groundwave_setup::simulation::{header, load, prepare_after, queue};
 use groundwave_setup::terrain::{TerrainOptions, replay_failure};
@@ -36,6 +33,9 @@ use groundwave_testbed::{
 };
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
+
+use crate::wire::Testbed;
+use crate::{Controller, router};
 
 /// Threads that serve connections.
 const THREADS: usize = 2;

@@ -2,13 +2,13 @@
 
 use groundwave_engine::{Handle, Recorded, Throttle};
 use groundwave_gateway::Snapshot;
+use groundwave_http::Problem;
 use groundwave_simulation::site::NodeId;
 use groundwave_simulation::site::NodeView;
 use groundwave_simulation::testbed::Means;
 use tokio_util::sync::CancellationToken;
 
 use super::wire::Testbed;
-use groundwave_http::Problem;
 
 /// The controller's parts. Cheap to clone.
 #[derive(Clone)]

@@ -1,6 +1,7 @@
 //! Looking at a testbed and steering it.
 
 use axum::extract::State;
+use groundwave_http::{Json, JsonBody, Path, Problem};
 use groundwave_model::terrain::GeoPoint;
 use groundwave_simulation::link::{FailLink, RestoreLink};
 use groundwave_simulation::site::{FailNode, MoveNode, RestoreNode, SetStation};
@@ -8,7 +9,6 @@ use groundwave_simulation::testbed::{LinkDirection, Probe, ProbeLink, SetTimeSca
 
 use super::Controller;
 use super::wire::{LinkEnds, NewPace, NewPlace, NewProbe, NewRadio, NewSteps, Testbed};
-use groundwave_http::{Json, JsonBody, Path, Problem};
 
 /// Most steps taken at once.
 const STEPS_MAX: u64 = 100_000;

@@ -3,9 +3,9 @@
 /// A rate with three significant digits and its unit: `54.2 Mbit/s`.
 ///
 /// ```
-/// assert_eq!(crate::text::bits_per_second(54_170_000.0), "54.2 Mbit/s");
-/// assert_eq!(crate::text::bits_per_second(292.97), "293 bit/s");
-/// assert_eq!(crate::text::bits_per_second(0.0), "0 bit/s");
+/// assert_eq!(groundwave_text::bits_per_second(54_170_000.0), "54.2 Mbit/s");
+/// assert_eq!(groundwave_text::bits_per_second(292.97), "293 bit/s");
+/// assert_eq!(groundwave_text::bits_per_second(0.0), "0 bit/s");
 /// ```
 #[must_use]
 pub fn bits_per_second(rate_bps: f64) -> String {
@@ -18,8 +18,8 @@ pub fn bits_per_second(rate_bps: f64) -> String {
 /// A distance with its unit: `840 m`, `12.53 km`.
 ///
 /// ```
-/// assert_eq!(crate::text::distance(840.4), "840 m");
-/// assert_eq!(crate::text::distance(12_534.0), "12.53 km");
+/// assert_eq!(groundwave_text::distance(840.4), "840 m");
+/// assert_eq!(groundwave_text::distance(12_534.0), "12.53 km");
 /// ```
 #[must_use]
 pub fn distance(metres: f64) -> String {
@@ -29,7 +29,7 @@ pub fn distance(metres: f64) -> String {
 /// A probability as percent: `99.2 %`.
 ///
 /// ```
-/// assert_eq!(crate::text::percent(0.9917), "99.2 %");
+/// assert_eq!(groundwave_text::percent(0.9917), "99.2 %");
 /// ```
 #[must_use]
 pub fn percent(prob: f64) -> String {

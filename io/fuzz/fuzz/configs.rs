@@ -1,14 +1,14 @@
 //! Configurations, timelines, templates and what people type.
 
+use groundwave_credentials::PrivateKey;
 use groundwave_fuzz::fuzz_target;
 use groundwave_impair::Direction;
-use groundwave_sensor::expr::Expr;
-
-use super::{as_file, shipped, text};
-use groundwave_credentials::PrivateKey;
 use groundwave_io_impair::impairment_spec::ImpairmentSpec;
 use groundwave_io_impair::timeline::TimelineOptions;
 use groundwave_io_impair::{config, quantity, timeline_file};
+use groundwave_sensor::expr::Expr;
+
+use super::{as_file, shipped, text};
 
 fuzz_target!(impaird_config, vec![shipped("examples/impaird.toml")], |bytes: &[u8]| drop(
     config::parse(&text(bytes), "fuzz")

@@ -3,11 +3,11 @@
 use groundwave_fuzz::fuzz_target;
 use groundwave_model::sample::station;
 use groundwave_model::terrain::{GeoPoint, Terrain};
-
-use super::{as_file, shipped, text};
 use groundwave_scenario::formats;
 use groundwave_scenario::formats::{FORMATS, Format, ReadOptions, Source, csv, identify};
 use groundwave_terrain::{Geoid, TerrainStack, TileDirectory};
+
+use super::{as_file, shipped, text};
 
 /// Reads bytes with a format; a message of a refusal has no control characters.
 fn read(format: &'static Format, bytes: &[u8]) {

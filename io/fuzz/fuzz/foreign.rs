@@ -1,11 +1,11 @@
 //! Documents and pictures of other systems.
 
 use groundwave_fuzz::fuzz_target;
-
-use super::{shipped, text};
 use groundwave_io_gateway::camera::jpeg::{FRAME_BYTES_MAX, FrameSplitter};
 use groundwave_io_gateway::openapi;
 use groundwave_outbound::AllowedTarget;
+
+use super::{shipped, text};
 
 fuzz_target!(
     openapi_documents,

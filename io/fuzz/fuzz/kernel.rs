@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use groundwave_fuzz::fuzz_target;
-
 use groundwave_host::readings::decoders::{accepting_decoders, corpus};
 use groundwave_kernel::linux_tc::read_qdisc;
 use groundwave_kernel::{Fifo, Netem, Tbf};

@@ -1,9 +1,7 @@
 //! Output of programs and files of the machine: babeld, ping, gpsd, dnsmasq, nft, upsd, /proc.
 
-use groundwave_fuzz::fuzz_target;
-
-use super::{as_file, text};
 use groundwave_files::Root;
+use groundwave_fuzz::fuzz_target;
 use groundwave_host::readings::reservations::Reservations;
 use groundwave_host::readings::{cpu, host, leases};
 use groundwave_io_agent::Fix;
@@ -11,6 +9,8 @@ use groundwave_io_gateway::nft::Listing;
 use groundwave_io_gateway::nut::{line, sample};
 use groundwave_protocol::HardwareAddress;
 use groundwave_testbed::{babel, probe};
+
+use super::{as_file, text};
 
 fuzz_target!(babeld, vec![
     b"add route 5c8 prefix 10.77.0.3/32 from 0.0.0.0/0 installed yes id 02:77 metric 512 refmetric 256 via fe80::77:ff:fe00:201 if to-b".to_vec(),

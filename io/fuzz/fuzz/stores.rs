@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::io::Cursor;
 
+use groundwave_credentials::{read_words, seal};
 use groundwave_engine::log::Reader;
 use groundwave_fuzz::fuzz_target;
-
-use super::{as_file, shipped};
-use groundwave_credentials::{read_words, seal};
 use groundwave_io_gateway::Audit;
 use groundwave_sweep::{Column, SiteTile, UnitReader, UnitWriter};
+
+use super::{as_file, shipped};
 
 fuzz_target!(
     gwlog,

@@ -2,9 +2,8 @@
 
 use std::io;
 
-use thiserror::Error;
-
 use groundwave_outbound::OutboundError;
+use thiserror::Error;
 
 /// Error of a camera.
 #[derive(Debug, Error)]

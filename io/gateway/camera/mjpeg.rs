@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use groundwave_outbound::{Outbound, Request};
 use tokio::time::timeout;
 
 use super::Deliver;
 use super::error::CameraError;
 use super::jpeg::FrameSplitter;
-use groundwave_outbound::{Outbound, Request};
 
 /// Longest silence of a camera.
 pub(super) const SILENCE_MAX: Duration = Duration::from_secs(10);

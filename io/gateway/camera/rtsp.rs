@@ -1,6 +1,7 @@
 //! RTSP: JPEG frames as they are, H.264 by ffmpeg.
 
 use futures_util::StreamExt;
+use groundwave_outbound::Outbound;
 use hyper::body::Bytes;
 use retina::client::{
     Credentials, PlayOptions, Session, SessionOptions, SetupOptions, TeardownPolicy,
@@ -15,7 +16,6 @@ use super::error::CameraError;
 use super::ffmpeg::{Input, WAITING_MAX, convert, find_ffmpeg};
 use super::jpeg::FrameSplitter;
 use super::mjpeg::SILENCE_MAX;
-use groundwave_outbound::Outbound;
 
 /// User name and password.
 #[derive(Clone, PartialEq, Eq)]

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
+use groundwave_netlink::netns::within;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::NftError;
 use super::listing::Listing;
 use super::{FAMILY, TABLE, Transaction};
-use groundwave_netlink::netns::within;
 
 /// Time of one run at most: a transaction takes milliseconds.
 const LIMIT: Duration = Duration::from_secs(10);

@@ -4,6 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
+use groundwave_outbound::Trust;
 use rumqttc::mqttbytes::Error;
 use rumqttc::mqttbytes::QoS;
 use rumqttc::mqttbytes::v4::{Connect, ConnectReturnCode, Login, Packet, Publish};
@@ -12,7 +13,6 @@ use tokio::net::TcpStream;
 use url::Url;
 
 use super::NoticeError;
-use groundwave_outbound::Trust;
 
 /// Time for a message: connection, publication, acknowledgement.
 const PUBLISH_MAX: Duration = Duration::from_secs(10);

@@ -11,9 +11,10 @@ mod schema;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
+
 use groundwave_gateway::external::{HttpMethod, ParameterPlace};
 use serde_json::Value;
-use std::collections::BTreeMap;
 use thiserror::Error;
 
 pub use call::{BadParameter, Call, call};

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use groundwave_protocol::check_metric;
-
 use groundwave_sensor::{AssignedDevice, IdentifiedBy, SensorPlan};
 
 use super::fake::Fake;

@@ -1,9 +1,8 @@
 //! The board: what a device tree or a firmware's tables call it.
 
+use groundwave_files::Root;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use groundwave_files::Root;
 
 /// Source of the board's properties.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,10 +1,9 @@
 //! The processor: what it is, how busy, how fast, how hot.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use groundwave_files::ReadingError;
 use groundwave_files::Root;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Most cores listed.
 const CORES_MAX: usize = 1024;

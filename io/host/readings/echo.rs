@@ -5,14 +5,13 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
+use groundwave_files::ReadingError;
+use groundwave_files::wall::monotonic_ns;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, connect, ipproto, recv, send,
     socket_with,
 };
-
-use groundwave_files::ReadingError;
-use groundwave_files::wall::monotonic_ns;
 
 /// Time between two requests; those without privileges may not send more often.
 const APART: Duration = Duration::from_millis(200);

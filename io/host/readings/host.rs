@@ -1,11 +1,10 @@
 //! The host: its names, how long it runs, how much of it is used, whether its clock is right.
 
+use groundwave_files::ReadingError;
+use groundwave_files::Root;
 pub use groundwave_files::memory;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use groundwave_files::ReadingError;
-use groundwave_files::Root;
 
 /// Most file systems listed.
 const STORAGE_MAX: usize = 32;

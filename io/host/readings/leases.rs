@@ -6,12 +6,11 @@
 use std::net::Ipv4Addr;
 use std::path::Path;
 
+use groundwave_files::ReadingError;
+use groundwave_protocol::HardwareAddress;
 use groundwave_protocol::is_hostname;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use groundwave_files::ReadingError;
-use groundwave_protocol::HardwareAddress;
 
 /// Most leases read; a /16 has as many addresses.
 const LEASES_MAX: usize = 65_536;

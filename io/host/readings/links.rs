@@ -3,6 +3,10 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
+use groundwave_files::ReadingError;
+use groundwave_files::Root;
+use groundwave_netlink::attr::Attrs;
+use groundwave_protocol::HardwareAddress;
 use nix::libc::{
     IFA_ADDRESS, IFA_LOCAL, IFLA_ADDRESS, IFLA_CARRIER, IFLA_IFNAME, IFLA_INFO_KIND, IFLA_LINKINFO,
     IFLA_MASTER, IFLA_MTU, IFLA_OPERSTATE, IFLA_STATS64, RTM_GETADDR, RTM_GETLINK,
@@ -11,10 +15,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::RouteSocket;
-use groundwave_files::ReadingError;
-use groundwave_files::Root;
-use groundwave_netlink::attr::Attrs;
-use groundwave_protocol::HardwareAddress;
 
 /// Bytes of `struct ifinfomsg` and of `struct ifaddrmsg`.
 const LINK_HEAD: usize = 16;

@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
+use groundwave_files::ReadingError;
+use groundwave_netlink::batadv::{Bandwidth, Batman, BatmanConfig, GatewayMode};
+use groundwave_netlink::nl80211::{Kind, PlinkState, Wireless};
+use groundwave_protocol::HardwareAddress;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::RouteSocket;
 use super::wireless::Radios;
-use groundwave_files::ReadingError;
-use groundwave_netlink::batadv::{Bandwidth, Batman, BatmanConfig, GatewayMode};
-use groundwave_netlink::nl80211::{Kind, PlinkState, Wireless};
-use groundwave_protocol::HardwareAddress;
 
 /// State of the mesh.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -2,14 +2,14 @@
 
 use std::net::IpAddr;
 
+use groundwave_files::ReadingError;
+use groundwave_netlink::attr::Attrs;
+use groundwave_protocol::HardwareAddress;
 use nix::libc::{AF_INET, AF_INET6, NDA_CACHEINFO, NDA_DST, NDA_LLADDR, NTF_ROUTER, RTM_GETNEIGH};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::RouteSocket;
-use groundwave_files::ReadingError;
-use groundwave_netlink::attr::Attrs;
-use groundwave_protocol::HardwareAddress;
 
 /// Bytes of `struct ndmsg`.
 const HEAD: usize = 12;

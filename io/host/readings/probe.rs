@@ -4,16 +4,15 @@ use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::Path;
 use std::time::Duration;
 
-use netlink_sys::protocols::NETLINK_NETFILTER;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use groundwave_files::ReadingError;
 use groundwave_files::Root;
 use groundwave_netlink::NetlinkSocket;
 use groundwave_netlink::batadv::Batman;
 use groundwave_netlink::nl80211::Wireless;
 use groundwave_netlink::wireguard::WireGuard;
+use netlink_sys::protocols::NETLINK_NETFILTER;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Ports of the daemons asked for UPSs and places (NUT, gpsd).
 const NUT_PORT: u16 = 3493;

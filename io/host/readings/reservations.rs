@@ -6,12 +6,11 @@ use std::io::{self, Write};
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use groundwave_files::ReadingError;
 use groundwave_protocol::HardwareAddress;
 use groundwave_protocol::is_hostname;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// A reserved address.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -3,13 +3,12 @@
 use std::net::IpAddr;
 use std::path::Path;
 
-use netlink_sys::protocols::NETLINK_ROUTE;
-use nix::libc::EEXIST;
-
 use groundwave_files::ReadingError;
 use groundwave_netlink::NetlinkSocket;
 use groundwave_netlink::route;
 use groundwave_netlink::route::RouteRequest;
+use netlink_sys::protocols::NETLINK_ROUTE;
+use nix::libc::EEXIST;
 
 /// Links, addresses, neighbours and routes of the running kernel.
 #[derive(Debug)]

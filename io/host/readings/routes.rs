@@ -2,6 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use groundwave_files::ReadingError;
+use groundwave_netlink::attr::Attrs;
 use nix::libc::{
     AF_INET, AF_INET6, RTA_DST, RTA_GATEWAY, RTA_OIF, RTA_PRIORITY, RTA_TABLE, RTM_F_CLONED,
     RTM_GETROUTE,
@@ -11,8 +13,6 @@ use serde::{Deserialize, Serialize};
 
 use super::RouteSocket;
 use super::links::scope;
-use groundwave_files::ReadingError;
-use groundwave_netlink::attr::Attrs;
 
 /// Bytes of `struct rtmsg`.
 const HEAD: usize = 12;

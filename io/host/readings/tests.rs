@@ -3,14 +3,14 @@
 use std::fs;
 use std::path::Path;
 
+use groundwave_files::{ReadingError, Root};
+use groundwave_netlink::fixture::{messages, text};
 use serde_json::Value;
 
 use super::*;
 use crate::readings::board::BoardSource;
 use crate::readings::cpu::Ticks;
 use crate::readings::neighbours::NeighbourState;
-use groundwave_files::{ReadingError, Root};
-use groundwave_netlink::fixture::{messages, text};
 
 /// JSON output of a tool.
 fn json_of(name: &str) -> Value {

@@ -3,15 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use groundwave_files::ReadingError;
 use groundwave_netlink::nl80211::{
     Channel, Kind, PlinkState, Station, Survey, Wiphy, Wireless, WirelessInterface, band,
     channel_number,
 };
 use groundwave_protocol::HardwareAddress;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// A wireless interface.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

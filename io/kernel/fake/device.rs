@@ -1,11 +1,12 @@
 //! The disciplines of one interface, treated as by `tc_modify_qdisc` and `tc_get_qdisc`.
 
+use groundwave_impair::QueueUnit;
+use nix::libc::{EEXIST, EINVAL, ENOENT};
+
 use super::super::fifo::Fifo;
 use super::super::{Counters, Handle, Link, Qdisc, Request, Verb};
 use super::Refusal;
 use super::options::{self, QdiscState};
-use groundwave_impair::QueueUnit;
-use nix::libc::{EEXIST, EINVAL, ENOENT};
 
 /// An interface.
 #[derive(Debug)]

@@ -1,6 +1,7 @@
 //! Options of a discipline, interpreted as the kernel's own code does.
 
 use groundwave_impair::QueueUnit;
+use groundwave_netlink::attr::{Attrs, put, put_words, words};
 use netlink_packet_core::DecodeError;
 use nix::libc::{EINVAL, ERANGE};
 
@@ -9,7 +10,6 @@ use super::super::netem::{self, Netem};
 use super::super::table::ENTRIES_MAX;
 use super::super::tbf::{self, Tbf, bytes, ticks};
 use super::Refusal;
-use groundwave_netlink::attr::{Attrs, put, put_words, words};
 
 /// State of a discipline.
 #[derive(Debug, Clone, PartialEq)]

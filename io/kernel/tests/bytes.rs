@@ -2,12 +2,12 @@
 //! `linux/rtnetlink.h`, as sent by `tc` for the same settings.
 
 use groundwave_impair::QueueUnit;
+use groundwave_netlink::append_message;
 
 use super::super::fifo::Fifo;
 use super::super::netem::{Netem, probability};
 use super::super::tbf::{Tbf, ticks};
 use super::super::{Handle, Request, Verb};
-use groundwave_netlink::append_message;
 
 /// Bytes as hexadecimal words of 32 bits, the layout of the structures.
 fn hex(bytes: &[u8]) -> String {

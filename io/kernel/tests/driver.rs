@@ -5,19 +5,19 @@ use std::time::Duration;
 
 use groundwave_engine::log::{FORMAT, Header};
 use groundwave_engine::{Engine, Next, replay};
+use groundwave_files::wall::MachineClock;
 use groundwave_gateway::{Snapshot, world};
 use groundwave_impair::{
     Direction, FailureKind, Impairment, Latency, Loss, PortView, SetImpairment,
 };
 use groundwave_model::terrain::Flat;
+use groundwave_store::journal_file::{FileJournal, open};
 
 use super::super::{
     Driver, DriverHandle, Fake, Handle as KernelHandle, Kernel, KernelError, Link, Options, Qdisc,
     Request, Shaper, Verb,
 };
 use super::random::block_on;
-use groundwave_files::wall::MachineClock;
-use groundwave_store::journal_file::{FileJournal, open};
 
 fn engine() -> Engine<Snapshot> {
     world(Arc::new(Flat::default())).build(1, 1_000_000).unwrap()

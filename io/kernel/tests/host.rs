@@ -1,5 +1,6 @@
 //! The running kernel, in a network namespace of its own.
 
+use groundwave_impair::{Impairment, Latency, Loss, QueueUnit};
 use groundwave_needs::needs;
 use nix::sched::{CloneFlags, unshare};
 
@@ -8,7 +9,6 @@ use super::super::conformance::{conforms, draw, options, possible, round_trip};
 use super::super::fifo::Fifo;
 use super::super::{Handle, Kernel, LinuxTc, Request, Shaper, Verb};
 use super::random::block_on;
-use groundwave_impair::{Impairment, Latency, Loss, QueueUnit};
 
 /// Runs `work` in a new namespace with the veth pair `port1`, `peer1`.
 fn in_a_fresh_namespace(work: impl FnOnce() + Send) {

@@ -1,12 +1,12 @@
 //! Properties of a mesh interface.
 
+use groundwave_protocol::HardwareAddress;
+use netlink_packet_core::DecodeError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::attr;
 use crate::attr::Attrs;
-use groundwave_protocol::HardwareAddress;
-use netlink_packet_core::DecodeError;
 
 /// Gateway mode of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -2,13 +2,13 @@
 
 use std::net::Ipv4Addr;
 
+use groundwave_protocol::HardwareAddress;
+use netlink_packet_core::DecodeError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::attr;
 use crate::attr::Attrs;
-use groundwave_protocol::HardwareAddress;
-use netlink_packet_core::DecodeError;
 
 /// A route to an originator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,12 +1,12 @@
 //! Wireless interfaces.
 
+use groundwave_protocol::HardwareAddress;
+use netlink_packet_core::DecodeError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::attr;
 use crate::attr::Attrs;
-use groundwave_protocol::HardwareAddress;
-use netlink_packet_core::DecodeError;
 
 /// Type of a wireless interface (`enum nl80211_iftype`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

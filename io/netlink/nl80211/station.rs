@@ -1,12 +1,12 @@
 //! Stations: peers of a mesh, clients of an access point, or the access point of a client.
 
+use groundwave_protocol::HardwareAddress;
+use netlink_packet_core::DecodeError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::attr;
 use crate::attr::Attrs;
-use groundwave_protocol::HardwareAddress;
-use netlink_packet_core::DecodeError;
 
 /// State of a mesh peering (IEEE 802.11-2020, 14.4; `enum nl80211_plink_state`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -16,15 +16,14 @@ pub use read::device as read_device;
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
-use nix::libc::{AF_INET, AF_INET6};
-
 use groundwave_credentials::{PrivateKey, PublicKey};
+use groundwave_files::ReadingError;
+use nix::libc::{AF_INET, AF_INET6};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::attr::put_text;
 use super::{GenlSocket, payload};
-use groundwave_files::ReadingError;
 
 const GET_DEVICE: u8 = 0;
 const SET_DEVICE: u8 = 1;

@@ -2,10 +2,11 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 
-use super::{AllowedIp, Device, INET, INET6, Peer, allowed, device, peer};
-use crate::attr::Attrs;
 use groundwave_credentials::PublicKey;
 use groundwave_files::ReadingError;
+
+use super::{AllowedIp, Device, INET, INET6, Peer, allowed, device, peer};
+use crate::attr::Attrs;
 
 /// The tunnel of a dump: a peer with many addresses continues in the next message.
 pub fn device(bodies: &[&[u8]]) -> Result<Device, ReadingError> {

@@ -2,12 +2,12 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use groundwave_files::ReadingError;
 use netlink_packet_core::NLA_F_NESTED;
 
 use super::{ALLOWED_IPS_MAX, AllowedIp, DeviceConfig, INET, INET6, PeerConfig};
 use super::{allowed, device, peer};
 use crate::attr::{put, put_nested, put_text, put_words};
-use groundwave_files::ReadingError;
 
 /// WGDEVICE_F_REPLACE_PEERS.
 const REPLACE_PEERS: u32 = 1;

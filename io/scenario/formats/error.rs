@@ -3,11 +3,11 @@
 use std::fmt;
 
 use groundwave_engine::Refusal;
+use groundwave_toml_document::TomlErrors;
 use serde::Serialize;
 use thiserror::Error;
 
 use super::Format;
-use groundwave_toml_document::TomlErrors;
 
 /// A location in a document.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]

@@ -1,13 +1,13 @@
 //! Packet-delivery traces of Mahimahi as the rate of one link, `client` to `server`, in windows of
 //! a second.
 
+use groundwave_io_impair::mahimahi;
 use groundwave_simulation::measure::Measured;
 
 use super::dataset::Dataset;
 use super::error::{Fault, FormatError, Location};
 use super::text::text;
 use super::{Content, Format, ReadOptions, Source};
-use groundwave_io_impair::mahimahi;
 
 /// The format.
 pub static FORMAT: Format = Format {

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
+use groundwave_model::terrain::GeoPoint;
+
 use super::dataset::{Dataset, Event};
 use super::error::{Fault, FormatError, Location};
 use super::{Format, report::Report};
 use crate::limits::{DURATION_S_MAX, WAYPOINTS_MAX};
-use groundwave_model::terrain::GeoPoint;
 
 /// Step of a scenario of tracks, ns.
 const SCENARIO_STEP_NS: u64 = 1_000_000_000;

@@ -6,6 +6,7 @@
 
 use std::io::{self, Write};
 
+use groundwave_simulation::WorldView;
 use parquet::basic::Compression;
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType};
 use parquet::errors::ParquetError;
@@ -13,8 +14,6 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
-
-use groundwave_simulation::WorldView;
 
 use super::recording::{Assumed, Output, RecordingWriter};
 use super::rows::{COLUMNS, Changes, Row};

@@ -15,10 +15,9 @@ use std::io;
 use std::sync::Arc;
 
 use groundwave_engine::Row;
+use groundwave_files::short_form::{lengthen, shorten};
 use groundwave_values::decimal::{read_integer, write_integer};
 use zstd::zstd_safe::{self, CCtx, CParameter, DCtx};
-
-use groundwave_files::short_form::{lengthen, shorten};
 
 /// zstd level.
 const LEVEL: i32 = 3;

@@ -3,6 +3,8 @@
 use std::io;
 use std::time::Duration;
 
+use groundwave_files::causes::with_causes;
+use groundwave_outbound::{OpenResponse, Trust};
 use http_body_util::Empty;
 use hyper::Request;
 use hyper::body::Bytes;
@@ -15,8 +17,6 @@ use url::{Position, Url};
 
 use super::error::FetchError;
 use super::proxy::{Proxy, authorisation};
-use groundwave_files::causes::with_causes;
-use groundwave_outbound::{OpenResponse, Trust};
 
 /// Longest answer of a proxy, bytes.
 const ANSWER_BYTES_MAX: usize = 8192;

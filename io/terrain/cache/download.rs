@@ -8,6 +8,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use groundwave_outbound::OpenResponse;
 use hyper::StatusCode;
 use hyper::header::{CONTENT_LENGTH, CONTENT_RANGE, ETAG, IF_RANGE, LOCATION, RANGE};
 use serde::{Deserialize, Serialize};
@@ -16,7 +17,6 @@ use url::Url;
 use super::super::raster::file_digest;
 use super::client::{Client, next};
 use super::error::FetchError;
-use groundwave_outbound::OpenResponse;
 
 /// Tries without a single new byte before a download is given up.
 const TRIES_MAX: u32 = 4;

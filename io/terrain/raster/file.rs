@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use groundwave_files::hex::hex;
 use groundwave_model::terrain::{HeightKind, VerticalDatum};
 use sha2::{Digest, Sha256};
 
 use super::blocks::{self, Block};
 use super::error::RasterError;
 use super::header::{self, Header};
-use groundwave_files::hex::hex;
 
 /// GeoTIFF file of heights.
 #[derive(Debug)]

@@ -3,12 +3,12 @@
 use bevy_ecs::prelude::*;
 use garde::Validate;
 use groundwave_engine::{Clock, Id, Index, Kind, Recorded, Refusal};
+use groundwave_simulation::site::check_name;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::components::{Account, AccountId, AccountKind, AccountRole};
 use crate::config::{self, ConfigObject};
-use groundwave_simulation::site::check_name;
 
 /// API tokens of an account at most.
 const PER_ACCOUNT_MAX: usize = 100;

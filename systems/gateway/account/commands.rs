@@ -2,6 +2,7 @@
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Index, Recorded, Refusal};
+use groundwave_simulation::site::{NODES_MAX, NodeId};
 use serde::{Deserialize, Serialize};
 
 use super::api_token::remove_tokens;
@@ -9,7 +10,6 @@ use super::components::{
     Account, AccountId, AccountKind, AccountRole, RevokedToken, RevokedTokenId, RevokedTokenKind,
     Secret,
 };
-use groundwave_simulation::site::{NODES_MAX, NodeId};
 
 /// Accounts at most: one for each node, and ten thousand users.
 pub const ACCOUNTS_MAX: usize = NODES_MAX + 10_000;

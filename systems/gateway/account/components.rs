@@ -4,10 +4,9 @@ use std::fmt;
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Id, Kind};
+use groundwave_simulation::site::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use groundwave_simulation::site::NodeId;
 
 /// Kind of an account.
 pub struct AccountKind;

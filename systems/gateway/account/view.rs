@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Index, Section};
+use groundwave_simulation::site::NodeId;
+use groundwave_values::persistent::PersistentMap;
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
 use super::components::{
     Account, AccountId, AccountKind, RevokedToken, RevokedTokenId, RevokedTokenKind,
 };
-use groundwave_simulation::site::NodeId;
-use groundwave_values::persistent::PersistentMap;
 
 /// Accounts and revoked tokens.
 #[derive(Debug, Clone, Default)]

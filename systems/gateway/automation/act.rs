@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use bevy_ecs::prelude::*;
 use bevy_ecs::system::Command as _;
 use groundwave_engine::Index;
+use groundwave_simulation::site::NodeId;
 use serde_json::{Value, json};
 
 use super::acting::{Acted, Acting};
@@ -15,7 +16,6 @@ use super::request::DeliveryRequest;
 use super::state::Work;
 use crate::automation::language::{Command, Retry, SetVariable, StepKind, fill, fill_value};
 use crate::fleet::EnqueueCommand;
-use groundwave_simulation::site::NodeId;
 
 /// Deliveries at most, those of the dead-letter list included.
 const DELIVERIES_MAX: usize = 10_000;

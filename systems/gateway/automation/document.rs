@@ -1,9 +1,10 @@
 //! Documents of automation.
 
+use std::sync::Arc;
+
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Document, Index, Refusal, StoredComponent};
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 use super::components::{
     AlertKind, AlertRecord, Automation, AutomationId, Delivery, DeliveryKind, Execution,

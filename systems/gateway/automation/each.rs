@@ -2,6 +2,8 @@
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::Index;
+use groundwave_protocol::NodeState;
+use groundwave_simulation::site::NodeKind;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -10,8 +12,6 @@ use super::acting::{Acted, Acting};
 use super::components::EachProgress;
 use crate::automation::language::{ForEachNode, NodeLiveness};
 use crate::fleet::{LivenessState, NodeRecord, approved_node};
-use groundwave_protocol::NodeState;
-use groundwave_simulation::site::NodeKind;
 
 fn liveness(state: NodeState) -> NodeLiveness {
     match state {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use bevy_ecs::prelude::*;
+use groundwave_simulation::site::NodeId;
 use serde_json::json;
 use uuid::Uuid;
 
@@ -11,7 +12,6 @@ use super::state::{Pass, Progress};
 use super::triggers::{FleetNodes, Watched, object, record};
 use crate::automation::language::{LinkEventKind, StepKind};
 use crate::fleet::{EdgeStatus, MeshEdges};
-use groundwave_simulation::site::NodeId;
 
 impl From<EdgeStatus> for LinkEventKind {
     fn from(status: EdgeStatus) -> Self {

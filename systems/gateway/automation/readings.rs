@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use bevy_ecs::prelude::*;
 use bevy_ecs::system::SystemParam;
 use groundwave_engine::Index;
+use groundwave_protocol::unit_of;
+use groundwave_simulation::site::NodeId;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
@@ -17,8 +19,6 @@ use crate::automation::language::{
 };
 use crate::fleet::LatestReadings;
 use crate::peripheral;
-use groundwave_protocol::unit_of;
-use groundwave_simulation::site::NodeId;
 
 /// A reading of a node, or of the gateway where there is none.
 struct Observed<'o> {

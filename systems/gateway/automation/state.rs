@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Index, Refusal, State};
+use groundwave_simulation::site::NodeId;
 use serde::{Deserialize, Serialize};
 
 use super::components::{
@@ -11,7 +12,6 @@ use super::components::{
     Execution, ExecutionId, ExecutionKind, ExecutionRecord, ExecutionState,
 };
 use crate::fleet::EdgeStatus;
-use groundwave_simulation::site::NodeId;
 
 /// Attempts of a flow at a time: a receiver that hangs holds up deliveries of its flow only.
 pub(super) const ATTEMPTS_OF_FLOW: usize = 4;

@@ -1,14 +1,14 @@
 //! Times: schedules that are due, and thresholds that were crossed for long enough.
 
 use bevy_ecs::prelude::*;
+use groundwave_protocol::unit_of;
+use groundwave_simulation::site::NodeId;
 use serde_json::json;
 
 use super::readings::Memories;
 use super::state::{Pass, Progress};
 use super::triggers::{FleetNodes, Watched, object, record};
 use crate::automation::language::{StepKind, next_run_ms, time};
-use groundwave_protocol::unit_of;
-use groundwave_simulation::site::NodeId;
 
 /// Time between two looks at schedules and thresholds that wait, ms.
 const TIMES_MS: u64 = 100;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use bevy_ecs::prelude::*;
 use bevy_ecs::system::SystemParam;
 use groundwave_engine::Index;
+use groundwave_simulation::site::{NodeId, NodeKind};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
@@ -16,7 +17,6 @@ use super::execution::{Start, Starts};
 use super::state::{Pass, Progress};
 use crate::automation::language::{FlowPlan, NodeEventKind, StepKind, Threshold, time};
 use crate::fleet::{EventBuffer, FleetEvent, FleetEventKind, NodeRecord};
-use groundwave_simulation::site::{NodeId, NodeKind};
 
 /// Executions that led to one another at most: a flow that triggers itself ends there.
 const DEPTH_MAX: u32 = 4;

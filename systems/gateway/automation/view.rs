@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Index, Section};
+use groundwave_values::persistent::PersistentMap;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use super::components::{
     AlertId, AlertKind, AlertRecord, AutomationId, Delivery, DeliveryId, DeliveryKind, Execution,
     ExecutionId, ExecutionKind, ExecutionRecord,
 };
-use groundwave_values::persistent::PersistentMap;
 
 /// Executions, deliveries and alerts.
 #[derive(Debug, Clone, Default)]

@@ -3,11 +3,11 @@
 use bevy_ecs::prelude::*;
 use garde::Validate;
 use groundwave_engine::{Id, Index, Kind, Refusal};
+use groundwave_simulation::site::{NodeId, NodeKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::config::ConfigObject;
-use groundwave_simulation::site::{NodeId, NodeKind};
 
 /// Source of the pictures of a camera.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -3,14 +3,14 @@
 use bevy_ecs::prelude::*;
 use garde::Validate;
 use groundwave_engine::{Id, Index, Kind, Refusal};
+use groundwave_protocol::{Heartbeat, TransportKind};
+use groundwave_simulation::site::{NODES_MAX, NodeId, NodeKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::domain::UnderlayDomain;
 use crate::config::{ConfigObject, Reference};
 use crate::fleet::NodeRecord;
-use groundwave_protocol::{Heartbeat, TransportKind};
-use groundwave_simulation::site::{NODES_MAX, NodeId, NodeKind};
 
 /// Kind of an interface of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

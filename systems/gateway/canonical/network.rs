@@ -5,6 +5,7 @@ use core::net::IpAddr;
 use bevy_ecs::prelude::*;
 use garde::Validate;
 use groundwave_engine::{Id, Index, Kind, Refusal};
+use groundwave_simulation::site::{NodeId, NodeKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +13,6 @@ use super::cidr::Cidr;
 use super::domain::UnderlayDomain;
 use crate::config::{ConfigObject, Reference, all};
 use crate::onboarding::{AddressPool, lease_outside, leased};
-use groundwave_simulation::site::{NodeId, NodeKind};
 
 /// Network. Written by `network.put`.
 #[derive(Component, Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]

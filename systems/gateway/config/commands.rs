@@ -2,12 +2,12 @@
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Id, Index, Recorded, Refusal};
+use groundwave_simulation::site::check_name;
+use groundwave_values::bounds;
 use serde::{Deserialize, Serialize};
 
 use super::object::{self, ConfigObject, Names, Stamp, Versioned};
 use super::reference;
-use groundwave_simulation::site::check_name;
-use groundwave_values::bounds;
 
 /// Expected state of an object before a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

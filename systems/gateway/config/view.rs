@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Id, Index, Section};
+use groundwave_values::persistent::PersistentMap;
 use serde::ser::{Serialize, Serializer};
 
 use super::object::{ConfigObject, Stamp, Versioned};
-use groundwave_values::persistent::PersistentMap;
 
 /// Objects of one kind, in id order.
 #[derive(Debug, Clone)]

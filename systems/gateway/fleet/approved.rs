@@ -2,11 +2,11 @@
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Index, Refusal};
+use groundwave_protocol::RegistrationState;
+use groundwave_simulation::site::{NodeId, NodeKind};
 
 use super::components::NodeRecord;
 use crate::identity::find;
-use groundwave_protocol::RegistrationState;
-use groundwave_simulation::site::{NodeId, NodeKind};
 
 /// The entity of an approved node.
 ///

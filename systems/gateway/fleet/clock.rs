@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Index, Recorded, Refusal};
+use groundwave_simulation::site::{NodeId, NodeKind};
 use serde::{Deserialize, Serialize};
 
 use super::components::{LivenessState, NodeRecord};
@@ -16,7 +17,6 @@ use super::event::{self, EventBuffer, FleetEventKind};
 use super::gateway_clock::GatewayClock;
 use super::liveness::LivenessRules;
 use super::sample_buffer::RecentSamples;
-use groundwave_simulation::site::{NodeId, NodeKind};
 
 /// Allowed heartbeat periods, ns: 100 ms to an hour.
 const PERIOD_NS: std::ops::RangeInclusive<u64> = 100_000_000..=3_600_000_000_000;

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Recorded, Refusal};
+use groundwave_simulation::site::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::approved::approved_node;
 use super::components::NodeRecord;
-use groundwave_simulation::site::NodeId;
 
 /// Commands kept for each node, finished ones included.
 const KEPT: usize = 64;

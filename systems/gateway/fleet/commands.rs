@@ -6,6 +6,10 @@ use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Index, Recorded, Refusal};
+use groundwave_protocol::NodeState;
+use groundwave_protocol::heartbeat::Heartbeat;
+use groundwave_protocol::metrics::{NAMES_MAX, Reading, Readings, Sample, check_metric};
+use groundwave_simulation::site::{NodeId, NodeKind, check_name};
 use serde::{Deserialize, Serialize};
 
 use super::approved::approved_node;
@@ -19,10 +23,6 @@ use super::liveness::LivenessRules;
 use super::record::{self, check_tags};
 use super::roles::check_role;
 use super::sample_buffer::RecentSamples;
-use groundwave_protocol::NodeState;
-use groundwave_protocol::heartbeat::Heartbeat;
-use groundwave_protocol::metrics::{NAMES_MAX, Reading, Readings, Sample, check_metric};
-use groundwave_simulation::site::{NodeId, NodeKind, check_name};
 
 /// Samples of one `fleet.samples` command.
 pub const SAMPLES_AT_ONCE_MAX: usize = 512;

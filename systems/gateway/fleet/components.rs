@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
+use groundwave_protocol::heartbeat::Heartbeat;
+use groundwave_protocol::metrics::Readings;
+use groundwave_protocol::{Mac, PublicKey};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::liveness::Liveness;
 use crate::identity::RegistrationId;
-use groundwave_protocol::heartbeat::Heartbeat;
-use groundwave_protocol::metrics::Readings;
-use groundwave_protocol::{Mac, PublicKey};
 
 /// Attributes of a node of the fleet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Document, Index, Refusal, State};
+use groundwave_protocol::metrics::{Reading, Readings};
+use groundwave_simulation::site::{NodeId, NodeKind};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::command_queue::{CommandQueue, NodeCommands};
@@ -15,8 +17,6 @@ use super::gateway_clock::GatewayClock;
 use super::liveness::{Liveness, LivenessRules};
 use super::sample_buffer::{RecentSamples, SampleBuffer};
 use super::short_samples;
-use groundwave_protocol::metrics::{Reading, Readings};
-use groundwave_simulation::site::{NodeId, NodeKind};
 
 /// Serde form of an `Arc`: that of its value.
 pub(super) mod shared {

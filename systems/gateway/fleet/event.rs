@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Section};
+use groundwave_simulation::site::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::liveness::StateChange;
-use groundwave_simulation::site::NodeId;
 
 /// Capacity of the buffer, events; a watcher that was away for longer starts at the present.
 pub const KEPT: usize = 1024;

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use bevy_ecs::prelude::*;
 use garde::Validate;
 use groundwave_engine::{Id, Index, Kind, Refusal};
+use groundwave_simulation::site::{NODES_MAX, NodeId, NodeKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::components::NodeRecord;
 use crate::config::ConfigObject;
-use groundwave_simulation::site::{NODES_MAX, NodeId, NodeKind};
 
 /// Kind of the node command that applies settings.
 pub const CONFIGURE: &str = "configure";

@@ -6,8 +6,6 @@ use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Index, parallel};
-
-use super::topology::{MeshEdges, PredictedLink, TopologyIndex};
 use groundwave_model::radio::Environment;
 use groundwave_model::terrain::Terrain;
 use groundwave_simulation::deployment::Outline;
@@ -15,6 +13,8 @@ use groundwave_simulation::link::{Inputs, score};
 use groundwave_simulation::site::{
     InDeployment, Members, NodeId, NodeKind, Position, Site, StationConfig, WorldTerrain,
 };
+
+use super::topology::{MeshEdges, PredictedLink, TopologyIndex};
 
 /// Links evaluated in one tick; further ones follow in the next ticks.
 const LINKS_PER_TICK: usize = 128;

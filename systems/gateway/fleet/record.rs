@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Index, Refusal};
+use groundwave_simulation::site::{Enrolled, Label, NODES_MAX, NodeId, NodeKind};
 
 use super::components::{
     Deregistered, LastHeartbeat, LatestReadings, LivenessState, NodeInfo, NodeRecord,
@@ -16,7 +17,6 @@ use super::gateway_clock::GatewayClock;
 use super::liveness::{Liveness, LivenessRules};
 use super::{MeshEdges, NodeCommands, RecentSamples};
 use crate::identity::{Registration, RegistrationId};
-use groundwave_simulation::site::{Enrolled, Label, NODES_MAX, NodeId, NodeKind};
 
 /// `true` for the name of a role: 1 to 64 of `a-z 0-9 _ -`.
 pub(super) fn is_role(name: &str) -> bool {

@@ -3,13 +3,13 @@
 use bevy_ecs::prelude::*;
 use garde::Validate;
 use groundwave_engine::{Id, Kind, Refusal};
+use groundwave_model::radio::Role;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::components::NodeRecord;
 use super::record::is_role;
 use crate::config::{ConfigObject, all, find};
-use groundwave_model::radio::Role;
 
 /// Role of nodes. Written by `node_role.put`.
 #[derive(Component, Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Effect, Outbox};
+use groundwave_protocol::metrics::NAMES_MAX;
+use groundwave_simulation::site::NodeId;
 use serde::{Deserialize, Serialize};
 
 use super::gateway_clock::GatewayClock;
-use groundwave_protocol::metrics::NAMES_MAX;
-use groundwave_simulation::site::NodeId;
 
 /// Samples of one node and minute; more are dropped and counted.
 pub const SAMPLES_MAX: usize = 4096;

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use groundwave_model::route::Adjacency;
+use groundwave_protocol::NodeState;
+use groundwave_simulation::site::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::topology::{Edge, EdgeStatus};
-use groundwave_model::route::Adjacency;
-use groundwave_protocol::NodeState;
-use groundwave_simulation::site::NodeId;
 
 /// A component of the score.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

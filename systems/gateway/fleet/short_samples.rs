@@ -9,12 +9,12 @@
 
 use std::sync::Arc;
 
+use groundwave_protocol::metrics::NAMES_MAX;
+use groundwave_values::decimal::{read_integer, read_number, write_integer, write_number};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::sample_buffer::{SAMPLES_MAX, SampleBuffer, SampleMinute};
-use groundwave_protocol::metrics::NAMES_MAX;
-use groundwave_values::decimal::{read_integer, read_number, write_integer, write_number};
 
 /// Milliseconds of a minute.
 const MINUTE_MS: u64 = 60_000;

@@ -2,11 +2,6 @@ use core::net::{IpAddr, Ipv4Addr};
 use std::collections::BTreeMap;
 
 use groundwave_engine::{Engine, Recorded, Refusal};
-
-use super::*;
-use crate::Snapshot;
-use crate::onboarding::{RegistrationId, RevokeRegistration};
-use crate::test_world::{self, does_at, engine};
 use groundwave_model::radio::{Environment, Role};
 use groundwave_model::sample::station;
 use groundwave_model::terrain::GeoPoint;
@@ -16,6 +11,11 @@ use groundwave_simulation::deployment::{
     CreateDeployment, DeleteDeployment, DeploymentId, Outline,
 };
 use groundwave_simulation::site::{AddNode, MoveNode, NodeId, RemoveNode};
+
+use super::*;
+use crate::Snapshot;
+use crate::onboarding::{RegistrationId, RevokeRegistration};
+use crate::test_world::{self, does_at, engine};
 
 const S: u64 = 1_000_000_000;
 const WALL: u64 = 1_800_000_000 * S;

@@ -9,14 +9,14 @@ use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::Index;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use super::components::{LastHeartbeat, LivenessState, NodeRecord};
 use groundwave_protocol::Mac;
 use groundwave_protocol::NodeState;
 use groundwave_protocol::heartbeat::{Heartbeat, MeshLink};
 use groundwave_simulation::site::{NodeId, NodeKind};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::components::{LastHeartbeat, LivenessState, NodeRecord};
 
 /// Source of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

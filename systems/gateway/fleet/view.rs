@@ -5,6 +5,11 @@ use std::sync::{Arc, OnceLock};
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Index, Section};
+use groundwave_model::terrain::GeoPoint;
+use groundwave_protocol::Mac;
+use groundwave_protocol::metrics::Readings;
+use groundwave_simulation::site::{NodeId, NodeKind, Position};
+use groundwave_values::persistent::PersistentMap;
 use serde::Serialize;
 use serde::ser::Serializer;
 
@@ -19,11 +24,6 @@ use super::prediction::PredictionQueue;
 use super::sample_buffer::{RecentSamples, SampleBuffer};
 use super::score::{MeshScore, ScoredNode, mesh_score};
 use super::topology::{Edge, MeshEdges, TopologyIndex};
-use groundwave_model::terrain::GeoPoint;
-use groundwave_protocol::Mac;
-use groundwave_protocol::metrics::Readings;
-use groundwave_simulation::site::{NodeId, NodeKind, Position};
-use groundwave_values::persistent::PersistentMap;
 
 /// A node of the fleet.
 #[derive(Debug, Clone, PartialEq, Serialize)]

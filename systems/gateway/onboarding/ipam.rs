@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Index, Refusal, State};
+use groundwave_protocol::PublicKey;
+use groundwave_simulation::site::NodeId;
 use serde::{Deserialize, Serialize};
 
 use super::components::{Lease, LeaseId, LeaseKind, LeaseState};
-use groundwave_protocol::PublicKey;
-use groundwave_simulation::site::NodeId;
 
 /// Addresses after the gateway's own that are assigned manually only.
 const BY_HAND: u32 = 8;

@@ -2,14 +2,14 @@ use core::net::{IpAddr, Ipv4Addr};
 use std::collections::BTreeSet;
 
 use groundwave_engine::{Engine, Recorded, Refusal};
+use groundwave_protocol::*;
+use groundwave_simulation::site::NodeId;
 use proptest::prelude::*;
 
 use super::*;
 use crate::Snapshot;
 use crate::account::{AccountId, IssueCredential};
 use crate::test_world::{does_at, engine};
-use groundwave_protocol::*;
-use groundwave_simulation::site::NodeId;
 
 const DAY_NS: u64 = 24 * 3600 * 1_000_000_000;
 

@@ -5,10 +5,10 @@ use std::fmt;
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Id, Index, Kind, Recorded, Refusal};
+use groundwave_protocol::Mac;
 use serde::{Deserialize, Serialize};
 
 use super::policy::Policy;
-use groundwave_protocol::Mac;
 
 /// Kind of the entity that holds policy and secret.
 pub struct TrustKind;

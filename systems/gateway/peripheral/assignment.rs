@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use bevy_ecs::prelude::*;
 use garde::Validate;
 use groundwave_engine::{Id, Kind, Refusal};
+use groundwave_sensor::{AssignedDevice, BUILT_IN_TEMPLATES, SensorPlan, SensorTemplate};
+use groundwave_simulation::site::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::config::{self, ConfigObject, ConfigObjects};
 use crate::fleet::approved_node;
-use groundwave_sensor::{AssignedDevice, BUILT_IN_TEMPLATES, SensorPlan, SensorTemplate};
-use groundwave_simulation::site::NodeId;
 
 /// Most assigned sensors of a machine.
 pub const SENSORS_MAX: usize = 16;

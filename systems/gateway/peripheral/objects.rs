@@ -2,11 +2,11 @@
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Id, Refusal};
+use groundwave_sensor::{BUILT_IN_BOARDS, BUILT_IN_TEMPLATES, Board, SensorTemplate};
+use groundwave_values::bounds::BadValue;
 
 use super::assignment::SensorAssignment;
 use crate::config::{self, ConfigObject};
-use groundwave_sensor::{BUILT_IN_BOARDS, BUILT_IN_TEMPLATES, Board, SensorTemplate};
-use groundwave_values::bounds::BadValue;
 
 /// Refusal of the first error.
 fn refused(problems: Vec<BadValue>) -> Result<(), Refusal> {

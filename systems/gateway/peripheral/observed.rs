@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Recorded, Refusal, Section, State};
-use serde::{Deserialize, Serialize};
-
-use crate::fleet::approved_node;
 use groundwave_protocol::{Reading, Readings, check_metric};
 use groundwave_sensor::{NAMESPACE, ScannedDevice};
 use groundwave_simulation::site::NodeId;
+use serde::{Deserialize, Serialize};
+
+use crate::fleet::approved_node;
 
 /// Most scanned buses that are kept; the one scanned longest ago is dropped first.
 const SCANS_MAX: usize = 4_096;

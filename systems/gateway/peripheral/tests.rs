@@ -1,12 +1,12 @@
 use groundwave_engine::{Engine, Id, Recorded, Refusal};
+use groundwave_sensor::{Board, ScannedDevice, SensorTemplate};
+use groundwave_simulation::site::NodeId;
 use serde_json::json;
 
 use super::*;
 use crate::Snapshot;
 use crate::config::{Expected, Put, Remove};
 use crate::test_world::{does_at, engine};
-use groundwave_sensor::{Board, ScannedDevice, SensorTemplate};
-use groundwave_simulation::site::NodeId;
 
 fn does<C: Recorded>(engine: &mut Engine<Snapshot>, command: C) -> Result<C::Reply, Refusal> {
     does_at(engine, 7_000_000_000, command)

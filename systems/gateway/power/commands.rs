@@ -2,13 +2,13 @@
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Index, Kind as _, Recorded, Refusal};
+use groundwave_simulation::site::NodeId;
+use groundwave_values::bounds;
 use serde::{Deserialize, Serialize};
 
 use super::sample::{UpsSample, UpsStatus};
 use super::state::{UPS_MAX, Ups, UpsId, UpsKind, UpsSource, check_ups_id};
 use crate::fleet;
-use groundwave_simulation::site::NodeId;
-use groundwave_values::bounds;
 
 /// Samples of one command at most.
 pub const SAMPLES_AT_ONCE_MAX: usize = 256;

@@ -1,11 +1,10 @@
 //! Samples of a power supply.
 
 use garde::Validate;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use groundwave_protocol::Sample;
 use groundwave_values::bounds::finite_if_some;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Latest time of a sample, ms since the Unix epoch: the end of the year 9999.
 const TS_MS_MAX: u64 = 253_402_300_799_999;

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Id, Index, Kind, Refusal, Section, StoredComponent};
+use groundwave_simulation::site::NodeId;
+use groundwave_values::persistent::PersistentMap;
 use schemars::JsonSchema;
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
 use super::sample::UpsSample;
-use groundwave_simulation::site::NodeId;
-use groundwave_values::persistent::PersistentMap;
 
 /// Kind of a power supply.
 pub struct UpsKind;

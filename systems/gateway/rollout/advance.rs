@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Id, Index};
+use groundwave_protocol::NodeState;
+use groundwave_simulation::site::{NodeId, NodeKind};
 use uuid::Uuid;
 
 use super::plan::{FIRMWARE, FirmwareImage, NodeProgress, Rollout, RolloutNode, RolloutState};
 use crate::fleet::{
     CommandState, EnqueueCommand, LivenessState, NodeCommands, NodeRecord, alert, withdraw_command,
 };
-use groundwave_protocol::NodeState;
-use groundwave_simulation::site::{NodeId, NodeKind};
 
 /// Step of a node that a command is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,12 +3,12 @@
 use bevy_ecs::prelude::*;
 use garde::Validate;
 use groundwave_engine::{Id, Index, Kind, Refusal};
+use groundwave_simulation::site::{NODES_MAX, NodeId, NodeKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::config::{self, ConfigObject, all};
 use crate::fleet::{NodeInfo, NodeRecord};
-use groundwave_simulation::site::{NODES_MAX, NodeId, NodeKind};
 
 /// Kind of the node command that installs an image, and component of a node's firmware that an image
 /// is a version of.

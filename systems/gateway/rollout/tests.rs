@@ -2,6 +2,8 @@ use core::net::{IpAddr, Ipv4Addr};
 use std::collections::BTreeMap;
 
 use groundwave_engine::{Engine, Id, Recorded, Refusal};
+use groundwave_protocol::Mac;
+use groundwave_simulation::site::NodeId;
 
 use super::*;
 use crate::Snapshot;
@@ -11,8 +13,6 @@ use crate::fleet::{
     StartGatewayClock,
 };
 use crate::test_world::{does_at, engine, let_in};
-use groundwave_protocol::Mac;
-use groundwave_simulation::site::NodeId;
 
 const S: u64 = 1_000_000_000;
 const WALL: u64 = 1_800_000_000 * S;

@@ -2,6 +2,8 @@
 
 mod trace;
 
+use groundwave_propagation::itm;
+use groundwave_propagation::itm::SIDE_BY_SIDE;
 use ndarray::{Array2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 
@@ -14,8 +16,6 @@ use crate::radio::transmitter::{Budgets, Receivers};
 use crate::terrain::short;
 use crate::terrain::short::{Geodesics, Parallel};
 use crate::terrain::{Curve, GeoPoint, Path, Terrain};
-use groundwave_propagation::itm;
-use groundwave_propagation::itm::SIDE_BY_SIDE;
 
 /// Ground that links refuse to stand on, m.
 const GROUND_MAX_M: f64 = 20_000.0;

@@ -6,10 +6,11 @@
 
 use std::f64::consts::PI;
 
+use groundwave_propagation::noise::thermal_noise_dbm;
+
 use crate::radio::Station;
 use crate::radio::modulation::lowest;
 use crate::terrain::{GeoPoint, Terrain};
-use groundwave_propagation::noise::thermal_noise_dbm;
 
 /// Distance beyond the smooth-earth radio horizon up to which pairs are evaluated, m. Policy: past
 /// it diffraction and troposcatter cost the 40 dB and more that no mesh radio has to spare, while

@@ -1,7 +1,8 @@
 //! Antenna gain in the direction of a link.
 
-use super::station::{Antenna, Pointing};
 use groundwave_propagation::numeric::lesser;
+
+use super::station::{Antenna, Pointing};
 
 /// Loss from looking `azimuth_deg`, `elevation_deg` (the direction of the other end: true north
 /// clockwise, above the local horizontal) with `antenna` pointed as given, dB,

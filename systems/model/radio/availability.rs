@@ -1,14 +1,15 @@
 //! Availability of a link over the year (ITU-R P.530).
 
+use groundwave_propagation::outage::{
+    MultipathPath, RainFading, average_year_percent, geoclimatic_conversion_db, geoclimatic_factor,
+};
+
 use super::fresnel::Clearance;
 use super::geometry::View;
 use super::outcome::Availability;
 use super::prepare::Prepared;
 use super::result::Geometry;
 use super::surroundings::Multipath;
-use groundwave_propagation::outage::{
-    MultipathPath, RainFading, average_year_percent, geoclimatic_conversion_db, geoclimatic_factor,
-};
 
 /// Availability at the link margin without the rain falling now (its statistics are what is asked
 /// for): what adaptive modulation can give up before the link breaks. P.530 speaks of

@@ -4,6 +4,8 @@
 //! free space over the slant range, then terrain (ITM reference attenuation and variability, or
 //! delta-Bullington diffraction), gases, rain, clutter, woodland and whatever else is configured.
 
+use groundwave_values::bounds::BadValue;
+
 use super::environment::Environment;
 use super::geometry::View;
 use super::losses::{terrain_attenuation, terrain_attenuations};
@@ -12,7 +14,6 @@ use super::prepare::{GasMemo, Prepared};
 use super::result::LinkResult;
 use super::station::Station;
 use crate::terrain::Profile;
-use groundwave_values::bounds::BadValue;
 
 /// Buffers for the reversed heights of paths, working memory of models, and the air of the last link;
 /// one per thread avoids allocations.

@@ -5,12 +5,11 @@
 //! [`Warning::Calibrated`](super::Warning::Calibrated).
 
 use garde::Validate;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use groundwave_values::bounds::{
     bounded, finite, finite_each, finite_if_some, finite_pair_if_some,
 };
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Classes a profile may have.
 pub const CLASSES_MAX: usize = 256;

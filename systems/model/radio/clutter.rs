@@ -1,9 +1,10 @@
 //! Clutter around the terminals (ITU-R P.2108).
 
-use super::prediction::{ABOVE_SURROUNDINGS_M, Surroundings};
-use super::surroundings::{Clutter, ClutterCategory};
 use groundwave_propagation::clutter;
 use groundwave_propagation::clutter::{ClutterSite, terrestrial_clutter_loss_db};
+
+use super::prediction::{ABOVE_SURROUNDINGS_M, Surroundings};
+use super::surroundings::{Clutter, ClutterCategory};
 
 /// From here on P.2108 allows its statistical loss at both ends, km.
 const CLUTTER_BOTH_ENDS_KM: f64 = 1.0;

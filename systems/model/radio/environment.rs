@@ -2,13 +2,13 @@
 //! environment holds for a whole deployment.
 
 use garde::Validate;
+use groundwave_values::bounds::{bounded, finite, finite_if_some};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use super::calibration::Calibration;
 use super::path_loss::Model;
 use super::surroundings::{Clutter, Multipath, Vegetation};
-use groundwave_values::bounds::{bounded, finite, finite_if_some};
 
 /// Propagation settings of a deployment. Every field has a default, optional ones are absent;
 /// together the defaults are the median over temperate land in clear air.

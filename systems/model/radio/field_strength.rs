@@ -1,7 +1,8 @@
 //! Field strength at a receiver, whatever its antenna.
 
-use super::result::LinkResult;
 use groundwave_propagation::numeric::log10;
+
+use super::result::LinkResult;
 
 /// Field strength (dBµV/m) over equivalent isotropically radiated power (dBm) less basic transmission
 /// loss (dB) at a frequency in MHz: `E = P_r + 20 log10 f + 77.2` with the power `P_r` (dBm) that an

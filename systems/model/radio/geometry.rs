@@ -1,12 +1,13 @@
 //! Positions, heights and elevation angles of the two antennas.
 
+use groundwave_propagation::itm::{MAX_ELEVATION_M, PathProfile};
+use groundwave_propagation::numeric::{Kernel, all_within, atan2, sin_cos, vectorised};
+use groundwave_values::bounds::{BadValue, within};
+
 use super::environment::Environment;
 use super::fresnel::EARTH_RADIUS_M;
 use super::result::{Geometry, TerrainReport};
 use crate::terrain::Profile;
-use groundwave_propagation::itm::{MAX_ELEVATION_M, PathProfile};
-use groundwave_propagation::numeric::{Kernel, all_within, atan2, sin_cos, vectorised};
-use groundwave_values::bounds::{BadValue, within};
 
 /// Antennas closer than this are taken to be this far apart, m: free-space loss belongs to the
 /// far field and has no meaning at zero distance.

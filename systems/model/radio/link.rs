@@ -1,5 +1,8 @@
 //! One direction of a link, put together term by term.
 
+use groundwave_propagation::itm::PathProfile;
+use groundwave_values::bounds::BadValue;
+
 use super::antenna::pointing_loss_db;
 use super::availability::availability;
 use super::fresnel::{CLEAR_RATIO, Clearance, clearance};
@@ -13,8 +16,6 @@ use super::prepare::Prepared;
 use super::result::{Budget, Geometry, LinkResult, Losses};
 use super::warning::Warning;
 use crate::terrain::Profile;
-use groundwave_propagation::itm::PathProfile;
-use groundwave_values::bounds::BadValue;
 
 impl Prepared<'_> {
     /// Evaluates this direction over `profile`, as [`super::evaluate`] does.

@@ -1,5 +1,9 @@
 //! Losses along a path: free space, terrain, gases, rain, clutter and vegetation.
 
+use groundwave_propagation::free_space::free_space_loss_db;
+use groundwave_propagation::outage::RainFading;
+use groundwave_propagation::vegetation::woodland_loss_db;
+
 use super::calibration::Offset;
 use super::clutter::{clutter_db, median};
 use super::fresnel::Clearance;
@@ -10,9 +14,6 @@ use super::path_loss::{
 use super::prepare::Prepared;
 use super::result::{Geometry, Losses};
 use super::warning::{Warning, Warnings};
-use groundwave_propagation::free_space::free_space_loss_db;
-use groundwave_propagation::outage::RainFading;
-use groundwave_propagation::vegetation::woodland_loss_db;
 
 /// Losses of a path, with the model that computed them.
 #[derive(Debug, Clone)]

@@ -5,6 +5,14 @@
 
 use std::sync::Arc;
 
+use groundwave_propagation::free_space::wavelength_m;
+use groundwave_propagation::gases::{Atmosphere, Gamma};
+use groundwave_propagation::itm;
+use groundwave_propagation::noise::{ManMadeNoise, NoiseEnvironment, noise_floor_dbm};
+use groundwave_propagation::polarization::Polarization;
+use groundwave_propagation::rain::{RAIN_FREQUENCY_MIN_GHZ, RainCoefficients};
+use groundwave_values::bounds::BadValue;
+
 use super::clutter::{surroundings, terrain_heights_m};
 use super::environment::{Climate, Environment, NoiseCategory};
 use super::modulation::{McsTable, Selected};
@@ -13,13 +21,6 @@ use super::path_loss::{Direction, FALLBACK_MODEL, PreparedModel, Validity};
 use super::prediction::{Distribution, Surroundings};
 use super::station::{Radio, Station, Waveform};
 use super::warning::{Warning, Warnings};
-use groundwave_propagation::free_space::wavelength_m;
-use groundwave_propagation::gases::{Atmosphere, Gamma};
-use groundwave_propagation::itm;
-use groundwave_propagation::noise::{ManMadeNoise, NoiseEnvironment, noise_floor_dbm};
-use groundwave_propagation::polarization::Polarization;
-use groundwave_propagation::rain::{RAIN_FREQUENCY_MIN_GHZ, RainCoefficients};
-use groundwave_values::bounds::BadValue;
 
 /// Loss between crossed linear polarisations, dB. A planning value: real antennas discriminate by
 /// 15 to 35 dB, and depolarisation along the path takes some of it back.

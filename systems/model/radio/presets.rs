@@ -5,11 +5,11 @@
 //! agree with each other: directive antennas follow `G = 27000 / (H x V)` with `G` as a ratio and
 //! beamwidths in degrees, dishes also `G = 0.55 (pi D / lambda)^2` and `HPBW = 70 lambda / D`.
 
+use groundwave_propagation::polarization::Polarization;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::station::{Antenna, Radio, Waveform};
-use groundwave_propagation::polarization::Polarization;
 
 /// A radio one can start from.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]

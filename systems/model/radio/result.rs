@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 
+use groundwave_propagation::polarization::Polarization;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +15,6 @@ use super::path_loss::{ItmTerrain, PropagationMode};
 use super::prediction::Prediction;
 use super::station::polarization_schema;
 use super::warning::Warnings;
-use groundwave_propagation::polarization::Polarization;
 
 /// One direction of a link, from the transmitter to the receiver.
 ///

@@ -1,11 +1,10 @@
 //! One end of a link: radio, antenna and pointing.
 
 use garde::Validate;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Serialize};
-
 use groundwave_propagation::polarization::Polarization;
 use groundwave_values::bounds::{bounded, finite};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
 
 /// Highest antenna above ground, m: that of a balloon in the stratosphere.
 pub const HEIGHT_AGL_M_MAX: f64 = 20_000.0;

@@ -2,10 +2,9 @@
 //! that makes links fade.
 
 use garde::Validate;
+use groundwave_values::bounds::{finite, finite_if_some};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use groundwave_values::bounds::{finite, finite_if_some};
 
 /// Parameters of multipath fading on line-of-sight paths (ITU-R P.530 section 2.3).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]

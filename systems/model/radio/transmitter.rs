@@ -1,6 +1,10 @@
 //! Budgets of many receivers of one transmitter: the terms of [`super::link`] without the
 //! intermediate results of a report.
 
+use groundwave_propagation::free_space::SPEED_OF_LIGHT_M_S;
+use groundwave_propagation::itm;
+use groundwave_propagation::numeric::{Kernel, greater, log10, vectorised};
+
 use super::antenna::{is_omnidirectional, pointing_loss_db};
 use super::field_strength::field_term_db;
 use super::fresnel::EARTH_RADIUS_M;
@@ -11,9 +15,6 @@ use super::path_loss::{BATCH, PathBatch, ProfileRows, QUANTILES};
 use super::prediction::{Distribution, Evidence, Surroundings};
 use super::prepare::Prepared;
 use super::surroundings::Clutter;
-use groundwave_propagation::free_space::SPEED_OF_LIGHT_M_S;
-use groundwave_propagation::itm;
-use groundwave_propagation::numeric::{Kernel, greater, log10, vectorised};
 
 type Lane = [f64; BATCH];
 

@@ -1,10 +1,10 @@
 //! Warnings about a result: a small set, serialised as a list of names.
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 
 use groundwave_propagation::itm;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// One warning. The first sixteen are those of ITM, in its order.
 #[derive(

@@ -1,5 +1,6 @@
 //! Request for a relay plan.
 
+use groundwave_values::bounds::within;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -8,7 +9,6 @@ use crate::link::Inputs;
 use crate::radio::prepare::understand;
 use crate::radio::{BadValue, Station};
 use crate::terrain::GeoPoint;
-use groundwave_values::bounds::within;
 
 /// Most hops a chain may have. At 64 equal hops on one channel no throughput worth a relay is left,
 /// and the work of a search grows with them.

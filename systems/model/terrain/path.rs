@@ -7,6 +7,7 @@
 //! the tests). Towards the poles longitude stops being smooth, so a path that comes within
 //! 8 degrees of one is solved exactly at every position.
 
+use groundwave_propagation::numeric::{Kernel, sin_cos, vectorised};
 use thiserror::Error;
 
 use super::GeoPoint;
@@ -14,7 +15,6 @@ use super::curve::quintic_at;
 use super::curve::{Curve, degree};
 use super::geodesic::{Line, Station, compass_deg, inverse};
 use super::short::{self, Geodesic, Parallel, derivatives, quintic};
-use groundwave_propagation::numeric::{Kernel, sin_cos, vectorised};
 
 /// Longest path (m): half a meridian of WGS84, which no shortest path exceeds.
 pub const MAX_PATH_M: f64 = 20_003_931.5;

@@ -10,11 +10,11 @@
 
 mod circle;
 
-use circle::Circle;
+use groundwave_propagation::numeric::{Kernel, ROUNDER, atan2, sin_cos, vectorised};
 
 use super::geodesic::{WGS84_A_M, WGS84_F};
 use super::{Curve, GeoPoint};
-use groundwave_propagation::numeric::{Kernel, ROUNDER, atan2, sin_cos, vectorised};
+use circle::Circle;
 
 /// Longest path solved here, m.
 pub(crate) const MAX_M: f64 = 100_000.0;

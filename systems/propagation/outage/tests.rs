@@ -1,6 +1,6 @@
-use super::super::rain::RainCoefficients;
 use groundwave_needs::needs;
 
+use super::super::rain::RainCoefficients;
 use super::super::vectors::{fixture, relative_error, rows, shared_rows};
 use super::multipath::fade_percent;
 use super::*;

@@ -17,11 +17,11 @@ use std::sync::Arc;
 use bevy_ecs::batching::BatchingStrategy;
 use bevy_ecs::prelude::*;
 use groundwave_engine::parallel;
+use groundwave_model::radio::BadValue;
+use groundwave_model::terrain::Terrain;
 
 use super::{Cell, CoverageRequest, Evaluation, Grid, Scratch, evaluate_run};
 use crate::site::WorldTerrain;
-use groundwave_model::radio::BadValue;
-use groundwave_model::terrain::Terrain;
 
 /// Index of a cell in row-major order from the north-west.
 #[derive(Component, Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,12 +9,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bevy_ecs::prelude::*;
+use groundwave_model::radio::BadValue;
+use groundwave_model::terrain::Terrain;
 
 use super::job::{CellIndex, row_of};
 use super::{CoverageRequest, Grid, Layer, NO_DATA, NO_POWER, Window, evaluate_layer};
 use crate::site::{NodeId, WorldTerrain};
-use groundwave_model::radio::BadValue;
-use groundwave_model::terrain::Terrain;
 
 /// Most transmitters.
 pub const TRANSMITTERS_MAX: usize = 256;

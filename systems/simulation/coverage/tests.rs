@@ -8,12 +8,13 @@ mod jobs;
 mod live;
 mod placement;
 
-use super::*;
-use crate::link::{Inputs, judge, trace};
 use groundwave_model::radio::budget::Workspace;
 use groundwave_model::radio::{Environment, LinkResult, Station, Verdict};
 use groundwave_model::terrain::test_ground::{Holed, Rough};
 use groundwave_model::terrain::{GeoPoint, Terrain};
+
+use super::*;
+use crate::link::{Inputs, judge, trace};
 
 pub(super) fn point(lat_deg: f64, lon_deg: f64) -> GeoPoint {
     GeoPoint::new(lat_deg, lon_deg).unwrap()

@@ -2,13 +2,13 @@
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Index, Recorded, Refusal};
+use groundwave_model::radio::Environment;
+use groundwave_model::terrain::GeoPoint;
 use serde::{Deserialize, Serialize};
 
 use super::components::{Outline, Template, TemplateId, TemplateKind};
 use super::region::Region;
 use crate::site::{DeploymentId, DeploymentKind, Members, Stamps, check_name, not_live};
-use groundwave_model::radio::Environment;
-use groundwave_model::terrain::GeoPoint;
 
 /// Most deployments of a world; a longer list is of no use to an operator.
 pub const DEPLOYMENTS_MAX: usize = 100_000;

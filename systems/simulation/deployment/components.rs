@@ -2,11 +2,11 @@
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Id, Kind};
+use groundwave_model::radio::{Environment, Role, Station};
+use groundwave_model::terrain::GeoPoint;
 use serde::{Deserialize, Serialize};
 
 use super::region::Region;
-use groundwave_model::radio::{Environment, Role, Station};
-use groundwave_model::terrain::GeoPoint;
 
 /// The kind of thing that keeps a node's configuration for reuse.
 pub struct TemplateKind;

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Index, Recorded, Refusal};
+use groundwave_model::radio::{Role, Station};
+use groundwave_model::terrain::GeoPoint;
 use serde::{Deserialize, Serialize};
 
 use super::commands::CreateDeployment;
 use super::components::Outline;
 use crate::site::{AddNode, DeploymentId, NODES_MAX, NodeId, NodeKind, check_name};
-use groundwave_model::radio::{Role, Station};
-use groundwave_model::terrain::GeoPoint;
 
 /// A node of the deployment to be created.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

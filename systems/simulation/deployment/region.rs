@@ -1,10 +1,9 @@
 //! The area a deployment serves.
 
+use groundwave_model::terrain::GeoPoint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-
-use groundwave_model::terrain::GeoPoint;
 
 /// Most positions in all rings of a region. A coast line drawn by hand has hundreds; more belong
 /// into a map layer.

@@ -1,11 +1,11 @@
 use groundwave_engine::{Engine, Recorded, Refusal};
+use groundwave_model::radio::{Environment, Role};
+use groundwave_model::sample::station;
+use groundwave_model::terrain::{Flat, GeoPoint};
 
 use super::*;
 use crate::site::{AddNode, NodeId, RemoveNode, UpdateNode};
 use crate::{WorldView, world};
-use groundwave_model::radio::{Environment, Role};
-use groundwave_model::sample::station;
-use groundwave_model::terrain::{Flat, GeoPoint};
 
 fn engine() -> Engine<WorldView> {
     let ground = Flat { elevation_msl_m: 0.0 };

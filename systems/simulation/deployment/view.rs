@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Index, Section};
+use groundwave_model::radio::{Role, Station};
+use groundwave_model::terrain::GeoPoint;
 use groundwave_values::persistent::{PersistentMap, PersistentSet};
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
@@ -13,8 +15,6 @@ use crate::site::{
     DeploymentId, DeploymentKind, InDeployment, Label, NodeId, NodeKind, Position, Stamps,
     StationConfig,
 };
-use groundwave_model::radio::{Role, Station};
-use groundwave_model::terrain::GeoPoint;
 
 /// A deployment.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use bevy_ecs::prelude::*;
 use bevy_ecs::system::SystemParam;
 use groundwave_engine::Index;
+use groundwave_model::route::Graph;
 
 use super::Flow;
 use crate::link::{
     AdminDown, Endpoints, Limits, LinkKey, Links, OutOfRange, Predicted, PredictedChanges,
 };
 use crate::site::{InDeployment, NodeId, NodeKind, OperState};
-use groundwave_model::route::Graph;
 
 /// Running nodes and the links that carry traffic. Derived: written by `update_graph`, while there are
 /// flows or [`keep`](Self::keep) asks for it.

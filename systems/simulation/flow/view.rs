@@ -2,11 +2,11 @@
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Index, Section};
+use groundwave_model::route::Route;
 use serde::Serialize;
 
 use super::{Flow, FlowId, FlowKind, FlowRoute};
 use crate::site::NodeId;
-use groundwave_model::route::Route;
 
 /// A flow and its route.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -1,12 +1,12 @@
 //! Causes of outages of flows.
 
+use groundwave_model::route::Route;
 use serde::Serialize;
 
 use crate::WorldView;
 use crate::flow::FlowView;
 use crate::link::LinkView;
 use crate::site::NodeId;
-use groundwave_model::route::Route;
 
 /// First node or link of the former route of a flow that is gone.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -1,15 +1,15 @@
 use std::sync::Arc;
 
 use groundwave_engine::{Engine, Recorded};
+use groundwave_model::radio::Role;
+use groundwave_model::sample::station;
+use groundwave_model::terrain::{Flat, GeoPoint};
 
 use super::*;
 use crate::flow::StartFlow;
 use crate::link::{FailLink, Limits, SetLimits};
 use crate::site::{AddNode, FailNode, MoveNode, RestoreNode};
 use crate::world;
-use groundwave_model::radio::Role;
-use groundwave_model::sample::station;
-use groundwave_model::terrain::{Flat, GeoPoint};
 
 fn place(east: f64) -> GeoPoint {
     GeoPoint::new(57.7, 11.9 + east * 0.03).unwrap()

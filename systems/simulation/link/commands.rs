@@ -2,12 +2,12 @@
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Recorded, Refusal};
+use groundwave_model::link::LinkKey;
+use groundwave_model::route::Metric;
 use serde::{Deserialize, Serialize};
 
 use super::components::{AdminDown, Endpoints, LinkFrom, LinkTo, Links, Predicted, Retained};
 use crate::site::{NodeId, node};
-use groundwave_model::link::LinkKey;
-use groundwave_model::route::Metric;
 
 /// Largest update distance, m.
 pub const UPDATE_DISTANCE_M_MAX: f64 = 10_000.0;

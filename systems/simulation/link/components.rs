@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use bevy_ecs::lifecycle::HookContext;
 use bevy_ecs::prelude::*;
 use bevy_ecs::world::DeferredWorld;
-
 use groundwave_model::link::{LinkBudget, LinkKey};
 use groundwave_model::terrain::GeoPoint;
 

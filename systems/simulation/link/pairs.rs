@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::Index;
+use groundwave_model::link::{LinkKey, SpatialIndex};
 
 use super::commands::Limits;
 use super::components::{
     AdminDown, Endpoints, LinkFrom, LinkPosition, LinkTo, Links, OutOfRange, Predicted, Retained,
 };
 use crate::site::{InDeployment, NodeId, NodeKind, StationConfig, WorldTerrain};
-use groundwave_model::link::{LinkKey, SpatialIndex};
 
 /// Share of changed nodes beyond which building the index anew costs less than updating it.
 const REBUILD_SHARE: usize = 8;

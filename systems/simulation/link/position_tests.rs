@@ -1,15 +1,15 @@
 use std::sync::Arc;
 
 use groundwave_engine::{Engine, Execution, Recorded};
+use groundwave_model::radio::path_loss::Model;
+use groundwave_model::radio::{Environment, Role};
+use groundwave_model::sample::station;
+use groundwave_model::terrain::{Flat, GeoPoint, geodesic};
 
 use super::*;
 use crate::motion::{Area, GoTo, Wander};
 use crate::site::{AddNode, MoveNode, NodeId, Position, SetEnvironment};
 use crate::{WorldView, world};
-use groundwave_model::radio::path_loss::Model;
-use groundwave_model::radio::{Environment, Role};
-use groundwave_model::sample::station;
-use groundwave_model::terrain::{Flat, GeoPoint, geodesic};
 
 const STEP_NS: u64 = 1_000_000_000;
 

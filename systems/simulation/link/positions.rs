@@ -1,11 +1,11 @@
 //! Positions from which links are computed.
 
 use bevy_ecs::prelude::*;
+use groundwave_model::terrain::{GeoPoint, geodesic};
 
 use super::commands::Limits;
 use super::components::LinkPosition;
 use crate::site::Position;
-use groundwave_model::terrain::{GeoPoint, geodesic};
 
 /// Lets [`LinkPosition`] follow the nodes that moved further than the update distance.
 pub(super) fn follow_positions(

@@ -2,12 +2,12 @@
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::parallel;
+use groundwave_model::link::{Inputs, LINKS_PER_TASK, LinkBudget, budgets};
 
 use super::changes::PredictedChanges;
 use super::commands::Limits;
 use super::components::{LinkFrom, LinkPosition, LinkTo, LinksIn, LinksOut, Predicted};
 use crate::site::{StationConfig, WorldEnvironment, WorldTerrain};
-use groundwave_model::link::{Inputs, LINKS_PER_TASK, LinkBudget, budgets};
 
 type Moved = Or<(Changed<LinkPosition>, Changed<StationConfig>)>;
 

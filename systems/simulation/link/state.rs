@@ -3,13 +3,13 @@
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Index, Refusal, State};
+use groundwave_model::link::LinkKey;
+use groundwave_model::terrain::GeoPoint;
 use serde::{Deserialize, Serialize};
 
 use super::commands::{FailLink, Limits};
 use super::components::{AdminDown, LinkPosition, Links};
 use crate::site::{NodeId, NodeKind, Position, node};
-use groundwave_model::link::LinkKey;
-use groundwave_model::terrain::GeoPoint;
 
 impl State for Limits {
     const TABLE: &'static str = "limits";

@@ -2,6 +2,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use groundwave_engine::{Engine, Execution, Index, Recorded, Seed};
+use groundwave_model::radio::{Role, Station, Verdict};
+use groundwave_model::sample::station;
+use groundwave_model::terrain::{Flat, GeoPoint};
 
 use super::*;
 use crate::flow::{FlowId, StartFlow};
@@ -11,9 +14,6 @@ use crate::site::{
     AddNode, FailNode, MoveNode, NodeId, NodeKind, RemoveNode, RestoreNode, SetStation,
 };
 use crate::{WorldView, world};
-use groundwave_model::radio::{Role, Station, Verdict};
-use groundwave_model::sample::station;
-use groundwave_model::terrain::{Flat, GeoPoint};
 
 fn engine() -> Engine<WorldView> {
     let mut builder = world(Arc::new(Flat::default()));

@@ -2,13 +2,13 @@
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::Section;
+use groundwave_model::id::NodeId;
+use groundwave_model::link::{LinkBudget, LinkKey};
 use serde::Serialize;
 
 use super::changes::PredictedChanges;
 use super::commands::Limits;
 use super::components::{AdminDown, Endpoints, Links, Predicted};
-use groundwave_model::id::NodeId;
-use groundwave_model::link::{LinkBudget, LinkKey};
 
 /// A link, in both directions.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

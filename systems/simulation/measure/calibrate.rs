@@ -7,9 +7,8 @@
 //! by order statistics, 95 % or more. Errors are those of five folds, each fitted on the other
 //! four.
 
-use serde::Serialize;
-
 use groundwave_model::radio::calibration::{Calibration, Offset};
+use serde::Serialize;
 
 /// Edges of the frequency classes, MHz.
 const BANDS_MHZ: [f64; 8] = [10.0, 300.0, 1_000.0, 3_000.0, 8_000.0, 18_000.0, 40_000.0, 100_001.0];

@@ -1,15 +1,15 @@
 use std::sync::Arc;
 
 use groundwave_engine::{Engine, Recorded};
+use groundwave_model::radio::Role;
+use groundwave_model::sample::station;
+use groundwave_model::terrain::{Flat, GeoPoint};
 
 use super::*;
 use crate::WorldView;
 use crate::history::History;
 use crate::site::{AddNode, NodeId, RemoveNode};
 use crate::world;
-use groundwave_model::radio::Role;
-use groundwave_model::sample::station;
-use groundwave_model::terrain::{Flat, GeoPoint};
 
 fn id(name: &str) -> NodeId {
     NodeId::named(name)

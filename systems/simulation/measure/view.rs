@@ -2,12 +2,12 @@
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Index, Section};
+use groundwave_values::persistent::PersistentMap;
 use serde::{Serialize, Serializer};
 
 use super::components::LinkMeasurements;
 use super::values::{LevelView, LinkDirection};
 use crate::site::NodeKind;
-use groundwave_values::persistent::PersistentMap;
 
 /// The last measurements by direction.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -2,13 +2,13 @@
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Recorded, Refusal, Seed};
+use groundwave_model::terrain::GeoPoint;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Area, LEG_NS_MIN, Leg, Motion, Then, Waypoint};
 use crate::site::node;
 use crate::site::{NodeId, Position};
-use groundwave_model::terrain::GeoPoint;
 
 /// Most waypoints of a motion: a day at one a second.
 pub const WAYPOINTS_MAX: usize = 86_400;

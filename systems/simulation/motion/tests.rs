@@ -1,8 +1,9 @@
+use groundwave_engine::{Engine, Execution, Recorded, Refusal};
+use groundwave_model::terrain::Flat;
+
 use super::*;
 use crate::site::{AddNode, MoveNode};
 use crate::{WorldView, world};
-use groundwave_engine::{Engine, Execution, Recorded, Refusal};
-use groundwave_model::terrain::Flat;
 
 const STEP_NS: u64 = 1_000_000_000;
 

@@ -2,15 +2,15 @@
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Index, Recorded, Refusal};
+use groundwave_model::id::{NodeId, NodeKind};
+use groundwave_model::radio::{Environment, Role, Station};
+use groundwave_model::terrain::GeoPoint;
 use serde::{Deserialize, Serialize};
 
 use super::components::{
     Enrolled, Label, OperState, Position, Relocated, StationConfig, WorldEnvironment,
 };
 use super::planned::{DeploymentId, DeploymentKind, InDeployment, Stamps};
-use groundwave_model::id::{NodeId, NodeKind};
-use groundwave_model::radio::{Environment, Role, Station};
-use groundwave_model::terrain::GeoPoint;
 
 /// Most nodes of a world. 100,000 nodes are ten times the largest community mesh; beyond it the
 /// link table, not the model, needs another design.

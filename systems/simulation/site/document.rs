@@ -2,13 +2,13 @@
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Document, Index, Refusal};
+use groundwave_model::id::{NodeId, NodeKind};
+use groundwave_model::radio::{Role, Station};
+use groundwave_model::terrain::GeoPoint;
 use serde::{Deserialize, Serialize};
 
 use super::components::{Label, OperState, Position, StationConfig};
 use super::planned::{DeploymentId, DeploymentKind, InDeployment, Stamps};
-use groundwave_model::id::{NodeId, NodeKind};
-use groundwave_model::radio::{Role, Station};
-use groundwave_model::terrain::GeoPoint;
 
 /// A node as the store keeps it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

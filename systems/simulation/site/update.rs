@@ -2,14 +2,14 @@
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Recorded, Refusal};
+use groundwave_model::id::NodeId;
+use groundwave_model::radio::{Antenna, Pointing, Radio, Role};
+use groundwave_model::terrain::GeoPoint;
 use serde::{Deserialize, Serialize};
 
 use super::commands::{check_name, node, relocate};
 use super::components::{Label, StationConfig};
 use super::planned::Stamps;
-use groundwave_model::id::NodeId;
-use groundwave_model::radio::{Antenna, Pointing, Radio, Role};
-use groundwave_model::terrain::GeoPoint;
 
 /// Updates the given fields of a node; absent ones stay. Two updates of different fields do not
 /// undo each other, as two whole stations would.

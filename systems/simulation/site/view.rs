@@ -2,13 +2,13 @@
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Index, Section};
+use groundwave_model::id::{NodeId, NodeKind};
+use groundwave_model::radio::{Environment, Role, Station};
+use groundwave_model::terrain::GeoPoint;
 use serde::Serialize;
 
 use super::components::{Label, OperState, Position, StationConfig, WorldEnvironment};
 use super::planned::InDeployment;
-use groundwave_model::id::{NodeId, NodeKind};
-use groundwave_model::radio::{Environment, Role, Station};
-use groundwave_model::terrain::GeoPoint;
 
 /// A node.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::site::NodeId;
 use groundwave_model::route::{Cost, Edge, Graph, Metric, shortest};
+
+use crate::site::NodeId;
 
 /// The first hops of the best walks from `source` to every node of `graph`, by destination. Destinations
 /// out of reach are left out; a source outside the graph has none.

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use garde::Validate;
 use groundwave_engine::Refusal;
+use groundwave_impair::Direction as PortName;
+use groundwave_values::bounds::{above_zero, bounded, finite_if_some};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::site::NodeId;
-use groundwave_impair::Direction as PortName;
-use groundwave_values::bounds::{above_zero, bounded, finite_if_some};
 
 /// Seats of one testbed: hosts of a /16 network without its first and last address.
 pub const SEATS_MAX: usize = 65_534;

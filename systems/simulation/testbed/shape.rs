@@ -7,16 +7,16 @@
 //! with each further try (IEEE 802.11-2020, 10.3.3, 10.3.4).
 
 use groundwave_engine::Refusal;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use super::settings::MediumAccess;
-use crate::link::Direction;
 use groundwave_impair::{Distribution, Impairment, Latency, Loss, Rate};
 use groundwave_model::radio::modulation::{
     MODULATIONS, REFERENCE_OCTETS_FIXED, REFERENCE_OCTETS_OFDM, error_prob_at,
 };
 use groundwave_model::radio::{Radio, Waveform};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::settings::MediumAccess;
+use crate::link::Direction;
 
 /// DIFS, ns: SIFS of 16 us and two slots.
 const DIFS_NS: f64 = 34_000.0;

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use groundwave_engine::log::{Entry, FORMAT, Header, Journal, Reader, Writer};
 use groundwave_engine::{Effects, Engine, Next};
+use groundwave_impair::Loss;
+use groundwave_model::radio::modulation::ModulationId;
+use groundwave_model::radio::{Radio, Role, Station};
+use groundwave_model::terrain::{Flat, GeoPoint};
 
 use super::*;
 use crate::WorldView;
 use crate::link::{Direction, FailLink, LinkBudget};
 use crate::site::{AddNode, FailNode, MoveNode, NodeId};
-use groundwave_impair::Loss;
-use groundwave_model::radio::modulation::ModulationId;
-use groundwave_model::radio::{Radio, Role, Station};
-use groundwave_model::terrain::{Flat, GeoPoint};
 
 fn direction(per: f64, margin_db: f64, data_rate_bps: f64) -> Direction {
     Direction {

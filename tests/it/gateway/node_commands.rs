@@ -1,9 +1,10 @@
 //! Node commands: carried out by agent processes, expired, permitted by the owner of a machine.
 
+use std::time::Duration;
+
 use groundwave_needs::needs;
 use groundwave_web_gateway::Settings;
 use serde_json::json;
-use std::time::Duration;
 
 use super::agents::{AgentProcess, wait_for};
 use super::{Bench, beat};

@@ -1,12 +1,12 @@
 //! The gateway as a process: its first start, a kill, its restart.
 
-use groundwave_needs::needs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 
+use groundwave_needs::needs;
 use serde_json::{Value, json};
 
 use super::beat;

@@ -1,9 +1,9 @@
 //! Readings: in heartbeats, in batches, late; folded, over a restart.
 
+use groundwave_files::wall::wall_ns;
 use serde_json::{Value, json};
 
 use super::{Bench, beat};
-use groundwave_files::wall::wall_ns;
 
 fn time(ms: u64) -> String {
     groundwave_http::time::rfc3339(ms * 1_000_000)

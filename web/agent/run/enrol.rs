@@ -2,6 +2,7 @@
 
 use groundwave_credentials::possession::unseal_credentials;
 use groundwave_files::wall::wall_ns;
+use groundwave_http::time::rfc3339;
 use groundwave_io_agent::Outcome;
 use groundwave_io_agent::report;
 use groundwave_io_agent::request::{Identity, nonce, prove_key, request};
@@ -12,7 +13,6 @@ use hyper::Method;
 
 use super::{Agent, outcome};
 use crate::connection::{RequestFailure, read};
-use groundwave_http::time::rfc3339;
 
 /// Longest wait for approval that the gateway may ask for, ms.
 const PENDING_MS: u64 = 30_000;

@@ -4,11 +4,11 @@ use std::ops::Range;
 use std::time::Duration;
 
 use groundwave_files::wall::monotonic_ns;
+use groundwave_http::client::{Client, HttpResponse};
 use hyper::StatusCode;
 use uuid::Uuid;
 
 use super::Agent;
-use groundwave_http::client::{Client, HttpResponse};
 
 /// Longest time for a piece.
 const PIECE: Duration = Duration::from_secs(10);

@@ -6,15 +6,15 @@ use std::sync::Arc;
 
 use groundwave_engine::Next;
 use groundwave_gateway::{Snapshot, world};
+use groundwave_http::Failure;
 use groundwave_scenario::formats;
 use groundwave_scenario::formats::Format;
+use groundwave_setup::terrain::replay_failure;
 use groundwave_store::journal_file;
 use serde_json::json;
 
 use super::{Convert, output_format};
 use crate::cli::output::{self, Output, is_stdio};
-use groundwave_http::Failure;
-use groundwave_setup::terrain::replay_failure;
 
 impl Convert {
     /// Replays a log and writes it in another format, whole or not at all.

@@ -7,6 +7,7 @@ use groundwave_engine::Engine;
 use groundwave_engine::limits::CHECKPOINT_TICKS;
 use groundwave_engine::log::{FORMAT, Header};
 use groundwave_gateway::{Snapshot, world};
+use groundwave_http::Failure;
 use groundwave_planning::wire::radio::default_station;
 use groundwave_scenario::formats;
 use groundwave_scenario::formats::{Dataset, Format, Script, Source};
@@ -15,7 +16,6 @@ use serde_json::json;
 
 use super::{Convert, dropped, tell};
 use crate::cli::output::{self, Output, warning};
-use groundwave_http::Failure;
 
 impl Convert {
     /// Writes the log of a recording.

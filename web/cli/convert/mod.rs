@@ -6,6 +6,7 @@ mod into_log;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use groundwave_http::Failure;
 use groundwave_model::terrain::GeoPoint;
 use groundwave_planning::wire::radio::default_station;
 use groundwave_scenario::formats;
@@ -14,12 +15,11 @@ use groundwave_scenario::formats::csv::levels;
 use groundwave_scenario::formats::scenario;
 use groundwave_scenario::formats::{Content, Dataset, Format, ReadOptions, Report, Source};
 use groundwave_scenario::setdest::Dialect;
+use groundwave_setup::terrain::TerrainOptions;
 use groundwave_store::journal_file;
 use serde_json::{Value, json};
 
 use super::output::{self, Output, is_stdio, warning, write_whole};
-use groundwave_http::Failure;
-use groundwave_setup::terrain::TerrainOptions;
 
 /// Turn a document into one of another format, without a server
 ///

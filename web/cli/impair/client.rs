@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use axum::http::{Method, StatusCode};
+use groundwave_http::Failure;
 use groundwave_http::Problem;
 use groundwave_http::client::Client as Http;
 use groundwave_impair::{Direction, Impairment, LinkStats};
@@ -11,8 +12,6 @@ use groundwave_impaird::wire::{
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-
-use groundwave_http::Failure;
 
 /// A connection to the daemon.
 pub struct Client {

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use groundwave_http::Failure;
 use groundwave_http::serve::shutdown_signal;
 use groundwave_impair::{Direction, Impairment};
 use groundwave_impaird::wire::{LeaseOwner, LeaseRecord, NewLease};
@@ -14,7 +15,6 @@ use groundwave_text::{Align, Table};
 use super::client::Client;
 use super::show::show;
 use crate::cli::output::{self, Output};
-use groundwave_http::Failure;
 
 /// List the leases: changes that end by themselves
 #[derive(Args)]

@@ -13,11 +13,11 @@ mod stats;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use groundwave_http::Failure;
 use groundwave_impair::Direction;
 
 use super::output::Output;
 use client::Client;
-use groundwave_http::Failure;
 
 /// Impair the traffic of two ports through a running impairment daemon
 #[derive(Args)]

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use groundwave_http::Failure;
 use groundwave_http::serve::shutdown_signal;
 use groundwave_impair::Impairment;
 use groundwave_impaird::player::{Due, Playback, Played, play};
@@ -20,7 +21,6 @@ use super::client::Client;
 use super::options::ImpairmentArgs;
 use super::play_lease::PlayLease;
 use crate::cli::output::{self, Output};
-use groundwave_http::Failure;
 
 /// Play a timeline of impairments
 #[derive(Args)]

@@ -3,12 +3,12 @@
 use std::cell::Cell;
 use std::time::Duration;
 
+use groundwave_http::Failure;
 use groundwave_impair::{Direction, Impairment};
 use groundwave_impaird::wire::{LeaseChange, LeaseChanges, NewLease, RenewedLease};
 use tokio::sync::Mutex;
 
 use super::client::Client;
-use groundwave_http::Failure;
 
 /// Time that a state outlasts its player.
 const LEASE: Duration = Duration::from_secs(10);

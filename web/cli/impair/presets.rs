@@ -1,11 +1,11 @@
 //! `impair presets`: presets of real links.
 
 use clap::Args;
+use groundwave_http::Failure;
 use groundwave_io_impair::presets::{DirectionPreset, PRESETS};
 use groundwave_text::{Align, Table};
 
 use crate::cli::output::{self, Output};
-use groundwave_http::Failure;
 
 /// List presets of real links with their sources
 #[derive(Args)]

@@ -1,6 +1,7 @@
 //! `impair set` and `impair clear`: changes of the state of ports.
 
 use clap::Args;
+use groundwave_http::Failure;
 use groundwave_impair::{Direction, Impairment};
 use groundwave_impaird::wire::{LeaseChange, LeaseChanges, NewLease, SystemRecord};
 use groundwave_io_impair::impairment_spec::ImpairmentSpec;
@@ -15,7 +16,6 @@ use super::leases::lease;
 use super::options::ImpairmentArgs;
 use super::show::show;
 use crate::cli::output::Output;
-use groundwave_http::Failure;
 
 /// Replace the impairments of a direction
 #[derive(Args)]

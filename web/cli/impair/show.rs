@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use clap::Args;
+use groundwave_http::Failure;
 use groundwave_impaird::wire::{AppliedState, SystemRecord};
 use groundwave_io_impair::impairment_spec::ImpairmentSpec;
 use groundwave_text::{Align, Table};
@@ -10,7 +11,6 @@ use groundwave_text::{Align, Table};
 use super::Side;
 use super::client::Client;
 use crate::cli::output::{self, Output, word};
-use groundwave_http::Failure;
 
 /// Show the impairments in force in the kernel
 #[derive(Args)]

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
+use groundwave_http::Failure;
 use groundwave_impair::{Direction, LinkStats};
 use groundwave_io_impair::quantity;
 use groundwave_text::{Align, Table, bits_per_second};
@@ -12,7 +13,6 @@ use serde_json::json;
 use super::Side;
 use super::client::Client;
 use crate::cli::output::{self, Output};
-use groundwave_http::Failure;
 
 /// Show the counters of a direction
 #[derive(Args)]

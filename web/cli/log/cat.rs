@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 use groundwave_engine::log::Entry;
+use groundwave_http::Failure;
 use serde::Serialize;
 
 use super::redact::redact;
 use super::{decoder, open, span};
 use crate::cli::output::Output;
-use groundwave_http::Failure;
 
 const EXAMPLES: &str = "\
 Examples:

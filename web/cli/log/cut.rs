@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use groundwave_engine::log::{FORMAT, Header, Journal};
+use groundwave_http::Failure;
 use groundwave_store::journal_file::FileJournal;
 use serde::Serialize;
 
 use super::{open, tick_at};
 use crate::cli::output::{self, Output};
-use groundwave_http::Failure;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -6,13 +6,13 @@ use clap::Args;
 use groundwave_engine::Engine;
 use groundwave_engine::log::Entry;
 use groundwave_gateway::Snapshot;
+use groundwave_http::Failure;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::redact::redact;
 use super::{LogFile, decoder, open};
 use crate::cli::output::Output;
-use groundwave_http::Failure;
 
 const EXAMPLES: &str = "\
 Examples:

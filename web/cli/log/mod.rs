@@ -16,11 +16,11 @@ use clap::{Args, Subcommand};
 use groundwave_engine::Engine;
 use groundwave_engine::log::{Header, Reader};
 use groundwave_gateway::{Snapshot, world};
+use groundwave_http::Failure;
 use groundwave_model::terrain::Flat;
 use groundwave_store::journal_file;
 
 use super::output::Output;
-use groundwave_http::Failure;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 use groundwave_engine::log::Entry;
+use groundwave_http::Failure;
 use groundwave_text::{Align, Table};
 use serde::Serialize;
 
 use super::open;
 use crate::cli::output::{self, Output};
-use groundwave_http::Failure;
 
 const EXAMPLES: &str = "\
 Examples:

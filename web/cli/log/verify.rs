@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use groundwave_engine::log::{Checkpoint, Entry};
+use groundwave_http::Failure;
 use serde::Serialize;
 
 use super::{decoder, open};
 use crate::cli::output::Output;
-use groundwave_http::Failure;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -1,12 +1,12 @@
 //! Comparison of a replay with a changed replay.
 
+use groundwave_http::Failure;
 use groundwave_simulation::history::{FlowHistory, History};
 use groundwave_text::{Align, Table, bits_per_second, percent};
 use serde::Serialize;
 
 use super::Run;
 use crate::cli::output::{self, Output};
-use groundwave_http::Failure;
 
 /// Two replays compared: recorded, changed.
 #[derive(Serialize)]

@@ -6,11 +6,11 @@ use std::time::Duration;
 use groundwave_engine::Pacer;
 use groundwave_files::wall::MachineClock;
 use groundwave_gateway::Snapshot;
+use groundwave_http::Failure;
 use groundwave_simulation::history::Sample;
 use groundwave_text::{bits_per_second, percent};
 
 use crate::cli::output::{self, Output};
-use groundwave_http::Failure;
 
 /// Speed of simulated time.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -4,13 +4,12 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use axum::http::Method;
+use groundwave_http::Failure;
 use groundwave_http::Problem;
 use groundwave_http::client::Client as Http;
 use groundwave_testbed::State;
 use groundwave_web_testbed::wire::Testbed;
 use serde::Serialize;
-
-use groundwave_http::Failure;
 
 /// True while the controller of the testbed accepts connections.
 pub fn is_running(state: &State) -> bool {

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use groundwave_http::Failure;
 use groundwave_testbed::{State, is_alive, kill_process};
+use groundwave_web_testbed::serve::remove;
 use serde_json::json;
 
 use super::Selection;
 use super::client::{controller_pid, request_stop};
 use crate::cli::output::Output;
-use groundwave_http::Failure;
-use groundwave_web_testbed::serve::remove;
 
 /// Time limit for the end of a controller, which closes the log of a large testbed.
 const STOP_TIMEOUT: Duration = Duration::from_secs(60);

@@ -4,10 +4,10 @@ use std::io::ErrorKind;
 use std::process::Command;
 
 use clap::Args;
+use groundwave_http::Failure;
 use groundwave_testbed::{TestbedError, replace};
 
 use super::Selection;
-use groundwave_http::Failure;
 
 /// Exit code of a missing program, as that of a shell (POSIX.1, 2.8.2).
 const NOT_FOUND: u8 = 127;

@@ -9,10 +9,10 @@ mod steer;
 mod up;
 
 use clap::{Args, Subcommand};
+use groundwave_http::Failure;
 use groundwave_testbed::State;
 
 use super::output::Output;
-use groundwave_http::Failure;
 
 /// Default log filter, unless `RUST_LOG` is set.
 pub const LOG_FILTER: &str = "warn";

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use axum::http::Method;
 use clap::Args;
+use groundwave_http::Failure;
 use groundwave_plot::testbed::{Mark, Picture, Side, testbed_svg};
 use groundwave_simulation::testbed::{NamespaceAssignment, Probe, Wiring};
 use groundwave_testbed::{FarEnd, State, ping, throughput};
@@ -15,7 +16,6 @@ use super::Selection;
 use super::client::{request, show};
 use super::show::{headline, missing_terrain};
 use crate::cli::output::{self, Output};
-use groundwave_http::Failure;
 
 /// Links measured in parallel.
 const PARALLEL_MAX: usize = 16;

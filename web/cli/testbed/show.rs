@@ -1,6 +1,7 @@
 //! `testbed status`: nodes and links of a testbed.
 
 use clap::Args;
+use groundwave_http::Failure;
 use groundwave_simulation::testbed::{Means, Wiring};
 use groundwave_testbed::State;
 use groundwave_text::{Align, Table, bits_per_second};
@@ -10,7 +11,6 @@ use serde_json::json;
 use super::Selection;
 use super::client::{is_running, show};
 use crate::cli::output::{self, Output, word};
-use groundwave_http::Failure;
 
 /// Most next hops shown that are not as predicted.
 const DIFFERENCES_SHOWN: usize = 12;

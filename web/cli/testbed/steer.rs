@@ -2,6 +2,7 @@
 
 use axum::http::Method;
 use clap::Args;
+use groundwave_http::Failure;
 use groundwave_web_testbed::wire::{LinkEnds, NewPace, NewPlace, NewRadio, NewSteps};
 use serde::Serialize;
 
@@ -9,7 +10,6 @@ use super::Selection;
 use super::client::request;
 use super::show::show_change;
 use crate::cli::output::Output;
-use groundwave_http::Failure;
 
 fn apply(
     selection: &Selection,

@@ -7,19 +7,19 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use clap::Args;
+use groundwave_http::Failure;
 use groundwave_scenario::Scenario;
+use groundwave_setup::simulation::load;
+use groundwave_setup::terrain::TerrainOptions;
 use groundwave_simulation::testbed::Settings;
 use groundwave_testbed::State;
+use groundwave_web_testbed::serve;
+use groundwave_web_testbed::serve::RunningTestbed;
 
 use super::Selection;
 use super::client::{is_running, show};
 use super::show::{headline, text};
 use crate::cli::output::Output;
-use groundwave_http::Failure;
-use groundwave_setup::simulation::load;
-use groundwave_setup::terrain::TerrainOptions;
-use groundwave_web_testbed::serve;
-use groundwave_web_testbed::serve::RunningTestbed;
 
 /// Time limit for the start of a controller in the background; 200 nodes take some seconds.
 const START_TIMEOUT: Duration = Duration::from_secs(120);

@@ -12,13 +12,13 @@ use groundwave_gateway::account::{
     AccountId, AccountRole, Accounts, ApiToken, ApiTokenId, RevokedTokenId,
 };
 use groundwave_gateway::config::Versioned;
+use groundwave_http::Problem;
+use groundwave_http::endpoints::Describe;
+use groundwave_http::problem::ProblemKind;
 use groundwave_simulation::site::NodeId;
 
 use crate::services::api_tokens::{find, is_api_token};
 use crate::services::tokens::{BadToken, Claims, TokenKeys};
-use groundwave_http::Problem;
-use groundwave_http::endpoints::Describe;
-use groundwave_http::problem::ProblemKind;
 
 /// Authenticated caller.
 #[derive(Debug, Clone)]

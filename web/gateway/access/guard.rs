@@ -10,6 +10,10 @@ use axum::response::{IntoResponse, Response};
 use groundwave_engine::FaultKind;
 use groundwave_files::wall::{monotonic_ns, wall_ns};
 use groundwave_gateway::account::NoteTokenUse;
+use groundwave_http::endpoints::Operation;
+use groundwave_http::mount::MountedAt;
+use groundwave_http::problem::ProblemKind;
+use groundwave_http::{Problem, id};
 use groundwave_io_gateway::{Audit, AuditEntry};
 
 use super::caller::{Caller, ClientAddress, Credential};
@@ -20,10 +24,6 @@ use crate::services::metrics::Metrics;
 use crate::services::tokens::TokenKeys;
 use crate::services::world::World;
 use crate::settings::Settings;
-use groundwave_http::endpoints::Operation;
-use groundwave_http::mount::MountedAt;
-use groundwave_http::problem::ProblemKind;
-use groundwave_http::{Problem, id};
 
 /// Registered operations by path template and method.
 #[derive(Debug)]

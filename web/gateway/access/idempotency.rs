@@ -13,12 +13,12 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use groundwave_files::wall::monotonic_ns;
 use groundwave_gateway::account::AccountId;
+use groundwave_http::Problem;
+use groundwave_http::problem::{BodyTimeout, is_timeout};
 use sha2::{Digest, Sha256};
 
 use super::Caller;
 use crate::services::limits::BATCH_BYTES_MAX;
-use groundwave_http::Problem;
-use groundwave_http::problem::{BodyTimeout, is_timeout};
 
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// Header of replayed replies.

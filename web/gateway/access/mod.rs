@@ -14,12 +14,11 @@ use std::sync::Arc;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use groundwave_gateway::account::AccountRole;
-use groundwave_simulation::site::NodeId;
-use uuid::Uuid;
-
 use groundwave_http::Problem;
 use groundwave_http::endpoints::Describe;
 use groundwave_http::problem::{FieldCode, ProblemKind};
+use groundwave_simulation::site::NodeId;
+use uuid::Uuid;
 
 pub use caller::{Caller, ClientAddress, Credential};
 pub use note::LoginNote;

@@ -6,7 +6,6 @@ use std::sync::{Arc, OnceLock};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use groundwave_gateway::account::check_username;
-
 use groundwave_http::endpoints::Describe;
 
 /// Note of a handler for the audit entry of its request.

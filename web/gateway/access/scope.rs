@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use super::{Access, ApiTokens};
 use groundwave_http::endpoints::Operation;
+
+use super::{Access, ApiTokens};
 
 /// Scope that an operation needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

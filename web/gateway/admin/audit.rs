@@ -1,18 +1,19 @@
 //! Audit log endpoint.
 
-use axum::extract::State;
-use groundwave_io_gateway::{Audit, AuditQuery, AuditRecord};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-use crate::access::Admin;
-use crate::services::world::blocking;
+use axum::extract::State;
 use groundwave_http::page::{Page, Paging};
 use groundwave_http::problem::FieldCode;
 use groundwave_http::time;
 use groundwave_http::time::rfc3339;
 use groundwave_http::{Json, Problem, Query};
+use groundwave_io_gateway::{Audit, AuditQuery, AuditRecord};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::access::Admin;
+use crate::services::world::blocking;
 
 /// Filter of audit log entries.
 #[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]

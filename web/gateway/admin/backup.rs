@@ -5,14 +5,14 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-
-use crate::access::Admin;
-use crate::services::backups::Backups;
-use crate::services::world::{World, blocking};
 use groundwave_http::Problem;
 use groundwave_http::document::Bytes;
 use groundwave_http::show::typed;
 use groundwave_http::time::rfc3339;
+
+use crate::access::Admin;
+use crate::services::backups::Backups;
+use crate::services::world::{World, blocking};
 
 /// Back up the store, sealed
 ///

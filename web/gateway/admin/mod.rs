@@ -6,12 +6,12 @@ pub mod registrations;
 pub mod registrations_bulk;
 pub mod users;
 
+use groundwave_http::endpoints::Endpoints;
+use groundwave_http::operations;
 use groundwave_protocol::RegistrationState;
 
 use crate::access::{Access, rule_of};
 use crate::state::Gateway;
-use groundwave_http::endpoints::Endpoints;
-use groundwave_http::operations;
 
 /// Endpoints of this category.
 pub fn endpoints() -> Endpoints<Gateway, Access> {

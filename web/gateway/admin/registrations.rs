@@ -1,26 +1,27 @@
 //! Registration endpoints.
 
+use std::net::{IpAddr, Ipv4Addr};
+
 use axum::extract::State;
 use axum::http::HeaderMap;
 use groundwave_gateway::onboarding::{
     ApproveRegistration, Registration, RegistrationId, RejectRegistration, ResetRegistration,
     RevokeRegistration,
 };
-use groundwave_protocol::{Mac, Proof, PublicKey, RegistrationState};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use std::net::{IpAddr, Ipv4Addr};
-use uuid::Uuid;
-
-use crate::access::{Admin, Operator};
-use crate::nodes::inventory::planned;
-use crate::services::world::{World, missing};
 use groundwave_http::json_body::OptionalJson;
 use groundwave_http::page::{Page, Paging};
 use groundwave_http::problem::FieldCode;
 use groundwave_http::tag::{Tag, if_match_revision, tag};
 use groundwave_http::time::rfc3339;
 use groundwave_http::{Json, Path, Problem, Query};
+use groundwave_protocol::{Mac, Proof, PublicKey, RegistrationState};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::access::{Admin, Operator};
+use crate::nodes::inventory::planned;
+use crate::services::world::{World, missing};
 
 /// Registration of a node.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

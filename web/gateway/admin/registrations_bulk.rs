@@ -8,6 +8,9 @@ use axum::http::StatusCode;
 use groundwave_gateway::onboarding::{
     ForgetRegistrations, Registration, RegistrationId, RejectRegistrations, SELECTION_MAX,
 };
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::problem::FieldCode;
+use groundwave_http::{Json, Path, Problem};
 use groundwave_protocol::{Proof, RegistrationState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,9 +19,6 @@ use uuid::Uuid;
 use super::registrations::reason;
 use crate::access::Admin;
 use crate::services::world::{World, missing};
-use groundwave_http::json_body::StrictJson;
-use groundwave_http::problem::FieldCode;
-use groundwave_http::{Json, Path, Problem};
 
 /// Selection of registrations: those that fit all given criteria, at least one.
 #[derive(Debug, Default, Deserialize, JsonSchema)]

@@ -1,23 +1,24 @@
 //! Account endpoints.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use axum::http::StatusCode;
 use groundwave_gateway::account::{
     Account, AccountId, AccountRole, CreateAccount, RemoveAccount, RevokeTokens, UpdateAccount,
 };
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Path, Problem, Query, id};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 use uuid::Uuid;
 
 use crate::access::Admin;
 use crate::services::passwords::Passwords;
 use crate::services::passwords::check_new;
 use crate::services::world::{World, missing};
-use groundwave_http::json_body::StrictJson;
-use groundwave_http::page::{Page, Paging};
-use groundwave_http::time::rfc3339;
-use groundwave_http::{Json, Path, Problem, Query, id};
 
 /// Account, without its password.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

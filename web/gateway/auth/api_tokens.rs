@@ -7,6 +7,11 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use groundwave_gateway::account::{AccountId, AccountRole, ApiToken, ApiTokenId};
 use groundwave_gateway::config::{Expected, Put, Remove, Versioned};
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::problem::{FieldCode, ProblemKind};
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Path, Problem, Query};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -15,11 +20,6 @@ use crate::access::{Caller, LoggedIn, Scopes};
 use crate::services::api_tokens::mint;
 use crate::services::config_objects::objects;
 use crate::services::world::{World, missing};
-use groundwave_http::json_body::StrictJson;
-use groundwave_http::page::{Page, Paging};
-use groundwave_http::problem::{FieldCode, ProblemKind};
-use groundwave_http::time::rfc3339;
-use groundwave_http::{Json, Path, Problem, Query};
 
 /// Validity of an API token, s: a minute to ten years.
 const VALID_S: std::ops::RangeInclusive<u64> = 60..=315_360_000;

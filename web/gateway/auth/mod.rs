@@ -3,10 +3,11 @@
 pub mod api_tokens;
 pub mod sessions;
 
-use crate::access::{Access, rule_of};
-use crate::state::Gateway;
 use groundwave_http::endpoints::Endpoints;
 use groundwave_http::operations;
+
+use crate::access::{Access, rule_of};
+use crate::state::Gateway;
 
 /// Endpoints of this category.
 pub fn endpoints() -> Endpoints<Gateway, Access> {

@@ -1,5 +1,7 @@
 //! Login and logout.
 
+use std::sync::Arc;
+
 use axum::extract::{FromRef, State};
 use axum::http::StatusCode;
 use groundwave_gateway::account::{
@@ -7,10 +9,13 @@ use groundwave_gateway::account::{
     RevokedTokenId,
 };
 use groundwave_gateway::config::{Expected, Remove};
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::problem::FieldCode;
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Problem, id};
 use groundwave_simulation::site::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 use uuid::Uuid;
 
 use crate::access::{Anonymous, ClientAddress, Credential, LoginNote, Session, UserSession};
@@ -21,10 +26,6 @@ use crate::services::tokens::TOKEN_S;
 use crate::services::tokens::TokenKeys;
 use crate::services::world::World;
 use crate::state::Gateway;
-use groundwave_http::json_body::StrictJson;
-use groundwave_http::problem::FieldCode;
-use groundwave_http::time::rfc3339;
-use groundwave_http::{Json, Problem, id};
 
 /// Credentials of a login.
 #[derive(Deserialize, JsonSchema)]

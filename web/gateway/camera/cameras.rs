@@ -6,6 +6,11 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use groundwave_gateway::camera::Camera;
 use groundwave_gateway::config::{Expected, Versioned};
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::problem::FieldCode;
+use groundwave_http::tag::{Tag, if_match_revision, tag};
+use groundwave_http::{Json, Path, Problem, Query, id};
 use groundwave_outbound::Outbound;
 use groundwave_simulation::site::NodeId;
 use uuid::Uuid;
@@ -20,11 +25,6 @@ use crate::services::config_objects::objects;
 use crate::services::vault::Vault;
 use crate::services::world::World;
 use crate::state::Gateway;
-use groundwave_http::json_body::StrictJson;
-use groundwave_http::page::{Page, Paging};
-use groundwave_http::problem::FieldCode;
-use groundwave_http::tag::{Tag, if_match_revision, tag};
-use groundwave_http::{Json, Path, Problem, Query, id};
 
 fn seal(auth: Option<&CameraAuth>, vault: &Vault, id: Uuid) -> Result<Option<String>, Problem> {
     let sealed = auth.map(|auth| {

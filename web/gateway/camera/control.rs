@@ -8,6 +8,8 @@ use axum::http::StatusCode;
 use groundwave_engine::Id;
 use groundwave_gateway::camera::Camera;
 use groundwave_gateway::config::Expected;
+use groundwave_http::problem::ProblemKind;
+use groundwave_http::{Json, Path, Problem};
 use groundwave_io_gateway::camera::v4l2;
 use groundwave_io_gateway::camera::v4l2::VideoDevice;
 use schemars::JsonSchema;
@@ -19,8 +21,6 @@ use crate::services::camera::hub::{CameraStatus, Cameras, Upstreams};
 use crate::services::config_objects::{held, objects, write};
 use crate::services::world::{World, blocking};
 use crate::state::Gateway;
-use groundwave_http::problem::ProblemKind;
-use groundwave_http::{Json, Path, Problem};
 
 /// Node that reports a camera.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

@@ -7,6 +7,8 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use groundwave_gateway::camera::Camera;
+use groundwave_http::problem::{FieldCode, ProblemKind};
+use groundwave_http::{Path, Problem, Query};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use uuid::Uuid;
@@ -17,8 +19,6 @@ use crate::services::camera::stream::{BOUNDARY, next_frame, parts};
 use crate::services::config_objects::held;
 use crate::services::world::World;
 use crate::state::Gateway;
-use groundwave_http::problem::{FieldCode, ProblemKind};
-use groundwave_http::{Path, Problem, Query};
 
 /// Options of a stream.
 #[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]

@@ -9,6 +9,10 @@ use groundwave_gateway::Snapshot;
 use groundwave_gateway::canonical::{InterfaceKind, InterfaceSettings, UnderlayDomain};
 use groundwave_gateway::config::{Expected, Put};
 use groundwave_gateway::fleet::FleetNode;
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::tag::{Tag, if_match_revision, tag};
+use groundwave_http::{Json, Path, Problem, Query};
 use groundwave_protocol::Interface;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,10 +20,6 @@ use uuid::Uuid;
 
 use crate::access::{Operator, Viewer};
 use crate::services::world::{World, missing};
-use groundwave_http::json_body::StrictJson;
-use groundwave_http::page::{Page, Paging};
-use groundwave_http::tag::{Tag, if_match_revision, tag};
-use groundwave_http::{Json, Path, Problem, Query};
 
 /// Interface of a node.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

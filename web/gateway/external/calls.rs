@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::{Json, Path, Problem};
 use groundwave_outbound::Outbound;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -14,8 +16,6 @@ use crate::services::external::call::{EndpointAnswer, call_endpoint};
 use crate::services::limits::RateLimits;
 use crate::services::vault::Vault;
 use crate::services::world::World;
-use groundwave_http::json_body::StrictJson;
-use groundwave_http::{Json, Path, Problem};
 
 /// Call of an endpoint.
 #[derive(Debug, Default, Deserialize, JsonSchema)]

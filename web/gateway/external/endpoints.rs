@@ -3,6 +3,10 @@
 use axum::extract::State;
 use groundwave_gateway::config::Expected;
 use groundwave_gateway::external::{Endpoint, EndpointPoll, ExternalSystem, HttpMethod};
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::problem::FieldCode;
+use groundwave_http::{Json, Path, Problem, Query};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,10 +15,6 @@ use uuid::Uuid;
 use crate::access::{Admin, Viewer};
 use crate::services::config_objects::{held, write};
 use crate::services::world::{World, missing};
-use groundwave_http::json_body::StrictJson;
-use groundwave_http::page::{Page, Paging};
-use groundwave_http::problem::FieldCode;
-use groundwave_http::{Json, Path, Problem, Query};
 
 /// Endpoint of an external system.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

@@ -6,6 +6,9 @@ use axum::extract::State;
 use axum::http::{Method, StatusCode};
 use groundwave_gateway::config::Expected;
 use groundwave_gateway::external::{ENDPOINTS_BYTES_MAX, Endpoint, ExternalSystem, HttpMethod};
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::problem::{FieldCode, ProblemKind};
+use groundwave_http::{Json, Path, Problem};
 use groundwave_io_gateway::openapi;
 use groundwave_io_gateway::openapi::{ApiDocument, DOCUMENT_BYTES_MAX, OpenApiError};
 use groundwave_outbound::{Outbound, Request};
@@ -18,9 +21,6 @@ use crate::access::Admin;
 use crate::services::config_objects::{held, write};
 use crate::services::outbound::unreached;
 use crate::services::world::{World, blocking};
-use groundwave_http::json_body::StrictJson;
-use groundwave_http::problem::{FieldCode, ProblemKind};
-use groundwave_http::{Json, Path, Problem};
 
 /// Longest request, bytes: a document of the greatest length as a JSON string.
 pub const BODY_BYTES_MAX: usize = 2 * DOCUMENT_BYTES_MAX;

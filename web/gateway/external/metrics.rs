@@ -6,6 +6,10 @@ use std::sync::Arc;
 use axum::extract::State;
 use groundwave_files::wall::wall_ns;
 use groundwave_gateway::external::ExternalSystem;
+use groundwave_http::problem::FieldCode;
+use groundwave_http::time;
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Path, Problem, Query};
 use groundwave_simulation::site::NodeId;
 use groundwave_telemetry::{Point, TelemetryStore};
 use schemars::JsonSchema;
@@ -17,10 +21,6 @@ use crate::services::config_objects::held;
 use crate::services::external::state::ExternalStates;
 use crate::services::world::{World, blocking};
 use crate::telemetry::series::{LatestReading, POINTS_MAX, Series, stepped};
-use groundwave_http::problem::FieldCode;
-use groundwave_http::time;
-use groundwave_http::time::rfc3339;
-use groundwave_http::{Json, Path, Problem, Query};
 
 /// Metrics of an external system.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

@@ -7,6 +7,7 @@ use axum::http::Method;
 use groundwave_engine::Id;
 use groundwave_files::wall::monotonic_ns;
 use groundwave_gateway::external::ExternalSystem;
+use groundwave_http::Problem;
 use groundwave_io_gateway::openapi;
 use groundwave_simulation::site::NodeId;
 use tokio::sync::Semaphore;
@@ -19,7 +20,6 @@ use crate::services::external::sample;
 use crate::services::external::state::Due;
 use crate::services::outbound::unreached;
 use crate::state::Gateway;
-use groundwave_http::Problem;
 
 /// Period of looks for polls that are due.
 const LOOK: Duration = Duration::from_secs(1);

@@ -1,12 +1,12 @@
 //! Presets of external systems.
 
 use groundwave_gateway::external::{AuthKind, Check, OWN_METRICS, Preset};
+use groundwave_http::{Json, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::access::Viewer;
-use groundwave_http::{Json, Problem};
 
 /// Preset of external systems.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

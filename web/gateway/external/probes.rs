@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::{Json, Path, Problem};
 use groundwave_outbound::Outbound;
 use uuid::Uuid;
 
@@ -14,8 +16,6 @@ use crate::services::external::probe::{ProbeResult, probe};
 use crate::services::limits::RateLimits;
 use crate::services::vault::Vault;
 use crate::services::world::World;
-use groundwave_http::json_body::StrictJson;
-use groundwave_http::{Json, Path, Problem};
 
 /// Test of a rate limit.
 const WHAT: &str = "rate limit of tests of external systems exceeded";

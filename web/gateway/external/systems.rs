@@ -6,6 +6,12 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use groundwave_gateway::config::{Expected, Versioned};
 use groundwave_gateway::external::{AuthKind, Check, ExternalSystem, Preset, TlsTrust};
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::problem::FieldCode;
+use groundwave_http::tag::{Tag, if_match_revision, tag};
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Path, Problem, Query, id};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -18,12 +24,6 @@ use crate::services::external::probe::{check_base_url, place};
 use crate::services::external::state::{ExternalStates, SystemState, SystemStatus};
 use crate::services::vault::Vault;
 use crate::services::world::World;
-use groundwave_http::json_body::StrictJson;
-use groundwave_http::page::{Page, Paging};
-use groundwave_http::problem::FieldCode;
-use groundwave_http::tag::{Tag, if_match_revision, tag};
-use groundwave_http::time::rfc3339;
-use groundwave_http::{Json, Path, Problem, Query, id};
 
 /// Kind of the credentials of a system.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

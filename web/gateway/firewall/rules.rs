@@ -6,6 +6,10 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use groundwave_gateway::config::Versioned;
 use groundwave_gateway::firewall::FirewallRule;
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::tag::Tag;
+use groundwave_http::{Json, Path, Problem, Query};
 use groundwave_io_gateway::nft::Listing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,10 +20,6 @@ use crate::services::config_objects;
 use crate::services::config_objects::{Revision, Shown};
 use crate::services::firewall::FirewallService;
 use crate::services::world::World;
-use groundwave_http::json_body::StrictJson;
-use groundwave_http::page::{Page, Paging};
-use groundwave_http::tag::Tag;
-use groundwave_http::{Json, Path, Problem, Query};
 
 /// Rule, with its revision and counts.
 #[derive(Debug, Serialize, JsonSchema)]

@@ -4,6 +4,9 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
+use groundwave_http::json_body::{OptionalJson, StrictJson};
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Problem};
 use groundwave_io_gateway::nft::ForeignTable;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,9 +18,6 @@ use crate::services::confirmation::{Confirmation, ConfirmationTime, Divergence};
 use crate::services::firewall::{FirewallService, staged};
 use crate::services::firewall_diff::RuleChange;
 use crate::services::world::World;
-use groundwave_http::json_body::{OptionalJson, StrictJson};
-use groundwave_http::time::rfc3339;
-use groundwave_http::{Json, Problem};
 
 /// Application of the staged ruleset.
 #[derive(Debug, Default, Deserialize, JsonSchema)]

@@ -4,6 +4,10 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use groundwave_gateway::config::Versioned;
 use groundwave_gateway::firewall::Zone;
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::tag::Tag;
+use groundwave_http::{Json, Path, Problem, Query};
 use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
@@ -12,10 +16,6 @@ use crate::access::{Admin, Viewer};
 use crate::services::config_objects;
 use crate::services::config_objects::{Revision, Shown};
 use crate::services::world::World;
-use groundwave_http::json_body::StrictJson;
-use groundwave_http::page::{Page, Paging};
-use groundwave_http::tag::Tag;
-use groundwave_http::{Json, Path, Problem, Query};
 
 /// Zone, with its revision.
 #[derive(Debug, Serialize, JsonSchema)]

@@ -9,15 +9,6 @@ use axum::response::{IntoResponse, Response};
 use groundwave_engine::Id;
 use groundwave_gateway::config::{Expected, Put, Versioned};
 use groundwave_gateway::rollout::FirmwareImage;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use uuid::Uuid;
-
-use crate::access::{Admin, NodeOrOperator, Viewer};
-use crate::services::config_objects::{Revision, Shown, fetch, list, objects, remove};
-use crate::services::firmware::FirmwareImages;
-use crate::services::world::{World, blocking, missing};
 use groundwave_http::document::Bytes;
 use groundwave_http::endpoints::Describe;
 use groundwave_http::extract::plain_encoding;
@@ -26,8 +17,16 @@ use groundwave_http::problem::FieldCode;
 use groundwave_http::show::typed;
 use groundwave_http::tag::Tag;
 use groundwave_http::{Json, Path, Problem, Query, Schemas, id};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use uuid::Uuid;
 
 use super::range::{Part, part};
+use crate::access::{Admin, NodeOrOperator, Viewer};
+use crate::services::config_objects::{Revision, Shown, fetch, list, objects, remove};
+use crate::services::firmware::FirmwareImages;
+use crate::services::world::{World, blocking, missing};
 
 /// Firmware image.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

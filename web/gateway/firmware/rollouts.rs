@@ -7,6 +7,12 @@ use groundwave_gateway::config::Versioned;
 use groundwave_gateway::rollout::{
     CancelRollout, FIRMWARE, NodeProgress, Rollout, RolloutNode, RolloutStage, RolloutState,
 };
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::problem::FieldCode;
+use groundwave_http::tag::Tag;
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Path, Problem, Query};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -14,12 +20,6 @@ use uuid::Uuid;
 use crate::access::{Admin, Viewer};
 use crate::services::config_objects::{Revision, Shown, create, fetch, list, remove};
 use crate::services::world::World;
-use groundwave_http::json_body::StrictJson;
-use groundwave_http::page::{Page, Paging};
-use groundwave_http::problem::FieldCode;
-use groundwave_http::tag::Tag;
-use groundwave_http::time::rfc3339;
-use groundwave_http::{Json, Path, Problem, Query};
 
 /// Node of a roll-out.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

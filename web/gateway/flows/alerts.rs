@@ -4,17 +4,17 @@ use axum::extract::State;
 use groundwave_gateway::automation::{
     AcknowledgeAlert, AlertId, AlertRecord, AlertState, Severity,
 };
+use groundwave_http::json_body::OptionalJson;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::problem::FieldCode;
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Path, Problem, Query};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::access::{Operator, Viewer};
 use crate::services::world::{World, missing};
-use groundwave_http::json_body::OptionalJson;
-use groundwave_http::page::{Page, Paging};
-use groundwave_http::problem::FieldCode;
-use groundwave_http::time::rfc3339;
-use groundwave_http::{Json, Path, Problem, Query};
 
 /// Longest note, characters.
 const NOTE_CHARS_MAX: usize = 1_000;

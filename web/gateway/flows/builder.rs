@@ -6,6 +6,9 @@ use std::sync::Arc;
 use axum::extract::State;
 use groundwave_gateway::automation::{AutomationFlow, GATEWAY_PREFIX, StepRole, catalogue};
 use groundwave_gateway::external::ExternalSystem;
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::problem::FieldError;
+use groundwave_http::{Json, Problem};
 use groundwave_protocol::unit_of;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -19,9 +22,6 @@ use crate::services::config_objects::objects;
 use crate::services::flow_backends::check;
 use crate::services::world::World;
 use crate::settings::Settings;
-use groundwave_http::json_body::StrictJson;
-use groundwave_http::problem::FieldError;
-use groundwave_http::{Json, Problem};
 
 /// Most metrics listed.
 const METRICS_MAX: usize = 1_000;

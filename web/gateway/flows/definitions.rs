@@ -10,6 +10,12 @@ use groundwave_gateway::automation::{
 };
 use groundwave_gateway::config::Versioned;
 use groundwave_gateway::external::ExternalSystem;
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::problem::{FieldError, ProblemKind};
+use groundwave_http::tag::Tag;
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Path, Problem, Query};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -22,12 +28,6 @@ use crate::services::flow_backends::{check, needs_admin};
 use crate::services::vault::Vault;
 use crate::services::world::{World, missing};
 use crate::settings::Settings;
-use groundwave_http::json_body::StrictJson;
-use groundwave_http::page::{Page, Paging};
-use groundwave_http::problem::{FieldError, ProblemKind};
-use groundwave_http::tag::Tag;
-use groundwave_http::time::rfc3339;
-use groundwave_http::{Json, Path, Problem, Query};
 
 /// Flow, without its secrets.
 #[derive(Debug, Serialize, JsonSchema)]

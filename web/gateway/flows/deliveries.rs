@@ -3,6 +3,9 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use groundwave_gateway::automation::{Delivery, DeliveryId, DiscardDelivery, ResendDelivery};
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Path, Problem, Query};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -10,9 +13,6 @@ use uuid::Uuid;
 
 use crate::access::{Operator, Viewer};
 use crate::services::world::World;
-use groundwave_http::page::{Page, Paging};
-use groundwave_http::time::rfc3339;
-use groundwave_http::{Json, Path, Problem, Query};
 
 /// State of a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,24 +1,25 @@
 //! Execution endpoints: trigger, list, read, cancel.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use axum::http::StatusCode;
 use groundwave_gateway::automation::{
     AutomationId, CancelExecution, ExecutionId, ExecutionRecord, ExecutionState, StepRecord,
     StepState, TriggerFlow,
 };
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-use std::sync::Arc;
-use uuid::Uuid;
-
-use crate::access::{Operator, Viewer};
-use crate::services::world::{World, missing};
 use groundwave_http::json_body::OptionalJson;
 use groundwave_http::page::{Page, Paging};
 use groundwave_http::time;
 use groundwave_http::time::rfc3339;
 use groundwave_http::{Json, Path, Problem, Query, id};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use crate::access::{Operator, Viewer};
+use crate::services::world::{World, missing};
 
 /// Trigger of a flow.
 #[derive(Debug, Default, Deserialize, JsonSchema)]

@@ -9,11 +9,11 @@ pub mod presets;
 mod secrets;
 
 use groundwave_gateway::automation::{AlertState, ExecutionState, StepState};
+use groundwave_http::endpoints::Endpoints;
+use groundwave_http::operations;
 
 use crate::access::{Access, rule_of};
 use crate::state::Gateway;
-use groundwave_http::endpoints::Endpoints;
-use groundwave_http::operations;
 
 /// Endpoints of this category.
 pub fn endpoints() -> Endpoints<Gateway, Access> {

@@ -2,12 +2,12 @@
 
 use axum::http::Method;
 use groundwave_gateway::automation::{AutomationFlow, SEALED_PREFIX};
+use groundwave_http::Problem;
+use groundwave_http::problem::FieldCode;
 use groundwave_outbound::Request;
 use serde_json::{Map, Value};
 
 use crate::services::vault::Vault;
-use groundwave_http::Problem;
-use groundwave_http::problem::FieldCode;
 
 /// Parameter of `webhook_out` that is a secret.
 const SECRET: &str = "authorization";

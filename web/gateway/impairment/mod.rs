@@ -3,11 +3,12 @@
 pub mod playback;
 pub mod ports;
 
-use crate::access::{Access, rule_of};
-use crate::state::Gateway;
 use groundwave_http::endpoints::Endpoints;
 use groundwave_http::operations;
 use groundwave_impaird::wire::DirectionName;
+
+use crate::access::{Access, rule_of};
+use crate::state::Gateway;
 
 /// Endpoints of this category.
 pub fn endpoints() -> Endpoints<Gateway, Access> {

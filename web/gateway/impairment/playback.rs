@@ -4,7 +4,11 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::problem::FieldCode;
+use groundwave_http::{Json, Problem};
 use groundwave_impair::{Direction, Impairment};
+use groundwave_impaird::player;
 use groundwave_io_impair::impairment_spec::ImpairmentSpec;
 use groundwave_io_impair::timeline::{Timeline, TimelineOptions, WINDOW_NS_MIN};
 use groundwave_io_impair::timeline_file::parse;
@@ -14,10 +18,6 @@ use serde::{Deserialize, Serialize};
 use crate::access::{Admin, Viewer};
 use crate::services::playback::{Playback, PlaybackView, Request};
 use crate::services::world::blocking;
-use groundwave_http::json_body::StrictJson;
-use groundwave_http::problem::FieldCode;
-use groundwave_http::{Json, Problem};
-use groundwave_impaird::player;
 
 /// Longest request to play a timeline, bytes.
 pub const TIMELINE_BYTES_MAX: usize = 8 << 20;

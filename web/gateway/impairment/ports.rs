@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use groundwave_http::{Path, Problem};
 use groundwave_impair::{Direction, Impairment, LinkStats};
+use groundwave_impaird::wire::{AppliedState, DirectionName, SystemRecord};
 use serde_json::Value;
 
 use crate::access::{Admin, Viewer};
 use crate::services::local_service::{Answered, ImpairmentDaemon, JsonOf, Passed};
 use crate::services::playback::Playback;
-use groundwave_http::{Path, Problem};
-use groundwave_impaird::wire::{AppliedState, DirectionName, SystemRecord};
 
 /// Get version, ports and capabilities of the impairment daemon
 #[utoipa::path(get, path = "/v1/impairment/system", tag = "impairment",

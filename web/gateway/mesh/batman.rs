@@ -1,17 +1,18 @@
 //! Tables of batman-adv.
 
+use std::sync::Arc;
+
 use axum::extract::State;
+use groundwave_http::{Json, Problem, Query};
 use groundwave_netlink::batadv::{
     BlaClaim, DatEntry, Gateway as WayOut, HardInterface, Neighbor, Originator, TransGlobal,
     TransLocal,
 };
-use std::sync::Arc;
 
 use crate::access::Viewer;
 use crate::services::kernel::{InterfaceQuery, Known, Row, known, of_batman, rows};
 use crate::services::world::World;
 use crate::settings::Settings;
-use groundwave_http::{Json, Problem, Query};
 
 // The document knows shapes by plain names.
 type KnownOriginator = Known<Originator>;

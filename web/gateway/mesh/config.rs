@@ -4,6 +4,9 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::tag::Tag;
+use groundwave_http::{Json, Problem};
 use tokio_util::sync::CancellationToken;
 
 use crate::access::{Admin, Viewer};
@@ -12,9 +15,6 @@ use crate::services::mesh_config::{
     ChangedSettings, MeshConfigService, MeshSettings, NewMeshSettings,
 };
 use crate::services::world::{World, blocking};
-use groundwave_http::json_body::StrictJson;
-use groundwave_http::tag::Tag;
-use groundwave_http::{Json, Problem};
 
 /// Get the mesh configuration, without keys
 #[utoipa::path(get, path = "/v1/mesh/config", tag = "mesh",

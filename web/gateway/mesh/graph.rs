@@ -7,6 +7,7 @@ use axum::body::Bytes;
 use groundwave_files::hex::hex;
 use groundwave_gateway::Snapshot;
 use groundwave_gateway::fleet::{Edge, EdgeKind, EdgeStatus, FleetNode, PredictedLink};
+use groundwave_http::time::rfc3339;
 use groundwave_protocol::{MeshLink, NodeState};
 use rayon::prelude::*;
 use schemars::JsonSchema;
@@ -16,7 +17,6 @@ use tokio::task::block_in_place;
 use uuid::Uuid;
 
 use crate::nodes::view::{NodePosition, Origin, position};
-use groundwave_http::time::rfc3339;
 
 /// Properties of a node of the graph.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

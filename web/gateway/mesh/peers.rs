@@ -6,6 +6,10 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use groundwave_gateway::onboarding::{Lease, LeaseState, ReleaseLease, RevokeRegistration};
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::problem::FieldCode;
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Path, Problem, Query};
 use groundwave_protocol::PublicKey;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,10 +20,6 @@ use crate::services::dhcp::DhcpServer;
 use crate::services::tunnel;
 use crate::services::world::{World, blocking, missing};
 use crate::settings::Settings;
-use groundwave_http::page::{Page, Paging};
-use groundwave_http::problem::FieldCode;
-use groundwave_http::time::rfc3339;
-use groundwave_http::{Json, Path, Problem, Query};
 
 /// WireGuard peer, without private and preshared keys.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

@@ -7,6 +7,9 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::http::StatusCode;
 use groundwave_gateway::fleet::FleetNode;
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::problem::FieldCode;
+use groundwave_http::{Json, Path, Problem};
 use groundwave_protocol::Mac;
 use groundwave_simulation::site::NodeId;
 use schemars::JsonSchema;
@@ -18,9 +21,6 @@ use crate::access::{Operator, Viewer};
 use crate::services::probes::{Probe, ProbeKind, Probes};
 use crate::services::world::{World, missing};
 use crate::settings::Settings;
-use groundwave_http::json_body::StrictJson;
-use groundwave_http::problem::FieldCode;
-use groundwave_http::{Json, Path, Problem};
 
 /// Address of a node to probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -13,6 +13,10 @@ use groundwave_gateway::Snapshot;
 use groundwave_gateway::onboarding::{
     AddressPool, JoinClaims, JoinOutcome, Onboarding, RegistrationId, RequestJoin,
 };
+use groundwave_http::admission::network;
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::problem::{FieldCode, ProblemKind};
+use groundwave_http::{Json, Problem, id, time};
 use groundwave_protocol::{
     Credentials, GatewayEnd, Proof, RegistrationState, WgChallenge, WgRegister, WgRegisterResult,
     proof_message,
@@ -30,10 +34,6 @@ use crate::services::vault::Vault;
 use crate::services::world::World;
 use crate::settings::Settings;
 use crate::state::Gateway;
-use groundwave_http::admission::network;
-use groundwave_http::json_body::StrictJson;
-use groundwave_http::problem::{FieldCode, ProblemKind};
-use groundwave_http::{Json, Problem, id, time};
 
 /// Retry interval while pending, s.
 const ASK_AGAIN_S: u32 = 10;

@@ -1,19 +1,20 @@
 //! Mesh status and radio endpoints.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use groundwave_host::readings::mesh;
 use groundwave_host::readings::mesh::MeshStatus;
 use groundwave_host::readings::wireless;
 use groundwave_host::readings::wireless::{ChannelRow, PlinkRow};
+use groundwave_http::{Json, Problem, Query};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use std::sync::Arc;
 
 use crate::access::Viewer;
 use crate::services::kernel::{HERE, InterfaceQuery, Known, Row, known, radios, rows, unread_of};
 use crate::services::world::{World, blocking};
 use crate::settings::Settings;
-use groundwave_http::{Json, Problem, Query};
 
 // The document knows shapes by plain names.
 type RowChannelRow = Row<ChannelRow>;

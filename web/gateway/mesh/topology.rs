@@ -11,6 +11,9 @@ use futures_util::StreamExt;
 use futures_util::stream::unfold;
 use groundwave_files::wall::wall_ns;
 use groundwave_gateway::fleet::ScoreComponent;
+use groundwave_http::show::typed;
+use groundwave_http::tag::{is_known, tag};
+use groundwave_http::{Json, Problem, Query};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::task::block_in_place;
@@ -21,9 +24,6 @@ use crate::mesh::graph::{Drawing, NetworkGraph, drawing, geojson, revision};
 use crate::mesh::topology_history::graph_at;
 use crate::nodes::view::Origin;
 use crate::state::Gateway;
-use groundwave_http::show::typed;
-use groundwave_http::tag::{is_known, tag};
-use groundwave_http::{Json, Problem, Query};
 
 /// Format of the topology.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema, utoipa::ToSchema)]

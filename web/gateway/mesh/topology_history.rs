@@ -2,14 +2,15 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::mesh::graph::{NetworkGraph, drawing, revision};
-use crate::services::history::history_failed;
-use crate::services::world::blocking;
-use crate::state::Gateway;
 use groundwave_http::Problem;
 use groundwave_http::problem::FieldCode;
 use groundwave_http::time;
 use groundwave_http::time::rfc3339;
+
+use crate::mesh::graph::{NetworkGraph, drawing, revision};
+use crate::services::history::history_failed;
+use crate::services::world::blocking;
+use crate::state::Gateway;
 
 /// Stores a snapshot of the topology at `wall_ns`, unless it is unchanged or there is no node.
 ///

@@ -5,6 +5,10 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::problem::FieldCode;
+use groundwave_http::{Json, Path, Problem, Query};
 use groundwave_protocol::{Mac, is_hostname};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -14,10 +18,6 @@ use crate::services::dhcp::{DhcpServer, Lease, Reservation};
 use crate::services::kernel::{Known, known};
 use crate::services::world::{World, blocking, missing};
 use crate::settings::Settings;
-use groundwave_http::json_body::StrictJson;
-use groundwave_http::page::{Page, Paging};
-use groundwave_http::problem::FieldCode;
-use groundwave_http::{Json, Path, Problem, Query};
 
 // The document knows shapes by plain names.
 type KnownReservation = Known<Reservation>;

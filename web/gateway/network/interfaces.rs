@@ -7,6 +7,8 @@ use groundwave_host::readings::links::Interface;
 use groundwave_host::readings::neighbours::Neighbour;
 use groundwave_host::readings::routes::Route;
 use groundwave_host::readings::wireless::{AssocRow, WirelessRow};
+use groundwave_http::problem::FieldCode;
+use groundwave_http::{Json, Path, Problem, Query};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -15,8 +17,6 @@ use crate::services::kernel::{
     InterfaceQuery, Known, Row, check_ifname, known, of_network, radios, rows,
 };
 use crate::services::world::{World, missing};
-use groundwave_http::problem::FieldCode;
-use groundwave_http::{Json, Path, Problem, Query};
 
 // The document knows shapes by plain names.
 type RowInterface = Row<Interface>;

@@ -11,6 +11,12 @@ use groundwave_gateway::fleet::{
     RecordHeartbeat, RecordJoinReport,
 };
 use groundwave_gateway::peripheral::{DEVICES_MAX, RecordScan};
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::problem::FieldCode;
+use groundwave_http::time;
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Path, Problem, Query, id};
 use groundwave_protocol::{DispatchedCommand, Heartbeat, HeartbeatAck};
 use groundwave_sensor::ScannedDevice;
 use groundwave_telemetry::TelemetryStore;
@@ -28,12 +34,6 @@ use crate::services::node_commands;
 use crate::services::peripherals::PeripheralHost;
 use crate::services::world::World;
 use crate::settings::Settings;
-use groundwave_http::json_body::StrictJson;
-use groundwave_http::page::{Page, Paging};
-use groundwave_http::problem::FieldCode;
-use groundwave_http::time;
-use groundwave_http::time::rfc3339;
-use groundwave_http::{Json, Path, Problem, Query, id};
 
 /// Send a heartbeat
 ///

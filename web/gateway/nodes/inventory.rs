@@ -7,6 +7,11 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use groundwave_files::wall::wall_ns;
 use groundwave_gateway::fleet::{Location, LocationSource, PatchNode};
 use groundwave_gateway::onboarding::{DeregisterNode, PreregisterNode};
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::problem::FieldCode;
+use groundwave_http::tag::{Tag, if_match_revision, tag};
+use groundwave_http::{Json, Path, Problem, Query, id};
 use groundwave_model::terrain::GeoPoint;
 use groundwave_protocol::NodeState;
 use groundwave_protocol::{Mac, PublicKey};
@@ -20,11 +25,6 @@ use crate::access::{Admin, NodeOrViewer, Operator, Viewer};
 use crate::nodes::view::{Node, Origin};
 use crate::services::secrets::{issue, random};
 use crate::services::world::{World, missing};
-use groundwave_http::json_body::StrictJson;
-use groundwave_http::page::{Page, Paging};
-use groundwave_http::problem::FieldCode;
-use groundwave_http::tag::{Tag, if_match_revision, tag};
-use groundwave_http::{Json, Path, Problem, Query, id};
 
 /// Filter of nodes.
 #[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]

@@ -3,11 +3,11 @@
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use groundwave_http::Problem;
 
 use crate::access::Viewer;
 use crate::services::node_metrics::{SERIES_MAX, text};
 use crate::services::world::{World, blocking};
-use groundwave_http::Problem;
 
 /// Get Prometheus metrics of the nodes
 ///

@@ -7,13 +7,13 @@ pub mod reports;
 pub mod settings;
 pub mod view;
 
+use groundwave_http::endpoints::Endpoints;
+use groundwave_http::operations;
 use groundwave_protocol::NodeState;
 
 use crate::access::{Access, rule_of};
 use crate::services::limits::HEARTBEAT_BYTES_MAX;
 use crate::state::Gateway;
-use groundwave_http::endpoints::Endpoints;
-use groundwave_http::operations;
 
 /// Endpoints of this category.
 pub fn endpoints() -> Endpoints<Gateway, Access> {

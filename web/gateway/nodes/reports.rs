@@ -1,18 +1,19 @@
 //! Node report endpoints.
 
+use std::sync::Arc;
+
 use axum::extract::State;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Path, Problem, Query};
 use groundwave_protocol::{Interface, NodeState, RadioReport};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 use uuid::Uuid;
 
 use crate::access::Viewer;
 use crate::services::world::World;
 use crate::settings::Settings;
-use groundwave_http::page::{Page, Paging};
-use groundwave_http::time::rfc3339;
-use groundwave_http::{Json, Path, Problem, Query};
 
 /// Radios of a node.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

@@ -2,6 +2,7 @@
 //! afterwards.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
@@ -10,18 +11,17 @@ use groundwave_gateway::fleet::{
     BatmanSettings, CONFIGURE, CommandState, EnqueueCommand, FleetNode, NodeCommand, NodeSettings,
     SettingDifference,
 };
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::tag::{Tag, if_match_revision, tag};
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Path, Problem, id};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 use uuid::Uuid;
 
 use crate::access::{Admin, Viewer};
 use crate::services::config_objects::{Revision, objects, remove};
 use crate::services::world::{World, missing};
-use groundwave_http::json_body::StrictJson;
-use groundwave_http::tag::{Tag, if_match_revision, tag};
-use groundwave_http::time::rfc3339;
-use groundwave_http::{Json, Path, Problem, id};
 
 /// Time that a node has for fetching pushed settings, s.
 const FETCH_S: u32 = 600;

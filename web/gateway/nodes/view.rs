@@ -5,13 +5,12 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use groundwave_gateway::Snapshot;
 use groundwave_gateway::fleet::{FleetNode, LocationSource};
+use groundwave_http::time::rfc3339;
 use groundwave_protocol::{Mac, PublicKey, RegistrationState};
 use groundwave_protocol::{NodeState, TransportKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
-
-use groundwave_http::time::rfc3339;
 
 /// Origin of data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -4,12 +4,12 @@ pub mod samples;
 pub mod ups;
 
 use groundwave_gateway::power::UpsStatus;
+use groundwave_http::endpoints::Endpoints;
+use groundwave_http::operations;
 
 use crate::access::{Access, rule_of};
 use crate::services::limits::BATCH_BYTES_MAX;
 use crate::state::Gateway;
-use groundwave_http::endpoints::Endpoints;
-use groundwave_http::operations;
 
 /// Endpoints of this category.
 pub fn endpoints() -> Endpoints<Gateway, Access> {

@@ -9,6 +9,10 @@ use axum::http::StatusCode;
 use groundwave_gateway::power::{
     RecordUpsSamples, SAMPLES_AT_ONCE_MAX, UpsSample, UpsSource, UpsStatus, check_ups_id,
 };
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::problem::FieldCode;
+use groundwave_http::time;
+use groundwave_http::{Json, Problem};
 use groundwave_telemetry::TelemetryStore;
 use groundwave_values::bounds;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -19,10 +23,6 @@ use serde::{Deserialize, Serialize};
 use crate::access::NodeOrOperator;
 use crate::services::nut::keep;
 use crate::services::world::World;
-use groundwave_http::json_body::StrictJson;
-use groundwave_http::problem::FieldCode;
-use groundwave_http::time;
-use groundwave_http::{Json, Problem};
 
 /// Lead of a clock of a sender that is allowed, ms.
 const LEAD_MS: u64 = 60_000;

@@ -3,6 +3,9 @@
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use groundwave_gateway::power::{RemoveUps, Ups, UpsSample, UpsSource, UpsStatus};
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Path, Problem, Query};
 use groundwave_telemetry::TelemetryStore;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,9 +15,6 @@ use crate::access::{Admin, Viewer};
 use crate::services::nut::history_key;
 use crate::services::world::{World, missing};
 use crate::telemetry::series::{SeriesList, read_series};
-use groundwave_http::page::{Page, Paging};
-use groundwave_http::time::rfc3339;
-use groundwave_http::{Json, Path, Problem, Query};
 
 /// Age of the latest sample after which it is stale, ms.
 const STALE_MS: u64 = 60_000;

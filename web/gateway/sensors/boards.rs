@@ -8,6 +8,9 @@ use axum::http::StatusCode;
 use groundwave_engine::Id;
 use groundwave_gateway::config::{Expected, Versioned};
 use groundwave_host::i2c::load;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::tag::{Tag, tag};
+use groundwave_http::{Json, Path, Problem, Query};
 use groundwave_sensor::Board;
 use groundwave_sensor::board::{BoardMatch, Header};
 use groundwave_toml_document::TomlErrors;
@@ -22,9 +25,6 @@ use crate::services::config_objects::{Revision, Shown};
 use crate::services::host::Host;
 use crate::services::peripherals::PeripheralHost;
 use crate::services::world::{World, blocking, missing};
-use groundwave_http::page::{Page, Paging};
-use groundwave_http::tag::{Tag, tag};
-use groundwave_http::{Json, Path, Problem, Query};
 
 impl Definable for Board {
     const BYTES_MAX: usize = 64 << 10;

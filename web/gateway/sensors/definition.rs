@@ -2,15 +2,14 @@
 
 use axum::extract::{FromRequest, Request};
 use axum::http::{StatusCode, header};
-use groundwave_toml_document::TomlErrors;
-use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
-
 use groundwave_http::endpoints::Describe;
 use groundwave_http::extract::{plain_encoding, whole_body};
 use groundwave_http::problem::{FieldCode, ProblemKind};
 use groundwave_http::{Problem, Schemas, json_body};
+use groundwave_toml_document::TomlErrors;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
 
 /// Definition that people write as JSON or TOML.
 pub trait Definable: DeserializeOwned + JsonSchema {

@@ -5,6 +5,9 @@ use std::sync::Arc;
 use axum::extract::State;
 use groundwave_gateway::fleet::CommandState;
 use groundwave_host::gpio::{ChipReport, LineBias, LineDirection, LineReport, LineSetting};
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::problem::FieldCode;
+use groundwave_http::{Json, Path, Problem, Query};
 use groundwave_sensor::Board;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,9 +18,6 @@ use crate::services::host::Host;
 use crate::services::kernel::absent;
 use crate::services::peripherals::PeripheralHost;
 use crate::services::world::{World, blocking};
-use groundwave_http::json_body::StrictJson;
-use groundwave_http::problem::FieldCode;
-use groundwave_http::{Json, Path, Problem, Query};
 
 /// Filter of GPIO lines.
 #[derive(Debug, Default, Deserialize, JsonSchema, utoipa::IntoParams)]

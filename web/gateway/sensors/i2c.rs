@@ -8,6 +8,11 @@ use axum::http::StatusCode;
 use groundwave_gateway::Snapshot;
 use groundwave_gateway::fleet::EnqueueCommand;
 use groundwave_gateway::peripheral::RecordScan;
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::problem::FieldCode;
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Problem, Query, id};
 use groundwave_sensor::IdentifiedBy;
 use groundwave_simulation::site::NodeId;
 use schemars::JsonSchema;
@@ -17,11 +22,6 @@ use uuid::Uuid;
 use crate::access::{Operator, Viewer};
 use crate::services::peripherals::PeripheralHost;
 use crate::services::world::{World, blocking};
-use groundwave_http::json_body::StrictJson;
-use groundwave_http::page::{Page, Paging};
-use groundwave_http::problem::FieldCode;
-use groundwave_http::time::rfc3339;
-use groundwave_http::{Json, Problem, Query, id};
 
 /// Largest bus number.
 const BUS_MAX: u32 = 1_023;

@@ -3,6 +3,9 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Path, Problem, Query};
 use groundwave_protocol::{Reading, unit_of};
 use groundwave_sensor::{NAMESPACE, SensorPlan, is_prefix_of};
 use schemars::JsonSchema;
@@ -12,9 +15,6 @@ use uuid::Uuid;
 use crate::access::{NodeOrViewer, Viewer};
 use crate::services::peripherals::{PeripheralHost, plan};
 use crate::services::world::World;
-use groundwave_http::page::{Page, Paging};
-use groundwave_http::time::rfc3339;
-use groundwave_http::{Json, Path, Problem, Query};
 
 /// Filter of readings.
 #[derive(Debug, Default, Deserialize, JsonSchema, utoipa::IntoParams)]

@@ -8,6 +8,11 @@ use axum::http::{HeaderMap, StatusCode};
 use groundwave_engine::Id;
 use groundwave_gateway::config::{Expected, Versioned};
 use groundwave_host::i2c::load;
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::problem::{FieldCode, ProblemKind};
+use groundwave_http::tag::{Tag, if_match_revision, tag};
+use groundwave_http::{Json, Path, Problem, Query};
 use groundwave_sensor::SensorTemplate;
 use groundwave_sensor::dry_run::Recording;
 use groundwave_toml_document::TomlErrors;
@@ -21,11 +26,6 @@ use crate::services::config_objects;
 use crate::services::config_objects::{Revision, Shown};
 use crate::services::peripherals::PeripheralHost;
 use crate::services::world::{World, missing};
-use groundwave_http::json_body::StrictJson;
-use groundwave_http::page::{Page, Paging};
-use groundwave_http::problem::{FieldCode, ProblemKind};
-use groundwave_http::tag::{Tag, if_match_revision, tag};
-use groundwave_http::{Json, Path, Problem, Query};
 
 impl Definable for SensorTemplate {
     const BYTES_MAX: usize = 32 << 10;

@@ -5,9 +5,9 @@ use std::path::Path;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use groundwave_credentials::{SecretError, keep_once, random, read_words};
+use groundwave_http::Failure;
 
 use crate::services::passwords::check_new;
-use groundwave_http::Failure;
 
 /// File of a generated password in the folder of the state.
 pub const BOOTSTRAP: &str = "bootstrap-admin";

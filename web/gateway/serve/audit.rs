@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use groundwave_credentials::possession::derive_key;
+use groundwave_http::Failure;
 use groundwave_io_gateway::{Audit, AuditReport};
 
 use super::gateway_folder::GatewayFolder;
-use groundwave_http::Failure;
 
 /// Key of the audit log, by the key of tokens.
 fn audit_key(token_key: &[u8; 32]) -> [u8; 32] {

@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use groundwave_credentials::read_words;
+use groundwave_http::Failure;
 use groundwave_io_gateway::notice::{FlowServers, MqttBroker, SmtpServer};
 use groundwave_outbound::Trust;
-
-use groundwave_http::Failure;
 
 /// Servers that flows reach.
 #[derive(Debug, Clone, Default, Args)]

@@ -13,6 +13,8 @@ use groundwave_gateway::Snapshot;
 use groundwave_gateway::canonical::served;
 use groundwave_gateway::onboarding::AddressPool;
 use groundwave_host::gpio::LineName;
+use groundwave_http::Failure;
+use groundwave_http::tls::Identity;
 use groundwave_io_gateway::firmware::FirmwareFolder;
 use groundwave_io_gateway::nut::NutAddress;
 use groundwave_outbound::{AllowedTarget, TargetPolicy};
@@ -24,8 +26,6 @@ use super::gateway_folder::GatewayFolder;
 use crate::services::tunnel;
 use crate::services::vault::Vault;
 use crate::{Gateway, Settings};
-use groundwave_http::Failure;
-use groundwave_http::tls::Identity;
 
 /// WireGuard tunnel of the gateway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use groundwave_credentials::load_or_make;
-
 use groundwave_http::Failure;
 
 /// Folder of a gateway.

@@ -10,6 +10,8 @@ use groundwave_gateway::account::{
     AccountId, AccountRole, CreateAccount, UpdateAccount, check_username,
 };
 use groundwave_gateway::{Snapshot, world};
+use groundwave_http::Failure;
+use groundwave_http::id;
 use groundwave_model::terrain::Flat;
 use groundwave_store::RedbStore;
 
@@ -18,8 +20,6 @@ use super::gateway_folder::GatewayFolder;
 use crate::Effort;
 use crate::services::passwords::Passwords;
 use crate::services::vault::Vault;
-use groundwave_http::Failure;
-use groundwave_http::id;
 
 /// Configuration of a reset.
 #[derive(Debug, Clone, Args)]

@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use groundwave_credentials::check_private;
+use groundwave_http::tls::Identity;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
-
-use groundwave_http::tls::Identity;
 
 /// Period of looks at the files.
 const PERIOD: Duration = Duration::from_secs(10);

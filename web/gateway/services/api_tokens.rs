@@ -8,11 +8,11 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use groundwave_gateway::Snapshot;
 use groundwave_gateway::account::{ApiToken, ApiTokenId};
 use groundwave_gateway::config::Versioned;
+use groundwave_http::{Problem, id};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::secrets::random;
-use groundwave_http::{Problem, id};
 
 /// Beginning of every API token; a JWT never begins so.
 const PREFIX: &str = "gwt_";

@@ -6,9 +6,8 @@ use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use groundwave_io_gateway::AuditEntry;
-
 use groundwave_http::admission::network;
+use groundwave_io_gateway::AuditEntry;
 
 /// Period after which counts are written.
 pub const PERIOD: Duration = Duration::from_secs(60);

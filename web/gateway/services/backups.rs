@@ -7,9 +7,9 @@ use std::{fmt, io};
 use axum::http::StatusCode;
 use groundwave_credentials::seal::{backup_key, seal};
 use groundwave_engine::{FaultKind, StoreFault};
+use groundwave_http::Problem;
 
 use super::kernel::absent;
-use groundwave_http::Problem;
 
 /// Copies the store into a new file.
 pub type Copier = Box<dyn Fn(&Path) -> Result<(), String> + Send + Sync>;

@@ -8,12 +8,12 @@ use std::sync::{Mutex, PoisonError};
 
 use groundwave_credentials::PrivateKey;
 use groundwave_credentials::possession::derive_key;
+use groundwave_http::Problem;
 use groundwave_protocol::PublicKey;
 use sha2::{Digest, Sha256};
 
 use super::limits::limited;
 use super::secrets::random;
-use groundwave_http::Problem;
 
 /// Validity of a challenge, s.
 pub const CHALLENGE_S: u32 = 120;

@@ -9,15 +9,15 @@ use axum::http::{HeaderMap, StatusCode};
 use groundwave_engine::Id;
 use groundwave_gateway::config::{ConfigObject, ConfigObjects, Expected, Put, Remove, Versioned};
 use groundwave_gateway::configuration::{Configuration, Holds};
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::tag::{Tag, if_match_revision, tag};
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Problem, id};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::world::{World, missing};
-use groundwave_http::page::{Page, Paging};
-use groundwave_http::tag::{Tag, if_match_revision, tag};
-use groundwave_http::time::rfc3339;
-use groundwave_http::{Json, Problem, id};
 
 /// View of a configuration object.
 pub trait Shown: Serialize + JsonSchema {

@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
+use groundwave_http::Problem;
+use groundwave_http::problem::FieldCode;
+use groundwave_http::time::rfc3339;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
-
-use groundwave_http::Problem;
-use groundwave_http::problem::FieldCode;
-use groundwave_http::time::rfc3339;
 
 /// Time until an unconfirmed change is undone where a request has none, s.
 const WITHIN_S: u32 = 60;

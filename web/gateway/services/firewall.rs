@@ -12,6 +12,8 @@ use groundwave_gateway::Snapshot;
 use groundwave_gateway::firewall::{
     ApplyRuleset, ConfirmRuleset, ObserveRuleset, RevertRuleset, Ruleset,
 };
+use groundwave_http::Problem;
+use groundwave_http::tag::revision_of;
 use groundwave_io_gateway::nft::{Counted, ForeignTable, Listing, Nft, NftError, compile};
 use sha2::{Digest, Sha256};
 use tokio::sync::Mutex;
@@ -21,8 +23,6 @@ use super::firewall_diff::{RuleChange, difference};
 use super::kernel::absent;
 use super::secrets::random;
 use super::world::{World, blocking};
-use groundwave_http::Problem;
-use groundwave_http::tag::revision_of;
 
 /// Firewall of the network namespace of this process.
 #[derive(Debug)]

@@ -7,14 +7,14 @@ use futures_util::StreamExt as _;
 use futures_util::stream::unfold;
 use groundwave_gateway::Snapshot;
 use groundwave_gateway::rollout::IMAGE_BYTES_MAX;
+use groundwave_http::Problem;
+use groundwave_http::problem::{FieldCode, ProblemKind, is_timeout};
 use groundwave_io_gateway::firmware::{FirmwareFolder, ImageUpload, UploadError};
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use super::kernel::absent;
 use super::world::blocking;
-use groundwave_http::Problem;
-use groundwave_http::problem::{FieldCode, ProblemKind, is_timeout};
 
 /// Bytes written or read at once.
 const PIECE_BYTES: usize = 256 << 10;

@@ -11,6 +11,8 @@ use groundwave_gateway::automation::{
 };
 use groundwave_gateway::config::ConfigObjects;
 use groundwave_gateway::external::{Endpoint, ExternalSystem};
+use groundwave_http::Problem;
+use groundwave_http::client::{Client, RequestError};
 use groundwave_io_gateway::notice::{FlowServers, MqttMessage, NoticeError, SmtpServer};
 use groundwave_outbound::{Outbound, OutboundError, Request};
 use hyper::Method;
@@ -21,8 +23,6 @@ use super::external::call::{EndpointAnswer, call_endpoint};
 use super::node_commands;
 use super::vault::Vault;
 use super::world::World;
-use groundwave_http::Problem;
-use groundwave_http::client::{Client, RequestError};
 
 /// Time for a request to the impairment daemon or the planning server.
 const LOCAL_MAX: Duration = Duration::from_secs(10);

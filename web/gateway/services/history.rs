@@ -1,8 +1,7 @@
 //! Failures of the history of readings as answers.
 
-use groundwave_telemetry::{HistoryError, TelemetryStore};
-
 use groundwave_http::Problem;
+use groundwave_telemetry::{HistoryError, TelemetryStore};
 
 /// Time after which a client tries again, s.
 const RETRY_S: u32 = 5;

@@ -7,6 +7,8 @@ use groundwave_gateway::Snapshot;
 use groundwave_host::readings::RouteSocket;
 use groundwave_host::readings::wireless;
 use groundwave_host::readings::wireless::Radios;
+use groundwave_http::Problem;
+use groundwave_http::problem::{FieldCode, ProblemKind};
 use groundwave_netlink::batadv::Batman;
 use groundwave_protocol::HardwareAddress;
 use schemars::JsonSchema;
@@ -15,8 +17,6 @@ use uuid::Uuid;
 
 use super::world::blocking;
 use crate::settings::Settings;
-use groundwave_http::Problem;
-use groundwave_http::problem::{FieldCode, ProblemKind};
 
 /// Network namespace of this process.
 pub const HERE: Option<&Path> = None;

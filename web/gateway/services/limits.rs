@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use governor::clock::Clock as _;
 use governor::{DefaultKeyedRateLimiter, Quota};
-
 use groundwave_gateway::account::AccountId;
 use groundwave_simulation::site::NodeId;
 

@@ -9,15 +9,15 @@ use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use schemars::JsonSchema;
-use serde_json::Value;
-
-use super::kernel::absent;
 use groundwave_http::client::Client;
 use groundwave_http::document::add_problems;
 use groundwave_http::endpoints::{Describe, Reply, add_body};
 use groundwave_http::extract::{plain_encoding, whole_body};
 use groundwave_http::{Problem, Schemas};
+use schemars::JsonSchema;
+use serde_json::Value;
+
+use super::kernel::absent;
 
 /// Longest answer that is passed on, bytes: that of a testbed of some hundred nodes.
 const ANSWER_BYTES_MAX: usize = 32 << 20;

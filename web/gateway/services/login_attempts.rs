@@ -9,9 +9,10 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::limited::limited;
 use groundwave_http::Problem;
 use groundwave_http::admission::network;
+
+use super::limited::limited;
 
 /// Failed attempts before the next one must wait.
 const FAILURES: u32 = 5;

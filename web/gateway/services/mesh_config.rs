@@ -7,6 +7,10 @@ use axum::http::{HeaderMap, StatusCode};
 use groundwave_files::hex::hex;
 use groundwave_host::readings::mesh;
 use groundwave_host::readings::mesh::MeshConfig;
+use groundwave_http::Problem;
+use groundwave_http::problem::{FieldCode, ProblemKind};
+use groundwave_http::tag;
+use groundwave_http::tag::Tag;
 use groundwave_netlink::batadv::{Batman, BatmanConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,10 +19,6 @@ use serde_json::{Map, Value};
 use super::confirmation::Divergence;
 use super::kernel::{HERE, unread};
 use super::secrets::random;
-use groundwave_http::Problem;
-use groundwave_http::problem::{FieldCode, ProblemKind};
-use groundwave_http::tag;
-use groundwave_http::tag::Tag;
 
 /// Mesh configuration with its revision.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

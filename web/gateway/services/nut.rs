@@ -6,6 +6,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use groundwave_gateway::power::{RecordUpsSamples, UPS_MAX, UpsId, UpsSource, check_ups_id};
+use groundwave_http::Problem;
 use groundwave_io_gateway::nut::{NutAddress, NutClient, NutError, NutUps, Variables, sample};
 use groundwave_protocol::Sample;
 use groundwave_simulation::site::NodeId;
@@ -13,7 +14,6 @@ use groundwave_telemetry::TelemetryStore;
 
 use super::history::{history_failed, takes_readings};
 use super::world::{World, blocking};
-use groundwave_http::Problem;
 
 /// NUT server of the gateway.
 #[derive(Debug, Default)]

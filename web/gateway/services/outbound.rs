@@ -1,10 +1,9 @@
 //! Outbound requests of the gateway: their errors as problems.
 
 use axum::http::StatusCode;
-use groundwave_outbound::OutboundError;
-
 use groundwave_http::Problem;
 use groundwave_http::problem::{FieldCode, ProblemKind};
+use groundwave_outbound::OutboundError;
 
 /// Problem of an outbound request: 422 for URLs and targets that are not allowed, 504 after the time
 /// limit, else 502.

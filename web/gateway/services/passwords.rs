@@ -6,13 +6,13 @@ use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use argon2::{Algorithm, Argon2, Params, Version};
 use groundwave_gateway::account::Secret;
+use groundwave_http::Problem;
+use groundwave_http::problem::FieldCode;
 use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
 
 use super::vault::Vault;
 use crate::settings::Effort;
-use groundwave_http::Problem;
-use groundwave_http::problem::FieldCode;
 
 /// Shortest and longest password, characters.
 pub const CHARS: std::ops::RangeInclusive<usize> = 12..=1024;

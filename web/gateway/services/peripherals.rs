@@ -12,14 +12,14 @@ use groundwave_host::i2c::load::{built_in_boards, built_in_templates};
 use groundwave_host::i2c::scan::scan;
 use groundwave_host::i2c::{SensorSelection, Sensors};
 use groundwave_host::readings::board::Board as MachineBoard;
+use groundwave_http::Problem;
+use groundwave_http::problem::ProblemKind;
 use groundwave_sensor::board::board_of;
 use groundwave_sensor::{Board, ScannedDevice, SensorPlan, SensorTemplate, is_prefix_of};
 use groundwave_simulation::site::NodeId;
 use sha2::{Digest, Sha256};
 
 use super::kernel::absent;
-use groundwave_http::Problem;
-use groundwave_http::problem::ProblemKind;
 
 /// Revisions of the sensor plans that the last seen configuration has.
 #[derive(Debug, Default)]

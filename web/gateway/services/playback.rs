@@ -6,7 +6,13 @@ use std::time::Duration;
 
 use axum::http::{Method, StatusCode};
 use groundwave_files::wall::{monotonic_ns, wall_ns};
+use groundwave_http::Problem;
+use groundwave_http::client::Client;
+use groundwave_http::time::rfc3339;
 use groundwave_impair::{Direction, Impairment};
+use groundwave_impaird::player;
+use groundwave_impaird::player::{Due, play};
+use groundwave_impaird::wire::AppliedState;
 use groundwave_io_impair::timeline::Timeline;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,12 +20,6 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::local_service::ImpairmentDaemon;
-use groundwave_http::Problem;
-use groundwave_http::client::Client;
-use groundwave_http::time::rfc3339;
-use groundwave_impaird::player;
-use groundwave_impaird::player::{Due, play};
-use groundwave_impaird::wire::AppliedState;
 
 /// Time limit of a request to the daemon.
 const REQUEST_LIMIT: Duration = Duration::from_secs(15);

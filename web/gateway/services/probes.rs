@@ -9,6 +9,9 @@ use axum::http::StatusCode;
 use groundwave_files::ReadingError;
 use groundwave_files::wall::wall_ns;
 use groundwave_host::readings::echo::{Echoes, Pinger};
+use groundwave_http::problem::ProblemKind;
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Problem, id};
 use groundwave_simulation::site::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,9 +20,6 @@ use uuid::Uuid;
 
 use super::kernel::unread;
 use super::secrets::random;
-use groundwave_http::problem::ProblemKind;
-use groundwave_http::time::rfc3339;
-use groundwave_http::{Problem, id};
 
 /// Most probes kept; the oldest is dropped first.
 const REMEMBERED: usize = 256;

@@ -3,12 +3,12 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use groundwave_gateway::account::{AccountId, IssueCredential};
+use groundwave_http::{Problem, id};
 use groundwave_protocol::Credentials;
 use groundwave_simulation::site::NodeId;
 use sha2::{Digest, Sha256};
 
 use super::world::World;
-use groundwave_http::{Problem, id};
 
 /// Random bytes of the operating system.
 ///

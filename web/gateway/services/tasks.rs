@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use groundwave_files::wall::wall_ns;
+use groundwave_http::time::rfc3339;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use groundwave_http::time::rfc3339;
 
 /// Background task of the gateway.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

@@ -9,7 +9,6 @@ use groundwave_files::wall::wall_ns;
 use groundwave_gateway::Snapshot;
 use groundwave_gateway::account::{SealPassword, Secret};
 use groundwave_gateway::onboarding::{SealSecrets, SecretBytes, TrustSecret};
-
 use groundwave_http::Problem;
 
 /// Sealing of secrets under a key that follows from the key of tokens.

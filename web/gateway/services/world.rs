@@ -7,12 +7,11 @@ use groundwave_engine::{Handle, Health, Recorded, Refusal};
 use groundwave_files::wall::{monotonic_ns, wall_ns};
 use groundwave_gateway::Snapshot;
 use groundwave_gateway::fleet::FleetNode;
+use groundwave_http::Problem;
+use groundwave_http::problem::{FieldCode, ProblemKind};
 use groundwave_simulation::site::NodeId;
 use tokio::sync::watch;
 use uuid::Uuid;
-
-use groundwave_http::Problem;
-use groundwave_http::problem::{FieldCode, ProblemKind};
 
 /// World and clocks of the gateway.
 #[derive(Clone)]

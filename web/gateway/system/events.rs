@@ -11,16 +11,16 @@ use futures_util::Stream;
 use futures_util::stream::unfold;
 use groundwave_gateway::account::AccountId;
 use groundwave_gateway::fleet::FleetEvent;
-use schemars::JsonSchema;
-use serde::Deserialize;
-
-use crate::access::Viewer;
-use crate::services::world::World;
 use groundwave_http::problem::FieldCode;
 use groundwave_http::streams::OpenStreams;
 use groundwave_http::time::rfc3339;
 use groundwave_http::{Problem, Query};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
+
+use crate::access::Viewer;
+use crate::services::world::World;
 
 /// Interval of keep-alive comments.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use groundwave_gateway::account::AccountRole;
+use groundwave_http::{Json, Problem};
 
 use crate::access::Viewer;
 use crate::services::host::{Board, Cpu, Host, SystemInfo};
 use crate::services::world::{World, blocking};
-use groundwave_http::{Json, Problem};
 
 /// Host information: names, memory, storage, clock
 #[utoipa::path(get, path = "/v1/system/info", tag = "system",

@@ -1,18 +1,19 @@
 //! Gateway status endpoints: health, capabilities, metrics, API document, tasks.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use groundwave_engine::{FaultKind, Health as WorldHealth};
+use groundwave_http::{Json, Problem, tag};
 use groundwave_io_gateway::Audit;
 use groundwave_io_gateway::camera::{find_ffmpeg, v4l2};
 use groundwave_telemetry::TelemetryStore;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 use crate::access::{Anonymous, Viewer};
 use crate::nodes::view::Origin;
@@ -26,7 +27,6 @@ use crate::services::tasks::{BackgroundTasks, TaskView};
 use crate::services::tokens::TOKEN_S;
 use crate::services::world::{World, blocking};
 use crate::settings::Settings;
-use groundwave_http::{Json, Problem, tag};
 
 /// Result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

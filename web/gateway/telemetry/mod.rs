@@ -3,11 +3,12 @@
 pub mod series;
 pub mod upload;
 
+use groundwave_http::endpoints::Endpoints;
+use groundwave_http::operations;
+
 use crate::access::{Access, rule_of};
 use crate::services::limits::BATCH_BYTES_MAX;
 use crate::state::Gateway;
-use groundwave_http::endpoints::Endpoints;
-use groundwave_http::operations;
 
 /// Endpoints of this category.
 pub fn endpoints() -> Endpoints<Gateway, Access> {

@@ -5,21 +5,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use axum::extract::{RawQuery, State};
 use groundwave_files::wall::wall_ns;
 use groundwave_gateway::fleet::FleetNode;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::problem::FieldCode;
+use groundwave_http::time;
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Path, Problem};
 use groundwave_protocol::{check_metric, unit_of};
 use groundwave_simulation::site::NodeId;
 use groundwave_telemetry::Point;
+use groundwave_telemetry::TelemetryStore;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::access::Viewer;
 use crate::services::world::{World, blocking};
-use groundwave_http::page::{Page, Paging};
-use groundwave_http::problem::FieldCode;
-use groundwave_http::time;
-use groundwave_http::time::rfc3339;
-use groundwave_http::{Json, Path, Problem};
-use groundwave_telemetry::TelemetryStore;
 
 /// Most points of a reply.
 pub(crate) const POINTS_MAX: usize = 10_000;

@@ -8,7 +8,14 @@ use axum::extract::{FromRequest, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use groundwave_files::wall::wall_ns;
 use groundwave_gateway::fleet::{RecordSamples, SAMPLES_AT_ONCE_MAX};
+use groundwave_http::endpoints::{Describe, add_body};
+use groundwave_http::extract::whole_body;
+use groundwave_http::json_body;
+use groundwave_http::json_body::json_media;
+use groundwave_http::problem::FieldCode;
+use groundwave_http::{Json, Path, Problem, Schemas};
 use groundwave_protocol::{Sample, check_metric};
+use groundwave_telemetry::TelemetryStore;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -20,13 +27,6 @@ use crate::services::limits::BATCH_BYTES_MAX;
 use crate::services::limits::RateLimits;
 use crate::services::metrics::Metrics;
 use crate::services::world::{World, blocking};
-use groundwave_http::endpoints::{Describe, add_body};
-use groundwave_http::extract::whole_body;
-use groundwave_http::json_body;
-use groundwave_http::json_body::json_media;
-use groundwave_http::problem::FieldCode;
-use groundwave_http::{Json, Path, Problem, Schemas};
-use groundwave_telemetry::TelemetryStore;
 
 /// Largest compression ratio of a batch.
 const RATIO_MAX: usize = 20;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use groundwave_http::Problem;
+use groundwave_web_testbed::wire::{LinkEnds, NewPace, NewPlace, NewRadio, NewSteps, Testbed};
 
 use crate::access::{Operator, Viewer};
 use crate::services::local_service::{Answered, JsonOf, Passed, TestbedController};
-use groundwave_http::Problem;
-use groundwave_web_testbed::wire::{LinkEnds, NewPace, NewPlace, NewRadio, NewSteps, Testbed};
 
 /// Path of this category; below it are the paths of the controller.
 const PREFIX: &str = "/v1/testbed";

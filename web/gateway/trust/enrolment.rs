@@ -1,5 +1,7 @@
 //! Trust endpoints: policy, secret, trusted MAC addresses.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use axum::http::StatusCode;
 use base64::Engine as _;
@@ -8,22 +10,21 @@ use groundwave_files::hex::hex;
 use groundwave_gateway::onboarding::{
     AddMacs, Policy, RemoveMac, RotateSecret, SecretBytes, SetPolicy, TrustedMac,
 };
+use groundwave_http::json_body::{OptionalJson, StrictJson};
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::problem::FieldCode;
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Path, Problem, Query};
 use groundwave_protocol::Mac;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::sync::Arc;
 
 use crate::access::{Admin, Operator, Viewer};
 use crate::services::secrets::random;
 use crate::services::vault::Vault;
 use crate::services::world::{World, missing};
 use crate::settings::Settings;
-use groundwave_http::json_body::{OptionalJson, StrictJson};
-use groundwave_http::page::{Page, Paging};
-use groundwave_http::problem::FieldCode;
-use groundwave_http::time::rfc3339;
-use groundwave_http::{Json, Path, Problem, Query};
 
 /// Enrolment policy and state of the trust secret.
 #[derive(Serialize, Deserialize, JsonSchema)]

@@ -7,6 +7,11 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use groundwave_engine::Id;
 use groundwave_gateway::config::{Expected, Put, Remove, Versioned};
 use groundwave_gateway::onboarding::{JoinKey, nodes_used};
+use groundwave_http::json_body::StrictJson;
+use groundwave_http::page::{Page, Paging};
+use groundwave_http::problem::FieldCode;
+use groundwave_http::time::rfc3339;
+use groundwave_http::{Json, Path, Problem, Query, id};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -15,11 +20,6 @@ use uuid::Uuid;
 use crate::access::Admin;
 use crate::services::secrets::random;
 use crate::services::world::World;
-use groundwave_http::json_body::StrictJson;
-use groundwave_http::page::{Page, Paging};
-use groundwave_http::problem::FieldCode;
-use groundwave_http::time::rfc3339;
-use groundwave_http::{Json, Path, Problem, Query, id};
 
 /// Longest validity of a join key, s: 400 days.
 const VALID_S_MAX: u64 = 400 * 86_400;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use groundwave_engine::Views;
 use groundwave_gateway::Snapshot;
+use groundwave_http::Problem;
 use groundwave_model::mesh::links_of;
 use groundwave_simulation::deployment::{DeploymentId, DeploymentView, PlannedNode};
 use groundwave_simulation::site::NodeId;
@@ -19,7 +20,6 @@ use super::super::wire::deployment::Deployment;
 use super::super::wire::node::Node;
 use super::super::wire::preview::NodeLinks;
 use crate::problems::mesh_problem;
-use groundwave_http::Problem;
 
 /// Most nodes of one snapshot whose links are computed one by one.
 const RELINKED_MAX: usize = 32;

@@ -9,12 +9,12 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::Stream;
+use groundwave_http::{Origin, Path, Problem};
 use groundwave_simulation::deployment::DeploymentId;
 use uuid::Uuid;
 
 use super::Planner;
 use super::coverages::KEEP_ALIVE;
-use groundwave_http::{Origin, Path, Problem};
 
 /// Stream the changes of a deployment
 ///

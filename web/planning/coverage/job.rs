@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
+use groundwave_http::Problem;
 use groundwave_model::radio::{Assumptions, Environment, Station, Verdict, presets};
 use groundwave_model::terrain::geodesic::curvature_radii_m;
 use groundwave_simulation::coverage::{
@@ -21,7 +22,6 @@ use super::super::wire::link::SAMPLES_MIN;
 use super::super::wire::radio::RadioConfig;
 use super::super::wire::terrain::SAMPLES_MAX;
 use super::encode::{TILE_SIDE, encode};
-use groundwave_http::Problem;
 
 /// Inputs of a job.
 #[derive(Debug, Clone)]

@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::http::StatusCode;
+use groundwave_http::Problem;
+use groundwave_http::admission::Source;
 use groundwave_model::terrain::Terrain;
 use groundwave_simulation::coverage::CoverageJob;
 use tokio_util::sync::CancellationToken;
@@ -14,8 +16,6 @@ use uuid::Uuid;
 
 use super::super::fair_queue::FairQueue;
 use super::job::{Job, JobRequest};
-use groundwave_http::Problem;
-use groundwave_http::admission::Source;
 
 /// Retention of an ended job.
 pub const RETENTION: Duration = Duration::from_secs(600);

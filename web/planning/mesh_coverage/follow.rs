@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use groundwave_http::Problem;
 use groundwave_model::radio::Environment;
 use groundwave_model::terrain::Terrain;
 use groundwave_simulation::coverage::live::TRANSMITTERS_MAX;
@@ -13,7 +14,6 @@ use groundwave_simulation::site::NodeId;
 use super::super::Planner;
 use super::super::live_coverages::Live;
 use super::super::wire::PACKET_BYTES;
-use groundwave_http::Problem;
 
 /// Follows the nodes until the deployment is gone or the coverage is ended.
 pub fn begin(planner: &Planner, deployment: DeploymentId, live: &Arc<Live>) {

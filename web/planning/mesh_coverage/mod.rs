@@ -10,6 +10,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::Stream;
+use groundwave_http::{Json, JsonBody, Origin, Path, Problem};
 use groundwave_simulation::coverage::Grid;
 use groundwave_simulation::coverage::live::LiveCoverage;
 use groundwave_simulation::deployment::DeploymentId;
@@ -23,7 +24,6 @@ use super::wire::coverage::Bounds;
 use super::wire::mesh_coverage::{MeshCoverageSetup, MeshCoverageState, MeshTransmitter};
 use super::wire::place::point;
 use super::wire::radio::{RadioConfig, default_station};
-use groundwave_http::{Json, JsonBody, Origin, Path, Problem};
 
 /// Begin or replace the live coverage of a deployment
 ///

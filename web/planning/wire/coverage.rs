@@ -1,12 +1,12 @@
 //! Coverage jobs.
 
+use groundwave_http::strict::{saturating, whole_number};
 use groundwave_model::radio::Assumptions;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::radio::RadioConfig;
-use groundwave_http::strict::{saturating, whole_number};
 
 /// Fewest and most cells along a side.
 pub const RESOLUTION: [i64; 2] = [4, 256];

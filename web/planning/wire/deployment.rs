@@ -1,5 +1,7 @@
 //! Deployments.
 
+use groundwave_http::Problem;
+use groundwave_http::time::rfc3339;
 use groundwave_model::radio::Environment;
 use groundwave_simulation::deployment::{
     CreateDeployment, DeploymentId, DeploymentView, Outline, Region, UpdateDeployment,
@@ -10,8 +12,6 @@ use uuid::Uuid;
 
 use super::name;
 use super::place::Place;
-use groundwave_http::Problem;
-use groundwave_http::time::rfc3339;
 
 /// Deployment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -1,5 +1,6 @@
 //! Links.
 
+use groundwave_http::strict::{saturating, whole_number};
 use groundwave_model::radio::{Assumptions, LinkResult};
 use groundwave_simulation::link::Percentile;
 use schemars::JsonSchema;
@@ -7,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::terrain::{TerrainProfile, samples};
-use groundwave_http::strict::{saturating, whole_number};
 
 /// Fewest samples of a link's profile.
 pub const SAMPLES_MIN: i64 = 8;

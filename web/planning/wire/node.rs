@@ -1,5 +1,7 @@
 //! Nodes.
 
+use groundwave_http::Problem;
+use groundwave_http::time::rfc3339;
 use groundwave_model::radio::{Pointing, Role, Station};
 use groundwave_simulation::deployment::{DeploymentId, PlannedNode, Template};
 use groundwave_simulation::site::{AddNode, NodeId, UpdateNode};
@@ -10,8 +12,6 @@ use uuid::Uuid;
 use super::name;
 use super::place::point;
 use super::radio::{RadioConfig, default_station};
-use groundwave_http::Problem;
-use groundwave_http::time::rfc3339;
 
 /// Node.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

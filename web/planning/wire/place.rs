@@ -1,10 +1,9 @@
 //! Positions.
 
+use groundwave_http::Problem;
 use groundwave_model::terrain::{BadPoint, GeoPoint};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use groundwave_http::Problem;
 
 /// Position, WGS 84.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]

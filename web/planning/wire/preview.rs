@@ -1,5 +1,6 @@
 //! Links of a node that is not stored: one that is being moved, or a point on the map.
 
+use groundwave_http::Problem;
 use groundwave_model::mesh::MeshLink;
 use groundwave_model::radio::{Pointing, Station, Verdict};
 use groundwave_model::terrain::GeoPoint;
@@ -12,7 +13,6 @@ use uuid::Uuid;
 use super::mesh::DeploymentLink;
 use super::place::point;
 use super::radio::{RadioConfig, default_station};
-use groundwave_http::Problem;
 
 /// Node of a deployment as it might be.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

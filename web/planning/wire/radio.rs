@@ -1,11 +1,10 @@
 //! Radio and pointing configurations.
 
+use groundwave_http::Problem;
 use groundwave_model::radio::{Antenna, Radio, Station, Waveform, presets};
 use groundwave_propagation::polarization::Polarization;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use groundwave_http::Problem;
 
 groundwave_model::radio_patch! {
     /// Radio and antenna of a node. Absent fields come from the preset, or, without

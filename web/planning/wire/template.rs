@@ -1,5 +1,7 @@
 //! Templates.
 
+use groundwave_http::Problem;
+use groundwave_http::time::rfc3339;
 use groundwave_model::radio::{Pointing, Role, Station};
 use groundwave_simulation::deployment::{
     CreateTemplate, Template as Content, TemplateId, TemplateView,
@@ -10,8 +12,6 @@ use uuid::Uuid;
 
 use super::name;
 use super::radio::{RadioConfig, default_station};
-use groundwave_http::Problem;
-use groundwave_http::time::rfc3339;
 
 /// Node template.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -1,5 +1,6 @@
 //! Terrain profiles.
 
+use groundwave_http::strict::{saturating, whole_number};
 use groundwave_model::terrain::{
     GeoPoint, HeightSource, KnownGround, Posts, Profile, Terrain, WEB_ZOOM,
 };
@@ -7,7 +8,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::place::Place;
-use groundwave_http::strict::{saturating, whole_number};
 
 /// Fewest samples of a terrain profile.
 pub const SAMPLES_MIN: i64 = 2;

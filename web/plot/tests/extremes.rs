@@ -2,11 +2,11 @@
 
 use groundwave_model::radio::warning::{Warning, Warnings};
 use groundwave_model::terrain::Profile;
+use groundwave_raster::scene::font::width_em;
+use groundwave_raster::scene::labels::Rect;
 
 use super::cases::{Case, all, hill, level};
 use super::xml::{self, Element};
-use groundwave_raster::scene::font::width_em;
-use groundwave_raster::scene::labels::Rect;
 
 const HOSTILE: &str = "</text><script>alert('x & \"y\"')</script> ]]> \u{0}\u{1b}\u{ffff}\n\tend";
 
@@ -162,7 +162,8 @@ fn ground_without_data_is_hatched_and_rated_so() {
 
 #[test]
 fn the_drawing_is_the_one_on_file() {
-    const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/plot/blocked.svg");
+    const PATH: &str =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/plot/blocked.svg");
     let mut case = Case::over(&hill(60, 160.0), 8_000.0, [30.0, 20.0], "lora_868_eu");
     case.title = "A hill in the way".to_owned();
     let drawn = format!(

@@ -1,11 +1,11 @@
 //! Terrain that is fetched on first use.
 
+use groundwave_http::Failure;
 use groundwave_model::terrain::{GeoPoint, TileId};
 use groundwave_terrain::cache::INDEX_FILE;
 
 use super::super::fetch::{Fetching, squares_between};
 use super::{OpenTerrain, TerrainOptions};
-use groundwave_http::Failure;
 
 impl TerrainOptions {
     /// These options with the folder of fetched terrain, and in it the squares that `ground` lacks.

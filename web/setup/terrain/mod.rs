@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use clap::builder::{FalseyValueParser, PossibleValuesParser, TypedValueParser};
+use groundwave_http::Failure;
 use groundwave_model::terrain::{GeoPoint, Posts, Terrain, TileId};
 use groundwave_scenario;
 use groundwave_scenario::Scenario;
@@ -20,7 +21,6 @@ use groundwave_terrain::{Supplying, TerrainStack};
 use serde::{Deserialize, Serialize};
 
 use super::fetch::squares_of;
-use groundwave_http::Failure;
 use open::{
     FLAT_EARTH, GEOID_FILE, NO_TERRAIN, POSTS, Sources, digests, downloaded, flat, open, user_cache,
 };

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use groundwave_files::hex::hex;
+use groundwave_http::Failure;
 use groundwave_model::terrain::{Flat, Posts, Terrain};
 use groundwave_terrain::cache::Index;
 use groundwave_terrain::memory::usual_budget_bytes;
@@ -13,7 +14,6 @@ use groundwave_terrain::{OffTiles, Supplying, TerrainStack};
 use rayon::prelude::*;
 
 use super::{OpenTerrain, TerrainOptions};
-use groundwave_http::Failure;
 
 /// Key of a log header: height between posts; absent for interpolated ones.
 pub(super) const POSTS: &str = "posts";

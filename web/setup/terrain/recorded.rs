@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use groundwave_engine::ReplayError;
+use groundwave_http::Failure;
 use groundwave_model::terrain::Posts;
 use groundwave_scenario::limits::GROUND_MSL_M;
 use groundwave_sweep::{Plan, TerrainFiles};
@@ -13,7 +14,6 @@ use super::open::{
     flat, open,
 };
 use super::{OpenTerrain, TerrainOptions};
-use groundwave_http::Failure;
 
 impl TerrainOptions {
     /// The terrain a log was recorded on. Logs name tiles by their digests, which a replay

@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
+use groundwave_files::wall::monotonic_ns;
 use hyper::body::Bytes;
 use tokio::sync::mpsc;
 
@@ -16,7 +17,6 @@ use crate::camera::Deliver;
 use crate::camera::error::CameraError;
 use crate::camera::ffmpeg::{Input, WAITING_MAX, convert, find_ffmpeg};
 use crate::camera::jpeg::{FRAME_BYTES_MAX, FrameSplitter};
-use groundwave_files::wall::monotonic_ns;
 
 /// Buffers asked for.
 const BUFFERS: u32 = 4;

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use groundwave_model::radio::presets::ROLES;
 use groundwave_model::radio::{Pointing, Role, Station};
+use groundwave_toml_document::suggest;
 
 use super::super::error::{Fault, quoted};
 use super::field::{Field, Meaning};
 use super::{role_name, values};
 use crate::file_radio::{AntennaSettings, RadioSettings};
-use groundwave_toml_document::suggest;
 
 /// Receiver of notes about completed fields.
 pub(crate) type Tell<'t> = &'t mut dyn FnMut(&str);

@@ -5,12 +5,12 @@ use groundwave_model::radio::presets;
 use groundwave_model::radio::presets::{ANTENNAS, RADIOS};
 use groundwave_model::radio::{Antenna, Radio, Waveform};
 use groundwave_propagation::polarization::Polarization;
+use groundwave_toml_document::suggest;
 use serde_json::json;
 
 use super::super::error::{Fault, quoted};
 use super::draft::{Draft, Tell};
 use super::field::Field;
-use groundwave_toml_document::suggest;
 
 impl Draft {
     /// The radio, completed from `default`.

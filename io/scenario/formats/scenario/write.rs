@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use groundwave_model::radio::{Antenna, Environment, Pointing, Radio, Role};
 use groundwave_model::terrain::{GeoPoint, TileId};
 use groundwave_simulation::deployment::Region;
+use groundwave_toml_document::limits::FILE_BYTES_MAX;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -13,7 +14,6 @@ use super::super::error::Fault;
 use super::super::plan::{PlanFile, PlanNode, flat, unwritable};
 use super::FORMAT;
 use crate::limits::{NAME_CHARS_MAX, TILES_MAX};
-use groundwave_toml_document::limits::FILE_BYTES_MAX;
 
 /// Length of the run, s: arbitrary, since nothing moves.
 const DURATION_S: f64 = 60.0;

@@ -15,10 +15,10 @@ mod roundtrip;
 mod scenario;
 mod tracks;
 
+use std::io::{self, Write};
+
 use groundwave_model::radio::{Pointing, Station};
 use groundwave_model::sample;
-
-use std::io::{self, Write};
 
 use super::{Dataset, Format, FormatError, PlanFile, ReadOptions, Report, Source};
 

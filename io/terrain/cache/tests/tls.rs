@@ -4,13 +4,13 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use groundwave_needs::needs;
+use groundwave_outbound::Trust;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use super::*;
-use groundwave_outbound::Trust;
 
 /// An authority, in a folder that is deleted with the test.
 struct Authority(tempfile::TempDir);

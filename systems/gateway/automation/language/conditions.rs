@@ -1,12 +1,12 @@
 //! Parameters of conditions.
 
 use garde::Validate;
+use groundwave_values::bounds::finite;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::triggers::utc;
-use groundwave_values::bounds::finite;
 
 /// Comparison of two numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,6 +1,8 @@
 //! Kinds of steps: one table of role, name, title and parameters.
 
 use garde::Validate;
+use groundwave_values::bounds;
+use groundwave_values::bounds::BadValue;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -12,8 +14,6 @@ use super::definition::StepRole;
 use super::each::{EachAction, ForEachNode};
 use super::outside::{ApplyImpairment, Email, ExternalCall, MqttPublish, RunPlan, WebhookOut};
 use super::triggers::{LinkEvent, Manual, NodeEvent, Schedule, SensorValue, WebhookIn};
-use groundwave_values::bounds;
-use groundwave_values::bounds::BadValue;
 
 /// A kind of step for flow builders.
 #[derive(Debug, Clone, Serialize)]

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use groundwave_values::bounds;
+
 use super::condition::minute_of_day;
 use super::cron::{check_cron, zone};
 use super::definition::{AutomationFlow, StepRole, When};
 use super::kinds::{StepKind, catalogue};
 use super::mistake::{FlowMistake, MistakeCode};
 use super::plan::{FlowPlan, PlannedStep};
-use groundwave_values::bounds;
 
 /// JSON pointer of a dotted key, `edges[2].to` for example.
 fn pointer_of(base: &str, key: &str) -> String {

@@ -1,6 +1,7 @@
+use groundwave_simulation::site::NodeId;
+
 use super::*;
 use crate::peripheral::RecordHostReadings;
-use groundwave_simulation::site::NodeId;
 
 fn node(number: u8) -> NodeId {
     NodeId::from_u128(u128::from(number))

@@ -1,13 +1,14 @@
 //! The ground on the way to cells, eight side by side.
 
+use groundwave_propagation::itm;
+use groundwave_propagation::itm::SIDE_BY_SIDE;
+use groundwave_propagation::numeric::all_within;
+
 use super::super::cell::Flags;
 use super::super::site::CoverageSite;
 use super::{Scratch, far_m, grounded};
 use crate::terrain::short::Parallel;
 use crate::terrain::{CurveRow, GeoPoint, Terrain, fill_gaps};
-use groundwave_propagation::itm;
-use groundwave_propagation::itm::SIDE_BY_SIDE;
-use groundwave_propagation::numeric::all_within;
 
 impl Scratch {
     /// Samples the ground to those of the cells from place `first` on that are wanted. False where

@@ -1,15 +1,16 @@
 //! Free space and delta-Bullington diffraction (ITU-R P.526).
 
+use groundwave_propagation::bullington;
+use groundwave_propagation::bullington::{DiffractionPath, delta_bullington};
+use groundwave_propagation::itm::{PathProfile, Quantile};
+use groundwave_propagation::spherical_earth::Ground;
+
 use super::{
     Attenuation, Direction, PathBatch, PathLossModel, PreparedModel, ProfileRows, QUANTILES,
     Validity,
 };
 use crate::radio::fresnel::EARTH_RADIUS_M;
 use crate::radio::warning::{Warning, Warnings};
-use groundwave_propagation::bullington;
-use groundwave_propagation::bullington::{DiffractionPath, delta_bullington};
-use groundwave_propagation::itm::{PathProfile, Quantile};
-use groundwave_propagation::spherical_earth::Ground;
 
 /// Shorter paths have nothing between their ends, m.
 const SHORTEST_M: f64 = 1.0;

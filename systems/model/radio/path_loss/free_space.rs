@@ -1,11 +1,12 @@
 //! Free space only (ITU-R P.525).
 
+use groundwave_propagation::itm::{PathProfile, Quantile};
+
 use super::{
     Attenuation, Direction, PathBatch, PathLossModel, PreparedModel, ProfileRows, PropagationMode,
     QUANTILES, Validity,
 };
 use crate::radio::Warning;
-use groundwave_propagation::itm::{PathProfile, Quantile};
 
 /// Free-space loss without attenuation by terrain.
 #[derive(Debug)]

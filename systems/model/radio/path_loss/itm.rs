@@ -1,12 +1,13 @@
 //! The Irregular Terrain Model, point to point.
 
+use groundwave_propagation::itm;
+use groundwave_propagation::itm::{Measured, Outcome, PathProfile, Prepared, Quantile, Workspace};
+
 use super::{
     Attenuation, Direction, ItmTerrain, PathBatch, PathLossModel, PreparedModel, ProfileRows,
     PropagationMode, QUANTILES, Validity,
 };
 use crate::radio::warning::{Warning, Warnings};
-use groundwave_propagation::itm;
-use groundwave_propagation::itm::{Measured, Outcome, PathProfile, Prepared, Quantile, Workspace};
 
 /// Shortest path the model is valid for, m.
 const SHORTEST_M: f64 = 1_000.0;

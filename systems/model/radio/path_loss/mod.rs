@@ -7,8 +7,8 @@
 //! Every method of [`PathLossModel`] is required, so that a model without one does not compile:
 //!
 //! ```compile_fail,E0046
-//! use crate::radio::path_loss::{Direction, PathLossModel, PreparedModel, Validity};
-//! use crate::radio::Warning;
+//! use groundwave_model::radio::path_loss::{Direction, PathLossModel, PreparedModel, Validity};
+//! use groundwave_model::radio::Warning;
 //!
 //! struct WithoutCitation;
 //!
@@ -40,12 +40,12 @@ pub use registry::{FALLBACK_MODEL, Model};
 use std::fmt::Debug;
 use std::ops::RangeInclusive;
 
+use groundwave_propagation::itm::{Climate, PathProfile, Quantile};
+use groundwave_propagation::polarization::Polarization;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::warning::{Warning, Warnings};
-use groundwave_propagation::itm::{Climate, PathProfile, Quantile};
-use groundwave_propagation::polarization::Polarization;
 
 /// A path-loss model.
 pub trait PathLossModel: Sync {

@@ -1,5 +1,6 @@
 //! The registry, and a model that one line adds to it.
 
+use groundwave_propagation::itm::{PathProfile, Quantile};
 use schemars::schema_for;
 
 use super::{
@@ -10,7 +11,6 @@ use crate::coverage::{CoverageRequest, Flags, Grid, Sampling, coverage};
 use crate::radio::budget::evaluate;
 use crate::radio::{Environment, Warning};
 use crate::terrain::{Flat, GeoPoint, sample_profile};
-use groundwave_propagation::itm::{PathProfile, Quantile};
 
 /// Attenuation of 1 dB a kilometre from 2 km on. Only for tests.
 #[derive(Debug)]

@@ -1,11 +1,12 @@
 //! Whole budgets against numbers worked by hand, and against the models they are made of.
 
+use groundwave_propagation::itm;
+
 use super::super::{
     Environment, LimitingFactor, Model, PropagationMode, Station, Verdict, Workspace, evaluate,
     evaluate_both,
 };
 use super::{flat, link, near, profile, ridge, station, under};
-use groundwave_propagation::itm;
 
 /// 5.8 GHz over 10 km of level ground, 0.7 m dishes at 60 m.
 ///

@@ -1,12 +1,13 @@
 //! Invariants of links, over thousands of random ones.
 
+use groundwave_propagation::polarization::Polarization;
+
 use super::super::presets::{ANTENNAS, RADIOS};
 use super::super::{
     Basis, Clutter, ClutterCategory, Environment, LinkResult, Model, Multipath, NoiseCategory,
     Pointing, Station, Vegetation, Verdict, Workspace, evaluate, evaluate_both,
 };
 use super::{Random, near, profile};
-use groundwave_propagation::polarization::Polarization;
 
 fn random_station(random: &mut Random, radio: usize) -> Station {
     let mut antenna = ANTENNAS[random.index(ANTENNAS.len())].antenna.clone();

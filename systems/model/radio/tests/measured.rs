@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use groundwave_needs::needs;
+use groundwave_test_data::shared;
 
 use super::super::Basis;
 use super::{Environment, flat, link, station};
-use groundwave_test_data::shared;
 
 /// A measured link: its length, m, and the median of its path loss, dB.
 type Measured = (f64, f64);

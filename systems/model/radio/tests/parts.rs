@@ -1,12 +1,13 @@
 //! Antenna patterns and Fresnel clearance.
 
+use groundwave_propagation::bullington::{DiffractionPath, Profile, bullington};
+use groundwave_propagation::polarization::Polarization;
+use groundwave_propagation::spherical_earth::Ground;
+
 use super::super::antenna::{gain_toward_dbi, pointing_loss_db};
 use super::super::fresnel::{EARTH_RADIUS_M, clearance, first_radius_m};
 use super::super::{Antenna, Pointing};
 use super::{Random, near};
-use groundwave_propagation::bullington::{DiffractionPath, Profile, bullington};
-use groundwave_propagation::polarization::Polarization;
-use groundwave_propagation::spherical_earth::Ground;
 
 fn lobe(azimuth_beamwidth_deg: f64, elevation_beamwidth_deg: f64) -> Antenna {
     Antenna {

@@ -1,11 +1,12 @@
 //! Verdicts, limiting factors, availability and reserve.
 
+use groundwave_propagation::polarization::Polarization;
+
 use super::super::outcome::Costs;
 use super::super::{
     Environment, LimitingFactor, Model, Multipath, Pointing, Vegetation, Verdict, Warning,
 };
 use super::{flat, link, near, ridge, station, under};
-use groundwave_propagation::polarization::Polarization;
 
 #[test]
 fn verdicts_change_where_documented() {

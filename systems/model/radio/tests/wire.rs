@@ -1,5 +1,6 @@
 //! Serialised form of stations, environments and results.
 
+use groundwave_propagation::itm;
 use schemars::schema_for;
 use serde_json::{Value, from_value, json, to_value};
 
@@ -8,7 +9,6 @@ use super::super::{
     Waveform,
 };
 use super::{flat, link, ridge, station};
-use groundwave_propagation::itm;
 
 #[test]
 fn a_result_survives_the_round_trip() {

@@ -1,8 +1,9 @@
 //! Great circles on the auxiliary sphere.
 
+use groundwave_propagation::numeric::{atan2, sin_cos};
+
 use super::{EP2, N, POLAR_AXIS_M, Parallel};
 use crate::terrain::geodesic::WGS84_F;
-use groundwave_propagation::numeric::{atan2, sin_cos};
 
 /// A great circle on the auxiliary sphere.
 pub(super) struct Circle {

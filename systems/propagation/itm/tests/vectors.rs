@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::*;
 use groundwave_needs::needs;
-
 use groundwave_test_data::shared;
+
+use super::*;
 
 macro_rules! fixture {
     ($name:literal) => {

@@ -1,12 +1,12 @@
 //! Every cell is its link, whatever is configured.
 
-use ndarray::{Array2, s};
-
-use super::*;
 use groundwave_model::radio::{
     Calibration, Clutter, ClutterCategory, Model, NoiseCategory, Offset, Pointing, Vegetation,
 };
 use groundwave_propagation::polarization::Polarization;
+use ndarray::{Array2, s};
+
+use super::*;
 
 /// Evaluates a grid around the site and compares every `stride`-th cell; how many were compared.
 fn check(

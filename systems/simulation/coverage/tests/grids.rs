@@ -1,7 +1,8 @@
 //! Rasters: cut whole, wherever on Earth they lie.
 
-use super::*;
 use groundwave_model::terrain::geodesic::inverse;
+
+use super::*;
 
 #[test]
 fn a_square_holds_its_circle() {

@@ -11,7 +11,11 @@ use axum::http::StatusCode;
 use groundwave_engine::Id;
 use groundwave_files::wall::monotonic_ns;
 use groundwave_gateway::camera::Camera;
+use groundwave_http::Problem;
+use groundwave_http::problem::ProblemKind;
+use groundwave_http::streams::{OpenStreams, StreamPermit};
 use groundwave_io_gateway::camera::CameraError;
+use groundwave_outbound::Outbound;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
@@ -23,10 +27,6 @@ use super::source;
 use crate::services::config_objects::objects;
 use crate::services::vault::Vault;
 use crate::services::world::World;
-use groundwave_http::Problem;
-use groundwave_http::problem::ProblemKind;
-use groundwave_http::streams::{OpenStreams, StreamPermit};
-use groundwave_outbound::Outbound;
 
 /// Viewers of a camera.
 pub const VIEWERS_PER_CAMERA_MAX: usize = 16;

@@ -5,6 +5,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use groundwave_engine::Id;
 use groundwave_gateway::camera::{Camera, CameraSource};
+use groundwave_http::Problem;
+use groundwave_http::problem::FieldCode;
 use groundwave_io_gateway::camera::{
     CameraError, Deliver, RtspLogin, check_rtsp_url, read_mjpeg, read_rtsp, v4l2,
 };
@@ -16,8 +18,6 @@ use uuid::Uuid;
 use crate::services::outbound::unreached;
 use crate::services::vault::Vault;
 use crate::services::world::World;
-use groundwave_http::Problem;
-use groundwave_http::problem::FieldCode;
 
 /// Port and path of a node's camera that names none: those of mjpg-streamer.
 const NODE_STREAM: &str = ":8080/?action=stream";

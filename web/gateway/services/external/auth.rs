@@ -1,18 +1,19 @@
 //! Credentials of external systems: sealed at rest, never shown.
 
+use std::time::Duration;
+
 use axum::http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use groundwave_gateway::external::{AuthKind, ExternalSystem};
+use groundwave_http::Problem;
+use groundwave_http::problem::FieldCode;
 use groundwave_outbound::{Request, Trust};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
 use uuid::Uuid;
 
 use crate::services::vault::Vault;
-use groundwave_http::Problem;
-use groundwave_http::problem::FieldCode;
 
 /// Place of an API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]

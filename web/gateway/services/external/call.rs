@@ -3,6 +3,8 @@
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use groundwave_gateway::account::AccountRole;
 use groundwave_gateway::external::{Endpoint, ExternalSystem};
+use groundwave_http::Problem;
+use groundwave_http::problem::{FieldCode, FieldError, ProblemKind};
 use groundwave_io_gateway::openapi;
 use groundwave_io_gateway::openapi::BadParameter;
 use groundwave_outbound::{Outbound, Request};
@@ -16,8 +18,6 @@ use crate::services::config_objects::held;
 use crate::services::outbound::unreached;
 use crate::services::vault::Vault;
 use crate::services::world::{World, missing};
-use groundwave_http::Problem;
-use groundwave_http::problem::{FieldCode, FieldError, ProblemKind};
 
 /// Longest body that is shown, bytes.
 const SHOWN_BYTES_MAX: usize = 64 << 10;

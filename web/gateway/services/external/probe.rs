@@ -7,6 +7,8 @@ use axum::http::Method;
 use groundwave_files::wall::monotonic_ns;
 use groundwave_gateway::external::{Check, ExternalSystem, Preset};
 use groundwave_host::readings::echo::Pinger;
+use groundwave_http::Problem;
+use groundwave_http::problem::FieldCode;
 use groundwave_outbound::{Outbound, OutboundError, Target};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,8 +18,6 @@ use super::{mqtt, sample};
 use crate::services::outbound::unreached;
 use crate::services::secrets::random;
 use crate::services::world::blocking;
-use groundwave_http::Problem;
-use groundwave_http::problem::FieldCode;
 
 /// Result of a probe; the answer itself is not shown.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

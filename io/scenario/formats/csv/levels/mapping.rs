@@ -31,11 +31,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use groundwave_model::radio::{Station, presets};
+use groundwave_toml_document::{TomlDocument, TomlErrors};
 use serde::Deserialize;
 
 use super::Levels;
 use crate::file_radio::{AntennaChoice, AntennaSettings, RadioChoice, RadioSettings};
-use groundwave_toml_document::{TomlDocument, TomlErrors};
 
 /// A mapping file.
 #[derive(Debug, Clone, Deserialize)]
