@@ -21,6 +21,7 @@ mod impairment;
 pub mod mesh;
 mod network;
 mod nodes;
+mod object_endpoints;
 mod power;
 mod router;
 mod sensors;
