@@ -12,15 +12,15 @@ FAST = bad_input commands compatibility dependencies operations_and_fields scena
 .PHONY: demo
 demo: setup-build data web
 	@echo "Building the program; the first time takes some minutes, cargo lists the packages as it compiles them."
-	cargo build --profile demo
-	cargo run --profile demo --quiet -- run $(SCENARIO)
-	cargo run --profile demo --quiet -- profile --scenario $(SCENARIO) bohus save --plot out/bohus-save.svg > out/bohus-save.txt
+	cargo build --profile demo --bin groundwave
+	cargo run --profile demo --quiet --bin groundwave -- run $(SCENARIO)
+	cargo run --profile demo --quiet --bin groundwave -- profile --scenario $(SCENARIO) bohus save --plot out/bohus-save.svg > out/bohus-save.txt
 	@echo "A picture of one obstructed link: out/bohus-save.svg"
 	@if [ -t 1 ]; then \
-		cargo run --profile demo --quiet -- demo $(DEMO_FLAGS); \
+		cargo run --profile demo --quiet --bin groundwave -- demo $(DEMO_FLAGS); \
 	else \
 		echo "Standard output is no terminal: the page is checked, and the demo ends."; \
-		cargo run --profile demo --quiet -- demo --check $(DEMO_FLAGS); \
+		cargo run --profile demo --quiet --bin groundwave -- demo --check $(DEMO_FLAGS); \
 	fi
 
 # All tests. The closing line of each test program counts tests that lack something as ignored.
