@@ -21,7 +21,7 @@ const LAYERS: [&[&str]; 10] = [
     &[""],
 ];
 
-/// What a crate does without, whatever it uses: its users need not build it.
+/// Packages that a crate does without, whatever it uses: its users need not build them.
 const WITHOUT: [(&str, &[&str]); 10] = [
     ("propagation", &["bevy_ecs", "tokio", "rayon", "nix", "serde_json"]),
     ("model", &["bevy_ecs", "tokio", "nix", "groundwave_engine", "groundwave_files"]),

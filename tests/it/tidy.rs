@@ -95,7 +95,7 @@ fn the_readme_names_commands_that_exist() {
 #[test]
 fn the_map_of_the_house_is_true() {
     let map = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
-    assert!(map.lines().count() <= 250, "the map fits a few screens");
+    assert!(map.lines().count() <= 280, "the map fits a few screens");
     assert!(map.matches("Architecture Invariant").count() >= 5);
     let mut checked = 0;
     for word in map.split('`') {

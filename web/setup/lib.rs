@@ -1,4 +1,4 @@
-//! What commands and daemons set up before a world: scenarios, terrain and the consent to fetch it.
+//! Scenarios, terrain and the consent to fetch it: the inputs of commands and daemons that begin a world.
 
 pub mod fetch;
 pub mod simulation;

@@ -28,9 +28,9 @@ pub enum Metric {
 /// is what Dijkstra's algorithm needs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cost {
-    /// What decides.
+    /// Deciding part.
     pub first: f64,
-    /// What decides between equals.
+    /// Deciding part between equals.
     pub second: f64,
 }
 
