@@ -20,7 +20,7 @@ pub struct Memory {
 /// Memory of the host.
 ///
 /// # Errors
-/// As [`info`].
+/// When `/proc/meminfo` cannot be read or lacks a line.
 pub fn memory(root: &Root) -> Result<Memory, ReadingError> {
     let text = root.text("proc/meminfo")?;
     let bytes = |name: &str| {

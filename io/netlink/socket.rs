@@ -174,10 +174,10 @@ impl NetlinkSocket {
     }
 
     /// Bodies of all answers to a dump request. A table that changed meanwhile is read again, at
-    /// most [`DUMP_ATTEMPTS`] times; the last attempt counts.
+    /// most `DUMP_ATTEMPTS` times; the last attempt counts.
     ///
     /// # Errors
-    /// When the socket fails, the kernel refuses or the table exceeds [`DUMP_BYTES_MAX`].
+    /// When the socket fails, the kernel refuses or the table exceeds `DUMP_BYTES_MAX`.
     pub fn dump(&mut self, request: &impl NetlinkRequest) -> Result<Vec<Vec<u8>>, NetlinkError> {
         for _ in 1..DUMP_ATTEMPTS {
             let (answers, consistent) = self.dump_once(request)?;

@@ -7,7 +7,7 @@
 //! Reading goes in steps, each only when the one before found nothing wrong, and each telling
 //! all it finds, at most [`ERRORS_MAX`](groundwave_toml_document::limits::ERRORS_MAX):
 //!
-//! 1. size and encoding of the file, TOML syntax ([`toml_document`]),
+//! 1. size and encoding of the file, TOML syntax (`groundwave_toml_document`),
 //! 2. sections, keys and types (`decode`, into the structs of [`mod@file`]),
 //! 3. ranges, names, references, times (`lower` and its parts).
 

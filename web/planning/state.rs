@@ -141,7 +141,7 @@ impl Planner {
         found.cloned().ok_or_else(|| Problem::not_found("node", id))
     }
 
-    /// Runs a short computation, see [`Analyses::short`].
+    /// Runs a short computation, see `Analyses::short`.
     ///
     /// # Errors
     /// The computation's own, or 500 when it panicked.
@@ -152,7 +152,7 @@ impl Planner {
         self.analyses.short(work).await
     }
 
-    /// Runs a long computation in the fair queue, see [`Analyses::long`].
+    /// Runs a long computation in the fair queue, see `Analyses::long`.
     ///
     /// # Errors
     /// 429 or 503 when too many wait; otherwise as [`Self::analyse`].
@@ -183,7 +183,7 @@ impl Planner {
         queued.await
     }
 
-    /// Reads or writes a whole document, see [`Analyses::document`].
+    /// Reads or writes a whole document, see `Analyses::document`.
     ///
     /// # Errors
     /// As [`Self::analyse`].

@@ -3,7 +3,7 @@
 //!
 //! A model gives one number for a path; links alike in all that it reads differ by more than ten
 //! decibels. The distribution is normal with two independent parts, between the links of a place and
-//! between places, and closed form: `σ² = σ_link² + σ_place²`. Its constants ([`Basis::sigmas_db`]) were
+//! between places, and closed form: `σ² = σ_link² + σ_place²`. Its constants (`Basis::sigmas_db`) were
 //! fitted to the medians of 10,673 measured links of eleven places (0.4 to 2.1 GHz, 0.1 to 40 km, low
 //! antennas among them the LoRaWAN and Sigfox surveys of Brno and the LoRa links of Lyon,
 //! doi 10.18709/perscido.2025.04.ds421), each place compared with constants of the others only.

@@ -347,7 +347,7 @@ impl Job {
         cells.iter().map(StoredCell::power).collect()
     }
 
-    /// A square of [`TILE_SIDE`] by [`TILE_SIDE`] cells, or what is left of one at the edge, whose rows
+    /// A square of `TILE_SIDE` by `TILE_SIDE` cells, or what is left of one at the edge, whose rows
     /// are done; squares count row by row from the north-west.
     #[must_use]
     pub fn tile(&self, number: u32) -> CellTile {

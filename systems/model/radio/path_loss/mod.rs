@@ -1,7 +1,7 @@
 //! Path-loss models: the attenuation of terrain over free space, by a registry of models.
 //!
 //! A model is a file beside this one with a [`PathLossModel`], and its line in
-//! [`path_loss_models!`]. Links, coverage, the command line, schemas, plots and listings take it
+//! `path_loss_models!`. Links, coverage, the command line, schemas, plots and listings take it
 //! from there.
 //!
 //! Every method of [`PathLossModel`] is required, so that a model without one does not compile:
