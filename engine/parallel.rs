@@ -67,7 +67,7 @@ pub fn threads() -> usize {
 }
 
 /// Makes models compute on the pools of this module.
-fn install() {
+pub(crate) fn install() {
     groundwave_values::parallel::install(run);
 }
 

@@ -76,6 +76,7 @@ impl Builder {
     /// An empty world.
     #[must_use]
     pub fn new() -> Self {
+        crate::parallel::install();
         let mut schedule = Schedule::new(Tick.intern());
         schedule.configure_sets(
             (
