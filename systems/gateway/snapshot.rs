@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bevy_ecs::world::World;
 use groundwave_engine::log::Parts;
 use groundwave_engine::{Clock, Section};
-use groundwave_simulation::WorldView;
+use groundwave_simulation::{WorldView, section};
 use serde::Serialize;
 
 use crate::account::Accounts;
@@ -81,11 +81,6 @@ fn unobserved(peripherals: &Arc<Peripherals>) -> bool {
 
 fn no_automation(automation: &Arc<AutomationView>) -> bool {
     automation.is_empty()
-}
-
-/// An `Arc` as what it holds; serde's own support would be a feature for one line.
-fn section<T: Serialize, S: serde::Serializer>(arc: &Arc<T>, out: S) -> Result<S::Ok, S::Error> {
-    arc.as_ref().serialize(out)
 }
 
 impl Deref for Snapshot {

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use groundwave_engine::Builder;
 use groundwave_model::terrain::Terrain;
 
-pub use world_view::{MeshSnapshot, WorldView};
+pub use world_view::{MeshSnapshot, WorldView, section};
 
 /// World of the simulated mesh over `terrain`, before it is built: its components, commands and
 /// systems.

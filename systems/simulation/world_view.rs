@@ -72,7 +72,13 @@ fn nothing(plan: &Arc<Plan>) -> bool {
 }
 
 /// An `Arc` as what it holds; serde's own support would be a feature for one line.
-fn section<T: Serialize, S: serde::Serializer>(arc: &Arc<T>, out: S) -> Result<S::Ok, S::Error> {
+///
+/// # Errors
+/// Those of the serialiser.
+pub fn section<T: Serialize, S: serde::Serializer>(
+    arc: &Arc<T>,
+    out: S,
+) -> Result<S::Ok, S::Error> {
     arc.as_ref().serialize(out)
 }
 
