@@ -17,3 +17,8 @@ pub fn messages(name: &str) -> Vec<Vec<u8>> {
     let message = |line: &str| line.as_bytes().chunks(2).map(byte).collect();
     text(&format!("{name}.hex")).lines().map(message).collect()
 }
+
+/// JSON output of a tool.
+pub fn json(name: &str) -> serde_json::Value {
+    serde_json::from_str(&text(&format!("{name}.json"))).unwrap()
+}

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use groundwave_files::{ReadingError, Root};
-use groundwave_netlink::fixture::{messages, text};
+use groundwave_netlink::fixture::{json, messages};
 use serde_json::Value;
 
 use super::*;
@@ -12,15 +12,10 @@ use crate::readings::board::BoardSource;
 use crate::readings::cpu::Ticks;
 use crate::readings::neighbours::NeighbourState;
 
-/// JSON output of a tool.
-fn json_of(name: &str) -> Value {
-    serde_json::from_str(&text(&format!("{name}.json"))).unwrap()
-}
-
 #[test]
 fn interfaces_are_what_ip_says() {
     let found = links::assembled(&messages("route/links"), &messages("route/addresses")).unwrap();
-    let (said, addresses) = (json_of("route/links"), json_of("route/addresses"));
+    let (said, addresses) = (json("route/links"), json("route/addresses"));
     let said = said.as_array().unwrap();
     assert_eq!(found.len(), said.len());
     for (our, their) in found.iter().zip(said) {
@@ -54,7 +49,7 @@ fn interfaces_are_what_ip_says() {
 #[test]
 fn neighbours_are_what_ip_says() {
     let found = neighbours::decoded(&messages("route/neighbours")).unwrap();
-    let said = json_of("route/neighbours");
+    let said = json("route/neighbours");
     let said = said.as_array().unwrap();
     let mut states = Vec::new();
     for their in said {
@@ -85,7 +80,7 @@ fn neighbours_are_what_ip_says() {
 #[test]
 fn routes_are_what_ip_says() {
     let found = routes::decoded(&messages("route/routes")).unwrap();
-    let said = json_of("route/routes");
+    let said = json("route/routes");
     for their in said.as_array().unwrap() {
         let Some(dst) = their["dst"].as_str().filter(|dst| dst.contains('.')) else {
             continue;

@@ -5,12 +5,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::attr::put;
-use crate::fixture::{messages, text};
-
-/// JSON output of a tool.
-fn json_of(name: &str) -> Value {
-    serde_json::from_str(&text(&format!("{name}.json"))).unwrap()
-}
+use crate::fixture::{json, messages};
 
 fn rows<T>(name: &str, decode: fn(&Attrs<'_>) -> Result<T, DecodeError>) -> Vec<T> {
     let row = |message: &Vec<u8>| decode(&Attrs::read("", payload(message).unwrap()).unwrap());
@@ -57,7 +52,7 @@ fn same(table: &str, field: &str, our: &Value, their: &Value) {
 
 /// Compares every field of every row; answers how many rows there were.
 fn compare<T: Serialize>(folder: &str, table: &str, rows: &[T]) -> usize {
-    let expected = json_of(&format!("{folder}/{table}"));
+    let expected = json(&format!("{folder}/{table}"));
     let expected = expected.as_array().unwrap();
     assert_eq!(rows.len(), expected.len(), "{table}");
     for (our, their) in rows.iter().zip(expected) {
@@ -103,7 +98,7 @@ fn qualities_are_those_of_the_algorithm() {
 fn the_mesh_is_what_batctl_says() {
     for algorithm in ["batman_iv", "batman_v"] {
         let mesh = rows(&format!("{algorithm}/mesh"), Mesh::decode).pop().unwrap();
-        let expected = json_of(&format!("{algorithm}/mesh"));
+        let expected = json(&format!("{algorithm}/mesh"));
         let our = serde_json::to_value(&mesh).unwrap();
         let plain = [
             "version",
