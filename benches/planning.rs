@@ -22,7 +22,7 @@ use groundwave_gateway::{Snapshot, world};
 use groundwave_http::client::Client;
 use groundwave_model::terrain::Terrain;
 use groundwave_page::Frontend;
-use groundwave_planning::{Planner, built_in, router};
+use groundwave_planning::{Planner, ReplayWorld, built_in, router};
 use groundwave_store::RedbStore;
 use groundwave_terrain::TerrainStack;
 use serde_json::{Value, json};
@@ -193,13 +193,14 @@ fn main() {
     let mut engine = world(Arc::clone(&terrain)).build::<Snapshot>(0, 1_000_000).unwrap();
     engine.keep(store).unwrap();
     engine.handle().submit(built_in()).unwrap();
-    let handle = engine.handle();
+    let handle = engine.handle_of();
     let running = engine.spawn_on_demand(MachineClock::start()).unwrap();
     let planner = Planner::new(
         handle,
         terrain,
         Arc::new(|| Ok("reachable".to_owned())),
         Arc::new(|_| Err("not here".to_owned())),
+        ReplayWorld::new::<Snapshot>(world),
         Arc::new(|_| Err("no logs here".to_owned())),
         Frontend::BUILT_IN,
         CancellationToken::new(),

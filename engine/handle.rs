@@ -92,6 +92,16 @@ impl<R> Awaited<R> {
 }
 
 impl<S: Snapshot> Handle<S> {
+    /// Handle of the same world with other snapshots of it.
+    pub(crate) fn with_views<V: Snapshot>(&self, views: Views<V>) -> Handle<V> {
+        Handle {
+            inbox: self.inbox.clone(),
+            views,
+            health: self.health.clone(),
+            wakeup: Arc::clone(&self.wakeup),
+        }
+    }
+
     /// Submits a command to the world.
     ///
     /// # Errors

@@ -44,6 +44,9 @@ pub struct Ticked {
     pub refused: Vec<(&'static str, Refusal)>,
 }
 
+/// Publishes a snapshot of the world at the end of a tick.
+type Publisher = Box<dyn Fn(&World, Clock) + Send>;
+
 /// The world and everything around it that makes a tick.
 pub struct Engine<S: Snapshot> {
     world: World,
@@ -58,6 +61,8 @@ pub struct Engine<S: Snapshot> {
     /// The wall clock of the last tick that said it, and that tick.
     wall: (u64, u64),
     views: watch::Sender<Arc<S>>,
+    /// Further snapshots of the same world, see [`Engine::handle_of`].
+    other_views: Vec<Publisher>,
     handle: Handle<S>,
     health: WorldHealth,
     checkpoints: checkpoint::Due,
@@ -90,6 +95,7 @@ impl<S: Snapshot> Engine<S> {
             inbox,
             wall: (0, 0),
             views,
+            other_views: Vec::new(),
             handle,
             health,
             checkpoints: checkpoint::Due::default(),
@@ -359,7 +365,21 @@ impl<S: Snapshot> Engine<S> {
     }
 
     fn publish(&mut self) {
-        self.views.send_replace(Arc::new(S::gather(&self.world, self.clock())));
+        let clock = self.clock();
+        self.views.send_replace(Arc::new(S::gather(&self.world, clock)));
+        for publish in &self.other_views {
+            publish(&self.world, clock);
+        }
+    }
+
+    /// Handle of this world that shows another snapshot of it, which is published at the end of each
+    /// tick beside the engine's own: a service names the sections that it reads, and no others.
+    pub fn handle_of<V: Snapshot>(&mut self) -> Handle<V> {
+        let (views, receiver) = watch::channel(Arc::new(V::gather(&self.world, self.clock())));
+        self.other_views.push(Box::new(move |world, clock| {
+            views.send_replace(Arc::new(V::gather(world, clock)));
+        }));
+        self.handle.with_views(receiver)
     }
 
     /// Digest of the latest snapshot.

@@ -32,7 +32,7 @@ const WITHOUT: [(&str, &[&str]); 10] = [
     ("impaird", &["resvg", "groundwave_model", "groundwave_terrain", "groundwave_gateway"]),
     ("scenario", &["rtnetlink", "netlink-sys", "redb", "axum", "groundwave_gateway"]),
     ("sweep", &["rtnetlink", "netlink-sys", "redb", "axum", "groundwave_gateway"]),
-    ("planning", &["rtnetlink", "netlink-sys", "redb", "groundwave_host", "groundwave_io_gateway"]),
+    ("planning", &["rtnetlink", "netlink-sys", "redb", "groundwave_host", "groundwave_gateway"]),
 ];
 
 fn package(name: &str) -> String {

@@ -26,6 +26,7 @@ mod problems;
 mod replay_frames;
 pub mod replay_player;
 mod replay_store;
+mod replay_world;
 mod replays;
 mod router;
 mod state;
@@ -35,6 +36,7 @@ mod tile_cache;
 pub mod wire;
 
 pub use replay_store::{LogTerrain, StoredLog};
+pub use replay_world::{BuildWorld, ReplayWorld, Replaying};
 pub use replays::open_log;
 pub use router::{document, router};
 pub use state::{Planner, StoreCopier, StoreProbe};

@@ -1,15 +1,14 @@
 //! A replay as one HTML file that plays without network and without a server.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use groundwave_http::Problem;
-use groundwave_model::terrain::Terrain;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::replay_frames::{Times, observe};
+use super::replay_frames::Times;
 use super::replay_store::StoredLog;
+use super::replay_world::Replaying;
 use super::wire::replay::ReplayFrame;
 
 /// Most frames of a player.
@@ -27,11 +26,12 @@ const PAGE: &str = include_str!("replay_player.html");
 ///
 /// # Errors
 /// 409 where the replay comes to another state than the log.
-pub fn html(log: &StoredLog, terrain: &Arc<dyn Terrain>) -> Result<String, Problem> {
+pub fn html(replaying: Replaying<'_>) -> Result<String, Problem> {
+    let log = replaying.log;
     let duration_s = log.info.duration_s;
     let mut frames = Thinned::new(duration_s, log.info.step_s);
     let times = Times { from_s: 0.0, to_s: duration_s, step_s: frames.step_s };
-    observe(log, &times, terrain, |frame, state| {
+    replaying.observe(&times, |frame, state| {
         let assumed = state.environment.assumptions(None).to_string();
         frames.add(frame, assumed);
         Ok(())

@@ -9,17 +9,18 @@ use axum::extract::State;
 use axum::http::{HeaderName, StatusCode, header};
 use groundwave_engine::Registry;
 use groundwave_engine::log::{Entry, Header, LogError, Reader, Record};
-use groundwave_gateway::{Snapshot, world};
 use groundwave_http::document::Bytes;
 use groundwave_http::{Json, JsonBody, Origin, Path, Problem, Query, Raw, id};
 use groundwave_model::terrain::Flat;
 use groundwave_scenario::changes;
+use groundwave_simulation::WorldView;
 use uuid::Uuid;
 
 use super::Planner;
-use super::replay_frames::{Times, at_s, play, prove};
+use super::replay_frames::{Times, at_s};
 use super::replay_player;
 use super::replay_store::{LogFile, StoredLog, store};
+use super::replay_world::{BuildWorld, ReplayWorld, Replaying};
 use super::wire::replay::{
     CHANGES_MAX, FrameQuery, NAME_CHARS_MAX, ReplayEvent, ReplayFrames, ReplayInfo, UploadQuery,
     VariantQuestion,
@@ -73,25 +74,27 @@ pub async fn upload(
         let what = format!("`name` has {length} characters, allowed are 1 to {NAME_CHARS_MAX}");
         return Err(Problem::bad_request(what));
     }
+    let build = planner.replay_world.build;
     let taken = planner.transfer(move || {
         let file = LogFile::Uploaded(store(&content)?);
-        let info = inspect(asked.name, content.len() as u64, file.open().map_err(log_problem)?)?;
+        let log = file.open().map_err(log_problem)?;
+        let info = inspect(build, asked.name, content.len() as u64, log)?;
         Ok(StoredLog::new(info, file))
     });
     Ok(added(&planner, taken.await?))
 }
 
-/// A log file, for a server that starts with it.
+/// A log file of a world, for a server that starts with it.
 ///
 /// # Errors
-/// When it cannot be read or is no log.
-pub fn open_log(path: &FilePath) -> Result<StoredLog, String> {
+/// When it cannot be read or is not a log.
+pub fn open_log(world: ReplayWorld, path: &FilePath) -> Result<StoredLog, String> {
     let open = || {
         let file = LogFile::Named(path.to_owned());
         let log = file.open().map_err(log_problem)?;
         let bytes = std::fs::metadata(path).map_err(LogError::Read).map_err(log_problem)?.len();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let info = inspect(Some(name.into_owned()), bytes, log)?;
+        let info = inspect(world.build, Some(name.into_owned()), bytes, log)?;
         Ok(StoredLog::new(info, file))
     };
     open().map_err(|problem: Problem| problem.detail)
@@ -142,9 +145,9 @@ pub async fn create_variant(
             "invalid changes[{at}]{key}: found {found}, allowed {allowed}"
         ))
     })?;
-    let proven = planner.replay_queued(client, base, move |base, terrain| {
-        let log = base.variant(id::mint(), made);
-        prove(&log, terrain)?;
+    let proven = planner.replay_queued(client, base, move |base| {
+        let log = base.log.variant(id::mint(), made);
+        Replaying { log: &log, ..base }.prove()?;
         Ok(log)
     });
     Ok(added(&planner, proven.await?))
@@ -234,20 +237,21 @@ pub async fn frames(
 ) -> Result<Json<ReplayFrames>, Problem> {
     let log = planner.replays.get(id)?;
     let times = Times::new(&asked, log.info.duration_s)?;
-    let found = planner.replay_queued(client, log, move |log, terrain| play(log, &times, terrain));
+    let found = planner.replay_queued(client, log, move |log| log.frames(&times));
     Ok(Json(found.await?))
 }
 
 /// Reads a whole log.
 fn inspect<R: Read + Seek>(
+    build: BuildWorld,
     name: Option<String>,
     bytes: u64,
     mut log: Reader<R>,
 ) -> Result<ReplayInfo, Problem> {
     let header = log.header().clone();
     // Only for its commands.
-    let engine = world(Arc::new(Flat::default()))
-        .build::<Snapshot>(0, 1_000_000)
+    let engine = build(Arc::new(Flat::default()))
+        .build::<WorldView>(0, 1_000_000)
         .map_err(|err| Problem::internal(err.to_string()))?;
     let mut info = ReplayInfo {
         id: id::mint(),

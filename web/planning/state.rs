@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use groundwave_engine::{Handle, Health, Recorded};
-use groundwave_gateway::Snapshot;
 use groundwave_http::Problem;
 use groundwave_http::admission::Source;
 use groundwave_http::streams::OpenStreams;
 use groundwave_model::terrain::Terrain;
 use groundwave_page::Frontend;
+use groundwave_simulation::WorldView;
 use groundwave_simulation::deployment::{DeploymentId, DeploymentView, PlannedNode};
 use groundwave_simulation::site::NodeId;
 use tokio_util::sync::CancellationToken;
@@ -23,6 +23,7 @@ use super::change_log::ChangeLogs;
 use super::coverage::Registry;
 use super::live_coverages::LiveCoverages;
 use super::replay_store::{LogTerrain, ReplayStore, StoredLog};
+use super::replay_world::{ReplayWorld, Replaying};
 use super::tile_cache::TileCache;
 
 /// Coverage streams of a client.
@@ -51,7 +52,7 @@ impl Deref for Planner {
 /// Services of the server.
 pub struct Parts {
     /// The world.
-    pub world: Handle<Snapshot>,
+    pub world: Handle<WorldView>,
     /// Terrain.
     pub terrain: Arc<dyn Terrain>,
     /// Coverage jobs.
@@ -74,6 +75,8 @@ pub struct Parts {
     pub live: LiveCoverages,
     /// Uploaded logs.
     pub replays: ReplayStore,
+    /// World in which logs are replayed.
+    pub replay_world: ReplayWorld,
     /// Opens the terrain of a log.
     pub log_terrain: LogTerrain,
     /// Cached pictures of the ground.
@@ -85,10 +88,11 @@ impl Planner {
     /// Server over a world and its terrain.
     #[must_use]
     pub fn new(
-        world: Handle<Snapshot>,
+        world: Handle<WorldView>,
         terrain: Arc<dyn Terrain>,
         store: StoreProbe,
         copy: StoreCopier,
+        replay_world: ReplayWorld,
         log_terrain: LogTerrain,
         frontend: Frontend,
         stop: CancellationToken,
@@ -107,6 +111,7 @@ impl Planner {
             changes: ChangeLogs::default(),
             live: LiveCoverages::default(),
             replays: ReplayStore::default(),
+            replay_world,
             log_terrain,
             tiles: TileCache::default(),
             analyses,
@@ -172,13 +177,13 @@ impl Planner {
         &self,
         client: Source,
         log: Arc<StoredLog>,
-        work: impl FnOnce(&StoredLog, &Arc<dyn Terrain>) -> Result<T, Problem> + Send + 'static,
+        work: impl FnOnce(Replaying<'_>) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
-        let open = self.log_terrain.clone();
+        let (open, world) = (self.log_terrain.clone(), self.replay_world);
         let queued = self.analyse_queued(client, move |_| {
             let terrain =
                 open(&log.info.inputs).map_err(|why| Problem::new(StatusCode::CONFLICT, why))?;
-            work(&log, &terrain)
+            work(Replaying { log: &log, world, terrain: &terrain })
         });
         queued.await
     }

@@ -5,6 +5,9 @@
 //! description, default and environment variable. `start` opens stores, takes ports and spawns what
 //! runs in the background; `run` serves until a stop signal or until the stop token is cancelled.
 
+mod archive;
+pub mod config;
+mod planning;
 pub mod server;
 #[cfg(test)]
 mod tests;

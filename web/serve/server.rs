@@ -1,39 +1,32 @@
 //! The server: planning API and mesh gateway over one simulation and one store.
 
-use std::collections::BTreeMap;
-use std::fs::File;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use clap::builder::FalseyValueParser;
-use clap::{Args, ValueEnum};
-use groundwave_engine::limits::CHECKPOINT_TICKS;
-use groundwave_engine::log::{FORMAT, Header};
-use groundwave_engine::{Engine, FaultKind, Handle, Health, Running, StoreFault};
+use groundwave_engine::{Engine, Handle, Health, Running};
 use groundwave_files::wall::{MachineClock, wall_ns};
 use groundwave_gateway::automation::Deliver;
 use groundwave_gateway::fleet::StoreMinute;
 use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
 use groundwave_http::serve::{Serving, serve_with, shutdown_signal};
-use groundwave_io_gateway::archive;
-use groundwave_model::terrain::{Posts, Terrain};
-use groundwave_page::{Basemap, Frontend, Source};
-use groundwave_planning::{Planner, StoredLog, built_in, open_log, router};
-use groundwave_setup::terrain::{TerrainOptions, budget_bytes, inputs_of, memory_mb, posts_parser};
+use groundwave_model::terrain::Terrain;
+use groundwave_planning::{built_in, router};
+use groundwave_setup::terrain::{budget_bytes, inputs_of};
+use groundwave_simulation::WorldView;
 use groundwave_store::RedbStore;
-use groundwave_store::journal_file::FileJournal;
 use groundwave_terrain::{OffTiles, TerrainStack};
-use groundwave_web_gateway::Gateway;
 use groundwave_web_gateway::serve::STEP_NS;
-use groundwave_web_gateway::serve::gateway::{GatewayConfig, RunningGateway};
-use groundwave_web_gateway::services::backups::StorageCopier;
+use groundwave_web_gateway::serve::gateway::RunningGateway;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
+
+use super::archive::archiver;
+pub use super::config::{ServerConfig, Service};
+use super::planning::planner;
 
 /// Exit code after the world broke, so that a supervisor restarts the program: a write failed or a
 /// system panicked. What was acknowledged is on disk.
@@ -44,80 +37,6 @@ const WORLD_CHECK_PERIOD: Duration = Duration::from_millis(100);
 
 /// Time that connections have to end after the world broke.
 const BROKEN_GRACE: Duration = Duration::from_secs(5);
-
-/// A service of the server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Service {
-    /// Radio planning on terrain, port 8787
-    Planning,
-    /// Live mesh gateway, port 8080
-    Gateway,
-}
-
-/// Configuration of the server.
-#[derive(Debug, Clone, Args)]
-pub struct ServerConfig {
-    /// Services [default: both]
-    #[arg(value_enum, value_name = "SERVICE")]
-    pub services: Vec<Service>,
-
-    /// Address of the planning API
-    #[arg(
-        long,
-        env = "PLAN_BIND",
-        value_name = "ADDR",
-        value_parser = groundwave_http::socket_address,
-        default_value = "127.0.0.1:8787"
-    )]
-    pub bind: SocketAddr,
-
-    /// Store file; created if missing
-    #[arg(long, env = "PLAN_DB", value_name = "FILE", default_value = "plan.db")]
-    pub db: PathBuf,
-
-    /// Folder of static files [default: frontend/ if it exists, else a built-in page]
-    #[arg(long, env = "PLAN_FRONTEND", value_name = "DIR")]
-    pub frontend: Option<PathBuf>,
-
-    /// Base map of the page: a PMTiles archive with roads and names [default: none, coasts and borders]
-    #[arg(long, env = "PLAN_BASEMAP", value_name = "FILE")]
-    pub basemap: Option<PathBuf>,
-
-    /// Folder of terrain: .hgt tiles, GeoTIFF files [default: none, ground at 0 m assumed and said to be missing]
-    #[arg(long, env = "PLAN_SRTM_DIR", value_name = "DIR")]
-    pub srtm_dir: Option<PathBuf>,
-
-    /// Take ground without a tile as known, at 0 m above sea level: open sea, or flat earth
-    #[arg(long, env = "PLAN_FLAT_EARTH", value_parser = FalseyValueParser::new())]
-    pub flat_earth: bool,
-
-    /// Height between posts of the terrain: `interpolated` between four, or that of the `nearest` one
-    /// [default: interpolated]
-    #[arg(long, env = "PLAN_POSTS", value_name = "WAY", value_parser = posts_parser())]
-    pub posts: Option<Posts>,
-
-    /// Memory of decoded terrain, MB: the least recently used is dropped and decoded again when needed
-    /// [default: a quarter of the machine's]
-    #[arg(long = "memory", env = "PLAN_MEMORY", value_name = "MB", value_parser = memory_mb)]
-    pub memory_mb: Option<u64>,
-
-    /// EGM96 geoid grid [default: none, undulation 0 m]
-    #[arg(long, env = "PLAN_GEOID", value_name = "FILE")]
-    pub geoid: Option<PathBuf>,
-
-    /// Record every command to a new log file, for `replay`; it starts with the content of the store,
-    /// which includes secrets of the gateway, and has mode 0600
-    #[arg(long, env = "GROUNDWAVE_RECORD", value_name = "FILE")]
-    pub record: Option<PathBuf>,
-
-    /// Log to list on the page for replay; can be given several times
-    #[arg(long = "replay", value_name = "FILE")]
-    pub replays: Vec<PathBuf>,
-
-    /// Configuration of the gateway.
-    #[command(flatten)]
-    pub gateway: GatewayConfig,
-}
 
 /// A started server.
 pub struct Server {
@@ -192,6 +111,7 @@ impl Server {
             config.record(path, inputs, &mut engine)?;
         }
         let handle = engine.handle();
+        let plan = engine.handle_of::<WorldView>();
         let minutes = engine.effects::<StoreMinute>();
         let deliveries = engine.effects::<Deliver>();
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -209,27 +129,9 @@ impl Server {
             // All ports are taken before one is served.
             if let Some(frontend) = frontend {
                 let listener = server.runtime.block_on(groundwave_http::bind(config.bind))?;
-                let files = TerrainOptions {
-                    srtm_dir: config.srtm_dir.clone(),
-                    geoid: config.geoid.clone(),
-                    memory_mb: config.memory_mb,
-                    ..TerrainOptions::default()
-                };
-                let planner = Planner::new(
-                    handle.clone(),
-                    Arc::clone(&terrain),
-                    Arc::new(move || {
-                        let tick = probe().map_err(|fault| fault.to_string())?;
-                        Ok(format!("reachable, last commit in tick {tick}"))
-                    }),
-                    Arc::new(move |path: &Path| copy(path).map_err(|fault| fault.to_string())),
-                    Arc::new(move |inputs: &BTreeMap<String, String>| {
-                        let opened = files.for_log(inputs);
-                        opened.map(|ground| ground.terrain).map_err(|why| why.message().to_owned())
-                    }),
-                    frontend,
-                    server.stop.clone(),
-                );
+                let ground = Arc::clone(&terrain);
+                let planner =
+                    planner(config, plan, ground, probe, copy, frontend, server.stop.clone());
                 for log in logs {
                     planner.replays.add(log);
                 }
@@ -360,78 +262,6 @@ async fn end_with_world(world: Handle<Snapshot>, stop: CancellationToken) {
     tracing::error!("the world broke: the server ends");
     stop.cancel();
     tokio::time::sleep(BROKEN_GRACE).await;
-}
-
-impl ServerConfig {
-    fn has(&self, service: Service) -> bool {
-        self.services.is_empty() || self.services.contains(&service)
-    }
-
-    fn frontend(&self) -> Result<Frontend, Failure> {
-        let source = match &self.frontend {
-            Some(folder) if folder.is_dir() => Source::Folder(folder.clone()),
-            Some(folder) => {
-                return Err(Failure::Input(format!(
-                    "missing frontend folder {}",
-                    folder.display()
-                )));
-            }
-            None => Some(PathBuf::from("frontend"))
-                .filter(|folder| folder.is_dir())
-                .map_or(Source::BuiltIn, Source::Folder),
-        };
-        let basemap =
-            self.basemap.as_deref().map(Basemap::open).transpose().map_err(Failure::Input)?;
-        Ok(Frontend { source, basemap })
-    }
-
-    /// The logs to list, each read once.
-    fn logs(&self) -> Result<Vec<StoredLog>, Failure> {
-        if !self.replays.is_empty() && !self.has(Service::Planning) {
-            let what =
-                "invalid --replay: found the gateway alone, allowed with the planning service";
-            return Err(Failure::Input(what.to_owned()));
-        }
-        let logs = self.replays.iter().map(|path| {
-            let log = open_log(path);
-            log.map_err(|why| Failure::Input(format!("invalid --replay {}: {why}", path.display())))
-        });
-        logs.collect()
-    }
-
-    fn record(
-        &self,
-        path: &Path,
-        inputs: BTreeMap<String, String>,
-        engine: &mut Engine<Snapshot>,
-    ) -> Result<(), Failure> {
-        let header = Header { format: FORMAT, seed: 0, step_ns: STEP_NS, inputs };
-        let journal = FileJournal::create(path, &header).map_err(Failure::input)?;
-        groundwave_http::restrict_to_owner(path)?;
-        let started = engine.record_from_here(journal);
-        started.map_err(Failure::Machine)?;
-        engine.checkpoint_every(CHECKPOINT_TICKS);
-        Ok(())
-    }
-}
-
-/// A function that writes an archive of the gateway: store, keys, audit log, telemetry.
-fn archiver(
-    state: &Path,
-    gateway: &Gateway,
-    copy: impl Fn(&Path) -> Result<(), StoreFault> + Send + Sync + 'static,
-) -> StorageCopier {
-    let (state, history) = (state.to_owned(), gateway.history.clone());
-    Box::new(move |to: &Path| {
-        let store = to.with_extension("store");
-        copy(&store)?;
-        let pack = || archive::pack(File::create_new(to)?, &store, &state, &history);
-        pack().map_err(|err| StoreFault {
-            kind: FaultKind::of(&err),
-            operation: "pack the copy",
-            cause: err.to_string(),
-        })
-    })
 }
 
 /// Adds the built-in catalogue to a store without commits.

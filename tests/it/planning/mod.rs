@@ -28,7 +28,7 @@ use groundwave_files::wall::MachineClock;
 use groundwave_gateway::{Snapshot, world};
 use groundwave_model::terrain::{Flat, Terrain};
 use groundwave_page::Frontend;
-use groundwave_planning::{Planner, built_in, router};
+use groundwave_planning::{Planner, ReplayWorld, built_in, router};
 use groundwave_setup::terrain::TerrainOptions;
 use serde_json::Value;
 use tokio::runtime::Runtime;
@@ -77,14 +77,15 @@ impl Bench {
         let seeded = engine.handle().submit(built_in()).unwrap();
         engine.tick(Some(1)).unwrap();
         seeded.wait().unwrap();
-        let handle = engine.handle();
-        let world = engine.spawn_on_demand(MachineClock::start()).unwrap();
+        let handle = engine.handle_of();
+        let running = engine.spawn_on_demand(MachineClock::start()).unwrap();
         let stop = CancellationToken::new();
         let planner = Planner::new(
             handle,
             terrain,
             Arc::new(|| Ok("reachable".to_owned())),
             Arc::new(|_| Err("this store cannot be copied".to_owned())),
+            ReplayWorld::new::<Snapshot>(world),
             Arc::new(|inputs: &BTreeMap<String, String>| {
                 let opened = TerrainOptions::default().for_log(inputs);
                 opened.map(|ground| ground.terrain).map_err(|why| why.message().to_owned())
@@ -96,7 +97,7 @@ impl Bench {
             runtime: tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap(),
             router: router(planner),
             stop,
-            world: Some(world),
+            world: Some(running),
         }
     }
 

@@ -15,7 +15,7 @@ use groundwave_engine::{Engine, Next, Replayed};
 use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
 use groundwave_model::terrain::Terrain;
-use groundwave_planning::{open_log, replay_player};
+use groundwave_planning::{ReplayWorld, Replaying, open_log, replay_player};
 use groundwave_scenario::changes;
 use groundwave_scenario::changes::{Change, ChangeError, Changer};
 use groundwave_setup::terrain::{TerrainOptions, replay_failure};
@@ -176,11 +176,16 @@ impl Replay {
             }
         }
         if let Some(path) = &self.html {
-            let log = open_log(&self.log)
+            let replayed = ReplayWorld::new::<Snapshot>(world);
+            let log = open_log(replayed, &self.log)
                 .map_err(Failure::Input)?
                 .with_changes(changes.unwrap_or_default());
-            let page = replay_player::html(&log, &ground.terrain)
-                .map_err(|problem| Failure::Input(problem.detail))?;
+            let page = replay_player::html(Replaying {
+                log: &log,
+                world: replayed,
+                terrain: &ground.terrain,
+            })
+            .map_err(|problem| Failure::Input(problem.detail))?;
             output::write_whole(path, page.as_bytes())?;
             if output::is_stdio(path) {
                 return Ok(());

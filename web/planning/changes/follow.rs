@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use groundwave_engine::Views;
-use groundwave_gateway::Snapshot;
 use groundwave_http::Problem;
 use groundwave_model::mesh::links_of;
+use groundwave_simulation::WorldView;
 use groundwave_simulation::deployment::{DeploymentId, DeploymentView, PlannedNode};
 use groundwave_simulation::site::NodeId;
 use serde_json::json;
@@ -57,7 +57,7 @@ pub fn begin(planner: Planner, deployment: DeploymentId, log: Arc<ChangeLog>) {
 
 async fn follow(
     planner: Planner,
-    mut views: Views<Snapshot>,
+    mut views: Views<WorldView>,
     mut known: Option<Known>,
     deployment: DeploymentId,
     log: Arc<ChangeLog>,

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use groundwave_engine::Views;
 use groundwave_http::Problem;
 use groundwave_model::radio::Environment;
 use groundwave_model::terrain::Terrain;
+use groundwave_simulation::WorldView;
 use groundwave_simulation::coverage::live::TRANSMITTERS_MAX;
 use groundwave_simulation::coverage::{CoverageRequest, Sampling};
 use groundwave_simulation::deployment::{DeploymentId, PlannedNode};
@@ -31,7 +33,7 @@ pub fn begin(planner: &Planner, deployment: DeploymentId, live: &Arc<Live>) {
 
 async fn follow(
     planner: &Planner,
-    mut views: groundwave_engine::Views<groundwave_gateway::Snapshot>,
+    mut views: Views<WorldView>,
     deployment: DeploymentId,
     live: &Arc<Live>,
 ) {

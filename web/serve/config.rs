@@ -1,0 +1,160 @@
+//! Configuration of the server: its options, environment variables and defaults.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use clap::builder::FalseyValueParser;
+use clap::{Args, ValueEnum};
+use groundwave_engine::Engine;
+use groundwave_engine::limits::CHECKPOINT_TICKS;
+use groundwave_engine::log::{FORMAT, Header};
+use groundwave_gateway::{Snapshot, world};
+use groundwave_http::Failure;
+use groundwave_model::terrain::Posts;
+use groundwave_page::{Basemap, Frontend, Source};
+use groundwave_planning::{ReplayWorld, StoredLog, open_log};
+use groundwave_setup::terrain::{TerrainOptions, memory_mb, posts_parser};
+use groundwave_store::journal_file::FileJournal;
+use groundwave_web_gateway::serve::STEP_NS;
+use groundwave_web_gateway::serve::gateway::GatewayConfig;
+
+/// A service of the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Service {
+    /// Radio planning on terrain, port 8787
+    Planning,
+    /// Live mesh gateway, port 8080
+    Gateway,
+}
+
+/// Configuration of the server.
+#[derive(Debug, Clone, Args)]
+pub struct ServerConfig {
+    /// Services [default: both]
+    #[arg(value_enum, value_name = "SERVICE")]
+    pub services: Vec<Service>,
+
+    /// Address of the planning API
+    #[arg(
+        long,
+        env = "PLAN_BIND",
+        value_name = "ADDR",
+        value_parser = groundwave_http::socket_address,
+        default_value = "127.0.0.1:8787"
+    )]
+    pub bind: SocketAddr,
+
+    /// Store file; created if missing
+    #[arg(long, env = "PLAN_DB", value_name = "FILE", default_value = "plan.db")]
+    pub db: PathBuf,
+
+    /// Folder of static files [default: frontend/ if it exists, else a built-in page]
+    #[arg(long, env = "PLAN_FRONTEND", value_name = "DIR")]
+    pub frontend: Option<PathBuf>,
+
+    /// Base map of the page: a PMTiles archive with roads and names [default: none, coasts and borders]
+    #[arg(long, env = "PLAN_BASEMAP", value_name = "FILE")]
+    pub basemap: Option<PathBuf>,
+
+    /// Folder of terrain: .hgt tiles, GeoTIFF files [default: none, ground at 0 m assumed and said to be missing]
+    #[arg(long, env = "PLAN_SRTM_DIR", value_name = "DIR")]
+    pub srtm_dir: Option<PathBuf>,
+
+    /// Take ground without a tile as known, at 0 m above sea level: open sea, or flat earth
+    #[arg(long, env = "PLAN_FLAT_EARTH", value_parser = FalseyValueParser::new())]
+    pub flat_earth: bool,
+
+    /// Height between posts of the terrain: `interpolated` between four, or that of the `nearest` one
+    /// [default: interpolated]
+    #[arg(long, env = "PLAN_POSTS", value_name = "WAY", value_parser = posts_parser())]
+    pub posts: Option<Posts>,
+
+    /// Memory of decoded terrain, MB: the least recently used is dropped and decoded again when needed
+    /// [default: a quarter of the machine's]
+    #[arg(long = "memory", env = "PLAN_MEMORY", value_name = "MB", value_parser = memory_mb)]
+    pub memory_mb: Option<u64>,
+
+    /// EGM96 geoid grid [default: none, undulation 0 m]
+    #[arg(long, env = "PLAN_GEOID", value_name = "FILE")]
+    pub geoid: Option<PathBuf>,
+
+    /// Record every command to a new log file, for `replay`; it starts with the content of the store,
+    /// which includes secrets of the gateway, and has mode 0600
+    #[arg(long, env = "GROUNDWAVE_RECORD", value_name = "FILE")]
+    pub record: Option<PathBuf>,
+
+    /// Log to list on the page for replay; can be given several times
+    #[arg(long = "replay", value_name = "FILE")]
+    pub replays: Vec<PathBuf>,
+
+    /// Configuration of the gateway.
+    #[command(flatten)]
+    pub gateway: GatewayConfig,
+}
+
+impl ServerConfig {
+    /// `true` if a service is served.
+    pub(super) fn has(&self, service: Service) -> bool {
+        self.services.is_empty() || self.services.contains(&service)
+    }
+
+    /// Source of the page's files, with its base map.
+    pub(super) fn frontend(&self) -> Result<Frontend, Failure> {
+        let source = match &self.frontend {
+            Some(folder) if folder.is_dir() => Source::Folder(folder.clone()),
+            Some(folder) => {
+                return Err(Failure::Input(format!(
+                    "missing frontend folder {}",
+                    folder.display()
+                )));
+            }
+            None => Some(PathBuf::from("frontend"))
+                .filter(|folder| folder.is_dir())
+                .map_or(Source::BuiltIn, Source::Folder),
+        };
+        let basemap =
+            self.basemap.as_deref().map(Basemap::open).transpose().map_err(Failure::Input)?;
+        Ok(Frontend { source, basemap })
+    }
+
+    /// The logs to list, each read once.
+    pub(super) fn logs(&self) -> Result<Vec<StoredLog>, Failure> {
+        if !self.replays.is_empty() && !self.has(Service::Planning) {
+            let what =
+                "invalid --replay: found the gateway alone, allowed with the planning service";
+            return Err(Failure::Input(what.to_owned()));
+        }
+        let logs = self.replays.iter().map(|path| {
+            let log = open_log(ReplayWorld::new::<Snapshot>(world), path);
+            log.map_err(|why| Failure::Input(format!("invalid --replay {}: {why}", path.display())))
+        });
+        logs.collect()
+    }
+
+    /// Records each command from now on to a new file, which begins with the content of the store.
+    pub(super) fn record(
+        &self,
+        path: &Path,
+        inputs: BTreeMap<String, String>,
+        engine: &mut Engine<Snapshot>,
+    ) -> Result<(), Failure> {
+        let header = Header { format: FORMAT, seed: 0, step_ns: STEP_NS, inputs };
+        let journal = FileJournal::create(path, &header).map_err(Failure::input)?;
+        groundwave_http::restrict_to_owner(path)?;
+        let started = engine.record_from_here(journal);
+        started.map_err(Failure::Machine)?;
+        engine.checkpoint_every(CHECKPOINT_TICKS);
+        Ok(())
+    }
+
+    /// Options of the terrain that the inputs of a replayed log name.
+    pub(super) fn log_terrain(&self) -> TerrainOptions {
+        TerrainOptions {
+            srtm_dir: self.srtm_dir.clone(),
+            geoid: self.geoid.clone(),
+            memory_mb: self.memory_mb,
+            ..TerrainOptions::default()
+        }
+    }
+}
