@@ -323,4 +323,6 @@ impl Terrain for Ground {
 }
 
 #[cfg(test)]
+mod gate_tests;
+#[cfg(test)]
 mod tests;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
-use tiff_reader::{Ifd, TiffFile, TiffSample};
+use tiff_reader::{TiffError, TiffFile, TiffSample};
 
-use super::super::heights::is_height;
+use super::super::heights::{VOIDS, is_height};
 use super::error::RasterError;
 use super::header::{self, Header, Samples};
 
@@ -87,8 +87,15 @@ pub(super) fn outline(header: &Header, block: u32) -> Block {
     }
 }
 
+/// Posts of a block, row by row from the north; NaN without a height.
+#[derive(Debug, Default)]
+pub(super) struct Decoded {
+    pub posts: Vec<f32>,
+    pub filtered: Filtered,
+}
+
 /// Decodes a block.
-pub(super) fn decode(path: &Path, header: &Header, number: u32) -> Result<Vec<f32>, RasterError> {
+pub(super) fn decode(path: &Path, header: &Header, number: u32) -> Result<Decoded, RasterError> {
     let file = header::open(path)?;
     if Header::read(&file, path)? != *header {
         return Err(RasterError::Read {
@@ -97,90 +104,115 @@ pub(super) fn decode(path: &Path, header: &Header, number: u32) -> Result<Vec<f3
         });
     }
     let block = outline(header, number);
-    let fail = |reason: tiff_reader::TiffError| RasterError::Block {
+    decode_window(&file, path, header, &block, number).map_err(|reason| RasterError::Block {
         path: path.to_owned(),
         rows: [block.row, block.row + block.rows - 1],
         columns: [block.column, block.column + block.columns - 1],
         reason: reason.to_string(),
-    };
-    let ifd = file.ifd(0).map_err(fail)?;
-    let lengths = match header.is_tiled {
-        true => ifd.tile_byte_counts(),
-        false => ifd.strip_byte_counts(),
+    })
+}
+
+fn decode_window(
+    file: &TiffFile,
+    path: &Path,
+    header: &Header,
+    block: &Block,
+    number: u32,
+) -> Result<Decoded, TiffError> {
+    let ifd = file.ifd(0)?;
+    // A tile is one part; a block of strips has several, of which the last may be shorter.
+    let (lengths, first, part_rows) = match header.is_tiled {
+        true => (ifd.tile_byte_counts(), number as usize, block.rows),
+        false => (ifd.strip_byte_counts(), block.row / header.strip_rows, header.strip_rows),
     };
     // Parts of length 0 are left out: they hold no heights.
     let is_sparse = |part: usize| lengths.as_ref().is_some_and(|all| all.get(part) == Some(&0));
-    let mut posts = Vec::with_capacity(block.rows * block.columns);
-    if header.is_tiled {
-        read_part(
-            &file,
-            ifd,
-            header,
-            [block.row, block.column, block.rows, block.columns],
-            is_sparse(number as usize),
-            &mut posts,
-        )
-        .map_err(fail)?;
-        return Ok(posts);
+    let mut decoded = Decoded::default();
+    decoded.posts.reserve(block.rows * block.columns);
+    let end = block.row + block.rows;
+    for (part, row) in (block.row..end).step_by(part_rows).enumerate() {
+        let rows = part_rows.min(end - row);
+        if is_sparse(first + part) {
+            decoded.posts.resize(decoded.posts.len() + rows * block.columns, f32::NAN);
+            continue;
+        }
+        let window = [row, block.column, rows, block.columns];
+        let mask = header.mask.window(file, path, window)?;
+        read_part(file, header, window, mask.as_deref(), &mut decoded)?;
     }
-    for row in (block.row..block.row + block.rows).step_by(header.strip_rows) {
-        let rows = header.strip_rows.min(block.row + block.rows - row);
-        read_part(
-            &file,
-            ifd,
-            header,
-            [row, 0, rows, block.columns],
-            is_sparse(row / header.strip_rows),
-            &mut posts,
-        )
-        .map_err(fail)?;
+    Ok(decoded)
+}
+
+/// Posts of a block that count as voids though the file does not declare them so.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Filtered {
+    /// Posts of a value that means a void by custom: -9999, -32768, -32767, 32767.
+    pub customary: usize,
+    /// Posts outside the heights of the Earth.
+    pub outside: usize,
+}
+
+impl Filtered {
+    /// `true` if there is one.
+    pub fn any(self) -> bool {
+        self.customary + self.outside > 0
     }
-    Ok(posts)
 }
 
 fn read_part(
     file: &TiffFile,
-    ifd: &Ifd,
     header: &Header,
     window: [usize; 4],
-    is_sparse: bool,
-    posts: &mut Vec<f32>,
-) -> Result<(), tiff_reader::TiffError> {
-    if is_sparse {
-        posts.resize(posts.len() + window[2] * window[3], f32::NAN);
-        return Ok(());
-    }
+    mask: Option<&[u8]>,
+    decoded: &mut Decoded,
+) -> Result<(), TiffError> {
     match header.samples {
-        Samples::U8 => window_of::<u8>(file, ifd, header, window, posts),
-        Samples::U16 => window_of::<u16>(file, ifd, header, window, posts),
-        Samples::I16 => window_of::<i16>(file, ifd, header, window, posts),
-        Samples::U32 => window_of::<u32>(file, ifd, header, window, posts),
-        Samples::I32 => window_of::<i32>(file, ifd, header, window, posts),
-        Samples::F32 => window_of::<f32>(file, ifd, header, window, posts),
-        Samples::F64 => window_of::<f64>(file, ifd, header, window, posts),
+        Samples::U8 => window_of::<u8>(file, header, window, mask, decoded),
+        Samples::U16 => window_of::<u16>(file, header, window, mask, decoded),
+        Samples::I16 => window_of::<i16>(file, header, window, mask, decoded),
+        Samples::U32 => window_of::<u32>(file, header, window, mask, decoded),
+        Samples::I32 => window_of::<i32>(file, header, window, mask, decoded),
+        Samples::F32 => window_of::<f32>(file, header, window, mask, decoded),
+        Samples::F64 => window_of::<f64>(file, header, window, mask, decoded),
     }
+}
+
+/// Values that mean a post without a height where a file declares none: those of whole metres, and -9999
+/// of many tools. Exactly this deep, the sea bed lies at a few posts of trenches.
+fn is_customary_void(sample: f64) -> bool {
+    sample == -9999.0 || VOIDS.iter().any(|void| sample == f64::from(*void))
 }
 
 fn window_of<T: TiffSample + Into<f64> + Copy>(
     file: &TiffFile,
-    ifd: &Ifd,
     header: &Header,
     [row, column, rows, columns]: [usize; 4],
-    posts: &mut Vec<f32>,
-) -> Result<(), tiff_reader::TiffError> {
-    let samples = file.read_window_from_ifd::<T>(ifd, row, column, rows, columns)?;
+    mask: Option<&[u8]>,
+    decoded: &mut Decoded,
+) -> Result<(), TiffError> {
+    let samples =
+        file.read_band_window_from_ifd::<T>(file.ifd(0)?, 0, row, column, rows, columns)?;
     // The text of the value may have more digits than a sample.
     let is_nodata = |sample: f64| {
         let declared = header.nodata.unwrap_or(f64::NAN);
         sample == declared || (header.samples == Samples::F32 && sample as f32 == declared as f32)
     };
-    posts.extend(samples.iter().map(|&sample| {
+    let Decoded { posts, filtered } = decoded;
+    posts.extend(samples.iter().enumerate().map(|(index, &sample)| {
         let sample: f64 = sample.into();
+        let is_masked = mask.is_some_and(|mask| mask.get(index) == Some(&0));
+        if is_masked || is_nodata(sample) || sample.is_nan() {
+            return f32::NAN;
+        }
         let height_m = f64::mul_add(sample, header.scale, header.offset_m);
-        // Files without a declared value for missing posts have -32768 or -1e38.
-        match !is_nodata(sample) && is_height(height_m) {
-            true => height_m as f32,
-            false => f32::NAN,
+        if is_customary_void(sample) {
+            filtered.customary += 1;
+            f32::NAN
+        } else if !is_height(height_m) {
+            filtered.outside += 1;
+            f32::NAN
+        } else {
+            height_m as f32
         }
     }));
     Ok(())

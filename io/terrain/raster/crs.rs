@@ -1,6 +1,4 @@
-//! Coordinate reference systems and vertical datums by their EPSG codes.
-
-use groundwave_model::terrain::VerticalDatum;
+//! Horizontal coordinate reference systems by their EPSG codes.
 
 use super::grid::Frame;
 use super::utm::Utm;
@@ -39,16 +37,6 @@ pub(super) fn projected(code: u16) -> Option<Frame> {
     Some(Frame::Utm(Utm::zone(zone, is_south)))
 }
 
-/// A vertical datum.
-pub(super) fn vertical(code: u16) -> VerticalDatum {
-    match code {
-        5_773 => VerticalDatum::Egm96,
-        3_855 => VerticalDatum::Egm2008,
-        0 | 32_767 => VerticalDatum::Unknown,
-        _ => VerticalDatum::Local,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -66,7 +54,5 @@ mod tests {
         for other in [0, 2_056, 3_857, 27_700, 32_600, 32_661, 32_700, 32_761] {
             assert_eq!(projected(other), None, "{other}");
         }
-        assert_eq!(vertical(3_855), VerticalDatum::Egm2008);
-        assert_eq!(vertical(5_703), VerticalDatum::Local);
     }
 }

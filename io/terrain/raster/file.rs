@@ -10,7 +10,8 @@ use groundwave_files::hex::hex;
 use groundwave_model::terrain::{HeightKind, VerticalDatum};
 use sha2::{Digest, Sha256};
 
-use super::blocks::{self, Block};
+use super::super::heights::{HIGHEST_M, LOWEST_M};
+use super::blocks::{self, Block, Filtered};
 use super::error::RasterError;
 use super::header::{self, Header};
 
@@ -26,6 +27,8 @@ pub(in super::super) struct Raster {
     pub source: usize,
     pub kind: HeightKind,
     pub is_used: AtomicBool,
+    /// Once a post counted as void though the file does not declare it so.
+    is_filtered: AtomicBool,
     fault: OnceLock<RasterError>,
     digest: OnceLock<String>,
 }
@@ -54,6 +57,7 @@ impl Raster {
             header,
             source,
             is_used: AtomicBool::new(false),
+            is_filtered: AtomicBool::new(false),
             fault: OnceLock::new(),
             digest: OnceLock::new(),
         })
@@ -69,7 +73,10 @@ impl Raster {
     pub(super) fn decode(&self, block: u32) -> Block {
         let mut outline = blocks::outline(&self.header, block);
         match blocks::decode(&self.path, &self.header, block) {
-            Ok(posts) => outline.posts = Some(posts),
+            Ok(decoded) => {
+                self.warn_of(decoded.filtered);
+                outline.posts = Some(decoded.posts);
+            }
             Err(error) => {
                 if self.fault.set(error.clone()).is_ok() {
                     tracing::warn!(target: super::super::FAULT_TARGET, %error, "terrain posts count as missing");
@@ -77,6 +84,20 @@ impl Raster {
             }
         }
         outline
+    }
+
+    /// Warns once of posts that count as voids though the file does not declare them so.
+    fn warn_of(&self, filtered: Filtered) {
+        if filtered.any() && !self.is_filtered.swap(true, Ordering::Relaxed) {
+            let Filtered { customary, outside } = filtered;
+            tracing::warn!(
+                target: super::super::FAULT_TARGET,
+                path = %self.path.display(),
+                "posts of a block count as voids: {customary} are -9999, -32768, -32767 or 32767, \
+                 {outside} are outside {LOWEST_M} to {HIGHEST_M} m; declare them by \
+                 `gdal_edit.py -a_nodata`"
+            );
+        }
     }
 
     /// Decodes all blocks, keeping none.

@@ -7,11 +7,13 @@ use std::sync::Arc;
 
 use groundwave_model::terrain::VerticalDatum;
 use tiff_reader::source::{FileSource, TiffSource};
-use tiff_reader::{Ifd, OpenOptions, ParseBudgets, TiffFile};
+use tiff_reader::{Ifd, OpenOptions, ParseBudgets, TiffError, TiffFile};
 
 use super::crs;
 use super::error::RasterError;
 use super::grid::{Frame, Grid};
+use super::mask::{self, Mask};
+use super::vertical;
 
 const MODEL_PIXEL_SCALE: u16 = 33_550;
 const MODEL_TIEPOINT: u16 = 33_922;
@@ -77,6 +79,8 @@ pub(super) struct Header {
     pub block: [usize; 2],
     /// Rows of a strip; 0 with tiles.
     pub strip_rows: usize,
+    /// Posts without a height beside those of a value.
+    pub mask: Mask,
     /// Sample without a height.
     pub nodata: Option<f64>,
     /// Metres of a unit of the samples.
@@ -89,12 +93,14 @@ pub(super) struct Header {
 
 /// Opens a file within limits.
 pub(super) fn open(path: &Path) -> Result<TiffFile, RasterError> {
-    let broken = |reason: tiff_reader::TiffError| RasterError::Read {
-        path: path.to_owned(),
-        reason: reason.to_string(),
-    };
-    let source: Arc<dyn TiffSource> = Arc::new(FileSource::open(path).map_err(broken)?);
-    TiffFile::from_source_with_options(source, LIMITS).map_err(broken)
+    open_file(path)
+        .map_err(|reason| RasterError::Read { path: path.to_owned(), reason: reason.to_string() })
+}
+
+/// Opens a file within limits, with the error of the decoder.
+pub(super) fn open_file(path: &Path) -> Result<TiffFile, TiffError> {
+    let source: Arc<dyn TiffSource> = Arc::new(FileSource::open(path)?);
+    TiffFile::from_source_with_options(source, LIMITS)
 }
 
 /// GeoKeys that are short numbers.
@@ -111,6 +117,18 @@ impl Keys {
         let held = self.0.iter().find(|[id, place, ..]| *id == key && *place == 0);
         held.map(|[_, _, _, value]| *value)
     }
+
+    /// Horizontal system of a key that may hold a compound one.
+    fn horizontal(&self, key: u16) -> u16 {
+        vertical::parts(self.get(key).unwrap_or(0)).0
+    }
+
+    /// Vertical system: that of its own key, or of a compound system; 0 without one.
+    fn vertical(&self) -> u16 {
+        let own = self.get(VERTICAL).filter(|code| *code != 0);
+        let compound = [PROJECTED_CRS, GEODETIC_CRS].into_iter().filter_map(|key| self.get(key));
+        own.or_else(|| compound.filter_map(|code| vertical::parts(code).1).next()).unwrap_or(0)
+    }
 }
 
 impl Header {
@@ -118,7 +136,7 @@ impl Header {
     pub fn read(file: &TiffFile, path: &Path) -> Result<Self, RasterError> {
         let bad =
             |what, found: String, allowed: &str| RasterError::property(path, what, found, allowed);
-        let broken = |reason: tiff_reader::TiffError| RasterError::Read {
+        let broken = |reason: TiffError| RasterError::Read {
             path: path.to_owned(),
             reason: reason.to_string(),
         };
@@ -130,10 +148,7 @@ impl Header {
                 return Err(bad(what, size.to_string(), "2 to 1048576 posts"));
             }
         }
-        if layout.samples_per_pixel != 1 {
-            let found = layout.samples_per_pixel.to_string();
-            return Err(bad("SamplesPerPixel (277)", found, "one band of heights"));
-        }
+        let mask = mask::find(file, path)?;
         let samples = match (layout.sample_format, layout.bits_per_sample) {
             (1, 8) => Samples::U8,
             (1, 16) => Samples::U16,
@@ -166,18 +181,16 @@ impl Header {
             return Err(bad("size of tiles or strips", found, "1 to 33554432 posts"));
         }
         let keys = Keys::of(ifd);
-        let (scale, offset_m) = scale(ifd);
-        let unit_m = match keys.get(VERTICAL_UNITS) {
-            None | Some(0 | 9001) => 1.0,
-            Some(9002) => 0.3048,
-            Some(9003) => 1200.0 / 3937.0,
-            Some(other) => {
-                let allowed = "9001 (metre), 9002 (foot), 9003 (US survey foot)";
-                return Err(bad("VerticalUnitsGeoKey (4099)", other.to_string(), allowed));
-            }
-        };
-        if !(scale.is_finite() && scale != 0.0 && offset_m.is_finite()) {
-            let found = format!("scale {scale}, offset {offset_m}");
+        let Band { scale, offset, unit_type } = Band::read(ifd);
+        let code = keys.vertical();
+        let datum = vertical::datum(code).ok_or_else(|| {
+            bad("vertical system", format!("EPSG:{code}, a depth"), "a system of heights")
+        })?;
+        let unit_m = vertical::unit_m(unit_type.as_deref(), keys.get(VERTICAL_UNITS), code);
+        let unit_m =
+            unit_m.map_err(|stated| bad("unit of the heights", stated, vertical::UNITS_ALLOWED))?;
+        if !(scale.is_finite() && scale != 0.0 && offset.is_finite()) {
+            let found = format!("scale {scale}, offset {offset}");
             return Err(bad("GDAL_METADATA (42112)", found, "finite numbers, no scale of 0"));
         }
         Ok(Self {
@@ -186,10 +199,11 @@ impl Header {
             is_tiled: ifd.is_tiled(),
             block,
             strip_rows,
+            mask,
             nodata: nodata(ifd),
             scale: scale * unit_m,
-            offset_m: offset_m * unit_m,
-            datum: keys.get(VERTICAL).map_or(VerticalDatum::Unknown, crs::vertical),
+            offset_m: offset * unit_m,
+            datum,
         })
     }
 
@@ -205,7 +219,7 @@ fn grid(ifd: &Ifd, keys: &Keys, size: [usize; 2], path: &Path) -> Result<Grid, R
         |what, found: String, allowed: &str| RasterError::property(path, what, found, allowed);
     let frame = match keys.get(GT_MODEL_TYPE) {
         Some(2) => {
-            let code = keys.get(GEODETIC_CRS).unwrap_or(0);
+            let code = keys.horizontal(GEODETIC_CRS);
             let unit = keys.get(ANGULAR_UNITS).unwrap_or(9102);
             if !crs::is_geographic(code) {
                 return Err(bad("coordinate system", format!("EPSG:{code}"), crs::ALLOWED));
@@ -220,7 +234,7 @@ fn grid(ifd: &Ifd, keys: &Keys, size: [usize; 2], path: &Path) -> Result<Grid, R
             Frame::Geographic
         }
         Some(1) => {
-            let code = keys.get(PROJECTED_CRS).unwrap_or(0);
+            let code = keys.horizontal(PROJECTED_CRS);
             let unit = keys.get(LINEAR_UNITS).unwrap_or(9001);
             if unit != 9001 {
                 return Err(bad("ProjLinearUnitsGeoKey (3076)", unit.to_string(), "9001 (metre)"));
@@ -303,34 +317,44 @@ fn nodata(ifd: &Ifd) -> Option<f64> {
     text(ifd, GDAL_NODATA)?.parse().ok()
 }
 
-/// Scale and offset of the samples of the first band.
-fn scale(ifd: &Ifd) -> (f64, f64) {
-    use quick_xml::events::Event;
-    let (mut scale, mut offset) = (1.0, 0.0);
-    let Some(xml) = text(ifd, GDAL_METADATA) else {
-        return (scale, offset);
-    };
-    let mut reader = quick_xml::Reader::from_str(xml);
-    let mut role = String::new();
-    loop {
-        match reader.read_event() {
-            Ok(Event::Start(item)) => {
-                let attribute = |name: &str| {
-                    let mut all = item.attributes().flatten();
-                    let held = all.find(|held| held.key.as_ref() == name)?;
-                    Some(held.value.into_owned())
-                };
-                let is_first = attribute("sample").is_none_or(|band| band == "0");
-                role = attribute("role").filter(|_| is_first).unwrap_or_default();
+/// GDAL's description of the first band.
+struct Band {
+    scale: f64,
+    offset: f64,
+    /// Unit of the samples, scaled.
+    unit_type: Option<String>,
+}
+
+impl Band {
+    fn read(ifd: &Ifd) -> Self {
+        use quick_xml::events::Event;
+        let mut band = Self { scale: 1.0, offset: 0.0, unit_type: None };
+        let Some(xml) = text(ifd, GDAL_METADATA) else {
+            return band;
+        };
+        let mut reader = quick_xml::Reader::from_str(xml);
+        let mut role = String::new();
+        loop {
+            match reader.read_event() {
+                Ok(Event::Start(item)) => {
+                    let attribute = |name: &str| {
+                        let mut all = item.attributes().flatten();
+                        let attribute = all.find(|attribute| attribute.key.as_ref() == name)?;
+                        Some(attribute.value.into_owned())
+                    };
+                    let is_first = attribute("sample").is_none_or(|band| band == "0");
+                    role = attribute("role").filter(|_| is_first).unwrap_or_default();
+                }
+                Ok(Event::Text(value)) => match (role.as_str(), value.trim().parse()) {
+                    ("scale", Ok(value)) => band.scale = value,
+                    ("offset", Ok(value)) => band.offset = value,
+                    ("unittype", _) => band.unit_type = Some(value.trim().to_owned()),
+                    _ => {}
+                },
+                Ok(Event::End(_)) => role.clear(),
+                Ok(Event::Eof) | Err(_) => return band,
+                Ok(_) => {}
             }
-            Ok(Event::Text(value)) => match (role.as_str(), value.trim().parse()) {
-                ("scale", Ok(value)) => scale = value,
-                ("offset", Ok(value)) => offset = value,
-                _ => {}
-            },
-            Ok(Event::End(_)) => role.clear(),
-            Ok(Event::Eof) | Err(_) => return (scale, offset),
-            Ok(_) => {}
         }
     }
 }

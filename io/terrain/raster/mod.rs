@@ -1,7 +1,8 @@
 //! GeoTIFF files of heights, COG among them: any size, non-square posts, geographic or UTM.
 //!
 //! Read by the crate `tiff-reader`: strips and tiles, deflate, LZW, ZSTD, LERC, predictors, within
-//! budgets. Posts are decoded in blocks when samples fall on them and kept within a budget.
+//! budgets. Posts are decoded in blocks when samples fall on them and kept within a budget. Each post
+//! passes mask, declared and customary values of posts without a height, unit and range of the Earth.
 
 mod blocks;
 mod crs;
@@ -9,8 +10,10 @@ mod error;
 mod file;
 mod grid;
 mod header;
+mod mask;
 mod mosaic;
 mod utm;
+mod vertical;
 
 pub use error::RasterError;
 pub(super) use file::{Raster, file_digest};
