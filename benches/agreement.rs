@@ -25,6 +25,7 @@ use groundwave_model::terrain::{
 };
 use groundwave_propagation::itm;
 use groundwave_propagation::polarization::Polarization;
+use groundwave_propagation::profile::PathProfile;
 use groundwave_simulation::link::{Inputs, judge, samples_for, trace};
 use groundwave_terrain::TerrainStack;
 
@@ -109,7 +110,7 @@ impl Scene<'_> {
         let terrain = if ours.bilinear { self.bilinear } else { self.nearest };
         let mut elevation_msl_m = vec![0.0; samples];
         sample_filled(terrain, &lat_deg, &lon_deg, &mut elevation_msl_m);
-        let profile = itm::PathProfile { step_m, elevation_msl_m: &elevation_msl_m };
+        let profile = PathProfile::bare(step_m, &elevation_msl_m);
         let reference = self.model.reference(&profile).ok()?;
         Some(reference.basic_transmission_loss_db(itm::Quantile::MEDIAN))
     }

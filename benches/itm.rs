@@ -5,10 +5,9 @@ use std::f64::consts::TAU;
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
-use groundwave_propagation::itm::{
-    Climate, Mdvar, Medium, PathProfile, Quantile, point_to_point, reference,
-};
+use groundwave_propagation::itm::{Climate, Mdvar, Medium, Quantile, point_to_point, reference};
 use groundwave_propagation::polarization::Polarization;
+use groundwave_propagation::profile::PathProfile;
 
 /// Points in a profile.
 const POINTS: [usize; 3] = [128, 512, 1024];
@@ -67,7 +66,7 @@ fn medium() -> Medium {
 }
 
 fn profile(elevation: &[f64]) -> PathProfile<'_> {
-    PathProfile { step_m: PATH_M / (elevation.len() - 1) as f64, elevation_msl_m: elevation }
+    PathProfile::bare(PATH_M / (elevation.len() - 1) as f64, elevation)
 }
 
 /// Rough terrain, the same at every run: hills of 20 to 320 m with smaller hills upon them.

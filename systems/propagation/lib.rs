@@ -2,6 +2,7 @@
 //!
 //! | module | what | source |
 //! |---|---|---|
+//! | [`profile`] | heights and clutter along a path | |
 //! | [`free_space`] | free-space loss | ITU-R P.525 |
 //! | [`itm`] | Irregular Terrain Model, point to point and area | NTIA TR 82-100 |
 //! | [`bullington`] | delta-Bullington diffraction | ITU-R P.526 |
@@ -25,6 +26,7 @@ pub mod noise;
 pub mod numeric;
 pub mod outage;
 pub mod polarization;
+pub mod profile;
 mod quantile;
 pub mod rain;
 pub mod spherical_earth;

@@ -2,8 +2,8 @@
 
 mod trace;
 
-use groundwave_propagation::itm;
 use groundwave_propagation::itm::SIDE_BY_SIDE;
+use groundwave_propagation::profile::PathProfile;
 use ndarray::{Array2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 
@@ -245,10 +245,7 @@ impl Scratch {
     fn measure(&mut self, site: &CoverageSite<'_>, first: usize, traced: [bool; SIDE_BY_SIDE]) {
         let Self { paths, flags, elevation_msl_m, step_m, clear, .. } = self;
         let transmitter = &site.transmitter;
-        let profile = |row: usize| itm::PathProfile {
-            step_m: step_m[row],
-            elevation_msl_m: &elevation_msl_m[row],
-        };
+        let profile = |row: usize| PathProfile::bare(step_m[row], &elevation_msl_m[row]);
         let rows = ProfileRows {
             first,
             profiles: std::array::from_fn(|row| {
@@ -265,7 +262,7 @@ impl Scratch {
             if paths.measured.0[place] {
                 flags[place].note(paths.clear.0[place], Flags::CLEAR);
             } else {
-                paths.set_fallback(place, transmitter.fallback_db(&profile(row)));
+                paths.set_fallback(place, &transmitter.fallback(&profile(row)));
                 flags[place].note(true, Flags::FALLBACK_MODEL);
             }
         }
@@ -291,11 +288,9 @@ impl Scratch {
             let row = place % SIDE_BY_SIDE;
             let only = std::array::from_fn(|each| each == row);
             if self.trace(site, terrain, parallel, place - row, only)[row] {
-                let attenuation_db = site.transmitter.fallback_db(&itm::PathProfile {
-                    step_m: self.step_m[row],
-                    elevation_msl_m: &self.elevation_msl_m[row],
-                });
-                self.paths.set_fallback(place, attenuation_db);
+                let profile = PathProfile::bare(self.step_m[row], &self.elevation_msl_m[row]);
+                let attenuation = site.transmitter.fallback(&profile);
+                self.paths.set_fallback(place, &attenuation);
                 self.flags[place].note(true, Flags::FALLBACK_MODEL);
             }
             self.flags[place] = self.flags[place] | flags;

@@ -1,7 +1,8 @@
 //! Positions, heights and elevation angles of the two antennas.
 
-use groundwave_propagation::itm::{MAX_ELEVATION_M, PathProfile};
+use groundwave_propagation::itm::MAX_ELEVATION_M;
 use groundwave_propagation::numeric::{Kernel, all_within, atan2, sin_cos, vectorised};
+use groundwave_propagation::profile::PathProfile;
 use groundwave_values::bounds::{BadValue, within};
 
 use super::environment::Environment;
@@ -80,7 +81,7 @@ impl<'a> View<'a> {
 
     /// The heights as models of path loss read them.
     pub fn path(&self) -> PathProfile<'a> {
-        PathProfile { step_m: self.step_m, elevation_msl_m: self.elevation_msl_m }
+        PathProfile::bare(self.step_m, self.elevation_msl_m)
     }
 
     /// Ground at transmitter and receiver above mean sea level, m.

@@ -1,6 +1,6 @@
 //! One direction of a link, put together term by term.
 
-use groundwave_propagation::itm::PathProfile;
+use groundwave_propagation::profile::PathProfile;
 use groundwave_values::bounds::BadValue;
 
 use super::antenna::pointing_loss_db;

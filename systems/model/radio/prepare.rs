@@ -14,7 +14,7 @@ use groundwave_propagation::rain::{RAIN_FREQUENCY_MIN_GHZ, RainCoefficients};
 use groundwave_values::bounds::BadValue;
 
 use super::clutter::{surroundings, terrain_heights_m};
-use super::environment::{Climate, Environment, NoiseCategory};
+use super::environment::{Environment, NoiseCategory};
 use super::modulation::{McsTable, Selected};
 use super::outcome::Verdict;
 use super::path_loss::{Direction, FALLBACK_MODEL, PreparedModel, Validity};
@@ -156,11 +156,7 @@ impl<'a> Prepared<'a> {
             frequency_mhz,
             polarization,
             antenna_agl_m: terrain_heights_m(env.clutter, [tx.height_agl_m, rx.height_agl_m]),
-            climate: env.climate.for_itm(),
-            refractivity_n_units: env.refractivity_n_units,
-            permittivity: env.permittivity,
-            conductivity_s_m: env.conductivity_s_m,
-            k_factor: env.k_factor,
+            environment: env,
         };
         let model = env.model.get();
         let fallback = FALLBACK_MODEL.get().prepare(&direction);
@@ -321,21 +317,6 @@ fn rain(frequency_mhz: f64, polarization: Polarization) -> Option<RainCoefficien
         return None;
     }
     RainCoefficients::level(frequency_ghz, polarization).ok()
-}
-
-impl Climate {
-    /// The same climate as ITM names it.
-    fn for_itm(self) -> itm::Climate {
-        match self {
-            Self::Equatorial => itm::Climate::Equatorial,
-            Self::ContinentalSubtropical => itm::Climate::ContinentalSubtropical,
-            Self::MaritimeSubtropical => itm::Climate::MaritimeSubtropical,
-            Self::Desert => itm::Climate::Desert,
-            Self::ContinentalTemperate => itm::Climate::ContinentalTemperate,
-            Self::MaritimeTemperateLand => itm::Climate::MaritimeTemperateLand,
-            Self::MaritimeTemperateSea => itm::Climate::MaritimeTemperateSea,
-        }
-    }
 }
 
 impl NoiseCategory {

@@ -4,6 +4,7 @@
 use groundwave_propagation::free_space::SPEED_OF_LIGHT_M_S;
 use groundwave_propagation::itm;
 use groundwave_propagation::numeric::{Kernel, greater, log10, vectorised};
+use groundwave_propagation::profile::PathProfile;
 
 use super::antenna::{is_omnidirectional, pointing_loss_db};
 use super::field_strength::field_term_db;
@@ -11,7 +12,7 @@ use super::fresnel::EARTH_RADIUS_M;
 use super::geometry::{SHORTEST_M, elevation_angle_deg, slant_range_m};
 use super::modulation::Selected;
 use super::outcome::Verdict;
-use super::path_loss::{BATCH, PathBatch, ProfileRows, QUANTILES};
+use super::path_loss::{Attenuation, BATCH, PathBatch, ProfileRows, QUANTILES};
 use super::prediction::{Distribution, Evidence, Surroundings};
 use super::prepare::Prepared;
 use super::surroundings::Clutter;
@@ -102,7 +103,7 @@ impl<'a> PreparedTransmitter<'a> {
     /// `paths`.
     pub fn measure(&self, rows: &ProfileRows<'_>, paths: &mut PathBatch) {
         if let Some(model) = self.link.model() {
-            model.measure(rows, paths);
+            model.measure(rows, self.quantiles[0], paths);
         }
     }
 
@@ -113,10 +114,9 @@ impl<'a> PreparedTransmitter<'a> {
         }
     }
 
-    /// Attenuation of one path by the fallback model, dB, the same at every quantile.
-    pub fn fallback_db(&self, profile: &itm::PathProfile<'_>) -> f64 {
-        let attenuation = self.link.fallback.attenuation(profile, self.link.quantile);
-        attenuation.map_or(0.0, |found| found.total_db())
+    /// Attenuation of one path by the fallback model.
+    pub fn fallback(&self, profile: &PathProfile<'_>) -> Attenuation {
+        self.link.fallback.attenuation(profile, self.link.quantile).unwrap_or_default()
     }
 
     /// Received power over noise and interference, dB.
@@ -159,7 +159,7 @@ impl<'a> PreparedTransmitter<'a> {
     }
 
     /// `true` if 0.6 of the first Fresnel zone over a path is clear.
-    pub fn is_clear(&self, profile: &itm::PathProfile<'_>) -> bool {
+    pub fn is_clear(&self, profile: &PathProfile<'_>) -> bool {
         self.link.clearance_over(profile).is_clear()
     }
 

@@ -1,10 +1,10 @@
 //! Radio horizons of the two terminals over a terrain profile (TN101 eq. 6.15; Algorithm
 //! eqs 4.1 to 4.4 and function `hzns`).
 
-use super::PathProfile;
 use super::path::skipped_m;
 use crate::numeric::slopes::{BLOCK, BLOCKS, Slopes, blocks_reaching, greatest, reaching, start};
 use crate::numeric::{greater, maximum, step_by_step};
+use crate::profile::PathProfile;
 
 /// Radio horizon of a terminal.
 #[derive(Debug, Clone, Copy, PartialEq)]

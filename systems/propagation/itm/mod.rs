@@ -64,7 +64,7 @@ pub use medium::Medium;
 pub use mode::PropagationMode;
 pub use outcome::{Outcome, Workspace};
 pub use point_to_point::{Prepared, point_to_point, reference};
-pub use profile::{MAX_DISTANCE_M, MAX_ELEVATION_M, MIN_STEP_M, PathProfile};
+pub use profile::{MAX_DISTANCE_M, MAX_ELEVATION_M, MIN_STEP_M};
 pub use quantile::Quantile;
 pub use quick_pfl::{Measured, SIDE_BY_SIDE};
 pub use reference::{Prediction, Reference};

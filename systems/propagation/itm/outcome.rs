@@ -4,7 +4,8 @@ use super::batch::{BATCH, Batch, Losses};
 use super::longley_rice::doubts;
 use super::point_to_point::Buffers;
 use super::quick_pfl::SIDE_BY_SIDE;
-use super::{PathProfile, Prepared, PropagationMode, Quantile, Reference, Warnings};
+use super::{Prepared, PropagationMode, Quantile, Reference, Warnings};
+use crate::profile::PathProfile;
 
 /// A prediction for one path. Pairs are transmitter, receiver.
 #[derive(Debug, Clone, Copy, PartialEq)]

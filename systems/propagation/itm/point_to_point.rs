@@ -5,8 +5,9 @@ use super::constants::{Constants, check_air};
 use super::quick_pfl::{Measured, SIDE_BY_SIDE, measure};
 use super::roughness::{NO_SAMPLES, SampleBuffer};
 use super::variability::{deviates, extremes};
-use super::{Invalid, Medium, PathProfile, Prediction, Quantile, Reference, Warnings};
+use super::{Invalid, Medium, Prediction, Quantile, Reference, Warnings};
 use crate::numeric::{Kernel, vectorised};
+use crate::profile::PathProfile;
 
 /// A medium and two antennas made ready for many paths.
 #[derive(Debug, Clone, Copy, PartialEq)]

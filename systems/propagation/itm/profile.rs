@@ -1,8 +1,9 @@
-//! Terrain along a path.
+//! Limits of the model on profiles.
 
 use super::Invalid;
 use super::invalid::within;
 use crate::numeric::{all_within, sum};
+use crate::profile::PathProfile;
 
 /// Longest path, m: half-way round the earth.
 pub const MAX_DISTANCE_M: f64 = 20_040e3;
@@ -13,28 +14,7 @@ pub const MIN_STEP_M: f64 = 0.01;
 /// Greatest elevation, up or down from mean sea level, m.
 pub const MAX_ELEVATION_M: f64 = 20e3;
 
-/// Evenly spaced terrain elevations from transmitter to receiver, both ends included.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PathProfile<'a> {
-    /// Distance between points, m, at least [`MIN_STEP_M`].
-    pub step_m: f64,
-    /// Two or more elevations above mean sea level, m, within ± [`MAX_ELEVATION_M`].
-    pub elevation_msl_m: &'a [f64],
-}
-
 impl PathProfile<'_> {
-    /// Number of intervals between points.
-    #[inline(always)]
-    pub(super) fn intervals(&self) -> usize {
-        self.elevation_msl_m.len() - 1
-    }
-
-    /// Length of the path, m.
-    #[inline(always)]
-    pub(super) fn distance_m(&self) -> f64 {
-        self.intervals() as f64 * self.step_m
-    }
-
     /// Checks the number of points, their spacing, the length and every elevation.
     #[inline(always)]
     pub(super) fn check(&self) -> Result<(), Invalid> {

@@ -1,12 +1,12 @@
 //! Parameters that the model takes from a terrain profile (Algorithm function `qlrpfl`).
 
-use super::PathProfile;
 use super::fit::line_ends;
 use super::horizons::{Horizon, horizons};
 use super::medium::{effective_curvature, surface_refractivity};
 use super::path::{Path, skipped_m, smooth_horizon_m};
 use super::roughness::{SampleBuffer, Sampled, delta_h_m, ranges_m};
 use crate::numeric::{exp, greater};
+use crate::profile::PathProfile;
 
 /// Measures of a profile before any formula is applied; pairs are transmitter, receiver.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,8 +1,8 @@
 //! The terrain irregularity parameter Δh (Algorithm function `dlthx`; TR 82-100 section 3.1).
 
-use super::PathProfile;
 use super::fit::middle_and_slope;
 use crate::numeric::{Ranked, exp, level, nth_from_both_ends, sample_evenly};
+use crate::profile::PathProfile;
 
 /// Buffer for the samples taken of a path, 245 at most, in whole vectors.
 pub(super) type SampleBuffer = [[f64; 8]; 32];

@@ -4,7 +4,9 @@ use std::any::Any;
 use std::fmt;
 
 use groundwave_propagation::itm;
-use groundwave_propagation::itm::PathProfile;
+use groundwave_propagation::profile::PathProfile;
+
+use super::Attenuation;
 
 /// Paths evaluated together.
 pub const BATCH: usize = itm::BATCH;
@@ -87,18 +89,21 @@ impl PathBatch {
         self.clear.0.fill(false);
     }
 
-    /// Sets the attenuation of a lane, dB, the same at every quantile, and marks it measured.
-    pub fn set(&mut self, lane: usize, attenuation_db: f64) {
+    /// Sets the attenuation of a lane at the quantile of the environment and at the median, and marks it
+    /// measured.
+    pub fn set(&mut self, lane: usize, attenuation: &Attenuation) {
         self.measured.0[lane] = true;
-        for quantile in &mut self.attenuation_db.0 {
-            quantile[lane] = attenuation_db;
+        let quantiles_db: [f64; QUANTILES] =
+            [attenuation.total_db(), attenuation.median_total_db()];
+        for (lanes, attenuation_db) in self.attenuation_db.0.iter_mut().zip(quantiles_db) {
+            lanes[lane] = attenuation_db;
         }
-        self.sigma_db.0[lane] = 0.0;
+        self.sigma_db.0[lane] = attenuation.sigma_db;
     }
 
-    /// Sets the attenuation of a lane by the fallback model, dB: the lane is not measured.
-    pub(crate) fn set_fallback(&mut self, lane: usize, attenuation_db: f64) {
-        self.set(lane, attenuation_db);
+    /// Sets the attenuation of a lane by the fallback model: the lane is not measured.
+    pub(crate) fn set_fallback(&mut self, lane: usize, attenuation: &Attenuation) {
+        self.set(lane, attenuation);
         self.measured.0[lane] = false;
     }
 
@@ -120,12 +125,12 @@ impl PathBatch {
     }
 }
 
-fn workspace<T: Any + Send + Default>(held: &mut Option<Box<dyn Any + Send>>) -> &mut T {
-    if !held.as_ref().is_some_and(|held| held.is::<T>()) {
-        *held = Some(Box::new(T::default()));
+fn workspace<T: Any + Send + Default>(memory: &mut Option<Box<dyn Any + Send>>) -> &mut T {
+    if !memory.as_ref().is_some_and(|memory| memory.is::<T>()) {
+        *memory = Some(Box::new(T::default()));
     }
-    let held = held.as_mut().and_then(|held| held.downcast_mut());
-    held.expect("of this type since the line above")
+    let memory = memory.as_mut().and_then(|memory| memory.downcast_mut());
+    memory.expect("of this type since the line above")
 }
 
 impl fmt::Debug for PathBatch {

@@ -2,13 +2,11 @@
 
 use groundwave_propagation::bullington;
 use groundwave_propagation::bullington::{DiffractionPath, delta_bullington};
-use groundwave_propagation::itm::{PathProfile, Quantile};
+use groundwave_propagation::itm::Quantile;
+use groundwave_propagation::profile::PathProfile;
 use groundwave_propagation::spherical_earth::Ground;
 
-use super::{
-    Attenuation, Direction, PathBatch, PathLossModel, PreparedModel, ProfileRows, QUANTILES,
-    Validity,
-};
+use super::{Attenuation, Direction, PathLossModel, PreparedModel, Validity};
 use crate::radio::fresnel::EARTH_RADIUS_M;
 use crate::radio::warning::{Warning, Warnings};
 
@@ -52,17 +50,18 @@ impl PathLossModel for DeltaBullington {
         true
     }
 
-    fn prepare(&self, direction: &Direction) -> Result<Box<dyn PreparedModel>, Warning> {
+    fn prepare(&self, direction: &Direction<'_>) -> Result<Box<dyn PreparedModel>, Warning> {
+        let environment = direction.environment;
         let [tx_agl_m, rx_agl_m] = direction.antenna_agl_m;
         Ok(Box::new(PreparedDiffraction(DiffractionPath {
             frequency_mhz: direction.frequency_mhz,
-            effective_earth_radius_m: direction.k_factor * EARTH_RADIUS_M,
+            effective_earth_radius_m: environment.k_factor * EARTH_RADIUS_M,
             tx_agl_m,
             rx_agl_m,
             polarization: direction.polarization,
             ground: Ground {
-                relative_permittivity: direction.permittivity,
-                conductivity_s_m: direction.conductivity_s_m,
+                relative_permittivity: environment.permittivity,
+                conductivity_s_m: environment.conductivity_s_m,
             },
         })))
     }
@@ -84,21 +83,13 @@ impl PreparedModel for PreparedDiffraction {
     fn attenuation(&self, path: &PathProfile<'_>, _: Quantile) -> Result<Attenuation, Warning> {
         let loss_db = self.loss_db(path);
         let mut warnings = Warnings::default();
-        let length_m = path.step_m * path.elevation_msl_m.len().saturating_sub(1) as f64;
         // Ends at one place have nothing between them; any other refusal is reported.
-        warnings.note(loss_db.is_none() && length_m >= SHORTEST_M, Warning::ModelOutOfRange);
+        warnings
+            .note(loss_db.is_none() && path.distance_m() >= SHORTEST_M, Warning::ModelOutOfRange);
         Ok(Attenuation {
             diffraction_loss_db: Some(loss_db.unwrap_or(0.0)),
             warnings,
             ..Attenuation::default()
         })
     }
-
-    fn measure(&self, rows: &ProfileRows<'_>, batch: &mut PathBatch) {
-        for (lane, path) in rows.iter() {
-            batch.set(lane, self.loss_db(path).unwrap_or(0.0));
-        }
-    }
-
-    fn attenuate(&self, _: [Quantile; QUANTILES], _: &mut PathBatch) {}
 }

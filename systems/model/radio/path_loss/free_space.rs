@@ -1,11 +1,9 @@
 //! Free space only (ITU-R P.525).
 
-use groundwave_propagation::itm::{PathProfile, Quantile};
+use groundwave_propagation::itm::Quantile;
+use groundwave_propagation::profile::PathProfile;
 
-use super::{
-    Attenuation, Direction, PathBatch, PathLossModel, PreparedModel, ProfileRows, PropagationMode,
-    QUANTILES, Validity,
-};
+use super::{Attenuation, Direction, PathLossModel, PreparedModel, PropagationMode, Validity};
 use crate::radio::Warning;
 
 /// Free-space loss without attenuation by terrain.
@@ -45,7 +43,7 @@ impl PathLossModel for FreeSpace {
         false
     }
 
-    fn prepare(&self, _: &Direction) -> Result<Box<dyn PreparedModel>, Warning> {
+    fn prepare(&self, _: &Direction<'_>) -> Result<Box<dyn PreparedModel>, Warning> {
         Ok(Box::new(Self))
     }
 }
@@ -54,12 +52,4 @@ impl PreparedModel for FreeSpace {
     fn attenuation(&self, _: &PathProfile<'_>, _: Quantile) -> Result<Attenuation, Warning> {
         Ok(Attenuation { mode: Some(PropagationMode::LineOfSight), ..Attenuation::default() })
     }
-
-    fn measure(&self, rows: &ProfileRows<'_>, batch: &mut PathBatch) {
-        for (lane, _) in rows.iter() {
-            batch.set(lane, 0.0);
-        }
-    }
-
-    fn attenuate(&self, _: [Quantile; QUANTILES], _: &mut PathBatch) {}
 }

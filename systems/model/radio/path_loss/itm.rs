@@ -1,12 +1,14 @@
 //! The Irregular Terrain Model, point to point.
 
 use groundwave_propagation::itm;
-use groundwave_propagation::itm::{Measured, Outcome, PathProfile, Prepared, Quantile, Workspace};
+use groundwave_propagation::itm::{Measured, Outcome, Prepared, Quantile, Workspace};
+use groundwave_propagation::profile::PathProfile;
 
 use super::{
     Attenuation, Direction, ItmTerrain, PathBatch, PathLossModel, PreparedModel, ProfileRows,
     PropagationMode, QUANTILES, Validity,
 };
+use crate::radio::environment::Climate;
 use crate::radio::warning::{Warning, Warnings};
 
 /// Shortest path the model is valid for, m.
@@ -63,12 +65,13 @@ impl PathLossModel for IrregularTerrain {
 
     /// Broadcast mode keeps time, location and situation apart, so that each of the three
     /// percentages of the environment means what it says.
-    fn prepare(&self, direction: &Direction) -> Result<Box<dyn PreparedModel>, Warning> {
+    fn prepare(&self, direction: &Direction<'_>) -> Result<Box<dyn PreparedModel>, Warning> {
+        let environment = direction.environment;
         let medium = itm::Medium {
-            n_0: direction.refractivity_n_units,
-            epsilon: direction.permittivity,
-            sigma_s_m: direction.conductivity_s_m,
-            climate: direction.climate,
+            n_0: environment.refractivity_n_units,
+            epsilon: environment.permittivity,
+            sigma_s_m: environment.conductivity_s_m,
+            climate: environment.climate.into(),
             frequency_mhz: direction.frequency_mhz,
             polarization: direction.polarization,
             mdvar: itm::Mdvar {
@@ -110,7 +113,7 @@ impl PreparedModel for Prepared {
         found.collect()
     }
 
-    fn measure(&self, rows: &ProfileRows<'_>, batch: &mut PathBatch) {
+    fn measure(&self, rows: &ProfileRows<'_>, _: Quantile, batch: &mut PathBatch) {
         let (measured, clear, .., workspace) = batch.parts::<Workspace>();
         let Workspace { paths, buffers, .. } = workspace;
         let found = Prepared::measure(self, rows.profiles, rows.credible, buffers);
@@ -135,6 +138,20 @@ impl PreparedModel for Prepared {
                 let loss_db = losses.attenuation_db[quantile][lane].max(0.0);
                 attenuation_db[quantile][lane] = if defined { loss_db } else { f64::NAN };
             }
+        }
+    }
+}
+
+impl From<Climate> for itm::Climate {
+    fn from(climate: Climate) -> Self {
+        match climate {
+            Climate::Equatorial => Self::Equatorial,
+            Climate::ContinentalSubtropical => Self::ContinentalSubtropical,
+            Climate::MaritimeSubtropical => Self::MaritimeSubtropical,
+            Climate::Desert => Self::Desert,
+            Climate::ContinentalTemperate => Self::ContinentalTemperate,
+            Climate::MaritimeTemperateLand => Self::MaritimeTemperateLand,
+            Climate::MaritimeTemperateSea => Self::MaritimeTemperateSea,
         }
     }
 }

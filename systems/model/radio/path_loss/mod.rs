@@ -4,7 +4,8 @@
 //! `path_loss_models!`. Links, coverage, the command line, schemas, plots and listings take it
 //! from there.
 //!
-//! Every method of [`PathLossModel`] is required, so that a model without one does not compile:
+//! Every method of [`PathLossModel`] is required, so that a model without one does not compile; of
+//! [`PreparedModel`] the attenuation of one path is:
 //!
 //! ```compile_fail,E0046
 //! use groundwave_model::radio::path_loss::{Direction, PathLossModel, PreparedModel, Validity};
@@ -20,7 +21,7 @@
 //!     fn settings(&self) -> &'static [&'static str] { &[] }
 //!     fn validity(&self) -> Validity { Validity::UNLIMITED }
 //!     fn uses_terrain(&self) -> bool { false }
-//!     fn prepare(&self, _: &Direction) -> Result<Box<dyn PreparedModel>, Warning> {
+//!     fn prepare(&self, _: &Direction<'_>) -> Result<Box<dyn PreparedModel>, Warning> {
 //!         Err(Warning::ModelOutOfRange)
 //!     }
 //! }
@@ -40,11 +41,13 @@ pub use registry::{FALLBACK_MODEL, Model};
 use std::fmt::Debug;
 use std::ops::RangeInclusive;
 
-use groundwave_propagation::itm::{Climate, PathProfile, Quantile};
+use groundwave_propagation::itm::Quantile;
 use groundwave_propagation::polarization::Polarization;
+use groundwave_propagation::profile::PathProfile;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::environment::Environment;
 use super::warning::{Warning, Warnings};
 
 /// A path-loss model.
@@ -79,7 +82,7 @@ pub trait PathLossModel: Sync {
     ///
     /// # Errors
     /// The warning that explains why the model is not valid for the direction.
-    fn prepare(&self, direction: &Direction) -> Result<Box<dyn PreparedModel>, Warning>;
+    fn prepare(&self, direction: &Direction<'_>) -> Result<Box<dyn PreparedModel>, Warning>;
 }
 
 /// A path-loss model prepared for one direction of a pair of stations.
@@ -110,34 +113,38 @@ pub trait PreparedModel: Debug + Send + Sync {
         profiles.iter().map(each).collect()
     }
 
-    /// Measures the profiles of `rows` into their lanes of `batch`. A lane the model has no value
-    /// for is left unmeasured.
-    fn measure(&self, rows: &ProfileRows<'_>, batch: &mut PathBatch);
+    /// Measures the profiles of `rows` into their lanes of `batch`, whose attenuation at `quantile` and
+    /// at the median follows by [`Self::attenuate`]. A lane the model has no value for is left
+    /// unmeasured. Without an implementation each path is computed here, by [`Self::attenuation`].
+    fn measure(&self, rows: &ProfileRows<'_>, quantile: Quantile, batch: &mut PathBatch) {
+        for (lane, profile) in rows.iter() {
+            if let Ok(attenuation) = self.attenuation(profile, quantile) {
+                batch.set(lane, &attenuation);
+            }
+        }
+    }
 
     /// Computes the attenuation of all measured lanes of `batch`, as [`Self::attenuation`] does at
-    /// each of `quantiles`, and its standard deviation; not finite where the model has no value.
-    fn attenuate(&self, quantiles: [Quantile; QUANTILES], batch: &mut PathBatch);
+    /// each of `quantiles`, and its standard deviation; not finite where the model has no value. Models
+    /// that have computed it by [`Self::measure`] have nothing left to do.
+    fn attenuate(&self, quantiles: [Quantile; QUANTILES], batch: &mut PathBatch) {
+        let _ = (quantiles, batch);
+    }
 }
 
-/// Settings of one direction that models read. All values are validated.
+/// One direction of a pair of stations, as models read it. All values are validated.
+///
+/// What only some models need is a setting of the environment, which each of them reads for itself.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Direction {
+pub struct Direction<'a> {
     /// Frequency of the transmitter, MHz.
     pub frequency_mhz: f64,
     /// Polarisation of the transmitted wave.
     pub polarization: Polarization,
     /// Heights (tx, rx) from which terrain is judged, m above ground.
     pub antenna_agl_m: [f64; 2],
-    /// Radio climate.
-    pub climate: Climate,
-    /// Minimum monthly surface refractivity at sea level, N-units.
-    pub refractivity_n_units: f64,
-    /// Relative permittivity of the ground.
-    pub permittivity: f64,
-    /// Conductivity of the ground, S/m.
-    pub conductivity_s_m: f64,
-    /// Effective Earth radius factor.
-    pub k_factor: f64,
+    /// Settings, of which a model reads those that it declares.
+    pub environment: &'a Environment,
 }
 
 /// Frequencies and distances for which a model is valid.

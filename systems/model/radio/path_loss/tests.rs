@@ -1,11 +1,11 @@
 //! The registry, and a model that one line adds to it.
 
-use groundwave_propagation::itm::{PathProfile, Quantile};
+use groundwave_propagation::itm::{self, Quantile};
+use groundwave_propagation::profile::{GroundCover, PathClutter, PathProfile};
 use schemars::schema_for;
 
 use super::{
-    Attenuation, Direction, Model, PathBatch, PathLossModel, PreparedModel, ProfileRows, QUANTILES,
-    Validity,
+    Attenuation, Direction, Model, PathBatch, PathLossModel, PreparedModel, ProfileRows, Validity,
 };
 use crate::coverage::{CoverageRequest, Flags, Grid, Sampling, coverage};
 use crate::radio::budget::evaluate;
@@ -49,27 +49,63 @@ impl PathLossModel for LinearSlope {
         true
     }
 
-    fn prepare(&self, _: &Direction) -> Result<Box<dyn PreparedModel>, Warning> {
+    fn prepare(&self, _: &Direction<'_>) -> Result<Box<dyn PreparedModel>, Warning> {
         Ok(Box::new(Self))
     }
 }
 
 fn loss_db(path: &PathProfile<'_>) -> f64 {
-    path.step_m * (path.elevation_msl_m.len() - 1) as f64 * 1e-3
+    path.distance_m() * 1e-3
 }
 
 impl PreparedModel for LinearSlope {
     fn attenuation(&self, path: &PathProfile<'_>, _: Quantile) -> Result<Attenuation, Warning> {
         Ok(Attenuation { reference_attenuation_db: Some(loss_db(path)), ..Attenuation::default() })
     }
+}
 
-    fn measure(&self, rows: &ProfileRows<'_>, batch: &mut PathBatch) {
-        for (lane, path) in rows.iter() {
-            batch.set(lane, loss_db(path));
-        }
+/// 1 dB for each metre by which clutter stands above the ground, at the quantile of time, with a median of
+/// half of it. Only for tests: it shows that clutter along a path reaches a model.
+#[derive(Debug)]
+struct ClutterSum;
+
+impl PreparedModel for ClutterSum {
+    fn attenuation(&self, path: &PathProfile<'_>, _: Quantile) -> Result<Attenuation, Warning> {
+        let clutter = path.clutter().map_err(|_| Warning::ModelOutOfRange)?;
+        let heights_m = clutter.map_or(&[][..], |clutter| clutter.height_agl_m);
+        let sum_db: f64 = heights_m.iter().sum();
+        Ok(Attenuation {
+            reference_attenuation_db: Some(sum_db),
+            median_db: Some(sum_db / 2.0),
+            sigma_db: 3.0,
+            ..Attenuation::default()
+        })
     }
+}
 
-    fn attenuate(&self, _: [Quantile; QUANTILES], _: &mut PathBatch) {}
+#[test]
+fn clutter_along_a_path_reaches_a_model_alone_and_in_a_batch() {
+    let elevation_msl_m = [0.0; 3];
+    let cover = [GroundCover::Open, GroundCover::DenseUrban, GroundCover::Suburban];
+    let height_agl_m = cover.map(GroundCover::height_agl_m);
+    let clutter = PathClutter { height_agl_m: &height_agl_m, cover: &cover };
+    let bare = PathProfile::bare(50.0, &elevation_msl_m);
+    let covered = PathProfile { clutter: Some(&clutter), ..bare };
+    let odd = PathClutter { cover: &cover[1..], ..clutter };
+    let odd = PathProfile { clutter: Some(&odd), ..bare };
+    assert_eq!(ClutterSum.attenuation(&covered, Quantile::MEDIAN).unwrap().total_db(), 30.0);
+    let mut profiles = [None; itm::SIDE_BY_SIDE];
+    profiles[..3].copy_from_slice(&[Some(bare), Some(covered), Some(odd)]);
+    let rows = ProfileRows { first: 4, profiles, credible: [false; itm::SIDE_BY_SIDE] };
+    let mut batch = PathBatch::default();
+    ClutterSum.measure(&rows, Quantile::MEDIAN, &mut batch);
+    ClutterSum.attenuate([Quantile::MEDIAN; 2], &mut batch);
+    assert_eq!(batch.measured.0[3..8], [false, true, true, false, false]);
+    assert_eq!(
+        [4, 5].map(|lane| batch.attenuation_db.0.map(|db| db[lane])),
+        [[0.0; 2], [30.0, 15.0]]
+    );
+    assert_eq!(batch.sigma_db.0[5], 3.0);
 }
 
 fn environment() -> Environment {

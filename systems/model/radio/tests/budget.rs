@@ -1,6 +1,7 @@
 //! Whole budgets against numbers worked by hand, and against the models they are made of.
 
 use groundwave_propagation::itm;
+use groundwave_propagation::profile::PathProfile;
 
 use super::super::{
     Environment, LimitingFactor, Model, PropagationMode, Station, Verdict, Workspace, evaluate,
@@ -102,8 +103,7 @@ fn itm_terms_are_those_of_itm() {
             polarization: groundwave_propagation::polarization::Polarization::Vertical,
             mdvar: itm::Mdvar::from_code(3).unwrap(),
         };
-        let path =
-            itm::PathProfile { step_m: ground.step_m, elevation_msl_m: &ground.elevation_msl_m };
+        let path = PathProfile::bare(ground.step_m, &ground.elevation_msl_m);
         let quantile = itm::Quantile::new(time, 50.0, situation).unwrap();
         let expected = itm::point_to_point(&path, 12.0, 3.0, &medium, quantile).unwrap();
         let losses = &found.losses;

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::itm::{BATCH, SIDE_BY_SIDE, Workspace};
+use crate::profile::PathProfile;
 
 #[test]
 fn a_batch_gives_the_bits_of_single_paths() {
@@ -25,7 +26,7 @@ fn a_batch_gives_the_bits_of_single_paths() {
             let left_out = draw.scaled(1.0, 60.0) as usize;
             let profiles = std::array::from_fn(|row| {
                 let (step_m, elevation_msl_m) = &rows[row];
-                let profile = PathProfile { step_m: *step_m, elevation_msl_m };
+                let profile = PathProfile::bare(*step_m, elevation_msl_m);
                 (row != left_out).then_some(profile)
             });
             let measured = prepared.measure(profiles, [false; SIDE_BY_SIDE], &mut buffers);
@@ -80,7 +81,7 @@ fn outcomes_are_those_of_single_paths() {
             .collect();
         let profiles = rows
             .iter()
-            .map(|(step_m, elevation_msl_m)| PathProfile { step_m: *step_m, elevation_msl_m });
+            .map(|(step_m, elevation_msl_m)| PathProfile::bare(*step_m, elevation_msl_m));
         let profiles: Vec<_> = profiles.collect();
         let outcomes = prepared.outcomes(&profiles, quantile, &mut workspace);
         assert_eq!(outcomes.len(), count);

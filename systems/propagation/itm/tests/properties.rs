@@ -4,6 +4,7 @@ use super::*;
 use crate::itm::fit::line_ends;
 use crate::itm::horizons::{Horizon, horizons};
 use crate::itm::roughness::{NO_SAMPLES, Sampled, delta_h_m, ranges_m};
+use crate::profile::PathProfile;
 
 fn assert_finite(of: &Reference, quantile: Quantile) {
     let values = [
@@ -49,7 +50,7 @@ fn any_profile_gives_numbers_in_both_directions() {
         let (tx, rx) = (draw.scaled(0.5, 3000.0), draw.scaled(0.5, 3000.0));
         let (medium, quantile) = (draw.medium(), draw.quantile());
         for [h_tx, h_rx] in [[tx, rx], [rx, tx]] {
-            let profile = PathProfile { step_m, elevation_msl_m: &elevation };
+            let profile = PathProfile::bare(step_m, &elevation);
             match reference(&profile, h_tx, h_rx, &medium) {
                 Ok(of) => {
                     assert_finite(&of, quantile);
@@ -94,8 +95,7 @@ fn loss_rises_with_every_percentage() {
     for _ in 0..300 {
         let relief_m = draw.pick(&[0.0, 20.0, 300.0]);
         let elevation = draw.terrain(90, 400.0, relief_m);
-        let profile =
-            PathProfile { step_m: draw.scaled(10.0, 5000.0), elevation_msl_m: &elevation };
+        let profile = PathProfile::bare(draw.scaled(10.0, 5000.0), &elevation);
         let medium = Medium { epsilon: 15.0, sigma_s_m: 0.005, ..draw.medium() };
         let of = reference(&profile, 20.0, 5.0, &medium).unwrap();
         let others = [draw.pick(&PERCENT), draw.pick(&PERCENT)];
@@ -119,7 +119,7 @@ fn horizons_are_those_of_a_plain_search() {
         let points = draw.scaled(2.0, 300.0) as usize;
         let relief_m = draw.pick(&[0.0, 5.0, 200.0]);
         let elevation = draw.terrain(points, 200.0, relief_m);
-        let profile = PathProfile { step_m: draw.scaled(1.0, 2000.0), elevation_msl_m: &elevation };
+        let profile = PathProfile::bare(draw.scaled(1.0, 2000.0), &elevation);
         let antenna_agl_m = [draw.scaled(0.5, 100.0), draw.scaled(0.5, 100.0)];
         let radius_m = 8500e3;
         let found = horizons(&profile, radius_m, antenna_agl_m);
@@ -157,7 +157,7 @@ fn roughness_is_the_interdecile_range_about_the_slope() {
     let wave = |index: usize| 50.0 * (1.0 - (index % 40) as f64 / 20.0).abs();
     for slope in [0.0, 3.0] {
         let elevation: Vec<f64> = (0..=4000).map(|i| wave(i) + slope * i as f64).collect();
-        let profile = PathProfile { step_m, elevation_msl_m: &elevation };
+        let profile = PathProfile::bare(step_m, &elevation);
         let length_m = profile.distance_m();
         let found_m = delta_h_m(interdecile_range_m(&profile, 0.0, length_m), length_m);
         assert!((found_m - 40.0).abs() < 1.5, "{found_m}");
@@ -184,7 +184,7 @@ fn flat_ground_is_plain_and_symmetric() {
     let ground = [0.0; 400];
     let mut last_db = 0.0;
     for points in [2, 3, 4, 10, 50, 200, 400] {
-        let profile = PathProfile { step_m: 500.0, elevation_msl_m: &ground[..points] };
+        let profile = PathProfile::bare(500.0, &ground[..points]);
         let of = reference(&profile, 10.0, 10.0, &medium(450.0)).unwrap();
         assert!(of.delta_h_m.abs() < 1e-300, "{of:?}");
         let [tx, rx] = of.horizon_distance_m;
@@ -198,7 +198,7 @@ fn flat_ground_is_plain_and_symmetric() {
 #[test]
 fn inputs_out_of_range_are_refused_by_name() {
     let ground = [100.0; 20];
-    let profile = |step_m, elevation_msl_m| PathProfile { step_m, elevation_msl_m };
+    let profile = |step_m, elevation_msl_m| PathProfile::bare(step_m, elevation_msl_m);
     let fine = profile(100.0, &ground);
     let code = |profile: &PathProfile, tx, rx, medium: &Medium| {
         reference(profile, tx, rx, medium).unwrap_err().code()
@@ -238,7 +238,7 @@ fn inputs_out_of_range_are_refused_by_name() {
 fn attenuation_without_a_value_is_reported() {
     let mut elevation = [0.0; 40];
     elevation[1] = 600.0;
-    let profile = PathProfile { step_m: 30.0, elevation_msl_m: &elevation };
+    let profile = PathProfile::bare(30.0, &elevation);
     let sea = Medium { epsilon: 81.0, sigma_s_m: 5.0, ..medium(60.0) };
     let of = reference(&profile, 30.0, 2.0, &sea).unwrap();
     assert!(of.warnings.contains(Warnings::ATTENUATION_UNDEFINED), "{of:?}");
@@ -263,7 +263,7 @@ fn modes_of_variability_have_ntias_codes() {
 #[test]
 fn warnings_have_names_from_the_lowest_bit_up() {
     let ground = [0.0; 3];
-    let profile = PathProfile { step_m: 200.0, elevation_msl_m: &ground };
+    let profile = PathProfile::bare(200.0, &ground);
     let of = reference(&profile, 0.7, 2.0, &medium(30.0)).unwrap();
     let far_out = quantile(99.95, 50.0, 50.0);
     let names: Vec<_> = of.warnings_at(far_out).names().collect();

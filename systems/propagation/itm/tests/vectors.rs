@@ -1,5 +1,6 @@
 //! Published results, and those of the published program on many more inputs.
 
+use crate::profile::PathProfile;
 use std::path::Path;
 
 use groundwave_needs::needs;
@@ -21,7 +22,7 @@ fn rows(text: &str) -> Vec<Vec<f64>> {
 
 fn profile(row: &[f64]) -> PathProfile<'_> {
     assert_eq!(row[0] as usize, row.len() - 3, "intervals and points disagree");
-    PathProfile { step_m: row[1], elevation_msl_m: &row[2..] }
+    PathProfile::bare(row[1], &row[2..])
 }
 
 /// Losses agree this closely with those of the published program, dB.
