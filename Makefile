@@ -6,7 +6,8 @@ export CARGO_TERM_COLOR ?= auto
 
 SCENARIO ?= scenarios/gothenburg.toml
 # Integration tests that need neither network, root nor minutes.
-FAST = bad_input commands compatibility dependencies operations_and_fields scenarios tidy vocabulary
+FAST = bad_input commands compatibility crates cycles dependencies determinism gateway::matrix \
+	operations_and_fields scenarios schedule tidy vocabulary
 
 # Ends with the page of `groundwave demo`, which Ctrl-C stops; DEMO_FLAGS=--no-browser starts none.
 .PHONY: demo
