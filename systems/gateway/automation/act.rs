@@ -3,35 +3,123 @@
 use std::collections::BTreeMap;
 
 use bevy_ecs::prelude::*;
-use bevy_ecs::system::Command as _;
+use bevy_ecs::system::SystemParam;
 use groundwave_engine::Index;
 use groundwave_simulation::site::NodeId;
 use serde_json::{Value, json};
 
 use super::acting::{Acted, Acting};
-use super::alerts::raise;
+use super::alerts::{Alerts, raise};
 use super::basis::{bounded, timed_id};
-use super::components::{Automation, Delivery, DeliveryId, DeliveryKind, FlowMemory};
+use super::components::{Delivery, DeliveryId, DeliveryKind};
+use super::each::FleetStates;
+use super::execution::Flows;
 use super::request::DeliveryRequest;
-use super::state::Work;
 use crate::automation::language::{Command, Retry, SetVariable, StepKind, fill, fill_value};
-use crate::fleet::EnqueueCommand;
+use crate::fleet::{CommandQueues, EnqueueCommand, EventBuffer};
 
-/// Deliveries at most, those of the dead-letter list included.
+/// Maximum deliveries, those of the dead-letter list included.
 const DELIVERIES_MAX: usize = 10_000;
 
+/// Parts of the world that actions write: alerts, command queues of nodes, deliveries. Variables are
+/// those of [`Flows`].
+#[derive(SystemParam)]
+pub(super) struct Actions<'w, 's> {
+    pub alerts: Alerts<'w, 's>,
+    pub fleet: FleetStates<'w, 's>,
+    queues: CommandQueues<'w, 's>,
+    deliveries: Res<'w, Index<DeliveryKind>>,
+    commands: Commands<'w, 's>,
+    /// Deliveries that steps of this system asked for.
+    asked: Local<'s, usize>,
+}
+
+impl Actions<'_, '_> {
+    /// Ends the system: alerts that opened are spawned.
+    pub fn spawn(&mut self) {
+        *self.asked = 0;
+        self.alerts.spawn();
+    }
+
+    /// Asks for work outside.
+    fn deliver(&mut self, acting: &Acting<'_>, request: DeliveryRequest, retry: Retry) -> Acted {
+        let input = Some(bounded(request.shown()));
+        if acting.cause.dry_run {
+            return Acted::done(input, json!({ "dry_run": true }));
+        }
+        if self.deliveries.len() + *self.asked >= DELIVERIES_MAX {
+            let why = format!("{DELIVERIES_MAX} deliveries wait already");
+            return Acted::failed(input, why);
+        }
+        let name = acting.name();
+        let id = DeliveryId::new(timed_id(acting.now_ms, acting.execution.uuid(), &name));
+        let delivery = Delivery {
+            execution: acting.execution,
+            flow: acting.cause.flow,
+            step_id: acting.step_id.to_owned(),
+            node: acting.node,
+            request,
+            retry,
+            attempts: 0,
+            in_flight: false,
+            next_ms: acting.now_ms,
+            dead: false,
+            error: None,
+            created_ms: acting.now_ms,
+        };
+        *self.asked += 1;
+        self.commands.spawn((id, delivery));
+        Acted { input, result: None, delivery: Some(id), each: None }
+    }
+
+    /// Enqueues a command for a node.
+    fn enqueue(&mut self, acting: &Acting<'_>, command: &Command) -> Acted {
+        let args = command.args.iter();
+        let args: BTreeMap<String, String> =
+            args.map(|(name, value)| (name.clone(), fill(value, acting.context))).collect();
+        let node = acting.node.or(command.node_id).or_else(|| acting.subject());
+        let input = Some(json!({ "node_id": node, "kind": command.kind, "args": args }));
+        let Some(node) = node else {
+            let why = "neither the step nor the trigger names a node".to_owned();
+            return Acted::failed(input, why);
+        };
+        if acting.cause.dry_run {
+            return Acted::done(input, json!({ "dry_run": true }));
+        }
+        let id = timed_id(acting.now_ms, acting.execution.uuid(), &acting.name());
+        let enqueued = self.queues.enqueue(EnqueueCommand {
+            node: NodeId::new(node),
+            id,
+            kind: command.kind.clone(),
+            args,
+            expires_s: command.expires_s,
+            by: format!("flow {}", acting.definition.name),
+        });
+        match enqueued {
+            Ok(()) => Acted::done(input, json!({ "command_id": id, "node_id": node })),
+            Err(refusal) => Acted::failed(input, refusal.to_string()),
+        }
+    }
+}
+
 /// Performs an action once.
-pub(super) fn act(world: &mut World, acting: &Acting<'_>, kind: &StepKind) -> Acted {
+pub(super) fn act(
+    actions: &mut Actions<'_, '_>,
+    flows: &mut Flows<'_, '_>,
+    events: &mut EventBuffer,
+    acting: &Acting<'_>,
+    kind: &StepKind,
+) -> Acted {
     let (request, retry) = match kind {
-        StepKind::Alert(alert) => return raise(world, acting, alert),
-        StepKind::Command(command) => return enqueue(world, acting, command),
-        StepKind::SetVariable(set) => return set_variable(world, acting, set),
+        StepKind::Alert(alert) => return raise(&mut actions.alerts, events, acting, alert),
+        StepKind::Command(command) => return actions.enqueue(acting, command),
+        StepKind::SetVariable(set) => return set_variable(flows, acting, set),
         _ => match outside(kind, acting.context) {
-            Some(asked) => asked,
+            Some(work) => work,
             None => return Acted::failed(None, format!("{} is no action", kind.word())),
         },
     };
-    deliver(world, acting, request, retry)
+    actions.deliver(acting, request, retry)
 }
 
 /// Request and repetition of an action outside the world.
@@ -102,81 +190,13 @@ fn outside(kind: &StepKind, context: &Value) -> Option<(DeliveryRequest, Retry)>
     })
 }
 
-/// Asks for work outside.
-fn deliver(
-    world: &mut World,
-    acting: &Acting<'_>,
-    request: DeliveryRequest,
-    retry: Retry,
-) -> Acted {
-    let input = Some(bounded(request.shown()));
-    if acting.record.dry_run {
-        return Acted::done(input, json!({ "dry_run": true }));
-    }
-    if world.resource::<Index<DeliveryKind>>().len() >= DELIVERIES_MAX {
-        let why = format!("{DELIVERIES_MAX} deliveries wait already");
-        return Acted::failed(input, why);
-    }
-    let name = acting.name();
-    let id = DeliveryId::new(timed_id(acting.now_ms, acting.execution.uuid(), &name));
-    let delivery = Delivery {
-        execution: acting.execution,
-        flow: acting.record.flow,
-        step_id: acting.step_id.to_owned(),
-        node: acting.node,
-        request,
-        retry,
-        attempts: 0,
-        in_flight: false,
-        next_ms: acting.now_ms,
-        dead: false,
-        error: None,
-        created_ms: acting.now_ms,
-    };
-    world.resource_mut::<Work>().enter_delivery(id, &delivery);
-    world.spawn((id, delivery));
-    Acted { input, result: None, delivery: Some(id), each: None }
-}
-
-/// Enqueues a command for a node.
-fn enqueue(world: &mut World, acting: &Acting<'_>, command: &Command) -> Acted {
-    let args = command.args.iter();
-    let args: BTreeMap<String, String> =
-        args.map(|(name, value)| (name.clone(), fill(value, acting.context))).collect();
-    let node = acting.node.or(command.node_id).or_else(|| acting.subject());
-    let input = Some(json!({ "node_id": node, "kind": command.kind, "args": args }));
-    let Some(node) = node else {
-        let why = "neither the step nor the trigger names a node".to_owned();
-        return Acted::failed(input, why);
-    };
-    if acting.record.dry_run {
-        return Acted::done(input, json!({ "dry_run": true }));
-    }
-    let definition = acting.record.definition.as_deref();
-    let name = definition.map_or("", |flow| &flow.name);
-    let id = timed_id(acting.now_ms, acting.execution.uuid(), &acting.name());
-    let enqueued = EnqueueCommand {
-        node: NodeId::new(node),
-        id,
-        kind: command.kind.clone(),
-        args,
-        expires_s: command.expires_s,
-        by: format!("flow {name}"),
-    };
-    match enqueued.apply(world) {
-        Ok(()) => Acted::done(input, json!({ "command_id": id, "node_id": node })),
-        Err(refusal) => Acted::failed(input, refusal.to_string()),
-    }
-}
-
 /// Sets a variable of the flow.
-fn set_variable(world: &mut World, acting: &Acting<'_>, set: &SetVariable) -> Acted {
+fn set_variable(flows: &mut Flows<'_, '_>, acting: &Acting<'_>, set: &SetVariable) -> Acted {
     let value = bounded(fill_value(&set.value, acting.context));
     let input = Some(json!({ "name": set.name, "value": value }));
-    if !acting.record.dry_run
-        && let Ok(entity) = world.resource::<Index<Automation>>().get(acting.record.flow)
+    if !acting.cause.dry_run
+        && let Some(mut memory) = flows.memory(acting.cause.flow)
     {
-        let mut memory = world.get_mut::<FlowMemory>(entity).expect("required");
         memory.variables.insert(set.name.clone(), value.clone());
     }
     Acted::done(input, json!({ "value": value }))

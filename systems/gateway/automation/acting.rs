@@ -3,19 +3,23 @@
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::components::{DeliveryId, EachProgress, ExecutionId, ExecutionRecord};
+use super::components::{DeliveryId, EachProgress, ExecutionCause, ExecutionId};
+use crate::automation::language::AutomationFlow;
 
-/// Node in the values of a trigger.
-pub(super) fn node_of(record: &ExecutionRecord) -> Option<Uuid> {
-    let node = record.trigger.data.get("node_id")?;
-    node.as_str()?.parse().ok()
+impl ExecutionCause {
+    /// Node in the values of the trigger.
+    pub(super) fn node(&self) -> Option<Uuid> {
+        let node = self.trigger.data.get("node_id")?;
+        node.as_str()?.parse().ok()
+    }
 }
 
 /// Circumstances of an action.
 #[derive(Clone, Copy)]
 pub(super) struct Acting<'a> {
     pub execution: ExecutionId,
-    pub record: &'a ExecutionRecord,
+    pub cause: &'a ExecutionCause,
+    pub definition: &'a AutomationFlow,
     pub step_id: &'a str,
     pub context: &'a Value,
     pub now_ms: u64,
@@ -26,7 +30,7 @@ pub(super) struct Acting<'a> {
 impl Acting<'_> {
     /// Node that the action is about.
     pub fn subject(&self) -> Option<Uuid> {
-        self.node.or_else(|| node_of(self.record))
+        self.node.or_else(|| self.cause.node())
     }
 
     /// Name of the action within its execution.

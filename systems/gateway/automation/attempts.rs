@@ -1,7 +1,5 @@
 //! Commands of deliveries: outcomes of attempts, restarts, the dead-letter list.
 
-use std::sync::Arc;
-
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Index, Recorded, Refusal};
 use serde::{Deserialize, Serialize};
@@ -9,18 +7,17 @@ use serde_json::{Value, json};
 
 use super::basis::{bounded, now_ms};
 use super::components::{
-    Delivery, DeliveryId, DeliveryKind, Execution, ExecutionRecord, ExecutionState, StepRecord,
+    Delivery, DeliveryId, DeliveryKind, ExecutionKind, ExecutionState, ExecutionStatus,
+    ExecutionSteps, MayAdvance, StepRecord,
 };
 use super::delivery::AttemptOutcome;
-use super::execution::record_of;
-use super::retention;
-use super::state::Work;
 use crate::automation::language::StepState;
 
-fn delivery(world: &World, id: DeliveryId) -> Result<(Entity, Delivery), Refusal> {
+fn delivery(world: &mut World, id: DeliveryId) -> Result<(Entity, Mut<'_, Delivery>), Refusal> {
     let entity = world.resource::<Index<DeliveryKind>>().get(id)?;
-    let held = world.get::<Delivery>(entity).expect("a delivery is one");
-    Ok((entity, held.clone()))
+    let missing = || Refusal::NotFound { kind: "delivery", id: id.to_string() };
+    let delivery = world.get_mut::<Delivery>(entity).ok_or_else(missing)?;
+    Ok((entity, delivery))
 }
 
 /// Takes up deliveries whose attempts were in flight when the gateway ended.
@@ -30,22 +27,13 @@ pub struct ResumeDeliveries {}
 impl Command for ResumeDeliveries {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
-        Work::ensure(world);
         let now_ms = now_ms(world);
-        let all: Vec<_> = world.resource::<Index<DeliveryKind>>().iter().collect();
-        for (id, entity) in all {
-            let held = world.get::<Delivery>(entity).expect("a delivery is one");
-            if !held.in_flight {
-                continue;
-            }
-            let mut held = held.clone();
-            world.resource_mut::<Work>().leave_delivery(id, &held);
+        let mut deliveries = world.query::<&mut Delivery>();
+        for mut delivery in deliveries.iter_mut(world).filter(|delivery| delivery.in_flight) {
             // The attempt may not have been made: it is not counted.
-            held.attempts -= 1;
-            held.in_flight = false;
-            held.next_ms = now_ms;
-            world.resource_mut::<Work>().enter_delivery(id, &held);
-            world.entity_mut(entity).insert(held);
+            delivery.attempts -= 1;
+            delivery.in_flight = false;
+            delivery.next_ms = now_ms;
         }
         Ok(())
     }
@@ -69,43 +57,42 @@ pub struct FinishAttempt {
 impl Command for FinishAttempt {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
-        let (entity, mut held) = delivery(world, self.delivery)?;
-        if !held.in_flight || held.attempts != self.attempt {
+        let now_ms = now_ms(world);
+        let (entity, mut delivery) = delivery(world, self.delivery)?;
+        if !delivery.in_flight || delivery.attempts != self.attempt {
             return Err(Refusal::outdated("another attempt of this delivery"));
         }
-        Work::ensure(world);
-        let now_ms = now_ms(world);
-        world.resource_mut::<Work>().leave_delivery(self.delivery, &held);
         match self.outcome {
             AttemptOutcome::Delivered { output } => {
+                let delivery = delivery.clone();
                 world.despawn(entity);
                 let mut output = bounded(output);
                 if let Value::Object(fields) = &mut output {
-                    fields.insert("attempts".to_owned(), held.attempts.into());
+                    fields.insert("attempts".to_owned(), delivery.attempts.into());
                     fields.insert("delivery_id".to_owned(), json!(self.delivery));
                 }
-                end_step(world, &held, self.delivery, Ok(output), now_ms);
+                end_step(world, &delivery, self.delivery, Ok(output), now_ms);
             }
             AttemptOutcome::Failed { error, retry, wait_s } => {
                 let error: String = error.chars().take(1000).collect();
-                let wait_ms = held.retry.wait_ms(held.attempts).filter(|_| retry);
-                held.in_flight = false;
-                held.error = Some(error.clone());
+                let wait_ms = delivery.retry.wait_ms(delivery.attempts).filter(|_| retry);
+                delivery.in_flight = false;
+                delivery.error = Some(error.clone());
                 match wait_ms {
                     Some(wait_ms) => {
                         // A receiver may ask for a longer wait, up to an hour.
                         let asked_ms = u64::from(wait_s.unwrap_or(0).min(3600)) * 1000;
-                        held.next_ms = now_ms + wait_ms.max(asked_ms);
-                        note_attempt(world, &held, &error);
+                        delivery.next_ms = now_ms + wait_ms.max(asked_ms);
+                        let delivery = delivery.clone();
+                        let message = format!("attempt {}: {error}", delivery.attempts);
+                        with_step(world, &delivery, |step| step.error = Some(message));
                     }
-                    None => held.dead = true,
-                }
-                world.resource_mut::<Work>().enter_delivery(self.delivery, &held);
-                world.entity_mut(entity).insert(held.clone());
-                if held.dead {
-                    retention::trim_dead(world);
-                    let why = format!("{error}; attempts: {}", held.attempts);
-                    end_step(world, &held, self.delivery, Err(why), now_ms);
+                    None => {
+                        delivery.dead = true;
+                        let delivery = delivery.clone();
+                        let why = format!("{error}; attempts: {}", delivery.attempts);
+                        end_step(world, &delivery, self.delivery, Err(why), now_ms);
+                    }
                 }
             }
         }
@@ -117,27 +104,22 @@ impl Recorded for FinishAttempt {
     type Reply = ();
 }
 
-/// Changes the step that waits for a delivery.
-fn with_step(world: &mut World, of: &Delivery, change: impl FnOnce(&mut StepRecord)) -> bool {
-    let Some((entity, held)) = record_of(world, of.execution) else {
-        return false;
-    };
-    if held.state != ExecutionState::Running {
-        return false;
+/// Changes the step that waits for a delivery; the entity of its execution.
+fn with_step(
+    world: &mut World,
+    of: &Delivery,
+    change: impl FnOnce(&mut StepRecord),
+) -> Option<Entity> {
+    let entity = world.resource::<Index<ExecutionKind>>().get(of.execution).ok()?;
+    let status = world.get::<ExecutionStatus>(entity)?;
+    if status.state != ExecutionState::Running {
+        return None;
     }
-    let mut record = ExecutionRecord::clone(&held);
-    let step = record.steps.iter_mut().find(|s| s.step_id == of.step_id);
-    let Some(step) = step.filter(|step| step.state == StepState::Running) else {
-        return false;
-    };
-    change(step);
-    world.entity_mut(entity).insert(Execution(Arc::new(record)));
-    true
-}
-
-fn note_attempt(world: &mut World, held: &Delivery, error: &str) {
-    let told = format!("attempt {}: {error}", held.attempts);
-    with_step(world, held, |step| step.error = Some(told));
+    let mut steps = world.get_mut::<ExecutionSteps>(entity)?;
+    let waits = |step: &StepRecord| step.step_id == of.step_id && step.state == StepState::Running;
+    let place = steps.bypass_change_detection().0.iter().position(waits)?;
+    change(&mut steps.0[place]);
+    Some(entity)
 }
 
 fn settle(step: &mut StepRecord, result: Result<Value, String>, now_ms: u64) {
@@ -159,19 +141,19 @@ fn settle(step: &mut StepRecord, result: Result<Value, String>, now_ms: u64) {
 /// over keeps its record.
 fn end_step(
     world: &mut World,
-    held: &Delivery,
+    delivery: &Delivery,
     id: DeliveryId,
     result: Result<Value, String>,
     now_ms: u64,
 ) {
-    let changed = with_step(world, held, |step| {
+    let execution = with_step(world, delivery, |step| {
         let Some(each) = &mut step.each else {
             return settle(step, result, now_ms);
         };
         if each.waiting.remove(&id)
             && let Err(error) = &result
         {
-            each.fail(held.node.unwrap_or_default(), error);
+            each.fail(delivery.node.unwrap_or_default(), error);
         }
         if each.waiting.is_empty() {
             let result = each.result();
@@ -179,8 +161,8 @@ fn end_step(
             settle(step, result, now_ms);
         }
     });
-    if changed {
-        world.resource_mut::<Work>().runnable.insert(held.execution);
+    if let Some(entity) = execution {
+        world.entity_mut(entity).insert(MayAdvance);
     }
 }
 
@@ -194,17 +176,14 @@ pub struct ResendDelivery {
 impl Command for ResendDelivery {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
-        let (entity, mut held) = delivery(world, self.delivery)?;
-        if !held.dead {
+        let now_ms = now_ms(world);
+        let (_, mut delivery) = delivery(world, self.delivery)?;
+        if !delivery.dead {
             return Err(Refusal::conflict("this delivery is being attempted"));
         }
-        Work::ensure(world);
-        world.resource_mut::<Work>().leave_delivery(self.delivery, &held);
-        held.dead = false;
-        held.attempts = 0;
-        held.next_ms = now_ms(world);
-        world.resource_mut::<Work>().enter_delivery(self.delivery, &held);
-        world.entity_mut(entity).insert(held);
+        delivery.dead = false;
+        delivery.attempts = 0;
+        delivery.next_ms = now_ms;
         Ok(())
     }
 }
@@ -223,12 +202,10 @@ pub struct DiscardDelivery {
 impl Command for DiscardDelivery {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
-        let (entity, held) = delivery(world, self.delivery)?;
-        if !held.dead {
+        let (entity, delivery) = delivery(world, self.delivery)?;
+        if !delivery.dead {
             return Err(Refusal::conflict("this delivery is being attempted"));
         }
-        Work::ensure(world);
-        world.resource_mut::<Work>().leave_delivery(self.delivery, &held);
         world.despawn(entity);
         Ok(())
     }

@@ -2,6 +2,7 @@
 //! gateway.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Index, Recorded, Refusal};
@@ -11,11 +12,16 @@ use serde_json::{Map, Value, json};
 use super::basis::now_ms;
 use super::components::{
     AlertId, AlertKind, AlertRecord, AlertState, Automation, AutomationId, ExecutionId,
-    ExecutionKind, ExecutionState, TriggerRecord,
+    ExecutionKind, ExecutionState, ExecutionStatus, PlannedFlow, TriggerRecord,
 };
-use super::execution::{self, Start, record_of};
-use super::state::{GatewayReadings, Work};
+use super::execution::{Executions, Flows, Start};
+use super::state::GatewayReadings;
 use crate::automation::language::{GATEWAY_PREFIX, StepKind, plan};
+
+/// Refusal of a command whose system could not run.
+fn not_run(error: impl std::fmt::Display) -> Refusal {
+    Refusal::conflict(error.to_string())
+}
 
 /// Inputs that a trigger by request needs; `None` for other triggers.
 fn by_request(kind: &StepKind) -> Option<&[String]> {
@@ -78,13 +84,18 @@ impl Command for TriggerFlow {
             crossed: BTreeMap::new(),
             depth: 0,
         };
-        execution::plan_flow(world, entity, planned.clone());
+        world.entity_mut(entity).insert(PlannedFlow(Some(Arc::new(planned.clone()))));
         let start = Start {
             id: Some(self.execution),
             dry_run: self.dry_run,
             ..Start::of(self.flow, trigger)
         };
-        Ok(execution::start(world, start).is_some())
+        let begin = |In(start): In<Start>, mut flows: Flows, mut executions: Executions| {
+            let id = executions.start(&mut flows, start);
+            executions.spawn();
+            id.is_some()
+        };
+        world.run_system_cached_with(begin, start).map_err(not_run)
     }
 }
 impl Recorded for TriggerFlow {
@@ -105,15 +116,16 @@ pub struct CancelExecution {
 impl Command for CancelExecution {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
-        world.resource::<Index<ExecutionKind>>().get(self.execution)?;
-        Work::ensure(world);
-        let (_, held) = record_of(world, self.execution).expect("an execution has one");
-        if held.state.is_final() {
+        let entity = world.resource::<Index<ExecutionKind>>().get(self.execution)?;
+        let status = world.get::<ExecutionStatus>(entity);
+        if status.is_none_or(|status| status.state.is_final()) {
             return Err(Refusal::conflict("this execution is over already"));
         }
-        let why = format!("cancelled by {}", self.by);
-        execution::finish(world, self.execution, ExecutionState::Cancelled, Some(why));
-        Ok(())
+        let end = |In(cancel): In<Self>, flows: Flows, mut executions: Executions| {
+            let why = Some(format!("cancelled by {}", cancel.by));
+            executions.finish(&flows, cancel.execution, ExecutionState::Cancelled, why);
+        };
+        world.run_system_cached_with(end, self).map_err(not_run)
     }
 }
 impl Recorded for CancelExecution {
@@ -138,14 +150,14 @@ impl Command for AcknowledgeAlert {
     fn apply(self, world: &mut World) -> Self::Out {
         let entity = world.resource::<Index<AlertKind>>().get(self.alert)?;
         let now_ms = now_ms(world);
-        let mut held = world.get_mut::<AlertRecord>(entity).expect("an alert is one");
-        if held.state != AlertState::Open {
+        let mut alert = world.get_mut::<AlertRecord>(entity).expect("an alert is one");
+        if alert.state != AlertState::Open {
             return Err(Refusal::conflict("this alert is not open"));
         }
-        held.state = AlertState::Acked;
-        held.acked_by = Some(self.by);
-        held.note = self.note;
-        held.acked_ms = Some(now_ms);
+        alert.state = AlertState::Acked;
+        alert.acked_by = Some(self.by);
+        alert.note = self.note;
+        alert.acked_ms = Some(now_ms);
         Ok(())
     }
 }
@@ -173,8 +185,7 @@ impl Command for ObserveGateway {
             return Err(Refusal::invalid("readings", found, allowed));
         }
         if !world.resource::<Index<Automation>>().is_empty() {
-            let mut held = world.resource_mut::<GatewayReadings>();
-            held.0.extend(self.readings);
+            world.resource_mut::<GatewayReadings>().0.extend(self.readings);
         }
         Ok(())
     }

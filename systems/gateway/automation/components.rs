@@ -221,14 +221,108 @@ pub struct ExecutionRecord {
     pub definition: Option<Box<AutomationFlow>>,
 }
 
-/// An execution. Written by `automation.trigger`, `automation.cancel`, `automation.finish` and
-/// `run_executions`.
-#[derive(Component, Debug, Clone, PartialEq)]
-pub struct Execution(pub Arc<ExecutionRecord>);
+/// Unfinished executions of a flow. Derived from [`UnfinishedOf`].
+#[derive(Component, Debug)]
+#[relationship_target(relationship = UnfinishedOf)]
+pub struct UnfinishedExecutions(Vec<Entity>);
 
-/// Plan of the version of an unfinished execution. Derived by `run_executions`.
+/// The flow of an unfinished execution. An unfinished execution without one has lost its flow.
+#[derive(Component, Debug)]
+#[relationship(relationship_target = UnfinishedExecutions)]
+pub struct UnfinishedOf(pub Entity);
+
+/// Flow and cause of an execution. Written once, where it begins.
+#[derive(Component, Debug, Clone, PartialEq)]
+pub struct ExecutionCause {
+    /// Flow.
+    pub flow: AutomationId,
+    /// Version of the flow.
+    pub flow_version: u64,
+    /// Cause.
+    pub trigger: TriggerRecord,
+    /// Time of the trigger, ms since the Unix epoch.
+    pub queued_ms: u64,
+    /// Nothing leaves the gateway.
+    pub dry_run: bool,
+}
+
+/// State of an execution. Written by [`Executions`](super::execution::Executions).
+#[derive(Component, Debug, Clone, PartialEq)]
+pub struct ExecutionStatus {
+    /// State.
+    pub state: ExecutionState,
+    /// Begin, ms since the Unix epoch.
+    pub started_ms: Option<u64>,
+    /// End, ms since the Unix epoch.
+    pub ended_ms: Option<u64>,
+    /// Cause of the failure or skip.
+    pub error: Option<String>,
+}
+
+/// Steps of an execution in the order of the flow. Written by `advance_executions` and
+/// `automation.finish`.
+#[derive(Component, Debug, Clone, PartialEq)]
+pub struct ExecutionSteps(pub Vec<StepRecord>);
+
+/// Flow of the version of an unfinished execution.
+#[derive(Component, Debug, Clone, PartialEq)]
+pub struct ExecutionDefinition(pub Arc<AutomationFlow>);
+
+/// Plan of the version of an unfinished execution. Derived by `plan_executions`.
 #[derive(Component, Debug, Clone)]
 pub struct ExecutionPlan(pub Arc<FlowPlan>);
+
+/// A running execution with a step that may be ready.
+#[derive(Component, Debug, Clone, Copy)]
+#[component(storage = "SparseSet")]
+pub struct MayAdvance;
+
+impl ExecutionRecord {
+    /// The record of the components of an execution.
+    #[must_use]
+    pub fn of(
+        cause: &ExecutionCause,
+        status: &ExecutionStatus,
+        steps: &ExecutionSteps,
+        definition: Option<&ExecutionDefinition>,
+    ) -> Self {
+        Self {
+            flow: cause.flow,
+            flow_version: cause.flow_version,
+            state: status.state,
+            trigger: cause.trigger.clone(),
+            queued_ms: cause.queued_ms,
+            started_ms: status.started_ms,
+            ended_ms: status.ended_ms,
+            error: status.error.clone(),
+            steps: steps.0.clone(),
+            dry_run: cause.dry_run,
+            definition: definition.map(|definition| Box::new(AutomationFlow::clone(&definition.0))),
+        }
+    }
+
+    /// The components of the record.
+    #[must_use]
+    pub fn into_components(
+        self,
+    ) -> ((ExecutionCause, ExecutionStatus, ExecutionSteps), Option<ExecutionDefinition>) {
+        let cause = ExecutionCause {
+            flow: self.flow,
+            flow_version: self.flow_version,
+            trigger: self.trigger,
+            queued_ms: self.queued_ms,
+            dry_run: self.dry_run,
+        };
+        let status = ExecutionStatus {
+            state: self.state,
+            started_ms: self.started_ms,
+            ended_ms: self.ended_ms,
+            error: self.error,
+        };
+        let definition = self.definition.map(|flow| ExecutionDefinition(Arc::new(*flow)));
+        ((cause, status, ExecutionSteps(self.steps)), definition)
+    }
+}
 
 /// Kind of a delivery.
 pub struct DeliveryKind;
@@ -288,7 +382,7 @@ pub enum AlertState {
     Closed,
 }
 
-/// An alert of a flow. Written by `run_executions` and `automation.acknowledge`.
+/// An alert of a flow. Written by `advance_executions` and `automation.acknowledge`.
 #[derive(Component, Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AlertRecord {
     /// Flow.

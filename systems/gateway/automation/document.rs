@@ -1,14 +1,13 @@
 //! Documents of automation.
 
-use std::sync::Arc;
-
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Document, Index, Refusal, StoredComponent};
 use serde::{Deserialize, Serialize};
 
 use super::components::{
-    AlertKind, AlertRecord, Automation, AutomationId, Delivery, DeliveryKind, Execution,
-    ExecutionId, ExecutionKind, ExecutionRecord, FlowMemory,
+    AlertKind, AlertRecord, Automation, AutomationId, Delivery, DeliveryKind, ExecutionCause,
+    ExecutionId, ExecutionKind, ExecutionRecord, ExecutionState, ExecutionStatus, ExecutionSteps,
+    FlowMemory, MayAdvance, UnfinishedOf,
 };
 
 /// Memory of a flow in the store.
@@ -40,16 +39,29 @@ pub struct ExecutionDocument(ExecutionRecord);
 impl Document for ExecutionDocument {
     const TABLE: &'static str = "automation executions";
     type Kind = ExecutionKind;
-    type Changed = Changed<Execution>;
+    type Changed = Or<(Changed<ExecutionStatus>, Changed<ExecutionSteps>)>;
 
     fn read(_: &World, entity: EntityRef<'_>) -> Self {
-        let held = entity.get::<Execution>().expect("an execution has one");
-        Self(ExecutionRecord::clone(&held.0))
+        let parts = entity.components::<(&ExecutionCause, &ExecutionStatus, &ExecutionSteps)>();
+        let (cause, status, steps) = parts;
+        Self(ExecutionRecord::of(cause, status, steps, entity.get()))
     }
 
     fn restore(self, id: ExecutionId, world: &mut World) -> Result<(), Refusal> {
         world.resource::<Index<ExecutionKind>>().vacant(id)?;
-        world.spawn((id, Execution(Arc::new(self.0))));
+        let flow = world.resource::<Index<Automation>>().get(self.0.flow).ok();
+        let state = self.0.state;
+        let (parts, definition) = self.0.into_components();
+        let mut entity = world.spawn((id, parts));
+        if let Some(definition) = definition.filter(|_| !state.is_final()) {
+            entity.insert(definition);
+            if let Some(flow) = flow {
+                entity.insert(UnfinishedOf(flow));
+            }
+        }
+        if state == ExecutionState::Running {
+            entity.insert(MayAdvance);
+        }
         Ok(())
     }
 }

@@ -1,17 +1,17 @@
 //! Actions for each of several nodes.
 
 use bevy_ecs::prelude::*;
-use groundwave_engine::Index;
+use bevy_ecs::system::SystemParam;
 use groundwave_protocol::NodeState;
-use groundwave_simulation::site::NodeKind;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::act::act;
+use super::act::{Actions, act};
 use super::acting::{Acted, Acting};
 use super::components::EachProgress;
+use super::execution::Flows;
 use crate::automation::language::{ForEachNode, NodeLiveness};
-use crate::fleet::{LivenessState, NodeRecord, approved_node};
+use crate::fleet::{ApprovedNodes, EventBuffer, LivenessState};
 
 fn liveness(state: NodeState) -> NodeLiveness {
     match state {
@@ -22,41 +22,51 @@ fn liveness(state: NodeState) -> NodeLiveness {
     }
 }
 
-/// Approved nodes that fit, with their values for the context, in the order of their ids.
-fn fitting(world: &World, wanted: &ForEachNode) -> Vec<(Uuid, Value)> {
-    let mut found = Vec::new();
-    for (id, entity) in world.resource::<Index<NodeKind>>().iter() {
-        let (node, entity) = (id.uuid(), world.entity(entity));
-        let parts = (entity.get::<NodeRecord>(), entity.get::<LivenessState>());
-        let (Some(record), Some(held)) = parts else {
-            continue;
-        };
-        let (info, state) = (&record.0, liveness(held.0.state));
-        let fits = (wanted.node_ids.is_empty() || wanted.node_ids.contains(&node))
-            && wanted.tag.as_ref().is_none_or(|tag| info.tags.contains(tag))
-            && (wanted.states.is_empty() || wanted.states.contains(&state));
-        if fits && approved_node(world, id).is_ok() {
-            let shown = json!({
-                "node_id": node,
-                "name": info.name,
-                "hostname": info.hostname,
-                "state": state,
-                "tags": info.tags,
-                "overlay_ip": info.overlay_ip,
-            });
-            found.push((node, shown));
+/// Approved nodes with their liveness.
+#[derive(SystemParam)]
+pub(super) struct FleetStates<'w, 's> {
+    nodes: ApprovedNodes<'w, 's>,
+    liveness: Query<'w, 's, &'static LivenessState>,
+}
+
+impl FleetStates<'_, '_> {
+    /// Approved nodes that fit, with their values for the context, in the order of their ids.
+    fn fitting(&self, wanted: &ForEachNode) -> Vec<(Uuid, Value)> {
+        let mut fitting = Vec::new();
+        for (id, entity) in self.nodes.iter() {
+            let (Ok((_, record)), Ok(state)) = (self.nodes.get(id), self.liveness.get(entity))
+            else {
+                continue;
+            };
+            let (node, info, state) = (id.uuid(), &record.0, liveness(state.0.state));
+            let fits = (wanted.node_ids.is_empty() || wanted.node_ids.contains(&node))
+                && wanted.tag.as_ref().is_none_or(|tag| info.tags.contains(tag))
+                && (wanted.states.is_empty() || wanted.states.contains(&state));
+            if fits {
+                let values = json!({
+                    "node_id": node,
+                    "name": info.name,
+                    "hostname": info.hostname,
+                    "state": state,
+                    "tags": info.tags,
+                    "overlay_ip": info.overlay_ip,
+                });
+                fitting.push((node, values));
+            }
         }
+        fitting
     }
-    found
 }
 
 /// Performs an action for each node that fits; the step ends with the last of its deliveries.
 pub(super) fn act_for_each(
-    world: &mut World,
+    actions: &mut Actions<'_, '_>,
+    flows: &mut Flows<'_, '_>,
+    events: &mut EventBuffer,
     acting: &Acting<'_>,
     wanted: &ForEachNode,
 ) -> (Acted, usize) {
-    let nodes = fitting(world, wanted);
+    let nodes = actions.fleet.fitting(wanted);
     let (count, most) = (nodes.len(), wanted.max_nodes as usize);
     let input = Some(json!({ "action": wanted.action.kind, "nodes": count }));
     if count > most {
@@ -70,10 +80,10 @@ pub(super) fn act_for_each(
     let mut context = acting.context.clone();
     let mut progress =
         EachProgress { nodes: u32::try_from(count).unwrap_or(u32::MAX), ..EachProgress::default() };
-    for (node, shown) in nodes {
-        context["node"] = shown;
+    for (node, values) in nodes {
+        context["node"] = values;
         let for_node = Acting { context: &context, node: Some(node), ..*acting };
-        let acted = act(world, &for_node, &kind);
+        let acted = act(actions, flows, events, &for_node, &kind);
         match acted.result {
             Some(Ok(_)) => {}
             Some(Err(error)) => progress.fail(node, &error),

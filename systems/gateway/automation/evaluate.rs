@@ -1,6 +1,7 @@
 //! Evaluation of automation in a tick: flows that changed, the pass over the tick, executions that
 //! begin and go on, deliveries.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
@@ -8,24 +9,28 @@ use bevy_ecs::schedule::ScheduleConfigs;
 use bevy_ecs::system::ScheduleSystem;
 use groundwave_engine::{Clock, Index, Outbox};
 
-use super::advance;
+use super::advance::{advance_executions, plan_executions};
 use super::components::{
-    AlertKind, Automation, Delivery, DeliveryKind, ExecutionKind, FlowMemory, PlannedFlow,
+    AlertKind, Automation, AutomationId, Delivery, DeliveryId, DeliveryKind, ExecutionKind,
+    FlowMemory, PlannedFlow,
 };
 use super::delivery::Deliver;
-use super::execution::{self, Starts};
+use super::execution::{end_orphans, expire_executions, start_executions};
 use super::links::match_links;
 use super::readings::match_readings;
-use super::retention::drop_old;
-use super::state::{Pass, Progress, Work};
+use super::retention::{drop_old, trim_alerts, trim_dead, trim_executions};
+use super::state::{Pass, Progress};
 use super::times::match_times;
 use super::triggers::{match_events, watch_triggers};
 use crate::automation::language::{StepKind, next_run_ms, plan};
 use crate::config::Stamp;
 use crate::fleet::EventBuffer;
 
-/// Attempts handed to the workers in one tick at most.
+/// Maximum attempts handed to the workers in one tick.
 const ATTEMPTS_PER_TICK: usize = 256;
+
+/// Maximum attempts of a flow at a time: a receiver that hangs delays deliveries of its flow only.
+const ATTEMPTS_OF_FLOW: usize = 4;
 
 /// Wall clocks before this time are those of a world that was not told the time yet, ns since the
 /// Unix epoch: 2001.
@@ -33,20 +38,23 @@ const WALL_KNOWN_NS: u64 = 1_000_000_000_000_000_000;
 
 /// Systems of automation, in their order. They change nothing when they run again at the same tick.
 ///
-/// Those that match triggers queue what is to begin; `run_executions` alone has the whole world,
-/// because steps act on any part of it.
+/// Triggers queue what is to begin; executions begin, end and advance by queries over the parts that
+/// they write, each spawned at the end of the system in which it began.
 pub(super) fn systems() -> ScheduleConfigs<ScheduleSystem> {
     let evaluates = |pass: Res<Pass>| pass.evaluates;
+    let work = (start_executions, expire_executions, advance_executions, hand_over, drop_old);
     (
-        end_removed_flows.run_if(|flows: Res<Index<Automation>>| !flows.departed().is_empty()),
+        end_orphans,
         plan_flows,
+        plan_executions,
         watch_triggers,
         begin_pass,
         match_events,
         match_readings,
         match_links,
         match_times,
-        (run_executions, hand_over, drop_old).chain().run_if(evaluates),
+        work.chain().run_if(evaluates),
+        (trim_executions, trim_dead, trim_alerts).chain(),
     )
         .chain()
         .run_if(has_automation)
@@ -60,14 +68,6 @@ fn has_automation(
     alerts: Res<Index<AlertKind>>,
 ) -> bool {
     !(flows.is_empty() && executions.is_empty() && deliveries.is_empty() && alerts.is_empty())
-}
-
-/// Cancels executions of flows that are gone.
-fn end_removed_flows(world: &mut World) {
-    Work::ensure(world);
-    for id in world.resource::<Index<Automation>>().departed().to_vec() {
-        execution::end_all(world, id, "the flow was removed");
-    }
 }
 
 type ChangedFlow<'a> = (&'a Automation, &'a Stamp, &'a mut FlowMemory, &'a mut PlannedFlow);
@@ -125,39 +125,44 @@ fn begin_pass(
     progress.tick = clock.tick;
 }
 
-/// Begins executions, ends those whose time ran out, runs steps.
-fn run_executions(world: &mut World) {
-    Work::ensure(world);
-    let now_ms = world.resource::<Pass>().now_ms;
-    for start in std::mem::take(&mut world.resource_mut::<Starts>().0) {
-        execution::start(world, start);
-    }
-    execution::expire(world, now_ms);
-    advance::advance(world, now_ms);
-}
-
-/// Hands deliveries that are due to the workers.
+/// Hands deliveries that are due to the workers, by time and id; of each flow a few at a time.
 fn hand_over(
     pass: Res<Pass>,
-    index: Res<Index<DeliveryKind>>,
-    mut deliveries: Query<&mut Delivery>,
-    mut work: ResMut<Work>,
+    mut deliveries: Query<(Entity, &DeliveryId, &mut Delivery)>,
     mut outbox: ResMut<Outbox<Deliver>>,
 ) {
-    for _ in 0..ATTEMPTS_PER_TICK {
-        let Some(id) = work.take_due(pass.now_ms) else {
-            return;
-        };
-        let Ok(entity) = index.get(id) else {
+    let is_due = |delivery: &Delivery| {
+        !(delivery.dead || delivery.in_flight) && delivery.next_ms <= pass.now_ms
+    };
+    let due = deliveries.iter().filter(|(.., delivery)| is_due(delivery));
+    let mut due: Vec<_> =
+        due.map(|(entity, id, delivery)| (delivery.next_ms, *id, entity)).collect();
+    if due.is_empty() {
+        return;
+    }
+    due.sort_unstable();
+    let mut in_flight: BTreeMap<AutomationId, usize> = BTreeMap::new();
+    for (.., delivery) in deliveries.iter().filter(|(.., delivery)| delivery.in_flight) {
+        *in_flight.entry(delivery.flow).or_default() += 1;
+    }
+    let mut left = ATTEMPTS_PER_TICK;
+    for (_, id, entity) in due {
+        let Ok((.., mut delivery)) = deliveries.get_mut(entity) else { continue };
+        let of_flow = in_flight.entry(delivery.flow).or_default();
+        if *of_flow >= ATTEMPTS_OF_FLOW {
             continue;
-        };
-        let mut held = deliveries.get_mut(entity).expect("a delivery");
-        held.in_flight = true;
-        held.attempts += 1;
+        }
+        if left == 0 {
+            return;
+        }
+        left -= 1;
+        *of_flow += 1;
+        delivery.in_flight = true;
+        delivery.attempts += 1;
         outbox.emit(Deliver {
             delivery: id,
-            attempt: held.attempts,
-            request: held.request.clone(),
+            attempt: delivery.attempts,
+            request: delivery.request.clone(),
         });
     }
 }

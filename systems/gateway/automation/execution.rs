@@ -1,23 +1,24 @@
 //! Begin and end of executions, by the mode of their flow.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
 use bevy_ecs::prelude::*;
-use groundwave_engine::Index;
+use bevy_ecs::query::QueryData;
+use bevy_ecs::system::SystemParam;
+use groundwave_engine::{Clock, Index};
 
-use super::basis::{now_ms, timed_id};
+use super::basis::timed_id;
 use super::components::{
-    Automation, AutomationId, Delivery, DeliveryId, DeliveryKind, Execution, ExecutionId,
-    ExecutionKind, ExecutionPlan, ExecutionRecord, ExecutionState, FlowMemory, PlannedFlow,
-    StepRecord, TriggerRecord,
+    Automation, AutomationId, Delivery, DeliveryKind, ExecutionCause, ExecutionDefinition,
+    ExecutionId, ExecutionKind, ExecutionPlan, ExecutionState, ExecutionStatus, ExecutionSteps,
+    FlowMemory, MayAdvance, PlannedFlow, StepRecord, TriggerRecord, UnfinishedExecutions,
+    UnfinishedOf,
 };
-use super::retention;
-use super::state::{WALL_LIMIT_MS, Work};
-use crate::automation::language::{FlowMode, FlowPlan, StepRole, StepState, plan};
-use crate::config;
-use crate::fleet;
+use crate::automation::language::{FlowMode, FlowPlan, StepRole, StepState};
+use crate::config::Stamp;
+use crate::fleet::EventBuffer;
 
-/// Executions of a flow in a minute at most; the first one beyond it is recorded as skipped, further
+/// Maximum executions of a flow in a minute; the first one beyond it is recorded as skipped, further
 /// ones are not recorded.
 pub(super) const STARTS_PER_MINUTE: u32 = 600;
 
@@ -42,63 +43,290 @@ impl Start {
     }
 }
 
-/// Begins an execution, or records that it was skipped; `None` beyond the rate of the flow.
-pub(super) fn start(world: &mut World, start: Start) -> Option<ExecutionId> {
-    Work::ensure(world);
-    let now_ms = now_ms(world);
-    let entity = world.resource::<Index<Automation>>().get(start.flow).ok()?;
-    let planned = world.get::<PlannedFlow>(entity)?.0.clone()?;
-    let flow = world.get::<Automation>(entity)?.0.clone();
-    let version = config::revision::<Automation>(world, start.flow).unwrap_or_default();
-    let mut memory = world.get_mut::<FlowMemory>(entity)?;
+/// Parts of a flow.
+#[derive(QueryData)]
+#[query_data(mutable)]
+pub(super) struct FlowParts {
+    pub flow: &'static Automation,
+    stamp: &'static Stamp,
+    pub planned: &'static PlannedFlow,
+    pub memory: &'static mut FlowMemory,
+    unfinished: Option<&'static UnfinishedExecutions>,
+}
+
+/// Flows by their ids.
+#[derive(SystemParam)]
+pub(super) struct Flows<'w, 's> {
+    index: Res<'w, Index<Automation>>,
+    parts: Query<'w, 's, FlowParts>,
+}
+
+impl<'s> Flows<'_, 's> {
+    /// Parts of a flow.
+    pub fn get_mut(&mut self, flow: AutomationId) -> Option<FlowPartsItem<'_, 's>> {
+        self.parts.get_mut(self.index.get(flow).ok()?).ok()
+    }
+
+    /// Memory of a flow.
+    pub fn memory(&mut self, flow: AutomationId) -> Option<Mut<'_, FlowMemory>> {
+        self.get_mut(flow).map(|parts| parts.memory)
+    }
+
+    /// Unfinished executions of a flow, in no order; those that ended in this system are among them.
+    fn unfinished(&self, flow: AutomationId) -> Vec<Entity> {
+        let parts = self.index.get(flow).ok().and_then(|entity| self.parts.get(entity).ok());
+        let entities = parts.and_then(|parts| parts.unfinished);
+        entities.map(|unfinished| unfinished.iter().collect()).unwrap_or_default()
+    }
+}
+
+/// Parts of an execution.
+#[derive(QueryData)]
+#[query_data(mutable)]
+pub(super) struct ExecutionParts {
+    pub entity: Entity,
+    pub id: &'static ExecutionId,
+    pub cause: &'static ExecutionCause,
+    pub status: &'static mut ExecutionStatus,
+    pub steps: &'static mut ExecutionSteps,
+    pub definition: Option<&'static ExecutionDefinition>,
+    pub plan: Option<&'static ExecutionPlan>,
+}
+
+/// An execution that begins in this system: its entity is spawned after it.
+struct Begun {
+    flow: Entity,
+    id: ExecutionId,
+    cause: ExecutionCause,
+    status: ExecutionStatus,
+    steps: ExecutionSteps,
+    definition: ExecutionDefinition,
+    plan: ExecutionPlan,
+}
+
+/// Executions of flows, which begin and end here.
+#[derive(SystemParam)]
+pub(super) struct Executions<'w, 's> {
+    clock: Res<'w, Clock>,
+    index: Res<'w, Index<ExecutionKind>>,
+    deliveries: Res<'w, Index<DeliveryKind>>,
+    pub parts: Query<'w, 's, ExecutionParts>,
+    waiting: Query<'w, 's, &'static Delivery>,
+    pub events: ResMut<'w, EventBuffer>,
+    commands: Commands<'w, 's>,
+    begun: Local<'s, Vec<Begun>>,
+}
+
+impl Executions<'_, '_> {
+    /// Wall clock of this tick, ms since the Unix epoch.
+    pub fn now_ms(&self) -> u64 {
+        self.clock.wall_ns / 1_000_000
+    }
+
+    /// Entity of an execution.
+    pub fn entity(&self, id: ExecutionId) -> Option<Entity> {
+        self.index.get(id).ok()
+    }
+
+    /// Begins an execution, or records that it was skipped; `None` beyond the rate of the flow.
+    /// [`Self::spawn`] spawns its entity.
+    pub fn start(&mut self, flows: &mut Flows<'_, '_>, start: Start) -> Option<ExecutionId> {
+        let now_ms = self.now_ms();
+        let mut unfinished = self.unfinished(flows, start.flow);
+        let entity = flows.index.get(start.flow).ok()?;
+        let mut parts = flows.get_mut(start.flow)?;
+        let plan = parts.planned.0.clone()?;
+        let count = count_start(&mut parts.memory, now_ms);
+        if count > STARTS_PER_MINUTE + 1 {
+            return None;
+        }
+        let too_many = (count > STARTS_PER_MINUTE)
+            .then(|| format!("more than {STARTS_PER_MINUTE} executions in a minute"));
+        unfinished.extend(self.begun_of(start.flow));
+        unfinished.sort_unstable();
+        let (mode, most) = (parts.flow.0.mode, parts.flow.0.max_concurrency as usize);
+        let refused = start.refused.or(too_many);
+        let (state, error) = admit(mode, refused, unfinished.len(), most);
+        let sequence = parts.memory.sequence.to_be_bytes();
+        let id = start
+            .id
+            .unwrap_or_else(|| ExecutionId::new(timed_id(now_ms, start.flow.uuid(), &sequence)));
+        let cause = ExecutionCause {
+            flow: start.flow,
+            flow_version: parts.stamp.revision,
+            trigger: start.trigger,
+            queued_ms: now_ms,
+            dry_run: start.dry_run,
+        };
+        let definition = ExecutionDefinition(std::sync::Arc::new(parts.flow.0.clone()));
+        if mode == FlowMode::Restart && state == ExecutionState::Running {
+            for id in unfinished {
+                self.cancel(flows, id, "a later execution began");
+            }
+        }
+        if self.index.get(id).is_ok() || self.begun.iter().any(|begun| begun.id == id) {
+            return None;
+        }
+        let skipped = state == ExecutionState::Skipped;
+        let steps = steps_of(&plan, &cause.trigger.step_id, skipped, now_ms);
+        let status = ExecutionStatus {
+            state,
+            started_ms: (state == ExecutionState::Running).then_some(now_ms),
+            ended_ms: skipped.then_some(now_ms),
+            error,
+        };
+        let plan = ExecutionPlan(plan);
+        self.begun.push(Begun { flow: entity, id, cause, status, steps, definition, plan });
+        Some(id)
+    }
+
+    /// Spawns the executions that began.
+    pub fn spawn(&mut self) {
+        for begun in self.begun.drain(..) {
+            let Begun { flow, id, cause, status, steps, definition, plan } = begun;
+            let state = status.state;
+            let mut entity = self.commands.spawn((id, cause, status, steps));
+            if !state.is_final() {
+                entity.insert((definition, plan, UnfinishedOf(flow)));
+            }
+            if state == ExecutionState::Running {
+                entity.insert(MayAdvance);
+            }
+        }
+    }
+
+    /// Unfinished executions of a flow that are spawned.
+    fn unfinished(&self, flows: &Flows<'_, '_>, flow: AutomationId) -> Vec<ExecutionId> {
+        let parts =
+            flows.unfinished(flow).into_iter().filter_map(|entity| self.parts.get(entity).ok());
+        let open = parts.filter(|parts| !parts.status.state.is_final());
+        let mut ids: Vec<_> = open.map(|parts| *parts.id).collect();
+        ids.sort_unstable();
+        ids
+    }
+
+    /// Unfinished executions of a flow that began in this system.
+    fn begun_of(&self, flow: AutomationId) -> impl Iterator<Item = ExecutionId> {
+        let of_flow = self.begun.iter().filter(move |begun| begun.cause.flow == flow);
+        of_flow.filter(|begun| !begun.status.state.is_final()).map(|begun| begun.id)
+    }
+
+    /// Cancels an unfinished execution, spawned or not.
+    fn cancel(&mut self, flows: &Flows<'_, '_>, id: ExecutionId, why: &str) {
+        let (state, why) = (ExecutionState::Cancelled, Some(why.to_owned()));
+        let now_ms = self.now_ms();
+        let place = self.begun.iter().position(|begun| begun.id == id);
+        let Some(begun) = place.map(|place| &mut self.begun[place]) else {
+            self.finish(flows, id, state, why);
+            return;
+        };
+        end(&mut begun.status, &mut begun.steps, state, why, now_ms);
+        let flow = begun.cause.flow.uuid();
+        self.events.executed(self.clock.wall_ns, flow, id.uuid(), state.word());
+    }
+
+    /// Ends an unfinished execution. The next one in the queue of its flow begins and is returned.
+    pub fn finish(
+        &mut self,
+        flows: &Flows<'_, '_>,
+        id: ExecutionId,
+        state: ExecutionState,
+        error: Option<String>,
+    ) -> Option<ExecutionId> {
+        let now_ms = self.now_ms();
+        let mut parts = self.parts.get_mut(self.index.get(id).ok()?).ok()?;
+        if parts.status.state.is_final() {
+            return None;
+        }
+        let (entity, flow) = (parts.entity, parts.cause.flow);
+        let steps = parts.steps.0.iter();
+        let awaited: Vec<_> = steps
+            .flat_map(|step| {
+                let each = step.each.iter().flat_map(|each| each.waiting.iter().copied());
+                step.delivery.into_iter().chain(each)
+            })
+            .collect();
+        end(&mut parts.status, &mut parts.steps, state, error, now_ms);
+        let mut execution = self.commands.entity(entity);
+        execution.remove::<(ExecutionDefinition, ExecutionPlan, UnfinishedOf, MayAdvance)>();
+        if state == ExecutionState::Cancelled {
+            for delivery in awaited {
+                self.withdraw(delivery);
+            }
+        }
+        self.events.executed(self.clock.wall_ns, flow.uuid(), id.uuid(), state.word());
+        self.begin_next(flows, flow)
+    }
+
+    /// Begins the first queued execution of a flow, if none is running.
+    fn begin_next(&mut self, flows: &Flows<'_, '_>, flow: AutomationId) -> Option<ExecutionId> {
+        let now_ms = self.now_ms();
+        let unfinished = self.unfinished(flows, flow);
+        let is_running = |id: &ExecutionId| {
+            let parts = self.entity(*id).and_then(|entity| self.parts.get(entity).ok());
+            parts.is_some_and(|parts| parts.status.state == ExecutionState::Running)
+        };
+        if unfinished.iter().any(is_running) {
+            return None;
+        }
+        let first = *unfinished.first()?;
+        let mut parts = self.parts.get_mut(self.index.get(first).ok()?).ok()?;
+        parts.status.state = ExecutionState::Running;
+        parts.status.started_ms = Some(now_ms);
+        self.commands.entity(parts.entity).insert(MayAdvance);
+        Some(first)
+    }
+
+    /// Removes a delivery that was not made yet; an attempt in flight goes on without a consequence.
+    fn withdraw(&mut self, id: super::components::DeliveryId) {
+        let Ok(entity) = self.deliveries.get(id) else {
+            return;
+        };
+        if self.waiting.get(entity).is_ok_and(|delivery| !delivery.dead) {
+            self.commands.entity(entity).despawn();
+        }
+    }
+}
+
+/// Counts an execution of a flow: its number in this minute.
+fn count_start(memory: &mut FlowMemory, now_ms: u64) -> u32 {
     memory.sequence += 1;
-    let sequence = memory.sequence;
     let minute = now_ms / 60_000;
     if memory.minute.0 != minute {
         memory.minute = (minute, 0);
     }
     memory.minute.1 = memory.minute.1.saturating_add(1);
-    let count = memory.minute.1;
-    if count > STARTS_PER_MINUTE + 1 {
-        return None;
-    }
-    let too_many = (count > STARTS_PER_MINUTE)
-        .then(|| format!("more than {STARTS_PER_MINUTE} executions in a minute"));
-    let unfinished = world.resource::<Work>().unfinished.get(&start.flow);
-    let unfinished: Vec<ExecutionId> = unfinished.into_iter().flatten().copied().collect();
-    let most = flow.max_concurrency as usize;
-    let refused = start.refused.or(too_many);
-    let (state, error) = match (refused, flow.mode) {
+    memory.minute.1
+}
+
+/// State of an execution that is to begin beside `unfinished` others of its flow, of which `most` may be
+/// unfinished; with the reason where it is skipped.
+fn admit(
+    mode: FlowMode,
+    refused: Option<String>,
+    unfinished: usize,
+    most: usize,
+) -> (ExecutionState, Option<String>) {
+    match (refused, mode) {
         (Some(why), _) => (ExecutionState::Skipped, Some(why)),
-        (None, FlowMode::Single) if !unfinished.is_empty() => {
+        (None, FlowMode::Single) if unfinished > 0 => {
             let why = "an execution of this flow is unfinished".to_owned();
             (ExecutionState::Skipped, Some(why))
         }
-        (None, FlowMode::Queued | FlowMode::Parallel) if unfinished.len() >= most => {
+        (None, FlowMode::Queued | FlowMode::Parallel) if unfinished >= most => {
             let why = format!("{most} executions of this flow are unfinished");
             (ExecutionState::Skipped, Some(why))
         }
-        (None, FlowMode::Queued) if !unfinished.is_empty() => (ExecutionState::Queued, None),
-        (None, FlowMode::Restart) => {
-            for id in unfinished {
-                let why = "a later execution began".to_owned();
-                finish(world, id, ExecutionState::Cancelled, Some(why));
-            }
-            (ExecutionState::Running, None)
-        }
+        (None, FlowMode::Queued) if unfinished > 0 => (ExecutionState::Queued, None),
         (None, _) => (ExecutionState::Running, None),
-    };
-    let id = start.id.unwrap_or_else(|| {
-        ExecutionId::new(timed_id(now_ms, start.flow.uuid(), &sequence.to_be_bytes()))
-    });
-    if world.resource::<Index<ExecutionKind>>().get(id).is_ok() {
-        return None;
     }
-    let skipped = state == ExecutionState::Skipped;
-    let steps = planned.steps.iter().map(|step| {
-        let is_cause = step.id == start.trigger.step_id;
+}
+
+/// Steps of an execution that begins; of one that is skipped none is reached but the trigger.
+fn steps_of(plan: &FlowPlan, trigger: &str, skipped: bool, now_ms: u64) -> ExecutionSteps {
+    let steps = plan.steps.iter().map(|step| {
         let mut record = StepRecord { step_id: step.id.clone(), ..StepRecord::default() };
-        if is_cause {
+        if step.id == trigger {
             record.state = StepState::Succeeded;
             record.started_ms = Some(now_ms);
             record.ended_ms = Some(now_ms);
@@ -107,72 +335,21 @@ pub(super) fn start(world: &mut World, start: Start) -> Option<ExecutionId> {
         }
         record
     });
-    let record = ExecutionRecord {
-        flow: start.flow,
-        flow_version: version,
-        state,
-        steps: steps.collect(),
-        trigger: start.trigger,
-        queued_ms: now_ms,
-        started_ms: (state == ExecutionState::Running).then_some(now_ms),
-        ended_ms: skipped.then_some(now_ms),
-        error,
-        dry_run: start.dry_run,
-        definition: (!skipped).then(|| Box::new(flow)),
-    };
-    world.resource_mut::<Work>().enter(id, &record);
-    world.spawn((id, Execution(Arc::new(record)), ExecutionPlan(planned)));
-    if skipped {
-        retention::trim(world, start.flow, state);
-    }
-    Some(id)
+    ExecutionSteps(steps.collect())
 }
 
-/// Record of an execution.
-pub(super) fn record_of(world: &World, id: ExecutionId) -> Option<(Entity, Arc<ExecutionRecord>)> {
-    let entity = world.resource::<Index<ExecutionKind>>().get(id).ok()?;
-    let held = world.get::<Execution>(entity)?;
-    Some((entity, Arc::clone(&held.0)))
-}
-
-/// Plans a flow for a command, perhaps of the tick in which it was put.
-pub(super) fn plan_flow(world: &mut World, entity: Entity, plan: FlowPlan) {
-    world.entity_mut(entity).insert(PlannedFlow(Some(Arc::new(plan))));
-}
-
-/// Plan of an unfinished execution.
-pub(super) fn plan_of(world: &mut World, entity: Entity) -> Option<Arc<FlowPlan>> {
-    if let Some(held) = world.get::<ExecutionPlan>(entity) {
-        return Some(Arc::clone(&held.0));
-    }
-    let record = &world.get::<Execution>(entity)?.0;
-    let planned = Arc::new(plan(record.definition.as_deref()?).ok()?);
-    let held = ExecutionPlan(Arc::clone(&planned));
-    world.entity_mut(entity).insert(held);
-    Some(planned)
-}
-
-/// Ends an unfinished execution; the next one in the queue of its flow begins.
-pub(super) fn finish(
-    world: &mut World,
-    id: ExecutionId,
+/// Ends an execution with the steps that are not over.
+fn end(
+    status: &mut ExecutionStatus,
+    steps: &mut ExecutionSteps,
     state: ExecutionState,
     error: Option<String>,
+    now_ms: u64,
 ) {
-    let Some((entity, held)) = record_of(world, id) else {
-        return;
-    };
-    if held.state.is_final() {
-        return;
-    }
-    let now_ms = now_ms(world);
-    world.resource_mut::<Work>().leave(id, &held);
-    let mut record = ExecutionRecord::clone(&held);
-    record.state = state;
-    record.ended_ms = Some(now_ms);
-    record.error = error;
-    record.definition = None;
-    for step in &mut record.steps {
+    status.state = state;
+    status.ended_ms = Some(now_ms);
+    status.error = error;
+    for step in &mut steps.0 {
         step.each = None;
         match step.state {
             StepState::Pending => step.state = StepState::Skipped,
@@ -180,81 +357,65 @@ pub(super) fn finish(
                 step.state = StepState::Failed;
                 step.ended_ms = Some(now_ms);
                 if step.error.is_none() {
-                    step.error.clone_from(&record.error);
+                    step.error.clone_from(&status.error);
                 }
             }
             _ => {}
         }
     }
-    if state == ExecutionState::Cancelled {
-        let each = held.steps.iter().filter_map(|step| step.each.as_ref());
-        let each = each.flat_map(|each| each.waiting.iter().copied());
-        let single = held.steps.iter().filter_map(|step| step.delivery);
-        let deliveries: Vec<DeliveryId> = single.chain(each).collect();
-        for delivery in deliveries {
-            withdraw(world, delivery);
-        }
-    }
-    let flow = record.flow;
-    world.resource_mut::<Work>().enter(id, &record);
-    world.entity_mut(entity).insert(Execution(Arc::new(record))).remove::<ExecutionPlan>();
-    retention::trim(world, flow, state);
-    fleet::executed(world, flow.uuid(), id.uuid(), state.word());
-    begin_next(world, flow, now_ms);
 }
 
-/// Begins the first queued execution of a flow, if none is running.
-fn begin_next(world: &mut World, flow: AutomationId, now_ms: u64) {
-    let unfinished = world.resource::<Work>().unfinished.get(&flow);
-    let unfinished: Vec<ExecutionId> = unfinished.into_iter().flatten().copied().collect();
-    let state = |id: &ExecutionId| record_of(world, *id).map(|(_, held)| held.state);
-    if unfinished.iter().any(|id| state(id) == Some(ExecutionState::Running)) {
-        return;
+/// Begins the executions that triggers have queued.
+pub(super) fn start_executions(
+    mut starts: ResMut<Starts>,
+    mut flows: Flows,
+    mut executions: Executions,
+) {
+    for start in starts.0.drain(..) {
+        executions.start(&mut flows, start);
     }
-    let Some((id, (entity, held))) =
-        unfinished.first().and_then(|id| Some((*id, record_of(world, *id)?)))
-    else {
-        return;
-    };
-    let mut record = ExecutionRecord::clone(&held);
-    record.state = ExecutionState::Running;
-    record.started_ms = Some(now_ms);
-    world.resource_mut::<Work>().enter(id, &record);
-    world.entity_mut(entity).insert(Execution(Arc::new(record)));
+    executions.spawn();
 }
 
-/// Removes a delivery that was not made yet; an attempt in flight goes on without a consequence.
-fn withdraw(world: &mut World, id: DeliveryId) {
-    let Ok(entity) = world.resource::<Index<DeliveryKind>>().get(id) else {
-        return;
-    };
-    let held = world.get::<Delivery>(entity).expect("a delivery").clone();
-    if held.dead {
-        return;
-    }
-    world.resource_mut::<Work>().leave_delivery(id, &held);
-    world.despawn(entity);
-}
-
-/// Cancels all unfinished executions of a flow.
-pub(super) fn end_all(world: &mut World, flow: AutomationId, why: &str) {
-    // Queued ones first, so that none of them begins.
-    let unfinished = world.resource::<Work>().unfinished.get(&flow);
-    let unfinished: Vec<ExecutionId> = unfinished.into_iter().flatten().rev().copied().collect();
-    for id in unfinished {
-        finish(world, id, ExecutionState::Cancelled, Some(why.to_owned()));
-    }
-}
+/// Time after which a running execution fails, ms.
+const WALL_LIMIT_MS: u64 = 60_000;
 
 /// Ends executions whose time ran out; their deliveries go on.
-pub(super) fn expire(world: &mut World, now_ms: u64) {
-    loop {
-        let first = world.resource::<Work>().deadlines.first().copied();
-        let Some((due_ms, id)) = first.filter(|(due_ms, _)| *due_ms <= now_ms) else {
-            return;
-        };
-        world.resource_mut::<Work>().deadlines.remove(&(due_ms, id));
+pub(super) fn expire_executions(flows: Flows, mut executions: Executions) {
+    let now_ms = executions.now_ms();
+    let due = |parts: ExecutionPartsReadOnlyItem<'_, '_>| {
+        let is_running = parts.status.state == ExecutionState::Running;
+        let started_ms = parts.status.started_ms.unwrap_or(parts.cause.queued_ms);
+        let due_ms = started_ms + WALL_LIMIT_MS;
+        (is_running && due_ms <= now_ms).then_some((due_ms, *parts.id))
+    };
+    let mut ended: Vec<_> = executions.parts.iter().filter_map(due).collect();
+    ended.sort_unstable();
+    for (_, id) in ended {
         let why = format!("unfinished after {} s", WALL_LIMIT_MS / 1000);
-        finish(world, id, ExecutionState::Failed, Some(why));
+        executions.finish(&flows, id, ExecutionState::Failed, Some(why));
+    }
+}
+
+/// Cancels executions whose flow was removed.
+pub(super) fn end_orphans(
+    orphans: Query<
+        (&ExecutionId, &ExecutionCause),
+        (With<ExecutionDefinition>, Without<UnfinishedOf>),
+    >,
+    flows: Flows,
+    mut executions: Executions,
+) {
+    let mut by_flow: BTreeMap<AutomationId, Vec<ExecutionId>> = BTreeMap::new();
+    for (id, cause) in &orphans {
+        by_flow.entry(cause.flow).or_default().push(*id);
+    }
+    for mut ids in by_flow.into_values() {
+        // The latest first, as the queued ones are: none of them begins.
+        ids.sort_unstable_by(|a, b| b.cmp(a));
+        for id in ids {
+            let why = Some("the flow was removed".to_owned());
+            executions.finish(&flows, id, ExecutionState::Cancelled, why);
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! Automation: flows that answer readings, events, link changes, schedules and requests.
 //!
-//! A flow is a configuration object, an execution an entity. Systems match triggers and queue what is
-//! to begin; `run_executions` runs a bounded number of steps in each tick; deliveries that are due go
-//! to the workers as the effect [`Deliver`]. Outcomes come back as `automation.finish`, so a replay
+//! A flow is a configuration object, an execution an entity: its cause, its status and its steps are
+//! components, an unfinished one points at its flow ([`UnfinishedOf`](components::UnfinishedOf)).
+//! Systems match triggers and queue what is to begin; `advance_executions` runs a bounded number of
+//! steps in each tick; deliveries that are due go to the workers as the effect [`Deliver`]. Outcomes come back as `automation.finish`, so a replay
 //! sends nothing and comes to the same executions.
 
 mod act;
@@ -39,8 +40,9 @@ pub use commands::{
 };
 pub use components::{
     AlertId, AlertKind, AlertRecord, AlertState, Automation, AutomationId, Delivery, DeliveryId,
-    DeliveryKind, EachProgress, Execution, ExecutionId, ExecutionKind, ExecutionRecord,
-    ExecutionState, FlowMemory, StepRecord, TriggerRecord,
+    DeliveryKind, EachProgress, ExecutionCause, ExecutionDefinition, ExecutionId, ExecutionKind,
+    ExecutionRecord, ExecutionState, ExecutionStatus, ExecutionSteps, FlowMemory, StepRecord,
+    TriggerRecord,
 };
 pub use delivery::{AttemptOutcome, Deliver};
 pub use document::{ExecutionDocument, MemoryDocument};
@@ -53,7 +55,6 @@ pub fn automation(engine: &mut Builder) {
         .kind::<ExecutionKind>()
         .kind::<DeliveryKind>()
         .kind::<AlertKind>()
-        .resource(state::Work::default())
         .resource(state::Progress::default())
         .resource(state::Pass::default())
         .resource(execution::Starts::default())

@@ -11,7 +11,8 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::components::{
-    Automation, AutomationId, Execution, ExecutionId, ExecutionKind, PlannedFlow, TriggerRecord,
+    Automation, AutomationId, ExecutionCause, ExecutionId, ExecutionKind, PlannedFlow,
+    TriggerRecord,
 };
 use super::execution::{Start, Starts};
 use super::state::{Pass, Progress};
@@ -153,7 +154,7 @@ pub(super) fn match_events(
     buffer: Res<EventBuffer>,
     nodes: FleetNodes,
     index: Res<Index<ExecutionKind>>,
-    executions: Query<&Execution>,
+    executions: Query<&ExecutionCause>,
     mut progress: ResMut<Progress>,
     mut starts: ResMut<Starts>,
 ) {
@@ -174,7 +175,7 @@ pub(super) fn match_events(
         let cause = named("execution_id")
             .map(ExecutionId::new)
             .and_then(|id| executions.get(index.get(id).ok()?).ok());
-        let depth = cause.map_or(0, |cause| cause.0.trigger.depth + 1);
+        let depth = cause.map_or(0, |cause| cause.trigger.depth + 1);
         for (flow, number, plan) in &watched.0.events {
             let StepKind::NodeEvent(wanted) = &plan.steps[*number].kind else {
                 continue;

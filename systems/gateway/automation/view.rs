@@ -8,8 +8,9 @@ use groundwave_values::persistent::PersistentMap;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use super::components::{
-    AlertId, AlertKind, AlertRecord, AutomationId, Delivery, DeliveryId, DeliveryKind, Execution,
-    ExecutionId, ExecutionKind, ExecutionRecord,
+    AlertId, AlertKind, AlertRecord, AutomationId, Delivery, DeliveryId, DeliveryKind,
+    ExecutionCause, ExecutionDefinition, ExecutionId, ExecutionKind, ExecutionRecord,
+    ExecutionStatus, ExecutionSteps,
 };
 
 /// Executions, deliveries and alerts.
@@ -75,9 +76,17 @@ impl Serialize for AutomationView {
     }
 }
 
+type ExecutionParts = (
+    &'static ExecutionId,
+    &'static ExecutionCause,
+    &'static ExecutionStatus,
+    &'static ExecutionSteps,
+    Option<&'static ExecutionDefinition>,
+);
+
 /// Publishes what changed, appeared or disappeared.
 pub(super) fn publish_automation(
-    executions: Query<(&ExecutionId, &Execution), Changed<Execution>>,
+    executions: Query<ExecutionParts, Or<(Changed<ExecutionStatus>, Changed<ExecutionSteps>)>>,
     deliveries: Query<(&DeliveryId, &Delivery), Changed<Delivery>>,
     alerts: Query<(&AlertId, &AlertRecord), Changed<AlertRecord>>,
     gone: (Res<Index<ExecutionKind>>, Res<Index<DeliveryKind>>, Res<Index<AlertKind>>),
@@ -97,9 +106,10 @@ pub(super) fn publish_automation(
     for id in no_alerts {
         view.alerts.remove(id);
     }
-    for (id, held) in &executions {
-        view.executions.insert(*id, Arc::clone(&held.0));
-        view.by_flow.insert((held.0.flow, *id), Arc::clone(&held.0));
+    for (id, cause, status, steps, definition) in &executions {
+        let record = Arc::new(ExecutionRecord::of(cause, status, steps, definition));
+        view.by_flow.insert((cause.flow, *id), Arc::clone(&record));
+        view.executions.insert(*id, record);
     }
     for (id, held) in &deliveries {
         view.deliveries.insert(*id, Arc::new(held.clone()));

@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
+use bevy_ecs::system::SystemParam;
 use groundwave_engine::{Clock, Recorded, Refusal};
 use groundwave_simulation::site::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::approved::approved_node;
-use super::components::NodeRecord;
+use super::approved::{ApprovedNodes, approved_node};
 
 /// Commands kept for each node, finished ones included.
 const KEPT: usize = 64;
@@ -98,37 +98,58 @@ pub struct EnqueueCommand {
 impl Command for EnqueueCommand {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
-        let entity = approved_node(world, self.node)?;
-        let record = world.get::<NodeRecord>(entity).expect("it is approved");
-        if !record.0.supported_commands.contains(&self.kind) {
-            let known = record.0.supported_commands.join(", ");
-            let allowed = format!("what the node knows: {known}");
-            return Err(Refusal::invalid("kind", format!("{:?}", self.kind), allowed));
+        let enqueue = |In(command): In<Self>, mut queues: CommandQueues| queues.enqueue(command);
+        world
+            .run_system_cached_with(enqueue, self)
+            .map_err(|err| Refusal::conflict(err.to_string()))?
+    }
+}
+
+/// Queues of commands of approved nodes.
+#[derive(SystemParam)]
+pub(crate) struct CommandQueues<'w, 's> {
+    clock: Res<'w, Clock>,
+    nodes: ApprovedNodes<'w, 's>,
+    queues: Query<'w, 's, &'static mut NodeCommands>,
+}
+
+impl CommandQueues<'_, '_> {
+    /// Enqueues a command for a node.
+    ///
+    /// # Errors
+    /// When the node is not approved or does not support the command, the id is taken, or
+    /// [`KEPT`] commands wait.
+    pub fn enqueue(&mut self, command: EnqueueCommand) -> Result<(), Refusal> {
+        let (entity, record) = self.nodes.get(command.node)?;
+        if !record.0.supported_commands.contains(&command.kind) {
+            let supported = record.0.supported_commands.join(", ");
+            let allowed = format!("what the node knows: {supported}");
+            return Err(Refusal::invalid("kind", format!("{:?}", command.kind), allowed));
         }
-        let at_ns = world.resource::<Clock>().wall_ns;
-        let mut commands = world.get_mut::<NodeCommands>(entity).expect("members have them");
+        let at_ns = self.clock.wall_ns;
+        let mut commands = self.queues.get_mut(entity).expect("members have them");
         let queue = Arc::make_mut(&mut commands.0);
-        if queue.iter().any(|command| command.id == self.id) {
+        if queue.iter().any(|queued| queued.id == command.id) {
             return Err(Refusal::conflict("there is an order with this id"));
         }
         if queue.len() == KEPT {
-            let done = |command: &NodeCommand| {
+            let is_over = |command: &NodeCommand| {
                 !matches!(command.state, CommandState::Queued | CommandState::Sent)
             };
-            let Some(index) = queue.iter().position(done) else {
+            let Some(index) = queue.iter().position(is_over) else {
                 return Err(Refusal::conflict(format!("{KEPT} orders wait already")));
             };
             queue.remove(index);
         }
         queue.push_back(NodeCommand {
-            id: self.id,
-            kind: self.kind,
-            args: self.args,
+            id: command.id,
+            kind: command.kind,
+            args: command.args,
             state: CommandState::Queued,
             output: None,
-            by: self.by,
+            by: command.by,
             at_ns,
-            expires_ns: at_ns + u64::from(self.expires_s) * 1_000_000_000,
+            expires_ns: at_ns + u64::from(command.expires_s) * 1_000_000_000,
         });
         Ok(())
     }

@@ -92,6 +92,24 @@ impl EventBuffer {
         self.events.push_back(Arc::new(FleetEvent { seq: self.last_seq, at_ns, kind, data }));
     }
 
+    /// Adds an alert: subject and attributes.
+    pub(crate) fn alert(&mut self, at_ns: u64, about: &str, data: &[(&str, String)]) {
+        let data = data.iter().map(|(key, value)| ((*key).to_owned(), value.clone()));
+        let about = ("about".to_owned(), about.to_owned());
+        self.push(at_ns, FleetEventKind::Alert, data.chain([about]).collect());
+    }
+
+    /// Adds the end of an execution of an automation flow.
+    pub(crate) fn executed(&mut self, at_ns: u64, flow: Uuid, execution: Uuid, state: &str) {
+        let data = [
+            ("flow_id", flow.to_string()),
+            ("execution_id", execution.to_string()),
+            ("state", state.to_owned()),
+        ]
+        .map(|(name, value)| (name.to_owned(), value));
+        self.push(at_ns, FleetEventKind::FlowExecution, data.into());
+    }
+
     /// Adds the event of a liveness transition, if there was one.
     pub(super) fn push_transition(&mut self, node: NodeId, change: Option<StateChange>) {
         let Some(change) = change else { return };
@@ -109,17 +127,6 @@ impl EventBuffer {
 pub(super) fn push(world: &mut World, kind: FleetEventKind, data: BTreeMap<String, String>) {
     let at_ns = world.resource::<Clock>().wall_ns;
     world.resource_mut::<EventBuffer>().push(at_ns, kind, data);
-}
-
-/// Adds the end of an execution of an automation flow to the events.
-pub(crate) fn executed(world: &mut World, flow: Uuid, execution: Uuid, state: &str) {
-    let data = [
-        ("flow_id", flow.to_string()),
-        ("execution_id", execution.to_string()),
-        ("state", state.to_owned()),
-    ]
-    .map(|(name, value)| (name.to_owned(), value));
-    push(world, FleetEventKind::FlowExecution, data.into());
 }
 
 /// Publishes the buffer after new events.

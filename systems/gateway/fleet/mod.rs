@@ -29,13 +29,13 @@ mod view;
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Builder, Phase};
 
-pub(crate) use approved::approved_node;
+pub(crate) use approved::{ApprovedNodes, approved_node};
 pub use clock::{HoldMinutes, RecordClockStep, SetGatewayClock, StartGatewayClock};
-pub(crate) use command_queue::withdraw_command;
 pub use command_queue::{
     CommandQueue, CommandState, EnqueueCommand, FinishCommand, NodeCommand, NodeCommands,
     OUTPUT_BYTES_MAX,
 };
+pub(crate) use command_queue::{CommandQueues, withdraw_command};
 pub use commands::{
     HeartbeatReply, PatchNode, RecordHeartbeat, RecordJoinReport, RecordSamples,
     SAMPLES_AT_ONCE_MAX, STALE_SEQUENCE,
@@ -45,7 +45,7 @@ pub use components::{
     Preregistration, ReceivedHeartbeat,
 };
 pub use document::{FleetDocument, FleetState};
-pub(crate) use event::{EventBuffer, executed};
+pub(crate) use event::EventBuffer;
 pub use event::{FleetEvent, FleetEventKind, FleetEvents, KEPT as EVENTS_KEPT};
 pub use liveness::{Liveness, LivenessRules, StateChange};
 pub use node_settings::{

@@ -12,7 +12,7 @@ use super::components::{
     Deregistered, LastHeartbeat, LatestReadings, LivenessState, NodeInfo, NodeRecord,
     Preregistration,
 };
-use super::event::{self, FleetEventKind};
+use super::event::{self, EventBuffer, FleetEventKind};
 use super::gateway_clock::GatewayClock;
 use super::liveness::{Liveness, LivenessRules};
 use super::{MeshEdges, NodeCommands, RecentSamples};
@@ -157,9 +157,8 @@ pub(crate) fn rejected(world: &mut World, registration: RegistrationId, found: &
 
 /// Adds an alert to the events: subject and attributes.
 pub(crate) fn alert(world: &mut World, about: &str, data: &[(&str, String)]) {
-    let data = data.iter().map(|(key, value)| ((*key).to_owned(), value.clone()));
-    let about = ("about".to_owned(), about.to_owned());
-    event::push(world, FleetEventKind::Alert, data.chain([about]).collect());
+    let at_ns = world.resource::<Clock>().wall_ns;
+    world.resource_mut::<EventBuffer>().alert(at_ns, about, data);
 }
 
 /// Registers a node ahead of its request.
