@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Distribution;
+
 /// Optional features of a backend beyond the interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -19,7 +21,7 @@ pub struct Extensions {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Capabilities {
-    /// Latency, Bernoulli loss, duplication, reordering, corruption: all by `netem`.
+    /// Delays and random shares of packets, by `netem`.
     pub netem: bool,
     /// Rate, by `tbf`.
     pub tbf: bool,
@@ -48,13 +50,16 @@ pub struct Missing {
 }
 
 impl Capabilities {
-    /// Kinds of distributions that can be asked for, in the order of the interface.
+    /// Kinds of distributions that can be requested, in the order of the interface.
     #[must_use]
     pub fn distributions(&self) -> Vec<&'static str> {
         if !self.netem {
             return Vec::new();
         }
-        let mixed = self.extensions.paretonormal.then_some("paretonormal");
-        ["uniform", "normal", "pareto"].into_iter().chain(mixed).collect()
+        let distributions = Distribution::BUILT_IN.iter();
+        let allowed = distributions.filter(|distribution| {
+            self.extensions.paretonormal || **distribution != Distribution::ParetoNormal {}
+        });
+        allowed.map(Distribution::kind).collect()
     }
 }

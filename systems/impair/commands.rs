@@ -60,14 +60,14 @@ impl Command for ObserveImpairment {
         let entity = world.resource::<Ports>().entity(self.direction);
         let port = world.entity(entity);
         let desired = port.get::<Desired>().expect("every port has a desired state").generation;
-        let seen = port.get::<Observed>().expect("every port has an observed state").generation;
-        if !(seen..=desired).contains(&self.generation) {
-            let allowed = format!("{seen} to {desired}");
+        let last = port.get::<Observed>().expect("every port has an observed state").generation;
+        if !(last..=desired).contains(&self.generation) {
+            let allowed = format!("{last} to {desired}");
             return Err(Refusal::invalid("generation", self.generation, allowed));
         }
         let mut observed =
             world.get_mut::<Observed>(entity).expect("every port has an observed state");
-        if self.generation > seen || self.failure.is_some() {
+        if self.generation > last || self.failure.is_some() {
             observed.failure = self.failure;
         }
         observed.generation = self.generation;

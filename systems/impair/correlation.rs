@@ -18,11 +18,11 @@ pub(super) fn effective_prob(chance: f64, correlation: f64) -> f64 {
     let mut previous = f64::INFINITY;
     // 0.9^200 is 1e-9.
     for _ in 0..200 {
-        let found = step_cdf(&mut cdf, correlation, chance);
-        if (found - previous).abs() < 1e-9 {
-            return found;
+        let prob = step_cdf(&mut cdf, correlation, chance);
+        if (prob - previous).abs() < 1e-9 {
+            return prob;
         }
-        previous = found;
+        previous = prob;
     }
     previous
 }
@@ -48,10 +48,10 @@ fn step_cdf(cdf: &mut [f64], correlation: f64, chance: f64) -> f64 {
     let below = |x: f64| {
         scale * (integral(x / correlation) - integral((x - (1.0 - correlation)) / correlation))
     };
-    let found = below(chance);
+    let prob = below(chance);
     let fresh: Vec<f64> = (0..cdf.len()).map(|at| below(at as f64 / grid)).collect();
     cdf.copy_from_slice(&fresh);
-    found
+    prob
 }
 
 /// Standard normal distribution (Abramowitz and Stegun 26.2.17, error below 7.5e-8).
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     /// netem's own arithmetic, over many draws.
-    fn drawn(chance: f64, correlation: f64) -> f64 {
+    fn frequency(chance: f64, correlation: f64) -> f64 {
         let mut stream = groundwave_engine::Seed(1).stream("netem", 0, 0);
         let one = 1u64 << 32;
         let raw = |of_one: f64| (of_one * f64::from(u32::MAX)).round() as u64;
@@ -91,11 +91,12 @@ mod tests {
         for (chance, correlation) in
             [(0.05, 0.25), (0.2, 0.5), (0.4, 0.75), (0.7, 0.3), (0.45, 0.95), (0.3, 0.0)]
         {
-            let (told, drawn) = (effective_prob(chance, correlation), drawn(chance, correlation));
-            // Four deviations of the draws, widened by their correlation.
-            let widened = (1.0 + correlation) / (1.0 - correlation);
-            let bound = 4.0 * (drawn * (1.0 - drawn) / 400_000.0 * widened).sqrt() + 2e-3;
-            assert!((told - drawn).abs() < bound, "{chance} {correlation}: {told} and {drawn}");
+            let prob = effective_prob(chance, correlation);
+            let share = frequency(chance, correlation);
+            // Four deviations of the draws, more by their correlation.
+            let factor = (1.0 + correlation) / (1.0 - correlation);
+            let bound = 4.0 * (share * (1.0 - share) / 400_000.0 * factor).sqrt() + 2e-3;
+            assert!((prob - share).abs() < bound, "{chance} {correlation}: {prob} and {share}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::observed::{DivergenceItem, DivergenceKind, Value};
 
-/// One field of one layer, as asked for or as read back.
+/// One field of one layer, as requested or as read back.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fact {
     /// The layer, for example `netem`.
@@ -22,7 +22,7 @@ pub struct Fact {
 #[must_use]
 pub fn compare(requested: &[Fact], observed: &[Fact]) -> Vec<DivergenceItem> {
     let items = differences(requested, observed);
-    items.map(|(asked, found)| item(asked, found)).collect()
+    items.map(|(requested, observed)| item(requested, observed)).collect()
 }
 
 /// `true` if [`compare`] finds nothing.
@@ -39,22 +39,23 @@ fn differences<'f>(
     let same = |a: &Fact, b: &Fact| a.layer == b.layer && a.field == b.field;
     let lacks = |facts: &[Fact], layer| !facts.iter().any(|fact| fact.layer == layer);
     // Of a layer that only one side has, one fact is enough: that it is there.
-    let told = move |fact: &Fact, other: &[Fact]| fact.field == "kind" || !lacks(other, fact.layer);
-    let asked = requested.iter().filter(move |fact| told(fact, observed));
-    let asked = asked.filter_map(move |asked| {
-        let found = observed.iter().find(|found| same(asked, found));
-        let equal = found
-            .is_some_and(|found| (asked.raw - found.raw).abs() <= asked.slack.max(found.slack));
-        (!equal).then_some((Some(asked), found))
+    let counts =
+        move |fact: &Fact, other: &[Fact]| fact.field == "kind" || !lacks(other, fact.layer);
+    let first = requested.iter().filter(move |fact| counts(fact, observed));
+    let first = first.filter_map(move |fact| {
+        let other = observed.iter().find(|other| same(fact, other));
+        let equal =
+            other.is_some_and(|other| (fact.raw - other.raw).abs() <= fact.slack.max(other.slack));
+        (!equal).then_some((Some(fact), other))
     });
-    let found = observed.iter().filter(move |fact| told(fact, requested));
-    let only = found.filter(move |found| !requested.iter().any(|asked| same(asked, found)));
-    asked.chain(only.map(|found| (None, Some(found))))
+    let rest = observed.iter().filter(move |fact| counts(fact, requested));
+    let only = rest.filter(move |fact| !requested.iter().any(|other| same(other, fact)));
+    first.chain(only.map(|fact| (None, Some(fact))))
 }
 
 fn item(requested: Option<&Fact>, observed: Option<&Fact>) -> DivergenceItem {
     let fact = requested.or(observed).expect("one of them is there");
-    let shown = |fact: Option<&Fact>| fact.map_or_else(|| "nothing".to_owned(), Fact::shown);
+    let text = |fact: Option<&Fact>| fact.map_or_else(|| "nothing".to_owned(), Fact::text);
     DivergenceItem {
         layer: fact.layer.to_owned(),
         field: fact.field.to_owned(),
@@ -65,14 +66,14 @@ fn item(requested: Option<&Fact>, observed: Option<&Fact>) -> DivergenceItem {
             "{} {}: asked for {}, the kernel holds {}",
             fact.layer,
             fact.field,
-            shown(requested),
-            shown(observed)
+            text(requested),
+            text(observed)
         ),
     }
 }
 
 impl Fact {
-    fn shown(&self) -> String {
+    fn text(&self) -> String {
         match &self.value {
             Value::Whole(value) => value.to_string(),
             Value::Real(value) => value.to_string(),

@@ -11,6 +11,7 @@ mod commands;
 mod correlation;
 mod delay_line;
 mod direction;
+mod distribution;
 mod diverge;
 mod field;
 mod observed;
@@ -30,14 +31,12 @@ pub use check::{DURATION_NS_MAX, RATE_BPS_MIN, TABLE_NAME_CHARS_MAX, check_table
 pub use commands::{ObserveImpairment, SetImpairment};
 pub use delay_line::{FRAME_BYTES_MIN, LinePackets, line_packets};
 pub use direction::Direction;
+pub use distribution::Distribution;
 pub use diverge::{Fact, compare, equal};
-pub use field::ImpairmentField;
+pub use field::{Draw, Kind};
 pub use observed::{Applied, DivergenceItem, DivergenceKind, Failure, FailureKind, Value, Warning};
 pub use ports::{Desired, Impairments, Observed, Port, PortView, Ports, ShapePort};
-pub use shape::{
-    Corruption, Distribution, Duplication, Impairment, Latency, Loss, Queue, QueueLimit, QueueUnit,
-    Rate, Reordering,
-};
+pub use shape::*;
 pub use snapshot::Snapshot;
 pub use stats::LinkStats;
 pub use warn::{Surroundings, warnings};

@@ -120,12 +120,12 @@ impl Impairments {
 
 /// Emits the desired impairments that changed.
 pub(super) fn mirror_impairments(
-    wishes: Query<(&Port, &Desired), Changed<Desired>>,
+    requests: Query<(&Port, &Desired), Changed<Desired>>,
     ports: Res<Ports>,
     mut outbox: ResMut<Outbox<ShapePort>>,
 ) {
     for entity in ports.0 {
-        let Ok((port, desired)) = wishes.get(entity) else {
+        let Ok((port, desired)) = requests.get(entity) else {
             continue;
         };
         if desired.generation > 0 {

@@ -4,7 +4,6 @@
 //! units are those of the interface: durations in ns, `pct` in [0, 100], correlations and
 //! probabilities in [0, 1]. Reading only checks the shape; [`Impairment::validate`] checks ranges.
 
-use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use garde::Validate;
@@ -12,43 +11,30 @@ use groundwave_engine::Refusal;
 use groundwave_values::bounds;
 use groundwave_values::bounds::{finite, finite_if_some};
 use schemars::JsonSchema;
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
-use super::check::{DURATION_NS_MAX, RATE_BPS_MIN, table_name};
+use super::check::{DURATION_NS_MAX, RATE_BPS_MIN};
+use super::distribution::{Distribution, distribution};
+use super::field::{Draw, Kind, impairment_fields, random_shares};
 
-/// The complete shaping state of one direction. The default impairs nothing.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema, Validate)]
-#[serde(deny_unknown_fields)]
-pub struct Impairment {
-    /// One-way delay.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[garde(dive)]
-    pub latency: Option<Latency>,
-    /// Packets dropped.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[garde(dive)]
-    pub loss: Option<Loss>,
-    /// Ceiling of the data rate.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[garde(dive)]
-    pub rate: Option<Rate>,
-    /// Bounded queue at the bottom of the stack.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[garde(dive)]
-    pub queue: Option<Queue>,
-    /// Packets sent twice.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[garde(dive)]
-    pub duplication: Option<Duplication>,
-    /// Packets that overtake others.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[garde(dive)]
-    pub reordering: Option<Reordering>,
-    /// Packets given a single-bit error.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[garde(dive)]
-    pub corruption: Option<Corruption>,
+impairment_fields! {
+    /// The complete shaping state of one direction. The default impairs nothing.
+    Impairment {
+        /// One-way delay.
+        latency: Latency,
+        /// Packets dropped.
+        loss: Loss,
+        /// Ceiling of the data rate.
+        rate: Rate,
+        /// Bounded queue.
+        queue: Queue #[schemars(description = "Bounded queue at the bottom of the stack.")],
+        /// Packets sent twice.
+        duplication: Duplication,
+        /// Packets that overtake others.
+        reordering: Reordering,
+        /// Packets given a single-bit error.
+        corruption: Corruption,
+    }
 }
 
 /// One-way delay.
@@ -82,53 +68,6 @@ pub enum Latency {
         #[garde(range(min = 0.0, max = 1.0), custom(finite_if_some))]
         correlation: Option<f64>,
     },
-}
-
-/// Distribution of the deviations from the mean delay.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Validate)]
-#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
-pub enum Distribution {
-    /// Evenly over mean ± jitter.
-    Uniform {},
-    /// Gaussian.
-    Normal {},
-    /// Heavy-tailed.
-    Pareto {},
-    /// A quarter Gaussian, three quarters heavy-tailed.
-    ParetoNormal {},
-    /// A histogram of the operator's, by name.
-    Table {
-        /// Name: 1 to 64 of `a-z0-9_-`.
-        #[schemars(regex(pattern = r"^[a-z0-9_-]{1,64}$"))]
-        #[garde(custom(table_name))]
-        name: String,
-    },
-}
-
-/// Reads a distribution strictly by its schema: an object of strings. Inside a tagged object serde
-/// would also take a kind by its number.
-fn distribution<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Distribution, D::Error> {
-    const KINDS: &[&str] = &["uniform", "normal", "pareto", "paretonormal", "table"];
-    let mut fields = BTreeMap::<String, String>::deserialize(deserializer)?;
-    let mut take = |key| fields.remove(key).ok_or_else(|| D::Error::missing_field(key));
-    let found = match take("kind")?.as_str() {
-        "uniform" => Distribution::Uniform {},
-        "normal" => Distribution::Normal {},
-        "pareto" => Distribution::Pareto {},
-        "paretonormal" => Distribution::ParetoNormal {},
-        "table" => Distribution::Table { name: take("name")? },
-        other => return Err(D::Error::unknown_variant(other, KINDS)),
-    };
-    match fields.keys().next() {
-        None => Ok(found),
-        Some(surplus) => Err(D::Error::unknown_field(surplus, &["kind"])),
-    }
-}
-
-impl Default for Distribution {
-    fn default() -> Self {
-        Self::Uniform {}
-    }
 }
 
 /// Packets dropped.
@@ -206,47 +145,26 @@ pub enum QueueUnit {
     Bytes,
 }
 
-/// Packets sent twice.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
-#[serde(deny_unknown_fields)]
-pub struct Duplication {
-    /// Percentage duplicated, [0, 100].
-    #[garde(range(min = 0.0, max = 100.0), custom(finite))]
-    pub pct: f64,
-    /// Correlation of consecutive draws, [0, 1].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[garde(range(min = 0.0, max = 1.0), custom(finite_if_some))]
-    pub correlation: Option<f64>,
-}
-
-/// Packets that overtake those delayed before them.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
-#[serde(deny_unknown_fields)]
-pub struct Reordering {
-    /// Percentage of the candidates that go at once, [0, 100].
-    #[garde(range(min = 0.0, max = 100.0), custom(finite))]
-    pub pct: f64,
-    /// Every packet from the `gap`-th after the last one that went at once is a candidate.
-    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
-    #[garde(skip)]
-    pub gap: NonZeroU32,
-    /// Correlation of consecutive draws, [0, 1].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[garde(range(min = 0.0, max = 1.0), custom(finite_if_some))]
-    pub correlation: Option<f64>,
-}
-
-/// Packets given a single-bit error.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
-#[serde(deny_unknown_fields)]
-pub struct Corruption {
-    /// Percentage corrupted, [0, 100].
-    #[garde(range(min = 0.0, max = 100.0), custom(finite))]
-    pub pct: f64,
-    /// Correlation of consecutive draws, [0, 1].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[garde(range(min = 0.0, max = 1.0), custom(finite_if_some))]
-    pub correlation: Option<f64>,
+random_shares! {
+    /// Packets sent twice.
+    Duplication {
+        /// Percentage duplicated, [0, 100].
+        pct: packets,
+    }
+    /// Packets that overtake those delayed before them.
+    Reordering {
+        /// Percentage of the candidates that go at once, [0, 100].
+        pct: packets,
+        /// Every packet from the `gap`-th after the last one that went at once is a candidate.
+        #[schemars(range(min = 1, max = 4_294_967_295_u32))]
+        #[garde(skip)]
+        gap: NonZeroU32,
+    }
+    /// Packets given a single-bit error.
+    Corruption {
+        /// Percentage corrupted, [0, 100].
+        pct,
+    }
 }
 
 impl Impairment {
@@ -254,6 +172,14 @@ impl Impairment {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Checks the ranges that the shape alone does not.
+    ///
+    /// # Errors
+    /// [`Refusal::Invalid`] with the path of the key, the value found and the values allowed.
+    pub fn validate(&self) -> Result<(), Refusal> {
+        Ok(bounds::check(self, "")?)
     }
 }
 
@@ -277,26 +203,25 @@ impl Latency {
     }
 }
 
-impl Distribution {
-    /// Name of the kind on the wire.
-    #[must_use]
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Uniform {} => "uniform",
-            Self::Normal {} => "normal",
-            Self::Pareto {} => "pareto",
-            Self::ParetoNormal {} => "paretonormal",
-            Self::Table { .. } => "table",
+impl Kind for Latency {}
+
+impl Kind for Loss {
+    fn draw(&self) -> Option<Draw> {
+        match *self {
+            Self::Bernoulli { pct, correlation } => Some(Draw { pct, correlation }),
+            Self::GilbertElliott { .. } => None,
         }
+    }
+
+    fn counts_packets(&self) -> bool {
+        true
     }
 }
 
-impl Impairment {
-    /// Checks the ranges that the shape alone does not.
-    ///
-    /// # Errors
-    /// [`Refusal::Invalid`] with the path of the key, the value found and the values allowed.
-    pub fn validate(&self) -> Result<(), Refusal> {
-        Ok(bounds::check(self, "")?)
+impl Kind for Rate {}
+
+impl Kind for Queue {
+    fn counts_packets(&self) -> bool {
+        self.limit.unit == QueueUnit::Packets
     }
 }

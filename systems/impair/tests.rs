@@ -8,7 +8,7 @@ fn engine() -> Engine<Snapshot> {
     world().build(1, 1_000_000).unwrap()
 }
 
-fn wish(text: &str) -> Impairment {
+fn impairment(text: &str) -> Impairment {
     serde_json::from_str(text).unwrap()
 }
 
@@ -19,12 +19,12 @@ fn delayed(duration_ns: u64) -> Impairment {
 const EVERYTHING: &str = r#"{"latency":{"kind":"stochastic","mean":50,"jitter":10,"distribution":{"kind":"table","name":"lte_1"},"correlation":0.25},"loss":{"model":"gilbert-elliott","p":0.1,"r":0.2,"one_minus_h":0.0,"one_minus_k":1.0},"rate":{"bps":8000,"burst_bytes":1514},"queue":{"limit":{"unit":"packets","value":9}},"duplication":{"pct":1.5},"reordering":{"pct":25.0,"gap":5,"correlation":0.5},"corruption":{"pct":0.01}}"#;
 
 #[test]
-fn the_shape_on_the_wire_is_kept() {
-    let impairment = wish(EVERYTHING);
-    impairment.validate().unwrap();
-    assert_eq!(serde_json::to_string(&impairment).unwrap(), EVERYTHING);
-    assert_eq!(wish("{}"), Impairment::default());
-    let uniform = wish(r#"{"latency":{"kind":"stochastic","mean":1,"jitter":1}}"#);
+fn document_of_every_field_reads_back() {
+    let all = impairment(EVERYTHING);
+    all.validate().unwrap();
+    assert_eq!(serde_json::to_string(&all).unwrap(), EVERYTHING);
+    assert_eq!(impairment("{}"), Impairment::default());
+    let uniform = impairment(r#"{"latency":{"kind":"stochastic","mean":1,"jitter":1}}"#);
     assert!(matches!(
         uniform.latency,
         Some(Latency::Stochastic { distribution: Distribution::Uniform {}, .. })
@@ -53,8 +53,8 @@ fn another_shape_is_refused() {
 
 #[test]
 fn ranges_are_refused_by_key() {
-    let check = |text: &str, key: &str| match wish(text).validate() {
-        Err(Refusal::Invalid { key: found, .. }) => assert_eq!(found, key, "{text}"),
+    let check = |text: &str, key: &str| match impairment(text).validate() {
+        Err(Refusal::Invalid { key: invalid, .. }) => assert_eq!(invalid, key, "{text}"),
         other => panic!("{text}: {other:?}"),
     };
     check(r#"{"latency":{"kind":"constant","duration":9223372036854775808}}"#, "latency.duration");
@@ -85,7 +85,7 @@ fn a_direction_has_two_names() {
 }
 
 #[test]
-fn a_wish_leaves_as_an_effect_and_comes_back_as_a_sighting() {
+fn desired_impairment_leaves_as_effect_and_returns_as_observation() {
     let mut engine = engine();
     let mut effects: Effects<ShapePort> = engine.effects();
     let handle = engine.handle();
@@ -110,35 +110,35 @@ fn a_wish_leaves_as_an_effect_and_comes_back_as_a_sighting() {
         handle.view().impairments.port(Direction::Port2).clone()
     };
     assert_eq!((port(&handle).generation, port(&handle).observed_generation), (2, 0));
-    let sighting = |generation, failure: Option<Failure>| ObserveImpairment {
+    let observation = |generation, failure: Option<Failure>| ObserveImpairment {
         direction: Direction::Port2,
         generation,
         applied: Some(Applied { impairment: delayed(2), ..Applied::default() }),
         failure,
     };
     let failure = Failure { kind: FailureKind::Rejected, message: "no".to_owned() };
-    handle.submit(sighting(2, Some(failure.clone()))).unwrap();
+    handle.submit(observation(2, Some(failure.clone()))).unwrap();
     // A reading afterwards does not take back what the attempt said.
-    handle.submit(sighting(2, None)).unwrap();
-    let ahead = handle.submit(sighting(3, None)).unwrap();
-    let behind = handle.submit(sighting(1, None)).unwrap();
+    handle.submit(observation(2, None)).unwrap();
+    let ahead = handle.submit(observation(3, None)).unwrap();
+    let behind = handle.submit(observation(1, None)).unwrap();
     engine.tick(None).unwrap();
     assert!(matches!(ahead.wait(), Err(Refusal::Invalid { .. })));
     assert!(matches!(behind.wait(), Err(Refusal::Invalid { .. })));
-    let seen = port(&handle);
-    assert_eq!((seen.observed_generation, seen.failure), (2, Some(failure)));
-    assert_eq!(seen.applied.unwrap().impairment, delayed(2));
+    let view = port(&handle);
+    assert_eq!((view.observed_generation, view.failure), (2, Some(failure)));
+    assert_eq!(view.applied.unwrap().impairment, delayed(2));
     assert_eq!(effects.try_next(), None, "an observation emits no effect");
 }
 
 #[test]
-fn a_wish_out_of_range_changes_nothing() {
+fn impairment_out_of_range_changes_nothing() {
     let mut engine = engine();
     let handle = engine.handle();
     let reply = handle
         .submit(SetImpairment {
             direction: Direction::Port1,
-            impairment: Some(wish(r#"{"duplication":{"pct":200}}"#)),
+            impairment: Some(impairment(r#"{"duplication":{"pct":200}}"#)),
         })
         .unwrap();
     engine.tick(None).unwrap();
@@ -147,7 +147,7 @@ fn a_wish_out_of_range_changes_nothing() {
 }
 
 #[test]
-fn divergence_is_told_per_field_and_a_missing_layer_once() {
+fn each_field_and_missing_layer_gives_one_divergence() {
     let fact = |layer, field, raw: i128, slack| Fact {
         layer,
         field,
@@ -155,23 +155,24 @@ fn divergence_is_told_per_field_and_a_missing_layer_once() {
         slack,
         value: Value::Whole(raw.unsigned_abs() as u64),
     };
-    let asked = [
+    let requested = [
         fact("tbf", "kind", 0, 0),
         fact("tbf", "rate.bps", 8, 0),
         fact("tbf", "rate.burst_bytes", 100, 2),
         fact("queue", "kind", 0, 0),
         fact("queue", "limit", 5, 0),
     ];
-    let seen = [
+    let observed = [
         fact("tbf", "kind", 0, 0),
         fact("tbf", "rate.bps", 16, 0),
         fact("tbf", "rate.burst_bytes", 98, 0),
         fact("tbf", "peak_rate.bps", 1, 0),
     ];
-    assert_eq!(compare(&asked, &asked), []);
-    let told: Vec<_> = compare(&asked, &seen).into_iter().map(|item| item.message).collect();
+    assert_eq!(compare(&requested, &requested), []);
+    let messages: Vec<_> =
+        compare(&requested, &observed).into_iter().map(|item| item.message).collect();
     assert_eq!(
-        told,
+        messages,
         [
             "tbf rate.bps: asked for 8, the kernel holds 16",
             "queue kind: asked for 0, the kernel holds nothing",

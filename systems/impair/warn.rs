@@ -2,8 +2,9 @@
 
 use super::correlation::effective_prob;
 use super::delay_line::line_packets;
+use super::field::{Draw, Kind};
 use super::observed::Warning;
-use super::shape::{Impairment, Latency, Loss, QueueUnit, Rate};
+use super::shape::{Impairment, ImpairmentField, Latency, QueueUnit, Rate};
 
 /// Properties of the interface that an impairment depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,21 +23,21 @@ const JITTER_NS_MAX: u64 = i32::MAX as u64;
 /// Warnings about `impairment` in these `surroundings`, in the order of its fields.
 #[must_use]
 pub fn warnings(impairment: &Impairment, surroundings: &Surroundings) -> Vec<Warning> {
-    let mut told = Told(Vec::new());
-    told.latency(impairment);
-    told.correlations(impairment);
+    let mut warnings = Warnings(Vec::new());
+    warnings.latency(impairment);
+    warnings.correlations(impairment);
     if let Some(rate) = &impairment.rate {
-        told.rate(rate, surroundings);
+        warnings.rate(rate, surroundings);
     }
-    told.queue(impairment, surroundings);
-    told.super_packets(impairment, surroundings);
-    told.0
+    warnings.queue(impairment, surroundings);
+    warnings.super_packets(impairment, surroundings);
+    warnings.0
 }
 
-struct Told(Vec<Warning>);
+struct Warnings(Vec<Warning>);
 
-impl Told {
-    fn tell(&mut self, code: &str, field: &str, message: String) {
+impl Warnings {
+    fn add(&mut self, code: &str, field: &str, message: String) {
         self.0.push(Warning { code: code.to_owned(), field: field.to_owned(), message });
     }
 
@@ -48,7 +49,7 @@ impl Told {
                 "packets less than {} apart overtake each other",
                 ms(2 * u128::from(jitter_ns))
             );
-            self.tell("jitter_reorders", "latency.jitter", message);
+            self.add("jitter_reorders", "latency.jitter", message);
         }
         if jitter_ns > mean_ns {
             let message = format!(
@@ -56,11 +57,11 @@ impl Told {
                 ms(jitter_ns.into()),
                 ms(mean_ns.into())
             );
-            self.tell("jitter_exceeds_mean", "latency.jitter", message);
+            self.add("jitter_exceeds_mean", "latency.jitter", message);
         }
         if jitter_ns >= JITTER_NS_MAX {
             let message = format!("the kernel keeps at most {JITTER_NS_MAX} ns of jitter");
-            self.tell("jitter_capped", "latency.jitter", message);
+            self.add("jitter_capped", "latency.jitter", message);
         }
         let line = line_packets(impairment);
         if line.in_flight > line.held && mean_ns > 0 {
@@ -69,29 +70,20 @@ impl Told {
                 "the delay line holds {} packets: of more than {pps} packets/s, the excess is lost",
                 line.held
             );
-            self.tell("delay_line_full", "latency", message);
+            self.add("delay_line_full", "latency", message);
         }
         if impairment.reordering.is_some() && mean_ns == 0 {
             let message = "without latency there is nothing to overtake: no packet is reordered";
-            self.tell("reordering_without_latency", "reordering", message.to_owned());
+            self.add("reordering_without_latency", "reordering", message.to_owned());
         }
     }
 
     /// Correlated draws concentrate around one half, so that fewer of them fall below a small
     /// probability.
     fn correlations(&mut self, impairment: &Impairment) {
-        let loss = match impairment.loss {
-            Some(Loss::Bernoulli { pct, correlation }) => Some((pct, correlation)),
-            _ => None,
-        };
-        let of = [
-            ("loss", loss),
-            ("duplication", impairment.duplication.map(|d| (d.pct, d.correlation))),
-            ("reordering", impairment.reordering.map(|r| (r.pct, r.correlation))),
-            ("corruption", impairment.corruption.map(|c| (c.pct, c.correlation))),
-        ];
-        for (kind, drawn) in of {
-            let Some((pct, Some(correlation))) = drawn else {
+        for field in ImpairmentField::ALL {
+            let draw = field.value(impairment).and_then(Kind::draw);
+            let Some(Draw { pct, correlation: Some(correlation) }) = draw else {
                 continue;
             };
             let effective = 100.0 * effective_prob(pct / 100.0, correlation);
@@ -103,8 +95,8 @@ impl Told {
             } else {
                 format!("with correlation {correlation} about {effective:.2} % instead of {pct} %")
             };
-            let field = format!("{kind}.correlation");
-            self.tell("correlation_changes_share", &field, message);
+            let field = format!("{}.correlation", field.name());
+            self.add("correlation_changes_share", &field, message);
         }
         if let Some(Latency::Stochastic { correlation: Some(correlation), jitter_ns: 1.., .. }) =
             impairment.latency
@@ -115,7 +107,7 @@ impl Told {
                  of the jitter asked for",
                 100.0 * ((1.0 - correlation) / (1.0 + correlation)).sqrt()
             );
-            self.tell("correlation_narrows_jitter", "latency.correlation", message);
+            self.add("correlation_narrows_jitter", "latency.correlation", message);
         }
     }
 
@@ -127,11 +119,11 @@ impl Told {
                  than the bucket are dropped",
                 rate.burst_bytes
             );
-            self.tell("burst_below_frame", "rate.burst_bytes", message);
+            self.add("burst_below_frame", "rate.burst_bytes", message);
         }
         if !rate.bps.is_multiple_of(8) {
             let message = format!("the kernel counts whole bytes per second: {} bit/s", rate.bps);
-            self.tell("rate_rounded", "rate.bps", message);
+            self.add("rate_rounded", "rate.bps", message);
         }
     }
 
@@ -148,7 +140,7 @@ impl Told {
         };
         if holds_bytes < frame_bytes {
             let message = format!("the queue does not hold a frame of {frame_bytes} bytes");
-            self.tell("queue_below_frame", "queue.limit.value", message);
+            self.add("queue_below_frame", "queue.limit.value", message);
             return;
         }
         let (Some(rate), Some(latency)) = (&impairment.rate, &impairment.latency) else {
@@ -160,22 +152,21 @@ impl Told {
                 "the queue holds {holds_bytes} bytes, rate times latency is {product_bytes}: one \
                  stream alone does not fill the rate"
             );
-            self.tell("queue_below_product", "queue.limit.value", message);
+            self.add("queue_below_product", "queue.limit.value", message);
         }
     }
 
     fn super_packets(&mut self, impairment: &Impairment, surroundings: &Surroundings) {
-        let counted = impairment.loss.is_some()
-            || impairment.duplication.is_some()
-            || impairment.reordering.is_some()
-            || impairment.queue.is_some_and(|queue| queue.limit.unit == QueueUnit::Packets);
-        if counted && surroundings.gso_bytes_max > surroundings.mtu_bytes {
+        let mut values =
+            ImpairmentField::ALL.into_iter().filter_map(|field| field.value(impairment));
+        let counts = values.any(Kind::counts_packets);
+        if counts && surroundings.gso_bytes_max > surroundings.mtu_bytes {
             let message = format!(
                 "the interface may be handed super-packets of up to {} bytes, and each counts as \
                  one packet; with segmentation offload off it is one frame",
                 surroundings.gso_bytes_max
             );
-            self.tell("super_packets", "interface", message);
+            self.add("super_packets", "interface", message);
         }
     }
 }
@@ -192,12 +183,12 @@ mod tests {
         let impairment: Impairment = serde_json::from_str(text).unwrap();
         impairment.validate().unwrap();
         let surroundings = Surroundings { mtu_bytes: 1500, gso_bytes_max: 1500, header_bytes: 14 };
-        let told = warnings(&impairment, &surroundings);
-        told.into_iter().map(|warning| warning.code).collect()
+        let warnings = warnings(&impairment, &surroundings);
+        warnings.into_iter().map(|warning| warning.code).collect()
     }
 
     #[test]
-    fn each_warning_has_its_case_and_its_opposite() {
+    fn each_side_effect_gives_warning() {
         let check = |text: &str, expected: &[&str]| assert_eq!(codes(text), expected, "{text}");
         check(r#"{"latency":{"kind":"constant","duration":1000}}"#, &[]);
         check(r#"{"latency":{"kind":"stochastic","mean":9000,"jitter":10}}"#, &["jitter_reorders"]);
@@ -233,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn super_packets_are_told_where_packets_count() {
+    fn interface_with_segmentation_offload_gives_warning_where_packets_count() {
         let of = |gso_bytes_max| Surroundings { mtu_bytes: 1500, gso_bytes_max, header_bytes: 14 };
         let text = r#"{"loss":{"model":"bernoulli","pct":1}}"#;
         let lossy: Impairment = serde_json::from_str(text).unwrap();
