@@ -1,107 +1,102 @@
-//! An impairment as texts that [`ImpairmentSpec::impairment`] reads back.
+//! Texts of an impairment: read, printed, laid over others.
 
-use groundwave_impair::{Distribution, Impairment, Latency, Loss, QueueUnit};
+use groundwave_impair::{Impairment, ImpairmentField};
 
-use super::impairment_spec::{ImpairmentSpec, derived_burst_bytes};
-use super::quantity::{print_duration, print_percent, print_rate, print_size, significant};
+use super::impairment_spec::{ImpairmentSpec, KNOBS, ParseError};
+use super::knob::Knob;
+
+/// Text that removes the value of a knob.
+const NONE: &str = "none";
 
 impl ImpairmentSpec {
     /// The texts of an impairment. A burst derived from the rate is left out.
     #[must_use]
     pub fn of(impairment: &Impairment) -> Self {
-        let share = |share: f64| print_percent(share * 100.0);
         let mut spec = Self::default();
-        if let Some(latency) = &impairment.latency {
-            spec.delay = Some(print_duration(latency.mean_ns()));
-            if let Latency::Stochastic { jitter_ns, distribution, correlation, .. } = latency {
-                spec.jitter = Some(print_duration(*jitter_ns));
-                let name = match distribution {
-                    Distribution::Table { name } => name,
-                    other => other.kind(),
-                };
-                spec.distribution = Some(name.to_owned());
-                spec.delay_correlation = correlation.map(share);
-            }
-        }
-        match &impairment.loss {
-            None => {}
-            Some(Loss::Bernoulli { pct, correlation }) => {
-                spec.loss = Some(print_percent(*pct));
-                spec.loss_correlation = correlation.map(share);
-            }
-            Some(Loss::GilbertElliott { p, r, one_minus_h, one_minus_k }) => {
-                let shares = [p, r, one_minus_h, one_minus_k].map(|share| significant(*share));
-                spec.loss_gemodel = Some(shares.join(" "));
-            }
-        }
-        if let Some(rate) = &impairment.rate {
-            spec.rate = Some(print_rate(rate.bps));
-            let given = rate.burst_bytes != derived_burst_bytes(rate.bps);
-            spec.burst = given.then(|| print_size(rate.burst_bytes.into()));
-        }
-        spec.queue = impairment.queue.map(|queue| match queue.limit.unit {
-            QueueUnit::Packets => format!("{}packets", queue.limit.value),
-            QueueUnit::Bytes => print_size(queue.limit.value.into()),
-        });
-        if let Some(duplication) = &impairment.duplication {
-            spec.duplicate = Some(print_percent(duplication.pct));
-            spec.duplicate_correlation = duplication.correlation.map(share);
-        }
-        if let Some(reordering) = &impairment.reordering {
-            spec.reorder = Some(print_percent(reordering.pct));
-            spec.gap = Some(reordering.gap.to_string());
-            spec.reorder_correlation = reordering.correlation.map(share);
-        }
-        if let Some(corruption) = &impairment.corruption {
-            spec.corrupt = Some(print_percent(corruption.pct));
-            spec.corrupt_correlation = corruption.correlation.map(share);
+        for (knob, text) in KNOBS.iter().zip(spec.texts_mut()) {
+            *text = (knob.get)(impairment);
         }
         spec
     }
 
-    /// These fields with those of `over` in their place. `none` removes a field: a whole kind of
-    /// impairment where it is the main field of the kind.
+    /// The impairment.
+    ///
+    /// # Errors
+    /// The first knob whose text is invalid, or that needs or excludes another.
+    pub fn impairment(&self) -> Result<Impairment, ParseError> {
+        let mut impairment = Impairment::default();
+        for (knob, text) in KNOBS.iter().zip(self.texts()) {
+            if let Some(text) = text {
+                knob.set(&mut impairment, text)?;
+            }
+        }
+        Ok(impairment)
+    }
+
+    /// The text of the knob with this key.
+    pub fn field(&mut self, key: &str) -> Option<&mut Option<String>> {
+        let place = Self::KEYS.iter().position(|other| *other == key)?;
+        self.texts_mut().into_iter().nth(place)
+    }
+
+    /// `true` without any text.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Fields of an impairment that the texts are about.
+    #[must_use]
+    pub fn fields(&self) -> Vec<ImpairmentField> {
+        let texts = || KNOBS.iter().zip(self.texts());
+        let fields = ImpairmentField::ALL.into_iter();
+        let named = |field: &ImpairmentField| {
+            texts().any(|(knob, text)| knob.field == *field && text.is_some())
+        };
+        fields.filter(named).collect()
+    }
+
+    /// These texts with those of `over` in their place. `none` removes a text: those of a whole kind of
+    /// impairment where it is the main one of the kind.
     #[must_use]
     pub fn with(mut self, over: &Self) -> Self {
-        let mut over = over.clone();
-        for key in Self::KEYS {
-            let Some(text) = over.field(key).and_then(Option::take) else {
+        for (knob, text) in KNOBS.iter().zip(over.texts()) {
+            let Some(text) = text else {
                 continue;
             };
-            for dependent in Self::replaced(key, &text) {
-                if let Some(field) = self.field(dependent) {
-                    *field = None;
+            let none = text.trim() == NONE;
+            let mut removed = vec![knob.key];
+            knob.collect_removed(none, &mut removed);
+            for (other, text) in KNOBS.iter().zip(self.texts_mut()) {
+                if removed.contains(&other.key) {
+                    *text = None;
                 }
             }
-            if let Some(field) = self.field(key) {
-                *field = (text.trim() != "none").then_some(text);
+            if let Some(place) = self.field(knob.key) {
+                *place = (!none).then(|| text.clone());
             }
         }
         self
     }
 
-    /// Fields removed when `key` is set: those that exclude it, or were derived from its old value.
-    fn replaced(key: &str, text: &str) -> &'static [&'static str] {
-        match (key, text.trim() == "none") {
-            ("delay", true) => &["jitter", "distribution", "delay_correlation"],
-            ("jitter", true) => &["distribution", "delay_correlation"],
-            ("loss", true) => &["loss_correlation", "loss_gemodel"],
-            ("loss", false) => &["loss_gemodel"],
-            ("loss_gemodel", _) => &["loss", "loss_correlation"],
-            ("rate", _) => &["burst"],
-            ("duplicate", true) => &["duplicate_correlation"],
-            ("reorder", true) => &["gap", "reorder_correlation"],
-            ("corrupt", true) => &["corrupt_correlation"],
-            _ => &[],
-        }
-    }
-
-    /// The fields that are set, with their names, in order.
+    /// The texts with their keys, in order.
     #[must_use]
     pub fn entries(&self) -> Vec<(&'static str, String)> {
-        let mut spec = self.clone();
-        let entry = |key| Some((key, spec.field(key)?.take()?));
-        Self::KEYS.into_iter().filter_map(entry).collect()
+        let entry = |(key, text): (_, &Option<String>)| Some((key, text.clone()?));
+        Self::KEYS.into_iter().zip(self.texts()).filter_map(entry).collect()
+    }
+}
+
+impl Knob {
+    /// Adds the keys of the knobs that a text of this one removes, directly or with another that it
+    /// removes.
+    fn collect_removed(&self, none: bool, keys: &mut Vec<&'static str>) {
+        for other in KNOBS.iter().filter(|other| self.removes(other, none)) {
+            if !keys.contains(&other.key) {
+                keys.push(other.key);
+                other.collect_removed(true, keys);
+            }
+        }
     }
 }
 
@@ -109,6 +104,7 @@ impl ImpairmentSpec {
 mod tests {
     use serde_json::json;
 
+    use super::super::knob::Beside;
     use super::*;
 
     fn spec(value: serde_json::Value) -> ImpairmentSpec {
@@ -116,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn formatted_impairments_read_back() {
+    fn texts_of_impairment_read_back() {
         let cases = [
             json!({}),
             json!({ "delay": "50ms" }),
@@ -129,13 +125,13 @@ mod tests {
         ];
         for case in cases {
             let entry = spec(case);
-            let meant = entry.impairment().unwrap();
-            assert_eq!(ImpairmentSpec::of(&meant), entry);
+            let impairment = entry.impairment().unwrap();
+            assert_eq!(ImpairmentSpec::of(&impairment), entry);
         }
     }
 
     #[test]
-    fn fields_replace_others() {
+    fn text_over_others_replaces_and_removes() {
         let was = spec(json!({ "delay": "50ms", "jitter": "5ms", "distribution": "normal",
                                 "loss": "1%", "loss_correlation": "5%", "rate": "1mbit",
                                 "burst": "32kb" }));
@@ -144,5 +140,64 @@ mod tests {
         assert_eq!(was.clone().with(&over), want);
         let none = spec(json!({ "delay": "none", "loss": "none", "rate": "none" }));
         assert!(was.with(&none).is_empty());
+    }
+
+    /// The spec of a knob and of those it needs, each with a text of its kind.
+    fn with_needs(knob: &Knob) -> ImpairmentSpec {
+        let text = match knob.value_name {
+            "TIME" => "50ms",
+            "NAME" => "normal",
+            "PERCENT" => "1%",
+            "SHARE" => "25%",
+            "SHARES" => "0.01 0.1 0 0.7",
+            "RATE" => "10mbit",
+            "SIZE" => "32kb",
+            "LIMIT" => "100packets",
+            "PACKETS" => "5",
+            other => panic!("{other} has no example"),
+        };
+        let mut spec = match knob.beside {
+            Beside::Alone | Beside::Replaces(_) => ImpairmentSpec::default(),
+            Beside::Joins(key) | Beside::Needs(key) | Beside::Refines(key) => {
+                with_needs(KNOBS.iter().find(|other| other.key == key).unwrap())
+            }
+        };
+        *spec.field(knob.key).unwrap() = Some(text.to_owned());
+        spec
+    }
+
+    #[test]
+    fn every_knob_reads_back_and_is_removed_by_none() {
+        for knob in &KNOBS {
+            let spec = with_needs(knob);
+            let impairment = spec.impairment().unwrap();
+            impairment.validate().unwrap();
+            let mut back = ImpairmentSpec::of(&impairment);
+            for (key, text) in spec.entries() {
+                assert_eq!(back.field(key), Some(&mut Some(text)), "{}", knob.key);
+            }
+            assert_eq!(spec.fields(), [knob.field]);
+            let mut none = ImpairmentSpec::default();
+            *none.field(knob.key).unwrap() = Some(NONE.to_owned());
+            let mut rest = back.with(&none);
+            assert_eq!(rest.field(knob.key), Some(&mut None), "{}", knob.key);
+            rest.impairment().unwrap();
+        }
+    }
+
+    #[test]
+    fn knob_without_the_one_it_needs_gives_error() {
+        for knob in &KNOBS {
+            let (Beside::Needs(other) | Beside::Refines(other)) = knob.beside else {
+                continue;
+            };
+            let mut spec = with_needs(knob);
+            let text = spec.field(knob.key).unwrap().take();
+            let mut alone = ImpairmentSpec::default();
+            *alone.field(knob.key).unwrap() = text;
+            let error = alone.impairment().unwrap_err();
+            assert_eq!(error.key, knob.key);
+            assert_eq!(error.reason, format!("found without {other}, allowed beside it"));
+        }
     }
 }

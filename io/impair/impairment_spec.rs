@@ -1,80 +1,156 @@
 //! An impairment as texts with units: the form of the command line, timelines and presets.
+//!
+//! [`KNOBS`] declares each text once. Structure, keys, reading, printing and the options of the command
+//! line follow from it.
 
 use std::num::NonZeroU32;
 
 use groundwave_impair::{
-    Corruption, Distribution, Duplication, Impairment, ImpairmentField, Latency, Loss, Queue,
-    QueueLimit, QueueUnit, Rate, Reordering,
+    Corruption, Distribution, Duplication, ImpairmentField, Latency, Loss, Queue, Rate, Reordering,
 };
 use serde::{Deserialize, Serialize};
 
-use super::quantity::{self, Limit};
+use super::knob::{Beside, Knob, impairment_knobs};
+use super::knob_value::{LIMIT, NAME, PACKETS, PERCENT, RATE, SHARE, SHARES, SIZE, TIME};
 
-/// An impairment, each field a text with its unit; absent fields are not impaired.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct ImpairmentSpec {
-    /// One-way delay: `50ms`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub delay: Option<String>,
-    /// Deviation from the delay: `5ms`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub jitter: Option<String>,
-    /// `uniform`, `normal`, `pareto`, `paretonormal`, or the name of a table.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub distribution: Option<String>,
-    /// Correlation of consecutive delays: `25%`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub delay_correlation: Option<String>,
-    /// Share of packets dropped: `1%`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub loss: Option<String>,
-    /// Correlation of consecutive drops: `25%`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub loss_correlation: Option<String>,
-    /// Two-state loss: `p r 1-h 1-k` as shares, the last two optional (0 and 1).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub loss_gemodel: Option<String>,
-    /// Ceiling of the data rate: `10mbit`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rate: Option<String>,
-    /// Bucket of the rate: `32kb`; derived from the rate when absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub burst: Option<String>,
-    /// Bound of the queue: `100packets`, `64kb`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub queue: Option<String>,
-    /// Share of packets sent twice: `0.1%`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub duplicate: Option<String>,
-    /// Correlation of consecutive duplications: `25%`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub duplicate_correlation: Option<String>,
-    /// Share of the candidates that overtake: `25%`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reorder: Option<String>,
-    /// Interval of candidates, packets: `5`; 1 when absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub gap: Option<String>,
-    /// Correlation of consecutive overtakings: `50%`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reorder_correlation: Option<String>,
-    /// Share of packets given a bit error: `0.01%`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub corrupt: Option<String>,
-    /// Correlation of consecutive errors: `25%`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub corrupt_correlation: Option<String>,
+pub use super::knob::ParseError;
+
+impairment_knobs! {
+    /// An impairment, each value a text with its unit; what has none is not impaired.
+    ImpairmentSpec {
+        delay: TIME of Latency, Beside::Alone, "One-way delay: 50ms" =>
+            |it, duration_ns| set(&mut it.latency, Latency::Constant { duration_ns }),
+            |it| it.latency.as_ref().map(Latency::mean_ns);
+
+        jitter: TIME of Latency, Beside::Joins("delay"), "Jitter, deviation from the delay: 5ms" =>
+            |it, jitter_ns| {
+                let mean_ns = it.latency.as_ref().map_or(0, Latency::mean_ns);
+                let distribution = Distribution::default();
+                let correlation = None;
+                set(
+                    &mut it.latency,
+                    Latency::Stochastic { mean_ns, jitter_ns, distribution, correlation },
+                )
+            },
+            |it| match it.latency {
+                Some(Latency::Stochastic { jitter_ns, .. }) => Some(jitter_ns),
+                _ => None,
+            };
+
+        distribution: NAME of Latency, Beside::Needs("jitter"),
+            "Distribution of the jitter: uniform, normal, pareto, or a table of the daemon" =>
+            |it, value| match &mut it.latency {
+                Some(Latency::Stochastic { distribution, .. }) => {
+                    *distribution = value;
+                    Some(())
+                }
+                _ => None,
+            },
+            |it| match &it.latency {
+                Some(Latency::Stochastic { distribution, .. }) => Some(distribution.clone()),
+                _ => None,
+            };
+
+        delay_correlation: SHARE of Latency, Beside::Needs("jitter"),
+            "Correlation of successive delays: 25%" =>
+            |it, share| match &mut it.latency {
+                Some(Latency::Stochastic { correlation, .. }) => set(correlation, share),
+                _ => None,
+            },
+            |it| match it.latency {
+                Some(Latency::Stochastic { correlation, .. }) => correlation,
+                _ => None,
+            };
+
+        loss: PERCENT of Loss, Beside::Alone, "Packet loss: 1%" =>
+            |it, pct| set(&mut it.loss, Loss::Bernoulli { pct, correlation: None }),
+            |it| match it.loss {
+                Some(Loss::Bernoulli { pct, .. }) => Some(pct),
+                _ => None,
+            };
+
+        loss_correlation: SHARE of Loss, Beside::Needs("loss"),
+            "Correlation of successive losses: 25%" =>
+            |it, share| match &mut it.loss {
+                Some(Loss::Bernoulli { correlation, .. }) => set(correlation, share),
+                _ => None,
+            },
+            |it| match it.loss {
+                Some(Loss::Bernoulli { correlation, .. }) => correlation,
+                _ => None,
+            };
+
+        loss_gemodel: SHARES of Loss, Beside::Replaces("loss"),
+            "Gilbert-Elliott loss, four fractions \"p r 1-h 1-k\"; the last two are optional" =>
+            |it, [p, r, one_minus_h, one_minus_k]| match it.loss {
+                None => set(&mut it.loss, Loss::GilbertElliott { p, r, one_minus_h, one_minus_k }),
+                Some(_) => None,
+            },
+            |it| match it.loss {
+                Some(Loss::GilbertElliott { p, r, one_minus_h, one_minus_k }) => {
+                    Some([p, r, one_minus_h, one_minus_k])
+                }
+                _ => None,
+            };
+
+        rate: RATE of Rate, Beside::Alone, "Data rate limit: 10mbit" =>
+            |it, bps| set(&mut it.rate, Rate { bps, burst_bytes: derived_burst_bytes(bps) }),
+            |it| it.rate.map(|rate| rate.bps);
+
+        burst: SIZE of Rate, Beside::Refines("rate"),
+            "Burst of the rate limit: 32kb [default: 2 * bit/s / 1000 bytes, at least one Ethernet frame]" =>
+            |it, bytes| it.rate.as_mut().map(|rate| rate.burst_bytes = bytes),
+            |it| {
+                let Rate { bps, burst_bytes } = it.rate?;
+                (burst_bytes != derived_burst_bytes(bps)).then_some(burst_bytes)
+            };
+
+        queue: LIMIT of Queue, Beside::Alone, "Queue limit: 100packets, 64kb" =>
+            |it, limit| set(&mut it.queue, Queue { limit }),
+            |it| it.queue.map(|queue| queue.limit);
+
+        duplicate: PERCENT of Duplication, Beside::Alone, "Packet duplication: 0.1%" =>
+            |it, pct| set(&mut it.duplication, Duplication { pct, correlation: None }),
+            |it| it.duplication.map(|share| share.pct);
+
+        duplicate_correlation: SHARE of Duplication, Beside::Needs("duplicate"),
+            "Correlation of successive duplications: 25%" =>
+            |it, share| set(&mut it.duplication.as_mut()?.correlation, share),
+            |it| it.duplication?.correlation;
+
+        reorder: PERCENT of Reordering, Beside::Alone,
+            "Packet reordering, of each --gap-th packet: 25%" =>
+            |it, pct| {
+                let gap = NonZeroU32::MIN;
+                set(&mut it.reordering, Reordering { pct, gap, correlation: None })
+            },
+            |it| it.reordering.map(|share| share.pct);
+
+        gap: PACKETS of Reordering, Beside::Needs("reorder"),
+            "Packets between candidates of reordering [default: 1]" =>
+            |it, gap| it.reordering.as_mut().map(|share| share.gap = gap),
+            |it| it.reordering.map(|share| share.gap);
+
+        reorder_correlation: SHARE of Reordering, Beside::Needs("reorder"),
+            "Correlation of successive reorderings: 50%" =>
+            |it, share| set(&mut it.reordering.as_mut()?.correlation, share),
+            |it| it.reordering?.correlation;
+
+        corrupt: PERCENT of Corruption, Beside::Alone,
+            "Packet corruption by a single-bit error: 0.01%" =>
+            |it, pct| set(&mut it.corruption, Corruption { pct, correlation: None }),
+            |it| it.corruption.map(|share| share.pct);
+
+        corrupt_correlation: SHARE of Corruption, Beside::Needs("corrupt"),
+            "Correlation of successive corruptions: 25%" =>
+            |it, share| set(&mut it.corruption.as_mut()?.correlation, share),
+            |it| it.corruption?.correlation;
+    }
 }
 
-/// An invalid field.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("invalid {key}: {reason}")]
-pub struct ParseError {
-    /// Name of the field of [`ImpairmentSpec`].
-    pub key: &'static str,
-    /// Value found and values allowed.
-    pub reason: String,
+fn set<T>(place: &mut Option<T>, value: T) -> Option<()> {
+    *place = Some(value);
+    Some(())
 }
 
 /// Smallest derived burst, bytes: one Ethernet frame with its header.
@@ -88,243 +164,9 @@ pub fn derived_burst_bytes(bps: u64) -> u32 {
     u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 
-impl ImpairmentSpec {
-    /// Names of the fields: the columns of a timeline.
-    pub const KEYS: [&'static str; 17] = [
-        "delay",
-        "jitter",
-        "distribution",
-        "delay_correlation",
-        "loss",
-        "loss_correlation",
-        "loss_gemodel",
-        "rate",
-        "burst",
-        "queue",
-        "duplicate",
-        "duplicate_correlation",
-        "reorder",
-        "gap",
-        "reorder_correlation",
-        "corrupt",
-        "corrupt_correlation",
-    ];
-
-    /// The field of this name.
-    pub fn field(&mut self, key: &str) -> Option<&mut Option<String>> {
-        Some(match key {
-            "delay" => &mut self.delay,
-            "jitter" => &mut self.jitter,
-            "distribution" => &mut self.distribution,
-            "delay_correlation" => &mut self.delay_correlation,
-            "loss" => &mut self.loss,
-            "loss_correlation" => &mut self.loss_correlation,
-            "loss_gemodel" => &mut self.loss_gemodel,
-            "rate" => &mut self.rate,
-            "burst" => &mut self.burst,
-            "queue" => &mut self.queue,
-            "duplicate" => &mut self.duplicate,
-            "duplicate_correlation" => &mut self.duplicate_correlation,
-            "reorder" => &mut self.reorder,
-            "gap" => &mut self.gap,
-            "reorder_correlation" => &mut self.reorder_correlation,
-            "corrupt" => &mut self.corrupt,
-            "corrupt_correlation" => &mut self.corrupt_correlation,
-            _ => return None,
-        })
-    }
-
-    /// `true` if every field is absent.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-
-    /// Fields of an impairment that the texts are about.
-    #[must_use]
-    pub fn fields(&self) -> Vec<ImpairmentField> {
-        use ImpairmentField::{Corruption, Duplication, Latency, Loss, Queue, Rate, Reordering};
-        let texts = [
-            (Latency, [&self.delay, &self.jitter, &self.distribution, &self.delay_correlation]),
-            (Loss, [&self.loss, &self.loss_correlation, &self.loss_gemodel, &None]),
-            (Rate, [&self.rate, &self.burst, &None, &None]),
-            (Queue, [&self.queue, &None, &None, &None]),
-            (Duplication, [&self.duplicate, &self.duplicate_correlation, &None, &None]),
-            (Reordering, [&self.reorder, &self.gap, &self.reorder_correlation, &None]),
-            (Corruption, [&self.corrupt, &self.corrupt_correlation, &None, &None]),
-        ];
-        let named = texts.into_iter().filter(|(_, texts)| texts.iter().any(|text| text.is_some()));
-        named.map(|(field, _)| field).collect()
-    }
-
-    /// The impairment.
-    ///
-    /// # Errors
-    /// The first invalid field, or one that needs another.
-    pub fn impairment(&self) -> Result<Impairment, ParseError> {
-        Ok(Impairment {
-            latency: self.latency()?,
-            loss: self.loss()?,
-            rate: self.rate()?,
-            queue: read("queue", &self.queue, quantity::queue_limit)?.map(queue).transpose()?,
-            duplication: self.duplication()?,
-            reordering: self.reordering()?,
-            corruption: self.corruption()?,
-        })
-    }
-
-    fn latency(&self) -> Result<Option<Latency>, ParseError> {
-        let delay = read("delay", &self.delay, quantity::duration_ns)?;
-        let jitter = read("jitter", &self.jitter, quantity::duration_ns)?;
-        let correlation = read("delay_correlation", &self.delay_correlation, quantity::share)?;
-        let distribution = self.distribution.as_deref().map(distribution).transpose()?;
-        let Some(jitter_ns) = jitter else {
-            needs("distribution", &distribution, "jitter")?;
-            needs("delay_correlation", &correlation, "jitter")?;
-            return Ok(delay.map(|duration_ns| Latency::Constant { duration_ns }));
-        };
-        Ok(Some(Latency::Stochastic {
-            mean_ns: delay.unwrap_or(0),
-            jitter_ns,
-            distribution: distribution.unwrap_or_default(),
-            correlation,
-        }))
-    }
-
-    fn loss(&self) -> Result<Option<Loss>, ParseError> {
-        let percent = read("loss", &self.loss, quantity::percent)?;
-        let correlation = read("loss_correlation", &self.loss_correlation, quantity::share)?;
-        let chain = read("loss_gemodel", &self.loss_gemodel, gemodel)?;
-        match (percent, chain) {
-            (Some(_), Some(_)) => Err(ParseError {
-                key: "loss_gemodel",
-                reason: "found beside loss, allowed one model of loss".to_owned(),
-            }),
-            (None, chain) => {
-                needs("loss_correlation", &correlation, "loss")?;
-                Ok(chain)
-            }
-            (Some(pct), None) => Ok(Some(Loss::Bernoulli { pct, correlation })),
-        }
-    }
-
-    fn rate(&self) -> Result<Option<Rate>, ParseError> {
-        let burst = read("burst", &self.burst, quantity::size_bytes)?;
-        let Some(bps) = read("rate", &self.rate, quantity::rate_bps)? else {
-            needs("burst", &burst, "rate")?;
-            return Ok(None);
-        };
-        let burst_bytes = match burst {
-            None => derived_burst_bytes(bps),
-            Some(bytes) => small("burst", bytes)?,
-        };
-        Ok(Some(Rate { bps, burst_bytes }))
-    }
-
-    fn duplication(&self) -> Result<Option<Duplication>, ParseError> {
-        let (key, word) = ("duplicate_correlation", &self.duplicate_correlation);
-        let correlation = read(key, word, quantity::share)?;
-        let Some(pct) = read("duplicate", &self.duplicate, quantity::percent)? else {
-            return needs(key, &correlation, "duplicate").map(|()| None);
-        };
-        Ok(Some(Duplication { pct, correlation }))
-    }
-
-    fn reordering(&self) -> Result<Option<Reordering>, ParseError> {
-        let (key, word) = ("reorder_correlation", &self.reorder_correlation);
-        let correlation = read(key, word, quantity::share)?;
-        let gap = read("gap", &self.gap, gap)?;
-        let Some(pct) = read("reorder", &self.reorder, quantity::percent)? else {
-            needs(key, &correlation, "reorder")?;
-            return needs("gap", &gap, "reorder").map(|()| None);
-        };
-        Ok(Some(Reordering { pct, gap: gap.unwrap_or(NonZeroU32::MIN), correlation }))
-    }
-
-    fn corruption(&self) -> Result<Option<Corruption>, ParseError> {
-        let (key, word) = ("corrupt_correlation", &self.corrupt_correlation);
-        let correlation = read(key, word, quantity::share)?;
-        let Some(pct) = read("corrupt", &self.corrupt, quantity::percent)? else {
-            return needs(key, &correlation, "corrupt").map(|()| None);
-        };
-        Ok(Some(Corruption { pct, correlation }))
-    }
-}
-
-fn read<T>(
-    key: &'static str,
-    word: &Option<String>,
-    how: impl Fn(&str) -> Result<T, String>,
-) -> Result<Option<T>, ParseError> {
-    let read = word.as_deref().map(how).transpose();
-    read.map_err(|reason| ParseError { key, reason })
-}
-
-fn needs<T>(key: &'static str, found: &Option<T>, other: &str) -> Result<(), ParseError> {
-    match found {
-        None => Ok(()),
-        Some(_) => {
-            Err(ParseError { key, reason: format!("found without {other}, allowed beside it") })
-        }
-    }
-}
-
-fn small(key: &'static str, value: u64) -> Result<u32, ParseError> {
-    u32::try_from(value).map_err(|_| ParseError {
-        key,
-        reason: format!("found {value}, allowed up to {}", u32::MAX),
-    })
-}
-
-fn queue(limit: Limit) -> Result<Queue, ParseError> {
-    let (unit, value) = match limit {
-        Limit::Packets(value) => (QueueUnit::Packets, value),
-        Limit::Bytes(value) => (QueueUnit::Bytes, value),
-    };
-    let value = small("queue", value)?;
-    Ok(Queue { limit: QueueLimit { unit, value } })
-}
-
-fn distribution(name: &str) -> Result<Distribution, ParseError> {
-    Ok(match name.trim() {
-        "uniform" => Distribution::Uniform {},
-        "normal" => Distribution::Normal {},
-        "pareto" => Distribution::Pareto {},
-        "paretonormal" => Distribution::ParetoNormal {},
-        table => {
-            groundwave_impair::check_table_name("distribution", table).map_err(|_| ParseError {
-                key: "distribution",
-                reason: format!(
-                    "found {table:?}, allowed uniform, normal, pareto, \
-                         paretonormal, or the name of a table (1 to 64 of a-z, 0-9, _ and -)"
-                ),
-            })?;
-            Distribution::Table { name: table.to_owned() }
-        }
-    })
-}
-
-fn gemodel(text: &str) -> Result<Loss, String> {
-    let shares: Result<Vec<f64>, String> = text.split_whitespace().map(quantity::share).collect();
-    let (p, r, one_minus_h, one_minus_k) = match shares?[..] {
-        [p, r] => (p, r, 0.0, 1.0),
-        [p, r, bad] => (p, r, 0.0, bad),
-        [p, r, good, bad] => (p, r, good, bad),
-        _ => {
-            return Err(format!("found {text:?}, allowed two to four shares, \"p r [1-h [1-k]]\""));
-        }
-    };
-    Ok(Loss::GilbertElliott { p, r, one_minus_h, one_minus_k })
-}
-
-fn gap(text: &str) -> Result<NonZeroU32, String> {
-    let allowed = "a whole number of packets, 1 or more";
-    let read = text.trim().parse();
-    read.map_err(|_| format!("found {text:?}, allowed {allowed}"))
-}
-
 #[cfg(test)]
 mod tests {
+    use groundwave_impair::Impairment;
     use serde_json::json;
 
     use super::*;
@@ -334,13 +176,13 @@ mod tests {
     }
 
     #[test]
-    fn fields_become_an_impairment() {
+    fn texts_give_impairment() {
         let all = spec(json!({
             "delay": "50ms", "jitter": "5ms", "distribution": "normal", "delay_correlation": "25%",
             "loss": "1%", "loss_correlation": "0.5", "rate": "10mbit", "queue": "100packets",
             "duplicate": "0.1%", "reorder": "25%", "gap": "5", "corrupt": "0.01",
         }));
-        let meant = serde_json::to_value(all.impairment().unwrap()).unwrap();
+        let impairment = serde_json::to_value(all.impairment().unwrap()).unwrap();
         let want = json!({
             "latency": { "kind": "stochastic", "mean": 50_000_000, "jitter": 5_000_000,
                          "distribution": { "kind": "normal" }, "correlation": 0.25 },
@@ -351,21 +193,21 @@ mod tests {
             "reordering": { "pct": 25.0, "gap": 5 },
             "corruption": { "pct": 0.01 },
         });
-        assert_eq!(meant, want);
+        assert_eq!(impairment, want);
         assert_eq!(ImpairmentSpec::default().impairment(), Ok(Impairment::default()));
     }
 
     #[test]
-    fn bursts_follow_the_rule() {
+    fn rate_without_burst_gives_derived_one() {
         assert_eq!(derived_burst_bytes(1_000_000_000), 2_000_000);
         assert_eq!(derived_burst_bytes(64_000), 1514);
         assert_eq!(derived_burst_bytes(u64::MAX), u32::MAX);
-        let said = spec(json!({ "rate": "1mbit", "burst": "32kb" }));
-        assert_eq!(said.impairment().unwrap().rate.unwrap().burst_bytes, 32_768);
+        let own = spec(json!({ "rate": "1mbit", "burst": "32kb" }));
+        assert_eq!(own.impairment().unwrap().rate.unwrap().burst_bytes, 32_768);
     }
 
     #[test]
-    fn two_state_loss_takes_two_to_four_shares() {
+    fn two_to_four_shares_give_two_state_loss() {
         let of = |text: &str| spec(json!({ "loss_gemodel": text })).impairment();
         let chain = |p, r, one_minus_h, one_minus_k| Loss::GilbertElliott {
             p,
@@ -380,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_fields_are_named() {
+    fn invalid_text_gives_key_and_reason() {
         let cases = [
             (json!({ "jitter": "5" }), "invalid jitter: found \"5\""),
             (json!({ "distribution": "normal" }), "invalid distribution: found without jitter"),
@@ -396,14 +238,14 @@ mod tests {
             (json!({ "queue": "100" }), "invalid queue: found \"100\""),
             (json!({ "queue": "9999999999p" }), "invalid queue: found 9999999999"),
         ];
-        for (value, says) in cases {
-            let told = spec(value).impairment().unwrap_err().to_string();
-            assert!(told.contains(says), "{told} does not say {says}");
+        for (value, part) in cases {
+            let message = spec(value).impairment().unwrap_err().to_string();
+            assert!(message.contains(part), "{message} does not contain {part}");
         }
     }
 
     #[test]
-    fn every_key_is_a_field() {
+    fn every_key_gives_field() {
         let mut spec = ImpairmentSpec::default();
         for key in ImpairmentSpec::KEYS {
             *spec.field(key).unwrap() = Some("x".to_owned());

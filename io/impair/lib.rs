@@ -4,6 +4,8 @@
 pub mod config;
 mod format;
 pub mod impairment_spec;
+mod knob;
+mod knob_value;
 pub mod leases;
 pub mod mahimahi;
 pub mod presets;

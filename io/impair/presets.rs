@@ -204,9 +204,9 @@ mod tests {
     fn every_preset_is_an_impairment_with_a_source() {
         for preset in &PRESETS {
             for side in [preset.down, preset.up] {
-                let meant = side.spec().impairment().unwrap();
-                meant.validate().unwrap();
-                assert!(meant.latency.is_some() && meant.rate.is_some(), "{}", preset.id);
+                let impairment = side.spec().impairment().unwrap();
+                impairment.validate().unwrap();
+                assert!(impairment.latency.is_some() && impairment.rate.is_some(), "{}", preset.id);
             }
             assert!(preset.source.len() > 20, "{}", preset.id);
             assert_eq!(find(preset.id), Ok(preset));
@@ -223,8 +223,8 @@ mod tests {
     }
 
     #[test]
-    fn a_mistyped_name_is_helped() {
-        let told = find("geo-satelite").unwrap_err();
-        assert!(told.contains("did you mean \"geo-satellite\""), "{told}");
+    fn unknown_name_gives_nearest_one() {
+        let message = find("geo-satelite").unwrap_err();
+        assert!(message.contains("did you mean \"geo-satellite\""), "{message}");
     }
 }

@@ -108,9 +108,9 @@ fn wrong_lines_are_named() {
         ("length = \"1s\"\n[[step]]\nat = \"2s\"\n", "a length of 2s or more"),
         ("[[step]]\nat = \"99999h\"\n", "up to 100 days"),
     ];
-    for (text, says) in toml {
-        let told = from_toml(text, "t.toml", &options()).unwrap_err().to_string();
-        assert!(told.contains(says), "{told} does not say {says}");
+    for (text, part) in toml {
+        let message = from_toml(text, "t.toml", &options()).unwrap_err().to_string();
+        assert!(message.contains(part), "{message} does not contain {part}");
     }
     let csv = [
         ("at,speed\n", "t.csv:1: unknown column: found \"speed\""),
@@ -121,17 +121,17 @@ fn wrong_lines_are_named() {
         ("at,rate\n", "found no step"),
         ("at,preset\n0s,lte:left\n", "lte:down, lte:up"),
     ];
-    for (text, says) in csv {
-        let told = crate::timeline_csv::read(text, "t.csv", &options()).unwrap_err().to_string();
-        assert!(told.contains(says), "{told} does not say {says}");
+    for (text, part) in csv {
+        let message = crate::timeline_csv::read(text, "t.csv", &options()).unwrap_err().to_string();
+        assert!(message.contains(part), "{message} does not contain {part}");
     }
 }
 
 #[test]
 fn an_invalid_trace_is_told_once() {
     let error = from_trace("5\n4\n", "cell.down", &options()).unwrap_err();
-    let told = error.to_string();
-    assert_eq!(told, "cell.down: line 2: found 4 ms, allowed 5 ms (the line above) or more");
+    let message = error.to_string();
+    assert_eq!(message, "cell.down: line 2: found 4 ms, allowed 5 ms (the line above) or more");
     let causes = std::error::Error::source(&error);
     assert!(causes.is_none(), "{causes:?}");
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use groundwave_http::Failure;
 use groundwave_http::serve::shutdown_signal;
-use groundwave_impair::{Direction, Impairment};
+use groundwave_impair::{Direction, Impairment, ImpairmentField};
 use groundwave_impaird::wire::{LeaseOwner, LeaseRecord, NewLease};
 use groundwave_io_impair::impairment_spec::ImpairmentSpec;
 use groundwave_io_impair::quantity::print_duration;
@@ -64,13 +64,13 @@ impl Leases {
             Some(lease) if output.json => output.json(&lease),
             Some(_) => output.text(&format!("lease {id} ended\n")),
             None => {
-                let found = client.leases().await?;
-                let known: Vec<_> = found.iter().map(|lease| lease.id.to_string()).collect();
-                let known = match known.is_empty() {
+                let leases = client.leases().await?;
+                let ids: Vec<_> = leases.iter().map(|lease| lease.id.to_string()).collect();
+                let ids = match ids.is_empty() {
                     true => "none".to_owned(),
-                    false => known.join(", "),
+                    false => ids.join(", "),
                 };
-                let what = format!("invalid lease: found {id}, allowed {known}");
+                let what = format!("invalid lease: found {id}, allowed {ids}");
                 Err(Failure::Input(what))
             }
         }
@@ -94,13 +94,17 @@ fn set_fields(lease: &LeaseRecord, direction: Direction) -> Option<String> {
     for field in change.fields.iter().flatten() {
         let mut alone = Impairment::default();
         field.copy(&change.impairment, &mut alone);
-        let of_it = ImpairmentSpec::of(&alone).entries();
-        match of_it.is_empty() {
-            true if change.fields.as_ref().is_some_and(|fields| fields.len() < 7) => {
+        let entries = ImpairmentSpec::of(&alone).entries();
+        match entries.is_empty() {
+            true if change
+                .fields
+                .as_ref()
+                .is_some_and(|fields| fields.len() < ImpairmentField::ALL.len()) =>
+            {
                 texts.push(format!("{} none", field.name()));
             }
             _ => texts.extend(
-                of_it.iter().map(|(key, text)| format!("{} {text}", key.replace('_', " "))),
+                entries.iter().map(|(key, text)| format!("{} {text}", key.replace('_', " "))),
             ),
         }
     }

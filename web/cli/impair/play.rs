@@ -18,7 +18,7 @@ use serde_json::json;
 
 use super::Side;
 use super::client::Client;
-use super::options::ImpairmentArgs;
+use super::options::ImpairmentOptions;
 use super::play_lease::PlayLease;
 use crate::cli::output::{self, Output};
 
@@ -59,7 +59,7 @@ pub struct Play {
     dry_run: bool,
 
     #[command(flatten)]
-    beside: ImpairmentArgs,
+    beside: ImpairmentOptions,
 }
 
 const EXAMPLES: &str = "\
@@ -105,12 +105,12 @@ impl Play {
             directions: self.direction.directions(),
             window_ns: window,
             speed,
-            base: self.beside.clone().words(),
+            base: self.beside.0.clone(),
         };
         let line = load(&self.timeline, &reading).map_err(Failure::input)?;
         if seek_ns > line.length_ns {
-            let (found, most) = (print_duration(seek_ns), print_duration(line.length_ns));
-            return Err(invalid("seek", format!("found {found}, allowed up to {most}")));
+            let (seek, most) = (print_duration(seek_ns), print_duration(line.length_ns));
+            return Err(invalid("seek", format!("found {seek}, allowed up to {most}")));
         }
         if self.repeat && line.length_ns == 0 {
             let what = "timeline without length, allowed a length above 0".to_owned();
@@ -205,12 +205,12 @@ fn finish(played: Option<Played>, leave: bool, output: Output) -> Result<(), Fai
 
 /// An impairment on one line.
 fn brief(impairment: &Impairment) -> String {
-    let said = ImpairmentSpec::of(impairment).entries();
-    if said.is_empty() {
+    let entries = ImpairmentSpec::of(impairment).entries();
+    if entries.is_empty() {
         return "no impairment".to_owned();
     }
     let outage = impairment.rate == Some(OUTAGE);
-    let words = said
+    let words = entries
         .iter()
         .filter(|(key, _)| !(outage && ["rate", "burst"].contains(key)))
         .map(|(key, word)| format!("{} {word}", key.replace('_', " ")));

@@ -30,8 +30,8 @@ impl Presets {
         ]);
         for preset in &PRESETS {
             let side = |side: &DirectionPreset| {
-                let said = side.spec().entries().into_iter();
-                let words = said.filter(|(key, _)| *key != "distribution");
+                let entries = side.spec().entries().into_iter();
+                let words = entries.filter(|(key, _)| *key != "distribution");
                 words.map(|(_, word)| word).collect::<Vec<_>>().join(" ")
             };
             table.row([

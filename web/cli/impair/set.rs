@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::Side;
 use super::client::Client;
 use super::leases::lease;
-use super::options::ImpairmentArgs;
+use super::options::ImpairmentOptions;
 use super::show::show;
 use crate::cli::output::Output;
 
@@ -51,7 +51,7 @@ pub struct Set {
     print_tc: bool,
 
     #[command(flatten)]
-    options: ImpairmentArgs,
+    options: ImpairmentOptions,
 }
 
 const SET_EXAMPLES: &str = "\
@@ -92,7 +92,7 @@ impl Set {
             .map(quantity::duration_ns)
             .transpose()
             .map_err(|what| Failure::Input(format!("--for: {what}")))?;
-        let words = self.options.words();
+        let ImpairmentOptions(words) = self.options;
         if words.is_empty() && self.preset.is_none() {
             let message = "nothing to set, allowed --preset or options such as --delay 50ms; `impair \
                            clear` removes all impairments";
@@ -103,20 +103,20 @@ impl Set {
             let over = if self.keep {
                 let state = client.fetch(direction).await?;
                 // Without a lease, what leases set is not kept.
-                let kept = match (&state.base, &lasts) {
+                let below = match (&state.base, &lasts) {
                     (Some(base), None) => base,
                     _ => &state.impairment,
                 };
-                ImpairmentSpec::of(kept).with(&words)
+                ImpairmentSpec::of(below).with(&words)
             } else {
                 words.clone()
             };
-            let meant = resolve(self.preset.as_deref(), &over, direction);
-            let meant = meant.map_err(|(key, what)| {
+            let impairment = resolve(self.preset.as_deref(), &over, direction);
+            let impairment = impairment.map_err(|(key, what)| {
                 let option = key.strip_prefix("set.").unwrap_or(&key).replace('_', "-");
                 Failure::Input(format!("--{option}: {what}"))
             })?;
-            requested.push((direction, meant));
+            requested.push((direction, impairment));
         }
         if self.print_tc {
             return print_tc(&client.system().await?, &requested, output);
@@ -154,13 +154,13 @@ fn print_tc(
     requested: &[(Direction, Impairment)],
     output: Output,
 ) -> Result<(), Failure> {
-    let mut printed = Vec::new();
+    let mut ports = Vec::new();
     for port in &system.ports {
-        let wanted = requested.iter().filter(|(direction, _)| *direction == port.direction);
-        for (direction, impairment) in wanted {
+        let changes = requested.iter().filter(|(direction, _)| *direction == port.direction);
+        for (direction, impairment) in changes {
             let netem = system.capabilities.supports_latency;
             let commands = tc_commands(&port.interface, impairment, netem);
-            printed.push(TcCommands {
+            ports.push(TcCommands {
                 direction: *direction,
                 interface: port.interface.clone(),
                 commands: commands.map_err(Failure::input)?,
@@ -168,9 +168,9 @@ fn print_tc(
         }
     }
     if output.json {
-        return output.json(&printed);
+        return output.json(&ports);
     }
-    let commands = printed.iter().flat_map(|port| &port.commands);
+    let commands = ports.iter().flat_map(|port| &port.commands);
     let text: String = commands.map(|command| format!("{command}\n")).collect();
     output.text(&text)
 }

@@ -74,13 +74,12 @@ fn text(states: &[AppliedState]) -> String {
     let mut heads = vec![("", Align::Left)];
     heads.extend(states.iter().map(|state| (state.direction.name(), Align::Left)));
     let mut table = Table::new(&heads);
-    let mut words: Vec<ImpairmentSpec> =
+    let specs: Vec<ImpairmentSpec> =
         states.iter().map(|state| ImpairmentSpec::of(&state.impairment)).collect();
-    for key in ImpairmentSpec::KEYS {
-        let cells: Vec<_> =
-            words.iter_mut().map(|words| words.field(key).and_then(Option::take)).collect();
-        if cells.iter().any(Option::is_some) {
-            let cells = cells.into_iter().map(Option::unwrap_or_default);
+    for (place, key) in ImpairmentSpec::KEYS.into_iter().enumerate() {
+        let cells: Vec<_> = specs.iter().map(|spec| spec.texts()[place]).collect();
+        if cells.iter().any(|cell| cell.is_some()) {
+            let cells = cells.into_iter().map(|cell| cell.clone().unwrap_or_default());
             table.row([key.replace('_', " ")].into_iter().chain(cells));
         }
     }
@@ -117,7 +116,7 @@ fn system(record: &SystemRecord) -> String {
     let can = &record.capabilities;
     let yes = |yes: bool| if yes { "yes" } else { "no" }.to_owned();
     let kinds: Vec<_> =
-        can.supports_distributions.iter().map(|known| known.kind.as_str()).collect();
+        can.supports_distributions.iter().map(|record| record.kind.as_str()).collect();
     let mut abilities = Table::new(&[("capability", Align::Left), ("", Align::Left)]);
     abilities.row(["latency".to_owned(), yes(can.supports_latency)]);
     abilities.row(["loss".to_owned(), yes(can.supports_loss_bernoulli)]);

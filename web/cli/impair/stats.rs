@@ -78,7 +78,7 @@ fn rates(direction: Direction, before: &LinkStats, now: &LinkStats) -> Rates {
         grown(|stats| stats.packets_total),
         grown(|stats| stats.drops_total),
     );
-    let mut found = Rates {
+    let mut measured = Rates {
         direction,
         seconds,
         reset: true,
@@ -94,16 +94,16 @@ fn rates(direction: Direction, before: &LinkStats, now: &LinkStats) -> Rates {
     if let (Some(bytes), Some(packets), Some(drops)) = counters
         && same
     {
-        found.reset = false;
-        found.bits_per_s = bytes as f64 * 8.0 / seconds;
-        found.packets_per_s = packets as f64 / seconds;
-        found.drops_per_s = drops as f64 / seconds;
+        measured.reset = false;
+        measured.bits_per_s = bytes as f64 * 8.0 / seconds;
+        measured.packets_per_s = packets as f64 / seconds;
+        measured.drops_per_s = drops as f64 / seconds;
         let offered = packets + drops;
         if offered > 0 {
-            found.drops_pct = drops as f64 / offered as f64 * 100.0;
+            measured.drops_pct = drops as f64 / offered as f64 * 100.0;
         }
     }
-    found
+    measured
 }
 
 impl Stats {
@@ -234,13 +234,13 @@ mod tests {
     #[test]
     fn rates_are_differences_over_time() {
         let (before, now) = (sample(10, 1_000, 10, 1), sample(12, 251_000, 210, 11));
-        let found = rates(Direction::Port1, &before, &now);
-        assert!(!found.reset);
+        let measured = rates(Direction::Port1, &before, &now);
+        assert!(!measured.reset);
         assert_eq!(
-            (found.bits_per_s, found.packets_per_s, found.drops_per_s),
+            (measured.bits_per_s, measured.packets_per_s, measured.drops_per_s),
             (1_000_000.0, 100.0, 5.0)
         );
-        assert!((found.drops_pct - 10.0 / 2.1).abs() < 1e-9);
+        assert!((measured.drops_pct - 10.0 / 2.1).abs() < 1e-9);
     }
 
     #[test]
@@ -249,8 +249,8 @@ mod tests {
         let restarted = sample(11, 2_000, 2, 0);
         assert!(rates(Direction::Port1, &before, &restarted).reset);
         let remade = LinkStats { resets_total: 1, ..sample(11, 2_000_000, 2_000, 5) };
-        let found = rates(Direction::Port1, &before, &remade);
-        assert!(found.reset && found.bits_per_s == 0.0);
+        let measured = rates(Direction::Port1, &before, &remade);
+        assert!(measured.reset && measured.bits_per_s == 0.0);
         assert!(rates(Direction::Port1, &before, &before).reset, "no time passed");
     }
 }
