@@ -176,9 +176,9 @@ async fn foreign_change_is_reported<K: Kernel>(
         options: Some(51u32.to_ne_bytes().to_vec()),
     };
     other.send(&theirs).await.unwrap();
-    let seen = shaper.read(interface).await.unwrap();
-    assert_eq!(seen.impairment, queued(QueueUnit::Packets, 51));
-    let messages: Vec<_> = seen.divergence.iter().map(|item| item.message.as_str()).collect();
+    let reading = shaper.read(interface).await.unwrap();
+    assert_eq!(reading.impairment, queued(QueueUnit::Packets, 51));
+    let messages: Vec<_> = reading.divergence.iter().map(|item| item.message.as_str()).collect();
     assert_eq!(messages, ["queue limit: asked for 50, the kernel holds 51"]);
     let repaired = shaper.apply(interface, &requested).await.unwrap();
     assert_eq!((repaired.impairment, repaired.divergence), (requested, vec![]));

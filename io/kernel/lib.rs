@@ -18,6 +18,7 @@ mod limits;
 pub mod linux_tc;
 pub mod message;
 pub mod netem;
+mod netem_plan;
 mod probe;
 mod qdisc_params;
 mod query;
@@ -39,7 +40,7 @@ pub use fake::Fake;
 pub use fifo::Fifo;
 pub use linux_tc::LinuxTc;
 pub use message::{Counters, Handle, Link, Qdisc, Request, Verb};
-pub use netem::{Netem, UnsupportedNetemAttr};
+pub use netem::{Netem, Odds, UnsupportedNetemAttr};
 pub use reading::Reading;
 pub use shaper::{Options, Shaper};
 pub use tbf::Tbf;
@@ -95,11 +96,11 @@ pub trait Kernel: Send + 'static {
     ) -> impl Future<Output = Result<(Link, [Option<Qdisc>; N]), KernelError>> + Send {
         async move {
             let link = self.link(interface).await?;
-            let mut found = [const { None }; N];
-            for (found, parent) in found.iter_mut().zip(parents) {
-                *found = self.get(link.index, parent).await?;
+            let mut qdiscs = [const { None }; N];
+            for (qdisc, parent) in qdiscs.iter_mut().zip(parents) {
+                *qdisc = self.get(link.index, parent).await?;
             }
-            Ok((link, found))
+            Ok((link, qdiscs))
         }
     }
 
@@ -126,14 +127,14 @@ pub trait Kernel: Send + 'static {
             for request in requests {
                 self.send(request).await?;
             }
-            let mut found = [const { None }; N];
-            for (found, parent) in found.iter_mut().zip(parents) {
-                *found = match self.get(index, parent).await {
+            let mut qdiscs = [const { None }; N];
+            for (qdisc, parent) in qdiscs.iter_mut().zip(parents) {
+                *qdisc = match self.get(index, parent).await {
                     Ok(qdisc) => qdisc,
                     Err(err) => return Ok(Err(err)),
                 };
             }
-            Ok(Ok(found))
+            Ok(Ok(qdiscs))
         }
     }
 }

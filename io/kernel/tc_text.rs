@@ -1,12 +1,11 @@
 //! Impairments as commands of `tc`(8), for scripts and for people who know them.
 
-use groundwave_impair::{Capabilities, Distribution, Extensions, Impairment, Latency};
+use groundwave_impair::{Capabilities, Extensions, Impairment};
 
-use super::netem::{Netem, fraction};
 use super::stack::{NETEM, TBF, plan};
-use super::{Handle, KernelError, Link};
+use super::{Handle, KernelError, Link, netem_plan};
 
-/// Capabilities of a kernel with every other module: what it lacks, `tc` says itself.
+/// Capabilities of a kernel with every other module: `tc` reports a missing one.
 fn capabilities(netem: bool) -> Capabilities {
     Capabilities {
         netem,
@@ -45,7 +44,7 @@ pub fn tc_commands(
     };
     let mut commands = Vec::new();
     if let Some(netem) = &stack.netem {
-        commands.push(add(Handle::ROOT, NETEM, options(netem, impairment)));
+        commands.push(add(Handle::ROOT, NETEM, netem_plan::words(netem, impairment)));
     }
     if let (Some(tbf), Some(rate)) = (&stack.tbf, &impairment.rate) {
         // Bytes: `bps` of tc are bytes a second.
@@ -60,66 +59,6 @@ pub fn tc_commands(
     Ok(commands)
 }
 
-/// Options of `netem`.
-fn options(netem: &Netem, impairment: &Impairment) -> String {
-    let mut words = vec![format!("netem limit {}", netem.limit)];
-    if netem.latency_ns > 0 || netem.jitter_ns > 0 {
-        words.push(format!("delay {}", time(netem.latency_ns)));
-    }
-    if netem.jitter_ns > 0 {
-        words.push(time(netem.jitter_ns));
-        words.extend(correlation(netem.delay_corr));
-        if let Some(Latency::Stochastic { distribution, .. }) = &impairment.latency
-            && distribution.kind() != "uniform"
-        {
-            words.push(format!("distribution {}", name(distribution)));
-        }
-    }
-    match netem.gemodel {
-        Some([p, r, h, lost_in_good]) => {
-            let shares = [p, r, u32::MAX - h, lost_in_good].map(percent);
-            words.push(format!("loss gemodel {}", shares.join(" ")));
-        }
-        None => words.extend(share("loss random", netem.loss, netem.loss_corr)),
-    }
-    words.extend(share("duplicate", netem.duplicate, netem.dup_corr));
-    words.extend(share("reorder", netem.reorder, netem.reorder_corr));
-    if netem.gap > 0 {
-        words.push(format!("gap {}", netem.gap));
-    }
-    words.extend(share("corrupt", netem.corrupt, netem.corrupt_corr));
-    words.join(" ")
-}
-
-/// Name of a distribution, as of its file for `tc`.
-fn name(distribution: &Distribution) -> &str {
-    match distribution {
-        Distribution::Table { name } => name,
-        built_in => built_in.kind(),
-    }
-}
-
-fn share(what: &str, raw: u32, correlated: u32) -> Option<String> {
-    let correlation = correlation(correlated).map_or(String::new(), |text| format!(" {text}"));
-    (raw > 0).then(|| format!("{what} {}{correlation}", percent(raw)))
-}
-
-fn correlation(raw: u32) -> Option<String> {
-    (raw > 0).then(|| percent(raw))
-}
-
-fn percent(raw: u32) -> String {
-    format!("{}%", fraction(raw, 100.0))
-}
-
-fn time(ns: i64) -> String {
-    match ns {
-        _ if ns % 1_000_000 == 0 => format!("{}ms", ns / 1_000_000),
-        _ if ns % 1_000 == 0 => format!("{}us", ns / 1_000),
-        _ => format!("{ns}ns"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,8 +69,8 @@ mod tests {
     }
 
     #[test]
-    fn every_field_has_its_words() {
-        let told = commands(serde_json::json!({
+    fn every_field_gives_words() {
+        let all = commands(serde_json::json!({
             "latency": {"kind": "stochastic", "mean": 50_000_000, "jitter": 2_500, "correlation": 0.25,
                 "distribution": {"kind": "normal"}},
             "loss": {"model": "gilbert-elliott", "p": 0.01, "r": 0.3, "one_minus_h": 0.0,
@@ -140,7 +79,7 @@ mod tests {
             "reordering": {"pct": 25.0, "gap": 5},
             "rate": {"bps": 10_000_000, "burst_bytes": 20_000},
             "queue": {"limit": {"unit": "packets", "value": 500}}}));
-        let [netem, tbf, queue] = &told[..] else { panic!("{told:?}") };
+        let [netem, tbf, queue] = &all[..] else { panic!("{all:?}") };
         assert!(
             netem.starts_with("tc qdisc add dev eth0 root handle 1: netem limit ")
                 && netem.ends_with(

@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(goal.difference(&goal, &layout), None);
         let mut found = goal;
         found.broadcast = None;
-        found.unicast.as_mut().unwrap().loss = 1;
+        found.unicast.as_mut().unwrap().loss.prob = 1;
         assert_eq!(
             found.difference(&goal, &layout).as_deref(),
             Some("netem 11: is missing, netem 12: differs")

@@ -16,7 +16,7 @@ use nix::libc::RTM_NEWTFILTER;
 
 use groundwave_kernel::fifo::Fifo;
 use groundwave_kernel::message::tc_request;
-use groundwave_kernel::netem::{Netem, probability};
+use groundwave_kernel::netem::{Netem, Odds, probability};
 use groundwave_kernel::tbf::Tbf;
 use groundwave_kernel::{Handle, Qdisc, Request, Verb};
 use groundwave_netlink::attr::{put, put_words};
@@ -188,7 +188,7 @@ fn line(shape: &Shape, loss_prob: f64, states: Option<[f64; 2]>, jitter_ns: u64)
         latency_ns: signed(shape.delay_ns),
         jitter_ns: signed(jitter_ns),
         limit: DELAY_LINE_PACKETS,
-        loss: probability(loss_prob),
+        loss: Odds::independent(probability(loss_prob)),
         gemodel: states.map(|[p, r]| [probability(p), probability(r), 0, 0]),
         ..Netem::default()
     }
@@ -198,7 +198,7 @@ fn line(shape: &Shape, loss_prob: f64, states: Option<[f64; 2]>, jitter_ns: u64)
 /// attributes do not count.
 pub(super) fn comparable(mut netem: Netem) -> Netem {
     if netem.gemodel.is_some() {
-        netem.loss = 0;
+        netem.loss = Odds::default();
     }
     netem.unsupported = groundwave_kernel::UnsupportedNetemAttr::default();
     netem
@@ -266,7 +266,7 @@ mod tests {
         let cut = VethQdiscs::of(&shape().cut(), Means::Full);
         let changes = goal.steps(&cut, &QdiscLayout::VETH, 7, 3200);
         assert_eq!(kinds(&changes), [(Verb::Change, "netem"); 2], "the shaper stays");
-        assert_eq!(cut.unicast.map(|netem| netem.loss), Some(u32::MAX));
+        assert_eq!(cut.unicast.map(|netem| netem.loss.prob), Some(u32::MAX));
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! Impairments for tests: fixed and random ones.
 
 use groundwave_impair::{
-    Corruption, Distribution, Duplication, Impairment, Latency, Loss, Queue, QueueLimit, QueueUnit,
-    Rate, Reordering,
+    Distribution, Draw, Impairment, ImpairmentField, Latency, Loss, Queue, QueueLimit, QueueUnit,
+    Rate,
 };
+
+use super::super::netem::{DRAWS, Netem};
 
 pub(super) fn rated() -> Impairment {
     Impairment {
@@ -27,15 +29,13 @@ pub fn examples() -> Vec<Impairment> {
             correlation: Some(0.25),
         })
     };
-    let gap = std::num::NonZeroU32::new(5).expect("five");
-    let everything = Impairment {
-        latency: stochastic(Distribution::Normal {}),
-        loss: Some(Loss::Bernoulli { pct: 1.5, correlation: Some(0.3) }),
-        duplication: Some(Duplication { pct: 0.7, correlation: Some(0.1) }),
-        reordering: Some(Reordering { pct: 25.0, gap, correlation: Some(0.5) }),
-        corruption: Some(Corruption { pct: 0.01, correlation: Some(1.0) }),
-        ..rated()
-    };
+    let mut everything = Impairment { latency: stochastic(Distribution::Normal {}), ..rated() };
+    let netem = Netem { gap: 5, ..Netem::default() };
+    let draws = [(1.5, 0.3), (0.7, 0.1), (25.0, 0.5), (0.01, 1.0)].into_iter().cycle();
+    for (kind, (pct, correlation)) in DRAWS.iter().zip(draws) {
+        let draw = Draw { pct, correlation: Some(correlation) };
+        (kind.read)(&mut everything, &netem, draw);
+    }
     let with =
         |queue: Impairment, other: &Impairment| Impairment { queue: queue.queue, ..other.clone() };
     let packets = queued(QueueUnit::Packets, 33);
@@ -106,18 +106,12 @@ pub fn draw(next: &mut dyn FnMut() -> u64) -> Impairment {
         let unit = [QueueUnit::Packets, QueueUnit::Bytes][(next() % 2) as usize];
         requested.queue = queued(unit, next() as u32 >> (next() % 32)).queue;
     }
-    if some(next) {
-        requested.duplication =
-            Some(Duplication { pct: percent(next), correlation: correlation(next) });
-    }
-    if some(next) {
-        let gap = std::num::NonZeroU32::new(next() as u32 >> (next() % 32));
-        requested.reordering =
-            gap.map(|gap| Reordering { pct: percent(next), gap, correlation: correlation(next) });
-    }
-    if some(next) {
-        requested.corruption =
-            Some(Corruption { pct: percent(next), correlation: correlation(next) });
+    for kind in DRAWS.iter().filter(|kind| kind.field != ImpairmentField::Loss) {
+        if some(next) {
+            let gap = next() as u32 >> (next() % 32);
+            let draw = Draw { pct: percent(next), correlation: correlation(next) };
+            (kind.read)(&mut requested, &Netem { gap, ..Netem::default() }, draw);
+        }
     }
     requested
 }

@@ -41,14 +41,15 @@ pub fn netem(
     let [latency, limit, loss, gap, duplicate, jitter] =
         words("netem options", options).map_err(invalid)?;
     let attrs = Attrs::read("netem options", &options[24..]).map_err(invalid)?;
-    (netem.limit, netem.loss, netem.gap) = (limit, loss, gap);
-    netem.duplicate = duplicate;
+    (netem.limit, netem.loss.prob, netem.gap) = (limit, loss, gap);
+    netem.duplicate.prob = duplicate;
     if netem.gap != 0 {
         // "for compatibility with earlier versions": overwritten when a probability is given.
-        netem.reorder = u32::MAX;
+        netem.reorder.prob = u32::MAX;
     }
     if let Some([delay, loss, duplicate]) = attrs.words(netem::CORR).map_err(too_short)? {
-        (netem.delay_corr, netem.loss_corr, netem.dup_corr) = (delay, loss, duplicate);
+        netem.delay_corr = delay;
+        (netem.loss.correlation, netem.duplicate.correlation) = (loss, duplicate);
     }
     if let Some(entries) = attrs.get(netem::DELAY_DIST) {
         let (pairs, _) = entries.as_chunks::<2>();
@@ -57,11 +58,8 @@ pub fn netem(
         }
         table = Some(pairs.iter().map(|pair| i16::from_ne_bytes(*pair)).collect());
     }
-    if let Some([share, correlation]) = attrs.words(netem::REORDER).map_err(too_short)? {
-        (netem.reorder, netem.reorder_corr) = (share, correlation);
-    }
-    if let Some([share, correlation]) = attrs.words(netem::CORRUPT).map_err(too_short)? {
-        (netem.corrupt, netem.corrupt_corr) = (share, correlation);
+    for draw in &netem::DRAWS {
+        draw.read_attribute(&attrs, &mut netem).map_err(too_short)?;
     }
     netem.gemodel = None;
     netem.unsupported.four_states = false;
@@ -69,8 +67,8 @@ pub fn netem(
         netem.gemodel = model.words(netem::LOSS_GE).map_err(invalid)?;
         let four: Option<[u32; 5]> = model.words(netem::LOSS_GI).map_err(invalid)?;
         netem.unsupported.four_states = four.is_some();
-        let known = [netem::LOSS_GE, netem::LOSS_GI];
-        if model.all().any(|(kind, _)| !known.contains(&kind)) {
+        let models = [netem::LOSS_GE, netem::LOSS_GI];
+        if model.all().any(|(kind, _)| !models.contains(&kind)) {
             return Err(INVALID);
         }
     }
@@ -139,19 +137,19 @@ impl QdiscState {
     /// TCA_OPTIONS as the kernel dumps it: no table, 32 bits of the bucket.
     pub fn dumped(&self) -> Vec<u8> {
         match self {
-            Self::Netem(netem, _) => shown_netem(netem),
+            Self::Netem(netem, _) => dumped_netem(netem),
             Self::Tbf(tbf) => {
-                let kept = Tbf { buffer_ticks: tbf.buffer_ticks & u64::from(u32::MAX), ..*tbf };
-                kept.payload(0)
+                let low = Tbf { buffer_ticks: tbf.buffer_ticks & u64::from(u32::MAX), ..*tbf };
+                low.payload(0)
             }
             Self::Fifo(fifo) => fifo.payload(),
-            Self::Other(shown) => shown.clone(),
+            Self::Other(options) => options.clone(),
         }
     }
 }
 
 /// Options as in a request, without what no dump has and with what another program has set.
-fn shown_netem(netem: &Netem) -> Vec<u8> {
+fn dumped_netem(netem: &Netem) -> Vec<u8> {
     let payload = netem.payload(None);
     let mut out = payload[..24].to_vec();
     let attrs = Attrs::read("netem options", &payload[24..]).expect("an own encoding");

@@ -5,7 +5,7 @@ use groundwave_impair::QueueUnit;
 use groundwave_netlink::append_message;
 
 use super::super::fifo::Fifo;
-use super::super::netem::{Netem, probability};
+use super::super::netem::{Netem, Odds, probability};
 use super::super::tbf::{Tbf, ticks};
 use super::super::{Handle, Request, Verb};
 
@@ -31,9 +31,9 @@ fn netem_carries_every_attribute_every_time() {
         jitter_ns: 10_000_000,
         delay_corr: probability(0.25),
         limit: 1000,
-        loss: probability(0.01),
+        loss: Odds::independent(probability(0.01)),
         gap: 5,
-        reorder: probability(0.25),
+        reorder: Odds::independent(probability(0.25)),
         gemodel: Some([1, 2, 3, 4]),
         ..Netem::default()
     };

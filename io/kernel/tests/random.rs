@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::super::conformance::{draw, options, round_trip};
-use super::super::netem::{Netem, fraction, probability};
+use super::super::netem::{Netem, Odds, fraction, probability};
 use super::super::tbf::{Tbf, ticks};
 use super::super::{Fake, Shaper};
 
@@ -57,11 +57,14 @@ proptest! {
         let netem = Netem {
             latency_ns: times[0],
             jitter_ns: times[1],
-            delay_corr, limit, loss, loss_corr, duplicate, dup_corr, gap, reorder,
+            delay_corr,
+            limit,
+            gap,
+            loss: Odds { prob: loss, correlation: loss_corr },
+            duplicate: Odds { prob: duplicate, correlation: dup_corr },
+            reorder: Odds { prob: reorder, correlation: words[12] },
+            corrupt: Odds { prob: words[13], correlation: words[14] },
             gemodel: gemodel.then_some([words[8], words[9], words[10], words[11]]),
-            reorder_corr: words[12],
-            corrupt: words[13],
-            corrupt_corr: words[14],
             ..Netem::default()
         };
         let payload = netem.payload(Some(&[1, -2, 3]));
@@ -75,8 +78,8 @@ proptest! {
     fn tbf_codec_round_trips(rate in 1u64..1 << 40, burst: u32, limit: u32, mtu_ticks: u32) {
         let tbf = Tbf { rate, buffer_ticks: ticks(burst, rate), mtu_ticks, limit, peak_rate: 0 };
         let read = Tbf::parse(&tbf.payload(burst)).unwrap();
-        let kept = Tbf { buffer_ticks: tbf.buffer_ticks.min(u32::MAX.into()), ..tbf };
-        prop_assert_eq!(read, kept);
+        let low = Tbf { buffer_ticks: tbf.buffer_ticks.min(u32::MAX.into()), ..tbf };
+        prop_assert_eq!(read, low);
     }
 
     #[test]
