@@ -10,21 +10,23 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use groundwave_impair::{Direction, Impairment, ImpairmentField};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Most leases at a time.
 pub const LEASES_MAX: usize = 64;
 
 /// Holder of a lease.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "LeaseOwner")]
 pub struct Owner {
-    /// Name that it gave.
+    /// Name that it gave; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// User id of the process.
+    /// User id of the process; absent if the kernel does not name it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uid: Option<u32>,
-    /// Process id.
+    /// Process id; absent if the kernel does not name it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<i32>,
 }

@@ -8,7 +8,7 @@ use groundwave_impair::{
     Applied, Capabilities, Direction, DivergenceItem, Impairment, ImpairmentField, LinkStats,
     Missing, Warning,
 };
-use groundwave_io_impair::leases::{Lease, LeasedFields, Leases};
+use groundwave_io_impair::leases::{Lease, LeasedFields, Leases, Owner};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -145,27 +145,13 @@ pub struct RenewedLease {
     pub changes: LeaseChanges,
 }
 
-/// Holder of a lease.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct LeaseOwner {
-    /// Name that it gave; absent without one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// User id of the process; absent if the kernel does not name it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub uid: Option<u32>,
-    /// Process id; absent if the kernel does not name it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pid: Option<i32>,
-}
-
 /// A lease: a change that ends by itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LeaseRecord {
     /// Number, from 1.
     pub id: u64,
     /// Holder.
-    pub owner: LeaseOwner,
+    pub owner: Owner,
     /// Wall clock of its begin, ns since the Unix epoch.
     pub starts_at_wall: u64,
     /// Wall clock of its end, ns since the Unix epoch.
@@ -221,10 +207,9 @@ impl LeaseRecord {
                 },
             );
         }
-        let owner = lease.owner.clone();
         Self {
             id: lease.id,
-            owner: LeaseOwner { name: owner.name, uid: owner.uid, pid: owner.pid },
+            owner: lease.owner.clone(),
             starts_at_wall: lease.starts_wall_ns,
             ends_at_wall: lease.ends_wall_ns,
             remaining: lease.ends_wall_ns.saturating_sub(wall_ns),

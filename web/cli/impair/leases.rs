@@ -7,8 +7,9 @@ use clap::{Args, Subcommand};
 use groundwave_http::Failure;
 use groundwave_http::serve::shutdown_signal;
 use groundwave_impair::{Direction, Impairment, ImpairmentField};
-use groundwave_impaird::wire::{LeaseOwner, LeaseRecord, NewLease};
+use groundwave_impaird::wire::{LeaseRecord, NewLease};
 use groundwave_io_impair::impairment_spec::ImpairmentSpec;
+use groundwave_io_impair::leases::Owner;
 use groundwave_io_impair::quantity::print_duration;
 use groundwave_text::{Align, Table};
 
@@ -77,7 +78,7 @@ impl Leases {
     }
 }
 
-fn holder(owner: &LeaseOwner) -> String {
+fn holder(owner: &Owner) -> String {
     match (&owner.name, owner.uid, owner.pid) {
         (Some(name), ..) => name.clone(),
         (None, Some(uid), Some(pid)) => format!("uid {uid}, pid {pid}"),
