@@ -42,20 +42,20 @@ const derivedBurst = (bps: number) => Math.max(1514, Math.floor(bps / 500));
 const text = (value: number | null | undefined) => (value === null || value === undefined ? '' : String(Number(value.toPrecision(12))));
 const share = (value: number | null | undefined) => text(value === null || value === undefined ? value : value * 100);
 // A number of the browser's is not a text.
-const filled = (value: string | number | null | undefined) => value !== null && value !== undefined && String(value).trim() !== '';
+const isFilled = (value: string | number | null | undefined) => value !== null && value !== undefined && String(value).trim() !== '';
 const whole = (value: string, factor = 1) => Math.round(Number(value) * factor);
-const correlated = (value: string) => (filled(value) ? { correlation: Number(value) / 100 } : {});
+const withCorrelation = (value: string) => (isFilled(value) ? { correlation: Number(value) / 100 } : {});
 
 const number = (value: number) => String(Number(value.toPrecision(4)));
 const ms = (ns: number) => `${number(ns / NS_PER_MS)} ms`;
 const pct = (value: number) => `${number(value)} %`;
-const tied = (correlation: number | null | undefined) => (typeof correlation === 'number' ? `, correlation ${pct(correlation * 100)}` : '');
+const correlationWords = (correlation: number | null | undefined) => (typeof correlation === 'number' ? `, correlation ${pct(correlation * 100)}` : '');
 
 const time = (key: string, label: string): Field => ({ key, label, part: 'main', number: { min: 0, max: DELAY_MS_MAX, step: 'any' } });
 const percent = (key: string, label: string, part: Part): Field => ({ key, label, part, number: { min: 0, max: 100, step: 'any' } });
 const count = (key: string, label: string, part: Part): Field => ({ key, label, part, number: { min: 1, step: 1 } });
 const correlation = (of: string): Field => percent(`${of}_correlation_pct`, `Correlation of ${of}, %`, 'correlations');
-const bursts = (form: Form, can?: Capabilities) => filled(form.bursts) && (can?.supports_loss_gilbert_elliott ?? false);
+const bursts = (form: Form, can?: Capabilities) => isFilled(form.bursts) && (can?.supports_loss_gilbert_elliott ?? false);
 const chance = (key: string, label: string): Field => ({ key, label, part: 'bursts', number: { min: 0, max: 1, step: 'any' }, applies: bursts });
 
 /** Keys of the kinds that are a percentage with a correlation. */
@@ -67,8 +67,8 @@ function randomShare<K extends NonNullable<ShareKey>>(key: K, name: string): Kin
     name,
     fields: [percent(`${key}_pct`, `${name}, %`, 'more'), correlation(key)],
     toForm: (value) => ({ [`${key}_pct`]: text(value?.pct), [`${key}_correlation_pct`]: share(value?.correlation) }),
-    fromForm: (form) => (filled(form[`${key}_pct`]) ? { pct: Number(form[`${key}_pct`]), ...correlated(form[`${key}_correlation_pct`]) } : undefined),
-    words: (value) => pct(value.pct) + tied(value.correlation),
+    fromForm: (form) => (isFilled(form[`${key}_pct`]) ? { pct: Number(form[`${key}_pct`]), ...withCorrelation(form[`${key}_correlation_pct`]) } : undefined),
+    words: (value) => pct(value.pct) + correlationWords(value.correlation),
   };
 }
 
@@ -81,34 +81,34 @@ const latency: Kind<'latency'> = {
     correlation('delay'),
   ],
   toForm: (value) => {
-    const varies = value?.kind === 'stochastic' ? value : null;
-    const shape = varies?.distribution;
+    const stochastic = value?.kind === 'stochastic' ? value : null;
+    const shape = stochastic?.distribution;
     return {
       delay_ms: text(value ? (value.kind === 'constant' ? value.duration : value.mean) / NS_PER_MS : null),
-      jitter_ms: text(varies ? varies.jitter / NS_PER_MS : null),
+      jitter_ms: text(stochastic ? stochastic.jitter / NS_PER_MS : null),
       distribution: shape?.kind === 'table' ? shape.name : (shape?.kind ?? 'uniform'),
-      delay_correlation_pct: share(varies?.correlation),
+      delay_correlation_pct: share(stochastic?.correlation),
     };
   },
   fromForm: (form) => {
-    if (filled(form.jitter_ms) && Number(form.jitter_ms) !== 0) {
+    if (isFilled(form.jitter_ms) && Number(form.jitter_ms) !== 0) {
       const kind = DISTRIBUTIONS.find((one) => one === form.distribution);
       const distribution = kind ? { kind } : { kind: 'table' as const, name: form.distribution };
-      return { kind: 'stochastic', mean: whole(form.delay_ms || '0', NS_PER_MS), jitter: whole(form.jitter_ms, NS_PER_MS), distribution, ...correlated(form.delay_correlation_pct) };
+      return { kind: 'stochastic', mean: whole(form.delay_ms || '0', NS_PER_MS), jitter: whole(form.jitter_ms, NS_PER_MS), distribution, ...withCorrelation(form.delay_correlation_pct) };
     }
-    return filled(form.delay_ms) ? { kind: 'constant', duration: whole(form.delay_ms, NS_PER_MS) } : undefined;
+    return isFilled(form.delay_ms) ? { kind: 'constant', duration: whole(form.delay_ms, NS_PER_MS) } : undefined;
   },
   words: (value) => {
     if (value.kind === 'constant') return ms(value.duration);
     const name = value.distribution?.kind === 'table' ? value.distribution.name : (value.distribution?.kind ?? 'uniform');
-    return `${ms(value.mean)} ± ${ms(value.jitter)} ${name}${tied(value.correlation)}`;
+    return `${ms(value.mean)} ± ${ms(value.jitter)} ${name}${correlationWords(value.correlation)}`;
   },
 };
 
 const loss: Kind<'loss'> = {
   name: 'Loss',
   fields: [
-    { ...percent('loss_pct', 'Loss, %', 'main'), applies: (form) => !filled(form.bursts) },
+    { ...percent('loss_pct', 'Loss, %', 'main'), applies: (form) => !isFilled(form.bursts) },
     { key: 'bursts', label: 'Loss in bursts (Gilbert-Elliott)', part: 'bursts', box: true, applies: (_, can) => can?.supports_loss_gilbert_elliott ?? false },
     chance('p', 'p, good to bad'),
     chance('r', 'r, bad to good'),
@@ -130,12 +130,12 @@ const loss: Kind<'loss'> = {
     };
   },
   fromForm: (form) => {
-    if (!filled(form.bursts)) return filled(form.loss_pct) ? { model: 'bernoulli', pct: Number(form.loss_pct), ...correlated(form.loss_correlation_pct) } : undefined;
-    if (!filled(form.p) || !filled(form.r)) return undefined;
-    return { model: 'gilbert-elliott', p: Number(form.p), r: Number(form.r), one_minus_h: Number(form.one_minus_h || 0), one_minus_k: Number(filled(form.one_minus_k) ? form.one_minus_k : 1) };
+    if (!isFilled(form.bursts)) return isFilled(form.loss_pct) ? { model: 'bernoulli', pct: Number(form.loss_pct), ...withCorrelation(form.loss_correlation_pct) } : undefined;
+    if (!isFilled(form.p) || !isFilled(form.r)) return undefined;
+    return { model: 'gilbert-elliott', p: Number(form.p), r: Number(form.r), one_minus_h: Number(form.one_minus_h || 0), one_minus_k: Number(isFilled(form.one_minus_k) ? form.one_minus_k : 1) };
   },
   words: (value) => {
-    if (value.model === 'bernoulli') return `${pct(value.pct)}${tied(value.correlation)}`;
+    if (value.model === 'bernoulli') return `${pct(value.pct)}${correlationWords(value.correlation)}`;
     return `in bursts: p ${number(value.p)}, r ${number(value.r)}, 1−h ${number(value.one_minus_h)}, 1−k ${number(value.one_minus_k)}`;
   },
 };
@@ -148,9 +148,9 @@ const ceiling: Kind<'rate'> = {
   ],
   toForm: (value) => ({ rate_kbps: text(value ? value.bps / 1000 : null), burst_bytes: text(value?.burst_bytes) }),
   fromForm: (form) => {
-    if (!filled(form.rate_kbps)) return undefined;
+    if (!isFilled(form.rate_kbps)) return undefined;
     const bps = whole(form.rate_kbps, 1000);
-    return { bps, burst_bytes: filled(form.burst_bytes) ? whole(form.burst_bytes) : derivedBurst(bps) };
+    return { bps, burst_bytes: isFilled(form.burst_bytes) ? whole(form.burst_bytes) : derivedBurst(bps) };
   },
   words: (value) => `${rate(value.bps)}, burst ${value.burst_bytes}\u00a0B`,
 };
@@ -159,7 +159,7 @@ const queue: Kind<'queue'> = {
   name: 'Queue',
   fields: [count('queue', 'Queue', 'main'), { key: 'queue_unit', label: 'Unit of the queue', part: 'main', options: () => ['packets', 'bytes'] }],
   toForm: (value) => ({ queue: text(value?.limit.value), queue_unit: value?.limit.unit ?? 'packets' }),
-  fromForm: (form) => (filled(form.queue) ? { limit: { unit: form.queue_unit === 'bytes' ? 'bytes' : 'packets', value: whole(form.queue) } } : undefined),
+  fromForm: (form) => (isFilled(form.queue) ? { limit: { unit: form.queue_unit === 'bytes' ? 'bytes' : 'packets', value: whole(form.queue) } } : undefined),
   words: (value) => `${value.limit.value} ${value.limit.unit}`,
 };
 
@@ -167,8 +167,8 @@ const reordering: Kind<'reordering'> = {
   name: 'Reordering',
   fields: [percent('reordering_pct', 'Reordering, %', 'more'), { ...count('gap', 'Gap, packets', 'more'), placeholder: () => '1' }, correlation('reordering')],
   toForm: (value) => ({ reordering_pct: text(value?.pct), gap: text(value?.gap), reordering_correlation_pct: share(value?.correlation) }),
-  fromForm: (form) => (filled(form.reordering_pct) ? { pct: Number(form.reordering_pct), gap: filled(form.gap) ? whole(form.gap) : 1, ...correlated(form.reordering_correlation_pct) } : undefined),
-  words: (value) => `${pct(value.pct)}, gap ${value.gap}${tied(value.correlation)}`,
+  fromForm: (form) => (isFilled(form.reordering_pct) ? { pct: Number(form.reordering_pct), gap: isFilled(form.gap) ? whole(form.gap) : 1, ...withCorrelation(form.reordering_correlation_pct) } : undefined),
+  words: (value) => `${pct(value.pct)}, gap ${value.gap}${correlationWords(value.correlation)}`,
 };
 
 /** A row for each kind of the interface: one without a row is an error of types. */
