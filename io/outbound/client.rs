@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use groundwave_files::wall::monotonic_ns;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use groundwave_http_client::{BodyError, OpenResponse, exchange, within};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -14,7 +14,7 @@ use tokio_rustls::client::TlsStream;
 use super::connect::{CONNECT_MAX, Guard, Resolve, SystemResolver, Target};
 use super::error::OutboundError;
 use super::policy::TargetPolicy;
-use super::request::{OpenResponse, Request, Response};
+use super::request::{Request, Response};
 use super::tls::Trust;
 
 /// Client of outbound requests; cheap to clone.
@@ -67,10 +67,8 @@ impl Outbound {
         trust: &Trust,
     ) -> Result<TlsStream<TcpStream>, OutboundError> {
         let stream = self.connect(target).await?;
-        let shaken = timeout(CONNECT_MAX, trust.shake(&target.host, stream))
-            .await
-            .unwrap_or_else(|_| Err(std::io::ErrorKind::TimedOut.into()));
-        shaken.map_err(|cause| OutboundError::Tls { target: target.label(), cause })
+        let shaken = within(CONNECT_MAX, trust.shake(&target.host, stream));
+        shaken.await.map_err(|cause| OutboundError::Tls { target: target.label(), cause })
     }
 
     /// Sends a request and reads the response.
@@ -84,7 +82,7 @@ impl Outbound {
             let target = self.target(request.host(), request.port()).await?;
             self.exchange(&target, request, started_ns).await
         };
-        within(limit, request, whole).await
+        bounded(limit, request, whole).await
     }
 
     /// Sends a request to a target that was judged before.
@@ -97,7 +95,7 @@ impl Outbound {
         request: &Request,
     ) -> Result<Response, OutboundError> {
         let whole = self.exchange(target, request, monotonic_ns());
-        within(request.limit(), request, whole).await
+        bounded(request.limit(), request, whole).await
     }
 
     async fn exchange(
@@ -107,21 +105,18 @@ impl Outbound {
         started_ns: u64,
     ) -> Result<Response, OutboundError> {
         let (open, address) = self.open_to(target, request).await?;
-        let label = target.label();
-        let limit_bytes = request.body_bytes_max;
-        let body = Limited::new(open.body, limit_bytes).collect().await;
-        let body = body.map_err(|cause| match cause.downcast::<hyper::Error>() {
-            Ok(cause) => OutboundError::Http { target: label.clone(), cause: *cause },
-            Err(cause) => {
-                debug_assert!(cause.is::<LengthLimitError>());
-                OutboundError::TooLong { target: label.clone(), limit_bytes }
+        let (status, headers) = (open.status, open.headers.clone());
+        let body = open.whole(request.body_bytes_max).await;
+        let body = body.map_err(|cause| match cause {
+            BodyError::Http(cause) => OutboundError::Http { target: target.label(), cause },
+            BodyError::TooLong { limit_bytes } => {
+                OutboundError::TooLong { target: target.label(), limit_bytes }
             }
         })?;
-        drop(open.connection);
         Ok(Response {
-            status: open.status,
-            headers: open.headers,
-            body: body.to_bytes(),
+            status,
+            headers,
+            body,
             address,
             latency_ms: monotonic_ns().saturating_sub(started_ns) as f64 / 1e6,
         })
@@ -136,7 +131,7 @@ impl Outbound {
             let target = self.target(request.host(), request.port()).await?;
             Ok(self.open_to(&target, request).await?.0)
         };
-        within(request.limit(), request, whole).await
+        bounded(request.limit(), request, whole).await
     }
 
     async fn open_to(
@@ -161,8 +156,8 @@ impl Outbound {
     }
 }
 
-/// The work, within a time limit.
-async fn within<T>(
+/// The work, within the time limit of its request.
+async fn bounded<T>(
     limit: Duration,
     request: &Request,
     work: impl Future<Output = Result<T, OutboundError>>,
@@ -185,5 +180,5 @@ async fn ask(
     let broken = |cause| OutboundError::Http { target: target.clone(), cause };
     let head =
         request.head().map_err(|cause| OutboundError::Request { target: target.clone(), cause })?;
-    OpenResponse::of(stream, head).await.map_err(broken)
+    exchange(stream, head).await.map_err(broken)
 }

@@ -6,8 +6,8 @@ use std::pin::Pin;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use groundwave_http_client::{connect, within};
 use tokio::net::TcpStream;
-use tokio::time::timeout;
 
 use super::error::OutboundError;
 use super::policy::TargetPolicy;
@@ -102,8 +102,7 @@ impl Guard {
                     let checked = self.policy.check_name(host);
                     checked.map_err(|why| forbidden(why.to_owned()))?;
                 }
-                let found = timeout(CONNECT_MAX, self.resolver.resolve(host)).await;
-                found.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())).map_err(unknown)?
+                within(CONNECT_MAX, self.resolver.resolve(host)).await.map_err(unknown)?
             }
         };
         if ips.is_empty() {
@@ -121,9 +120,7 @@ impl Guard {
     /// Connects to an address of the target.
     pub(super) async fn connect(&self, target: &Target) -> Result<TcpStream, OutboundError> {
         let failed = |cause| OutboundError::Connect { target: target.label(), cause };
-        let connected = timeout(CONNECT_MAX, TcpStream::connect(&target.addresses[..])).await;
-        let stream =
-            connected.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())).map_err(failed)?;
+        let stream = within(CONNECT_MAX, connect(&target.addresses[..])).await.map_err(failed)?;
         let peer = stream.peer_addr().map_err(failed)?;
         if !target.is_named {
             let checked = self.check(peer);
@@ -132,7 +129,6 @@ impl Guard {
                 reason: format!("{} is {why}", peer.ip()),
             })?;
         }
-        stream.set_nodelay(true).map_err(failed)?;
         Ok(stream)
     }
 }

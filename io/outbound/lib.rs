@@ -19,5 +19,5 @@ pub use client::Outbound;
 pub use connect::{CONNECT_MAX, Lookup, Resolve, SystemResolver, Target};
 pub use error::OutboundError;
 pub use policy::{AllowedTarget, TargetPolicy};
-pub use request::{BODY_BYTES_MAX, OpenResponse, REQUEST_MAX, Request, Response};
+pub use request::{BODY_BYTES_MAX, REQUEST_MAX, Request, Response};
 pub use tls::Trust;

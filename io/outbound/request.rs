@@ -1,17 +1,11 @@
 //! Outbound HTTP requests and their responses.
 
-use std::error::Error;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use http_body_util::{BodyExt, Full};
-use hyper::body::{Body, Bytes, Incoming};
-use hyper::client::conn::http1::handshake;
-use hyper::header::{HeaderMap, HeaderName};
+use hyper::body::Bytes;
+use hyper::header::HeaderMap;
 use hyper::{Method, StatusCode};
-use hyper_util::rt::TokioIo;
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::task::JoinHandle;
 use url::Url;
 
 use super::error::OutboundError;
@@ -112,13 +106,11 @@ impl Request {
     }
 
     /// The request on the wire.
-    pub(super) fn head(&self) -> Result<hyper::Request<Full<Bytes>>, hyper::http::Error> {
+    pub(super) fn head(&self) -> Result<hyper::Request<Bytes>, hyper::http::Error> {
         let path = &self.url[url::Position::BeforePath..url::Position::AfterQuery];
         let host = &self.url[url::Position::BeforeHost..url::Position::AfterPort];
-        let mut request = hyper::Request::builder()
-            .method(&self.method)
-            .uri(path)
-            .body(Full::new(self.body.clone()))?;
+        let mut request =
+            hyper::Request::builder().method(&self.method).uri(path).body(self.body.clone())?;
         let headers = request.headers_mut();
         headers.extend(self.headers.clone());
         for derived in [hyper::header::CONTENT_LENGTH, hyper::header::TRANSFER_ENCODING] {
@@ -147,64 +139,4 @@ pub struct Response {
     pub address: SocketAddr,
     /// Time from the lookup to the last byte, ms.
     pub latency_ms: f64,
-}
-
-/// Response whose body is still to be read.
-#[derive(Debug)]
-pub struct OpenResponse {
-    /// Status.
-    pub status: StatusCode,
-    /// Header fields.
-    pub headers: HeaderMap,
-    pub(super) body: Incoming,
-    pub(super) connection: Connection,
-}
-
-impl OpenResponse {
-    /// Sends a request over a stream (HTTP/1.1) and reads the head of the response.
-    pub async fn of<B>(
-        stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-        request: hyper::Request<B>,
-    ) -> Result<Self, hyper::Error>
-    where
-        B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
-    {
-        let (mut sender, connection) = handshake(TokioIo::new(stream)).await?;
-        let connection = Connection(tokio::spawn(async move {
-            // Errors of the connection are reported by the response.
-            let _ = connection.await;
-        }));
-        let (parts, body) = sender.send_request(request).await?.into_parts();
-        Ok(Self { status: parts.status, headers: parts.headers, body, connection })
-    }
-
-    /// A field of the head, if it is text.
-    pub fn field(&self, name: HeaderName) -> Option<&str> {
-        self.headers.get(name)?.to_str().ok()
-    }
-
-    /// The next piece of the body; `None` at the end.
-    ///
-    /// # Errors
-    /// When the connection breaks.
-    pub async fn next(&mut self) -> Result<Option<Bytes>, hyper::Error> {
-        // Frames of trailers carry no data.
-        while let Some(frame) = self.body.frame().await {
-            if let Ok(data) = frame?.into_data() {
-                return Ok(Some(data));
-            }
-        }
-        let _ = &self.connection;
-        Ok(None)
-    }
-}
-
-/// Task of a connection; ends with the response.
-#[derive(Debug)]
-pub(super) struct Connection(JoinHandle<()>);
-
-impl Drop for Connection {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
 }

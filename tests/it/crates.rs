@@ -9,7 +9,7 @@ use crate::support::root;
 
 /// Crates from the ground up: each uses only crates of lines above its own.
 const LAYERS: [&[&str]; 10] = [
-    &["propagation", "test_data", "text", "toml_document", "values"],
+    &["http_client", "propagation", "test_data", "text", "toml_document", "values"],
     &["engine", "files", "model", "protocol", "sensor"],
     &["credentials", "http", "impair", "outbound", "raster"],
     &["command", "io_impair", "netlink", "page", "simulation", "store", "terrain"],

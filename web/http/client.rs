@@ -1,15 +1,12 @@
 //! HTTP client of the project's own servers.
 
-use axum::body::{Body, Bytes};
-use axum::http::HeaderValue;
-use http_body_util::{BodyExt, Limited};
-use hyper::body::Incoming;
+use groundwave_http_client::{BodyError, Connection, OpenResponse, connect};
+use hyper::body::Bytes;
+use hyper::header::{self, HeaderValue};
 use hyper::http::request::Builder;
-use hyper::{Method, Request, Response, StatusCode, header};
-use hyper_util::rt::TokioIo;
+use hyper::{Method, Request, Response, StatusCode};
 use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
 
 /// Error of a request.
 #[derive(Debug, Error)]
@@ -55,12 +52,15 @@ pub struct HttpResponse {
 }
 
 /// Longest response to [`Client::call`], bytes.
-const ANSWER_BYTES_MAX: usize = 4 << 20;
+const RESPONSE_BYTES_MAX: usize = 4 << 20;
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const OCTETS: HeaderValue = HeaderValue::from_static("application/octet-stream");
 
 /// HTTP/1.1 connection for consecutive requests.
 pub struct Client {
     address: String,
-    sender: hyper::client::conn::http1::SendRequest<Body>,
+    connection: Connection,
 }
 
 impl Client {
@@ -69,11 +69,10 @@ impl Client {
     /// # Errors
     /// [`RequestError::Connection`] when the connection fails.
     pub async fn tcp(address: &str) -> Result<Self, RequestError> {
-        let stream = TcpStream::connect(address).await;
-        let stream = stream
-            .and_then(|stream| stream.set_nodelay(true).map(|()| stream))
-            .map_err(|cause| RequestError::Connection { address: address.to_owned(), cause })?;
-        Self::over(address.to_owned(), stream).await
+        match connect(address).await {
+            Ok(stream) => Self::over(address.to_owned(), stream).await,
+            Err(cause) => Err(RequestError::Connection { address: address.to_owned(), cause }),
+        }
     }
 
     /// Connects to a Unix socket.
@@ -97,15 +96,13 @@ impl Client {
         address: String,
         stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     ) -> Result<Self, RequestError> {
-        let shaken = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await;
-        let (sender, connection) =
-            shaken.map_err(|cause| RequestError::Http { address: address.clone(), cause })?;
-        // Errors of the connection are reported by the next request.
-        tokio::spawn(connection);
-        Ok(Self { address, sender })
+        match Connection::over(stream).await {
+            Ok(connection) => Ok(Self { address, connection }),
+            Err(cause) => Err(RequestError::Http { address, cause }),
+        }
     }
 
-    /// Sends a request, with a JSON body if there is one; the body of the answer is not read yet.
+    /// Sends a request, with a JSON body if there is one; the body of the response is not read yet.
     ///
     /// # Errors
     /// Without a response.
@@ -114,13 +111,14 @@ impl Client {
         method: Method,
         path: &str,
         body: Option<&serde_json::Value>,
-    ) -> Result<Response<Incoming>, RequestError> {
-        let body = body.map(|body| body.to_string().into_bytes());
-        self.post(method, path, "application/json", None, body).await
+    ) -> Result<OpenResponse, RequestError> {
+        let request = self.request(method, path, None);
+        let media = body.is_some().then_some(JSON);
+        let body = body.map(|body| body.to_string().into_bytes()).unwrap_or_default();
+        self.exchange(request, media, body).await
     }
 
-    /// Sends a request with a JSON body, as whoever `token` is, and reads the whole answer, if it
-    /// is of reasonable length.
+    /// Sends a request with a JSON body and a bearer token, and reads the response, of at most 4 MiB.
     ///
     /// # Errors
     /// Without a complete response.
@@ -131,12 +129,12 @@ impl Client {
         token: Option<&str>,
         body: Vec<u8>,
     ) -> Result<HttpResponse, RequestError> {
-        let asked = self.post(method, path, "application/json", token, Some(body));
-        let response = asked.await?;
+        let request = self.request(method, path, token);
+        let response = self.exchange(request, Some(JSON), body).await?;
         self.whole(response).await
     }
 
-    /// Reads a range of bytes, as whoever `token` is.
+    /// Reads a range of bytes with a bearer token.
     ///
     /// # Errors
     /// Without a complete response.
@@ -146,84 +144,45 @@ impl Client {
         token: Option<&str>,
         range: std::ops::Range<u64>,
     ) -> Result<HttpResponse, RequestError> {
-        let mut request = self.request(Method::GET, path, token);
         let last = range.end.saturating_sub(1);
-        request = request.header(header::RANGE, format!("bytes={}-{last}", range.start));
-        let response = self.dispatch(request, Body::empty()).await?;
+        let request = self.request(Method::GET, path, token);
+        let request = request.header(header::RANGE, format!("bytes={}-{last}", range.start));
+        let response = self.exchange(request, None, Bytes::new()).await?;
         self.whole(response).await
     }
 
-    /// The whole answer, if it is of reasonable length.
-    async fn whole(&self, response: Response<Incoming>) -> Result<HttpResponse, RequestError> {
-        let after = response.headers().get(header::RETRY_AFTER);
-        let retry_after_s = after.and_then(|after| after.to_str().ok()?.parse().ok());
-        let status = response.status();
-        let body = Limited::new(response.into_body(), ANSWER_BYTES_MAX).collect();
-        let body = body.await.map_err(|cause| RequestError::Connection {
-            address: self.address.clone(),
-            cause: std::io::Error::other(cause),
-        })?;
-        Ok(HttpResponse { status, retry_after_s, body: body.to_bytes().to_vec() })
-    }
-
-    async fn post(
-        &mut self,
-        method: Method,
-        path: &str,
-        media: &'static str,
-        token: Option<&str>,
-        body: Option<Vec<u8>>,
-    ) -> Result<Response<Incoming>, RequestError> {
-        let mut request = self.request(method, path, token);
-        if body.is_some() {
-            request = request.header(header::CONTENT_TYPE, media);
-        }
-        let body = body.map_or_else(Body::empty, Body::from);
-        self.dispatch(request, body).await
-    }
-
-    fn request(&self, method: Method, path: &str, token: Option<&str>) -> Builder {
-        let address = &self.address;
-        // A path names no host; on a socket of one machine there is only one.
-        let host = if address.contains('/') { "localhost" } else { address };
-        let mut request = Request::builder().method(method).uri(path).header(header::HOST, host);
-        if let Some(token) = token {
-            request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
-        }
-        request
-    }
-
-    async fn dispatch(
-        &mut self,
-        request: Builder,
-        body: Body,
-    ) -> Result<Response<Incoming>, RequestError> {
-        let address = &self.address;
-        let broke = |cause| RequestError::Http { address: address.clone(), cause };
-        let request = request
-            .body(body)
-            .map_err(|cause| RequestError::Request { address: address.clone(), cause })?;
-        self.sender.ready().await.map_err(broke)?;
-        self.sender.send_request(request).await.map_err(broke)
-    }
-
-    /// Sends a request with a body as it is and reads the whole answer.
+    /// Sends a request with a body of bytes and reads the response, however long it is.
     ///
     /// # Errors
-    /// Without a response.
+    /// Without a complete response.
     pub async fn send(
         &mut self,
         method: Method,
         path: &str,
         body: Option<Vec<u8>>,
     ) -> Result<(StatusCode, Vec<u8>), RequestError> {
-        let media = "application/octet-stream";
-        let response = self.post(method, path, media, None, body).await?;
-        self.read(response).await
+        let request = self.request(method, path, None);
+        let media = body.is_some().then_some(OCTETS);
+        let response = self.exchange(request, media, body.unwrap_or_default()).await?;
+        self.unbounded(response).await
     }
 
-    /// Sends a request with a body of this media type as it is; the whole answer is read if it has at
-    /// most `bytes_max` bytes.
+    /// Sends a request with a JSON body and reads the response, however long it is.
+    ///
+    /// # Errors
+    /// Without a complete response.
+    pub async fn ask(
+        &mut self,
+        method: Method,
+        path: &str,
+        body: Option<&serde_json::Value>,
+    ) -> Result<(StatusCode, Vec<u8>), RequestError> {
+        let response = self.open(method, path, body).await?;
+        self.unbounded(response).await
+    }
+
+    /// Sends a request with a body of this media type as it is and reads the response, of at most
+    /// `bytes_max` bytes.
     ///
     /// # Errors
     /// Without a complete response of that length.
@@ -234,45 +193,75 @@ impl Client {
         (media, body): (Option<HeaderValue>, Bytes),
         bytes_max: usize,
     ) -> Result<Response<Bytes>, RequestError> {
-        let mut request = self.request(method, path, None);
-        if let Some(media) = media {
-            request = request.header(header::CONTENT_TYPE, media);
+        let request = self.request(method, path, None);
+        let response = self.exchange(request, media, body).await?;
+        let (status, headers) = (response.status, response.headers.clone());
+        let mut whole = Response::new(self.bounded(response, bytes_max).await?);
+        *whole.status_mut() = status;
+        *whole.headers_mut() = headers;
+        Ok(whole)
+    }
+
+    fn request(&self, method: Method, path: &str, token: Option<&str>) -> Builder {
+        let address = &self.address;
+        // The path of a socket is no host name, and behind a socket there is one server.
+        let host = if address.contains('/') { "localhost" } else { address };
+        let mut request = Request::builder().method(method).uri(path).header(header::HOST, host);
+        if let Some(token) = token {
+            request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
         }
-        let response = self.dispatch(request, Body::from(body)).await?;
-        let (head, body) = response.into_parts();
-        let read = Limited::new(body, bytes_max).collect().await;
-        let body = read.map_err(|cause| RequestError::Connection {
+        request
+    }
+
+    async fn exchange(
+        &mut self,
+        request: Builder,
+        media: Option<HeaderValue>,
+        body: impl Into<Bytes>,
+    ) -> Result<OpenResponse, RequestError> {
+        let address = || self.address.clone();
+        let request = match media {
+            Some(media) => request.header(header::CONTENT_TYPE, media),
+            None => request,
+        };
+        let request = request
+            .body(body.into())
+            .map_err(|cause| RequestError::Request { address: address(), cause })?;
+        let response = self.connection.send(request).await;
+        response.map_err(|cause| RequestError::Http { address: address(), cause })
+    }
+
+    /// The response with its body, of at most [`RESPONSE_BYTES_MAX`].
+    async fn whole(&self, response: OpenResponse) -> Result<HttpResponse, RequestError> {
+        let retry_after_s = response.field(header::RETRY_AFTER).and_then(|text| text.parse().ok());
+        let status = response.status;
+        let body = self.bounded(response, RESPONSE_BYTES_MAX).await?.to_vec();
+        Ok(HttpResponse { status, retry_after_s, body })
+    }
+
+    async fn bounded(
+        &self,
+        response: OpenResponse,
+        limit_bytes: usize,
+    ) -> Result<Bytes, RequestError> {
+        let body = response.whole(limit_bytes).await;
+        body.map_err(|cause| RequestError::Connection {
             address: self.address.clone(),
             cause: std::io::Error::other(cause),
-        })?;
-        Ok(Response::from_parts(head, body.to_bytes()))
+        })
     }
 
-    async fn read(
+    async fn unbounded(
         &self,
-        response: Response<Incoming>,
+        response: OpenResponse,
     ) -> Result<(StatusCode, Vec<u8>), RequestError> {
-        let status = response.status();
-        let address = self.address.clone();
-        let body = response
-            .into_body()
-            .collect()
-            .await
-            .map_err(|cause| RequestError::Http { address, cause })?;
-        Ok((status, body.to_bytes().to_vec()))
-    }
-
-    /// Sends a request and reads the whole answer.
-    ///
-    /// # Errors
-    /// Without a response.
-    pub async fn ask(
-        &mut self,
-        method: Method,
-        path: &str,
-        body: Option<&serde_json::Value>,
-    ) -> Result<(StatusCode, Vec<u8>), RequestError> {
-        let response = self.open(method, path, body).await?;
-        self.read(response).await
+        let (status, address) = (response.status, self.address.clone());
+        match response.whole(usize::MAX).await {
+            Ok(body) => Ok((status, body.to_vec())),
+            Err(BodyError::Http(cause)) => Err(RequestError::Http { address, cause }),
+            Err(cause) => {
+                Err(RequestError::Connection { address, cause: std::io::Error::other(cause) })
+            }
+        }
     }
 }

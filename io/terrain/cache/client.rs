@@ -4,8 +4,8 @@ use std::io;
 use std::time::Duration;
 
 use groundwave_files::causes::with_causes;
-use groundwave_outbound::{OpenResponse, Trust};
-use http_body_util::Empty;
+use groundwave_http_client::{OpenResponse, exchange};
+use groundwave_outbound::Trust;
 use hyper::Request;
 use hyper::body::Bytes;
 use hyper::header::{CONNECTION, HOST, HeaderName, PROXY_AUTHORIZATION, USER_AGENT};
@@ -75,10 +75,9 @@ impl Client {
             if let Some(value) = proxy_field {
                 request = request.header(PROXY_AUTHORIZATION, value);
             }
-            let request =
-                request.body(Empty::<Bytes>::new()).map_err(|error| fail(error.to_string()))?;
+            let request = request.body(Bytes::new()).map_err(|error| fail(error.to_string()))?;
             if !is_secure {
-                return OpenResponse::of(stream, request).await.map_err(broken);
+                return exchange(stream, request).await.map_err(broken);
             }
             let host = url.host_str().unwrap_or_default();
             let stream = match proxy {
@@ -88,7 +87,7 @@ impl Client {
             let name = host.trim_start_matches('[').trim_end_matches(']');
             let stream = self.trust.shake(name, stream).await;
             let stream = stream.map_err(|error| refused(url, &error))?;
-            OpenResponse::of(stream, request).await.map_err(broken)
+            exchange(stream, request).await.map_err(broken)
         };
         let limit_s = self.connect_max.as_secs_f64();
         let done = timeout(self.connect_max, whole).await;
@@ -101,7 +100,7 @@ async fn connect(url: &Url) -> Result<TcpStream, String> {
     let host = url.host_str().unwrap_or_default();
     let host = host.trim_start_matches('[').trim_end_matches(']');
     let port = url.port_or_known_default().unwrap_or(80);
-    let stream = TcpStream::connect((host, port)).await;
+    let stream = groundwave_http_client::connect((host, port)).await;
     stream.map_err(|error| format!("no connection to {host}:{port}: {error}"))
 }
 

@@ -8,7 +8,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use groundwave_outbound::OpenResponse;
+use groundwave_http_client::OpenResponse;
 use hyper::StatusCode;
 use hyper::header::{CONTENT_LENGTH, CONTENT_RANGE, ETAG, IF_RANGE, LOCATION, RANGE};
 use serde::{Deserialize, Serialize};

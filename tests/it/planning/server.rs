@@ -115,7 +115,7 @@ fn sigterm_ends_an_open_stream_and_the_process_in_time() {
         let (_, job) = ask(&mut client, Method::POST, "/api/v1/coverage", Some(body)).await;
         let path = format!("/api/v1/coverage/{}/stream", job["job_id"].as_str().unwrap());
         let stream = client.open(Method::GET, &path, None).await.unwrap();
-        assert_eq!(stream.status().as_u16(), 200);
+        assert_eq!(stream.status.as_u16(), 200);
         server.signal("-TERM");
         // The stream stays open on our side: only the server can end it.
         let ended = tokio::task::spawn_blocking(move || server.child.wait().unwrap());
