@@ -53,7 +53,7 @@ impl<R: Read> Reader<R> {
             match chunk::read_head(&mut input, 8)? {
                 Next::Torn(_) => return Err(LogError::NoHeader),
                 Next::Found(head) if (head.kind, head.number) != (Kind::Header, 0) => {
-                    return Err(LogError::damage(8, "the first chunk is no header"));
+                    return Err(LogError::damage(8, "the first chunk is not a header"));
                 }
                 Next::Found(head) => chunk::read_payload(&mut input, head, 8)?,
             }

@@ -26,7 +26,7 @@ pub enum SealError {
     #[error("these bytes are too many to be sealed at once")]
     TooLong,
     /// They do not begin as sealed bytes do.
-    #[error("this is no sealed file")]
+    #[error("invalid sealed file: the header is missing")]
     NotSealed,
     /// The key is another, or they were changed.
     #[error("the key does not fit, or the file was changed")]

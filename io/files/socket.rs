@@ -20,7 +20,7 @@ pub enum SocketError {
         path: PathBuf,
     },
     /// The path is not a socket.
-    #[error("{} is there and is no socket; it is left alone", .path.display())]
+    #[error("{} exists and is not a socket: it is left alone", .path.display())]
     NoSocket {
         /// Path.
         path: PathBuf,
@@ -234,7 +234,7 @@ mod tests {
         let path = folder.path().join("impair.sock");
         std::fs::write(&path, "notes").unwrap();
         let told = Socket::listen(&path, &open()).unwrap_err().to_string();
-        assert!(told.contains("is no socket"), "{told}");
+        assert!(told.contains("is not a socket"), "{told}");
         assert_eq!(std::fs::read(&path).unwrap(), b"notes");
         std::fs::remove_file(&path).unwrap();
 

@@ -44,7 +44,8 @@ impl FromStr for Mac {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let one = six_bytes(text).filter(|bytes| *bytes != [0; 6] && bytes[0] & 1 == 0);
-        let wrong = || format!("{text:?} is no hardware address like 02:00:00:00:01:00");
+        let wrong =
+            || format!("found {text:?}, allowed a hardware address such as 02:00:00:00:01:00");
         one.map(Self).ok_or_else(wrong)
     }
 }

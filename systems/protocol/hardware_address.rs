@@ -46,7 +46,8 @@ impl FromStr for HardwareAddress {
 
     /// Parses six bytes with colons, in either case.
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("{text:?} is no hardware address such as 02:00:00:00:01:00");
+        let wrong =
+            || format!("found {text:?}, allowed a hardware address such as 02:00:00:00:01:00");
         six_bytes(text).map(Self).ok_or_else(wrong)
     }
 }

@@ -82,8 +82,8 @@ impl<'a> Check<'a> {
 
     fn frame(&mut self, path: &str, frame: &'a Frame) {
         if !is_name(&frame.name) || !self.frames.insert(&frame.name) {
-            let what = format!("{:?} is no name, or a duplicate", frame.name);
-            self.invalid(&format!("{path}.name"), what, "names that differ");
+            let what = format!("{:?}", frame.name);
+            self.invalid(&format!("{path}.name"), what, "a name that no other frame has");
         }
         if let Some(crc8) = frame.crc8
             && !frame.len.is_multiple_of(crc8.every + 1)
@@ -151,7 +151,7 @@ impl<'a> Check<'a> {
             self.invalid(&format!("{path}.name"), what, allowed);
         } else if !self.known.insert(name) {
             let what = format!("{name:?} is a duplicate");
-            self.invalid(&format!("{path}.name"), what, "names that differ");
+            self.invalid(&format!("{path}.name"), what, "a name that no other frame has");
         }
         if let (Some(min), Some(max)) = (metric.min, metric.max)
             && min > max

@@ -67,8 +67,7 @@ fn of_layer<T>(
         let (layer, value) =
             text.split_once('=').ok_or_else(|| format!("no LAYER=; layers: {}", names()))?;
         let found = MapLayer::ALL.into_iter().find(|(name, _)| *name == layer);
-        let (_, layer) =
-            found.ok_or_else(|| format!("{layer:?} is no layer; allowed: {}", names()))?;
+        let (_, layer) = found.ok_or_else(|| format!("found {layer:?}; allowed: {}", names()))?;
         Ok((layer, parse(value)?))
     }
 }
@@ -76,11 +75,11 @@ fn of_layer<T>(
 fn palette(name: &str) -> Result<String, String> {
     match Palette::named(name) {
         Ok(_) => Ok(name.to_owned()),
-        Err(known) => Err(format!("{name:?} is no palette; allowed: {known}")),
+        Err(known) => Err(format!("found {name:?}; allowed: {known}")),
     }
 }
 
 fn level(text: &str) -> Result<f64, String> {
     let level = text.parse().ok().filter(|level: &f64| level.is_finite());
-    level.ok_or_else(|| format!("{text:?} is no level"))
+    level.ok_or_else(|| format!("found {text:?}; allowed: a finite number"))
 }

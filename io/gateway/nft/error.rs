@@ -23,6 +23,6 @@ pub enum NftError {
     #[error("nft did not end within {0} s")]
     Timeout(u64),
     /// The answer cannot be decoded.
-    #[error("the answer of nft is no listing: {0}")]
+    #[error("invalid listing of nft: {0}")]
     Decode(#[from] serde_json::Error),
 }

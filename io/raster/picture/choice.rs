@@ -63,7 +63,7 @@ impl Scale {
     pub fn parse(text: &str) -> Result<Self, String> {
         let number = |text: &str| {
             let value: Result<f64, _> = text.trim().parse();
-            value.map_err(|_| format!("{:?} is no number", text.trim()))
+            value.map_err(|_| format!("found {:?}; allowed: a number", text.trim()))
         };
         let (span, step) = match text.split_once('/') {
             Some((span, step)) => (span.trim(), Some(number(step)?)),
@@ -110,7 +110,7 @@ impl Scale {
                 level(low)?;
                 level(high)?;
                 if low >= high {
-                    return Err(format!("{low} to {high} is no range; allowed: MIN below MAX"));
+                    return Err(format!("found {low} to {high}; allowed: MIN below MAX"));
                 }
                 classes(step, high - low)
             }
@@ -143,9 +143,7 @@ impl Choice {
         }
         if let Some(name) = &self.palette {
             let named = Palette::named(name);
-            named.map_err(|known| {
-                ("palette", format!("{name:?} is no palette; allowed: {known}"))
-            })?;
+            named.map_err(|known| ("palette", format!("found {name:?}; allowed: {known}")))?;
         }
         for (key, level) in [("clear_below", self.clear_below), ("clear_above", self.clear_above)] {
             if level.is_some_and(|level| level.is_nan() || level.abs() > LEVEL_MAX) {
@@ -293,14 +291,14 @@ mod tests {
         for (text, why) in [
             ("40..-10", "no range"),
             ("1..1", "no range"),
-            ("0..x", "\"x\" is no number"),
+            ("0..x", "found \"x\"; allowed: a number"),
             ("0..nan", "out of range"),
             ("0..40/0", "above 0"),
             ("0..40/0.001", "2 to 100 classes"),
             ("0..40/30", "2 to 100 classes"),
             ("3,0", "each above"),
             ("0,3/2", "no step"),
-            ("", "is no number"),
+            ("", "found \"\"; allowed: a number"),
         ] {
             let error = Scale::parse(text).unwrap_err();
             assert!(error.contains(why), "{text}: {error}");

@@ -87,7 +87,7 @@ impl Resolution {
 /// A number of bytes that no tile has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error(
-    "{found_bytes} bytes are no tile: allowed are {} (3 arc-seconds) and {} (1 arc-second)",
+    "invalid size of a tile: found {found_bytes} bytes, allowed {} (3 arc-seconds) or {} (1 arc-second)",
     Resolution::ThreeArcSeconds.bytes(),
     Resolution::OneArcSecond.bytes()
 )]

@@ -116,7 +116,7 @@ pub(super) fn act(
         StepKind::SetVariable(set) => return set_variable(flows, acting, set),
         _ => match outside(kind, acting.context) {
             Some(work) => work,
-            None => return Acted::failed(None, format!("{} is no action", kind.word())),
+            None => return Acted::failed(None, format!("invalid action: found {:?}", kind.word())),
         },
     };
     actions.deliver(acting, request, retry)

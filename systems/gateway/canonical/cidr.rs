@@ -97,7 +97,7 @@ impl FromStr for Cidr {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("{text:?} is no address range like 10.42.0.0/24 or fd00::/64");
+        let wrong = || format!("found {text:?}, allowed a range such as 10.42.0.0/24 or fd00::/64");
         let (first, prefix_len) = match text.split_once('/') {
             Some((first, prefix_len)) => (first, Some(prefix_len)),
             None => (text, None),

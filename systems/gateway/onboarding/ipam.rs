@@ -56,7 +56,7 @@ impl AddressPool {
     /// # Errors
     /// A message with the text found and an example.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let wrong = || format!("{text:?} is no range like 10.42.0.0/24");
+        let wrong = || format!("found {text:?}, allowed a range such as 10.42.0.0/24");
         let (network, prefix_len) = text.split_once('/').ok_or_else(wrong)?;
         let network = network.parse().map_err(|_| wrong())?;
         Self::new(network, prefix_len.parse().map_err(|_| wrong())?)

@@ -37,7 +37,7 @@ pub enum BadGrid {
         width_deg: f64,
     },
     /// A radius or spacing that is not positive and finite.
-    #[error("{0} is no length in metres above 0")]
+    #[error("invalid length: found {0} m, allowed above 0 m")]
     Length(f64),
     /// No site to lay the grid around.
     #[error("no site to lay a grid around")]

@@ -303,7 +303,7 @@ fn bad_options_are_refused_before_anything_is_served() {
         assert!(told.contains(says), "{told}");
     };
     refused(&["--overlay", "10.42.0.1/24"], "is not the first address");
-    refused(&["--underlay", "nonsense"], "is no range");
+    refused(&["--underlay", "nonsense"], "allowed a range");
     refused(&["--heartbeat-s", "0"], "allowed 0.1 to 3600");
     refused(&["--admin-password-file", "nowhere"], "nowhere");
 }
