@@ -7,6 +7,9 @@ use groundwave_files::ReadingError;
 use groundwave_files::Root;
 use groundwave_netlink::attr::Attrs;
 use groundwave_protocol::HardwareAddress;
+use netlink_packet_core::Emitable;
+use netlink_packet_route::address::{AddressHeader, AddressScope};
+use netlink_packet_route::link::{LinkHeader, LinkLayerType, State, Stats64};
 use nix::libc::{
     IFA_ADDRESS, IFA_LOCAL, IFLA_ADDRESS, IFLA_CARRIER, IFLA_IFNAME, IFLA_INFO_KIND, IFLA_LINKINFO,
     IFLA_MASTER, IFLA_MTU, IFLA_OPERSTATE, IFLA_STATS64, RTM_GETADDR, RTM_GETLINK,
@@ -15,10 +18,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::RouteSocket;
-
-/// Bytes of `struct ifinfomsg` and of `struct ifaddrmsg`.
-const LINK_HEAD: usize = 16;
-const ADDRESS_HEAD: usize = 8;
 
 /// An address of an interface.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -80,8 +79,8 @@ impl RouteSocket {
     /// # Errors
     /// When the kernel cannot be asked or understood.
     pub fn links(&mut self) -> Result<Vec<Interface>, ReadingError> {
-        let links = self.dump("interfaces", RTM_GETLINK, &[0; LINK_HEAD])?;
-        let addresses = self.dump("addresses", RTM_GETADDR, &[0; ADDRESS_HEAD])?;
+        let links = self.dump("interfaces", RTM_GETLINK, &LinkHeader::default())?;
+        let addresses = self.dump("addresses", RTM_GETADDR, &AddressHeader::default())?;
         assembled(&links, &addresses)
     }
 
@@ -131,91 +130,81 @@ pub(crate) fn assembled(
 }
 
 fn interface(answer: &[u8]) -> Result<(Interface, Option<u32>), ReadingError> {
-    let short = || ReadingError::decode("an interface");
-    let (head, rest) = answer.split_first_chunk::<LINK_HEAD>().ok_or_else(short)?;
-    let attrs = Attrs::read("an interface", rest)?;
-    let hardware = u16::from_ne_bytes([head[2], head[3]]);
+    let header = LinkHeader::parse(answer).map_err(|_| ReadingError::decode("an interface"))?;
+    let attrs = Attrs::read("an interface", &answer[header.buffer_len()..])?;
     let kind = match attrs.nest(IFLA_LINKINFO)? {
         Some(info) => info.text(IFLA_INFO_KIND),
         None => None,
     };
     // Tunnels have addresses of other lengths, or none.
     let mac = attrs.get(IFLA_ADDRESS).and_then(|mac| mac.try_into().ok());
-    let count = attrs.get(IFLA_STATS64).unwrap_or_default();
-    let stat = |at: usize| {
-        let found = count.get(at * 8..at * 8 + 8).and_then(|long| long.try_into().ok());
-        found.map_or(0, u64::from_ne_bytes)
-    };
+    let counters = attrs.get(IFLA_STATS64).and_then(|counters| Stats64::parse(counters).ok());
+    let counters = counters.unwrap_or_default();
     let interface = Interface {
-        ifindex: u32::from_ne_bytes([head[4], head[5], head[6], head[7]]),
+        ifindex: header.index,
         name: attrs.need(IFLA_IFNAME, attrs.text(IFLA_IFNAME))?,
-        kind: kind.unwrap_or_else(|| hardware_kind(hardware).to_owned()),
+        kind: kind.unwrap_or_else(|| hardware_kind(header.link_layer_type).to_owned()),
         mac: mac.map(HardwareAddress),
         mtu: attrs.u32(IFLA_MTU)?.unwrap_or_default(),
-        operstate: operstate(attrs.u8(IFLA_OPERSTATE)?).to_owned(),
+        operstate: operstate(attrs.u8(IFLA_OPERSTATE)?.map(State::from)).to_owned(),
         carrier: attrs.u8(IFLA_CARRIER)?.is_some_and(|carrier| carrier != 0),
         master: None,
         ips: Vec::new(),
-        rx_packets: stat(0),
-        tx_packets: stat(1),
-        rx_bytes: stat(2),
-        tx_bytes: stat(3),
-        rx_errors: stat(4),
-        tx_errors: stat(5),
-        rx_dropped: stat(6),
-        tx_dropped: stat(7),
+        rx_packets: counters.rx_packets,
+        tx_packets: counters.tx_packets,
+        rx_bytes: counters.rx_bytes,
+        tx_bytes: counters.tx_bytes,
+        rx_errors: counters.rx_errors,
+        tx_errors: counters.tx_errors,
+        rx_dropped: counters.rx_dropped,
+        tx_dropped: counters.tx_dropped,
         speed_mbps: None,
     };
     Ok((interface, attrs.u32(IFLA_MASTER)?))
 }
 
-/// `ARPHRD_*`.
-fn hardware_kind(number: u16) -> &'static str {
-    match number {
-        1 => "ethernet",
-        772 => "loopback",
-        801..=803 => "wireless",
-        65534 => "none",
+/// Kind of an interface of the machine.
+fn hardware_kind(hardware: LinkLayerType) -> &'static str {
+    match hardware {
+        LinkLayerType::Ether => "ethernet",
+        LinkLayerType::Loopback => "loopback",
+        LinkLayerType::Ieee80211
+        | LinkLayerType::Ieee80211Prism
+        | LinkLayerType::Ieee80211Radiotap => "wireless",
+        LinkLayerType::None => "none",
         _ => "other",
     }
 }
 
-/// `IF_OPER_*`.
-fn operstate(number: Option<u8>) -> &'static str {
-    match number {
-        Some(1) => "notpresent",
-        Some(2) => "down",
-        Some(3) => "lowerlayerdown",
-        Some(4) => "testing",
-        Some(5) => "dormant",
-        Some(6) => "up",
+/// Operational state (RFC 2863).
+fn operstate(state: Option<State>) -> &'static str {
+    match state {
+        Some(State::NotPresent) => "notpresent",
+        Some(State::Down) => "down",
+        Some(State::LowerLayerDown) => "lowerlayerdown",
+        Some(State::Testing) => "testing",
+        Some(State::Dormant) => "dormant",
+        Some(State::Up) => "up",
         _ => "unknown",
     }
 }
 
-/// Name of `RT_SCOPE_*`.
-pub(super) fn scope(number: u8) -> String {
-    match number {
-        0 => "global".to_owned(),
-        200 => "site".to_owned(),
-        253 => "link".to_owned(),
-        254 => "host".to_owned(),
-        255 => "nowhere".to_owned(),
+/// Name of a scope, of which addresses and routes have the same numbers.
+pub(super) fn scope(scope: AddressScope) -> String {
+    match scope {
+        AddressScope::Universe => "global".to_owned(),
         other => other.to_string(),
     }
 }
 
 fn address(answer: &[u8]) -> Result<(u32, Option<Address>), ReadingError> {
-    let short = || ReadingError::decode("an address");
-    let (head, rest) = answer.split_first_chunk::<ADDRESS_HEAD>().ok_or_else(short)?;
-    let attrs = Attrs::read("an address", rest)?;
+    let header = AddressHeader::parse(answer).map_err(|_| ReadingError::decode("an address"))?;
+    let attrs = Attrs::read("an address", &answer[header.buffer_len()..])?;
     // Of a wire between two, IFA_ADDRESS is the other end.
     let own = match attrs.ip(IFA_LOCAL)? {
         Some(own) => Some(own),
         None => attrs.ip(IFA_ADDRESS)?,
     };
-    let index = u32::from_ne_bytes([head[4], head[5], head[6], head[7]]);
-    let address =
-        own.map(|address| Address { address, prefix_len: head[1], scope: scope(head[3]) });
-    Ok((index, address))
+    let (prefix_len, scope) = (header.prefix_len, scope(header.scope));
+    Ok((header.index, own.map(|address| Address { address, prefix_len, scope })))
 }

@@ -5,14 +5,15 @@ use std::net::IpAddr;
 use groundwave_files::ReadingError;
 use groundwave_netlink::attr::Attrs;
 use groundwave_protocol::HardwareAddress;
-use nix::libc::{AF_INET, AF_INET6, NDA_CACHEINFO, NDA_DST, NDA_LLADDR, NTF_ROUTER, RTM_GETNEIGH};
+use netlink_packet_core::Emitable;
+use netlink_packet_route::AddressFamily;
+use netlink_packet_route::neighbour::{self, NeighbourCacheInfo, NeighbourFlags, NeighbourHeader};
+use nix::libc::{NDA_CACHEINFO, NDA_DST, NDA_LLADDR, RTM_GETNEIGH};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::RouteSocket;
 
-/// Bytes of `struct ndmsg`.
-const HEAD: usize = 12;
 /// Milliseconds of a tick of `USER_HZ`.
 const TICK_MS: u64 = 10;
 
@@ -39,16 +40,17 @@ pub enum NeighbourState {
 }
 
 impl NeighbourState {
-    fn read(bits: u16) -> Option<Self> {
-        Some(match bits {
-            0x01 => Self::Incomplete,
-            0x02 => Self::Reachable,
-            0x04 => Self::Stale,
-            0x08 => Self::Delay,
-            0x10 => Self::Probe,
-            0x20 => Self::Failed,
-            0x40 => Self::Noarp,
-            0x80 => Self::Permanent,
+    fn read(state: neighbour::NeighbourState) -> Option<Self> {
+        use neighbour::NeighbourState as Kernel;
+        Some(match state {
+            Kernel::Incomplete => Self::Incomplete,
+            Kernel::Reachable => Self::Reachable,
+            Kernel::Stale => Self::Stale,
+            Kernel::Delay => Self::Delay,
+            Kernel::Probe => Self::Probe,
+            Kernel::Failed => Self::Failed,
+            Kernel::Noarp => Self::Noarp,
+            Kernel::Permanent => Self::Permanent,
             _ => return None,
         })
     }
@@ -80,13 +82,13 @@ impl RouteSocket {
     /// # Errors
     /// When the kernel cannot be asked or understood.
     pub fn neighbours(&mut self) -> Result<Vec<Neighbour>, ReadingError> {
-        let answers = self.dump("neighbours", RTM_GETNEIGH, &[0; HEAD])?;
-        let mut found = decoded(&answers)?;
-        for neighbour in &mut found {
+        let answers = self.dump("neighbours", RTM_GETNEIGH, &NeighbourHeader::default())?;
+        let mut neighbours = decoded(&answers)?;
+        for neighbour in &mut neighbours {
             // An interface that went away since has no name.
             neighbour.ifname = self.socket.name(neighbour.ifindex).unwrap_or_default();
         }
-        Ok(found)
+        Ok(neighbours)
     }
 
     /// The hardware address that the kernel learnt for `ip` on the interface `ifname`, if it did and
@@ -110,39 +112,35 @@ impl RouteSocket {
 }
 
 pub(crate) fn decoded(answers: &[Vec<u8>]) -> Result<Vec<Neighbour>, ReadingError> {
-    let mut found = Vec::new();
+    let mut neighbours = Vec::new();
     for answer in answers {
-        found.extend(neighbour(answer)?);
+        neighbours.extend(neighbour_of(answer)?);
     }
-    found.sort_by_key(|one| (one.ifindex, one.ip));
-    Ok(found)
+    neighbours.sort_by_key(|neighbour: &Neighbour| (neighbour.ifindex, neighbour.ip));
+    Ok(neighbours)
 }
 
-fn neighbour(answer: &[u8]) -> Result<Option<Neighbour>, ReadingError> {
-    let short = || ReadingError::decode("a neighbour");
-    let (head, rest) = answer.split_first_chunk::<HEAD>().ok_or_else(short)?;
-    // Bridges tell their own tables by the same message.
-    let state = NeighbourState::read(u16::from_ne_bytes([head[8], head[9]]));
-    let (true, Some(state)) = (matches!(i32::from(head[0]), AF_INET | AF_INET6), state) else {
+fn neighbour_of(answer: &[u8]) -> Result<Option<Neighbour>, ReadingError> {
+    let header = NeighbourHeader::parse(answer).map_err(|_| ReadingError::decode("a neighbour"))?;
+    // Tables of bridges come in the same message.
+    let is_ip = matches!(header.family, AddressFamily::Inet | AddressFamily::Inet6);
+    let (true, Some(state)) = (is_ip, NeighbourState::read(header.state)) else {
         return Ok(None);
     };
-    let attrs = Attrs::read("a neighbour", rest)?;
+    let attrs = Attrs::read("a neighbour", &answer[header.buffer_len()..])?;
     let Some(ip) = attrs.ip(NDA_DST)? else {
         return Ok(None);
     };
-    // `struct nda_cacheinfo`: confirmed first.
-    let confirmed = attrs
-        .get(NDA_CACHEINFO)
-        .and_then(|info| info.first_chunk())
-        .map(|ticks| u64::from(u32::from_ne_bytes(*ticks)) * TICK_MS);
+    let info = attrs.get(NDA_CACHEINFO).and_then(|info| NeighbourCacheInfo::parse(info).ok());
+    let confirmed_ms = info.map(|info| u64::from(info.confirmed) * TICK_MS);
     let mac = attrs.get(NDA_LLADDR).and_then(|mac| mac.try_into().ok());
     Ok(Some(Neighbour {
         ip,
         mac: mac.map(HardwareAddress),
-        ifindex: u32::from_ne_bytes([head[4], head[5], head[6], head[7]]),
+        ifindex: header.ifindex,
         ifname: String::new(),
         state,
-        router: head[10] & NTF_ROUTER != 0,
-        confirmed_ms: confirmed,
+        router: header.flags.contains(NeighbourFlags::Router),
+        confirmed_ms,
     }))
 }

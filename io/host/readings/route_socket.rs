@@ -7,6 +7,7 @@ use groundwave_files::ReadingError;
 use groundwave_netlink::NetlinkSocket;
 use groundwave_netlink::route;
 use groundwave_netlink::route::RouteRequest;
+use netlink_packet_core::Emitable;
 use netlink_sys::protocols::NETLINK_ROUTE;
 use nix::libc::EEXIST;
 
@@ -35,14 +36,16 @@ impl RouteSocket {
         index.map_err(|err| ReadingError::io(format!("interface {ifname}"), err))
     }
 
-    /// Bodies of all answers to a dump request of type `kind`, whose own body is `body`.
+    /// Bodies of all answers to a dump request of type `kind` with this header.
     pub(super) fn dump(
         &mut self,
         what: &str,
         kind: u16,
-        body: &[u8],
+        header: &impl Emitable,
     ) -> Result<Vec<Vec<u8>>, ReadingError> {
-        let answers = self.socket.dump(&(kind, 0, body));
+        let mut body = vec![0; header.buffer_len()];
+        header.emit(&mut body);
+        let answers = self.socket.dump(&(kind, 0, &body[..]));
         answers.map_err(|err| err.reading(what))
     }
 

@@ -4,18 +4,16 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use groundwave_files::ReadingError;
 use groundwave_netlink::attr::Attrs;
-use nix::libc::{
-    AF_INET, AF_INET6, RTA_DST, RTA_GATEWAY, RTA_OIF, RTA_PRIORITY, RTA_TABLE, RTM_F_CLONED,
-    RTM_GETROUTE,
-};
+use netlink_packet_core::Emitable;
+use netlink_packet_route::AddressFamily;
+use netlink_packet_route::address::AddressScope;
+use netlink_packet_route::route::{RouteFlags, RouteHeader, RouteProtocol};
+use nix::libc::{RTA_DST, RTA_GATEWAY, RTA_OIF, RTA_PRIORITY, RTA_TABLE, RTM_GETROUTE};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::RouteSocket;
 use super::links::scope;
-
-/// Bytes of `struct rtmsg`.
-const HEAD: usize = 12;
 
 /// A route.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -46,58 +44,58 @@ impl RouteSocket {
     /// # Errors
     /// When the kernel cannot be asked or understood.
     pub fn routes(&mut self) -> Result<Vec<Route>, ReadingError> {
-        let answers = self.dump("routes", RTM_GETROUTE, &[0; HEAD])?;
-        let mut found = decoded(&answers)?;
-        for route in &mut found {
+        let answers = self.dump("routes", RTM_GETROUTE, &RouteHeader::default())?;
+        let mut routes = decoded(&answers)?;
+        for route in &mut routes {
             route.ifname = route.ifindex.and_then(|index| self.socket.name(index).ok());
         }
-        Ok(found)
+        Ok(routes)
     }
 }
 
 pub(crate) fn decoded(answers: &[Vec<u8>]) -> Result<Vec<Route>, ReadingError> {
-    let mut found = Vec::new();
+    let mut routes = Vec::new();
     for answer in answers {
-        found.extend(route(answer)?);
+        routes.extend(route(answer)?);
     }
-    Ok(found)
+    Ok(routes)
 }
 
 fn route(answer: &[u8]) -> Result<Option<Route>, ReadingError> {
-    let short = || ReadingError::decode("a route");
-    let (head, rest) = answer.split_first_chunk::<HEAD>().ok_or_else(short)?;
-    let flags = u32::from_ne_bytes([head[8], head[9], head[10], head[11]]);
-    let anywhere: IpAddr = match i32::from(head[0]) {
-        AF_INET => Ipv4Addr::UNSPECIFIED.into(),
-        AF_INET6 => Ipv6Addr::UNSPECIFIED.into(),
+    let header = RouteHeader::parse(answer).map_err(|_| ReadingError::decode("a route"))?;
+    let anywhere: IpAddr = match header.address_family {
+        AddressFamily::Inet => Ipv4Addr::UNSPECIFIED.into(),
+        AddressFamily::Inet6 => Ipv6Addr::UNSPECIFIED.into(),
         _ => return Ok(None),
     };
-    if flags & RTM_F_CLONED != 0 {
+    if header.flags.contains(RouteFlags::Cloned) {
         return Ok(None);
     }
-    let attrs = Attrs::read("a route", rest)?;
-    let table = attrs.u32(RTA_TABLE)?.unwrap_or_else(|| head[4].into());
+    let attrs = Attrs::read("a route", &answer[header.buffer_len()..])?;
+    let table = attrs.u32(RTA_TABLE)?.unwrap_or_else(|| header.table.into());
+    let prefix_len = header.destination_prefix_length;
     Ok(Some(Route {
-        dst: format!("{}/{}", attrs.ip(RTA_DST)?.unwrap_or(anywhere), head[1]),
+        dst: format!("{}/{}", attrs.ip(RTA_DST)?.unwrap_or(anywhere), prefix_len),
         gateway: attrs.ip(RTA_GATEWAY)?,
         ifindex: attrs.u32(RTA_OIF)?,
         ifname: None,
         metric: attrs.u32(RTA_PRIORITY)?.unwrap_or_default(),
-        proto: proto(head[5]),
-        scope: scope(head[6]),
+        proto: proto(header.protocol),
+        scope: scope(AddressScope::from(u8::from(header.scope))),
         table,
     }))
 }
 
-/// Name of `RTPROT_*`.
-fn proto(number: u8) -> String {
-    match number {
-        2 => "kernel".to_owned(),
-        3 => "boot".to_owned(),
-        4 => "static".to_owned(),
-        9 => "ra".to_owned(),
-        16 => "dhcp".to_owned(),
-        42 => "babel".to_owned(),
-        other => other.to_string(),
-    }
+/// Name of a routing protocol, a number for those that are not documented.
+fn proto(protocol: RouteProtocol) -> String {
+    let name = match protocol {
+        RouteProtocol::Kernel => "kernel",
+        RouteProtocol::Boot => "boot",
+        RouteProtocol::Static => "static",
+        RouteProtocol::Ra => "ra",
+        RouteProtocol::Dhcp => "dhcp",
+        RouteProtocol::Babel => "babel",
+        other => return u8::from(other).to_string(),
+    };
+    name.to_owned()
 }
