@@ -9,7 +9,8 @@ use tiff_reader::{TiffError, TiffFile, TiffSample};
 
 use super::super::heights::{VOIDS, is_height};
 use super::error::RasterError;
-use super::header::{self, Header, Samples};
+use super::header::{Header, Samples};
+use super::open::open;
 
 /// Decoded posts, row by row from the north; NaN without a height. None where they cannot be decoded.
 #[derive(Debug)]
@@ -96,7 +97,7 @@ pub(super) struct Decoded {
 
 /// Decodes a block.
 pub(super) fn decode(path: &Path, header: &Header, number: u32) -> Result<Decoded, RasterError> {
-    let file = header::open(path)?;
+    let file = open(path)?;
     if Header::read(&file, path)? != *header {
         return Err(RasterError::Read {
             path: path.to_owned(),

@@ -13,7 +13,8 @@ use sha2::{Digest, Sha256};
 use super::super::heights::{HIGHEST_M, LOWEST_M};
 use super::blocks::{self, Block, Filtered};
 use super::error::RasterError;
-use super::header::{self, Header};
+use super::header::Header;
+use super::open::open;
 
 /// GeoTIFF file of heights.
 #[derive(Debug)]
@@ -44,7 +45,7 @@ impl Raster {
         source: usize,
         kind: HeightKind,
     ) -> Result<Self, RasterError> {
-        let header = Header::read(&header::open(&path)?, &path)?;
+        let header = Header::read(&open(&path)?, &path)?;
         let stated = header.datum;
         Ok(Self {
             resolution_arcsec: header.grid.resolution_arcsec(),

@@ -3,16 +3,15 @@
 //! OGC 19-008r4, "GeoTIFF Standard"; tags 42112 and 42113 are GDAL's.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use groundwave_model::terrain::VerticalDatum;
-use tiff_reader::source::{FileSource, TiffSource};
-use tiff_reader::{Ifd, OpenOptions, ParseBudgets, TiffError, TiffFile};
+use tiff_reader::{Ifd, TiffError, TiffFile};
 
 use super::crs;
 use super::error::RasterError;
 use super::grid::{Frame, Grid};
 use super::mask::{self, Mask};
+use super::open::BLOCK_POSTS_MAX;
 use super::vertical;
 
 const MODEL_PIXEL_SCALE: u16 = 33_550;
@@ -34,27 +33,11 @@ const VERTICAL_UNITS: u16 = 4099;
 /// Most rows and columns.
 const SIDE_MAX: u32 = 1 << 20;
 
-/// Most posts that are decoded together.
-pub(super) const BLOCK_POSTS_MAX: usize = 1 << 25;
-
 /// Fewest rows of a block that is made of strips.
 const STRIP_ROWS: usize = 64;
 
 /// Furthest easting from the central meridian, m: beyond, the projection is of no use.
 const EAST_MAX_M: f64 = 1e6;
-
-/// Limits of what a file may claim.
-const LIMITS: OpenOptions = OpenOptions {
-    block_cache_bytes: 0,
-    block_cache_slots: 1,
-    parse_budgets: ParseBudgets {
-        max_ifds: 256,
-        max_ifd_entries: 4096,
-        max_tag_value_bytes: 1 << 26,
-        max_metadata_value_bytes: 1 << 27,
-    },
-    decode_output_bytes: BLOCK_POSTS_MAX * 8,
-};
 
 /// Kind of samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,18 +72,6 @@ pub(super) struct Header {
     pub offset_m: f64,
     /// Vertical datum, if it is stated.
     pub datum: VerticalDatum,
-}
-
-/// Opens a file within limits.
-pub(super) fn open(path: &Path) -> Result<TiffFile, RasterError> {
-    open_file(path)
-        .map_err(|reason| RasterError::Read { path: path.to_owned(), reason: reason.to_string() })
-}
-
-/// Opens a file within limits, with the error of the decoder.
-pub(super) fn open_file(path: &Path) -> Result<TiffFile, TiffError> {
-    let source: Arc<dyn TiffSource> = Arc::new(FileSource::open(path)?);
-    TiffFile::from_source_with_options(source, LIMITS)
 }
 
 /// GeoKeys that are short numbers.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use tiff_reader::{ExtraSample, Ifd, TiffError, TiffFile};
 
 use super::error::RasterError;
-use super::header;
+use super::open::{open, open_file};
 
 const NEW_SUBFILE_TYPE: u16 = 254;
 
@@ -88,7 +88,7 @@ pub(super) fn find(file: &TiffFile, path: &Path) -> Result<Mask, RasterError> {
     if !other.is_file() {
         return Ok(Mask::None);
     }
-    let mask = header::open(&other)?;
+    let mask = open(&other)?;
     check(mask.ifd(0).map_err(broken)?, image, &other)?;
     Ok(Mask::File)
 }
@@ -111,7 +111,7 @@ impl Mask {
                 file.read_window_from_ifd::<u8>(file.ifd(number)?, row, column, rows, columns)?
             }
             Self::File => {
-                let other = header::open_file(&beside(path))?;
+                let other = open_file(&beside(path))?;
                 other.read_window_from_ifd::<u8>(other.ifd(0)?, row, column, rows, columns)?
             }
             // The band has the kind of samples of the heights: only whether it is 0 counts.

@@ -12,6 +12,7 @@ mod grid;
 mod header;
 mod mask;
 mod mosaic;
+mod open;
 mod utm;
 mod vertical;
 

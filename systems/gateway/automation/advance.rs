@@ -77,7 +77,7 @@ struct Advanced {
     begun: Option<ExecutionId>,
 }
 
-/// What a turn of an execution reads and writes.
+/// Parts of the world that a turn of an execution reads and writes.
 #[derive(SystemParam)]
 pub(super) struct Advance<'w, 's> {
     flows: Flows<'w, 's>,

@@ -19,9 +19,9 @@ type Subject = (AutomationId, String);
 /// An alert that is not closed.
 #[derive(Clone, Copy)]
 enum Place {
-    /// Its entity.
+    /// Entity of the alert.
     Spawned(Entity),
-    /// Its place among those that opened in this system.
+    /// Index among those that opened in this system.
     Opened(usize),
 }
 
