@@ -26,7 +26,7 @@ pub enum SealError {
     #[error("these bytes are too many to be sealed at once")]
     TooLong,
     /// They do not begin as sealed bytes do.
-    #[error("invalid sealed file: the header is missing")]
+    #[error("invalid sealed file: found another beginning, allowed that of a sealed file")]
     NotSealed,
     /// The key is another, or they were changed.
     #[error("the key does not fit, or the file was changed")]

@@ -90,8 +90,8 @@ impl Draft {
                 _ => "simple",
             };
             if parameter.style != style {
-                let (found, name) = (parameter.style, &name);
-                return Err(format!("style {found} of the parameter {name} is not supported"));
+                let (style, name) = (parameter.style, &name);
+                return Err(format!("style {style} of the parameter {name} is not supported"));
             }
             let Some(mut schema) = parameter.schema else {
                 return Err(format!("the parameter {name} has a media type"));
@@ -120,7 +120,9 @@ impl Draft {
         for named in path.split('{').skip(1) {
             let name = named.split('}').next().unwrap_or_default();
             if places.get(name) != Some(&ParameterPlace::Path) {
-                return Err(format!("the path names {name}, which is no path parameter"));
+                return Err(format!(
+                    "invalid path: found {name}, allowed names of path parameters"
+                ));
             }
         }
         let params = json!({

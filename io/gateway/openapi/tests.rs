@@ -14,8 +14,8 @@ fn fixture(name: &str) -> ApiDocument {
 
 fn operation<'a>(document: &'a ApiDocument, id: &str) -> &'a Operation {
     let mut operations = document.operations.iter();
-    let found = operations.find(|held| held.operation_id.as_deref() == Some(id));
-    found.unwrap_or_else(|| panic!("{id} was not imported: {:?}", document.skipped))
+    let entry = operations.find(|entry| entry.operation_id.as_deref() == Some(id));
+    entry.unwrap_or_else(|| panic!("{id} was not imported: {:?}", document.skipped))
 }
 
 fn endpoint(operation: &Operation) -> Endpoint {
@@ -38,8 +38,8 @@ fn params(value: &Value) -> Map<String, Value> {
 
 fn reason<'a>(document: &'a ApiDocument, path: &str) -> &'a str {
     let mut skipped = document.skipped.iter();
-    let found = skipped.find(|held| held.path == path);
-    &found.unwrap_or_else(|| panic!("{path}: {:?}", document.skipped)).reason
+    let entry = skipped.find(|entry| entry.path == path);
+    &entry.unwrap_or_else(|| panic!("{path}: {:?}", document.skipped)).reason
 }
 
 #[test]
@@ -47,14 +47,14 @@ fn documents_of_3_0_become_operations_and_reasons() {
     let document = fixture("relay_30.yaml");
     assert_eq!((document.title.as_str(), document.base_path.as_str()), ("Relay board", "/api/v2"));
     let ids: Vec<_> =
-        document.operations.iter().filter_map(|held| held.operation_id.clone()).collect();
+        document.operations.iter().filter_map(|entry| entry.operation_id.clone()).collect();
     assert_eq!(ids, ["listRelays", "getRelay", "putRelay"]);
     let reasons = [
         ("TRACE /relays", "TRACE"),
         ("POST /relays/{relay_id}", "not JSON"),
         ("DELETE /relays/{relay_id}", "deepObject"),
         ("PATCH /relays/{relay_id}", "remote $ref"),
-        ("GET /broken/{name}", "no path parameter"),
+        ("GET /broken/{name}", "allowed names of path parameters"),
     ];
     for (path, word) in reasons {
         assert!(reason(&document, path).contains(word), "{path}: {:?}", document.skipped);
@@ -89,8 +89,8 @@ fn parameters_are_checked_and_put_in_their_places() {
     let document = fixture("relay_30.yaml");
     let list = endpoint(operation(&document, "listRelays"));
     let given = json!({ "limit": 7, "state": ["on", "off"], "fields": ["a b", "c&d"] });
-    let made = call(&list, &params(&given)).unwrap();
-    assert_eq!(made.path, "/relays?fields=a%20b,c%26d&limit=7&state=on&state=off");
+    let request = call(&list, &params(&given)).unwrap();
+    assert_eq!(request.path, "/relays?fields=a%20b,c%26d&limit=7&state=on&state=off");
     for bad in [
         json!({ "limit": 0 }),
         json!({ "limit": 51 }),
@@ -103,9 +103,9 @@ fn parameters_are_checked_and_put_in_their_places() {
     let wrong = call(&list, &params(&json!({ "limit": 51 }))).unwrap_err();
     assert_eq!(wrong[0].pointer, "/limit");
     let get = endpoint(operation(&document, "getRelay"));
-    let made = call(&get, &params(&json!({ "relay_id": "a/b ../c", "X-Trace": "t" }))).unwrap();
-    assert_eq!(made.path, "/relays/a%2Fb%20..%2Fc");
-    assert_eq!(made.headers, [("X-Trace".to_owned(), "t".to_owned())]);
+    let request = call(&get, &params(&json!({ "relay_id": "a/b ../c", "X-Trace": "t" }))).unwrap();
+    assert_eq!(request.path, "/relays/a%2Fb%20..%2Fc");
+    assert_eq!(request.headers, [("X-Trace".to_owned(), "t".to_owned())]);
     for bad in [json!({}), json!({ "relay_id": ".." }), json!({ "relay_id": "" })] {
         assert!(call(&get, &params(&bad)).is_err(), "{bad}");
     }
@@ -113,8 +113,8 @@ fn parameters_are_checked_and_put_in_their_places() {
     assert!(call(&get, &params(&smuggled)).is_err());
     let put = endpoint(operation(&document, "putRelay"));
     let body = json!({ "closed": true, "label": null });
-    let made = call(&put, &params(&json!({ "relay_id": "a", "body": body }))).unwrap();
-    assert_eq!((put.method, made.body), (HttpMethod::Put, Some(body)));
+    let request = call(&put, &params(&json!({ "relay_id": "a", "body": body }))).unwrap();
+    assert_eq!((put.method, request.body), (HttpMethod::Put, Some(body)));
     let bad = json!({ "relay_id": "a", "body": { "closed": "yes" } });
     assert_eq!(call(&put, &params(&bad)).unwrap_err()[0].pointer, "/body/closed");
 }
@@ -122,7 +122,7 @@ fn parameters_are_checked_and_put_in_their_places() {
 #[test]
 fn other_documents_are_refused() {
     let version = |text: &str| match read(text) {
-        Err(OpenApiError::Version(found)) => found,
+        Err(OpenApiError::Version(version)) => version,
         other => panic!("{text}: {other:?}"),
     };
     assert_eq!(version("{}"), "none");
@@ -155,9 +155,9 @@ fn documents_that_grow_by_references_are_bounded() {
             "paths": { "/x": { "get": { "parameters": [parameter], "responses": { "200": { "description": "d" } } } } },
             "components": { "schemas": schemas },
         });
-        let found = read(&document.to_string()).unwrap();
-        assert!(found.operations.is_empty());
-        assert!(found.skipped[0].reason.contains("too large"), "{:?}", found.skipped);
+        let document = read(&document.to_string()).unwrap();
+        assert!(document.operations.is_empty());
+        assert!(document.skipped[0].reason.contains("too large"), "{:?}", document.skipped);
     }
 }
 
@@ -181,10 +181,10 @@ fn published_documents_are_imported() {
     for (name, version, count) in cases {
         let document = published(name);
         assert_eq!(document.version, version);
-        let (found, skipped) = (document.operations.len(), document.skipped.len());
-        assert_eq!(found + skipped, count, "{name}: {:?}", document.skipped);
-        assert!(found * 4 >= count * 3, "{name}: {:?}", document.skipped);
-        assert!(document.skipped.iter().all(|held| !held.reason.is_empty()));
+        let (count_imported, skipped) = (document.operations.len(), document.skipped.len());
+        assert_eq!(count_imported + skipped, count, "{name}: {:?}", document.skipped);
+        assert!(count_imported * 4 >= count * 3, "{name}: {:?}", document.skipped);
+        assert!(document.skipped.iter().all(|entry| !entry.reason.is_empty()));
     }
 }
 
@@ -194,8 +194,8 @@ fn operations_of_published_documents_are_called() {
     let pets = published("petstore.json");
     let find = endpoint(operation(&pets, "findPetsByStatus"));
     let given = params(&json!({ "status": ["sold", "pending"] }));
-    let made = call(&find, &given).unwrap();
-    assert!(made.path.starts_with("/pet/findByStatus?status=sold"), "{}", made.path);
+    let request = call(&find, &given).unwrap();
+    assert!(request.path.starts_with("/pet/findByStatus?status=sold"), "{}", request.path);
     assert!(call(&find, &params(&json!({ "status": ["eaten"] }))).is_err());
     let add = endpoint(operation(&pets, "addPet"));
     let pet = json!({ "name": "Rex", "photoUrls": [] });
