@@ -91,8 +91,8 @@ impl Backlog {
             self.rows.pop_front();
         }
         for name in readings.keys().filter(|name| name.starts_with(NAMESPACE)) {
-            let known = self.sensed.iter().any(|one| *one == **name);
-            if !known && self.sensed.len() < READINGS_MAX {
+            let is_present = self.sensed.iter().any(|one| *one == **name);
+            if !is_present && self.sensed.len() < READINGS_MAX {
                 self.sensed.push(name.to_string());
             }
         }
@@ -123,17 +123,17 @@ impl Backlog {
     /// The oldest readings, at most `most` of whole moments, and of how many moments they are.
     #[must_use]
     pub fn oldest(&self, most: usize) -> (Vec<UnreportedReading>, usize) {
-        let mut told = Vec::new();
+        let mut readings = Vec::new();
         let mut moments = 0;
         for row in &self.rows {
             let more = self.of_row(row);
-            if told.len() + more.len() > most {
+            if readings.len() + more.len() > most {
                 break;
             }
-            told.extend(more);
+            readings.extend(more);
             moments += 1;
         }
-        (told, moments)
+        (readings, moments)
     }
 
     /// Readings of a row.
@@ -177,14 +177,14 @@ mod tests {
             backlog.push(beat * 5_000, &readings(beat as f64));
         }
         assert_eq!((backlog.len(), backlog.rows.capacity()), (720, capacity));
-        let (told, moments) = backlog.oldest(512);
-        assert_eq!((told.len(), moments), (512, 256));
+        let (oldest, moments) = backlog.oldest(512);
+        assert_eq!((oldest.len(), moments), (512, 256));
         let first = UnreportedReading {
             ts_ms: 9_280 * 5_000,
             metric: Cow::Borrowed("mesh.tx_mbps"),
             value: 9_280.0,
         };
-        assert_eq!(told[0], first);
+        assert_eq!(oldest[0], first);
         backlog.remove_oldest(moments);
         assert_eq!(backlog.oldest(2).0[0].ts_ms, 9_536 * 5_000);
         let last_ms = backlog.last_ms().unwrap();
@@ -203,9 +203,10 @@ mod tests {
         with.insert(Cow::Owned("i2c.lm75.temperature_c".to_owned()), 20.5);
         backlog.push(5_000, &with);
         backlog.push(10_000, &readings(3.0));
-        let (told, moments) = backlog.oldest(512);
-        assert_eq!((told.len(), moments), (7, 3));
-        let sensed: Vec<&UnreportedReading> = told.iter().filter(|one| one.value == 20.5).collect();
+        let (oldest, moments) = backlog.oldest(512);
+        assert_eq!((oldest.len(), moments), (7, 3));
+        let sensed: Vec<&UnreportedReading> =
+            oldest.iter().filter(|one| one.value == 20.5).collect();
         assert_eq!((sensed[0].ts_ms, sensed.len()), (5_000, 1));
         assert_eq!(sensed[0].metric, "i2c.lm75.temperature_c");
         for number in 0..100 {

@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use super::finished::{Finished, FollowUp};
 
-/// Bytes asked for at once.
+/// Bytes of one request.
 const PIECE_BYTES: u64 = 256 << 10;
 /// Largest image, bytes.
 const IMAGE_BYTES_MAX: u64 = 512 << 20;
@@ -43,20 +43,20 @@ impl Installer {
     /// # Errors
     /// The reason why images cannot be installed.
     pub fn probe(command: &Path, version_file: &Path, folder: &Path) -> Result<Self, String> {
-        let told = |path: &Path, err: &dyn std::fmt::Display| format!("{}: {err}", path.display());
-        let found = fs::metadata(command).map_err(|err| told(command, &err))?;
-        if !found.is_file() || found.permissions().mode() & 0o111 == 0 {
-            return Err(told(command, &"not an executable file"));
+        let error = |path: &Path, err: &dyn std::fmt::Display| format!("{}: {err}", path.display());
+        let metadata = fs::metadata(command).map_err(|err| error(command, &err))?;
+        if !metadata.is_file() || metadata.permissions().mode() & 0o111 == 0 {
+            return Err(error(command, &"not an executable file"));
         }
-        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
-        made.map_err(|err| told(folder, &err))?;
+        let result = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        result.map_err(|err| error(folder, &err))?;
         // As a path, so that it is not looked up among programs, nor in another folder later.
-        let command = fs::canonicalize(command).map_err(|err| told(command, &err))?;
+        let command = fs::canonicalize(command).map_err(|err| error(command, &err))?;
         let installer =
             Self { command, version_file: version_file.to_owned(), folder: folder.to_owned() };
         match installer.version() {
             Some(_) => Ok(installer),
-            None => Err(told(
+            None => Err(error(
                 version_file,
                 &format!("found no version, allowed a line of 1 to {VERSION_CHARS_MAX} characters"),
             )),
@@ -73,23 +73,23 @@ impl Installer {
 
     /// Runs the command; its output. Blocks.
     fn install(&self, image: &Path, version: &str) -> Result<String, String> {
-        let told = |err: std::io::Error| format!("{}: {err}", self.command.display());
+        let error = |err: std::io::Error| format!("{}: {err}", self.command.display());
         let log = self.folder.join("install.log");
-        let output = File::create(&log).map_err(told)?;
+        let output = File::create(&log).map_err(error)?;
         let mut child = Command::new(&self.command)
             .arg(image)
             .arg(version)
             .stdin(Stdio::null())
-            .stdout(output.try_clone().map_err(told)?)
+            .stdout(output.try_clone().map_err(error)?)
             .stderr(output)
             .spawn()
-            .map_err(told)?;
+            .map_err(error)?;
         for _ in 0..STEPS_MAX {
-            if let Some(status) = child.try_wait().map_err(told)? {
-                let said = tail(&log);
+            if let Some(status) = child.try_wait().map_err(error)? {
+                let message = tail(&log);
                 return match status.success() {
-                    true => Ok(said),
-                    false => Err(format!("{status}: {said}")),
+                    true => Ok(message),
+                    false => Err(format!("{status}: {message}")),
                 };
             }
             std::thread::sleep(STEP);
@@ -133,8 +133,8 @@ impl Download {
         args: &BTreeMap<String, String>,
     ) -> Result<Self, String> {
         let arg = |key: &str| {
-            let found = args.get(key).cloned();
-            found.ok_or_else(|| format!("missing {key}"))
+            let value = args.get(key).cloned();
+            value.ok_or_else(|| format!("missing {key}"))
         };
         let bad = |key: &str| format!("invalid {key}");
         let image_id = Uuid::try_parse(&arg("image_id")?).map_err(|_| bad("image_id"))?;
@@ -155,9 +155,9 @@ impl Download {
             .filter(|bytes| (1..=IMAGE_BYTES_MAX).contains(bytes))
             .ok_or_else(|| bad("size_bytes"))?;
         let path = folder.join(format!("{sha256}.part"));
-        let told = |err: std::io::Error| format!("{}: {err}", path.display());
+        let error = |err: std::io::Error| format!("{}: {err}", path.display());
         // Of other images nothing is needed any more.
-        for entry in fs::read_dir(folder).map_err(told)?.flatten() {
+        for entry in fs::read_dir(folder).map_err(error)?.flatten() {
             let other = entry.path();
             if other != path && other.extension().is_some_and(|end| end == "part" || end == "image")
             {
@@ -165,11 +165,11 @@ impl Download {
             }
         }
         let opened = OpenOptions::new().create(true).append(true).open(&path);
-        let file = opened.map_err(told)?;
+        let file = opened.map_err(error)?;
         // Goes on where an earlier process stopped.
-        let mut held_bytes = file.metadata().map_err(told)?.len();
+        let mut held_bytes = file.metadata().map_err(error)?.len();
         if held_bytes > size_bytes {
-            file.set_len(0).map_err(told)?;
+            file.set_len(0).map_err(error)?;
             held_bytes = 0;
         }
         Ok(Self { command_id, image_id, version, sha256, size_bytes, file, held_bytes, path })
@@ -177,24 +177,24 @@ impl Download {
 
     /// The image in full, if its digest is the announced one.
     fn finish(self) -> Result<(PathBuf, String), String> {
-        let told = |err: std::io::Error| format!("{}: {err}", self.path.display());
-        self.file.sync_all().map_err(told)?;
+        let error = |err: std::io::Error| format!("{}: {err}", self.path.display());
+        self.file.sync_all().map_err(error)?;
         let mut digest = Sha256::new();
-        let mut file = File::open(&self.path).map_err(told)?;
+        let mut file = File::open(&self.path).map_err(error)?;
         let mut piece = vec![0; PIECE_BYTES as usize];
         loop {
-            match file.read(&mut piece).map_err(told)? {
+            match file.read(&mut piece).map_err(error)? {
                 0 => break,
                 count => digest.update(&piece[..count]),
             }
         }
-        let found = hex(&digest.finalize());
-        if found != self.sha256 {
+        let digest = hex(&digest.finalize());
+        if digest != self.sha256 {
             let _ = fs::remove_file(&self.path);
-            return Err(format!("wrong digest: found SHA-256 {found}"));
+            return Err(format!("wrong digest: found SHA-256 {digest}"));
         }
         let whole = self.path.with_extension("image");
-        fs::rename(&self.path, &whole).map_err(told)?;
+        fs::rename(&self.path, &whole).map_err(error)?;
         Ok((whole, self.version))
     }
 }
@@ -225,7 +225,7 @@ impl Firmware {
         self.installer.version()
     }
 
-    /// Begins the installation that a command asks for; the outcome, where it is known at once.
+    /// Begins the installation of a command; the outcome, where there is one at once.
     pub fn begin(&mut self, command_id: Uuid, args: &BTreeMap<String, String>) -> Option<Finished> {
         if self.job.is_some() {
             let why = "another installation goes on".to_owned();
@@ -233,8 +233,8 @@ impl Firmware {
         }
         match Download::begin(&self.installer.folder, command_id, args) {
             Ok(download) if self.version().as_ref() == Some(&download.version) => {
-                let said = format!("version {} is installed", download.version);
-                Some(finished(command_id, Ok(said)))
+                let message = format!("version {} is installed", download.version);
+                Some(finished(command_id, Ok(message)))
             }
             Ok(download) => {
                 self.job = Some(Job::Download(download));
@@ -257,7 +257,7 @@ impl Firmware {
     }
 
     /// Takes the bytes that were wanted; with the last ones the command is started. The outcome, where
-    /// it is known at once.
+    /// there is one at once.
     pub fn take(&mut self, bytes: &[u8]) -> Option<Finished> {
         let Some(Job::Download(mut download)) = self.job.take() else {
             return None;
@@ -410,8 +410,8 @@ mod tests {
         {
             let mut bad = args(&image, "2");
             bad.insert(key.to_owned(), value.to_owned());
-            let told = firmware.begin(Uuid::nil(), &bad).unwrap();
-            assert!(!told.done && told.output.contains(key), "{told:?}");
+            let outcome = firmware.begin(Uuid::nil(), &bad).unwrap();
+            assert!(!outcome.done && outcome.output.contains(key), "{outcome:?}");
         }
         assert_eq!(firmware.version().as_deref(), Some("1"));
         let absent = Installer::probe(Path::new("/nowhere"), Path::new("/nowhere"), folder.path());

@@ -59,7 +59,7 @@ impl Fix {
                     .satellites
                     .map(|all| all.iter().filter(|one| one.used).count())
                     .and_then(|count| u16::try_from(count).ok());
-                // Not every message about the sky tells of satellites.
+                // Some messages about the sky have no satellites.
                 self.sats_used = line.used.or(counted).or(self.sats_used);
                 false
             }
@@ -175,16 +175,16 @@ mod tests {
         let mut gpsd = Gpsd::at(listener.local_addr().unwrap());
         assert_eq!(gpsd.fix(), None);
         let (mut peer, _) = listener.accept().unwrap();
-        let mut told = vec![0; WATCH.len()];
-        peer.read_exact(&mut told).unwrap();
-        assert_eq!(told, WATCH);
+        let mut request = vec![0; WATCH.len()];
+        peer.read_exact(&mut request).unwrap();
+        assert_eq!(request, WATCH);
         peer.write_all(b"{\"class\":\"VERSION\"}\n{\"class\":\"TPV\",\"mode\":3}\n{\"class\":\"SKY\",\"uSat\":7}\n{\"cl").unwrap();
-        let heard = (0..200).find_map(|_| {
+        let fix = (0..200).find_map(|_| {
             std::thread::sleep(Duration::from_millis(5));
             gpsd.looks_silent = LOOKS_FRESH;
             gpsd.fix().filter(|fix| fix.sats_used.is_some())
         });
-        assert_eq!(heard, Some(Fix { mode: 3, sats_used: Some(7) }));
+        assert_eq!(fix, Some(Fix { mode: 3, sats_used: Some(7) }));
         gpsd.looks_silent = LOOKS_FRESH;
         assert_eq!(gpsd.fix(), None, "an old fix is none");
     }

@@ -50,7 +50,7 @@ pub struct HostState {
     pub radios: Option<Radios>,
     /// The mesh.
     pub mesh: Option<MeshState>,
-    /// Position fix, if known.
+    /// Position fix, if there is one.
     pub fix: Option<Fix>,
 }
 

@@ -88,7 +88,7 @@ enum Stage {
     Run,
 }
 
-/// Statuses that the machine tells apart.
+/// Statuses with a transition of their own.
 const UNAUTHORIZED: u16 = 401;
 const FORBIDDEN: u16 = 403;
 const NOT_FOUND: u16 = 404;
@@ -156,7 +156,7 @@ impl Machine {
         self.backlog = backlog;
     }
 
-    /// Sets the heartbeat period that the gateway asks for, ms; clamped to [500, 300000].
+    /// Sets the heartbeat period that the gateway sets, ms; clamped to [500, 300000].
     pub fn set_period(&mut self, period_ms: u64) {
         self.rhythm.period_ms = period_ms.clamp(500, 300_000);
     }
@@ -279,7 +279,7 @@ impl Machine {
                 let next = if self.joined { Stage::Run } else { Stage::Join };
                 self.go(next, now_ms);
             }
-            // The credential is no good any more: ask for a new one.
+            // The credential is invalid: a new one is fetched.
             Outcome::Refused(UNAUTHORIZED | FORBIDDEN, None) => {
                 self.go_later(Stage::Fetch, now_ms, chance);
             }

@@ -1,4 +1,4 @@
-//! The machine driven by hand: time and chance are what the test says.
+//! The machine step by step: time and chance are values of the test.
 
 use super::backoff::{Chance, MachineChance};
 use super::machine::{Machine, Outcome, Rhythm, Task};

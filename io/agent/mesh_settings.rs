@@ -1,4 +1,4 @@
-//! Settings of the mesh that the gateway changes: applied, and undone unless the gateway is heard in time.
+//! Settings of the mesh that the gateway changes: applied, and undone unless a heartbeat is acknowledged in time.
 //!
 //! A change may cut the way to the gateway. The values before it are in a file until the next heartbeat was
 //! acknowledged; an agent that was killed meanwhile restores them when it starts again.
@@ -58,9 +58,9 @@ impl MeshInterface for KernelMesh {
 /// Values of settings.
 fn values(config: &BatmanConfig) -> Values {
     let value = serde_json::to_value(config).unwrap_or_default();
-    let held = value.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
+    let fields = value.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    held.map(|(name, value)| (format!("{BATMAN}{name}"), text(value))).collect()
+    fields.map(|(name, value)| (format!("{BATMAN}{name}"), text(value))).collect()
 }
 
 /// Settings of values.
@@ -92,7 +92,7 @@ pub struct MeshSettings {
     file: PathBuf,
     pending: Option<Pending>,
     /// An earlier process left an unconfirmed change.
-    left: Option<Values>,
+    unconfirmed: Option<Values>,
 }
 
 impl MeshSettings {
@@ -101,13 +101,13 @@ impl MeshSettings {
     /// # Errors
     /// When the file of an earlier process cannot be read.
     pub fn new(mesh: Box<dyn MeshInterface>, file: &Path) -> Result<Self, String> {
-        let told = |err: &dyn std::fmt::Display| format!("{}: {err}", file.display());
-        let left = match std::fs::read(file) {
-            Ok(text) => Some(serde_json::from_slice(&text).map_err(|err| told(&err))?),
+        let failure = |err: &dyn std::fmt::Display| format!("{}: {err}", file.display());
+        let unconfirmed = match std::fs::read(file) {
+            Ok(text) => Some(serde_json::from_slice(&text).map_err(|err| failure(&err))?),
             Err(err) if err.kind() == std::io::ErrorKind::NotFound => None,
-            Err(err) => return Err(told(&err)),
+            Err(err) => return Err(failure(&err)),
         };
-        Ok(Self { mesh, file: file.to_owned(), pending: None, left })
+        Ok(Self { mesh, file: file.to_owned(), pending: None, unconfirmed })
     }
 
     /// Values in force; none without a mesh interface of batman-adv.
@@ -115,7 +115,7 @@ impl MeshSettings {
         self.mesh.read().map(|config| values(&config)).unwrap_or_default()
     }
 
-    /// Applies the values of a command at `now_ms`, a monotonic time; the outcome, where it is known at
+    /// Applies the values of a command at `now_ms`, a monotonic time; the outcome, where there is one at
     /// once.
     pub fn begin(&mut self, command_id: Uuid, args: &Values, now_ms: u64) -> Option<Finished> {
         match self.apply(command_id, args, now_ms) {
@@ -125,21 +125,21 @@ impl MeshSettings {
     }
 
     fn apply(&mut self, command_id: Uuid, args: &Values, now_ms: u64) -> Result<(), String> {
-        if self.pending.is_some() || self.left.is_some() {
+        if self.pending.is_some() || self.unconfirmed.is_some() {
             return Err("another change awaits its confirmation".to_owned());
         }
-        let mut wanted = args.clone();
+        let mut settings = args.clone();
         let confirm_s =
-            wanted.remove("confirm_within_s").map_or(Ok(60), |text| text.parse::<u64>());
+            settings.remove("confirm_within_s").map_or(Ok(60), |text| text.parse::<u64>());
         let confirm_s = confirm_s
             .ok()
             .filter(|confirm_s| CONFIRM_S.contains(confirm_s))
             .ok_or("invalid confirm_within_s: allowed 10 to 600")?;
-        let change = config(&wanted)?;
-        let held = values(&self.mesh.read()?);
+        let change = config(&settings)?;
+        let present = values(&self.mesh.read()?);
         let mut before = Values::new();
-        for name in wanted.keys() {
-            let own = held
+        for name in settings.keys() {
+            let own = present
                 .get(name)
                 .ok_or_else(|| format!("invalid setting: {name} is not supported here"))?;
             before.insert(name.clone(), own.clone());
@@ -161,7 +161,7 @@ impl MeshSettings {
     }
 
     /// The gateway acknowledged a heartbeat: an applied change is confirmed.
-    pub fn heard(&mut self) -> Option<Finished> {
+    pub fn confirm(&mut self) -> Option<Finished> {
         let pending = self.pending.take()?;
         self.remove_file();
         let output = self.observe();
@@ -175,10 +175,10 @@ impl MeshSettings {
 
     /// Undoes a change whose time is over, and one that an earlier process left.
     pub fn expire(&mut self, now_ms: u64) -> Option<Finished> {
-        if let Some(before) = self.left.take() {
+        if let Some(before) = self.unconfirmed.take() {
             match self.write_back(&before) {
                 Ok(()) => self.remove_file(),
-                Err(_) => self.left = Some(before),
+                Err(_) => self.unconfirmed = Some(before),
             }
         }
         let pending = self.pending.as_ref()?;
@@ -196,7 +196,7 @@ impl MeshSettings {
         let Some(pending) = self.pending.take() else {
             return;
         };
-        self.left = Some(pending.before);
+        self.unconfirmed = Some(pending.before);
         self.expire(0);
     }
 
@@ -232,12 +232,12 @@ mod tests {
             Ok(self.0.lock().unwrap().0.clone())
         }
         fn write(&self, config: &BatmanConfig) -> Result<(), String> {
-            let mut held = self.0.lock().unwrap();
-            if held.1 {
+            let mut state = self.0.lock().unwrap();
+            if state.1 {
                 return Err("refused".to_owned());
             }
-            held.0.hop_penalty = config.hop_penalty.or(held.0.hop_penalty);
-            held.0.bonding = config.bonding.or(held.0.bonding);
+            state.0.hop_penalty = config.hop_penalty.or(state.0.hop_penalty);
+            state.0.bonding = config.bonding.or(state.0.bonding);
             Ok(())
         }
     }
@@ -272,12 +272,12 @@ mod tests {
         let undone = settings.expire(31_000).unwrap();
         assert!(!undone.done && undone.output.contains("undone"), "{undone:?}");
         assert!(penalty(&mesh) == Some(15) && !file.exists());
-        assert_eq!(settings.heard(), None);
+        assert_eq!(settings.confirm(), None);
 
         assert_eq!(settings.begin(id, &change, 40_000), None);
         // One at a time.
         assert!(!settings.begin(id, &change, 40_000).unwrap().done);
-        let confirmed = settings.heard().unwrap();
+        let confirmed = settings.confirm().unwrap();
         assert!(confirmed.done && confirmed.output.contains(r#""batman.hop_penalty":"40""#));
         assert!(settings.expire(u64::MAX).is_none() && !file.exists());
         assert_eq!(penalty(&mesh), Some(40));
@@ -320,8 +320,8 @@ mod tests {
             ("confirm_within_s", "9"),
         ] {
             let change = args(&[("batman.bonding", "true"), wrong]);
-            let told = settings.begin(Uuid::nil(), &change, 0).unwrap();
-            assert!(!told.done && told.output.contains("invalid"), "{told:?}");
+            let outcome = settings.begin(Uuid::nil(), &change, 0).unwrap();
+            assert!(!outcome.done && outcome.output.contains("invalid"), "{outcome:?}");
         }
         // What the kernel refuses is undone too.
         mesh.0.lock().unwrap().1 = true;

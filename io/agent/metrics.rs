@@ -1,4 +1,4 @@
-//! Readings with the names and definitions that the gateway knows.
+//! Readings with the names and definitions of the gateway.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use groundwave_protocol::HardwareAddress;
 use super::backlog::Readings;
 use super::host_state::HostState;
 
-/// A neighbour not heard for so many periods is none.
+/// Periods without reception after which a neighbour is dropped.
 const HEARD_PERIODS: u64 = 2;
 
 /// Keeps what a reading needs of the reading before.
@@ -108,12 +108,12 @@ impl Meter {
 
 fn mesh(host: &HostState, period_ms: u64, readings: &mut Readings) {
     let Some(mesh) = &host.mesh else { return };
-    let heard = |last_ms: u32| u64::from(last_ms) < HEARD_PERIODS * period_ms;
-    let heard = mesh.neighbors.iter().filter(|one| heard(one.last_seen_msecs));
-    let mut heard: Vec<HardwareAddress> = heard.map(|one| one.neigh_address).collect();
-    heard.sort_unstable();
-    heard.dedup();
-    note(readings, "mesh.neighbor_count", Some(heard.len() as f64));
+    let is_current = |last_ms: u32| u64::from(last_ms) < HEARD_PERIODS * period_ms;
+    let neighbors = mesh.neighbors.iter().filter(|one| is_current(one.last_seen_msecs));
+    let mut neighbors: Vec<HardwareAddress> = neighbors.map(|one| one.neigh_address).collect();
+    neighbors.sort_unstable();
+    neighbors.dedup();
+    note(readings, "mesh.neighbor_count", Some(neighbors.len() as f64));
     let best = || mesh.originators.iter().filter(|one| one.best);
     let tq = best().filter_map(|one| one.tq).max();
     note(readings, "mesh.best_tq", tq.map(f64::from));
@@ -167,10 +167,10 @@ mod tests {
         let mut host = samples::host();
         let mut meter = Meter::default();
         assert_eq!(meter.read(&host, 0, 5_000)["mesh.tx_retries"], 17.0);
-        let gone = host.radios.as_mut().unwrap().stations.get_mut(&2).unwrap().pop().unwrap();
+        let station = host.radios.as_mut().unwrap().stations.get_mut(&2).unwrap().pop().unwrap();
         assert_eq!(meter.read(&host, 1, 5_000)["mesh.tx_retries"], 17.0);
         // It comes back with a counter that begins anew.
-        let back = Station { tx_retries: Some(3), ..gone };
+        let back = Station { tx_retries: Some(3), ..station };
         host.radios.as_mut().unwrap().stations.get_mut(&2).unwrap().push(back);
         assert_eq!(meter.read(&host, 2, 5_000)["mesh.tx_retries"], 20.0);
     }

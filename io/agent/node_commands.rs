@@ -36,7 +36,7 @@ pub struct Permissions {
 /// Node commands seen so far.
 #[derive(Debug, Default)]
 pub struct NodeCommands {
-    seen: VecDeque<Uuid>,
+    recent: VecDeque<Uuid>,
     permissions: Permissions,
 }
 
@@ -44,7 +44,7 @@ impl NodeCommands {
     /// Node commands of an agent with these permissions.
     #[must_use]
     pub fn new(permissions: Permissions) -> Self {
-        Self { seen: VecDeque::new(), permissions }
+        Self { recent: VecDeque::new(), permissions }
     }
 
     /// Names of the supported commands.
@@ -93,8 +93,8 @@ impl NodeCommands {
     }
 
     /// The gateway acknowledged a heartbeat: the command that this finishes.
-    pub fn heard(&mut self) -> Option<Finished> {
-        self.permissions.mesh_settings.as_mut()?.heard()
+    pub fn confirm(&mut self) -> Option<Finished> {
+        self.permissions.mesh_settings.as_mut()?.confirm()
     }
 
     /// The command whose time for a confirmation is over at `now_ms`, a monotonic time.
@@ -122,13 +122,13 @@ impl NodeCommands {
         (host, sensors): (&HostState, &Sensors),
         now_ms: u64,
     ) -> Option<Finished> {
-        if self.seen.contains(&command_id) {
+        if self.recent.contains(&command_id) {
             return None;
         }
-        if self.seen.len() >= REMEMBERED {
-            self.seen.pop_front();
+        if self.recent.len() >= REMEMBERED {
+            self.recent.pop_front();
         }
-        self.seen.push_back(command_id);
+        self.recent.push_back(command_id);
         if let ("configure", Some(settings)) = (kind, &mut self.permissions.mesh_settings) {
             return settings.begin(command_id, args, now_ms);
         }
@@ -136,7 +136,7 @@ impl NodeCommands {
             return firmware.begin(command_id, args);
         }
         let (done, output, follow_up) = match kind {
-            "echo" => (true, said(args), FollowUp::Nothing),
+            "echo" => (true, echo(args), FollowUp::Nothing),
             "look" => reported(Ok(host)),
             "gpio" => reported(GpioLines::default().inventory().map_err(|err| err.to_string())),
             "i2c_scan" => reported(scanned(args, sensors)),
@@ -151,8 +151,9 @@ impl NodeCommands {
 }
 
 /// Outcome of a node command that reports a document.
-fn reported<T: Serialize>(found: Result<T, String>) -> (bool, String, FollowUp) {
-    let text = found.and_then(|found| serde_json::to_string(&found).map_err(|err| err.to_string()));
+fn reported<T: Serialize>(result: Result<T, String>) -> (bool, String, FollowUp) {
+    let text =
+        result.and_then(|result| serde_json::to_string(&result).map_err(|err| err.to_string()));
     match text {
         Ok(text) => (true, text, FollowUp::Nothing),
         Err(why) => (false, why, FollowUp::Nothing),
@@ -171,7 +172,7 @@ fn scanned(
     sensors.scan(number, reserved)
 }
 
-fn said(args: &BTreeMap<String, String>) -> String {
+fn echo(args: &BTreeMap<String, String>) -> String {
     let pairs: Vec<String> = args.iter().map(|(name, value)| format!("{name}={value}")).collect();
     pairs.join("\n")
 }
@@ -193,14 +194,16 @@ mod tests {
         let sensors = Sensors::default();
         let args = BTreeMap::from([("text".to_owned(), "ä".repeat(20_000))]);
         let id = |at: u128| Uuid::from_u128(at);
-        let done = commands.execute(id(1), "echo", &args, (&host, &sensors), 0).unwrap();
+        let outcome = commands.execute(id(1), "echo", &args, (&host, &sensors), 0).unwrap();
         assert!(
-            done.done && done.output.len() <= OUTPUT_BYTES_MAX && done.output.starts_with("text=ä")
+            outcome.done
+                && outcome.output.len() <= OUTPUT_BYTES_MAX
+                && outcome.output.starts_with("text=ä")
         );
         assert_eq!(commands.execute(id(1), "echo", &args, (&host, &sensors), 0), None);
         let shell = commands.execute(id(2), "sh", &args, (&host, &sensors), 0).unwrap();
         assert!(!shell.done && shell.output.contains("echo"));
-        // Not permitted, so not known.
+        // Not permitted, so not supported.
         let reboot = commands.execute(id(6), "reboot", &args, (&host, &sensors), 0);
         assert_eq!(reboot.unwrap().follow_up, FollowUp::Nothing);
         assert!(!commands.supported().contains(&"reboot") && commands.reboot().is_err());
@@ -216,6 +219,6 @@ mod tests {
         for at in 10..200 {
             assert!(commands.execute(id(at), "echo", &args, (&host, &sensors), 0).is_some());
         }
-        assert_eq!(commands.seen.len(), REMEMBERED);
+        assert_eq!(commands.recent.len(), REMEMBERED);
     }
 }

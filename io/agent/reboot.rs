@@ -15,7 +15,7 @@ const SIGINT_BIT: u64 = 1 << 1;
 pub struct Reboot(());
 
 impl Reboot {
-    /// The permission, if process 1 restarts the machine when this process asks for it.
+    /// The permission, if process 1 restarts the machine on a signal of this process.
     ///
     /// # Errors
     /// The reason why it does not.

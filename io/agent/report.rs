@@ -30,7 +30,7 @@ pub struct About {
     pub public_key: PublicKey,
     /// Link to the mesh.
     pub ready: Ready,
-    /// Overlay address, if known.
+    /// Overlay address; `None` before the registration.
     pub overlay_ip: Option<Ipv4Addr>,
     /// The mesh interface.
     pub mesh_ifname: String,
@@ -91,8 +91,8 @@ fn boot_id(text: &str) -> String {
 }
 
 fn interfaces(host: &HostState) -> Vec<Interface> {
-    let told = host.interfaces.iter().filter(|one| one.name != "lo").take(INTERFACES_MAX);
-    let told = told.map(|one| Interface {
+    let entries = host.interfaces.iter().filter(|one| one.name != "lo").take(INTERFACES_MAX);
+    let entries = entries.map(|one| Interface {
         name: one.name.clone(),
         mac: one.mac.map(|mac| mac.to_string()),
         mtu: one.mtu,
@@ -103,7 +103,7 @@ fn interfaces(host: &HostState) -> Vec<Interface> {
         rx_errors: one.rx_errors,
         tx_errors: one.tx_errors,
     });
-    told.collect()
+    entries.collect()
 }
 
 fn wireless<'a>(host: &'a HostState, name: &str) -> Option<&'a WirelessInterface> {
@@ -115,7 +115,7 @@ fn wireless<'a>(host: &'a HostState, name: &str) -> Option<&'a WirelessInterface
 fn transports(host: &HostState, mesh_ifname: &str) -> Vec<Transport> {
     let hardifs = host.mesh.as_ref().map(|mesh| mesh.hardifs.as_slice()).unwrap_or_default();
     let address = host.ready(mesh_ifname).map(|ready| IpAddr::V4(ready.ip));
-    let told = hardifs.iter().take(INTERFACES_MAX).map(|name| {
+    let entries = hardifs.iter().take(INTERFACES_MAX).map(|name| {
         let kind = match wireless(host, name) {
             Some(one) if one.freq_mhz.is_some_and(|freq| freq < HALOW_MHZ) => TransportKind::Halow,
             Some(_) => TransportKind::Wifi,
@@ -129,13 +129,13 @@ fn transports(host: &HostState, mesh_ifname: &str) -> Vec<Transport> {
             rtt_ms: None,
         }
     });
-    told.collect()
+    entries.collect()
 }
 
 fn stations(host: &HostState, ifindex: u32) -> &[Station] {
     let radios = host.radios.as_ref();
-    let known = radios.and_then(|radios| radios.stations.get(&ifindex));
-    known.map(Vec::as_slice).unwrap_or_default()
+    let stations = radios.and_then(|radios| radios.stations.get(&ifindex));
+    stations.map(Vec::as_slice).unwrap_or_default()
 }
 
 fn radios(host: &HostState) -> Vec<RadioReport> {
@@ -143,8 +143,8 @@ fn radios(host: &HostState) -> Vec<RadioReport> {
         return Vec::new();
     };
     let rows = radios.wireless();
-    let told = radios.interfaces.iter().zip(rows).take(INTERFACES_MAX);
-    let told = told.map(|(one, row)| {
+    let entries = radios.interfaces.iter().zip(rows).take(INTERFACES_MAX);
+    let entries = entries.map(|(one, row)| {
         let peers = stations(host, one.ifindex);
         let estab = |peer: &&Station| peer.plink_state == Some(PlinkState::Estab);
         let signals: Vec<f64> =
@@ -172,7 +172,7 @@ fn radios(host: &HostState) -> Vec<RadioReport> {
             tx_failed: sum(|peer| peer.tx_failed),
         }
     });
-    told.collect()
+    entries.collect()
 }
 
 fn mesh(host: &HostState, readings: &Readings) -> MeshReport {
@@ -192,9 +192,9 @@ fn mesh(host: &HostState, readings: &Readings) -> MeshReport {
     }
 }
 
-/// Neighbours, each once as it was heard last, the strongest first when there are too many.
+/// Neighbours, each once with its last reception, the strongest first when there are too many.
 fn links(host: &HostState, mesh: &MeshState) -> Vec<MeshLink> {
-    let mut heard: BTreeMap<HardwareAddress, MeshLink> = BTreeMap::new();
+    let mut by_address: BTreeMap<HardwareAddress, MeshLink> = BTreeMap::new();
     let peers = host.radios.iter().flat_map(|radios| radios.stations.values().flatten());
     let signals: BTreeMap<HardwareAddress, i8> = peers
         .filter_map(|peer| Some((peer.mac, peer.signal_avg_dbm.or(peer.signal_dbm)?)))
@@ -215,12 +215,12 @@ fn links(host: &HostState, mesh: &MeshState) -> Vec<MeshLink> {
             last_seen_msecs: Some(one.last_seen_msecs.into()),
             selected: Some(ways.any(|way| way.best && way.neigh_address == one.neigh_address)),
         };
-        let known = heard.entry(one.neigh_address).or_insert_with(|| link.clone());
-        if link.last_seen_msecs < known.last_seen_msecs {
-            *known = link;
+        let best = by_address.entry(one.neigh_address).or_insert_with(|| link.clone());
+        if link.last_seen_msecs < best.last_seen_msecs {
+            *best = link;
         }
     }
-    let mut links: Vec<MeshLink> = heard.into_values().collect();
+    let mut links: Vec<MeshLink> = by_address.into_values().collect();
     links.sort_by_key(|link| std::cmp::Reverse((link.tq, link.throughput_kbps)));
     links.truncate(LINKS_MAX);
     links

@@ -87,14 +87,14 @@ pub fn request(
 /// Proves possession of `key` in a request with the nonce of a challenge; returns the secret shared
 /// with the gateway.
 pub fn prove_key(
-    asked: &mut WgRegister,
+    body: &mut WgRegister,
     key: &PrivateKey,
     challenge: &WgChallenge,
 ) -> Option<[u8; 32]> {
     let shared = key.shared_secret(challenge.public_key.bytes())?;
-    let (public_key, mac) = (asked.public_key.to_string(), asked.mac.to_string());
-    let fields = [&public_key, &mac, &asked.hostname, &asked.nonce, &asked.ts];
-    asked.key_proof = Some(key_proof(&shared, fields.map(String::as_str)));
+    let (public_key, mac) = (body.public_key.to_string(), body.mac.to_string());
+    let fields = [&public_key, &mac, &body.hostname, &body.nonce, &body.ts];
+    body.key_proof = Some(key_proof(&shared, fields.map(String::as_str)));
     Some(shared)
 }
 
@@ -125,10 +125,10 @@ mod tests {
         let secret = TrustSecret::from_text("k1".to_owned(), &secret).unwrap();
         let ts = "2026-11-21T20:00:00.000Z".to_owned();
         let nonce = STANDARD.encode([7; NONCE_BYTES]);
-        let asked = request(&identity, Some(&secret), None, nonce.clone(), ts.clone());
+        let body = request(&identity, Some(&secret), None, nonce.clone(), ts.clone());
         // python3: base64(hmac.new(b"\x0b" * 32, b"wg-register-v1\0hSDw…\0…", "sha256").digest())
-        assert_eq!(asked.proof.as_deref(), Some(PROOF));
-        assert_eq!((asked.key_id.as_deref(), asked.nonce.len()), (Some("k1"), 32));
+        assert_eq!(body.proof.as_deref(), Some(PROOF));
+        assert_eq!((body.key_id.as_deref(), body.nonce.len()), (Some("k1"), 32));
         let bare = request(&identity, None, Some("code"), nonce, ts);
         assert_eq!(
             (bare.proof, bare.key_id, bare.enrollment_code.as_deref()),

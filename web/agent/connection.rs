@@ -1,45 +1,45 @@
-//! Requests to the gateway, each answered within bounds of time and size.
+//! Requests to the gateway, within limits of time and size.
 
 use std::time::Duration;
 
-use groundwave_http::client::{Client, HttpResponse};
+use groundwave_http::client::{Client, HttpResponse, RequestError};
 use groundwave_http::problem::Problem;
 use hyper::Method;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Backoff of the timeout of an answer, ms. The timeout is a heartbeat period, when the next report
+/// Range of the time limit of a response, ms. The limit is a heartbeat period, when the next report
 /// is due, but no less than a slow mesh needs and no more than an operator waits.
 const TIMEOUT_MS: std::ops::RangeInclusive<u64> = 2_000..=10_000;
 
-/// Reason why there is no usable answer.
+/// Reason why there is no usable response.
 #[derive(Debug)]
 pub enum RequestFailure {
-    /// The gateway refused: the status, and how long it wants us to wait, ms.
+    /// Refusal of the gateway: status, and the wait until another request, ms.
     Refused(u16, Option<u64>),
-    /// There is none, or none that can be understood.
+    /// No response, or an undecodable one.
     NoAnswer(String),
 }
 
-/// A line to the gateway, kept open while it works.
-pub struct Line {
+/// Connection to the gateway, open for as long as it works.
+pub struct GatewayConnection {
     open: Option<(String, Client)>,
     timeout: Duration,
 }
 
-impl Line {
-    /// A line of an agent that reads its machine every `period_ms`.
+impl GatewayConnection {
+    /// Connection of an agent that reads its machine every `period_ms`.
     #[must_use]
     pub fn of(period_ms: u64) -> Self {
-        let patience_ms = period_ms.clamp(*TIMEOUT_MS.start(), *TIMEOUT_MS.end());
-        Self { open: None, timeout: Duration::from_millis(patience_ms) }
+        let timeout_ms = period_ms.clamp(*TIMEOUT_MS.start(), *TIMEOUT_MS.end());
+        Self { open: None, timeout: Duration::from_millis(timeout_ms) }
     }
 
-    /// Asks `address`; the answer must be one of success.
+    /// Sends a request to `address`; only a response of success is one.
     ///
     /// # Errors
-    /// What came instead.
-    pub async fn ask(
+    /// Without a response of success within the time limit.
+    pub async fn send(
         &mut self,
         address: &str,
         token: Option<&str>,
@@ -47,74 +47,59 @@ impl Line {
         path: &str,
         body: &impl Serialize,
     ) -> Result<HttpResponse, RequestFailure> {
-        let body = serde_json::to_vec(body).map_err(silence)?;
-        let asked =
-            tokio::time::timeout(self.timeout, self.turn(address, token, method, path, body));
-        let heard = match asked.await {
-            Ok(Ok(heard)) => heard,
-            Ok(Err(why)) => {
-                self.open = None;
-                return Err(RequestFailure::NoAnswer(why));
-            }
-            Err(_) => {
-                self.open = None;
-                return Err(RequestFailure::NoAnswer(format!("{address} did not answer in time")));
-            }
+        let body = serde_json::to_vec(body).map_err(no_answer)?;
+        let limit = self.timeout;
+        let exchange = self.exchange(address, token, method, path, body);
+        let response = match tokio::time::timeout(limit, exchange).await {
+            Ok(response) => response.map_err(no_answer),
+            Err(_) => Err(RequestFailure::NoAnswer(format!("{address} did not answer in time"))),
         };
-        if heard.status.is_success() {
-            return Ok(heard);
+        let response = response.inspect_err(|_| self.open = None)?;
+        if response.status.is_success() {
+            return Ok(response);
         }
-        let problem: Option<Problem> = serde_json::from_slice(&heard.body).ok();
+        let problem: Option<Problem> = serde_json::from_slice(&response.body).ok();
         let detail = problem.map(|problem| problem.detail).unwrap_or_default();
-        tracing::info!("{path}: {}: {}", heard.status, shown(&detail));
-        let wait = heard.retry_after_s.map(|seconds| seconds.saturating_mul(1000));
-        Err(RequestFailure::Refused(heard.status.as_u16(), wait))
+        tracing::info!("{path}: {}: {}", response.status, printable(&detail));
+        let wait_ms = response.retry_after_s.map(|seconds| seconds.saturating_mul(1000));
+        Err(RequestFailure::Refused(response.status.as_u16(), wait_ms))
     }
 
-    async fn turn(
+    async fn exchange(
         &mut self,
         address: &str,
         token: Option<&str>,
         method: Method,
         path: &str,
         body: Vec<u8>,
-    ) -> Result<HttpResponse, String> {
-        let told = |err: groundwave_http::client::RequestError| err.to_string();
-        // A server closes lines that are quiet for long; a first failure on an old one says little.
+    ) -> Result<HttpResponse, RequestError> {
+        // A server closes idle connections: after a failure on an open one, a new one is tried.
         if let Some((open, client)) = &mut self.open
             && open == address
+            && let Ok(response) = client.call(method.clone(), path, token, body.clone()).await
         {
-            let again = (method.clone(), body.clone());
-            match client.call(method, path, token, body).await {
-                Ok(heard) => return Ok(heard),
-                Err(_) => {
-                    let mut client = Client::tcp(address).await.map_err(told)?;
-                    let heard = client.call(again.0, path, token, again.1).await.map_err(told)?;
-                    self.open = Some((address.to_owned(), client));
-                    return Ok(heard);
-                }
-            }
+            return Ok(response);
         }
-        let mut client = Client::tcp(address).await.map_err(told)?;
-        let heard = client.call(method, path, token, body).await.map_err(told)?;
+        let mut client = Client::tcp(address).await?;
+        let response = client.call(method, path, token, body).await?;
         self.open = Some((address.to_owned(), client));
-        Ok(heard)
+        Ok(response)
     }
 }
 
-/// Body of an answer.
+/// Body of a response.
 ///
 /// # Errors
-/// [`RequestFailure::NoAnswer`] when it cannot be understood.
-pub fn read<T: DeserializeOwned>(heard: &HttpResponse) -> Result<T, RequestFailure> {
-    serde_json::from_slice(&heard.body).map_err(silence)
+/// [`RequestFailure::NoAnswer`] when it is undecodable.
+pub fn decode<T: DeserializeOwned>(response: &HttpResponse) -> Result<T, RequestFailure> {
+    serde_json::from_slice(&response.body).map_err(no_answer)
 }
 
-fn silence(err: impl std::fmt::Display) -> RequestFailure {
+fn no_answer(err: impl std::fmt::Display) -> RequestFailure {
     RequestFailure::NoAnswer(err.to_string())
 }
 
-/// Text of another program, escaped for a line of the log.
-fn shown(text: &str) -> String {
+/// Text of another program without control characters, for a line of the log.
+fn printable(text: &str) -> String {
     text.chars().filter(|one| !one.is_control()).take(200).collect()
 }

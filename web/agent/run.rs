@@ -27,7 +27,7 @@ use hyper::Method;
 use uuid::Uuid;
 
 use super::Options;
-use super::connection::{Line, RequestFailure, read};
+use super::connection::{GatewayConnection, RequestFailure, decode};
 use super::wire::{Batch, Join, Login, Token};
 
 /// Most readings of one late batch; the gateway accepts no more.
@@ -58,12 +58,12 @@ pub struct Agent {
     gpsd: Gpsd,
     backlog: Backlog,
     commands: NodeCommands,
-    line: Line,
+    connection: GatewayConnection,
     host: HostState,
     readings: Readings,
     faults: Vec<String>,
     ready: Option<Ready>,
-    /// The log says that the mesh interface is not ready.
+    /// The log has the line that the mesh interface is not ready.
     waits_for_mesh: bool,
     registered: Option<WgRegisterResult>,
     credentials: Option<Credentials>,
@@ -72,9 +72,9 @@ pub struct Agent {
     seq: u64,
     finished: Vec<Finished>,
     /// Settings as reported last.
-    told_settings: Values,
+    reported_settings: Values,
     /// Version of the firmware as reported last.
-    told_version: Option<String>,
+    reported_version: Option<String>,
     /// Revision of the sensors that the gateway assigned, as they are read now.
     sensors_revision: Option<u64>,
 }
@@ -93,7 +93,7 @@ impl Agent {
             gpsd: Gpsd::at(options.gpsd),
             backlog: Backlog::new(options.rhythm.period_ms),
             commands: NodeCommands::new(std::mem::take(&mut options.permissions)),
-            line: Line::of(options.rhythm.period_ms),
+            connection: GatewayConnection::of(options.rhythm.period_ms),
             host: HostState::default(),
             readings: Readings::new(),
             faults: Vec::new(),
@@ -105,8 +105,8 @@ impl Agent {
             node_id: None,
             seq: 0,
             finished: Vec::new(),
-            told_settings: Values::new(),
-            told_version: None,
+            reported_settings: Values::new(),
+            reported_version: None,
             sensors_revision: None,
             options,
         })
@@ -170,7 +170,7 @@ impl Agent {
             Task::Tunnel => self.tunnel().map_err(local),
             Task::LogIn => self.log_in().await,
             Task::Join => self.join().await,
-            Task::Heartbeat => self.tell().await,
+            Task::Heartbeat => self.report_heartbeat().await,
             Task::Replay => self.replay().await,
         };
         outcome(tried)
@@ -237,16 +237,16 @@ impl Agent {
 
     async fn log_in(&mut self) -> Result<(), RequestFailure> {
         let address = self.address(true);
-        let Some(known) = &self.credentials else {
+        let Some(credentials) = &self.credentials else {
             return Err(RequestFailure::Refused(401, None));
         };
-        let known = known.clone();
-        let login = Login { username: &known.username, password: &known.password };
-        let heard = self.ask(&address, None, "/api/auth/login", &login).await;
-        if matches!(heard, Err(RequestFailure::Refused(401 | 403, None))) {
+        let credentials = credentials.clone();
+        let login = Login { username: &credentials.username, password: &credentials.password };
+        let response = self.post_to(&address, None, "/api/auth/login", &login).await;
+        if matches!(response, Err(RequestFailure::Refused(401 | 403, None))) {
             self.credentials = None;
         }
-        self.token = Some(read::<Token>(&heard?)?.access_token);
+        self.token = Some(decode::<Token>(&response?)?.access_token);
         Ok(())
     }
 
@@ -272,24 +272,24 @@ impl Agent {
             settings: self.commands.settings(),
         };
         let settings = join.settings.clone();
-        self.say("/v1/nodes/join", &join).await?;
-        self.told_settings = settings;
-        self.told_version = version;
+        self.post("/v1/nodes/join", &join).await?;
+        self.reported_settings = settings;
+        self.reported_version = version;
         Ok(())
     }
 
-    async fn say(
+    async fn post(
         &mut self,
         path: &str,
         body: &impl serde::Serialize,
     ) -> Result<groundwave_http::client::HttpResponse, RequestFailure> {
         let address = self.address(true);
         let token = self.token.clone();
-        self.ask(&address, token.as_deref(), path, body).await
+        self.post_to(&address, token.as_deref(), path, body).await
     }
 
-    /// Asks, and goes on looking at the machine while no answer comes.
-    async fn ask(
+    /// Sends a request; the machine is read on until the response.
+    async fn post_to(
         &mut self,
         address: &str,
         token: Option<&str>,
@@ -308,14 +308,14 @@ impl Agent {
         body: &impl serde::Serialize,
     ) -> Result<groundwave_http::client::HttpResponse, RequestFailure> {
         let period = Duration::from_millis(self.options.rhythm.period_ms);
-        let fresh = Line::of(self.options.rhythm.period_ms);
-        let mut line = std::mem::replace(&mut self.line, fresh);
-        let heard = {
-            let asked = line.ask(address, token, method, path, body);
-            tokio::pin!(asked);
+        let fresh = GatewayConnection::of(self.options.rhythm.period_ms);
+        let mut connection = std::mem::replace(&mut self.connection, fresh);
+        let response = {
+            let request = connection.send(address, token, method, path, body);
+            tokio::pin!(request);
             loop {
                 tokio::select! {
-                    heard = &mut asked => break heard,
+                    response = &mut request => break response,
                     () = tokio::time::sleep(period) => {
                         if let Err(trouble) = self.keep() {
                             tracing::debug!("{trouble:?}");
@@ -324,8 +324,8 @@ impl Agent {
                 }
             }
         };
-        self.line = line;
-        heard
+        self.connection = connection;
+        response
     }
 
     fn beat(&mut self, ready: Ready) -> Result<Heartbeat, String> {
@@ -356,14 +356,14 @@ impl Agent {
         has.iter().filter(|(_, has)| *has).map(|(word, _)| (*word).to_owned()).collect()
     }
 
-    /// A heartbeat with the readings of the moment; then what came of commands.
-    async fn tell(&mut self) -> Result<(), RequestFailure> {
+    /// Heartbeat with the readings of the moment, then the results of commands.
+    async fn report_heartbeat(&mut self) -> Result<(), RequestFailure> {
         let ready = self.ready.ok_or_else(|| RequestFailure::NoAnswer("no link".to_owned()))?;
         let beat = self.beat(ready).map_err(RequestFailure::NoAnswer)?;
-        // While it is told, the next ones may be kept.
+        // During the request the next readings may be stored.
         let moment_ms = self.backlog.last_ms();
-        let heard = self.say("/v1/nodes/heartbeat", &beat).await?;
-        let ack: HeartbeatAck = read(&heard)?;
+        let response = self.post("/v1/nodes/heartbeat", &beat).await?;
+        let ack: HeartbeatAck = decode(&response)?;
         if let Some(moment_ms) = moment_ms {
             self.backlog.remove(moment_ms);
         }
@@ -371,24 +371,24 @@ impl Agent {
         if ack.next_heartbeat_s.is_finite() && ack.next_heartbeat_s > 0.0 {
             self.machine.set_period((ack.next_heartbeat_s * 1000.0) as u64);
         }
-        self.finished.extend(self.commands.heard());
+        self.finished.extend(self.commands.confirm());
         let now_ms = self.now_ms();
-        for order in ack.commands {
-            let id = order.command_id;
+        for command in ack.commands {
+            let id = command.command_id;
             let finished = self.commands.execute(
                 id,
-                &order.kind,
-                &order.args,
+                &command.kind,
+                &command.args,
                 (&self.host, &self.options.sensors),
                 now_ms,
             );
             self.finished.extend(finished);
         }
         self.fetch_firmware().await;
-        self.tell_finished(ack.node_id).await;
+        self.report_results(ack.node_id).await;
         // What changed, by a command or by others, is reported.
         let version = self.commands.firmware_version();
-        if self.commands.settings() != self.told_settings || version != self.told_version {
+        if self.commands.settings() != self.reported_settings || version != self.reported_version {
             self.machine.join_again();
         }
         self.follow_sensors(ack.node_id, ack.sensors_revision).await;
@@ -399,9 +399,9 @@ impl Agent {
         let Some(node_id) = self.node_id else {
             return Ok(());
         };
-        let (told, moments) = self.backlog.oldest(BATCH_MAX);
+        let (samples, moments) = self.backlog.oldest(BATCH_MAX);
         let path = format!("/v1/nodes/{node_id}/telemetry");
-        match self.say(&path, &Batch::from(told.as_slice())).await {
+        match self.post(&path, &Batch::from(samples.as_slice())).await {
             // A batch that the gateway refuses for good is not sent again.
             Ok(_) | Err(RequestFailure::Refused(400 | 404 | 413 | 422, _)) => {
                 self.backlog.remove_oldest(moments);
@@ -420,8 +420,8 @@ fn outcome(tried: Result<(), RequestFailure>) -> Outcome {
     match tried {
         Ok(()) => Outcome::Done,
         Err(RequestFailure::Refused(status, wait_ms)) => Outcome::Refused(status, wait_ms),
-        Err(RequestFailure::NoAnswer(why)) => {
-            tracing::debug!("{why}");
+        Err(RequestFailure::NoAnswer(reason)) => {
+            tracing::debug!("{reason}");
             Outcome::Failed
         }
     }

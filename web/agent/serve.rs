@@ -142,8 +142,8 @@ pub fn open(config: AgentConfig, once: bool) -> Result<Agent, Failure> {
 /// When the machine fails.
 pub fn run(agent: Agent) -> Result<(), Failure> {
     // Before any other thread: threads inherit the capabilities.
-    let kept = keep_net_admin()?;
-    tracing::info!("capabilities kept: {kept}");
+    let capabilities = keep_net_admin()?;
+    tracing::info!("capabilities kept: {capabilities}");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async move {
         agent.run(shutdown_signal()?).await;
@@ -235,12 +235,12 @@ fn secret(path: Option<&Path>, key_id: Option<String>) -> Result<Option<TrustSec
     let (Some(path), Some(key_id)) = (path, key_id) else {
         return Ok(None);
     };
-    let found = TrustSecret::from_text(key_id, &text(path)?);
+    let secret = TrustSecret::from_text(key_id, &text(path)?);
     let wrong = || {
         Failure::Input(format!(
             "{}: invalid trust secret, allowed base64 of at least 16 bytes",
             path.display()
         ))
     };
-    found.ok_or_else(wrong).map(Some)
+    secret.ok_or_else(wrong).map(Some)
 }

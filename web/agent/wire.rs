@@ -53,13 +53,13 @@ struct BatchSample {
 }
 
 impl From<&[UnreportedReading]> for Batch {
-    fn from(told: &[UnreportedReading]) -> Self {
+    fn from(readings: &[UnreportedReading]) -> Self {
         let sample = |one: &UnreportedReading| BatchSample {
             ts: rfc3339(one.ts_ms.saturating_mul(1_000_000)),
             metric: one.metric.clone(),
             value: one.value,
         };
-        Self { samples: told.iter().map(sample).collect() }
+        Self { samples: readings.iter().map(sample).collect() }
     }
 }
 

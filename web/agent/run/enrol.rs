@@ -12,9 +12,9 @@ use groundwave_protocol::{
 use hyper::Method;
 
 use super::{Agent, outcome};
-use crate::connection::{RequestFailure, read};
+use crate::connection::{RequestFailure, decode};
 
-/// Longest wait for approval that the gateway may ask for, ms.
+/// Longest wait for approval that a gateway may set, ms.
 const PENDING_MS: u64 = 30_000;
 
 const REGISTER: &str = "/v1/mesh/wg-register";
@@ -25,7 +25,7 @@ const NO_SUCH_PATH: [u16; 2] = [404, 405];
 
 impl Agent {
     pub(super) async fn register(&mut self, inside: bool) -> Outcome {
-        match self.ask_in(inside).await {
+        match self.request_registration(inside).await {
             Ok(answer) => self.answered(answer, inside),
             Err(trouble) => outcome(Err(trouble)),
         }
@@ -33,15 +33,18 @@ impl Agent {
 
     /// Challenge of the gateway; `None` from earlier versions, which have none.
     async fn challenge(&mut self, address: &str) -> Result<Option<WgChallenge>, RequestFailure> {
-        let heard = self.send(Method::GET, address, None, CHALLENGE, &()).await;
-        match heard {
-            Ok(heard) => read(&heard).map(Some),
+        let response = self.send(Method::GET, address, None, CHALLENGE, &()).await;
+        match response {
+            Ok(response) => decode(&response).map(Some),
             Err(RequestFailure::Refused(status, _)) if NO_SUCH_PATH.contains(&status) => Ok(None),
             Err(trouble) => Err(trouble),
         }
     }
 
-    async fn ask_in(&mut self, inside: bool) -> Result<WgRegisterResult, RequestFailure> {
+    async fn request_registration(
+        &mut self,
+        inside: bool,
+    ) -> Result<WgRegisterResult, RequestFailure> {
         let ready = self.ready.ok_or_else(|| RequestFailure::NoAnswer("no link".to_owned()))?;
         let identity = Identity {
             public_key: self.public_key().map_err(RequestFailure::NoAnswer)?,
@@ -67,7 +70,8 @@ impl Agent {
             body.seal_credentials = inside && self.options.tunnel_ifname.is_none();
             prove_key(&mut body, &self.options.key, &challenge)
         });
-        let mut answer: WgRegisterResult = read(&self.ask(&address, None, REGISTER, &body).await?)?;
+        let mut answer: WgRegisterResult =
+            decode(&self.post_to(&address, None, REGISTER, &body).await?)?;
         if let (Some(sealed), Some(shared)) = (answer.sealed_credentials.take(), shared) {
             let opened = unseal_credentials(&shared, &body.nonce, &sealed)
                 .map_err(|err| RequestFailure::NoAnswer(err.to_string()))?;
@@ -84,11 +88,11 @@ impl Agent {
             _ => return Outcome::Refused(403, None),
         }
         self.node_id = answer.node_id;
-        let found = answer.credentials.clone();
+        let credentials = answer.credentials.clone();
         self.registered = Some(answer);
         let tunnelled = self.options.tunnel_ifname.is_some();
-        if found.is_some() {
-            self.credentials = found;
+        if credentials.is_some() {
+            self.credentials = credentials;
         }
         // Told through the tunnel or sealed to the key. A gateway without challenges does neither where
         // there is no tunnel: then an admin hands over a password, in place of the code.

@@ -26,17 +26,19 @@ impl Agent {
                 return;
             }
             let length = range.end - range.start;
-            let heard =
+            let response =
                 tokio::time::timeout(PIECE, self.piece(&mut client, &address, image, range));
-            let finished = match heard.await {
-                Ok(Ok(heard)) if heard.status.is_success() && heard.body.len() as u64 == length => {
-                    self.commands.take_firmware(&heard.body)
+            let finished = match response.await {
+                Ok(Ok(response))
+                    if response.status.is_success() && response.body.len() as u64 == length =>
+                {
+                    self.commands.take_firmware(&response.body)
                 }
-                Ok(Ok(heard)) if heard.status == StatusCode::NOT_FOUND => {
+                Ok(Ok(response)) if response.status == StatusCode::NOT_FOUND => {
                     self.commands.give_firmware_up("the gateway has no such image")
                 }
-                Ok(Ok(heard)) => {
-                    tracing::debug!("firmware: {}", heard.status);
+                Ok(Ok(response)) => {
+                    tracing::debug!("firmware: {}", response.status);
                     return;
                 }
                 Ok(Err(why)) => {
@@ -62,7 +64,7 @@ impl Agent {
         };
         let open = client.insert(open);
         let path = format!("/v1/firmware/images/{image}/content");
-        let heard = open.range(&path, self.token.as_deref(), range).await;
-        heard.map_err(|err| err.to_string())
+        let response = open.range(&path, self.token.as_deref(), range).await;
+        response.map_err(|err| err.to_string())
     }
 }

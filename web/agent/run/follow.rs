@@ -7,7 +7,7 @@ use hyper::Method;
 use uuid::Uuid;
 
 use super::Agent;
-use crate::connection::{RequestFailure, read};
+use crate::connection::{RequestFailure, decode};
 use crate::wire::CommandOutcome;
 
 impl Agent {
@@ -24,8 +24,8 @@ impl Agent {
                 let address = self.address(true);
                 let token = self.token.clone();
                 let path = format!("/v1/nodes/{node_id}/sensors");
-                let heard = self.send(Method::GET, &address, token.as_deref(), &path, &());
-                match heard.await.and_then(|heard| read(&heard)) {
+                let response = self.send(Method::GET, &address, token.as_deref(), &path, &());
+                match response.await.and_then(|response| decode(&response)) {
                     Ok(plan) => plan,
                     Err(trouble) => {
                         tracing::debug!("sensors: {trouble:?}");
@@ -34,25 +34,25 @@ impl Agent {
                 }
             }
         };
-        for refused in self.options.sensors.replace(&plan) {
-            tracing::warn!("{refused}");
+        for refusal in self.options.sensors.replace(&plan) {
+            tracing::warn!("{refusal}");
         }
         self.sensors_revision = revision;
         tracing::info!("{} sensors are assigned by the gateway", plan.sensors.len());
     }
 
     /// Reports results of node commands; those that cannot be sent now go with the next heartbeat.
-    pub(super) async fn tell_finished(&mut self, node_id: Uuid) {
+    pub(super) async fn report_results(&mut self, node_id: Uuid) {
         for finished in std::mem::take(&mut self.finished) {
             let path = format!("/v1/nodes/{node_id}/commands/{}/result", finished.command_id);
-            let told = self.say(&path, &CommandOutcome::from(&finished)).await;
+            let result = self.post(&path, &CommandOutcome::from(&finished)).await;
             match finished.follow_up {
                 FollowUp::Nothing => {}
                 FollowUp::RenewToken => self.machine.renew_now(),
-                FollowUp::Reboot if told.is_ok() => self.reboot(),
+                FollowUp::Reboot if result.is_ok() => self.reboot(),
                 FollowUp::Reboot => {}
             }
-            if matches!(told, Err(RequestFailure::NoAnswer(_))) {
+            if matches!(result, Err(RequestFailure::NoAnswer(_))) {
                 self.finished.push(finished);
             }
         }
