@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_have_the_reach_of_the_registries() {
+    fn address_has_the_reach_of_the_registries() {
         let reach = |text: &str| classify(text.parse().unwrap());
         for text in
             ["1.1.1.1", "100.63.255.255", "172.32.0.1", "2606:4700::1111", "2002:101:101::1"]

@@ -67,8 +67,8 @@ impl Outbound {
         trust: &Trust,
     ) -> Result<TlsStream<TcpStream>, OutboundError> {
         let stream = self.connect(target).await?;
-        let shaken = within(CONNECT_MAX, trust.shake(&target.host, stream));
-        shaken.await.map_err(|cause| OutboundError::Tls { target: target.label(), cause })
+        let stream = within(CONNECT_MAX, trust.shake(&target.host, stream));
+        stream.await.map_err(|cause| OutboundError::Tls { target: target.label(), cause })
     }
 
     /// Sends a request and reads the response.
@@ -140,19 +140,19 @@ impl Outbound {
         request: &Request,
     ) -> Result<(OpenResponse, SocketAddr), OutboundError> {
         let label = target.label();
-        let found = |stream: &TcpStream| {
+        let peer = |stream: &TcpStream| {
             stream
                 .peer_addr()
                 .map_err(|cause| OutboundError::Connect { target: target.label(), cause })
         };
         if request.is_secure() {
             let stream = self.connect_tls(target, &request.trust).await?;
-            let address = found(stream.get_ref().0)?;
-            return Ok((ask(label, request, stream).await?, address));
+            let address = peer(stream.get_ref().0)?;
+            return Ok((send_over(label, request, stream).await?, address));
         }
         let stream = self.connect(target).await?;
-        let address = found(&stream)?;
-        Ok((ask(label, request, stream).await?, address))
+        let address = peer(&stream)?;
+        Ok((send_over(label, request, stream).await?, address))
     }
 }
 
@@ -162,8 +162,8 @@ async fn bounded<T>(
     request: &Request,
     work: impl Future<Output = Result<T, OutboundError>>,
 ) -> Result<T, OutboundError> {
-    let done = timeout(limit, work).await;
-    done.unwrap_or_else(|_| {
+    let outcome = timeout(limit, work).await;
+    outcome.unwrap_or_else(|_| {
         Err(OutboundError::Timeout {
             target: super::connect::label(request.host(), request.port()),
             limit_ms: limit.as_millis(),
@@ -172,7 +172,7 @@ async fn bounded<T>(
 }
 
 /// HTTP/1.1 over a stream.
-async fn ask(
+async fn send_over(
     target: String,
     request: &Request,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,

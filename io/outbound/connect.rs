@@ -31,8 +31,8 @@ pub struct SystemResolver;
 impl Resolve for SystemResolver {
     fn resolve<'a>(&'a self, host: &'a str) -> Lookup<'a> {
         Box::pin(async move {
-            let found = tokio::net::lookup_host((host, 0)).await?;
-            Ok(found.map(|address| address.ip()).collect())
+            let addresses = tokio::net::lookup_host((host, 0)).await?;
+            Ok(addresses.map(|address| address.ip()).collect())
         })
     }
 }
@@ -54,7 +54,7 @@ impl Target {
         &self.addresses
     }
 
-    /// Host name or address, as it was asked for.
+    /// Host name or address of the request.
     #[must_use]
     pub fn host(&self) -> &str {
         &self.host

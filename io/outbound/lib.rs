@@ -1,8 +1,7 @@
 //! Outbound requests: the one place that opens connections to addresses named by users.
 //!
 //! Every target is resolved once, every address of it is judged by the [`TargetPolicy`], and the
-//! connection goes to one of the judged addresses: a second answer of the name service is never asked
-//! for. Redirects are not followed and proxies of the environment are not used.
+//! connection goes to one of the judged addresses: there is no second lookup. Redirects are not followed and proxies of the environment are not used.
 
 mod address;
 mod client;

@@ -98,16 +98,18 @@ impl FromStr for AllowedTarget {
 
 impl AllowedTarget {
     fn admits_name(&self, name: &str, to: u16) -> bool {
-        matches!(self, Self::Name(held, port) if held == name && port.is_none_or(|port| port == to))
+        matches!(self, Self::Name(allowed_name, port) if allowed_name == name && port.is_none_or(|port| port == to))
     }
 
     fn admits(&self, ip: IpAddr, to: u16) -> bool {
         let Self::Network { ip: network, prefix, port } = self else {
             return false;
         };
-        let ((found, width), (held, held_width)) = (bits(ip), bits(*network));
-        let differing = (found ^ held).leading_zeros();
-        width == held_width && differing >= u32::from(*prefix) && port.is_none_or(|port| port == to)
+        let ((address_bits, width), (network_bits, network_width)) = (bits(ip), bits(*network));
+        let differing = (address_bits ^ network_bits).leading_zeros();
+        width == network_width
+            && differing >= u32::from(*prefix)
+            && port.is_none_or(|port| port == to)
     }
 }
 
@@ -115,7 +117,7 @@ impl TargetPolicy {
     /// True if a name is an exception: all addresses it has are admitted.
     pub(super) fn admits_name(&self, host: &str, port: u16) -> bool {
         let name = plain_name(host);
-        self.allowed.iter().any(|held| held.admits_name(&name, port))
+        self.allowed.iter().any(|exception| exception.admits_name(&name, port))
     }
 
     /// Checks a name before it is resolved.
@@ -140,7 +142,7 @@ impl TargetPolicy {
         own: &[SocketAddr],
     ) -> Result<(), &'static str> {
         let (ip, port) = (address.ip(), address.port());
-        if self.allowed.iter().any(|held| held.admits(ip, port)) {
+        if self.allowed.iter().any(|exception| exception.admits(ip, port)) {
             return Ok(());
         }
         match classify(ip) {
@@ -170,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_listener_on_all_addresses_is_reached_by_any_address_of_this_machine() {
+    fn listener_on_all_addresses_matches_any_address_of_this_machine() {
         let reaches =
             |own: &str, address: &str| is_own(own.parse().unwrap(), address.parse().unwrap());
         for address in ["127.0.0.1:8080", "127.9.9.9:8080"] {

@@ -50,8 +50,8 @@ pub(super) fn parse(
             true => text.find("://"),
             false => text.find(['?', '#']),
         };
-        let shown = &text[..end.unwrap_or(if text.contains('@') { 0 } else { text.len() })];
-        OutboundError::Url { found: shown.chars().take(64).collect(), allowed }
+        let start = &text[..end.unwrap_or(if text.contains('@') { 0 } else { text.len() })];
+        OutboundError::Url { found: start.chars().take(64).collect(), allowed }
     };
     if text.len() > URL_BYTES_MAX {
         return Err(wrong());

@@ -35,7 +35,7 @@ impl Server {
                         let mut head = [0; 4096];
                         let _ = stream.read(&mut head).await;
                         let _ = stream.write_all(&answer).await;
-                        // A server that says nothing stays silent.
+                        // A server without an answer keeps the connection.
                         if answer.is_empty() {
                             let _ = stream.read(&mut head).await;
                         }
@@ -62,19 +62,19 @@ const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecret";
 /// Name service that gives its answers in turn, the last one again and again.
 struct Answers {
     answers: Vec<Vec<IpAddr>>,
-    asked: AtomicUsize,
+    lookups: AtomicUsize,
 }
 
 impl Answers {
     fn new(answers: &[&[&str]]) -> Arc<Self> {
         let ips = |ips: &&[&str]| ips.iter().map(|ip| ip.parse().unwrap()).collect();
-        Arc::new(Self { answers: answers.iter().map(ips).collect(), asked: AtomicUsize::new(0) })
+        Arc::new(Self { answers: answers.iter().map(ips).collect(), lookups: AtomicUsize::new(0) })
     }
 }
 
 impl Resolve for Answers {
     fn resolve<'a>(&'a self, _: &'a str) -> Lookup<'a> {
-        let at = self.asked.fetch_add(1, Ordering::SeqCst);
+        let at = self.lookups.fetch_add(1, Ordering::SeqCst);
         let answer = self.answers[at.min(self.answers.len() - 1)].clone();
         Box::pin(async move { Ok(answer) })
     }
@@ -154,7 +154,7 @@ fn try_all(runtime: &Runtime, outbound: &Outbound, hosts: &[&str], port: u16) ->
 }
 
 #[test]
-fn forbidden_targets_are_refused_and_never_connected() {
+fn forbidden_target_gives_a_refusal_without_a_connection() {
     let runtime = runtime();
     let server = Server::here(&runtime, OK);
     let port = server.address.port();
@@ -170,7 +170,7 @@ fn forbidden_targets_are_refused_and_never_connected() {
 }
 
 #[test]
-fn the_same_targets_connect_where_no_guard_forbids_them() {
+fn same_targets_connect_without_the_guard() {
     let runtime = runtime();
     let server = Server::here(&runtime, OK);
     let outbound = Outbound::new(allowing(&["0.0.0.0/0", "::/0"]));
@@ -179,7 +179,7 @@ fn the_same_targets_connect_where_no_guard_forbids_them() {
 }
 
 #[test]
-fn one_bad_address_spoils_a_name() {
+fn one_forbidden_address_forbids_its_name() {
     let runtime = runtime();
     let server = Server::here(&runtime, OK);
     let port = server.address.port();
@@ -198,7 +198,7 @@ fn one_bad_address_spoils_a_name() {
 }
 
 #[test]
-fn a_name_that_is_bound_anew_after_the_check_is_not_asked_for_again() {
+fn rebound_name_gets_no_second_lookup() {
     let runtime = runtime();
     let other = SocketAddr::from((Ipv4Addr::new(127, 0, 0, 2), 0));
     let allowed = Server::start(&runtime, other, OK.as_bytes().to_vec());
@@ -210,14 +210,14 @@ fn a_name_that_is_bound_anew_after_the_check_is_not_asked_for_again() {
     let request = get(&format!("http://rebound.example:{port}/"));
     let response = runtime.block_on(outbound.send(&request)).unwrap();
     assert_eq!((response.status.as_u16(), response.address.ip()), (200, other.ip()));
-    assert_eq!(names.asked.load(Ordering::SeqCst), 1);
+    assert_eq!(names.lookups.load(Ordering::SeqCst), 1);
     let refused = runtime.block_on(outbound.send(&request)).unwrap_err();
     assert!(refused.is_forbidden(), "{refused}");
     assert_eq!((allowed.count(), hidden.count()), (1, 0));
 }
 
 #[test]
-fn redirects_are_answers_and_not_followed() {
+fn redirect_is_not_followed() {
     let runtime = runtime();
     let hidden = Server::here(&runtime, OK);
     for status in [301, 302, 303, 307, 308] {
@@ -236,7 +236,7 @@ fn redirects_are_answers_and_not_followed() {
 }
 
 #[test]
-fn private_addresses_and_own_listeners_are_switches() {
+fn policy_forbids_private_addresses_and_own_listeners() {
     let runtime = runtime();
     let private = ["10.0.0.1", "192.168.1.1", "172.16.0.1", "100.64.0.1", "fd12::1"];
     let refused = |policy: &TargetPolicy, host: &str, port| {
@@ -260,7 +260,7 @@ fn private_addresses_and_own_listeners_are_switches() {
 }
 
 #[test]
-fn exceptions_are_exact() {
+fn exception_admits_its_exact_target() {
     for text in ["", "/8", "10.0.0.0/33", "a b", "host:port", "http://host", "10.0.0.0/x", "::/129"]
     {
         assert!(text.parse::<AllowedTarget>().is_err(), "{text}");
@@ -277,7 +277,7 @@ fn exceptions_are_exact() {
 }
 
 #[test]
-fn urls_have_a_known_scheme_and_no_user_information() {
+fn url_with_another_scheme_or_user_information_gives_an_error() {
     let bad = [
         "",
         "x",
@@ -299,7 +299,7 @@ fn urls_have_a_known_scheme_and_no_user_information() {
 }
 
 #[test]
-fn answers_are_bounded_in_length_and_time() {
+fn long_or_late_response_gives_an_error() {
     let runtime = runtime();
     let long = format!("HTTP/1.1 200 OK\r\nContent-Length: 2000\r\n\r\n{}", "x".repeat(2000));
     let outbound = Outbound::new(allowing(&["127.0.0.1"]));
@@ -319,10 +319,10 @@ fn answers_are_bounded_in_length_and_time() {
 }
 
 #[test]
-fn requests_carry_their_fields_and_no_others() {
+fn request_has_its_header_fields_and_derived_ones() {
     let runtime = runtime();
-    let seen = Arc::new(Mutex::new(String::new()));
-    let kept = Arc::clone(&seen);
+    let record = Arc::new(Mutex::new(String::new()));
+    let writer = Arc::clone(&record);
     let address = runtime.block_on(async move {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -330,7 +330,7 @@ fn requests_carry_their_fields_and_no_others() {
             let (mut stream, _) = listener.accept().await.unwrap();
             let mut head = [0; 4096];
             let read = stream.read(&mut head).await.unwrap();
-            kept.lock().unwrap().push_str(&String::from_utf8_lossy(&head[..read]));
+            writer.lock().unwrap().push_str(&String::from_utf8_lossy(&head[..read]));
             stream.write_all(OK.as_bytes()).await.unwrap();
         });
         address
@@ -346,17 +346,17 @@ fn requests_carry_their_fields_and_no_others() {
     let outbound = Outbound::new(allowing(&["127.0.0.1"]));
     let response = runtime.block_on(outbound.send(&request)).unwrap();
     assert_eq!(&response.body[..], b"secret");
-    let seen = seen.lock().unwrap().to_lowercase();
-    assert!(seen.starts_with("post /a/b?c=d http/1.1\r\n"), "{seen}");
+    let record = record.lock().unwrap().to_lowercase();
+    assert!(record.starts_with("post /a/b?c=d http/1.1\r\n"), "{record}");
     for line in ["x-key: k", &format!("host: {address}"), "content-length: 2", "connection: close"]
     {
-        assert_eq!(seen.matches(line).count(), 1, "{line} in {seen}");
+        assert_eq!(record.matches(line).count(), 1, "{line} in {record}");
     }
-    assert!(!seen.contains("evil") && !seen.contains("999"), "{seen}");
+    assert!(!record.contains("evil") && !record.contains("999"), "{record}");
 }
 
 #[test]
-fn authorities_are_certificates() {
+fn pem_without_certificate_gives_an_error() {
     assert!(Trust::check_pem("").is_err());
     assert!(
         Trust::check_pem("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n").is_err()

@@ -58,17 +58,17 @@ impl Trust {
         };
         match self {
             Self::System => {
-                if let Some(held) = SYSTEM.get() {
-                    return Ok(Arc::clone(held));
+                if let Some(config) = SYSTEM.get() {
+                    return Ok(Arc::clone(config));
                 }
-                let found = rustls_native_certs::load_native_certs();
+                let certificates = rustls_native_certs::load_native_certs();
                 let mut roots = RootCertStore::empty();
-                let (added, _) = roots.add_parsable_certificates(found.certs);
+                let (added, _) = roots.add_parsable_certificates(certificates.certs);
                 if added == 0 {
-                    let cause = found.errors.first().map(|cause| format!(": {cause}"));
-                    let told =
+                    let cause = certificates.errors.first().map(|cause| format!(": {cause}"));
+                    let message =
                         format!("no trusted certificate authority{}", cause.unwrap_or_default());
-                    return Err(io::Error::new(io::ErrorKind::NotFound, told));
+                    return Err(io::Error::new(io::ErrorKind::NotFound, message));
                 }
                 let config = trusting(roots)?;
                 Ok(Arc::clone(SYSTEM.get_or_init(|| config)))

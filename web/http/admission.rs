@@ -71,16 +71,16 @@ impl Bounds {
     /// Bounds of a process that may open `descriptors` files and sockets.
     #[must_use]
     pub fn of_descriptors(descriptors: u64) -> Self {
-        let kept = DESCRIPTORS_KEPT + HEALTH_RESERVE as u64;
-        let room = usize::try_from(descriptors.saturating_sub(kept)).unwrap_or(usize::MAX);
+        let reserve = DESCRIPTORS_KEPT + HEALTH_RESERVE as u64;
+        let rest = usize::try_from(descriptors.saturating_sub(reserve)).unwrap_or(usize::MAX);
         Self {
-            connections: room.clamp(CONNECTIONS_LEAST, CONNECTIONS_MAX),
+            connections: rest.clamp(CONNECTIONS_LEAST, CONNECTIONS_MAX),
             per_source: CONNECTIONS_PER_SOURCE_MAX,
         }
     }
 }
 
-/// An admitted connection, as the table knows it.
+/// An admitted connection, as an entry of the table.
 #[derive(Debug, Default)]
 struct Entry {
     /// Number of the moment since which it waits; greater is later.
@@ -142,10 +142,10 @@ impl Table {
     /// Source with the most connections, more than `own`, of those with one that waits; of equals the
     /// one with the connection that waits longest.
     fn greatest(&self, own: usize) -> Option<Source> {
-        let greater = self.by_source.iter().filter(|(_, held)| held.len() > own);
-        let waiting = greater.filter_map(|(source, held)| {
-            let (rank, _) = longest_waiting(held)?;
-            Some(((held.len(), Reverse(rank)), *source))
+        let greater = self.by_source.iter().filter(|(_, connections)| connections.len() > own);
+        let waiting = greater.filter_map(|(source, connections)| {
+            let (rank, _) = longest_waiting(connections)?;
+            Some(((connections.len(), Reverse(rank)), *source))
         });
         waiting.max().map(|(_, source)| source)
     }
@@ -154,9 +154,9 @@ impl Table {
         if let Some(entry) = self.reserve.remove(&number) {
             return Some(entry);
         }
-        let held = self.by_source.get_mut(&source)?;
-        let entry = held.remove(&number)?;
-        if held.is_empty() {
+        let connections = self.by_source.get_mut(&source)?;
+        let entry = connections.remove(&number)?;
+        if connections.is_empty() {
             self.by_source.remove(&source);
         }
         self.total -= 1;
@@ -167,18 +167,18 @@ impl Table {
     fn displace(&mut self, source: Source) -> bool {
         let number = self.by_source.get(&source).and_then(longest_waiting);
         let entry = number.and_then(|(_, number)| self.remove(source, number));
-        self.tell_displaced(entry)
+        self.close_displaced(entry)
     }
 
     /// Closes the connection of the reserve that waits longest; whether there was one.
     fn displace_in_reserve(&mut self) -> bool {
         let number = longest_waiting(&self.reserve);
         let entry = number.and_then(|(_, number)| self.reserve.remove(&number));
-        self.tell_displaced(entry)
+        self.close_displaced(entry)
     }
 
-    /// Closes a connection that was removed; whether there is one.
-    fn tell_displaced(&mut self, entry: Option<Arc<Entry>>) -> bool {
+    /// Closes a removed connection; `false` without one.
+    fn close_displaced(&mut self, entry: Option<Arc<Entry>>) -> bool {
         if let Some(entry) = &entry {
             self.tally.displaced += 1;
             entry.displaced.notify_one();
@@ -230,8 +230,8 @@ impl Admission {
         let for_health = !admitted;
         if admitted {
             table.total += 1;
-            let held = table.by_source.entry(source).or_default();
-            held.insert(number, Arc::clone(&entry));
+            let connections = table.by_source.entry(source).or_default();
+            connections.insert(number, Arc::clone(&entry));
         } else {
             let is_taken = table.reserve.len() >= HEALTH_RESERVE;
             if is_at_source_bound || is_taken && !table.displace_in_reserve() {

@@ -16,24 +16,24 @@ async fn is_displaced(place: &Place) -> bool {
 }
 
 #[tokio::test]
-async fn a_source_at_its_bound_displaces_its_own_oldest_connection() {
+async fn source_at_its_bound_displaces_its_oldest_connection() {
     let admission = admission(1_000);
-    let held: Vec<_> =
+    let places: Vec<_> =
         (0..CONNECTIONS_PER_SOURCE_MAX).map(|_| admission.admit(from(1)).unwrap()).collect();
     let other = admission.admit(from(2)).unwrap();
     let newcomer = admission.admit(from(1)).unwrap();
-    assert!(is_displaced(&held[0]).await);
-    assert!(!is_displaced(&held[1]).await);
+    assert!(is_displaced(&places[0]).await);
+    assert!(!is_displaced(&places[1]).await);
     assert!(!is_displaced(&other).await);
     assert!(!newcomer.for_health);
     assert_eq!(admission.len(), CONNECTIONS_PER_SOURCE_MAX + 1);
-    drop((held, other, newcomer));
+    drop((places, other, newcomer));
     assert!(admission.is_empty());
     assert_eq!(admission.take_tally(), Tally { displaced: 1, refused: 0 });
 }
 
 #[tokio::test]
-async fn a_newcomer_takes_the_place_of_an_idle_connection_of_the_greatest_source() {
+async fn new_connection_displaces_an_idle_one_of_the_greatest_source() {
     let admission = admission(10);
     let greatest: Vec<_> = (0..8).map(|_| admission.admit(from(1)).unwrap()).collect();
     let small: Vec<_> = (0..2).map(|_| admission.admit(from(2)).unwrap()).collect();
@@ -53,21 +53,21 @@ async fn a_newcomer_takes_the_place_of_an_idle_connection_of_the_greatest_source
 }
 
 #[tokio::test]
-async fn of_sources_that_hold_as_much_the_longest_waiting_connection_frees_its_descriptor() {
+async fn equal_sources_lose_the_longest_waiting_connection() {
     let admission = admission(10);
-    let held: Vec<_> = [7, 9, 8, 1].map(|last| admission.admit(from(last)).unwrap()).into();
-    held[0].waits_again();
+    let places: Vec<_> = [7, 9, 8, 1].map(|last| admission.admit(from(last)).unwrap()).into();
+    places[0].waits_again();
     admission.displace_one();
-    assert!(is_displaced(&held[1]).await);
+    assert!(is_displaced(&places[1]).await);
     admission.displace_one();
-    assert!(is_displaced(&held[2]).await);
-    for place in [&held[0], &held[3]] {
+    assert!(is_displaced(&places[2]).await);
+    for place in [&places[0], &places[3]] {
         assert!(!is_displaced(place).await);
     }
 }
 
 #[test]
-fn a_source_that_holds_as_much_as_any_other_displaces_itself() {
+fn source_as_great_as_any_other_displaces_itself() {
     let admission = admission(4);
     let _held: Vec<_> = [1, 1, 2, 2].map(|last| admission.admit(from(last)).unwrap()).into();
     let _newcomer = admission.admit(from(1)).unwrap();
@@ -75,7 +75,7 @@ fn a_source_that_holds_as_much_as_any_other_displaces_itself() {
 }
 
 #[tokio::test]
-async fn when_all_are_busy_a_reserve_is_left_for_health() {
+async fn busy_connections_leave_a_reserve_for_health() {
     let admission = admission(2);
     let busy: Vec<_> = [1, 2].map(|last| admission.admit(from(last)).unwrap()).into();
     busy.iter().for_each(Place::becomes_busy);

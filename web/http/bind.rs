@@ -18,9 +18,9 @@ pub fn socket_address(text: &str) -> Result<SocketAddr, String> {
         return Ok(address);
     }
     let allowed = "allowed ADDRESS:PORT or NAME:PORT, such as 127.0.0.1:8787 or localhost:8787";
-    let found = text.to_socket_addrs();
-    let found: Vec<_> = found.map_err(|err| format!("{err}; {allowed}"))?.collect();
-    let first = found.iter().find(|address| address.is_ipv4()).or(found.first());
+    let addresses = text.to_socket_addrs();
+    let addresses: Vec<_> = addresses.map_err(|err| format!("{err}; {allowed}"))?.collect();
+    let first = addresses.iter().find(|address| address.is_ipv4()).or(addresses.first());
     first.copied().ok_or_else(|| format!("no address; {allowed}"))
 }
 
@@ -44,8 +44,8 @@ pub fn stop_on(signal: impl Future<Output = ()> + Send + 'static, stop: Cancella
 
 /// Creates a folder with mode 0700, and those above it, where there are none.
 pub fn create_private(folder: &Path) -> Result<(), Failure> {
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    made.map_err(|err| Failure::Input(format!("create folder {}: {err}", folder.display())))
+    let result = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    result.map_err(|err| Failure::Input(format!("create folder {}: {err}", folder.display())))
 }
 
 /// Creates a file, if there is none, that only its owner may read; restricts one that is there.

@@ -116,25 +116,25 @@ impl HttpBody for ReceivedBody {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
         let this = &mut *self;
-        let found = match Pin::new(&mut this.body).poll_frame(context) {
+        let frame = match Pin::new(&mut this.body).poll_frame(context) {
             Poll::Pending => {
                 return match this.deadline.as_mut().poll(context) {
                     Poll::Ready(()) => Poll::Ready(Some(Err(Box::new(BodyTimeout)))),
                     Poll::Pending => Poll::Pending,
                 };
             }
-            Poll::Ready(found) => found,
+            Poll::Ready(frame) => frame,
         };
-        if let Some(Ok(frame)) = &found {
+        if let Some(Ok(frame)) = &frame {
             let count = frame.data_ref().map_or(0, Bytes::len);
             let more = Duration::from_secs_f64(count as f64 / f64::from(this.rate));
             let deadline = this.deadline.deadline() + more;
             this.deadline.as_mut().reset(deadline);
         }
-        if found.is_none() || this.body.is_end_stream() {
+        if frame.is_none() || this.body.is_end_stream() {
             this.place.becomes_busy();
         }
-        Poll::Ready(found.map(|found| found.map_err(Into::into)))
+        Poll::Ready(frame.map(|frame| frame.map_err(Into::into)))
     }
 
     fn is_end_stream(&self) -> bool {

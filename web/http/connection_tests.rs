@@ -29,24 +29,24 @@ fn admission() -> Arc<Admission> {
 /// Everything that comes until the server closes, and the time it took, s.
 async fn until_closed(stream: &mut DuplexStream) -> (String, f64) {
     let began = Instant::now();
-    let mut heard = Vec::new();
-    stream.read_to_end(&mut heard).await.unwrap();
-    (String::from_utf8(heard).unwrap(), began.elapsed().as_secs_f64())
+    let mut response = Vec::new();
+    stream.read_to_end(&mut response).await.unwrap();
+    (String::from_utf8(response).unwrap(), began.elapsed().as_secs_f64())
 }
 
 #[tokio::test(start_paused = true)]
 async fn silent_half_headed_and_idle_connections_are_closed() {
     let admission = admission();
-    for (said, answers) in [
+    for (request, answers) in [
         ("", 0),
         ("POST / HTTP/1.1\r\nHost: h\r\n", 0),
         ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nab", 1),
     ] {
         let mut stream = connect(&admission);
-        stream.write_all(said.as_bytes()).await.unwrap();
-        let (heard, took_s) = until_closed(&mut stream).await;
-        assert_eq!(heard.matches("200 OK").count(), answers, "{heard}");
-        assert!((10.0..10.1).contains(&took_s), "{said:?}: {took_s} s");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let (response, took_s) = until_closed(&mut stream).await;
+        assert_eq!(response.matches("200 OK").count(), answers, "{response}");
+        assert!((10.0..10.1).contains(&took_s), "{request:?}: {took_s} s");
         assert!(admission.is_empty());
     }
 }
@@ -57,9 +57,11 @@ async fn a_body_that_stalls_is_answered_with_408_and_a_slow_one_is_taken() {
     let mut stream = connect(&admission());
     stream.write_all(head.as_bytes()).await.unwrap();
     stream.write_all(&[b'a'; 512]).await.unwrap();
-    let (heard, took_s) = until_closed(&mut stream).await;
-    assert!(heard.starts_with("HTTP/1.1 408 "), "{heard}");
-    assert!(heard.contains("application/problem+json") && heard.contains("connection: close"));
+    let (response, took_s) = until_closed(&mut stream).await;
+    assert!(response.starts_with("HTTP/1.1 408 "), "{response}");
+    assert!(
+        response.contains("application/problem+json") && response.contains("connection: close")
+    );
     // One second for the 512 bytes that came.
     assert!((21.0..21.1).contains(&took_s), "{took_s} s");
     let mut stream = connect(&admission());
@@ -68,8 +70,8 @@ async fn a_body_that_stalls_is_answered_with_408_and_a_slow_one_is_taken() {
         tokio::time::sleep(Duration::from_millis(900)).await;
         stream.write_all(&[b'a'; 500]).await.unwrap();
     }
-    let (heard, _) = until_closed(&mut stream).await;
-    assert!(heard.ends_with("20000"), "{heard}");
+    let (response, _) = until_closed(&mut stream).await;
+    assert!(response.ends_with("20000"), "{response}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -79,13 +81,13 @@ async fn a_head_of_more_than_16_kib_is_refused() {
         let head =
             format!("POST / HTTP/1.1\r\nX: {}\r\nContent-Length: 0\r\n\r\n", "x".repeat(length));
         stream.write_all(head.as_bytes()).await.unwrap();
-        let (heard, _) = until_closed(&mut stream).await;
-        assert!(heard.starts_with(&format!("HTTP/1.1 {status} ")), "{heard}");
+        let (response, _) = until_closed(&mut stream).await;
+        assert!(response.starts_with(&format!("HTTP/1.1 {status} ")), "{response}");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn at_the_stop_requests_in_flight_are_answered_and_silent_connections_closed() {
+async fn stop_answers_requests_in_flight_and_closes_silent_connections() {
     let (admission, stop) = (admission(), CancellationToken::new());
     let mut silent = connect_until(&admission, &stop);
     let mut sending = connect_until(&admission, &stop);
@@ -93,11 +95,11 @@ async fn at_the_stop_requests_in_flight_are_answered_and_silent_connections_clos
     sending.write_all(head.as_bytes()).await.unwrap();
     tokio::time::sleep(Duration::from_millis(1)).await;
     stop.cancel();
-    let (heard, took_s) = until_closed(&mut silent).await;
-    assert!(heard.is_empty() && took_s < 0.1, "{took_s} s");
+    let (response, took_s) = until_closed(&mut silent).await;
+    assert!(response.is_empty() && took_s < 0.1, "{took_s} s");
     sending.write_all(b"b").await.unwrap();
-    let (heard, _) = until_closed(&mut sending).await;
-    assert!(heard.starts_with("HTTP/1.1 200 "), "{heard}");
+    let (response, _) = until_closed(&mut sending).await;
+    assert!(response.starts_with("HTTP/1.1 200 "), "{response}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -132,15 +134,15 @@ async fn an_answer_that_is_longer_than_the_buffers_reaches_a_slow_reader_after_t
 }
 
 #[tokio::test(start_paused = true)]
-async fn malformed_requests_are_answered_with_problems() {
+async fn malformed_request_gives_a_problem() {
     let long = format!("GET /{} HTTP/1.1\r\nHost: h\r\n\r\n", "x".repeat(70_000));
     let many = format!("GET / HTTP/1.1\r\n{}\r\n", "a: b\r\n".repeat(101));
-    for (said, status) in [("GARBAGE\r\n\r\n", 400), (&many, 431), (&long, 431)] {
+    for (request, status) in [("GARBAGE\r\n\r\n", 400), (&many, 431), (&long, 431)] {
         let mut stream = connect(&admission());
-        let _ = stream.write_all(said.as_bytes()).await;
-        let (heard, _) = until_closed(&mut stream).await;
-        assert!(heard.starts_with(&format!("HTTP/1.1 {status} ")), "{heard}");
-        let (head, body) = heard.split_once("\r\n\r\n").unwrap();
+        let _ = stream.write_all(request.as_bytes()).await;
+        let (response, _) = until_closed(&mut stream).await;
+        assert!(response.starts_with(&format!("HTTP/1.1 {status} ")), "{response}");
+        let (head, body) = response.split_once("\r\n\r\n").unwrap();
         assert!(head.contains("content-type: application/problem+json"), "{head}");
         assert!(head.contains(&format!("content-length: {}", body.len())), "{head}");
         let problem: Problem = serde_json::from_str(body).unwrap();
@@ -158,11 +160,14 @@ async fn the_reserve_answers_health_alone() {
     busy.iter().for_each(Place::becomes_busy);
     let mut stream = connect(&admission);
     stream.write_all(request("/").as_bytes()).await.unwrap();
-    let (heard, took_s) = until_closed(&mut stream).await;
-    assert!(heard.starts_with("HTTP/1.1 503 ") && heard.contains("retry-after: 5"), "{heard}");
+    let (response, took_s) = until_closed(&mut stream).await;
+    assert!(
+        response.starts_with("HTTP/1.1 503 ") && response.contains("retry-after: 5"),
+        "{response}"
+    );
     assert!(took_s < 1.0);
     let mut stream = connect(&admission);
     stream.write_all(request("/health").as_bytes()).await.unwrap();
-    let (heard, _) = until_closed(&mut stream).await;
-    assert!(heard.starts_with("HTTP/1.1 200 "), "{heard}");
+    let (response, _) = until_closed(&mut stream).await;
+    assert!(response.starts_with("HTTP/1.1 200 "), "{response}");
 }

@@ -61,7 +61,7 @@ pub struct About {
 
 impl ApiDocument {
     /// Document of paths and schemas; `describe` adds to the paths and to the schemas what the
-    /// signatures of the handlers say.
+    /// signatures of the handlers have.
     #[must_use]
     pub fn new(
         about: About,
@@ -105,13 +105,13 @@ impl ApiDocument {
     /// References to missing schemas.
     #[must_use]
     pub fn dangling(&self) -> Vec<String> {
-        let mut found = Vec::new();
-        collect_references(&self.0, &mut found);
-        found.retain(|reference| {
+        let mut references = Vec::new();
+        collect_references(&self.0, &mut references);
+        references.retain(|reference| {
             let pointer = reference.strip_prefix('#');
             pointer.and_then(|at| self.0.pointer(at)).is_none()
         });
-        found
+        references
     }
 }
 
@@ -153,17 +153,17 @@ pub fn add_problems(operation: &mut Value, problems: &[(&str, &str)]) {
     }
 }
 
-fn collect_references(value: &Value, found: &mut Vec<String>) {
+fn collect_references(value: &Value, references: &mut Vec<String>) {
     match value {
         Value::Object(map) => {
             for (key, value) in map {
                 match value {
-                    Value::String(to) if key == "$ref" => found.push(to.clone()),
-                    other => collect_references(other, found),
+                    Value::String(to) if key == "$ref" => references.push(to.clone()),
+                    other => collect_references(other, references),
                 }
             }
         }
-        Value::Array(items) => items.iter().for_each(|item| collect_references(item, found)),
+        Value::Array(items) => items.iter().for_each(|item| collect_references(item, references)),
         _ => {}
     }
 }

@@ -69,9 +69,9 @@ fn chain(error: &dyn Error) -> String {
     let mut source = error.source();
     while let Some(cause) = source {
         // Some messages hold that of their cause already.
-        let said = cause.to_string();
-        if !text.ends_with(&said) {
-            let _ = write!(text, ": {said}");
+        let message = cause.to_string();
+        if !text.ends_with(&message) {
+            let _ = write!(text, ": {message}");
         }
         source = cause.source();
     }

@@ -70,24 +70,24 @@ impl<'de> Visitor<'de> for Plain {
     }
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let deeper = self.deeper()?;
-        let mut held = Vec::new();
+        let mut values = Vec::new();
         while let Some(item) = items.next_element_seed(deeper)? {
-            held.push(item);
+            values.push(item);
         }
-        Ok(Value::Array(held))
+        Ok(Value::Array(values))
     }
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
         let deeper = self.deeper()?;
-        let mut held = Map::new();
+        let mut object = Map::new();
         while let Some(key) = entries.next_key::<String>()? {
             let value = entries.next_value_seed(deeper)?;
-            if held.contains_key(&key) {
-                let told = format!("duplicate key {key:?}");
-                return Err(serde::de::Error::custom(told));
+            if object.contains_key(&key) {
+                let message = format!("duplicate key {key:?}");
+                return Err(serde::de::Error::custom(message));
             }
-            held.insert(key, value);
+            object.insert(key, value);
         }
-        Ok(Value::Object(held))
+        Ok(Value::Object(object))
     }
 }
 
@@ -204,11 +204,11 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_located_by_pointer() {
-        let told = |body: &str| read::<Wanted>(body.as_bytes()).unwrap_err();
-        let problem = told(r#"{"list": [{"count": 1}, {"count": 300}]}"#);
+    fn invalid_value_gives_its_pointer() {
+        let refusal = |body: &str| read::<Wanted>(body.as_bytes()).unwrap_err();
+        let problem = refusal(r#"{"list": [{"count": 1}, {"count": 300}]}"#);
         assert_eq!((problem.status, problem.errors[0].pointer.as_str()), (422, "/list/1/count"));
-        assert_eq!(told(r#"{"other": 1}"#).status, 422);
+        assert_eq!(refusal(r#"{"other": 1}"#).status, 422);
         for (body, says) in [
             (r#"{"list": [], "list": []}"#, "duplicate key"),
             (r#"{"list": [{"count": 1, "count": 1}]}"#, "duplicate key"),
@@ -218,7 +218,7 @@ mod tests {
             (&format!("{}{}", "[".repeat(40), "]".repeat(40)), "deeper than 32"),
             (&"[".repeat(100_000), "deeper than 32"),
         ] {
-            let problem = told(body);
+            let problem = refusal(body);
             assert_eq!(problem.status, 400, "{body:.40}");
             assert!(problem.detail.contains(says), "{}", problem.detail);
         }

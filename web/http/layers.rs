@@ -42,7 +42,7 @@ pub fn any_origin(router: Router) -> Router {
         .allow_methods(methods)
         .allow_headers(Any)
         .expose_headers(Any)
-        // The same for every origin, so caches need not tell them apart.
+        // The same for every origin, so caches need not distinguish them.
         .vary([]);
     // One layer of many, first outermost: a router boxes request and answer once for each layer.
     let worn = ServiceBuilder::new()
@@ -84,14 +84,14 @@ fn retry_later<B>(mut response: Response<B>) -> Response<B> {
 /// Path and query as they are logged: at most `URI_CHARS_MAX` characters, without the value of `t`,
 /// an access token of those who cannot send header fields.
 fn logged_uri(uri: &Uri) -> String {
-    let mut shown = uri.path().to_owned();
+    let mut text = uri.path().to_owned();
     let pairs = uri.query().into_iter().flat_map(|query| query.split('&'));
     for (at, pair) in pairs.enumerate() {
-        shown.push(if at == 0 { '?' } else { '&' });
+        text.push(if at == 0 { '?' } else { '&' });
         let is_token = pair.starts_with("t=");
-        shown.push_str(if is_token { "t=..." } else { pair });
+        text.push_str(if is_token { "t=..." } else { pair });
     }
-    shown.chars().take(URI_CHARS_MAX).collect()
+    text.chars().take(URI_CHARS_MAX).collect()
 }
 
 /// Traces requests and responses at level DEBUG; without that level the layer
@@ -125,7 +125,7 @@ mod tests {
     use crate::Problem;
 
     #[tokio::test]
-    async fn every_temporary_refusal_says_when_to_ask_again() {
+    async fn temporary_refusal_gives_retry_after() {
         let router = Router::new()
             .route("/busy", get(|| async { StatusCode::SERVICE_UNAVAILABLE }))
             .route("/fast", get(|| async { StatusCode::TOO_MANY_REQUESTS }))
@@ -137,8 +137,8 @@ mod tests {
             for (path, wait) in cases {
                 let request = Request::get(path).body(Body::empty()).unwrap();
                 let answer = layered.clone().oneshot(request).await.unwrap();
-                let told = answer.headers().get(header::RETRY_AFTER);
-                assert_eq!(told.map(|told| told.to_str().unwrap()), wait, "{path}");
+                let retry_after = answer.headers().get(header::RETRY_AFTER);
+                assert_eq!(retry_after.map(|value| value.to_str().unwrap()), wait, "{path}");
             }
         }
     }

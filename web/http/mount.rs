@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_lies_below_the_prefix_loses_it() {
+    fn path_below_the_prefix_loses_it() {
         for (uri, inner) in [
             ("/inner/v1/nodes?a=%2F&b", Some("/v1/nodes?a=%2F&b")),
             ("/inner/", Some("/")),
@@ -58,8 +58,8 @@ mod tests {
             ("/", None),
             ("/x/inner/", None),
         ] {
-            let found = below(&Uri::from_static(uri), "/inner").map(|uri| uri.to_string());
-            assert_eq!(found.as_deref(), inner, "{uri}");
+            let path = below(&Uri::from_static(uri), "/inner").map(|uri| uri.to_string());
+            assert_eq!(path.as_deref(), inner, "{uri}");
         }
     }
 }

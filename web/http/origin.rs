@@ -11,7 +11,7 @@ use axum::http::request::Parts;
 use super::admission::Source;
 use super::endpoints::Describe;
 
-/// Header in which a proxy names the client it speaks for.
+/// Header field with the addresses of a client and its proxies.
 const FORWARDED: &str = "x-forwarded-for";
 
 /// Source of a request: of its connection, or of the client that a proxy on this machine names.
@@ -19,12 +19,12 @@ const FORWARDED: &str = "x-forwarded-for";
 pub struct Origin(pub Source);
 
 impl Origin {
-    /// Origin of a request from `peer`. A name given by another machine is not believed.
+    /// Origin of a request from `peer`. Header fields from other machines are ignored.
     fn of(peer: IpAddr, headers: &HeaderMap) -> Self {
-        let told =
+        let list =
             headers.get_all(FORWARDED).iter().next_back().and_then(|value| value.to_str().ok());
         // Each proxy adds the address it saw; the last one is that of the proxy on this machine.
-        let last = told.and_then(|list| list.rsplit(',').next()?.trim().parse().ok());
+        let last = list.and_then(|list| list.rsplit(',').next()?.trim().parse().ok());
         Self(Source::of(match last {
             Some(client) if peer.is_loopback() => client,
             _ => peer,
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_proxy_on_this_machine_speaks_for_others() {
+    fn forwarded_address_counts_from_loopback_alone() {
         let mut headers = HeaderMap::new();
         headers.append(FORWARDED, "203.0.113.9, 192.0.2.7".parse().unwrap());
         let ip = |text: &str| text.parse::<IpAddr>().unwrap();

@@ -87,17 +87,17 @@ mod tests {
     fn pages_are_the_list_in_pieces() {
         let all = || (10..35).map(|number: u32| (number.to_string(), number));
         let mut paging = Paging { limit: Some(10), cursor: None };
-        let mut found = Vec::new();
+        let mut items = Vec::new();
         loop {
             let page = paging.of(all(), |number| number).unwrap();
             assert_eq!(page.total, 25);
-            found.extend(page.items);
+            items.extend(page.items);
             paging.cursor = page.next_cursor;
             if paging.cursor.is_none() {
                 break;
             }
         }
-        assert_eq!(found, (10..35).collect::<Vec<_>>());
+        assert_eq!(items, (10..35).collect::<Vec<_>>());
         paging.limit = Some(0);
         assert_eq!(paging.of(all(), |number| number).unwrap_err().status, 422);
     }

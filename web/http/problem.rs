@@ -300,7 +300,7 @@ pub fn is_timeout(error: &(dyn std::error::Error + 'static)) -> bool {
     causes.into_iter().any(|cause| cause.is::<BodyTimeout>())
 }
 
-/// axum answers a wrong type with 422; the interfaces say 400.
+/// axum answers a wrong type with 422, the interfaces with 400.
 impl From<JsonRejection> for Problem {
     fn from(rejection: JsonRejection) -> Self {
         let rejection = match rejection {

@@ -1,4 +1,4 @@
-//! Serving a router until told to stop.
+//! Serving a router until a stop signal.
 
 use std::future::Future;
 use std::io;
@@ -95,7 +95,7 @@ pub async fn serve_with<L: Accept, P: PeerOf<L>>(
             accepted = listener.accept() => accepted,
             () = stop.cancelled() => break,
         };
-        reports.tell(&serving.admission);
+        reports.report_displaced(&serving.admission);
         let (stream, source) = match accepted {
             Ok(accepted) => accepted,
             Err(err) if is_of_one_connection(&err) => continue,
@@ -150,12 +150,12 @@ where
             return converse(stream, router, peer, place, timeouts, stop).await;
         };
         let handshake = tokio::time::timeout(HANDSHAKE, identity.accept(stream));
-        let shaken = tokio::select! {
-            shaken = handshake => shaken,
+        let stream = tokio::select! {
+            stream = handshake => stream,
             () = place.displaced() => return,
             () = stop.cancelled() => return,
         };
-        if let Ok(Ok(stream)) = shaken {
+        if let Ok(Ok(stream)) = stream {
             converse(stream, router, peer, place, timeouts, stop).await;
         }
     }
@@ -173,7 +173,7 @@ struct Reports {
     /// Begin of the period of failures to accept, and their number.
     failures: Option<(Instant, u64)>,
     /// Time of the last report of connections turned away.
-    told: Option<Instant>,
+    last_report: Option<Instant>,
 }
 
 impl Reports {
@@ -189,14 +189,14 @@ impl Reports {
     }
 
     /// Connections turned away since the last report.
-    fn tell(&mut self, admission: &Admission) {
+    fn report_displaced(&mut self, admission: &Admission) {
         let now = Instant::now();
-        if self.told.is_some_and(|told| now < told + REPORT_PERIOD) {
+        if self.last_report.is_some_and(|last| now < last + REPORT_PERIOD) {
             return;
         }
         let tally = admission.take_tally();
         if tally != Tally::default() {
-            self.told = Some(now);
+            self.last_report = Some(now);
             tracing::warn!(
                 displaced = tally.displaced,
                 refused = tally.refused,
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn without_descriptors_the_oldest_silent_connection_makes_way_and_serving_goes_on() {
+    async fn exhausted_descriptors_displace_the_oldest_silent_connection() {
         let (mut silent, silent_end) = duplex(1 << 10);
         let (mut client, client_end) = duplex(1 << 10);
         let exhausted = || io::Error::from_raw_os_error(nix::libc::EMFILE);
@@ -278,14 +278,14 @@ mod tests {
         let admission = Arc::clone(&serving.admission);
         let server = serve_with::<_, ()>(script, router, stop.clone(), serving);
         let server = tokio::spawn(server);
-        let mut heard = Vec::new();
+        let mut bytes = Vec::new();
         let began = Instant::now();
-        silent.read_to_end(&mut heard).await.unwrap();
-        assert!(heard.is_empty() && began.elapsed() < Duration::from_secs(1));
+        silent.read_to_end(&mut bytes).await.unwrap();
+        assert!(bytes.is_empty() && began.elapsed() < Duration::from_secs(1));
         let request = b"GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
         client.write_all(request).await.unwrap();
-        client.read_to_end(&mut heard).await.unwrap();
-        assert!(heard.ends_with(b"served"));
+        client.read_to_end(&mut bytes).await.unwrap();
+        assert!(bytes.ends_with(b"served"));
         stop.cancel();
         server.await.unwrap().unwrap();
         assert!(admission.is_empty());

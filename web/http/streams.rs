@@ -14,7 +14,7 @@ const RETRY_S: u32 = 5;
 /// Open streams by client.
 #[derive(Debug)]
 pub struct OpenStreams<K: Ord> {
-    held: Mutex<BTreeMap<K, usize>>,
+    counts: Mutex<BTreeMap<K, usize>>,
     per_client: usize,
     total: usize,
 }
@@ -23,7 +23,7 @@ impl<K: Ord + Clone> OpenStreams<K> {
     /// No streams yet, with bounds.
     #[must_use]
     pub fn new(per_client: usize, total: usize) -> Arc<Self> {
-        Arc::new(Self { held: Mutex::default(), per_client, total })
+        Arc::new(Self { counts: Mutex::default(), per_client, total })
     }
 
     /// Permit for a stream of `client`.
@@ -31,18 +31,18 @@ impl<K: Ord + Clone> OpenStreams<K> {
     /// # Errors
     /// 429 when the client has too many, 503 when all together have.
     pub fn open(self: &Arc<Self>, client: K) -> Result<StreamPermit<K>, Problem> {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = held.get(&client).copied().unwrap_or(0);
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = counts.get(&client).copied().unwrap_or(0);
         if own >= self.per_client {
             let what = format!("too many streams: found {own} open, allowed {}", self.per_client);
             return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, what).retry_after(RETRY_S));
         }
-        let all: usize = held.values().sum();
+        let all: usize = counts.values().sum();
         if all >= self.total {
             let what = format!("too many streams of all clients: allowed {}", self.total);
             return Err(Problem::unavailable(what).retry_after(RETRY_S));
         }
-        held.insert(client.clone(), own + 1);
+        counts.insert(client.clone(), own + 1);
         Ok(StreamPermit { streams: Arc::clone(self), client })
     }
 }
@@ -66,12 +66,12 @@ impl<K: Ord> StreamPermit<K> {
 
 impl<K: Ord> Drop for StreamPermit<K> {
     fn drop(&mut self) {
-        let held = self.streams.held.lock();
-        let mut held = held.unwrap_or_else(PoisonError::into_inner);
-        match held.get_mut(&self.client) {
+        let counts = self.streams.counts.lock();
+        let mut counts = counts.unwrap_or_else(PoisonError::into_inner);
+        match counts.get_mut(&self.client) {
             Some(count) if *count > 1 => *count -= 1,
             _ => {
-                held.remove(&self.client);
+                counts.remove(&self.client);
             }
         }
     }
@@ -84,18 +84,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn streams_are_bounded_and_their_end_makes_room() {
+    fn streams_beyond_the_bounds_give_refusals() {
         let streams = OpenStreams::new(2, 3);
-        let mut held: Vec<_> = ["a", "a", "b"]
+        let mut bodies: Vec<_> = ["a", "a", "b"]
             .map(|client| streams.open(client).unwrap().hold(pending::<()>()))
             .into();
         let refused = streams.open("a").unwrap_err();
         assert_eq!((refused.status, refused.retry_after_s), (429, Some(RETRY_S)));
         let refused = streams.open("c").unwrap_err();
         assert_eq!((refused.status, refused.retry_after_s), (503, Some(RETRY_S)));
-        held.pop();
-        held.push(streams.open("c").unwrap().hold(pending()));
-        held.clear();
-        assert!(streams.held.lock().unwrap().is_empty());
+        bodies.pop();
+        bodies.push(streams.open("c").unwrap().hold(pending()));
+        bodies.clear();
+        assert!(streams.counts.lock().unwrap().is_empty());
     }
 }

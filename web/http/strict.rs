@@ -67,15 +67,15 @@ impl<'de> Deserializer<'de> for Strict {
         match self.0 {
             Value::Array(items) => {
                 let mut items = SeqDeserializer::new(items.into_iter().map(Strict));
-                let found = visitor.visit_seq(&mut items)?;
+                let value = visitor.visit_seq(&mut items)?;
                 items.end()?;
-                Ok(found)
+                Ok(value)
             }
             Value::Object(object) => {
                 let mut entries = MapDeserializer::new(wrapped(object).into_iter());
-                let found = visitor.visit_map(&mut entries)?;
+                let value = visitor.visit_map(&mut entries)?;
                 entries.end()?;
-                Ok(found)
+                Ok(value)
             }
             Value::Number(number) => match whole(&number) {
                 Some(whole) => visitor.visit_i64(whole),
@@ -184,7 +184,7 @@ impl<'de> VariantAccess<'de> for Strict {
     }
 }
 
-/// Reads a whole number of any size and holds it to what `i64` can say, for values that are
+/// Reads a whole number of any size and limits it to the range of `i64`, for values that are
 /// clamped anyway.
 ///
 /// # Errors
@@ -192,8 +192,8 @@ impl<'de> VariantAccess<'de> for Strict {
 pub fn saturating<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     let number: f64 = serde::Deserialize::deserialize(deserializer)?;
     if number.fract() != 0.0 {
-        let found = Unexpected::Float(number);
-        return Err(serde::de::Error::invalid_value(found, &"a whole number"));
+        let unexpected = Unexpected::Float(number);
+        return Err(serde::de::Error::invalid_value(unexpected, &"a whole number"));
     }
     // A float beyond i64 saturates.
     Ok(number as i64)
@@ -241,11 +241,11 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_is_a_name_not_a_number() {
-        let found: Tagged = read(json!({ "kind": "dot" })).unwrap();
-        assert_eq!(found, Tagged::Dot);
-        let told = read::<Tagged>(json!({ "kind": 0 })).unwrap_err();
-        assert!(told.contains("a number"), "{told}");
+    fn number_as_a_tag_gives_an_error() {
+        let outcome: Tagged = read(json!({ "kind": "dot" })).unwrap();
+        assert_eq!(outcome, Tagged::Dot);
+        let error = read::<Tagged>(json!({ "kind": 0 })).unwrap_err();
+        assert!(error.contains("a number"), "{error}");
     }
 
     fn sound() -> Value {
@@ -255,26 +255,26 @@ mod tests {
 
     #[test]
     fn whole_numbers_may_have_a_point_and_any_size_where_they_are_clamped() {
-        let found: Outer = read(sound()).unwrap();
-        assert_eq!((found.count, found.ratio, found.clamped), (3, 2.0, i64::MIN));
-        assert_eq!(found.shape, Shape::Ring { radius: 7 });
-        assert_eq!(found.inner.unwrap().names, ["a"]);
+        let document: Outer = read(sound()).unwrap();
+        assert_eq!((document.count, document.ratio, document.clamped), (3, 2.0, i64::MIN));
+        assert_eq!(document.shape, Shape::Ring { radius: 7 });
+        assert_eq!(document.inner.unwrap().names, ["a"]);
     }
 
     #[test]
-    fn a_tag_is_a_word_and_no_number() {
+    fn number_as_an_internal_tag_gives_an_error() {
         #[derive(Debug, PartialEq, Deserialize)]
         #[serde(tag = "kind", rename_all = "snake_case")]
         enum Tagged {
             Dot { at: u8 },
         }
         assert_eq!(read::<Tagged>(json!({ "kind": "dot", "at": 1.0 })), Ok(Tagged::Dot { at: 1 }));
-        let told = read::<Tagged>(json!({ "kind": 0, "at": 1 })).unwrap_err();
-        assert!(told.contains("invalid type: a number"), "{told}");
+        let error = read::<Tagged>(json!({ "kind": 0, "at": 1 })).unwrap_err();
+        assert!(error.contains("invalid type: a number"), "{error}");
     }
 
     #[test]
-    fn what_does_not_fit_is_told_with_its_path() {
+    fn invalid_value_gives_its_path() {
         let cases = [
             ("", json!([1, 2, null, "dot"]), "an array"),
             ("inner", json!([["a"]]), "`inner`: invalid type: an array"),
@@ -293,8 +293,8 @@ mod tests {
             } else {
                 document[key] = value;
             }
-            let told = read::<Outer>(document).unwrap_err();
-            assert!(told.contains(says), "{told} does not say {says}");
+            let error = read::<Outer>(document).unwrap_err();
+            assert!(error.contains(says), "{error} does not contain {says}");
         }
     }
 }

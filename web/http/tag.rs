@@ -26,8 +26,8 @@ fn quoted(revision: impl Display) -> String {
 #[must_use]
 pub fn is_known(headers: &HeaderMap, revision: impl Display) -> bool {
     let own = quoted(revision);
-    let known = headers.get(header::IF_NONE_MATCH).and_then(|held| held.to_str().ok());
-    known.is_some_and(|known| known.split(',').any(|one| one.trim() == own))
+    let tags = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
+    tags.is_some_and(|tags| tags.split(',').any(|one| one.trim() == own))
 }
 
 /// Revision in `If-Match`, without quotes; `None` for `*`.

@@ -37,7 +37,7 @@ pub struct Identity {
     certificates: PathBuf,
     key: PathBuf,
     current: Arc<Current>,
-    seen: Mutex<[Option<Stamp>; 2]>,
+    stamps: Mutex<[Option<Stamp>; 2]>,
 }
 
 impl Identity {
@@ -46,13 +46,13 @@ impl Identity {
     /// # Errors
     /// The invalid file and its error.
     pub fn read(certificates: &Path, key: &Path) -> Result<Self, String> {
-        let seen = [stamp(certificates), stamp(key)];
-        let found = certified(certificates, key)?;
+        let stamps = [stamp(certificates), stamp(key)];
+        let certificate = certified(certificates, key)?;
         Ok(Self {
             certificates: certificates.to_owned(),
             key: key.to_owned(),
-            current: Arc::new(Current(RwLock::new(Arc::new(found)))),
-            seen: Mutex::new(seen),
+            current: Arc::new(Current(RwLock::new(Arc::new(certificate)))),
+            stamps: Mutex::new(stamps),
         })
     }
 
@@ -76,12 +76,12 @@ impl Identity {
         &self.key
     }
 
-    /// `true` if a file has changed since it was read; asked again, only after another change.
+    /// `true` if a file has changed since it was read; the next call compares with this one.
     pub fn has_changed(&self) -> bool {
-        let found = [stamp(&self.certificates), stamp(&self.key)];
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_changed = found != *seen;
-        *seen = found;
+        let current = [stamp(&self.certificates), stamp(&self.key)];
+        let mut stamps = self.stamps.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_changed = current != *stamps;
+        *stamps = current;
         is_changed
     }
 
@@ -90,9 +90,9 @@ impl Identity {
     /// # Errors
     /// The invalid file and its error: the present certificate stays in use.
     pub fn reload(&self) -> Result<(), String> {
-        let found = certified(&self.certificates, &self.key)?;
+        let certificate = certified(&self.certificates, &self.key)?;
         let mut current = self.current.0.write().unwrap_or_else(PoisonError::into_inner);
-        *current = Arc::new(found);
+        *current = Arc::new(certificate);
         Ok(())
     }
 }
@@ -104,12 +104,12 @@ fn stamp(path: &Path) -> Option<Stamp> {
 
 /// A certificate chain with a key that fits it.
 fn certified(certificates: &Path, key: &Path) -> Result<CertifiedKey, String> {
-    let told = |path: &Path, why: String| format!("{}: {why}", path.display());
+    let error = |path: &Path, why: String| format!("{}: {why}", path.display());
     let chain: Result<Vec<_>, _> = CertificateDer::pem_file_iter(certificates)
-        .map_err(|err| told(certificates, err.to_string()))?
+        .map_err(|err| error(certificates, err.to_string()))?
         .collect();
-    let chain = chain.map_err(|err| told(certificates, err.to_string()))?;
-    let key_der = PrivateKeyDer::from_pem_file(key).map_err(|err| told(key, err.to_string()))?;
+    let chain = chain.map_err(|err| error(certificates, err.to_string()))?;
+    let key_der = PrivateKeyDer::from_pem_file(key).map_err(|err| error(key, err.to_string()))?;
     CertifiedKey::from_der(chain, key_der, &ring::default_provider())
-        .map_err(|err| told(certificates, err.to_string()))
+        .map_err(|err| error(certificates, err.to_string()))
 }

@@ -92,7 +92,7 @@ mod tests {
     const TIMEOUT: Duration = Duration::from_secs(30);
 
     #[tokio::test(start_paused = true)]
-    async fn a_receiver_that_takes_nothing_ends_the_write() {
+    async fn idle_receiver_ends_the_write() {
         let (ours, _theirs) = tokio::io::duplex(1 << 10);
         let mut ours = WriteTimeout::over(ours, TIMEOUT);
         let failed = ours.write_all(&[0; 1 << 20]).await.unwrap_err();
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_receiver_that_takes_a_little_now_and_then_ends_the_write_too() {
+    async fn receiver_below_the_rate_ends_the_write() {
         let (ours, mut theirs) = tokio::io::duplex(1 << 10);
         tokio::spawn(async move {
             let mut few = [0; 16];
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_slow_receiver_that_keeps_taking_gets_everything() {
+    async fn steady_slow_receiver_gets_everything() {
         let (ours, mut theirs) = tokio::io::duplex(1 << 10);
         let reader = tokio::spawn(async move {
             let (mut some, mut count) = ([0; 1 << 10], 0);
