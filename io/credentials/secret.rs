@@ -162,10 +162,10 @@ mod tests {
             (0o604, false),
         ] {
             fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
-            let found = read_words(&path);
+            let words = read_words(&path);
             match fits {
-                true => assert_eq!(found.unwrap(), "first line"),
-                false => assert!(matches!(found, Err(SecretError::Shared { .. })), "{mode:o}"),
+                true => assert_eq!(words.unwrap(), "first line"),
+                false => assert!(matches!(words, Err(SecretError::Shared { .. })), "{mode:o}"),
             }
         }
     }

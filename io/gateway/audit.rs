@@ -269,7 +269,7 @@ impl Audit {
     /// When the file cannot be read.
     pub fn find(&self, query: &AuditQuery) -> Result<Vec<AuditRecord>, AuditError> {
         let failed = failed(&self.path);
-        let mut found = VecDeque::new();
+        let mut records = VecDeque::new();
         let files: Result<Vec<_>, _> = {
             // Not while the files are numbered anew.
             let _end = self.end();
@@ -281,8 +281,8 @@ impl Audit {
             let Ok(record) = serde_json::from_slice::<AuditRecord>(&line) else {
                 continue;
             };
-            let is = |wanted: &Option<String>, held: &String| {
-                wanted.as_ref().is_none_or(|wanted| wanted == held)
+            let is = |filter: &Option<String>, value: &String| {
+                filter.as_ref().is_none_or(|filter| filter == value)
             };
             let name = record.entry.name.as_ref();
             let by_name = query.actor.is_some() && name == query.actor.as_ref();
@@ -291,13 +291,13 @@ impl Audit {
                 && (query.from_ns..=query.to_ns).contains(&record.entry.at_ns)
                 && record.number < query.before;
             if fits {
-                if found.len() == query.limit {
-                    found.pop_back();
+                if records.len() == query.limit {
+                    records.pop_back();
                 }
-                found.push_front(record);
+                records.push_front(record);
             }
         }
-        Ok(found.into())
+        Ok(records.into())
     }
 }
 
@@ -360,9 +360,9 @@ mod tests {
             limit: 3,
             ..AuditQuery::default()
         };
-        let found = audit.find(&query).unwrap();
-        let found: Vec<_> = found.iter().map(|record| record.number).collect();
-        assert_eq!(found, [7, 6, 5]);
+        let records = audit.find(&query).unwrap();
+        let records: Vec<_> = records.iter().map(|record| record.number).collect();
+        assert_eq!(records, [7, 6, 5]);
         drop(audit);
         assert_eq!(damage(&path), []);
     }
@@ -437,8 +437,8 @@ mod tests {
         assert_eq!(audit.len(), 100);
         let query =
             AuditQuery { to_ns: u64::MAX, before: u64::MAX, limit: 100, ..AuditQuery::default() };
-        let found = audit.find(&query).unwrap();
-        let numbers: Vec<_> = found.iter().rev().map(|record| record.number).collect();
+        let records = audit.find(&query).unwrap();
+        let numbers: Vec<_> = records.iter().rev().map(|record| record.number).collect();
         assert!(numbers.len() > 10 && numbers[0] > 1);
         assert_eq!(numbers, (numbers[0]..=100).collect::<Vec<_>>());
         drop(audit);

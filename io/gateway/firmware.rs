@@ -107,16 +107,16 @@ impl FirmwareFolder {
         }
     }
 
-    /// Removes images that are not among `known`: of uploads whose record never came.
+    /// Removes images that are not among `images`: of uploads without a record.
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn retain(&self, known: &[Uuid]) -> io::Result<()> {
+    pub fn retain(&self, images: &[Uuid]) -> io::Result<()> {
         for entry in fs::read_dir(&self.0)? {
             let entry = entry?;
             let name = entry.file_name();
             let id = name.to_str().and_then(|name| Uuid::try_parse(name).ok());
-            if id.is_some_and(|id| !known.contains(&id)) {
+            if id.is_some_and(|id| !images.contains(&id)) {
                 fs::remove_file(entry.path())?;
             }
         }
@@ -148,13 +148,13 @@ impl ImageUpload {
         id: Uuid,
         sha256: &str,
     ) -> Result<u64, UploadError> {
-        let found = hex(&self.digest.finalize());
-        if found != sha256 || self.size_bytes == 0 {
-            return Err(UploadError::Digest { found, size_bytes: self.size_bytes });
+        let digest = hex(&self.digest.finalize());
+        if digest != sha256 || self.size_bytes == 0 {
+            return Err(UploadError::Digest { found: digest, size_bytes: self.size_bytes });
         }
         self.file.as_file().sync_all()?;
-        let kept = self.file.persist_noclobber(folder.file(id));
-        kept.map_err(|err| err.error)?;
+        let result = self.file.persist_noclobber(folder.file(id));
+        result.map_err(|err| err.error)?;
         File::open(&folder.0)?.sync_all()?;
         Ok(self.size_bytes)
     }

@@ -120,8 +120,8 @@ pub(super) async fn convert(
         text
     };
     // The write ends with the packets, the read with the program, whose output is complete then.
-    let (written, done, text) = tokio::join!(write, read, complain);
-    done.map_err(failed)?;
+    let (written, transfer, text) = tokio::join!(write, read, complain);
+    transfer.map_err(failed)?;
     let status = child.wait().await.map_err(failed)?;
     let text = String::from_utf8_lossy(&text);
     let first = text.lines().next().unwrap_or_default();

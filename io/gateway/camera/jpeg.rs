@@ -63,8 +63,8 @@ impl FrameSplitter {
 
     /// Finds the start of a frame and drops what is before it.
     fn begin(&mut self) -> bool {
-        let found = self.data.windows(2).position(|pair| pair == START);
-        if let Some(start) = found {
+        let start = self.data.windows(2).position(|pair| pair == START);
+        if let Some(start) = start {
             self.data.drain(..start);
             (self.at, self.phase, self.has_scan) = (2, Phase::Marker, false);
             return true;
@@ -184,8 +184,8 @@ mod tests {
         }
         for step in [1, 2, 3, 7, stream.len()] {
             let mut splitter = FrameSplitter::default();
-            let found: Vec<_> = stream.chunks(step).flat_map(|part| splitter.push(part)).collect();
-            assert_eq!(found, [frame(1), frame(2), frame(3)], "{step}");
+            let frames: Vec<_> = stream.chunks(step).flat_map(|part| splitter.push(part)).collect();
+            assert_eq!(frames, [frame(1), frame(2), frame(3)], "{step}");
         }
     }
 
@@ -221,13 +221,13 @@ mod tests {
             ], 0..12)) {
             let stream = parts.concat();
             let mut splitter = FrameSplitter::default();
-            let mut found: Vec<Bytes> = Vec::new();
+            let mut frames: Vec<Bytes> = Vec::new();
             for part in stream.chunks(5) {
-                found.extend(splitter.push(part));
+                frames.extend(splitter.push(part));
             }
             let mut whole = FrameSplitter::default();
-            prop_assert_eq!(&whole.push(&stream), &found);
-            for frame in &found {
+            prop_assert_eq!(&whole.push(&stream), &frames);
+            for frame in &frames {
                 prop_assert_eq!(&frame[..2], &START[..]);
                 prop_assert_eq!(&frame[frame.len() - 2..], &[0xff, 0xd9][..]);
             }

@@ -52,7 +52,7 @@ const fn verdict(verdict: Verdict) -> Statement {
 /// Zones with the addresses of their networks.
 struct Zones<'z> {
     all: Vec<(String, &'z Zone, Vec<Cidr>)>,
-    /// Interfaces of all zones: packets of others are told by their addresses.
+    /// Interfaces of all zones: packets of other interfaces belong to a zone by address.
     interfaces: Vec<String>,
 }
 
@@ -65,19 +65,19 @@ struct End {
 const SOURCE: End = End { interface: "iifname", address: "saddr" };
 const DESTINATION: End = End { interface: "oifname", address: "daddr" };
 
-/// Conditions of one end, and the family of its addresses, if they tell one.
+/// Conditions of one end, and the family of its addresses, if they determine one.
 type Condition = (Vec<Statement>, Option<bool>);
 
 impl<'z> Zones<'z> {
     fn new(zones: &'z ConfigObjects<Zone>, networks: &ConfigObjects<Network>) -> Self {
         let ranges = |zone: &Zone| {
             let ids = zone.networks.iter();
-            let held = ids.filter_map(|id| networks.get(*id));
-            held.map(|network| network.object.overlay_cidr).collect()
+            let networks = ids.filter_map(|id| networks.get(*id));
+            networks.map(|network| network.object.overlay_cidr).collect()
         };
         let all: Vec<_> = zones
             .iter()
-            .map(|(id, held)| (id.to_string(), &held.object, ranges(&held.object)))
+            .map(|(id, zone)| (id.to_string(), &zone.object, ranges(&zone.object)))
             .collect();
         let mut interfaces: Vec<_> =
             all.iter().flat_map(|(_, zone, _)| zone.interfaces.iter().cloned()).collect();
@@ -87,20 +87,20 @@ impl<'z> Zones<'z> {
 
     /// Ways for an end of a packet to be in a zone.
     fn conditions(&self, zone: &Zone, ranges: &[Cidr], end: &End) -> Vec<Condition> {
-        let mut found = Vec::new();
+        let mut conditions = Vec::new();
         if !zone.interfaces.is_empty() {
             let named = statement::interface(end.interface, &zone.interfaces, true);
-            found.push((vec![named], None));
+            conditions.push((vec![named], None));
         }
         for range in ranges {
-            let mut held = Vec::new();
+            let mut condition = Vec::new();
             if !self.interfaces.is_empty() {
-                held.push(statement::interface(end.interface, &self.interfaces, false));
+                condition.push(statement::interface(end.interface, &self.interfaces, false));
             }
-            held.push(statement::address(end.address, *range));
-            found.push((held, Some(range.is_ipv4())));
+            condition.push(statement::address(end.address, *range));
+            conditions.push((condition, Some(range.is_ipv4())));
         }
-        found
+        conditions
     }
 
     /// Ways for an end of a packet to be in the zone that a rule names; one without conditions for
@@ -110,26 +110,26 @@ impl<'z> Zones<'z> {
             return vec![(Vec::new(), None)];
         };
         let mut zones = self.all.iter();
-        let found = zones.find(|(known, _, _)| *known == id);
-        found.map_or_else(Vec::new, |(_, zone, ranges)| self.conditions(zone, ranges, end))
+        let zone = zones.find(|(other, _, _)| *other == id);
+        zone.map_or_else(Vec::new, |(_, zone, ranges)| self.conditions(zone, ranges, end))
     }
 }
 
 /// The conditions of a rule that do not depend on zones.
 fn filters(rule: &FirewallRule) -> Vec<Statement> {
     let ips = [(SOURCE.address, rule.src_ip), (DESTINATION.address, rule.dest_ip)].into_iter();
-    let mut held: Vec<_> =
+    let mut statements: Vec<_> =
         ips.filter_map(|(field, range)| Some(statement::address(field, range?))).collect();
     if let Some(proto) = rule.proto {
-        held.push(statement::protocol(proto.word()));
+        statements.push(statement::protocol(proto.word()));
         for (field, ports) in [("sport", rule.src_port), ("dport", rule.dest_port)] {
             if let Some(ports) = ports {
                 let word = proto.word();
-                held.push(statement::port(word, field, ports.first(), ports.last()));
+                statements.push(statement::port(word, field, ports.first(), ports.last()));
             }
         }
     }
-    held
+    statements
 }
 
 /// The rules of nftables that a rule becomes: one for each way to be in its zones.
@@ -143,22 +143,22 @@ fn expand(id: &str, rule: &FirewallRule, zones: &Zones<'_>) -> Vec<Rule> {
     let sources = zones.of_rule(text(rule.src_zone), &SOURCE);
     let destinations = zones.of_rule(text(rule.dest_zone), &DESTINATION);
     let family = rule.src_ip.or(rule.dest_ip).map(|range| range.is_ipv4());
-    let mut found = Vec::new();
+    let mut rules = Vec::new();
     for (source, source_family) in &sources {
         for (destination, destination_family) in &destinations {
             let families = [family, *source_family, *destination_family];
-            let mut told = families.into_iter().flatten();
-            let first = told.next();
+            let mut families = families.into_iter().flatten();
+            let first = families.next();
             // Conditions on addresses of two families fit no packet.
-            if told.any(|other| Some(other) != first) {
+            if families.any(|other| Some(other) != first) {
                 continue;
             }
             let mut expr = [source.clone(), destination.clone(), filters(rule)].concat();
             expr.extend([Statement::Counter(()), verdict(rule.action)]);
-            found.push(Rule::new(chain, id, expr));
+            rules.push(Rule::new(chain, id, expr));
         }
     }
-    found
+    rules
 }
 
 /// The ruleset of zones and rules: all of it or none takes effect. Packets of connections that were
@@ -170,11 +170,11 @@ pub fn compile(
     networks: &ConfigObjects<Network>,
 ) -> Transaction {
     let zones = Zones::new(zones, networks);
-    let mut made = vec![Object::Table(Table::default())];
+    let mut objects = vec![Object::Table(Table::default())];
     for (name, kind, hook, prio) in CHAINS {
-        made.push(Object::Chain(BaseChain::new(name, kind, hook, prio)));
+        objects.push(Object::Chain(BaseChain::new(name, kind, hook, prio)));
     }
-    let mut push = |rule: Rule| made.push(Object::Rule(rule));
+    let mut push = |rule: Rule| objects.push(Object::Rule(rule));
     for chain in ["input", "forward", "output"] {
         let pass = vec![statement::established(), Statement::Accept(())];
         push(Rule::new(chain, "established", pass));
@@ -184,10 +184,10 @@ pub fn compile(
         let local = statement::interface(end.interface, &own, true);
         push(Rule::new(chain, "local", vec![local, Statement::Accept(())]));
     }
-    let mut ordered: Vec<_> = rules.iter().filter(|(_, held)| held.object.enabled).collect();
-    ordered.sort_by_key(|(id, held)| (held.object.priority, *id));
-    for (id, held) in ordered {
-        expand(&id.to_string(), &held.object, &zones).into_iter().for_each(&mut push);
+    let mut ordered: Vec<_> = rules.iter().filter(|(_, rule)| rule.object.enabled).collect();
+    ordered.sort_by_key(|(id, rule)| (rule.object.priority, *id));
+    for (id, rule) in ordered {
+        expand(&id.to_string(), &rule.object, &zones).into_iter().for_each(&mut push);
     }
     for (id, zone, ranges) in &zones.all {
         let policies = [
@@ -217,6 +217,6 @@ pub fn compile(
         }
     }
     let mut nftables = Transaction::removal().nftables;
-    nftables.extend(made.into_iter().map(Command::Add));
+    nftables.extend(objects.into_iter().map(Command::Add));
     Transaction { nftables }
 }

@@ -68,33 +68,33 @@ impl Listing {
             nftables: Vec<Map<String, Value>>,
         }
         let answer: Answer = serde_json::from_slice(text_found)?;
-        let mut found = Self::default();
+        let mut listing = Self::default();
         for object in answer.nftables {
             for (kind, value) in object {
-                let Value::Object(mut held) = value else {
+                let Value::Object(mut fields) = value else {
                     continue;
                 };
-                held.remove("handle");
+                fields.remove("handle");
                 match kind.as_str() {
                     "metainfo" | "table" => {}
                     "chain" => {
-                        let name = text(&held, "name");
-                        found.chains.entry(name).or_default().chain = Value::Object(held);
+                        let name = text(&fields, "name");
+                        listing.chains.entry(name).or_default().chain = Value::Object(fields);
                     }
                     "rule" => {
-                        let chain = text(&held, "chain");
-                        let counted = take_counts(&mut held);
-                        let sum = found.counts.entry(text(&held, "comment")).or_default();
+                        let chain = text(&fields, "chain");
+                        let counted = take_counts(&mut fields);
+                        let sum = listing.counts.entry(text(&fields, "comment")).or_default();
                         sum.packets = sum.packets.saturating_add(counted.packets);
                         sum.bytes = sum.bytes.saturating_add(counted.bytes);
-                        let rules = &mut found.chains.entry(chain).or_default().rules;
-                        rules.push(Value::Object(held));
+                        let rules = &mut listing.chains.entry(chain).or_default().rules;
+                        rules.push(Value::Object(fields));
                     }
-                    _ => found.others.push(json!({ kind: held })),
+                    _ => listing.others.push(json!({ kind: fields })),
                 }
             }
         }
-        Ok(found)
+        Ok(listing)
     }
 
     /// Packets and bytes of the rules with this comment.
@@ -106,34 +106,34 @@ impl Listing {
     /// Differences of `found` from this listing, by JSON pointer: chains, rules by their places, and
     /// objects of other kinds. No table at all is one difference.
     #[must_use]
-    pub fn differences(&self, found: Option<&Self>) -> Vec<Difference> {
-        let Some(found) = found else {
+    pub fn differences(&self, observation: Option<&Self>) -> Vec<Difference> {
+        let Some(observation) = observation else {
             return vec![("/table".to_owned(), json!(true), json!(false))];
         };
         let mut all = Vec::new();
-        let mut compare = |pointer: String, wanted: Option<&Value>, seen: Option<&Value>| {
-            if wanted != seen {
-                let value = |held: Option<&Value>| held.cloned().unwrap_or_default();
-                all.push((pointer, value(wanted), value(seen)));
+        let mut compare = |pointer: String, expected: Option<&Value>, actual: Option<&Value>| {
+            if expected != actual {
+                let value = |value: Option<&Value>| value.cloned().unwrap_or_default();
+                all.push((pointer, value(expected), value(actual)));
             }
         };
         let nothing = ListedChain::default();
         let names: std::collections::BTreeSet<_> =
-            self.chains.keys().chain(found.chains.keys()).collect();
+            self.chains.keys().chain(observation.chains.keys()).collect();
         for name in names {
-            let (wanted, seen) = (self.chains.get(name), found.chains.get(name));
+            let (expected, actual) = (self.chains.get(name), observation.chains.get(name));
             let at = format!("/chains/{name}");
-            let chain = |held: Option<&'_ ListedChain>| held.map(|held| held.chain.clone());
-            compare(at.clone(), chain(wanted).as_ref(), chain(seen).as_ref());
-            let (wanted, seen) = (wanted.unwrap_or(&nothing), seen.unwrap_or(&nothing));
-            for place in 0..wanted.rules.len().max(seen.rules.len()) {
+            let chain = |chain: Option<&'_ ListedChain>| chain.map(|chain| chain.chain.clone());
+            compare(at.clone(), chain(expected).as_ref(), chain(actual).as_ref());
+            let (expected, actual) = (expected.unwrap_or(&nothing), actual.unwrap_or(&nothing));
+            for place in 0..expected.rules.len().max(actual.rules.len()) {
                 let pointer = format!("{at}/rules/{place}");
-                compare(pointer, wanted.rules.get(place), seen.rules.get(place));
+                compare(pointer, expected.rules.get(place), actual.rules.get(place));
             }
         }
-        for place in 0..self.others.len().max(found.others.len()) {
+        for place in 0..self.others.len().max(observation.others.len()) {
             let pointer = format!("/others/{place}");
-            compare(pointer, self.others.get(place), found.others.get(place));
+            compare(pointer, self.others.get(place), observation.others.get(place));
         }
         all
     }
@@ -141,7 +141,7 @@ impl Listing {
     /// Number of rules.
     #[must_use]
     pub fn rules(&self) -> usize {
-        self.chains.values().map(|held| held.rules.len()).sum()
+        self.chains.values().map(|chain| chain.rules.len()).sum()
     }
 
     /// The listing as JSON: chains with their rules.

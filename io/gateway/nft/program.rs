@@ -47,12 +47,12 @@ fn piped(arguments: &[&str]) -> io::Result<Child> {
 
 fn drain(from: Option<impl Read + Send + 'static>) -> std::thread::JoinHandle<Vec<u8>> {
     std::thread::spawn(move || {
-        let mut held = Vec::new();
+        let mut bytes = Vec::new();
         if let Some(from) = from {
             // What was read before an error is what there is.
-            let _ = from.take(ANSWER_BYTES_MAX).read_to_end(&mut held);
+            let _ = from.take(ANSWER_BYTES_MAX).read_to_end(&mut bytes);
         }
-        held
+        bytes
     })
 }
 
@@ -67,7 +67,7 @@ fn run(arguments: &[&str], input: &[u8]) -> Result<Output, NftError> {
     let stdin = child.stdin.take();
     let input = input.to_vec();
     let writer = std::thread::spawn(move || {
-        // A program that ended early says why.
+        // The error output of a program that ended early has the reason.
         let _ = stdin.map(|mut stdin| stdin.write_all(&input));
     });
     let looks = LIMIT.as_millis() / LOOK.as_millis();
@@ -171,9 +171,9 @@ impl Nft {
     /// # Errors
     /// When they cannot be listed.
     pub fn tables(&self) -> Result<Vec<ForeignTable>, NftError> {
-        let mut found = self.all_tables()?;
-        found.retain(|table| table.family != FAMILY || table.name != TABLE);
-        Ok(found)
+        let mut tables = self.all_tables()?;
+        tables.retain(|table| table.family != FAMILY || table.name != TABLE);
+        Ok(tables)
     }
 
     fn all_tables(&self) -> Result<Vec<ForeignTable>, NftError> {

@@ -61,8 +61,8 @@ impl MqttBroker {
     ) -> Result<Self, String> {
         let wrong = || {
             // User information may be a password: it is not shown.
-            let shown = url.split('@').next_back().unwrap_or_default();
-            format!("found {shown:?}, allowed mqtt://HOST:PORT or mqtts://HOST:PORT")
+            let address = url.split('@').next_back().unwrap_or_default();
+            format!("found {address:?}, allowed mqtt://HOST:PORT or mqtts://HOST:PORT")
         };
         let parsed = Url::parse(url).map_err(|_| wrong())?;
         let (usual_port, trust) = match parsed.scheme() {
@@ -103,8 +103,8 @@ impl MqttBroker {
                 }
             }
         };
-        let done = tokio::time::timeout(PUBLISH_MAX, exchange).await;
-        done.unwrap_or_else(|_| {
+        let outcome = tokio::time::timeout(PUBLISH_MAX, exchange).await;
+        outcome.unwrap_or_else(|_| {
             let limit_s = PUBLISH_MAX.as_secs();
             Err(passing(format!("no acknowledgement within {limit_s} s")))
         })
@@ -191,8 +191,8 @@ mod tests {
             ("mqtts://broker", "broker", 8883, true),
         ] {
             let broker = MqttBroker::new(url, Trust::System, None).unwrap();
-            let found = (broker.host.as_str(), broker.port, broker.trust.is_some());
-            assert_eq!(found, (host, port, is_secure), "{url}");
+            let parts = (broker.host.as_str(), broker.port, broker.trust.is_some());
+            assert_eq!(parts, (host, port, is_secure), "{url}");
         }
         for url in [
             "broker",

@@ -95,9 +95,9 @@ fn chain(err: &dyn std::error::Error) -> String {
     let mut text = err.to_string();
     let mut cause = err.source();
     while let Some(next) = cause {
-        let told = next.to_string();
-        if !text.contains(&told) {
-            text = format!("{text}: {told}");
+        let message = next.to_string();
+        if !text.contains(&message) {
+            text = format!("{text}: {message}");
         }
         cause = next.source();
     }

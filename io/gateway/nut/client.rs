@@ -110,9 +110,9 @@ impl NutClient {
     /// [`NutError::Absent`].
     pub fn connect(address: &NutAddress) -> Result<Self, NutError> {
         let absent = |source| NutError::Absent { address: address.to_string(), source };
-        let found = (address.host.as_str(), address.port).to_socket_addrs();
+        let addresses = (address.host.as_str(), address.port).to_socket_addrs();
         let mut last = io::Error::from(io::ErrorKind::NotFound);
-        for at in found.map_err(absent)? {
+        for at in addresses.map_err(absent)? {
             match TcpStream::connect_timeout(&at, PATIENCE) {
                 Ok(stream) => {
                     stream.set_read_timeout(Some(PATIENCE))?;
@@ -131,13 +131,13 @@ impl NutClient {
     /// # Errors
     /// When the server refuses, or answers something else.
     pub fn supplies(&mut self) -> Result<Vec<NutUps>, NutError> {
-        let found = self.list("UPS")?;
+        let lines = self.list("UPS")?;
         let supply = |mut words: Vec<String>| {
             let description = words.pop().unwrap_or_default();
             let name = words.pop().unwrap_or_default();
             NutUps { name, description }
         };
-        Ok(found.into_iter().map(supply).collect())
+        Ok(lines.into_iter().map(supply).collect())
     }
 
     /// Variables of a power supply.
@@ -149,12 +149,12 @@ impl NutClient {
         if ups.is_empty() || ups.contains(unfit) {
             return Err(NutError::Protocol(ups.to_owned()));
         }
-        let found = self.list(&format!("VAR {ups}"))?;
+        let lines = self.list(&format!("VAR {ups}"))?;
         let pair = |mut words: Vec<String>| {
             let value = words.pop()?;
             Some((words.pop()?, value))
         };
-        Ok(found.into_iter().filter_map(pair).collect())
+        Ok(lines.into_iter().filter_map(pair).collect())
     }
 
     /// Entries of a list, each without its first word.
@@ -167,19 +167,19 @@ impl NutClient {
         }
         let end = format!("END LIST {what}");
         let kind = what.split(' ').next().unwrap_or_default();
-        let mut found = Vec::new();
+        let mut lines = Vec::new();
         loop {
             let line = self.line()?;
             if line == end {
-                return Ok(found);
+                return Ok(lines);
             }
             let Some(mut words) = words(&line).filter(|words| words.len() >= 3) else {
                 return Err(NutError::Protocol(line));
             };
-            if words.remove(0) != kind || found.len() >= LINES_MAX {
+            if words.remove(0) != kind || lines.len() >= LINES_MAX {
                 return Err(NutError::Protocol(line));
             }
-            found.push(words);
+            lines.push(words);
         }
     }
 
@@ -223,13 +223,13 @@ mod tests {
 
     #[test]
     fn addresses_have_a_host_and_a_port() {
-        for (text, shown) in [
+        for (text, display) in [
             ("ups.example", "ups.example:3493"),
             ("10.0.0.1:1234", "10.0.0.1:1234"),
             ("[fd00::1]:1234", "[fd00::1]:1234"),
             ("fd00::1", "[fd00::1]:3493"),
         ] {
-            assert_eq!(text.parse::<NutAddress>().unwrap().to_string(), shown);
+            assert_eq!(text.parse::<NutAddress>().unwrap().to_string(), display);
         }
         for bad in ["", ":1", "a:b", "a b", "a:0", "a:70000"] {
             assert!(bad.parse::<NutAddress>().is_err(), "{bad:?}");
@@ -240,9 +240,9 @@ mod tests {
     fn lists_are_read_to_their_end() {
         let mut client =
             served("BEGIN LIST UPS\nUPS one \"Rack \\\"A\\\"\"\nUPS two \"\"\nEND LIST UPS\n");
-        let found = client.supplies().unwrap();
-        assert_eq!((found.len(), found[0].description.as_str()), (2, "Rack \"A\""));
-        assert_eq!(found[1].name, "two");
+        let supplies = client.supplies().unwrap();
+        assert_eq!((supplies.len(), supplies[0].description.as_str()), (2, "Rack \"A\""));
+        assert_eq!(supplies[1].name, "two");
     }
 
     #[test]
@@ -257,8 +257,8 @@ mod tests {
             "BEGIN LIST VAR a\nUPS a b c\n",
             "BEGIN LIST VAR a\nVAR a b \"open\n",
         ] {
-            let found = served(wrong).variables("a");
-            assert!(matches!(found, Err(NutError::Protocol(_))), "{wrong}: {found:?}");
+            let result = served(wrong).variables("a");
+            assert!(matches!(result, Err(NutError::Protocol(_))), "{wrong}: {result:?}");
         }
         let broken = served("BEGIN LIST VAR a\nVAR a b \"1\"\n").variables("a");
         assert!(matches!(broken, Err(NutError::Io(_))), "{broken:?}");

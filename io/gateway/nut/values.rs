@@ -47,11 +47,11 @@ mod tests {
             ("input.voltage", "-1"),
         ];
         let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let found = sample(&variables.into(), 7);
+        let sample = sample(&variables.into(), 7);
         let status = [UpsStatus::Ob, UpsStatus::Lb, UpsStatus::Dischrg];
-        assert_eq!((found.ts_ms, found.status.as_slice()), (7, status.as_slice()));
-        assert_eq!(found.battery_charge_pct, Some(19.5));
-        let missing = (found.battery_runtime_s, found.load_pct, found.input_voltage_v);
+        assert_eq!((sample.ts_ms, sample.status.as_slice()), (7, status.as_slice()));
+        assert_eq!(sample.battery_charge_pct, Some(19.5));
+        let missing = (sample.battery_runtime_s, sample.load_pct, sample.input_voltage_v);
         assert_eq!(missing, (None, None, None));
     }
 }

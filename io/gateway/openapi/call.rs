@@ -63,15 +63,15 @@ fn compile(schema: &Value) -> Result<(Schemas, boon::SchemaIndex), String> {
 }
 
 /// The first mistakes of an instance, innermost causes.
-fn mistakes(error: &boon::ValidationError<'_, '_>, found: &mut Vec<BadParameter>) {
+fn mistakes(error: &boon::ValidationError<'_, '_>, parameters: &mut Vec<BadParameter>) {
     if error.causes.is_empty() {
-        found.push(BadParameter {
+        parameters.push(BadParameter {
             pointer: error.instance_location.to_string(),
             message: error.kind.to_string(),
         });
     }
     for cause in error.causes.iter().take(8) {
-        mistakes(cause, found);
+        mistakes(cause, parameters);
     }
 }
 
@@ -89,10 +89,10 @@ pub fn call(endpoint: &Endpoint, params: &Map<String, Value>) -> Result<Call, Ve
     let instance = Value::Object(params.clone());
     let (schemas, index) = compile(&endpoint.params).map_err(|why| bad("", why))?;
     if let Err(error) = schemas.validate(&instance, index) {
-        let mut found = Vec::new();
-        mistakes(&error, &mut found);
-        found.truncate(8);
-        return Err(found);
+        let mut parameters = Vec::new();
+        mistakes(&error, &mut parameters);
+        parameters.truncate(8);
+        return Err(parameters);
     }
     let mut call = Call { path: endpoint.path.clone(), headers: Vec::new(), body: None };
     let mut query = String::new();

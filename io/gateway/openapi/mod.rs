@@ -36,7 +36,7 @@ pub enum OpenApiError {
     /// Neither JSON nor YAML.
     #[error("invalid document: {0}")]
     Syntax(String),
-    /// No OpenAPI document of a known version.
+    /// No OpenAPI document of a supported version.
     #[error("invalid openapi: found {0}, allowed 3.0.x or 3.1.x")]
     Version(String),
     /// No paths.
@@ -136,7 +136,7 @@ pub fn read(text: &str) -> Result<ApiDocument, OpenApiError> {
     let version = document.get("openapi").and_then(Value::as_str);
     let version = version.map(str::to_owned).unwrap_or_else(|| {
         let swagger = document.get("swagger").and_then(Value::as_str);
-        swagger.map_or_else(|| "none".to_owned(), |found| format!("swagger {found}"))
+        swagger.map_or_else(|| "none".to_owned(), |version| format!("swagger {version}"))
     });
     let is_30 = match version.get(..4) {
         Some("3.0.") => true,
@@ -155,45 +155,45 @@ pub fn read(text: &str) -> Result<ApiDocument, OpenApiError> {
         }
     };
     let title = document.pointer("/info/title").and_then(Value::as_str);
-    let mut found = ApiDocument {
+    let mut api = ApiDocument {
         title: title.unwrap_or("").chars().take(256).collect(),
         base_path: base_path(&document),
         version,
         ..ApiDocument::default()
     };
     for (path, item) in paths {
-        let shown: String = path.chars().take(256).collect();
+        let path_start: String = path.chars().take(256).collect();
         let item = match schema::resolve(item, &document) {
             Ok(Value::Object(item)) => item,
             Ok(_) => continue,
             Err(reason) => {
-                found.skipped.push(Skipped { path: shown, reason });
+                api.skipped.push(Skipped { path: path_start, reason });
                 continue;
             }
         };
         let shared = item.get("parameters").cloned().unwrap_or_default();
         for (word, operation) in item {
-            let label = format!("{} {shown}", word.to_uppercase());
+            let label = format!("{} {path_start}", word.to_uppercase());
             let mut skip =
-                |reason: String| found.skipped.push(Skipped { path: label.clone(), reason });
+                |reason: String| api.skipped.push(Skipped { path: label.clone(), reason });
             let Some(method) = method(word) else {
                 if word == "trace" {
                     skip("TRACE is not called".to_owned());
                 }
                 continue;
             };
-            if found.operations.len() >= OPERATIONS_MAX {
+            if api.operations.len() >= OPERATIONS_MAX {
                 skip(format!("more than {OPERATIONS_MAX} operations"));
                 continue;
             }
             let draft = reader.operation(operation, &shared);
             match draft.and_then(|draft| operation_of(method, path, draft)) {
-                Ok(operation) => found.operations.push(operation),
+                Ok(operation) => api.operations.push(operation),
                 Err(reason) => skip(reason),
             }
         }
     }
-    Ok(found)
+    Ok(api)
 }
 
 /// The operation of a draft.

@@ -60,33 +60,33 @@ impl Reader<'_> {
         Inliner::new(self.document, self.is_30).inline(schema, 0)
     }
 
-    fn parameter(self, held: &Value) -> Result<DraftParameter, String> {
-        let held: ParameterObject = typed("parameter", resolve(held, self.document)?)?;
-        let usual = held.location.usual_style();
+    fn parameter(self, parameter: &Value) -> Result<DraftParameter, String> {
+        let parameter: ParameterObject = typed("parameter", resolve(parameter, self.document)?)?;
+        let usual = parameter.location.usual_style();
         Ok(DraftParameter {
-            name: held.name,
-            location: held.location,
-            required: held.required,
-            style: held.style.unwrap_or_else(|| usual.to_owned()),
-            explode: held.explode,
-            schema: held.schema.map(|held| self.schema(&held)).transpose()?,
-            description: held.description,
+            name: parameter.name,
+            location: parameter.location,
+            required: parameter.required,
+            style: parameter.style.unwrap_or_else(|| usual.to_owned()),
+            explode: parameter.explode,
+            schema: parameter.schema.map(|schema| self.schema(&schema)).transpose()?,
+            description: parameter.description,
         })
     }
 
     /// Schema of a JSON body, and `true` if it is required; `None` where JSON is not taken and need
     /// not be given.
-    fn body(self, held: &Value) -> Result<Option<(Value, bool)>, String> {
-        let held: BodyObject = typed("request body", resolve(held, self.document)?)?;
-        let Some(media) = json_media(held.content.keys()) else {
-            return match held.required {
+    fn body(self, body: &Value) -> Result<Option<(Value, bool)>, String> {
+        let body: BodyObject = typed("request body", resolve(body, self.document)?)?;
+        let Some(media) = json_media(body.content.keys()) else {
+            return match body.required {
                 true => Err("the body is not JSON".to_owned()),
                 false => Ok(None),
             };
         };
-        let schema = held.content[media].get("schema");
+        let schema = body.content[media].get("schema");
         let schema = schema.map_or(Ok(Value::Bool(true)), |schema| self.schema(schema));
-        Ok(Some((schema?, held.required)))
+        Ok(Some((schema?, body.required)))
     }
 
     /// Reads an operation and the parameters of its path.
@@ -94,13 +94,15 @@ impl Reader<'_> {
         let read: OperationObject = typed("operation", operation)?;
         let shared = shared.as_array().into_iter().flatten();
         let mut parameters: Vec<DraftParameter> = Vec::new();
-        for held in shared.chain(&read.parameters) {
-            let held = self.parameter(held)?;
+        for parameter in shared.chain(&read.parameters) {
+            let parameter = self.parameter(parameter)?;
             // A parameter of the operation replaces that of the path.
-            parameters.retain(|other| other.name != held.name || other.location != held.location);
-            parameters.push(held);
+            parameters.retain(|other| {
+                other.name != parameter.name || other.location != parameter.location
+            });
+            parameters.push(parameter);
         }
-        let body = read.request_body.map(|held| self.body(&held));
+        let body = read.request_body.map(|body| self.body(&body));
         Ok(Draft {
             operation_id: read.operation_id,
             summary: read.summary.or(read.description).unwrap_or_default(),

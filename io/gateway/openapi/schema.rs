@@ -1,4 +1,4 @@
-//! Schemas of OpenAPI as JSON schemas: known keywords only, local references inlined.
+//! Schemas of OpenAPI as JSON schemas: supported keywords only, local references inlined.
 
 use serde_json::{Map, Value, json};
 
@@ -54,24 +54,24 @@ pub struct Inliner<'a> {
 /// The target of a local reference.
 fn local<'a>(reference: &str, document: &'a Value) -> Result<&'a Value, String> {
     let pointer = reference.strip_prefix('#').ok_or_else(|| {
-        let shown: String = reference.chars().take(100).collect();
-        format!("remote $ref {shown:?} is not fetched")
+        let start: String = reference.chars().take(100).collect();
+        format!("remote $ref {start:?} is not fetched")
     })?;
     // A pointer in a URI is percent-encoded, RFC 6901, 6.
     let pointer = pointer.replace("%7B", "{").replace("%7D", "}").replace("%20", " ");
-    let found = document.pointer(&pointer);
-    found.ok_or_else(|| {
+    let target = document.pointer(&pointer);
+    target.ok_or_else(|| {
         format!("unknown $ref {:?}", reference.chars().take(100).collect::<String>())
     })
 }
 
 /// A value, or the target of its `$ref`; references to references are followed.
 pub fn resolve<'a>(value: &'a Value, document: &'a Value) -> Result<&'a Value, String> {
-    let mut found = value;
+    let mut target = value;
     for _ in 0..8 {
-        match found.get("$ref").and_then(Value::as_str) {
-            Some(reference) => found = local(reference, document)?,
-            None => return Ok(found),
+        match target.get("$ref").and_then(Value::as_str) {
+            Some(reference) => target = local(reference, document)?,
+            None => return Ok(target),
         }
     }
     Err("a $ref leads to itself".to_owned())

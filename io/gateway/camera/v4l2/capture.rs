@@ -18,7 +18,7 @@ use crate::camera::error::CameraError;
 use crate::camera::ffmpeg::{Input, WAITING_MAX, convert, find_ffmpeg};
 use crate::camera::jpeg::{FRAME_BYTES_MAX, FrameSplitter};
 
-/// Buffers asked for.
+/// Number of requested buffers.
 const BUFFERS: u32 = 4;
 /// Longest wait for a frame, ms.
 const WAIT_MS: i32 = 5_000;
@@ -68,24 +68,24 @@ impl Capture {
         let file = open(path)?;
         let device = file.as_raw_fd();
         let mut set: Option<Format> = None;
-        for wanted in [MJPG, JPEG, YUYV] {
+        for pixelformat in [MJPG, JPEG, YUYV] {
             let mut format: Format = zeroed();
             format.kind = CAPTURE;
-            (format.width, format.height, format.pixelformat) = (width, height, wanted);
+            (format.width, format.height, format.pixelformat) = (width, height, pixelformat);
             // SAFETY: S_FMT takes a Format.
             unsafe { request(device, S_FMT, &mut format)? };
-            if format.pixelformat == wanted {
+            if format.pixelformat == pixelformat {
                 set = Some(format);
                 break;
             }
         }
         let set = set.ok_or_else(|| io::Error::other("neither MJPG nor YUYV"))?;
-        let mut asked: RequestBuffers = zeroed();
-        (asked.count, asked.kind, asked.memory) = (BUFFERS, CAPTURE, MMAP);
+        let mut pool: RequestBuffers = zeroed();
+        (pool.count, pool.kind, pool.memory) = (BUFFERS, CAPTURE, MMAP);
         // SAFETY: REQBUFS takes a RequestBuffers.
-        unsafe { request(device, REQBUFS, &mut asked)? };
+        unsafe { request(device, REQBUFS, &mut pool)? };
         let mut buffers = Vec::new();
-        for index in 0..asked.count {
+        for index in 0..pool.count {
             let mut buffer: Buffer = zeroed();
             (buffer.index, buffer.kind, buffer.memory) = (index, CAPTURE, MMAP);
             // SAFETY: QUERYBUF takes a Buffer.
@@ -123,20 +123,20 @@ impl Capture {
         let device = self.file.as_raw_fd();
         let mut ready = libc::pollfd { fd: device, events: libc::POLLIN, revents: 0 };
         // SAFETY: one pollfd, which lives for the call.
-        let found = unsafe { libc::poll(&raw mut ready, 1, WAIT_MS) };
-        match found {
+        let count = unsafe { libc::poll(&raw mut ready, 1, WAIT_MS) };
+        match count {
             0 => return Err(io::ErrorKind::TimedOut.into()),
-            found if found < 0 => return Err(io::Error::last_os_error()),
+            count if count < 0 => return Err(io::Error::last_os_error()),
             _ => {}
         }
         let mut buffer: Buffer = zeroed();
         (buffer.kind, buffer.memory) = (CAPTURE, MMAP);
         // SAFETY: DQBUF takes a Buffer.
         unsafe { request(device, DQBUF, &mut buffer)? };
-        let held = self.buffers.get(buffer.index as usize);
+        let mapping = self.buffers.get(buffer.index as usize);
         let used = buffer.bytesused as usize;
-        let held = held.filter(|_| buffer.flags & DAMAGED == 0);
-        let picture = held.and_then(|held| self.picture(held.bytes(used)));
+        let mapping = mapping.filter(|_| buffer.flags & DAMAGED == 0);
+        let picture = mapping.and_then(|mapping| self.picture(mapping.bytes(used)));
         // SAFETY: QBUF takes a Buffer.
         unsafe { request(device, QBUF, &mut buffer)? };
         Ok(picture)
@@ -167,7 +167,7 @@ fn packed(bytes: &[u8], width_bytes: usize, line_bytes: usize, height: u32) -> O
     Some(picture.into())
 }
 
-/// Capture that is asked of a device.
+/// Requested capture of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wanted {
     /// Width, pixels.
@@ -205,12 +205,12 @@ impl Schedule {
 /// The reason of the end.
 pub async fn read_v4l2(
     device: &str,
-    wanted: Wanted,
+    settings: Wanted,
     deliver: Deliver<'_>,
 ) -> Result<(), CameraError> {
     let failed = |cause| CameraError::Device { device: device.to_owned(), cause };
     let path = std::path::PathBuf::from(device);
-    let start = move || Capture::start(&path, wanted.width, wanted.height);
+    let start = move || Capture::start(&path, settings.width, settings.height);
     let started = tokio::task::spawn_blocking(start).await;
     let mut capture = started.map_err(|err| failed(io::Error::other(err)))?.map_err(failed)?;
     let input = Input::Yuyv { width: capture.width, height: capture.height };
@@ -221,7 +221,7 @@ pub async fn read_v4l2(
     let (sender, mut receiver) = mpsc::channel::<Bytes>(if is_raw { 2 } else { WAITING_MAX });
     // Ends when its receiver is gone.
     let captured = tokio::task::spawn_blocking(move || -> io::Result<()> {
-        let mut schedule = Schedule::new(wanted.fps);
+        let mut schedule = Schedule::new(settings.fps);
         loop {
             let picture = capture.next()?;
             if sender.is_closed() {
@@ -235,7 +235,7 @@ pub async fn read_v4l2(
             }
         }
     });
-    let shown = async {
+    let delivery = async {
         if is_raw {
             return convert(input, receiver, deliver).await;
         }
@@ -245,7 +245,7 @@ pub async fn read_v4l2(
         }
         Ok(())
     };
-    shown.await?;
+    delivery.await?;
     let ended = captured.await.map_err(|err| failed(io::Error::other(err)))?;
     ended.map_err(failed)
 }

@@ -48,12 +48,12 @@ fn text(bytes: &[u8]) -> String {
 fn look(path: &Path) -> io::Result<Option<VideoDevice>> {
     let file = open(path)?;
     let device = file.as_raw_fd();
-    let mut found: Capability = zeroed();
+    let mut capability: Capability = zeroed();
     // SAFETY: QUERYCAP takes a Capability.
-    unsafe { request(device, QUERYCAP, &mut found)? };
-    let caps = match found.capabilities & HAS_DEVICE_CAPS {
-        0 => found.capabilities,
-        _ => found.device_caps,
+    unsafe { request(device, QUERYCAP, &mut capability)? };
+    let caps = match capability.capabilities & HAS_DEVICE_CAPS {
+        0 => capability.capabilities,
+        _ => capability.device_caps,
     };
     if caps & CAN_CAPTURE == 0 || caps & CAN_STREAM == 0 {
         return Ok(None);
@@ -84,9 +84,9 @@ fn look(path: &Path) -> io::Result<Option<VideoDevice>> {
     }
     Ok(Some(VideoDevice {
         device: path.display().to_string(),
-        driver: text(&found.driver),
-        card: text(&found.card),
-        bus_info: text(&found.bus_info),
+        driver: text(&capability.driver),
+        card: text(&capability.card),
+        bus_info: text(&capability.bus_info),
         formats,
     }))
 }

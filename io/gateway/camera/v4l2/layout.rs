@@ -131,8 +131,8 @@ pub const DAMAGED: u32 = 0x40;
 pub unsafe fn request<T>(device: RawFd, request: u64, value: &mut T) -> io::Result<()> {
     loop {
         // SAFETY: the caller vouches for the structure, which lives for the call.
-        let done = unsafe { libc::ioctl(device, request as _, std::ptr::from_mut(value)) };
-        if done >= 0 {
+        let status = unsafe { libc::ioctl(device, request as _, std::ptr::from_mut(value)) };
+        if status >= 0 {
             return Ok(());
         }
         let err = io::Error::last_os_error();
@@ -182,8 +182,8 @@ mod tests {
             (STREAMON, 0x4004_5612),
             (ENUM_FRAMESIZES, 0xc02c_564a),
         ];
-        for (found, number) in numbers {
-            assert_eq!(found, number, "{found:#x}");
+        for (code, number) in numbers {
+            assert_eq!(code, number, "{code:#x}");
         }
         assert_eq!(fourcc(u32::from_le_bytes(*b"YUYV")), "YUYV");
         assert_eq!(fourcc(u32::from_le_bytes(*b"Y8  ")), "Y8");
