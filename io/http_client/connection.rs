@@ -11,9 +11,8 @@ use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, ToSocketAddrs};
-use tokio::task::JoinHandle;
 
-use crate::response::OpenResponse;
+use crate::response::{OpenResponse, Task};
 
 /// TCP connection to the first address that accepts one, without Nagle's algorithm.
 ///
@@ -55,16 +54,6 @@ pub struct Connection {
     task: Arc<Task>,
 }
 
-/// Task that moves the bytes of a connection. It ends with the last of the connection and its responses.
-#[derive(Debug)]
-pub(crate) struct Task(JoinHandle<()>);
-
-impl Drop for Task {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
-
 impl Connection {
     /// Connection over a stream.
     ///
@@ -78,7 +67,7 @@ impl Connection {
             // Errors of the connection are those of its request.
             let _ = connection.await;
         });
-        Ok(Self { sender, task: Arc::new(Task(task)) })
+        Ok(Self { sender, task: Arc::new(Task::new(task)) })
     }
 
     /// Sends a request and reads the head of its response. The length of the body is the only header field

@@ -7,8 +7,7 @@ use hyper::body::{Bytes, Incoming};
 use hyper::header::{HeaderMap, HeaderName};
 use hyper::{Response, StatusCode};
 use thiserror::Error;
-
-use crate::connection::Task;
+use tokio::task::JoinHandle;
 
 /// Error of a body.
 #[derive(Debug, Error)]
@@ -22,6 +21,22 @@ pub enum BodyError {
         /// Limit, bytes.
         limit_bytes: usize,
     },
+}
+
+/// Task that moves the bytes of a connection. It ends with the last of the connection and its responses.
+#[derive(Debug)]
+pub(crate) struct Task(JoinHandle<()>);
+
+impl Task {
+    pub(crate) fn new(handle: JoinHandle<()>) -> Self {
+        Self(handle)
+    }
+}
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 /// Response with a body still to be read; the connection stays open until it is dropped.
