@@ -10,10 +10,10 @@ use groundwave_impair::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::knob::{Beside, Knob, impairment_knobs};
+use super::knob::impairment_knobs;
 use super::knob_value::{LIMIT, NAME, PACKETS, PERCENT, RATE, SHARE, SHARES, SIZE, TIME};
 
-pub use super::knob::ParseError;
+pub use super::knob::{Beside, Knob, ParseError};
 
 impairment_knobs! {
     /// An impairment, each value a text with its unit; what has none is not impaired.

@@ -27,8 +27,8 @@ pub(super) fn read(
             invalid(line, err.to_string())
         })?;
         let line = row.position().map_or(1, csv::Position::line);
-        let made = step(&columns, &row, options).map_err(|what| invalid(line, what))?;
-        steps.extend(made);
+        let of_row = step(&columns, &row, options).map_err(|what| invalid(line, what))?;
+        steps.extend(of_row);
         if steps.len() > STEPS_MAX {
             return Err(invalid(line, format!("found more steps, allowed {STEPS_MAX}")));
         }
@@ -41,11 +41,11 @@ pub(super) fn read(
 }
 
 fn check_columns(columns: &csv::StringRecord) -> Result<(), String> {
-    let known = || ["at", "direction", "preset"].into_iter().chain(ImpairmentSpec::KEYS);
+    let allowed = || ["at", "direction", "preset"].into_iter().chain(ImpairmentSpec::KEYS);
     for (index, column) in columns.iter().enumerate() {
-        if !known().any(|name| name == column) {
-            let allowed = groundwave_toml_document::suggest::one_of(column, known());
-            return Err(format!("unknown column: found {column:?}, allowed {allowed}"));
+        if !allowed().any(|name| name == column) {
+            let names = groundwave_toml_document::suggest::one_of(column, allowed());
+            return Err(format!("unknown column: found {column:?}, allowed {names}"));
         }
         if columns.iter().take(index).any(|other| other == column) {
             return Err(format!("duplicate column: found {column:?} again, allowed once"));
@@ -85,10 +85,10 @@ fn step(
         directions_of(direction, options).map_err(|what| format!("invalid direction: {what}"))?;
     let step = |direction| {
         let impairment = resolve(preset, &spec, direction);
-        let named = |(key, what): (String, String)| {
+        let message = |(key, what): (String, String)| {
             format!("invalid {}: {what}", key.strip_prefix("set.").unwrap_or(&key))
         };
-        Ok(Step { at_ns, direction, impairment: impairment.map_err(named)? })
+        Ok(Step { at_ns, direction, impairment: impairment.map_err(message)? })
     };
     directions.into_iter().map(step).collect()
 }

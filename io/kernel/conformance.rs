@@ -42,8 +42,8 @@ pub async fn conforms<K: Kernel>(kernel: K, mut other: K, interface: &str, optio
     foreign_root_survives(&mut shaper, &mut other, interface).await;
     foreign_change_is_reported(&mut shaper, &mut other, interface).await;
     failure_is_rolled_back(&mut shaper, &mut other, interface).await;
-    let left = shaper.clear(interface).await.unwrap();
-    assert_eq!(left, Reading::default());
+    let bare = shaper.clear(interface).await.unwrap();
+    assert_eq!(bare, Reading::default());
     assert_eq!(other_root(&mut other, interface).await, None, "nothing is left");
 }
 
@@ -118,8 +118,8 @@ async fn impossible_changes_nothing<K: Kernel>(shaper: &mut Shaper<K>, interface
     };
     let netem = shaper.capabilities().netem;
     let impossible = if netem { &absent } else { &delayed };
-    let refused = shaper.apply(interface, impossible).await.unwrap_err();
-    match &refused {
+    let error = shaper.apply(interface, impossible).await.unwrap_err();
+    match &error {
         KernelError::Table { name, .. } if netem => assert_eq!(name, "there-is-none"),
         KernelError::Unsupported { what, module } if !netem => {
             assert_eq!((what.as_str(), module.as_deref()), ("latency", Some("sch_netem")));
@@ -144,14 +144,14 @@ async fn foreign_root_survives<K: Kernel>(shaper: &mut Shaper<K>, other: &mut K,
         options: Some(77u32.to_ne_bytes().to_vec()),
     };
     other.send(&theirs).await.unwrap();
-    let refused = shaper.apply(interface, &rated()).await.unwrap_err();
+    let error = shaper.apply(interface, &rated()).await.unwrap_err();
     assert!(
-        matches!(&refused, KernelError::Rejected { detail: Some(words), .. } if words.contains("pfifo 10:")),
-        "{refused}"
+        matches!(&error, KernelError::Rejected { detail: Some(words), .. } if words.contains("pfifo 10:")),
+        "{error}"
     );
-    let left = shaper.clear(interface).await.unwrap();
-    assert_eq!(left.impairment, Impairment::default());
-    let kinds: Vec<_> = left.divergence.iter().map(|item| item.kind).collect();
+    let bare = shaper.clear(interface).await.unwrap();
+    assert_eq!(bare.impairment, Impairment::default());
+    let kinds: Vec<_> = bare.divergence.iter().map(|item| item.kind).collect();
     assert_eq!(kinds, [DivergenceKind::Foreign]);
     assert_eq!(other_root(other, interface).await.as_deref(), Some("pfifo 10:"));
     let gone = Request { verb: Verb::Delete, options: None, ..theirs };
@@ -180,8 +180,8 @@ async fn foreign_change_is_reported<K: Kernel>(
     assert_eq!(reading.impairment, queued(QueueUnit::Packets, 51));
     let messages: Vec<_> = reading.divergence.iter().map(|item| item.message.as_str()).collect();
     assert_eq!(messages, ["queue limit: asked for 50, the kernel holds 51"]);
-    let repaired = shaper.apply(interface, &requested).await.unwrap();
-    assert_eq!((repaired.impairment, repaired.divergence), (requested, vec![]));
+    let reading = shaper.apply(interface, &requested).await.unwrap();
+    assert_eq!((reading.impairment, reading.divergence), (requested, vec![]));
     shaper.clear(interface).await.unwrap();
 }
 
@@ -206,8 +206,8 @@ async fn failure_is_rolled_back<K: Kernel>(shaper: &mut Shaper<K>, other: &mut K
     other.send(&theirs).await.unwrap();
     let requested =
         Impairment { latency: Some(Latency::Constant { duration_ns: 9_000_000 }), ..rated() };
-    let refused = shaper.apply(interface, &requested).await.unwrap_err();
-    assert!(matches!(refused, KernelError::Rejected { errno: 17, .. }), "{refused}");
+    let error = shaper.apply(interface, &requested).await.unwrap_err();
+    assert!(matches!(error, KernelError::Rejected { errno: 17, .. }), "{error}");
     let after = shaper.read(interface).await.unwrap();
     assert_eq!(after.impairment, before, "the delay went back");
     let messages: Vec<_> =

@@ -1,6 +1,6 @@
 //! `netem`: delay, loss, duplication, reordering, corruption (`linux/pkt_sched.h`, tc-netem(8)).
 //!
-//! [`DRAWS`] declares each random draw once: codec, plan, reading, facts and commands of `tc` follow.
+//! A table declares each random draw once: codec, plan, reading, facts and commands of `tc` follow.
 //! TCA_OPTIONS is a struct of 24 bytes followed by attributes, not a nest. The kernel keeps the
 //! attributes that a request omits, so every request carries all of them. `netlink-packet-route`
 //! has no types for this discipline.

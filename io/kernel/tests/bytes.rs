@@ -108,8 +108,8 @@ fn change() -> Request {
 #[cfg(target_endian = "little")]
 #[test]
 fn a_request_is_encoded_as_the_kernel_expects() {
-    let mut sent = Vec::new();
-    append_acknowledged(&mut sent, 1, &change());
+    let mut bytes = Vec::new();
+    append_acknowledged(&mut bytes, 1, &change());
     let expected = [
         // length 56, RTM_NEWQDISC, REQUEST | ACK, sequence, port
         "38000000 24000500 01000000 00000000",
@@ -118,7 +118,7 @@ fn a_request_is_encoded_as_the_kernel_expects() {
         // KIND "pfifo", OPTIONS
         "0a000100 70666966 6f000000 08000200 4d000000",
     ];
-    assert_eq!(hex(&sent), expected.join(" "));
+    assert_eq!(hex(&bytes), expected.join(" "));
 }
 
 #[test]

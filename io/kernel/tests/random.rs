@@ -68,10 +68,10 @@ proptest! {
             ..Netem::default()
         };
         let payload = netem.payload(Some(&[1, -2, 3]));
-        let mut parsed = Netem::parse(&payload).unwrap();
+        let mut read = Netem::parse(&payload).unwrap();
         // A request carries a slot of zeros, a dump only a non-zero one.
-        parsed.unsupported.slots = false;
-        prop_assert_eq!(parsed, netem);
+        read.unsupported.slots = false;
+        prop_assert_eq!(read, netem);
     }
 
     #[test]
