@@ -114,14 +114,15 @@ fn impairment() -> impl Strategy<Value = Impairment> {
         weighted(0.3, (pct(), gap, correlation())),
         weighted(0.3, (pct(), correlation())),
     )
-        .prop_map(|(latency, loss, rate, queue, copies, order, bits)| Impairment {
-            latency,
-            loss,
-            rate,
-            queue,
-            duplication: copies.map(|(pct, correlation)| Duplication { pct, correlation }),
-            reordering: order.map(|(pct, gap, correlation)| Reordering { pct, gap, correlation }),
-            corruption: bits.map(|(pct, correlation)| Corruption { pct, correlation }),
+        .prop_map(|(latency, loss, rate, queue, copies, order, bits)| {
+            let mut impairment = Impairment { latency, loss, rate, queue, ..Impairment::default() };
+            let share = |(pct, correlation)| Duplication { pct, correlation };
+            impairment.duplication = copies.map(share);
+            let share = |(pct, gap, correlation)| Reordering { pct, gap, correlation };
+            impairment.reordering = order.map(share);
+            let share = |(pct, correlation)| Corruption { pct, correlation };
+            impairment.corruption = bits.map(share);
+            impairment
         })
 }
 
