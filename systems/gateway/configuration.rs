@@ -49,7 +49,7 @@ macro_rules! configuration {
         impl Serialize for Configuration {
             fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
                 use serde::ser::SerializeMap as _;
-                let count = [$(!self.$field.is_empty()),+].iter().filter(|held| **held).count();
+                let count = [$(!self.$field.is_empty()),+].iter().filter(|has_objects| **has_objects).count();
                 let mut map = out.serialize_map(Some(count))?;
                 $(if !self.$field.is_empty() {
                     map.serialize_entry(stringify!($field), &*self.$field)?;

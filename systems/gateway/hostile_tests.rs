@@ -314,13 +314,13 @@ fn a_link_that_cannot_be_computed_holds_up_no_other() {
     let inputs = inputs_over(&ground, &environment);
     let links: Vec<_> =
         (1..4).map(|to| [&nodes[to - 1], &nodes[to]].map(|(at, of)| (*at, of))).collect();
-    let mut found = vec![None; 3];
-    budgets(&inputs, &links, |number, budget| found[number] = Some(budget));
-    let found: Vec<_> = found.into_iter().map(Option::unwrap).collect();
-    assert!(found[0].warnings.contains(Warning::NotComputable));
-    assert!(!found[0].forward.usable() && found[0].distance_m > 10_000.0);
+    let mut computed = vec![None; 3];
+    budgets(&inputs, &links, |number, budget| computed[number] = Some(budget));
+    let computed: Vec<_> = computed.into_iter().map(Option::unwrap).collect();
+    assert!(computed[0].warnings.contains(Warning::NotComputable));
+    assert!(!computed[0].forward.usable() && computed[0].distance_m > 10_000.0);
     assert!(score(&inputs, links[0][0], links[0][1]).is_err());
-    for (budget, link) in found.iter().zip(&links).skip(1) {
+    for (budget, link) in computed.iter().zip(&links).skip(1) {
         let (there, _) = score(&inputs, link[0], link[1]).unwrap();
         assert_eq!(budget.forward.rx_power_dbm, there.receiver.rx_power_dbm);
         assert!(budget.forward.usable() && !budget.warnings.contains(Warning::NotComputable));

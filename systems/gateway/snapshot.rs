@@ -20,7 +20,7 @@ use crate::peripheral::Peripherals;
 use crate::power::LatestUps;
 
 /// State of the world at the end of a tick. A section is replaced only when it changed, so
-/// comparing two pointers tells whether it did.
+/// equal pointers mean equal content.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Snapshot {
     /// The simulated mesh, to which a snapshot dereferences.

@@ -28,7 +28,7 @@ pub(crate) fn does_at<C: Recorded>(
     reply.wait()
 }
 
-/// Lets a node in that asks from 10.41.0.`number`.
+/// Admits a node that requests from 10.41.0.`number`.
 pub(crate) fn let_in(
     engine: &mut Engine<Snapshot>,
     at_ns: u64,

@@ -47,7 +47,6 @@ pub struct ApiToken {
     pub last_used_ns: Option<u64>,
 }
 
-/// Id of an API token.
 pub type ApiTokenId = Id<ApiToken>;
 
 impl Kind for ApiToken {
@@ -74,8 +73,8 @@ impl ConfigObject for ApiToken {
 
     fn check(&self, id: Id<Self>, world: &World) -> Result<(), Refusal> {
         check_name("name", &self.name)?;
-        let found = world.resource::<Index<AccountKind>>().get(self.account)?;
-        let account = world.get::<Account>(found).expect("an account has one");
+        let entity = world.resource::<Index<AccountKind>>().get(self.account)?;
+        let account = world.get::<Account>(entity).expect("an account has one");
         if account.node.is_some() {
             return Err(Refusal::conflict(
                 "this is the credential of a node: it has no API tokens",
@@ -90,9 +89,9 @@ impl ConfigObject for ApiToken {
         }
         let others = || {
             config::all::<Self>(world)
-                .filter(|(other, held)| *other != id && held.account == self.account)
+                .filter(|(other, token)| *other != id && token.account == self.account)
         };
-        if others().any(|(_, held)| held.name == self.name) {
+        if others().any(|(_, token)| token.name == self.name) {
             return Err(Refusal::conflict(format!(
                 "an API token of this account is called {:?} already",
                 self.name
@@ -100,7 +99,7 @@ impl ConfigObject for ApiToken {
         }
         if others().count() >= PER_ACCOUNT_MAX {
             return Err(Refusal::conflict(format!(
-                "there are {PER_ACCOUNT_MAX} API tokens of this account, the most"
+                "there are {PER_ACCOUNT_MAX} API tokens of this account, the maximum"
             )));
         }
         Ok(())
@@ -131,9 +130,10 @@ impl Recorded for NoteTokenUse {
 
 /// Removes the API tokens of an account.
 pub(super) fn remove_tokens(world: &mut World, account: AccountId) {
-    let held = config::all::<ApiToken>(world);
-    let own: Vec<ApiTokenId> =
-        held.filter(|(_, token)| token.account == account).map(|(id, _)| id).collect();
+    let own: Vec<ApiTokenId> = config::all::<ApiToken>(world)
+        .filter(|(_, token)| token.account == account)
+        .map(|(id, _)| id)
+        .collect();
     for id in own {
         let entity = world.resource::<Index<ApiToken>>().get(id);
         world.despawn(entity.expect("it was just there"));

@@ -14,7 +14,7 @@ use super::components::{
 /// Accounts at most: one for each node, and ten thousand users.
 pub const ACCOUNTS_MAX: usize = NODES_MAX + 10_000;
 
-/// Longest username, characters.
+/// Maximum length of a username, characters.
 pub const USERNAME_CHARS_MAX: usize = 64;
 
 /// Revoked tokens at most; with tokens of an hour, that many logouts in an hour.
@@ -64,9 +64,7 @@ fn an_admin_is_left(world: &World, without: AccountId) -> Result<(), Refusal> {
 pub struct CreateAccount {
     /// Account id, unique.
     pub account: AccountId,
-    /// Username.
     pub username: String,
-    /// Role.
     pub role: AccountRole,
     /// Password hash.
     pub secret: Secret,
@@ -80,7 +78,9 @@ impl Command for CreateAccount {
         let index = world.resource::<Index<AccountKind>>();
         index.vacant(self.account)?;
         if index.len() >= ACCOUNTS_MAX {
-            return Err(Refusal::conflict(format!("there are {ACCOUNTS_MAX} accounts, the most")));
+            return Err(Refusal::conflict(format!(
+                "there are {ACCOUNTS_MAX} accounts, the maximum"
+            )));
         }
         if all(world).any(|(_, other)| other.username == self.username) {
             return Err(Refusal::conflict(format!(
@@ -113,7 +113,6 @@ impl Recorded for CreateAccount {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UpdateAccount {
-    /// Account.
     pub account: AccountId,
     /// New role.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -161,7 +160,6 @@ impl Recorded for UpdateAccount {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RemoveAccount {
-    /// Account.
     pub account: AccountId,
 }
 impl Command for RemoveAccount {
@@ -183,7 +181,6 @@ impl Recorded for RemoveAccount {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChangePassword {
-    /// Account.
     pub account: AccountId,
     /// New password hash.
     pub secret: Secret,
@@ -208,7 +205,6 @@ impl Recorded for ChangePassword {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SealPassword {
-    /// Account.
     pub account: AccountId,
     /// Sealed verifier.
     pub sealed: String,
@@ -234,7 +230,6 @@ impl Recorded for SealPassword {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RevokeTokens {
-    /// Account.
     pub account: AccountId,
 }
 impl Command for RevokeTokens {
@@ -251,11 +246,9 @@ impl Recorded for RevokeTokens {
     type Reply = ();
 }
 
-/// Records a login.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordLogin {
-    /// Account.
     pub account: AccountId,
 }
 impl Command for RecordLogin {
@@ -307,7 +300,6 @@ impl Recorded for RevokeToken {
 pub struct IssueCredential {
     /// Account id, if the node has no account yet.
     pub account: AccountId,
-    /// Node.
     pub node: NodeId,
     /// Username, if the node has no account yet.
     pub username: String,

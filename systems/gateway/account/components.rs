@@ -8,7 +8,6 @@ use groundwave_simulation::site::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Kind of an account.
 pub struct AccountKind;
 impl Kind for AccountKind {
     const NAME: &'static str = "account";
@@ -16,7 +15,6 @@ impl Kind for AccountKind {
 /// Stable id of an account.
 pub type AccountId = Id<AccountKind>;
 
-/// Kind of a revoked token.
 pub struct RevokedTokenKind;
 impl Kind for RevokedTokenKind {
     const NAME: &'static str = "denial";
@@ -74,7 +72,6 @@ impl fmt::Debug for Secret {
 pub struct Account {
     /// Username, unique.
     pub username: String,
-    /// Role.
     pub role: AccountRole,
     /// Node whose credential this is; absent for users.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -30,9 +30,9 @@ fn an_admin_is_always_left() {
     does(&mut engine, create("bob", AccountRole::Viewer)).unwrap();
     let demoted = UpdateAccount { role: Some(AccountRole::Viewer), ..update("ada") };
     let shut = UpdateAccount { disabled: Some(true), ..update("ada") };
-    let gone = RemoveAccount { account: AccountId::named("ada") };
+    let removal = RemoveAccount { account: AccountId::named("ada") };
     for refused in
-        [does(&mut engine, demoted.clone()), does(&mut engine, shut), does(&mut engine, gone)]
+        [does(&mut engine, demoted.clone()), does(&mut engine, shut), does(&mut engine, removal)]
     {
         assert!(matches!(refused, Err(Refusal::Conflict { .. })), "{refused:?}");
     }
@@ -121,8 +121,8 @@ fn an_api_token_has_a_role_of_its_account_and_goes_with_it() {
     assert!(matches!(refused, Err(Refusal::Invalid { .. })), "{refused:?}");
     let refused = does(&mut engine, api_token("a", "nobody", AccountRole::Viewer));
     assert!(matches!(refused, Err(Refusal::NotFound { .. })), "{refused:?}");
-    let held = does(&mut engine, api_token("a", "bob", AccountRole::Operator)).unwrap();
-    assert!(!held.object.has_expired(7_999) && held.object.has_expired(8_000));
+    let versioned = does(&mut engine, api_token("a", "bob", AccountRole::Operator)).unwrap();
+    assert!(!versioned.object.has_expired(7_999) && versioned.object.has_expired(8_000));
     // Names are unique in an account.
     let mut again = api_token("a", "bob", AccountRole::Viewer);
     again.id = ApiTokenId::named("another");
@@ -132,14 +132,14 @@ fn an_api_token_has_a_role_of_its_account_and_goes_with_it() {
     let token = ApiTokenId::named("bob a");
     does(&mut engine, NoteTokenUse { token }).unwrap();
     let view = engine.view();
-    let held = view.config.api_tokens.get(token).unwrap();
-    assert_eq!((held.object.last_used_ns, held.revision), (Some(7_000), 1));
+    let versioned = view.config.api_tokens.get(token).unwrap();
+    assert_eq!((versioned.object.last_used_ns, versioned.revision), (Some(7_000), 1));
     let account = AccountId::named("bob");
     does(&mut engine, RevokeTokens { account }).unwrap();
     let view = engine.view();
-    assert!(!held.object.is_of(&view.accounts.by_id[&account]));
+    assert!(!versioned.object.is_of(&view.accounts.by_id[&account]));
     does(&mut engine, RemoveAccount { account }).unwrap();
     let view = engine.view();
-    let left: Vec<_> = view.config.api_tokens.iter().map(|(id, _)| id).collect();
-    assert_eq!(left, [ApiTokenId::named("ada a")]);
+    let tokens: Vec<_> = view.config.api_tokens.iter().map(|(id, _)| id).collect();
+    assert_eq!(tokens, [ApiTokenId::named("ada a")]);
 }

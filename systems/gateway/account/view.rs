@@ -73,7 +73,7 @@ impl Accounts {
 /// Lists: the form of digests.
 impl Serialize for Accounts {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let accounts: Vec<_> = self.by_id.iter().map(|(id, held)| (id, &**held)).collect();
+        let accounts: Vec<_> = self.by_id.iter().map(|(id, account)| (id, &**account)).collect();
         let denied: Vec<_> = self.denied.iter().collect();
         let mut out = serializer.serialize_struct("Accounts", 2)?;
         out.serialize_field("accounts", &accounts)?;
@@ -99,16 +99,16 @@ pub(super) fn expire_revoked_tokens(
 pub(super) fn publish_accounts(
     accounts: Query<(&AccountId, &Account), Changed<Account>>,
     denials: Query<(&RevokedTokenId, &RevokedToken), Changed<RevokedToken>>,
-    gone: (Res<Index<AccountKind>>, Res<Index<RevokedTokenKind>>),
+    indices: (Res<Index<AccountKind>>, Res<Index<RevokedTokenKind>>),
     mut section: ResMut<Section<Accounts>>,
 ) {
-    let (gone, dead) = (gone.0.departed(), gone.1.departed());
-    if accounts.is_empty() && denials.is_empty() && gone.is_empty() && dead.is_empty() {
+    let (departures, revoked) = (indices.0.departed(), indices.1.departed());
+    if accounts.is_empty() && denials.is_empty() && departures.is_empty() && revoked.is_empty() {
         return;
     }
     let mut view = Accounts::clone(&section.share());
-    gone.iter().for_each(|id| view.leave(*id));
-    for id in dead {
+    departures.iter().for_each(|id| view.leave(*id));
+    for id in revoked {
         view.denied.remove(id);
     }
     for (id, account) in &accounts {

@@ -52,7 +52,7 @@ pub struct Camera {
     /// Height asked of a device, pixels.
     #[garde(range(min = 16, max = 4_320))]
     pub height: u32,
-    /// Most frames a second that a viewer gets.
+    /// Maximum frame rate for a viewer, frames/s.
     #[garde(range(min = 1, max = 60))]
     pub fps: u32,
     /// Started: it is started again with the gateway.
@@ -81,15 +81,15 @@ impl ConfigObject for Camera {
         };
         let has = [self.device.is_some(), self.url.is_some(), self.node_id.is_some()];
         let keys = ["device", "url", "node_id"];
-        for ((key, needed), found) in keys.into_iter().zip(needs).zip(has) {
-            if needed != found {
-                let found = if found { "a value" } else { "none" };
+        for ((key, needed), is_set) in keys.into_iter().zip(needs).zip(has) {
+            if needed != is_set {
+                let value = if is_set { "a value" } else { "none" };
                 let allowed =
                     if needed { "a value for this source" } else { "none for this source" };
-                return Err(Refusal::invalid(key, found, allowed));
+                return Err(Refusal::invalid(key, value, allowed));
             }
         }
-        let wanted = match (self.source, self.url.as_deref()) {
+        let form = match (self.source, self.url.as_deref()) {
             (CameraSource::HttpMjpeg, Some(url)) => {
                 ("http:// or https://", url.starts_with("http://") || url.starts_with("https://"))
             }
@@ -97,7 +97,7 @@ impl ConfigObject for Camera {
             (CameraSource::Node, Some(url)) => (":PORT/PATH or /PATH", url.starts_with([':', '/'])),
             _ => ("", true),
         };
-        if let (allowed, false) = wanted {
+        if let (allowed, false) = form {
             return Err(Refusal::invalid("url", "another form", allowed));
         }
         if let Some(node) = self.node_id {

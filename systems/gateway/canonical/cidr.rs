@@ -23,17 +23,17 @@ impl Cidr {
         let bits = bits_of(first);
         if prefix_len > bits {
             return Err(format!(
-                "a prefix of {prefix_len} bits is not allowed; allowed: 0 to {bits}"
+                "invalid prefix length: found {prefix_len} bits, allowed 0 to {bits}"
             ));
         }
-        let found = Self { first, prefix_len };
-        if number(first) & !found.mask() != 0 {
-            let at = address(first, number(first) & found.mask());
+        let network = Self { first, prefix_len };
+        if number(first) & !network.mask() != 0 {
+            let at = address(first, number(first) & network.mask());
             return Err(format!(
-                "{first}/{prefix_len} is not the first address of its range, {at}"
+                "invalid range: found {first}/{prefix_len}, allowed the first address of its range, {at}"
             ));
         }
-        Ok(found)
+        Ok(network)
     }
 
     /// First address.
@@ -97,7 +97,11 @@ impl FromStr for Cidr {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("found {text:?}, allowed a range such as 10.42.0.0/24 or fd00::/64");
+        let wrong = || {
+            format!(
+                "invalid address range: found {text:?}, allowed a range like 10.42.0.0/24 or fd00::/64"
+            )
+        };
         let (first, prefix_len) = match text.split_once('/') {
             Some((first, prefix_len)) => (first, Some(prefix_len)),
             None => (text, None),

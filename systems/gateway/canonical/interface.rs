@@ -52,8 +52,8 @@ impl InterfaceKind {
             ("eth", Self::Ethernet),
             ("en", Self::Ethernet),
         ];
-        let found = prefixes.into_iter().find(|(prefix, _)| ifname.starts_with(prefix));
-        found.map_or(Self::Other, |(_, kind)| kind)
+        let by_prefix = prefixes.into_iter().find(|(prefix, _)| ifname.starts_with(prefix));
+        by_prefix.map_or(Self::Other, |(_, kind)| kind)
     }
 }
 

@@ -53,7 +53,7 @@ impl Network {
     pub fn pool(&self) -> Result<AddressPool, String> {
         match self.overlay_cidr.first() {
             IpAddr::V4(first) => AddressPool::new(first, self.overlay_cidr.prefix_len()),
-            IpAddr::V6(_) => Err("an IPv6 range is not allowed; allowed: IPv4".to_owned()),
+            IpAddr::V6(_) => Err("invalid range: found IPv6, allowed IPv4".to_owned()),
         }
     }
 }
@@ -124,8 +124,8 @@ impl ConfigObject for Network {
                 self.name
             )));
         }
-        let left = all::<Self>(world).filter(|(other, _)| *other != id);
-        keeps_leases(world, served(left))
+        let others = all::<Self>(world).filter(|(other, _)| *other != id);
+        keeps_leases(world, served(others))
     }
 
     /// Nodes that are approved from now on get addresses of the served network; without one, the

@@ -41,18 +41,18 @@ fn the_oldest_network_of_this_gateway_is_the_pool_of_addresses() {
 fn ranges_of_networks_are_apart_and_fit_for_nodes() {
     let mut engine = engine();
     does(&mut engine, put(1, "10.50.0.0/16")).unwrap();
-    let told = does(&mut engine, put(2, "10.50.7.0/24")).unwrap_err();
-    assert!(matches!(told, Refusal::Conflict { what } if what.contains("\"network 1\"")));
+    let refusal = does(&mut engine, put(2, "10.50.7.0/24")).unwrap_err();
+    assert!(matches!(refusal, Refusal::Conflict { what } if what.contains("\"network 1\"")));
     for bad in ["fd00::/64", "10.60.0.0/30", "10.0.0.0/7"] {
-        let told = does(&mut engine, put(2, bad));
+        let refusal = does(&mut engine, put(2, bad));
         assert!(
-            matches!(told, Err(Refusal::Invalid { key, .. }) if key == "overlay_cidr"),
+            matches!(refusal, Err(Refusal::Invalid { key, .. }) if key == "overlay_cidr"),
             "{bad}"
         );
     }
     let mut ghost = put(2, "10.60.0.0/24");
     ghost.object.gateway_node_id = Some(groundwave_simulation::site::NodeId::named("ghost"));
-    let told = does(&mut engine, ghost);
-    assert!(matches!(told, Err(Refusal::Invalid { key, .. }) if key == "gateway_node_id"));
+    let refusal = does(&mut engine, ghost);
+    assert!(matches!(refusal, Err(Refusal::Invalid { key, .. }) if key == "gateway_node_id"));
     assert_eq!(engine.view().config.networks.len(), 1);
 }

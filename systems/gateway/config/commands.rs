@@ -31,11 +31,11 @@ impl Expected {
         named.map_or(Self::Present, Self::Revision)
     }
 
-    fn check(self, found: Stamp) -> Result<(), Refusal> {
+    fn check(self, stamp: Stamp) -> Result<(), Refusal> {
         match self {
-            Self::Revision(seen) if seen != found.revision => Err(Refusal::stale(format!(
+            Self::Revision(revision) if revision != stamp.revision => Err(Refusal::stale(format!(
                 "stale revision: the present one is {}",
-                found.revision
+                stamp.revision
             ))),
             _ => Ok(()),
         }
@@ -48,7 +48,6 @@ impl Expected {
 pub struct Put<T: ConfigObject> {
     /// Id of the object.
     pub id: Id<T>,
-    /// Object.
     pub object: T,
     /// Expected state before.
     pub expected: Expected,
@@ -60,24 +59,24 @@ impl<T: ConfigObject> Command for Put<T> {
         let Self { id, object, expected } = self;
         let index = world.resource::<Index<T>>();
         let count = index.len();
-        let held = match (index.get(id), expected) {
+        let existing = match (index.get(id), expected) {
             (_, Expected::Absent) => {
                 index.vacant(id)?;
                 None
             }
             (Err(_), Expected::Any) => None,
-            (found, _) => Some(found?),
+            (entity, _) => Some(entity?),
         };
-        let before = held.map(|entity| object::get::<T>(world, entity));
+        let before = existing.map(|entity| object::get::<T>(world, entity));
         if let Some((_, stamp)) = before {
             expected.check(stamp)?;
         }
         bounds::check(&object, "")
             .map_err(|bad| Refusal::invalid(bad.key, bad.found, bad.allowed))?;
-        if held.is_none() && count >= T::COUNT_MAX {
-            let most = T::COUNT_MAX;
+        if existing.is_none() && count >= T::COUNT_MAX {
+            let maximum = T::COUNT_MAX;
             return Err(Refusal::conflict(format!(
-                "there are {most} of the kind {}, the most",
+                "there are {maximum} of the kind {}, the maximum",
                 T::NAME
             )));
         }
@@ -85,7 +84,8 @@ impl<T: ConfigObject> Command for Put<T> {
             check_name("name", name)?;
         }
         if let Some(name) = object.name()
-            && object::all::<T>(world).any(|(other, held)| other != id && held.name() == Some(name))
+            && object::all::<T>(world)
+                .any(|(other, object)| other != id && object.name() == Some(name))
         {
             return Err(Refusal::conflict(format!("another {} is called {name:?}", T::NAME)));
         }
@@ -97,8 +97,8 @@ impl<T: ConfigObject> Command for Put<T> {
             Some((_, stamp)) => Stamp { revision: stamp.revision + 1, changed_ns: now_ns, ..stamp },
             None => Stamp { revision: 1, created_ns: now_ns, changed_ns: now_ns },
         };
-        let told = stamp.of(object.clone());
-        match held {
+        let versioned = stamp.of(object.clone());
+        match existing {
             Some(entity) => {
                 world.entity_mut(entity).insert((object, stamp));
             }
@@ -107,7 +107,7 @@ impl<T: ConfigObject> Command for Put<T> {
             }
         }
         T::derive(world);
-        Ok(told)
+        Ok(versioned)
     }
 }
 impl<T: ConfigObject> Recorded for Put<T> {

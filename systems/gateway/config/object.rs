@@ -90,8 +90,7 @@ impl Reference {
 
     /// References of a list at `key`.
     pub fn list<T: ConfigObject>(key: &str, ids: &[Id<T>]) -> Vec<Self> {
-        let ids = ids.iter().enumerate();
-        ids.map(|(i, id)| Self::to(format!("{key}[{i}]"), *id)).collect()
+        ids.iter().enumerate().map(|(i, id)| Self::to(format!("{key}[{i}]"), *id)).collect()
     }
 }
 
@@ -104,7 +103,6 @@ pub struct Versioned<T> {
     pub created_ns: u64,
     /// Time of the last change, ns since the Unix epoch.
     pub changed_ns: u64,
-    /// Object.
     pub object: T,
 }
 
@@ -155,7 +153,7 @@ pub fn revision<T: ConfigObject>(world: &World, id: Id<T>) -> Option<u64> {
     Some(get::<T>(world, entity).1.revision)
 }
 
-/// Longest name of a command or table, bytes.
+/// Maximum length of a name of a command or table, bytes.
 const NAME_BYTES: usize = 64;
 
 const fn joined(parts: [&str; 2]) -> [u8; NAME_BYTES] {

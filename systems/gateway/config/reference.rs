@@ -28,11 +28,13 @@ struct Referrers(Vec<fn(&World, &'static str, Uuid) -> Option<String>>);
 pub(super) fn register<T: ConfigObject>(world: &mut World) {
     let mut referrers = world.get_resource_or_init::<Referrers>();
     referrers.0.push(|world, kind, target| {
-        let found = object::all::<T>(world).find(|(_, object)| {
-            let mut references = object.references().into_iter();
-            references.any(|reference| reference.kind == kind && reference.id == target)
+        let referrer = object::all::<T>(world).find(|(_, object)| {
+            object
+                .references()
+                .into_iter()
+                .any(|reference| reference.kind == kind && reference.id == target)
         });
-        found.map(|(id, object)| match object.name() {
+        referrer.map(|(id, object)| match object.name() {
             Some(name) => format!("{} {name:?}", T::NAME),
             None => format!("{} {id}", T::NAME),
         })
@@ -42,8 +44,8 @@ pub(super) fn register<T: ConfigObject>(world: &mut World) {
 /// Refuses to remove an object that another one refers to.
 pub(super) fn check_unused<T: ConfigObject>(world: &World, id: Id<T>) -> Result<(), Refusal> {
     let referrers = world.resource::<Referrers>();
-    let mut found = referrers.0.iter();
-    match found.find_map(|search| search(world, T::KIND, id.uuid())) {
+    let mut searches = referrers.0.iter();
+    match searches.find_map(|search| search(world, T::KIND, id.uuid())) {
         None => Ok(()),
         Some(who) => {
             Err(Refusal::conflict(format!("this {} is in use: {who} refers to it", T::NAME)))

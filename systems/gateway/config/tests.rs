@@ -29,8 +29,8 @@ fn commands_and_tables_are_named_by_the_kind() {
 #[test]
 fn a_revision_counts_changes_and_refuses_those_of_an_earlier_one() {
     let mut engine = engine();
-    let made = does(&mut engine, put("a", domain("mesh"), Expected::Absent)).unwrap();
-    assert_eq!((made.revision, made.created_ns), (1, 7_000));
+    let first = does(&mut engine, put("a", domain("mesh"), Expected::Absent)).unwrap();
+    assert_eq!((first.revision, first.created_ns), (1, 7_000));
     let again = does(&mut engine, put("a", domain("mesh"), Expected::Absent));
     assert!(matches!(again, Err(Refusal::Conflict { .. })), "{again:?}");
 
@@ -48,8 +48,8 @@ fn a_revision_counts_changes_and_refuses_those_of_an_earlier_one() {
     does(&mut engine, put("b", domain("b"), Expected::Any)).unwrap();
 
     let view = engine.view();
-    let held = view.config.underlay_domains.get(Id::named("a")).unwrap();
-    assert_eq!(**held, changed);
+    let domain_after = view.config.underlay_domains.get(Id::named("a")).unwrap();
+    assert_eq!(**domain_after, changed);
     assert_eq!(view.config.underlay_domains.len(), 2);
 }
 
@@ -57,16 +57,16 @@ fn a_revision_counts_changes_and_refuses_those_of_an_earlier_one() {
 fn a_name_is_unique_and_bounds_are_those_of_the_fields() {
     let mut engine = engine();
     does(&mut engine, put("a", domain("mesh"), Expected::Absent)).unwrap();
-    let taken = does(&mut engine, put("b", domain("mesh"), Expected::Absent));
-    assert!(matches!(taken, Err(Refusal::Conflict { what }) if what.contains("\"mesh\"")));
+    let duplicate = does(&mut engine, put("b", domain("mesh"), Expected::Absent));
+    assert!(matches!(duplicate, Err(Refusal::Conflict { what }) if what.contains("\"mesh\"")));
     let mut bad = domain("b");
     bad.mtu = Some(67);
-    let told = does(&mut engine, put("b", bad, Expected::Absent)).unwrap_err();
-    assert_eq!(told, Refusal::invalid("mtu", "67", "[68, 65535]"));
+    let refusal = does(&mut engine, put("b", bad, Expected::Absent)).unwrap_err();
+    assert_eq!(refusal, Refusal::invalid("mtu", "67", "[68, 65535]"));
     let mut bad = domain("b");
     bad.name = "a\nb".to_owned();
-    let told = does(&mut engine, put("b", bad, Expected::Absent));
-    assert!(matches!(told, Err(Refusal::Invalid { key, .. }) if key == "name"));
+    let refusal = does(&mut engine, put("b", bad, Expected::Absent));
+    assert!(matches!(refusal, Err(Refusal::Invalid { key, .. }) if key == "name"));
     assert_eq!(engine.view().config.underlay_domains.len(), 1);
 }
 
@@ -85,10 +85,10 @@ fn a_reference_leads_somewhere_and_holds_what_it_names() {
     let mut engine = engine();
     does(&mut engine, put("a", domain("mesh"), Expected::Absent)).unwrap();
     let dangling = network("home", "10.50.0.0/24", &["a", "nowhere"]);
-    let told = does(&mut engine, put("n", dangling, Expected::Absent)).unwrap_err();
+    let refusal = does(&mut engine, put("n", dangling, Expected::Absent)).unwrap_err();
     let missing = Id::<UnderlayDomain>::named("nowhere");
     assert_eq!(
-        told,
+        refusal,
         Refusal::invalid(
             "underlay_domain_ids[1]",
             missing,
@@ -99,8 +99,8 @@ fn a_reference_leads_somewhere_and_holds_what_it_names() {
     does(&mut engine, put("n", home, Expected::Absent)).unwrap();
 
     let remove = Remove::<UnderlayDomain> { id: Id::named("a"), expected: Expected::Present };
-    let told = does(&mut engine, remove.clone()).unwrap_err();
-    assert!(matches!(&told, Refusal::Conflict { what } if what.contains("network \"home\"")));
+    let refusal = does(&mut engine, remove.clone()).unwrap_err();
+    assert!(matches!(&refusal, Refusal::Conflict { what } if what.contains("network \"home\"")));
     let free = network("home", "10.50.0.0/24", &[]);
     does(&mut engine, put("n", free, Expected::Present)).unwrap();
     does(&mut engine, remove).unwrap();

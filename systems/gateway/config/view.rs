@@ -40,14 +40,14 @@ impl<T: ConfigObject> ConfigObjects<T> {
 
     /// Objects with their ids, in id order.
     pub fn iter(&self) -> impl Iterator<Item = (Id<T>, &Arc<Versioned<T>>)> {
-        self.0.iter().map(|(id, held)| (*id, held))
+        self.0.iter().map(|(id, object)| (*id, object))
     }
 }
 
 /// List: the form of digests.
 impl<T: ConfigObject> Serialize for ConfigObjects<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().map(|(id, held)| (id, &**held)))
+        serializer.collect_seq(self.0.iter().map(|(id, object)| (id, &**object)))
     }
 }
 

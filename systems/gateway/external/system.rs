@@ -31,7 +31,7 @@ impl Default for TlsTrust {
     }
 }
 
-/// Longest endpoints of a system, bytes of JSON.
+/// Maximum size of the endpoints of a system, bytes of JSON.
 pub const ENDPOINTS_BYTES_MAX: usize = 512 << 10;
 
 /// Metrics that every system has.
@@ -114,7 +114,7 @@ impl ConfigObject for ExternalSystem {
         let polls = self
             .endpoints
             .iter()
-            .filter_map(|held| held.poll.as_ref())
+            .filter_map(|endpoint| endpoint.poll.as_ref())
             .map(|poll| ("poll.metric".to_owned(), &poll.metric));
         for (key, metric) in metrics.chain(polls) {
             if !is_metric(metric) || !names.insert(metric) {

@@ -14,7 +14,6 @@ const DIVERGENCE_MAX: usize = 64;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ApplyRuleset {
-    /// Ruleset.
     pub ruleset: Ruleset,
     /// SHA-256 of the token that confirms it.
     pub token_sha256: [u8; 32],
@@ -24,16 +23,16 @@ pub struct ApplyRuleset {
 impl Command for ApplyRuleset {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
-        let mut held = state::get(world);
-        if held.pending.is_some() {
+        let mut firewall = state::get(world);
+        if firewall.pending.is_some() {
             return Err(Refusal::conflict("another ruleset awaits confirmation"));
         }
-        held.pending = Some(Pending {
+        firewall.pending = Some(Pending {
             ruleset: self.ruleset,
             token_sha256: self.token_sha256,
             confirm_by_ns: self.confirm_by_ns,
         });
-        state::put(world, held);
+        state::put(world, firewall);
         Ok(())
     }
 }
@@ -52,15 +51,15 @@ pub struct ConfirmRuleset {
 impl Command for ConfirmRuleset {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
-        let mut held = state::get(world);
+        let mut firewall = state::get(world);
         let awaited = |pending: &mut Pending| pending.token_sha256 == self.token_sha256;
-        match held.pending.take_if(awaited) {
+        match firewall.pending.take_if(awaited) {
             Some(pending) => {
-                held.confirmed = Some(pending.ruleset);
-                state::put(world, held);
+                firewall.confirmed = Some(pending.ruleset);
+                state::put(world, firewall);
                 Ok(())
             }
-            None if held.reverted == Some(self.token_sha256) => {
+            None if firewall.reverted == Some(self.token_sha256) => {
                 Err(Refusal::outdated("the ruleset was reverted already"))
             }
             None => Err(Refusal::NotFound {
@@ -87,13 +86,13 @@ pub struct RevertRuleset {
 impl Command for RevertRuleset {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
-        let mut held = state::get(world);
+        let mut firewall = state::get(world);
         let awaited = |pending: &mut Pending| pending.token_sha256 == self.token_sha256;
-        if held.pending.take_if(awaited).is_none() {
+        if firewall.pending.take_if(awaited).is_none() {
             return Err(Refusal::conflict("that ruleset awaits no confirmation"));
         }
-        held.reverted = Some(self.token_sha256);
-        state::put(world, held);
+        firewall.reverted = Some(self.token_sha256);
+        state::put(world, firewall);
         fleet::alert(world, "firewall-reverted", &[("reason", self.reason)]);
         Ok(())
     }
@@ -113,17 +112,18 @@ pub struct ObserveRuleset {
 impl Command for ObserveRuleset {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
-        let mut held = state::get(world);
+        let mut firewall = state::get(world);
         let mut divergence = self.divergence;
         divergence.truncate(DIVERGENCE_MAX);
-        let before = held.observed.as_ref();
+        let before = firewall.observed.as_ref();
         if before.is_some_and(|before| before.divergence == divergence) {
             return Ok(());
         }
         let first = divergence.first().cloned();
         let count = divergence.len();
-        held.observed = Some(Observed { since_ns: world.resource::<Clock>().wall_ns, divergence });
-        state::put(world, held);
+        firewall.observed =
+            Some(Observed { since_ns: world.resource::<Clock>().wall_ns, divergence });
+        state::put(world, firewall);
         if let Some(first) = first {
             let data = [("first", first), ("count", count.to_string())];
             fleet::alert(world, "firewall-divergence", &data);

@@ -106,8 +106,8 @@ struct AnyPorts;
 impl AnyPorts {
     fn of<E: de::Error>(first: u64, last: u64) -> Result<PortRange, E> {
         let narrow = u16::try_from(first).ok().zip(u16::try_from(last).ok());
-        let found = narrow.and_then(|(first, last)| PortRange::new(first, last));
-        found.ok_or_else(|| {
+        let range = narrow.and_then(|(first, last)| PortRange::new(first, last));
+        range.ok_or_else(|| {
             E::custom(format!(
                 "invalid ports: found {first} to {last}, allowed 1 to 65535 in order"
             ))
@@ -235,8 +235,10 @@ impl ConfigObject for FirewallRule {
     const KIND: &'static str = "firewall_rule";
 
     fn references(&self) -> Vec<Reference> {
-        let zones = [("src_zone", self.src_zone), ("dest_zone", self.dest_zone)].into_iter();
-        zones.filter_map(|(key, zone)| Some(Reference::to(key, zone?))).collect()
+        [("src_zone", self.src_zone), ("dest_zone", self.dest_zone)]
+            .into_iter()
+            .filter_map(|(key, zone)| Some(Reference::to(key, zone?)))
+            .collect()
     }
 
     fn check(&self, _: Id<Self>, _: &World) -> Result<(), Refusal> {
@@ -252,8 +254,8 @@ impl ConfigObject for FirewallRule {
         let ports = [("src_port", self.src_port), ("dest_port", self.dest_port)];
         let portless = !self.proto.is_some_and(Protocol::has_ports);
         if let Some((key, _)) = ports.into_iter().find(|(_, ports)| ports.is_some() && portless) {
-            let found = self.proto.map_or("any protocol", Protocol::word);
-            return Err(Refusal::invalid(key, found, "a port of tcp, udp or sctp"));
+            let protocol = self.proto.map_or("any protocol", Protocol::word);
+            return Err(Refusal::invalid(key, protocol, "a port of tcp, udp or sctp"));
         }
         if let (Some(src), Some(dest)) = (self.src_ip, self.dest_ip)
             && src.is_ipv4() != dest.is_ipv4()
@@ -269,8 +271,8 @@ impl ConfigObject for FirewallRule {
             _ => false,
         };
         if wrong {
-            let found = self.proto.map_or("", Protocol::word);
-            return Err(Refusal::invalid("proto", found, "a protocol of the addresses' family"));
+            let protocol = self.proto.map_or("", Protocol::word);
+            return Err(Refusal::invalid("proto", protocol, "a protocol of the addresses' family"));
         }
         Ok(())
     }

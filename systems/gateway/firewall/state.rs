@@ -33,7 +33,6 @@ pub struct Ruleset {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pending {
-    /// Ruleset.
     pub ruleset: Ruleset,
     /// SHA-256 of the token that confirms it.
     pub token_sha256: [u8; 32],
@@ -93,15 +92,15 @@ pub(super) fn publish_firewall(
 /// The rulesets.
 pub(super) fn get(world: &World) -> Firewall {
     let index = world.resource::<Index<FirewallKind>>();
-    let held = index.iter().next().and_then(|(_, entity)| world.get::<Firewall>(entity));
-    held.cloned().unwrap_or_default()
+    let firewall = index.iter().next().and_then(|(_, entity)| world.get::<Firewall>(entity));
+    firewall.cloned().unwrap_or_default()
 }
 
 /// Replaces the rulesets.
 pub(super) fn put(world: &mut World, firewall: Firewall) {
     let index = world.resource::<Index<FirewallKind>>();
-    let held = index.iter().next();
-    match held {
+    let entry = index.iter().next();
+    match entry {
         Some((_, entity)) => {
             world.entity_mut(entity).insert(firewall);
         }

@@ -28,8 +28,8 @@ fn zone(name: &str, interfaces: &[&str]) -> Put<Zone> {
 fn an_interface_belongs_to_one_zone() {
     let mut engine = engine();
     does(&mut engine, zone("lan", &["eth0", "bat0"])).unwrap();
-    let told = does(&mut engine, zone("wan", &["eth1", "bat0"])).unwrap_err();
-    assert!(matches!(told, Refusal::Conflict { what } if what.contains("\"bat0\"")));
+    let refusal = does(&mut engine, zone("wan", &["eth1", "bat0"])).unwrap_err();
+    assert!(matches!(refusal, Refusal::Conflict { what } if what.contains("\"bat0\"")));
     let twice = does(&mut engine, zone("wan", &["eth1", "eth1"]));
     assert!(matches!(twice, Err(Refusal::Invalid { key, .. }) if key == "interfaces[1]"));
     let odd = does(&mut engine, zone("wan", &["eth1; drop"]));
@@ -53,18 +53,18 @@ fn a_rule_fits_packets_that_there_are() {
         (json!({ "priority": 10_001, "action": "drop" }), "priority"),
     ];
     for (object, wrong) in cases {
-        let told = does(&mut engine, put::<FirewallRule>("r", object.clone()));
+        let refusal = does(&mut engine, put::<FirewallRule>("r", object.clone()));
         assert!(
-            matches!(&told, Err(Refusal::Invalid { key, .. }) if key == wrong),
-            "{object}: {told:?}"
+            matches!(&refusal, Err(Refusal::Invalid { key, .. }) if key == wrong),
+            "{object}: {refusal:?}"
         );
     }
     let rule =
         json!({ "src_zone": lan, "proto": "tcp", "dest_port": "8000-8080", "action": "accept" });
     does(&mut engine, put::<FirewallRule>("r", rule)).unwrap();
     let remove = Remove::<Zone> { id: lan, expected: Expected::Present };
-    let told = does(&mut engine, remove);
-    assert!(matches!(told, Err(Refusal::Conflict { .. })), "{told:?}");
+    let refusal = does(&mut engine, remove);
+    assert!(matches!(refusal, Err(Refusal::Conflict { .. })), "{refusal:?}");
 }
 
 #[test]
@@ -121,8 +121,8 @@ fn a_ruleset_is_confirmed_or_the_one_before_is_desired_again() {
 fn an_observation_is_recorded_when_it_changes() {
     let mut engine = engine();
     does(&mut engine, apply(1)).unwrap();
-    let observe = |found: &[&str]| ObserveRuleset {
-        divergence: found.iter().map(|text| (*text).to_owned()).collect(),
+    let observe = |texts: &[&str]| ObserveRuleset {
+        divergence: texts.iter().map(|text| (*text).to_owned()).collect(),
     };
     does(&mut engine, observe(&[])).unwrap();
     does(&mut engine, observe(&["/chains/input/rules/0"])).unwrap();

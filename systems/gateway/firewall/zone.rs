@@ -17,7 +17,7 @@ pub enum Verdict {
     Accept,
     /// Dropped.
     Drop,
-    /// Dropped, and the sender is told.
+    /// Dropped, with an ICMP error to the sender.
     Reject,
 }
 
@@ -86,8 +86,8 @@ impl ConfigObject for Zone {
         }
         for (i, network) in self.networks.iter().enumerate() {
             if self.networks[..i].contains(network) {
-                let found = format!("{network} again");
-                return Err(Refusal::invalid(format!("networks[{i}]"), found, "each once"));
+                let duplicate = format!("{network} again");
+                return Err(Refusal::invalid(format!("networks[{i}]"), duplicate, "each once"));
             }
         }
         for (_, other) in all::<Self>(world).filter(|(other, _)| *other != id) {

@@ -16,7 +16,7 @@ use super::approved::{ApprovedNodes, approved_node};
 
 /// Commands kept for each node, finished ones included.
 const KEPT: usize = 64;
-/// Longest output kept, bytes.
+/// Maximum length of a recorded output, bytes.
 pub const OUTPUT_BYTES_MAX: usize = 16 << 10;
 
 /// State of a command.
@@ -45,7 +45,6 @@ pub struct NodeCommand {
     pub kind: String,
     /// Arguments.
     pub args: BTreeMap<String, String>,
-    /// State.
     pub state: CommandState,
     /// Output of the node.
     pub output: Option<String>,
@@ -58,8 +57,8 @@ pub struct NodeCommand {
 }
 
 impl NodeCommand {
-    /// State at `now_ns`, ns since the Unix epoch: a command that nobody fetched or finished in time has
-    /// expired, also while its node is silent.
+    /// State at `now_ns`, ns since the Unix epoch: a command that nobody fetched or finished in time
+    /// has expired, also while its node is silent.
     #[must_use]
     pub fn state_at(&self, now_ns: u64) -> CommandState {
         let is_open = matches!(self.state, CommandState::Queued | CommandState::Sent);
@@ -81,7 +80,6 @@ pub struct NodeCommands(pub Arc<CommandQueue>);
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EnqueueCommand {
-    /// Node.
     pub node: NodeId,
     /// Command id, unique.
     #[serde(rename = "order")]
@@ -123,7 +121,7 @@ impl CommandQueues<'_, '_> {
         let (entity, record) = self.nodes.get(command.node)?;
         if !record.0.supported_commands.contains(&command.kind) {
             let supported = record.0.supported_commands.join(", ");
-            let allowed = format!("what the node knows: {supported}");
+            let allowed = format!("commands of the node: {supported}");
             return Err(Refusal::invalid("kind", format!("{:?}", command.kind), allowed));
         }
         let at_ns = self.clock.wall_ns;
@@ -163,7 +161,6 @@ impl Recorded for EnqueueCommand {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FinishCommand {
-    /// Node.
     pub node: NodeId,
     /// Command id.
     #[serde(rename = "order")]

@@ -31,7 +31,6 @@ pub const SAMPLES_AT_ONCE_MAX: usize = 512;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordHeartbeat {
-    /// Node.
     pub node: NodeId,
     /// Heartbeat as sent.
     #[serde(rename = "beat")]
@@ -60,7 +59,7 @@ pub struct HeartbeatReply {
 }
 
 /// Conflict of a heartbeat whose sequence number is not above the last one of that boot.
-pub const STALE_SEQUENCE: &str = "a later heartbeat of this boot was heard";
+pub const STALE_SEQUENCE: &str = "a later heartbeat of this boot was received";
 
 impl Command for RecordHeartbeat {
     type Out = Result<HeartbeatReply, Refusal>;
@@ -155,7 +154,6 @@ fn record_reading(readings: &mut Readings, name: &str, (ts_ms, value): (u64, f64
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordSamples {
-    /// Node.
     pub node: NodeId,
     /// Samples, in any order.
     pub samples: Vec<Sample>,
@@ -198,9 +196,7 @@ impl Recorded for RecordSamples {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordJoinReport {
-    /// Node.
     pub node: NodeId,
-    /// Board.
     pub board: Option<String>,
     /// Firmware versions by component.
     pub firmware: BTreeMap<String, String>,
@@ -235,13 +231,10 @@ impl Recorded for RecordJoinReport {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PatchNode {
-    /// Node.
     pub node: NodeId,
-    /// Name.
     pub name: Option<String>,
     /// Role; `Some(None)` removes it.
     pub role_id: Option<Option<String>>,
-    /// Tags.
     pub tags: Option<Vec<String>>,
     /// Location set by an operator; `Some(None)` removes it.
     #[serde(rename = "place")]
@@ -258,7 +251,7 @@ impl Command for PatchNode {
         let unknown = || Refusal::NotFound { kind: "node", id: self.node.to_string() };
         let entity = world.resource::<Index<NodeKind>>().get(self.node)?;
         let before = record::get(world, entity).ok_or_else(unknown)?;
-        if self.revision.is_some_and(|seen| seen != before.revision) {
+        if self.revision.is_some_and(|revision| revision != before.revision) {
             return Err(Refusal::stale(crate::identity::STALE));
         }
         let mut after = before.clone();

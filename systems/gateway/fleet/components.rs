@@ -23,7 +23,6 @@ pub struct NodeInfo {
     pub name: String,
     /// Role, free text.
     pub role_id: Option<String>,
-    /// Tags.
     pub tags: Vec<String>,
     /// Registration, once it requested to join.
     pub registration: Option<RegistrationId>,
@@ -45,7 +44,6 @@ pub struct NodeInfo {
     pub board: Option<String>,
     /// Firmware versions by component.
     pub firmware: BTreeMap<String, String>,
-    /// Supported commands.
     pub supported_commands: Vec<String>,
     /// Settings in force by name, as reported.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -92,7 +90,6 @@ pub struct Location {
     pub alt_msl_m: Option<f64>,
     /// Time of the fix or of the change, ms since the Unix epoch.
     pub ts_ms: u64,
-    /// Source.
     pub source: LocationSource,
 }
 

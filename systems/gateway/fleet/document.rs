@@ -23,10 +23,10 @@ pub(super) mod shared {
     use super::*;
 
     pub fn serialize<T: Serialize, S: Serializer>(
-        held: &Arc<T>,
+        shared: &Arc<T>,
         out: S,
     ) -> Result<S::Ok, S::Error> {
-        held.as_ref().serialize(out)
+        shared.as_ref().serialize(out)
     }
 
     pub fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
@@ -41,10 +41,10 @@ pub(super) mod shared_option {
     use super::*;
 
     pub fn serialize<T: Serialize, S: Serializer>(
-        held: &Option<Arc<T>>,
+        shared: &Option<Arc<T>>,
         out: S,
     ) -> Result<S::Ok, S::Error> {
-        held.as_deref().serialize(out)
+        shared.as_deref().serialize(out)
     }
 
     pub fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
@@ -97,16 +97,19 @@ struct Stored {
 /// Readings of a heartbeat as latest ones.
 fn readings(received: &ReceivedHeartbeat) -> impl Iterator<Item = (&String, Reading)> {
     let ts_ms = received.wall_ns / 1_000_000;
-    let metrics = received.heartbeat.metrics.iter();
-    metrics.map(move |(name, value)| (name, Reading { value: *value, ts_ms }))
+    received
+        .heartbeat
+        .metrics
+        .iter()
+        .map(move |(name, value)| (name, Reading { value: *value, ts_ms }))
 }
 
 /// Latest readings without those of the heartbeat; `None` if one of its metrics is not among them.
 fn other_latest(latest: &Readings, received: &ReceivedHeartbeat) -> Option<Readings> {
     let mut others = latest.clone();
     for (name, reading) in readings(received) {
-        let same = |found: &Reading| {
-            found.ts_ms == reading.ts_ms && found.value.to_bits() == reading.value.to_bits()
+        let same = |other: &Reading| {
+            other.ts_ms == reading.ts_ms && other.value.to_bits() == reading.value.to_bits()
         };
         if latest.get(name).map(same)? {
             others.remove(name);
@@ -191,8 +194,8 @@ impl Document for FleetDocument {
 
     fn restore(self, id: NodeId, world: &mut World) -> Result<(), Refusal> {
         let Some(content) = self.0 else { return Ok(()) };
-        let found = world.resource::<Index<NodeKind>>().get(id).ok();
-        let entity = found.unwrap_or_else(|| world.spawn(id).id());
+        let existing = world.resource::<Index<NodeKind>>().get(id).ok();
+        let entity = existing.unwrap_or_else(|| world.spawn(id).id());
         world.entity_mut(entity).insert((
             NodeRecord(content.record),
             LivenessState(content.liveness),

@@ -35,7 +35,6 @@ const CHANGES_KEPT: usize = 64;
 /// Gaps between heartbeats kept for each node.
 const GAPS_KEPT: usize = 32;
 
-/// A state change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StateChange {
     /// Time of the change, ns since the Unix epoch.
@@ -51,7 +50,6 @@ pub struct StateChange {
 /// Liveness of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Liveness {
-    /// State.
     pub state: NodeState,
     /// Gateway clock at the last heartbeat, or at the start of the first period, ns.
     pub since_ns: u64,
@@ -201,8 +199,8 @@ mod tests {
         assert!(node.expire(rules(), 16 * S, 2).is_none());
         assert_eq!(node.expire(rules(), 16 * S + 1, 2).unwrap().to, Stale);
         assert!(node.expire(rules(), 61 * S, 3).is_none());
-        let gone = node.expire(rules(), 61 * S + 1, 3).unwrap();
-        assert_eq!((gone.to, gone.reason.as_str()), (Offline, "not heard for 60 s"));
+        let transition = node.expire(rules(), 61 * S + 1, 3).unwrap();
+        assert_eq!((transition.to, transition.reason.as_str()), (Offline, "not heard for 60 s"));
         assert_eq!(node.record_heartbeat(100 * S, 4).unwrap().to, Stale);
         assert_eq!(node.record_heartbeat(105 * S, 5).unwrap().to, Online);
         assert_eq!(node.changes.len(), 5);

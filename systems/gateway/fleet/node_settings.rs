@@ -16,7 +16,7 @@ use crate::config::ConfigObject;
 /// Kind of the node command that applies settings.
 pub const CONFIGURE: &str = "configure";
 
-/// Largest bandwidth that batman-adv can announce, kbit/s.
+/// Maximum bandwidth that batman-adv can announce, kbit/s.
 const BANDWIDTH_KBPS_MAX: u64 = 429_496_729_500;
 
 /// Gateway mode of batman-adv.
@@ -109,25 +109,28 @@ impl NodeSettings {
     #[must_use]
     pub fn values(&self) -> BTreeMap<String, String> {
         let value = serde_json::to_value(&self.batman).unwrap_or_default();
-        let held = value.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
+        let settings =
+            value.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
         let text = |value: &Value| {
             let word = value.as_str().map(str::to_owned);
             word.unwrap_or_else(|| value.to_string())
         };
-        held.map(|(name, value)| (format!("batman.{name}"), text(value))).collect()
+        settings.map(|(name, value)| (format!("batman.{name}"), text(value))).collect()
     }
 
     /// Differences from the values that the node reports.
     #[must_use]
     pub fn divergence(&self, reported: &BTreeMap<String, String>) -> Vec<SettingDifference> {
         let values = self.values().into_iter();
-        let differs = values.filter(|(name, wanted)| reported.get(name) != Some(wanted));
-        let shown = differs.map(|(setting, wanted)| SettingDifference {
+        let difference = |(setting, desired): (String, String)| SettingDifference {
             found: reported.get(&setting).cloned(),
             setting,
-            wanted,
-        });
-        shown.collect()
+            wanted: desired,
+        };
+        values
+            .filter(|(name, desired)| reported.get(name) != Some(desired))
+            .map(difference)
+            .collect()
     }
 }
 
@@ -150,10 +153,10 @@ impl ConfigObject for NodeSettings {
         let values = self.values();
         let unknown = values.keys().find(|name| !record.0.settings.contains_key(*name));
         if let Some(unknown) = unknown {
-            let known: Vec<&str> = record.0.settings.keys().map(String::as_str).collect();
-            let allowed = match known.is_empty() {
+            let settings: Vec<&str> = record.0.settings.keys().map(String::as_str).collect();
+            let allowed = match settings.is_empty() {
                 true => "none: its agent permits no settings".to_owned(),
-                false => format!("those the node reports: {}", known.join(", ")),
+                false => format!("those the node reports: {}", settings.join(", ")),
             };
             return Err(Refusal::invalid(unknown.clone(), &values[unknown], allowed));
         }
@@ -175,8 +178,8 @@ pub(super) fn drop_settings(
     if departed.read().count() == 0 {
         return;
     }
-    for (entity, held) in &settings {
-        let node = index.get(held.node_id);
+    for (entity, desired) in &settings {
+        let node = index.get(desired.node_id);
         if !node.is_ok_and(|node| nodes.contains(node)) {
             commands.entity(entity).despawn();
         }
@@ -210,10 +213,13 @@ mod tests {
         assert_eq!(settings.divergence(&reported), []);
         reported.insert("batman.hop_penalty".to_owned(), "15".to_owned());
         reported.remove("batman.bonding");
-        let found = settings.divergence(&reported).into_iter();
-        let found: Vec<_> = found.map(|one| (one.setting, one.found)).collect();
+        let differences: Vec<_> = settings
+            .divergence(&reported)
+            .into_iter()
+            .map(|one| (one.setting, one.found))
+            .collect();
         assert_eq!(
-            found,
+            differences,
             [
                 ("batman.bonding".to_owned(), None),
                 ("batman.hop_penalty".to_owned(), Some("15".to_owned()))

@@ -1,5 +1,5 @@
-//! Predicted budgets of measured links: what the plan says of a link whose ends are both planned,
-//! beside what its ends measure.
+//! Predicted budgets of measured links whose ends are both planned, beside the measurements of their
+//! ends.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -93,16 +93,16 @@ pub(super) fn predict_mesh_links(
     });
     queue.evaluated += jobs.iter().filter(|job| job.sites.is_some()).count() as u64;
     for job in jobs {
-        let Ok(mut held) =
+        let Ok(mut node_edges) =
             nodes.get(job.ends.0).map_or(Err(()), |node| edges.get_mut(node).map_err(|_| ()))
         else {
             continue;
         };
-        let found = held.0.binary_search_by_key(&job.ends.1, |edge| edge.b);
-        if let Ok(at) = found
-            && held.0[at].predicted != job.predicted
+        let position = node_edges.0.binary_search_by_key(&job.ends.1, |edge| edge.b);
+        if let Ok(at) = position
+            && node_edges.0[at].predicted != job.predicted
         {
-            Arc::make_mut(&mut held.0)[at].predicted = job.predicted;
+            Arc::make_mut(&mut node_edges.0)[at].predicted = job.predicted;
         }
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn is_role(name: &str) -> bool {
     (1..=64).contains(&name.len()) && name.bytes().all(fits)
 }
 
-/// Most tags of a node.
+/// Maximum number of tags of a node.
 const TAGS_MAX: usize = 32;
 
 /// Checks tags.
@@ -53,7 +53,7 @@ fn entity(world: &mut World, node: NodeId) -> Result<Entity, Refusal> {
         return Ok(entity);
     }
     if index.len() >= NODES_MAX {
-        return Err(Refusal::conflict(format!("the world has {NODES_MAX} nodes, the most")));
+        return Err(Refusal::conflict(format!("the world has {NODES_MAX} nodes, the maximum")));
     }
     Ok(world.spawn(node).id())
 }
@@ -98,16 +98,16 @@ pub(crate) fn admit(
     world: &mut World,
     node: NodeId,
     registration: RegistrationId,
-    found: &Registration,
+    request: &Registration,
     ip: Ipv4Addr,
 ) -> Result<Option<RegistrationId>, Refusal> {
     let entity = entity(world, node)?;
     let mut record =
-        get(world, entity).unwrap_or_else(|| fresh(world, entity, &found.claims.hostname));
+        get(world, entity).unwrap_or_else(|| fresh(world, entity, &request.claims.hostname));
     let before = record.registration.replace(registration);
-    record.mac = Some(found.claims.mac);
-    record.hostname = Some(found.claims.hostname.clone());
-    record.public_key = Some(found.public_key);
+    record.mac = Some(request.claims.mac);
+    record.hostname = Some(request.claims.hostname.clone());
+    record.public_key = Some(request.public_key);
     record.overlay_ip = Some(ip);
     record.preregistration = None;
     put(world, entity, record);
@@ -141,9 +141,9 @@ fn serde_data(node: NodeId, state: &str) -> BTreeMap<String, String> {
 }
 
 /// Adds the event of a rejected registration.
-pub(crate) fn rejected(world: &mut World, registration: RegistrationId, found: &Registration) {
-    let claims = &found.claims;
-    let reason = found.decision.as_ref().and_then(|held| held.reason.clone());
+pub(crate) fn rejected(world: &mut World, registration: RegistrationId, request: &Registration) {
+    let claims = &request.claims;
+    let reason = request.decision.as_ref().and_then(|decision| decision.reason.clone());
     let data = [
         ("registration_id", registration.to_string()),
         ("state", "rejected".to_owned()),
@@ -171,11 +171,11 @@ pub(crate) fn expect(
     preregistration: Preregistration,
 ) -> Result<(), Refusal> {
     let entity = entity(world, node)?;
-    let known = get(world, entity);
-    if known.as_ref().is_some_and(|known| known.registration.is_some()) {
+    let existing = get(world, entity);
+    if existing.as_ref().is_some_and(|existing| existing.registration.is_some()) {
         return Err(Refusal::conflict("that node is in already: rotate its credentials instead"));
     }
-    let mut record = known.unwrap_or_else(|| fresh(world, entity, &name));
+    let mut record = existing.unwrap_or_else(|| fresh(world, entity, &name));
     record.name = name;
     record.role_id = role_id;
     record.tags = tags;
@@ -193,8 +193,7 @@ pub(crate) fn rename(
     name: Option<String>,
     role_id: Option<String>,
 ) {
-    let found = world.resource::<Index<NodeKind>>().get(node);
-    let Ok(entity) = found else { return };
+    let Ok(entity) = world.resource::<Index<NodeKind>>().get(node) else { return };
     let Some(mut record) = get(world, entity) else {
         return;
     };
@@ -208,8 +207,7 @@ pub(crate) fn rename(
 
 /// Removes the overlay address of a node that stays known.
 pub(crate) fn lock_out(world: &mut World, node: NodeId) {
-    let found = world.resource::<Index<NodeKind>>().get(node);
-    let Ok(entity) = found else { return };
+    let Ok(entity) = world.resource::<Index<NodeKind>>().get(node) else { return };
     if let Some(mut record) = get(world, entity) {
         record.overlay_ip = None;
         put(world, entity, record);
@@ -230,8 +228,7 @@ pub(crate) fn registration_of(
 
 /// Removes a node from the fleet. A planned node stays planned.
 pub(crate) fn dismiss(world: &mut World, node: NodeId) {
-    let found = world.resource::<Index<NodeKind>>().get(node);
-    let Ok(entity) = found else { return };
+    let Ok(entity) = world.resource::<Index<NodeKind>>().get(node) else { return };
     let data = serde_data(node, "gone");
     event::push(world, FleetEventKind::Registration, data);
     if world.get::<Label>(entity).is_none() {

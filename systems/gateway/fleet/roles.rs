@@ -64,8 +64,8 @@ impl ConfigObject for NodeRole {
 
     fn check(&self, id: Id<Self>, world: &World) -> Result<(), Refusal> {
         if !is_role(&self.name) {
-            let found = format!("{:?}", self.name);
-            return Err(Refusal::invalid("name", found, "1 to 64 of a-z 0-9 _ -"));
+            let name = format!("{:?}", self.name);
+            return Err(Refusal::invalid("name", name, "1 to 64 of a-z 0-9 _ -"));
         }
         let is_color = |text: &String| {
             let digits = text.strip_prefix('#');
@@ -99,9 +99,9 @@ impl ConfigObject for NodeRole {
 /// that is not defined.
 pub fn check_role(world: &World, role_id: Option<&str>) -> Result<(), Refusal> {
     let Some(named) = role_id else { return Ok(()) };
-    let found = format!("{named:?}");
+    let name = format!("{named:?}");
     if !is_role(named) {
-        return Err(Refusal::invalid("role_id", found, "1 to 64 of a-z 0-9 _ -"));
+        return Err(Refusal::invalid("role_id", name, "1 to 64 of a-z 0-9 _ -"));
     }
     let mut roles = all::<NodeRole>(world).peekable();
     if roles.peek().is_none() || roles.any(|(id, role)| is_of(id, role, named)) {
@@ -109,5 +109,5 @@ pub fn check_role(world: &World, role_id: Option<&str>) -> Result<(), Refusal> {
     }
     let names: Vec<_> = all::<NodeRole>(world).map(|(_, role)| role.name.as_str()).collect();
     let allowed = format!("the id or name of a node role: {}", names.join(", "));
-    Err(Refusal::invalid("role_id", found, allowed))
+    Err(Refusal::invalid("role_id", name, allowed))
 }

@@ -45,7 +45,7 @@ impl SampleMinute {
         self.packed.len() / SAMPLE_BYTES
     }
 
-    /// `true` if there is no sample.
+    /// `true` if there are no samples.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.packed.is_empty()
@@ -92,7 +92,6 @@ pub struct RecentSamples(pub Arc<SampleBuffer>);
 /// A completed minute for the history. Storing it twice has the effect of storing it once.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoreMinute {
-    /// Node.
     pub node: NodeId,
     /// Metrics by index.
     pub names: Vec<String>,
@@ -136,16 +135,16 @@ impl SampleBuffer {
 
     /// Index of a metric, a new one if there is space for it.
     fn index_of(&mut self, name: &str) -> Option<usize> {
-        let known = self.names.iter().position(|known| known == name);
-        if known.is_none() && self.names.len() < NAMES_MAX {
+        let index = self.names.iter().position(|other| other == name);
+        if index.is_none() && self.names.len() < NAMES_MAX {
             self.names.push(name.to_owned());
             return Some(self.names.len() - 1);
         }
-        known
+        index
     }
 
-    /// Adds a sample of the present. Once a clock that is ahead began the minute to come, it belongs to a
-    /// minute that is complete already.
+    /// Adds a sample of the present. Once a clock that is ahead began the minute to come, it belongs to
+    /// a minute that is complete already.
     pub fn push_present(&mut self, name: &str, now_ms: u64, value: f64) {
         if self.push(name, now_ms, value, now_ms) {
             return;
@@ -179,9 +178,9 @@ impl SampleBuffer {
 
     /// Samples of one metric in both minutes: ms since the Unix epoch, value.
     pub fn of<'a>(&'a self, name: &str) -> impl Iterator<Item = (u64, f64)> + use<'a> {
-        let index = self.names.iter().position(|known| known == name);
+        let index = self.names.iter().position(|other| other == name);
         let both = self.previous.samples().chain(self.current.samples());
-        both.filter(move |(found, ..)| Some(*found) == index)
+        both.filter(move |(name_index, ..)| Some(*name_index) == index)
             .map(|(_, ts_ms, value)| (ts_ms, value))
     }
 }
@@ -212,16 +211,16 @@ pub(super) fn roll_over_minutes(
 /// Emits completed minutes for the history, each once, and again when it has further samples.
 pub(super) fn emit_complete_minutes(
     changed: Query<(&NodeId, Ref<RecentSamples>), Changed<RecentSamples>>,
-    mut sent: Local<BTreeMap<NodeId, (u64, usize)>>,
+    mut last: Local<BTreeMap<NodeId, (u64, usize)>>,
     mut outbox: ResMut<Outbox<StoreMinute>>,
 ) {
     for (id, samples) in &changed {
         let complete = &samples.0.previous;
-        let found = (complete.minute, complete.len());
-        if complete.is_empty() || sent.get(id) == Some(&found) {
+        let extent = (complete.minute, complete.len());
+        if complete.is_empty() || last.get(id) == Some(&extent) {
             continue;
         }
-        sent.insert(*id, found);
+        last.insert(*id, extent);
         outbox.emit(StoreMinute {
             node: *id,
             names: samples.0.names.clone(),
@@ -242,8 +241,8 @@ mod tests {
         assert!(buffer.push("mesh.tx_mbps", 180_000, 3.5, 180_000));
         assert!(!buffer.push("mesh.tx_mbps", 179_000, 9.0, 180_000));
         assert_eq!((buffer.previous.minute, buffer.previous.len()), (2, 2));
-        let found: Vec<_> = buffer.of("mesh.tx_mbps").collect();
-        assert_eq!(found, [(120_500, 1.5), (180_000, 3.5)]);
+        let samples: Vec<_> = buffer.of("mesh.tx_mbps").collect();
+        assert_eq!(samples, [(120_500, 1.5), (180_000, 3.5)]);
     }
 
     #[test]
@@ -268,7 +267,7 @@ mod tests {
         assert!(buffer.push("sys.load1", true_ms + years_ms, 1.0, true_ms + years_ms));
         assert!(buffer.push("sys.load1", true_ms, 2.0, true_ms));
         assert_eq!(buffer.previous.len(), 1, "the sample of the future is kept");
-        let found: Vec<_> = buffer.of("sys.load1").collect();
-        assert_eq!(found, [(true_ms + years_ms, 1.0), (true_ms, 2.0)]);
+        let samples: Vec<_> = buffer.of("sys.load1").collect();
+        assert_eq!(samples, [(true_ms + years_ms, 1.0), (true_ms, 2.0)]);
     }
 }

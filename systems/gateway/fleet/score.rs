@@ -30,7 +30,6 @@ pub struct MeshScore {
     pub score: f64,
     /// A (90 and more), B (75), C (60), D (40), F.
     pub grade: &'static str,
-    /// Components.
     pub components: Vec<ScoreComponent>,
     /// Connected components of the mesh.
     pub partitions: usize,
@@ -90,8 +89,8 @@ fn median_best(mesh: &[ScoredNode<'_>]) -> Option<f64> {
             continue;
         };
         for end in [edge.a, edge.b] {
-            let held = best.entry(end).or_default();
-            *held = held.max(quality);
+            let score = best.entry(end).or_default();
+            *score = score.max(quality);
         }
     }
     let mut best: Vec<f64> = best.into_values().collect();

@@ -4,8 +4,8 @@
 //! ms within the minute | index of the first metric | number of samples | their values
 //! ```
 //!
-//! All are variable-length integers, the values numbers in their short form ([`groundwave_values::decimal`]): a
-//! heartbeat with 24 readings adds 80 bytes instead of 288.
+//! All are variable-length integers, the values numbers in their short form
+//! ([`groundwave_values::decimal`]): a heartbeat with 24 readings adds 80 bytes instead of 288.
 
 use std::sync::Arc;
 
@@ -70,16 +70,16 @@ fn whole(short: &Minute) -> Option<SampleMinute> {
 }
 
 pub(super) fn serialize<S: Serializer>(
-    held: &Arc<SampleBuffer>,
+    buffer: &Arc<SampleBuffer>,
     out: S,
 ) -> Result<S::Ok, S::Error> {
-    let buffer = Buffer {
-        names: held.names.clone(),
-        current: short(&held.current),
-        previous: short(&held.previous),
-        dropped: held.dropped,
+    let short_buffer = Buffer {
+        names: buffer.names.clone(),
+        current: short(&buffer.current),
+        previous: short(&buffer.previous),
+        dropped: buffer.dropped,
     };
-    buffer.serialize(out)
+    short_buffer.serialize(out)
 }
 
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(

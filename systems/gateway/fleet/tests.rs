@@ -36,8 +36,8 @@ fn let_in(engine: &mut Engine<Snapshot>, number: u8, as_node: NodeId) -> Registr
     test_world::let_in(engine, WALL, number, as_node)
 }
 
-fn hear(number: u8, seq: u64, now_ns: u64) -> RecordHeartbeat {
-    let heartbeat = serde_json::json!({
+fn heartbeat(number: u8, seq: u64, now_ns: u64) -> RecordHeartbeat {
+    let document = serde_json::json!({
         "mac": mac(number), "hostname": format!("n{number}"), "boot_id": "b", "seq": seq,
         "metrics": {"mesh.tx_mbps": seq as f64},
         "mesh": {"links": [
@@ -47,7 +47,7 @@ fn hear(number: u8, seq: u64, now_ns: u64) -> RecordHeartbeat {
     });
     RecordHeartbeat {
         node: node(number),
-        heartbeat: serde_json::from_value(heartbeat).unwrap(),
+        heartbeat: serde_json::from_value(document).unwrap(),
         source_ip: IpAddr::V4(Ipv4Addr::new(10, 42, 0, number)),
         now_ns,
         sent_ms: None,
@@ -59,50 +59,51 @@ fn state(engine: &Engine<Snapshot>, number: u8) -> NodeState {
 }
 
 #[test]
-fn a_node_is_heard_falls_silent_and_returns() {
+fn heartbeats_and_silence_change_the_state_of_a_node() {
     let mut engine = engine();
     let begin = StartGatewayClock { now_ns: 0, period_ns: 5 * S };
     does(&mut engine, begin).unwrap();
     let_in(&mut engine, 1, node(1));
     assert_eq!(state(&engine, 1), NodeState::Joining);
-    let heard = does(&mut engine, hear(1, 1, S)).unwrap();
-    assert_eq!(heard.state, NodeState::Online);
-    assert!(heard.overlay_ip.is_some());
+    let outcome = does(&mut engine, heartbeat(1, 1, S)).unwrap();
+    assert_eq!(outcome.state, NodeState::Online);
+    assert!(outcome.overlay_ip.is_some());
     assert!(
-        matches!(does(&mut engine, hear(1, 1, 2 * S)), Err(Refusal::Outdated { what }) if what == STALE_SEQUENCE)
+        matches!(does(&mut engine, heartbeat(1, 1, 2 * S)), Err(Refusal::Outdated { what }) if what == STALE_SEQUENCE)
     );
     does(&mut engine, SetGatewayClock { now_ns: 17 * S }).unwrap();
     assert_eq!(state(&engine, 1), NodeState::Stale);
     does(&mut engine, SetGatewayClock { now_ns: 62 * S }).unwrap();
     assert_eq!(state(&engine, 1), NodeState::Offline);
-    does(&mut engine, hear(1, 2, 63 * S)).unwrap();
-    does(&mut engine, hear(1, 3, 68 * S)).unwrap();
+    does(&mut engine, heartbeat(1, 2, 63 * S)).unwrap();
+    does(&mut engine, heartbeat(1, 3, 68 * S)).unwrap();
     assert_eq!(state(&engine, 1), NodeState::Online);
     let view = engine.view();
-    let told: Vec<_> = view.events.iter().map(|told| (told.kind, told.data.get("to"))).collect();
-    assert_eq!(told.len(), 6, "{told:?}");
-    assert_eq!(told.last().unwrap().1.unwrap(), "online");
+    let events: Vec<_> =
+        view.events.iter().map(|event| (event.kind, event.data.get("to"))).collect();
+    assert_eq!(events.len(), 6, "{events:?}");
+    assert_eq!(events.last().unwrap().1.unwrap(), "online");
 }
 
 #[test]
-fn only_nodes_that_are_in_are_heard() {
+fn heartbeat_of_unapproved_node_is_refused() {
     let mut engine = engine();
-    assert!(matches!(does(&mut engine, hear(1, 1, S)), Err(Refusal::NotFound { .. })));
+    assert!(matches!(does(&mut engine, heartbeat(1, 1, S)), Err(Refusal::NotFound { .. })));
     let registration = let_in(&mut engine, 1, node(1));
-    does(&mut engine, hear(1, 1, S)).unwrap();
+    does(&mut engine, heartbeat(1, 1, S)).unwrap();
     let revoke =
         RevokeRegistration { registration, reason: None, by: "ada".to_owned(), forget: true };
     does(&mut engine, revoke).unwrap();
-    assert!(matches!(does(&mut engine, hear(1, 2, S)), Err(Refusal::NotFound { .. })));
+    assert!(matches!(does(&mut engine, heartbeat(1, 2, S)), Err(Refusal::NotFound { .. })));
     assert!(engine.view().fleet.is_empty());
 }
 
 #[test]
-fn links_are_what_both_ends_say() {
+fn links_are_reports_of_both_ends() {
     let mut engine = engine();
     for number in 1..=3 {
         let_in(&mut engine, number, node(number));
-        does(&mut engine, hear(number, 1, S)).unwrap();
+        does(&mut engine, heartbeat(number, 1, S)).unwrap();
     }
     let view = engine.view();
     let edges: Vec<_> = view.fleet.edges().collect();
@@ -187,9 +188,9 @@ fn a_command_is_dispatched_with_the_next_heartbeat_and_finishes_once() {
     };
     does(&mut engine, join).unwrap();
     does(&mut engine, give).unwrap();
-    let heard = does(&mut engine, hear(1, 1, S)).unwrap();
-    assert_eq!(heard.commands.len(), 1);
-    assert!(does(&mut engine, hear(1, 2, S)).unwrap().commands.is_empty());
+    let outcome = does(&mut engine, heartbeat(1, 1, S)).unwrap();
+    assert_eq!(outcome.commands.len(), 1);
+    assert!(does(&mut engine, heartbeat(1, 2, S)).unwrap().commands.is_empty());
     let finish =
         FinishCommand { node: node(1), id, done: true, output: Some("blinked".to_owned()) };
     does(&mut engine, finish.clone()).unwrap();
@@ -202,12 +203,13 @@ fn minutes_that_are_over_leave_for_the_history() {
     let mut effects = engine.effects::<StoreMinute>();
     let_in(&mut engine, 1, node(1));
     for (seq, second) in [(1, 0), (2, 30), (3, 60), (4, 90), (5, 120)] {
-        does_at(&mut engine, WALL + second * S, hear(1, seq, second * S)).unwrap();
+        does_at(&mut engine, WALL + second * S, heartbeat(1, seq, second * S)).unwrap();
     }
-    let kept: Vec<_> = std::iter::from_fn(|| effects.try_next()).collect();
-    let seen: Vec<_> = kept.iter().map(|kept| (kept.minute.minute, kept.minute.len())).collect();
+    let minutes: Vec<_> = std::iter::from_fn(|| effects.try_next()).collect();
+    let extents: Vec<_> =
+        minutes.iter().map(|effect| (effect.minute.minute, effect.minute.len())).collect();
     let first = WALL / (60 * S);
-    assert_eq!(seen, [(first, 2), (first + 1, 2)]);
+    assert_eq!(extents, [(first, 2), (first + 1, 2)]);
     let late = RecordSamples {
         node: node(1),
         samples: vec![
@@ -228,7 +230,7 @@ fn heartbeats_after_a_sample_of_a_clock_that_is_ahead_are_kept() {
     let mut engine = engine();
     let mut effects = engine.effects::<StoreMinute>();
     let_in(&mut engine, 1, node(1));
-    does_at(&mut engine, WALL, hear(1, 1, 0)).unwrap();
+    does_at(&mut engine, WALL, heartbeat(1, 1, 0)).unwrap();
     let ahead = RecordSamples {
         node: node(1),
         samples: vec![Sample {
@@ -239,13 +241,13 @@ fn heartbeats_after_a_sample_of_a_clock_that_is_ahead_are_kept() {
     };
     assert_eq!(does_at(&mut engine, WALL + 10 * S, ahead), Ok(vec![]));
     for (seq, second) in [(2, 20), (3, 40), (4, 61), (5, 125)] {
-        does_at(&mut engine, WALL + second * S, hear(1, seq, second * S)).unwrap();
+        does_at(&mut engine, WALL + second * S, heartbeat(1, seq, second * S)).unwrap();
     }
-    let kept: Vec<_> = std::iter::from_fn(|| effects.try_next()).collect();
+    let minutes: Vec<_> = std::iter::from_fn(|| effects.try_next()).collect();
     let first = WALL / (60 * S);
     let values = |minute: u64| {
-        let of_minute = kept.iter().filter(|kept| kept.minute.minute == minute);
-        let samples = of_minute.flat_map(|kept| kept.minute.samples());
+        let of_minute = minutes.iter().filter(|effect| effect.minute.minute == minute);
+        let samples = of_minute.flat_map(|effect| effect.minute.samples());
         let mut values: Vec<f64> = samples.map(|(_, _, value)| value).collect();
         values.sort_by(f64::total_cmp);
         values.dedup();
@@ -261,7 +263,7 @@ fn minutes_that_are_held_stay_with_the_node_and_end_afterwards() {
     let mut effects = engine.effects::<StoreMinute>();
     let_in(&mut engine, 1, node(1));
     for (seq, second) in [(1, 0), (2, 60)] {
-        does_at(&mut engine, WALL + second * S, hear(1, seq, second * S)).unwrap();
+        does_at(&mut engine, WALL + second * S, heartbeat(1, seq, second * S)).unwrap();
     }
     let first = WALL / (60 * S);
     assert_eq!(effects.try_next().unwrap().minute.minute, first);
@@ -273,16 +275,16 @@ fn minutes_that_are_held_stay_with_the_node_and_end_afterwards() {
     for second in [130, 190, 250] {
         clock(&mut engine, second);
     }
-    let kept = |engine: &Engine<Snapshot>| {
+    let extent = |engine: &Engine<Snapshot>| {
         let samples = &engine.view().fleet.nodes[&node(1)].recent_samples;
         (samples.previous.minute, samples.current.minute)
     };
-    assert_eq!(kept(&engine), (first, first + 1));
+    assert_eq!(extent(&engine), (first, first + 1));
     assert_eq!(effects.try_next(), None);
     does_at(&mut engine, WALL + 251 * S, HoldMinutes { holds: false }).unwrap();
     clock(&mut engine, 252);
     assert_eq!(effects.try_next().unwrap().minute.minute, first + 1);
-    assert_eq!(kept(&engine).0, first + 1);
+    assert_eq!(extent(&engine).0, first + 1);
 }
 
 #[test]
@@ -290,7 +292,7 @@ fn a_fleet_is_taken_up_from_a_checkpoint_as_it_was() {
     let mut engine = engine();
     does(&mut engine, StartGatewayClock { now_ns: 0, period_ns: 2 * S }).unwrap();
     let_in(&mut engine, 1, node(1));
-    does(&mut engine, hear(1, 1, S)).unwrap();
+    does(&mut engine, heartbeat(1, 1, S)).unwrap();
     let place = AddNode {
         node: node(9),
         name: "mast".to_owned(),
@@ -300,9 +302,9 @@ fn a_fleet_is_taken_up_from_a_checkpoint_as_it_was() {
         deployment: None,
     };
     does(&mut engine, place).unwrap();
-    let held = engine.checkpoint().unwrap();
+    let checkpoint = engine.checkpoint().unwrap();
     let mut other = self::engine();
-    other.take_up(&held).unwrap();
+    other.take_up(&checkpoint).unwrap();
     assert_eq!(other.digest(), engine.digest());
     for engine in [&mut engine, &mut other] {
         does(engine, SetGatewayClock { now_ns: 8 * S }).unwrap();

@@ -144,7 +144,7 @@ pub struct MeshEdges(pub Arc<Vec<Edge>>);
 #[derive(Debug, Default)]
 struct NodeLinks {
     mesh_mac: Option<Mac>,
-    /// Hardware addresses of its interfaces, sorted: neighbors are heard on the interfaces below
+    /// Hardware addresses of its interfaces, sorted: neighbors are received on the interfaces below
     /// the mesh interface, whose addresses differ from that of the mesh interface.
     interface_macs: Vec<Mac>,
     /// Hardware addresses it reports, sorted.
@@ -261,7 +261,7 @@ impl TopologyIndex {
             match self.owner(link.neigh_address) {
                 None => unknown += 1,
                 Some(other) if other == node => {}
-                // Several radios may hear the same neighbor: the best report counts, the first of
+                // Several radios may receive the same neighbor: the best report counts, the first of
                 // equals.
                 Some(other) => match reports.get(&other) {
                     Some(best) if quality(best) >= quality(link) => {}
@@ -338,7 +338,7 @@ pub(super) fn update_topology(
         .filter_map(|entity| records.get(entity).ok())
         .filter(|(_, enrolled)| !enrolled)
         .map(|(id, _)| *id);
-    let gone: Vec<NodeId> = nodes
+    let departures: Vec<NodeId> = nodes
         .departed()
         .iter()
         .copied()
@@ -347,11 +347,11 @@ pub(super) fn update_topology(
         .collect();
     let index = index.bypass_change_detection();
     index.appeared.clear();
-    if changed.is_empty() && gone.is_empty() {
+    if changed.is_empty() && departures.is_empty() {
         return;
     }
     let (mut stale, mut touched) = (BTreeSet::new(), BTreeSet::new());
-    for id in &gone {
+    for id in &departures {
         index.set_macs(*id, None, Vec::new(), &mut stale);
         index.resolve(*id, None, &mut touched);
     }
@@ -374,7 +374,7 @@ pub(super) fn update_topology(
         let heartbeat = last.and_then(|last| Some(&last.0.as_ref()?.heartbeat));
         index.resolve(id, heartbeat, &mut touched);
     }
-    for id in gone {
+    for id in departures {
         // Back in the same tick, it has been resolved again.
         let back = nodes.get(id).is_ok_and(|node| edges.contains(node));
         if !back {
@@ -382,26 +382,26 @@ pub(super) fn update_topology(
         }
     }
     for ends in touched {
-        let Ok(mut held) =
+        let Ok(mut node_edges) =
             nodes.get(ends.0).map_or(Err(()), |node| edges.get_mut(node).map_err(|_| ()))
         else {
             continue;
         };
-        let found = held.0.binary_search_by_key(&ends.1, |edge| edge.b);
-        match (index.edge(ends), found) {
+        let position = node_edges.0.binary_search_by_key(&ends.1, |edge| edge.b);
+        match (index.edge(ends), position) {
             (Some(edge), Ok(at)) => {
-                let predicted = held.0[at].predicted;
+                let predicted = node_edges.0[at].predicted;
                 let edge = Edge { predicted, ..edge };
-                if held.0[at] != edge {
-                    Arc::make_mut(&mut held.0)[at] = edge;
+                if node_edges.0[at] != edge {
+                    Arc::make_mut(&mut node_edges.0)[at] = edge;
                 }
             }
             (Some(edge), Err(at)) => {
-                Arc::make_mut(&mut held.0).insert(at, edge);
+                Arc::make_mut(&mut node_edges.0).insert(at, edge);
                 index.appeared.insert(ends);
             }
             (None, Ok(at)) => {
-                Arc::make_mut(&mut held.0).remove(at);
+                Arc::make_mut(&mut node_edges.0).remove(at);
                 index.appeared.insert(ends);
             }
             (None, Err(_)) => {}

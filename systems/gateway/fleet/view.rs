@@ -25,18 +25,14 @@ use super::sample_buffer::{RecentSamples, SampleBuffer};
 use super::score::{MeshScore, ScoredNode, mesh_score};
 use super::topology::{Edge, MeshEdges, TopologyIndex};
 
-/// A node of the fleet.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FleetNode {
-    /// Id.
     pub id: NodeId,
     /// Node record.
     #[serde(rename = "member", with = "shared")]
     pub record: Arc<NodeInfo>,
-    /// Liveness.
     #[serde(rename = "condition", with = "shared")]
     pub liveness: Arc<Liveness>,
-    /// Last heartbeat.
     #[serde(rename = "said", with = "shared_option")]
     pub last_heartbeat: Option<Arc<ReceivedHeartbeat>>,
     /// Latest reading of each metric.
@@ -92,7 +88,7 @@ pub struct Fleet {
     pub nodes: PersistentMap<NodeId, Arc<FleetNode>>,
     by_mac: PersistentMap<Mac, NodeId>,
     by_overlay: PersistentMap<Ipv4Addr, NodeId>,
-    /// Reported neighbors that are no node of the fleet, each counted once for each reporter.
+    /// Reported neighbors outside the fleet, each counted once for each reporter.
     pub unknown_neighbors: usize,
     /// Links whose prediction is still to be evaluated.
     pub predictions_pending: usize,
@@ -212,15 +208,16 @@ pub(super) fn publish_fleet(
         .filter(|(_, back)| !back)
         .map(|(id, _)| *id)
         .collect();
-    let held = section.share();
-    let gone = index.departed().iter().chain(&dismissed);
-    let gone: Vec<NodeId> = gone.copied().filter(|id| held.nodes.contains_key(id)).collect();
+    let before = section.share();
+    let departures = index.departed().iter().chain(&dismissed);
+    let departures: Vec<NodeId> =
+        departures.copied().filter(|id| before.nodes.contains_key(id)).collect();
     let pending = derived.1.stale.len();
-    if nodes.is_empty() && gone.is_empty() && pending == held.predictions_pending {
+    if nodes.is_empty() && departures.is_empty() && pending == before.predictions_pending {
         return;
     }
-    let mut fleet = Fleet::clone(&held);
-    gone.into_iter().for_each(|id| fleet.leave(id));
+    let mut fleet = Fleet::clone(&before);
+    departures.into_iter().for_each(|id| fleet.leave(id));
     for (id, record, liveness, heartbeat, latest, samples, commands, edges, position) in &nodes {
         fleet.enter(FleetNode {
             id: *id,

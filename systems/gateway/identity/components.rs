@@ -12,7 +12,6 @@ use groundwave_protocol::address::{Mac, PublicKey};
 pub use groundwave_protocol::proof::Proof;
 use groundwave_simulation::site::NodeId;
 
-/// Kind of a registration.
 pub struct RegistrationKind;
 impl Kind for RegistrationKind {
     const NAME: &'static str = "registration";
@@ -74,7 +73,6 @@ pub struct Decision {
     pub by: String,
     /// Time, ns since the Unix epoch.
     pub at_ns: u64,
-    /// Reason.
     pub reason: Option<String>,
 }
 
@@ -83,7 +81,6 @@ pub struct Decision {
 pub struct Registration {
     /// WireGuard public key.
     pub public_key: PublicKey,
-    /// State.
     pub state: RegistrationState,
     /// Claims of the last request.
     #[serde(rename = "shown")]
@@ -130,7 +127,6 @@ pub struct Lease {
     pub public_key: PublicKey,
     /// Node that has it.
     pub node: Option<NodeId>,
-    /// State.
     pub state: LeaseState,
     /// Time of the last state change, ns since the Unix epoch.
     pub since_ns: u64,

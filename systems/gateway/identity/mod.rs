@@ -14,6 +14,6 @@ pub const STALE: &str = "it changed since that revision";
 /// The entity of a registration, and the registration.
 pub(crate) fn find(world: &World, id: RegistrationId) -> Result<(Entity, Registration), Refusal> {
     let entity = world.resource::<Index<RegistrationKind>>().get(id)?;
-    let found = world.get::<Registration>(entity);
-    Ok((entity, found.expect("a registration has one").clone()))
+    let registration = world.get::<Registration>(entity);
+    Ok((entity, registration.expect("a registration has one").clone()))
 }

@@ -24,9 +24,7 @@ fn check(registrations: &[RegistrationId]) -> Result<(), Refusal> {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RejectRegistrations {
-    /// Registrations.
     pub registrations: Vec<RegistrationId>,
-    /// Reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// `true` for registrations that can never be reset.
@@ -41,18 +39,18 @@ impl Command for RejectRegistrations {
         check(&self.registrations)?;
         let mut rejected = Vec::new();
         for id in self.registrations {
-            let Ok((_, mut found)) = find(world, id) else {
+            let Ok((_, mut registration)) = find(world, id) else {
                 continue;
             };
             let open = [RegistrationState::Pending, RegistrationState::Expired];
-            if !open.contains(&found.state) {
+            if !open.contains(&registration.state) {
                 continue;
             }
-            found.state = RegistrationState::Rejected;
-            found.blocked = self.block;
-            found.decision = Some(decide(world, &self.by, self.reason.clone()));
-            fleet::rejected(world, id, &found);
-            put(world, id, found);
+            registration.state = RegistrationState::Rejected;
+            registration.blocked = self.block;
+            registration.decision = Some(decide(world, &self.by, self.reason.clone()));
+            fleet::rejected(world, id, &registration);
+            put(world, id, registration);
             rejected.push(id);
         }
         Ok(rejected)
@@ -63,12 +61,11 @@ impl Recorded for RejectRegistrations {
     type Reply = Vec<RegistrationId>;
 }
 
-/// Deletes registrations; their keys may ask again. Those that are missing, approved or belong to a
+/// Deletes registrations; their keys may request again. Those that are missing, approved or belong to a
 /// node stay.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ForgetRegistrations {
-    /// Registrations.
     pub registrations: Vec<RegistrationId>,
 }
 impl Command for ForgetRegistrations {
@@ -77,10 +74,10 @@ impl Command for ForgetRegistrations {
         check(&self.registrations)?;
         let mut deleted = Vec::new();
         for id in self.registrations {
-            let Ok((entity, found)) = find(world, id) else {
+            let Ok((entity, registration)) = find(world, id) else {
                 continue;
             };
-            if found.state == RegistrationState::Approved || found.node.is_some() {
+            if registration.state == RegistrationState::Approved || registration.node.is_some() {
                 continue;
             }
             world.despawn(entity);

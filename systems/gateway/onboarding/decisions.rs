@@ -27,37 +27,34 @@ const EXPIRED_NS: u64 = 7 * 24 * 3600 * 1_000_000_000;
 /// Validity of an enrollment code.
 pub const CODE_NS: u64 = 24 * 3600 * 1_000_000_000;
 
-fn wrong_state(found: &Registration, target: &str) -> Refusal {
-    let state = found.state.word();
+fn wrong_state(registration: &Registration, target: &str) -> Refusal {
+    let state = registration.state.word();
     Refusal::conflict(format!("a registration that is {state} cannot be {target}"))
 }
 
 /// `true` for an undecided registration without a proof of its key.
-fn is_only_claimed(found: &Registration) -> bool {
+fn is_only_claimed(registration: &Registration) -> bool {
     let undecided = [RegistrationState::Pending, RegistrationState::Expired];
-    found.claims.is_doubtful() && undecided.contains(&found.state)
+    registration.claims.is_doubtful() && undecided.contains(&registration.state)
 }
 
 /// Refuses an outdated revision.
-fn unchanged(found: &Registration, revision: Option<u64>) -> Result<(), Refusal> {
-    if revision.is_some_and(|seen| seen != found.revision) {
+fn unchanged(registration: &Registration, revision: Option<u64>) -> Result<(), Refusal> {
+    if revision.is_some_and(|expected| expected != registration.revision) {
         return Err(Refusal::stale(STALE));
     }
     Ok(())
 }
 
-/// Approves a registration.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ApproveRegistration {
-    /// Registration.
     pub registration: RegistrationId,
     /// Node to admit it as: planned, known before, or new.
     pub node: NodeId,
     /// Name; the host name if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Role.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role_id: Option<String>,
     /// Overlay address; a free one if absent.
@@ -72,28 +69,28 @@ pub struct ApproveRegistration {
 impl Command for ApproveRegistration {
     type Out = Result<NodeId, Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
-        let (_, mut found) = find(world, self.registration)?;
-        unchanged(&found, self.revision)?;
+        let (_, mut registration) = find(world, self.registration)?;
+        unchanged(&registration, self.revision)?;
         self.name.as_deref().map_or(Ok(()), |name| check_name("name", name))?;
         fleet::check_role(world, self.role_id.as_deref())?;
-        if found.blocked || matches!(found.state, RegistrationState::Rejected) {
-            return Err(wrong_state(&found, "approved"));
+        if registration.blocked || matches!(registration.state, RegistrationState::Rejected) {
+            return Err(wrong_state(&registration, "approved"));
         }
-        if found.state == RegistrationState::Approved {
-            let node = found.node.expect("an approved registration has a node");
-            if self.overlay_ip.is_some_and(|ip| found.overlay_ip != Some(ip)) {
-                return Err(wrong_state(&found, "given another address"));
+        if registration.state == RegistrationState::Approved {
+            let node = registration.node.expect("an approved registration has a node");
+            if self.overlay_ip.is_some_and(|ip| registration.overlay_ip != Some(ip)) {
+                return Err(wrong_state(&registration, "given another address"));
             }
             return Ok(node);
         }
         // A key that was in before comes back as the node it was.
-        let node = match found.node {
+        let node = match registration.node {
             Some(before) => before,
             None => self.node,
         };
         let decision = decide(world, &self.by, None);
-        admit(world, self.registration, &mut found, node, self.overlay_ip, decision)?;
-        put(world, self.registration, found);
+        admit(world, self.registration, &mut registration, node, self.overlay_ip, decision)?;
+        put(world, self.registration, registration);
         fleet::rename(world, node, self.name, self.role_id);
         Ok(node)
     }
@@ -103,13 +100,10 @@ impl Recorded for ApproveRegistration {
     type Reply = NodeId;
 }
 
-/// Rejects a registration.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RejectRegistration {
-    /// Registration.
     pub registration: RegistrationId,
-    /// Reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// `true` if it can never be reset.
@@ -124,17 +118,17 @@ pub struct RejectRegistration {
 impl Command for RejectRegistration {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
-        let (_, mut found) = find(world, self.registration)?;
-        unchanged(&found, self.revision)?;
+        let (_, mut registration) = find(world, self.registration)?;
+        unchanged(&registration, self.revision)?;
         let open = RegistrationState::Pending;
-        if found.state != open && found.state != RegistrationState::Expired {
-            return Err(wrong_state(&found, "rejected"));
+        if registration.state != open && registration.state != RegistrationState::Expired {
+            return Err(wrong_state(&registration, "rejected"));
         }
-        found.state = RegistrationState::Rejected;
-        found.blocked = self.block;
-        found.decision = Some(decide(world, &self.by, self.reason));
-        fleet::rejected(world, self.registration, &found);
-        put(world, self.registration, found);
+        registration.state = RegistrationState::Rejected;
+        registration.blocked = self.block;
+        registration.decision = Some(decide(world, &self.by, self.reason));
+        fleet::rejected(world, self.registration, &registration);
+        put(world, self.registration, registration);
         Ok(())
     }
 }
@@ -147,9 +141,7 @@ impl Recorded for RejectRegistration {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RevokeRegistration {
-    /// Registration.
     pub registration: RegistrationId,
-    /// Reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Deciding user.
@@ -161,24 +153,24 @@ pub struct RevokeRegistration {
 impl Command for RevokeRegistration {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
-        let (_, mut found) = find(world, self.registration)?;
-        if found.state != RegistrationState::Approved {
-            return Err(wrong_state(&found, "revoked"));
+        let (_, mut registration) = find(world, self.registration)?;
+        if registration.state != RegistrationState::Approved {
+            return Err(wrong_state(&registration, "revoked"));
         }
-        if let Some(ip) = found.overlay_ip.take() {
+        if let Some(ip) = registration.overlay_ip.take() {
             ipam::release(world, ip);
         }
-        let node = found.node.expect("an approved registration has a node");
+        let node = registration.node.expect("an approved registration has a node");
         account::remove_node_account(world, node);
-        found.state = RegistrationState::Revoked;
-        found.decision = Some(decide(world, &self.by, self.reason));
+        registration.state = RegistrationState::Revoked;
+        registration.decision = Some(decide(world, &self.by, self.reason));
         if self.forget {
-            found.node = None;
+            registration.node = None;
             fleet::dismiss(world, node);
         } else {
             fleet::lock_out(world, node);
         }
-        put(world, self.registration, found);
+        put(world, self.registration, registration);
         Ok(())
     }
 }
@@ -191,7 +183,6 @@ impl Recorded for RevokeRegistration {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeregisterNode {
-    /// Node.
     pub node: NodeId,
     /// Deciding user.
     pub by: String,
@@ -201,7 +192,8 @@ impl Command for DeregisterNode {
     fn apply(self, world: &mut World) -> Self::Out {
         let registration = fleet::registration_of(world, self.node)?;
         let approved = registration.filter(|id| {
-            find(world, *id).is_ok_and(|(_, found)| found.state == RegistrationState::Approved)
+            find(world, *id)
+                .is_ok_and(|(_, registration)| registration.state == RegistrationState::Approved)
         });
         match approved {
             Some(registration) => RevokeRegistration {
@@ -213,9 +205,9 @@ impl Command for DeregisterNode {
             .apply(world),
             None => {
                 if let Some(id) = registration {
-                    let (_, mut found) = find(world, id)?;
-                    found.node = None;
-                    put(world, id, found);
+                    let (_, mut record) = find(world, id)?;
+                    record.node = None;
+                    put(world, id, record);
                 }
                 fleet::dismiss(world, self.node);
                 Ok(())
@@ -232,7 +224,6 @@ impl Recorded for DeregisterNode {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ResetRegistration {
-    /// Registration.
     pub registration: RegistrationId,
     /// Deciding user.
     pub by: String,
@@ -240,14 +231,14 @@ pub struct ResetRegistration {
 impl Command for ResetRegistration {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
-        let (_, mut found) = find(world, self.registration)?;
-        if found.state != RegistrationState::Rejected || found.blocked {
-            return Err(wrong_state(&found, "reset"));
+        let (_, mut registration) = find(world, self.registration)?;
+        if registration.state != RegistrationState::Rejected || registration.blocked {
+            return Err(wrong_state(&registration, "reset"));
         }
-        found.state = RegistrationState::Pending;
-        found.asked_ns = world.resource::<Clock>().wall_ns;
-        found.decision = Some(decide(world, &self.by, None));
-        put(world, self.registration, found);
+        registration.state = RegistrationState::Pending;
+        registration.asked_ns = world.resource::<Clock>().wall_ns;
+        registration.decision = Some(decide(world, &self.by, None));
+        put(world, self.registration, registration);
         Ok(())
     }
 }
@@ -263,17 +254,14 @@ impl Recorded for ResetRegistration {
 pub struct PreregisterNode {
     /// Node: planned, or new.
     pub node: NodeId,
-    /// Name.
     pub name: String,
     /// Hardware address.
     pub mac: Mac,
     /// WireGuard public key, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public_key: Option<PublicKey>,
-    /// Role.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role_id: Option<String>,
-    /// Tags.
     #[serde(default)]
     pub tags: Vec<String>,
     /// SHA-256 of the enrollment code.
@@ -315,11 +303,11 @@ impl Command for ReleaseLease {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
         let id = LeaseId::named(&self.ip.to_string());
-        let gone = |_| Refusal::NotFound { kind: "lease", id: self.ip.to_string() };
+        let missing = |_| Refusal::NotFound { kind: "lease", id: self.ip.to_string() };
         let index = world.resource::<Index<LeaseKind>>();
-        let entity = index.get(id).map_err(gone)?;
+        let entity = index.get(id).map_err(missing)?;
         let lease = *world.get::<Lease>(entity).expect("a lease has one");
-        let in_use = all(world).any(|(_, found)| found.overlay_ip == Some(self.ip));
+        let in_use = all(world).any(|(_, registration)| registration.overlay_ip == Some(self.ip));
         if in_use {
             return Err(Refusal::conflict(format!(
                 "{} belongs to an approved node: revoke it instead",
@@ -345,14 +333,14 @@ pub(super) fn expire(
     mut registrations: Query<(Entity, &mut Registration)>,
     mut commands: Commands,
 ) {
-    for (entity, mut found) in &mut registrations {
-        let idle_ns = clock.wall_ns.saturating_sub(found.asked_ns);
-        if found.state == RegistrationState::Pending && idle_ns > PENDING_NS {
-            found.state = RegistrationState::Expired;
-            found.revision += 1;
+    for (entity, mut registration) in &mut registrations {
+        let idle_ns = clock.wall_ns.saturating_sub(registration.asked_ns);
+        if registration.state == RegistrationState::Pending && idle_ns > PENDING_NS {
+            registration.state = RegistrationState::Expired;
+            registration.revision += 1;
         }
-        let of_use = found.node.is_some() || found.claims.key_proof.is_none();
-        let over = found.state == RegistrationState::Expired && idle_ns > EXPIRED_NS;
+        let of_use = registration.node.is_some() || registration.claims.key_proof.is_none();
+        let over = registration.state == RegistrationState::Expired && idle_ns > EXPIRED_NS;
         if over && !of_use {
             commands.entity(entity).despawn();
         }

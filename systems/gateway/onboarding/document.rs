@@ -21,8 +21,8 @@ macro_rules! whole {
             type Changed = Changed<$component>;
 
             fn read(_: &World, entity: EntityRef<'_>) -> Self {
-                let held = entity.get::<$component>();
-                Self(held.expect("every one of its kind has it").clone())
+                let value = entity.get::<$component>();
+                Self(value.expect("every one of its kind has it").clone())
             }
 
             fn restore(self, id: Id<$kind>, world: &mut World) -> Result<(), Refusal> {
@@ -32,9 +32,9 @@ macro_rules! whole {
     };
 }
 
-fn spawn<K: Kind>(held: impl Component, id: Id<K>, world: &mut World) -> Result<(), Refusal> {
+fn spawn<K: Kind>(component: impl Component, id: Id<K>, world: &mut World) -> Result<(), Refusal> {
     world.resource::<Index<K>>().vacant(id)?;
-    world.spawn((id, held));
+    world.spawn((id, component));
     Ok(())
 }
 
@@ -48,8 +48,8 @@ whole! {
 }
 whole! {
     /// Policy and secret in the store.
-    TrustDocument: Trust, TrustKind, "trust", |held, _, world: &mut World| {
-        trust::put(world, held);
+    TrustDocument: Trust, TrustKind, "trust", |trust, _, world: &mut World| {
+        trust::put(world, trust);
         Ok(())
     }
 }

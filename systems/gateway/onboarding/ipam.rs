@@ -14,8 +14,8 @@ use super::components::{Lease, LeaseId, LeaseKind, LeaseState};
 /// Addresses after the gateway's own that are assigned manually only.
 const BY_HAND: u32 = 8;
 
-/// Quarantine of a released address, ns: peers that do not know of the release would send their
-/// packets to the next owner.
+/// Quarantine of a released address, ns: peers still configured with the released address would send
+/// their packets to the next owner.
 pub const QUARANTINE_NS: u64 = 24 * 3600 * 1_000_000_000;
 
 /// An address range, `network/prefix_len`.
@@ -39,12 +39,12 @@ impl AddressPool {
     /// When `prefix_len` is not in 8 to 28, or `network` is not the range's first address.
     pub fn new(network: Ipv4Addr, prefix_len: u8) -> Result<Self, String> {
         if !(8..=28).contains(&prefix_len) {
-            return Err(format!("a prefix of {prefix_len} bits is not allowed; allowed: 8 to 28"));
+            return Err(format!("invalid prefix length: found {prefix_len} bits, allowed 8 to 28"));
         }
         let first = network.to_bits() & (u32::MAX << (32 - prefix_len));
         if first != network.to_bits() {
             return Err(format!(
-                "{network}/{prefix_len} is not the first address of its range, {}",
+                "invalid range: found {network}/{prefix_len}, allowed the first address of its range, {}",
                 Ipv4Addr::from_bits(first)
             ));
         }
@@ -56,7 +56,7 @@ impl AddressPool {
     /// # Errors
     /// A message with the text found and an example.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let wrong = || format!("found {text:?}, allowed a range such as 10.42.0.0/24");
+        let wrong = || format!("invalid range: found {text:?}, allowed a range like 10.42.0.0/24");
         let (network, prefix_len) = text.split_once('/').ok_or_else(wrong)?;
         let network = network.parse().map_err(|_| wrong())?;
         Self::new(network, prefix_len.parse().map_err(|_| wrong())?)
@@ -102,14 +102,14 @@ impl AddressPool {
     /// Free address of `key`: the first that is not taken, from a position that the key determines. The
     /// same key gets the same address again, even without its lease.
     #[must_use]
-    pub fn pick(&self, key: &PublicKey, taken: &BTreeSet<Ipv4Addr>) -> Option<Ipv4Addr> {
+    pub fn pick(&self, key: &PublicKey, in_use: &BTreeSet<Ipv4Addr>) -> Option<Ipv4Addr> {
         let first = self.network.to_bits() + 2 + BY_HAND;
         let size = self.usable() - BY_HAND;
         // Keys are as good as random: their first bytes are a hash.
         let place =
             u64::from_be_bytes(key.bytes()[..8].try_into().expect("8 of 32")) % u64::from(size);
         let places = (0..size).map(|step| first + ((place as u32 + step) % size));
-        places.map(Ipv4Addr::from_bits).find(|ip| !taken.contains(ip))
+        places.map(Ipv4Addr::from_bits).find(|ip| !in_use.contains(ip))
     }
 }
 
@@ -160,16 +160,16 @@ pub const EXHAUSTED: &str = "every overlay address is taken";
 pub(super) fn choose(
     world: &World,
     key: &PublicKey,
-    wanted: Option<Ipv4Addr>,
+    requested: Option<Ipv4Addr>,
 ) -> Result<Ipv4Addr, Refusal> {
     let pool = world.resource::<AddressPool>();
     let own = leases(world).find(|(_, lease)| lease.public_key == *key);
     if let Some((_, lease)) = own
-        && wanted.is_none_or(|ip| ip == lease.ip)
+        && requested.is_none_or(|ip| ip == lease.ip)
     {
         return Ok(lease.ip);
     }
-    if let Some(ip) = wanted {
+    if let Some(ip) = requested {
         if !pool.holds(ip) {
             return Err(Refusal::invalid(
                 "overlay_ip",
@@ -182,8 +182,8 @@ pub(super) fn choose(
         }
         return Ok(ip);
     }
-    let taken = leases(world).map(|(_, lease)| lease.ip).collect();
-    pool.pick(key, &taken).ok_or_else(|| Refusal::exhausted(EXHAUSTED))
+    let in_use = leases(world).map(|(_, lease)| lease.ip).collect();
+    pool.pick(key, &in_use).ok_or_else(|| Refusal::exhausted(EXHAUSTED))
 }
 
 /// Assigns `ip`, chosen by [`choose`], to `key`. Other addresses of the key go into quarantine.
@@ -211,8 +211,8 @@ pub(super) fn give(world: &mut World, key: PublicKey, ip: Ipv4Addr, node: NodeId
 pub(super) fn free(world: &World) -> u32 {
     let pool = world.resource::<AddressPool>();
     let by_hand = |ip: Ipv4Addr| ip.to_bits() - pool.network.to_bits() < 2 + BY_HAND;
-    let taken = leases(world).filter(|(_, lease)| pool.holds(lease.ip) && !by_hand(lease.ip));
-    (pool.usable() - BY_HAND).saturating_sub(u32::try_from(taken.count()).unwrap_or(u32::MAX))
+    let allocated = leases(world).filter(|(_, lease)| pool.holds(lease.ip) && !by_hand(lease.ip));
+    (pool.usable() - BY_HAND).saturating_sub(u32::try_from(allocated.count()).unwrap_or(u32::MAX))
 }
 
 /// Puts an address into quarantine.

@@ -24,7 +24,7 @@ pub struct JoinKey {
     /// Expiry, ns since the Unix epoch.
     #[garde(skip)]
     pub expires_ns: u64,
-    /// Most nodes that it admits.
+    /// Maximum number of nodes that it admits.
     #[garde(range(min = 1, max = 10_000))]
     pub nodes_max: u32,
     /// Tags of the nodes that it admits.
@@ -62,7 +62,9 @@ pub fn nodes_used<'r>(
     registrations: impl Iterator<Item = &'r Registration>,
 ) -> usize {
     let by = decided_by(id, key);
-    let decided = |found: &&Registration| found.decision.as_ref().is_some_and(|one| one.by == by);
+    let decided = |registration: &&Registration| {
+        registration.decision.as_ref().is_some_and(|one| one.by == by)
+    };
     registrations.filter(decided).count()
 }
 
@@ -72,6 +74,6 @@ pub(super) fn valid(world: &World, code_sha256: Option<[u8; 32]>) -> Option<(Str
     let now_ns = world.resource::<Clock>().wall_ns;
     let mut keys = config::all::<JoinKey>(world);
     let (id, key) = keys.find(|(_, key)| key.key_sha256 == code && now_ns < key.expires_ns)?;
-    let used = nodes_used(id, key, all(world).map(|(_, found)| found));
+    let used = nodes_used(id, key, all(world).map(|(_, registration)| registration));
     (used < key.nodes_max as usize).then(|| (decided_by(id, key), key.clone()))
 }

@@ -46,7 +46,7 @@ pub use view::Onboarding;
 
 /// Registrations, leases and trust.
 pub fn onboarding(engine: &mut Builder) {
-    trust::found(engine.world());
+    trust::spawn_trust(engine.world());
     engine
         .kind::<RegistrationKind>()
         .kind::<LeaseKind>()

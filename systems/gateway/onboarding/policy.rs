@@ -39,7 +39,6 @@ pub enum Admission {
     Approved,
     /// Waits for an admin.
     Pending,
-    /// Denied.
     Denied,
 }
 
@@ -84,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_listed_address_the_kernel_does_not_know_is_only_text() {
+    fn listed_address_absent_in_the_kernel_is_text() {
         let evidence =
             Evidence { expected: false, proof: true, mac_listed: true, mac_verified: false };
         assert_eq!(admission(Policy::Trusted, evidence), Pending);

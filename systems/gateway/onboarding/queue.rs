@@ -1,9 +1,9 @@
 //! Queue of pending registrations: bounds, and which one yields when a bound is reached.
 //!
 //! A flood fills its own share of the queue. An address has [`PER_ADDRESS_MAX`] places and a network
-//! [`PER_NETWORK_MAX`] of [`PENDING_MAX`]. At a bound a registration of lower standing, or of an address
-//! with more of them, yields to a new one, so that a node that asks from an address of its own, or
-//! with a proof, always gets a place.
+//! [`PER_NETWORK_MAX`] of [`PENDING_MAX`]. At a bound a registration of lower standing, or of an
+//! address with more of them, yields to a new one, so that a node with an address of its own or with a
+//! proof always gets a place.
 
 use core::cmp::Reverse;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -71,8 +71,8 @@ fn network(source: IpAddr) -> IpAddr {
 pub(super) fn all(world: &World) -> impl Iterator<Item = (RegistrationId, &Registration)> {
     let index = world.resource::<Index<RegistrationKind>>();
     index.iter().map(|(id, entity)| {
-        let found = world.get::<Registration>(entity);
-        (id, found.expect("a registration has one"))
+        let registration = world.get::<Registration>(entity);
+        (id, registration.expect("a registration has one"))
     })
 }
 
@@ -88,14 +88,15 @@ struct Place {
 }
 
 fn places(world: &World) -> Vec<Place> {
-    let pending = all(world).filter(|(_, found)| found.state == RegistrationState::Pending);
-    let place = |(id, found): (RegistrationId, &Registration)| Place {
+    let pending =
+        all(world).filter(|(_, registration)| registration.state == RegistrationState::Pending);
+    let place = |(id, registration): (RegistrationId, &Registration)| Place {
         id,
-        standing: Standing::of(&found.claims, found.mac_listed),
-        address: address(found.claims.source_ip),
-        network: network(found.claims.source_ip),
-        attempts: found.attempts,
-        asked_ns: found.asked_ns,
+        standing: Standing::of(&registration.claims, registration.mac_listed),
+        address: address(registration.claims.source_ip),
+        network: network(registration.claims.source_ip),
+        attempts: registration.attempts,
+        asked_ns: registration.asked_ns,
     };
     pending.map(place).collect()
 }
@@ -154,7 +155,7 @@ fn yields(
             && (place.standing < standing
                 || place.standing == standing && (same_address || shares[&place.address] > own + 1))
     });
-    // A node that waits asks again and again; a flood asks once for each key.
+    // A waiting node repeats its request; a flood sends one for each key.
     let first = candidates.min_by_key(|place| {
         let share = Reverse(shares[&place.address]);
         (place.standing, share, place.attempts, place.asked_ns, place.id)

@@ -41,7 +41,6 @@ pub struct RequestJoin {
 pub struct JoinOutcome {
     /// Registration of that key.
     pub registration: RegistrationId,
-    /// State.
     pub state: RegistrationState,
     /// `true` if this request admitted the node.
     pub admitted: bool,
@@ -69,9 +68,10 @@ impl RequestJoin {
     /// `true` if it is worth an alert that this hardware address came with another key before: a flood
     /// of keys must not displace other events.
     fn is_news(&self, world: &World, before: RegistrationId) -> bool {
-        let admitted = |found: &Registration| found.state == RegistrationState::Approved;
+        let admitted =
+            |registration: &Registration| registration.state == RegistrationState::Approved;
         self.claims.key_proof.is_none()
-            || find(world, before).is_ok_and(|(_, found)| admitted(&found))
+            || find(world, before).is_ok_and(|(_, registration)| admitted(&registration))
     }
 
     /// Registration of a key that was not seen before.
@@ -99,22 +99,22 @@ impl RequestJoin {
 
 impl RequestJoin {
     /// `true` for a request of the owner of the key where the registration may be of another.
-    fn reclaims(&self, found: &Registration) -> bool {
-        let undecided = match found.state {
+    fn reclaims(&self, registration: &Registration) -> bool {
+        let undecided = match registration.state {
             RegistrationState::Pending | RegistrationState::Expired => true,
             // Another was rejected.
-            RegistrationState::Rejected => !found.blocked,
+            RegistrationState::Rejected => !registration.blocked,
             RegistrationState::Approved | RegistrationState::Revoked => false,
         };
-        undecided && self.claims.owns_key() && !found.claims.owns_key()
+        undecided && self.claims.owns_key() && !registration.claims.owns_key()
     }
 
     /// `true` if the claims of this request may replace the earlier ones: those with a proof of the key
     /// only with a proof, others only from the same address.
-    fn may_replace(&self, found: &Registration) -> bool {
-        let same_source = found.claims.source_ip == self.claims.source_ip;
-        let over = found.state == RegistrationState::Expired;
-        !self.claims.is_doubtful() || over || !found.claims.owns_key() && same_source
+    fn may_replace(&self, registration: &Registration) -> bool {
+        let same_source = registration.claims.source_ip == self.claims.source_ip;
+        let over = registration.state == RegistrationState::Expired;
+        !self.claims.is_doubtful() || over || !registration.claims.owns_key() && same_source
     }
 }
 
@@ -122,51 +122,58 @@ impl Command for RequestJoin {
     type Out = Result<JoinOutcome, Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
         check_hostname(&self.claims.hostname)?;
-        let known = all(world)
+        let of_key = all(world)
             .find(|(_, other)| other.public_key == self.public_key)
-            .map(|(id, found)| (id, found.clone()));
-        let (id, mut found) = match known {
-            Some((id, found)) if found.claims.mac != self.claims.mac && self.reclaims(&found) => {
+            .map(|(id, registration)| (id, registration.clone()));
+        let (id, mut registration) = match of_key {
+            Some((id, registration))
+                if registration.claims.mac != self.claims.mac && self.reclaims(&registration) =>
+            {
                 let mut requested = self.fresh(world);
                 // It keeps its place in the queue.
-                if found.state == RegistrationState::Pending {
-                    requested.state = found.state;
+                if registration.state == RegistrationState::Pending {
+                    requested.state = registration.state;
                 }
-                requested.revision = found.revision;
+                requested.revision = registration.revision;
                 (id, requested)
             }
-            Some((_, found)) if found.claims.mac != self.claims.mac => {
+            Some((_, registration)) if registration.claims.mac != self.claims.mac => {
                 return Err(Refusal::conflict(format!(
                     "this key was registered for another hardware address than {}",
                     self.claims.mac
                 )));
             }
-            Some(known) => known,
+            Some(existing) => existing,
             None => {
                 let index = world.resource::<Index<RegistrationKind>>();
                 index.vacant(self.registration)?;
                 (self.registration, self.fresh(world))
             }
         };
-        let shut_out = found.blocked
-            || matches!(found.state, RegistrationState::Rejected | RegistrationState::Revoked);
+        let shut_out = registration.blocked
+            || matches!(
+                registration.state,
+                RegistrationState::Rejected | RegistrationState::Revoked
+            );
         if shut_out {
-            return Err(Refusal::Denied { what: format!("this key was {}", found.state.word()) });
+            return Err(Refusal::Denied {
+                what: format!("this key was {}", registration.state.word()),
+            });
         }
-        if found.attempts > 0 && !self.may_replace(&found) {
+        if registration.attempts > 0 && !self.may_replace(&registration) {
             return Ok(JoinOutcome {
                 registration: id,
-                state: found.state,
+                state: registration.state,
                 admitted: false,
-                node: found.node,
-                overlay_ip: found.overlay_ip,
+                node: registration.node,
+                overlay_ip: registration.overlay_ip,
             });
         }
         let trust = trust::of(world);
         let mac_listed = trust::lists(world, self.claims.mac);
         let expected = self.expected(world);
         // A known hardware address with another key waits for an admin.
-        let join_key = match found.follows {
+        let join_key = match registration.follows {
             None => join_key::valid(world, self.claims.code_sha256),
             Some(_) => None,
         };
@@ -176,24 +183,24 @@ impl Command for RequestJoin {
             mac_listed,
             mac_verified: self.claims.mac_verified,
         };
-        let verdict = match found.state {
+        let verdict = match registration.state {
             RegistrationState::Approved => Admission::Approved,
             _ => admission(trust.policy, evidence),
         };
-        let was_in = found.state == RegistrationState::Approved;
-        found.claims = self.claims.clone();
-        found.mac_listed = mac_listed;
-        found.asked_ns = world.resource::<Clock>().wall_ns;
-        found.attempts = found.attempts.saturating_add(1);
+        let was_in = registration.state == RegistrationState::Approved;
+        registration.claims = self.claims.clone();
+        registration.mac_listed = mac_listed;
+        registration.asked_ns = world.resource::<Clock>().wall_ns;
+        registration.attempts = registration.attempts.saturating_add(1);
         match verdict {
             Admission::Denied => {
                 return Err(Refusal::Denied { what: denial(&trust) });
             }
             Admission::Pending => {
-                if found.state != RegistrationState::Pending {
+                if registration.state != RegistrationState::Pending {
                     queue::evict_for(world, &self.claims, mac_listed)?;
                 }
-                found.state = RegistrationState::Pending;
+                registration.state = RegistrationState::Pending;
             }
             Admission::Approved if !was_in => {
                 let by = match (expected, &join_key) {
@@ -202,16 +209,16 @@ impl Command for RequestJoin {
                     (None, None) => "policy",
                 };
                 let node = expected.unwrap_or(self.node);
-                admit(world, id, &mut found, node, None, decide(world, by, None))?;
+                admit(world, id, &mut registration, node, None, decide(world, by, None))?;
                 if let (None, Some((_, key))) = (expected, &join_key) {
                     fleet::tag(world, node, &key.tags)?;
                 }
             }
             Admission::Approved => {}
         }
-        trust::seen(world, self.claims.mac, self.claims.source_ip);
-        put(world, id, found.clone());
-        if let (1, Some(before)) = (found.attempts, found.follows)
+        trust::record_request(world, self.claims.mac, self.claims.source_ip);
+        put(world, id, registration.clone());
+        if let (1, Some(before)) = (registration.attempts, registration.follows)
             && self.is_news(world, before)
         {
             let data = [
@@ -223,10 +230,10 @@ impl Command for RequestJoin {
         }
         Ok(JoinOutcome {
             registration: id,
-            state: found.state,
-            admitted: !was_in && found.state == RegistrationState::Approved,
-            node: found.node,
-            overlay_ip: found.overlay_ip,
+            state: registration.state,
+            admitted: !was_in && registration.state == RegistrationState::Approved,
+            node: registration.node,
+            overlay_ip: registration.overlay_ip,
         })
     }
 }
@@ -252,13 +259,13 @@ pub(super) fn decide(world: &World, by: &str, reason: Option<String>) -> Decisio
 pub(super) fn admit(
     world: &mut World,
     id: RegistrationId,
-    found: &mut Registration,
+    registration: &mut Registration,
     node: NodeId,
-    wanted: Option<Ipv4Addr>,
+    address: Option<Ipv4Addr>,
     decision: Decision,
 ) -> Result<(), Refusal> {
-    let ip = ipam::choose(world, &found.public_key, wanted)?;
-    let before = fleet::admit(world, node, id, found, ip)?;
+    let ip = ipam::choose(world, &registration.public_key, address)?;
+    let before = fleet::admit(world, node, id, registration, ip)?;
     // The node had another key before: that key is out.
     if let Some(earlier) = before.filter(|earlier| *earlier != id)
         && let Ok((_, mut other)) = find(world, earlier)
@@ -271,27 +278,27 @@ pub(super) fn admit(
         other.decision = Some(decision.clone());
         put(world, earlier, other);
     }
-    ipam::give(world, found.public_key, ip, node);
+    ipam::give(world, registration.public_key, ip, node);
     if ipam::free(world) == 0 {
         let pool = world.resource::<ipam::AddressPool>().to_string();
         fleet::alert(world, "no overlay address is free any more", &[("pool", pool)]);
     }
-    found.state = RegistrationState::Approved;
-    found.node = Some(node);
-    found.overlay_ip = Some(ip);
-    found.decision = Some(decision);
+    registration.state = RegistrationState::Approved;
+    registration.node = Some(node);
+    registration.overlay_ip = Some(ip);
+    registration.decision = Some(decision);
     Ok(())
 }
 
 /// Writes a registration and counts its revision.
-pub(super) fn put(world: &mut World, id: RegistrationId, mut found: Registration) {
-    found.revision += 1;
+pub(super) fn put(world: &mut World, id: RegistrationId, mut registration: Registration) {
+    registration.revision += 1;
     match world.resource::<Index<RegistrationKind>>().get(id) {
         Ok(entity) => {
-            world.entity_mut(entity).insert(found);
+            world.entity_mut(entity).insert(registration);
         }
         Err(_) => {
-            world.spawn((id, found));
+            world.spawn((id, registration));
         }
     }
 }

@@ -51,9 +51,9 @@ fn request(number: u32) -> RequestJoin {
     }
 }
 
-fn approve(asked: &JoinOutcome, number: u32) -> ApproveRegistration {
+fn approve(outcome: &JoinOutcome, number: u32) -> ApproveRegistration {
     ApproveRegistration {
-        registration: asked.registration,
+        registration: outcome.registration,
         node: NodeId::from_u128(2_000 + u128::from(number)),
         name: None,
         role_id: None,
@@ -68,18 +68,18 @@ fn revoke(registration: RegistrationId) -> RevokeRegistration {
 }
 
 fn let_in(engine: &mut Engine<Snapshot>, number: u32) -> (RegistrationId, Ipv4Addr) {
-    let asked = does(engine, request(number)).unwrap();
-    does(engine, approve(&asked, number)).unwrap();
+    let outcome = does(engine, request(number)).unwrap();
+    does(engine, approve(&outcome, number)).unwrap();
     let again = does(engine, request(number)).unwrap();
     assert_eq!(again.state, RegistrationState::Approved);
-    (asked.registration, again.overlay_ip.unwrap())
+    (outcome.registration, again.overlay_ip.unwrap())
 }
 
 #[test]
-fn who_asks_waits_and_who_is_approved_keeps_its_address() {
+fn approved_registration_keeps_its_address() {
     let mut engine = engine();
-    let asked = does(&mut engine, request(1)).unwrap();
-    assert_eq!((asked.state, asked.node), (RegistrationState::Pending, None));
+    let outcome = does(&mut engine, request(1)).unwrap();
+    assert_eq!((outcome.state, outcome.node), (RegistrationState::Pending, None));
     let (_, ip) = let_in(&mut engine, 1);
     for _ in 0..3 {
         let again = does(&mut engine, request(1)).unwrap();
@@ -100,14 +100,14 @@ fn a_key_belongs_to_one_hardware_address_and_a_new_key_waits_anew() {
     let mut rekeyed = request(1);
     rekeyed.public_key = key(77);
     rekeyed.registration = RegistrationId::from_u128(5);
-    let asked = does(&mut engine, rekeyed.clone()).unwrap();
-    assert_eq!(asked.state, RegistrationState::Pending);
+    let outcome = does(&mut engine, rekeyed.clone()).unwrap();
+    assert_eq!(outcome.state, RegistrationState::Pending);
     let view = engine.view();
-    assert_eq!(view.onboarding.registrations[&asked.registration].follows, Some(first));
+    assert_eq!(view.onboarding.registrations[&outcome.registration].follows, Some(first));
     assert_eq!(alerts(&engine), ["a known hardware address comes with another key"]);
     assert_eq!(view.fleet.with_overlay(ip), Some(NodeId::from_u128(2_001)));
     // Let in as the same node, it takes the place of the earlier key.
-    does(&mut engine, approve(&asked, 1)).unwrap();
+    does(&mut engine, approve(&outcome, 1)).unwrap();
     let view = engine.view();
     assert_eq!(view.onboarding.registrations[&first].state, RegistrationState::Revoked);
     assert_eq!(view.onboarding.peers().count(), 1);
@@ -166,8 +166,8 @@ fn a_node_registered_ahead_comes_with_its_code_or_its_key() {
 #[test]
 fn states_turn_only_as_they_may() {
     let mut engine = engine();
-    let asked = does(&mut engine, request(1)).unwrap();
-    let registration = asked.registration;
+    let outcome = does(&mut engine, request(1)).unwrap();
+    let registration = outcome.registration;
     let reject = |block| RejectRegistration {
         registration,
         reason: Some("unknown".to_owned()),
@@ -180,29 +180,29 @@ fn states_turn_only_as_they_may() {
     assert!(does(&mut engine, reset.clone()).is_err());
     does(&mut engine, reject(false)).unwrap();
     assert!(matches!(does(&mut engine, request(1)), Err(Refusal::Denied { .. })));
-    assert!(does(&mut engine, approve(&asked, 1)).is_err());
+    assert!(does(&mut engine, approve(&outcome, 1)).is_err());
     does(&mut engine, reset.clone()).unwrap();
-    does(&mut engine, approve(&asked, 1)).unwrap();
+    does(&mut engine, approve(&outcome, 1)).unwrap();
     assert!(does(&mut engine, reject(false)).is_err());
     let ip = engine.view().onboarding.registrations[&registration].overlay_ip;
     does(&mut engine, revoke(registration)).unwrap();
     assert!(matches!(does(&mut engine, request(1)), Err(Refusal::Denied { .. })));
     assert_eq!(engine.view().onboarding.peers().count(), 0);
     // Only an admin brings the same key back, to the same address.
-    does(&mut engine, approve(&asked, 1)).unwrap();
+    does(&mut engine, approve(&outcome, 1)).unwrap();
     assert_eq!(engine.view().onboarding.registrations[&registration].overlay_ip, ip);
-    let stale = ApproveRegistration { revision: Some(1), ..approve(&asked, 1) };
+    let stale = ApproveRegistration { revision: Some(1), ..approve(&outcome, 1) };
     assert!(matches!(does(&mut engine, stale), Err(Refusal::Stale { what }) if what == STALE));
 }
 
 #[test]
-fn nobody_decided_in_a_day_is_no_longer_asked() {
+fn undecided_registration_expires_after_a_day() {
     let mut engine = engine();
-    let asked = does(&mut engine, request(1)).unwrap();
+    let outcome = does(&mut engine, request(1)).unwrap();
     does_at(&mut engine, 2 * DAY_NS, request(2)).unwrap();
     engine.tick(None).unwrap();
     let state = |engine: &Engine<Snapshot>| {
-        engine.view().onboarding.registrations[&asked.registration].state
+        engine.view().onboarding.registrations[&outcome.registration].state
     };
     assert_eq!(state(&engine), RegistrationState::Expired);
     does_at(&mut engine, 2 * DAY_NS, request(1)).unwrap();
@@ -228,36 +228,36 @@ fn a_revoked_node_has_no_credential_and_gets_none() {
 /// Subjects of the alerts among the events.
 fn alerts(engine: &Engine<Snapshot>) -> Vec<String> {
     let view = engine.view();
-    let told = view.events.iter();
-    let alerts = told.filter(|told| told.kind == crate::fleet::FleetEventKind::Alert);
-    alerts.map(|told| told.data["about"].clone()).collect()
+    let alerts =
+        view.events.iter().filter(|event| event.kind == crate::fleet::FleetEventKind::Alert);
+    alerts.map(|event| event.data["about"].clone()).collect()
 }
 
 #[test]
 fn the_pool_is_exhausted_exactly_at_its_size_and_never_reuses_in_quarantine() {
     let mut engine = engine();
     let size = AddressPool::default().usable() - AddressPool::default().reserved();
-    let mut given = BTreeSet::new();
+    let mut addresses = BTreeSet::new();
     for number in 0..size {
         let (_, ip) = let_in(&mut engine, number);
-        assert!(AddressPool::default().holds(ip) && given.insert(ip), "{ip}");
+        assert!(AddressPool::default().holds(ip) && addresses.insert(ip), "{ip}");
         // The last address raises an alert, and none before it.
         let alerts = alerts(&engine);
         assert_eq!(alerts.len(), usize::from(number + 1 == size), "{alerts:?}");
     }
-    let asked = does(&mut engine, request(size)).unwrap();
-    let full = does(&mut engine, approve(&asked, size));
+    let outcome = does(&mut engine, request(size)).unwrap();
+    let full = does(&mut engine, approve(&outcome, size));
     assert!(matches!(full, Err(Refusal::Exhausted { what }) if what == EXHAUSTED));
     let view = engine.view();
     assert_eq!(
-        view.onboarding.registrations[&asked.registration].state,
+        view.onboarding.registrations[&outcome.registration].state,
         RegistrationState::Pending
     );
     // A released address is in quarantine for a day.
     let first = view.onboarding.of_key(&key(0)).unwrap();
     let (first, ip) = (first.0, first.1.overlay_ip.unwrap());
     does(&mut engine, revoke(first)).unwrap();
-    assert!(does(&mut engine, approve(&asked, size)).is_err());
+    assert!(does(&mut engine, approve(&outcome, size)).is_err());
     let late = does_at(&mut engine, 7_000 + DAY_NS + 1, request(size)).unwrap();
     does_at(&mut engine, 7_000 + DAY_NS + 2, approve(&late, size)).unwrap();
     let view = engine.view();
@@ -268,13 +268,13 @@ proptest! {
     #[test]
     fn addresses_are_distinct_whatever_the_keys(numbers in prop::collection::btree_set(any::<u32>(), 1..200)) {
         let pool = AddressPool::default();
-        let mut taken = BTreeSet::new();
+        let mut in_use = BTreeSet::new();
         for number in numbers {
-            let ip = pool.pick(&key(number), &taken).unwrap();
+            let ip = pool.pick(&key(number), &in_use).unwrap();
             prop_assert!(pool.holds(ip));
             prop_assert!(ip.octets()[3] >= 10);
-            prop_assert_eq!(pool.pick(&key(number), &taken), Some(ip));
-            prop_assert!(taken.insert(ip));
+            prop_assert_eq!(pool.pick(&key(number), &in_use), Some(ip));
+            prop_assert!(in_use.insert(ip));
         }
     }
 }
@@ -289,10 +289,10 @@ fn ranges_are_read_with_care() {
 
 /// A request of another source, without a proof of its key.
 fn claimed(number: u32, source: [u8; 4]) -> RequestJoin {
-    let mut asked = request(number);
-    asked.claims.key_proof = Some(Proof::Absent);
-    asked.claims.source_ip = source.into();
-    asked
+    let mut join = request(number);
+    join.claims.key_proof = Some(Proof::Absent);
+    join.claims.source_ip = source.into();
+    join
 }
 
 #[test]
@@ -306,13 +306,13 @@ fn a_flood_shuts_out_no_other_address_and_no_proof() {
     let pending = |engine: &Engine<Snapshot>| engine.view().onboarding.registrations.len();
     assert!((500..=PENDING_MAX).contains(&pending(&engine)));
     for host in 0..50 {
-        let asked = does(&mut engine, claimed(5_000 + u32::from(host), [10, 41, 9, host]));
-        assert_eq!(asked.unwrap().state, RegistrationState::Pending);
+        let outcome = does(&mut engine, claimed(5_000 + u32::from(host), [10, 41, 9, host]));
+        assert_eq!(outcome.unwrap().state, RegistrationState::Pending);
     }
     let mut vouched = claimed(6_000, [10, 41, 0, 1]);
     vouched.claims.proof = Proof::Valid;
-    let asked = does(&mut engine, vouched).unwrap();
-    assert_eq!(asked.state, RegistrationState::Pending);
+    let outcome = does(&mut engine, vouched).unwrap();
+    assert_eq!(outcome.state, RegistrationState::Pending);
     // Without an answer they expire, and are gone a week later.
     does_at(&mut engine, 7_000 + 2 * DAY_NS, claimed(7_000, [10, 41, 8, 1])).unwrap();
     let later = claimed(7_001, [10, 41, 8, 2]);
@@ -323,13 +323,13 @@ fn a_flood_shuts_out_no_other_address_and_no_proof() {
 #[test]
 fn a_secret_in_clear_is_sealed_once() {
     let mut engine = engine();
-    let secret =
+    let rotation =
         RotateSecret { key_id: "k1".to_owned(), secret: SecretBytes::Clear([3; 32]), grace_s: 0 };
-    does(&mut engine, secret).unwrap();
+    does(&mut engine, rotation).unwrap();
     let seal = SealSecrets { secret: Some("sealed".to_owned()), previous: None };
     does(&mut engine, seal.clone()).unwrap();
     let view = engine.view();
-    let held = view.onboarding.trust.secret.as_ref().unwrap();
-    assert_eq!(held.secret, SecretBytes::Sealed("sealed".to_owned()));
+    let sealed = view.onboarding.trust.secret.as_ref().unwrap();
+    assert_eq!(sealed.secret, SecretBytes::Sealed("sealed".to_owned()));
     assert!(does(&mut engine, seal).is_err());
 }

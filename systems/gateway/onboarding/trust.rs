@@ -29,10 +29,9 @@ pub type TrustedMacId = Id<TrustedMacKind>;
 /// Trusted hardware addresses at most.
 pub const MACS_MAX: usize = 100_000;
 
-/// Longest grace period of a previous secret, s: a week.
+/// Maximum grace period of a previous secret, s: a week.
 pub const GRACE_S_MAX: u32 = 604_800;
 
-/// Bytes of a secret.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum SecretBytes {
@@ -51,9 +50,7 @@ impl fmt::Debug for SecretBytes {
 /// A shared secret of the mesh.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrustSecret {
-    /// Key id.
     pub key_id: String,
-    /// Secret.
     pub secret: SecretBytes,
     /// Time of creation, ns since the Unix epoch.
     pub created_ns: u64,
@@ -82,7 +79,6 @@ pub struct Trust {
 pub struct TrustedMac {
     /// Hardware address.
     pub mac: Mac,
-    /// Label.
     pub label: String,
     /// User who added it.
     pub added_by: String,
@@ -93,7 +89,7 @@ pub struct TrustedMac {
 }
 
 /// Spawns the entity that holds policy and secret.
-pub(super) fn found(world: &mut World) {
+pub(super) fn spawn_trust(world: &mut World) {
     world.init_resource::<super::AddressPool>();
     world.init_resource::<Index<TrustKind>>();
     world.spawn((TrustId::named("trust"), Trust::default()));
@@ -121,7 +117,7 @@ pub(super) fn lists(world: &World, mac: Mac) -> bool {
 }
 
 /// Records a request from `mac`, if it is trusted.
-pub(super) fn seen(world: &mut World, mac: Mac, from: IpAddr) {
+pub(super) fn record_request(world: &mut World, mac: Mac, from: IpAddr) {
     let now_ns = world.resource::<Clock>().wall_ns;
     let id = TrustedMacId::named(&mac.to_string());
     let Ok(entity) = world.resource::<Index<TrustedMacKind>>().get(id) else {
@@ -135,7 +131,6 @@ pub(super) fn seen(world: &mut World, mac: Mac, from: IpAddr) {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SetPolicy {
-    /// Policy.
     pub policy: Policy,
 }
 impl Command for SetPolicy {
@@ -208,11 +203,13 @@ impl Command for SealSecrets {
     fn apply(self, world: &mut World) -> Self::Out {
         let mut trust = of(world);
         let previous = trust.previous.as_mut().map(|(secret, _)| secret);
-        for (held, sealed) in [(trust.secret.as_mut(), self.secret), (previous, self.previous)] {
-            match (held, sealed) {
+        for (current, sealed) in [(trust.secret.as_mut(), self.secret), (previous, self.previous)] {
+            match (current, sealed) {
                 (_, None) => {}
-                (Some(held), Some(sealed)) if matches!(held.secret, SecretBytes::Clear(_)) => {
-                    held.secret = SecretBytes::Sealed(sealed);
+                (Some(current), Some(sealed))
+                    if matches!(current.secret, SecretBytes::Clear(_)) =>
+                {
+                    current.secret = SecretBytes::Sealed(sealed);
                 }
                 _ => return Err(Refusal::conflict("there is no such secret in clear")),
             }

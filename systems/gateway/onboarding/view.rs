@@ -35,7 +35,7 @@ pub struct Onboarding {
 }
 
 impl Onboarding {
-    /// `true` if there is no registration, no lease, no trusted address and no setting.
+    /// `true` without registrations, leases, trusted addresses and settings.
     #[must_use]
     pub fn is_untouched(&self) -> bool {
         self.registrations.is_empty()
@@ -53,9 +53,11 @@ impl Onboarding {
 
     /// Admitted peers with their overlay addresses.
     pub fn peers(&self) -> impl Iterator<Item = (&Registration, Ipv4Addr)> {
-        let approved =
-            self.registrations.values().filter(|found| found.state == RegistrationState::Approved);
-        approved.filter_map(|found| Some((&**found, found.overlay_ip?)))
+        let approved = self
+            .registrations
+            .values()
+            .filter(|registration| registration.state == RegistrationState::Approved);
+        approved.filter_map(|registration| Some((&**registration, registration.overlay_ip?)))
     }
 }
 
@@ -63,7 +65,7 @@ impl Onboarding {
 impl Serialize for Onboarding {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let registrations: Vec<_> =
-            self.registrations.iter().map(|(id, found)| (id, &**found)).collect();
+            self.registrations.iter().map(|(id, registration)| (id, &**registration)).collect();
         let leases: Vec<_> = self.leases.values().collect();
         let macs: Vec<_> = self.macs.values().map(|entry| &**entry).collect();
         let mut out = serializer.serialize_struct("Onboarding", 5)?;
@@ -83,24 +85,25 @@ pub(super) fn publish_onboarding(
     trust: Query<&Trust, Changed<Trust>>,
     macs: Query<(&TrustedMacId, &TrustedMac), Changed<TrustedMac>>,
     pool: Res<AddressPool>,
-    gone: (Res<Index<RegistrationKind>>, Res<Index<LeaseKind>>, Res<Index<TrustedMacKind>>),
+    indices: (Res<Index<RegistrationKind>>, Res<Index<LeaseKind>>, Res<Index<TrustedMacKind>>),
     mut section: ResMut<Section<Onboarding>>,
 ) {
-    let (gone, free, dropped) = (gone.0.departed(), gone.1.departed(), gone.2.departed());
+    let (departures, free, dropped) =
+        (indices.0.departed(), indices.1.departed(), indices.2.departed());
     let still = registrations.is_empty()
         && leases.is_empty()
         && trust.is_empty()
         && macs.is_empty()
         && !pool.is_changed()
-        && [gone.len(), free.len(), dropped.len()] == [0; 3];
+        && [departures.len(), free.len(), dropped.len()] == [0; 3];
     if still {
         return;
     }
     let mut view = Onboarding::clone(&section.share());
     view.pool = *pool;
-    for id in gone {
-        if let Some(found) = view.registrations.remove(id) {
-            view.keys.remove(&found.public_key);
+    for id in departures {
+        if let Some(registration) = view.registrations.remove(id) {
+            view.keys.remove(&registration.public_key);
         }
     }
     for id in free {
@@ -113,9 +116,9 @@ pub(super) fn publish_onboarding(
             view.macs.remove(&mac);
         }
     }
-    for (id, found) in &registrations {
-        view.keys.insert(found.public_key, *id);
-        view.registrations.insert(*id, Arc::new(found.clone()));
+    for (id, registration) in &registrations {
+        view.keys.insert(registration.public_key, *id);
+        view.registrations.insert(*id, Arc::new(registration.clone()));
     }
     for (id, lease) in &leases {
         view.lease_ids.insert(*id, lease.ip);

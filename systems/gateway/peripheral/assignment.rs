@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::{self, ConfigObject, ConfigObjects};
 use crate::fleet::approved_node;
 
-/// Most assigned sensors of a machine.
+/// Maximum number of assigned sensors of a machine.
 pub const SENSORS_MAX: usize = 16;
 
 /// A sensor that is read at an address of a node, or of the gateway's own machine. Written by
@@ -80,18 +80,18 @@ impl ConfigObject for SensorAssignment {
         let others = config::all::<Self>(world).filter(|(other, _)| *other != id);
         let mut of_machine = others.filter(|(_, other)| other.node_id == self.node_id);
         let mut count = 0;
-        let taken = of_machine.find(|(_, other)| {
+        let conflict = of_machine.find(|(_, other)| {
             count += 1;
             (other.bus, other.address) == (self.bus, self.address)
         });
-        if let Some((_, other)) = taken {
+        if let Some((_, other)) = conflict {
             return Err(Refusal::conflict(format!(
                 "a sensor of the template {:?} is assigned to address {:#04x} of bus {}",
                 other.template_id, self.address, self.bus
             )));
         }
         if count >= SENSORS_MAX {
-            let what = format!("the machine has {SENSORS_MAX} assigned sensors, the most");
+            let what = format!("the machine has {SENSORS_MAX} assigned sensors, the maximum");
             return Err(Refusal::conflict(what));
         }
         Ok(())
@@ -106,20 +106,20 @@ pub fn plan_of(
     templates: &ConfigObjects<SensorTemplate>,
     node: Option<NodeId>,
 ) -> SensorPlan {
-    let enabled = assignments.iter().filter(|(_, held)| held.object.enabled);
-    let own = enabled.filter(|(_, held)| held.object.node_id == node);
+    let enabled = assignments.iter().filter(|(_, assignment)| assignment.object.enabled);
+    let own = enabled.filter(|(_, assignment)| assignment.object.node_id == node);
     let sensors: Vec<AssignedDevice> = own
-        .map(|(_, held)| AssignedDevice {
-            template_id: held.object.template_id.clone(),
-            bus: held.object.bus,
-            address: held.object.address,
-            interval_s: held.object.interval_s,
+        .map(|(_, assignment)| AssignedDevice {
+            template_id: assignment.object.template_id.clone(),
+            bus: assignment.object.bus,
+            address: assignment.object.address,
+            interval_s: assignment.object.interval_s,
         })
         .collect();
     let names: BTreeSet<&str> = sensors.iter().map(|one| one.template_id.as_str()).collect();
     let templates = names.into_iter().filter_map(|name| {
-        let held = templates.get(Id::named(name))?;
-        Some(held.object.clone())
+        let template = templates.get(Id::named(name))?;
+        Some(template.object.clone())
     });
     SensorPlan { templates: templates.collect(), sensors }
 }

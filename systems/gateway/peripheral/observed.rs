@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::fleet::approved_node;
 
-/// Most scanned buses that are kept; the one scanned longest ago is dropped first.
+/// Maximum number of recorded scans of buses; the oldest is dropped first.
 const SCANS_MAX: usize = 4_096;
-/// Most devices of a bus.
+/// Maximum number of devices of a bus.
 pub const DEVICES_MAX: usize = 128;
-/// Most readings of the gateway's machine.
+/// Maximum number of readings of the gateway's machine.
 const READINGS_MAX: usize = 256;
 /// Time after which the last reading of a metric is dropped, ms.
 const READING_MS: u64 = 24 * 3_600 * 1_000;
@@ -144,11 +144,11 @@ impl Command for RecordHostReadings {
         }
         let ts_ms = world.resource::<Clock>().wall_ns / 1_000_000;
         let mut observed = world.resource_mut::<Observed>();
-        let held = Arc::make_mut(&mut observed.readings);
-        held.retain(|_, reading| reading.ts_ms.saturating_add(READING_MS) > ts_ms);
+        let readings = Arc::make_mut(&mut observed.readings);
+        readings.retain(|_, reading| reading.ts_ms.saturating_add(READING_MS) > ts_ms);
         for (metric, value) in self.readings {
-            if held.len() < READINGS_MAX || held.contains_key(&metric) {
-                held.insert(metric, Reading { value, ts_ms });
+            if readings.len() < READINGS_MAX || readings.contains_key(&metric) {
+                readings.insert(metric, Reading { value, ts_ms });
             }
         }
         Ok(())

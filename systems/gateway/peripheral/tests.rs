@@ -39,38 +39,38 @@ fn assign(id: &str, template: &str, address: u16) -> Put<SensorAssignment> {
 fn templates_are_checked_and_built_in_ones_stay() {
     let mut engine = engine();
     does(&mut engine, put_template("own", template("own", "raw * 2"))).unwrap();
-    let told = does(&mut engine, put_template("bad", template("bad", "other"))).unwrap_err();
-    let Refusal::Invalid { key, allowed, .. } = told else { panic!("{told}") };
+    let refusal = does(&mut engine, put_template("bad", template("bad", "other"))).unwrap_err();
+    let Refusal::Invalid { key, allowed, .. } = refusal else { panic!("{refusal}") };
     assert_eq!((key.as_str(), allowed.as_str()), ("metrics[0].expr", "raw"));
-    let told = does(&mut engine, put_template("bme280", template("bme280", "raw")));
-    assert!(matches!(told, Err(Refusal::Conflict { .. })), "{told:?}");
-    let told = does(&mut engine, put_template("own2", template("own3", "raw")));
-    assert!(matches!(told, Err(Refusal::Invalid { key, .. }) if key == "template_id"));
+    let refusal = does(&mut engine, put_template("bme280", template("bme280", "raw")));
+    assert!(matches!(refusal, Err(Refusal::Conflict { .. })), "{refusal:?}");
+    let refusal = does(&mut engine, put_template("own2", template("own3", "raw")));
+    assert!(matches!(refusal, Err(Refusal::Invalid { key, .. }) if key == "template_id"));
     let board: Board = serde_json::from_value(json!({
         "board_id": "own", "name": "Own", "pins": [{ "header": "J1", "pin": 1, "function": "gpio" }],
     }))
     .unwrap();
     let command = Put { id: Id::named("own"), object: board, expected: Expected::Absent };
-    let told = does(&mut engine, command);
-    assert!(matches!(told, Err(Refusal::Invalid { key, .. }) if key == "pins[0].header"));
+    let refusal = does(&mut engine, command);
+    assert!(matches!(refusal, Err(Refusal::Invalid { key, .. }) if key == "pins[0].header"));
 }
 
 #[test]
 fn an_assignment_needs_a_template_and_an_address_of_its_own() {
     let mut engine = engine();
-    let told = does(&mut engine, assign("a", "own", 0x20));
-    assert!(matches!(told, Err(Refusal::Invalid { key, .. }) if key == "template_id"));
+    let refusal = does(&mut engine, assign("a", "own", 0x20));
+    assert!(matches!(refusal, Err(Refusal::Invalid { key, .. }) if key == "template_id"));
     does(&mut engine, put_template("own", template("own", "raw"))).unwrap();
     does(&mut engine, assign("a", "own", 0x20)).unwrap();
-    let told = does(&mut engine, assign("b", "lm75", 0x20));
-    assert!(matches!(told, Err(Refusal::Conflict { .. })), "{told:?}");
+    let refusal = does(&mut engine, assign("b", "lm75", 0x20));
+    assert!(matches!(refusal, Err(Refusal::Conflict { .. })), "{refusal:?}");
     let mut foreign = assign("c", "lm75", 0x48);
     foreign.object.node_id = Some(NodeId::from_u128(7));
-    let told = does(&mut engine, foreign);
-    assert!(matches!(told, Err(Refusal::Invalid { key, .. }) if key == "node_id"));
+    let refusal = does(&mut engine, foreign);
+    assert!(matches!(refusal, Err(Refusal::Invalid { key, .. }) if key == "node_id"));
     let remove = Remove::<SensorTemplate> { id: Id::named("own"), expected: Expected::Present };
-    let told = does(&mut engine, remove.clone());
-    assert!(matches!(told, Err(Refusal::Conflict { .. })), "{told:?}");
+    let refusal = does(&mut engine, remove.clone());
+    assert!(matches!(refusal, Err(Refusal::Conflict { .. })), "{refusal:?}");
     let view = engine.view();
     let plan = plan_of(&view.config.sensor_assignments, &view.config.sensor_templates, None);
     assert_eq!((plan.sensors.len(), plan.templates.len()), (1, 1));
@@ -78,10 +78,10 @@ fn an_assignment_needs_a_template_and_an_address_of_its_own() {
         let name = number.to_string();
         does(&mut engine, assign(&name, "lm75", 0x20 + number)).unwrap();
     }
-    let told = does(&mut engine, assign("many", "lm75", 0x50));
-    assert!(matches!(told, Err(Refusal::Conflict { .. })), "{told:?}");
-    let gone = Remove::<SensorAssignment> { id: Id::named("a"), expected: Expected::Present };
-    does(&mut engine, gone).unwrap();
+    let refusal = does(&mut engine, assign("many", "lm75", 0x50));
+    assert!(matches!(refusal, Err(Refusal::Conflict { .. })), "{refusal:?}");
+    let removal = Remove::<SensorAssignment> { id: Id::named("a"), expected: Expected::Present };
+    does(&mut engine, removal).unwrap();
     does(&mut engine, remove).unwrap();
 }
 
@@ -108,8 +108,8 @@ fn observations_are_kept_and_leave_a_fresh_world_as_it_was() {
     does(&mut engine, readings("i2c.lm75.temperature_c")).unwrap();
     assert!(does(&mut engine, readings("sys.load1")).is_err());
     let view = engine.view();
-    let held = &view.peripherals;
-    assert_eq!(held.scans[0].0.devices, [device]);
-    let reading = held.readings["i2c.lm75.temperature_c"];
+    let peripherals = &view.peripherals;
+    assert_eq!(peripherals.scans[0].0.devices, [device]);
+    let reading = peripherals.readings["i2c.lm75.temperature_c"];
     assert_eq!((reading.value, reading.ts_ms), (25.0, 7_000));
 }

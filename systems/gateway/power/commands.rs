@@ -13,7 +13,7 @@ use crate::fleet;
 /// Samples of one command at most.
 pub const SAMPLES_AT_ONCE_MAX: usize = 256;
 
-/// Longest description or model, characters.
+/// Maximum length of a description or model, characters.
 const TEXT_CHARS_MAX: usize = 128;
 
 /// Records samples of a power supply; the first ones make it known. A source without data sends none.
@@ -22,15 +22,12 @@ const TEXT_CHARS_MAX: usize = 128;
 pub struct RecordUpsSamples {
     /// Name of the power supply.
     pub ups_id: String,
-    /// Source.
     pub source: UpsSource,
     /// Node that sent them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<NodeId>,
-    /// Description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Samples, in any order.
@@ -55,11 +52,13 @@ impl Command for RecordUpsSamples {
         }
         let id = UpsId::named(&self.ups_id);
         let index = world.resource::<Index<UpsKind>>();
-        let held = index.get(id).ok();
-        if held.is_none() && index.len() >= UPS_MAX {
-            return Err(Refusal::conflict(format!("there are {UPS_MAX} power supplies, the most")));
+        let existing = index.get(id).ok();
+        if existing.is_none() && index.len() >= UPS_MAX {
+            return Err(Refusal::conflict(format!(
+                "there are {UPS_MAX} power supplies, the maximum"
+            )));
         }
-        let before = held.and_then(|entity| world.get::<Ups>(entity)).cloned();
+        let before = existing.and_then(|entity| world.get::<Ups>(entity)).cloned();
         if let Some(before) = &before
             && (before.source, before.node) != (self.source, self.node)
         {
@@ -83,8 +82,8 @@ impl Command for RecordUpsSamples {
         else {
             return Ok(());
         };
-        tell(world, before.as_ref(), &ups);
-        match held {
+        raise_alerts(world, before.as_ref(), &ups);
+        match existing {
             Some(_) if before.as_ref() == Some(&ups) => {}
             Some(entity) => {
                 world.entity_mut(entity).insert(ups);
@@ -122,8 +121,8 @@ fn merge(
     }
 }
 
-/// Tells of a battery that takes over, is low, or recovers, and of data that cease.
-fn tell(world: &mut World, before: Option<&Ups>, after: &Ups) {
+/// Raises alerts for a battery that takes over, is low, or recovers, and for data that cease.
+fn raise_alerts(world: &mut World, before: Option<&Ups>, after: &Ups) {
     let was = |status| before.is_some_and(|before| before.latest.is(status));
     let is = |status| after.latest.is(status);
     let stale = (before.is_some_and(|before| before.is_stale), after.is_stale);
@@ -155,9 +154,9 @@ impl Command for RemoveUps {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
         let index = world.resource::<Index<UpsKind>>();
-        let held = index.get(UpsId::named(&self.ups_id));
-        let entity =
-            held.map_err(|_| Refusal::NotFound { kind: UpsKind::NAME, id: self.ups_id.clone() })?;
+        let existing = index.get(UpsId::named(&self.ups_id));
+        let entity = existing
+            .map_err(|_| Refusal::NotFound { kind: UpsKind::NAME, id: self.ups_id.clone() })?;
         world.despawn(entity);
         Ok(())
     }

@@ -124,8 +124,8 @@ impl UpsSample {
             ("ups.on_battery", flag(UpsStatus::Ob)),
             ("ups.low_battery", flag(UpsStatus::Lb)),
         ];
-        let values = values.into_iter();
         values
+            .into_iter()
             .filter_map(|(metric, value)| {
                 Some(Sample { ts_ms: self.ts_ms, metric: metric.to_owned(), value: value? })
             })

@@ -41,15 +41,12 @@ pub enum UpsSource {
 pub struct Ups {
     /// Name.
     pub ups_id: String,
-    /// Source.
     pub source: UpsSource,
     /// Node that sent the samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<NodeId>,
-    /// Description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Latest sample.

@@ -32,12 +32,11 @@ fn at(ts_ms: u64, status: &[UpsStatus]) -> UpsSample {
 
 fn alerts(engine: &Engine<Snapshot>) -> Vec<String> {
     let view = engine.view();
-    let told = view.events.iter();
-    told.filter_map(|event| event.data.get("about").cloned()).collect()
+    view.events.iter().filter_map(|event| event.data.get("about").cloned()).collect()
 }
 
 #[test]
-fn a_battery_tells_when_it_takes_over_is_low_and_recovers() {
+fn battery_states_give_alerts() {
     use UpsStatus::{Lb, Ob, Ol};
     let mut engine = engine();
     for (ts_ms, status) in [
@@ -50,9 +49,9 @@ fn a_battery_tells_when_it_takes_over_is_low_and_recovers() {
     ] {
         does(&mut engine, record(vec![at(ts_ms, &status)])).unwrap();
     }
-    let told = alerts(&engine);
+    let events = alerts(&engine);
     let expected = ["ups-on-battery", "ups-low-battery", "ups-on-line", "ups-battery-recovered"];
-    assert_eq!(told, expected);
+    assert_eq!(events, expected);
 }
 
 #[test]
@@ -79,9 +78,9 @@ fn a_supply_has_one_source_and_sound_values() {
     assert!(matches!(does(&mut engine, other), Err(Refusal::Conflict { .. })));
     let mut odd = at(2, &[]);
     odd.battery_charge_pct = Some(101.0);
-    let told = does(&mut engine, record(vec![odd])).unwrap_err();
+    let refusal = does(&mut engine, record(vec![odd])).unwrap_err();
     let expected = Refusal::invalid("samples[0].battery_charge_pct", "101", "[0, 100]");
-    assert_eq!(told, expected);
+    assert_eq!(refusal, expected);
     let named = RecordUpsSamples { ups_id: "a b".to_owned(), ..record(vec![]) };
     assert!(matches!(does(&mut engine, named), Err(Refusal::Invalid { .. })));
     let remove = RemoveUps { ups_id: "rack".to_owned() };

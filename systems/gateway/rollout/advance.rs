@@ -37,7 +37,7 @@ enum Action {
     Alert(&'static str),
 }
 
-/// State of a node as a roll-out sees it.
+/// State of a node for a roll-out.
 #[derive(Debug, Default)]
 struct Seen {
     version: Option<String>,
@@ -47,12 +47,12 @@ struct Seen {
     output: Option<String>,
 }
 
-/// A roll-out with what it needs to know of its images and nodes.
+/// A roll-out with the versions of its images and the states of its nodes.
 struct Advance<'a> {
     version: &'a str,
     before: Option<&'a str>,
     now_ns: u64,
-    seen: &'a BTreeMap<NodeId, Seen>,
+    states: &'a BTreeMap<NodeId, Seen>,
     actions: Vec<Action>,
 }
 
@@ -120,16 +120,16 @@ impl Advance<'_> {
     /// Progress of a node of a begun stage.
     fn installed(&mut self, one: &RolloutNode, within_ns: u64, healthy_s: u64) -> NodeProgress {
         let now_ns = self.now_ns;
-        let Some(seen) = self.seen.get(&one.node) else {
+        let Some(state) = self.states.get(&one.node) else {
             return match &one.progress {
                 NodeProgress::Failed { .. } => one.progress.clone(),
                 _ => failed("left the fleet"),
             };
         };
-        let has = seen.version.as_deref() == Some(self.version);
+        let has = state.version.as_deref() == Some(self.version);
         let is_late = |since_ns: u64| now_ns.saturating_sub(since_ns) > within_ns;
         let watched = |since_ns: u64, healthy_ns: u64| {
-            let healthy_ns = match (seen.is_online, healthy_ns) {
+            let healthy_ns = match (state.is_online, healthy_ns) {
                 (false, _) => 0,
                 (true, 0) => now_ns,
                 (true, since_ns) => since_ns,
@@ -148,8 +148,8 @@ impl Advance<'_> {
                 NodeProgress::Installing { since_ns: now_ns }
             }
             NodeProgress::Installing { since_ns } if has => watched(*since_ns, 0),
-            NodeProgress::Installing { since_ns } => match seen.install {
-                Some(CommandState::Failed) => failed(seen.output.clone().unwrap_or_default()),
+            NodeProgress::Installing { since_ns } => match state.install {
+                Some(CommandState::Failed) => failed(state.output.clone().unwrap_or_default()),
                 Some(CommandState::Expired) => {
                     failed("the command was not fetched or finished in time")
                 }
@@ -159,7 +159,7 @@ impl Advance<'_> {
             },
             NodeProgress::Watched { .. } | NodeProgress::Healthy if !has => failed(format!(
                 "reports version {} again",
-                seen.version.as_deref().unwrap_or("none")
+                state.version.as_deref().unwrap_or("none")
             )),
             NodeProgress::Watched { since_ns, healthy_ns } => watched(*since_ns, *healthy_ns),
             other => other.clone(),
@@ -180,34 +180,34 @@ impl Advance<'_> {
     /// Progress of a node that is taken back.
     fn reverted(&mut self, one: &RolloutNode) -> NodeProgress {
         let before = self.before.unwrap_or_default();
-        let Some(seen) = self.seen.get(&one.node) else {
+        let Some(state) = self.states.get(&one.node) else {
             return match one.progress {
                 NodeProgress::Waiting => NodeProgress::Waiting,
                 _ => stuck("left the fleet"),
             };
         };
-        let is_back = seen.version.as_deref() == Some(before);
+        let is_back = state.version.as_deref() == Some(before);
         match &one.progress {
             NodeProgress::Waiting | NodeProgress::Reverted | NodeProgress::Stuck { .. } => {
                 one.progress.clone()
             }
-            NodeProgress::Reverting { .. } => match seen.revert {
+            NodeProgress::Reverting { .. } => match state.revert {
                 Some(CommandState::Queued | CommandState::Sent) => one.progress.clone(),
                 // Installed; the machine may still have to restart.
-                Some(CommandState::Done) if !(is_back && seen.is_online) => {
+                Some(CommandState::Done) if !(is_back && state.is_online) => {
                     self.unless_late(one, "the version before was not reported in time")
                 }
                 _ if is_back => NodeProgress::Reverted,
-                Some(CommandState::Failed) => stuck(seen.output.clone().unwrap_or_default()),
+                Some(CommandState::Failed) => stuck(state.output.clone().unwrap_or_default()),
                 Some(_) => stuck("the command was not fetched or finished in time"),
                 None => stuck("the command was refused"),
             },
-            _ if seen.install == Some(CommandState::Queued) => {
+            _ if state.install == Some(CommandState::Queued) => {
                 self.actions.push(Action::Withdraw(one.node));
                 NodeProgress::Waiting
             }
             // An installation that goes on may end after this moment.
-            _ if is_back && seen.install != Some(CommandState::Sent) => NodeProgress::Reverted,
+            _ if is_back && state.install != Some(CommandState::Sent) => NodeProgress::Reverted,
             _ => {
                 self.actions.push(Action::Command(one.node, Step::Revert));
                 NodeProgress::Reverting { since_ns: self.now_ns }
@@ -262,26 +262,27 @@ pub(super) fn advance_rollouts(
     mut commands: Commands,
 ) {
     let now_ns = clock.wall_ns;
-    let mut open: Vec<_> = rollouts.iter_mut().filter(|(_, held)| held.state.is_open()).collect();
+    let mut open: Vec<_> =
+        rollouts.iter_mut().filter(|(_, rollout)| rollout.state.is_open()).collect();
     open.sort_by_key(|(id, _)| **id);
     for (id, mut rollout) in open {
         let image = |id: Id<FirmwareImage>| {
-            images.0.get(id).ok().and_then(|found| images.1.get(found).ok())
+            images.0.get(id).ok().and_then(|entity| images.1.get(entity).ok())
         };
         let Some(own) = image(rollout.image) else {
             continue;
         };
         let before = rollout.rollback_image.and_then(image);
-        let seen = rollout.nodes.iter().filter_map(|one| {
+        let states = rollout.nodes.iter().filter_map(|one| {
             let parts = nodes.1.get(nodes.0.get(one.node).ok()?).ok()?;
             Some((one.node, look(*id, one.node, parts, now_ns)))
         });
-        let seen: BTreeMap<_, _> = seen.collect();
+        let states: BTreeMap<_, _> = states.collect();
         let mut advance = Advance {
             version: &own.version,
             before: before.map(|image| image.version.as_str()),
             now_ns,
-            seen: &seen,
+            states: &states,
             actions: Vec::new(),
         };
         let mut after = rollout.clone();

@@ -29,8 +29,7 @@ impl Command for CancelRollout {
             return Err(Refusal::conflict("there is no image to roll back to"));
         }
         if !self.roll_back {
-            let nodes = rollout.nodes.iter().map(|one| one.node);
-            let nodes: Vec<_> = nodes.collect();
+            let nodes: Vec<_> = rollout.nodes.iter().map(|one| one.node).collect();
             for node in nodes {
                 let id = command_id(self.rollout, node, Step::Install);
                 withdraw_command(world, node, id);

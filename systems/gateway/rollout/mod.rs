@@ -1,7 +1,7 @@
 //! Firmware of nodes: images, and roll-outs in stages with automatic roll-back.
 //!
-//! A roll-out queues node commands for the nodes of its stages and judges them by what their heartbeats
-//! and reports say: `advance_rollouts` derives every step from the state of the nodes and the clock of the
+//! A roll-out queues node commands for the nodes of its stages and judges them by their heartbeats and
+//! reports: `advance_rollouts` derives every step from the state of the nodes and the clock of the
 //! world, so a replay takes the same steps.
 
 mod advance;

@@ -14,7 +14,7 @@ use crate::fleet::{NodeInfo, NodeRecord};
 /// is a version of.
 pub const FIRMWARE: &str = "firmware";
 
-/// Largest image, bytes.
+/// Maximum size of an image, bytes.
 pub const IMAGE_BYTES_MAX: u64 = 512 << 20;
 
 /// An image of firmware. Written by `firmware_image.put`.
@@ -235,9 +235,9 @@ fn check_node(
     at: usize,
     node: NodeId,
 ) -> Result<(), Refusal> {
-    let found = world.resource::<Index<NodeKind>>().get(node)?;
+    let entity = world.resource::<Index<NodeKind>>().get(node)?;
     let refused = |allowed: &str| Refusal::invalid(format!("nodes[{at}]"), node, allowed);
-    let record = world.get::<NodeRecord>(found).ok_or_else(|| refused("a node of the fleet"))?;
+    let record = world.get::<NodeRecord>(entity).ok_or_else(|| refused("a node of the fleet"))?;
     if !record.0.supported_commands.iter().any(|kind| kind == FIRMWARE) {
         return Err(refused("a node whose agent installs firmware"));
     }
@@ -252,13 +252,13 @@ impl ConfigObject for Rollout {
     const COUNT_MAX: usize = 200;
 
     fn check(&self, id: Id<Self>, world: &World) -> Result<(), Refusal> {
-        let image = |key: &str, id: Id<FirmwareImage>| {
-            let found = config::find(world, id);
-            found.ok_or_else(|| Refusal::invalid(key, id, "the id of an existing firmware image"))
+        let image_of = |key: &str, id: Id<FirmwareImage>| {
+            let image = config::find(world, id);
+            image.ok_or_else(|| Refusal::invalid(key, id, "the id of an existing firmware image"))
         };
-        let own = image("image", self.image)?;
+        let own = image_of("image", self.image)?;
         if let Some(before) = self.rollback_image {
-            let before = image("rollback_image", before)?;
+            let before = image_of("rollback_image", before)?;
             if before.version == own.version {
                 return Err(Refusal::invalid(
                     "rollback_image",
@@ -279,13 +279,16 @@ impl ConfigObject for Rollout {
         for (at, one) in self.nodes.iter().enumerate() {
             check_node(world, own, at, one.node)?;
         }
-        let mut others =
-            all::<Self>(world).filter(|(other, held)| *other != id && held.state.is_open());
-        let taken = others.find_map(|(other, held)| {
-            let mut nodes = held.nodes.iter();
-            nodes.any(|one| self.nodes.iter().any(|own| own.node == one.node)).then_some(other)
+        let mut others = all::<Self>(world)
+            .filter(|(other, other_rollout)| *other != id && other_rollout.state.is_open());
+        let conflict = others.find_map(|(other, other_rollout)| {
+            other_rollout
+                .nodes
+                .iter()
+                .any(|one| self.nodes.iter().any(|own| own.node == one.node))
+                .then_some(other)
         });
-        match taken {
+        match conflict {
             Some(other) => {
                 Err(Refusal::conflict(format!("roll-out {other} goes on with some of these nodes")))
             }

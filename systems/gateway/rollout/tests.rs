@@ -22,11 +22,10 @@ const PERIOD_S: u64 = 5;
 /// Reaction of an agent to the image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Agent {
-    /// Installs it.
     Installs,
     /// The install command fails.
     Refuses,
-    /// Is never heard again once it has the image.
+    /// Sends no heartbeat once it has the image.
     Dies,
     /// Installs it, and comes back with the old one after a minute.
     FallsBack,
@@ -120,11 +119,14 @@ impl Fleet {
     }
 
     fn beat(&mut self, number: u8) {
-        let held = &self.nodes[&number];
-        if held.silent {
+        let station = &self.nodes[&number];
+        if station.silent {
             return;
         }
-        if held.agent == Agent::FallsBack && held.version == "2" && self.now_s > held.at_s + 60 {
+        if station.agent == Agent::FallsBack
+            && station.version == "2"
+            && self.now_s > station.at_s + 60
+        {
             self.nodes.get_mut(&number).unwrap().version = "1".to_owned();
             self.join(number);
         }
@@ -142,15 +144,15 @@ impl Fleet {
         for command in self.does(hear).unwrap().commands {
             assert_eq!(command.kind, FIRMWARE);
             let to = command.args["version"].clone();
-            let held = self.nodes.get_mut(&number).unwrap();
-            let refuses = held.agent == Agent::Refuses && to == "2";
-            held.silent = held.agent == Agent::Dies && to == "2";
-            if held.silent {
+            let station = self.nodes.get_mut(&number).unwrap();
+            let refuses = station.agent == Agent::Refuses && to == "2";
+            station.silent = station.agent == Agent::Dies && to == "2";
+            if station.silent {
                 return;
             }
             if !refuses {
-                held.version = to;
-                held.at_s = self.now_s;
+                station.version = to;
+                station.at_s = self.now_s;
                 self.join(number);
             }
             let finish = FinishCommand {
@@ -188,21 +190,24 @@ impl Fleet {
         self.does(put).map(drop)
     }
 
-    fn held(&self) -> Rollout {
+    fn rollout(&self) -> Rollout {
         let view = self.engine.view();
         view.config.rollouts.get(rollout()).unwrap().object.clone()
     }
 
     /// Numbers of the nodes with a version.
     fn with(&self, version: &str) -> Vec<u8> {
-        let nodes = self.nodes.iter();
-        nodes.filter(|(_, held)| held.version == version).map(|(number, _)| *number).collect()
+        self.nodes
+            .iter()
+            .filter(|(_, node)| node.version == version)
+            .map(|(number, _)| *number)
+            .collect()
     }
 
     fn alerts(&self) -> Vec<String> {
         let view = self.engine.view();
-        let alerts = view.events.iter().filter(|told| told.kind == FleetEventKind::Alert);
-        alerts.map(|told| told.data["about"].clone()).collect()
+        let alerts = view.events.iter().filter(|event| event.kind == FleetEventKind::Alert);
+        alerts.map(|event| event.data["about"].clone()).collect()
     }
 }
 
@@ -217,16 +222,16 @@ fn a_stage_begins_when_the_one_before_is_healthy() {
     assert_eq!(fleet.with("2"), [1]);
     // Thirty seconds of heartbeats with the version, and not before.
     fleet.run(5);
-    assert_eq!((fleet.with("2").len(), fleet.held().stage), (1, 0));
+    assert_eq!((fleet.with("2").len(), fleet.rollout().stage), (1, 0));
     fleet.run(1);
-    assert_eq!(fleet.held().stage, 1);
+    assert_eq!(fleet.rollout().stage, 1);
     assert_eq!(fleet.with("2"), [1, 2, 3]);
     fleet.run(8);
     assert_eq!(fleet.with("2").len(), 10);
-    assert_eq!(fleet.held().state, RolloutState::Running);
+    assert_eq!(fleet.rollout().state, RolloutState::Running);
     fleet.run(8);
-    let held = fleet.held();
-    assert_eq!((held.state, held.failed()), (RolloutState::Done, 0));
+    let rollout = fleet.rollout();
+    assert_eq!((rollout.state, rollout.failed()), (RolloutState::Done, 0));
     assert_eq!(fleet.alerts(), ["rollout-done"]);
     // Nothing more is commanded.
     let view = fleet.engine.view();
@@ -242,13 +247,13 @@ fn failures_above_the_limit_take_all_nodes_back() {
     let mut fleet = Fleet::new(&agents);
     fleet.begin(&STAGES, true).unwrap();
     fleet.run(8);
-    assert_eq!(fleet.held().stage, 1);
+    assert_eq!(fleet.rollout().stage, 1);
     // Of three nodes one refuses: more than a fifth.
     fleet.run(4);
-    let held = fleet.held();
-    assert_eq!(held.state, RolloutState::RolledBack);
+    let rollout = fleet.rollout();
+    assert_eq!(rollout.state, RolloutState::RolledBack);
     assert!(fleet.with("2").is_empty());
-    let progress: Vec<_> = held.nodes.iter().map(|one| one.progress.clone()).collect();
+    let progress: Vec<_> = rollout.nodes.iter().map(|one| one.progress.clone()).collect();
     assert_eq!(
         progress[..3],
         [NodeProgress::Reverted, NodeProgress::Reverted, NodeProgress::Reverted]
@@ -268,17 +273,17 @@ fn a_node_that_dies_or_falls_back_counts_as_failed() {
         patient.remove(1);
         fleet.begin(&patient, false).unwrap();
         // Watched for longer than the minute after which it falls back.
-        let mut put = Put { id: rollout(), object: fleet.held(), expected: Expected::Present };
+        let mut put = Put { id: rollout(), object: fleet.rollout(), expected: Expected::Present };
         put.object.healthy_s = 100;
         fleet.does(put).unwrap();
         fleet.run(40);
-        let held = fleet.held();
-        assert_eq!(held.state, RolloutState::Stopped, "{held:?}");
-        let NodeProgress::Failed { reason } = &held.nodes[0].progress else {
-            panic!("{held:?}");
+        let rollout = fleet.rollout();
+        assert_eq!(rollout.state, RolloutState::Stopped, "{rollout:?}");
+        let NodeProgress::Failed { reason } = &rollout.nodes[0].progress else {
+            panic!("{rollout:?}");
         };
         assert!(reason.contains(says), "{reason}");
-        assert_eq!(held.nodes[1].progress, NodeProgress::Waiting);
+        assert_eq!(rollout.nodes[1].progress, NodeProgress::Waiting);
         assert_eq!(fleet.alerts().last().unwrap(), "rollout-stopped");
     }
 }
@@ -290,8 +295,8 @@ fn a_few_failures_are_within_the_limit() {
     let mut fleet = Fleet::new(&agents);
     fleet.begin(&STAGES, true).unwrap();
     fleet.run(60);
-    let held = fleet.held();
-    assert_eq!((held.state, held.failed()), (RolloutState::Done, 1));
+    let rollout = fleet.rollout();
+    assert_eq!((rollout.state, rollout.failed()), (RolloutState::Done, 1));
 }
 
 #[test]
@@ -311,7 +316,7 @@ fn a_cancelled_rollout_withdraws_what_nobody_fetched() {
     conflict(fleet.does(cancel));
     fleet.run(10);
     assert!(fleet.with("2").is_empty());
-    assert_eq!(fleet.held().state, RolloutState::Cancelled);
+    assert_eq!(fleet.rollout().state, RolloutState::Cancelled);
     fleet.does(remove).unwrap();
     fleet.does(used).unwrap();
 }
@@ -326,7 +331,7 @@ fn an_admin_may_take_nodes_back() {
     fleet.does(cancel).unwrap();
     fleet.run(3);
     assert!(fleet.with("2").is_empty());
-    assert_eq!(fleet.held().state, RolloutState::RolledBack);
+    assert_eq!(fleet.rollout().state, RolloutState::RolledBack);
 }
 
 #[test]
@@ -353,7 +358,7 @@ fn a_rollout_that_cannot_work_is_refused() {
         id: rollout(),
         object: {
             fleet.begin(&STAGES, true).unwrap();
-            fleet.held()
+            fleet.rollout()
         },
         expected: Expected::Present,
     };

@@ -302,8 +302,8 @@ fn bad_options_are_refused_before_anything_is_served() {
         assert_eq!(output.status.code(), Some(2), "{told}");
         assert!(told.contains(says), "{told}");
     };
-    refused(&["--overlay", "10.42.0.1/24"], "is not the first address");
-    refused(&["--underlay", "nonsense"], "allowed a range");
+    refused(&["--overlay", "10.42.0.1/24"], "the first address");
+    refused(&["--underlay", "nonsense"], "invalid range");
     refused(&["--heartbeat-s", "0"], "allowed 0.1 to 3600");
     refused(&["--admin-password-file", "nowhere"], "nowhere");
 }
