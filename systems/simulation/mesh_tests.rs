@@ -32,11 +32,11 @@ fn row<'a>(station: &'a Station, east_m: &[f64]) -> Vec<Member<'a>> {
     (0..).zip(east_m).map(member).collect()
 }
 
-fn ask(target: u128, metric: Metric, rate: Option<f64>) -> RouteRequest {
+fn request(target: u128, metric: Metric, rate: Option<f64>) -> RouteRequest {
     RouteRequest { source: id(0), target: id(target), metric, target_data_rate_bps: rate }
 }
 
-fn found(answer: Result<RouteAnswer, MeshError>) -> PlannedRoute {
+fn path_of(answer: Result<RouteAnswer, MeshError>) -> PlannedRoute {
     match answer.unwrap() {
         RouteAnswer::Found(route) => *route,
         none @ RouteAnswer::NoPath { .. } => panic!("{none:?}"),
@@ -81,8 +81,7 @@ fn a_plan_is_the_mesh_that_the_world_would_be() {
         ..inputs(&environment)
     };
     let planned = mesh(&inputs, &members).unwrap();
-    let links = planned.links.iter();
-    let links: Vec<_> = links.map(|l| (l.ends.a(), l.ends.b(), l.budget)).collect();
+    let links: Vec<_> = planned.links.iter().map(|l| (l.ends.a(), l.ends.b(), l.budget)).collect();
     assert!(links.len() > 100, "{}", links.len());
     assert_eq!(links, built.collect::<Vec<_>>());
     assert!(planned.nodes.is_sorted());
@@ -97,7 +96,7 @@ fn segments_are_what_the_budgets_were_cut_from() {
     // A route that goes up and down in id order.
     members[1].id = id(90);
     let mesh = mesh(&inputs, &members).unwrap();
-    let route = found(route(&inputs, &members, &mesh, &ask(3, Metric::Etx, None)));
+    let route = path_of(route(&inputs, &members, &mesh, &request(3, Metric::Etx, None)));
     assert!(route.segments.len() >= 2, "{:?}", route.path);
     assert_eq!(route.path.len(), route.segments.len() + 1);
     assert_eq!((route.path[0], route.path.last()), (id(0), Some(&id(3))));
@@ -133,14 +132,14 @@ fn segments_are_what_the_budgets_were_cut_from() {
 }
 
 #[test]
-fn links_below_the_target_are_excluded_and_the_best_effort_says_so() {
+fn links_below_the_target_are_excluded_and_best_effort_is_marked() {
     let station = station();
     let environment = Environment::default();
     let inputs = inputs(&environment);
     // Straight or over the middle: the middle is faster.
     let members = row(&station, &[0.0, 2_000.0, 4_000.0]);
     let mesh = mesh(&inputs, &members).unwrap();
-    let rate = |rate| found(route(&inputs, &members, &mesh, &ask(2, Metric::Hops, rate)));
+    let rate = |rate| path_of(route(&inputs, &members, &mesh, &request(2, Metric::Hops, rate)));
     let free = rate(None).summary;
     assert_eq!((free.hop_count, free.meets_target), (1, true));
     let direct_bps = free.bottleneck_rate_bps.unwrap();
@@ -149,8 +148,8 @@ fn links_below_the_target_are_excluded_and_the_best_effort_says_so() {
     assert!(faster.bottleneck_rate_bps.unwrap() > direct_bps);
     let best_effort = rate(Some(1e12)).summary;
     assert_eq!((best_effort.hop_count, best_effort.meets_target), (1, false));
-    let kept = rate(Some(direct_bps)).summary;
-    assert_eq!((kept.hop_count, kept.meets_target), (1, true));
+    let direct = rate(Some(direct_bps)).summary;
+    assert_eq!((direct.hop_count, direct.meets_target), (1, true));
 }
 
 #[test]
@@ -160,7 +159,7 @@ fn no_path_is_an_answer_that_names_the_gap() {
     let inputs = inputs(&environment);
     let members = row(&station, &[0.0, 3_000.0, 21_000.0, 24_000.0, 27_000.0]);
     let mesh = mesh(&inputs, &members).unwrap();
-    let answer = route(&inputs, &members, &mesh, &ask(4, Metric::Ett, None)).unwrap();
+    let answer = route(&inputs, &members, &mesh, &request(4, Metric::Ett, None)).unwrap();
     let RouteAnswer::NoPath { source_side_nodes, target_side_nodes, closest: Some(gap) } = answer
     else {
         panic!("{answer:?}");
@@ -181,7 +180,7 @@ fn a_gap_beyond_all_reach_is_named_by_its_nearest_pair() {
     let members = row(&station, &[0.0, 3_000.0, 2_000_000.0, 2_003_000.0]);
     let mesh = mesh(&inputs, &members).unwrap();
     assert_eq!(mesh.links.len(), 2, "no pair across the gap is in reach");
-    let answer = route(&inputs, &members, &mesh, &ask(3, Metric::Ett, None)).unwrap();
+    let answer = route(&inputs, &members, &mesh, &request(3, Metric::Ett, None)).unwrap();
     let RouteAnswer::NoPath { closest: Some(gap), .. } = answer else {
         panic!("{answer:?}");
     };
@@ -197,13 +196,13 @@ fn the_source_reaches_itself_and_strangers_are_refused() {
     let inputs = inputs(&environment);
     let members = row(&station, &[0.0, 500.0]);
     let mesh = mesh(&inputs, &members).unwrap();
-    let still = found(route(&inputs, &members, &mesh, &ask(0, Metric::Ett, None)));
+    let still = path_of(route(&inputs, &members, &mesh, &request(0, Metric::Ett, None)));
     assert_eq!((still.path, still.segments.len()), (vec![id(0)], 0));
     assert_eq!(still.summary.bottleneck_rate_bps, None);
-    let stranger = route(&inputs, &members, &mesh, &ask(7, Metric::Ett, None));
+    let stranger = route(&inputs, &members, &mesh, &request(7, Metric::Ett, None));
     assert_eq!(stranger, Err(MeshError::Unknown(id(7))));
     for bad in [0.0, -1.0, f64::INFINITY, f64::NAN] {
-        let refused = route(&inputs, &members, &mesh, &ask(1, Metric::Ett, Some(bad)));
+        let refused = route(&inputs, &members, &mesh, &request(1, Metric::Ett, Some(bad)));
         assert!(matches!(refused, Err(MeshError::Rate(_))), "{refused:?}");
     }
 }
@@ -236,7 +235,7 @@ fn answers_are_documents_with_a_schema() {
     let inputs = inputs(&environment);
     let members = row(&station, &[0.0, 500.0, 90_000.0]);
     let mesh = mesh(&inputs, &members).unwrap();
-    let to = |target| route(&inputs, &members, &mesh, &ask(target, Metric::Ett, None)).unwrap();
+    let to = |target| route(&inputs, &members, &mesh, &request(target, Metric::Ett, None)).unwrap();
     let document = serde_json::to_value(to(1)).unwrap();
     assert_eq!(document["outcome"], "found");
     assert_eq!(document["path"][1], id(1).to_string());

@@ -19,7 +19,7 @@ use crate::site::{NodeId, NodeView, WorldTerrain};
 use crate::testbed::TestbedView;
 
 /// State of the simulated mesh at the end of a tick. A section is replaced only when it changed, so
-/// comparing two pointers tells whether it did.
+/// equal pointers mean equal content.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct WorldView {
     /// Tick at whose end it was taken.
@@ -112,7 +112,7 @@ impl Snapshot for WorldView {
 
     fn parts(&self) -> Parts {
         let mut parts = Parts::new();
-        let mut put = |name: &str, found| parts.push((name.to_owned(), found));
+        let mut put = |name: &str, part| parts.push((name.to_owned(), part));
         put("limits", parts_of([&*self.limits]));
         put("environment", parts_of([&*self.environment]));
         put("nodes", parts_of(self.nodes.iter()));
@@ -157,8 +157,8 @@ impl WorldView {
     /// The node with this id.
     #[must_use]
     pub fn node(&self, id: NodeId) -> Option<&NodeView> {
-        let found = self.nodes.binary_search_by_key(&id, |node| node.id).ok()?;
-        Some(&self.nodes[found])
+        let at = self.nodes.binary_search_by_key(&id, |node| node.id).ok()?;
+        Some(&self.nodes[at])
     }
 
     /// The first node in id order with this name.

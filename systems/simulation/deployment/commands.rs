@@ -10,18 +10,18 @@ use super::components::{Outline, Template, TemplateId, TemplateKind};
 use super::region::Region;
 use crate::site::{DeploymentId, DeploymentKind, Members, Stamps, check_name, not_live};
 
-/// Most deployments of a world; a longer list is of no use to an operator.
+/// Maximum number of deployments of a world; a longer list is of no use to an operator.
 pub const DEPLOYMENTS_MAX: usize = 100_000;
 
-/// Most templates of a world.
+/// Maximum number of templates of a world.
 pub const TEMPLATES_MAX: usize = 10_000;
 
-/// Longest description of a template, characters.
+/// Maximum length of the description of a template, characters.
 pub const DESCRIPTION_CHARS_MAX: usize = 1024;
 
-fn room<K: groundwave_engine::Kind>(world: &World, most: usize) -> Result<(), Refusal> {
-    if world.resource::<Index<K>>().len() >= most {
-        return Err(Refusal::conflict(format!("there are {most} {}s, the most", K::NAME)));
+fn check_count<K: groundwave_engine::Kind>(world: &World, maximum: usize) -> Result<(), Refusal> {
+    if world.resource::<Index<K>>().len() >= maximum {
+        return Err(Refusal::conflict(format!("there are {maximum} {}s, the maximum", K::NAME)));
     }
     Ok(())
 }
@@ -41,7 +41,7 @@ impl Command for CreateDeployment {
         check_name("name", &self.outline.name)?;
         self.outline.environment.validate()?;
         world.resource::<Index<DeploymentKind>>().vacant(self.deployment)?;
-        room::<DeploymentKind>(world, DEPLOYMENTS_MAX)?;
+        check_count::<DeploymentKind>(world, DEPLOYMENTS_MAX)?;
         let stamps = Stamps::new(world);
         world.spawn((self.deployment, self.outline, stamps));
         Ok(())
@@ -56,7 +56,6 @@ impl Recorded for CreateDeployment {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UpdateDeployment {
-    /// Deployment.
     pub deployment: DeploymentId,
     /// New display name, 1 to 64 characters.
     #[serde(default)]
@@ -113,7 +112,6 @@ impl Recorded for UpdateDeployment {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeleteDeployment {
-    /// Deployment.
     pub deployment: DeploymentId,
 }
 impl Command for DeleteDeployment {
@@ -148,13 +146,13 @@ impl Command for CreateTemplate {
         let Template { name, description, .. } = &self.content;
         check_name("name", name)?;
         if description.chars().count() > DESCRIPTION_CHARS_MAX {
-            let found = format!("{} characters", description.chars().count());
+            let length = format!("{} characters", description.chars().count());
             let allowed = format!("up to {DESCRIPTION_CHARS_MAX} characters");
-            return Err(Refusal::invalid("description", found, allowed));
+            return Err(Refusal::invalid("description", length, allowed));
         }
         self.content.station.validate()?;
         world.resource::<Index<TemplateKind>>().vacant(self.template)?;
-        room::<TemplateKind>(world, TEMPLATES_MAX)?;
+        check_count::<TemplateKind>(world, TEMPLATES_MAX)?;
         let mut all = world.query::<&Template>();
         if all.iter(world).any(|template| template.name == *name) {
             let what = format!("a template is called {name:?} already");
@@ -174,7 +172,6 @@ impl Recorded for CreateTemplate {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeleteTemplate {
-    /// Template.
     pub template: TemplateId,
 }
 impl Command for DeleteTemplate {

@@ -1,4 +1,4 @@
-//! Components of deployments and templates. Each says who writes it.
+//! Components of deployments and templates. The doc of each names its writers.
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Id, Kind};

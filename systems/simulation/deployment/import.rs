@@ -20,7 +20,6 @@ pub struct ImportedNode {
     pub node: NodeId,
     /// Display name.
     pub name: String,
-    /// Role.
     pub role: Role,
     /// Position, WGS84.
     pub position: GeoPoint,

@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Most positions in all rings of a region. A coast line drawn by hand has hundreds; more belong
-/// into a map layer.
+/// Maximum number of positions in all rings of a region. A coast line drawn by hand has hundreds; more
+/// belong into a map layer.
 pub const VERTICES_MAX: usize = 10_000;
 
 /// A polygon as GeoJSON has it (RFC 7946 section 3.1.6): closed rings of `[longitude, latitude]`
@@ -44,11 +44,11 @@ struct Position(
     #[schemars(range(min = -90.0, max = 90.0))] f64,
 );
 
-/// Errors of rings that are no [`Region`].
+/// Errors of rings that form no valid [`Region`].
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum BadRegion {
     /// There is no ring.
-    #[error("region has no ring, allowed is 1 or more")]
+    #[error("invalid region: found 0 rings, allowed 1 or more")]
     Empty,
     /// A ring is too short to enclose anything.
     #[error(

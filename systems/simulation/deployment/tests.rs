@@ -75,11 +75,11 @@ fn planned_nodes_live_and_go_with_their_deployment_and_have_no_links() {
 
     does(&mut engine, DeleteDeployment { deployment: one }).unwrap();
     let view = engine.view();
-    let left: Vec<_> = view.plan.nodes_of(other).map(|n| n.name.clone()).collect();
-    assert_eq!((view.plan.nodes.len(), left), (1, vec!["d".to_owned()]));
+    let names: Vec<_> = view.plan.nodes_of(other).map(|n| n.name.clone()).collect();
+    assert_eq!((view.plan.nodes.len(), names), (1, vec!["d".to_owned()]));
     assert_eq!(view.plan.nodes_of(one).count(), 0);
-    let gone = does(&mut engine, RemoveNode { node: NodeId::named("a") });
-    assert!(matches!(gone, Err(Refusal::NotFound { .. })));
+    let refusal = does(&mut engine, RemoveNode { node: NodeId::named("a") });
+    assert!(matches!(refusal, Err(Refusal::NotFound { .. })));
 }
 
 #[test]
@@ -109,15 +109,15 @@ fn updates_change_what_they_name_and_nothing_else() {
     does(&mut engine, update).unwrap();
     let update = UpdateDeployment { name: Some("two".to_owned()), ..nothing.clone() };
     does(&mut engine, update).unwrap();
-    let seen = engine.view().plan.deployments[&deployment].outline.clone();
-    assert_eq!((seen.name.as_str(), seen.center), ("two", Some(center)));
-    assert_eq!(seen.region, Some(square()));
+    let outline = engine.view().plan.deployments[&deployment].outline.clone();
+    assert_eq!((outline.name.as_str(), outline.center), ("two", Some(center)));
+    assert_eq!(outline.region, Some(square()));
     let both = UpdateDeployment { region: Some(square()), clear_region: true, ..nothing.clone() };
     assert!(matches!(does(&mut engine, both), Err(Refusal::Invalid { .. })));
     let clear = UpdateDeployment { clear_region: true, ..nothing };
     does(&mut engine, clear).unwrap();
-    let seen = engine.view().plan.deployments[&deployment].outline.clone();
-    assert_eq!((seen.region, seen.center), (None, Some(center)));
+    let outline = engine.view().plan.deployments[&deployment].outline.clone();
+    assert_eq!((outline.region, outline.center), (None, Some(center)));
 }
 
 #[test]

@@ -16,10 +16,8 @@ use crate::site::{
     StationConfig,
 };
 
-/// A deployment.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct DeploymentView {
-    /// Id.
     pub id: DeploymentId,
     /// Name, centre, region and propagation settings.
     pub outline: Outline,
@@ -30,13 +28,11 @@ pub struct DeploymentView {
 /// A node of a deployment.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct PlannedNode {
-    /// Id.
     pub id: NodeId,
     /// The deployment it belongs to.
     pub deployment: DeploymentId,
     /// Display name.
     pub name: String,
-    /// Role.
     pub role: Role,
     /// Position, WGS84.
     pub position: GeoPoint,
@@ -46,10 +42,8 @@ pub struct PlannedNode {
     pub stamps: Stamps,
 }
 
-/// A template.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct TemplateView {
-    /// Id.
     pub id: TemplateId,
     /// Name, description, role and station.
     pub content: Template,
@@ -78,8 +72,7 @@ impl Plan {
 
     /// The nodes of a deployment in id order; none for one that is not there.
     pub fn nodes_of(&self, id: DeploymentId) -> impl Iterator<Item = &Arc<PlannedNode>> {
-        let members = self.members.get(&id).into_iter().flatten();
-        members.filter_map(|node| self.nodes.get(node))
+        self.members.get(&id).into_iter().flatten().filter_map(|node| self.nodes.get(node))
     }
 
     /// Number of nodes of a deployment; 0 for an unknown one.
@@ -133,12 +126,12 @@ pub(super) fn publish_plan(
     deployments: Query<(&DeploymentId, &Outline, &Stamps), OutlineChanged>,
     nodes: Query<NodeParts, NodeChanged>,
     templates: Query<(&TemplateId, &Template, &Stamps), Changed<Template>>,
-    gone: (Res<Index<DeploymentKind>>, Res<Index<NodeKind>>, Res<Index<TemplateKind>>),
+    indices: (Res<Index<DeploymentKind>>, Res<Index<NodeKind>>, Res<Index<TemplateKind>>),
     ids: Query<&DeploymentId>,
     mut section: ResMut<Section<Plan>>,
 ) {
     let (gone_deployments, gone_nodes, gone_templates) =
-        (gone.0.departed(), gone.1.departed(), gone.2.departed());
+        (indices.0.departed(), indices.1.departed(), indices.2.departed());
     let still = deployments.is_empty()
         && nodes.is_empty()
         && templates.is_empty()

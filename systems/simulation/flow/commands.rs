@@ -7,10 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::{Flow, FlowFrom, FlowId, FlowKind, FlowTo};
 use crate::site::{NodeId, check_name, node};
 
-/// Most flows of a world; each costs a shortest path whenever the mesh changes.
+/// Maximum number of flows of a world; each costs a shortest path whenever the mesh changes.
 pub const FLOWS_MAX: usize = 10_000;
 
-/// Starts a flow.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StartFlow {
@@ -39,7 +38,7 @@ impl Command for StartFlow {
         let index = world.resource::<Index<FlowKind>>();
         index.vacant(self.flow)?;
         if index.len() >= FLOWS_MAX {
-            return Err(Refusal::conflict(format!("the world has {FLOWS_MAX} flows, the most")));
+            return Err(Refusal::conflict(format!("the world has {FLOWS_MAX} flows, the maximum")));
         }
         let Self { flow, name, source, target, rate_bps } = self;
         let ends = (FlowFrom(from), FlowTo(to));
@@ -52,11 +51,9 @@ impl Recorded for StartFlow {
     type Reply = ();
 }
 
-/// Stops a flow.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StopFlow {
-    /// Flow.
     pub flow: FlowId,
 }
 impl Command for StopFlow {

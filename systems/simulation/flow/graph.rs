@@ -14,7 +14,7 @@ use crate::link::{
 use crate::site::{InDeployment, NodeId, NodeKind, OperState};
 
 /// Running nodes and the links that carry traffic. Derived: written by `update_graph`, while there are
-/// flows or [`keep`](Self::keep) asks for it.
+/// flows or after [`keep`](Self::keep).
 #[derive(Resource, Debug, Default)]
 pub struct MeshGraph {
     graph: Graph,
@@ -93,8 +93,8 @@ impl MeshGraph {
             self.components = self.graph.components();
         }
         // A component that fell apart has a touched node in each of its parts.
-        let stale = nodes.iter().flatten().map(|node| self.components[*node]);
-        let stale: BTreeSet<usize> = stale.collect();
+        let stale: BTreeSet<usize> =
+            nodes.iter().flatten().map(|node| self.components[*node]).collect();
         if !stale.is_empty() {
             self.stale = Stale::Components(stale);
         }

@@ -96,8 +96,8 @@ fn route_flows(
             if flow.is_added() || mesh.is_stale_at(flow.source) {
                 let rate_bps = Some(flow.rate_bps);
                 let graph = mesh.graph();
-                let found = find(graph, flow.source, flow.target, limits.metric, rate_bps);
-                route.set_if_neq(FlowRoute(found));
+                let path = find(graph, flow.source, flow.target, limits.metric, rate_bps);
+                route.set_if_neq(FlowRoute(path));
             }
         });
 }

@@ -17,13 +17,13 @@ impl State for Flows {
     fn save(world: &World) -> Self {
         let index = world.resource::<Index<FlowKind>>();
         let flow = |(flow, entity)| {
-            let asked = world.get::<Flow>(entity)?;
+            let component = world.get::<Flow>(entity)?;
             Some(StartFlow {
                 flow,
-                name: asked.name.clone(),
-                source: asked.source,
-                target: asked.target,
-                rate_bps: asked.rate_bps,
+                name: component.name.clone(),
+                source: component.source,
+                target: component.target,
+                rate_bps: component.rate_bps,
             })
         };
         Self(index.iter().filter_map(flow).collect())

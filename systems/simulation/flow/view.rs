@@ -11,7 +11,6 @@ use crate::site::NodeId;
 /// A flow and its route.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FlowView {
-    /// Id.
     pub id: FlowId,
     /// Display name.
     pub name: String,

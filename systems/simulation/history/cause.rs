@@ -69,8 +69,8 @@ pub(super) fn of(flow: &FlowView, before: Option<&Route>, now: &WorldView) -> Ca
         match link(now, hop.from, hop.to) {
             Some(link) if link.severed => return Cause::LinkCut { from, to },
             Some(link) if link.budget.etx().is_some() => {}
-            found => {
-                let margin_db = found.map(|link| {
+            faded => {
+                let margin_db = faded.map(|link| {
                     let budget = &link.budget;
                     budget.forward.link_margin_db.min(budget.backward.link_margin_db)
                 });
@@ -83,6 +83,5 @@ pub(super) fn of(flow: &FlowView, before: Option<&Route>, now: &WorldView) -> Ca
 
 fn link(now: &WorldView, one: NodeId, other: NodeId) -> Option<&LinkView> {
     let ends = (one.min(other), one.max(other));
-    let found = now.links.binary_search_by_key(&ends, |link| (link.a, link.b));
-    found.ok().map(|at| &now.links[at])
+    now.links.binary_search_by_key(&ends, |link| (link.a, link.b)).ok().map(|at| &now.links[at])
 }

@@ -24,8 +24,8 @@ pub(super) struct Carrying {
 
 impl Carrying {
     pub fn of(now: &WorldView) -> Self {
-        let running = now.nodes.iter().filter(|node| node.operating);
-        let running: Vec<NodeId> = running.map(|node| node.id).collect();
+        let running: Vec<NodeId> =
+            now.nodes.iter().filter(|node| node.operating).map(|node| node.id).collect();
         let mut reached = Reached::new(running.len());
         // Links are in the order of their lower ends.
         let mut lower = None;
@@ -64,7 +64,8 @@ impl Carrying {
     }
 }
 
-/// Trees of nodes that reach each other; each knows its root, the root its size.
+/// Trees of nodes that reach each other; each node refers to its root, the root has the
+/// size.
 struct Reached {
     roots: Vec<usize>,
     sizes: Vec<usize>,

@@ -34,7 +34,7 @@ pub struct Disturbance {
     /// Time until all lost flows had a route again, s; absent if that did not happen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restored_after_s: Option<f64>,
-    /// Largest number of stale routes at one time.
+    /// Maximum number of stale routes at one time.
     pub stale_routes: usize,
     /// Time until no stale route was left, s; absent if that did not happen.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,9 +79,9 @@ impl Convergence {
             let passed_s = at_s - one.at_s;
             if one.restored_after_s.is_none() {
                 let without = |id: &FlowId| {
-                    let found = now.flows.binary_search_by_key(id, |flow| flow.id);
+                    let position = now.flows.binary_search_by_key(id, |flow| flow.id);
                     // A flow that was ended misses nothing.
-                    found.is_ok_and(|at| now.flows[at].route.is_none())
+                    position.is_ok_and(|at| now.flows[at].route.is_none())
                 };
                 one.missing.retain(without);
                 if one.missing.is_empty() {
@@ -142,7 +142,7 @@ fn failures(before: &Before, now: &WorldView) -> Vec<String> {
     let mut what = Vec::new();
     if !Arc::ptr_eq(&before.nodes, &now.nodes) {
         for node in before.nodes.iter().filter(|node| node.operating) {
-            if !now.node(node.id).is_some_and(|found| found.operating) {
+            if !now.node(node.id).is_some_and(|present| present.operating) {
                 what.push(format!("{} down", node.name));
             }
         }
@@ -152,8 +152,8 @@ fn failures(before: &Before, now: &WorldView) -> Vec<String> {
             |id: NodeId| now.node(id).map_or_else(|| id.to_string(), |node| node.name.clone());
         for link in now.links.iter().filter(|link| link.severed) {
             let ends = (link.a, link.b);
-            let found = before.links.binary_search_by_key(&ends, |link| (link.a, link.b));
-            if found.is_ok_and(|at| !before.links[at].severed) {
+            let position = before.links.binary_search_by_key(&ends, |link| (link.a, link.b));
+            if position.is_ok_and(|at| !before.links[at].severed) {
                 what.push(format!("{} – {} cut", name(link.a), name(link.b)));
             }
         }
@@ -165,17 +165,19 @@ fn failures(before: &Before, now: &WorldView) -> Vec<String> {
 fn stale_routes(now: &WorldView) -> usize {
     let carried = |a: NodeId, b: NodeId| {
         let ends = (a.min(b), a.max(b));
-        let found = now.links.binary_search_by_key(&ends, |link| (link.a, link.b));
-        found.is_ok_and(|at| carries(now, &now.links[at]))
+        let position = now.links.binary_search_by_key(&ends, |link| (link.a, link.b));
+        position.is_ok_and(|at| carries(now, &now.links[at]))
     };
     let runs = |id: NodeId| now.node(id).is_some_and(|node| node.operating);
-    let assignments = now.testbed.assignments.iter();
-    let finding = assignments
+    let finding = now
+        .testbed
+        .assignments
+        .iter()
         .filter(|assignment| assignment.protocol != Protocol::Static && runs(assignment.node));
     finding
         .map(|assignment| {
             let stale = |next_hop: NodeId| !carried(assignment.node, next_hop);
-            assignment.heard.iter().filter(|heard| stale(heard.next_hop)).count()
+            assignment.heard.iter().filter(|observed_route| stale(observed_route.next_hop)).count()
         })
         .sum()
 }

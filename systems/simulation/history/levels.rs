@@ -31,13 +31,13 @@ pub struct LevelHistory {
 pub struct LevelsHistory {
     /// By sender and receiver.
     pub ways: BTreeMap<LinkDirection, LevelHistory>,
-    seen: Option<Arc<Levels>>,
+    last: Option<Arc<Levels>>,
 }
 
 impl LevelsHistory {
     /// Adds the measurements since the last snapshot.
     pub(super) fn note(&mut self, now: &WorldView) {
-        let same = self.seen.as_ref().is_some_and(|seen| Arc::ptr_eq(seen, &now.measured));
+        let same = self.last.as_ref().is_some_and(|last| Arc::ptr_eq(last, &now.measured));
         if same {
             return;
         }
@@ -47,7 +47,7 @@ impl LevelsHistory {
                 past.note(level, now);
             }
         }
-        self.seen = Some(Arc::clone(&now.measured));
+        self.last = Some(Arc::clone(&now.measured));
     }
 
     /// Links, both directions taken together, that fell more than `depth_db` below their median
@@ -103,10 +103,10 @@ impl LevelHistory {
         self.count += 1;
         let at_s = level.at_ns as f64 / 1e9;
         let values = &level.values;
-        let found = (values.rx_power_dbm.map(|dbm| (Quantity::RxPower, dbm)))
+        let level_value = (values.rx_power_dbm.map(|dbm| (Quantity::RxPower, dbm)))
             .or(values.path_loss_db.map(|db| (Quantity::PathLoss, -db)))
             .or(values.snr_db.map(|db| (Quantity::Snr, db)));
-        if let Some((quantity, value)) = found
+        if let Some((quantity, value)) = level_value
             && *self.quantity.get_or_insert(quantity) == quantity
         {
             self.levels.push(at_s, value);

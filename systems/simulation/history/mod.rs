@@ -47,7 +47,6 @@ pub struct Sample {
     pub carried_bps: f64,
 }
 
-/// History of a link.
 #[derive(Debug, Clone, PartialEq, Serialize, Default)]
 pub struct LinkHistory {
     /// Time during which the link existed, s.
@@ -56,12 +55,12 @@ pub struct LinkHistory {
     pub up_s: f64,
     /// Number of changes between up and down.
     pub changes: u32,
-    /// Least link margin of its weaker direction, dB.
+    /// Minimum link margin of its weaker direction, dB.
     pub margin_min_db: f64,
     up: Option<bool>,
 }
 
-/// Most route changes kept of a flow.
+/// Maximum number of recorded route changes of a flow.
 pub const ROUTE_CHANGES_MAX: usize = 1000;
 
 /// Route of a flow from a time on.
@@ -81,11 +80,9 @@ pub struct Outage {
     /// Simulated time of the end, s; absent while it lasts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to_s: Option<f64>,
-    /// Cause.
     pub cause: Cause,
 }
 
-/// History of a flow.
 #[derive(Debug, Clone, PartialEq, Serialize, Default)]
 pub struct FlowHistory {
     /// Display name.
@@ -104,7 +101,7 @@ pub struct FlowHistory {
     /// Route changes in the order of time; the first [`ROUTE_CHANGES_MAX`].
     pub ways: Vec<RouteChange>,
     #[serde(skip)]
-    seen: bool,
+    has_begun: bool,
     #[serde(skip)]
     route: Option<Route>,
 }
@@ -148,12 +145,12 @@ impl History {
 
     fn note_links(&mut self, now: &WorldView, passed_s: f64) {
         // Both are in the order of ends: they are walked side by side, without a search for each.
-        let mut known = self.links.iter_mut().peekable();
+        let mut histories = self.links.iter_mut().peekable();
         let mut new = Vec::new();
         for (link, up) in now.links.iter().zip(&self.carrying.up) {
             let ends = (link.a, link.b);
-            while known.next_if(|(other, _)| **other < ends).is_some() {}
-            if let Some((_, past)) = known.next_if(|(other, _)| **other == ends) {
+            while histories.next_if(|(other, _)| **other < ends).is_some() {}
+            if let Some((_, past)) = histories.next_if(|(other, _)| **other == ends) {
                 note_link(past, link, *up, passed_s);
             } else {
                 let mut past =
@@ -192,7 +189,7 @@ fn note_flow(past: &mut FlowHistory, flow: &FlowView, now: &WorldView, passed_s:
         let hops = &route.as_ref()?.hops;
         Some(hops.iter().map(|hop| hop.to).collect())
     };
-    let fresh = !std::mem::replace(&mut past.seen, true);
+    let fresh = !std::mem::replace(&mut past.has_begun, true);
     let new_way = way(&flow.route);
     let changed = way(&past.route) != new_way;
     past.route_changes += u32::from(!fresh && changed);

@@ -79,7 +79,7 @@ fn an_outage_has_its_time_and_its_cause() {
 }
 
 #[test]
-fn cuts_fades_and_missing_ways_are_told_apart() {
+fn cuts_fades_and_missing_routes_give_their_causes() {
     let cause = |spoil: &dyn Fn(&Engine<WorldView>)| {
         let (mut engine, mut history) = line();
         spoil(&engine);
@@ -104,7 +104,7 @@ fn cuts_fades_and_missing_ways_are_told_apart() {
 }
 
 #[test]
-fn a_flow_that_never_had_a_way_says_so() {
+fn flow_without_route_gives_no_way() {
     let (mut engine, mut history) = line();
     let (source, target) = (id("west"), id("lonely"));
     send(
@@ -136,13 +136,13 @@ fn a_failure_is_a_disturbance_until_its_flows_are_back() {
     tick(&mut engine, &mut history, 3);
     send(&engine, RestoreNode { node: id("middle") });
     tick(&mut engine, &mut history, 2);
-    let found = &history.convergence.disturbances;
-    assert_eq!(found.len(), 1);
-    assert_eq!(found[0].what, ["middle down"]);
-    assert_eq!((found[0].at_s, found[0].lost, found[0].rerouted), (2.0, 1, 0));
-    assert_eq!(found[0].restored_after_s, Some(3.0));
+    let disturbances = &history.convergence.disturbances;
+    assert_eq!(disturbances.len(), 1);
+    assert_eq!(disturbances[0].what, ["middle down"]);
+    assert_eq!((disturbances[0].at_s, disturbances[0].lost, disturbances[0].rerouted), (2.0, 1, 0));
+    assert_eq!(disturbances[0].restored_after_s, Some(3.0));
     // No protocol runs, so there is nothing to converge.
-    assert_eq!(found[0].converged_after_s, Some(0.0));
+    assert_eq!(disturbances[0].converged_after_s, Some(0.0));
     let ways = &history.flows[&FlowId::named("f")].ways;
     let times: Vec<(f64, usize)> = ways.iter().map(|way| (way.at_s, way.nodes.len())).collect();
     assert_eq!(times, [(0.0, 2), (2.0, 0), (5.0, 2)]);

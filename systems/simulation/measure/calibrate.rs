@@ -14,7 +14,7 @@ use serde::Serialize;
 const BANDS_MHZ: [f64; 8] = [10.0, 300.0, 1_000.0, 3_000.0, 8_000.0, 18_000.0, 40_000.0, 100_001.0];
 /// Edges of the distance classes, km.
 const DISTANCES_KM: [f64; 6] = [0.0, 1.0, 3.0, 10.0, 30.0, 1_000.0];
-/// Least number of links of a class.
+/// Minimum number of links of a class.
 pub const LINKS_MIN: usize = 8;
 /// Folds of the held-out error.
 const FOLDS: usize = 5;
@@ -60,7 +60,7 @@ impl Fitted {
     }
 }
 
-/// Fits all classes with at least [`LINKS_MIN`] samples; tells how many samples were in others.
+/// Fits all classes with at least [`LINKS_MIN`] samples; the number counts the samples of others.
 #[must_use]
 pub fn fit(samples: &[Sample]) -> (Vec<Fitted>, usize) {
     let mut fitted = Vec::new();
@@ -91,21 +91,25 @@ pub fn profile(name: &str, fitted: &[Fitted]) -> Calibration {
     Calibration { name: name.to_owned(), classes: fitted.iter().map(Fitted::class).collect() }
 }
 
-/// Largest offset of a class, dB: that of a calibration profile.
+/// Maximum offset of a class, dB: that of a calibration profile.
 const LOSS_DB_MAX: f64 = 60.0;
 
 fn fit_class(class: Offset, excess: &[f64]) -> Fitted {
     let (location, spread_db) = huber(excess);
     let [low, high] = interval(excess);
-    // A tenth of a dB: finer says nothing. The interval is rounded outwards, so that it holds
+    // A tenth of a dB: finer digits are noise. The interval is rounded outwards, so that it holds
     // with its probability or more, and the offset, which need not be the median, stays in it.
     let tenths = |value: f64| value.clamp(-LOSS_DB_MAX, LOSS_DB_MAX) * 10.0;
     let interval_db = [tenths(low).floor() / 10.0, tenths(high).ceil() / 10.0];
     let loss_db = tenths(location.clamp(low, high)).round() / 10.0;
     let mut held_out = 0.0;
     for fold in 0..FOLDS {
-        let others = excess.iter().enumerate().filter(|(at, _)| at % FOLDS != fold);
-        let others: Vec<f64> = others.map(|(_, value)| *value).collect();
+        let others: Vec<f64> = excess
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| at % FOLDS != fold)
+            .map(|(_, value)| *value)
+            .collect();
         let (guess, _) = huber(&others);
         let own = excess.iter().skip(fold).step_by(FOLDS);
         held_out += own.map(|value| (value - guess).abs()).sum::<f64>();
@@ -241,18 +245,18 @@ mod tests {
     }
 
     #[test]
-    fn intervals_hold_the_truth_as_often_as_they_say() {
-        let held = (0..400).filter(|round| {
+    fn intervals_cover_the_truth_at_their_confidence() {
+        let covered = (0..400).filter(|round| {
             let values = deviates(25, &format!("round {round}"));
             let [low, high] = interval(&values);
             (low..=high).contains(&0.0)
         });
-        let share = held.count() as f64 / 400.0;
+        let share = covered.count() as f64 / 400.0;
         assert!((0.93..=1.0).contains(&share), "{share}");
     }
 
     #[test]
-    fn classes_are_told_apart_and_small_ones_left_out() {
+    fn classes_have_own_fits_and_small_ones_none() {
         let sample =
             |frequency_mhz, distance_m, excess_db| Sample { frequency_mhz, distance_m, excess_db };
         let noise = deviates(40, "c");

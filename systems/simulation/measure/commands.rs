@@ -9,7 +9,7 @@ use super::values::{LevelView, Measured};
 use crate::link::link_entity;
 use crate::site::{NodeId, node};
 
-/// Most measurements of a report; more are sent in several.
+/// Maximum number of measurements of a report; more are sent in several.
 pub const MEASUREMENTS_MAX: usize = 10_000;
 
 /// A measurement of a direction.
@@ -68,7 +68,7 @@ pub(super) fn record(world: &mut World, level: LevelView) -> Result<(), Refusal>
     let mut link = world.entity_mut(link);
     let backward = usize::from(level.from > level.to);
     match link.get_mut::<LinkMeasurements>() {
-        Some(mut known) => known.0[backward] = Some(level),
+        Some(mut levels) => levels.0[backward] = Some(level),
         None => {
             let mut first = LinkMeasurements::default();
             first.0[backward] = Some(level);

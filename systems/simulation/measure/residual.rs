@@ -14,7 +14,6 @@ pub enum Quantity {
     RxPower,
     /// Loss between the radios.
     PathLoss,
-    /// SNR.
     Snr,
 }
 
@@ -32,7 +31,7 @@ pub struct Residual {
 }
 
 /// Compares a measurement with the model, by the first of power, path loss and SNR that was
-/// measured. `None` where none was, or the model knows no such link.
+/// measured. `None` where none was, or the model has no such link.
 #[must_use]
 pub fn residual(nodes: &[NodeView], links: &[LinkView], level: &LevelView) -> Option<Residual> {
     let (link, direction) = direction(links, level)?;
@@ -43,9 +42,9 @@ pub fn residual(nodes: &[NodeView], links: &[LinkView], level: &LevelView) -> Op
     let sender = nodes.binary_search_by_key(&level.from, |node| node.id);
     let station = &nodes[sender.ok()?].station;
     let Measured { tx_power_dbm, .. } = *values;
-    // The transmitter may have used another power than its station says.
+    // The transmitter may have used another power than that of its station.
     let more_db = tx_power_dbm.map_or(0.0, |dbm| dbm - station.radio.tx_power_dbm);
-    let found = |quantity, measured, predicted, sign: f64| Residual {
+    let residual_of = |quantity, measured, predicted, sign: f64| Residual {
         quantity,
         measured,
         predicted,
@@ -53,12 +52,12 @@ pub fn residual(nodes: &[NodeView], links: &[LinkView], level: &LevelView) -> Op
     };
     let power = direction.rx_power_dbm + more_db;
     let snr = direction.snr_db + more_db;
-    let rx = values.rx_power_dbm.map(|dbm| found(Quantity::RxPower, dbm, power, -1.0));
+    let rx = values.rx_power_dbm.map(|dbm| residual_of(Quantity::RxPower, dbm, power, -1.0));
     rx.or_else(|| {
         let loss = values.path_loss_db?;
-        Some(found(Quantity::PathLoss, loss, direction.path_loss_db, 1.0))
+        Some(residual_of(Quantity::PathLoss, loss, direction.path_loss_db, 1.0))
     })
-    .or_else(|| Some(found(Quantity::Snr, values.snr_db?, snr, -1.0)))
+    .or_else(|| Some(residual_of(Quantity::Snr, values.snr_db?, snr, -1.0)))
 }
 
 /// The link of a measurement, and its direction.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// Most buckets of a series; twice the pixels of a picture.
+/// Maximum number of buckets of a series; twice the pixels of a picture.
 const BUCKETS_MAX: usize = 4096;
 
 /// A bucket of a series.
@@ -13,7 +13,7 @@ const BUCKETS_MAX: usize = 4096;
 pub struct Bucket {
     /// Time of its first value, s.
     pub at_s: f64,
-    /// Least value in it, dB or dBm.
+    /// Minimum value in it, dB or dBm.
     pub min_db: f64,
     /// Greatest value in it, dB or dBm.
     pub max_db: f64,
@@ -95,7 +95,7 @@ impl Series {
 
     /// Bucket with the least value; its time is that of the first value in it.
     #[must_use]
-    pub fn least(&self) -> Option<Bucket> {
+    pub fn minimum(&self) -> Option<Bucket> {
         let by_level = |a: &&Bucket, b: &&Bucket| a.min_db.total_cmp(&b.min_db);
         self.buckets.iter().min_by(by_level).copied()
     }

@@ -18,10 +18,12 @@ impl State for Known {
     const TABLE: &'static str = "measurements";
 
     fn save(world: &World) -> Self {
-        let links = world.resource::<Links>().iter();
-        let measured = links.filter_map(|(_, link)| world.get::<LinkMeasurements>(link));
-        let levels = measured.flat_map(|known| known.0).flatten();
-        let mut levels: Vec<LevelView> = levels.collect();
+        let measured = world
+            .resource::<Links>()
+            .iter()
+            .filter_map(|(_, link)| world.get::<LinkMeasurements>(link));
+        let mut levels: Vec<LevelView> =
+            measured.flat_map(|component| component.0).flatten().collect();
         levels.sort_by_key(|level| (level.from, level.to));
         Self(levels)
     }

@@ -54,21 +54,21 @@ fn a_measurement_stands_beside_the_prediction_and_changes_nothing_else() {
     assert!(Arc::ptr_eq(&before.links, &now.links) && Arc::ptr_eq(&before.flows, &now.flows));
     let level = now.measured.get((id("b"), id("a"))).unwrap();
     assert_eq!((level.at_ns, now.measured.len()), (1_000_000_000, 1));
-    let found = residual(&now.nodes, &now.links, level).unwrap();
+    let difference = residual(&now.nodes, &now.links, level).unwrap();
     let link = &now.links[0];
     let direction = match link.a == id("b") {
         true => link.budget.forward,
         false => link.budget.backward,
     };
-    assert_eq!(found.quantity, Quantity::RxPower);
-    assert_eq!(found.predicted, direction.rx_power_dbm);
-    assert_eq!(found.excess_loss_db, direction.rx_power_dbm + 60.0);
+    assert_eq!(difference.quantity, Quantity::RxPower);
+    assert_eq!(difference.predicted, direction.rx_power_dbm);
+    assert_eq!(difference.excess_loss_db, direction.rx_power_dbm + 60.0);
     // A transmitter that was turned down by 3 dB is no loss of the path.
     let mut quiet = *level;
     let tx_power_dbm = now.node(id("b")).unwrap().station.radio.tx_power_dbm;
     quiet.values.tx_power_dbm = Some(tx_power_dbm - 3.0);
     let quiet = residual(&now.nodes, &now.links, &quiet).unwrap();
-    assert!((quiet.excess_loss_db - (found.excess_loss_db - 3.0)).abs() < 1e-9);
+    assert!((quiet.excess_loss_db - (difference.excess_loss_db - 3.0)).abs() < 1e-9);
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn a_fade_is_found_by_its_depth_below_the_median() {
     let levels = &history.levels;
     let past = &levels.ways[&(id("b"), id("a"))];
     assert_eq!((past.levels.median_db(), past.count), (Some(-60.0), 60));
-    assert_eq!(past.levels.least().map(|one| one.at_s), Some(20.0));
+    assert_eq!(past.levels.minimum().map(|one| one.at_s), Some(20.0));
     assert_eq!(past.excess.count(), 60);
     assert_eq!(levels.faded(15.0, 0.0, 100.0), 1);
     assert_eq!(levels.faded(16.0, 0.0, 100.0), 0);
@@ -125,9 +125,9 @@ fn a_long_series_keeps_its_extremes_and_its_median_in_bounded_memory() {
     }
     assert!(series.buckets().len() <= 4096);
     assert_eq!((series.count(), series.median_db()), (100_000, Some(-55.0)));
-    let least = series.least().unwrap();
-    assert_eq!(least.min_db, -99.9);
-    assert!((54_321.0 - f64::from(least.count)..=54_321.0).contains(&least.at_s));
+    let minimum = series.minimum().unwrap();
+    assert_eq!(minimum.min_db, -99.9);
+    assert!((54_321.0 - f64::from(minimum.count)..=54_321.0).contains(&minimum.at_s));
     let all: u64 = series.buckets().iter().map(|one| u64::from(one.count)).sum();
     assert_eq!(all, 100_000);
     assert_eq!(Series::default().median_db(), None);

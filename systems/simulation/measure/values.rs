@@ -53,11 +53,11 @@ impl Measured {
             ("quality", self.quality, 0.0, 1.0),
             ("rate_bps", self.rate_bps, 0.0, 1e12),
         ];
-        for (key, found, low, high) in fields {
-            if let Some(found) = found
-                && !(low..=high).contains(&found)
+        for (key, value, low, high) in fields {
+            if let Some(value) = value
+                && !(low..=high).contains(&value)
             {
-                return Err(Refusal::invalid(key, found, format!("{low} to {high}")));
+                return Err(Refusal::invalid(key, value, format!("{low} to {high}")));
             }
         }
         if self.is_empty() {

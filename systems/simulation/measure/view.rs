@@ -58,12 +58,13 @@ pub(super) fn publish_levels(
     // The map shares what did not change.
     let mut levels = section.share().0.clone();
     if !departed.is_empty() {
-        let gone = |(from, to): &&LinkDirection| departed.contains(from) || departed.contains(to);
-        for direction in section.share().0.keys().filter(gone) {
+        let departed_end =
+            |(from, to): &&LinkDirection| departed.contains(from) || departed.contains(to);
+        for direction in section.share().0.keys().filter(departed_end) {
             levels.remove(direction);
         }
     }
-    for level in changed.iter().flat_map(|known| known.0).flatten() {
+    for level in changed.iter().flat_map(|component| component.0).flatten() {
         if levels.get(&(level.from, level.to)) != Some(&level) {
             levels.insert((level.from, level.to), level);
         }

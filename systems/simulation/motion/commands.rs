@@ -10,7 +10,7 @@ use super::{Area, LEG_NS_MIN, Leg, Motion, Then, Waypoint};
 use crate::site::node;
 use crate::site::{NodeId, Position};
 
-/// Most waypoints of a motion: a day at one a second.
+/// Maximum number of waypoints of a motion: a day at one a second.
 pub const WAYPOINTS_MAX: usize = 86_400;
 
 /// Fastest speed a node may have, m/s: low Earth orbit.
@@ -19,7 +19,7 @@ const SPEED_MAX_M_S: f64 = 8_000.0;
 /// Slowest speed, m/s: a millimetre a second; below it a node stands.
 const SPEED_MIN_M_S: f64 = 0.001;
 
-/// Longest pause, ns: a year, so that no sum of times can overflow.
+/// Maximum pause, ns: a year, so that no sum of times can overflow.
 const PAUSE_NS_MAX: u64 = 31_557_600_000_000_000;
 
 fn check_speed(key: &str, speed_m_s: f64) -> Result<(), Refusal> {
@@ -80,7 +80,6 @@ fn here(
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Follow {
-    /// Node.
     pub node: NodeId,
     /// Waypoints in rising time order, none of them past. The node leaves its present position for
     /// the first at once.
@@ -122,9 +121,7 @@ impl Recorded for Follow {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GoTo {
-    /// Node.
     pub node: NodeId,
-    /// Destination.
     pub destination: GeoPoint,
     /// Speed, m/s, 0.001 to 8000.
     pub speed_m_s: f64,
@@ -155,11 +152,10 @@ impl Recorded for GoTo {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wander {
-    /// Node.
     pub node: NodeId,
     /// Area of the walk.
     pub area: Area,
-    /// Least speed, m/s. A value well above 0 keeps the mean speed from decaying (Yoon, Liu and
+    /// Minimum speed, m/s. A value well above 0 keeps the mean speed from decaying (Yoon, Liu and
     /// Noble, "Random waypoint considered harmful", 2003).
     pub speed_min_m_s: f64,
     /// Greatest speed, m/s.
@@ -228,9 +224,9 @@ impl Area {
             ("area.west_deg", self.west_deg, 180.0),
             ("area.east_deg", self.east_deg, 180.0),
         ];
-        for (key, found, bound) in edges {
-            if !(-bound..=bound).contains(&found) {
-                return Err(Refusal::invalid(key, found, format!("-{bound} to {bound}")));
+        for (key, edge, bound) in edges {
+            if !(-bound..=bound).contains(&edge) {
+                return Err(Refusal::invalid(key, edge, format!("-{bound} to {bound}")));
             }
         }
         if self.north_deg < self.south_deg {
@@ -245,7 +241,6 @@ impl Area {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StopMotion {
-    /// Node.
     pub node: NodeId,
     /// Time of the event within the tick, ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -143,20 +143,20 @@ fn nonsense_is_refused_with_its_key() {
 }
 
 #[test]
-fn a_goal_told_again_every_second_is_reached_as_if_told_once() {
+fn goal_repeated_every_second_is_reached_at_the_same_time() {
     let goal = at(57.01, 11.0);
     let walk = |every_s: u64| {
         let mut engine = engine(1, STEP_NS);
         while engine.clock().now_ns() < 20 * STEP_NS {
             let at_ns = engine.clock().now_ns() + STEP_NS;
             if (at_ns / STEP_NS - 1).is_multiple_of(every_s) {
-                let told = GoTo {
+                let command = GoTo {
                     node: NodeId::named("n"),
                     destination: goal,
                     speed_m_s: 10.0,
                     at_ns: Some(at_ns),
                 };
-                do_it(&mut engine, told).unwrap();
+                do_it(&mut engine, command).unwrap();
             } else {
                 engine.tick(None).unwrap();
             }
@@ -300,7 +300,7 @@ fn a_walk_of_a_checkpoint_is_checked_as_that_of_a_command_is() {
     };
     do_it(&mut engine, wander).unwrap();
     let saved = serde_json::to_value(Walks::save(engine.world())).unwrap();
-    let mut restore = |field: &str, found: serde_json::Value| {
+    let mut restore = |field: &str, value: serde_json::Value| {
         let mut walks = saved.clone();
         let walk = &mut walks[0][1]["then"]["Draw"];
         let place = match field.split_once('.') {
@@ -308,19 +308,19 @@ fn a_walk_of_a_checkpoint_is_checked_as_that_of_a_command_is() {
             None => &mut walk[field],
         };
         assert!(!place.is_null(), "{field}");
-        *place = found;
+        *place = value;
         let walks: Walks = serde_json::from_value(walks).unwrap();
         walks.restore(engine.world_mut())
     };
     assert_eq!(restore("speed_min_m_s", 1.0.into()), Ok(()));
-    for (field, found) in [
+    for (field, value) in [
         ("area.south_deg", 58.0),
         ("area.north_deg", 91.0),
         ("area.west_deg", 1e300),
         ("speed_min_m_s", 0.0),
         ("speed_max_m_s", 0.5),
     ] {
-        let refused = restore(field, found.into()).unwrap_err();
+        let refused = restore(field, value.into()).unwrap_err();
         assert!(refused.to_string().contains(field.rsplit('.').next().unwrap()), "{refused}");
     }
     // What was refused moves nothing, and the world goes on.

@@ -12,11 +12,11 @@ use super::components::{
 };
 use super::planned::{DeploymentId, DeploymentKind, InDeployment, Stamps};
 
-/// Most nodes of a world. 100,000 nodes are ten times the largest community mesh; beyond it the
-/// link table, not the model, needs another design.
+/// Maximum number of nodes of a world. 100,000 nodes are ten times the largest community mesh; beyond
+/// it the link table, not the model, needs another design.
 pub const NODES_MAX: usize = 100_000;
 
-/// Longest display name, characters of any script.
+/// Maximum length of a display name, characters of any script.
 pub const NAME_CHARS_MAX: usize = 64;
 
 /// Entity of a node with a position; a node that has joined without one has none.
@@ -60,7 +60,6 @@ pub(super) fn relocate(world: &mut World, entity: Entity, to: GeoPoint) {
     world.trigger(Relocated { entity });
 }
 
-/// Adds a node.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AddNode {
@@ -68,7 +67,6 @@ pub struct AddNode {
     pub node: NodeId,
     /// Display name.
     pub name: String,
-    /// Role.
     pub role: Role,
     /// Position, WGS84.
     pub position: GeoPoint,
@@ -86,7 +84,7 @@ impl Command for AddNode {
         let index = world.resource::<Index<NodeKind>>();
         index.vacant(self.node)?;
         if index.len() >= NODES_MAX {
-            return Err(Refusal::conflict(format!("the world has {NODES_MAX} nodes, the most")));
+            return Err(Refusal::conflict(format!("the world has {NODES_MAX} nodes, the maximum")));
         }
         let deployments = world.resource::<Index<DeploymentKind>>();
         let within = self.deployment.map(|id| deployments.get(id)).transpose()?;
@@ -113,7 +111,6 @@ impl Recorded for AddNode {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RemoveNode {
-    /// Node.
     pub node: NodeId,
 }
 impl Command for RemoveNode {
@@ -134,7 +131,6 @@ impl Recorded for RemoveNode {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MoveNode {
-    /// Node.
     pub node: NodeId,
     /// Destination.
     pub position: GeoPoint,
@@ -157,7 +153,6 @@ impl Recorded for MoveNode {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SetStation {
-    /// Node.
     pub node: NodeId,
     /// New station.
     pub station: Station,
@@ -183,7 +178,6 @@ impl Recorded for SetStation {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FailNode {
-    /// Node.
     pub node: NodeId,
 }
 impl Command for FailNode {
@@ -201,7 +195,6 @@ impl Recorded for FailNode {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RestoreNode {
-    /// Node.
     pub node: NodeId,
 }
 impl Command for RestoreNode {

@@ -1,4 +1,4 @@
-//! Components of a node. Each says who writes it.
+//! Components of a node. The doc of each names its writers.
 
 use std::sync::Arc;
 
@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 pub struct Label {
     /// Display name, 1 to 64 characters.
     pub name: String,
-    /// Role.
     pub role: Role,
 }
 

@@ -15,7 +15,6 @@ use super::planned::{DeploymentId, DeploymentKind, InDeployment, Stamps};
 pub struct NodeDocument {
     /// Display name.
     pub name: String,
-    /// Role.
     pub role: Role,
     /// Position, WGS84.
     pub position: GeoPoint,

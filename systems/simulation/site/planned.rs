@@ -1,4 +1,5 @@
-//! Membership of planned nodes in a deployment. Each component says who writes it.
+//! Membership of planned nodes in a deployment. The doc of each component names
+//! its writers.
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Id, Kind};

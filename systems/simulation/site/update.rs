@@ -16,7 +16,6 @@ use super::planned::Stamps;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UpdateNode {
-    /// Node.
     pub node: NodeId,
     /// New display name, 1 to 64 characters.
     #[serde(default)]

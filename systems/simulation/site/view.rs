@@ -10,14 +10,11 @@ use serde::Serialize;
 use super::components::{Label, OperState, Position, StationConfig, WorldEnvironment};
 use super::planned::InDeployment;
 
-/// A node.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NodeView {
-    /// Id.
     pub id: NodeId,
     /// Display name.
     pub name: String,
-    /// Role.
     pub role: Role,
     /// Position, WGS84.
     pub position: GeoPoint,

@@ -13,7 +13,7 @@ use crate::flow::MeshGraph;
 use crate::link::LinkKey;
 use crate::site::NodeId;
 
-/// Largest time scale, simulated seconds per second.
+/// Maximum time scale, simulated seconds per second.
 const SPEED_MAX: f64 = 1000.0;
 
 /// Sets up the testbed: from now on links are mirrored.
@@ -73,8 +73,8 @@ fn pair(world: &World, side: LinkDirection) -> Result<(Entity, usize), Refusal> 
     let key = LinkKey::new(side.from, side.to);
     let pair = key.and_then(|key| world.resource::<VethPairs>().0.get(&key));
     let pair = pair.ok_or_else(|| {
-        let found = format!("{} to {}", side.from, side.to);
-        Refusal::invalid("side", found, "a wire")
+        let direction = format!("{} to {}", side.from, side.to);
+        Refusal::invalid("side", direction, "a wire")
     })?;
     Ok((*pair, usize::from(side.from > side.to)))
 }
@@ -223,7 +223,6 @@ impl Recorded for TakeOver {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReportRoutes {
-    /// Node.
     pub node: NodeId,
     /// All routes of the node.
     pub routes: Vec<ObservedRoute>,

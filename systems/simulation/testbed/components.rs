@@ -1,7 +1,7 @@
-//! Components and resources of a testbed. Each says who writes it.
+//! Components and resources of a testbed. The doc of each names its writers.
 //!
-//! Namespaces and veth pairs are entities of their own: they outlive the nodes and links they stand for,
-//! so that names and numbers follow from the log alone.
+//! Namespaces and veth pairs are entities of their own: they outlive the nodes and links they stand
+//! for, so that names and numbers follow from the log alone.
 
 use std::collections::BTreeMap;
 
@@ -70,8 +70,8 @@ pub struct VethPair {
     pub sides: [Side; 2],
 }
 
-/// The neighbour by destination, in a namespace that follows the routes of the world; absent before they
-/// were computed. Written by `route_namespaces`.
+/// The neighbour by destination, in a namespace that follows the routes of the world; absent before
+/// they were computed. Written by `route_namespaces`.
 #[derive(Component, Debug, Clone, Default, PartialEq)]
 pub struct NextHops(pub Option<BTreeMap<NodeId, NodeId>>);
 

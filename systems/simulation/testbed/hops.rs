@@ -6,8 +6,8 @@ use groundwave_model::route::{Cost, Edge, Graph, Metric, shortest};
 
 use crate::site::NodeId;
 
-/// The first hops of the best walks from `source` to every node of `graph`, by destination. Destinations
-/// out of reach are left out; a source outside the graph has none.
+/// The first hops of the best walks from `source` to every node of `graph`, by destination.
+/// Destinations out of reach are left out; a source outside the graph has none.
 #[must_use]
 pub fn next_hops(graph: &Graph, metric: Metric, source: NodeId) -> BTreeMap<NodeId, NodeId> {
     let Some(index) = graph.index(source) else {
@@ -19,13 +19,12 @@ pub fn next_hops(graph: &Graph, metric: Metric, source: NodeId) -> BTreeMap<Node
         let path = tree.path(target)?;
         path.first().map(|(_, edge)| nodes[edge.to])
     };
-    let found = (0..nodes.len()).filter_map(|target| Some((nodes[target], first(target)?)));
-    found.collect()
+    (0..nodes.len()).filter_map(|target| Some((nodes[target], first(target)?))).collect()
 }
 
 /// Cost of the best walk from `source` to `destination` whose first hop is `via`, in terms of the best
 /// walk: 1 for an equal one. By the first part of the metric, without its tie-break. `None` where
-/// there is no such walk.
+/// no such walk exists.
 #[must_use]
 pub fn relative_cost(
     graph: &Graph,

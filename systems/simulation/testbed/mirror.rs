@@ -1,5 +1,5 @@
-//! From the mesh to the desired testbed: namespaces, shapes of veth pairs, routes. Each system computes for
-//! what changed, and emits what it changed.
+//! From the mesh to the desired testbed: namespaces, shapes of veth pairs, routes. Each system computes
+//! for what changed, and emits what it changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,16 +44,16 @@ pub(super) fn assign_namespaces(
         assigned.iter().map(|assignment| assignment.name.clone()).collect();
     let mut add = Vec::new();
     for (node, entity) in index.iter() {
-        let taken = namespaces.0.len() + add.len();
+        let count = namespaces.0.len() + add.len();
         let Ok(label) = nodes.get(entity) else {
             continue;
         };
-        if taken >= SEATS_MAX || namespaces.0.contains_key(&node) {
+        if count >= SEATS_MAX || namespaces.0.contains_key(&node) {
             continue;
         }
-        let number = u32::try_from(taken).expect("bounded") + 1;
-        let wanted = settings.names.get(&node).unwrap_or(&label.name);
-        let name = free_name(&names, wanted, number);
+        let number = u32::try_from(count).expect("bounded") + 1;
+        let preferred = settings.names.get(&node).unwrap_or(&label.name);
+        let name = free_name(&names, preferred, number);
         names.insert(name.clone());
         add.push((node, NamespaceAssignment { number, name }));
     }
@@ -67,11 +67,11 @@ pub(super) fn assign_namespaces(
 
 /// `wanted` without characters that names of interfaces and files cannot have; with its number where
 /// that name is taken or empty.
-fn free_name(taken: &BTreeSet<String>, wanted: &str, number: u32) -> String {
+fn free_name(names: &BTreeSet<String>, preferred: &str, number: u32) -> String {
     let allowed = |c: &char| c.is_ascii_alphanumeric() || "-_.".contains(*c);
-    let name: String = wanted.chars().filter(allowed).collect();
+    let name: String = preferred.chars().filter(allowed).collect();
     let name = name.trim_start_matches('.');
-    if taken.contains(name) || name.is_empty() {
+    if names.contains(name) || name.is_empty() {
         return format!("{name}-{number}");
     }
     name.to_owned()
@@ -123,8 +123,8 @@ pub(super) fn shape_links(
             pairs.0.insert(key, commands.spawn((wire, Reports::default())).id());
         }
     }
-    let gone: BTreeSet<LinkKey> = mesh.out_of_range.0.iter().copied().collect();
-    for key in gone.into_iter().filter(|key| !mesh.in_range(*key)) {
+    let departed: BTreeSet<LinkKey> = mesh.out_of_range.0.iter().copied().collect();
+    for key in departed.into_iter().filter(|key| !mesh.in_range(*key)) {
         if let Some(pair) = pairs.0.get(&key) {
             let wire = wires.get_mut(*pair).expect("an indexed veth pair");
             let shapes = wire.sides.map(|side| side.shape.cut());
@@ -217,8 +217,8 @@ pub(super) fn route_namespaces(
     });
     let mut work: Vec<_> =
         follows.map(|(node, namespace)| (*node, *namespace, BTreeMap::new())).collect();
-    parallel::for_each(&mut work, 1, |(node, _, found)| {
-        *found = next_hops(mesh.graph(), limits.metric, *node);
+    parallel::for_each(&mut work, 1, |(node, _, hops)| {
+        *hops = next_hops(mesh.graph(), limits.metric, *node);
     });
     for (node, namespace, next_hops) in work {
         let mut table = tables.get_mut(namespace).expect("an indexed namespace");

@@ -84,7 +84,7 @@ pub struct Probe {
     pub sent: u32,
     /// Echo replies received.
     pub received: u32,
-    /// Least, mean and greatest round-trip time, ms; absent without a reply.
+    /// Minimum, mean and maximum round-trip time, ms; absent without a reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round_trip_ms: Option<[f64; 3]>,
     /// Throughput of a stream, bit/s; absent when none was sent.
@@ -116,9 +116,7 @@ pub struct Takeover {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ObservedRoute {
-    /// Destination.
     pub destination: NodeId,
-    /// Next hop.
     pub next_hop: NodeId,
     /// Metric of the protocol: that of babel, or the TQ of batman-adv, 255 at best.
     pub metric: f64,

@@ -15,7 +15,7 @@ use crate::site::NodeId;
 /// Seats of one testbed: hosts of a /16 network without its first and last address.
 pub const SEATS_MAX: usize = 65_534;
 
-/// Longest name of a testbed, characters.
+/// Maximum length of the name of a testbed, characters.
 const NAME_CHARS_MAX: usize = 16;
 
 /// Routing protocol of a testbed.
@@ -168,9 +168,9 @@ impl Settings {
     /// External port that a direction is bound to.
     #[must_use]
     pub fn bound(&self, from: NodeId, to: NodeId) -> Option<&Port> {
-        let mut found =
+        let mut bindings =
             self.bindings.iter().filter(|binding| binding.from == from && binding.to == to);
-        found.next().map(|binding| &binding.port)
+        bindings.next().map(|binding| &binding.port)
     }
 
     /// Refuses invalid settings.
@@ -181,13 +181,13 @@ impl Settings {
         let allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
         let length = 1..=NAME_CHARS_MAX;
         if !length.contains(&self.name.len()) || !self.name.bytes().all(allowed) {
-            let found = format!("{:?}", self.name);
-            return Err(Refusal::invalid("name", found, "1 to 16 of a-z, 0-9 and '-'"));
+            let name = format!("{:?}", self.name);
+            return Err(Refusal::invalid("name", name, "1 to 16 of a-z, 0-9 and '-'"));
         }
         if !matches!(self.network[0], 1..=126 | 128..=223) {
             let [a, b] = self.network;
-            let found = format!("{a}.{b}");
-            return Err(Refusal::invalid("network", found, "a network of hosts, such as 10.77"));
+            let network = format!("{a}.{b}");
+            return Err(Refusal::invalid("network", network, "a network of hosts, such as 10.77"));
         }
         Ok(self.mac.validate()?)
     }

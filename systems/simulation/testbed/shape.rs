@@ -26,11 +26,11 @@ const SLOT_NS: f64 = 9_000.0;
 const WINDOW_SLOTS: [f64; 2] = [15.0, 1023.0];
 /// Speed of light, m/s.
 const LIGHT_M_PER_S: f64 = 299_792_458.0;
-/// Least rate, bit/s: the shaper counts bytes per second, too coarse for lower rates.
+/// Minimum rate, bit/s: the shaper counts bytes per second, too coarse for lower rates.
 const RATE_BPS_MIN: u64 = 64;
 /// A bucket fills in this time, s, or holds two frames.
 const BUCKET_S: f64 = 2e-3;
-/// Largest frame on a veth pair, bytes: batman-adv's header around a full packet.
+/// Maximum size of a frame on a veth pair, bytes: batman-adv's header around a full packet.
 const FRAME_BYTES: u32 = 1600;
 
 /// Treatment of packets in a direction of a link.

@@ -59,7 +59,7 @@ fn broadcast_is_sent_once_at_the_basic_rate() {
 }
 
 #[test]
-fn losses_come_in_runs_of_the_length_asked_for() {
+fn losses_have_runs_of_the_requested_length() {
     let mac = MediumAccess { retries: 0, loss_burst_packets: Some(4.0), ..MediumAccess::default() };
     let shape = shape(&direction(0.2, 5.0, 1e6), 0.0, &radio(), 1000, &mac);
     let [p, r] = shape.two_states().unwrap();
@@ -146,13 +146,13 @@ fn bed() -> Bed {
 }
 
 impl Bed {
-    fn taken(&mut self) -> Vec<Work> {
+    fn take_work(&mut self) -> Vec<Work> {
         std::iter::from_fn(|| self.work.try_next()).collect()
     }
 
     fn tick(&mut self) -> Vec<Work> {
         self.engine.tick(None).unwrap();
-        self.taken()
+        self.take_work()
     }
 }
 
@@ -163,7 +163,7 @@ fn id(name: &str) -> NodeId {
 #[test]
 fn seats_come_before_wires_and_stay() {
     let mut bed = bed();
-    let work = bed.taken();
+    let work = bed.take_work();
     let kinds: Vec<char> = work
         .iter()
         .map(|work| match work {
@@ -183,7 +183,7 @@ fn seats_come_before_wires_and_stay() {
 #[test]
 fn what_fails_is_cut_and_comes_back_on_the_same_wire() {
     let mut bed = bed();
-    bed.taken();
+    bed.take_work();
     let handle = bed.engine.handle();
     handle.submit(FailNode { node: id("b") }).unwrap();
     let cut = bed.tick();
@@ -208,7 +208,7 @@ fn what_fails_is_cut_and_comes_back_on_the_same_wire() {
 #[test]
 fn reports_of_what_is_not_there_are_refused() {
     let mut bed = bed();
-    bed.taken();
+    bed.take_work();
     let handle = bed.engine.handle();
     let side = LinkDirection { from: id("a"), to: id("b") };
     let sight = |generation| ReportLinkState {
@@ -229,15 +229,15 @@ fn reports_of_what_is_not_there_are_refused() {
     assert_eq!(good.wait(), Ok(()));
     assert!(early.wait().is_err() && foreign.wait().is_err());
     let view = bed.engine.view();
-    let (_, seen) =
+    let (_, side_view) =
         view.testbed.sides().find(|(_, s)| s.from == id("a") && s.to == id("b")).unwrap();
-    assert_eq!(seen.observed_generation, 1);
+    assert_eq!(side_view.observed_generation, 1);
 }
 
 #[test]
 fn a_replay_without_a_kernel_comes_to_the_same() {
     let mut bed = bed();
-    bed.taken();
+    bed.take_work();
     let handle = bed.engine.handle();
     let side = LinkDirection { from: id("a"), to: id("b") };
     let probe =
@@ -256,10 +256,10 @@ fn a_replay_without_a_kernel_comes_to_the_same() {
         handle.submit(TakeOver { from_ns }).unwrap();
     }
     bed.tick();
-    let seen = bed.engine.view().testbed.clone();
-    assert_eq!(seen.means, Some(Means::Rate));
+    let testbed = bed.engine.view().testbed.clone();
+    assert_eq!(testbed.means, Some(Means::Rate));
     let last = Takeover { from_ns: 7_000_000_000, number: 2 };
-    assert_eq!(seen.takeover, Some(last));
+    assert_eq!(testbed.takeover, Some(last));
     handle.submit(FailNode { node: id("c") }).unwrap();
     bed.tick();
     let digest = bed.engine.mark().unwrap();

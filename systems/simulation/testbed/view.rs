@@ -18,7 +18,6 @@ use crate::site::NodeId;
 /// A node of the testbed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NamespaceView {
-    /// Node.
     pub node: NodeId,
     /// Display name.
     pub name: String,

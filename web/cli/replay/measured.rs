@@ -127,7 +127,7 @@ pub fn table(levels: &LevelsHistory, view: &Snapshot) -> Table {
             Some(Quantity::Snr) => "SNR dB",
             None => "–",
         };
-        let least = way.levels.least();
+        let least = way.levels.minimum();
         let sign = if way.quantity == Some(Quantity::PathLoss) { -1.0 } else { 1.0 };
         table.row([
             name(*from),
@@ -146,7 +146,7 @@ pub fn table(levels: &LevelsHistory, view: &Snapshot) -> Table {
 }
 
 fn depth_db(way: &LevelHistory) -> f64 {
-    let least = way.levels.least().map(|one| one.min_db);
+    let least = way.levels.minimum().map(|one| one.min_db);
     way.levels.median_db().zip(least).map_or(0.0, |(median, least)| median - least)
 }
 
