@@ -17,7 +17,6 @@ const ROLL: Duration = Duration::from_secs(60);
 const FIREWALL: Duration = Duration::from_secs(10);
 /// Period of questions to the NUT server.
 const NUT: Duration = Duration::from_secs(5);
-/// Period of topology snapshots.
 const TOPOLOGY_SNAPSHOT_PERIOD: Duration = Duration::from_secs(60);
 /// Period of looks for counts of refused requests to write.
 const REFUSALS: Duration = Duration::from_secs(10);
@@ -51,14 +50,14 @@ pub async fn advance_clock(gateway: Gateway, mut is_started: bool) {
         let began_ns = monotonic_ns();
         let late_ns = (began_ns - before_ns).saturating_sub(TEND.as_nanos() as u64);
         before_ns = began_ns;
-        // Read once in each period, so that a step is noticed while nothing else asks for the time.
+        // Read once in each period, so that a step is noticed while nothing else reads the time.
         let _ = wall_ns();
         step = step.or_else(next_clock_step);
-        if let Some(found) = step {
+        if let Some(clock_step) = step {
             let command = RecordClockStep {
-                expected_ns: found.expected_ns,
-                system_ns: found.system_ns,
-                adopted: found.adopted,
+                expected_ns: clock_step.expected_ns,
+                system_ns: clock_step.system_ns,
+                adopted: clock_step.adopted,
             };
             // Told again until it is recorded.
             step = gateway.world.submit(command).await.err().and(step);
@@ -67,7 +66,7 @@ pub async fn advance_clock(gateway: Gateway, mut is_started: bool) {
         let now_ns = gateway.world.now_ns();
         let failed = gateway.world.submit(SetGatewayClock { now_ns }).await.is_err();
         let took_ns = monotonic_ns() - began_ns;
-        gateway.background_tasks.done("liveness", took_ns, late_ns, failed);
+        gateway.background_tasks.record("liveness", took_ns, late_ns, failed);
     }
 }
 
@@ -86,12 +85,12 @@ pub async fn snapshot_topology(gateway: Gateway) {
             _ = due.tick() => {}
         }
         let began_ns = monotonic_ns();
-        let kept = crate::mesh::topology_history::store(&gateway, wall_ns()).await;
-        if let Err(problem) = &kept {
+        let stored = crate::mesh::topology_history::store(&gateway, wall_ns()).await;
+        if let Err(problem) = &stored {
             tracing::error!(problem = problem.detail, "no still of the mesh could be kept");
         }
         let took_ns = monotonic_ns() - began_ns;
-        gateway.background_tasks.done("topology", took_ns, 0, kept.is_err());
+        gateway.background_tasks.record("topology", took_ns, 0, stored.is_err());
     }
 }
 
@@ -108,7 +107,7 @@ pub async fn observe_firewall(gateway: Gateway) {
         let began_ns = monotonic_ns();
         let failed = gateway.firewall.read(&gateway.world).await.is_err();
         let took_ns = monotonic_ns() - began_ns;
-        gateway.background_tasks.done("firewall", took_ns, 0, failed);
+        gateway.background_tasks.record("firewall", took_ns, 0, failed);
     }
 }
 
@@ -118,7 +117,7 @@ pub async fn revert_firewall(gateway: Gateway) {
     gateway.firewall.stop(&gateway.world).await;
 }
 
-/// Asks the NUT server for its power supplies, until the gateway stops.
+/// Polls the NUT server for its power supplies until the gateway stops.
 pub async fn poll_nut(gateway: Gateway) {
     if !gateway.nut.is_configured() {
         return;
@@ -130,7 +129,7 @@ pub async fn poll_nut(gateway: Gateway) {
             tracing::debug!(problem = problem.detail, "samples could not be kept");
         }
         let took_ns = monotonic_ns() - began_ns;
-        gateway.background_tasks.done("nut", took_ns, 0, polled.is_err());
+        gateway.background_tasks.record("nut", took_ns, 0, polled.is_err());
         tokio::select! {
             () = gateway.stop.cancelled() => return,
             () = tokio::time::sleep(NUT) => {}
@@ -159,7 +158,7 @@ pub async fn write_refusals(gateway: Gateway) {
             tracing::error!(%err, "audit log write failed");
         }
         let failed = !matches!(written, Ok(Ok(())));
-        gateway.background_tasks.done("audit", monotonic_ns() - began_ns, 0, failed);
+        gateway.background_tasks.record("audit", monotonic_ns() - began_ns, 0, failed);
     }
 }
 
@@ -179,7 +178,7 @@ pub async fn roll_up(gateway: Gateway) {
         if let Ok(Err(err)) = rolled {
             tracing::error!(%err, "readings could not be rolled up");
         }
-        gateway.background_tasks.done("roll-up", monotonic_ns() - began_ns, 0, failed);
+        gateway.background_tasks.record("roll-up", monotonic_ns() - began_ns, 0, failed);
         let pause = if more { Duration::from_millis(50) } else { ROLL };
         tokio::select! {
             () = gateway.stop.cancelled() => return,
@@ -216,6 +215,6 @@ pub async fn read_sensors(gateway: Gateway) {
             }
         };
         let took_ns = monotonic_ns() - began_ns;
-        gateway.background_tasks.done("sensors", took_ns, 0, failed);
+        gateway.background_tasks.record("sensors", took_ns, 0, failed);
     }
 }

@@ -18,7 +18,7 @@ const LOOK: Duration = Duration::from_millis(500);
 const GATHER_NS: u64 = 10_000_000_000;
 /// A minute, ns.
 const MINUTE_NS: u64 = 60_000_000_000;
-/// Most minutes written in one transaction.
+/// Maximum number of minutes written in one transaction.
 const KEPT_AT_ONCE: usize = 2_000;
 /// Time between two attempts on a disk that seems to have space, ns.
 const RETRY_NS: u64 = 1_000_000_000;
@@ -101,8 +101,7 @@ impl HistoryWriter {
     fn take(&mut self) {
         let space = KEPT_AT_ONCE - self.batch.len();
         let effects = &mut self.effects;
-        let taken = std::iter::from_fn(|| effects.try_next()).take(space);
-        self.batch.extend(taken);
+        self.batch.extend(std::iter::from_fn(|| effects.try_next()).take(space));
     }
 
     /// Writes minutes that are over; unless `at_once`, those of nodes that end theirs within one
@@ -117,7 +116,7 @@ impl HistoryWriter {
             let waited_ns = began_ns - *self.since_ns.get_or_insert(began_ns);
             // The store has the last minute of each node; an earlier one is nowhere else.
             let now_minute = wall_ns() / MINUTE_NS;
-            let in_store = |kept: &StoreMinute| kept.minute.minute + 2 > now_minute;
+            let in_store = |effect: &StoreMinute| effect.minute.minute + 2 > now_minute;
             let gathers = self.batch.len() < KEPT_AT_ONCE
                 && waited_ns < GATHER_NS
                 && self.batch.iter().all(in_store);
@@ -128,26 +127,26 @@ impl HistoryWriter {
             self.tried_ns = began_ns;
             let (history, batch) = (self.gateway.history.clone(), std::mem::take(&mut self.batch));
             let work = move || (history.keep(&batch), batch);
-            let Ok((kept, batch)) = tokio::task::spawn_blocking(work).await else {
+            let Ok((stored, batch)) = tokio::task::spawn_blocking(work).await else {
                 tracing::error!("readings could not be kept: the write panicked");
                 return;
             };
-            if let Err(err) = &kept {
+            if let Err(err) = &stored {
                 if self.gateway.metrics.history_full.get() == 0 {
                     tracing::error!(%err, waiting = batch.len(), "readings wait for the history");
                 }
                 self.batch = batch;
             }
             let metrics = &self.gateway.metrics;
-            metrics.history_faults.inc_by(match &kept {
+            metrics.history_faults.inc_by(match &stored {
                 Ok(damaged) => *damaged as u64,
                 Err(_) => 1,
             });
             let took_ns = monotonic_ns() - began_ns;
             let tasks = &self.gateway.background_tasks;
-            tasks.done("history", took_ns, 0, kept.is_err());
+            tasks.record("history", took_ns, 0, stored.is_err());
             self.show();
-            if kept.is_err() {
+            if stored.is_err() {
                 return;
             }
         }
@@ -170,8 +169,8 @@ impl HistoryWriter {
         if self.holds_minutes == Some(holds) {
             return;
         }
-        let told = self.gateway.world.submit(HoldMinutes { holds }).await;
-        if told.is_ok() {
+        let outcome = self.gateway.world.submit(HoldMinutes { holds }).await;
+        if outcome.is_ok() {
             self.holds_minutes = Some(holds);
         }
     }

@@ -1,14 +1,14 @@
 //! Endpoints of a kind of configuration object: list, create, get, replace, remove.
 
 /// View of a kind of configuration object, with its handlers: those named, in this order. `noun` is for
-/// texts, its article for summaries; `conflict` says why a change is refused by 409.
+/// texts, its article for summaries; `conflict` describes refusals by 409.
 ///
 /// ```ignore
 /// object_endpoints! {
 ///     /// Zone, with its revision.
 ///     ZoneView { zone_id "zone_id": "Zone id", zone: Zone = "Zone" }
 ///     at "/v1/firewall/zones", "/v1/firewall/zones/{zone_id}", tag "firewall",
-///     noun "a firewall zone", plural "firewall zones", missing "No such zone", shown "The zone, staged",
+///     noun "a firewall zone", plural "firewall zones", missing "No such zone", result "The zone, staged",
 ///     conflict "Name exists, or interface or network of another zone",
 ///     list zones, create zone_create, fetch zone_fetch, replace zone_replace, remove zone_remove
 /// }
@@ -18,7 +18,7 @@ macro_rules! object_endpoints {
         $(#[$doc:meta])*
         $View:ident { $id:ident $id_name:literal: $id_text:literal, $field:ident: $Object:ty = $field_text:literal }
         at $all:literal, $one:literal, tag $tag:literal,
-        noun $noun:literal, plural $plural:literal, missing $missing:literal, shown $shown:literal,
+        noun $noun:literal, plural $plural:literal, missing $missing:literal, result $result:literal,
         conflict $conflict:literal,
         list $list:ident, create $create:ident, $(fetch $fetch:ident,)? replace $replace:ident,
         remove $remove:ident
@@ -39,9 +39,9 @@ macro_rules! object_endpoints {
         impl $crate::services::config_objects::Shown for $View {
             type Object = $Object;
 
-            fn of($id: uuid::Uuid, held: &groundwave_gateway::config::Versioned<$Object>) -> Self {
-                let revision = $crate::services::config_objects::Revision::of(held);
-                Self { $id, $field: held.object.clone(), revision }
+            fn of($id: uuid::Uuid, versioned:  &groundwave_gateway::config::Versioned<$Object>) -> Self {
+                let revision = $crate::services::config_objects::Revision::of(versioned);
+                Self { $id, $field: versioned.object.clone(), revision }
             }
         }
 
@@ -60,7 +60,7 @@ macro_rules! object_endpoints {
         }
 
         #[utoipa::path(post, path = $all, tag = $tag, summary = concat!("Create ", $noun),
-            responses((status = 201, description = $shown,
+            responses((status = 201, description = $result,
                     headers(("etag" = String, description = "Revision"))),
                 (status = 409, description = $conflict)))]
         pub async fn $create(
@@ -78,7 +78,7 @@ macro_rules! object_endpoints {
         $(
             #[utoipa::path(get, path = $one, tag = $tag, summary = concat!("Get ", $noun),
                 params(($id_name = uuid::Uuid, Path, description = $id_text)),
-                responses((status = 200, description = $shown,
+                responses((status = 200, description = $result,
                         headers(("etag" = String, description = "Revision"))),
                     (status = 404, description = $missing)))]
             pub async fn $fetch(
@@ -97,7 +97,7 @@ macro_rules! object_endpoints {
             params(($id_name = uuid::Uuid, Path, description = $id_text),
                 ("if-match" = Option<String>, Header,
                     description = "Revision that the change applies to")),
-            responses((status = 200, description = $shown,
+            responses((status = 200, description = $result,
                     headers(("etag" = String, description = "New revision"))),
                 (status = 404, description = $missing),
                 (status = 409, description = $conflict),

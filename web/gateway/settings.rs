@@ -40,7 +40,7 @@ pub struct Settings {
     pub overlay: AddressPool,
     /// Tunnel endpoint of the gateway; without one, admins issue the credentials of nodes.
     pub tunnel: Option<GatewayEnd>,
-    /// The tunnel was asked for: its absence is told by the health check.
+    /// The tunnel is required: the health check reports its absence.
     pub tunnel_wanted: bool,
     /// MTU of the tunnel, bytes.
     pub tunnel_mtu: u16,
@@ -70,7 +70,7 @@ pub struct Settings {
     pub flow_servers: FlowServers,
     /// Targets of outbound requests.
     pub targets: TargetPolicy,
-    /// Streams of cameras ask for an access token.
+    /// Streams of cameras require an access token.
     pub camera_tokens: bool,
     /// Control socket of a testbed; none is asked if absent.
     pub testbed_socket: Option<std::path::PathBuf>,
@@ -116,7 +116,7 @@ impl Settings {
         };
         let bare = name.trim_start_matches('[').trim_end_matches(']');
         bare.parse::<IpAddr>().is_ok()
-            || self.hosts.iter().any(|known| known.eq_ignore_ascii_case(name))
+            || self.hosts.iter().any(|other| other.eq_ignore_ascii_case(name))
     }
 }
 

@@ -43,24 +43,24 @@ pub struct Difference {
 /// not one of `operating`, and for one whose program has not reported.
 pub(super) fn agreement(
     node: NodeId,
-    (predicted, found): (&BTreeMap<NodeId, NodeId>, &[ObservedRoute]),
+    (predicted, reported): (&BTreeMap<NodeId, NodeId>, &[ObservedRoute]),
     operating: &BTreeSet<NodeId>,
     (graph, metric): (&Graph, Metric),
     name: &dyn Fn(&NodeId) -> String,
 ) -> Option<Agreement> {
-    if found.is_empty() || !operating.contains(&node) {
+    if reported.is_empty() || !operating.contains(&node) {
         return None;
     }
-    let found: BTreeMap<NodeId, NodeId> =
-        found.iter().map(|route| (route.destination, route.next_hop)).collect();
-    let destinations: BTreeSet<NodeId> = predicted.keys().chain(found.keys()).copied().collect();
+    let actual: BTreeMap<NodeId, NodeId> =
+        reported.iter().map(|route| (route.destination, route.next_hop)).collect();
+    let destinations: BTreeSet<NodeId> = predicted.keys().chain(actual.keys()).copied().collect();
     let mut agreement = Agreement::default();
     for to in destinations.intersection(operating) {
-        let (predicted, found) = (predicted.get(to), found.get(to));
+        let (predicted, installed) = (predicted.get(to), actual.get(to));
         let cost = |via: &NodeId| relative_cost(graph, metric, [node, *to, *via]);
-        let reason = match (predicted, found) {
-            (Some(predicted), Some(found)) if predicted == found => None,
-            (Some(_), Some(found)) => match cost(found) {
+        let reason = match (predicted, installed) {
+            (Some(predicted), Some(installed)) if predicted == installed => None,
+            (Some(_), Some(installed)) => match cost(installed) {
                 Some(cost) if cost <= 1.0 + EQUAL_COST => None,
                 Some(cost) => Some(format!(
                     "{:.1} % more by the metric of the scenario",
@@ -77,7 +77,7 @@ pub(super) fn agreement(
             Some(reason) => agreement.differences.push(Difference {
                 to: name(to),
                 predicted: predicted.map(name),
-                found: found.map(name),
+                found: installed.map(name),
                 reason,
             }),
         }
@@ -126,28 +126,28 @@ mod tests {
         let predicted: BTreeMap<NodeId, NodeId> = [("b", "b"), ("c", "c"), ("d", "b"), ("e", "b")]
             .map(|(to, via)| (id(to), id(via)))
             .into();
-        let compare = |found: &[ObservedRoute], operating: &BTreeSet<NodeId>| {
-            let routes = (&predicted, found);
+        let compare = |routes: &[ObservedRoute], operating: &BTreeSet<NodeId>| {
+            let routes = (&predicted, routes);
             agreement(id("a"), routes, operating, (&graph, Metric::Hops), &name)
         };
-        let found = [route("b", "b"), route("c", "b"), route("d", "c"), route("e", "c")];
-        let seen = compare(&found, &all).unwrap();
-        assert_eq!((seen.same, seen.compared), (3, 4));
-        let [difference] = seen.differences.as_slice() else {
-            panic!("{seen:?}");
+        let routes = [route("b", "b"), route("c", "b"), route("d", "c"), route("e", "c")];
+        let result = compare(&routes, &all).unwrap();
+        assert_eq!((result.same, result.compared), (3, 4));
+        let [difference] = result.differences.as_slice() else {
+            panic!("{result:?}");
         };
         assert_eq!((difference.to.as_str(), difference.found.as_deref()), ("c", Some("b")));
         assert_eq!(difference.reason, "200.0 % more by the metric of the scenario");
         // A failed node is no disagreement, nor is one that has failed itself.
         let mut operating = all.clone();
         operating.remove(&id("c"));
-        let seen = compare(&found, &operating).unwrap();
-        assert_eq!((seen.same, seen.compared), (3, 3));
+        let result = compare(&routes, &operating).unwrap();
+        assert_eq!((result.same, result.compared), (3, 3));
         operating.remove(&id("a"));
-        assert_eq!(compare(&found, &operating), None);
-        let seen = compare(&found[..1], &all).unwrap();
-        assert_eq!((seen.same, seen.compared, seen.differences.len()), (1, 4, 3));
-        assert_eq!(seen.differences[0].reason, "the program has no route yet");
+        assert_eq!(compare(&routes, &operating), None);
+        let result = compare(&routes[..1], &all).unwrap();
+        assert_eq!((result.same, result.compared, result.differences.len()), (1, 4, 3));
+        assert_eq!(result.differences[0].reason, "the program has no route yet");
         assert_eq!(compare(&[], &all), None, "no program reported");
     }
 }

@@ -116,8 +116,8 @@ pub fn take_over(state: &State, terrain: &TerrainOptions) -> Result<Prepared, Fa
     // Remaining commands of the scenario.
     match settings.scenario.as_deref().map(|path| (path, load(path))) {
         Some((path, Ok(scenario))) => {
-            let done = engine.clock().tick;
-            queue(&mut engine, path, &scenario, |tick| tick > done)?;
+            let last_tick = engine.clock().tick;
+            queue(&mut engine, path, &scenario, |tick| tick > last_tick)?;
         }
         Some((path, Err(_))) => {
             tracing::warn!(path = %path.display(), "scenario unreadable; its remaining commands are skipped");
@@ -261,7 +261,7 @@ const DAEMON_TIMEOUT: Duration = Duration::from_secs(5);
 /// Sends a request about a port to an impairment daemon.
 fn request_impairment(address: String, port: PortName, request: DaemonRequest) -> DaemonReply {
     Box::pin(async move {
-        let answer = ask_daemon(&address, port, request);
+        let answer = call_daemon(&address, port, request);
         let answer = tokio::time::timeout(DAEMON_TIMEOUT, answer).await;
         answer.unwrap_or_else(|_| {
             let waited = DAEMON_TIMEOUT.as_secs();
@@ -270,7 +270,7 @@ fn request_impairment(address: String, port: PortName, request: DaemonRequest) -
     })
 }
 
-async fn ask_daemon(
+async fn call_daemon(
     address: &str,
     port: PortName,
     request: DaemonRequest,
@@ -295,8 +295,8 @@ async fn ask_daemon(
         return Err(format!("{address}: status {status}: {body}"));
     }
     let state: AppliedState = serde_json::from_slice(&bytes).map_err(|err| text(&err))?;
-    let items = state.divergence.into_iter();
-    let verifiable = items.filter(|item| item.kind != DivergenceKind::Unverifiable);
+    let verifiable =
+        state.divergence.into_iter().filter(|item| item.kind != DivergenceKind::Unverifiable);
     Ok(DaemonState {
         impairment: state.impairment,
         divergence: verifiable.map(|item| item.message).collect(),
@@ -317,11 +317,11 @@ pub fn remove(state: &State, keep_log: Option<&Path>) -> Result<usize, Failure> 
     let outcomes = restored.map_err(|err| {
         Failure::Machine(format!("restore the ports of {}: {err}", record.display()))
     });
-    let left = std::fs::read(&record).ok();
+    let ports = std::fs::read(&record).ok();
     let removed = tear_down(state, keep_log).map_err(Failure::machine)?;
-    if let Some(left) = left {
+    if let Some(ports) = ports {
         state.create().map_err(Failure::machine)?;
-        std::fs::write(&record, left)?;
+        std::fs::write(&record, ports)?;
     }
     let mut problems = Vec::new();
     for (port, outcome) in outcomes? {

@@ -10,7 +10,7 @@ use groundwave_simulation::testbed::{LinkDirection, Probe, ProbeLink, SetTimeSca
 use super::Controller;
 use super::wire::{LinkEnds, NewPace, NewPlace, NewProbe, NewRadio, NewSteps, Testbed};
 
-/// Most steps taken at once.
+/// Maximum number of steps taken at once.
 const STEPS_MAX: u64 = 100_000;
 
 /// The testbed now
@@ -147,7 +147,7 @@ pub async fn step(
     JsonBody(NewSteps { steps }): JsonBody<NewSteps>,
 ) -> Result<Json<Testbed>, Problem> {
     if !(1..=STEPS_MAX).contains(&steps) {
-        let detail = format!("steps: {steps} is not allowed; allowed: 1 to {STEPS_MAX}");
+        let detail = format!("invalid steps: found {steps}, allowed 1 to {STEPS_MAX}");
         return Err(Problem::bad_request(detail));
     }
     let goal = controller.tick() + steps;
@@ -183,7 +183,7 @@ pub async fn probe(
 #[utoipa::path(post, path = "/v1/stop", tag = "testbed",
     responses((status = 200, description = "The testbed as it is left")))]
 pub async fn stop(State(controller): State<Controller>) -> Json<Testbed> {
-    let left = controller.show();
+    let links = controller.show();
     controller.stop();
-    Json(left)
+    Json(links)
 }

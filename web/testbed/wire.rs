@@ -241,8 +241,8 @@ impl Testbed {
             testbed.assignments.iter().map(|assignment| assignment.node).collect();
         let operating: BTreeSet<NodeId> = operating.into_iter().filter(runs).collect();
         let all = testbed.assignments.iter().map(|assignment| assignment.node);
-        let hops = all.map(|node| (node, next_hops(&graph, view.limits.metric, node)));
-        let hops: BTreeMap<_, _> = hops.collect();
+        let hops: BTreeMap<_, _> =
+            all.map(|node| (node, next_hops(&graph, view.limits.metric, node))).collect();
         let named = |hops: &BTreeMap<NodeId, NodeId>| {
             hops.iter().map(|(to, via)| (name(to), name(via))).collect()
         };
@@ -253,10 +253,10 @@ impl Testbed {
                 let there = view.node(assignment.node);
                 let [a, b] = settings.map_or([0, 0], |settings| settings.network);
                 let [.., c, d] = assignment.number.to_be_bytes();
-                let heard = assignment.heard.iter().map(|heard| {
+                let routes = assignment.heard.iter().map(|observed| {
                     let route =
-                        HeardRoute { next_hop: name(&heard.next_hop), metric: heard.metric };
-                    (name(&heard.destination), route)
+                        HeardRoute { next_hop: name(&observed.next_hop), metric: observed.metric };
+                    (name(&observed.destination), route)
                 });
                 Node {
                     name: assignment.name.clone(),
@@ -267,7 +267,7 @@ impl Testbed {
                     lon_deg: there.map(|node| node.position.lon_deg()),
                     operating: there.is_some_and(|node| node.operating),
                     next_hops: hops.get(&assignment.node).map(named).unwrap_or_default(),
-                    heard: heard.collect(),
+                    heard: routes.collect(),
                     agreement: hops.get(&assignment.node).and_then(|hops| {
                         let routes = (hops, assignment.heard.as_slice());
                         let by = (&graph, view.limits.metric);
@@ -340,8 +340,8 @@ fn is_zero(count: &u32) -> bool {
 /// Link of a direction; `None` when the pair is out of range.
 fn link<'a>(view: &'a Snapshot, side: &SideView) -> Option<&'a LinkView> {
     let (a, b) = (side.from.min(side.to), side.from.max(side.to));
-    let found = view.links.binary_search_by_key(&(a, b), |link| (link.a, link.b)).ok()?;
-    Some(&view.links[found])
+    let at = view.links.binary_search_by_key(&(a, b), |link| (link.a, link.b)).ok()?;
+    Some(&view.links[at])
 }
 
 /// Budget of the link of a direction; `None` when the pair is out of range.

@@ -42,7 +42,6 @@ pub struct Caller {
 pub enum Credential {
     /// Token of a login.
     Login(Claims),
-    /// API token.
     ApiToken(ApiTokenId, Arc<Versioned<ApiToken>>),
 }
 
@@ -57,7 +56,7 @@ impl Credential {
     }
 }
 
-/// Longest time after which a stream looks at its token again, s.
+/// Maximum interval between two checks of the token of a stream, s.
 const LOOK_S_MAX: u64 = 86_400;
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -96,8 +95,8 @@ impl Caller {
     }
 
     fn of_api_token(view: &Snapshot, text: &str, now_s: u64) -> Result<Self, Problem> {
-        let (id, held) = find(view, text).ok_or_else(unauthenticated)?;
-        let token = &held.object;
+        let (id, versioned) = find(view, text).ok_or_else(unauthenticated)?;
+        let token = &versioned.object;
         let account = view.accounts.by_id.get(&token.account);
         let account = account.filter(|account| token.is_of(account)).ok_or_else(revoked)?;
         if token.has_expired(now_s.saturating_mul(SECOND_NS)) {
@@ -109,7 +108,7 @@ impl Caller {
             role: token.role.min(account.role),
             node: None,
             must_change_password: account.must_change_password,
-            credential: Credential::ApiToken(id, Arc::clone(held)),
+            credential: Credential::ApiToken(id, Arc::clone(versioned)),
         })
     }
 
@@ -136,7 +135,9 @@ impl Caller {
     pub fn reaches(&self, scope: &str) -> bool {
         match &self.credential {
             Credential::Login(_) => true,
-            Credential::ApiToken(_, token) => token.object.scopes.iter().any(|held| held == scope),
+            Credential::ApiToken(_, token) => {
+                token.object.scopes.iter().any(|owned| owned == scope)
+            }
         }
     }
 
@@ -189,9 +190,9 @@ pub fn unauthenticated() -> Problem {
 
 /// The one bearer token of a request; several count as none.
 fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let mut held = headers.get_all(header::AUTHORIZATION).iter();
-    let value = held.next()?.to_str().ok()?;
-    if held.next().is_some() {
+    let mut values = headers.get_all(header::AUTHORIZATION).iter();
+    let value = values.next()?.to_str().ok()?;
+    if values.next().is_some() {
         return None;
     }
     let (scheme, token) = value.split_once(' ')?;

@@ -48,7 +48,7 @@ impl AccessTable {
             method => method.as_str(),
         };
         let operations = self.0.get(path.as_str())?;
-        operations.iter().find(|held| held.method == method)
+        operations.iter().find(|operation| operation.method == method)
     }
 }
 
@@ -105,7 +105,7 @@ fn admit(
     operation: Option<&Operation<Access>>,
     params: &RawPathParams,
     request: &mut Request,
-    known: &mut Option<Arc<Caller>>,
+    cached: &mut Option<Arc<Caller>>,
 ) -> Result<(), Problem> {
     let headers = request.headers();
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
@@ -113,13 +113,13 @@ fn admit(
         return Err(forbidden("unknown host name in the header Host"));
     }
     // Without an operation the router answers 404 or 405.
-    let Some(operation) = operation.filter(|held| held.rule.role.is_some()) else {
+    let Some(operation) = operation.filter(|operation| operation.rule.role.is_some()) else {
         return Ok(());
     };
     let view = guard.world.view();
     let caller = Caller::identify(&guard.tokens, &view, headers, guard.world.now_s())?;
     let caller = Arc::new(caller);
-    *known = Some(Arc::clone(&caller));
+    *cached = Some(Arc::clone(&caller));
     operation.rule.permit(&caller)?;
     in_scope(&caller, operation)?;
     own_node_only(&caller, params)?;
@@ -130,8 +130,9 @@ fn admit(
 /// Refuses an operation that changes something and whose audit entry would find no space. Logins go on:
 /// who frees the disk has to log in.
 fn can_be_audited(guard: &Guard, operation: Option<&Operation<Access>>) -> Result<(), Problem> {
-    let is_audited = operation
-        .is_some_and(|held| held.rule.audited && held.rule.role.is_some() && held.method != "GET");
+    let is_audited = operation.is_some_and(|operation| {
+        operation.rule.audited && operation.rule.role.is_some() && operation.method != "GET"
+    });
     if !is_audited {
         return Ok(());
     }
@@ -190,7 +191,9 @@ pub async fn guard(
     guard.metrics.answered(id, status, took_ns);
     // Reads with an API token are recorded with its noted uses.
     let is_noted = note_use(&guard, caller.as_ref());
-    let audited = |held: &Operation<Access>| is_noted || held.rule.audited && held.method != "GET";
+    let audited = |operation: &Operation<Access>| {
+        is_noted || operation.rule.audited && operation.method != "GET"
+    };
     if operation.is_some_and(audited) {
         let entry = AuditEntry {
             at_ns: wall_ns(),

@@ -25,11 +25,11 @@ const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const REPEATED: HeaderName = HeaderName::from_static("idempotency-replayed");
 /// Lifetime of a cached reply, ns.
 const KEPT_NS: u64 = 600 * 1_000_000_000;
-/// Most cached replies; the oldest is dropped first.
+/// Maximum number of cached replies; the oldest is dropped first.
 const KEPT: usize = 1_024;
-/// Longest cached reply, bytes; longer ones are downloads without effect.
+/// Maximum length of a cached reply, bytes; longer ones are downloads without effect.
 const ANSWER_BYTES_MAX: u64 = 64 << 10;
-/// Longest key, bytes.
+/// Maximum length of a key, bytes.
 const KEY_BYTES_MAX: usize = 128;
 
 /// Account, URI and key of a request.
@@ -64,37 +64,37 @@ enum Lookup {
 impl IdempotencyCache {
     /// Registers a request and looks for an earlier one.
     fn begin(&self, name: &Name, body_sha256: [u8; 32], now_ns: u64) -> Lookup {
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        held.retain(|_, asked| now_ns.saturating_sub(asked.at_ns) < KEPT_NS);
-        match held.get(name) {
-            Some(asked) if asked.body_sha256 != body_sha256 => return Lookup::Mismatch,
-            Some(asked) => {
-                return match &asked.answer {
+        let mut requests = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        requests.retain(|_, request| now_ns.saturating_sub(request.at_ns) < KEPT_NS);
+        match requests.get(name) {
+            Some(request) if request.body_sha256 != body_sha256 => return Lookup::Mismatch,
+            Some(request) => {
+                return match &request.answer {
                     Some(answer) => Lookup::Cached(Box::new(answer.clone())),
                     None => Lookup::Pending,
                 };
             }
             None => {}
         }
-        while held.len() >= KEPT {
-            let oldest = held.iter().min_by_key(|(_, asked)| asked.at_ns);
+        while requests.len() >= KEPT {
+            let oldest = requests.iter().min_by_key(|(_, request)| request.at_ns);
             let Some(oldest) = oldest.map(|(name, _)| name.clone()) else {
                 break;
             };
-            held.remove(&oldest);
+            requests.remove(&oldest);
         }
-        let asked = CachedRequest { at_ns: now_ns, body_sha256, answer: None };
-        held.insert(name.clone(), asked);
+        let request = CachedRequest { at_ns: now_ns, body_sha256, answer: None };
+        requests.insert(name.clone(), request);
         Lookup::New
     }
 
     /// Stores the reply of a request; `None` drops the request.
     fn end(&self, name: &Name, answer: Option<Answer>) {
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match (answer, held.get_mut(name)) {
-            (Some(answer), Some(asked)) => asked.answer = Some(answer),
+        let mut requests = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match (answer, requests.get_mut(name)) {
+            (Some(answer), Some(request)) => request.answer = Some(answer),
             _ => {
-                held.remove(name);
+                requests.remove(name);
             }
         }
     }

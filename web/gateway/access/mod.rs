@@ -38,7 +38,7 @@ pub enum ApiTokens {
 /// Access rule of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
-    /// Least role of a user; `None` for operations without authentication.
+    /// Minimum role of a user; `None` for operations without authentication.
     pub role: Option<AccountRole>,
     /// Nodes may call it, about themselves.
     pub nodes: bool,
@@ -173,8 +173,7 @@ macro_rules! rules {
             type Rejection = Problem;
 
             async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-                let caller = parts.extensions.get::<Arc<Caller>>();
-                let caller = caller.cloned().ok_or_else(caller::unauthenticated)?;
+                let caller = parts.extensions.get::<Arc<Caller>>().cloned().ok_or_else(caller::unauthenticated)?;
                 Self::ACCESS.permit(&caller)?;
                 Ok(Self(caller))
             }

@@ -89,7 +89,7 @@ impl From<AuditRecord> for AuditEntryView {
 pub async fn audit(
     _: Admin,
     State(audit): State<Arc<Audit>>,
-    Query(asked): Query<AuditFilter>,
+    Query(filter): Query<AuditFilter>,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<AuditEntryView>>, Problem> {
     let time = |key: &str, text: Option<&String>, absent: u64| -> Result<u64, Problem> {
@@ -102,24 +102,22 @@ pub async fn audit(
     })?;
     let size = paging.size()?;
     let query = AuditQuery {
-        actor: asked.actor,
-        action: asked.action,
-        from_ns: time("/from", asked.from.as_ref(), 0)?,
-        to_ns: time("/to", asked.to.as_ref(), u64::MAX)?,
+        actor: filter.actor,
+        action: filter.action,
+        from_ns: time("/from", filter.from.as_ref(), 0)?,
+        to_ns: time("/to", filter.to.as_ref(), u64::MAX)?,
         before: cursor.unwrap_or(u64::MAX),
         limit: size + 1,
     };
     let log = Arc::clone(&audit);
-    let mut found = blocking(move || {
-        let found = log.find(&query);
-        found.map_err(|err| Problem::internal(err.to_string()))
-    })
-    .await?;
-    let more = found.len() > size;
-    found.truncate(size);
-    let last = found.last().map(|record| record.number.to_string());
+    let mut records =
+        blocking(move || log.find(&query).map_err(|err| Problem::internal(err.to_string())))
+            .await?;
+    let more = records.len() > size;
+    records.truncate(size);
+    let last = records.last().map(|record| record.number.to_string());
     Ok(Json(Page {
-        items: found.into_iter().map(AuditEntryView::from).collect(),
+        items: records.into_iter().map(AuditEntryView::from).collect(),
         next_cursor: last.filter(|_| more),
         total: usize::try_from(audit.len()).unwrap_or(usize::MAX),
     }))

@@ -73,31 +73,31 @@ pub struct RegistrationView {
 }
 
 impl RegistrationView {
-    fn of(id: RegistrationId, held: &Registration) -> Self {
-        let decision = held.decision.as_ref();
+    fn of(id: RegistrationId, registration: &Registration) -> Self {
+        let decision = registration.decision.as_ref();
         Self {
             registration_id: id.uuid(),
-            state: held.state,
-            mac: held.claims.mac,
-            hostname: held.claims.hostname.clone(),
-            public_key: held.public_key,
-            requested_at: rfc3339(held.requested_ns),
-            last_attempt_at: rfc3339(held.asked_ns),
-            attempts: held.attempts,
-            source_ip: held.claims.source_ip,
-            underlay_ip: held.claims.underlay_ip,
-            proof: held.claims.proof,
-            key_proof: held.claims.key_proof.unwrap_or(Proof::Absent),
-            mac_whitelisted: held.mac_listed,
-            mac_verified: held.claims.mac_verified,
+            state: registration.state,
+            mac: registration.claims.mac,
+            hostname: registration.claims.hostname.clone(),
+            public_key: registration.public_key,
+            requested_at: rfc3339(registration.requested_ns),
+            last_attempt_at: rfc3339(registration.asked_ns),
+            attempts: registration.attempts,
+            source_ip: registration.claims.source_ip,
+            underlay_ip: registration.claims.underlay_ip,
+            proof: registration.claims.proof,
+            key_proof: registration.claims.key_proof.unwrap_or(Proof::Absent),
+            mac_whitelisted: registration.mac_listed,
+            mac_verified: registration.claims.mac_verified,
             decided_by: decision.map(|decision| decision.by.clone()),
             decided_at: decision.map(|decision| rfc3339(decision.at_ns)),
             reason: decision.and_then(|decision| decision.reason.clone()),
-            blocked: held.blocked,
-            node_id: held.node.map(|node| node.uuid()),
-            overlay_ip: held.overlay_ip,
-            follows: held.follows.map(|id| id.uuid()),
-            revision: held.revision,
+            blocked: registration.blocked,
+            node_id: registration.node.map(|node| node.uuid()),
+            overlay_ip: registration.overlay_ip,
+            follows: registration.follows.map(|id| id.uuid()),
+            revision: registration.revision,
         }
     }
 }
@@ -117,7 +117,7 @@ pub struct RegistrationQuery {
 pub async fn registrations(
     _: Operator,
     State(world): State<World>,
-    Query(asked): Query<RegistrationQuery>,
+    Query(query): Query<RegistrationQuery>,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<RegistrationView>>, Problem> {
     let view = world.view();
@@ -125,17 +125,17 @@ pub async fn registrations(
         .onboarding
         .registrations
         .iter()
-        .filter(|(_, held)| asked.state.is_none_or(|state| state == held.state))
-        .map(|(id, held)| (id.uuid().to_string(), (*id, held)));
-    Ok(Json(paging.of(all, |(id, held)| RegistrationView::of(id, held))?))
+        .filter(|(_, registration)| query.state.is_none_or(|state| state == registration.state))
+        .map(|(id, registration)| (id.uuid().to_string(), (*id, registration)));
+    Ok(Json(paging.of(all, |(id, registration)| RegistrationView::of(id, registration))?))
 }
 
-fn shown(world: &World, id: Uuid) -> Result<(Tag, Json<RegistrationView>), Problem> {
+fn response(world: &World, id: Uuid) -> Result<(Tag, Json<RegistrationView>), Problem> {
     let view = world.view();
     let key = RegistrationId::new(id);
-    let held =
+    let registration =
         view.onboarding.registrations.get(&key).ok_or_else(|| missing("registration", id))?;
-    Ok((tag(held.revision), Json(RegistrationView::of(key, held))))
+    Ok((tag(registration.revision), Json(RegistrationView::of(key, registration))))
 }
 
 /// Get a registration
@@ -149,7 +149,7 @@ pub async fn registration_fetch(
     State(world): State<World>,
     Path(id): Path<Uuid>,
 ) -> Result<(Tag, Json<RegistrationView>), Problem> {
-    shown(&world, id)
+    response(&world, id)
 }
 
 /// Approval of a registration.
@@ -199,7 +199,7 @@ pub async fn registration_approve(
         revision: if_match_revision(&headers)?,
     };
     world.submit(command).await?;
-    shown(&world, id)
+    response(&world, id)
 }
 
 /// Rejection of a registration.
@@ -249,7 +249,7 @@ pub async fn registration_reject(
         revision: if_match_revision(&headers)?,
     };
     world.submit(command).await?;
-    shown(&world, id)
+    response(&world, id)
 }
 
 /// Revocation of a registration.
@@ -282,7 +282,7 @@ pub async fn registration_revoke(
         forget: false,
     };
     world.submit(command).await?;
-    shown(&world, id)
+    response(&world, id)
 }
 
 /// Reset a rejected registration to pending
@@ -299,5 +299,5 @@ pub async fn registration_reset(
     let command =
         ResetRegistration { registration: RegistrationId::new(id), by: caller.username.clone() };
     world.submit(command).await?;
-    shown(&world, id)
+    response(&world, id)
 }

@@ -126,24 +126,31 @@ impl Selection {
             let pointer = "/select/registration_ids";
             return Err(Problem::field(pointer, FieldCode::Length, message));
         }
-        let network = source.map(|source| {
-            Network::parse(&source).ok_or_else(|| {
-                let message = "invalid source: allowed an IP address or CIDR";
-                Problem::field("/select/source", FieldCode::Format, message)
+        let network = source
+            .map(|source| {
+                Network::parse(&source).ok_or_else(|| {
+                    let message = "invalid source: allowed an IP address or CIDR";
+                    Problem::field("/select/source", FieldCode::Format, message)
+                })
             })
-        });
-        let network = network.transpose()?;
-        let fits = |id: &RegistrationId, held: &Registration| {
-            let proof = held.claims.key_proof.unwrap_or(Proof::Absent);
+            .transpose()?;
+        let fits = |id: &RegistrationId, registration: &Registration| {
+            let proof = registration.claims.key_proof.unwrap_or(Proof::Absent);
             ids.as_ref().is_none_or(|ids| ids.contains(id))
-                && state.is_none_or(|state| state == held.state)
-                && key_proof.is_none_or(|wanted| wanted == proof)
-                && network.as_ref().is_none_or(|network| network.holds(held.claims.source_ip))
+                && state.is_none_or(|state| state == registration.state)
+                && key_proof.is_none_or(|key_proof| key_proof == proof)
+                && network
+                    .as_ref()
+                    .is_none_or(|network| network.holds(registration.claims.source_ip))
         };
         let view = world.view();
-        let all = view.onboarding.registrations.iter();
-        let selected = all.filter(|(id, held)| fits(id, held));
-        let mut selected: Vec<RegistrationId> = selected.map(|(id, _)| *id).collect();
+        let mut selected: Vec<RegistrationId> = view
+            .onboarding
+            .registrations
+            .iter()
+            .filter(|(id, registration)| fits(id, registration))
+            .map(|(id, _)| *id)
+            .collect();
         let remaining = selected.len().saturating_sub(SELECTION_MAX);
         selected.truncate(SELECTION_MAX);
         Ok((selected, remaining))
@@ -155,8 +162,8 @@ fn outcome(
     changed: Vec<RegistrationId>,
     remaining: usize,
 ) -> Json<BulkOutcome> {
-    let done: BTreeSet<_> = changed.iter().collect();
-    let skipped = selected.iter().filter(|id| !done.contains(id));
+    let set: BTreeSet<_> = changed.iter().collect();
+    let skipped = selected.iter().filter(|id| !set.contains(id));
     Json(BulkOutcome {
         skipped: skipped.map(|id| id.uuid()).collect(),
         changed: changed.iter().map(|id| id.uuid()).collect(),

@@ -111,8 +111,8 @@ pub async fn user_create(
         must_change_password: true,
     };
     world.submit(command).await?;
-    let made = user(&world, account.uuid())?;
-    Ok((StatusCode::CREATED, Json(made)))
+    let view = user(&world, account.uuid())?;
+    Ok((StatusCode::CREATED, Json(view)))
 }
 
 /// Changes of an account; absent fields stay.

@@ -53,9 +53,9 @@ pub struct ApiTokenView {
     pub last_used_at: Option<String>,
 }
 
-fn shown(world: &World, id: ApiTokenId, held: &Versioned<ApiToken>) -> ApiTokenView {
+fn view_of(world: &World, id: ApiTokenId, versioned: &Versioned<ApiToken>) -> ApiTokenView {
     let view = world.view();
-    let token = &held.object;
+    let token = &versioned.object;
     let account = view.accounts.by_id.get(&token.account);
     ApiTokenView {
         token_id: id.uuid(),
@@ -64,7 +64,7 @@ fn shown(world: &World, id: ApiTokenId, held: &Versioned<ApiToken>) -> ApiTokenV
         username: account.map_or_else(String::new, |account| account.username.clone()),
         role: token.role,
         scopes: token.scopes.clone(),
-        created_at: rfc3339(held.created_ns),
+        created_at: rfc3339(versioned.created_ns),
         expires_at: token.expires_ns.map(rfc3339),
         expired: token.has_expired(world.wall_ns()),
         revoked: !account.is_some_and(|account| token.is_of(account)),
@@ -79,10 +79,12 @@ fn reaches(caller: &Caller, token: &ApiToken) -> bool {
 
 /// Token that the caller may see.
 fn reached(world: &World, caller: &Caller, id: Uuid) -> Result<Arc<Versioned<ApiToken>>, Problem> {
-    let held = objects::<ApiToken>(world);
-    let found = held.get(ApiTokenId::new(id));
-    let found = found.filter(|found| reaches(caller, &found.object));
-    found.cloned().ok_or_else(|| missing("API token", id))
+    let tokens = objects::<ApiToken>(world);
+    tokens
+        .get(ApiTokenId::new(id))
+        .filter(|token| reaches(caller, &token.object))
+        .cloned()
+        .ok_or_else(|| missing("API token", id))
 }
 
 /// List API tokens: those of the caller, of all accounts for admins
@@ -93,12 +95,12 @@ pub async fn api_tokens(
     State(world): State<World>,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<ApiTokenView>>, Problem> {
-    let held = objects::<ApiToken>(&world);
-    let all = held
+    let tokens = objects::<ApiToken>(&world);
+    let all = tokens
         .iter()
-        .filter(|(_, held)| reaches(&caller, &held.object))
-        .map(|(id, held)| (id.uuid().to_string(), (id, held)));
-    Ok(Json(paging.of(all, |(id, held)| shown(&world, id, held))?))
+        .filter(|(_, versioned)| reaches(&caller, &versioned.object))
+        .map(|(id, versioned)| (id.uuid().to_string(), (id, versioned)));
+    Ok(Json(paging.of(all, |(id, versioned)| view_of(&world, id, versioned))?))
 }
 
 /// Get an API token
@@ -111,8 +113,8 @@ pub async fn api_token_fetch(
     State(world): State<World>,
     Path(id): Path<Uuid>,
 ) -> Result<Json<ApiTokenView>, Problem> {
-    let held = reached(&world, &caller, id)?;
-    Ok(Json(shown(&world, ApiTokenId::new(id), &held)))
+    let versioned = reached(&world, &caller, id)?;
+    Ok(Json(view_of(&world, ApiTokenId::new(id), &versioned)))
 }
 
 /// New API token.
@@ -149,10 +151,10 @@ pub struct CreatedApiToken {
 }
 
 /// Scopes of a new token, in order; each must be one of an operation.
-fn checked(named: Vec<String>, known: &Scopes) -> Result<Vec<String>, Problem> {
-    if let Some(at) = named.iter().position(|scope| !known.0.contains(scope)) {
+fn checked(named: Vec<String>, allowed: &Scopes) -> Result<Vec<String>, Problem> {
+    if let Some(at) = named.iter().position(|scope| !allowed.0.contains(scope)) {
         let message =
-            format!("invalid scope: found {:?}, allowed {}", named[at], known.0.join(", "));
+            format!("invalid scope: found {:?}, allowed {}", named[at], allowed.0.join(", "));
         let pointer = format!("/scopes/{at}");
         return Err(Problem::field(&pointer, FieldCode::NotAllowed, message));
     }
@@ -176,11 +178,11 @@ fn holder(
     }
     let view = world.view();
     let account = view.accounts.by_id.get(&id).ok_or_else(|| missing("account", id))?;
-    let most = caller.role.min(account.role);
-    let role = new.role.unwrap_or(most);
-    if role > most {
+    let maximum = caller.role.min(account.role);
+    let role = new.role.unwrap_or(maximum);
+    if role > maximum {
         let message =
-            format!("invalid role: found {}, allowed at most {}", role.word(), most.word());
+            format!("invalid role: found {}, allowed at most {}", role.word(), maximum.word());
         return Err(Problem::field("/role", FieldCode::NotAllowed, message));
     }
     Ok((id, account.version, role))
@@ -220,8 +222,9 @@ pub async fn api_token_create(
         },
         expected: Expected::Absent,
     };
-    let held = world.submit(command).await?;
-    let created = CreatedApiToken { token: token.text, view: shown(&world, token.id, &held) };
+    let versioned = world.submit(command).await?;
+    let created =
+        CreatedApiToken { token: token.text, view: view_of(&world, token.id, &versioned) };
     Ok((StatusCode::CREATED, Json(created)))
 }
 

@@ -122,23 +122,23 @@ async fn authenticate(
     services: Authenticator,
     client: ClientAddress,
     login: Login,
-    wanted: Option<AccountRole>,
+    requested_role: Option<AccountRole>,
 ) -> Result<Json<Token>, Problem> {
     let Authenticator { world, passwords, tokens, limits } = services;
-    for (pointer, text, most) in
+    for (pointer, text, maximum) in
         [("/username", &login.username, 64), ("/password", &login.password, 1024)]
     {
-        if !(1..=most).contains(&text.chars().count()) {
-            let message = format!("invalid length: allowed 1 to {most} characters");
+        if !(1..=maximum).contains(&text.chars().count()) {
+            let message = format!("invalid length: allowed 1 to {maximum} characters");
             return Err(Problem::field(pointer, FieldCode::Length, message));
         }
     }
     let now_s = world.now_s();
     let attempt = limits.logins.begin(&login.username, client.0, now_s)?;
     let view = world.view();
-    let found =
+    let candidate =
         account_of(&view.accounts, &login.username).filter(|(_, account)| !account.disabled);
-    let secret = found.map(|(_, account)| account.secret.clone());
+    let secret = candidate.map(|(_, account)| account.secret.clone());
     let fits = match passwords.check(secret.as_ref(), login.password).await {
         Ok(fits) => fits,
         Err(problem) => {
@@ -146,11 +146,11 @@ async fn authenticate(
             return Err(problem);
         }
     };
-    let Some((account_id, account)) = found.filter(|_| fits) else {
+    let Some((account_id, account)) = candidate.filter(|_| fits) else {
         return Err(Problem::new(StatusCode::UNAUTHORIZED, "wrong username or password"));
     };
     attempt.succeeded();
-    let role = wanted.unwrap_or(account.role);
+    let role = requested_role.unwrap_or(account.role);
     if account.role < role {
         return Err(Problem::new(
             StatusCode::FORBIDDEN,

@@ -43,10 +43,10 @@ pub async fn cameras(
     State(hub): State<Arc<Cameras>>,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<CameraView>>, Problem> {
-    let held = objects::<Camera>(&world);
-    let all = held.iter().map(|(id, held)| (id.uuid().to_string(), (id.uuid(), held)));
-    let show = |(id, held): (Uuid, &Arc<Versioned<Camera>>)| {
-        CameraView::of(id, held, hub.status(id).state)
+    let cameras = objects::<Camera>(&world);
+    let all = cameras.iter().map(|(id, versioned)| (id.uuid().to_string(), (id.uuid(), versioned)));
+    let show = |(id, versioned): (Uuid, &Arc<Versioned<Camera>>)| {
+        CameraView::of(id, versioned, hub.status(id).state)
     };
     Ok(Json(paging.of(all, show)?))
 }
@@ -78,9 +78,9 @@ pub async fn camera_create(
     };
     source::check(&outbound, &object).await?;
     let expected = Expected::Absent;
-    let held = config_objects::write(&world, id, object, expected).await?;
-    let shown = CameraView::of(id, &held, CameraState::Stopped);
-    Ok((StatusCode::CREATED, tag(held.revision), Json(shown)))
+    let versioned = config_objects::write(&world, id, object, expected).await?;
+    let view = CameraView::of(id, &versioned, CameraState::Stopped);
+    Ok((StatusCode::CREATED, tag(versioned.revision), Json(view)))
 }
 
 /// Get a camera
@@ -95,9 +95,9 @@ pub async fn camera_fetch(
     State(hub): State<Arc<Cameras>>,
     Path(id): Path<Uuid>,
 ) -> Result<(Tag, Json<CameraView>), Problem> {
-    let held = config_objects::held(&world, id)?;
-    let shown = CameraView::of(id, &held, hub.status(id).state);
-    Ok((tag(held.revision), Json(shown)))
+    let versioned = config_objects::find(&world, id)?;
+    let view = CameraView::of(id, &versioned, hub.status(id).state);
+    Ok((tag(versioned.revision), Json(view)))
 }
 
 /// Scheme, host and port of the URL of a camera.
@@ -124,7 +124,7 @@ pub async fn camera_patch(
     headers: HeaderMap,
     StrictJson(change): StrictJson<CameraChange>,
 ) -> Result<(Tag, Json<CameraView>), Problem> {
-    let before = config_objects::held::<Camera>(&gateway.world, id)?;
+    let before = config_objects::find::<Camera>(&gateway.world, id)?;
     let expected = Expected::Revision(if_match_revision(&headers)?.unwrap_or(before.revision));
     let sealed = seal(change.auth.as_ref(), &gateway.vault, id)?;
     let mut object = before.object.clone();
@@ -137,9 +137,9 @@ pub async fn camera_patch(
         return Err(Problem::field("/auth", FieldCode::Missing, message));
     }
     source::check(&gateway.outbound, &object).await?;
-    let held = config_objects::write(&gateway.world, id, object, expected).await?;
+    let versioned = config_objects::write(&gateway.world, id, object, expected).await?;
     gateway.cameras.stop(id);
-    Ok((tag(held.revision), Json(CameraView::of(id, &held, CameraState::Stopped))))
+    Ok((tag(versioned.revision), Json(CameraView::of(id, &versioned, CameraState::Stopped))))
 }
 
 /// Stop and remove a camera

@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use crate::access::{Operator, Viewer};
 use crate::services::camera::hub::{CameraStatus, Cameras, Upstreams};
-use crate::services::config_objects::{held, objects, write};
+use crate::services::config_objects::{find, objects, write};
 use crate::services::world::{World, blocking};
 use crate::state::Gateway;
 
@@ -51,7 +51,7 @@ pub async fn camera_detect(
     let view = world.view();
     let nodes = view.fleet.nodes.iter().filter_map(|(id, node)| {
         let heartbeat = &node.last_heartbeat.as_deref()?.heartbeat;
-        let has_camera = heartbeat.capabilities.iter().any(|held| held == "camera");
+        let has_camera = heartbeat.capabilities.iter().any(|capability| capability == "camera");
         has_camera.then(|| NodeCamera { node_id: id.uuid(), hostname: heartbeat.hostname.clone() })
     });
     let nodes = nodes.collect();
@@ -69,7 +69,7 @@ pub async fn camera_status(
     State(hub): State<Arc<Cameras>>,
     Path(id): Path<Uuid>,
 ) -> Result<Json<CameraStatus>, Problem> {
-    held::<Camera>(&world, id)?;
+    find::<Camera>(&world, id)?;
     Ok(Json(hub.status(id)))
 }
 
@@ -80,12 +80,12 @@ const ATTEMPTS_MAX: usize = 8;
 async fn record_started(world: &World, id: Uuid, is_started: bool) -> Result<(), Problem> {
     let mut changed = Ok(());
     for _ in 0..ATTEMPTS_MAX {
-        let held = held::<Camera>(world, id)?;
-        if held.object.is_started == is_started {
+        let versioned = find::<Camera>(world, id)?;
+        if versioned.object.is_started == is_started {
             return Ok(());
         }
-        let object = Camera { is_started, ..held.object.clone() };
-        let expected = Expected::Revision(held.revision);
+        let object = Camera { is_started, ..versioned.object.clone() };
+        let expected = Expected::Revision(versioned.revision);
         changed = write(world, id, object, expected).await.map(drop);
         match &changed {
             Err(problem) if problem.status == 412 => {}
@@ -106,8 +106,8 @@ fn upstreams(gateway: &Gateway) -> Upstreams {
 
 /// Starts the cameras that were started when the gateway ended.
 pub fn start_again(gateway: &Gateway) {
-    let held = objects::<Camera>(&gateway.world);
-    for (id, _) in held.iter().filter(|(_, held)| held.object.is_started) {
+    let cameras = objects::<Camera>(&gateway.world);
+    for (id, _) in cameras.iter().filter(|(_, versioned)| versioned.object.is_started) {
         let hub = &gateway.cameras;
         hub.start(id, upstreams(gateway), &gateway.stop);
     }
@@ -124,11 +124,11 @@ pub async fn camera_start(
     State(gateway): State<Gateway>,
     Path(id): Path<Uuid>,
 ) -> Result<(StatusCode, Json<CameraStatus>), Problem> {
-    let held = held::<Camera>(&gateway.world, id)?;
-    if let Some(device) = &held.object.device
+    let versioned = find::<Camera>(&gateway.world, id)?;
+    if let Some(device) = &versioned.object.device
         && !FilePath::new(device).exists()
     {
-        let problem = Problem::unavailable(format!("{device} is not there"));
+        let problem = Problem::unavailable(format!("missing video device {device}"));
         return Err(problem.of_kind(ProblemKind::BackendAbsent));
     }
     record_started(&gateway.world, id, true).await?;

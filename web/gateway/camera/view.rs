@@ -31,7 +31,7 @@ pub struct CameraView {
     pub width: u32,
     /// Height, pixels.
     pub height: u32,
-    /// Most frames a second that a viewer gets.
+    /// Maximum frame rate for a viewer, frames/s.
     pub fps: u32,
     /// State.
     pub state: CameraState,
@@ -51,8 +51,8 @@ fn redacted(url: &str) -> String {
 }
 
 impl CameraView {
-    pub(super) fn of(id: Uuid, held: &Versioned<Camera>, state: CameraState) -> Self {
-        let camera = &held.object;
+    pub(super) fn of(id: Uuid, versioned: &Versioned<Camera>, state: CameraState) -> Self {
+        let camera = &versioned.object;
         Self {
             camera_id: id,
             name: camera.name.clone(),
@@ -66,7 +66,7 @@ impl CameraView {
             fps: camera.fps,
             state,
             stream_url: format!("/v1/camera/{id}/stream"),
-            revision: Revision::of(held),
+            revision: Revision::of(versioned),
         }
     }
 }
@@ -102,7 +102,7 @@ pub struct NewCamera {
     #[serde(default)]
     #[schemars(range(min = 16, max = 4320))]
     pub height: Option<u32>,
-    /// Most frames a second that a viewer gets; default 10.
+    /// Maximum frame rate for a viewer, frames/s; default 10.
     #[serde(default)]
     #[schemars(range(min = 1, max = 60))]
     pub fps: Option<u32>,
@@ -135,7 +135,7 @@ pub struct CameraChange {
     #[serde(default)]
     #[schemars(range(min = 16, max = 4320))]
     pub height: Option<u32>,
-    /// Most frames a second that a viewer gets.
+    /// Maximum frame rate for a viewer, frames/s.
     #[serde(default)]
     #[schemars(range(min = 1, max = 60))]
     pub fps: Option<u32>,

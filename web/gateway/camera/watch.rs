@@ -16,7 +16,7 @@ use uuid::Uuid;
 use crate::access::{Anonymous, Caller, ClientAddress, Viewer};
 use crate::services::camera::hub::Cameras;
 use crate::services::camera::stream::{BOUNDARY, next_frame, parts};
-use crate::services::config_objects::held;
+use crate::services::config_objects::find;
 use crate::services::world::World;
 use crate::state::Gateway;
 
@@ -24,10 +24,10 @@ use crate::state::Gateway;
 #[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct Watch {
-    /// Most frames a second, at most that of the camera
+    /// Maximum frame rate, frames/s, at most that of the camera
     #[param(minimum = 1, maximum = 60)]
     pub fps: Option<u32>,
-    /// Access token, where the gateway asks for one
+    /// Access token, where the gateway requires one
     pub t: Option<String>,
 }
 
@@ -44,7 +44,7 @@ fn picture_headers(media: &str) -> Result<HeaderMap, Problem> {
 /// Scope of an API token that watches.
 const SCOPE: &str = "camera:read";
 
-/// Checks the token of a viewer, where the gateway asks for one.
+/// Checks the token of a viewer, where the gateway requires one.
 fn check_token(gateway: &Gateway, token: Option<&str>) -> Result<(), Problem> {
     if !gateway.settings.camera_tokens {
         return Ok(());
@@ -86,14 +86,14 @@ pub async fn camera_stream(
     Query(watch): Query<Watch>,
 ) -> Result<Response, Problem> {
     check_token(&gateway, watch.t.as_deref())?;
-    let held = held::<Camera>(&gateway.world, id)?;
+    let versioned = find::<Camera>(&gateway.world, id)?;
     if watch.fps.is_some_and(|fps| !(1..=60).contains(&fps)) {
         let message = "invalid fps: allowed 1 to 60";
         return Err(Problem::field("/fps", FieldCode::NotAllowed, message));
     }
     let viewer = gateway.cameras.view(id, source)?;
-    let most = held.object.fps;
-    let body = Body::from_stream(parts(viewer, watch.fps.unwrap_or(most).min(most)));
+    let fps_max = versioned.object.fps;
+    let body = Body::from_stream(parts(viewer, watch.fps.unwrap_or(fps_max).min(fps_max)));
     let headers = picture_headers(&format!("multipart/x-mixed-replace; boundary={BOUNDARY}"))?;
     Ok((headers, body).into_response())
 }
@@ -114,7 +114,7 @@ pub async fn camera_snapshot(
     ClientAddress(source): ClientAddress,
     Path(id): Path<Uuid>,
 ) -> Result<Response, Problem> {
-    held::<Camera>(&world, id)?;
+    find::<Camera>(&world, id)?;
     let viewer = hub.view(id, source)?;
     let mut frames = viewer.frames();
     let frame = next_frame(&viewer, &mut frames).await.ok_or_else(|| {

@@ -53,25 +53,25 @@ fn of_node(view: &Snapshot, node: &FleetNode) -> Vec<InterfaceView> {
     let Some(last) = &node.last_heartbeat else {
         return Vec::new();
     };
-    let shown = |seen: &Interface| {
-        let id = InterfaceSettings::id(node.id, &seen.name);
-        let held = view.config.interfaces.get(id);
-        let settings = held.map(|held| &held.object);
+    let view_of = |reported: &Interface| {
+        let id = InterfaceSettings::id(node.id, &reported.name);
+        let versioned = view.config.interfaces.get(id);
+        let settings = versioned.map(|versioned| &versioned.object);
         InterfaceView {
             interface_id: id.uuid(),
             node_id: node.id.uuid(),
-            ifname: seen.name.clone(),
-            kind: InterfaceKind::of(&last.heartbeat, &seen.name),
-            domain_id: settings.and_then(|held| held.domain_id).map(Id::uuid),
-            label: settings.and_then(|held| held.label.clone()),
-            mac: seen.mac.clone(),
-            ips: seen.ips.clone(),
-            oper: seen.operstate.clone(),
-            mtu: seen.mtu,
-            revision: held.map_or(0, |held| held.revision),
+            ifname: reported.name.clone(),
+            kind: InterfaceKind::of(&last.heartbeat, &reported.name),
+            domain_id: settings.and_then(|versioned| versioned.domain_id).map(Id::uuid),
+            label: settings.and_then(|versioned| versioned.label.clone()),
+            mac: reported.mac.clone(),
+            ips: reported.ips.clone(),
+            oper: reported.operstate.clone(),
+            mtu: reported.mtu,
+            revision: versioned.map_or(0, |versioned| versioned.revision),
         }
     };
-    last.heartbeat.interfaces.iter().map(shown).collect()
+    last.heartbeat.interfaces.iter().map(view_of).collect()
 }
 
 /// Filter of interfaces.
@@ -88,7 +88,7 @@ pub struct InterfaceQuery {
 pub async fn interfaces(
     _: Viewer,
     State(world): State<World>,
-    Query(asked): Query<InterfaceQuery>,
+    Query(query): Query<InterfaceQuery>,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<InterfaceView>>, Problem> {
     let view = world.view();
@@ -96,14 +96,15 @@ pub async fn interfaces(
         .fleet
         .nodes
         .values()
-        .filter(|node| asked.node_id.is_none_or(|id| node.id.uuid() == id));
-    let all = nodes.flat_map(|node| {
-        let mut held = of_node(&view, node);
-        held.sort_by_key(|shown| shown.interface_id);
-        held
-    });
-    let all = all.map(|shown| (format!("{}/{}", shown.node_id, shown.interface_id), shown));
-    Ok(Json(paging.of(all, |shown| shown)?))
+        .filter(|node| query.node_id.is_none_or(|id| node.id.uuid() == id));
+    let all = nodes
+        .flat_map(|node| {
+            let mut interfaces = of_node(&view, node);
+            interfaces.sort_by_key(|interface| interface.interface_id);
+            interfaces
+        })
+        .map(|interface| (format!("{}/{}", interface.node_id, interface.interface_id), interface));
+    Ok(Json(paging.of(all, |interface| interface)?))
 }
 
 /// Settings of an interface.
@@ -135,10 +136,13 @@ pub async fn interface_put(
     StrictJson(settings): StrictJson<NewInterfaceSettings>,
 ) -> Result<(Tag, Json<InterfaceView>), Problem> {
     let view = world.view();
-    let nodes = view.fleet.nodes.values();
-    let mut found =
-        nodes.flat_map(|node| of_node(&view, node)).filter(|shown| shown.interface_id == id);
-    let mut shown = found.next().ok_or_else(|| missing("interface", id))?;
+    let mut matching = view
+        .fleet
+        .nodes
+        .values()
+        .flat_map(|node| of_node(&view, node))
+        .filter(|interface| interface.interface_id == id);
+    let mut interface = matching.next().ok_or_else(|| missing("interface", id))?;
     let expected = match if_match_revision(&headers)? {
         Some(0) => Expected::Absent,
         Some(revision) => Expected::Revision(revision),
@@ -148,16 +152,16 @@ pub async fn interface_put(
     let command = Put {
         id: Id::<InterfaceSettings>::new(id),
         object: InterfaceSettings {
-            node_id: Id::new(shown.node_id),
-            ifname: shown.ifname.clone(),
+            node_id: Id::new(interface.node_id),
+            ifname: interface.ifname.clone(),
             domain_id,
             label: settings.label,
         },
         expected,
     };
-    let held = world.submit(command).await?;
-    shown.domain_id = settings.domain_id;
-    shown.label = held.object.label;
-    shown.revision = held.revision;
-    Ok((tag(held.revision), Json(shown)))
+    let versioned = world.submit(command).await?;
+    interface.domain_id = settings.domain_id;
+    interface.label = versioned.object.label;
+    interface.revision = versioned.revision;
+    Ok((tag(versioned.revision), Json(interface)))
 }

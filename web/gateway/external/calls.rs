@@ -45,11 +45,11 @@ pub async fn external_endpoint_invoke(
     State(vault): State<Vault>,
     State(outbound): State<Outbound>,
     Path(ids): Path<(Uuid, Uuid)>,
-    StrictJson(asked): StrictJson<Invocation>,
+    StrictJson(invocation): StrictJson<Invocation>,
 ) -> Result<Json<EndpointAnswer>, Problem> {
     let what = "rate limit of calls of external systems exceeded";
     limits.external_calls.allow(&caller.account, what)?;
     let services = (&world, &vault, &outbound);
-    let answer = call_endpoint(services, caller.role, ids, &asked.params).await?;
+    let answer = call_endpoint(services, caller.role, ids, &invocation.params).await?;
     Ok(Json(answer))
 }

@@ -13,7 +13,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::access::{Admin, Viewer};
-use crate::services::config_objects::{held, write};
+use crate::services::config_objects::{find, write};
 use crate::services::world::{World, missing};
 
 /// Endpoint of an external system.
@@ -38,16 +38,16 @@ pub struct EndpointView {
 }
 
 impl EndpointView {
-    pub(super) fn of(held: &Endpoint) -> Self {
+    pub(super) fn of(endpoint: &Endpoint) -> Self {
         Self {
-            endpoint_id: held.endpoint_id,
-            method: held.method,
-            path: held.path.clone(),
-            operation_id: held.operation_id.clone(),
-            summary: held.summary.clone(),
-            params: held.params.clone(),
-            enabled: held.enabled,
-            poll: held.poll.clone(),
+            endpoint_id: endpoint.endpoint_id,
+            method: endpoint.method,
+            path: endpoint.path.clone(),
+            operation_id: endpoint.operation_id.clone(),
+            summary: endpoint.summary.clone(),
+            params: endpoint.params.clone(),
+            enabled: endpoint.enabled,
+            poll: endpoint.poll.clone(),
         }
     }
 }
@@ -63,8 +63,8 @@ pub async fn external_endpoints(
     Path(id): Path<Uuid>,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<EndpointView>>, Problem> {
-    let held = held::<ExternalSystem>(&world, id)?;
-    let all = held
+    let system = find::<ExternalSystem>(&world, id)?;
+    let all = system
         .object
         .endpoints
         .iter()
@@ -108,10 +108,11 @@ pub async fn external_endpoint_patch(
     Path((id, endpoint_id)): Path<(Uuid, Uuid)>,
     StrictJson(change): StrictJson<EndpointChange>,
 ) -> Result<Json<EndpointView>, Problem> {
-    let held = held::<ExternalSystem>(&world, id)?;
-    let mut object = held.object.clone();
-    let mut endpoints = object.endpoints.iter_mut();
-    let endpoint = endpoints
+    let versioned = find::<ExternalSystem>(&world, id)?;
+    let mut object = versioned.object.clone();
+    let endpoint = object
+        .endpoints
+        .iter_mut()
         .find(|endpoint| endpoint.endpoint_id == endpoint_id)
         .ok_or_else(|| missing("endpoint", endpoint_id))?;
     if let Some(enabled) = change.enabled {
@@ -126,8 +127,8 @@ pub async fn external_endpoint_patch(
         }
         endpoint.poll = poll;
     }
-    let shown = EndpointView::of(endpoint);
-    let expected = Expected::Revision(held.revision);
+    let endpoint_view = EndpointView::of(endpoint);
+    let expected = Expected::Revision(versioned.revision);
     write(&world, id, object, expected).await?;
-    Ok(Json(shown))
+    Ok(Json(endpoint_view))
 }

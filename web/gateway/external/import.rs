@@ -18,11 +18,11 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::access::Admin;
-use crate::services::config_objects::{held, write};
+use crate::services::config_objects::{find, write};
 use crate::services::outbound::unreached;
 use crate::services::world::{World, blocking};
 
-/// Longest request, bytes: a document of the greatest length as a JSON string.
+/// Maximum length of a request, bytes: a document of the greatest length as a JSON string.
 pub const BODY_BYTES_MAX: usize = 2 * DOCUMENT_BYTES_MAX;
 
 /// OpenAPI document to import: `document` or `url`.
@@ -65,8 +65,8 @@ pub struct Imported {
 }
 
 /// Text of the document.
-async fn text(outbound: &Outbound, asked: Import) -> Result<String, Problem> {
-    let text = match (asked.document, asked.url) {
+async fn text(outbound: &Outbound, import: Import) -> Result<String, Problem> {
+    let text = match (import.document, import.url) {
         (Some(Value::String(text)), None) => text,
         (Some(document @ Value::Object(_)), None) => document.to_string(),
         (None, Some(url)) => {
@@ -78,8 +78,13 @@ async fn text(outbound: &Outbound, asked: Import) -> Result<String, Problem> {
                 let message = format!("the server answers with status {}", status.as_u16());
                 return Err(Problem::field("/url", FieldCode::NotAllowed, message));
             }
-            String::from_utf8(response.body.to_vec())
-                .map_err(|_| Problem::field("/url", FieldCode::Format, "no UTF-8 text"))?
+            String::from_utf8(response.body.to_vec()).map_err(|_| {
+                Problem::field(
+                    "/url",
+                    FieldCode::Format,
+                    "invalid document: found other bytes, allowed UTF-8 text",
+                )
+            })?
         }
         (Some(_), None) => {
             let message = "allowed an object or text";
@@ -101,21 +106,21 @@ async fn text(outbound: &Outbound, asked: Import) -> Result<String, Problem> {
 }
 
 /// Endpoints of a document; those held keep their id, switch and poll.
-fn endpoints_of(id: Uuid, before: &ExternalSystem, found: &mut ApiDocument) -> Vec<Endpoint> {
-    let held: BTreeMap<Uuid, &Endpoint> =
-        before.endpoints.iter().map(|held| (held.endpoint_id, held)).collect();
+fn endpoints_of(id: Uuid, before: &ExternalSystem, document: &mut ApiDocument) -> Vec<Endpoint> {
+    let endpoints_before: BTreeMap<Uuid, &Endpoint> =
+        before.endpoints.iter().map(|endpoint| (endpoint.endpoint_id, endpoint)).collect();
     let base = before.base_url.trim_end_matches('/');
-    let prefix = match base.ends_with(&found.base_path) {
+    let prefix = match base.ends_with(&document.base_path) {
         true => "",
-        false => &found.base_path,
+        false => &document.base_path,
     };
     let mut bytes = 2;
     let mut endpoints = Vec::new();
-    for operation in std::mem::take(&mut found.operations) {
+    for operation in std::mem::take(&mut document.operations) {
         let path = format!("{prefix}{}", operation.path);
         let name = format!("{} {path}", operation.method.word());
         let endpoint_id = Uuid::new_v5(&id, name.as_bytes());
-        let known = held.get(&endpoint_id);
+        let before = endpoints_before.get(&endpoint_id);
         let reads = matches!(operation.method, HttpMethod::Get | HttpMethod::Head);
         let endpoint = Endpoint {
             endpoint_id,
@@ -125,12 +130,12 @@ fn endpoints_of(id: Uuid, before: &ExternalSystem, found: &mut ApiDocument) -> V
             summary: operation.summary,
             params: operation.params,
             places: operation.places,
-            enabled: known.map_or(reads, |known| known.enabled),
-            poll: known.and_then(|known| known.poll.clone()),
+            enabled: before.map_or(reads, |before| before.enabled),
+            poll: before.and_then(|before| before.poll.clone()),
         };
         bytes += serde_json::to_vec(&endpoint).map_or(usize::MAX, |bytes| bytes.len() + 1);
         if bytes > ENDPOINTS_BYTES_MAX {
-            found.skipped.push(openapi::Skipped {
+            document.skipped.push(openapi::Skipped {
                 path: name,
                 reason: format!(
                     "endpoints longer than {ENDPOINTS_BYTES_MAX} bytes; import fewer with `include`"
@@ -159,34 +164,34 @@ pub async fn external_import_oas(
     State(world): State<World>,
     State(outbound): State<Outbound>,
     Path(id): Path<Uuid>,
-    StrictJson(asked): StrictJson<Import>,
+    StrictJson(import): StrictJson<Import>,
 ) -> Result<Json<Imported>, Problem> {
-    let held = held::<ExternalSystem>(&world, id)?;
-    let pointer = if asked.url.is_some() { "/url" } else { "/document" };
-    let include = asked.include.clone();
-    let text = text(&outbound, asked).await?;
+    let versioned = find::<ExternalSystem>(&world, id)?;
+    let pointer = if import.url.is_some() { "/url" } else { "/document" };
+    let include = import.include.clone();
+    let text = text(&outbound, import).await?;
     let read = blocking(move || Ok(openapi::read(&text))).await?;
-    let mut found = read
+    let mut document = read
         .map_err(|err: OpenApiError| Problem::field(pointer, FieldCode::Format, err.to_string()))?;
     if !include.is_empty() {
-        let names = |held: &openapi::Operation| {
-            let id = held.operation_id.as_ref();
-            include.contains(&held.path) || id.is_some_and(|id| include.contains(id))
+        let names = |operation: &openapi::Operation| {
+            let id = operation.operation_id.as_ref();
+            include.contains(&operation.path) || id.is_some_and(|id| include.contains(id))
         };
-        found.operations.retain(names);
+        document.operations.retain(names);
     }
-    let mut object = held.object.clone();
-    object.endpoints = endpoints_of(id, &held.object, &mut found);
+    let mut object = versioned.object.clone();
+    object.endpoints = endpoints_of(id, &versioned.object, &mut document);
     let imported = object.endpoints.len();
-    let expected = Expected::Revision(held.revision);
+    let expected = Expected::Revision(versioned.revision);
     write(&world, id, object, expected).await?;
-    let skipped = found
-        .skipped
-        .into_iter()
-        .map(|held| SkippedOperation { path: held.path, reason: held.reason });
+    let skipped = document.skipped.into_iter().map(|skipped_operation| SkippedOperation {
+        path: skipped_operation.path,
+        reason: skipped_operation.reason,
+    });
     Ok(Json(Imported {
-        title: found.title,
-        openapi: found.version,
+        title: document.title,
+        openapi: document.version,
         imported,
         skipped: skipped.collect(),
     }))

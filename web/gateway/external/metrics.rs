@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::access::Viewer;
-use crate::services::config_objects::held;
+use crate::services::config_objects::find;
 use crate::services::external::state::ExternalStates;
 use crate::services::world::{World, blocking};
 use crate::telemetry::series::{LatestReading, POINTS_MAX, Series, stepped};
@@ -53,9 +53,8 @@ fn unit_of(system: &ExternalSystem, metric: &str) -> Option<String> {
         "loss_pct" => Some("%"),
         _ => None,
     };
-    let mut checks = system.checks.iter();
-    let check = checks.find(|check| check.metric == metric);
-    let mut polls = system.endpoints.iter().filter_map(|held| held.poll.as_ref());
+    let check = system.checks.iter().find(|check| check.metric == metric);
+    let mut polls = system.endpoints.iter().filter_map(|endpoint| endpoint.poll.as_ref());
     let poll = polls.find(|poll| poll.metric == metric);
     let of_poll = poll.and_then(|poll| poll.unit.clone());
     let of_check = check.and_then(|check| check.unit.clone());
@@ -73,9 +72,9 @@ pub async fn external_metrics(
     State(states): State<Arc<ExternalStates>>,
     State(history): State<TelemetryStore>,
     Path(id): Path<Uuid>,
-    Query(asked): Query<Selection>,
+    Query(selection): Query<Selection>,
 ) -> Result<Json<ExternalMetrics>, Problem> {
-    let held = held::<ExternalSystem>(&world, id)?;
+    let versioned = find::<ExternalSystem>(&world, id)?;
     let time = |pointer: &str, text: &Option<String>, usual_ms: u64| match text {
         None => Ok(usual_ms),
         Some(text) => {
@@ -84,24 +83,24 @@ pub async fn external_metrics(
         }
     };
     let now_ms = wall_ns() / 1_000_000;
-    let from_ms = time("/from", &asked.from, now_ms.saturating_sub(3_600_000))?;
-    let to_ms = time("/to", &asked.to, now_ms)?;
+    let from_ms = time("/from", &selection.from, now_ms.saturating_sub(3_600_000))?;
+    let to_ms = time("/to", &selection.to, now_ms)?;
     let wrong = |key: &str, message: &str| Problem::field(key, FieldCode::NotAllowed, message);
     if from_ms > to_ms {
         return Err(wrong("/from", "invalid range: `from` is later than `to`"));
     }
-    if asked.step_s.is_some_and(|step_s| !(1..=31_536_000).contains(&step_s)) {
+    if selection.step_s.is_some_and(|step_s| !(1..=31_536_000).contains(&step_s)) {
         return Err(wrong("/step_s", "invalid step: allowed 1 to 31536000 s"));
     }
     let status = states.status(id);
-    let system = &held.object;
-    let mut names: Vec<String> = match asked.metric {
+    let system = &versioned.object;
+    let mut names: Vec<String> = match selection.metric {
         Some(metric) => vec![metric],
         None => {
             let polls = system
                 .endpoints
                 .iter()
-                .filter_map(|held| held.poll.as_ref())
+                .filter_map(|endpoint| endpoint.poll.as_ref())
                 .map(|poll| poll.metric.clone());
             let checks = system.checks.iter().map(|check| check.metric.clone());
             let latest = status.latest.keys().cloned();
@@ -110,7 +109,7 @@ pub async fn external_metrics(
     };
     names.sort();
     names.dedup();
-    let held = Arc::clone(&held);
+    let versioned = Arc::clone(&versioned);
     let work = move || {
         let mut count = 0;
         let mut all = Vec::new();
@@ -124,7 +123,7 @@ pub async fn external_metrics(
                 .filter(|(ts_ms, _)| (from_ms..=to_ms).contains(ts_ms))
                 .filter(|(ts_ms, _)| last_ms.is_none_or(|last_ms| *ts_ms > last_ms));
             points.extend(fresh.map(|(ts_ms, value)| Point::one(ts_ms, value)));
-            let points = stepped(points, asked.step_s.map(|step_s| step_s * 1_000));
+            let points = stepped(points, selection.step_s.map(|step_s| step_s * 1_000));
             count += points.len();
             if count > POINTS_MAX {
                 let message = format!(
@@ -133,18 +132,18 @@ pub async fn external_metrics(
                 return Err(Problem::field("/step_s", FieldCode::TooMany, message));
             }
             all.push(Series {
-                unit: unit_of(&held.object, &metric),
+                unit: unit_of(&versioned.object, &metric),
                 points: points.iter().map(|point| (point.ts_ms, point.last.1)).collect(),
                 metric,
             });
         }
-        Ok((held, all))
+        Ok((versioned, all))
     };
-    let (held, series) = blocking(work).await?;
+    let (versioned, series) = blocking(work).await?;
     let latest = status.latest.into_iter().map(|(metric, (ts_ms, value))| {
         let reading = LatestReading {
             value,
-            unit: unit_of(&held.object, &metric),
+            unit: unit_of(&versioned.object, &metric),
             ts: rfc3339(ts_ms * 1_000_000),
         };
         (metric, reading)

@@ -46,9 +46,9 @@ pub async fn run(gateway: Gateway) {
         if is_stopping {
             continue;
         }
-        let held = objects::<ExternalSystem>(&gateway.world);
-        let systems = held.iter().map(|(id, held)| (id.uuid(), &held.object));
-        for due in gateway.external.take_due(systems, monotonic_ns()) {
+        let systems = objects::<ExternalSystem>(&gateway.world);
+        let definitions = systems.iter().map(|(id, versioned)| (id.uuid(), &versioned.object));
+        for due in gateway.external.take_due(definitions, monotonic_ns()) {
             let (gateway, running) = (gateway.clone(), Arc::clone(&running));
             tasks.spawn(async move {
                 let _permit = running.acquire_owned().await;
@@ -61,11 +61,11 @@ pub async fn run(gateway: Gateway) {
 
 /// Polls what is due.
 pub async fn poll(gateway: &Gateway, due: Due) {
-    let held = objects::<ExternalSystem>(&gateway.world);
-    let Some(held) = held.get(Id::new(due.system)) else {
+    let systems = objects::<ExternalSystem>(&gateway.world);
+    let Some(versioned) = systems.get(Id::new(due.system)) else {
         return;
     };
-    let system = &held.object;
+    let system = &versioned.object;
     let polled = match due.endpoint {
         None => poll_checks(gateway, due, system).await,
         Some(_) => poll_endpoint(gateway, due, system).await,
@@ -90,7 +90,7 @@ async fn poll_endpoint(
     system: &ExternalSystem,
 ) -> Result<(), Problem> {
     let mut endpoints = system.endpoints.iter();
-    let Some(endpoint) = endpoints.find(|held| Some(held.endpoint_id) == due.endpoint) else {
+    let Some(endpoint) = endpoints.find(|other| Some(other.endpoint_id) == due.endpoint) else {
         return Ok(());
     };
     let Some(poll) = &endpoint.poll else {
@@ -103,8 +103,8 @@ async fn poll_endpoint(
     })?;
     let credentials = SystemCredentials::open(&gateway.vault, due.system, system)?;
     let request = credentials.request(system, Method::GET, &call.path)?;
-    let sent = gateway.outbound.send(&request).await;
-    let response = sent.map_err(|err| unreached("/base_url", &err))?;
+    let response =
+        gateway.outbound.send(&request).await.map_err(|err| unreached("/base_url", &err))?;
     if !response.status.is_success() {
         return Err(failed(format!("status {}", response.status.as_u16())));
     }
@@ -132,9 +132,9 @@ async fn store(gateway: &Gateway) {
         }
         (stored, None)
     };
-    let done = tokio::task::spawn_blocking(work).await;
-    let failed = !matches!(done, Ok((_, None)));
-    if let Ok((stored, err)) = done {
+    let outcome = tokio::task::spawn_blocking(work).await;
+    let failed = !matches!(outcome, Ok((_, None)));
+    if let Ok((stored, err)) = outcome {
         for (id, count) in stored {
             gateway.external.stored(id, count);
         }
@@ -143,5 +143,5 @@ async fn store(gateway: &Gateway) {
         }
     }
     let took_ns = monotonic_ns() - began_ns;
-    gateway.background_tasks.done("external", took_ns, 0, failed);
+    gateway.background_tasks.record("external", took_ns, 0, failed);
 }

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::systems::{NewSystem, system_of};
 use crate::access::{Admin, Operator};
-use crate::services::config_objects::held;
+use crate::services::config_objects::find;
 use crate::services::external::auth::SystemCredentials;
 use crate::services::external::probe::{ProbeResult, probe};
 use crate::services::limits::RateLimits;
@@ -51,8 +51,8 @@ pub async fn external_test(
     State(outbound): State<Outbound>,
     Path(id): Path<Uuid>,
 ) -> Result<Json<ProbeResult>, Problem> {
-    let held = held(&world, id)?;
+    let versioned = find(&world, id)?;
     limits.external_tests.allow(&caller.account, WHAT)?;
-    let credentials = SystemCredentials::open(&vault, id, &held.object)?;
-    Ok(Json(probe(&outbound, &credentials, &held.object).await?.result))
+    let credentials = SystemCredentials::open(&vault, id, &versioned.object)?;
+    Ok(Json(probe(&outbound, &credentials, &versioned.object).await?.result))
 }

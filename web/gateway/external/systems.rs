@@ -67,8 +67,8 @@ pub struct System {
 }
 
 impl System {
-    fn of(id: Uuid, held: &Versioned<ExternalSystem>, status: SystemStatus) -> Self {
-        let system = &held.object;
+    fn of(id: Uuid, versioned: &Versioned<ExternalSystem>, status: SystemStatus) -> Self {
+        let system = &versioned.object;
         Self {
             system_id: id,
             name: system.name.clone(),
@@ -83,7 +83,7 @@ impl System {
             state: status.state,
             last_poll_at: status.last_poll_ns.map(rfc3339),
             last_error: status.last_error,
-            revision: Revision::of(held),
+            revision: Revision::of(versioned),
         }
     }
 }
@@ -176,9 +176,9 @@ pub async fn external_systems(
     State(states): State<Arc<ExternalStates>>,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<System>>, Problem> {
-    let held = objects::<ExternalSystem>(&world);
-    let all = held.iter().map(|(id, held)| (id.uuid().to_string(), (id.uuid(), held)));
-    Ok(Json(paging.of(all, |(id, held)| System::of(id, held, states.status(id)))?))
+    let systems = objects::<ExternalSystem>(&world);
+    let all = systems.iter().map(|(id, versioned)| (id.uuid().to_string(), (id.uuid(), versioned)));
+    Ok(Json(paging.of(all, |(id, versioned)| System::of(id, versioned, states.status(id)))?))
 }
 
 /// Define an external system
@@ -196,9 +196,9 @@ pub async fn external_system_create(
     let id = id::mint();
     let (object, _) = system_of(new, &vault, id, None)?;
     let expected = Expected::Absent;
-    let held = config_objects::write(&world, id, object, expected).await?;
-    let shown = System::of(id, &held, states.status(id));
-    Ok((StatusCode::CREATED, tag(held.revision), Json(shown)))
+    let versioned = config_objects::write(&world, id, object, expected).await?;
+    let view = System::of(id, &versioned, states.status(id));
+    Ok((StatusCode::CREATED, tag(versioned.revision), Json(view)))
 }
 
 /// Get an external system
@@ -213,8 +213,8 @@ pub async fn external_system_fetch(
     State(states): State<Arc<ExternalStates>>,
     Path(id): Path<Uuid>,
 ) -> Result<(Tag, Json<System>), Problem> {
-    let held = config_objects::held(&world, id)?;
-    Ok((tag(held.revision), Json(System::of(id, &held, states.status(id)))))
+    let versioned = config_objects::find(&world, id)?;
+    Ok((tag(versioned.revision), Json(System::of(id, &versioned, states.status(id)))))
 }
 
 /// Replace an external system; imported endpoints stay
@@ -235,7 +235,7 @@ pub async fn external_system_replace(
     headers: HeaderMap,
     StrictJson(new): StrictJson<NewSystem>,
 ) -> Result<(Tag, Json<System>), Problem> {
-    let before = config_objects::held(&world, id)?;
+    let before = config_objects::find(&world, id)?;
     let keeps = new.auth.is_none();
     let (object, _) = system_of(new, &vault, id, Some(&before.object))?;
     if keeps {
@@ -246,9 +246,9 @@ pub async fn external_system_replace(
         Some(revision) => Expected::Revision(revision),
         None => Expected::Revision(before.revision),
     };
-    let held = config_objects::write(&world, id, object, expected).await?;
+    let versioned = config_objects::write(&world, id, object, expected).await?;
     states.forget(id);
-    Ok((tag(held.revision), Json(System::of(id, &held, states.status(id)))))
+    Ok((tag(versioned.revision), Json(System::of(id, &versioned, states.status(id)))))
 }
 
 /// Remove an external system, its credentials and endpoints

@@ -41,13 +41,13 @@ pub struct RuleView {
 impl Shown for RuleView {
     type Object = FirewallRule;
 
-    fn of(rule_id: Uuid, held: &Versioned<FirewallRule>) -> Self {
+    fn of(rule_id: Uuid, versioned: &Versioned<FirewallRule>) -> Self {
         Self {
             rule_id,
-            rule: held.object.clone(),
+            rule: versioned.object.clone(),
             packets: None,
             bytes: None,
-            revision: Revision::of(held),
+            revision: Revision::of(versioned),
         }
     }
 }
@@ -75,17 +75,17 @@ pub async fn rules(
     _: Viewer,
     State(world): State<World>,
     State(firewall): State<Arc<FirewallService>>,
-    Query(asked): Query<RuleQuery>,
+    Query(query): Query<RuleQuery>,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<RuleView>>, Problem> {
     let fits = |rule: &FirewallRule| {
         let mut zones = rule.src_zone.iter().chain(&rule.dest_zone);
-        asked.zone.is_none_or(|zone| zones.any(|held| held.uuid() == zone))
+        query.zone.is_none_or(|zone| zones.any(|zone_id| zone_id.uuid() == zone))
     };
     let Json(mut page) = config_objects::list::<RuleView>(&world, &paging, fits)?;
     let listing = firewall.listing(&world).await;
-    for shown in &mut page.items {
-        shown.count(listing.as_ref());
+    for view in &mut page.items {
+        view.count(listing.as_ref());
     }
     Ok(Json(page))
 }
@@ -115,9 +115,9 @@ pub async fn rule_fetch(
     State(firewall): State<Arc<FirewallService>>,
     Path(id): Path<Uuid>,
 ) -> Result<(Tag, Json<RuleView>), Problem> {
-    let (tag, Json(mut shown)) = config_objects::fetch::<RuleView>(&world, id)?;
-    shown.count(firewall.listing(&world).await.as_ref());
-    Ok((tag, Json(shown)))
+    let (tag, Json(mut rule)) = config_objects::fetch::<RuleView>(&world, id)?;
+    rule.count(firewall.listing(&world).await.as_ref());
+    Ok((tag, Json(rule)))
 }
 
 /// Replace a firewall rule

@@ -59,14 +59,14 @@ pub async fn firewall_apply(
     State(firewall): State<Arc<FirewallService>>,
     State(world): State<World>,
     State(stop): State<CancellationToken>,
-    OptionalJson(asked): OptionalJson<ApplyRequest>,
+    OptionalJson(request): OptionalJson<ApplyRequest>,
 ) -> Result<Json<AppliedRuleset>, Problem> {
-    let within = ConfirmationTime::of(asked.confirm_within_s)?;
+    let within = ConfirmationTime::of(request.confirm_within_s)?;
     // A caller that goes away leaves no transaction without its end.
     let (service, own) = (Arc::clone(&firewall), world.clone());
     let work = tokio::spawn(async move {
         let by = &caller.username;
-        let applied = service.apply(&own, by, within, asked.dry_run).await?;
+        let applied = service.apply(&own, by, within, request.dry_run).await?;
         if let Some(token) = applied.token.clone() {
             tokio::spawn(async move {
                 within.over(&stop).await;
@@ -75,13 +75,13 @@ pub async fn firewall_apply(
         }
         Ok(applied)
     });
-    let done = work.await;
-    let applied = done.unwrap_or_else(|err| Err(Problem::internal(err.to_string())))?;
+    let outcome = work.await;
+    let applied = outcome.unwrap_or_else(|err| Err(Problem::internal(err.to_string())))?;
     Ok(Json(AppliedRuleset {
         confirm_by: applied.token.is_some().then(|| within.deadline(world.now_s())),
         nft: applied.nft,
         diff: applied.diff,
-        dry_run: asked.dry_run,
+        dry_run: request.dry_run,
         divergence: applied.divergence,
         confirm_token: applied.token,
     }))
@@ -145,14 +145,14 @@ pub struct RulesetView {
         (status = 503, description = "nftables is absent")))]
 pub async fn firewall_ruleset(
     _: Operator,
-    State(firewall): State<Arc<FirewallService>>,
+    State(service): State<Arc<FirewallService>>,
     State(world): State<World>,
 ) -> Result<Json<RulesetView>, Problem> {
-    let found = firewall.read(&world).await?;
+    let kernel = service.read(&world).await?;
     let view = world.view();
-    let held = &view.firewall;
-    let desired = held.desired();
-    let state = match (&held.pending, &held.confirmed) {
+    let firewall = &view.firewall;
+    let desired = firewall.desired();
+    let state = match (&firewall.pending, &firewall.confirmed) {
         (Some(_), _) => RulesetState::Pending,
         (None, Some(_)) => RulesetState::Confirmed,
         (None, None) => RulesetState::None,
@@ -161,7 +161,7 @@ pub async fn firewall_ruleset(
         Some(ruleset) => ruleset.nft != staged(&view),
         None => !view.config.firewall_zones.is_empty() || !view.config.firewall_rules.is_empty(),
     };
-    let pending = held.pending.as_ref();
+    let pending = firewall.pending.as_ref();
     Ok(Json(RulesetView {
         table: format!(
             "{} {}",
@@ -173,9 +173,9 @@ pub async fn firewall_ruleset(
         applied_by: desired.map(|ruleset| ruleset.by.clone()),
         confirm_by: pending.map(|pending| rfc3339(pending.confirm_by_ns)),
         staged: is_staged,
-        ruleset: found.listing.map(|listing| listing.json()),
-        divergence: found.divergence,
-        observed_since: held.observed.as_ref().map(|seen| rfc3339(seen.since_ns)),
-        foreign_tables: found.foreign,
+        ruleset: kernel.listing.map(|listing| listing.json()),
+        divergence: kernel.divergence,
+        observed_since: firewall.observed.as_ref().map(|observed| rfc3339(observed.since_ns)),
+        foreign_tables: kernel.foreign,
     }))
 }

@@ -44,8 +44,8 @@ pub struct FirmwareImageView {
 impl Shown for FirmwareImageView {
     type Object = FirmwareImage;
 
-    fn of(id: Uuid, held: &Versioned<FirmwareImage>) -> Self {
-        Self { image_id: id, image: held.object.clone(), revision: Revision::of(held) }
+    fn of(id: Uuid, versioned: &Versioned<FirmwareImage>) -> Self {
+        Self { image_id: id, image: versioned.object.clone(), revision: Revision::of(versioned) }
     }
 }
 
@@ -127,8 +127,8 @@ pub async fn firmware_image_upload(
         let message = "invalid digest: allowed 64 hexadecimal digits, a-f in lower case";
         return Err(Problem::field("/sha256", FieldCode::Format, message));
     }
-    let held = objects::<FirmwareImage>(&world);
-    if held.iter().any(|(_, held)| held.object.version == new.version) {
+    let stored = objects::<FirmwareImage>(&world);
+    if stored.iter().any(|(_, versioned)| versioned.object.version == new.version) {
         let message = format!("another firmware image is called {:?}", new.version);
         return Err(Problem::new(StatusCode::CONFLICT, message));
     }
@@ -149,8 +149,8 @@ pub async fn firmware_image_upload(
         let _ = blocking(move || folder.remove(id).map_err(unremoved)).await;
         return Err(problem);
     }
-    let (tag, shown) = fetch(&world, id)?;
-    Ok((StatusCode::CREATED, tag, shown))
+    let (tag, image_view) = fetch(&world, id)?;
+    Ok((StatusCode::CREATED, tag, image_view))
 }
 
 fn unremoved(err: std::io::Error) -> Problem {
@@ -209,9 +209,9 @@ pub async fn firmware_image_content(
     Path(id): Path<Uuid>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let held = objects::<FirmwareImage>(&world);
-    let found = held.get(Id::new(id)).ok_or_else(|| missing("firmware image", id))?;
-    let length = found.object.size_bytes;
+    let stored = objects::<FirmwareImage>(&world);
+    let versioned = stored.get(Id::new(id)).ok_or_else(|| missing("firmware image", id))?;
+    let length = versioned.object.size_bytes;
     let range = headers.get(header::RANGE).and_then(|range| range.to_str().ok());
     let (status, begin, end) = match part(range, length) {
         Part::Whole => (StatusCode::OK, 0, length),

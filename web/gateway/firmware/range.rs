@@ -11,8 +11,8 @@ pub enum Part {
     Unsatisfiable,
 }
 
-/// Part of a document of `length` bytes that a header asks for; all of it for several ranges, other
-/// units and what is no range.
+/// Part of a document of `length` bytes that a header requests; all of it for several ranges, other
+/// units and invalid ranges.
 #[must_use]
 pub fn part(header: Option<&str>, length: u64) -> Part {
     let Some(range) = header.and_then(|header| header.strip_prefix("bytes=")) else {
@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn a_range_is_within_the_document() {
-        for (header, found) in [
+        for (header, expected) in [
             ("bytes=0-0", Part::Range(0, 1)),
             ("bytes=0-99", Part::Range(0, 10)),
             ("bytes=4-", Part::Range(4, 10)),
@@ -63,7 +63,7 @@ mod tests {
             ("items=0-1", Part::Whole),
             ("bytes=", Part::Whole),
         ] {
-            assert_eq!(part(Some(header), 10), found, "{header}");
+            assert_eq!(part(Some(header), 10), expected, "{header}");
         }
         assert_eq!(part(None, 10), Part::Whole);
     }

@@ -116,8 +116,8 @@ pub struct RolloutView {
 impl Shown for RolloutView {
     type Object = Rollout;
 
-    fn of(id: Uuid, held: &Versioned<Rollout>) -> Self {
-        let rollout = &held.object;
+    fn of(id: Uuid, versioned: &Versioned<Rollout>) -> Self {
+        let rollout = &versioned.object;
         let nodes = rollout.nodes.iter().map(RolloutNodeView::of);
         Self {
             rollout_id: id,
@@ -131,7 +131,7 @@ impl Shown for RolloutView {
             healthy_s: rollout.healthy_s,
             by: rollout.by.clone(),
             nodes: nodes.collect(),
-            revision: Revision::of(held),
+            revision: Revision::of(versioned),
         }
     }
 }

@@ -16,7 +16,7 @@ use uuid::Uuid;
 use crate::access::{Operator, Viewer};
 use crate::services::world::{World, missing};
 
-/// Longest note, characters.
+/// Maximum length of a note, characters.
 const NOTE_CHARS_MAX: usize = 1_000;
 
 /// Alert of a flow.
@@ -53,23 +53,23 @@ pub struct AlertView {
 }
 
 impl AlertView {
-    fn of(id: AlertId, held: &AlertRecord) -> Self {
+    fn of(id: AlertId, record: &AlertRecord) -> Self {
         let time = |at_ms: u64| rfc3339(at_ms * 1_000_000);
         Self {
             alert_id: id.uuid(),
-            flow_id: held.flow.uuid(),
-            execution_id: held.execution.uuid(),
-            node_id: held.node,
-            severity: held.severity,
-            message: held.message.clone(),
-            key: held.key.clone(),
-            state: held.state,
-            count: held.count,
-            opened_at: time(held.opened_ms),
-            acked_by: held.acked_by.clone(),
-            acked_at: held.acked_ms.map(time),
-            note: held.note.clone(),
-            closed_at: held.closed_ms.map(time),
+            flow_id: record.flow.uuid(),
+            execution_id: record.execution.uuid(),
+            node_id: record.node,
+            severity: record.severity,
+            message: record.message.clone(),
+            key: record.key.clone(),
+            state: record.state,
+            count: record.count,
+            opened_at: time(record.opened_ms),
+            acked_by: record.acked_by.clone(),
+            acked_at: record.acked_ms.map(time),
+            note: record.note.clone(),
+            closed_at: record.closed_ms.map(time),
         }
     }
 }
@@ -89,7 +89,7 @@ pub struct AlertQuery {
 pub async fn flow_alerts(
     _: Viewer,
     State(world): State<World>,
-    Query(asked): Query<AlertQuery>,
+    Query(query): Query<AlertQuery>,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<AlertView>>, Problem> {
     let view = world.view();
@@ -97,9 +97,9 @@ pub async fn flow_alerts(
         .automation
         .alerts
         .iter()
-        .filter(|(_, held)| asked.state.is_none_or(|state| state == held.state))
-        .map(|(id, held)| (id.uuid().to_string(), (*id, held)));
-    Ok(Json(paging.of(all, |(id, held)| AlertView::of(id, held))?))
+        .filter(|(_, record)| query.state.is_none_or(|state| state == record.state))
+        .map(|(id, record)| (id.uuid().to_string(), (*id, record)));
+    Ok(Json(paging.of(all, |(id, record)| AlertView::of(id, record))?))
 }
 
 /// Acknowledgement of an alert.
@@ -122,17 +122,18 @@ pub async fn flow_alert_ack(
     Operator(caller): Operator,
     State(world): State<World>,
     Path(id): Path<Uuid>,
-    OptionalJson(given): OptionalJson<Acknowledgement>,
+    OptionalJson(acknowledgement): OptionalJson<Acknowledgement>,
 ) -> Result<Json<AlertView>, Problem> {
-    let length = given.note.as_ref().map_or(0, |note| note.chars().count());
+    let length = acknowledgement.note.as_ref().map_or(0, |note| note.chars().count());
     if length > NOTE_CHARS_MAX {
         let message = format!("found {length} characters, allowed up to {NOTE_CHARS_MAX}");
         return Err(Problem::field("/note", FieldCode::Length, message));
     }
     let alert = AlertId::new(id);
-    let command = AcknowledgeAlert { alert, by: caller.username.clone(), note: given.note };
+    let command =
+        AcknowledgeAlert { alert, by: caller.username.clone(), note: acknowledgement.note };
     world.submit(command).await?;
     let view = world.view();
-    let held = view.automation.alerts.get(&alert).ok_or_else(|| missing("alert", id))?;
-    Ok(Json(AlertView::of(alert, held)))
+    let record = view.automation.alerts.get(&alert).ok_or_else(|| missing("alert", id))?;
+    Ok(Json(AlertView::of(alert, record)))
 }

@@ -23,7 +23,7 @@ use crate::services::flow_backends::check;
 use crate::services::world::World;
 use crate::settings::Settings;
 
-/// Most metrics listed.
+/// Maximum number of listed metrics.
 const METRICS_MAX: usize = 1_000;
 
 /// Kind of a step.
@@ -94,21 +94,28 @@ pub async fn flow_builder_metadata(
     let all = catalogue();
     let of = |role: StepRole| -> Vec<KindView> {
         let kinds = all.iter().filter(|info| info.role == role);
-        let shown = kinds.map(|info| KindView {
-            kind: info.kind.to_owned(),
-            title: info.title.to_owned(),
-            params: info.params.clone(),
-        });
-        shown.collect()
+        kinds
+            .map(|info| KindView {
+                kind: info.kind.to_owned(),
+                title: info.title.to_owned(),
+                params: info.params.clone(),
+            })
+            .collect()
     };
     let view = world.view();
-    let nodes = view.fleet.nodes.values();
-    let of_nodes: BTreeSet<&str> = nodes
+    let of_nodes: BTreeSet<&str> = view
+        .fleet
+        .nodes
+        .values()
         .flat_map(|node| node.latest.keys().map(String::as_str))
         .take(METRICS_MAX * 64)
         .collect();
-    let sensors = view.peripherals.readings.keys();
-    let own = sensors.map(|name| format!("{GATEWAY_PREFIX}{name}")).chain([DISK_METRIC.to_owned()]);
+    let own = view
+        .peripherals
+        .readings
+        .keys()
+        .map(|name| format!("{GATEWAY_PREFIX}{name}"))
+        .chain([DISK_METRIC.to_owned()]);
     let metrics = own
         .chain(of_nodes.into_iter().map(str::to_owned))
         .take(METRICS_MAX)

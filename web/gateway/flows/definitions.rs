@@ -20,7 +20,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::secrets::{seal, shown};
+use super::secrets::{seal, without_secrets};
 use crate::access::{Operator, Viewer};
 use crate::services::config_objects;
 use crate::services::config_objects::{Shown, objects};
@@ -48,13 +48,13 @@ pub struct FlowView {
 impl Shown for FlowView {
     type Object = Automation;
 
-    fn of(flow_id: Uuid, held: &Versioned<Automation>) -> Self {
+    fn of(flow_id: Uuid, versioned: &Versioned<Automation>) -> Self {
         Self {
             flow_id,
-            flow: shown(&held.object.0),
-            version: held.revision,
-            created_at: rfc3339(held.created_ns),
-            changed_at: rfc3339(held.changed_ns),
+            flow: without_secrets(&versioned.object.0),
+            version: versioned.revision,
+            created_at: rfc3339(versioned.created_ns),
+            changed_at: rfc3339(versioned.changed_ns),
         }
     }
 }
@@ -99,19 +99,19 @@ pub struct FlowQuery {
 pub async fn flows(
     _: Viewer,
     State(world): State<World>,
-    Query(asked): Query<FlowQuery>,
+    Query(query): Query<FlowQuery>,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<FlowSummary>>, Problem> {
     let view = world.view();
-    let fits = |enabled| asked.enabled.is_none_or(|wanted| wanted == enabled);
+    let fits = |enabled| query.enabled.is_none_or(|state| state == enabled);
     let all = view
         .config
         .automations
         .iter()
-        .filter(|(_, held)| fits(held.object.0.enabled))
-        .map(|(id, held)| (id.uuid().to_string(), (id, held)));
-    Ok(Json(paging.of(all, |(id, held)| {
-        let flow = &held.object.0;
+        .filter(|(_, versioned)| fits(versioned.object.0.enabled))
+        .map(|(id, versioned)| (id.uuid().to_string(), (id, versioned)));
+    Ok(Json(paging.of(all, |(id, versioned)| {
+        let flow = &versioned.object.0;
         let last = view.automation.of_flow(id).next_back();
         let triggers = flow.steps.iter().filter(|step| step.role == StepRole::Trigger);
         let mut trigger_kinds: Vec<String> = triggers.map(|step| step.kind.clone()).collect();
@@ -121,10 +121,10 @@ pub async fn flows(
             flow_id: id.uuid(),
             name: flow.name.clone(),
             enabled: flow.enabled,
-            version: held.revision,
-            last_execution: last.map(|(_, held)| LastExecution {
-                state: held.state,
-                at: rfc3339(held.queued_ms * 1_000_000),
+            version: versioned.revision,
+            last_execution: last.map(|(_, execution)| LastExecution {
+                state: execution.state,
+                at: rfc3339(execution.queued_ms * 1_000_000),
             }),
             trigger_kinds,
         }
@@ -165,10 +165,9 @@ fn checked(
     Ok(Automation(flow))
 }
 
-fn held(world: &World, id: Uuid) -> Result<Arc<Versioned<Automation>>, Problem> {
-    let held = objects::<Automation>(world);
-    let found = held.get(AutomationId::new(id));
-    found.cloned().ok_or_else(|| missing("flow", id))
+fn fetch(world: &World, id: Uuid) -> Result<Arc<Versioned<Automation>>, Problem> {
+    let flows = objects::<Automation>(world);
+    flows.get(AutomationId::new(id)).cloned().ok_or_else(|| missing("flow", id))
 }
 
 /// Create a flow
@@ -223,7 +222,7 @@ pub async fn flow_replace(
     headers: HeaderMap,
     StrictJson(flow): StrictJson<AutomationFlow>,
 ) -> Result<(Tag, Json<FlowView>), Problem> {
-    let before = held(&world, id)?;
+    let before = fetch(&world, id)?;
     let flow = checked(flow, Some(&before.object.0), caller.role, (&world, &settings, &vault))?;
     config_objects::replace(&world, id, &headers, flow).await
 }
@@ -258,7 +257,7 @@ pub async fn flow_patch(
     headers: HeaderMap,
     StrictJson(change): StrictJson<FlowChange>,
 ) -> Result<(Tag, Json<FlowView>), Problem> {
-    let before = held(&world, id)?;
+    let before = fetch(&world, id)?;
     let mut flow = before.object.clone();
     flow.0.enabled = change.enabled.unwrap_or(flow.0.enabled);
     flow.0.name = change.name.unwrap_or(flow.0.name);

@@ -52,23 +52,23 @@ pub struct DeliveryView {
 }
 
 impl DeliveryView {
-    fn of(id: DeliveryId, held: &Delivery) -> Self {
-        let is_waiting = !held.dead && !held.in_flight;
+    fn of(id: DeliveryId, delivery: &Delivery) -> Self {
+        let is_waiting = !delivery.dead && !delivery.in_flight;
         Self {
             delivery_id: id.uuid(),
-            flow_id: held.flow.uuid(),
-            execution_id: held.execution.uuid(),
-            step_id: held.step_id.clone(),
-            kind: held.request.word().to_owned(),
-            state: match held.dead {
+            flow_id: delivery.flow.uuid(),
+            execution_id: delivery.execution.uuid(),
+            step_id: delivery.step_id.clone(),
+            kind: delivery.request.word().to_owned(),
+            state: match delivery.dead {
                 true => DeliveryState::Dead,
                 false => DeliveryState::Pending,
             },
-            attempts: held.attempts,
-            next_at: is_waiting.then(|| rfc3339(held.next_ms * 1_000_000)),
-            error: held.error.clone(),
-            created_at: rfc3339(held.created_ms * 1_000_000),
-            request: held.request.shown(),
+            attempts: delivery.attempts,
+            next_at: is_waiting.then(|| rfc3339(delivery.next_ms * 1_000_000)),
+            error: delivery.error.clone(),
+            created_at: rfc3339(delivery.created_ms * 1_000_000),
+            request: delivery.request.shown(),
         }
     }
 }
@@ -88,21 +88,21 @@ pub struct DeliveryQuery {
 pub async fn flow_deliveries(
     _: Viewer,
     State(world): State<World>,
-    Query(asked): Query<DeliveryQuery>,
+    Query(query): Query<DeliveryQuery>,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<DeliveryView>>, Problem> {
     let view = world.view();
     let fits = |dead: bool| {
-        let wanted = asked.state.map(|state| state == DeliveryState::Dead);
-        wanted.is_none_or(|wanted| wanted == dead)
+        let is_dead = query.state.map(|state| state == DeliveryState::Dead);
+        is_dead.is_none_or(|is_dead| is_dead == dead)
     };
     let all = view
         .automation
         .deliveries
         .iter()
-        .filter(|(_, held)| fits(held.dead))
-        .map(|(id, held)| (id.uuid().to_string(), (*id, held)));
-    Ok(Json(paging.of(all, |(id, held)| DeliveryView::of(id, held))?))
+        .filter(|(_, delivery)| fits(delivery.dead))
+        .map(|(id, delivery)| (id.uuid().to_string(), (*id, delivery)));
+    Ok(Json(paging.of(all, |(id, delivery)| DeliveryView::of(id, delivery))?))
 }
 
 /// Attempt a delivery of the dead-letter list again

@@ -54,15 +54,15 @@ pub async fn flow_trigger(
     Operator(caller): Operator,
     State(world): State<World>,
     Path(flow_id): Path<Uuid>,
-    OptionalJson(asked): OptionalJson<TriggerRequest>,
+    OptionalJson(request): OptionalJson<TriggerRequest>,
 ) -> Result<(StatusCode, Json<ExecutionStarted>), Problem> {
     let execution_id = id::mint();
     let command = TriggerFlow {
         flow: AutomationId::new(flow_id),
         execution: ExecutionId::new(execution_id),
-        inputs: asked.inputs,
+        inputs: request.inputs,
         by: caller.username.clone(),
-        dry_run: asked.dry_run,
+        dry_run: request.dry_run,
     };
     if !world.submit(command).await? {
         let detail = "too many executions of this flow in this minute";
@@ -112,23 +112,23 @@ pub struct ExecutionView {
 }
 
 impl ExecutionView {
-    fn of(id: ExecutionId, held: &ExecutionRecord) -> Self {
-        let since = held.started_ms.unwrap_or(held.queued_ms);
+    fn of(id: ExecutionId, record: &ExecutionRecord) -> Self {
+        let since = record.started_ms.unwrap_or(record.queued_ms);
         Self {
             execution_id: id.uuid(),
-            flow_id: held.flow.uuid(),
-            flow_version: held.flow_version,
-            state: held.state,
+            flow_id: record.flow.uuid(),
+            flow_version: record.flow_version,
+            state: record.state,
             trigger: TriggerView {
-                step_id: held.trigger.step_id.clone(),
-                kind: held.trigger.kind.clone(),
-                data: held.trigger.data.clone(),
+                step_id: record.trigger.step_id.clone(),
+                kind: record.trigger.kind.clone(),
+                data: record.trigger.data.clone(),
             },
-            queued_at: shown_time(held.queued_ms),
-            started_at: held.started_ms.map(shown_time),
-            duration_ms: held.ended_ms.map(|ended| ended.saturating_sub(since)),
-            error: held.error.clone(),
-            dry_run: held.dry_run,
+            queued_at: shown_time(record.queued_ms),
+            started_at: record.started_ms.map(shown_time),
+            duration_ms: record.ended_ms.map(|ended| ended.saturating_sub(since)),
+            error: record.error.clone(),
+            dry_run: record.dry_run,
         }
     }
 }
@@ -155,17 +155,17 @@ pub struct StepView {
 }
 
 impl StepView {
-    fn of(held: &StepRecord) -> Self {
-        let duration = |from: u64| Some(held.ended_ms?.saturating_sub(from));
+    fn of(record: &StepRecord) -> Self {
+        let duration = |from: u64| Some(record.ended_ms?.saturating_sub(from));
         Self {
-            step_id: held.step_id.clone(),
-            state: held.state,
-            started_at: held.started_ms.map(shown_time),
-            duration_ms: held.started_ms.and_then(duration),
-            input: held.input.clone(),
-            output: held.output.clone(),
-            error: held.error.clone(),
-            delivery_id: held.delivery.map(|delivery| delivery.uuid()),
+            step_id: record.step_id.clone(),
+            state: record.state,
+            started_at: record.started_ms.map(shown_time),
+            duration_ms: record.started_ms.and_then(duration),
+            input: record.input.clone(),
+            output: record.output.clone(),
+            error: record.error.clone(),
+            delivery_id: record.delivery.map(|delivery| delivery.uuid()),
         }
     }
 }
@@ -210,34 +210,35 @@ pub async fn flow_executions(
     _: Viewer,
     State(world): State<World>,
     Path(flow_id): Path<Uuid>,
-    Query(asked): Query<ExecutionQuery>,
+    Query(query): Query<ExecutionQuery>,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<ExecutionView>>, Problem> {
-    let from = bound("/from", asked.from.as_ref())?;
-    let to = bound("/to", asked.to.as_ref())?;
+    let from = bound("/from", query.from.as_ref())?;
+    let to = bound("/to", query.to.as_ref())?;
     let view = world.view();
     let flow = AutomationId::new(flow_id);
     let mut all = view.automation.of_flow(flow).peekable();
     if view.config.automations.get(flow).is_none() && all.peek().is_none() {
         return Err(missing("flow", flow_id));
     }
-    let fits = |held: &ExecutionRecord| {
-        asked.state.is_none_or(|state| state == held.state)
-            && from.is_none_or(|from| from <= held.queued_ms)
-            && to.is_none_or(|to| held.queued_ms <= to)
+    let fits = |record: &ExecutionRecord| {
+        query.state.is_none_or(|state| state == record.state)
+            && from.is_none_or(|from| from <= record.queued_ms)
+            && to.is_none_or(|to| record.queued_ms <= to)
     };
-    let all =
-        all.filter(|(_, held)| fits(held)).map(|(id, held)| (id.uuid().to_string(), (id, held)));
-    Ok(Json(paging.of(all, |(id, held)| ExecutionView::of(id, held))?))
+    let all = all
+        .filter(|(_, record)| fits(record))
+        .map(|(id, record)| (id.uuid().to_string(), (id, record)));
+    Ok(Json(paging.of(all, |(id, record)| ExecutionView::of(id, record))?))
 }
 
 fn find(world: &World, flow_id: Uuid, id: Uuid) -> Result<Arc<ExecutionRecord>, Problem> {
     let view = world.view();
-    let found = view
+    let execution = view
         .automation
         .execution(ExecutionId::new(id))
-        .filter(|held| held.flow == AutomationId::new(flow_id));
-    found.cloned().ok_or_else(|| missing("execution", id))
+        .filter(|record| record.flow == AutomationId::new(flow_id));
+    execution.cloned().ok_or_else(|| missing("execution", id))
 }
 
 /// Get an execution with its steps
@@ -251,10 +252,10 @@ pub async fn flow_execution(
     State(world): State<World>,
     Path((flow_id, id)): Path<(Uuid, Uuid)>,
 ) -> Result<Json<ExecutionDetail>, Problem> {
-    let held = find(&world, flow_id, id)?;
+    let record = find(&world, flow_id, id)?;
     Ok(Json(ExecutionDetail {
-        execution: ExecutionView::of(ExecutionId::new(id), &held),
-        steps: held.steps.iter().map(StepView::of).collect(),
+        execution: ExecutionView::of(ExecutionId::new(id), &record),
+        steps: record.steps.iter().map(StepView::of).collect(),
     }))
 }
 

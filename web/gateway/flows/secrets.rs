@@ -13,7 +13,7 @@ use crate::services::vault::Vault;
 const SECRET: &str = "authorization";
 /// Form of a secret in views; in a change it keeps the one before.
 const SHOWN: &str = "(set)";
-/// Longest secret, bytes.
+/// Maximum length of a secret, bytes.
 const SECRET_BYTES_MAX: usize = 2_000;
 
 type Params = Map<String, Value>;
@@ -52,19 +52,20 @@ fn receiver(params: &Params) -> Option<(bool, String, u16)> {
 }
 
 /// Secret of a step before a change. It goes to the receiver it was given for only.
-fn kept(
+fn secret_before(
     before: Option<&AutomationFlow>,
     step_id: &str,
     params: &Params,
 ) -> Result<String, &'static str> {
     let mut steps = before.into_iter().flat_map(|before| &before.steps);
-    let held = steps.find(|held| held.step_id == step_id);
-    let held = held.and_then(|held| params_at(&held.params, place(&held.params)?));
-    let secret = held.and_then(|held| Some((held, held.get(SECRET)?.as_str()?)));
-    let Some((held, secret)) = secret else {
+    let step_before = steps.find(|step| step.step_id == step_id);
+    let params_before = step_before.and_then(|step| params_at(&step.params, place(&step.params)?));
+    let secret = params_before
+        .and_then(|stored_params| Some((stored_params, stored_params.get(SECRET)?.as_str()?)));
+    let Some((stored_params, secret)) = secret else {
         return Err("had no secret to keep");
     };
-    match receiver(held) == receiver(params) {
+    match receiver(stored_params) == receiver(params) {
         true => Ok(secret.to_owned()),
         false => Err("has another receiver: give the secret again"),
     }
@@ -91,16 +92,16 @@ pub fn seal(
         let Some(params) = params_at_mut(&mut step.params, place) else {
             continue;
         };
-        let given = params.get(SECRET).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let sealed = if given == SHOWN {
-            kept(before, &step.step_id, params).map_err(|what| {
+        let text = params.get(SECRET).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let sealed = if text == SHOWN {
+            secret_before(before, &step.step_id, params).map_err(|what| {
                 refuse(FieldCode::Missing, format!("step {:?} {what}", step.step_id))
             })?
-        } else if given.len() > SECRET_BYTES_MAX {
-            let what = format!("found {} bytes, allowed {SECRET_BYTES_MAX}", given.len());
+        } else if text.len() > SECRET_BYTES_MAX {
+            let what = format!("found {} bytes, allowed {SECRET_BYTES_MAX}", text.len());
             return Err(refuse(FieldCode::Length, what));
         } else {
-            let sealed = vault.seal(given.as_bytes()).map_err(Problem::internal)?;
+            let sealed = vault.seal(text.as_bytes()).map_err(Problem::internal)?;
             format!("{SEALED_PREFIX}{sealed}")
         };
         params.insert(SECRET.to_owned(), Value::String(sealed));
@@ -109,16 +110,16 @@ pub fn seal(
 }
 
 /// The flow without its secrets.
-pub fn shown(flow: &AutomationFlow) -> AutomationFlow {
-    let mut shown = flow.clone();
-    for step in &mut shown.steps {
+pub fn without_secrets(flow: &AutomationFlow) -> AutomationFlow {
+    let mut hidden = flow.clone();
+    for step in &mut hidden.steps {
         if let Some(place) = place(&step.params)
             && let Some(params) = params_at_mut(&mut step.params, place)
         {
             params.insert(SECRET.to_owned(), SHOWN.into());
         }
     }
-    shown
+    hidden
 }
 
 #[cfg(test)]
@@ -154,7 +155,7 @@ mod tests {
             let opened = vault.unseal(secret.strip_prefix(SEALED_PREFIX).unwrap());
             assert_eq!(opened.unwrap(), b"hush");
         }
-        assert_eq!(secrets(&shown(&sealed)), [SHOWN; 2]);
+        assert_eq!(secrets(&without_secrets(&sealed)), [SHOWN; 2]);
         let same = json!({ "url": "https://HOOK.test:443/b", "authorization": SHOWN });
         let mut same = flow(&same);
         seal(&mut same, Some(&sealed), &vault).unwrap();

@@ -19,16 +19,16 @@ use crate::access::{Admin, Viewer};
 use crate::services::playback::{Playback, PlaybackView, Request};
 use crate::services::world::blocking;
 
-/// Longest request to play a timeline, bytes.
+/// Maximum length of a request to play a timeline, bytes.
 pub const TIMELINE_BYTES_MAX: usize = 8 << 20;
 
-/// Most characters of a file name.
+/// Maximum length of a file name, characters.
 const NAME_CHARS_MAX: usize = 255;
 
-/// Longest averaging interval of a trace, ms.
+/// Maximum averaging interval of a trace, ms.
 const WINDOW_MS_MAX: u64 = 3_600_000;
 
-/// Longest start position, s: that of the longest timeline.
+/// Maximum start position, s: that of the longest timeline.
 const SEEK_S_MAX: f64 = 8_640_000.0;
 
 /// Timeline to be played.
@@ -39,7 +39,7 @@ pub struct NewPlayback {
     /// trace of Mahimahi.
     #[schemars(length(min = 1))]
     pub timeline: String,
-    /// File name; the ending `.toml` or `.csv` tells the form, else the first line does.
+    /// File name; the ending `.toml` or `.csv` selects the format, else the first line does.
     #[serde(default)]
     #[schemars(length(max = 255))]
     pub name: String,
@@ -78,9 +78,9 @@ const fn usual_window_ms() -> u64 {
     200
 }
 
-fn outside(pointer: &str, found: impl std::fmt::Display, allowed: &str) -> Problem {
+fn outside(pointer: &str, value: impl std::fmt::Display, allowed: &str) -> Problem {
     let key = pointer.trim_start_matches('/');
-    let message = format!("invalid {key}: found {found}, allowed {allowed}");
+    let message = format!("invalid {key}: found {value}, allowed {allowed}");
     Problem::field(pointer, FieldCode::NotAllowed, message)
 }
 
@@ -123,8 +123,8 @@ impl NewPlayback {
             return Err(outside("/seek_s", self.seek_s, &allowed));
         }
         if self.repeat && line.length_ns == 0 {
-            let found = "a timeline without length";
-            return Err(outside("/repeat", found, "a length above 0"));
+            let length = "a timeline without length";
+            return Err(outside("/repeat", length, "a length above 0"));
         }
         let playback = player::Playback {
             seek_ns: (self.seek_s * 1e9) as u64,

@@ -10,11 +10,11 @@ use groundwave_netlink::batadv::{
 };
 
 use crate::access::Viewer;
-use crate::services::kernel::{InterfaceQuery, Known, Row, known, of_batman, rows};
+use crate::services::kernel::{InterfaceQuery, Known, Row, of_batman, rows, with_nodes};
 use crate::services::world::World;
 use crate::settings::Settings;
 
-// The document knows shapes by plain names.
+// Schemas of the document have names without paths.
 type KnownOriginator = Known<Originator>;
 type KnownNeighbor = Known<Neighbor>;
 type KnownWayOut = Known<WayOut>;
@@ -31,10 +31,11 @@ pub async fn batman_originators(
     _: Viewer,
     State(world): State<World>,
     State(settings): State<Arc<Settings>>,
-    Query(asked): Query<InterfaceQuery>,
+    Query(query): Query<InterfaceQuery>,
 ) -> Result<Json<Vec<KnownOriginator>>, Problem> {
-    let found = of_batman(&settings, asked, |batman, ifname| batman.originators(ifname)).await?;
-    Ok(Json(known(&world.view(), found, |row| Some(row.orig_address))))
+    let originators =
+        of_batman(&settings, query, |batman, ifname| batman.originators(ifname)).await?;
+    Ok(Json(with_nodes(&world.view(), originators, |row| Some(row.orig_address))))
 }
 
 /// List batman-adv neighbors
@@ -44,10 +45,10 @@ pub async fn batman_neighbors(
     _: Viewer,
     State(world): State<World>,
     State(settings): State<Arc<Settings>>,
-    Query(asked): Query<InterfaceQuery>,
+    Query(query): Query<InterfaceQuery>,
 ) -> Result<Json<Vec<KnownNeighbor>>, Problem> {
-    let found = of_batman(&settings, asked, |batman, ifname| batman.neighbors(ifname)).await?;
-    Ok(Json(known(&world.view(), found, |row| Some(row.neigh_address))))
+    let neighbors = of_batman(&settings, query, |batman, ifname| batman.neighbors(ifname)).await?;
+    Ok(Json(with_nodes(&world.view(), neighbors, |row| Some(row.neigh_address))))
 }
 
 /// List batman-adv gateways
@@ -57,10 +58,10 @@ pub async fn batman_gateways(
     _: Viewer,
     State(world): State<World>,
     State(settings): State<Arc<Settings>>,
-    Query(asked): Query<InterfaceQuery>,
+    Query(query): Query<InterfaceQuery>,
 ) -> Result<Json<Vec<KnownWayOut>>, Problem> {
-    let found = of_batman(&settings, asked, |batman, ifname| batman.gateways(ifname)).await?;
-    Ok(Json(known(&world.view(), found, |row| Some(row.orig_address))))
+    let gateways = of_batman(&settings, query, |batman, ifname| batman.gateways(ifname)).await?;
+    Ok(Json(with_nodes(&world.view(), gateways, |row| Some(row.orig_address))))
 }
 
 /// List local translation table entries
@@ -70,10 +71,10 @@ pub async fn batman_translocal(
     _: Viewer,
     State(world): State<World>,
     State(settings): State<Arc<Settings>>,
-    Query(asked): Query<InterfaceQuery>,
+    Query(query): Query<InterfaceQuery>,
 ) -> Result<Json<Vec<KnownTransLocal>>, Problem> {
-    let found = of_batman(&settings, asked, |batman, ifname| batman.trans_local(ifname)).await?;
-    Ok(Json(known(&world.view(), found, |row| Some(row.tt_address))))
+    let clients = of_batman(&settings, query, |batman, ifname| batman.trans_local(ifname)).await?;
+    Ok(Json(with_nodes(&world.view(), clients, |row| Some(row.tt_address))))
 }
 
 /// List global translation table entries; `node_id` is the node of the client
@@ -83,10 +84,10 @@ pub async fn batman_transglobal(
     _: Viewer,
     State(world): State<World>,
     State(settings): State<Arc<Settings>>,
-    Query(asked): Query<InterfaceQuery>,
+    Query(query): Query<InterfaceQuery>,
 ) -> Result<Json<Vec<KnownTransGlobal>>, Problem> {
-    let found = of_batman(&settings, asked, |batman, ifname| batman.trans_global(ifname)).await?;
-    Ok(Json(known(&world.view(), found, |row| Some(row.tt_address))))
+    let clients = of_batman(&settings, query, |batman, ifname| batman.trans_global(ifname)).await?;
+    Ok(Json(with_nodes(&world.view(), clients, |row| Some(row.tt_address))))
 }
 
 /// List distributed ARP table entries
@@ -96,11 +97,11 @@ pub async fn batman_dat_cache(
     _: Viewer,
     State(world): State<World>,
     State(settings): State<Arc<Settings>>,
-    Query(asked): Query<InterfaceQuery>,
+    Query(query): Query<InterfaceQuery>,
 ) -> Result<Json<Vec<KnownDatEntry>>, Problem> {
-    let found = of_batman(&settings, asked, |batman, ifname| batman.dat_cache(ifname)).await?;
+    let entries = of_batman(&settings, query, |batman, ifname| batman.dat_cache(ifname)).await?;
     let whose = |row: &DatEntry| Some(row.dat_cache_hwaddress);
-    Ok(Json(known(&world.view(), found, whose)))
+    Ok(Json(with_nodes(&world.view(), entries, whose)))
 }
 
 /// List bridge loop avoidance claims
@@ -110,10 +111,10 @@ pub async fn batman_bla_claims(
     _: Viewer,
     State(world): State<World>,
     State(settings): State<Arc<Settings>>,
-    Query(asked): Query<InterfaceQuery>,
+    Query(query): Query<InterfaceQuery>,
 ) -> Result<Json<Vec<KnownBlaClaim>>, Problem> {
-    let found = of_batman(&settings, asked, |batman, ifname| batman.bla_claims(ifname)).await?;
-    Ok(Json(known(&world.view(), found, |row| Some(row.bla_address))))
+    let claims = of_batman(&settings, query, |batman, ifname| batman.bla_claims(ifname)).await?;
+    Ok(Json(with_nodes(&world.view(), claims, |row| Some(row.bla_address))))
 }
 
 /// List batman-adv hard interfaces
@@ -122,10 +123,10 @@ pub async fn batman_bla_claims(
 pub async fn batman_hardifs(
     _: Viewer,
     State(settings): State<Arc<Settings>>,
-    Query(asked): Query<InterfaceQuery>,
+    Query(query): Query<InterfaceQuery>,
 ) -> Result<Json<Vec<RowHardInterface>>, Problem> {
     let ask = |batman: &mut groundwave_netlink::batadv::Batman, ifname: &str| {
         batman.hard_interfaces(ifname)
     };
-    Ok(Json(rows(of_batman(&settings, asked, ask).await?)))
+    Ok(Json(rows(of_batman(&settings, query, ask).await?)))
 }

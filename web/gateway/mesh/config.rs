@@ -24,8 +24,8 @@ pub async fn mesh_config(
     _: Viewer,
     State(config): State<Arc<MeshConfigService>>,
 ) -> Result<(Tag, Json<MeshSettings>), Problem> {
-    let found = blocking(move || config.read()).await?;
-    Ok((found.tag(), Json(found)))
+    let settings = blocking(move || config.read()).await?;
+    Ok((settings.tag(), Json(settings)))
 }
 
 /// Change the mesh configuration; undone unless confirmed
@@ -41,12 +41,12 @@ pub async fn mesh_config_put(
     State(world): State<World>,
     State(stop): State<CancellationToken>,
     headers: HeaderMap,
-    StrictJson(wanted): StrictJson<NewMeshSettings>,
+    StrictJson(new): StrictJson<NewMeshSettings>,
 ) -> Result<(Tag, Json<ChangedSettings>), Problem> {
-    let within = ConfirmationTime::of(wanted.confirm_within_s)?;
+    let within = ConfirmationTime::of(new.confirm_within_s)?;
     let service = Arc::clone(&config);
-    let done = blocking(move || service.change(&headers, &wanted));
-    let (settings, divergence, confirm_token) = done.await?;
+    let (settings, divergence, confirm_token) =
+        blocking(move || service.change(&headers, &new)).await?;
     let token = confirm_token.clone();
     tokio::spawn(async move {
         within.over(&stop).await;
@@ -58,13 +58,13 @@ pub async fn mesh_config_put(
             tracing::error!(err = err.detail, "mesh configuration could not be restored");
         }
     });
-    let told = ChangedSettings {
+    let changed = ChangedSettings {
         confirm_by: within.deadline(world.now_s()),
         settings,
         divergence,
         confirm_token,
     };
-    Ok((told.settings.tag(), Json(told)))
+    Ok((changed.settings.tag(), Json(changed)))
 }
 
 /// Confirm a change of the mesh configuration

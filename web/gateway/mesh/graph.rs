@@ -67,7 +67,7 @@ pub struct Measured {
     pub throughput_kbps: Option<u32>,
     /// Received signal level, dBm.
     pub signal_dbm: Option<f64>,
-    /// Time since it was last heard, ms.
+    /// Time since its last heartbeat, ms.
     pub last_seen_msecs: Option<u64>,
 }
 
@@ -95,7 +95,7 @@ pub struct GraphLinkProperties {
     pub throughput_kbps: Option<u32>,
     /// Received signal level of the worse direction, dBm.
     pub signal_dbm: Option<f64>,
-    /// Time since either end last heard the other, ms.
+    /// Time since either end last received from the other, ms.
     pub last_seen_msecs: Option<u64>,
     /// `true` if either node routes over the link.
     pub selected: Option<bool>,
@@ -152,7 +152,7 @@ pub struct NetworkGraph {
     pub nodes: Vec<GraphNode>,
     /// Links in order of their ends.
     pub links: Vec<GraphLink>,
-    /// Reported neighbors that are no node of this mesh.
+    /// Reported neighbors outside this mesh.
     #[serde(rename = "strangers")]
     pub unknown_neighbors: usize,
     /// Links whose prediction is still to be evaluated; it follows within seconds.
@@ -267,8 +267,9 @@ pub fn drawing(view: &Snapshot, revision: String, wall_ns: u64) -> Drawing {
         });
         named.collect()
     });
-    let links = nodes.iter().enumerate();
-    let links: Vec<_> = links
+    let links: Vec<_> = nodes
+        .iter()
+        .enumerate()
         .flat_map(|(index, (node, _))| (0..node.edges.len()).map(move |edge| (index, edge)))
         .collect();
     let sides = |edge: &Edge| [&edge.at_a, &edge.at_b].map(|side| side.as_ref()?.throughput_kbps);
@@ -357,14 +358,13 @@ fn parts<'l, T: Sync, U: Serialize>(
             if begun || number + place > 0 {
                 text.push(b',');
             }
-            let made = make(one).expect("what is drawn is of this view");
-            serde_json::to_writer(&mut text, &made).expect("a graph is JSON");
+            let value = make(one).expect("what is drawn is of this view");
+            serde_json::to_writer(&mut text, &value).expect("a graph is JSON");
         }
         Bytes::from(text)
     };
     list.chunks(at_once).enumerate().flat_map(move |(round, list)| {
-        let parts = list.par_chunks(part).enumerate();
-        parts.map(|one| write(one, round > 0)).collect::<Vec<_>>()
+        list.par_chunks(part).enumerate().map(|one| write(one, round > 0)).collect::<Vec<_>>()
     })
 }
 
@@ -377,7 +377,7 @@ pub fn revision(view: &Snapshot) -> String {
     for node in view.fleet.nodes.values() {
         if let Some(planned) = view.plan.nodes.get(&node.id) {
             let around = view.plan.deployments.get(&planned.deployment);
-            let around_ns = around.map_or(0, |held| held.stamps.updated_ns);
+            let around_ns = around.map_or(0, |deployment| deployment.stamps.updated_ns);
             digest.update(planned.stamps.updated_ns.to_be_bytes());
             digest.update(around_ns.to_be_bytes());
         }

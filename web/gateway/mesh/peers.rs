@@ -53,30 +53,32 @@ pub async fn mesh_peers(
     State(settings): State<Arc<Settings>>,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<PeerView>>, Problem> {
-    let seen = tunnel::peers(&settings).await;
+    let by_kernel = tunnel::peers(&settings).await;
     let view = world.view();
     let now_s = world.now_s() as i64;
     let mut all: Vec<_> = view
         .onboarding
         .peers()
-        .filter_map(|(held, ip)| Some((held.node?.uuid().to_string(), (held, ip))))
+        .filter_map(|(registration, ip)| {
+            Some((registration.node?.uuid().to_string(), (registration, ip)))
+        })
         .collect();
     all.sort_by(|a, b| a.0.cmp(&b.0));
-    let page = paging.of(all.into_iter(), |(held, ip)| {
-        let seen = seen.as_ref().map(|seen| seen.get(&held.public_key));
-        let peer = seen.flatten();
+    let page = paging.of(all.into_iter(), |(registration, ip)| {
+        let by_kernel = by_kernel.as_ref().map(|by_kernel| by_kernel.get(&registration.public_key));
+        let peer = by_kernel.flatten();
         let handshake_s = peer.and_then(|peer| peer.latest_handshake);
         let text = |s: i64| rfc3339(u64::try_from(s).unwrap_or(0).saturating_mul(1_000_000_000));
         PeerView {
-            node_id: held.node.map_or_else(Uuid::nil, |node| node.uuid()),
-            public_key: held.public_key,
+            node_id: registration.node.map_or_else(Uuid::nil, |node| node.uuid()),
+            public_key: registration.public_key,
             endpoint: peer.and_then(|peer| peer.endpoint).map(|at| at.to_string()),
             allowed_ips: vec![format!("{ip}/32")],
             latest_handshake: handshake_s.map(text),
             rx_bytes: peer.map(|peer| peer.rx_bytes),
             tx_bytes: peer.map(|peer| peer.tx_bytes),
             persistent_keepalive: peer.map(|peer| peer.persistent_keepalive),
-            connected: seen.map(|_| handshake_s.is_some_and(|s| now_s - s < 180)),
+            connected: by_kernel.map(|_| handshake_s.is_some_and(|s| now_s - s < 180)),
         }
     })?;
     Ok(Json(page))
@@ -94,11 +96,9 @@ pub async fn mesh_peer_delete(
 ) -> Result<StatusCode, Problem> {
     let node = world.node(id)?;
     let view = world.view();
-    let peer = view
-        .onboarding
-        .registrations
-        .iter()
-        .find(|(_, held)| held.node == Some(node.id) && held.overlay_ip.is_some());
+    let peer = view.onboarding.registrations.iter().find(|(_, registration)| {
+        registration.node == Some(node.id) && registration.overlay_ip.is_some()
+    });
     let (registration, _) = peer.ok_or_else(|| missing("peer", id))?;
     let command = RevokeRegistration {
         registration: *registration,
@@ -146,10 +146,8 @@ pub async fn ipam(
     State(dhcp): State<Arc<DhcpServer>>,
 ) -> Json<Pools> {
     let view = world.view();
-    let count = |state| {
-        let leases = view.onboarding.leases.values();
-        leases.filter(|lease| lease.state == state).count() as u32
-    };
+    let count =
+        |state| view.onboarding.leases.values().filter(|lease| lease.state == state).count() as u32;
     let (allocated, quarantined) = (count(LeaseState::Allocated), count(LeaseState::Quarantined));
     let overlay = view.onboarding.pool;
     let (size, reserved) = (overlay.usable(), overlay.reserved());
@@ -223,18 +221,18 @@ pub struct LeaseQuery {
 pub async fn ipam_leases(
     _: Viewer,
     State(world): State<World>,
-    Query(asked): Query<LeaseQuery>,
+    Query(query): Query<LeaseQuery>,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<LeaseView>>, Problem> {
-    if asked.pool.as_deref().is_some_and(|pool| pool != "overlay") {
+    if query.pool.as_deref().is_some_and(|pool| pool != "overlay") {
         let message =
             "invalid pool: allowed `overlay`; underlay leases are at /v1/network/dhcp/leases";
         return Err(Problem::field("/pool", FieldCode::NotAllowed, message));
     }
     let view = world.view();
-    let all = view.onboarding.leases.values();
     // As numbers sort: 10.42.0.9 before 10.42.0.10.
-    let all = all.map(|lease| (format!("{:010}", lease.ip.to_bits()), lease));
+    let all =
+        view.onboarding.leases.values().map(|lease| (format!("{:010}", lease.ip.to_bits()), lease));
     Ok(Json(paging.of(all, LeaseView::from)?))
 }
 

@@ -45,7 +45,7 @@ pub struct NewProbe {
     #[serde(default)]
     #[schemars(range(min = 1, max = 10))]
     pub duration_s: Option<u32>,
-    /// Address to probe; default underlay, or overlay where there is no underlay address.
+    /// Address to probe; default underlay, or overlay without an underlay address.
     #[serde(default)]
     pub via: Option<Via>,
 }
@@ -60,8 +60,8 @@ pub struct ProbeId {
 /// Node of a target.
 fn node_of(world: &World, target: &str) -> Result<NodeId, Problem> {
     if let Ok(mac) = target.parse::<Mac>() {
-        let found = world.view().fleet.with_mac(mac);
-        return found.ok_or_else(|| missing("node", mac));
+        let node = world.view().fleet.with_mac(mac);
+        return node.ok_or_else(|| missing("node", mac));
     }
     let id: Uuid = target.parse().map_err(|_| {
         let message = "invalid target: allowed a node id or a MAC address";
@@ -84,12 +84,12 @@ fn address_of(
         _ => None,
     };
     let overlay = node.record.overlay_ip;
-    let found = match via {
+    let address = match via {
         Some(Via::Overlay) => overlay,
         Some(Via::Underlay) => underlay,
         None => underlay.or(overlay),
     };
-    found.ok_or_else(|| {
+    address.ok_or_else(|| {
         let message = "node without such an address";
         Problem::field("/target", FieldCode::NoAddress, message)
     })
@@ -135,6 +135,5 @@ pub async fn probe_fetch(
     State(probes): State<Arc<Probes>>,
     Path(probe_id): Path<Uuid>,
 ) -> Result<Json<Probe>, Problem> {
-    let found = probes.get(probe_id);
-    found.map(Json).ok_or_else(|| missing("probe", probe_id))
+    probes.get(probe_id).map(Json).ok_or_else(|| missing("probe", probe_id))
 }

@@ -42,16 +42,16 @@ const ASK_AGAIN_S: u32 = 10;
 const KEEPALIVE_S: u16 = 25;
 
 /// Result of a proof under the present and the previous secret.
-fn proven(vault: &Vault, onboarding: &Onboarding, asked: &WgRegister, now_ns: u64) -> Proof {
-    let Some(proof) = &asked.proof else {
+fn proven(vault: &Vault, onboarding: &Onboarding, request: &WgRegister, now_ns: u64) -> Proof {
+    let Some(proof) = &request.proof else {
         return Proof::Absent;
     };
     let trust = &onboarding.trust;
     let earlier = trust.previous.as_ref().filter(|(_, until_ns)| now_ns <= *until_ns);
     let secrets = trust.secret.iter().chain(earlier.map(|(secret, _)| secret));
-    let named = |key_id: &str| asked.key_id.as_deref().is_none_or(|wanted| wanted == key_id);
-    let (key, mac) = (asked.public_key.to_string(), asked.mac.to_string());
-    let message = proof_message(fields(asked, &key, &mac));
+    let named = |key_id: &str| request.key_id.as_deref().is_none_or(|id| id == key_id);
+    let (key, mac) = (request.public_key.to_string(), request.mac.to_string());
+    let message = proof_message(fields(request, &key, &mac));
     let Ok(proof) = STANDARD.decode(proof) else {
         return Proof::Invalid;
     };
@@ -71,19 +71,19 @@ fn proven(vault: &Vault, onboarding: &Onboarding, asked: &WgRegister, now_ns: u6
 }
 
 /// Fields that proofs cover.
-fn fields<'a>(asked: &'a WgRegister, key: &'a str, mac: &'a str) -> [&'a str; 5] {
-    [key, mac, &asked.hostname, &asked.nonce, &asked.ts]
+fn fields<'a>(request: &'a WgRegister, key: &'a str, mac: &'a str) -> [&'a str; 5] {
+    [key, mac, &request.hostname, &request.nonce, &request.ts]
 }
 
 /// Refuses requests that were made at another time or before. A proof of possession needs a nonce of
 /// this gateway.
-fn check(challenges: &Challenges, asked: &WgRegister, now_ns: u64) -> Result<(), Problem> {
-    let nonce = STANDARD.decode(&asked.nonce).unwrap_or_default();
+fn check(challenges: &Challenges, request: &WgRegister, now_ns: u64) -> Result<(), Problem> {
+    let nonce = STANDARD.decode(&request.nonce).unwrap_or_default();
     if !(16..=32).contains(&nonce.len()) {
         let message = "invalid length: allowed 16 to 32 bytes in base64";
         return Err(Problem::field("/nonce", FieldCode::Length, message));
     }
-    let at_ns = time::read("/ts", &asked.ts)?.as_nanosecond();
+    let at_ns = time::read("/ts", &request.ts)?.as_nanosecond();
     let skew_ns = (i128::from(now_ns) - at_ns).unsigned_abs();
     if skew_ns > u128::from(SKEW_S) * 1_000_000_000 {
         let message = format!(
@@ -93,7 +93,7 @@ fn check(challenges: &Challenges, asked: &WgRegister, now_ns: u64) -> Result<(),
         return Err(Problem::field("/ts", FieldCode::NotAllowed, message));
     }
     let now_s = now_ns / 1_000_000_000;
-    if asked.key_proof.is_some() && !challenges.is_current(&nonce, now_s) {
+    if request.key_proof.is_some() && !challenges.is_current(&nonce, now_s) {
         let message = "not of a current challenge: allowed a nonce of GET \
                        /v1/mesh/wg-register/challenge";
         return Err(Problem::field("/nonce", FieldCode::NotAllowed, message));
@@ -108,18 +108,18 @@ fn possession(
     settings: &Settings,
     onboarding: &Onboarding,
     source: IpAddr,
-    asked: &WgRegister,
+    request: &WgRegister,
 ) -> Proof {
-    if let Some(proof) = &asked.key_proof {
-        let (key, mac) = (asked.public_key.to_string(), asked.mac.to_string());
-        let fits = |shared| verify_key_proof(shared, fields(asked, &key, &mac), proof);
+    if let Some(proof) = &request.key_proof {
+        let (key, mac) = (request.public_key.to_string(), request.mac.to_string());
+        let fits = |shared| verify_key_proof(shared, fields(request, &key, &mac), proof);
         return match shared.is_some_and(fits) {
             true => Proof::Valid,
             false => Proof::Invalid,
         };
     }
-    let held = onboarding.of_key(&asked.public_key);
-    let overlay_ip = held.and_then(|(_, held)| held.overlay_ip);
+    let registration = onboarding.of_key(&request.public_key);
+    let overlay_ip = registration.and_then(|(_, registration)| registration.overlay_ip);
     let inside = overlay_ip.is_some_and(|ip| source == IpAddr::V4(ip));
     match inside && settings.tunnel.is_some() {
         true => Proof::Valid,
@@ -130,12 +130,11 @@ fn possession(
 /// `true` if a node was registered ahead with this code, or it is a join key.
 fn has_code(view: &Snapshot, code_sha256: Option<[u8; 32]>) -> bool {
     let mut keys = view.config.join_keys.iter();
-    if keys.any(|(_, held)| Some(held.object.key_sha256) == code_sha256) {
+    if keys.any(|(_, versioned)| Some(versioned.object.key_sha256) == code_sha256) {
         return true;
     }
     let expected = |code| {
-        let mut nodes = view.fleet.nodes.values();
-        nodes.any(|node| {
+        view.fleet.nodes.values().any(|node| {
             let ahead = node.record.preregistration.as_ref();
             ahead.is_some_and(|ahead| ahead.code_sha256 == code)
         })
@@ -190,8 +189,8 @@ pub async fn wg_challenge(
 /// Register a WireGuard key and get an overlay address
 ///
 /// Idempotent per public key. Credentials are returned only to requests through the tunnel, or sealed
-/// to the key. With a proof of possession (`key_proof`) the request replaces what others claimed for the
-/// key; without one it changes nothing that another address or the holder of the key requested.
+/// to the key. With a proof of possession (`key_proof`) the request replaces what others claimed for
+/// the key; without one it changes nothing that another address or the holder of the key requested.
 #[utoipa::path(post, path = "/v1/mesh/wg-register", tag = "mesh",
     responses(
         (status = 200, description = "Approved earlier"),
@@ -205,52 +204,52 @@ pub async fn wg_register(
     _: Anonymous,
     State(services): State<Registrar>,
     client: ClientAddress,
-    StrictJson(asked): StrictJson<WgRegister>,
+    StrictJson(request): StrictJson<WgRegister>,
 ) -> Result<(StatusCode, Json<WgRegisterResult>), Problem> {
     let Registrar { world, settings, limits, challenges, vault } = services;
     limits.registrations.allow(&network(client.0), "registration rate limit exceeded")?;
     let now_ns = wall_ns();
-    check(&challenges, &asked, now_ns)?;
+    check(&challenges, &request, now_ns)?;
     let view = world.view();
-    let proof = proven(&vault, &view.onboarding, &asked, now_ns);
-    let shared = challenges.shared_secret(&asked.public_key);
-    let key_proof = possession(shared.as_ref(), &settings, &view.onboarding, client.0, &asked);
+    let proof = proven(&vault, &view.onboarding, &request, now_ns);
+    let shared = challenges.shared_secret(&request.public_key);
+    let key_proof = possession(shared.as_ref(), &settings, &view.onboarding, client.0, &request);
     let code_sha256 =
-        asked.enrollment_code.as_ref().map(|code| Sha256::digest(code.as_bytes()).into());
-    if view.onboarding.of_key(&asked.public_key).is_none() {
+        request.enrollment_code.as_ref().map(|code| Sha256::digest(code.as_bytes()).into());
+    if view.onboarding.of_key(&request.public_key).is_none() {
         let vouched = proof == Proof::Valid || has_code(&view, code_sha256);
         limits.unknown_key(client.0, vouched)?;
     }
-    let mac_verified = verify_mac(&settings, client.0, asked.mac).await;
+    let mac_verified = verify_mac(&settings, client.0, request.mac).await;
     let command = RequestJoin {
         registration: RegistrationId::new(id::mint()),
         node: NodeId::new(id::mint()),
-        public_key: asked.public_key,
+        public_key: request.public_key,
         claims: JoinClaims {
-            mac: asked.mac,
-            hostname: asked.hostname.clone(),
-            listen_port: asked.listen_port,
+            mac: request.mac,
+            hostname: request.hostname.clone(),
+            listen_port: request.listen_port,
             source_ip: client.0,
-            underlay_ip: asked.underlay_ip.unwrap_or(client.0),
+            underlay_ip: request.underlay_ip.unwrap_or(client.0),
             proof,
             mac_verified,
             code_sha256,
             key_proof: Some(key_proof),
         },
     };
-    let done = world.submit(command).await.map_err(kind_of)?;
-    let credentials = credentials(&world, &settings, client.0, &done, &asked).await?;
-    let sealed = match shared.filter(|_| key_proof == Proof::Valid && asked.seal_credentials) {
-        Some(shared) => sealed(&world, &done, &asked, &shared).await?,
+    let outcome = world.submit(command).await.map_err(kind_of)?;
+    let credentials = credentials(&world, &settings, client.0, &outcome, &request).await?;
+    let sealed = match shared.filter(|_| key_proof == Proof::Valid && request.seal_credentials) {
+        Some(shared) => sealed(&world, &outcome, &request, &shared).await?,
         None => None,
     };
-    let status = match done.state {
-        RegistrationState::Approved if done.admitted => StatusCode::CREATED,
+    let status = match outcome.state {
+        RegistrationState::Approved if outcome.admitted => StatusCode::CREATED,
         RegistrationState::Approved => StatusCode::OK,
         _ => StatusCode::ACCEPTED,
     };
     let pool = world.view().onboarding.pool;
-    let mut result = result(&settings, pool, &done, credentials);
+    let mut result = result(&settings, pool, &outcome, credentials);
     result.sealed_credentials = sealed;
     Ok((status, Json(result)))
 }
@@ -270,48 +269,48 @@ async fn credentials(
     world: &World,
     settings: &Settings,
     source: IpAddr,
-    done: &JoinOutcome,
-    asked: &WgRegister,
+    outcome: &JoinOutcome,
+    request: &WgRegister,
 ) -> Result<Option<Credentials>, Problem> {
-    let through_tunnel = done.overlay_ip.is_some_and(|ip| source == IpAddr::V4(ip));
-    let (Some(node), true) = (done.node, through_tunnel) else {
+    let through_tunnel = outcome.overlay_ip.is_some_and(|ip| source == IpAddr::V4(ip));
+    let (Some(node), true) = (outcome.node, through_tunnel) else {
         return Ok(None);
     };
     if settings.tunnel.is_none() {
         return Ok(None);
     }
-    issue(world, node, &asked.hostname).await.map(Some)
+    issue(world, node, &request.hostname).await.map(Some)
 }
 
 /// Credentials for a request with a proof of possession, sealed to its key.
 async fn sealed(
     world: &World,
-    done: &JoinOutcome,
-    asked: &WgRegister,
+    outcome: &JoinOutcome,
+    request: &WgRegister,
     shared: &[u8; 32],
 ) -> Result<Option<String>, Problem> {
-    let admitted = done.state == RegistrationState::Approved;
-    let Some(node) = done.node.filter(|_| admitted) else {
+    let admitted = outcome.state == RegistrationState::Approved;
+    let Some(node) = outcome.node.filter(|_| admitted) else {
         return Ok(None);
     };
-    let credentials = issue(world, node, &asked.hostname).await?;
-    let sealed = seal_credentials(shared, &asked.nonce, &credentials);
+    let credentials = issue(world, node, &request.hostname).await?;
+    let sealed = seal_credentials(shared, &request.nonce, &credentials);
     sealed.map(Some).map_err(|err| Problem::internal(err.to_string()))
 }
 
 fn result(
     settings: &Settings,
     pool: AddressPool,
-    done: &JoinOutcome,
+    outcome: &JoinOutcome,
     credentials: Option<Credentials>,
 ) -> WgRegisterResult {
     let settings = &settings;
-    let inside = done.state == RegistrationState::Approved;
+    let inside = outcome.state == RegistrationState::Approved;
     WgRegisterResult {
-        registration_id: done.registration.uuid(),
-        state: done.state,
-        node_id: done.node.map(|node| node.uuid()),
-        overlay_ip: done.overlay_ip,
+        registration_id: outcome.registration.uuid(),
+        state: outcome.state,
+        node_id: outcome.node.map(|node| node.uuid()),
+        overlay_ip: outcome.overlay_ip,
         overlay_prefix_len: pool.prefix_len(),
         allowed_ips: vec![pool.to_string()],
         gateway: settings

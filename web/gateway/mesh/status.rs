@@ -12,11 +12,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::access::Viewer;
-use crate::services::kernel::{HERE, InterfaceQuery, Known, Row, known, radios, rows, unread_of};
+use crate::services::kernel::{
+    HERE, InterfaceQuery, Known, Row, radios, rows, unread_of, with_nodes,
+};
 use crate::services::world::{World, blocking};
 use crate::settings::Settings;
 
-// The document knows shapes by plain names.
+// Schemas of the document have names without paths.
 type RowChannelRow = Row<ChannelRow>;
 type KnownPlinkRow = Known<PlinkRow>;
 
@@ -26,14 +28,13 @@ type KnownPlinkRow = Known<PlinkRow>;
 pub async fn mesh_status(
     _: Viewer,
     State(settings): State<Arc<Settings>>,
-    Query(asked): Query<InterfaceQuery>,
+    Query(query): Query<InterfaceQuery>,
 ) -> Result<Json<MeshStatus>, Problem> {
-    let ifname = asked.mesh(&settings)?;
+    let ifname = query.mesh(&settings)?;
     let look = move || {
         // A mesh may be of wires.
         let radios = wireless::read(HERE).ok();
-        let found = mesh::status(HERE, &ifname, radios.as_ref());
-        found.map_err(|err| unread_of(&ifname, err))
+        mesh::status(HERE, &ifname, radios.as_ref()).map_err(|err| unread_of(&ifname, err))
     };
     Ok(Json(blocking(look).await?))
 }
@@ -51,11 +52,11 @@ pub struct RadioQuery {
     responses((status = 200, description = "Sorted by interface")))]
 pub async fn mesh_channels(
     _: Viewer,
-    Query(asked): Query<RadioQuery>,
+    Query(query): Query<RadioQuery>,
 ) -> Result<Json<Vec<RowChannelRow>>, Problem> {
-    let mut found = radios().await?.channels();
-    found.retain(|row| asked.phy.as_ref().is_none_or(|phy| row.phy == *phy));
-    Ok(Json(rows(found)))
+    let mut channels = radios().await?.channels();
+    channels.retain(|row| query.phy.as_ref().is_none_or(|phy| row.phy == *phy));
+    Ok(Json(rows(channels)))
 }
 
 /// List 802.11s peer links
@@ -64,10 +65,10 @@ pub async fn mesh_channels(
 pub async fn mesh_plinks(
     _: Viewer,
     State(world): State<World>,
-    Query(asked): Query<InterfaceQuery>,
+    Query(query): Query<InterfaceQuery>,
 ) -> Result<Json<Vec<KnownPlinkRow>>, Problem> {
-    let ifname = asked.checked()?;
-    let mut found = radios().await?.plinks();
-    found.retain(|row| ifname.as_ref().is_none_or(|ifname| row.ifname == *ifname));
-    Ok(Json(known(&world.view(), found, |row| Some(row.mac))))
+    let ifname = query.checked()?;
+    let mut plinks = radios().await?.plinks();
+    plinks.retain(|row| ifname.as_ref().is_none_or(|ifname| row.ifname == *ifname));
+    Ok(Json(with_nodes(&world.view(), plinks, |row| Some(row.mac))))
 }

@@ -58,17 +58,18 @@ const WAITING: usize = 16;
 
 /// The graph as a response, sent while it is written.
 fn netjson(drawing: Drawing) -> Response {
-    let (tell, told) = tokio::sync::mpsc::channel(WAITING);
+    let (sender, receiver) = tokio::sync::mpsc::channel(WAITING);
     tokio::task::spawn_blocking(move || {
         for piece in drawing.pieces() {
             // The client closed the connection.
-            if tell.blocking_send(Ok::<_, Infallible>(piece)).is_err() {
+            if sender.blocking_send(Ok::<_, Infallible>(piece)).is_err() {
                 break;
             }
         }
     });
-    // Fused: a layer that packs answers may ask once more.
-    let pieces = unfold(told, |mut told| async { Some((told.recv().await?, told)) }).fuse();
+    // Fused: a layer that compresses responses may poll once more.
+    let pieces =
+        unfold(receiver, |mut receiver| async { Some((receiver.recv().await?, receiver)) }).fuse();
     typed("application/json", Body::from_stream(pieces))
 }
 
@@ -86,28 +87,28 @@ pub async fn mesh_topology(
     _: Viewer,
     State(gateway): State<Gateway>,
     headers: HeaderMap,
-    Query(asked): Query<TopologyQuestion>,
+    Query(question): Query<TopologyQuestion>,
 ) -> Result<Response, Problem> {
     // Computed or replayed data is not mixed with live data.
-    let live = !matches!(asked.origin, Some(Origin::Replay | Origin::Sim));
-    let shown = match live {
+    let live = !matches!(question.origin, Some(Origin::Replay | Origin::Sim));
+    let view = match live {
         true => gateway.world.view(),
         false => Arc::default(),
     };
     let now_ns = wall_ns();
-    let past = match asked.at.filter(|_| live) {
+    let past = match question.at.filter(|_| live) {
         Some(at) => Some(graph_at(&gateway, &at, now_ns).await?),
         None => None,
     };
-    let revision = past.as_ref().map_or_else(|| revision(&shown), |graph| graph.revision.clone());
+    let revision = past.as_ref().map_or_else(|| revision(&view), |graph| graph.revision.clone());
     if is_known(&headers, &revision) {
         return Ok((tag(&revision), StatusCode::NOT_MODIFIED).into_response());
     }
-    let answer = match (past, asked.format) {
+    let answer = match (past, question.format) {
         (Some(graph), TopologyFormat::Netjson) => Json(graph).into_response(),
         (Some(graph), TopologyFormat::Geojson) => on_map(&graph),
         (None, format) => {
-            let drawing = drawing(&shown, revision.clone(), now_ns);
+            let drawing = drawing(&view, revision.clone(), now_ns);
             match format {
                 TopologyFormat::Netjson => netjson(drawing),
                 TopologyFormat::Geojson => block_in_place(|| on_map(&drawing.graph())),

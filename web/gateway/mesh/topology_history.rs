@@ -29,8 +29,7 @@ pub async fn store(gateway: &Gateway, wall_ns: u64) -> Result<(), Problem> {
     let drawing = drawing(&view, revision, wall_ns);
     let history = gateway.history.clone();
     blocking(move || {
-        let kept = history.store_topology(wall_ns / 1_000_000, drawing.pieces());
-        kept.map_err(history_failed)
+        history.store_topology(wall_ns / 1_000_000, drawing.pieces()).map_err(history_failed)
     })
     .await?;
     gateway.topology.last_revision.store(number, Ordering::Relaxed);
@@ -40,7 +39,7 @@ pub async fn store(gateway: &Gateway, wall_ns: u64) -> Result<(), Problem> {
 /// Topology at `at`, RFC 3339: the last snapshot before it.
 ///
 /// # Errors
-/// A text that is no time, a time to come, one before the first still.
+/// 422 for an invalid time, a future one, and one before the first recorded graph.
 pub async fn graph_at(gateway: &Gateway, at: &str, now_ns: u64) -> Result<NetworkGraph, Problem> {
     let wrong = |message: String| Problem::field("/at", FieldCode::NotAllowed, message);
     let at_ms = time::read("/at", at)?.as_millisecond();

@@ -15,11 +15,11 @@ use serde::Deserialize;
 
 use crate::access::{Admin, Viewer};
 use crate::services::dhcp::{DhcpServer, Lease, Reservation};
-use crate::services::kernel::{Known, known};
+use crate::services::kernel::{Known, with_nodes};
 use crate::services::world::{World, blocking, missing};
 use crate::settings::Settings;
 
-// The document knows shapes by plain names.
+// Schemas of the document have names without paths.
 type KnownReservation = Known<Reservation>;
 
 /// List DHCP leases
@@ -32,10 +32,10 @@ pub async fn dhcp_leases(
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<Known<Lease>>>, Problem> {
     paging.size()?;
-    let found = blocking(move || dhcp.leases()).await?;
-    let found = known(&world.view(), found, |lease| Some(lease.mac));
+    let leases = blocking(move || dhcp.leases()).await?;
+    let leases = with_nodes(&world.view(), leases, |lease| Some(lease.mac));
     // As numbers sort: 10.41.0.9 before 10.41.0.10.
-    let keyed = found.into_iter().map(|lease| (format!("{:010}", lease.row.ip.to_bits()), lease));
+    let keyed = leases.into_iter().map(|lease| (format!("{:010}", lease.row.ip.to_bits()), lease));
     Ok(Json(paging.of(keyed, |lease| lease)?))
 }
 
@@ -78,15 +78,15 @@ pub async fn dhcp_reservation_create(
         return Err(Problem::field("/hostname", FieldCode::NotAllowed, message));
     }
     dhcp.folder()?;
-    let wanted = Reservation {
+    let reservation = Reservation {
         mac: groundwave_protocol::HardwareAddress::from(new.mac),
         ip: new.ip,
         hostname,
     };
-    let reserved = blocking(move || dhcp.reserve(wanted)).await?;
-    let mut told = known(&world.view(), vec![reserved], |one| Some(one.mac));
-    let told = told.pop().ok_or_else(|| Problem::internal("a row was lost"))?;
-    Ok((StatusCode::CREATED, Json(told)))
+    let reserved = blocking(move || dhcp.reserve(reservation)).await?;
+    let mut rows = with_nodes(&world.view(), vec![reserved], |one| Some(one.mac));
+    let row = rows.pop().ok_or_else(|| Problem::internal("a row was lost"))?;
+    Ok((StatusCode::CREATED, Json(row)))
 }
 
 /// Delete a DHCP reservation

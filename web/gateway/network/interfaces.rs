@@ -14,11 +14,11 @@ use serde::Deserialize;
 
 use crate::access::Viewer;
 use crate::services::kernel::{
-    InterfaceQuery, Known, Row, check_ifname, known, of_network, radios, rows,
+    InterfaceQuery, Known, Row, check_ifname, of_network, radios, rows, with_nodes,
 };
 use crate::services::world::{World, missing};
 
-// The document knows shapes by plain names.
+// Schemas of the document have names without paths.
 type RowInterface = Row<Interface>;
 type KnownNeighbour = Known<Neighbour>;
 type RowRoute = Row<Route>;
@@ -46,8 +46,8 @@ pub async fn network_interface(
     Path(ifname): Path<String>,
 ) -> Result<Json<RowInterface>, Problem> {
     check_ifname(&ifname)?;
-    let found = all().await?;
-    let own = found
+    let interfaces = all().await?;
+    let own = interfaces
         .into_iter()
         .find(|one| one.name == ifname)
         .ok_or_else(|| missing("interface", ifname))?;
@@ -72,9 +72,9 @@ pub struct NeighbourQuery {
 pub async fn network_arp(
     _: Viewer,
     State(world): State<World>,
-    Query(asked): Query<NeighbourQuery>,
+    Query(query): Query<NeighbourQuery>,
 ) -> Result<Json<Vec<KnownNeighbour>>, Problem> {
-    let NeighbourQuery { ifname, family } = asked;
+    let NeighbourQuery { ifname, family } = query;
     let ifname = InterfaceQuery { ifname }.checked()?;
     let four = match family {
         None => None,
@@ -85,12 +85,12 @@ pub async fn network_arp(
             return Err(Problem::field("/family", FieldCode::NotAllowed, message));
         }
     };
-    let mut found = of_network(RouteSocket::neighbours).await?;
-    found.retain(|row| {
+    let mut neighbours = of_network(RouteSocket::neighbours).await?;
+    neighbours.retain(|row| {
         ifname.as_ref().is_none_or(|ifname| row.ifname == *ifname)
             && four.is_none_or(|four| row.ip.is_ipv4() == four)
     });
-    Ok(Json(known(&world.view(), found, |row| row.mac)))
+    Ok(Json(with_nodes(&world.view(), neighbours, |row| row.mac)))
 }
 
 /// Filter of routes.
@@ -107,11 +107,11 @@ pub struct RouteQuery {
     responses((status = 200, description = "In kernel order")))]
 pub async fn network_routes(
     _: Viewer,
-    Query(asked): Query<RouteQuery>,
+    Query(query): Query<RouteQuery>,
 ) -> Result<Json<Vec<RowRoute>>, Problem> {
-    let mut found = of_network(RouteSocket::routes).await?;
-    found.retain(|row| asked.table.is_none_or(|table| row.table == table));
-    Ok(Json(rows(found)))
+    let mut routes = of_network(RouteSocket::routes).await?;
+    routes.retain(|row| query.table.is_none_or(|table| row.table == table));
+    Ok(Json(rows(routes)))
 }
 
 /// List wireless interfaces
@@ -127,10 +127,10 @@ pub async fn network_wireless(_: Viewer) -> Result<Json<Vec<RowWirelessRow>>, Pr
 pub async fn network_assoclist(
     _: Viewer,
     State(world): State<World>,
-    Query(asked): Query<InterfaceQuery>,
+    Query(query): Query<InterfaceQuery>,
 ) -> Result<Json<Vec<KnownAssocRow>>, Problem> {
-    let ifname = asked.checked()?;
-    let mut found = radios().await?.associations();
-    found.retain(|row| ifname.as_ref().is_none_or(|ifname| row.ifname == *ifname));
-    Ok(Json(known(&world.view(), found, |row| Some(row.mac))))
+    let ifname = query.checked()?;
+    let mut stations = radios().await?.associations();
+    stations.retain(|row| ifname.as_ref().is_none_or(|ifname| row.ifname == *ifname));
+    Ok(Json(with_nodes(&world.view(), stations, |row| Some(row.mac))))
 }

@@ -57,7 +57,8 @@ pub async fn heartbeat(
 ) -> Result<Json<HeartbeatAck>, Problem> {
     let node = caller.node(heartbeat.node_id)?;
     limits.heartbeats.allow(&node, "heartbeat rate limit exceeded")?;
-    let sent = heartbeat.sent_at.as_deref().map(|text| time::read("/sent_at", text)).transpose()?;
+    let sent_at =
+        heartbeat.sent_at.as_deref().map(|text| time::read("/sent_at", text)).transpose()?;
     let samples = heartbeat.metrics.len() as u64;
     if samples > 0 {
         takes_readings(&history)?;
@@ -67,19 +68,19 @@ pub async fn heartbeat(
         heartbeat,
         source_ip: client.0,
         now_ns: world.now_ns(),
-        sent_ms: sent.and_then(|sent| u64::try_from(sent.as_millisecond()).ok()),
+        sent_ms: sent_at.and_then(|sent_at| u64::try_from(sent_at.as_millisecond()).ok()),
     };
-    let heard = world.submit(command).await?;
+    let outcome = world.submit(command).await?;
     metrics.samples.inc_by(samples);
     Ok(Json(HeartbeatAck {
         node_id: node.uuid(),
-        state: heard.state,
-        overlay_ip: heard.overlay_ip,
+        state: outcome.state,
+        overlay_ip: outcome.overlay_ip,
         server_time: rfc3339(wall_ns()),
         next_heartbeat_s: settings.heartbeat.as_secs_f64(),
-        config_revision: heard.revision,
+        config_revision: outcome.revision,
         sensors_revision: peripherals.revision(&world.view(), Some(node)),
-        commands: heard.commands.iter().map(dispatched).collect(),
+        commands: outcome.commands.iter().map(dispatched).collect(),
     }))
 }
 
@@ -167,13 +168,13 @@ pub async fn node_join(
         settings: report.settings,
     };
     world.submit(command).await?;
-    let held = world.node(node.uuid())?;
-    if let Err(problem) = push_after_join(&world, &held).await {
-        tracing::warn!("settings of {} not pushed: {}", held.record.name, problem.detail);
+    let joined = world.node(node.uuid())?;
+    if let Err(problem) = push_after_join(&world, &joined).await {
+        tracing::warn!("settings of {} not pushed: {}", joined.record.name, problem.detail);
     }
     let view = world.view();
     Ok(Json(Joined {
-        node: Node::of(&view, &held, wall_ns()),
+        node: Node::of(&view, &joined, wall_ns()),
         config: NodeConfig {
             heartbeat_period_s: settings.heartbeat.as_secs_f64(),
             telemetry_interval_s: settings.telemetry.as_secs_f64(),
@@ -268,14 +269,14 @@ pub async fn node_command_create(
         by: caller.username.clone(),
     };
     world.submit(command).await?;
-    let held = world.node(node_id)?;
-    let command = held
+    let receiver = world.node(node_id)?;
+    let command = receiver
         .commands
         .iter()
         .find(|command| command.id == command_id)
         .ok_or_else(|| Problem::internal("the enqueued command is missing"))?;
-    let shown = OrderView::of(command, world.wall_ns());
-    Ok((StatusCode::ACCEPTED, Json(shown)))
+    let view = OrderView::of(command, world.wall_ns());
+    Ok((StatusCode::ACCEPTED, Json(view)))
 }
 
 /// List commands of a node
@@ -298,8 +299,7 @@ pub async fn node_commands(
 /// Devices that a node reports as the result of a scan; `None` for other commands, and for what is no
 /// such report.
 fn scan_of(commands: &CommandQueue, result: &FinishCommand) -> Option<RecordScan> {
-    let mut commands = commands.iter();
-    let scan = commands.find(|one| one.id == result.id && one.kind == "i2c_scan")?;
+    let scan = commands.iter().find(|one| one.id == result.id && one.kind == "i2c_scan")?;
     let bus = scan.args.get("bus")?.parse().ok()?;
     let text = result.output.as_ref().filter(|_| result.done)?;
     let devices: Vec<ScannedDevice> = serde_json::from_str(text).ok()?;
@@ -348,15 +348,15 @@ pub async fn node_command_result(
         let problem = Problem::new(StatusCode::PAYLOAD_TOO_LARGE, message);
         return Err(problem);
     }
-    let held = world.node(node_id)?;
-    let node = held.id;
+    let record = world.node(node_id)?;
+    let node = record.id;
     let command = FinishCommand {
         node,
         id: command_id,
         done: result.state == Outcome::Done,
         output: result.output,
     };
-    let scan = scan_of(&held.commands, &command);
+    let scan = scan_of(&record.commands, &command);
     world.submit(command).await?;
     if let Some(scan) = scan {
         world.submit(scan).await?;

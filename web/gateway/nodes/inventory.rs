@@ -50,25 +50,26 @@ pub struct NodeQuery {
 pub async fn nodes_list(
     _: Viewer,
     State(world): State<World>,
-    Query(asked): Query<NodeQuery>,
+    Query(query): Query<NodeQuery>,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<Node>>, Problem> {
     let view = world.view();
     let wall_ns = wall_ns();
-    let word = asked.q.as_ref().map(|word| word.to_lowercase());
+    let word = query.q.as_ref().map(|word| word.to_lowercase());
     let fits = |node: &&std::sync::Arc<groundwave_gateway::fleet::FleetNode>| {
         let member = &node.record;
         let contains = |word: &String| {
             let ip = member.overlay_ip.map(|ip| ip.to_string());
             let mac = member.mac.map(|mac| mac.to_string());
-            let mut texts =
-                [Some(member.name.clone()), member.hostname.clone(), ip, mac].into_iter().flatten();
-            texts.any(|text| text.to_lowercase().contains(word))
+            [Some(member.name.clone()), member.hostname.clone(), ip, mac]
+                .into_iter()
+                .flatten()
+                .any(|text| text.to_lowercase().contains(word))
         };
-        asked.state.is_none_or(|state| state == node.liveness.state)
-            && (asked.role_id.is_none() || asked.role_id == member.role_id)
-            && asked.tag.as_ref().is_none_or(|tag| member.tags.contains(tag))
-            && asked.origin.is_none_or(|origin| origin == Origin::Live)
+        query.state.is_none_or(|state| state == node.liveness.state)
+            && (query.role_id.is_none() || query.role_id == member.role_id)
+            && query.tag.as_ref().is_none_or(|tag| member.tags.contains(tag))
+            && query.origin.is_none_or(|origin| origin == Origin::Live)
             && word.as_ref().is_none_or(contains)
     };
     let all = view.fleet.nodes.values().filter(fits).map(|node| (node.id.uuid().to_string(), node));
@@ -76,7 +77,7 @@ pub async fn nodes_list(
     Ok(Json(page))
 }
 
-fn shown(world: &World, id: Uuid) -> Result<(Tag, Json<Node>), Problem> {
+fn response(world: &World, id: Uuid) -> Result<(Tag, Json<Node>), Problem> {
     let node = world.node(id)?;
     let view = world.view();
     let node = Node::of(&view, &node, wall_ns());
@@ -94,7 +95,7 @@ pub async fn node_fetch(
     State(world): State<World>,
     Path(id): Path<Uuid>,
 ) -> Result<(Tag, Json<Node>), Problem> {
-    shown(&world, id)
+    response(&world, id)
 }
 
 /// Manual position of a node.
@@ -187,7 +188,7 @@ pub async fn node_patch(
         revision: if_match_revision(&headers)?,
     };
     world.submit(command).await?;
-    shown(&world, id)
+    response(&world, id)
 }
 
 /// Remove a node: its peer, address and credential. A planned node stays in the plan
@@ -267,25 +268,25 @@ pub async fn node_register(
         code_sha256: Sha256::digest(enrollment_code.as_bytes()).into(),
     };
     world.submit(command).await?;
-    let (_, Json(node)) = shown(&world, node.uuid())?;
-    let told = NodeAndCode { node, enrollment_code };
-    Ok((StatusCode::CREATED, Json(told)))
+    let (_, Json(node)) = response(&world, node.uuid())?;
+    let created = NodeAndCode { node, enrollment_code };
+    Ok((StatusCode::CREATED, Json(created)))
 }
 
 /// Planned or known node with this id; a new id without one.
 ///
 /// # Errors
 /// 404.
-pub fn planned(world: &World, wanted: Option<Uuid>) -> Result<NodeId, Problem> {
-    let Some(wanted) = wanted else {
+pub fn planned(world: &World, id: Option<Uuid>) -> Result<NodeId, Problem> {
+    let Some(id) = id else {
         return Ok(NodeId::new(id::mint()));
     };
     let view = world.view();
-    let node = NodeId::new(wanted);
-    let known = view.plan.nodes.contains_key(&node)
+    let node = NodeId::new(id);
+    let exists = view.plan.nodes.contains_key(&node)
         || view.fleet.nodes.contains_key(&node)
         || view.node(node).is_some();
-    known.then_some(node).ok_or_else(|| missing("node", wanted))
+    exists.then_some(node).ok_or_else(|| missing("node", id))
 }
 
 /// New credential.
@@ -309,6 +310,9 @@ pub async fn node_rotate_credentials(
 ) -> Result<Json<NewCredential>, Problem> {
     let node = world.node(id)?;
     let hostname = node.record.hostname.clone().unwrap_or_default();
-    let made = issue(&world, node.id, &hostname).await?;
-    Ok(Json(NewCredential { username: made.username, enrollment_code: made.password }))
+    let credentials = issue(&world, node.id, &hostname).await?;
+    Ok(Json(NewCredential {
+        username: credentials.username,
+        enrollment_code: credentials.password,
+    }))
 }

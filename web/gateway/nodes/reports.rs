@@ -97,9 +97,9 @@ pub async fn node_health(
     };
     match liveness.state {
         NodeState::Online => {}
-        NodeState::Joining => mark(50, "it was never heard".to_owned()),
-        NodeState::Stale => mark(40, "it was not heard for a while".to_owned()),
-        NodeState::Offline => mark(100, "it is not heard any more".to_owned()),
+        NodeState::Joining => mark(50, "no heartbeat yet".to_owned()),
+        NodeState::Stale => mark(40, "its heartbeat is overdue".to_owned()),
+        NodeState::Offline => mark(100, "its heartbeats have stopped".to_owned()),
     }
     if let Some(jitter) = heartbeat_jitter_ms.as_ref().filter(|jitter| jitter.p50 > 0.3 * period_ms)
     {
@@ -139,8 +139,9 @@ pub async fn node_interfaces(
 ) -> Result<Json<InterfaceList>, Problem> {
     let node = world.node(id)?;
     let received = node.last_heartbeat.as_deref();
-    let held = received.map_or_else(Vec::new, |received| received.heartbeat.interfaces.clone());
-    Ok(Json(InterfaceList(held)))
+    let interfaces =
+        received.map_or_else(Vec::new, |received| received.heartbeat.interfaces.clone());
+    Ok(Json(InterfaceList(interfaces)))
 }
 
 /// Kind of an endpoint.
@@ -180,9 +181,9 @@ pub async fn node_endpoints(
 ) -> Result<Json<Vec<Endpoint>>, Problem> {
     let node = world.node(id)?;
     let reachable = node.liveness.state == NodeState::Online;
-    let mut found = Vec::new();
+    let mut endpoints = Vec::new();
     if let Some(ip) = node.record.overlay_ip {
-        found.push(Endpoint {
+        endpoints.push(Endpoint {
             kind: EndpointKind::Overlay,
             url: format!("ip://{ip}"),
             transport: Some("wireguard".to_owned()),
@@ -191,11 +192,11 @@ pub async fn node_endpoints(
         });
     }
     if let Some(received) = node.last_heartbeat.as_deref() {
-        let mut seen = Vec::new();
+        let mut addresses = Vec::new();
         for way in received.heartbeat.transports.iter().filter(|way| way.up) {
             let Some(ip) = way.ip else { continue };
-            seen.push(ip);
-            found.push(Endpoint {
+            addresses.push(ip);
+            endpoints.push(Endpoint {
                 kind: EndpointKind::Underlay,
                 url: format!("ip://{ip}"),
                 transport: Some(way.name.clone()),
@@ -203,8 +204,8 @@ pub async fn node_endpoints(
                 reachable,
             });
         }
-        if let Some(ip) = received.heartbeat.underlay_ip.filter(|ip| !seen.contains(ip)) {
-            found.push(Endpoint {
+        if let Some(ip) = received.heartbeat.underlay_ip.filter(|ip| !addresses.contains(ip)) {
+            endpoints.push(Endpoint {
                 kind: EndpointKind::Underlay,
                 url: format!("ip://{ip}"),
                 transport: None,
@@ -213,7 +214,7 @@ pub async fn node_endpoints(
             });
         }
     }
-    Ok(Json(found))
+    Ok(Json(endpoints))
 }
 
 /// A change of a node's state.
@@ -241,8 +242,12 @@ pub async fn node_events(
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<NodeEvent>>, Problem> {
     let node = world.node(id)?;
-    let changes = node.liveness.changes.iter().enumerate();
-    let all = changes.map(|(place, change)| (format!("{:020}-{place:02}", change.at_ns), change));
+    let all = node
+        .liveness
+        .changes
+        .iter()
+        .enumerate()
+        .map(|(place, change)| (format!("{:020}-{place:02}", change.at_ns), change));
     let show = |change: &groundwave_gateway::fleet::StateChange| NodeEvent {
         ts: rfc3339(change.at_ns),
         from: change.from,

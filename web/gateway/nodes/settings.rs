@@ -72,17 +72,20 @@ pub struct NodeSettingsView {
 
 /// The last push of settings to a node.
 fn last_push(node: &FleetNode) -> Option<&NodeCommand> {
-    let mut commands = node.commands.iter().rev();
-    commands.find(|command| command.kind == CONFIGURE)
+    node.commands.iter().rev().find(|command| command.kind == CONFIGURE)
 }
 
 fn settings_of(world: &World, node: &FleetNode) -> Option<Arc<Versioned<NodeSettings>>> {
-    let held = objects::<NodeSettings>(world);
-    held.get(NodeSettings::id(node.id)).cloned()
+    let all = objects::<NodeSettings>(world);
+    all.get(NodeSettings::id(node.id)).cloned()
 }
 
-fn shown(world: &World, node: &FleetNode, held: &Versioned<NodeSettings>) -> NodeSettingsView {
-    let settings = &held.object;
+fn view_of(
+    world: &World,
+    node: &FleetNode,
+    versioned: &Versioned<NodeSettings>,
+) -> NodeSettingsView {
+    let settings = &versioned.object;
     let now_ns = world.wall_ns();
     NodeSettingsView {
         node_id: node.id.uuid(),
@@ -91,7 +94,7 @@ fn shown(world: &World, node: &FleetNode, held: &Versioned<NodeSettings>) -> Nod
         reported: node.record.settings.clone(),
         divergence: settings.divergence(&node.record.settings),
         push: last_push(node).map(|command| SettingsPush::of(command, now_ns)),
-        revision: Revision::of(held),
+        revision: Revision::of(versioned),
     }
 }
 
@@ -122,7 +125,7 @@ async fn push(
 /// # Errors
 /// When the world takes no commands.
 pub async fn push_after_join(world: &World, node: &FleetNode) -> Result<(), Problem> {
-    let Some(held) = settings_of(world, node) else {
+    let Some(versioned) = settings_of(world, node) else {
         return Ok(());
     };
     let can = node.record.supported_commands.iter().any(|kind| kind == CONFIGURE);
@@ -131,8 +134,8 @@ pub async fn push_after_join(world: &World, node: &FleetNode) -> Result<(), Prob
         matches!(last.state_at(now_ns), CommandState::Done | CommandState::Expired)
     };
     let was_kept = last_push(node).is_none_or(may_repeat);
-    if can && was_kept && !held.object.divergence(&node.record.settings).is_empty() {
-        push(world, node, &held.object, "gateway").await?;
+    if can && was_kept && !versioned.object.divergence(&node.record.settings).is_empty() {
+        push(world, node, &versioned.object, "gateway").await?;
     }
     Ok(())
 }
@@ -149,8 +152,8 @@ pub async fn node_settings(
     Path(id): Path<Uuid>,
 ) -> Result<(Tag, Json<NodeSettingsView>), Problem> {
     let node = world.node(id)?;
-    let held = settings_of(&world, &node).ok_or_else(|| missing("settings of a node", id))?;
-    Ok((tag(held.revision), Json(shown(&world, &node, &held))))
+    let versioned = settings_of(&world, &node).ok_or_else(|| missing("settings of a node", id))?;
+    Ok((tag(versioned.revision), Json(view_of(&world, &node, &versioned))))
 }
 
 /// Desired settings.
@@ -201,10 +204,10 @@ pub async fn node_settings_put(
             None => Expected::Any,
         },
     };
-    let held = world.submit(command).await?;
-    push(&world, &node, &held.object, &caller.username).await?;
+    let versioned = world.submit(command).await?;
+    push(&world, &node, &versioned.object, &caller.username).await?;
     let node = world.node(id)?;
-    Ok((tag(held.revision), Json(shown(&world, &node, &held))))
+    Ok((tag(versioned.revision), Json(view_of(&world, &node, &versioned))))
 }
 
 /// Push the desired settings of a node again
@@ -219,10 +222,10 @@ pub async fn node_settings_push(
     Path(id): Path<Uuid>,
 ) -> Result<(StatusCode, Json<NodeSettingsView>), Problem> {
     let node = world.node(id)?;
-    let held = settings_of(&world, &node).ok_or_else(|| missing("settings of a node", id))?;
-    push(&world, &node, &held.object, &caller.username).await?;
+    let versioned = settings_of(&world, &node).ok_or_else(|| missing("settings of a node", id))?;
+    push(&world, &node, &versioned.object, &caller.username).await?;
     let node = world.node(id)?;
-    Ok((StatusCode::ACCEPTED, Json(shown(&world, &node, &held))))
+    Ok((StatusCode::ACCEPTED, Json(view_of(&world, &node, &versioned))))
 }
 
 /// Forget the desired settings of a node; those in force stay

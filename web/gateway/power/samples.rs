@@ -203,15 +203,15 @@ pub async fn ups_samples_post(
     }
     let view = world.view();
     for (ups_id, samples) in by_ups {
-        let known = view.power.get(&ups_id);
+        let before = view.power.get(&ups_id);
         let text = |of: fn(&groundwave_gateway::power::Ups) -> &Option<String>| {
-            known.map(Arc::as_ref).and_then(|known| of(known).clone())
+            before.map(Arc::as_ref).and_then(|ups| of(ups).clone())
         };
         let command = RecordUpsSamples {
             source: UpsSource::Agent,
             node: caller.0.node,
-            description: text(|known| &known.description),
-            model: text(|known| &known.model),
+            description: text(|ups| &ups.description),
+            model: text(|ups| &ups.model),
             ups_id,
             samples,
         };

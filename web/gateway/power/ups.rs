@@ -112,8 +112,8 @@ pub async fn ups_fetch(
     Path(ups_id): Path<String>,
 ) -> Result<Json<UpsView>, Problem> {
     let view = world.view();
-    let found = view.power.get(&ups_id).ok_or_else(|| missing("power supply", &ups_id))?;
-    Ok(Json(UpsView::of(found, world.wall_ns())))
+    let ups = view.power.get(&ups_id).ok_or_else(|| missing("power supply", &ups_id))?;
+    Ok(Json(UpsView::of(ups, world.wall_ns())))
 }
 
 /// Get samples of a power supply as series

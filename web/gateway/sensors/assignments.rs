@@ -33,8 +33,12 @@ pub struct SensorAssignmentView {
 impl Shown for SensorAssignmentView {
     type Object = SensorAssignment;
 
-    fn of(assignment_id: Uuid, held: &Versioned<SensorAssignment>) -> Self {
-        Self { assignment_id, assignment: held.object.clone(), revision: Revision::of(held) }
+    fn of(assignment_id: Uuid, versioned: &Versioned<SensorAssignment>) -> Self {
+        Self {
+            assignment_id,
+            assignment: versioned.object.clone(),
+            revision: Revision::of(versioned),
+        }
     }
 }
 

@@ -68,8 +68,12 @@ pub struct BoardView {
 impl Shown for BoardView {
     type Object = Board;
 
-    fn of(_: Uuid, held: &Versioned<Board>) -> Self {
-        Self { board: held.object.clone(), built_in: false, revision: Some(Revision::of(held)) }
+    fn of(_: Uuid, versioned: &Versioned<Board>) -> Self {
+        Self {
+            board: versioned.object.clone(),
+            built_in: false,
+            revision: Some(Revision::of(versioned)),
+        }
     }
 }
 
@@ -83,9 +87,9 @@ pub async fn boards(
     State(machine): State<Arc<Host>>,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<BoardSummary>>, Problem> {
-    let held = config_objects::objects::<Board>(&world);
+    let boards = config_objects::objects::<Board>(&world);
     let built_in = host.boards.iter().map(|board| (board, true));
-    let created = held.iter().map(|(_, held)| (&held.object, false));
+    let created = boards.iter().map(|(_, versioned)| (&versioned.object, false));
     let all: BTreeMap<String, (Board, bool)> = built_in
         .chain(created)
         .map(|(board, built_in)| (board.board_id.clone(), (board.clone(), built_in)))
@@ -121,10 +125,10 @@ pub async fn board_fetch(
         let view = BoardView { board: board.clone(), built_in: true, revision: None };
         return Ok((tag(0), Json(view)));
     }
-    let held = config_objects::objects::<Board>(&world);
+    let boards = config_objects::objects::<Board>(&world);
     let id = Id::<Board>::named(&name);
-    let found = held.get(id).ok_or_else(|| missing("board", &name))?;
-    Ok((tag(found.revision), Json(BoardView::of(id.uuid(), found))))
+    let versioned = boards.get(id).ok_or_else(|| missing("board", &name))?;
+    Ok((tag(versioned.revision), Json(BoardView::of(id.uuid(), versioned))))
 }
 
 /// Create a board

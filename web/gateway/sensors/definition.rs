@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 /// Definition that people write as JSON or TOML.
 pub trait Definable: DeserializeOwned + JsonSchema {
-    /// Longest document, bytes.
+    /// Maximum length of a document, bytes.
     const BYTES_MAX: usize;
 
     /// Parses a TOML document.
@@ -51,11 +51,11 @@ impl<T: Definable, S: Send + Sync> FromRequest<S> for Definition<T> {
         }
         let text = std::str::from_utf8(&bytes)
             .map_err(|err| Problem::bad_request(format!("invalid TOML body: {err}")))?;
-        let found = T::of_toml(text).map_err(|errors| {
+        let definition = T::of_toml(text).map_err(|errors| {
             Problem::field("", FieldCode::Invalid, errors.to_string())
                 .of_kind(ProblemKind::TemplateInvalid)
         })?;
-        Ok(Self(found))
+        Ok(Self(definition))
     }
 }
 

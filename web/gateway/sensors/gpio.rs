@@ -74,16 +74,18 @@ pub async fn gpio_chips(
     State(world): State<World>,
     State(host): State<Arc<PeripheralHost>>,
     State(machine): State<Arc<Host>>,
-    Query(asked): Query<GpioQuery>,
+    Query(query): Query<GpioQuery>,
 ) -> Result<Json<Vec<GpioChipView>>, Problem> {
-    if let Some(node_id) = asked.node_id {
+    if let Some(node_id) = query.node_id {
         let node = world.node(node_id)?;
-        let mut commands = node.commands.iter().rev();
-        let last = commands
+        let last = node
+            .commands
+            .iter()
+            .rev()
             .find(|one| one.kind == "gpio" && one.state == CommandState::Done)
             .and_then(|one| one.output.as_deref());
-        let chips = last.and_then(|text| serde_json::from_str::<Vec<ChipReport>>(text).ok());
-        let chips = chips
+        let chips = last
+            .and_then(|text| serde_json::from_str::<Vec<ChipReport>>(text).ok())
             .ok_or_else(|| {
                 absent("the node has reported no GPIO lines: enqueue the node command `gpio`")
             })?
@@ -115,12 +117,12 @@ pub async fn gpio_line(
     Path((chip, offset)): Path<(String, u32)>,
 ) -> Result<Json<GpioLineView>, Problem> {
     let view = world.view();
-    let found = blocking(move || {
+    let state = blocking(move || {
         let line = host.gpio_line(&chip, offset)?;
         let board = host.board_of(&view, &machine.board());
         Ok(view_of(line, &chip, board.as_ref()))
     });
-    Ok(Json(found.await?))
+    Ok(Json(state.await?))
 }
 
 /// Setting of a GPIO line.
@@ -152,14 +154,14 @@ pub async fn gpio_line_set(
     State(host): State<Arc<PeripheralHost>>,
     State(machine): State<Arc<Host>>,
     Path((chip, offset)): Path<(String, u32)>,
-    StrictJson(asked): StrictJson<GpioSetting>,
+    StrictJson(request): StrictJson<GpioSetting>,
 ) -> Result<Json<GpioLineView>, Problem> {
-    let value = match (asked.direction, asked.value) {
+    let value = match (request.direction, request.value) {
         (LineDirection::Input, None) => None,
         (LineDirection::Output, Some(value @ 0..=1)) => Some(value == 1),
-        (LineDirection::Output, found) => {
-            let found = found.map_or("none".to_owned(), |value| value.to_string());
-            let message = format!("invalid value: found {found}, allowed 0 or 1");
+        (LineDirection::Output, other) => {
+            let value = other.map_or("none".to_owned(), |value| value.to_string());
+            let message = format!("invalid value: found {value}, allowed 0 or 1");
             return Err(Problem::field("/value", FieldCode::NotAllowed, message));
         }
         (LineDirection::Input, Some(_)) => {
@@ -167,12 +169,12 @@ pub async fn gpio_line_set(
             return Err(Problem::field("/value", FieldCode::NotAllowed, message));
         }
     };
-    let setting = LineSetting { direction: asked.direction, value, bias: asked.bias };
+    let setting = LineSetting { direction: request.direction, value, bias: request.bias };
     let view = world.view();
-    let found = blocking(move || {
+    let state = blocking(move || {
         let line = host.set_gpio(&chip, offset, setting)?;
         let board = host.board_of(&view, &machine.board());
         Ok(view_of(line, &chip, board.as_ref()))
     });
-    Ok(Json(found.await?))
+    Ok(Json(state.await?))
 }

@@ -23,7 +23,7 @@ use crate::access::{Operator, Viewer};
 use crate::services::peripherals::PeripheralHost;
 use crate::services::world::{World, blocking};
 
-/// Largest bus number.
+/// Maximum bus number.
 const BUS_MAX: u32 = 1_023;
 /// Lifetime of the node command of a scan, s.
 const SCAN_EXPIRES_S: u32 = 300;
@@ -71,11 +71,11 @@ fn check_bus(bus: u32) -> Result<(), Problem> {
 
 /// Scanned and assigned devices by machine, bus and address.
 fn devices(view: &Snapshot) -> BTreeMap<(Option<NodeId>, u32, u16), SensorDevice> {
-    let mut found = BTreeMap::new();
+    let mut devices = BTreeMap::new();
     for scan in &view.peripherals.scans {
         let scan = &scan.0;
         for device in &scan.devices {
-            let shown = SensorDevice {
+            let entry = SensorDevice {
                 node_id: scan.node.map(|node| node.uuid()),
                 bus: device.bus,
                 address: device.address,
@@ -85,13 +85,13 @@ fn devices(view: &Snapshot) -> BTreeMap<(Option<NodeId>, u32, u16), SensorDevice
                 identified_by: device.identified_by,
                 last_seen: Some(rfc3339(scan.at_ns)),
             };
-            found.insert((scan.node, device.bus, device.address), shown);
+            devices.insert((scan.node, device.bus, device.address), entry);
         }
     }
-    for (_, held) in view.config.sensor_assignments.iter() {
-        let one = &held.object;
-        let shown =
-            found.entry((one.node_id, one.bus, one.address)).or_insert_with(|| SensorDevice {
+    for (_, assignment) in view.config.sensor_assignments.iter() {
+        let one = &assignment.object;
+        let device =
+            devices.entry((one.node_id, one.bus, one.address)).or_insert_with(|| SensorDevice {
                 node_id: one.node_id.map(|node| node.uuid()),
                 bus: one.bus,
                 address: one.address,
@@ -101,10 +101,10 @@ fn devices(view: &Snapshot) -> BTreeMap<(Option<NodeId>, u32, u16), SensorDevice
                 identified_by: None,
                 last_seen: None,
             });
-        shown.template_id = Some(one.template_id.clone());
-        shown.identified_by = Some(IdentifiedBy::Manual);
+        device.template_id = Some(one.template_id.clone());
+        device.identified_by = Some(IdentifiedBy::Manual);
     }
-    found
+    devices
 }
 
 /// List I2C devices
@@ -113,14 +113,13 @@ fn devices(view: &Snapshot) -> BTreeMap<(Option<NodeId>, u32, u16), SensorDevice
 pub async fn sensor_devices(
     _: Viewer,
     State(world): State<World>,
-    Query(asked): Query<DeviceQuery>,
+    Query(query): Query<DeviceQuery>,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<SensorDevice>>, Problem> {
-    asked.bus.map_or(Ok(()), check_bus)?;
-    let all = devices(&world.view()).into_iter();
-    let fitting = all.filter(|(_, device)| {
-        asked.node_id.is_none_or(|node| device.node_id == Some(node))
-            && asked.bus.is_none_or(|bus| device.bus == bus)
+    query.bus.map_or(Ok(()), check_bus)?;
+    let fitting = devices(&world.view()).into_iter().filter(|(_, device)| {
+        query.node_id.is_none_or(|node| device.node_id == Some(node))
+            && query.bus.is_none_or(|bus| device.bus == bus)
     });
     let keyed = fitting.map(|((node, bus, address), device)| {
         let node = node.map(|node| node.to_string()).unwrap_or_default();
@@ -166,9 +165,9 @@ pub async fn sensor_scan(
     Operator(caller): Operator,
     State(world): State<World>,
     State(host): State<Arc<PeripheralHost>>,
-    StrictJson(asked): StrictJson<ScanRequest>,
+    StrictJson(request): StrictJson<ScanRequest>,
 ) -> Result<(StatusCode, Json<ScanReply>), Problem> {
-    let ScanRequest { node_id, bus, reserved } = asked;
+    let ScanRequest { node_id, bus, reserved } = request;
     check_bus(bus)?;
     if let Some(node_id) = node_id {
         let job_id = id::mint();
@@ -189,8 +188,8 @@ pub async fn sensor_scan(
         return Ok((StatusCode::ACCEPTED, Json(reply)));
     }
     let view = world.view();
-    let found = blocking(move || host.scan(&view, bus, reserved)).await?;
-    let command = RecordScan { node: None, bus, devices: found };
+    let scanned = blocking(move || host.scan(&view, bus, reserved)).await?;
+    let command = RecordScan { node: None, bus, devices: scanned };
     world.submit(command).await?;
     let devices = devices(&world.view()).into_iter();
     let own =

@@ -50,14 +50,13 @@ pub async fn sensor_readings(
     _: Viewer,
     State(world): State<World>,
     State(host): State<Arc<PeripheralHost>>,
-    Query(asked): Query<ReadingQuery>,
+    Query(query): Query<ReadingQuery>,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<SensorReading>>, Problem> {
     let view = world.view();
     let now_ms = world.wall_ns() / 1_000_000;
     let own = view.peripherals.readings.iter().map(|(metric, reading)| (None, metric, reading));
-    let nodes = view.fleet.nodes.values();
-    let of_nodes = nodes.flat_map(|node| {
+    let of_nodes = view.fleet.nodes.values().flat_map(|node| {
         let from = NAMESPACE.to_owned();
         let sensors =
             node.latest.range(from..).take_while(|(metric, _)| metric.starts_with(NAMESPACE));
@@ -65,8 +64,8 @@ pub async fn sensor_readings(
     });
     let fitting = own.chain(of_nodes).filter(|(node, metric, _)| {
         let prefix = prefix_of(metric);
-        asked.node_id.is_none_or(|asked| *node == Some(asked))
-            && asked.template_id.as_ref().is_none_or(|template| is_prefix_of(template, prefix))
+        query.node_id.is_none_or(|id| *node == Some(id))
+            && query.template_id.as_ref().is_none_or(|template| is_prefix_of(template, prefix))
     });
     let keyed = fitting.map(|(node, metric, reading)| {
         let key = node.map(|node| node.to_string()).unwrap_or_default();

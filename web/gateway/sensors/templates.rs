@@ -57,8 +57,12 @@ impl SensorTemplateView {
 impl Shown for SensorTemplateView {
     type Object = SensorTemplate;
 
-    fn of(_: Uuid, held: &Versioned<SensorTemplate>) -> Self {
-        Self { template: held.object.clone(), built_in: false, revision: Some(Revision::of(held)) }
+    fn of(_: Uuid, versioned: &Versioned<SensorTemplate>) -> Self {
+        Self {
+            template: versioned.object.clone(),
+            built_in: false,
+            revision: Some(Revision::of(versioned)),
+        }
     }
 }
 
@@ -75,14 +79,14 @@ pub async fn sensor_templates(
     State(host): State<Arc<PeripheralHost>>,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<SensorTemplateView>>, Problem> {
-    let held = config_objects::objects::<SensorTemplate>(&world);
+    let templates = config_objects::objects::<SensorTemplate>(&world);
     let mut all: BTreeMap<String, SensorTemplateView> = BTreeMap::new();
     for template in &host.templates {
         all.insert(template.template_id.clone(), SensorTemplateView::built_in(template));
     }
-    for (id, held) in held.iter() {
-        let view = SensorTemplateView::of(id.uuid(), held);
-        all.insert(held.object.template_id.clone(), view);
+    for (id, versioned) in templates.iter() {
+        let view = SensorTemplateView::of(id.uuid(), versioned);
+        all.insert(versioned.object.template_id.clone(), view);
     }
     Ok(Json(paging.of(all.into_iter(), |view| view)?))
 }
@@ -109,12 +113,13 @@ fn find(
     host: &PeripheralHost,
     name: &str,
 ) -> Result<(u64, SensorTemplateView), Problem> {
-    if let Some(found) = host.templates.iter().find(|one| one.template_id == name) {
-        return Ok((0, SensorTemplateView::built_in(found)));
+    if let Some(built_in) = host.templates.iter().find(|one| one.template_id == name) {
+        return Ok((0, SensorTemplateView::built_in(built_in)));
     }
-    let held = config_objects::objects::<SensorTemplate>(world);
-    let found = held.get(Id::named(name)).ok_or_else(|| missing("sensor template", name))?;
-    Ok((found.revision, SensorTemplateView::of(id_of(name), found)))
+    let templates = config_objects::objects::<SensorTemplate>(world);
+    let template =
+        templates.get(Id::named(name)).ok_or_else(|| missing("sensor template", name))?;
+    Ok((template.revision, SensorTemplateView::of(id_of(name), template)))
 }
 
 /// Get a sensor template
@@ -235,13 +240,13 @@ pub async fn sensor_template_dry_run(
             Problem::field(&pointer, FieldCode::NotAllowed, message)
                 .of_kind(ProblemKind::TemplateInvalid)
         })?;
-    let shown = |(name, value): (&str, f64)| {
+    let metric = |(name, value): (&str, f64)| {
         let unit = template.unit_of(name).unwrap_or_default().to_owned();
         (name.to_owned(), SensorMetricValue { value, unit })
     };
     let faults = computed.faults.into_iter();
     Ok(Json(SensorDryRun {
-        metrics: computed.metrics.into_iter().map(shown).collect(),
+        metrics: computed.metrics.into_iter().map(metric).collect(),
         faults: faults.map(|(name, why)| (name.to_owned(), why)).collect(),
     }))
 }

@@ -33,8 +33,7 @@ pub(super) fn open(path: &Path, token_key: &[u8; 32]) -> Result<Audit, Failure> 
 /// Lines of a report that are damaged.
 #[must_use]
 pub fn describe(report: &AuditReport) -> String {
-    let damage = report.damage.iter();
-    let lines = damage.map(|one| match one.first_line == one.last_line {
+    let lines = report.damage.iter().map(|one| match one.first_line == one.last_line {
         true => format!("line {} damaged", one.first_line),
         false => format!("lines {} to {} damaged", one.first_line, one.last_line),
     });

@@ -73,12 +73,12 @@ impl FlowConfig {
         let Some(path) = &self.mqtt_ca else {
             return Ok(Trust::System);
         };
-        let told = |what: String| {
+        let invalid = |what: String| {
             let path = path.display();
             Failure::Input(format!("invalid --mqtt-ca: {path}: {what}"))
         };
-        let pem = std::fs::read_to_string(path).map_err(|err| told(err.to_string()))?;
-        Trust::check_pem(&pem).map_err(told)?;
+        let pem = std::fs::read_to_string(path).map_err(|err| invalid(err.to_string()))?;
+        Trust::check_pem(&pem).map_err(invalid)?;
         Ok(Trust::Authorities(pem))
     }
 

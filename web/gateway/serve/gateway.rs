@@ -148,8 +148,10 @@ impl RunningGateway {
 /// `true` if an admin can log in.
 fn has_admin(gateway: &Gateway) -> bool {
     let view = gateway.world.view();
-    let mut accounts = view.accounts.by_id.values();
-    accounts.any(|account| account.role == AccountRole::Admin && !account.disabled)
+    view.accounts
+        .by_id
+        .values()
+        .any(|account| account.role == AccountRole::Admin && !account.disabled)
 }
 
 /// Creates an admin unless one is enabled; replaces the onboarding policy `open` by `approval` where

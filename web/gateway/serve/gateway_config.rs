@@ -141,8 +141,8 @@ pub struct GatewayConfig {
     #[arg(long = "host", env = "GATEWAY_HOSTS", value_name = "NAME", value_delimiter = ',')]
     pub hosts: Vec<String>,
 
-    /// Target of outbound requests that is otherwise forbidden (loopback, link-local, metadata services,
-    /// own listeners): HOST, HOST:PORT, ADDRESS, ADDRESS:PORT or ADDRESS/PREFIX; repeatable
+    /// Target of outbound requests that is otherwise forbidden (loopback, link-local, metadata
+    /// services, own listeners): HOST, HOST:PORT, ADDRESS, ADDRESS:PORT or ADDRESS/PREFIX; repeatable
     #[arg(
         long = "allow-target",
         env = "GATEWAY_ALLOW_TARGETS",
@@ -187,7 +187,7 @@ impl GatewayConfig {
 
     /// Overlay addresses: those of the network that this gateway serves, else the configured ones.
     fn served(&self, view: &Snapshot) -> Result<AddressPool, Failure> {
-        let networks = view.config.networks.iter().map(|(id, held)| (id, &held.object));
+        let networks = view.config.networks.iter().map(|(id, network)| (id, &network.object));
         match served(networks) {
             Some((_, network)) => network.pool().map_err(Failure::Input),
             None => self.overlay(),

@@ -50,7 +50,7 @@ pub struct ResetAdminConfig {
 pub fn reset_admin(config: &ResetAdminConfig) -> Result<Option<PathBuf>, Failure> {
     check_username(&config.username).map_err(Failure::input)?;
     let key = config.state.existing_key()?;
-    let given = config
+    let from_file = config
         .password_file
         .as_deref()
         .map(|path| read_password("--password-file", path, true))
@@ -62,7 +62,7 @@ pub fn reset_admin(config: &ResetAdminConfig) -> Result<Option<PathBuf>, Failure
     // What the store held is published by a tick.
     engine.tick(None).map_err(Failure::machine)?;
     let bootstrap = config.state.file(BOOTSTRAP);
-    let (password, file) = match given {
+    let (password, file) = match from_file {
         Some(password) => (password, None),
         None => {
             let password = generate_password(&bootstrap).map_err(Failure::machine)?;
@@ -74,8 +74,8 @@ pub fn reset_admin(config: &ResetAdminConfig) -> Result<Option<PathBuf>, Failure
     let secret = runtime
         .block_on(passwords.hash(password))
         .map_err(|problem| Failure::Machine(problem.detail))?;
-    let found = engine.view().accounts.named(&config.username).map(|(id, _)| id);
-    match found {
+    let existing = engine.view().accounts.named(&config.username).map(|(id, _)| id);
+    match existing {
         Some(account) => submit(
             &mut engine,
             UpdateAccount {

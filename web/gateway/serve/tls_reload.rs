@@ -22,7 +22,7 @@ pub async fn follow(identity: Identity, stop: CancellationToken) {
     };
     let mut due = tokio::time::interval(PERIOD);
     loop {
-        let asked = async {
+        let reload = async {
             match &mut hangup {
                 Some(hangup) => hangup.recv().await,
                 None => std::future::pending().await,
@@ -35,7 +35,7 @@ pub async fn follow(identity: Identity, stop: CancellationToken) {
                     continue;
                 }
             }
-            _ = asked => {
+            _ = reload => {
                 identity.has_changed();
             }
         }

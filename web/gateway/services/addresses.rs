@@ -1,4 +1,4 @@
-//! MAC addresses as the kernel knows them.
+//! MAC addresses of the kernel's neighbour table.
 
 use std::net::IpAddr;
 
@@ -26,9 +26,9 @@ pub async fn verify_mac(settings: &Settings, source: IpAddr, mac: Mac) -> bool {
         let Some(lease_file) = lease_file else {
             return Ok(true);
         };
-        let held = leases::read(&lease_file)?.leases;
-        Ok(held.iter().any(|lease| IpAddr::V4(lease.ip) == source && lease.mac.0 == mac.0))
+        let leases = leases::read(&lease_file)?.leases;
+        Ok(leases.iter().any(|lease| IpAddr::V4(lease.ip) == source && lease.mac.0 == mac.0))
     };
-    let found = tokio::task::spawn_blocking(query).await;
-    matches!(found, Ok(Ok(true)))
+    let outcome = tokio::task::spawn_blocking(query).await;
+    matches!(outcome, Ok(Ok(true)))
 }

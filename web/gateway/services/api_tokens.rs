@@ -23,7 +23,6 @@ const NOTED_NS: u64 = 60 * 1_000_000_000;
 
 /// A new API token.
 pub struct NewToken {
-    /// Id.
     pub id: ApiTokenId,
     /// Text, shown once.
     pub text: String,
@@ -56,10 +55,11 @@ pub fn find<'v>(
 ) -> Option<(ApiTokenId, &'v Arc<Versioned<ApiToken>>)> {
     let (digits, _) = text.strip_prefix(PREFIX)?.split_at_checked(ID_DIGITS)?;
     let id = ApiTokenId::new(Uuid::try_parse(digits).ok()?);
-    let held = view.config.api_tokens.get(id)?;
+    let versioned = view.config.api_tokens.get(id)?;
     let sha256: [u8; 32] = Sha256::digest(text.as_bytes()).into();
-    // A random secret is as long as its hash; comparing hashes tells nobody anything.
-    (sha256 == held.object.token_sha256).then_some((id, held))
+    // A random secret is as long as its hash; the time of a comparison of hashes
+    // reveals nothing.
+    (sha256 == versioned.object.token_sha256).then_some((id, versioned))
 }
 
 /// Times at which uses were noted, so that a token in steady use is written once a minute.

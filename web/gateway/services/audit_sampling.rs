@@ -17,7 +17,7 @@ const WHOLE_PER_KEY: u32 = 5;
 const WHOLE_MAX: u32 = 100;
 /// Sources, operations and outcomes that are counted apart.
 const KEYS_MAX: usize = 512;
-/// Longest path of a line, bytes.
+/// Maximum length of the path of a line, bytes.
 const TARGET_BYTES_MAX: usize = 256;
 /// Source of refusals that are no longer counted apart.
 const OTHERS: &str = "others";

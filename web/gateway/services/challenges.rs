@@ -19,7 +19,7 @@ use super::secrets::random;
 pub const CHALLENGE_S: u32 = 120;
 /// Farthest time of a request from the gateway's time, s.
 pub const SKEW_S: u64 = 300;
-/// Most nonces remembered.
+/// Maximum number of remembered nonces.
 const REMEMBERED: usize = 200_000;
 
 /// Bytes of the time, of the random part and of the HMAC in a nonce.
@@ -90,7 +90,7 @@ impl Challenges {
             return false;
         };
         let expected = self.mac(body);
-        // A nonce is no secret: whoever asks is given one.
+        // A nonce is public: every client may get one.
         mac == &expected[..MAC]
             && now_s.saturating_sub(u64::from_be_bytes(*time)) <= u64::from(CHALLENGE_S)
     }

@@ -21,11 +21,10 @@ use super::world::{World, missing};
 
 /// View of a configuration object.
 pub trait Shown: Serialize + JsonSchema {
-    /// Object.
     type Object: ConfigObject;
 
     /// The view of an object.
-    fn of(id: Uuid, held: &Versioned<Self::Object>) -> Self;
+    fn of(id: Uuid, versioned: &Versioned<Self::Object>) -> Self;
 }
 
 /// Revision of an object, as views show it.
@@ -42,11 +41,11 @@ pub struct Revision {
 impl Revision {
     /// Revision of an object.
     #[must_use]
-    pub fn of<T>(held: &Versioned<T>) -> Self {
+    pub fn of<T>(versioned: &Versioned<T>) -> Self {
         Self {
-            revision: held.revision,
-            created_at: rfc3339(held.created_ns),
-            changed_at: rfc3339(held.changed_ns),
+            revision: versioned.revision,
+            created_at: rfc3339(versioned.created_ns),
+            changed_at: rfc3339(versioned.changed_ns),
         }
     }
 }
@@ -72,25 +71,24 @@ pub fn list<V: Shown>(
 where
     Configuration: Holds<V::Object>,
 {
-    let held = objects::<V::Object>(world);
-    let all = held
+    let objects = objects::<V::Object>(world);
+    let all = objects
         .iter()
-        .filter(|(_, held)| fits(&held.object))
-        .map(|(id, held)| (id.uuid().to_string(), (id, held)));
-    Ok(Json(paging.of(all, |(id, held)| V::of(id.uuid(), held))?))
+        .filter(|(_, versioned)| fits(&versioned.object))
+        .map(|(id, versioned)| (id.uuid().to_string(), (id, versioned)));
+    Ok(Json(paging.of(all, |(id, versioned)| V::of(id.uuid(), versioned))?))
 }
 
 /// Object as it is held.
 ///
 /// # Errors
 /// 404.
-pub fn held<T: ConfigObject>(world: &World, id: Uuid) -> Result<Arc<Versioned<T>>, Problem>
+pub fn find<T: ConfigObject>(world: &World, id: Uuid) -> Result<Arc<Versioned<T>>, Problem>
 where
     Configuration: Holds<T>,
 {
     let all = objects::<T>(world);
-    let found = all.get(Id::new(id)).cloned();
-    found.ok_or_else(|| missing(T::NAME, id))
+    all.get(Id::new(id)).cloned().ok_or_else(|| missing(T::NAME, id))
 }
 
 /// Object with its revision.
@@ -101,8 +99,8 @@ pub fn fetch<V: Shown>(world: &World, id: Uuid) -> Result<(Tag, Json<V>), Proble
 where
     Configuration: Holds<V::Object>,
 {
-    let found = held::<V::Object>(world, id)?;
-    Ok((tag(found.revision), Json(V::of(id, &found))))
+    let versioned = find::<V::Object>(world, id)?;
+    Ok((tag(versioned.revision), Json(V::of(id, &versioned))))
 }
 
 /// Creates an object; 201 with its revision.
@@ -115,8 +113,8 @@ pub async fn create<V: Shown>(
     object: V::Object,
 ) -> Result<(StatusCode, Tag, Json<V>), Problem> {
     let id = id::mint();
-    let (tag, shown) = put(world, id, object, Expected::Absent).await?;
-    Ok((StatusCode::CREATED, tag, shown))
+    let (tag, view) = put(world, id, object, Expected::Absent).await?;
+    Ok((StatusCode::CREATED, tag, view))
 }
 
 /// Replaces an object, if `If-Match` names its revision or none.
@@ -143,8 +141,8 @@ pub async fn put<V: Shown>(
     object: V::Object,
     expected: Expected,
 ) -> Result<(Tag, Json<V>), Problem> {
-    let held = write(world, id, object, expected).await?;
-    Ok((tag(held.revision), Json(V::of(id, &held))))
+    let versioned = write(world, id, object, expected).await?;
+    Ok((tag(versioned.revision), Json(V::of(id, &versioned))))
 }
 
 /// Creates or replaces an object; the object as it is held.

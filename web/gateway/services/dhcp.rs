@@ -37,16 +37,16 @@ impl DhcpServer {
     /// 503 without a file of leases.
     pub fn leases(&self) -> Result<Vec<Lease>, Problem> {
         let path = self.leases.as_deref().ok_or_else(|| absent("no DHCP lease file configured"))?;
-        let mut found = leases::read(path).map_err(unread)?.leases;
-        found.sort_by_key(|lease| lease.ip);
-        Ok(found)
+        let mut leases = leases::read(path).map_err(unread)?.leases;
+        leases.sort_by_key(|lease| lease.ip);
+        Ok(leases)
     }
 
     /// Number of leases in a range of addresses. Blocks.
     #[must_use]
     pub fn leased(&self, pool: AddressPool) -> u32 {
-        let held = self.leases().unwrap_or_default();
-        let count = held.iter().filter(|lease| pool.holds(lease.ip)).count();
+        let leases = self.leases().unwrap_or_default();
+        let count = leases.iter().filter(|lease| pool.holds(lease.ip)).count();
         u32::try_from(count).unwrap_or(u32::MAX)
     }
 
@@ -87,20 +87,20 @@ impl DhcpServer {
 }
 
 /// Refuses a reservation whose MAC address, IP address or host name is taken.
-fn check(new: &Reservation, kept: &[Reservation], given: &[Lease]) -> Result<(), Problem> {
+fn check(new: &Reservation, reservations: &[Reservation], leases: &[Lease]) -> Result<(), Problem> {
     let conflict = |detail: String| Err(Problem::new(StatusCode::CONFLICT, detail));
-    if kept.iter().any(|one| one.mac == new.mac) {
+    if reservations.iter().any(|one| one.mac == new.mac) {
         return conflict(format!("reservation exists for {}", new.mac));
     }
-    if let Some(other) = kept.iter().find(|one| one.ip == new.ip) {
+    if let Some(other) = reservations.iter().find(|one| one.ip == new.ip) {
         return conflict(format!("{} is reserved for {}", new.ip, other.mac));
     }
     let named = |one: &&Reservation| new.hostname.is_some() && one.hostname == new.hostname;
-    if let Some(other) = kept.iter().find(named) {
+    if let Some(other) = reservations.iter().find(named) {
         return conflict(format!("host name in use by {}", other.mac));
     }
     let using = |one: &&Lease| one.ip == new.ip && one.mac != new.mac;
-    if let Some(other) = given.iter().find(using) {
+    if let Some(other) = leases.iter().find(using) {
         return conflict(format!("{} holds a lease of {}", other.mac, new.ip));
     }
     Ok(())
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
     use std::net::Ipv4Addr;
 
-    fn kept(last: u8, ip: u8, name: Option<&str>) -> Reservation {
+    fn reservation(last: u8, ip: u8, name: Option<&str>) -> Reservation {
         Reservation {
             mac: groundwave_protocol::HardwareAddress([2, 0, 0, 0, 0, last]),
             ip: Ipv4Addr::new(10, 41, 0, ip),
@@ -121,15 +121,20 @@ mod tests {
 
     #[test]
     fn conflicting_reservations_are_refused() {
-        let held = [kept(1, 51, Some("hill")), kept(2, 52, None)];
-        let given = leases::parse(b"0 02:00:00:00:00:09 10.41.0.59 * *\n").leases;
-        let told = |new: Reservation| check(&new, &held, &given).map_err(|told| told.status);
-        assert_eq!(told(kept(3, 53, None)), Ok(()));
-        assert_eq!(told(kept(9, 59, Some("dale"))), Ok(()));
-        for bad in
-            [kept(1, 54, None), kept(3, 52, None), kept(3, 53, Some("hill")), kept(3, 59, None)]
-        {
-            assert_eq!(told(bad.clone()), Err(409), "{bad:?}");
+        let reservations = [reservation(1, 51, Some("hill")), reservation(2, 52, None)];
+        let leases = leases::parse(b"0 02:00:00:00:00:09 10.41.0.59 * *\n").leases;
+        let check_new = |new: Reservation| {
+            check(&new, &reservations, &leases).map_err(|problem| problem.status)
+        };
+        assert_eq!(check_new(reservation(3, 53, None)), Ok(()));
+        assert_eq!(check_new(reservation(9, 59, Some("dale"))), Ok(()));
+        for bad in [
+            reservation(1, 54, None),
+            reservation(3, 52, None),
+            reservation(3, 53, Some("hill")),
+            reservation(3, 59, None),
+        ] {
+            assert_eq!(check_new(bad.clone()), Err(409), "{bad:?}");
         }
     }
 }

@@ -29,7 +29,7 @@ use super::world::{World, blocking};
 pub struct FirewallService {
     nft: Nft,
     /// One request to the kernel after the other; the listing right after the last transaction.
-    held: Mutex<Option<Listing>>,
+    applied: Mutex<Option<Listing>>,
     /// Time of the last probe, ns, and its result.
     probed: Mutex<Option<(u64, bool)>>,
 }
@@ -82,22 +82,22 @@ pub fn staged(view: &Snapshot) -> String {
     compile(&config.firewall_zones, &config.firewall_rules, &config.networks).json()
 }
 
-fn divergences(wanted: Option<&Listing>, found: Option<&Listing>) -> Vec<Divergence> {
+fn divergences(desired: Option<&Listing>, actual: Option<&Listing>) -> Vec<Divergence> {
     let nothing = Listing::default();
-    let all = match (wanted, found) {
-        (Some(wanted), found) => wanted.differences(found),
-        (None, Some(found)) => nothing.differences(Some(found)),
+    let all = match (desired, actual) {
+        (Some(desired), actual) => desired.differences(actual),
+        (None, Some(actual)) => nothing.differences(Some(actual)),
         (None, None) => Vec::new(),
     };
-    let shown = |(pointer, wanted, found)| Divergence { pointer, wanted, found };
-    all.into_iter().map(shown).collect()
+    let pair = |(pointer, desired, actual)| Divergence { pointer, wanted: desired, found: actual };
+    all.into_iter().map(pair).collect()
 }
 
 impl FirewallService {
     /// Firewall of the network namespace at `netns`; of this process for `None`.
     #[must_use]
     pub fn new(netns: Option<PathBuf>) -> Self {
-        Self { nft: Nft::new(netns), held: Mutex::new(None), probed: Mutex::new(None) }
+        Self { nft: Nft::new(netns), applied: Mutex::new(None), probed: Mutex::new(None) }
     }
 
     async fn ask<T: Send + 'static>(
@@ -108,38 +108,38 @@ impl FirewallService {
         blocking(move || work(&nft).map_err(failed)).await
     }
 
-    /// `true` if nftables answers, looked at from time to time: anybody may ask.
+    /// `true` if nftables answers; probed at intervals, because the operation needs no authentication.
     pub async fn is_present(&self, now_ns: u64) -> bool {
         let mut probed = self.probed.lock().await;
         let valid = |at_ns: u64| now_ns.saturating_sub(at_ns) < PROBE_VALID_NS;
-        if let Some((_, found)) = probed.filter(|(at_ns, _)| valid(*at_ns)) {
-            return found;
+        if let Some((_, is_running)) = probed.filter(|(at_ns, _)| valid(*at_ns)) {
+            return is_running;
         }
-        let found = self.ask(Nft::probe).await.is_ok();
-        *probed = Some((now_ns, found));
-        found
+        let is_running = self.ask(Nft::probe).await.is_ok();
+        *probed = Some((now_ns, is_running));
+        is_running
     }
 
     /// Carries the desired ruleset of the world out, and keeps what the kernel made of it.
-    async fn enforce(&self, world: &World, held: &mut Option<Listing>) -> Result<(), Problem> {
+    async fn enforce(&self, world: &World, applied: &mut Option<Listing>) -> Result<(), Problem> {
         let view = world.view();
         let desired = view.firewall.desired().map(|ruleset| ruleset.nft.clone());
-        *held = None;
+        *applied = None;
         let listed = self.ask(move |nft| match desired {
             Some(transaction) => nft.apply(&transaction).and_then(|()| nft.list()),
             None => nft.remove().map(|()| None),
         });
-        *held = listed.await?;
+        *applied = listed.await?;
         Ok(())
     }
 
     /// Records how the kernel differs from the desired ruleset.
     async fn record(&self, world: &World, divergence: &[Divergence]) -> Result<(), Problem> {
-        let pointers = divergence.iter().map(|found| found.pointer.clone());
-        let divergence: Vec<_> = pointers.collect();
+        let divergence: Vec<_> =
+            divergence.iter().map(|difference| difference.pointer.clone()).collect();
         let view = world.view();
-        let known = view.firewall.observed.as_ref();
-        if known.is_some_and(|known| known.divergence == divergence) {
+        let observed = view.firewall.observed.as_ref();
+        if observed.is_some_and(|observed| observed.divergence == divergence) {
             return Ok(());
         }
         world.submit(ObserveRuleset { divergence }).await
@@ -156,7 +156,7 @@ impl FirewallService {
         within: ConfirmationTime,
         is_dry: bool,
     ) -> Result<Applied, Problem> {
-        let mut held = self.held.lock().await;
+        let mut applied = self.applied.lock().await;
         let view = world.view();
         let transaction = staged(&view);
         let checked = transaction.clone();
@@ -178,12 +178,12 @@ impl FirewallService {
             confirm_by_ns: world.wall_ns() + u64::from(within.seconds()) * 1_000_000_000,
         };
         world.submit(command).await?;
-        if let Err(problem) = self.enforce(world, &mut held).await {
-            self.undo(world, &mut held, &token, &problem.detail).await?;
+        if let Err(problem) = self.enforce(world, &mut applied).await {
+            self.undo(world, &mut applied, &token, &problem.detail).await?;
             return Err(problem);
         }
-        let found = self.ask(Nft::list).await?;
-        let divergence = divergences(held.as_ref(), found.as_ref());
+        let listing = self.ask(Nft::list).await?;
+        let divergence = divergences(applied.as_ref(), listing.as_ref());
         self.record(world, &divergence).await?;
         Ok(Applied { nft: transaction, diff, token: Some(token), divergence })
     }
@@ -191,24 +191,24 @@ impl FirewallService {
     async fn undo(
         &self,
         world: &World,
-        held: &mut Option<Listing>,
+        applied: &mut Option<Listing>,
         token: &str,
         reason: &str,
     ) -> Result<(), Problem> {
         let command = RevertRuleset { token_sha256: digest(token), reason: reason.to_owned() };
         world.submit(command).await?;
-        self.enforce(world, held).await
+        self.enforce(world, applied).await
     }
 
     /// Reverts a ruleset unless it was confirmed.
     pub async fn revert(&self, world: &World, token: &str) {
-        let mut held = self.held.lock().await;
+        let mut applied = self.applied.lock().await;
         let view = world.view();
         let pending = view.firewall.pending.as_ref();
         if pending.is_none_or(|pending| pending.token_sha256 != digest(token)) {
             return;
         }
-        match self.undo(world, &mut held, token, "not confirmed").await {
+        match self.undo(world, &mut applied, token, "not confirmed").await {
             Ok(()) => tracing::warn!("unconfirmed firewall ruleset reverted"),
             Err(err) => tracing::error!(err = err.detail, "firewall could not be reverted"),
         }
@@ -219,7 +219,7 @@ impl FirewallService {
     /// # Errors
     /// 404 for an unknown token, 410 when the ruleset was reverted.
     pub async fn confirm(&self, world: &World, token: &str) -> Result<(), Problem> {
-        let _turn = self.held.lock().await;
+        let _turn = self.applied.lock().await;
         let token_sha256 = digest(token);
         if world.view().firewall.reverted == Some(token_sha256) {
             return Err(Problem::new(StatusCode::GONE, "ruleset already reverted"));
@@ -232,15 +232,15 @@ impl FirewallService {
     /// # Errors
     /// 503 without nftables.
     pub async fn read(&self, world: &World) -> Result<ReadBack, Problem> {
-        let held = self.held.lock().await;
+        let applied = self.applied.lock().await;
         let (listing, foreign) = self.ask(|nft| Ok((nft.list()?, nft.tables()?))).await?;
         let is_desired = world.view().firewall.desired().is_some();
         let nothing = Listing::default();
-        let wanted = match &*held {
-            Some(wanted) => Some(wanted),
+        let desired = match &*applied {
+            Some(desired) => Some(desired),
             None => is_desired.then_some(&nothing),
         };
-        let divergence = divergences(wanted, listing.as_ref());
+        let divergence = divergences(desired, listing.as_ref());
         if is_desired {
             self.record(world, &divergence).await?;
         }
@@ -256,31 +256,31 @@ impl FirewallService {
     /// The table with its counts, where a ruleset was applied and nftables answers.
     pub async fn listing(&self, world: &World) -> Option<Listing> {
         world.view().firewall.desired()?;
-        let _turn = self.held.lock().await;
+        let _turn = self.applied.lock().await;
         self.ask(Nft::list).await.ok().flatten()
     }
 
     /// Makes the kernel equal to the confirmed ruleset when the gateway starts; one that awaits
     /// confirmation is reverted.
     pub async fn start(&self, world: &World) {
-        let mut held = self.held.lock().await;
+        let mut applied = self.applied.lock().await;
         let view = world.view();
         if view.firewall.is_untouched() {
             return;
         }
-        self.settle(world, &mut held, "the gateway restarted").await;
+        self.settle(world, &mut applied, "the gateway restarted").await;
     }
 
     /// Reverts a ruleset that awaits confirmation when the gateway stops.
     pub async fn stop(&self, world: &World) {
-        let mut held = self.held.lock().await;
+        let mut applied = self.applied.lock().await;
         if world.view().firewall.pending.is_some() {
-            self.settle(world, &mut held, "the gateway stopped").await;
+            self.settle(world, &mut applied, "the gateway stopped").await;
         }
     }
 
     /// Makes the confirmed ruleset the desired one, and the kernel equal to it.
-    async fn settle(&self, world: &World, held: &mut Option<Listing>, reason: &str) {
+    async fn settle(&self, world: &World, applied: &mut Option<Listing>, reason: &str) {
         let view = world.view();
         if let Some(pending) = &view.firewall.pending {
             let command =
@@ -290,7 +290,7 @@ impl FirewallService {
                 return;
             }
         }
-        if let Err(err) = self.enforce(world, held).await {
+        if let Err(err) = self.enforce(world, applied).await {
             tracing::error!(err = err.detail, "firewall ruleset could not be applied");
         }
     }

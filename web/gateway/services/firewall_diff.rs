@@ -67,14 +67,14 @@ mod tests {
 
     #[test]
     fn a_difference_has_what_only_one_ruleset_has() {
-        let found = difference(Some(&transaction(&["a", "b", "b"])), &transaction(&["b", "c"]));
-        let told: Vec<_> = found
+        let changes = difference(Some(&transaction(&["a", "b", "b"])), &transaction(&["b", "c"]));
+        let comments: Vec<_> = changes
             .iter()
-            .map(|held| (held.change, held.object["rule"]["comment"].as_str().unwrap()))
+            .map(|change| (change.change, change.object["rule"]["comment"].as_str().unwrap()))
             .collect();
         let expected =
             [(ChangeKind::Removed, "a"), (ChangeKind::Removed, "b"), (ChangeKind::Added, "c")];
-        assert_eq!(told, expected);
+        assert_eq!(comments, expected);
         assert_eq!(difference(None, &transaction(&["a"])).len(), 1);
         assert!(difference(Some(&transaction(&["a"])), &transaction(&["a"])).is_empty());
     }

@@ -46,12 +46,11 @@ impl FirmwareImages {
         Self { folder, uploads: Arc::new(Semaphore::new(1)) }
     }
 
-    /// Removes files of images that the world does not know: of uploads whose record never came.
+    /// Removes files of images without a record in the world: of uploads that were not completed.
     pub fn remove_unknown(&self, view: &Snapshot) {
         let Some(folder) = &self.folder else { return };
-        let known = view.config.firmware_images.iter();
-        let known: Vec<Uuid> = known.map(|(id, _)| id.uuid()).collect();
-        if let Err(err) = folder.retain(&known) {
+        let ids: Vec<Uuid> = view.config.firmware_images.iter().map(|(id, _)| id.uuid()).collect();
+        if let Err(err) = folder.retain(&ids) {
             tracing::warn!("folder of firmware images: {err}");
         }
     }
@@ -103,8 +102,8 @@ impl FirmwareImages {
                 return None;
             }
             let length = (end - at).min(PIECE_BYTES as u64);
-            let held = folder.clone();
-            let read = tokio::task::spawn_blocking(move || held.read(id, at, length))
+            let images = folder.clone();
+            let read = tokio::task::spawn_blocking(move || images.read(id, at, length))
                 .await
                 .unwrap_or_else(|err| Err(std::io::Error::other(err)));
             let read = read.and_then(|bytes| match bytes.len() as u64 == length {

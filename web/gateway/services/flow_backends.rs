@@ -27,7 +27,7 @@ use super::world::World;
 /// Time for a request to the impairment daemon or the planning server.
 const LOCAL_MAX: Duration = Duration::from_secs(10);
 
-/// Longest answer that the context gets, bytes.
+/// Maximum length of an answer in the context, bytes.
 const ANSWER_BYTES_MAX: usize = 8 << 10;
 
 /// Header that all attempts of a delivery share.
@@ -49,8 +49,8 @@ fn answer(body: &[u8]) -> Value {
     serde_json::from_slice(body).unwrap_or_else(|_| text())
 }
 
-fn noticed(sent: Result<(), NoticeError>) -> AttemptOutcome {
-    match sent {
+fn noticed(outcome: Result<(), NoticeError>) -> AttemptOutcome {
+    match outcome {
         Ok(()) => AttemptOutcome::Delivered { output: json!({}) },
         Err(err) => failed(&err, err.may_pass),
     }
@@ -62,8 +62,7 @@ type Systems = ConfigObjects<ExternalSystem>;
 /// Endpoint that a step calls.
 fn endpoint<'s>(systems: &'s Systems, call: &ExternalCall) -> Option<&'s Endpoint> {
     let system = systems.get(Id::new(call.system_id))?;
-    let mut endpoints = system.object.endpoints.iter();
-    endpoints.find(|held| held.endpoint_id == call.endpoint_id)
+    system.object.endpoints.iter().find(|endpoint| endpoint.endpoint_id == call.endpoint_id)
 }
 
 /// `true` if a flow calls endpoints that only admins may call.
@@ -71,7 +70,7 @@ fn endpoint<'s>(systems: &'s Systems, call: &ExternalCall) -> Option<&'s Endpoin
 pub fn needs_admin(systems: &Systems, planned: &FlowPlan) -> bool {
     planned.steps.iter().any(|step| match &*performed(&step.kind) {
         StepKind::ExternalCall(call) => {
-            endpoint(systems, call).is_none_or(|held| !held.method.is_read())
+            endpoint(systems, call).is_none_or(|endpoint| !endpoint.method.is_read())
         }
         _ => false,
     })
@@ -186,7 +185,7 @@ pub async fn attempt(
             Some(socket) => {
                 let path = format!("/v1/impairments/{}", direction.word());
                 let (method, body) = match impairment {
-                    Some(wanted) => (Method::PUT, json!(wanted).to_string().into_bytes()),
+                    Some(state) => (Method::PUT, json!(state).to_string().into_bytes()),
                     None => (Method::DELETE, Vec::new()),
                 };
                 local(Client::unix(socket), method, &path, body).await
@@ -234,8 +233,8 @@ async fn local(
             output: json!({ "status": answered.status.as_u16(), "body": answer(&answered.body) }),
         },
         Ok(answered) => {
-            let told = answer(&answered.body);
-            let error = format!("status {}: {told}", answered.status.as_u16());
+            let detail = answer(&answered.body);
+            let error = format!("status {}: {detail}", answered.status.as_u16());
             // The service names what is wrong with the request: repeating it does not help.
             failed(error, answered.status.is_server_error())
         }
@@ -257,27 +256,27 @@ async fn webhook(outbound: &Outbound, vault: &Vault, deliver: &Deliver) -> Attem
         Err(err) => return failed(err, false),
     };
     request.limit = Duration::from_secs(u64::from(*timeout_s));
-    let mut sent = Vec::new();
+    let mut fields = Vec::new();
     for (name, value) in headers {
-        sent.push((HeaderName::try_from(name.as_str()), value.clone()));
+        fields.push((HeaderName::try_from(name.as_str()), value.clone()));
     }
     if let Some(sealed) = authorization {
         let opened = vault.unseal(sealed.trim_start_matches(SEALED_PREFIX));
         match opened.map(String::from_utf8) {
-            Ok(Ok(value)) => sent.push((Ok(AUTHORIZATION), value)),
+            Ok(Ok(value)) => fields.push((Ok(AUTHORIZATION), value)),
             _ => {
                 return failed("the header Authorization was sealed under another key", false);
             }
         }
     }
-    sent.push((Ok(IDEMPOTENCY_KEY), deliver.delivery.to_string()));
+    fields.push((Ok(IDEMPOTENCY_KEY), deliver.delivery.to_string()));
     if has_body {
         request.body = body.to_string().into_bytes().into();
         if !headers.keys().any(|name| name.eq_ignore_ascii_case("content-type")) {
-            sent.push((Ok(CONTENT_TYPE), "application/json".to_owned()));
+            fields.push((Ok(CONTENT_TYPE), "application/json".to_owned()));
         }
     }
-    for (name, value) in sent {
+    for (name, value) in fields {
         let (Ok(name), Ok(value)) = (name, HeaderValue::try_from(value)) else {
             return failed("a header cannot be sent: control characters", false);
         };

@@ -17,9 +17,10 @@ pub use groundwave_host::readings::host::SystemInfo;
 use super::kernel::unread;
 use groundwave_http::Problem;
 
-/// Least time between two compared samples of the processor, ns.
+/// Minimum interval between two compared samples of the processor, ns.
 const CPU_INTERVAL_NS: u64 = 1_000_000_000;
-/// Validity of a probe of the facilities, ns: anybody may ask, and a probe opens sockets.
+/// Validity of a probe of the facilities, ns: the operation needs no authentication, and a probe opens
+/// sockets.
 const PROBE_VALID_NS: u64 = 10_000_000_000;
 
 /// Value and time of its sampling, ns.
@@ -50,14 +51,14 @@ impl Host {
     }
 
     fn sample_cpu(&self, root: &Root, now_ns: u64) -> Result<Cpu, ReadingError> {
-        let mut held = self.cpu.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sample = self.cpu.lock().unwrap_or_else(PoisonError::into_inner);
         let before =
-            held.as_ref().filter(|(at_ns, _)| now_ns.saturating_sub(*at_ns) >= CPU_INTERVAL_NS);
-        let found = cpu::read(root, before.map(|(_, ticks)| ticks.as_slice()))?;
-        if before.is_some() || held.is_none() {
-            *held = Some((now_ns, cpu::ticks(root)?));
+            sample.as_ref().filter(|(at_ns, _)| now_ns.saturating_sub(*at_ns) >= CPU_INTERVAL_NS);
+        let usage = cpu::read(root, before.map(|(_, ticks)| ticks.as_slice()))?;
+        if before.is_some() || sample.is_none() {
+            *sample = Some((now_ns, cpu::ticks(root)?));
         }
-        Ok(found)
+        Ok(usage)
     }
 
     /// Model and serial number of the board. Blocks.
@@ -68,18 +69,20 @@ impl Host {
 
     /// Kernel facilities by name: `netlink`, `cli`, `fixture` or `absent`. Blocks.
     pub fn facilities(&self, now_ns: u64) -> BTreeMap<String, String> {
-        let mut held = self.facilities.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cached = self.facilities.lock().unwrap_or_else(PoisonError::into_inner);
         let valid = |at_ns: u64| now_ns.saturating_sub(at_ns) < PROBE_VALID_NS;
-        if let Some((_, found)) = held.as_ref().filter(|(at_ns, _)| valid(*at_ns)) {
-            return found.clone();
+        if let Some((_, facilities)) = cached.as_ref().filter(|(at_ns, _)| valid(*at_ns)) {
+            return facilities.clone();
         }
-        let found = serde_json::to_value(probe(&Root::default(), None)).unwrap_or_default();
-        let entries = found.as_object().into_iter().flatten();
-        let found: BTreeMap<_, _> = entries
+        let probed = serde_json::to_value(probe(&Root::default(), None)).unwrap_or_default();
+        let facilities: BTreeMap<_, _> = probed
+            .as_object()
+            .into_iter()
+            .flatten()
             .map(|(name, word)| (name.clone(), word.as_str().unwrap_or("absent").to_owned()))
             .collect();
-        *held = Some((now_ns, found.clone()));
-        found
+        *cached = Some((now_ns, facilities.clone()));
+        facilities
     }
 }
 
@@ -95,11 +98,11 @@ mod tests {
             let line = format!("cpu {busy} 0 0 {idle}\ncpu0 {busy} 0 0 {idle}\n");
             std::fs::write(folder.path().join("proc/stat"), line).unwrap();
         };
-        let (held, root) = (Host::default(), Root::at(folder.path()));
-        let usage = |now_ns| held.sample_cpu(&root, now_ns).unwrap().usage_pct[0];
+        let (host, root) = (Host::default(), Root::at(folder.path()));
+        let usage = |now_ns| host.sample_cpu(&root, now_ns).unwrap().usage_pct[0];
         lay(50, 50);
         assert_eq!(usage(0), 50.0);
-        // Too soon for the difference to say anything: since the start again.
+        // Too soon for a difference: since the start again.
         lay(51, 50);
         assert!((usage(10) - 5100.0 / 101.0).abs() < 1e-9);
         lay(50, 150);

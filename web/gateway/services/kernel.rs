@@ -34,7 +34,7 @@ pub struct Known<T> {
 }
 
 /// Rows with the nodes of their MAC addresses.
-pub fn known<T>(
+pub fn with_nodes<T>(
     view: &Snapshot,
     rows: Vec<T>,
     whose: fn(&T) -> Option<HardwareAddress>,
@@ -111,8 +111,7 @@ impl InterfaceQuery {
     /// # Errors
     /// As [`Self::checked`].
     pub fn mesh(self, settings: &Settings) -> Result<String, Problem> {
-        let asked = self.checked()?;
-        Ok(asked.unwrap_or_else(|| settings.mesh_ifname.clone()))
+        Ok(self.checked()?.unwrap_or_else(|| settings.mesh_ifname.clone()))
     }
 }
 
@@ -148,10 +147,10 @@ pub fn unread_of(ifname: &str, err: ReadingError) -> Problem {
 /// Queries batman-adv about a mesh interface.
 pub async fn of_batman<T: Send + 'static>(
     settings: &Settings,
-    asked: InterfaceQuery,
+    query: InterfaceQuery,
     ask: fn(&mut Batman, &str) -> Result<T, ReadingError>,
 ) -> Result<T, Problem> {
-    let ifname = asked.mesh(settings)?;
+    let ifname = query.mesh(settings)?;
     let work = move || {
         let mut batman = Batman::open(HERE).map_err(unread)?;
         ask(&mut batman, &ifname).map_err(|err| unread_of(&ifname, err))
@@ -166,10 +165,8 @@ pub async fn of_batman<T: Send + 'static>(
 pub async fn of_network<T: Send + 'static>(
     ask: fn(&mut RouteSocket) -> Result<T, ReadingError>,
 ) -> Result<T, Problem> {
-    let work = move || {
-        let found = RouteSocket::open(HERE).and_then(|mut socket| ask(&mut socket));
-        found.map_err(unread)
-    };
+    let work =
+        move || RouteSocket::open(HERE).and_then(|mut socket| ask(&mut socket)).map_err(unread);
     blocking(work).await
 }
 
@@ -196,11 +193,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_told_apart_from_what_fails() {
+    fn absent_backend_gives_503_and_failure_500() {
         let what = || "generic netlink family batadv".to_owned();
-        let told = unread(ReadingError::Absent { what: what() });
-        assert_eq!(told.status, 503);
-        assert!(told.kind.ends_with(":backend-absent") && told.detail.contains("batadv"));
+        let problem = unread(ReadingError::Absent { what: what() });
+        assert_eq!(problem.status, 503);
+        assert!(problem.kind.ends_with(":backend-absent") && problem.detail.contains("batadv"));
         let refused = |errno| ReadingError::Io {
             what: what(),
             source: std::io::Error::from_raw_os_error(errno),

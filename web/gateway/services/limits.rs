@@ -14,14 +14,14 @@ use super::login_attempts::LoginAttempts;
 use groundwave_http::Problem;
 use groundwave_http::admission::network;
 
-/// Longest request body unless the operation has another limit, bytes.
+/// Maximum length of a request body unless the operation has another limit, bytes.
 pub const BODY_BYTES_MAX: usize = 64 << 10;
-/// Longest heartbeat, bytes.
+/// Maximum length of a heartbeat, bytes.
 pub const HEARTBEAT_BYTES_MAX: usize = 16 << 10;
-/// Longest telemetry batch, bytes, decompressed.
+/// Maximum length of a telemetry batch, bytes, decompressed.
 pub const BATCH_BYTES_MAX: usize = 256 << 10;
 
-/// Most keys remembered by a limiter.
+/// Maximum number of keys remembered by a limiter.
 const REMEMBERED: usize = 20_000;
 
 /// Wider network of a source address: the /24 of an IPv4 address, the /48 of an IPv6 address.

@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use super::kernel::absent;
 
-/// Longest answer that is passed on, bytes: that of a testbed of some hundred nodes.
+/// Maximum length of a forwarded answer, bytes: that of a testbed of some hundred nodes.
 const ANSWER_BYTES_MAX: usize = 32 << 20;
 
 /// Header fields of an answer that are passed on: those that the body needs to be read. Rules for
@@ -40,11 +40,9 @@ pub struct LocalService {
     socket: Option<PathBuf>,
 }
 
-/// Impairment daemon.
 #[derive(Debug)]
 pub struct ImpairmentDaemon(LocalService);
 
-/// Controller of a testbed.
 #[derive(Debug)]
 pub struct TestbedController(LocalService);
 
@@ -78,7 +76,7 @@ impl TestbedController {
     }
 }
 
-/// Service that requests are passed on to, as the document tells its refusals.
+/// Service that requests are forwarded to, with its refusals in the document.
 pub trait Refusals {
     /// Status and description.
     const REFUSALS: [(&'static str, &'static str); 3];
@@ -117,7 +115,7 @@ impl Deref for TestbedController {
 }
 
 impl LocalService {
-    /// `true` if there is a socket to ask.
+    /// `true` if a socket is configured.
     #[must_use]
     pub fn is_configured(&self) -> bool {
         self.socket.is_some()
@@ -161,21 +159,21 @@ impl LocalService {
     pub async fn pass<S, B>(&self, request: Passed<S, B>, path: &str) -> Result<Response, Problem> {
         let mut client = self.connect().await?;
         let Passed { method, media, body, .. } = request;
-        let told = match method {
+        let note = match method {
             Method::GET => "",
             _ => "; the change may be in force",
         };
         let name = self.name;
-        let asked = client.pass(method, path, (media, body), ANSWER_BYTES_MAX);
-        let answer = match tokio::time::timeout(self.limit, asked).await {
+        let passing = client.pass(method, path, (media, body), ANSWER_BYTES_MAX);
+        let answer = match tokio::time::timeout(self.limit, passing).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(err)) => {
-                let what = format!("the answer of the {name} broke off: {err}{told}");
+                let what = format!("the answer of the {name} broke off: {err}{note}");
                 return Err(Problem::new(StatusCode::BAD_GATEWAY, what));
             }
             Err(_) => {
                 let waited_s = self.limit.as_secs();
-                let what = format!("no answer of the {name} in {waited_s} s{told}");
+                let what = format!("no answer of the {name} in {waited_s} s{note}");
                 return Err(Problem::new(StatusCode::GATEWAY_TIMEOUT, what));
             }
         };

@@ -18,9 +18,9 @@ use super::limited::limited;
 const FAILURES: u32 = 5;
 /// Memory of failures and longest wait of a pair of network and username, s.
 const WINDOW_S: u64 = 15 * 60;
-/// Longest wait of a network, s: it may be shared by many.
+/// Maximum lock time of a network, s: it may be shared by many.
 const NETWORK_WAIT_S: u64 = 60;
-/// Most pairs, networks and successful pairs remembered, each.
+/// Maximum number of remembered pairs, of networks and of successful pairs.
 const REMEMBERED: usize = 20_000;
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -75,7 +75,7 @@ struct Memory {
     pairs: BTreeMap<Pair, Tally>,
     networks: BTreeMap<IpAddr, Tally>,
     /// Pairs that logged in, with the time, s.
-    known: BTreeMap<Pair, u64>,
+    logins: BTreeMap<Pair, u64>,
 }
 
 impl Memory {
@@ -86,18 +86,18 @@ impl Memory {
     }
 }
 
-fn evict_oldest<K: Clone + Ord>(held: &mut BTreeMap<K, Tally>, now_s: u64) {
-    if held.len() < REMEMBERED {
+fn evict_oldest<K: Clone + Ord>(tallies: &mut BTreeMap<K, Tally>, now_s: u64) {
+    if tallies.len() < REMEMBERED {
         return;
     }
-    held.retain(|_, tally| !tally.is_idle(now_s));
-    while held.len() >= REMEMBERED {
-        let settled = held.iter().filter(|(_, tally)| tally.pending == 0);
+    tallies.retain(|_, tally| !tally.is_idle(now_s));
+    while tallies.len() >= REMEMBERED {
+        let settled = tallies.iter().filter(|(_, tally)| tally.pending == 0);
         let oldest = settled.min_by_key(|(_, tally)| tally.last_s);
         let Some(oldest) = oldest.map(|(key, _)| key.clone()) else {
             return;
         };
-        held.remove(&oldest);
+        tallies.remove(&oldest);
     }
 }
 
@@ -138,9 +138,9 @@ impl LoginAttempts {
     ) -> Result<Attempt<'_>, Problem> {
         let pair = (network(source), username.to_owned());
         let mut memory = self.memory();
-        let tally = |held: Option<&Tally>| held.copied().unwrap_or_default();
+        let tally = |tally_before: Option<&Tally>| tally_before.copied().unwrap_or_default();
         tally(memory.pairs.get(&pair)).allow(now_s, WINDOW_S)?;
-        if !memory.known.contains_key(&pair) {
+        if !memory.logins.contains_key(&pair) {
             tally(memory.networks.get(&pair.0)).allow(now_s, NETWORK_WAIT_S)?;
             memory.evict_oldest(now_s);
         }
@@ -182,13 +182,13 @@ impl Drop for Attempt<'_> {
         if pair.pending == 0 {
             memory.pairs.remove(&self.pair);
         }
-        if memory.known.len() >= REMEMBERED {
-            let oldest = memory.known.iter().min_by_key(|(_, at_s)| **at_s);
+        if memory.logins.len() >= REMEMBERED {
+            let oldest = memory.logins.iter().min_by_key(|(_, at_s)| **at_s);
             if let Some(oldest) = oldest.map(|(pair, _)| pair.clone()) {
-                memory.known.remove(&oldest);
+                memory.logins.remove(&oldest);
             }
         }
-        memory.known.insert(self.pair.clone(), self.now_s);
+        memory.logins.insert(self.pair.clone(), self.now_s);
     }
 }
 
@@ -254,9 +254,10 @@ mod tests {
     fn attempts_at_once_are_no_more_than_attempts_in_turn() {
         let logins = LoginAttempts::default();
         let source = "192.0.2.1".parse().unwrap();
-        let held: Vec<_> = (0..30).filter_map(|_| logins.begin("ada", source, 100).ok()).collect();
-        assert_eq!(held.len(), 5);
-        drop(held);
+        let attempts: Vec<_> =
+            (0..30).filter_map(|_| logins.begin("ada", source, 100).ok()).collect();
+        assert_eq!(attempts.len(), 5);
+        drop(attempts);
         assert!(!allows(&logins, "ada", source, 100));
         // After the free ones, one at a time.
         let one = logins.begin("ada", source, 101).unwrap();

@@ -49,7 +49,7 @@ impl MeshSettings {
 #[derive(Debug)]
 pub struct MeshConfigService {
     ifname: String,
-    held: Mutex<Held>,
+    state: Mutex<Held>,
 }
 
 #[derive(Debug, Default)]
@@ -112,34 +112,31 @@ fn config_of(settings: Map<String, Value>) -> Result<BatmanConfig, Problem> {
 }
 
 /// Settings to change, and their present values.
-fn plan(
-    now: &MeshConfig,
-    wanted: &NewMeshSettings,
-) -> Result<(BatmanConfig, BatmanConfig), Problem> {
+fn plan(now: &MeshConfig, new: &NewMeshSettings) -> Result<(BatmanConfig, BatmanConfig), Problem> {
     let radio = [
-        ("mesh_id", wanted.mesh_id.is_some() && wanted.mesh_id != now.mesh_id),
-        ("freq_mhz", wanted.freq_mhz.is_some() && wanted.freq_mhz != now.freq_mhz),
-        ("width_mhz", wanted.width_mhz.is_some() && wanted.width_mhz != now.width_mhz),
-        ("mesh_fwding", wanted.mesh_fwding.is_some() && wanted.mesh_fwding != now.mesh_fwding),
+        ("mesh_id", new.mesh_id.is_some() && new.mesh_id != now.mesh_id),
+        ("freq_mhz", new.freq_mhz.is_some() && new.freq_mhz != now.freq_mhz),
+        ("width_mhz", new.width_mhz.is_some() && new.width_mhz != now.width_mhz),
+        ("mesh_fwding", new.mesh_fwding.is_some() && new.mesh_fwding != now.mesh_fwding),
     ];
     if let Some((name, _)) = radio.iter().find(|(_, changed)| *changed) {
         let message = "not changeable while the radio is in the mesh";
         return Err(Problem::field(&format!("/{name}"), FieldCode::Fixed, message));
     }
-    if wanted.batman.orig_interval_ms.is_some_and(|interval| interval < 40) {
+    if new.batman.orig_interval_ms.is_some_and(|interval| interval < 40) {
         let message = "invalid interval: allowed 40 ms and more";
         return Err(Problem::field("/batman/orig_interval_ms", FieldCode::NotAllowed, message));
     }
-    let most = u64::from(u32::MAX) * 100;
-    let offers = [wanted.batman.gw_bandwidth_down_kbps, wanted.batman.gw_bandwidth_up_kbps];
-    if offers.into_iter().flatten().any(|kbps| kbps > most) {
-        let message = format!("invalid bandwidth: allowed 0 to {most} kbit/s");
+    let maximum = u64::from(u32::MAX) * 100;
+    let offers = [new.batman.gw_bandwidth_down_kbps, new.batman.gw_bandwidth_up_kbps];
+    if offers.into_iter().flatten().any(|kbps| kbps > maximum) {
+        let message = format!("invalid bandwidth: allowed 0 to {maximum} kbit/s");
         return Err(Problem::field("/batman", FieldCode::NotAllowed, message));
     }
-    let (held, asked) = (plain(&now.batman), plain(&wanted.batman));
+    let (present, desired) = (plain(&now.batman), plain(&new.batman));
     let (mut change, mut before) = (Map::new(), Map::new());
-    for (name, value) in asked.into_iter().filter(|(_, value)| !value.is_null()) {
-        let own = held.get(&name).cloned().unwrap_or_default();
+    for (name, value) in desired.into_iter().filter(|(_, value)| !value.is_null()) {
+        let own = present.get(&name).cloned().unwrap_or_default();
         if own.is_null() {
             let message = "not supported by the kernel's batman-adv";
             return Err(Problem::field(&format!("/batman/{name}"), FieldCode::Absent, message));
@@ -152,22 +149,24 @@ fn plan(
     Ok((config_of(change)?, config_of(before)?))
 }
 
-/// Differences between `wanted` and `found`.
-fn divergence(wanted: &BatmanConfig, found: &BatmanConfig) -> Vec<Divergence> {
-    let found = plain(found);
-    let asked = plain(wanted).into_iter().filter(|(_, value)| !value.is_null());
-    let apart = asked.filter_map(|(name, wanted)| {
-        let found = found.get(&name).cloned().unwrap_or_default();
-        let pointer = format!("/batman/{name}");
-        (found != wanted).then_some(Divergence { pointer, wanted, found })
-    });
-    apart.collect()
+/// Differences between `desired` and `actual`.
+fn divergence(desired: &BatmanConfig, actual: &BatmanConfig) -> Vec<Divergence> {
+    let actual = plain(actual);
+    plain(desired)
+        .into_iter()
+        .filter(|(_, value)| !value.is_null())
+        .filter_map(|(name, wanted)| {
+            let value = actual.get(&name).cloned().unwrap_or_default();
+            let pointer = format!("/batman/{name}");
+            (value != wanted).then_some(Divergence { pointer, wanted, found: value })
+        })
+        .collect()
 }
 
 /// `true` if the named revisions are the present one.
-fn current(held: &MeshSettings, headers: &HeaderMap, body: Option<&str>) -> bool {
+fn current(settings: &MeshSettings, headers: &HeaderMap, body: Option<&str>) -> bool {
     let mut named = tag::if_match(headers).into_iter().chain(body);
-    named.all(|one| one == held.revision)
+    named.all(|one| one == settings.revision)
 }
 
 fn set(ifname: &str, config: &BatmanConfig) -> Result<(), Problem> {
@@ -179,7 +178,7 @@ impl MeshConfigService {
     /// Settings of the mesh interface `ifname`.
     #[must_use]
     pub fn new(ifname: &str) -> Self {
-        Self { ifname: ifname.to_owned(), held: Mutex::default() }
+        Self { ifname: ifname.to_owned(), state: Mutex::default() }
     }
 
     /// The settings as the kernel holds them. Blocks.
@@ -187,8 +186,7 @@ impl MeshConfigService {
     /// # Errors
     /// 500 or 503.
     pub fn read(&self) -> Result<MeshSettings, Problem> {
-        let found = mesh::config(HERE, &self.ifname);
-        found.map(MeshSettings::of).map_err(unread)
+        mesh::config(HERE, &self.ifname).map(MeshSettings::of).map_err(unread)
     }
 
     /// Changes the settings; the change awaits confirmation. Blocks.
@@ -198,27 +196,27 @@ impl MeshConfigService {
     pub fn change(
         &self,
         headers: &HeaderMap,
-        wanted: &NewMeshSettings,
+        new: &NewMeshSettings,
     ) -> Result<(MeshSettings, Vec<Divergence>, String), Problem> {
         let ifname = &self.ifname;
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        if held.waiting.is_some() {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.waiting.is_some() {
             let detail = "another change awaits confirmation";
             return Err(Problem::new(StatusCode::CONFLICT, detail));
         }
         let read = || self.read();
         let now = read()?;
-        if !current(&now, headers, wanted.revision.as_deref()) {
+        if !current(&now, headers, new.revision.as_deref()) {
             let detail = format!("stale revision: the present one is {}", now.revision);
             return Err(Problem::new(StatusCode::PRECONDITION_FAILED, detail)
                 .of_kind(ProblemKind::StaleRevision));
         }
-        let (to_set, before) = plan(&now.config, wanted)?;
+        let (to_set, before) = plan(&now.config, new)?;
         let bytes: [u8; 16] = random()?;
         let token = hex(&bytes);
-        let done = set(ifname, &to_set).and_then(|()| read());
-        let found = match done {
-            Ok(found) => found,
+        let changed = set(ifname, &to_set).and_then(|()| read());
+        let settings = match changed {
+            Ok(settings) => settings,
             Err(problem) => {
                 // The kernel may have taken some of it.
                 if let Err(err) = set(ifname, &before) {
@@ -227,18 +225,18 @@ impl MeshConfigService {
                 return Err(problem);
             }
         };
-        let apart = divergence(&wanted.batman, &found.config.batman);
-        held.waiting = Some((token.clone(), before));
-        Ok((found, apart, token))
+        let apart = divergence(&new.batman, &settings.config.batman);
+        state.waiting = Some((token.clone(), before));
+        Ok((settings, apart, token))
     }
 
     /// Undoes a change unless it was confirmed. Blocks.
     pub fn undo(&self, token: &str) {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some((_, before)) = held.waiting.take_if(|(own, _)| own == token) else {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some((_, before)) = state.waiting.take_if(|(own, _)| own == token) else {
             return;
         };
-        held.undone = Some(token.to_owned());
+        state.undone = Some(token.to_owned());
         match set(&self.ifname, &before) {
             Ok(()) => tracing::warn!("unconfirmed mesh configuration undone"),
             Err(err) => {
@@ -252,11 +250,11 @@ impl MeshConfigService {
     /// # Errors
     /// 404 for an unknown token, 410 when the change was undone.
     pub fn confirm(&self, token: &str) -> Result<(), Problem> {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        if held.waiting.take_if(|(own, _)| own == token).is_some() {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.waiting.take_if(|(own, _)| own == token).is_some() {
             return Ok(());
         }
-        if held.undone.as_deref() == Some(token) {
+        if state.undone.as_deref() == Some(token) {
             return Err(Problem::new(StatusCode::GONE, "change already undone"));
         }
         let detail = "no pending change with that token";
@@ -283,14 +281,14 @@ mod tests {
         }
     }
 
-    fn wanted(text: &str) -> NewMeshSettings {
+    fn new_settings(text: &str) -> NewMeshSettings {
         serde_json::from_str(text).unwrap()
     }
 
     #[test]
     fn only_what_differs_is_set_and_put_back() {
         let same = r#"{"mesh_id": "hills", "batman": {"hop_penalty": 15, "bonding": false}}"#;
-        let (change, before) = plan(&now(), &wanted(same)).unwrap();
+        let (change, before) = plan(&now(), &new_settings(same)).unwrap();
         let penalty = |hop_penalty| BatmanConfig {
             hop_penalty: Some(hop_penalty),
             ..BatmanConfig::default()
@@ -304,42 +302,46 @@ mod tests {
             (r#"{"batman": {"ap_isolation": true}}"#, "/batman/ap_isolation"),
             (r#"{"batman": {"gw_bandwidth_up_kbps": 429496729501}}"#, "/batman"),
         ] {
-            let problem = plan(&now(), &wanted(text)).unwrap_err();
+            let problem = plan(&now(), &new_settings(text)).unwrap_err();
             assert_eq!((problem.status, problem.errors[0].pointer.as_str()), (422, at));
         }
     }
 
     #[test]
-    fn what_the_kernel_did_otherwise_is_told() {
-        let found = now().batman;
-        let asked = wanted(r#"{"batman": {"orig_interval_ms": 1050, "hop_penalty": 30}}"#).batman;
-        let told = divergence(&asked, &found);
-        assert_eq!(told.len(), 1);
-        assert_eq!(told[0].pointer, "/batman/orig_interval_ms");
-        assert_eq!((told[0].wanted.as_u64(), told[0].found.as_u64()), (Some(1050), Some(1000)));
+    fn value_changed_by_the_kernel_gives_a_difference() {
+        let present = now().batman;
+        let new =
+            new_settings(r#"{"batman": {"orig_interval_ms": 1050, "hop_penalty": 30}}"#).batman;
+        let differences = divergence(&new, &present);
+        assert_eq!(differences.len(), 1);
+        assert_eq!(differences[0].pointer, "/batman/orig_interval_ms");
+        assert_eq!(
+            (differences[0].wanted.as_u64(), differences[0].found.as_u64()),
+            (Some(1050), Some(1000))
+        );
     }
 
     #[test]
     fn a_revision_is_one_of_these_settings() {
-        let held = MeshSettings::of(now());
+        let settings = MeshSettings::of(now());
         let mut other = now();
         other.batman.hop_penalty = Some(31);
-        assert_ne!(MeshSettings::of(other).revision, held.revision);
+        assert_ne!(MeshSettings::of(other).revision, settings.revision);
         let mut headers = HeaderMap::new();
-        assert!(current(&held, &headers, None) && !current(&held, &headers, Some("1")));
-        for (tag, fits) in [("*", true), (&held.tag()[0].1, true), ("\"1\"", false)] {
+        assert!(current(&settings, &headers, None) && !current(&settings, &headers, Some("1")));
+        for (tag, fits) in [("*", true), (&settings.tag()[0].1, true), ("\"1\"", false)] {
             headers.insert(axum::http::header::IF_MATCH, tag.parse().unwrap());
-            assert_eq!(current(&held, &headers, None), fits, "{tag}");
+            assert_eq!(current(&settings, &headers, None), fits, "{tag}");
         }
     }
 
     #[test]
     fn a_change_is_confirmed_once() {
         let change = MeshConfigService::new("bat0");
-        let told = |token: &str| change.confirm(token).map_err(|told| told.status);
-        change.held.lock().unwrap().waiting = Some(("a".to_owned(), BatmanConfig::default()));
-        assert_eq!((told("b"), told("a"), told("a")), (Err(404), Ok(()), Err(404)));
-        change.held.lock().unwrap().undone = Some("c".to_owned());
-        assert_eq!(told("c"), Err(410));
+        let confirm = |token: &str| change.confirm(token).map_err(|problem| problem.status);
+        change.state.lock().unwrap().waiting = Some(("a".to_owned(), BatmanConfig::default()));
+        assert_eq!((confirm("b"), confirm("a"), confirm("a")), (Err(404), Ok(()), Err(404)));
+        change.state.lock().unwrap().undone = Some("c".to_owned());
+        assert_eq!(confirm("c"), Err(410));
     }
 }

@@ -114,15 +114,19 @@ impl Metrics {
     /// Metrics as OpenMetrics text.
     pub fn text(&self, view: &Snapshot) -> String {
         for state in [NodeState::Joining, NodeState::Online, NodeState::Stale, NodeState::Offline] {
-            let nodes = view.fleet.nodes.values();
-            let count = nodes.filter(|node| node.liveness.state == state).count();
+            let count =
+                view.fleet.nodes.values().filter(|node| node.liveness.state == state).count();
             let labels = State { state: Word(state.word()) };
             self.nodes.get_or_create(&labels).set(count as i64);
         }
         use RegistrationState::{Approved, Expired, Pending, Rejected, Revoked};
         for state in [Pending, Approved, Rejected, Revoked, Expired] {
-            let held = view.onboarding.registrations.values();
-            let count = held.filter(|found| found.state == state).count();
+            let count = view
+                .onboarding
+                .registrations
+                .values()
+                .filter(|registration| registration.state == state)
+                .count();
             let labels = State { state: Word(state.word()) };
             self.registrations.get_or_create(&labels).set(count as i64);
         }

@@ -7,9 +7,9 @@ use groundwave_gateway::Snapshot;
 use groundwave_gateway::fleet::FleetNode;
 use groundwave_protocol::NodeState;
 
-/// Most series of one answer: a scrape of 10 MB takes Prometheus about a second.
+/// Maximum number of series of one answer: a scrape of 10 MB takes Prometheus about a second.
 pub const SERIES_MAX: usize = 50_000;
-/// Age from which on a reading is left out, ms: it says nothing about the present.
+/// Age from which on a reading is left out, ms: it is too old to describe the present.
 const READING_MS: u64 = 300_000;
 
 /// Series of one name: labels and value.
@@ -88,7 +88,10 @@ mod tests {
 
     #[test]
     fn a_world_without_nodes_has_one_series() {
-        let found = text(&Snapshot::default(), 0, SERIES_MAX);
-        assert_eq!(found, "# TYPE groundwave_nodes_left_out gauge\ngroundwave_nodes_left_out 0\n");
+        let metrics = text(&Snapshot::default(), 0, SERIES_MAX);
+        assert_eq!(
+            metrics,
+            "# TYPE groundwave_nodes_left_out gauge\ngroundwave_nodes_left_out 0\n"
+        );
     }
 }

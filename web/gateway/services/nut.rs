@@ -21,10 +21,10 @@ pub struct NutServer {
     address: Option<NutAddress>,
     answers: AtomicBool,
     /// Error that was logged last.
-    told: Mutex<String>,
+    last_error: Mutex<String>,
 }
 
-/// A power supply as the server shows it.
+/// A power supply of the server with its variables.
 type Supply = (NutUps, Result<Variables, NutError>);
 
 /// Key of the history of a power supply.
@@ -55,9 +55,9 @@ pub async fn keep(
     blocking(move || history.add(key, &samples).map_err(history_failed)).await
 }
 
-fn ask(address: &NutAddress) -> Result<Vec<Supply>, NutError> {
+fn read_supplies(address: &NutAddress) -> Result<Vec<Supply>, NutError> {
     let mut client = NutClient::connect(address)?;
-    let mut found = Vec::new();
+    let mut supplies = Vec::new();
     for supply in client.supplies()?.into_iter().take(UPS_MAX) {
         if check_ups_id(&supply.name).is_err() {
             continue;
@@ -66,13 +66,13 @@ fn ask(address: &NutAddress) -> Result<Vec<Supply>, NutError> {
             Err(err @ (NutError::Stale(_) | NutError::Refused(_))) => Err(err),
             other => Ok(other?),
         };
-        found.push((supply, variables));
+        supplies.push((supply, variables));
     }
-    Ok(found)
+    Ok(supplies)
 }
 
 impl NutServer {
-    /// NUT server at an address; none is asked without one.
+    /// NUT server at an address; without one, [`poll`](Self::poll) does nothing.
     #[must_use]
     pub fn new(address: Option<NutAddress>) -> Self {
         Self { address, ..Self::default() }
@@ -84,28 +84,28 @@ impl NutServer {
         self.answers.load(Ordering::Relaxed)
     }
 
-    /// `true` if there is a server to ask.
+    /// `true` if a server is configured.
     #[must_use]
     pub fn is_configured(&self) -> bool {
         self.address.is_some()
     }
 
     /// Logs an error once, and its end.
-    fn tell(&self, said: String) {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        if *told == said {
+    fn log_change(&self, error: String) {
+        let mut last = self.last_error.lock().unwrap_or_else(PoisonError::into_inner);
+        if *last == error {
             return;
         }
-        match said.is_empty() {
+        match error.is_empty() {
             true => tracing::info!("the NUT server answers"),
-            // Without a server on this host there is nothing to tell but once.
-            false => tracing::info!("{said}"),
+            // Without a server on this host the error stays the same.
+            false => tracing::info!("{error}"),
         }
-        *told = said;
+        *last = error;
     }
 
-    /// Asks the server once, and records what it shows. Power supplies that it has no data of, and
-    /// all of them when it does not answer, are stale.
+    /// Polls the server once, and records its power supplies. Those without data, and all of them
+    /// without an answer, are stale.
     ///
     /// # Errors
     /// The refusal of the world or the failure of the history.
@@ -113,9 +113,9 @@ impl NutServer {
         let Some(address) = self.address.clone() else {
             return Ok(());
         };
-        let asked = blocking(move || Ok(ask(&address))).await?;
-        self.answers.store(asked.is_ok(), Ordering::Relaxed);
-        self.tell(asked.as_ref().err().map_or_else(String::new, ToString::to_string));
+        let supplies = blocking(move || Ok(read_supplies(&address))).await?;
+        self.answers.store(supplies.is_ok(), Ordering::Relaxed);
+        self.log_change(supplies.as_ref().err().map_or_else(String::new, ToString::to_string));
         let ts_ms = world.wall_ns() / 1_000_000;
         let mut silent: BTreeSet<String> = world
             .view()
@@ -125,7 +125,7 @@ impl NutServer {
             .map(|ups| ups.ups_id.clone())
             .collect();
         let mut outcome = Ok(());
-        for (supply, variables) in asked.unwrap_or_default() {
+        for (supply, variables) in supplies.unwrap_or_default() {
             let Ok(variables) = variables else {
                 continue;
             };
@@ -144,12 +144,12 @@ impl NutServer {
         }
         for ups_id in silent {
             let view = world.view();
-            let known = view.power.get(&ups_id);
+            let before = view.power.get(&ups_id);
             let command = RecordUpsSamples {
                 source: UpsSource::Nut,
                 node: None,
-                description: known.and_then(|known| known.description.clone()),
-                model: known.and_then(|known| known.model.clone()),
+                description: before.and_then(|ups| ups.description.clone()),
+                model: before.and_then(|ups| ups.model.clone()),
                 ups_id,
                 samples: Vec::new(),
             };

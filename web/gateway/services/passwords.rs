@@ -17,7 +17,7 @@ use crate::settings::Effort;
 /// Shortest and longest password, characters.
 pub const CHARS: std::ops::RangeInclusive<usize> = 12..=1024;
 
-/// Most queued hashes; one takes tens of milliseconds of a core.
+/// Maximum number of queued hashes; one takes tens of milliseconds of a core.
 const QUEUE: usize = 32;
 
 /// Common passwords of the allowed length.
@@ -73,12 +73,12 @@ impl Passwords {
             return Err(Problem::unavailable("too many logins at once").retry_after(5));
         };
         let turn = Arc::clone(&self.turns).acquire_owned().await;
-        let done = tokio::task::spawn_blocking(move || {
+        let result = tokio::task::spawn_blocking(move || {
             let outcome = work();
             drop(turn);
             outcome
         });
-        done.await.map_err(|err| Problem::internal(format!("hash a password: {err}")))
+        result.await.map_err(|err| Problem::internal(format!("hash a password: {err}")))
     }
 
     /// Sealed hash of a password.
@@ -94,16 +94,16 @@ impl Passwords {
     }
 
     /// `true` if `password` matches `secret`. A refusal takes the time of an argon2id hash for every
-    /// kind of secret and without one, so that it does not tell accounts apart.
+    /// kind of secret and without one, so that its time does not distinguish accounts.
     ///
     /// # Errors
     /// 503 when the queue is full.
     pub async fn check(&self, secret: Option<&Secret>, password: String) -> Result<bool, Problem> {
-        let (hashed, known) = match secret {
-            // A node's secret is as long as its hash; comparing hashes tells nobody anything.
-            Some(Secret::Sha256(held)) => {
-                let found: [u8; 32] = Sha256::digest(password.as_bytes()).into();
-                if found == *held {
+        let (hashed, is_stored) = match secret {
+            // A node's secret is as long as its hash; the time of a comparison of hashes reveals nothing.
+            Some(Secret::Sha256(expected)) => {
+                let digest: [u8; 32] = Sha256::digest(password.as_bytes()).into();
+                if digest == *expected {
                     return Ok(true);
                 }
                 (self.decoy.clone(), false)
@@ -126,7 +126,7 @@ impl Passwords {
                 verified.is_ok()
             })
         });
-        Ok(fits.await? && known)
+        Ok(fits.await? && is_stored)
     }
 }
 

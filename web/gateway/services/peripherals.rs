@@ -74,11 +74,13 @@ impl PeripheralHost {
         let is_present = Arc::ptr_eq(&plans.assignments, &config.sensor_assignments)
             && Arc::ptr_eq(&plans.templates, &config.sensor_templates);
         if !is_present {
-            let assignments = config.sensor_assignments.iter();
-            let enabled = assignments.filter(|(_, held)| held.object.enabled);
+            let enabled = config
+                .sensor_assignments
+                .iter()
+                .filter(|(_, assignment)| assignment.object.enabled);
             let mut revisions = BTreeMap::new();
-            for (_, held) in enabled {
-                let node = held.object.node_id;
+            for (_, assignment) in enabled {
+                let node = assignment.object.node_id;
                 revisions.entry(node).or_insert_with(|| revision_of(&plan(view, node)));
             }
             *plans = PlanRevisions {
@@ -121,10 +123,9 @@ impl PeripheralHost {
         bus: u32,
         reserved: bool,
     ) -> Result<Vec<ScannedDevice>, Problem> {
-        let own = view.config.sensor_templates.iter().map(|(_, held)| held.object.clone());
+        let own = view.config.sensor_templates.iter().map(|(_, template)| template.object.clone());
         let templates: Vec<SensorTemplate> = self.templates.iter().cloned().chain(own).collect();
-        let found = scan(&MachineBuses::default(), bus, &templates, reserved);
-        found.map_err(|err| match err {
+        scan(&MachineBuses::default(), bus, &templates, reserved).map_err(|err| match err {
             BusError::Locked(_) => Problem::unavailable(err.to_string()).retry_after(1),
             other => absent(format!("I2C bus {bus}: {other}")),
         })
@@ -163,7 +164,7 @@ impl PeripheralHost {
     #[must_use]
     pub fn board_of(&self, view: &Snapshot, machine: &MachineBoard) -> Option<Board> {
         let own: Vec<Board> =
-            view.config.boards.iter().map(|(_, held)| held.object.clone()).collect();
+            view.config.boards.iter().map(|(_, board)| board.object.clone()).collect();
         // A created board takes precedence over a built-in one of the same machines.
         let all = own.iter().chain(&self.boards);
         board_of(all, &machine.compatible, machine.model.as_deref()).cloned()
@@ -176,7 +177,7 @@ impl PeripheralHost {
         view: &'v Snapshot,
         prefix: &str,
     ) -> Option<&'v SensorTemplate> {
-        let own = view.config.sensor_templates.iter().map(|(_, held)| &held.object);
+        let own = view.config.sensor_templates.iter().map(|(_, template)| &template.object);
         let mut all: Vec<&SensorTemplate> = self.templates.iter().chain(own).collect();
         // `own_2` may be a template, or the second sensor of the template `own`.
         all.sort_by_key(|template| std::cmp::Reverse(template.template_id.len()));

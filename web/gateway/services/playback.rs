@@ -141,8 +141,8 @@ impl Playback {
     }
 
     fn current(&self) -> Option<Arc<Session>> {
-        let held = self.current.lock();
-        held.unwrap_or_else(PoisonError::into_inner).clone()
+        let session = self.current.lock();
+        session.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Playback now.
@@ -158,8 +158,9 @@ impl Playback {
     /// 409 while it is.
     pub fn leaves(&self, direction: Direction) -> Result<(), Problem> {
         let current = self.current();
-        let held = current.filter(|session| session.is_playing());
-        match held.is_some_and(|session| session.request.line.directions().contains(&direction)) {
+        let playing = current.filter(|session| session.is_playing());
+        match playing.is_some_and(|session| session.request.line.directions().contains(&direction))
+        {
             false => Ok(()),
             true => {
                 Err(conflict(format!("conflict: a playback changes {direction}; stop it first")))
@@ -179,10 +180,10 @@ impl Playback {
         let mut client = self.daemon.connect().await?;
         let mut before = Vec::new();
         for direction in request.line.directions() {
-            let state = ask(&mut client, Method::GET, direction, None).await?;
+            let state = call_daemon(&mut client, Method::GET, direction, None).await?;
             before.push((direction, state.impairment));
         }
-        let (progress, mut seen) = watch::channel(Progress {
+        let (progress, mut receiver) = watch::channel(Progress {
             state: PlaybackState::Playing,
             applied_total: 0,
             last: Vec::new(),
@@ -203,10 +204,12 @@ impl Playback {
         let (played, runtime) = (Arc::clone(&session), tokio::runtime::Handle::current());
         tokio::task::spawn_blocking(move || runtime.block_on(played.run(daemon, client, before)));
         // The sender lives as long as the session.
-        let _ = seen
-            .wait_for(|seen| seen.applied_total >= first || seen.state != PlaybackState::Playing)
+        let _ = receiver
+            .wait_for(|progress| {
+                progress.applied_total >= first || progress.state != PlaybackState::Playing
+            })
             .await;
-        let failure = seen.borrow().failure.clone();
+        let failure = receiver.borrow().failure.clone();
         failure.map_or_else(|| Ok(session.view()), Err)
     }
 
@@ -216,8 +219,8 @@ impl Playback {
         let _turn = self.turn.lock().await;
         if let Some(session) = self.current() {
             session.stop.cancel();
-            let mut seen = session.progress.subscribe();
-            let _ = seen.wait_for(|seen| seen.state != PlaybackState::Playing).await;
+            let mut receiver = session.progress.subscribe();
+            let _ = receiver.wait_for(|progress| progress.state != PlaybackState::Playing).await;
         }
         self.view()
     }
@@ -252,8 +255,8 @@ impl Session {
     ) {
         let Request { line, playback, leave, .. } = &self.request;
         let playing = play(line, *playback, async |due: Due<'_>| {
-            let wanted = Some(due.impairment);
-            ask(&mut client, Method::PUT, due.direction, wanted).await?;
+            let impairment = Some(due.impairment);
+            call_daemon(&mut client, Method::PUT, due.direction, impairment).await?;
             self.applied(due);
             Ok::<_, Problem>(())
         });
@@ -344,8 +347,8 @@ async fn restore(
         let restored = async {
             let mut client = daemon.connect().await?;
             match impairment.is_empty() {
-                true => ask(&mut client, Method::DELETE, direction, None).await,
-                false => ask(&mut client, Method::PUT, direction, Some(&impairment)).await,
+                true => call_daemon(&mut client, Method::DELETE, direction, None).await,
+                false => call_daemon(&mut client, Method::PUT, direction, Some(&impairment)).await,
             }
         };
         if let Err(problem) = restored.await {
@@ -357,7 +360,7 @@ async fn restore(
 }
 
 /// Sends a request about a direction to the daemon.
-async fn ask(
+async fn call_daemon(
     client: &mut Client,
     method: Method,
     direction: Direction,
@@ -372,8 +375,8 @@ async fn ask(
         .transpose()
         .map_err(|err| Problem::internal(err.to_string()))?;
     let path = format!("/v1/impairments/{direction}");
-    let asked = client.ask(method, &path, body.as_ref());
-    let answer = tokio::time::timeout(REQUEST_LIMIT, asked).await;
+    let response = client.ask(method, &path, body.as_ref());
+    let answer = tokio::time::timeout(REQUEST_LIMIT, response).await;
     let answer = answer.map_err(|_| {
         let detail = "the impairment daemon did not answer in time";
         Problem::new(StatusCode::GATEWAY_TIMEOUT, detail)

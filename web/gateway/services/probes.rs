@@ -21,9 +21,9 @@ use uuid::Uuid;
 use super::kernel::unread;
 use super::secrets::random;
 
-/// Most probes kept; the oldest is dropped first.
+/// Maximum number of recorded probes; the oldest is dropped first.
 const REMEMBERED: usize = 256;
-/// Most running probes.
+/// Maximum number of running probes.
 const RUNNING: usize = 8;
 
 /// Kind of a probe.
@@ -124,8 +124,8 @@ impl Probes {
         let probes = Arc::clone(self);
         tokio::task::spawn_blocking(move || {
             probes.change(probe_id, |probe| probe.state = ProbeState::Running);
-            let found = pinger.ping(duration, || stop.is_cancelled());
-            probes.change(probe_id, |probe| probe.finish(found));
+            let echoes = pinger.ping(duration, || stop.is_cancelled());
+            probes.change(probe_id, |probe| probe.finish(echoes));
         });
         Ok(probe_id)
     }
@@ -133,38 +133,38 @@ impl Probes {
     /// Probe with this id, unless it was forgotten.
     #[must_use]
     pub fn get(&self, id: Uuid) -> Option<Probe> {
-        let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        held.get(&id).cloned()
+        let probes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        probes.get(&id).cloned()
     }
 
     fn add(&self, probe: Probe) -> Result<(), Problem> {
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut probes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let at_work =
             |probe: &&Probe| matches!(probe.state, ProbeState::Queued | ProbeState::Running);
-        if held.values().filter(at_work).count() >= RUNNING {
+        if probes.values().filter(at_work).count() >= RUNNING {
             let detail = format!("too many running probes: {RUNNING}");
             let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, detail);
             return Err(problem.of_kind(ProblemKind::RateLimited).retry_after(5));
         }
-        held.insert(probe.probe_id, probe);
-        while held.len() > REMEMBERED {
-            held.pop_first();
+        probes.insert(probe.probe_id, probe);
+        while probes.len() > REMEMBERED {
+            probes.pop_first();
         }
         Ok(())
     }
 
     fn change(&self, id: Uuid, change: impl FnOnce(&mut Probe)) {
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(probe) = held.get_mut(&id) {
+        let mut probes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(probe) = probes.get_mut(&id) {
             change(probe);
         }
     }
 }
 
 impl Probe {
-    fn finish(&mut self, found: Result<Echoes, ReadingError>) {
-        let found = match found {
-            Ok(found) => found,
+    fn finish(&mut self, echoes: Result<Echoes, ReadingError>) {
+        let echoes = match echoes {
+            Ok(echoes) => echoes,
             Err(err) => {
                 self.state = ProbeState::Failed;
                 self.error = Some(err.to_string());
@@ -172,11 +172,11 @@ impl Probe {
             }
         };
         self.state = ProbeState::Done;
-        self.sent = found.sent;
-        self.received = u32::try_from(found.rtts_ms.len()).unwrap_or(u32::MAX);
-        let lost = found.sent.saturating_sub(self.received);
-        self.loss_pct = (found.sent > 0).then(|| f64::from(lost) / f64::from(found.sent) * 100.0);
-        let all = &found.rtts_ms;
+        self.sent = echoes.sent;
+        self.received = u32::try_from(echoes.rtts_ms.len()).unwrap_or(u32::MAX);
+        let lost = echoes.sent.saturating_sub(self.received);
+        self.loss_pct = (echoes.sent > 0).then(|| f64::from(lost) / f64::from(echoes.sent) * 100.0);
+        let all = &echoes.rtts_ms;
         let sum: f64 = all.iter().sum();
         self.rtt_ms = (!all.is_empty()).then(|| RoundTrips {
             min: all.iter().copied().fold(f64::INFINITY, f64::min),
@@ -220,10 +220,10 @@ mod tests {
                 probe.state = ProbeState::Done;
             });
         }
-        let held = probes.0.lock().unwrap();
-        assert_eq!(held.len(), REMEMBERED);
-        assert!(!held.contains_key(&Uuid::from_u128(0)));
-        assert!(held.contains_key(&Uuid::from_u128(1299)));
+        let remembered = probes.0.lock().unwrap();
+        assert_eq!(remembered.len(), REMEMBERED);
+        assert!(!remembered.contains_key(&Uuid::from_u128(0)));
+        assert!(remembered.contains_key(&Uuid::from_u128(1299)));
     }
 
     #[test]

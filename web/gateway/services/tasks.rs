@@ -38,9 +38,9 @@ pub struct BackgroundTasks(Mutex<BTreeMap<&'static str, Run>>);
 
 impl BackgroundTasks {
     /// Records a run: duration, delay of its start, failure.
-    pub fn done(&self, name: &'static str, duration_ns: u64, lag_ns: u64, failed: bool) {
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let run = held.entry(name).or_default();
+    pub fn record(&self, name: &'static str, duration_ns: u64, lag_ns: u64, failed: bool) {
+        let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let run = tasks.entry(name).or_default();
         run.last_ns = Some(wall_ns());
         run.duration_ns = duration_ns;
         run.lag_ns = lag_ns;
@@ -50,22 +50,22 @@ impl BackgroundTasks {
 
     /// Notes that what failed the last runs of some tasks is over.
     pub fn recovered(&self, names: &[&str]) {
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let runs = held.iter_mut().filter(|(name, _)| names.contains(name));
+        let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let runs = tasks.iter_mut().filter(|(name, _)| names.contains(name));
         runs.for_each(|(_, run)| run.last_failed = false);
     }
 
     /// True when the last run of any task failed.
     #[must_use]
     pub fn failing(&self) -> bool {
-        let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        held.values().any(|run| run.last_failed)
+        let tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        tasks.values().any(|run| run.last_failed)
     }
 
     /// Last runs, by name.
     #[must_use]
     pub fn view(&self) -> Vec<TaskView> {
-        let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let show = |(name, run): (&&str, &Run)| TaskView {
             name: (*name).to_owned(),
             last_run: run.last_ns.map(rfc3339),
@@ -73,6 +73,6 @@ impl BackgroundTasks {
             lag_ms: run.lag_ns as f64 / 1e6,
             errors: run.errors,
         };
-        held.iter().map(show).collect()
+        tasks.iter().map(show).collect()
     }
 }

@@ -112,7 +112,6 @@ pub struct Claims {
 pub enum BadToken {
     /// Malformed or not issued here.
     Forged,
-    /// Expired.
     Expired,
 }
 

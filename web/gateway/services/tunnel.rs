@@ -47,18 +47,18 @@ pub fn lay(
 /// Desired peers by key.
 fn wished(view: &Snapshot) -> BTreeMap<[u8; 32], Ipv4Addr> {
     let peers = view.onboarding.peers();
-    peers.map(|(held, ip)| (*held.public_key.bytes(), ip)).collect()
+    peers.map(|(registration, ip)| (*registration.public_key.bytes(), ip)).collect()
 }
 
 /// Changes from `seen` to `desired`.
-fn changes(wished: &BTreeMap<[u8; 32], Ipv4Addr>, seen: &[Peer]) -> Vec<PeerConfig> {
-    let gone = seen
+fn changes(wished: &BTreeMap<[u8; 32], Ipv4Addr>, peers: &[Peer]) -> Vec<PeerConfig> {
+    let removals = peers
         .iter()
         .filter(|peer| !wished.contains_key(&peer.public_key.0))
         .map(|peer| PeerConfig::Removed { public_key: peer.public_key });
     let as_wished = |key: &[u8; 32], ip: Ipv4Addr| {
-        let held = seen.iter().find(|peer| peer.public_key.0 == *key);
-        held.is_some_and(|peer| peer.allowed_ips == [format!("{ip}/32")])
+        let existing = peers.iter().find(|peer| peer.public_key.0 == *key);
+        existing.is_some_and(|peer| peer.allowed_ips == [format!("{ip}/32")])
     };
     let present = wished.iter().filter(|(key, ip)| !as_wished(key, **ip)).map(|(key, ip)| {
         PeerConfig::Present {
@@ -69,7 +69,7 @@ fn changes(wished: &BTreeMap<[u8; 32], Ipv4Addr>, seen: &[Peer]) -> Vec<PeerConf
         }
     });
     // Departures first: an address may go from one peer to another.
-    gone.chain(present).collect()
+    removals.chain(present).collect()
 }
 
 /// Gives the tunnel the gateway's address of the pool, if it lacks it.
@@ -81,8 +81,8 @@ fn address(ifname: &str, pool: AddressPool) -> Result<(), ReadingError> {
 fn reconcile(ifname: &str, view: &Snapshot) -> Result<usize, ReadingError> {
     address(ifname, view.onboarding.pool)?;
     let mut kernel = WireGuard::open(None)?;
-    let seen = kernel.device(ifname)?;
-    let peers = changes(&wished(view), &seen.peers);
+    let device = kernel.device(ifname)?;
+    let peers = changes(&wished(view), &device.peers);
     let count = peers.len();
     if count > 0 {
         let wish = DeviceConfig { peers, ..DeviceConfig::default() };
@@ -97,20 +97,20 @@ pub async fn follow(world: World, settings: Arc<Settings>, stop: CancellationTok
         return;
     }
     let mut views = world.watch();
-    let mut shown = None;
+    let mut reconciled = None;
     loop {
         let view = views.borrow_and_update().clone();
-        let known = shown.as_ref().is_some_and(|known| Arc::ptr_eq(known, &view.onboarding));
-        if !known {
-            shown = Some(Arc::clone(&view.onboarding));
+        let is_current =
+            reconciled.as_ref().is_some_and(|onboarding| Arc::ptr_eq(onboarding, &view.onboarding));
+        if !is_current {
+            reconciled = Some(Arc::clone(&view.onboarding));
             let ifname = settings.tunnel_ifname.clone();
-            let done = tokio::task::spawn_blocking(move || reconcile(&ifname, &view)).await;
-            match done {
+            match tokio::task::spawn_blocking(move || reconcile(&ifname, &view)).await {
                 Ok(Ok(0)) => {}
                 Ok(Ok(count)) => tracing::info!(count, "peers of the tunnel changed"),
                 Ok(Err(err)) => {
                     tracing::error!(%err, "the tunnel could not be changed");
-                    shown = None;
+                    reconciled = None;
                     tokio::time::sleep(Duration::from_secs(1)).await;
                 }
                 Err(err) => tracing::error!(%err, "the tunnel could not be looked at"),
@@ -119,7 +119,7 @@ pub async fn follow(world: World, settings: Arc<Settings>, stop: CancellationTok
         tokio::select! {
             () = stop.cancelled() => return,
             changed = views.changed() => if changed.is_err() { return },
-            () = tokio::time::sleep(LOOK) => shown = None,
+            () = tokio::time::sleep(LOOK) => reconciled = None,
         }
     }
 }
@@ -157,8 +157,8 @@ mod tests {
     fn only_what_differs_is_changed_and_departures_come_first() {
         let ip = |last| Ipv4Addr::new(10, 42, 0, last);
         let wished = BTreeMap::from([([1; 32], ip(1)), ([2; 32], ip(2)), ([3; 32], ip(4))]);
-        let seen = [peer(1, "10.42.0.1/32"), peer(3, "10.42.0.3/32"), peer(9, "10.42.0.4/32")];
-        let changes = changes(&wished, &seen);
+        let present = [peer(1, "10.42.0.1/32"), peer(3, "10.42.0.3/32"), peer(9, "10.42.0.4/32")];
+        let changes = changes(&wished, &present);
         assert_eq!(changes.len(), 3);
         assert!(
             matches!(changes[0], PeerConfig::Removed { public_key } if public_key.0 == [9; 32])

@@ -49,14 +49,14 @@ impl Vault {
     /// # Errors
     /// 500 when it was sealed under another key.
     pub fn open(&self, secret: &TrustSecret) -> Result<[u8; 32], Problem> {
-        let told = |what: String| {
+        let failed = |what: String| {
             Problem::internal(format!("trust secret {}: {what}; rotate it", secret.key_id))
         };
         match &secret.secret {
             SecretBytes::Clear(bytes) => Ok(*bytes),
             SecretBytes::Sealed(sealed) => {
-                let bytes = self.unseal(sealed).map_err(told)?;
-                let wrong = |_| told("invalid length".to_owned());
+                let bytes = self.unseal(sealed).map_err(failed)?;
+                let wrong = |_| failed("invalid length".to_owned());
                 bytes.try_into().map_err(wrong)
             }
         }
@@ -90,12 +90,12 @@ impl Vault {
                  bring it back, or run `groundwave gateway reset-admin`"
             );
         }
-        let clear = |held: &TrustSecret| match &held.secret {
+        let clear = |secret: &TrustSecret| match &secret.secret {
             SecretBytes::Clear(bytes) => Some(self.seal(bytes)),
             SecretBytes::Sealed(_) => None,
         };
         let trust = &view.onboarding.trust;
-        let previous = trust.previous.as_ref().map(|(held, _)| held);
+        let previous = trust.previous.as_ref().map(|(secret, _)| secret);
         let command = SealSecrets {
             secret: trust.secret.as_ref().and_then(clear).transpose()?,
             previous: previous.and_then(clear).transpose()?,

@@ -68,8 +68,7 @@ impl World {
     /// 404.
     pub fn node(&self, id: Uuid) -> Result<Arc<FleetNode>, Problem> {
         let view = self.view();
-        let found = view.fleet.nodes.get(&NodeId::new(id));
-        found.cloned().ok_or_else(|| missing("node", id))
+        view.fleet.nodes.get(&NodeId::new(id)).cloned().ok_or_else(|| missing("node", id))
     }
 
     /// Gateway clock: time since the start, ns.
@@ -129,6 +128,6 @@ fn refused(refusal: Refusal) -> Problem {
 pub async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.unwrap_or_else(|err| Err(Problem::internal(format!("blocking work failed: {err}"))))
+    let outcome = tokio::task::spawn_blocking(work).await;
+    outcome.unwrap_or_else(|err| Err(Problem::internal(format!("blocking work failed: {err}"))))
 }

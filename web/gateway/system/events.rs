@@ -59,20 +59,20 @@ pub async fn events(
     State(stop): State<CancellationToken>,
     State(streams): State<Arc<OpenStreams<AccountId>>>,
     headers: HeaderMap,
-    Query(asked): Query<EventQuery>,
+    Query(query): Query<EventQuery>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
     let types: Vec<String> =
-        asked.types.iter().flat_map(|types| types.split(',')).map(str::to_owned).collect();
-    let known = ["node.state", "registration", "alert", "clock_step", "flow.execution"];
-    if let Some(unknown) = types.iter().find(|word| !known.contains(&word.as_str())) {
+        query.types.iter().flat_map(|types| types.split(',')).map(str::to_owned).collect();
+    let allowed = ["node.state", "registration", "alert", "clock_step", "flow.execution"];
+    if let Some(unknown) = types.iter().find(|word| !allowed.contains(&word.as_str())) {
         let message =
-            format!("invalid event type: found {unknown:?}, allowed {}", known.join(", "));
+            format!("invalid event type: found {unknown:?}, allowed {}", allowed.join(", "));
         return Err(Problem::field("/types", FieldCode::NotAllowed, message));
     }
     let permit = streams.open(caller.account)?;
     let views = world.watch();
     let latest = views.borrow().events.back().map_or(0, |last| last.seq);
-    let since = headers.get("last-event-id").and_then(|held| held.to_str().ok());
+    let since = headers.get("last-event-id").and_then(|value| value.to_str().ok());
     // An id from before a restart is later than all of now: then everything remembered is news.
     let since = match since.and_then(|since| since.parse::<u64>().ok()) {
         Some(since) if since <= latest => since,
@@ -87,15 +87,15 @@ pub async fn events(
                 let (next, remaining_s) = {
                     let view = views.borrow_and_update();
                     let remaining_s = caller.remaining_s(&view, world.now_s())?;
-                    let news = view.events.iter().filter(|told| told.seq > since);
-                    let wanted = |told: &&Arc<FleetEvent>| {
-                        types.is_empty() || types.iter().any(|word| word == told.kind.word())
+                    let news = view.events.iter().filter(|event| event.seq > since);
+                    let is_selected = |event: &&Arc<FleetEvent>| {
+                        types.is_empty() || types.iter().any(|word| word == event.kind.word())
                     };
-                    (news.clone().find(wanted).cloned(), remaining_s)
+                    (news.clone().find(is_selected).cloned(), remaining_s)
                 };
                 if let Some(next) = next {
-                    let told = event(&next);
-                    return Some((Ok(told), (views, next.seq, stop, types, caller, world)));
+                    let message = event(&next);
+                    return Some((Ok(message), (views, next.seq, stop, types, caller, world)));
                 }
                 tokio::select! {
                     () = stop.cancelled() => return None,

@@ -38,9 +38,9 @@ pub async fn system_board(
     Viewer(caller): Viewer,
     State(host): State<Arc<Host>>,
 ) -> Result<Json<Board>, Problem> {
-    let mut found = blocking(move || Ok(host.board())).await?;
+    let mut board = blocking(move || Ok(host.board())).await?;
     if caller.role < AccountRole::Admin {
-        found.serial = None;
+        board.serial = None;
     }
-    Ok(Json(found))
+    Ok(Json(board))
 }

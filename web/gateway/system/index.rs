@@ -17,15 +17,15 @@ const LINKS: [(&str, &str); 5] = [
 
 /// Get the start page
 ///
-/// Browsers get the page; clients that do not ask for HTML, and all where the program was built
+/// Browsers get the page; clients that do not accept HTML, and all where the program was built
 /// without the page, get links.
 #[utoipa::path(get, path = "/", tag = "system",
     responses((status = 200, description = "The page, or links to the interface", content((String = "text/html")))))]
 pub async fn index(_: Anonymous, headers: HeaderMap) -> Response {
-    let page = groundwave_page::asks_for_html(&headers)
+    let mut answer = groundwave_page::asks_for_html(&headers)
         .then(|| groundwave_page::index(&headers))
-        .flatten();
-    let mut answer = page.unwrap_or_else(links);
+        .flatten()
+        .unwrap_or_else(links);
     let vary = HeaderValue::from_static("accept, accept-encoding");
     answer.headers_mut().insert(header::VARY, vary);
     answer

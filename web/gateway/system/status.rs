@@ -141,7 +141,7 @@ pub async fn health(
         _ if is_degraded => (StatusCode::OK, CheckState::Degraded),
         _ => (StatusCode::OK, CheckState::Ok),
     };
-    let told = GatewayHealth {
+    let health = GatewayHealth {
         status,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         git_commit: option_env!("GROUNDWAVE_COMMIT").map(str::to_owned),
@@ -149,7 +149,7 @@ pub async fn health(
         uptime_s: world.now_ns() / 1_000_000_000,
         checks,
     };
-    (code, Json(told))
+    (code, Json(health))
 }
 
 /// Address ranges.
@@ -170,7 +170,7 @@ pub struct Limits {
     pub telemetry_interval_s: f64,
     /// Lifetime of a token, s.
     pub token_ttl_s: u64,
-    /// Longest request bodies, bytes.
+    /// Maximum lengths of request bodies, bytes.
     pub max_body_bytes: BTreeMap<String, usize>,
 }
 
@@ -206,14 +206,14 @@ pub async fn capabilities(
 ) -> Json<Capabilities> {
     let now_ns = world.now_ns();
     let probe = move || {
-        let mut found = host.facilities(now_ns);
+        let mut capabilities = host.facilities(now_ns);
         let mut add = |name: &str, word: &str, is_there: bool| {
             let word = if is_there { word } else { "absent" };
-            found.insert(name.to_owned(), word.to_owned());
+            capabilities.insert(name.to_owned(), word.to_owned());
         };
         add("ffmpeg", "cli", find_ffmpeg().is_some());
         add("v4l2", "device", v4l2::is_present());
-        Ok(found)
+        Ok(capabilities)
     };
     let mut backends = blocking(probe).await.unwrap_or_default();
     let has_nft = firewall.is_present(now_ns).await;
@@ -266,7 +266,7 @@ pub async fn capabilities(
             heartbeat_period_s: settings.heartbeat.as_secs_f64(),
             telemetry_interval_s: settings.telemetry.as_secs_f64(),
             token_ttl_s: TOKEN_S,
-            max_body_bytes: bodies.map(|(name, most)| (name.to_owned(), most)).into(),
+            max_body_bytes: bodies.map(|(name, maximum)| (name.to_owned(), maximum)).into(),
         },
     })
 }
@@ -281,7 +281,7 @@ pub async fn metrics(
     headers: HeaderMap,
 ) -> Response {
     let text = metrics.text(&world.view());
-    let accepts = headers.get(header::ACCEPT).and_then(|held| held.to_str().ok());
+    let accepts = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
     let open = accepts.is_some_and(|accepts| accepts.contains("application/openmetrics-text"));
     let media = match open {
         true => "application/openmetrics-text; version=1.0.0; charset=utf-8",
@@ -300,7 +300,6 @@ pub async fn metrics(
 pub struct OwnDocument {
     /// Document.
     pub text: String,
-    /// Revision.
     pub revision: String,
 }
 

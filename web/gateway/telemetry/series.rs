@@ -21,9 +21,9 @@ use uuid::Uuid;
 use crate::access::Viewer;
 use crate::services::world::{World, blocking};
 
-/// Most points of a reply.
+/// Maximum number of points of a reply.
 pub(crate) const POINTS_MAX: usize = 10_000;
-/// Most metrics of a request.
+/// Maximum number of metrics of a request.
 const NAMES_MAX: usize = 64;
 
 /// Aggregation of the samples of a step.
@@ -60,7 +60,7 @@ struct Question {
 /// Parses the query; `metric` may occur several times.
 fn question(query: Option<&str>, allowed: &[&str]) -> Result<Question, Problem> {
     let now_ms = wall_ns() / 1_000_000;
-    let mut asked = Question {
+    let mut question = Question {
         metrics: BTreeSet::new(),
         from_ms: now_ms.saturating_sub(3_600_000),
         to_ms: now_ms,
@@ -82,19 +82,19 @@ fn question(query: Option<&str>, allowed: &[&str]) -> Result<Question, Problem> 
         match &*key {
             "metric" => {
                 check_metric(&value, 0.0).map_err(|_| wrong(&key, "invalid metric name"))?;
-                asked.metrics.insert(value.into_owned());
+                question.metrics.insert(value.into_owned());
             }
-            "from" => asked.from_ms = time()?,
-            "to" => asked.to_ms = time()?,
+            "from" => question.from_ms = time()?,
+            "to" => question.to_ms = time()?,
             "step_s" => {
                 let step_s: u64 = value.parse().unwrap_or(0);
                 if !(1..=31_536_000).contains(&step_s) {
                     return Err(wrong(&key, "invalid step: allowed 1 to 31536000 s"));
                 }
-                asked.step_ms = Some(step_s * 1_000);
+                question.step_ms = Some(step_s * 1_000);
             }
             "agg" => {
-                asked.fold = match &*value {
+                question.fold = match &*value {
                     "last" => Fold::Last,
                     "avg" => Fold::Avg,
                     "min" => Fold::Min,
@@ -110,20 +110,20 @@ fn question(query: Option<&str>, allowed: &[&str]) -> Result<Question, Problem> 
             "limit" => {
                 let limit =
                     value.parse().map_err(|_| wrong(&key, "invalid limit: allowed 1 to 1000"))?;
-                asked.paging.limit = Some(limit);
+                question.paging.limit = Some(limit);
             }
-            "cursor" => asked.paging.cursor = Some(value.into_owned()),
-            "prefix" => asked.prefix = Some(value.into_owned()),
+            "cursor" => question.paging.cursor = Some(value.into_owned()),
+            "prefix" => question.prefix = Some(value.into_owned()),
             _ => {}
         }
     }
-    if asked.metrics.len() > NAMES_MAX {
+    if question.metrics.len() > NAMES_MAX {
         return Err(wrong("metric", "too many metrics: allowed 1 to 64"));
     }
-    if asked.from_ms > asked.to_ms {
+    if question.from_ms > question.to_ms {
         return Err(wrong("from", "invalid range: `from` is later than `to`"));
     }
-    Ok(asked)
+    Ok(question)
 }
 
 /// Series of a metric.
@@ -167,12 +167,13 @@ fn gather(
     history: &TelemetryStore,
     node: &FleetNode,
     metric: &str,
-    asked: &Question,
+    question: &Question,
 ) -> Result<Vec<Point>, Problem> {
-    let (from_ms, to_ms) = (asked.from_ms, asked.to_ms);
-    let kept = history.read(node.id, metric, from_ms, to_ms);
-    let mut points = kept.map_err(|err| Problem::internal(err.to_string()))?;
-    let held: BTreeSet<(u64, u64)> = points
+    let (from_ms, to_ms) = (question.from_ms, question.to_ms);
+    let mut points = history
+        .read(node.id, metric, from_ms, to_ms)
+        .map_err(|err| Problem::internal(err.to_string()))?;
+    let stored: BTreeSet<(u64, u64)> = points
         .iter()
         .filter(|point| point.count == 1)
         .map(|point| (point.ts_ms, point.last.1.to_bits()))
@@ -182,7 +183,7 @@ fn gather(
         .recent_samples
         .of(metric)
         .filter(|(ts_ms, _)| within.contains(ts_ms))
-        .filter(|(ts_ms, value)| !held.contains(&(*ts_ms, value.to_bits())));
+        .filter(|(ts_ms, value)| !stored.contains(&(*ts_ms, value.to_bits())));
     points.extend(fresh.map(|(ts_ms, value)| Point::one(ts_ms, value)));
     points.sort_by_key(|point| point.ts_ms);
     Ok(points)
@@ -208,26 +209,26 @@ pub async fn telemetry_fetch(
     RawQuery(query): RawQuery,
 ) -> Result<Json<SeriesList>, Problem> {
     let allowed = ["metric", "from", "to", "step_s", "agg"];
-    let mut asked = question(query.as_deref(), &allowed)?;
+    let mut question = question(query.as_deref(), &allowed)?;
     let node = world.node(id)?;
-    if asked.metrics.is_empty() {
-        asked.metrics = node.latest.keys().take(NAMES_MAX).cloned().collect();
+    if question.metrics.is_empty() {
+        question.metrics = node.latest.keys().take(NAMES_MAX).cloned().collect();
     }
     let series = blocking(move || {
         let mut count = 0;
         let mut series = Vec::new();
-        for metric in &asked.metrics {
-            let points = stepped(gather(&history, &node, metric, &asked)?, asked.step_ms);
+        for metric in &question.metrics {
+            let points = stepped(gather(&history, &node, metric, &question)?, question.step_ms);
             count += points.len();
             if count > POINTS_MAX {
                 let message = format!(
-                    "more than {POINTS_MAX} points: ask for a shorter time, fewer readings or longer steps"
+                    "more than {POINTS_MAX} points: allowed are a shorter time, fewer readings or longer steps"
                 );
                 return Err(Problem::field("/step_s", FieldCode::TooMany, message));
             }
             series.push(Series {
                 unit: unit_of(metric).map(str::to_owned),
-                points: points.iter().map(|point| (point.ts_ms, asked.fold.of(point))).collect(),
+                points: points.iter().map(|point| (point.ts_ms, question.fold.of(point))).collect(),
                 metric: metric.clone(),
             });
         }
@@ -247,30 +248,29 @@ pub async fn read_series(
     names: Vec<String>,
     query: Option<&str>,
 ) -> Result<SeriesList, Problem> {
-    let mut asked = question(query, &["metric", "from", "to", "step_s", "agg"])?;
-    if let Some(other) = asked.metrics.iter().find(|name| !names.contains(name)) {
+    let mut question = question(query, &["metric", "from", "to", "step_s", "agg"])?;
+    if let Some(other) = question.metrics.iter().find(|name| !names.contains(name)) {
         let message = format!("invalid metric: found {other:?}, allowed {}", names.join(", "));
         return Err(Problem::field("/metric", FieldCode::NotAllowed, message));
     }
-    let is_all = asked.metrics.is_empty();
+    let is_all = question.metrics.is_empty();
     if is_all {
-        asked.metrics = names.into_iter().collect();
+        question.metrics = names.into_iter().collect();
     }
     let read = move || {
         let mut series = Vec::new();
-        for metric in &asked.metrics {
+        for metric in &question.metrics {
             let points = history
-                .read(key, metric, asked.from_ms, asked.to_ms)
+                .read(key, metric, question.from_ms, question.to_ms)
                 .map_err(|err| Problem::internal(err.to_string()))?;
-            let points = stepped(points, asked.step_ms);
+            let points = stepped(points, question.step_ms);
             if points.is_empty() && is_all {
                 continue;
             }
-            let shown = points.iter();
             series.push(Series {
                 metric: metric.clone(),
                 unit: unit_of(metric).map(str::to_owned),
-                points: shown.map(|point| (point.ts_ms, asked.fold.of(point))).collect(),
+                points: points.iter().map(|point| (point.ts_ms, question.fold.of(point))).collect(),
             });
         }
         bounded(&series)?;
@@ -286,7 +286,7 @@ fn bounded(series: &[Series]) -> Result<(), Problem> {
         return Ok(());
     }
     let message = format!(
-        "more than {POINTS_MAX} points: ask for a shorter time, fewer readings or longer steps"
+        "more than {POINTS_MAX} points: allowed are a shorter time, fewer readings or longer steps"
     );
     Err(Problem::field("/step_s", FieldCode::TooMany, message))
 }
@@ -319,11 +319,11 @@ pub async fn telemetry_latest(
     Path(id): Path<Uuid>,
     RawQuery(query): RawQuery,
 ) -> Result<Json<LatestReadings>, Problem> {
-    let asked = question(query.as_deref(), &["prefix"])?;
-    let prefix = asked.prefix.unwrap_or_default();
+    let question = question(query.as_deref(), &["prefix"])?;
+    let prefix = question.prefix.unwrap_or_default();
     let node = world.node(id)?;
     let fits = node.latest.iter().filter(|(name, _)| name.starts_with(&prefix));
-    let shown = fits.map(|(name, reading)| {
+    let readings = fits.map(|(name, reading)| {
         let reading = LatestReading {
             value: reading.value,
             unit: unit_of(name).map(str::to_owned),
@@ -331,7 +331,7 @@ pub async fn telemetry_latest(
         };
         (name.clone(), reading)
     });
-    Ok(Json(LatestReadings(shown.collect())))
+    Ok(Json(LatestReadings(readings.collect())))
 }
 
 /// The latest of one reading of one node.
@@ -358,14 +358,17 @@ pub async fn telemetry_latest_all(
     State(world): State<World>,
     RawQuery(query): RawQuery,
 ) -> Result<Json<Page<NodeReading>>, Problem> {
-    let asked = question(query.as_deref(), &["metric", "limit", "cursor"])?;
-    if asked.metrics.is_empty() {
-        return Err(Problem::field("/metric", FieldCode::Missing, "say which readings"));
+    let question = question(query.as_deref(), &["metric", "limit", "cursor"])?;
+    if question.metrics.is_empty() {
+        return Err(Problem::field(
+            "/metric",
+            FieldCode::Missing,
+            "missing metric: allowed 1 or more names",
+        ));
     }
     let view = world.view();
     let all = view.fleet.nodes.values().flat_map(|node| {
-        let named = asked.metrics.iter();
-        named.filter_map(move |metric| {
+        question.metrics.iter().filter_map(move |metric| {
             let reading = node.latest.get(metric)?;
             let key = format!("{} {metric}", node.id.uuid());
             Some((key, (node.id.uuid(), metric, *reading)))
@@ -379,5 +382,5 @@ pub async fn telemetry_latest_all(
             unit: unit_of(metric).map(str::to_owned),
             ts: rfc3339(reading.ts_ms * 1_000_000),
         };
-    Ok(Json(asked.paging.of(all, show)?))
+    Ok(Json(question.paging.of(all, show)?))
 }

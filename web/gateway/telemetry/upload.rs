@@ -28,11 +28,11 @@ use crate::services::limits::RateLimits;
 use crate::services::metrics::Metrics;
 use crate::services::world::{World, blocking};
 
-/// Largest compression ratio of a batch.
+/// Maximum compression ratio of a batch.
 const RATIO_MAX: usize = 20;
 /// Oldest sample, ms: a week.
 const OLDEST_MS: u64 = 7 * 24 * 3_600_000;
-/// Largest lead of a node's clock, ms.
+/// Maximum lead of a node's clock, ms.
 const AHEAD_MS: u64 = 60_000;
 
 /// Uploaded sample.
@@ -40,7 +40,7 @@ const AHEAD_MS: u64 = 60_000;
 pub struct SampleIn {
     /// Time, RFC 3339.
     pub ts: String,
-    /// Metric, such as `mesh.tx_mbps`; one that is no metric is rejected alone.
+    /// Metric, such as `mesh.tx_mbps`; an invalid one is rejected alone.
     pub metric: String,
     /// Value.
     pub value: f64,
@@ -105,15 +105,15 @@ fn unpacked(headers: &HeaderMap, bytes: &Bytes) -> Result<Vec<u8>, Problem> {
     match packing.map(|packing| packing.to_str().unwrap_or("?")) {
         None | Some("identity") => Ok(bytes.to_vec()),
         Some("gzip") => {
-            let most = BATCH_BYTES_MAX.min(bytes.len().saturating_mul(RATIO_MAX));
-            let mut held = Vec::new();
-            let mut reader = flate2::read::GzDecoder::new(&bytes[..]).take(most as u64 + 1);
+            let maximum = BATCH_BYTES_MAX.min(bytes.len().saturating_mul(RATIO_MAX));
+            let mut body = Vec::new();
+            let mut reader = flate2::read::GzDecoder::new(&bytes[..]).take(maximum as u64 + 1);
             reader
-                .read_to_end(&mut held)
+                .read_to_end(&mut body)
                 .map_err(|err| Problem::bad_request(format!("invalid gzip body: {err}")))?;
-            match held.len() > most {
+            match body.len() > maximum {
                 true => Err(too_long()),
-                false => Ok(held),
+                false => Ok(body),
             }
         }
         Some(_) => Err(Problem::new(
@@ -180,6 +180,6 @@ pub async fn telemetry_post(
         added.await?;
     }
     metrics.samples.inc_by(accepted as u64);
-    let told = BatchResult { accepted, rejected };
-    Ok((StatusCode::ACCEPTED, Json(told)))
+    let result = BatchResult { accepted, rejected };
+    Ok((StatusCode::ACCEPTED, Json(result)))
 }

@@ -99,14 +99,14 @@ pub struct TrustedMacEntry {
 }
 
 impl From<&TrustedMac> for TrustedMacEntry {
-    fn from(held: &TrustedMac) -> Self {
+    fn from(entry: &TrustedMac) -> Self {
         Self {
-            mac: held.mac,
-            label: held.label.clone(),
-            added_by: held.added_by.clone(),
-            added_at: rfc3339(held.added_ns),
-            last_seen: held.seen.map(|(at_ns, _)| rfc3339(at_ns)),
-            seen_at_ip: held.seen.map(|(_, ip)| ip.to_string()),
+            mac: entry.mac,
+            label: entry.label.clone(),
+            added_by: entry.added_by.clone(),
+            added_at: rfc3339(entry.added_ns),
+            last_seen: entry.seen.map(|(at_ns, _)| rfc3339(at_ns)),
+            seen_at_ip: entry.seen.map(|(_, ip)| ip.to_string()),
         }
     }
 }
@@ -255,14 +255,15 @@ pub async fn trust_macs(
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<TrustedMacEntry>>, Problem> {
     let view = world.view();
-    let all = view.onboarding.macs.iter().map(|(mac, held)| (mac.to_string(), held));
-    Ok(Json(paging.of(all, |held| TrustedMacEntry::from(&**held))?))
+    let all = view.onboarding.macs.iter().map(|(mac, entry)| (mac.to_string(), entry));
+    Ok(Json(paging.of(all, |entry| TrustedMacEntry::from(&**entry))?))
 }
 
 fn entry(world: &World, mac: Mac) -> Result<TrustedMacEntry, Problem> {
     let view = world.view();
-    let held = view.onboarding.macs.get(&mac).ok_or_else(|| missing("trusted address", mac))?;
-    Ok(TrustedMacEntry::from(&**held))
+    let mac_entry =
+        view.onboarding.macs.get(&mac).ok_or_else(|| missing("trusted address", mac))?;
+    Ok(TrustedMacEntry::from(&**mac_entry))
 }
 
 /// Add a trusted MAC address
@@ -331,8 +332,8 @@ pub async fn trust_macs_import(
         let bad_label = item.label.chars().count() > 64 || item.label.chars().any(char::is_control);
         match item.mac.parse::<Mac>() {
             Ok(mac) if !bad_label => macs.push((mac, item.label)),
-            found => rejected
-                .push(RejectedItem { index, code: found.map_or("mac", |_| "label").to_owned() }),
+            label => rejected
+                .push(RejectedItem { index, code: label.map_or("mac", |_| "label").to_owned() }),
         }
     }
     let by = caller.username.clone();

@@ -21,7 +21,7 @@ use crate::access::Admin;
 use crate::services::secrets::random;
 use crate::services::world::World;
 
-/// Longest validity of a join key, s: 400 days.
+/// Maximum validity of a join key, s: 400 days.
 const VALID_S_MAX: u64 = 400 * 86_400;
 
 /// Join key, without the key itself.
@@ -35,7 +35,7 @@ pub struct JoinKeyView {
     pub expires_at: String,
     /// It has expired.
     pub expired: bool,
-    /// Most nodes that it admits.
+    /// Maximum number of nodes that it admits.
     pub nodes_max: u32,
     /// Nodes that it has admitted.
     pub nodes_used: usize,
@@ -45,9 +45,9 @@ pub struct JoinKeyView {
     pub created_at: String,
 }
 
-fn shown(world: &World, id: Id<JoinKey>, held: &Versioned<JoinKey>) -> JoinKeyView {
+fn view_of(world: &World, id: Id<JoinKey>, versioned: &Versioned<JoinKey>) -> JoinKeyView {
     let view = world.view();
-    let key = &held.object;
+    let key = &versioned.object;
     JoinKeyView {
         join_key_id: id.uuid(),
         name: key.name.clone(),
@@ -56,7 +56,7 @@ fn shown(world: &World, id: Id<JoinKey>, held: &Versioned<JoinKey>) -> JoinKeyVi
         nodes_max: key.nodes_max,
         nodes_used: nodes_used(id, key, view.onboarding.registrations.values().map(AsRef::as_ref)),
         tags: key.tags.clone(),
-        created_at: rfc3339(held.created_ns),
+        created_at: rfc3339(versioned.created_ns),
     }
 }
 
@@ -69,8 +69,12 @@ pub async fn join_keys(
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<JoinKeyView>>, Problem> {
     let view = world.view();
-    let all = view.config.join_keys.iter().map(|(id, held)| (id.uuid().to_string(), (id, held)));
-    Ok(Json(paging.of(all, |(id, held)| shown(&world, id, held))?))
+    let all = view
+        .config
+        .join_keys
+        .iter()
+        .map(|(id, versioned)| (id.uuid().to_string(), (id, versioned)));
+    Ok(Json(paging.of(all, |(id, versioned)| view_of(&world, id, versioned))?))
 }
 
 /// New join key.
@@ -83,7 +87,7 @@ pub struct NewJoinKey {
     /// Validity, s, up to 400 days.
     #[schemars(range(min = 60, max = 34_560_000))]
     pub valid_s: u64,
-    /// Most nodes that it admits.
+    /// Maximum number of nodes that it admits.
     #[schemars(range(min = 1, max = 10_000))]
     pub nodes_max: u32,
     /// Tags of the nodes that it admits.
@@ -132,8 +136,8 @@ pub async fn join_key_create(
         },
         expected: Expected::Absent,
     };
-    let held = world.submit(command).await?;
-    let view = shown(&world, id, &held);
+    let versioned = world.submit(command).await?;
+    let view = view_of(&world, id, &versioned);
     Ok((StatusCode::CREATED, Json(CreatedJoinKey { join_key, view })))
 }
 

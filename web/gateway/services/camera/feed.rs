@@ -10,7 +10,6 @@ use tokio::sync::watch;
 /// Frame of a camera.
 #[derive(Debug, Clone)]
 pub struct Frame {
-    /// JPEG.
     pub jpeg: Bytes,
     /// Monotonic time of arrival, ns.
     pub at_ns: u64,

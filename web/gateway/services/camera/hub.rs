@@ -28,7 +28,6 @@ use crate::services::config_objects::objects;
 use crate::services::vault::Vault;
 use crate::services::world::World;
 
-/// Viewers of a camera.
 pub const VIEWERS_PER_CAMERA_MAX: usize = 16;
 /// Viewers of all cameras.
 pub const VIEWERS_MAX: usize = 64;
@@ -36,7 +35,7 @@ pub const VIEWERS_MAX: usize = 64;
 pub const VIEWERS_PER_SOURCE_MAX: usize = 8;
 /// Time for which an upstream stays open after its last viewer, and a viewer keeps the last frame.
 pub const HOLD: Duration = Duration::from_secs(10);
-/// Longest wait between two attempts to reach a camera.
+/// Maximum interval between two attempts to reach a camera.
 const RETRY_MAX: Duration = Duration::from_secs(10);
 
 /// State of a camera.
@@ -122,7 +121,6 @@ impl Started {
 /// Services that an upstream needs.
 #[derive(Clone)]
 pub struct Upstreams {
-    /// World.
     pub world: World,
     /// Client of requests to other systems.
     pub outbound: Outbound,
@@ -180,8 +178,8 @@ impl Cameras {
         upstreams: Upstreams,
         stop: &CancellationToken,
     ) -> CameraStatus {
-        let mut held = locked(&self.started);
-        if let Entry::Vacant(place) = held.entry(id.uuid()) {
+        let mut cameras = locked(&self.started);
+        if let Entry::Vacant(place) = cameras.entry(id.uuid()) {
             let started = Arc::new(Started {
                 stop: stop.child_token(),
                 wanted_ns: Mutex::new(monotonic_ns()),
@@ -192,7 +190,7 @@ impl Cameras {
             place.insert(Arc::clone(&started));
             tokio::spawn(run(started, id, upstreams));
         }
-        drop(held);
+        drop(cameras);
         self.status(id.uuid())
     }
 
@@ -206,18 +204,18 @@ impl Cameras {
     /// Status of a camera.
     #[must_use]
     pub fn status(&self, id: Uuid) -> CameraStatus {
-        let held = locked(&self.started).get(&id).cloned();
-        let Some(held) = held else {
+        let camera = locked(&self.started).get(&id).cloned();
+        let Some(camera) = camera else {
             return CameraStatus::default();
         };
-        let (state, error) = locked(&held.state).clone();
-        let rates = held.feed.rates();
-        let last = held.feed.frames.borrow().clone();
+        let (state, error) = locked(&camera.state).clone();
+        let rates = camera.feed.rates();
+        let last = camera.feed.frames.borrow().clone();
         let age_ms = last.map(|frame| monotonic_ns().saturating_sub(frame.at_ns) as f64 / 1e6);
         CameraStatus {
             state,
             fps: rates.fps,
-            viewers: held.viewers(),
+            viewers: camera.viewers(),
             upstream_bps: rates.bps,
             last_frame_age_ms: age_ms,
             error,
@@ -230,17 +228,16 @@ impl Cameras {
     /// 409 for a camera that is stopped; 503 for too many viewers of it or in all; 429 for too many
     /// from one address.
     pub fn view(&self, id: Uuid, source: IpAddr) -> Result<Viewer, Problem> {
-        let started = locked(&self.started).get(&id).cloned();
-        let started = started.ok_or_else(|| {
+        let started = locked(&self.started).get(&id).cloned().ok_or_else(|| {
             let problem = Problem::new(StatusCode::CONFLICT, "the camera is stopped");
             problem.of_kind(ProblemKind::Conflict)
         })?;
         let permit = self.streams.open(source)?;
-        let taken =
+        let admission =
             started.feed.viewers.fetch_update(Ordering::AcqRel, Ordering::Acquire, |count| {
                 (count < VIEWERS_PER_CAMERA_MAX).then_some(count + 1)
             });
-        if taken.is_err() {
+        if admission.is_err() {
             let what = format!("too many viewers of this camera: allowed {VIEWERS_PER_CAMERA_MAX}");
             return Err(Problem::unavailable(what).retry_after(5));
         }
@@ -283,14 +280,14 @@ async fn run(started: Arc<Started>, id: Id<Camera>, upstreams: Upstreams) {
             }
             continue;
         }
-        let held = objects::<Camera>(&upstreams.world).get(id).cloned();
-        let Some(held) = held else {
+        let versioned = objects::<Camera>(&upstreams.world).get(id).cloned();
+        let Some(versioned) = versioned else {
             break;
         };
         let deliver = |jpeg| started.deliver(jpeg);
         let Upstreams { world, outbound, vault } = &upstreams;
         let began_ns = monotonic_ns();
-        let reading = source::read(world, outbound, vault, id, &held.object, &deliver);
+        let reading = source::read(world, outbound, vault, id, &versioned.object, &deliver);
         let ended: Result<(), CameraError> = tokio::select! {
             () = stop.cancelled() => break,
             () = started.unwanted() => continue,

@@ -47,12 +47,12 @@ impl CameraAuth {
     /// 422.
     pub fn check(&self) -> Result<(), Problem> {
         let fields = [("username", &self.username, 256), ("password", &self.password, 1024)];
-        for (name, text, most) in fields {
-            let is_bad = text.len() > most || text.chars().any(char::is_control);
+        for (name, text, maximum) in fields {
+            let is_bad = text.len() > maximum || text.chars().any(char::is_control);
             if is_bad || name == "username" && text.contains(':') {
                 let pointer = format!("/auth/{name}");
                 let message = format!(
-                    "allowed up to {most} bytes without control characters and, in the name, colons"
+                    "allowed up to {maximum} bytes without control characters and, in the name, colons"
                 );
                 return Err(Problem::field(&pointer, FieldCode::Format, message));
             }
@@ -79,16 +79,16 @@ impl CameraAuth {
         let Some(sealed) = &camera.sealed_auth else {
             return Ok(None);
         };
-        let told = || {
+        let unreadable = || {
             Problem::internal(
                 "credentials of the camera: sealed under another key or for another camera; set them anew",
             )
         };
-        let plain = vault.unseal(sealed).map_err(|_| told())?;
-        let bound: Bound = serde_json::from_slice(&plain).map_err(|_| told())?;
+        let plain = vault.unseal(sealed).map_err(|_| unreadable())?;
+        let bound: Bound = serde_json::from_slice(&plain).map_err(|_| unreadable())?;
         match bound.camera == id {
             true => Ok(Some(bound.auth)),
-            false => Err(told()),
+            false => Err(unreadable()),
         }
     }
 }
@@ -99,8 +99,10 @@ fn http_url(world: &World, camera: &Camera) -> Result<String, CameraError> {
         return Ok(camera.url.clone().unwrap_or_default());
     };
     let view = world.view();
-    let found = view.fleet.nodes.get(&node);
-    let overlay = found
+    let overlay = view
+        .fleet
+        .nodes
+        .get(&node)
         .and_then(|node| node.record.overlay_ip)
         .ok_or(CameraError::Stream("the node has no overlay address".to_owned()))?;
     let rest = camera.url.as_deref().unwrap_or(NODE_STREAM);
@@ -182,9 +184,9 @@ pub async fn read(
     match camera.source {
         CameraSource::V4l2 => {
             let device = camera.device.as_deref().unwrap_or_default();
-            let wanted =
+            let format =
                 v4l2::Wanted { width: camera.width, height: camera.height, fps: camera.fps };
-            v4l2::read_v4l2(device, wanted, deliver).await
+            v4l2::read_v4l2(device, format, deliver).await
         }
         CameraSource::Rtsp => {
             let login =

@@ -45,8 +45,8 @@ pub async fn next_frame(
     let stopped = viewer.stopped();
     let fresh = async {
         loop {
-            let held = frames.borrow_and_update().clone();
-            if let Some(frame) = held.filter(|frame| is_fresh(frame)) {
+            let latest = frames.borrow_and_update().clone();
+            if let Some(frame) = latest.filter(|frame| is_fresh(frame)) {
                 return Some(frame);
             }
             frames.changed().await.ok()?;
@@ -54,7 +54,7 @@ pub async fn next_frame(
     };
     tokio::select! {
         () = stopped.cancelled() => None,
-        found = timeout(HOLD, fresh) => found.ok().flatten(),
+        frame = timeout(HOLD, fresh) => frame.ok().flatten(),
     }
 }
 

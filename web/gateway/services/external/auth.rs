@@ -104,7 +104,7 @@ impl SystemCredentials {
             Self::None => &[],
             Self::Basic { username, password } => {
                 if username.contains(':') {
-                    let message = "invalid username: a colon is not allowed";
+                    let message = "invalid username: found a colon, allowed other characters";
                     return Err(Problem::field("/auth/username", FieldCode::Format, message));
                 }
                 &[("username", username, 0, 256), ("password", password, 0, 4096)]
@@ -124,15 +124,16 @@ impl SystemCredentials {
                 &[("token_id", token_id, 1, 256), ("token", token, 1, 4096)]
             }
         };
-        for (name, text, least, most) in fields {
+        for (name, text, minimum, maximum) in fields {
             let pointer = format!("/auth/{name}");
-            if !(*least..=*most).contains(&text.len()) {
-                let found = text.len();
-                let message = format!("invalid length: found {found}, allowed {least} to {most}");
+            if !(*minimum..=*maximum).contains(&text.len()) {
+                let length = text.len();
+                let message =
+                    format!("invalid length: found {length}, allowed {minimum} to {maximum}");
                 return Err(Problem::field(&pointer, FieldCode::Length, message));
             }
             if text.chars().any(char::is_control) {
-                let message = "a control character is not allowed";
+                let message = "invalid value: found a control character, allowed printable ones";
                 return Err(Problem::field(&pointer, FieldCode::Format, message));
             }
         }
@@ -160,16 +161,16 @@ impl SystemCredentials {
         let Some(sealed) = &system.sealed_auth else {
             return Ok(Self::None);
         };
-        let told = |why: String| {
+        let failed = |why: String| {
             let name = &system.name;
             Problem::internal(format!("credentials of {name:?}: {why}; set them anew"))
         };
-        let plain = vault.unseal(sealed).map_err(told)?;
+        let plain = vault.unseal(sealed).map_err(failed)?;
         let bound: Bound =
-            serde_json::from_slice(&plain).map_err(|_| told("malformed".to_owned()))?;
+            serde_json::from_slice(&plain).map_err(|_| failed("malformed".to_owned()))?;
         match bound.system == id {
             true => Ok(bound.credentials),
-            false => Err(told("they belong to another system".to_owned())),
+            false => Err(failed("they belong to another system".to_owned())),
         }
     }
 
@@ -278,13 +279,13 @@ mod tests {
     fn credentials_are_sealed_for_one_system() {
         let (vault, id) = (Vault::new(&[7; 32]), Uuid::from_u128(5));
         let secret = SystemCredentials::Bearer { token: "canary".to_owned() };
-        let mut held = system(Preset::Custom);
-        held.sealed_auth = secret.seal(&vault, id).unwrap();
-        assert!(!held.sealed_auth.as_ref().unwrap().contains("canary"));
-        assert_eq!(SystemCredentials::open(&vault, id, &held).unwrap(), secret);
-        assert_eq!(SystemCredentials::open(&vault, Uuid::nil(), &held).unwrap_err().status, 500);
+        let mut system = system(Preset::Custom);
+        system.sealed_auth = secret.seal(&vault, id).unwrap();
+        assert!(!system.sealed_auth.as_ref().unwrap().contains("canary"));
+        assert_eq!(SystemCredentials::open(&vault, id, &system).unwrap(), secret);
+        assert_eq!(SystemCredentials::open(&vault, Uuid::nil(), &system).unwrap_err().status, 500);
         assert_eq!(
-            SystemCredentials::open(&Vault::new(&[8; 32]), id, &held).unwrap_err().status,
+            SystemCredentials::open(&Vault::new(&[8; 32]), id, &system).unwrap_err().status,
             500
         );
         assert_eq!(SystemCredentials::None.seal(&vault, id).unwrap(), None);

@@ -14,12 +14,12 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::auth::SystemCredentials;
-use crate::services::config_objects::held;
+use crate::services::config_objects::find;
 use crate::services::outbound::unreached;
 use crate::services::vault::Vault;
 use crate::services::world::{World, missing};
 
-/// Longest body that is shown, bytes.
+/// Maximum length of a body in a reply, bytes.
 const SHOWN_BYTES_MAX: usize = 64 << 10;
 
 /// Answer of an endpoint.
@@ -50,19 +50,19 @@ pub async fn call_endpoint(
     (id, endpoint_id): (Uuid, Uuid),
     params: &Map<String, Value>,
 ) -> Result<EndpointAnswer, Problem> {
-    let held = held::<ExternalSystem>(world, id)?;
-    let system = &held.object;
-    let mut endpoints = system.endpoints.iter();
-    let endpoint = endpoints
-        .find(|held| held.endpoint_id == endpoint_id)
+    let versioned = find::<ExternalSystem>(world, id)?;
+    let system = &versioned.object;
+    let endpoint = system
+        .endpoints
+        .iter()
+        .find(|endpoint| endpoint.endpoint_id == endpoint_id)
         .ok_or_else(|| missing("endpoint", endpoint_id))?;
     check(endpoint, role)?;
     let credentials = SystemCredentials::open(vault, id, system)?;
     let request = request(endpoint, params, system, &credentials)?;
-    let sent = outbound.send(&request).await;
-    let response = sent.map_err(|err| unreached("/base_url", &err))?;
+    let response = outbound.send(&request).await.map_err(|err| unreached("/base_url", &err))?;
     let media = response.headers.get(header::CONTENT_TYPE);
-    let (body, truncated) = shown(&response.body);
+    let (body, truncated) = body_value(&response.body);
     Ok(EndpointAnswer {
         status: response.status.as_u16(),
         latency_ms: response.latency_ms,
@@ -132,7 +132,7 @@ fn request(
 }
 
 /// The body as it is shown.
-fn shown(body: &[u8]) -> (Value, bool) {
+fn body_value(body: &[u8]) -> (Value, bool) {
     let truncated = body.len() > SHOWN_BYTES_MAX;
     if !truncated && let Ok(document) = serde_json::from_slice(body) {
         return (document, false);

@@ -7,7 +7,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 /// Keep-alive that the probe names, s; it disconnects at once.
 const KEEP_ALIVE_S: u16 = 10;
 
-/// Longest packet of a probe, bytes: one with a length of two digits.
+/// Maximum length of a packet of a probe, bytes: one with a length of two digits.
 const PACKET_BYTES_MAX: usize = 16_383;
 
 /// Length and bytes of a UTF-8 string, MQTT 3.1.1, 1.5.3.
@@ -47,7 +47,7 @@ fn connect(client: &str, login: Option<(&str, &str)>) -> Option<Vec<u8>> {
 /// Logs in and out: the return code of the broker, 0 for an accepted connection (3.2.2.3).
 ///
 /// # Errors
-/// When the connection breaks or its other end is no broker.
+/// When the connection breaks or the other end sends another protocol than MQTT.
 pub(super) async fn log_in(
     mut stream: impl AsyncRead + AsyncWrite + Unpin,
     client: &str,

@@ -37,7 +37,6 @@ pub struct ProbeResult {
 /// Result of a probe with the values of its checks.
 #[derive(Debug, Default)]
 pub struct Probed {
-    /// Result.
     pub result: ProbeResult,
     /// Values by metric.
     pub values: BTreeMap<String, f64>,
@@ -48,7 +47,7 @@ pub struct Probed {
 /// Host and port of a base URL of a scheme that is not HTTP.
 fn host_and_port(url: &str, schemes: &[(&str, u16)]) -> Option<(String, u16)> {
     let (scheme, rest) = url.split_once("://")?;
-    let (_, usual) = schemes.iter().find(|(known, _)| *known == scheme)?;
+    let (_, usual) = schemes.iter().find(|(name, _)| *name == scheme)?;
     let rest = rest.trim_end_matches('/');
     if rest.contains(['/', '?', '#', '@', ' ']) {
         return None;
@@ -90,8 +89,8 @@ pub fn check_base_url(system: &ExternalSystem) -> Result<(), Problem> {
 /// 422 for a malformed base URL.
 pub fn place(system: &ExternalSystem) -> Result<(String, u16), Problem> {
     check_base_url(system)?;
-    if let Some(found) = host_and_port(&system.base_url, &SCHEMES) {
-        return Ok(found);
+    if let Some(place) = host_and_port(&system.base_url, &SCHEMES) {
+        return Ok(place);
     }
     let request = groundwave_outbound::Request::new(Method::GET, &system.base_url)
         .map_err(|err| unreached("/base_url", &err))?;
@@ -163,7 +162,7 @@ async fn http(
     let mut by_path = Vec::<(&str, Vec<&Check>)>::new();
     for check in checks {
         match by_path.iter_mut().find(|(path, _)| *path == check.path) {
-            Some((_, held)) => held.push(check),
+            Some((_, grouped)) => grouped.push(check),
             None => by_path.push((&check.path, vec![check])),
         }
     }
@@ -305,12 +304,12 @@ mod tests {
     #[test]
     fn hosts_and_ports_are_read_from_urls() {
         let read = |url: &str| host_and_port(url, &SCHEMES);
-        let found = |host: &str, port| Some((host.to_owned(), port));
-        assert_eq!(read("mqtt://broker.lan"), found("broker.lan", 1883));
-        assert_eq!(read("mqtts://broker.lan/"), found("broker.lan", 8883));
-        assert_eq!(read("mqtt://10.0.0.1:1884"), found("10.0.0.1", 1884));
-        assert_eq!(read("mqtt://[fd12::1]:1884"), found("[fd12::1]", 1884));
-        assert_eq!(read("icmp://[fd12::1]"), found("[fd12::1]", 0));
+        let place = |host: &str, port| Some((host.to_owned(), port));
+        assert_eq!(read("mqtt://broker.lan"), place("broker.lan", 1883));
+        assert_eq!(read("mqtts://broker.lan/"), place("broker.lan", 8883));
+        assert_eq!(read("mqtt://10.0.0.1:1884"), place("10.0.0.1", 1884));
+        assert_eq!(read("mqtt://[fd12::1]:1884"), place("[fd12::1]", 1884));
+        assert_eq!(read("icmp://[fd12::1]"), place("[fd12::1]", 0));
         let bad =
             ["mqtt://", "mqtt://u:p@h", "mqtt://h/x", "http://h", "h", "mqtt://h:x", "icmp://h?q"];
         for url in bad {

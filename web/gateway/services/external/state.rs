@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::probe::Probed;
 
-/// Most samples of a system that wait for the history.
+/// Maximum number of samples of a system that wait for the history.
 const PENDING_MAX: usize = 10_000;
 
 /// State of an external system.
@@ -33,7 +33,6 @@ pub enum SystemState {
 /// Status of an external system.
 #[derive(Debug, Clone, Default)]
 pub struct SystemStatus {
-    /// State.
     pub state: SystemState,
     /// Time of the last poll, ns since the Unix epoch.
     pub last_poll_ns: Option<u64>,
@@ -55,7 +54,6 @@ struct Held {
 /// Poll that is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Due {
-    /// System.
     pub system: Uuid,
     /// Endpoint; `None` for the checks of the system.
     pub endpoint: Option<Uuid>,
@@ -66,23 +64,23 @@ pub struct Due {
 pub struct ExternalStates(Mutex<BTreeMap<Uuid, Held>>);
 
 impl ExternalStates {
-    fn held(&self) -> MutexGuard<'_, BTreeMap<Uuid, Held>> {
+    fn systems(&self) -> MutexGuard<'_, BTreeMap<Uuid, Held>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Status of a system.
     #[must_use]
     pub fn status(&self, id: Uuid) -> SystemStatus {
-        let held = self.held();
-        held.get(&id).map(|held| held.status.clone()).unwrap_or_default()
+        let systems = self.systems();
+        systems.get(&id).map(|system| system.status.clone()).unwrap_or_default()
     }
 
     /// Forgets a system, and its status after a change of its definition.
     pub fn forget(&self, id: Uuid) {
-        let mut held = self.held();
-        if let Some(held) = held.get_mut(&id) {
-            held.status = SystemStatus::default();
-            held.due_ns.clear();
+        let mut systems = self.systems();
+        if let Some(system) = systems.get_mut(&id) {
+            system.status = SystemStatus::default();
+            system.due_ns.clear();
         }
     }
 
@@ -90,21 +88,22 @@ impl ExternalStates {
     /// are gone keep only what waits for the history.
     pub fn take_due<'a>(
         &self,
-        systems: impl Iterator<Item = (Uuid, &'a ExternalSystem)>,
+        definitions: impl Iterator<Item = (Uuid, &'a ExternalSystem)>,
         now_ns: u64,
     ) -> Vec<Due> {
-        let mut held = self.held();
+        let mut states = self.systems();
         let mut due = Vec::new();
         let mut present = BTreeMap::new();
-        for (id, system) in systems {
-            let mut of = held.remove(&id).unwrap_or_default();
-            let polls = system.endpoints.iter().filter(|endpoint| endpoint.enabled);
-            let polls = polls.filter_map(|endpoint| {
-                let every_s = endpoint.poll.as_ref()?.every_s;
-                Some((Some(endpoint.endpoint_id), every_s))
-            });
+        for (id, system) in definitions {
+            let mut of = states.remove(&id).unwrap_or_default();
+            let polls = system.endpoints.iter().filter(|endpoint| endpoint.enabled).filter_map(
+                |endpoint| {
+                    let every_s = endpoint.poll.as_ref()?.every_s;
+                    Some((Some(endpoint.endpoint_id), every_s))
+                },
+            );
             let polls: Vec<_> = polls.chain([(None, system.poll_interval_s)]).collect();
-            of.due_ns.retain(|held, _| polls.iter().any(|(poll, _)| poll == held));
+            of.due_ns.retain(|key, _| polls.iter().any(|(poll, _)| poll == key));
             for (endpoint, every_s) in polls {
                 let next_ns = of.due_ns.entry(endpoint).or_insert(now_ns);
                 if *next_ns <= now_ns {
@@ -114,80 +113,80 @@ impl ExternalStates {
             }
             present.insert(id, of);
         }
-        for (id, gone) in std::mem::take(&mut *held) {
-            if !gone.pending.is_empty() {
-                let pending = gone.pending;
+        for (id, removed) in std::mem::take(&mut *states) {
+            if !removed.pending.is_empty() {
+                let pending = removed.pending;
                 present.insert(id, Held { pending, ..Held::default() });
             }
         }
-        *held = present;
+        *states = present;
         due
     }
 
     /// Records the result of a poll of the checks.
     pub fn record(&self, id: Uuid, probed: Probed) {
         let now_ns = wall_ns();
-        let mut held = self.held();
-        let held = held.entry(id).or_default();
-        held.status.state = match (probed.result.reachable, probed.failed) {
+        let mut systems = self.systems();
+        let system = systems.entry(id).or_default();
+        system.status.state = match (probed.result.reachable, probed.failed) {
             (false, _) => SystemState::Down,
             (true, 0) => SystemState::Up,
             (true, _) => SystemState::Degraded,
         };
-        held.status.last_poll_ns = Some(now_ns);
-        held.status.last_error = probed.result.error;
+        system.status.last_poll_ns = Some(now_ns);
+        system.status.last_error = probed.result.error;
         for (metric, value) in probed.values {
-            held.add(metric, now_ns / 1_000_000, value);
+            system.add(metric, now_ns / 1_000_000, value);
         }
     }
 
     /// Records a poll that could not be made.
     pub fn record_error(&self, id: Uuid, error: String) {
-        let mut held = self.held();
-        let held = held.entry(id).or_default();
-        held.status.state = SystemState::Down;
-        held.status.last_poll_ns = Some(wall_ns());
-        held.status.last_error = Some(error);
+        let mut systems = self.systems();
+        let system = systems.entry(id).or_default();
+        system.status.state = SystemState::Down;
+        system.status.last_poll_ns = Some(wall_ns());
+        system.status.last_error = Some(error);
     }
 
     /// Records a failed poll of an endpoint.
     pub fn degrade(&self, id: Uuid, error: String) {
-        let mut held = self.held();
-        let held = held.entry(id).or_default();
-        if held.status.state == SystemState::Up {
-            held.status.state = SystemState::Degraded;
+        let mut systems = self.systems();
+        let system = systems.entry(id).or_default();
+        if system.status.state == SystemState::Up {
+            system.status.state = SystemState::Degraded;
         }
-        held.status.last_error = Some(error);
+        system.status.last_error = Some(error);
     }
 
     /// Records a value of an endpoint.
     pub fn record_value(&self, id: Uuid, metric: String, value: f64) {
-        let mut held = self.held();
-        held.entry(id).or_default().add(metric, wall_ns() / 1_000_000, value);
+        let mut systems = self.systems();
+        systems.entry(id).or_default().add(metric, wall_ns() / 1_000_000, value);
     }
 
     /// Samples of a metric that are not in the history yet.
     #[must_use]
     pub fn pending(&self, id: Uuid, metric: &str) -> Vec<(u64, f64)> {
-        let held = self.held();
-        let pending = held.get(&id).map(|held| held.pending.as_slice());
-        let of_metric = pending.unwrap_or_default().iter().filter(|held| held.metric == metric);
-        of_metric.map(|held| (held.ts_ms, held.value)).collect()
+        let systems = self.systems();
+        let pending = systems.get(&id).map(|system| system.pending.as_slice());
+        let of_metric = pending.unwrap_or_default().iter().filter(|sample| sample.metric == metric);
+        of_metric.map(|sample| (sample.ts_ms, sample.value)).collect()
     }
 
     /// Copies of all samples that are not in the history yet.
     #[must_use]
     pub fn all_pending(&self) -> Vec<(Uuid, Vec<Sample>)> {
-        let held = self.held();
-        let pending = held.iter().filter(|(_, held)| !held.pending.is_empty());
-        pending.map(|(id, held)| (*id, held.pending.clone())).collect()
+        let systems = self.systems();
+        let pending = systems.iter().filter(|(_, system)| !system.pending.is_empty());
+        pending.map(|(id, system)| (*id, system.pending.clone())).collect()
     }
 
     /// Forgets the first samples of a system: they are in the history.
     pub fn stored(&self, id: Uuid, count: usize) {
-        let mut held = self.held();
-        if let Some(held) = held.get_mut(&id) {
-            held.pending.drain(..count.min(held.pending.len()));
+        let mut systems = self.systems();
+        if let Some(system) = systems.get_mut(&id) {
+            system.pending.drain(..count.min(system.pending.len()));
         }
     }
 }
@@ -248,6 +247,6 @@ mod tests {
         states.stored(id, 2);
         assert!(states.all_pending().is_empty());
         states.take_due(std::iter::empty(), 0);
-        assert!(states.held().is_empty());
+        assert!(states.systems().is_empty());
     }
 }
