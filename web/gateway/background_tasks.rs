@@ -13,12 +13,12 @@ use crate::state::Gateway;
 const TEND: Duration = Duration::from_millis(500);
 /// Period of the roll-up of old samples.
 const ROLL: Duration = Duration::from_secs(60);
-/// Period of looks at the kernel's firewall.
+/// Period of comparisons with the kernel's firewall.
 const FIREWALL: Duration = Duration::from_secs(10);
-/// Period of questions to the NUT server.
+/// Period of polls of the NUT server.
 const NUT: Duration = Duration::from_secs(5);
 const TOPOLOGY_SNAPSHOT_PERIOD: Duration = Duration::from_secs(60);
-/// Period of looks for counts of refused requests to write.
+/// Period of checks for counts of refused requests.
 const REFUSALS: Duration = Duration::from_secs(10);
 /// Reports the start of the gateway to the world.
 ///
@@ -59,7 +59,7 @@ pub async fn advance_clock(gateway: Gateway, mut is_started: bool) {
                 system_ns: clock_step.system_ns,
                 adopted: clock_step.adopted,
             };
-            // Told again until it is recorded.
+            // Submitted again until it is recorded.
             step = gateway.world.submit(command).await.err().and(step);
         }
         is_started = is_started || start_clock(&gateway).await.is_ok();

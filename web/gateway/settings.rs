@@ -54,7 +54,7 @@ pub struct Settings {
     pub netns: Option<std::path::PathBuf>,
     /// Folder of firmware images; none are taken if absent.
     pub firmware: Option<FirmwareFolder>,
-    /// NUT server; none is asked if absent.
+    /// NUT server; optional.
     pub nut: Option<NutAddress>,
     /// Accepted host names, beside IP addresses.
     pub hosts: Vec<String>,
@@ -72,7 +72,7 @@ pub struct Settings {
     pub targets: TargetPolicy,
     /// Streams of cameras require an access token.
     pub camera_tokens: bool,
-    /// Control socket of a testbed; none is asked if absent.
+    /// Control socket of a testbed; optional.
     pub testbed_socket: Option<std::path::PathBuf>,
 }
 

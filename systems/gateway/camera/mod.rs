@@ -46,10 +46,10 @@ pub struct Camera {
     /// User name and password, sealed.
     #[garde(inner(length(bytes, max = 8_192)))]
     pub sealed_auth: Option<String>,
-    /// Width asked of a device, pixels.
+    /// Width requested from a device, pixels.
     #[garde(range(min = 16, max = 7_680))]
     pub width: u32,
-    /// Height asked of a device, pixels.
+    /// Height requested from a device, pixels.
     #[garde(range(min = 16, max = 4_320))]
     pub height: u32,
     /// Maximum frame rate for a viewer, frames/s.

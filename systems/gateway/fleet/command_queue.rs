@@ -57,7 +57,7 @@ pub struct NodeCommand {
 }
 
 impl NodeCommand {
-    /// State at `now_ns`, ns since the Unix epoch: a command that nobody fetched or finished in time
+    /// State at `now_ns`, ns since the Unix epoch: a command not fetched or finished in time
     /// has expired, also while its node is silent.
     #[must_use]
     pub fn state_at(&self, now_ns: u64) -> CommandState {

@@ -37,7 +37,7 @@ pub struct MeshScore {
     pub articulation_nodes: Vec<NodeId>,
 }
 
-/// A node of the mesh as the score sees it.
+/// Inputs of the score from a node of the mesh.
 pub(super) struct ScoredNode<'a> {
     pub id: NodeId,
     pub state: NodeState,

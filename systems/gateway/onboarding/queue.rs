@@ -224,7 +224,7 @@ mod tests {
         let source = IpAddr::from([10, 41, 0, 250]);
         assert_eq!(yields(&full, Standing::Owned, source), Err(Refusal::Busy));
         assert!(yields(&full, Standing::Vouched, source).unwrap().is_some());
-        // A waiting node with a proof yields to nobody without one.
+        // A waiting node with a proof yields to no node without one.
         let mut one_vouched = full;
         one_vouched[0].standing = Standing::Vouched;
         for _ in 0..999 {

@@ -137,7 +137,7 @@ pub enum NodeProgress {
         /// Time since which it is online with the version, ns since the Unix epoch; 0 while it is not.
         healthy_ns: u64,
     },
-    /// Runs the image, with heartbeats for as long as was asked.
+    /// Runs the image, with heartbeats for the required time.
     Healthy,
     /// Does not run the image.
     Failed {

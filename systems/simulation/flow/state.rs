@@ -1,4 +1,4 @@
-//! Flows as they were asked for, for checkpoints. Their routes follow from the mesh.
+//! Requests of flows, for checkpoints. Their routes follow from the mesh.
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Index, Refusal, State};

@@ -94,11 +94,11 @@ pub struct NewCamera {
     /// Credentials, write-only.
     #[serde(default)]
     pub auth: Option<CameraAuth>,
-    /// Width asked of a device, pixels; default 640.
+    /// Width requested from a device, pixels; default 640.
     #[serde(default)]
     #[schemars(range(min = 16, max = 7680))]
     pub width: Option<u32>,
-    /// Height asked of a device, pixels; default 480.
+    /// Height requested from a device, pixels; default 480.
     #[serde(default)]
     #[schemars(range(min = 16, max = 4320))]
     pub height: Option<u32>,
@@ -127,11 +127,11 @@ pub struct CameraChange {
     /// Credentials, write-only.
     #[serde(default)]
     pub auth: Option<CameraAuth>,
-    /// Width asked of a device, pixels.
+    /// Width requested from a device, pixels.
     #[serde(default)]
     #[schemars(range(min = 16, max = 7680))]
     pub width: Option<u32>,
-    /// Height asked of a device, pixels.
+    /// Height requested from a device, pixels.
     #[serde(default)]
     #[schemars(range(min = 16, max = 4320))]
     pub height: Option<u32>,

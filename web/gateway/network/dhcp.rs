@@ -71,7 +71,7 @@ pub async fn dhcp_reservation_create(
         return Err(Problem::field("/ip", FieldCode::NotAllowed, message));
     }
     let hostname = new.hostname.map(|name| name.to_ascii_lowercase());
-    // dnsmasq takes one label; dots would make it a name in somebody's domain.
+    // dnsmasq takes one label; dots would make it a name in another domain.
     let label = |name: &String| name.len() <= 63 && !name.contains('.') && is_hostname(name);
     if hostname.as_ref().is_some_and(|name| !label(name)) {
         let message = "invalid host name: allowed 1 to 63 letters, digits and hyphens (RFC 1123)";

@@ -248,7 +248,7 @@ impl GatewayConfig {
         let key = self.state.key()?;
         let audit = super::audit::open(&self.state.file("audit.jsonl"), &key)?;
         let telemetry = self.state.file("telemetry.redb");
-        // Before it holds anything: positions of nodes are nobody else's business.
+        // Before it holds anything: positions of nodes are private.
         groundwave_http::create_for_owner(&telemetry)?;
         let history = TelemetryStore::open(&telemetry).map_err(Failure::input)?;
         let mut hosts = vec!["localhost".to_owned()];

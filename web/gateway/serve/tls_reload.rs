@@ -7,7 +7,7 @@ use groundwave_http::tls::Identity;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-/// Period of looks at the files.
+/// Period of checks of the files.
 const PERIOD: Duration = Duration::from_secs(10);
 
 /// Follows the files of an identity until `stop` is cancelled. Files that cannot be used are reported,

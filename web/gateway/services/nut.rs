@@ -1,4 +1,4 @@
-//! Power supplies of a NUT server, asked from time to time; samples of all sources are kept here.
+//! Power supplies of a NUT server, polled at intervals; samples of all sources are recorded here.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;

@@ -138,7 +138,7 @@ impl TokenKeys {
         rules.set_audience(&[AUDIENCE]);
         rules.set_issuer(&[ISSUER]);
         rules.set_required_spec_claims(&["exp", "nbf", "aud", "iss", "sub"]);
-        // Time is asked of the caller, below, not of the machine.
+        // The caller passes the time, below; the clock of the machine is not read.
         rules.validate_nbf = false;
         let kid = Sha256::digest([&b"kid"[..], key].concat());
         Self {

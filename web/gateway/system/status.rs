@@ -71,7 +71,7 @@ fn severity(state: CheckState) -> u8 {
     }
 }
 
-/// State of the tunnel; `None` unless it was asked for.
+/// State of the tunnel; `None` unless it is required.
 fn tunnel_state(settings: &Settings) -> Option<CheckState> {
     let interface = std::path::Path::new("/sys/class/net").join(&settings.tunnel_ifname);
     let state = match settings.tunnel.is_some() && interface.exists() {

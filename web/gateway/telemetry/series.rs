@@ -238,7 +238,7 @@ pub async fn telemetry_fetch(
 }
 
 /// Series of what the history has under a key, by the times, step and metrics of a query. Metrics
-/// that were not asked for and have no points are left out.
+/// that were not requested and have no points are left out.
 ///
 /// # Errors
 /// 422 for a malformed query, for other metrics than `names`, and for too many points.

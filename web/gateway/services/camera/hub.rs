@@ -1,4 +1,4 @@
-//! Started cameras: the upstream of each is open while somebody watches, and a little longer.
+//! Started cameras: the upstream of each is open while there are viewers, and a little longer.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -47,7 +47,7 @@ pub enum CameraState {
     Stopped,
     /// Started, without a frame yet.
     Starting,
-    /// Frames arrive, or nobody watches.
+    /// Frames arrive, or there are no viewers.
     Running,
     /// The upstream failed; it is tried again.
     Failed,
@@ -94,7 +94,7 @@ impl Started {
         self.feed.viewers.load(Ordering::Acquire)
     }
 
-    /// True while somebody watches or did shortly before.
+    /// `true` while there are viewers or were shortly before.
     fn is_wanted(&self) -> bool {
         let waited_ns = monotonic_ns().saturating_sub(*locked(&self.wanted_ns));
         self.viewers() > 0 || u128::from(waited_ns) < HOLD.as_nanos()
@@ -110,7 +110,7 @@ impl Started {
         self.feed.publish(jpeg);
     }
 
-    /// Ends once nobody watches.
+    /// Ends without viewers.
     async fn unwanted(&self) {
         while self.is_wanted() {
             tokio::time::sleep(Duration::from_millis(250)).await;
