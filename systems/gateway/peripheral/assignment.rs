@@ -77,8 +77,9 @@ impl ConfigObject for SensorAssignment {
         {
             return Err(Refusal::invalid("node_id", node, "the id of an approved node"));
         }
-        let others = config::all::<Self>(world).filter(|(other, _)| *other != id);
-        let mut of_machine = others.filter(|(_, other)| other.node_id == self.node_id);
+        let mut of_machine = config::all::<Self>(world)
+            .filter(|(other, _)| *other != id)
+            .filter(|(_, other)| other.node_id == self.node_id);
         let mut count = 0;
         let conflict = of_machine.find(|(_, other)| {
             count += 1;
@@ -106,8 +107,10 @@ pub fn plan_of(
     templates: &ConfigObjects<SensorTemplate>,
     node: Option<NodeId>,
 ) -> SensorPlan {
-    let enabled = assignments.iter().filter(|(_, assignment)| assignment.object.enabled);
-    let own = enabled.filter(|(_, assignment)| assignment.object.node_id == node);
+    let own = assignments
+        .iter()
+        .filter(|(_, assignment)| assignment.object.enabled)
+        .filter(|(_, assignment)| assignment.object.node_id == node);
     let sensors: Vec<AssignedDevice> = own
         .map(|(_, assignment)| AssignedDevice {
             template_id: assignment.object.template_id.clone(),

@@ -47,7 +47,7 @@ struct Position(
 /// Errors of rings that form no valid [`Region`].
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum BadRegion {
-    /// There is no ring.
+    /// No ring.
     #[error("invalid region: found 0 rings, allowed 1 or more")]
     Empty,
     /// A ring is too short to enclose anything.

@@ -165,7 +165,7 @@ fn regions_are_geojson_polygons() {
     assert!(text.starts_with(r#"{"type":"Polygon","coordinates":[[[11.0,57.0],[12.0,57.0]"#));
     assert_eq!(serde_json::from_str::<Region>(&text).unwrap(), square());
     let bad = [
-        (r#"{"type":"Polygon","coordinates":[]}"#, "no ring"),
+        (r#"{"type":"Polygon","coordinates":[]}"#, "0 rings"),
         (r#"{"type":"Polygon","coordinates":[[[0,0],[1,0],[0,0]]]}"#, "3 positions"),
         (
             r#"{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,91],[0,0]]]}"#,

@@ -55,8 +55,8 @@ impl LevelsHistory {
     #[must_use]
     pub fn faded(&self, depth_db: f64, from_s: f64, to_s: f64) -> usize {
         let faded = |past: &&LevelHistory| past.levels.faded(depth_db, from_s, to_s);
-        let ways = self.ways.iter().filter(|(_, past)| faded(past));
-        let links: BTreeSet<(NodeId, NodeId)> = ways.map(|(way, _)| ends(*way)).collect();
+        let links: BTreeSet<(NodeId, NodeId)> =
+            self.ways.iter().filter(|(_, past)| faded(past)).map(|(way, _)| ends(*way)).collect();
         links.len()
     }
 

@@ -99,8 +99,9 @@ impl TestbedView {
 
     /// All directions, in order.
     pub fn sides(&self) -> impl Iterator<Item = (&WireView, &SideView)> {
-        let places = (0..self.wires.len()).flat_map(|at| [(at, 0), (at, 1)]);
-        places.map(|(at, back)| (&self.wires[at], &self.wires[at].sides[back]))
+        (0..self.wires.len())
+            .flat_map(|at| [(at, 0), (at, 1)])
+            .map(|(at, back)| (&self.wires[at], &self.wires[at].sides[back]))
     }
 }
 

@@ -204,12 +204,12 @@ fn tagged(world: &World, tag: Option<&String>) -> Vec<RolloutNode> {
         .filter(|node| tag.is_none_or(|tag| node.record.tags.contains(tag)));
     let able =
         nodes.filter(|node| node.record.supported_commands.iter().any(|kind| kind == FIRMWARE));
-    let nodes = able.map(|node| RolloutNode {
+    able.map(|node| RolloutNode {
         node: node.id,
         before: node.record.firmware.get(FIRMWARE).cloned(),
         progress: NodeProgress::Waiting,
-    });
-    nodes.collect()
+    })
+    .collect()
 }
 
 /// Begin a roll-out

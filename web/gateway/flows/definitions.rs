@@ -113,8 +113,12 @@ pub async fn flows(
     Ok(Json(paging.of(all, |(id, versioned)| {
         let flow = &versioned.object.0;
         let last = view.automation.of_flow(id).next_back();
-        let triggers = flow.steps.iter().filter(|step| step.role == StepRole::Trigger);
-        let mut trigger_kinds: Vec<String> = triggers.map(|step| step.kind.clone()).collect();
+        let mut trigger_kinds: Vec<String> = flow
+            .steps
+            .iter()
+            .filter(|step| step.role == StepRole::Trigger)
+            .map(|step| step.kind.clone())
+            .collect();
         trigger_kinds.sort();
         trigger_kinds.dedup();
         FlowSummary {

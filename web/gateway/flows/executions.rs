@@ -234,11 +234,11 @@ pub async fn flow_executions(
 
 fn find(world: &World, flow_id: Uuid, id: Uuid) -> Result<Arc<ExecutionRecord>, Problem> {
     let view = world.view();
-    let execution = view
-        .automation
+    view.automation
         .execution(ExecutionId::new(id))
-        .filter(|record| record.flow == AutomationId::new(flow_id));
-    execution.cloned().ok_or_else(|| missing("execution", id))
+        .filter(|record| record.flow == AutomationId::new(flow_id))
+        .cloned()
+        .ok_or_else(|| missing("execution", id))
 }
 
 /// Get an execution with its steps

@@ -57,9 +57,11 @@ fn secret_before(
     step_id: &str,
     params: &Params,
 ) -> Result<String, &'static str> {
-    let mut steps = before.into_iter().flat_map(|before| &before.steps);
-    let step_before = steps.find(|step| step.step_id == step_id);
-    let params_before = step_before.and_then(|step| params_at(&step.params, place(&step.params)?));
+    let params_before = before
+        .into_iter()
+        .flat_map(|before| &before.steps)
+        .find(|step| step.step_id == step_id)
+        .and_then(|step| params_at(&step.params, place(&step.params)?));
     let secret = params_before
         .and_then(|stored_params| Some((stored_params, stored_params.get(SECRET)?.as_str()?)));
     let Some((stored_params, secret)) = secret else {

@@ -96,10 +96,14 @@ pub async fn mesh_peer_delete(
 ) -> Result<StatusCode, Problem> {
     let node = world.node(id)?;
     let view = world.view();
-    let peer = view.onboarding.registrations.iter().find(|(_, registration)| {
-        registration.node == Some(node.id) && registration.overlay_ip.is_some()
-    });
-    let (registration, _) = peer.ok_or_else(|| missing("peer", id))?;
+    let (registration, _) = view
+        .onboarding
+        .registrations
+        .iter()
+        .find(|(_, registration)| {
+            registration.node == Some(node.id) && registration.overlay_ip.is_some()
+        })
+        .ok_or_else(|| missing("peer", id))?;
     let command = RevokeRegistration {
         registration: *registration,
         reason: Some("peer deleted".to_owned()),

@@ -27,11 +27,13 @@ pub struct RuleChange {
 fn objects(transaction: &str) -> Vec<Value> {
     let parsed: Value = serde_json::from_str(transaction).unwrap_or_default();
     let commands = parsed["nftables"].as_array().cloned().unwrap_or_default();
-    let added = commands.into_iter().filter_map(|mut command| {
-        let object = command.get_mut("add")?.take();
-        object.get("table").is_none().then_some(object)
-    });
-    added.collect()
+    commands
+        .into_iter()
+        .filter_map(|mut command| {
+            let object = command.get_mut("add")?.take();
+            object.get("table").is_none().then_some(object)
+        })
+        .collect()
 }
 
 /// Chains and rules that only one of two transactions has; each counts as often as it occurs.

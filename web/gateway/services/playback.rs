@@ -240,11 +240,10 @@ impl Session {
     /// Number of directions with a state at the start position.
     fn first_states(&self) -> u64 {
         let Request { line, playback, .. } = &self.request;
-        let states = line
-            .directions()
+        line.directions()
             .into_iter()
-            .filter_map(|direction| line.state(direction, playback.seek_ns));
-        states.count() as u64
+            .filter_map(|direction| line.state(direction, playback.seek_ns))
+            .count() as u64
     }
 
     async fn run(

@@ -57,8 +57,10 @@ fn changes(wished: &BTreeMap<[u8; 32], Ipv4Addr>, peers: &[Peer]) -> Vec<PeerCon
         .filter(|peer| !wished.contains_key(&peer.public_key.0))
         .map(|peer| PeerConfig::Removed { public_key: peer.public_key });
     let as_wished = |key: &[u8; 32], ip: Ipv4Addr| {
-        let existing = peers.iter().find(|peer| peer.public_key.0 == *key);
-        existing.is_some_and(|peer| peer.allowed_ips == [format!("{ip}/32")])
+        peers
+            .iter()
+            .find(|peer| peer.public_key.0 == *key)
+            .is_some_and(|peer| peer.allowed_ips == [format!("{ip}/32")])
     };
     let present = wished.iter().filter(|(key, ip)| !as_wished(key, **ip)).map(|(key, ip)| {
         PeerConfig::Present {

@@ -169,17 +169,25 @@ impl ExternalStates {
     #[must_use]
     pub fn pending(&self, id: Uuid, metric: &str) -> Vec<(u64, f64)> {
         let systems = self.systems();
-        let pending = systems.get(&id).map(|system| system.pending.as_slice());
-        let of_metric = pending.unwrap_or_default().iter().filter(|sample| sample.metric == metric);
-        of_metric.map(|sample| (sample.ts_ms, sample.value)).collect()
+        systems
+            .get(&id)
+            .map(|system| system.pending.as_slice())
+            .unwrap_or_default()
+            .iter()
+            .filter(|sample| sample.metric == metric)
+            .map(|sample| (sample.ts_ms, sample.value))
+            .collect()
     }
 
     /// Copies of all samples that are not in the history yet.
     #[must_use]
     pub fn all_pending(&self) -> Vec<(Uuid, Vec<Sample>)> {
         let systems = self.systems();
-        let pending = systems.iter().filter(|(_, system)| !system.pending.is_empty());
-        pending.map(|(id, system)| (*id, system.pending.clone())).collect()
+        systems
+            .iter()
+            .filter(|(_, system)| !system.pending.is_empty())
+            .map(|(id, system)| (*id, system.pending.clone()))
+            .collect()
     }
 
     /// Forgets the first samples of a system: they are in the history.
