@@ -62,7 +62,7 @@ impl Process {
     }
 
     /// Units that it made.
-    pub fn made(&self) -> usize {
+    pub fn unit_count(&self) -> usize {
         self.log().matches("unit made").count()
     }
 
@@ -179,24 +179,24 @@ impl Mesh {
     }
 
     pub fn assert_same(&self, out: &str) {
-        let (whole, found) = (files(&self.path("whole")), files(&self.path(out)));
+        let (whole, actual) = (files(&self.path("whole")), files(&self.path(out)));
         let names = |files: &BTreeMap<PathBuf, Vec<u8>>| files.keys().cloned().collect::<Vec<_>>();
-        assert_eq!(names(&whole), names(&found));
+        assert_eq!(names(&whole), names(&actual));
         for (name, bytes) in &whole {
-            assert!(found[name] == *bytes, "{} differs", name.display());
+            assert!(actual[name] == *bytes, "{} differs", name.display());
         }
     }
 
     /// Units in a folder of a sweep.
     pub fn units(&self, out: &str) -> usize {
-        let found = files(&self.path(out)).into_keys();
-        found.filter(|path| path.extension().is_some_and(|end| end == "unit")).count()
+        let paths = files(&self.path(out)).into_keys();
+        paths.filter(|path| path.extension().is_some_and(|end| end == "unit")).count()
     }
 }
 
 /// Every file below a folder.
 pub fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut found = BTreeMap::new();
+    let mut contents = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(next) = folders.pop() {
         for entry in std::fs::read_dir(next).into_iter().flatten() {
@@ -204,11 +204,11 @@ pub fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
             if path.is_dir() {
                 folders.push(path);
             } else if let Ok(bytes) = std::fs::read(&path) {
-                found.insert(path.strip_prefix(folder).unwrap().to_owned(), bytes);
+                contents.insert(path.strip_prefix(folder).unwrap().to_owned(), bytes);
             }
         }
     }
-    found
+    contents
 }
 
 /// Waits up to two minutes.

@@ -1,6 +1,6 @@
 //! Where tests find data that the repository is too small for.
 //!
-//! Small fixtures are shipped under `tests/fixtures`. A test of anything else says so with
+//! Small fixtures are shipped under `tests/fixtures`. A test of anything else declares it with
 //! `#[needs(terrain)]` or `#[needs(shared("..."))]` of `groundwave_needs`, and is ignored where it
 //! is missing.
 

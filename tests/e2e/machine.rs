@@ -31,9 +31,9 @@ pub fn stage(name: &str, body: impl FnOnce()) {
 /// Failures in the virtual machine, and its progress until then.
 fn why(report: &str) -> String {
     let guest = report.split("gateway.log:").next().unwrap_or_default();
-    let said: Vec<&str> = guest.lines().filter(|line| line.starts_with('[')).collect();
+    let lines: Vec<&str> = guest.lines().filter(|line| line.starts_with('[')).collect();
     let failed = guest.lines().skip_while(|line| !line.contains("panicked"));
-    let far = said.iter().rev().take(8).rev();
+    let far = lines.iter().rev().take(8).rev();
     far.copied().chain(failed).collect::<Vec<_>>().join("\n")
 }
 

@@ -24,8 +24,8 @@ pub fn lay() {
         let estab = |(number, netns): (usize, &&str)| {
             run(netns, &format!("iw dev wlan{number} station dump")).matches("ESTAB").count()
         };
-        let found: usize = PLACES.iter().enumerate().map(estab).sum();
-        (found >= 6).then_some(())
+        let peers: usize = PLACES.iter().enumerate().map(estab).sum();
+        (peers >= 6).then_some(())
     });
     for (number, netns) in PLACES.iter().enumerate() {
         run(netns, "ip link add bat0 type batadv");
@@ -41,12 +41,12 @@ pub fn lay() {
     say("bat0 is up");
 }
 
-/// Waits until each hears the others.
+/// Waits until each receives the others.
 pub fn converge() {
     for netns in PLACES {
         wait_for("two originators", 60, || {
-            let (ok, said) = try_run(netns, "batctl meshif bat0 originators_json");
-            (ok && said.matches("\"best\":true").count() >= 2).then_some(())
+            let (ok, output) = try_run(netns, "batctl meshif bat0 originators_json");
+            (ok && output.matches("\"best\":true").count() >= 2).then_some(())
         });
     }
 }
@@ -54,8 +54,8 @@ pub fn converge() {
 /// Connects a radio to the others or cuts it off, in both directions; peerings stay as they are, as
 /// with a node behind a hill. (A radio that leaves the mesh and joins it anew is not always peered
 /// with again.)
-pub fn hears(number: usize, hears: bool) {
-    let group = if hears { "1" } else { "2" };
+pub fn set_reception(number: usize, is_receiving: bool) {
+    let group = if is_receiving { "1" } else { "2" };
     let path = format!("/sys/kernel/debug/ieee80211/phy{number}/hwsim/group");
     std::fs::write(&path, group).unwrap_or_else(|err| panic!("{path}: {err}"));
 }

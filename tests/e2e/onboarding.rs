@@ -1,4 +1,4 @@
-//! Two nodes are let in, tell how they are, fall silent and come back.
+//! Two nodes are let in, report their state, fall silent and come back.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -93,8 +93,8 @@ impl Cast {
     }
 
     fn registrations(&self, state: &str) -> Vec<Value> {
-        let said = self.admin.get(&format!("/v1/admin/registrations?state={state}"));
-        said["items"].as_array().unwrap().clone()
+        let listing = self.admin.get(&format!("/v1/admin/registrations?state={state}"));
+        listing["items"].as_array().unwrap().clone()
     }
 
     fn approve(&mut self) {
@@ -117,8 +117,8 @@ impl Cast {
 
     /// The id of the node in a namespace, once it is online.
     fn joined(&self, netns: &str) -> String {
-        let said = run(netns, "ip -4 -o addr show bat0");
-        let own = said
+        let addresses = run(netns, "ip -4 -o addr show bat0");
+        let own = addresses
             .split_ascii_whitespace()
             .find(|word| word.starts_with("10.41.0."))
             .unwrap()
@@ -144,8 +144,8 @@ impl Cast {
     /// The overlay carries packets, encrypted.
     pub fn overlay(&self) {
         for netns in NODES {
-            let said = run(netns, "ping -c 3 -i 0.3 -W 5 10.42.0.1");
-            assert!(said.contains(" 0% packet loss"), "{said}");
+            let output = run(netns, "ping -c 3 -i 0.3 -W 5 10.42.0.1");
+            assert!(output.contains(" 0% packet loss"), "{output}");
             let handshakes = run(netns, "wg show wg0 latest-handshakes");
             let at = handshakes.split_ascii_whitespace().nth(1).unwrap();
             assert_ne!(at, "0");
@@ -162,16 +162,16 @@ impl Cast {
     /// A probe reaches a node, in the mesh and in the tunnel.
     pub fn probes(&self) {
         for via in ["underlay", "overlay"] {
-            let wanted =
+            let request =
                 json!({ "target": self.nodes["n1"], "kind": "ping", "duration_s": 1, "via": via });
-            let made = self.admin.post("/v1/mesh/probes", wanted);
-            let id = made["probe_id"].as_str().unwrap().to_owned();
-            let done = wait_for(&format!("a probe of the {via}"), 30, || {
+            let creation = self.admin.post("/v1/mesh/probes", request);
+            let id = creation["probe_id"].as_str().unwrap().to_owned();
+            let outcome = wait_for(&format!("a probe of the {via}"), 30, || {
                 let probe = self.admin.get(&format!("/v1/mesh/probes/{id}"));
                 (probe["state"] == "done").then_some(probe)
             });
-            assert_eq!(done["loss_pct"], 0.0, "{done}");
-            assert!(done["rtt_ms"]["avg"].as_f64().unwrap() > 0.0, "{done}");
+            assert_eq!(outcome["loss_pct"], 0.0, "{outcome}");
+            assert!(outcome["rtt_ms"]["avg"].as_f64().unwrap() > 0.0, "{outcome}");
         }
     }
 
@@ -179,12 +179,13 @@ impl Cast {
     pub fn settings(&self) {
         let interval = || run("", "batctl meshif bat0 orig_interval");
         let change = |interval_ms: u32, within_s: u32| -> Value {
-            let wanted = json!({ "batman": { "orig_interval_ms": interval_ms, "hop_penalty": 25 },
+            let request = json!({ "batman": { "orig_interval_ms": interval_ms, "hop_penalty": 25 },
                 "confirm_within_s": within_s });
-            let (status, said) = self.admin.try_ask(Method::PUT, "/v1/mesh/config", Some(wanted));
-            assert_eq!(status, 200, "{said}");
-            assert_eq!(said["divergence"], json!([]), "{said}");
-            said
+            let (status, answer) =
+                self.admin.try_ask(Method::PUT, "/v1/mesh/config", Some(request));
+            assert_eq!(status, 200, "{answer}");
+            assert_eq!(answer["divergence"], json!([]), "{answer}");
+            answer
         };
         let token = change(300, 60)["confirm_token"].clone();
         assert_eq!(interval().trim(), "300");
@@ -203,13 +204,14 @@ impl Cast {
     pub fn node_settings(&self) {
         let path = format!("/v1/nodes/{}/settings", self.nodes["n2"]);
         let penalty = || run("n2", "batctl meshif bat0 hop_penalty");
-        let wanted = json!({ "batman": { "hop_penalty": 40 } });
-        let (status, said) = self.admin.try_ask(Method::PUT, &path, Some(wanted));
-        assert_eq!(status, 200, "{said}");
+        let request = json!({ "batman": { "hop_penalty": 40 } });
+        let (status, answer) = self.admin.try_ask(Method::PUT, &path, Some(request));
+        assert_eq!(status, 200, "{answer}");
         wait_for("n2 keeps a pushed setting", 60, || {
-            let said = self.admin.get(&path);
-            let kept = said["push"]["state"] == "done" && said["divergence"] == json!([]);
-            kept.then_some(())
+            let answer = self.admin.get(&path);
+            let is_in_force =
+                answer["push"]["state"] == "done" && answer["divergence"] == json!([]);
+            is_in_force.then_some(())
         });
         assert_eq!(penalty().trim(), "40");
         run("n2", "batctl meshif bat0 hop_penalty 20");
@@ -223,10 +225,10 @@ impl Cast {
         let graph = wait_for("both nodes and their links are in the topology", 60, || {
             let graph = self.admin.get("/v1/mesh/topology");
             let nodes = graph["nodes"].to_string();
-            let known = self.nodes.values().all(|id| nodes.contains(id.as_str()));
+            let has_all_nodes = self.nodes.values().all(|id| nodes.contains(id.as_str()));
             let links = graph["links"].as_array()?;
             let batman = links.iter().filter(|one| one["properties"]["kind"] == "batman").count();
-            (known && batman >= 1).then_some(graph)
+            (has_all_nodes && batman >= 1).then_some(graph)
         });
         assert_eq!(graph["type"], "NetworkGraph");
         let id = &self.nodes["n1"];
@@ -237,15 +239,15 @@ impl Cast {
         say("readings arrive");
     }
 
-    /// A node cut off turns stale, then offline; back again it is online, and tells what it missed.
+    /// A node cut off turns stale, then offline; back again it is online, and sends what it missed.
     pub fn cut_off(&self) {
-        mesh::hears(1, false);
+        mesh::set_reception(1, false);
         say("n1 is out of reach");
         for state in ["stale", "offline"] {
             wait_for(&format!("n1 is {state}"), 60, || (self.state("n1") == state).then_some(()));
         }
         assert_eq!(self.state("n2"), "online");
-        mesh::hears(1, true);
+        mesh::set_reception(1, true);
         say("n1 is within reach again");
         wait_for("n1 reaches the gateway", 60, || {
             try_run("n1", "ping -c 1 -W 1 10.41.0.1").0.then_some(())
@@ -253,9 +255,9 @@ impl Cast {
         say("n1 reaches the gateway on the underlay");
         wait_for("n1 is online again", 90, || (self.state("n1") == "online").then_some(()));
         let id = &self.nodes["n1"];
-        wait_for("what it missed is told", 60, || {
-            let said = self.admin.get(&format!("/v1/nodes/{id}/telemetry?metric=sys.uptime_s"));
-            let points = said["series"][0]["points"].as_array()?.clone();
+        wait_for("what it missed is reported", 60, || {
+            let history = self.admin.get(&format!("/v1/nodes/{id}/telemetry?metric=sys.uptime_s"));
+            let points = history["series"][0]["points"].as_array()?.clone();
             let times: Vec<i64> = points.iter().filter_map(|point| point[0].as_i64()).collect();
             let widest = times.windows(2).map(|pair| pair[1] - pair[0]).max()?;
             (times.len() > 20 && widest <= 3_000).then_some(())

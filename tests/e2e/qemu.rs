@@ -39,12 +39,12 @@ pub fn run(mut command: Command, limit: Duration) -> String {
     let (mut stdout, mut stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
     let (read, console) = mpsc::channel();
     thread::spawn(move || {
-        let mut said = Vec::new();
+        let mut transcript = Vec::new();
         // A pipe that breaks ends the console like one that closes.
-        let _ = stdout.read_to_end(&mut said);
-        let _ = stderr.read_to_end(&mut said);
+        let _ = stdout.read_to_end(&mut transcript);
+        let _ = stderr.read_to_end(&mut transcript);
         // Nobody waits for a console that comes too late.
-        let _ = read.send(String::from_utf8_lossy(&said).into_owned());
+        let _ = read.send(String::from_utf8_lossy(&transcript).into_owned());
     });
     let step = Duration::from_millis(50);
     let mut waited = Duration::ZERO;

@@ -24,10 +24,10 @@ fn keyed<T: Serialize>(rows: &[T], keys: &[&str]) -> BTreeMap<String, Value> {
 }
 
 fn same(table: &str, ours: &BTreeMap<String, Value>, keys: &[&str], fields: &[&str]) {
-    let said = run("", &format!("batctl meshif bat0 {table}_json"));
-    let said: Vec<Value> =
-        serde_json::from_str(&said).unwrap_or_else(|err| panic!("{said}: {err}"));
-    let theirs = keyed(&said, keys);
+    let output = run("", &format!("batctl meshif bat0 {table}_json"));
+    let output: Vec<Value> =
+        serde_json::from_str(&output).unwrap_or_else(|err| panic!("{output}: {err}"));
+    let theirs = keyed(&output, keys);
     let names = |rows: &BTreeMap<String, Value>| rows.keys().cloned().collect::<Vec<_>>();
     assert_eq!(names(ours), names(&theirs), "{table}");
     for (key, our) in ours {
@@ -60,8 +60,8 @@ fn tables() {
     let originators = keyed(&batman.originators("bat0").unwrap(), &ways);
     same("originators", &originators, &ways, &["hard_ifname"]);
     let neighbours = ["neigh_address"];
-    let found = keyed(&batman.neighbors("bat0").unwrap(), &neighbours);
-    same("neighbors", &found, &neighbours, &["hard_ifname"]);
+    let entries = keyed(&batman.neighbors("bat0").unwrap(), &neighbours);
+    same("neighbors", &entries, &neighbours, &["hard_ifname"]);
     let hosts = ["tt_address", "tt_vid"];
     let local = keyed(&batman.trans_local("bat0").unwrap(), &hosts);
     same("transtable_local", &local, &hosts, &["tt_crc32"]);
@@ -69,16 +69,16 @@ fn tables() {
     let global = keyed(&batman.trans_global("bat0").unwrap(), &hosts);
     same("transtable_global", &global, &hosts, &["tt_ttvn", "tt_last_ttvn", "tt_crc32", "best"]);
     let hardifs = ["hard_ifname"];
-    let found = keyed(&batman.hard_interfaces("bat0").unwrap(), &hardifs);
-    same("hardifs", &found, &hardifs, &["hard_address", "active", "hop_penalty"]);
+    let entries = keyed(&batman.hard_interfaces("bat0").unwrap(), &hardifs);
+    same("hardifs", &entries, &hardifs, &["hard_address", "active", "hop_penalty"]);
     let mesh = batman.mesh("bat0").unwrap();
     let offer = mesh.gw_bandwidth.map(|offer| (offer.down_kbps, offer.up_kbps));
     assert_eq!(offer, Some((10_000, 2_000)));
     assert_eq!((mesh.orig_interval_ms, mesh.bridge_loop_avoidance), (Some(200), Some(false)));
     let mut node = Batman::open(Some(Path::new("/run/netns/n1"))).unwrap();
     wait_for("the node chose its gateway", 30, || {
-        let found = node.gateways("bat0").unwrap().into_iter().find(|one| one.best);
-        found.map(|one| {
+        let entries = node.gateways("bat0").unwrap().into_iter().find(|one| one.best);
+        entries.map(|one| {
             assert_eq!((one.bandwidth_down_kbps, one.bandwidth_up_kbps), (10_000, 2_000))
         })
     });
@@ -87,19 +87,19 @@ fn tables() {
 }
 
 /// The first word behind a name in `iw`'s report of a station.
-fn word<'a>(said: &'a str, name: &str) -> &'a str {
-    let line = said.lines().find_map(|line| line.trim().strip_prefix(name));
-    line.unwrap_or_else(|| panic!("{name}: {said}")).trim().split(' ').next().unwrap()
+fn word<'a>(output: &'a str, name: &str) -> &'a str {
+    let line = output.lines().find_map(|line| line.trim().strip_prefix(name));
+    line.unwrap_or_else(|| panic!("{name}: {output}")).trim().split(' ').next().unwrap()
 }
 
 fn stations() {
     let radios = wireless::read(None).unwrap();
-    let said = run("", "iw dev wlan0 station dump");
-    let said: Vec<&str> = said.split("Station ").skip(1).collect();
+    let output = run("", "iw dev wlan0 station dump");
+    let output: Vec<&str> = output.split("Station ").skip(1).collect();
     let (plinks, associations) = (radios.plinks(), radios.associations());
-    assert_eq!((plinks.len(), associations.len(), said.len()), (2, 2, 2));
+    assert_eq!((plinks.len(), associations.len(), output.len()), (2, 2, 2));
     for plink in &plinks {
-        let own = said.iter().find(|said| said.starts_with(&plink.mac.to_string())).unwrap();
+        let own = output.iter().find(|output| output.starts_with(&plink.mac.to_string())).unwrap();
         assert_eq!(plink.plink_state, PlinkState::Estab);
         assert_eq!(plink.llid.unwrap().to_string(), word(own, "mesh llid:"));
         assert_eq!(plink.plid.unwrap().to_string(), word(own, "mesh plid:"));
@@ -121,15 +121,15 @@ fn stations() {
 
 fn links() {
     let mut socket = RouteSocket::open(None).unwrap();
-    let found = socket.interfaces(&Root::default()).unwrap();
-    let said: Vec<Value> = serde_json::from_str(&run("", "ip -s -d -j link")).unwrap();
-    assert_eq!(found.len(), said.len());
-    for (our, their) in found.iter().zip(&said) {
+    let interfaces = socket.interfaces(&Root::default()).unwrap();
+    let output: Vec<Value> = serde_json::from_str(&run("", "ip -s -d -j link")).unwrap();
+    assert_eq!(interfaces.len(), output.len());
+    for (our, their) in interfaces.iter().zip(&output) {
         assert_eq!(our.name, their["ifname"]);
         assert_eq!(our.operstate.to_uppercase(), their["operstate"]);
         assert_eq!(our.master.as_deref(), their["master"].as_str());
     }
-    let bat0 = found.iter().find(|one| one.name == "bat0").unwrap();
+    let bat0 = interfaces.iter().find(|one| one.name == "bat0").unwrap();
     assert_eq!((bat0.kind.as_str(), bat0.carrier), ("batadv", true));
     run("n1", "ip addr add 10.41.0.9/24 dev bat0");
     let peer: IpAddr = [10, 41, 0, 9].into();
@@ -184,8 +184,8 @@ fn tunnel() {
     tunnels.set("wg9", &wish).unwrap();
     route.add_address("wg9", [10, 99, 0, 1].into(), 24).unwrap();
     route.bring_up("wg9", Some(1400)).unwrap();
-    let said = run("", "wg show wg9 dump");
-    let mut lines = said.lines().map(|line| line.split('\t').collect::<Vec<_>>());
+    let output = run("", "wg show wg9 dump");
+    let mut lines = output.lines().map(|line| line.split('\t').collect::<Vec<_>>());
     let (head, line) = (lines.next().unwrap(), lines.next().unwrap());
     assert_eq!((head[1], head[2]), (own.public().to_string().as_str(), "51999"));
     assert_eq!(
@@ -194,11 +194,11 @@ fn tunnel() {
     );
     let device = tunnels.device("wg9").unwrap();
     assert_eq!((device.public_key, device.peers[0].public_key), (Some(own.public()), peer));
-    let gone = DeviceConfig {
+    let removal = DeviceConfig {
         peers: vec![PeerConfig::Removed { public_key: peer }],
         ..DeviceConfig::default()
     };
-    tunnels.set("wg9", &gone).unwrap();
+    tunnels.set("wg9", &removal).unwrap();
     assert!(tunnels.device("wg9").unwrap().peers.is_empty());
     let link = route.links().unwrap().into_iter().find(|one| one.name == "wg9").unwrap();
     assert_eq!(

@@ -20,15 +20,15 @@ pub fn command(netns: &str, words: &[&str]) -> Command {
 pub fn try_run(netns: &str, line: &str) -> (bool, String) {
     let words: Vec<&str> = line.split_ascii_whitespace().collect();
     let output = command(netns, &words).output().unwrap_or_else(|err| panic!("{line}: {err}"));
-    let said = [output.stdout, output.stderr].concat();
-    (output.status.success(), String::from_utf8_lossy(&said).into_owned())
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8_lossy(&text).into_owned())
 }
 
 /// Output of a program; it must succeed.
 pub fn run(netns: &str, line: &str) -> String {
-    let (ok, said) = try_run(netns, line);
-    assert!(ok, "{netns}: {line}: {said}");
-    said
+    let (ok, output) = try_run(netns, line);
+    assert!(ok, "{netns}: {line}: {output}");
+    output
 }
 
 /// A program that ends with its keeper.
@@ -68,9 +68,9 @@ pub fn wait_for<T>(what: &str, seconds: u32, mut there: impl FnMut() -> Option<T
     let before = std::fs::read_to_string("/proc/uptime").unwrap();
     let start: f64 = before.split(' ').next().unwrap().parse().unwrap();
     loop {
-        if let Some(found) = there() {
+        if let Some(value) = there() {
             say(what);
-            return found;
+            return value;
         }
         let now: f64 = uptime().parse().unwrap();
         assert!(now - start < f64::from(seconds), "not within {seconds} s: {what}");

@@ -90,19 +90,19 @@ impl Corpus {
     }
 
     fn parse(&self, parse: &impl Fn(&[u8]), bytes: &[u8]) {
-        let kept = Kept { name: self.name, bytes };
+        let case = CurrentCase { name: self.name, bytes };
         parse(bytes);
-        drop(kept);
+        drop(case);
     }
 }
 
 /// Input in work; written to a file when the parser panics.
-struct Kept<'a> {
+struct CurrentCase<'a> {
     name: &'static str,
     bytes: &'a [u8],
 }
 
-impl Drop for Kept<'_> {
+impl Drop for CurrentCase<'_> {
     #[expect(clippy::print_stderr, reason = "the place of the input is all that remains of it")]
     fn drop(&mut self) {
         if std::thread::panicking() {

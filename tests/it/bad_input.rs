@@ -52,7 +52,7 @@ fn several_errors_come_at_once() {
 }
 
 #[test]
-fn a_command_the_world_does_not_know_or_refuses_is_told() {
+fn unknown_or_refused_command_gives_an_error() {
     let unknown = "[[command]]\nat_s = 1\ncommand = \"node.explode\"\nnode = \"a\"\n";
     let error = run_text(&format!("{GOOD}{unknown}"));
     assert!(error.contains("node.explode") && error.contains("node.fail"), "{error}");
@@ -84,7 +84,7 @@ fn files_that_are_no_scenarios_are_refused() {
     assert!(error.contains("GWAVELOG"), "{error}");
 }
 
-/// A tile folder with one file, and what a command over its terrain says.
+/// A tile folder with one file, and the output of a command over its terrain.
 fn with_tile(name: &str, bytes: &[u8]) -> std::process::Output {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join(name), bytes).unwrap();

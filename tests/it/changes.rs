@@ -43,7 +43,7 @@ fn changed(folder: &Path, changes: &str) -> Value {
 #[test]
 fn a_change_that_the_world_refuses_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
-    for (change, says) in [
+    for (change, expected) in [
         ("node = \"a\"\ntx_power_dbm = 500", "tx_power_dbm"),
         ("node = \"a\"\nheight_agl_m = -3", "height_agl_m"),
         ("rain_rate_mm_h = 1000", "rain_rate_mm_h"),
@@ -52,17 +52,17 @@ fn a_change_that_the_world_refuses_is_an_error() {
         ("command = \"node.fail\"\nbody = { node = \"nobody\" }", "nobody"),
         ("command = \"node.fail\"\nbody = { knot = \"a\" }", "knot"),
     ] {
-        let told =
+        let error =
             refusal(&run(&with(folder.path(), &format!("[[change]]\nat_s = 10\n{change}\n"))));
-        assert!(told.contains("change at 10 s") && told.contains(says), "{change}: {told}");
+        assert!(error.contains("change at 10 s") && error.contains(expected), "{change}: {error}");
     }
     // The last tick shows its changes; behind it there is none.
     let last = "[[change]]\nat_s = 59\nnode = \"a\"\ntx_power_dbm = 500\n";
-    let told = refusal(&run(&with(folder.path(), last)));
-    assert!(told.contains("tx_power_dbm"), "{told}");
+    let error = refusal(&run(&with(folder.path(), last)));
+    assert!(error.contains("tx_power_dbm"), "{error}");
     let behind = "[[change]]\nat_s = 60\nfail = \"a\"\n";
-    let told = refusal(&run(&with(folder.path(), behind)));
-    assert!(told.contains("later than the end"), "{told}");
+    let error = refusal(&run(&with(folder.path(), behind)));
+    assert!(error.contains("later than the end"), "{error}");
 }
 
 #[test]
@@ -103,13 +103,13 @@ fn nodes_links_and_rain_have_short_forms() {
             false,
         ),
     ] {
-        let found = changed(folder.path(), &format!("[[change]]\nat_s = 10\n{change}\n"));
-        let count = found["changes"].as_array().unwrap().len();
-        assert_eq!(count, change.matches("[[change]]").count() + 1, "{found}");
-        let down = found["links_changed"].as_u64() > Some(0);
-        assert_eq!(down, links, "{change}: {found}");
-        let outage_s = found["outage_s"][1].as_f64().unwrap();
-        assert_eq!(outage_s > 5.0, outage, "{change}: {found}");
+        let record = changed(folder.path(), &format!("[[change]]\nat_s = 10\n{change}\n"));
+        let count = record["changes"].as_array().unwrap().len();
+        assert_eq!(count, change.matches("[[change]]").count() + 1, "{record}");
+        let down = record["links_changed"].as_u64() > Some(0);
+        assert_eq!(down, links, "{change}: {record}");
+        let outage_s = record["outage_s"][1].as_f64().unwrap();
+        assert_eq!(outage_s > 5.0, outage, "{change}: {record}");
     }
     let refused = refusal(&run(&with(folder.path(), "[[change]]\nat_s = 1\nmove = \"c\"\n")));
     assert!(refused.contains("changes.toml:"), "{refused}");

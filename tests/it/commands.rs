@@ -4,7 +4,7 @@ use groundwave_gateway::{Snapshot, world};
 use groundwave_model::terrain::Flat;
 
 #[test]
-fn the_list_of_commands_is_the_one_we_know() {
+fn registry_has_the_reviewed_list_of_commands() {
     let engine =
         world(std::sync::Arc::new(Flat::default())).build::<Snapshot>(1, 1_000_000).unwrap();
     let names: Vec<_> = engine.registry().names().collect();

@@ -23,9 +23,9 @@ fn replays(name: &str, digest: &str, ticks: u64, commands: u64, options: &[&str]
     let log = fixture(&format!("{name}.gwlog"));
     let log = log.to_str().unwrap();
     let replay = [&["--json", "replay", log], options].concat();
-    let shown: Value = serde_json::from_str(&stdout(&groundwave(&replay))).unwrap();
-    let found = (&shown["digest"], &shown["ticks"], &shown["commands"]);
-    assert_eq!(found, (&json!(digest), &json!(ticks), &json!(commands)), "{name}");
+    let report: Value = serde_json::from_str(&stdout(&groundwave(&replay))).unwrap();
+    let summary = (&report["digest"], &report["ticks"], &report["commands"]);
+    assert_eq!(summary, (&json!(digest), &json!(ticks), &json!(commands)), "{name}");
     let lines = stdout(&groundwave(&["--json", "log", "cat", log]));
     assert!(lines.lines().count() as u64 >= commands, "{name}: {lines}");
     stdout(&groundwave(&["log", "verify", log]));
@@ -130,16 +130,16 @@ impl Server {
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let mut said = String::new();
+        let mut head = String::new();
         let mut address = || loop {
             let Some(line) = lines.next() else {
-                panic!("the server did not start: {said}");
+                panic!("the server did not start: {head}");
             };
             let line = line.unwrap();
             if let Some((_, rest)) = line.split_once("listening on http://") {
                 break rest.split([',', ' ']).next().unwrap().to_owned();
             }
-            said += &line;
+            head += &line;
         };
         let (planning, gateway) = (address(), address());
         // The pipe is read on, so that the server never waits for its log.
@@ -156,22 +156,22 @@ impl Drop for Server {
 }
 
 /// Asserts that all of `expected` is in `found`: fields may be added, not taken away or changed.
-fn assert_holds(found: &Value, expected: &Value, path: &str) {
-    match (found, expected) {
-        (Value::Object(found), Value::Object(expected)) => {
+fn assert_holds(actual: &Value, expected: &Value, path: &str) {
+    match (actual, expected) {
+        (Value::Object(actual), Value::Object(expected)) => {
             for (key, value) in expected {
                 let path = format!("{path}/{key}");
-                let found = found.get(key);
-                assert_holds(found.unwrap_or_else(|| panic!("no {path}")), value, &path);
+                let actual = actual.get(key);
+                assert_holds(actual.unwrap_or_else(|| panic!("no {path}")), value, &path);
             }
         }
-        (Value::Array(found), Value::Array(expected)) => {
-            assert_eq!(found.len(), expected.len(), "{path}: {found:?}");
-            for (at, (found, value)) in found.iter().zip(expected).enumerate() {
-                assert_holds(found, value, &format!("{path}/{at}"));
+        (Value::Array(actual), Value::Array(expected)) => {
+            assert_eq!(actual.len(), expected.len(), "{path}: {actual:?}");
+            for (at, (actual, value)) in actual.iter().zip(expected).enumerate() {
+                assert_holds(actual, value, &format!("{path}/{at}"));
             }
         }
-        _ => assert_eq!(found, expected, "{path}"),
+        _ => assert_eq!(actual, expected, "{path}"),
     }
 }
 
@@ -201,10 +201,11 @@ async fn stores_open_with_the_same_documents() {
     let mut planning = Client::tcp(&server.planning).await.unwrap();
     let mut gateway = Client::tcp(&server.gateway).await.unwrap();
     let login = json!({ "username": "admin", "password": "a second secret phrase" });
-    let (status, told) = gateway.ask(Method::POST, "/api/auth/login", Some(&login)).await.unwrap();
+    let (status, login_answer) =
+        gateway.ask(Method::POST, "/api/auth/login", Some(&login)).await.unwrap();
     assert!(status.is_success(), "{status}");
-    let told: Value = serde_json::from_slice(&told).unwrap();
-    let token = told["access_token"].as_str().unwrap();
+    let login_answer: Value = serde_json::from_slice(&login_answer).unwrap();
+    let token = login_answer["access_token"].as_str().unwrap();
     let expected = std::fs::read_to_string(fixture("documents.json")).unwrap();
     let expected: Value = serde_json::from_str(&expected).unwrap();
     for (path, document) in expected.as_object().unwrap() {
@@ -215,7 +216,7 @@ async fn stores_open_with_the_same_documents() {
         };
         let answer = answer.unwrap();
         assert!(answer.status.is_success(), "{path}: {}", answer.status);
-        let found: Value = serde_json::from_slice(&answer.body).unwrap();
-        assert_holds(&found, document, path);
+        let actual: Value = serde_json::from_slice(&answer.body).unwrap();
+        assert_holds(&actual, document, path);
     }
 }

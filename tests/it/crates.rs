@@ -76,8 +76,8 @@ fn crates_use_only_crates_of_lower_layers() {
         lower.extend(layer.iter().map(|name| package(name)));
     }
     let tests = ["groundwave_fuzz", "groundwave_io_fuzz", "groundwave_needs"];
-    let known = |name: &&String| !lower.contains(*name) && !tests.contains(&name.as_str());
-    let missing: Vec<_> = uses.keys().filter(known).collect();
+    let is_outside = |name: &&String| !lower.contains(*name) && !tests.contains(&name.as_str());
+    let missing: Vec<_> = uses.keys().filter(is_outside).collect();
     assert!(missing.is_empty(), "{missing:?} are in no layer");
 }
 

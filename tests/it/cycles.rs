@@ -103,7 +103,7 @@ impl Tree {
                     rest = &rest[1..];
                 }
             }
-            first if !self.knows(&here, first) => return None,
+            first if !self.has_name(&here, first) => return None,
             _ => {}
         }
         for (used, segment) in rest.iter().enumerate() {
@@ -127,7 +127,7 @@ impl Tree {
         Some(here)
     }
 
-    fn knows(&self, at: &[String], name: &str) -> bool {
+    fn has_name(&self, at: &[String], name: &str) -> bool {
         let child = [at.to_vec(), vec![name.to_owned()]].concat();
         self.0.contains_key(&child) || self.0[at].names.contains_key(name)
     }
@@ -155,14 +155,14 @@ impl Tree {
 /// The edges that are part of a cycle.
 fn cyclic(edges: &Edges) -> Vec<String> {
     let reaches = |from: &str, to: &str| {
-        let (mut seen, mut waiting) = (BTreeSet::new(), vec![from]);
+        let (mut closure, mut waiting) = (BTreeSet::new(), vec![from]);
         while let Some(node) = waiting.pop() {
-            if seen.insert(node) {
+            if closure.insert(node) {
                 let out = edges.keys().filter(|(start, _)| start == node);
                 waiting.extend(out.map(|(_, end)| end.as_str()));
             }
         }
-        seen.contains(to)
+        closure.contains(to)
     };
     let within = edges.iter().filter(|((from, to), _)| reaches(to, from));
     within.map(|((from, to), place)| format!("{from} -> {to} {place}")).collect()

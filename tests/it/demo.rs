@@ -27,18 +27,18 @@ impl Drop for Running {
 }
 
 #[test]
-fn the_page_its_ground_and_its_storm_answer_until_the_end_is_asked_for() {
+fn demo_serves_page_ground_and_storm_until_its_end() {
     let child = command(&["demo", "--no-browser", "--json"]).stdout(Stdio::piped()).spawn();
     let mut demo = Running(child.unwrap());
     let mut lines = BufReader::new(demo.0.stdout.take().unwrap()).lines();
-    let mut told = String::new();
-    while serde_json::from_str::<Value>(&told).is_err() {
-        told += &lines.next().expect("a JSON document").unwrap();
+    let mut line = String::new();
+    while serde_json::from_str::<Value>(&line).is_err() {
+        line += &lines.next().expect("a JSON document").unwrap();
     }
-    let told: Value = serde_json::from_str(&told).unwrap();
-    let api = told["api"].as_str().unwrap();
-    let page = told["address"].as_str().unwrap();
-    let (replay, deployment) = (&told["replay_id"], &told["deployment_id"]);
+    let line: Value = serde_json::from_str(&line).unwrap();
+    let api = line["api"].as_str().unwrap();
+    let page = line["address"].as_str().unwrap();
+    let (replay, deployment) = (&line["replay_id"], &line["deployment_id"]);
     let (replay, deployment) = (replay.as_str().unwrap(), deployment.as_str().unwrap());
     assert!(page.starts_with(&format!("{api}/#v=replay&r={replay}")), "{page}");
     let host = api.strip_prefix("http://").unwrap();
@@ -79,8 +79,11 @@ fn the_page_its_ground_and_its_storm_answer_until_the_end_is_asked_for() {
 
 #[test]
 fn a_check_ends_by_itself_and_a_wrong_port_is_refused() {
-    let told = stdout(&groundwave(&["demo", "--check"]));
-    assert!(told.contains("http://127.0.0.1:") && told.contains("--check ends here"), "{told}");
+    let output = stdout(&groundwave(&["demo", "--check"]));
+    assert!(
+        output.contains("http://127.0.0.1:") && output.contains("--check ends here"),
+        "{output}"
+    );
     for port in ["65536", "http", "-1"] {
         let refused = groundwave(&["demo", "--port", port, "--check"]);
         assert_eq!(refused.status.code(), Some(2), "{port}");

@@ -76,13 +76,13 @@ fn check_scenario(name: &str, mut scenario: Scenario) {
         let from = begin / STRIDE * STRIDE;
         assert_eq!((engine.clock().tick, engine.view().tick), (from, from));
         let replayed = replay(&mut engine, &mut log, |_| Next::Go).unwrap();
-        let found = (replayed.from, replayed.ticks, &replayed.digest);
+        let actual = (replayed.from, replayed.ticks, &replayed.digest);
         let expected = (from, TICKS, digests.last().unwrap());
-        assert_eq!(found, expected, "{name} from {begin}");
+        assert_eq!(actual, expected, "{name} from {begin}");
         assert!(replayed.marks > 0, "{name} from {begin}");
         // The state that is not in the snapshot is equal as well.
-        let found = engine.checkpoint().unwrap();
-        assert!(found == state, "the state of {name} from {begin}");
+        let actual = engine.checkpoint().unwrap();
+        assert!(actual == state, "the state of {name} from {begin}");
     }
 }
 
@@ -151,9 +151,9 @@ fn live_replay_threads_and_the_middle_come_to_one_digest() {
         let run = ["run", scenario, "--until", until, "--record", log, "--checkpoint-every", "7"];
         let live = json(&run)["digest"].clone();
         let same = |words: &[&str]| {
-            let found = json(words);
-            assert_eq!(found["digest"], live, "{name}: {words:?}");
-            found["from_tick"].as_u64().unwrap()
+            let report = json(words);
+            assert_eq!(report["digest"], live, "{name}: {words:?}");
+            report["from_tick"].as_u64().unwrap()
         };
         assert_eq!(same(&["replay", log, "--check"]), 0);
         same(&["replay", log, "--threads", "1"]);

@@ -52,8 +52,8 @@ fn a_run_until_a_time_ends_where_a_replay_to_it_does() {
         [("replay", vec!["replay", text(&log)]), ("log cat", vec!["log", "cat", text(&log)])]
     {
         let words = [&words[..], &["--from", "500", "--to", "400"]].concat();
-        let told = refusal(&groundwave(&words));
-        assert!(told.contains("invalid --to: found 400 s"), "{name}: {told}");
+        let error = refusal(&groundwave(&words));
+        assert!(error.contains("invalid --to: found 400 s"), "{name}: {error}");
     }
 }
 
@@ -73,8 +73,8 @@ fn a_run_that_was_killed_is_continued_to_the_same_end() {
         assert_eq!(again["digest"], digest, "{share}");
     }
     let other = text(&support::scenario_path("two_nodes.toml")).to_owned();
-    let told = refusal(&groundwave(&["record", &other, "-o", text(&killed), "--continue"]));
-    assert!(told.contains("invalid --continue"), "{told}");
+    let error = refusal(&groundwave(&["record", &other, "-o", text(&killed), "--continue"]));
+    assert!(error.contains("invalid --continue"), "{error}");
     refusal(&groundwave(&["run", &other, "--continue"]));
 }
 
@@ -94,13 +94,13 @@ fn existing_files_are_written_over_by_force_only() {
         if !first {
             stdout(&groundwave(&words));
         }
-        let told = refusal(&groundwave(&words));
-        assert!(told.contains("exists") && told.contains("--force"), "{told}");
+        let error = refusal(&groundwave(&words));
+        assert!(error.contains("exists") && error.contains("--force"), "{error}");
         stdout(&groundwave(&[&words[..], &["--force"]].concat()));
     }
     let own = ["log", "cut", text(&log), "-o", text(&log), "--force"];
-    let told = refusal(&groundwave(&own));
-    assert!(told.contains("another file"), "{told}");
+    let error = refusal(&groundwave(&own));
+    assert!(error.contains("another file"), "{error}");
     json(&["replay", text(&log), "--check"]);
 }
 
@@ -121,12 +121,12 @@ fn a_dash_is_standard_input_or_output() {
     for begin in ["# from 0.000 on path losses assume: 50 % of time", "# nem:1 is "] {
         assert!(lines.next().unwrap().starts_with(begin), "{events}");
     }
-    let told = refusal(&piped(&["convert", "-", "x.kml"], b"hello"));
-    assert!(told.contains("content of an unknown kind"), "{told}");
+    let error = refusal(&piped(&["convert", "-", "x.kml"], b"hello"));
+    assert!(error.contains("content of an unknown kind"), "{error}");
 }
 
 #[test]
-fn a_log_is_told_by_its_content() {
+fn log_is_recognized_by_its_content() {
     let folder = tempfile::tempdir().unwrap();
     let renamed = folder.path().join("run.bin");
     std::fs::rename(recorded(folder.path()), &renamed).unwrap();
@@ -136,16 +136,16 @@ fn a_log_is_told_by_its_content() {
 
 #[test]
 fn errors_are_json_where_results_are() {
-    for (words, says) in [
+    for (words, expected) in [
         (vec!["--json", "replay", "none.gwlog"], "none.gwlog"),
         (vec!["--json", "replay"], "required"),
         (vec!["replay", "none.gwlog", "--json", "--speeed", "2x"], "--speeed"),
     ] {
-        let told = refusal(&groundwave(&words));
+        let document = refusal(&groundwave(&words));
         let error: Value =
-            serde_json::from_str(&told).unwrap_or_else(|err| panic!("{err}: {told}"));
+            serde_json::from_str(&document).unwrap_or_else(|err| panic!("{err}: {document}"));
         assert_eq!(error["error"]["exit_code"], 2);
         let message = error["error"]["message"].as_str().unwrap();
-        assert!(message.contains(says), "{message}");
+        assert!(message.contains(expected), "{message}");
     }
 }

@@ -9,17 +9,17 @@ use groundwave_test_data::fetched;
 use crate::support::{self, stdout};
 
 fn rasters(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
+    let mut paths = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            found.extend(rasters(&path));
+            paths.extend(rasters(&path));
         } else if path.extension().is_some_and(|extension| extension == "tif") {
-            found.push(path);
+            paths.push(path);
         }
     }
-    found.sort();
-    found
+    paths.sort();
+    paths
 }
 
 #[needs(gdal, terrain)]
@@ -71,7 +71,7 @@ fn gdal_and_rio_cogeo_accept_every_raster_of_a_sweep() {
     let check = support::root().join("tests/it/cog_check.py");
     let output =
         Command::new(fetched("gis/bin/python")).arg(check).args(&checked).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}{errors}");
+    assert!(output.status.success(), "{text}{errors}");
 }

@@ -1,4 +1,4 @@
-//! Logs and the terrain they were recorded on: tiles and geoid are told by their digests.
+//! Logs and the terrain they were recorded on: tiles and geoid are identified by their digests.
 
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -39,7 +39,7 @@ const SCENARIO: &str = "[scenario]\ntitle = \"two\"\nstep_s = 1\nduration_s = 5\
     [[node]]\nname = \"b\"\nlat_deg = 57.32\nlon_deg = 11.3\nheight_agl_m = 5\nradio = \"wifi_5g_mesh\"\n";
 
 #[test]
-fn a_log_names_its_tiles_by_digest_and_a_replay_tells_which_differs() {
+fn replay_over_another_tile_gives_an_error_with_its_name() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let scenario = folder.join("two.toml");
@@ -62,14 +62,14 @@ fn a_log_names_its_tiles_by_digest_and_a_replay_tells_which_differs() {
     let empty = folder.join("empty");
     std::fs::create_dir(&empty).unwrap();
     for without in [Some(empty.as_path()), None] {
-        let told = refusal(&replay(without));
+        let error = refusal(&replay(without));
         assert!(
-            told.contains("terrain tile N57E011 is missing") && told.contains("--srtm-dir"),
-            "{told}"
+            error.contains("terrain tile N57E011 is missing") && error.contains("--srtm-dir"),
+            "{error}"
         );
     }
-    let told = refusal(&replay(Some(&tiles(folder, "steeper", 1_900))));
-    assert!(told.contains("terrain tile N57E011 is another one"), "{told}");
+    let error = refusal(&replay(Some(&tiles(folder, "steeper", 1_900))));
+    assert!(error.contains("terrain tile N57E011 is another one"), "{error}");
 }
 
 #[test]
@@ -92,6 +92,6 @@ fn a_recording_converted_with_a_geoid_and_no_tiles_replays_and_calibrates() {
     let profile = folder.join("profile.toml");
     let calibrate = ["calibrate", text(&log), "-o", text(&profile), "--geoid", text(&geoid)];
     stdout(&groundwave(folder, &calibrate));
-    let told = refusal(&groundwave(folder, &["replay", text(&log), "--check"]));
-    assert!(told.contains("geoid is missing") && told.contains("--geoid"), "{told}");
+    let error = refusal(&groundwave(folder, &["replay", text(&log), "--check"]));
+    assert!(error.contains("geoid is missing") && error.contains("--geoid"), "{error}");
 }

@@ -81,7 +81,7 @@ fn twenty_kills_lose_no_acknowledged_command() {
     assert!(killed_while_running >= 15, "only {killed_while_running} kills fell into the run");
 }
 
-/// Compares what the process said with what the disk holds.
+/// Compares the output of the process with the content of the disk.
 fn check(round: usize, acknowledged: &[String], log: &std::path::Path, store: &std::path::Path) {
     let mut last_tick = 0;
     let mut commands = 0;

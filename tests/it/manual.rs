@@ -2,7 +2,7 @@
 //! of `examples/` and `scenarios/`.
 //!
 //! Each document runs in a shell of its own, line by line, in namespaces of its own: ports, `/run`
-//! and `/var/lib` are those of the test. Programs that serve until told to stop are stopped after some
+//! and `/var/lib` are those of the test. Programs that serve until a stop signal are stopped after some
 //! seconds. What needs more than the folder, see [`ELSEWHERE`], is parsed: an unknown subcommand or
 //! option, or a file that is not shipped, is an error.
 
@@ -51,7 +51,7 @@ fn runs(line: &str) -> bool {
     once || dry || !ELSEWHERE.iter().any(|(start, _)| line.starts_with(start))
 }
 
-/// Lines that serve until they are told to stop.
+/// Lines that serve until a stop signal.
 fn serves(line: &str) -> bool {
     let daemon = line.contains("groundwave impaird")
         && !line.contains("--check")
@@ -126,7 +126,7 @@ fn lines_of_help(command: &clap::Command, path: &str, lines: &mut Vec<String>) {
         }
     }
     let subcommands = command.get_subcommands();
-    for subcommand in subcommands.filter(|found| found.get_name() != "help") {
+    for subcommand in subcommands.filter(|candidate| candidate.get_name() != "help") {
         lines_of_help(subcommand, &format!("{path} {}", subcommand.get_name()), lines);
     }
 }
@@ -161,7 +161,7 @@ fn is_mention(line: &str) -> bool {
     let mut command = groundwave::cli::command();
     for word in &words {
         match command.find_subcommand(word) {
-            Some(found) => command = found.clone(),
+            Some(subcommand) => command = subcommand.clone(),
             None => return false,
         }
     }
@@ -241,9 +241,9 @@ fn run(name: &str, lines: &[String]) {
         .env_remove("GROUNDWAVE_DATA")
         .output()
         .unwrap();
-    let told = String::from_utf8_lossy(&output.stdout);
+    let text = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{name}:\n{told}{errors}");
+    assert!(output.status.success(), "{name}:\n{text}{errors}");
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -328,9 +328,9 @@ fn the_examples_of_help() {
 #[test]
 fn the_digest_in_the_readme_is_that_of_the_demo() {
     let demo = support::scenario_path("gothenburg.toml");
-    let shown = support::stdout(&support::groundwave(&["run", demo.to_str().unwrap()]));
-    let digest = shown.lines().rev().find_map(|line| line.strip_prefix("digest "));
+    let output = support::stdout(&support::groundwave(&["run", demo.to_str().unwrap()]));
+    let digest = output.lines().rev().find_map(|line| line.strip_prefix("digest "));
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
     let short = format!("digest {}…", &digest.unwrap()[..8]);
-    assert!(readme.contains(&short), "README.md does not say {short}");
+    assert!(readme.contains(&short), "README.md does not contain {short}");
 }

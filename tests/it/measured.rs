@@ -57,12 +57,12 @@ fn a_survey_is_replayed_beside_the_model_and_sets_it_right() {
     let folder = tempfile::tempdir().unwrap();
     let [table, mapping] = levels(folder.path(), 6.0);
     let log = folder.path().join("survey.gwlog");
-    let told = json(&["convert", &table, text(&log), "--mapping", &mapping]);
-    assert_eq!((&told["nodes"], &told["measurements"]), (&24.into(), &120.into()), "{told}");
+    let report = json(&["convert", &table, text(&log), "--mapping", &mapping]);
+    assert_eq!((&report["nodes"], &report["measurements"]), (&24.into(), &120.into()), "{report}");
     let stat = json(&["log", "stat", text(&log)]);
     assert_eq!(stat["commands"]["link.observe"], 10);
     let replayed = json(&["replay", text(&log), "--check", "--measured"]);
-    assert_eq!(replayed["digest"], told["digest"]);
+    assert_eq!(replayed["digest"], report["digest"]);
     assert_eq!(replayed["comparison"]["directions"], 12);
     let off_db = replayed["comparison"]["excess_loss_median_db"].as_f64().unwrap();
     let profile = folder.path().join("profile.toml");
@@ -83,7 +83,7 @@ fn a_survey_is_replayed_beside_the_model_and_sets_it_right() {
     let calibrated = json(&calibrated);
     assert_eq!(calibrated["calibration"], "survey");
     assert!(plain.get("calibration").is_none());
-    // What the fit knows of itself is told with the result, and what the model leaves out.
+    // The limits of the fit are in the result, and what the model leaves out.
     let class = &calibrated["assumptions"]["calibration"]["class"];
     assert_eq!(class["loss_db"].as_f64(), Some(loss_db));
     let fit = &fitted["classes"][0];
@@ -99,14 +99,16 @@ fn a_survey_is_replayed_beside_the_model_and_sets_it_right() {
         .map(|one| one["link_margin_db"].as_f64().unwrap())
         .collect();
     assert!(margins.is_sorted_by(|a, b| a >= b), "{margins:?}");
-    let loss = |found: &Value| found["forward"]["losses"]["total_path_loss_db"].as_f64().unwrap();
+    let loss = |prediction: &Value| {
+        prediction["forward"]["losses"]["total_path_loss_db"].as_f64().unwrap()
+    };
     assert!((loss(&calibrated) - loss(&plain) - loss_db).abs() < 1e-9);
     let warnings = calibrated["forward"]["warnings"].as_array().unwrap();
     assert!(warnings.contains(&"calibrated".into()), "{warnings:?}");
 }
 
 #[test]
-fn a_scenario_names_a_profile_and_its_run_says_so() {
+fn profile_of_a_scenario_is_named_in_its_run() {
     let folder = tempfile::tempdir().unwrap();
     let profile = "name = \"off by seven\"\n[[class]]\nfrequency_mhz = [10, 100001]\n\
                    distance_km = [0, 1000]\nloss_db = 7\n";
@@ -120,8 +122,8 @@ fn a_scenario_names_a_profile_and_its_run_says_so() {
     let plain = run(&shipped);
     let named = run(&format!("{shipped}\n[calibration]\nfile = \"profile.toml\"\n"));
     assert_eq!(named["environment"]["calibration"]["name"], "off by seven");
-    let links = |found: &Value| -> Vec<f64> {
-        let links = found["links"].as_array().unwrap().iter();
+    let links = |document: &Value| -> Vec<f64> {
+        let links = document["links"].as_array().unwrap().iter();
         links.map(|link| link["budget"]["forward"]["path_loss_db"].as_f64().unwrap()).collect()
     };
     let pairs: Vec<(f64, f64)> = links(&plain).into_iter().zip(links(&named)).collect();
@@ -130,8 +132,8 @@ fn a_scenario_names_a_profile_and_its_run_says_so() {
         assert!((after - before - 7.0).abs() < 1e-9, "{before} {after}");
     }
     let path = folder.path().join("scenario.toml");
-    let shown = stdout(&groundwave(&["run", text(&path), "--until", "5"]));
-    assert!(shown.contains("calibration profile: \"off by seven\""), "{shown}");
+    let output = stdout(&groundwave(&["run", text(&path), "--until", "5"]));
+    assert!(output.contains("calibration profile: \"off by seven\""), "{output}");
     std::fs::write(&path, format!("{shipped}\n[calibration]\nfile = \"none.toml\"\n")).unwrap();
     let refused = support::refusal(&groundwave(&["run", text(&path)]));
     assert!(refused.contains("calibration.file"), "{refused}");
@@ -145,26 +147,26 @@ fn a_recording_is_written_for_others_and_read_back() {
     stdout(&groundwave(&["run", text(&scenario), "--record", text(&log)]));
     let to = |name: &str| folder.path().join(name);
     let eel = to("run.eel");
-    let told = json(&["convert", text(&log), text(&eel)]);
-    assert_eq!(told["assumptions"]["left_out"][0], "clutter");
-    assert!(told["written"].as_u64() > Some(5), "{told}");
+    let report = json(&["convert", text(&log), text(&eel)]);
+    assert_eq!(report["assumptions"]["left_out"][0], "clutter");
+    assert!(report["written"].as_u64() > Some(5), "{report}");
     let back = to("back.gwlog");
-    let told = json(&["convert", text(&eel), text(&back)]);
-    assert_eq!(told["nodes"], 5);
+    let report = json(&["convert", text(&eel), text(&back)]);
+    assert_eq!(report["nodes"], 5);
     json(&["replay", text(&back), "--check"]);
     for name in ["run.json", "run.xml"] {
         json(&["convert", text(&log), text(&to(name))]);
         let plan = to(&format!("{name}.toml"));
-        let told = json(&["convert", text(&to(name)), text(&plan)]);
+        let report = json(&["convert", text(&to(name)), text(&plan)]);
         // One of the five left on the way.
-        assert_eq!(told["nodes"], 4, "{name}");
+        assert_eq!(report["nodes"], 4, "{name}");
     }
     let table = to("run.csv");
     json(&["convert", text(&log), text(&table)]);
     let rows = std::fs::read_to_string(&table).unwrap();
     assert!(rows.lines().count() > 10 && rows.starts_with("at_s,from,to,distance_m"));
-    let told = json(&["convert", text(&log), text(&to("run.parquet"))]);
-    assert_eq!(told["written"], rows.lines().count() - 1);
+    let report = json(&["convert", text(&log), text(&to("run.parquet"))]);
+    assert_eq!(report["written"], rows.lines().count() - 1);
     let refused = support::refusal(&groundwave(&["convert", text(&log), text(&to("run.pdf"))]));
     assert!(refused.contains(".csv, .eel"), "{refused}");
 }
@@ -176,7 +178,7 @@ fn report(log: &Path, page: &Path) -> String {
 }
 
 #[test]
-fn a_report_tells_failures_ways_and_what_was_measured() {
+fn report_has_failures_routes_and_measurements() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("run.gwlog");
     let scenario = support::scenario_path("failover.toml");
@@ -205,17 +207,18 @@ fn nothing_is_compared_with_the_model_at_places_that_were_made_up() {
     let eel = folder.path().join("unplaced.eel");
     std::fs::write(&eel, rows).unwrap();
     let log = folder.path().join("unplaced.gwlog");
-    let told = json(&["convert", text(&eel), text(&log)]);
-    assert_eq!((&told["nodes"], &told["unplaced"]), (&24.into(), &24.into()));
+    let report = json(&["convert", text(&eel), text(&log)]);
+    assert_eq!((&report["nodes"], &report["unplaced"]), (&24.into(), &24.into()));
     let profile = folder.path().join("profile.toml");
     for words in [
         vec!["calibrate", text(&log), "-o", text(&profile)],
         vec!["replay", text(&log), "--measured"],
     ] {
-        let told = support::refusal(&groundwave(&words));
+        let report = support::refusal(&groundwave(&words));
         assert!(
-            told.contains("24 of 24 measured nodes have no position") && told.contains("--places"),
-            "{told}"
+            report.contains("24 of 24 measured nodes have no position")
+                && report.contains("--places"),
+            "{report}"
         );
     }
     assert!(!profile.exists());

@@ -194,8 +194,8 @@ const DRAWN: [&str; 32] = [
     "examples",
 ];
 
-/// The part that `type` says, with its bounds; `None` where the schema has none of it, or where its
-/// `const` or `enum` says more.
+/// The part given by `type`, with its bounds; `None` where the schema has none of it, or where its
+/// `const` or `enum` has more.
 fn typed(schema: &Map<String, Value>) -> Option<String> {
     if schema.contains_key("const") || schema.contains_key("enum") {
         return None;

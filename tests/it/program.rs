@@ -16,8 +16,9 @@ fn json(arguments: &[&str]) -> serde_json::Value {
 #[test]
 fn the_demo_shows_links_routes_and_rates() {
     let text = stdout(&groundwave(&["run", &scenario("gothenburg.toml")]));
-    for wanted in ["Gothenburg", "SRTM", "verdict", "excellent", "Mbit/s", "→", "met", "digest"] {
-        assert!(text.contains(wanted), "no {wanted:?} in:\n{text}");
+    for expected in ["Gothenburg", "SRTM", "verdict", "excellent", "Mbit/s", "→", "met", "digest"]
+    {
+        assert!(text.contains(expected), "no {expected:?} in:\n{text}");
     }
     assert!(!text.contains('\u{1b}'), "colour without a terminal");
     let widest = text.lines().map(|line| line.chars().count()).max();
@@ -108,9 +109,9 @@ fn missing_terrain_is_disclosed_and_never_silent() {
     assert!(over["forward"]["terrain"]["missing_samples"].as_u64().unwrap() > 0);
     let warnings = over["forward"]["warnings"].as_array().unwrap();
     assert!(warnings.iter().any(|warning| warning == "terrain_missing"), "{warnings:?}");
-    let said = json(&["link", "57.7,11.9,30", "57.7,10.5,30", "--flat-earth", "--json"]);
-    assert_eq!(said["forward"]["terrain"]["missing_samples"], 0);
-    assert_ne!(said["verdict"], "no_terrain_data");
+    let report = json(&["link", "57.7,11.9,30", "57.7,10.5,30", "--flat-earth", "--json"]);
+    assert_eq!(report["forward"]["terrain"]["missing_samples"], 0);
+    assert_ne!(report["verdict"], "no_terrain_data");
     let text = blind(&groundwave(&["profile", "57.7,11.9", "57.7,10.5"]));
     assert!(text.contains("outside the tiles taken as sea level"), "{text}");
     assert!(text.contains("assumed: "), "{text}");
@@ -153,11 +154,11 @@ fn a_link_without_tiles_has_no_verdict_but_the_missing_terrain() {
     for good in ["excellent", "good", "marginal", "poor"] {
         assert!(!text.contains(good), "{good} in {text}");
     }
-    let found: serde_json::Value = serde_json::from_str(&blind(&link(&["--json"]))).unwrap();
-    assert_eq!(found["verdict"], "no_terrain_data");
-    let said = stdout(&link(&["--flat-earth"]));
-    assert!(said.contains("terrain: flat earth at 0 m"), "{said}");
-    assert!(!said.contains("no terrain data"), "{said}");
+    let document: serde_json::Value = serde_json::from_str(&blind(&link(&["--json"]))).unwrap();
+    assert_eq!(document["verdict"], "no_terrain_data");
+    let output = stdout(&link(&["--flat-earth"]));
+    assert!(output.contains("terrain: flat earth at 0 m"), "{output}");
+    assert!(!output.contains("no terrain data"), "{output}");
     blind(&bare(&["profile", ENDS[0], ENDS[1]]));
     stdout(&bare(&["profile", ENDS[0], ENDS[1], "--flat-earth"]));
 }
@@ -185,13 +186,13 @@ fn a_tile_that_is_no_square_is_refused_once() {
     assert_eq!(error.matches(&bytes).count(), 1, "{error}");
 }
 
-/// Two nodes whose scenario says nothing of the ground.
+/// Two nodes whose scenario has no ground.
 const UNSAID: &str = "[scenario]\ntitle = \"unsaid\"\nduration_s = 2\n\
     [[node]]\nname = \"a\"\nlat_deg = 57.700\nlon_deg = 11.9\nheight_agl_m = 10\nradio = \"wifi_2g4_mesh\"\n\
     [[node]]\nname = \"b\"\nlat_deg = 57.705\nlon_deg = 11.9\nheight_agl_m = 10\nradio = \"wifi_2g4_mesh\"\n";
 
 #[test]
-fn a_scenario_without_terrain_is_valid_and_says_that_its_ground_is_missing() {
+fn scenario_without_terrain_gives_a_notice_of_missing_ground() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("unsaid.toml");
     std::fs::write(&path, UNSAID).unwrap();
@@ -210,7 +211,7 @@ fn a_scenario_without_terrain_is_valid_and_says_that_its_ground_is_missing() {
     let page = folder.path().join("report.html");
     stdout(&groundwave(&["replay", log.to_str().unwrap(), "--report", page.to_str().unwrap()]));
     let page = std::fs::read_to_string(page).unwrap();
-    assert!(page.contains(missing), "the report says so too");
+    assert!(page.contains(missing), "the report has it too");
     blind(&groundwave(&["link", "--scenario", path, "a", "b"]));
     let flat = stdout(&groundwave(&["validate", path, "--flat-earth"]));
     assert!(!flat.contains("no terrain data"), "{flat}");
@@ -229,7 +230,7 @@ fn profiles_are_drawn() {
 }
 
 #[test]
-fn every_subcommand_speaks_json() {
+fn every_subcommand_gives_json() {
     let presets = json(&["presets", "--json"]);
     let count = |key: &str| presets[key].as_array().unwrap().len();
     assert_eq!(
@@ -238,11 +239,11 @@ fn every_subcommand_speaks_json() {
     );
     assert!(presets["radios"][0]["source"].as_str().unwrap().len() > 10);
     // A table cuts no source.
-    let shown = stdout(&groundwave(&["presets"]));
+    let output = stdout(&groundwave(&["presets"]));
     for catalogue in ["radios", "antennas", "models"] {
         for entry in presets[catalogue].as_array().unwrap() {
             let source = entry["source"].as_str().unwrap();
-            assert!(shown.contains(source), "{source}");
+            assert!(output.contains(source), "{source}");
         }
     }
     let valid = json(&["validate", &scenario("two_nodes.toml"), "--json"]);

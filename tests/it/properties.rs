@@ -105,7 +105,7 @@ proptest! {
         let mut tick = 0;
         for (wait, (name, body)) in script {
             tick += wait;
-            // A body that cannot be read is refused before the world hears of it.
+            // A body that cannot be read is refused before it reaches the world.
             if let Ok(command) = live.registry().from_json(name, body) {
                 live.script(tick.max(live.clock().tick + 1), command);
             }

@@ -31,7 +31,7 @@ fn text(path: &Path) -> &str {
 }
 
 #[test]
-fn a_log_is_told_in_a_few_lines_and_found_sound() {
+fn sound_log_gives_a_short_summary() {
     let folder = tempfile::tempdir().unwrap();
     let log = recorded(folder.path());
     let stat = json(&["log", "stat", text(&log), "--json"]);
@@ -62,8 +62,8 @@ fn damage_is_located_and_what_came_before_is_kept() {
     let sound = folder.path().join("sound.gwlog");
     let cut = json(&["log", "cut", text(&bent), "-o", text(&sound), "--json"]);
     assert!(cut["entries"].as_u64() > Some(0) && cut["damage"].is_string(), "{cut}");
-    let kept = json(&["log", "verify", text(&sound), "--json"]);
-    assert_eq!(kept["commands"], cut["entries"]);
+    let report = json(&["log", "verify", text(&sound), "--json"]);
+    assert_eq!(report["commands"], cut["entries"]);
     json(&["replay", text(&sound), "--json"]);
     // An existing file is never written over.
     let refused = support::refusal(&groundwave(&["log", "cut", text(&log), "-o", text(&sound)]));
@@ -164,8 +164,8 @@ fn a_change_shows_what_it_makes_of_the_recording() {
     let html = std::fs::read_to_string(&page).unwrap();
     assert!(html.ends_with("</body></html>\n") && html.matches("<svg").count() == 2);
     for outside in ["http://", "https://", "<script", "src="] {
-        let found = html.replace("http://www.w3.org/2000/svg", "").contains(outside);
-        assert!(!found, "{outside} in the page");
+        let is_outside = html.replace("http://www.w3.org/2000/svg", "").contains(outside);
+        assert!(!is_outside, "{outside} in the page");
     }
     // A mast raised changes nothing that was not asked, and the world of a change without effect
     // is the recorded one.

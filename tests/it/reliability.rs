@@ -53,11 +53,11 @@ fn every_test_of_the_table_exists() {
                 continue;
             };
             named += 1;
-            let found = path
+            let is_present = path
                 .split("::")
                 .filter(|name| *name != "tests")
                 .all(|name| folders(kind).iter().any(|at| has(&root().join(at), name)));
-            if !found {
+            if !is_present {
                 missing.push(test.to_owned());
             }
         }

@@ -43,12 +43,12 @@ impl Run<'_> {
             .current_dir(folder)
             .output()
             .unwrap();
-        let told = String::from_utf8_lossy(&run.stdout);
+        let output = String::from_utf8_lossy(&run.stdout);
         let errors = String::from_utf8_lossy(&run.stderr);
-        assert!(run.status.success(), "{told}{errors}");
+        assert!(run.status.success(), "{output}{errors}");
         // The summary reads "N generated, N passed".
-        let summary = told.lines().find_map(|line| line.trim().split_once(" generated"));
+        let summary = output.lines().find_map(|line| line.trim().split_once(" generated"));
         let cases: u32 = summary.map_or(0, |(count, _)| count.parse().unwrap_or(0));
-        assert!(cases >= self.least, "only {cases} cases: {told}");
+        assert!(cases >= self.least, "only {cases} cases: {output}");
     }
 }

@@ -24,7 +24,7 @@ pub fn root() -> &'static Path {
 /// `NAME.key`, a certificate it signed for `host`, e.g. `DNS:localhost`, with the tool openssl.
 pub fn certify(folder: &Path, authority: &str, name: &str, host: &str) {
     let make = |name: &str, subject: &str, more: &[&str]| {
-        let made = Command::new("openssl")
+        let output = Command::new("openssl")
             .args(["req", "-x509", "-newkey", "ec", "-nodes", "-days", "3650"])
             .args(["-pkeyopt", "ec_paramgen_curve:prime256v1"])
             .args(["-subj", &format!("/CN={subject}")])
@@ -34,7 +34,7 @@ pub fn certify(folder: &Path, authority: &str, name: &str, host: &str) {
             .current_dir(folder)
             .stderr(Stdio::null())
             .status();
-        assert!(made.unwrap().success(), "{name}");
+        assert!(output.unwrap().success(), "{name}");
     };
     make("authority", authority, &[]);
     let host = format!("subjectAltName={host}");
@@ -91,9 +91,9 @@ pub fn compare_document(file: &str, document: &serde_json::Value) {
     if std::env::var_os("BLESS").is_some() {
         std::fs::write(&path, &now).unwrap();
     }
-    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    let reference = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
-        kept == now,
+        reference == now,
         "{file} is not the document of the server: BLESS=1 writes it, then run make web"
     );
 }
@@ -136,7 +136,7 @@ pub fn command(args: &[&str]) -> Command {
     command
 }
 
-/// Variables that say where programs and data are, not what they do.
+/// Variables with places of programs and data, without effect on behaviour.
 const INHERITED: [&str; 8] = [
     "PATH",
     "TMPDIR",
@@ -213,8 +213,8 @@ pub fn refusal(output: &Output) -> String {
 pub fn blind(output: &Output) -> String {
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(3), "{errors}");
-    for wanted in ["no terrain data", "--srtm-dir", "--flat-earth"] {
-        assert!(errors.contains(wanted), "no {wanted:?} in {errors}");
+    for expected in ["no terrain data", "--srtm-dir", "--flat-earth"] {
+        assert!(errors.contains(expected), "no {expected:?} in {errors}");
     }
     String::from_utf8(output.stdout.clone()).unwrap()
 }

@@ -29,7 +29,7 @@ pub fn sweep(scenario: &Path, out: &Path, more: &[&str]) -> std::process::Output
 
 /// Every file of a finished sweep, by its place.
 pub fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut found = BTreeMap::new();
+    let mut contents = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(next) = folders.pop() {
         for entry in std::fs::read_dir(next).unwrap() {
@@ -39,14 +39,14 @@ pub fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
             } else {
                 let place = path.strip_prefix(folder).unwrap().to_owned();
                 match std::fs::read(&path) {
-                    Ok(bytes) => drop(found.insert(place, bytes)),
+                    Ok(bytes) => drop(contents.insert(place, bytes)),
                     // A running sweep renames what it has written.
                     Err(err) => assert_eq!(err.kind(), std::io::ErrorKind::NotFound),
                 }
             }
         }
     }
-    found
+    contents
 }
 
 pub fn assert_same(a: &Path, b: &Path) {
@@ -138,12 +138,12 @@ fn a_killed_sweep_goes_on_and_comes_to_the_same_bytes() {
         kills_in_work += usize::from(after < all);
     }
     assert!(kills_in_work > 0, "no kill fell into the work");
-    let found = units(&killed);
+    let actual = units(&killed);
     let again = stdout(&sweep(&scenario, &killed, &["--shard", "1/1"]));
     let json: serde_json::Value = serde_json::from_str(&again).unwrap();
     assert_eq!(
         json["found"].as_u64().unwrap() as usize,
-        found,
+        actual,
         "finished units are not computed again"
     );
     stdout(&support::groundwave(&["sweep", "merge", killed.to_str().unwrap()]));
@@ -152,7 +152,7 @@ fn a_killed_sweep_goes_on_and_comes_to_the_same_bytes() {
 
 #[needs(terrain)]
 #[test]
-fn what_is_not_known_is_never_covered() {
+fn unknown_ground_is_never_covered() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
     let text = std::fs::read_to_string(support::scenario_path("coverage_gothenburg.toml")).unwrap();
@@ -189,12 +189,12 @@ fn the_shipped_sweep_lies_on_its_tile() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
     let scenario = support::scenario_path("coverage_gothenburg.toml");
-    let told = stdout(&sweep(&scenario, &out, &["--products", "margin"]));
-    let json: serde_json::Value = serde_json::from_str(&told).unwrap();
+    let output = stdout(&sweep(&scenario, &out, &["--products", "margin"]));
+    let json: serde_json::Value = serde_json::from_str(&output).unwrap();
     let variant = &json["variants"][0];
     assert_eq!(variant["area_km2"]["no_data"], 0.0);
     assert_eq!(variant["area_km2"]["covered_over_unknown_ground"], 0.0);
-    // What the head of the scenario says.
+    // The head of the scenario.
     let built: Vec<&str> = variant["choice"]["sites"]
         .as_array()
         .unwrap()
@@ -233,12 +233,12 @@ fn products_are_chosen_by_name_and_others_are_refused() {
     let scenario = folder.path().join("flat.toml");
     std::fs::write(&scenario, FLAT).unwrap();
     let out = folder.path().join("out");
-    let made = |out: &Path| -> Vec<String> {
+    let products = |out: &Path| -> Vec<String> {
         let places = files(out).into_keys().filter(|place| !place.starts_with("units"));
         places.map(|place| place.to_string_lossy().into_owned()).collect()
     };
     stdout(&sweep(&scenario, &out, &["--products", "power,kmz"]));
-    let few = made(&out);
+    let few = products(&out);
     let expected = [
         "coverage.kmz",
         "manifest.json",
@@ -256,9 +256,9 @@ fn products_are_chosen_by_name_and_others_are_refused() {
     // The rest, out of the units that are there.
     let output = support::groundwave(&["sweep", "merge", out.to_str().unwrap(), "--cells"]);
     stdout(&output);
-    let all = made(&out);
+    let all = products(&out);
     for file in ["margin_db.tif", "sites/001_east.tif", "cells.csv", "contours.geojson"] {
-        assert!(all.iter().any(|made| made == file), "{file} of {all:?}");
+        assert!(all.iter().any(|products| products == file), "{file} of {all:?}");
     }
 }
 
@@ -278,11 +278,11 @@ fn rasters_are_rounded_unless_they_are_to_be_exact() {
         run("zstd", &["--compression", "zstd"]),
         run("lerc", &["--compression", "lerc"]),
     );
-    let says = |files: &BTreeMap<PathBuf, Vec<u8>>| {
+    let expected = |files: &BTreeMap<PathBuf, Vec<u8>>| {
         let raster = String::from_utf8_lossy(&files[Path::new("margin_db.tif")]).into_owned();
         raster.contains("rounded to multiples of 2^-7")
     };
-    assert!(says(&usual) && says(&zstd) && says(&lerc) && !says(&exact));
+    assert!(expected(&usual) && expected(&zstd) && expected(&lerc) && !expected(&exact));
     for (place, bytes) in &usual {
         let is_raster = place.extension().is_some_and(|ending| ending == "tif");
         for other in [&exact, &zstd, &lerc] {
@@ -310,7 +310,7 @@ fn scenarios_that_cannot_be_swept_are_refused() {
 }
 
 #[test]
-fn places_out_of_reach_are_told_from_places_without_data() {
+fn places_out_of_reach_differ_from_places_without_data() {
     let folder = tempfile::tempdir().unwrap();
     let scenario = folder.path().join("flat.toml");
     let place = |name: &str, lat_deg: f64| {
@@ -320,14 +320,14 @@ fn places_out_of_reach_are_told_from_places_without_data() {
     std::fs::write(&scenario, format!("{FLAT}{places}")).unwrap();
     let out = folder.path().join("out");
     let (scenario, out) = (scenario.to_str().unwrap(), out.to_str().unwrap());
-    let told = stdout(&support::groundwave(&["sweep", scenario, "-o", out]));
+    let output = stdout(&support::groundwave(&["sweep", scenario, "-o", out]));
     let line = |name: &str| {
-        let mut lines = told.lines();
+        let mut lines = output.lines();
         lines.find(|line| line.trim_start().starts_with(name)).unwrap()
     };
-    assert!(line("far").contains("beyond the radius"), "{told}");
-    assert!(!line("near").contains("beyond"), "{told}");
-    assert!(!told.contains("no data\n"), "{told}");
+    assert!(line("far").contains("beyond the radius"), "{output}");
+    assert!(!line("near").contains("beyond"), "{output}");
+    assert!(!output.contains("no data\n"), "{output}");
 }
 
 #[test]
@@ -345,7 +345,7 @@ fn sites_on_ground_without_data_end_a_sweep_with_code_3() {
 
 #[needs(terrain)]
 #[test]
-fn a_merge_finds_the_tiles_that_the_scenario_names_and_refuses_others() {
+fn merge_opens_the_tiles_of_the_scenario_and_refuses_others() {
     let folder = tempfile::tempdir().unwrap();
     let tiles = folder.path().join("tiles");
     std::fs::create_dir(&tiles).unwrap();

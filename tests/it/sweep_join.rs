@@ -47,8 +47,8 @@ impl Case {
     }
 
     fn units(&self) -> u64 {
-        let made = files(&self.out("whole")).into_keys();
-        made.filter(|place| place.extension().is_some_and(|e| e == "unit")).count() as u64
+        let paths = files(&self.out("whole")).into_keys();
+        paths.filter(|place| place.extension().is_some_and(|e| e == "unit")).count() as u64
     }
 
     /// Waits for a lease of a worker.
@@ -116,12 +116,13 @@ fn a_killed_worker_is_replaced_by_one_that_comes_later() {
     signal(&dead, "-STOP");
     dead.kill().unwrap();
     dead.wait().unwrap();
-    let (left, held) = (files(&case.out("shared")), leases(&case.out("shared")));
-    let done = left.keys().filter(|place| place.extension().is_some_and(|e| e == "unit")).count();
+    let (remainder, claims) = (files(&case.out("shared")), leases(&case.out("shared")));
+    let unit_count =
+        remainder.keys().filter(|place| place.extension().is_some_and(|e| e == "unit")).count();
     let outcome = outcome(case.worker(&["--lease", "1"]));
-    assert_eq!(outcome["computed"].as_u64().unwrap() + done as u64, case.units());
-    assert_eq!(outcome["taken_over"].as_u64().unwrap(), held.len() as u64);
-    assert!(held.len() <= 1, "{held:?}");
+    assert_eq!(outcome["computed"].as_u64().unwrap() + unit_count as u64, case.units());
+    assert_eq!(outcome["taken_over"].as_u64().unwrap(), claims.len() as u64);
+    assert!(claims.len() <= 1, "{claims:?}");
     case.check();
 }
 
@@ -189,12 +190,12 @@ fn a_worker_in_the_folder_of_another_sweep_is_refused() {
     {
         refusal(&sweep(&case.scenario, &case.out("none"), wrong));
     }
-    let told = stdout(&support::groundwave(&[
+    let output = stdout(&support::groundwave(&[
         "sweep",
         case.scenario.to_str().unwrap(),
         "-o",
         whole.to_str().unwrap(),
         "--join",
     ]));
-    assert!(told.contains("0 by this worker; next: groundwave sweep merge"), "{told}");
+    assert!(output.contains("0 by this worker; next: groundwave sweep merge"), "{output}");
 }

@@ -61,14 +61,14 @@ fn json(output: &Output) -> Value {
 
 fn errors(output: &Output) -> String {
     assert!(!output.status.success());
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(!told.contains("panicked"), "{told}");
-    told
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!text.contains("panicked"), "{text}");
+    text
 }
 
 fn file_of(cache: &Path) -> PathBuf {
-    let mut found = std::fs::read_dir(cache.join("glo30")).unwrap();
-    found.next().unwrap().unwrap().path()
+    let mut files = std::fs::read_dir(cache.join("glo30")).unwrap();
+    files.next().unwrap().unwrap().path()
 }
 
 #[test]
@@ -82,16 +82,16 @@ fn terrain_is_fetched_listed_verified_and_used() {
             ["terrain", "fetch"].iter().chain(&place).chain(more).copied().collect();
         groundwave(cache, &words)
     };
-    // Without consent nothing is sent; the folder, the files and the command are told.
+    // Without consent nothing is sent; the folder, the files and the command are printed.
     let refused = fetch(&[]);
     assert_eq!(refused.status.code(), Some(2));
-    let told = errors(&refused);
+    let error = errors(&refused);
     let command = "`groundwave terrain fetch N59E010,N60E010 --yes` consents";
-    for wanted in ["no consent", "up to 90 MB", "DLR", command, cache.to_str().unwrap()] {
-        assert!(told.contains(wanted), "no {wanted:?} in {told}");
+    for expected in ["no consent", "up to 90 MB", "DLR", command, cache.to_str().unwrap()] {
+        assert!(error.contains(expected), "no {expected:?} in {error}");
     }
-    let found = json(&fetch(&["--yes", "--json"]));
-    assert_eq!(found["fetched"], serde_json::json!(["N59E010", "N60E010"]));
+    let report = json(&fetch(&["--yes", "--json"]));
+    assert_eq!(report["fetched"], serde_json::json!(["N59E010", "N60E010"]));
     // The consent holds, and nothing is left to fetch; what the bucket lacks is sea.
     let again = json(&fetch(&["--json"]));
     assert_eq!(again["present"], serde_json::json!(["N59E010", "N60E010"]));
@@ -128,14 +128,14 @@ fn terrain_is_fetched_listed_verified_and_used() {
     assert_eq!(result["posts"], "nearest");
     assert_eq!(result["terrain"], "2 GeoTIFF files, nearest posts");
 
-    // A damaged file is told, with its command.
+    // A damaged file is reported, with its command.
     let mut bytes = std::fs::read(file_of(cache)).unwrap();
     *bytes.last_mut().unwrap() ^= 1;
     std::fs::write(file_of(cache), bytes).unwrap();
-    let told = errors(&groundwave(cache, &["terrain", "verify"]));
+    let error = errors(&groundwave(cache, &["terrain", "verify"]));
     assert!(
-        told.contains("missing or damaged") && told.contains("groundwave terrain fetch"),
-        "{told}"
+        error.contains("missing or damaged") && error.contains("groundwave terrain fetch"),
+        "{error}"
     );
     std::fs::remove_file(file_of(cache)).unwrap();
     // The source has other bytes by now: they are refused.
@@ -145,8 +145,8 @@ fn terrain_is_fetched_listed_verified_and_used() {
         *bytes.last_mut().unwrap() ^= 1;
         std::fs::write(&path, bytes).unwrap();
     }
-    let told = errors(&fetch(&[]));
-    assert!(told.contains("wrong bytes: found SHA-256"), "{told}");
+    let error = errors(&fetch(&[]));
+    assert!(error.contains("wrong bytes: found SHA-256"), "{error}");
 }
 
 #[test]
@@ -169,13 +169,13 @@ fn first_use_fetches_with_consent_alone() {
     blind(&alone);
     assert!(String::from_utf8_lossy(&alone.stderr).contains("groundwave terrain fetch"));
     assert_eq!(std::fs::read_dir(folder.path().join("cache")).unwrap().count(), 0);
-    // Without a network the folder, the file and the command are told.
+    // Without a network the folder, the file and the command are printed.
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let told = errors(&run(&format!("http://{closed}"), &["--fetch"]));
-    for wanted in
+    let error = errors(&run(&format!("http://{closed}"), &["--fetch"]));
+    for expected in
         ["no connection to 127.0.0.1", TILES[0], "groundwave terrain fetch N59E010", "cache"]
     {
-        assert!(told.contains(wanted), "no {wanted:?} in {told}");
+        assert!(error.contains(expected), "no {expected:?} in {error}");
     }
     let fetched = run(&mirror.url, &["--fetch"]);
     let text = stdout(&fetched);
@@ -248,14 +248,14 @@ fn a_mirror_of_a_company_is_trusted_by_its_authority() {
     let other = stranger.folder.path().join("authority.pem");
     let nowhere = secure.folder.path().join("nowhere.pem");
     let unnamed = secure.url.replace("localhost", "127.0.0.1");
-    for (url, authorities, told) in [
+    for (url, authorities, reason) in [
         (&secure.url, &other, "its authority is not among the trusted ones"),
         (&secure.url, &nowhere, "nowhere.pem"),
         (&unnamed, &authority, "not valid for name"),
     ] {
         let refused = errors(&fetch(url, authorities));
-        for wanted in ["invalid certificate", told, "SSL_CERT_FILE", TILES[0]] {
-            assert!(refused.contains(wanted), "no {wanted:?} in {refused}");
+        for expected in ["invalid certificate", reason, "SSL_CERT_FILE", TILES[0]] {
+            assert!(refused.contains(expected), "no {expected:?} in {refused}");
         }
     }
     stdout(&fetch(&secure.url, &authority));
@@ -267,7 +267,7 @@ fn a_mirror_of_a_company_is_trusted_by_its_authority() {
 #[test]
 fn areas_that_make_no_sense_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    for (area, wanted) in [
+    for (area, expected) in [
         ("57.6", "invalid AREA"),
         ("57.6,11.5,57.9", "invalid AREA"),
         ("north", "invalid AREA"),
@@ -276,7 +276,7 @@ fn areas_that_make_no_sense_are_refused() {
     ] {
         let refused = groundwave(folder.path(), &["terrain", "fetch", area, "--yes"]);
         assert_eq!(refused.status.code(), Some(2), "{area}");
-        assert!(errors(&refused).contains(wanted), "{area}: {}", errors(&refused));
+        assert!(errors(&refused).contains(expected), "{area}: {}", errors(&refused));
     }
     let refused = groundwave(folder.path(), &["terrain", "fetch", "N57E011", "--source", "lidar"]);
     assert!(errors(&refused).contains("allowed glo30, srtm"));

@@ -49,7 +49,7 @@ const EAST: [f64; 2] = [57.5, 11.54];
 /// Node beyond the eastern one, deg: its link with that one crosses no post of another value.
 const FAR: [f64; 2] = [57.5, 11.545];
 
-/// Values of posts that are no heights, each with what the log says of it.
+/// Values of posts that are no heights, each with its entry of the log.
 const NO_HEIGHTS: [(i16, &str); 4] = [
     (-32_767, "are -32767 or 32767"),
     (32_767, "are -32767 or 32767"),
@@ -108,13 +108,13 @@ fn a_link_over_posts_that_are_no_heights_is_that_over_voids() {
         assert!(voids > Some(0), "{linked}");
         for (post, doubt) in NO_HEIGHTS {
             let tiles = tiles(folder, &format!("{place}{post}"), at, post);
-            let (found, ticks) = (link(folder, &tiles), run(folder, &tiles));
-            for output in [&found, &ticks] {
-                let told = errors(output);
-                assert!(told.contains("N57E011.hgt") && told.contains(doubt), "{post}: {told}");
-                assert_eq!(told.matches(doubt).count(), 1, "once for a tile: {told}");
+            let (actual, ticks) = (link(folder, &tiles), run(folder, &tiles));
+            for output in [&actual, &ticks] {
+                let error = errors(output);
+                assert!(error.contains("N57E011.hgt") && error.contains(doubt), "{post}: {error}");
+                assert_eq!(error.matches(doubt).count(), 1, "once for a tile: {error}");
             }
-            assert_eq!(json_of(&found), linked, "{post} in the {place}");
+            assert_eq!(json_of(&actual), linked, "{post} in the {place}");
             assert_eq!(json_of(&ticks)["links"], ran["links"], "{post} in the {place}");
         }
     }
@@ -128,14 +128,17 @@ fn a_tile_with_its_octets_in_the_wrong_order_is_refused_by_name() {
     let level = written(folder, "level", |_, _| 100_i16.swap_bytes());
     for tiles in [swapped, level] {
         for output in [link(folder, &tiles), run(folder, &tiles)] {
-            let told = refusal(&output);
-            assert!(told.contains("N57E011.hgt") && told.contains("wrong order"), "{told}");
+            let error = refusal(&output);
+            assert!(error.contains("N57E011.hgt") && error.contains("wrong order"), "{error}");
         }
     }
     // Too few heights to be sure: used, and named.
     let low = written(folder, "low", |_, _| 10_i16.swap_bytes());
-    let told = errors(&link(folder, &low));
-    assert!(told.contains("N57E011.hgt") && told.contains("octets in the wrong order?"), "{told}");
+    let error = errors(&link(folder, &low));
+    assert!(
+        error.contains("N57E011.hgt") && error.contains("octets in the wrong order?"),
+        "{error}"
+    );
 }
 
 /// Sends requests to a planning server over tiles; what it answered to each, and its log.
@@ -153,14 +156,14 @@ fn planned(folder: &Path, tiles: &Path, restart: bool) -> (Vec<(String, Value)>,
             let mut client = Client::tcp(&server.address).await.unwrap();
             let body = (!body.is_null()).then_some(&body);
             let (status, bytes) = client.ask(method, path, body).await.unwrap();
-            let found: Value = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
-            assert!(status.is_success(), "{path}: {status} {found}");
-            found
+            let document: Value = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
+            assert!(status.is_success(), "{path}: {status} {document}");
+            document
         })
     };
     let mut server = start();
-    let made = ask(&server, Method::POST, "/api/v1/deployments", json!({ "name": "d" }));
-    let path = format!("/api/v1/deployments/{}", made["id"].as_str().unwrap());
+    let answer = ask(&server, Method::POST, "/api/v1/deployments", json!({ "name": "d" }));
+    let path = format!("/api/v1/deployments/{}", answer["id"].as_str().unwrap());
     let mut ids = Vec::new();
     for (name, [lat, lon]) in [("west", WEST), ("east", EAST), ("far", FAR)] {
         let node = json!({ "name": name, "lat": lat, "lon": lon, "height_agl_m": 20.0 });
@@ -225,12 +228,12 @@ fn the_planner_answers_over_posts_that_are_no_heights_as_over_voids() {
     assert_eq!((count(|voids| voids > 0), count(|voids| voids == 0)), (2, 1), "{links:?}");
     for (number, (post, doubt)) in NO_HEIGHTS.into_iter().enumerate() {
         let tiles = tiles(folder, &format!("of{post}"), UNDER_NODE, post);
-        let (found, log) = planned(folder, &tiles, number == 0);
-        for ((what, found), (_, expected)) in found.iter().zip(&expected) {
+        let (answers, log) = planned(folder, &tiles, number == 0);
+        for ((what, answers), (_, expected)) in answers.iter().zip(&expected) {
             // Ids differ from server to server, and with them the end from which a path is walked.
             match what.as_str() {
-                "links" | "scan" | "preview" | "analyze" => assert_same(what, found, expected),
-                _ => assert_eq!(keys(found), keys(expected), "{what}"),
+                "links" | "scan" | "preview" | "analyze" => assert_same(what, answers, expected),
+                _ => assert_eq!(keys(answers), keys(expected), "{what}"),
             }
         }
         assert!(log.contains("N57E011.hgt") && log.contains(doubt), "{post}: {log}");
@@ -243,14 +246,14 @@ fn keys(answer: &Value) -> Vec<&String> {
 
 /// Compares what does not depend on the direction in which a path is walked.
 #[track_caller]
-fn assert_same(what: &str, found: &Value, expected: &Value) {
+fn assert_same(what: &str, actual: &Value, expected: &Value) {
     let verdicts = |answer: &Value| {
         let text = answer.to_string();
         let count = |word: &str| text.matches(word).count();
         ["\"void_samples\":0", "terrain_void", "no_link", "excellent", "good", "marginal", "poor"]
             .map(count)
     };
-    assert_eq!(verdicts(found), verdicts(expected), "{what}: {found} {expected}");
+    assert_eq!(verdicts(actual), verdicts(expected), "{what}: {actual} {expected}");
 }
 
 #[test]
@@ -258,8 +261,8 @@ fn the_planner_counts_a_tile_in_the_wrong_order_as_missing_and_names_it() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let swapped = written(folder, "swapped", |row, column| hills(row, column).swap_bytes());
-    let (found, log) = planned(folder, &swapped, true);
-    let links = found[0].1["links"].as_array().unwrap();
+    let (answers, log) = planned(folder, &swapped, true);
+    let links = answers[0].1["links"].as_array().unwrap();
     assert_eq!(links.len(), 3);
     assert!(links.iter().all(|link| link["missing_samples"].as_u64() > Some(0)), "{links:?}");
     assert!(log.contains("N57E011.hgt") && log.contains("wrong order"), "{log}");
@@ -274,7 +277,7 @@ fn flat_ground_of_a_log_has_a_height_of_the_earth() {
     };
     assert!(open("7777").is_ok() && open("-500").is_ok());
     for height in ["9001", "-500.5", "1e300", "nan", "inf", "high"] {
-        let told = open(height).err().unwrap();
-        assert!(told.contains(height) && told.contains("[-500, 9000]"), "{told}");
+        let error = open(height).err().unwrap();
+        assert!(error.contains(height) && error.contains("[-500, 9000]"), "{error}");
     }
 }

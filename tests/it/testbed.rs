@@ -1,4 +1,4 @@
-//! The controller of a testbed over HTTP, without a network: what it says, what it refuses, how it
+//! The controller of a testbed over HTTP, without a network: what it serves, what it refuses, how it
 //! keeps time.
 
 use std::path::Path;
@@ -91,7 +91,7 @@ impl Bench {
     }
 
     /// The testbed after something that must succeed.
-    async fn done(&self, method: &str, path: &str, body: Option<Value>) -> Value {
+    async fn call(&self, method: &str, path: &str, body: Option<Value>) -> Value {
         let (status, testbed) = self.ask(method, path, body).await;
         assert_eq!(status, StatusCode::OK, "{path}: {testbed}");
         testbed
@@ -115,33 +115,33 @@ fn ups(testbed: &Value) -> usize {
 #[tokio::test(flavor = "multi_thread")]
 async fn nodes_and_links_are_steered() {
     let bench = bench();
-    let begun = bench.done("GET", "/v1/testbed", None).await;
+    let begun = bench.call("GET", "/v1/testbed", None).await;
     assert_eq!((ups(&begun), begun["nodes"][0]["address"].clone()), (2, json!("10.77.0.1")));
-    assert_eq!(ups(&bench.done("POST", "/v1/nodes/west/fail", None).await), 0);
-    assert_eq!(ups(&bench.done("POST", "/v1/nodes/west/repair", None).await), 2);
+    assert_eq!(ups(&bench.call("POST", "/v1/nodes/west/fail", None).await), 0);
+    assert_eq!(ups(&bench.call("POST", "/v1/nodes/west/repair", None).await), 2);
     let ends = json!({"a": "west", "b": "east"});
-    assert_eq!(ups(&bench.done("POST", "/v1/links/cut", Some(ends.clone())).await), 0);
-    assert_eq!(ups(&bench.done("POST", "/v1/links/mend", Some(ends)).await), 2);
+    assert_eq!(ups(&bench.call("POST", "/v1/links/cut", Some(ends.clone())).await), 0);
+    assert_eq!(ups(&bench.call("POST", "/v1/links/mend", Some(ends)).await), 2);
     let far = json!({"lat_deg": -57.0, "lon_deg": 11.0});
-    let moved = bench.done("PUT", "/v1/nodes/east/position", Some(far)).await;
+    let moved = bench.call("PUT", "/v1/nodes/east/position", Some(far)).await;
     assert_eq!(ups(&moved), 0);
     let near = json!({"lat_deg": 57.0, "lon_deg": 11.016});
-    assert_eq!(ups(&bench.done("PUT", "/v1/nodes/east/position", Some(near)).await), 2);
+    assert_eq!(ups(&bench.call("PUT", "/v1/nodes/east/position", Some(near)).await), 2);
     let snr = |testbed: &Value| testbed["links"][0]["snr_db"].as_f64().unwrap();
-    let before = snr(&bench.done("GET", "/v1/testbed", None).await);
+    let before = snr(&bench.call("GET", "/v1/testbed", None).await);
     let weak = json!({"tx_power_dbm": 14.0});
     for node in ["west", "east"] {
-        bench.done("PATCH", &format!("/v1/nodes/{node}/station"), Some(weak.clone())).await;
+        bench.call("PATCH", &format!("/v1/nodes/{node}/station"), Some(weak.clone())).await;
     }
-    let after = snr(&bench.done("GET", "/v1/testbed", None).await);
+    let after = snr(&bench.call("GET", "/v1/testbed", None).await);
     assert!((before - after - 10.0).abs() < 0.01, "{before} dB, then {after} dB");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn links_without_terrain_say_so() {
+async fn links_without_terrain_are_marked() {
     let missing = async |bench: Bench| {
-        let shown = bench.done("GET", "/v1/testbed", None).await;
-        let link = shown["links"][0].clone();
+        let document = bench.call("GET", "/v1/testbed", None).await;
+        let link = document["links"][0].clone();
         (link["predicted"]["up"].clone(), link["missing_samples"].clone())
     };
     assert_eq!(missing(bench()).await, (json!(true), Value::Null));
@@ -151,16 +151,16 @@ async fn links_without_terrain_say_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_paused_world_steps_when_told_and_no_more() {
+async fn paused_world_steps_on_request_only() {
     let bench = bench();
     let tick = |testbed: &Value| testbed["tick"].as_u64().unwrap();
-    let first = tick(&bench.done("GET", "/v1/testbed", None).await);
-    let stepped = bench.done("POST", "/v1/steps", Some(json!({"steps": 10}))).await;
+    let first = tick(&bench.call("GET", "/v1/testbed", None).await);
+    let stepped = bench.call("POST", "/v1/steps", Some(json!({"steps": 10}))).await;
     assert_eq!(tick(&stepped), first + 10);
     // A command takes one step, so that it is applied.
-    let failed = bench.done("POST", "/v1/nodes/west/fail", None).await;
+    let failed = bench.call("POST", "/v1/nodes/west/fail", None).await;
     assert_eq!(tick(&failed), first + 11);
-    let paced = bench.done("PUT", "/v1/pace", Some(json!({"speed": 1000.0}))).await;
+    let paced = bench.call("PUT", "/v1/pace", Some(json!({"speed": 1000.0}))).await;
     assert_eq!(paced["speed"], 1000.0);
     let mut now = tick(&paced);
     for _ in 0..9_000 {
@@ -168,17 +168,17 @@ async fn a_paused_world_steps_when_told_and_no_more() {
             break;
         }
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-        now = tick(&bench.done("GET", "/v1/testbed", None).await);
+        now = tick(&bench.call("GET", "/v1/testbed", None).await);
     }
     assert!(now > first + 100, "the world runs");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_wrong_is_told() {
+async fn invalid_requests_give_problems() {
     let bench = bench();
     let check = async |method: &str, path: &str, body: Value, status: u16, words: &str| {
-        let (found, problem) = bench.ask(method, path, Some(body)).await;
-        assert_eq!(found.as_u16(), status, "{path}: {problem}");
+        let (actual, problem) = bench.ask(method, path, Some(body)).await;
+        assert_eq!(actual.as_u16(), status, "{path}: {problem}");
         assert!(problem["detail"].as_str().unwrap().contains(words), "{problem}");
     };
     check("POST", "/v1/nodes/north/fail", json!({}), 404, "\"north\"").await;
@@ -192,13 +192,13 @@ async fn what_is_wrong_is_told() {
     check("POST", "/v1/steps", json!({"steps": 0}), 400, "1 to 100000").await;
     let lies = json!({"from": "west", "to": "east", "measured": {"sent": 1, "received": 2}});
     check("POST", "/v1/probes", lies, 400, "at most the 1 sent").await;
-    let told = json!({"from": "west", "to": "east",
+    let report = json!({"from": "west", "to": "east",
         "measured": {"sent": 4, "received": 3, "round_trip_ms": [1.0, 2.0, 3.0]}});
-    let testbed = bench.done("POST", "/v1/probes", Some(told)).await;
+    let testbed = bench.call("POST", "/v1/probes", Some(report)).await;
     let links = testbed["links"].as_array().unwrap();
     let link = links.iter().find(|link| link["from"] == "west").unwrap();
     assert_eq!(link["measured"]["received"], 3);
-    bench.done("POST", "/v1/stop", None).await;
+    bench.call("POST", "/v1/stop", None).await;
     assert!(bench.stop.is_cancelled());
 }
 
@@ -211,6 +211,6 @@ fn operations_and_fields_are_unchanged() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_kernel_without_netem_is_shown_before_the_first_report() {
     let bench = bench();
-    let begun = bench.done("GET", "/v1/testbed", None).await;
+    let begun = bench.call("GET", "/v1/testbed", None).await;
     assert_eq!(begun["kernel"], json!("rate"), "{begun}");
 }

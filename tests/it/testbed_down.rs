@@ -12,7 +12,7 @@ use crate::support::command;
 /// Nodes of a testbed whose answers are longer than the buffers of a socket, 200 kB and more.
 const NODES: usize = 120;
 
-/// A mesh of rows of ten nodes, 400 m apart, where each node hears several others.
+/// A mesh of rows of ten nodes, 400 m apart, where each node receives several others.
 fn scenario() -> String {
     let mut text = String::from(
         "[scenario]\ntitle = \"many\"\nseed = 1\nstep_s = 1.0\nduration_s = 86400\n\

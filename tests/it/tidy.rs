@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::support::root;
 
 fn sources(folder: &str) -> Vec<(PathBuf, String)> {
-    let mut found = Vec::new();
+    let mut files = Vec::new();
     let mut folders = vec![root().join(folder)];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
@@ -14,13 +14,13 @@ fn sources(folder: &str) -> Vec<(PathBuf, String)> {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
                 let text = std::fs::read_to_string(&path).unwrap();
-                found.push((path, text));
+                files.push((path, text));
             }
         }
     }
-    found.sort();
-    assert!(!found.is_empty(), "{folder} has sources");
-    found
+    files.sort();
+    assert!(!files.is_empty(), "{folder} has sources");
+    files
 }
 
 fn relative(path: &Path) -> String {
@@ -47,7 +47,7 @@ fn models_and_pictures_touch_neither_files_nor_clocks() {
 }
 
 #[test]
-fn files_stay_small_and_say_what_they_are() {
+fn files_are_small_and_begin_with_a_description() {
     for floor in ["engine", "systems", "io", "web", "tests", "benches"] {
         for (path, text) in sources(floor) {
             let (name, lines) = (relative(&path), text.lines().count());
@@ -79,7 +79,7 @@ fn the_readme_names_commands_that_exist() {
         let rule = format!("\n{target}:");
         assert!(
             makefile.contains(&rule),
-            "the README says `make {target}`, the Makefile has no {target}"
+            "the README has `make {target}`, the Makefile has no {target}"
         );
         checked += 1;
     }

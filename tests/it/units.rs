@@ -29,17 +29,17 @@ fn units_are_valid() {
             .arg(&path)
             .output()
             .unwrap();
-        let told = String::from_utf8_lossy(&checked.stderr);
-        assert!(checked.status.success(), "{unit}: {told}");
+        let message = String::from_utf8_lossy(&checked.stderr);
+        assert!(checked.status.success(), "{unit}: {message}");
         // Units of this machine may have faults of their own.
         let name = path.file_name().unwrap().to_str().unwrap();
-        assert!(!told.contains(name), "{unit}: {told}");
+        assert!(!message.contains(name), "{unit}: {message}");
     }
 }
 
 #[needs(systemd)]
 #[test]
-fn a_unit_with_a_wrong_key_is_found() {
+fn unit_with_a_wrong_key_gives_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("wrong.service");
     let text = "[Service]\nExecStart=/bin/true\nProtectSystem=perhaps\n";
@@ -49,6 +49,6 @@ fn a_unit_with_a_wrong_key_is_found() {
         .arg(&path)
         .output()
         .unwrap();
-    let told = String::from_utf8_lossy(&checked.stderr);
-    assert!(told.contains("wrong.service"), "{told}");
+    let message = String::from_utf8_lossy(&checked.stderr);
+    assert!(message.contains("wrong.service"), "{message}");
 }

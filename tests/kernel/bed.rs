@@ -34,7 +34,7 @@ enum Either {
 #[derive(Default)]
 struct Requests {
     /// Every request that was carried out.
-    done: Vec<(Verb, &'static str)>,
+    log: Vec<(Verb, &'static str)>,
     /// Countdown to the request that is made to fail; 1 is the next.
     spoil: usize,
 }
@@ -118,7 +118,7 @@ impl Bed {
 
     /// The requests since the last call that the kernel carried out.
     pub fn requests(&mut self) -> Vec<(Verb, &'static str)> {
-        std::mem::take(&mut self.requests.lock().unwrap().done)
+        std::mem::take(&mut self.requests.lock().unwrap().log)
     }
 
     /// Spoils a request to come, so that the kernel refuses it; 1 is the next one.
@@ -127,10 +127,10 @@ impl Bed {
     }
 
     /// The stack as `tc` sees it, from the root down, without the kernel's own default.
-    pub fn seen_by_tc(&self) -> Vec<serde_json::Value> {
-        let seen = tool("tc", &format!("-s -j qdisc show dev {NEAR}"));
-        let seen: Vec<serde_json::Value> = serde_json::from_str(&seen).unwrap();
-        seen.into_iter().filter(|qdisc| qdisc["handle"] != "0:").collect()
+    pub fn qdiscs_of_tc(&self) -> Vec<serde_json::Value> {
+        let output = tool("tc", &format!("-s -j qdisc show dev {NEAR}"));
+        let output: Vec<serde_json::Value> = serde_json::from_str(&output).unwrap();
+        output.into_iter().filter(|qdisc| qdisc["handle"] != "0:").collect()
     }
 
     /// Kinds and handles of the stack, from the root down, not asked of the shaper.
@@ -142,7 +142,7 @@ impl Bed {
                 .map(|qdisc| (qdisc.kind, qdisc.handle.to_string()))
                 .collect(),
             Either::Real => self
-                .seen_by_tc()
+                .qdiscs_of_tc()
                 .iter()
                 .map(|qdisc| {
                     let text = |key: &str| qdisc[key].as_str().unwrap().to_owned();
@@ -262,7 +262,7 @@ impl Kernel for Tap {
         };
         if outcome.is_ok() {
             let mut requests = self.requests.lock().unwrap();
-            requests.done.push((request.verb, request.kind));
+            requests.log.push((request.verb, request.kind));
         }
         outcome
     }

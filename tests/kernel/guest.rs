@@ -46,10 +46,10 @@ impl Group {
         let has = |boot: &&Boot| boot.groups.iter().any(|one| one.module == self.module);
         let boot = crate::BOOTS.iter().find(has).expect("a group of a boot");
         let report = boot.report.wait().as_ref().unwrap_or_else(|why| panic!("{why}"));
-        let Some((passed, said)) = report.cases.get(case) else {
+        let Some((passed, lines)) = report.cases.get(case) else {
             panic!("the virtual machine did not finish {case}:\n{}", report.rest);
         };
-        println!("{said}");
+        println!("{lines}");
         assert!(passed, "{case} failed in the virtual machine: see above");
     }
 
@@ -202,9 +202,9 @@ fn cases(stdout: &str) -> BTreeMap<String, (bool, String)> {
             speaker = header;
         } else if ["successes:", "failures:"].contains(&line) {
             speaker = None;
-        } else if let Some((_, said)) = speaker.and_then(|name| cases.get_mut(name)) {
-            said.push_str(line);
-            said.push('\n');
+        } else if let Some((_, lines)) = speaker.and_then(|name| cases.get_mut(name)) {
+            lines.push_str(line);
+            lines.push('\n');
         }
     }
     cases

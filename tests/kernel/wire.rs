@@ -39,12 +39,12 @@ pub fn in_namespace<T: Send>(body: impl FnOnce() -> T + Send) -> T {
 /// Moves this thread to a fresh namespace, without IPv6: no router is asked for on a measured wire.
 fn namespace() {
     unshare(CloneFlags::CLONE_NEWNET).unwrap();
-    // A kernel without IPv6, or one that guards its settings, says nothing we would mistake:
+    // A kernel without IPv6, or one that guards its settings, sends nothing we would mistake:
     // frames of other lengths do not count.
     let _ = std::fs::write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
 }
 
-/// Runs iproute2 in the namespace of this thread; answers what it said.
+/// Runs iproute2 in the namespace of this thread; returns its output.
 pub fn tool(program: &str, line: &str) -> String {
     let run = Command::new(program).args(line.split(' ')).output().unwrap();
     let errors = String::from_utf8_lossy(&run.stderr);
@@ -97,7 +97,7 @@ impl Wire {
             namespace();
             tell_id.send(gettid()).unwrap();
             laid.recv().unwrap();
-            // No address: the far end answers nothing, and only the raw socket hears.
+            // No address: the far end answers nothing, and only the raw socket receives.
             ip("link set far1 up\n");
             raw()
         });
@@ -153,7 +153,7 @@ impl Wire {
     }
 }
 
-/// A socket that hears every frame of its namespace, and when the kernel took it from the wire.
+/// A socket that receives every frame of its namespace, and when the kernel took it from the wire.
 fn raw() -> OwnedFd {
     let socket =
         socket(AddressFamily::Packet, SockType::Raw, SockFlag::SOCK_NONBLOCK, SockProtocol::EthAll)

@@ -259,8 +259,8 @@ fn succeeds(command: &mut Command) -> bool {
 /// True if one of the files is there. That one is watched, or else the folders in which one could
 /// appear: a path that is not there would make every build run this again.
 fn any(files: Vec<PathBuf>, data: Option<PathBuf>) -> bool {
-    if let Some(found) = files.iter().find(|file| file.exists()) {
-        println!("cargo::rerun-if-changed={}", found.display());
+    if let Some(path) = files.iter().find(|file| file.exists()) {
+        println!("cargo::rerun-if-changed={}", path.display());
         return true;
     }
     let folders = files.iter().filter_map(|file| file.parent());

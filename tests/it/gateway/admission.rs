@@ -44,28 +44,28 @@ fn owner(bench: &Bench, number: u8, seal: bool) -> (Value, [u8; 32]) {
         listen_port: None,
     };
     let (nonce, ts) = (challenge.nonce.clone(), challenge.ts.clone());
-    let mut asked = join(&identity, None, None, nonce, ts);
-    asked.seal_credentials = seal;
-    let shared = prove_key(&mut asked, &key(number), &challenge).unwrap();
-    (serde_json::to_value(asked).unwrap(), shared)
+    let mut request = join(&identity, None, None, nonce, ts);
+    request.seal_credentials = seal;
+    let shared = prove_key(&mut request, &key(number), &challenge).unwrap();
+    (serde_json::to_value(request).unwrap(), shared)
 }
 
-/// The request of somebody who only knows the public key `number`.
+/// A request made with nothing but the public key `number`.
 fn squatter(number: u8, mac: &str) -> Value {
-    let mut asked = ask(number);
-    asked["public_key"] = json!(public(number));
-    asked["mac"] = json!(mac);
-    asked["hostname"] = json!("squatter");
-    asked
+    let mut request = ask(number);
+    request["public_key"] = json!(public(number));
+    request["mac"] = json!(mac);
+    request["hostname"] = json!("squatter");
+    request
 }
 
 fn send(bench: &Bench, host: u8, body: &Value) -> Answer {
     bench.send_from(source(host), request("", "POST", REGISTER, body))
 }
 
-fn registration(bench: &Bench, told: &Value) -> Value {
+fn registration(bench: &Bench, answer: &Value) -> Value {
     let admin = bench.login("admin");
-    let id = told["registration_id"].as_str().unwrap();
+    let id = answer["registration_id"].as_str().unwrap();
     let path = format!("/v1/admin/registrations/{id}");
     bench.get(&admin, &path).is(200)
 }
@@ -75,47 +75,47 @@ fn the_holder_of_a_key_is_kept_out_and_rewritten_by_nobody() {
     let bench = Bench::new();
     let other = "02:00:00:00:00:66";
     send(&bench, 66, &squatter(7, other)).is(202);
-    let (asked, _) = owner(&bench, 7, false);
-    let told = send(&bench, 7, &asked).is(202);
-    let seen = registration(&bench, &told);
-    assert_eq!(seen["mac"], "02:00:00:00:00:07");
-    assert_eq!(seen["key_proof"], "valid");
+    let (request, _) = owner(&bench, 7, false);
+    let document = send(&bench, 7, &request).is(202);
+    let listing = registration(&bench, &document);
+    assert_eq!(listing["mac"], "02:00:00:00:00:07");
+    assert_eq!(listing["key_proof"], "valid");
     // With another address of hardware it is a conflict, with the same it changes nothing.
     send(&bench, 66, &squatter(7, other)).problem(409);
     send(&bench, 66, &squatter(7, "02:00:00:00:00:07")).is(202);
-    assert_eq!(registration(&bench, &told), seen);
+    assert_eq!(registration(&bench, &document), listing);
     // Nor does another one than the first rewrite what is only claimed.
     let first = send(&bench, 67, &squatter(8, other)).is(202);
-    let seen = registration(&bench, &first);
+    let listing = registration(&bench, &first);
     let mut second = squatter(8, other);
     second["hostname"] = json!("second");
     send(&bench, 68, &second).is(202);
-    assert_eq!(registration(&bench, &first), seen);
+    assert_eq!(registration(&bench, &first), listing);
     // The rejection of a squatter does not bind the owner.
     let admin = bench.login("admin");
     let id = first["registration_id"].as_str().unwrap();
     let reject = format!("/v1/admin/registrations/{id}/reject");
     bench.call(&admin, "POST", &reject, &Value::Null).is(200);
-    let (asked, _) = owner(&bench, 8, false);
-    assert_eq!(send(&bench, 8, &asked).is(202)["state"], "pending");
+    let (request, _) = owner(&bench, 8, false);
+    assert_eq!(send(&bench, 8, &request).is(202)["state"], "pending");
     // A node can be registered ahead by a key that others claim.
     send(&bench, 69, &squatter(9, other)).is(202);
     let ahead = json!({ "name": "Mast", "mac": "02:00:00:00:00:09", "public_key": public(9) });
     bench.call(&admin, "POST", "/v1/nodes/register", &ahead).is(201);
-    let (asked, _) = owner(&bench, 9, false);
-    send(&bench, 9, &asked).is(201);
+    let (request, _) = owner(&bench, 9, false);
+    send(&bench, 9, &request).is(201);
 }
 
 #[test]
 fn requests_of_another_time_and_used_nonces_are_refused() {
     let bench = Bench::new();
-    let (asked, _) = owner(&bench, 7, false);
-    send(&bench, 7, &asked).is(202);
+    let (request, _) = owner(&bench, 7, false);
+    send(&bench, 7, &request).is(202);
     let code = |answer: Answer| {
         assert_eq!(answer.problem(422), "invalid-body");
         answer.json()["errors"][0]["pointer"].as_str().unwrap().to_owned()
     };
-    assert_eq!(code(send(&bench, 7, &asked)), "/nonce");
+    assert_eq!(code(send(&bench, 7, &request)), "/nonce");
     let plain = ask(8);
     send(&bench, 8, &plain).is(202);
     assert_eq!(code(send(&bench, 8, &plain)), "/nonce");
@@ -129,28 +129,28 @@ fn requests_of_another_time_and_used_nonces_are_refused() {
     let (mut forged, _) = owner(&bench, 11, false);
     let (other, _) = owner(&bench, 12, false);
     forged["key_proof"] = other["key_proof"].clone();
-    let told = send(&bench, 11, &forged).is(202);
-    assert_eq!(registration(&bench, &told)["key_proof"], "invalid");
+    let document = send(&bench, 11, &forged).is(202);
+    assert_eq!(registration(&bench, &document)["key_proof"], "invalid");
 }
 
 #[test]
 fn credentials_are_sealed_to_the_key_and_to_nobody_else() {
     let bench = Bench::new();
     let admin = bench.login("admin");
-    let (asked, _) = owner(&bench, 7, true);
-    let told = send(&bench, 7, &asked).is(202);
-    assert_eq!(told["sealed_credentials"], Value::Null);
-    let id = told["registration_id"].as_str().unwrap();
+    let (request, _) = owner(&bench, 7, true);
+    let document = send(&bench, 7, &request).is(202);
+    assert_eq!(document["sealed_credentials"], Value::Null);
+    let id = document["registration_id"].as_str().unwrap();
     let approve = format!("/v1/admin/registrations/{id}/approve");
     bench.call(&admin, "POST", &approve, &Value::Null).is(200);
     let mut without = squatter(7, "02:00:00:00:00:07");
     without["seal_credentials"] = json!(true);
     let nothing = send(&bench, 7, &without).is(200);
     assert_eq!(nothing["sealed_credentials"], Value::Null);
-    let (asked, shared) = owner(&bench, 7, true);
-    let told = send(&bench, 7, &asked).is(200);
-    let sealed = told["sealed_credentials"].as_str().unwrap();
-    let nonce = asked["nonce"].as_str().unwrap();
+    let (request, shared) = owner(&bench, 7, true);
+    let document = send(&bench, 7, &request).is(200);
+    let sealed = document["sealed_credentials"].as_str().unwrap();
+    let nonce = request["nonce"].as_str().unwrap();
     let credentials = unseal_credentials(&shared, nonce, sealed).unwrap();
     let login = serde_json::to_value(credentials).unwrap();
     bench.call("", "POST", "/api/auth/login", &login).is(200);
@@ -177,8 +177,8 @@ fn many_registrations_are_rejected_and_deleted_at_once() {
     for number in 1..=6 {
         send(&bench, number, &ask(number)).is(202);
     }
-    let (asked, _) = owner(&bench, 7, false);
-    let kept = send(&bench, 7, &asked).is(202)["registration_id"].clone();
+    let (request, _) = owner(&bench, 7, false);
+    let first = send(&bench, 7, &request).is(202)["registration_id"].clone();
     let post = |path: &str, body: Value| {
         let path = format!("/v1/admin/registrations/{path}");
         bench.call(&admin, "POST", &path, &body)
@@ -187,19 +187,19 @@ fn many_registrations_are_rejected_and_deleted_at_once() {
     post("delete", json!({ "select": { "source": "nowhere" } })).problem(422);
     let flood = json!({ "select": { "state": "pending", "key_proof": "absent",
         "source": "10.41.0.0/30" }, "reason": "flood" });
-    let told = post("reject", flood).is(200);
-    assert_eq!(told["changed"].as_array().unwrap().len(), 3);
-    assert_eq!((&told["skipped"], &told["remaining"]), (&json!([]), &json!(0)));
+    let document = post("reject", flood).is(200);
+    assert_eq!(document["changed"].as_array().unwrap().len(), 3);
+    assert_eq!((&document["skipped"], &document["remaining"]), (&json!([]), &json!(0)));
     let all = json!({ "select": { "key_proof": "absent" } });
     let again = post("reject", all.clone()).is(200);
     assert_eq!(again["changed"].as_array().unwrap().len(), 3);
     assert_eq!(again["skipped"].as_array().unwrap().len(), 3);
     assert_eq!(post("delete", all).is(200)["changed"].as_array().unwrap().len(), 6);
-    let left = bench.get(&admin, "/v1/admin/registrations").is(200);
-    assert_eq!(left["items"].as_array().unwrap().len(), 1);
+    let remainder = bench.get(&admin, "/v1/admin/registrations").is(200);
+    assert_eq!(remainder["items"].as_array().unwrap().len(), 1);
     // Deleted, a key may ask again; an approved one is revoked first.
     send(&bench, 1, &ask(1)).is(202);
-    let path = format!("/v1/admin/registrations/{}", kept.as_str().unwrap());
+    let path = format!("/v1/admin/registrations/{}", first.as_str().unwrap());
     bench.call(&admin, "POST", &format!("{path}/approve"), &Value::Null).is(200);
     bench.call(&admin, "DELETE", &path, &Value::Null).problem(409);
     let unknown = format!("/v1/admin/registrations/{}", uuid::Uuid::nil());
@@ -267,10 +267,10 @@ fn an_agent_without_a_tunnel_comes_in_with_its_code() {
     let bench = Bench::new();
     let admin = bench.login("admin");
     let ahead = json!({ "name": "Hill", "mac": "02:00:00:00:00:4d" });
-    let made = bench.call(&admin, "POST", "/v1/nodes/register", &ahead).is(201);
+    let document = bench.call(&admin, "POST", "/v1/nodes/register", &ahead).is(201);
     let folder = machine(77);
-    let code = made["enrollment_code"].as_str().unwrap();
+    let code = document["enrollment_code"].as_str().unwrap();
     std::fs::write(folder.path().join("code"), code).unwrap();
-    let node = made["node"]["node_id"].as_str().unwrap();
+    let node = document["node"]["node_id"].as_str().unwrap();
     comes_online(&bench, &folder, &["--enrollment-code", "code"], node);
 }

@@ -23,11 +23,11 @@ fn ahead(bench: &Bench, number: u8, tags: &[&str]) -> (tempfile::TempDir, String
     let admin = bench.login("admin");
     let mac = format!("02:00:00:00:00:{number:02x}");
     let body = json!({ "name": format!("Node {number}"), "mac": mac, "tags": tags });
-    let made = bench.call(&admin, "POST", "/v1/nodes/register", &body).is(201);
+    let document = bench.call(&admin, "POST", "/v1/nodes/register", &body).is(201);
     let folder = machine(number);
-    let code = made["enrollment_code"].as_str().unwrap();
+    let code = document["enrollment_code"].as_str().unwrap();
     std::fs::write(folder.path().join("code"), code).unwrap();
-    (folder, made["node"]["node_id"].as_str().unwrap().to_owned())
+    (folder, document["node"]["node_id"].as_str().unwrap().to_owned())
 }
 
 impl AgentProcess {
@@ -67,33 +67,33 @@ impl AgentProcess {
 
     /// Waits until the node at the gateway is as wanted; a minute at most.
     #[track_caller]
-    pub fn wait_for(&self, bench: &Bench, wanted: impl Fn(&Value) -> bool) {
+    pub fn wait_for(&self, bench: &Bench, condition: impl Fn(&Value) -> bool) {
         let path = format!("/v1/nodes/{}", self.node);
-        if let Err(found) = poll(bench, &path, wanted) {
+        if let Err(value) = poll(bench, &path, condition) {
             let log = std::fs::read_to_string(self.folder.path().join(LOG)).unwrap();
-            panic!("not in a minute: {found}; the agent tells:\n{log}");
+            panic!("not in a minute: {value}; log of the agent:\n{log}");
         }
     }
 }
 
 /// Waits until what a viewer reads at `path` is as wanted; a minute at most.
 #[track_caller]
-pub fn wait_for(bench: &Bench, path: &str, wanted: impl Fn(&Value) -> bool) -> Value {
-    poll(bench, path, wanted).unwrap_or_else(|found| panic!("not in a minute: {found}"))
+pub fn wait_for(bench: &Bench, path: &str, condition: impl Fn(&Value) -> bool) -> Value {
+    poll(bench, path, condition).unwrap_or_else(|value| panic!("not in a minute: {value}"))
 }
 
 /// The value as wanted, or the last one of a minute.
-fn poll(bench: &Bench, path: &str, wanted: impl Fn(&Value) -> bool) -> Result<Value, Value> {
+fn poll(bench: &Bench, path: &str, condition: impl Fn(&Value) -> bool) -> Result<Value, Value> {
     let viewer = bench.login("viewer");
-    let mut found = Value::Null;
+    let mut value = Value::Null;
     for _ in 0..600 {
-        found = bench.get(&viewer, path).is(200);
-        if wanted(&found) {
-            return Ok(found);
+        value = bench.get(&viewer, path).is(200);
+        if condition(&value) {
+            return Ok(value);
         }
         std::thread::sleep(Duration::from_millis(100));
     }
-    Err(found)
+    Err(value)
 }
 
 /// File of the messages of an agent in its folder.

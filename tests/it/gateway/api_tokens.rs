@@ -29,25 +29,25 @@ fn expected(method: &str, path: &str) -> String {
 /// Creates a token of the caller: its text and its path.
 fn create(bench: &Bench, login: &str, name: &str, scopes: &[&str]) -> (String, String) {
     let body = json!({ "name": name, "scopes": scopes });
-    let made = bench.call(login, "POST", TOKENS, &body).is(201);
-    let path = format!("{TOKENS}/{}", made["token_id"].as_str().unwrap());
-    (made["token"].as_str().unwrap().to_owned(), path)
+    let token = bench.call(login, "POST", TOKENS, &body).is(201);
+    let path = format!("{TOKENS}/{}", token["token_id"].as_str().unwrap());
+    (token["token"].as_str().unwrap().to_owned(), path)
 }
 
 /// An admin's token that expired long ago.
 fn expired(bench: &Bench) -> String {
-    let made = groundwave_web_gateway::services::api_tokens::mint().unwrap();
+    let secret = groundwave_web_gateway::services::api_tokens::mint().unwrap();
     let view = bench.world.view();
-    let (account, held) = view.accounts.named("admin").unwrap();
+    let (account, account_record) = view.accounts.named("admin").unwrap();
     let command = Put {
-        id: ApiTokenId::new(made.id.uuid()),
+        id: ApiTokenId::new(secret.id.uuid()),
         object: ApiToken {
             name: "expired".to_owned(),
             account,
-            account_version: held.version,
-            role: held.role,
+            account_version: account_record.version,
+            role: account_record.role,
             scopes: vec!["nodes:read".to_owned()],
-            token_sha256: made.sha256,
+            token_sha256: secret.sha256,
             expires_ns: Some(1),
             last_used_ns: None,
         },
@@ -55,7 +55,7 @@ fn expired(bench: &Bench) -> String {
     };
     let submitted = bench.runtime.block_on(bench.gateway.world.submit(command));
     submitted.unwrap();
-    made.text
+    secret.text
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn every_operation_with_and_without_its_scope() {
     assert!(scopes.len() >= 18, "{scopes:?}");
     let all: Vec<&str> = scopes.iter().map(String::as_str).collect();
     let of_scope = |scope: &str| {
-        let others: Vec<&str> = all.iter().copied().filter(|held| *held != scope).collect();
+        let others: Vec<&str> = all.iter().copied().filter(|other| *other != scope).collect();
         let (with, _) = create(&bench, &admin, scope, &[scope]);
         let (without, _) = create(&bench, &admin, &format!("all but {scope}"), &others);
         (scope.to_owned(), (with, without))
@@ -81,7 +81,7 @@ fn every_operation_with_and_without_its_scope() {
     let (whole, _) = create(&bench, &admin, "all", &all);
     let viewer = bench.login("viewer");
     let (low, _) = create(&bench, &viewer, "low", &all);
-    let (gone, path) = create(&bench, &admin, "gone", &all);
+    let (removal_path, path) = create(&bench, &admin, "gone", &all);
     bench.call(&admin, "DELETE", &path, &Value::Null).is(204);
     let old = expired(&bench);
     let forged = format!("{whole}A");
@@ -107,7 +107,7 @@ fn every_operation_with_and_without_its_scope() {
         };
         let through = |status: u16| !matches!(status, 401 | 403) && (status < 500 || status == 503);
         let needed = expected(&operation.method, &operation.path);
-        check(&gone, |status| status == 401, "a revoked token");
+        check(&removal_path, |status| status == 401, "a revoked token");
         check(&old, |status| status == 401, "an expired token");
         check(&forged, |status| status == 401, "a forged token");
         match needed.as_str() {
@@ -134,11 +134,11 @@ fn a_token_is_for_its_owner_and_admins_and_shown_once() {
     let (admin, operator) = (bench.login("admin"), bench.login("operator"));
     let (token, path) = create(&bench, &operator, "scraper", &["nodes:read", "mesh:read"]);
     let listed = bench.get(&operator, TOKENS).is(200);
-    let shown = &listed["items"][0];
-    assert_eq!(shown["name"], "scraper");
-    assert_eq!(shown["scopes"], json!(["mesh:read", "nodes:read"]));
-    assert_eq!((&shown["role"], &shown["revoked"]), (&json!("operator"), &json!(false)));
-    assert_eq!(shown.get("last_used_at"), None);
+    let listing = &listed["items"][0];
+    assert_eq!(listing["name"], "scraper");
+    assert_eq!(listing["scopes"], json!(["mesh:read", "nodes:read"]));
+    assert_eq!((&listing["role"], &listing["revoked"]), (&json!("operator"), &json!(false)));
+    assert_eq!(listing.get("last_used_at"), None);
     assert!(!listed.to_string().contains(&token));
     let stored = std::fs::read(bench.folder.path().join("world.db")).unwrap();
     let secret = token.rsplit('_').next().unwrap().as_bytes();
@@ -155,8 +155,8 @@ fn a_token_is_for_its_owner_and_admins_and_shown_once() {
     bench.call(&operator, "POST", TOKENS, &of(&other, "viewer")).problem(403);
     bench.call(&operator, "POST", TOKENS, &of(&own, "admin")).problem(422);
     bench.call(&admin, "POST", TOKENS, &of(&other, "operator")).problem(422);
-    let made = bench.call(&admin, "POST", TOKENS, &of(&other, "viewer")).is(201);
-    assert_eq!(made["username"], "viewer");
+    let document = bench.call(&admin, "POST", TOKENS, &of(&other, "viewer")).is(201);
+    assert_eq!(document["username"], "viewer");
     assert_eq!(bench.get(&viewer, TOKENS).is(200)["total"], 1);
     for (key, value) in [
         ("scopes", json!(["nodes:drive"])),
@@ -191,8 +191,8 @@ fn a_token_ends_with_its_streams_and_its_account() {
     let sub = bench.get(&viewer, "/api/auth/me").is(200)["sub"].clone();
     let bench = Bench::open(bench.close(), Default::default());
     bench.get(&token, "/v1/system/info").is(200);
-    let told = bench.get(&token, "/api/auth/me").is(200);
-    assert_eq!((&told["token_name"], told.get("exp")), (&json!("three"), None));
+    let document = bench.get(&token, "/api/auth/me").is(200);
+    assert_eq!((&document["token_name"], document.get("exp")), (&json!("three"), None));
     let revoke = format!("/v1/admin/users/{}/revoke-tokens", sub.as_str().unwrap());
     ends_after(&bench, &token, || {
         bench.call(&admin, "POST", &revoke, &Value::Null).is(204);
@@ -219,8 +219,8 @@ fn uses_are_noted_and_named_in_the_audit_log() {
     let change = json!({ "name": "Hill" });
     bench.call(&token, "PATCH", &format!("/v1/nodes/{node}"), &change).is(200);
     assert!(bench.get(&admin, &path).is(200)["last_used_at"].is_string());
-    let told = bench.get(&admin, "/v1/admin/audit?limit=1000").is(200);
-    let entries = told["items"].as_array().unwrap().iter();
+    let document = bench.get(&admin, "/v1/admin/audit?limit=1000").is(200);
+    let entries = document["items"].as_array().unwrap().iter();
     let named: Vec<_> = entries
         .filter(|entry| entry["token"] == "ci")
         .map(|entry| (entry["action"].as_str().unwrap(), entry["actor"].as_str().unwrap()))

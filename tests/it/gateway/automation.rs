@@ -49,15 +49,15 @@ pub fn settings() -> Settings {
 /// Creates a flow: its path.
 #[track_caller]
 pub fn create(bench: &Bench, token: &str, flow: &Value) -> String {
-    let made = bench.call(token, "POST", FLOWS, flow).is(201);
-    format!("{FLOWS}/{}", made["flow_id"].as_str().unwrap())
+    let document = bench.call(token, "POST", FLOWS, flow).is(201);
+    format!("{FLOWS}/{}", document["flow_id"].as_str().unwrap())
 }
 
 #[track_caller]
 pub fn trigger(bench: &Bench, token: &str, path: &str) -> String {
     let body = json!({ "inputs": { "text": "hello" } });
-    let told = bench.call(token, "POST", &format!("{path}/trigger"), &body).is(202);
-    told["execution_id"].as_str().unwrap().to_owned()
+    let document = bench.call(token, "POST", &format!("{path}/trigger"), &body).is(202);
+    document["execution_id"].as_str().unwrap().to_owned()
 }
 
 /// Time goes on in the world of a bench until a condition holds.
@@ -68,8 +68,8 @@ pub fn until(bench: &Bench, what: &str, holds: impl Fn() -> bool) {
             return;
         }
         let now_ns = bench.gateway.world.now_ns();
-        let told = bench.gateway.world.submit(SetGatewayClock { now_ns });
-        bench.runtime.block_on(told).unwrap();
+        let answer = bench.gateway.world.submit(SetGatewayClock { now_ns });
+        bench.runtime.block_on(answer).unwrap();
         std::thread::sleep(Duration::from_millis(50));
     }
     panic!("not reached: {what}");
@@ -79,7 +79,8 @@ pub fn until(bench: &Bench, what: &str, holds: impl Fn() -> bool) {
 #[track_caller]
 pub fn ended(bench: &Bench, token: &str, flow: &str, execution: &str) -> Value {
     let path = format!("{flow}/executions/{execution}");
-    let is_over = |told: &Value| told["state"] != "running" && told["state"] != "queued";
+    let is_over =
+        |document: &Value| document["state"] != "running" && document["state"] != "queued";
     until(bench, "the end", || is_over(&bench.get(token, &path).json()));
     bench.get(token, &path).is(200)
 }
@@ -94,7 +95,7 @@ impl Receiver {
     pub fn at(listener: TcpListener) -> Self {
         let accepted = Arc::default();
         let address = listener.local_addr().unwrap();
-        let held: Arc<Mutex<Vec<(String, Value)>>> = Arc::clone(&accepted);
+        let requests: Arc<Mutex<Vec<(String, Value)>>> = Arc::clone(&accepted);
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 let mut reader = BufReader::new(stream);
@@ -116,7 +117,7 @@ impl Receiver {
                     continue;
                 }
                 let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
-                held.lock().unwrap().push((key, body));
+                requests.lock().unwrap().push((key, body));
                 let answer = "HTTP/1.1 200 OK\r\nContent-Length: 14\r\n\r\n{\"state\":\"ok\"}";
                 let _ = reader.get_mut().write_all(answer.as_bytes());
             }
@@ -155,8 +156,8 @@ fn a_flow_is_made_changed_and_removed_by_its_version() {
     let (operator, viewer) = (bench.login("operator"), bench.login("viewer"));
     let path = create(&bench, &operator, &alert("one"));
     assert_eq!(bench.call(&operator, "POST", FLOWS, &alert("one")).problem(409), "conflict");
-    let made = bench.get(&viewer, &path);
-    assert_eq!(made.headers["etag"], "\"1\"");
+    let answer = bench.get(&viewer, &path);
+    assert_eq!(answer.headers["etag"], "\"1\"");
     let summary = &bench.get(&viewer, FLOWS).is(200)["items"][0];
     assert_eq!(summary["trigger_kinds"], json!(["manual"]));
     assert_eq!(summary["last_execution"], Value::Null);
@@ -172,9 +173,9 @@ fn a_flow_is_made_changed_and_removed_by_its_version() {
     let replaced = bench.call(&operator, "PUT", &path, &alert("two")).is(200);
     assert_eq!((&replaced["version"], &replaced["name"]), (&json!(3), &json!("two")));
     let execution = trigger(&bench, &operator, &path);
-    let told = bench.get(&viewer, &format!("{path}/executions/{execution}")).is(200);
-    assert_eq!((&told["state"], &told["flow_version"]), (&json!("succeeded"), &json!(3)));
-    assert_eq!(told["steps"][1]["input"]["message"], "hello");
+    let document = bench.get(&viewer, &format!("{path}/executions/{execution}")).is(200);
+    assert_eq!((&document["state"], &document["flow_version"]), (&json!("succeeded"), &json!(3)));
+    assert_eq!(document["steps"][1]["input"]["message"], "hello");
     let alerts = bench.get(&viewer, "/v1/flows/alerts?state=open").is(200);
     let id = alerts["items"][0]["alert_id"].as_str().unwrap();
     let ack = format!("/v1/flows/alerts/{id}/ack");
@@ -183,8 +184,8 @@ fn a_flow_is_made_changed_and_removed_by_its_version() {
     bench.call(&operator, "POST", &ack, &Value::Null).problem(409);
     bench.call(&operator, "DELETE", &path, &Value::Null).is(204);
     bench.get(&viewer, &path).problem(404);
-    let kept = bench.get(&viewer, &format!("{path}/executions?state=succeeded")).is(200);
-    assert_eq!(kept["total"], 1);
+    let listing = bench.get(&viewer, &format!("{path}/executions?state=succeeded")).is(200);
+    assert_eq!(listing["total"], 1);
 }
 
 #[test]
@@ -195,21 +196,21 @@ fn validation_names_the_step_and_the_server_that_is_missing() {
     let presets = metadata["presets"].as_array().unwrap();
     assert_eq!(presets.len(), 3);
     for preset in presets {
-        let told = bench.call(&operator, "POST", "/v1/flows/validate", &preset["flow"]).is(200);
-        let errors = told["errors"].as_array().unwrap();
+        let document = bench.call(&operator, "POST", "/v1/flows/validate", &preset["flow"]).is(200);
+        let errors = document["errors"].as_array().unwrap();
         // This gateway has neither an SMTP server nor a broker.
         let codes: Vec<_> = errors.iter().map(|error| error["code"].as_str().unwrap()).collect();
-        assert_eq!(codes, ["backend-absent"; 2], "{told}");
+        assert_eq!(codes, ["backend-absent"; 2], "{document}");
         let refused = bench.call(&operator, "POST", FLOWS, &preset["flow"]).is(422);
-        assert_eq!(refused["errors"], told["errors"]);
+        assert_eq!(refused["errors"], document["errors"]);
     }
     let cron = json!({
         "name": "f",
         "steps": [step("at", "trigger", "schedule", json!({ "cron": "nonsense" }))],
     });
-    let told = bench.call(&operator, "POST", "/v1/flows/validate", &cron).is(200);
-    assert_eq!(told["errors"][0]["pointer"], "/steps/0/params/cron");
-    assert!(told["errors"][0]["message"].as_str().unwrap().contains("\"at\""));
+    let document = bench.call(&operator, "POST", "/v1/flows/validate", &cron).is(200);
+    assert_eq!(document["errors"][0]["pointer"], "/steps/0/params/cron");
+    assert!(document["errors"][0]["message"].as_str().unwrap().contains("\"at\""));
     let ok = bench.call(&operator, "POST", "/v1/flows/validate", &alert("f")).is(200);
     assert_eq!(ok["valid"], true);
 }
@@ -222,17 +223,17 @@ fn a_secret_is_sent_and_not_shown_again() {
     let mut flow = webhook("hook", receiver.address);
     flow["steps"][1]["params"]["authorization"] = "Bearer hush".into();
     let path = create(&bench, &operator, &flow);
-    let shown = bench.get(&operator, &path).is(200);
-    assert_eq!(shown["steps"][1]["params"]["authorization"], "(set)");
+    let definition = bench.get(&operator, &path).is(200);
+    assert_eq!(definition["steps"][1]["params"]["authorization"], "(set)");
     flow["steps"][1]["params"]["authorization"] = "(set)".into();
     bench.call(&operator, "PUT", &path, &flow).is(200);
     let execution = trigger(&bench, &operator, &path);
     until(&bench, "the webhook", || receiver.counts().len() == 1);
     let path = format!("{path}/executions/{execution}");
     until(&bench, "the end", || bench.get(&operator, &path).json()["state"] == "succeeded");
-    let told = bench.get(&operator, &path).is(200);
-    assert_eq!(told["steps"][1]["output"]["body"]["state"], "ok");
-    assert!(!told.to_string().contains("hush"), "{told}");
+    let document = bench.get(&operator, &path).is(200);
+    assert_eq!(document["steps"][1]["output"]["body"]["state"], "ok");
+    assert!(!document.to_string().contains("hush"), "{document}");
     let view = bench.world.view();
     assert!(!serde_json::to_string(&*view).unwrap().contains("hush"));
 }
@@ -272,12 +273,12 @@ fn a_receiver_that_comes_back_gets_each_notice_once() {
     let attempts = || {
         let view = bench.world.view();
         let deliveries = view.automation.deliveries.values();
-        deliveries.map(|held| held.attempts).min().unwrap_or_default()
+        deliveries.map(|delivery| delivery.attempts).min().unwrap_or_default()
     };
     until(&bench, "two attempts of each", || attempts() >= 2);
     let receiver = Receiver::at(TcpListener::bind(address).unwrap());
-    let done = || bench.world.view().automation.deliveries.is_empty();
-    until(&bench, "all deliveries", done);
+    let is_empty = || bench.world.view().automation.deliveries.is_empty();
+    until(&bench, "all deliveries", is_empty);
     let counts = receiver.counts();
     assert_eq!((counts.len(), counts.values().max()), (5, Some(&1)), "{counts:?}");
 }
@@ -304,16 +305,16 @@ fn a_hundred_flows_fire_at_once_and_a_hanging_one_holds_none_of_them_up() {
     }
     let (_, node, _) = bench.node(7);
     let readings = BTreeMap::from([("gateway.test".to_owned(), 2.0)]);
-    let told = bench.gateway.world.submit(ObserveGateway { readings });
-    bench.runtime.block_on(told).unwrap();
+    let answer = bench.gateway.world.submit(ObserveGateway { readings });
+    bench.runtime.block_on(answer).unwrap();
     let states = || {
         let view = bench.world.view();
         let mut counts = [0; 2];
-        for (_, held) in view.automation.executions() {
-            match held.state {
+        for (_, execution) in view.automation.executions() {
+            match execution.state {
                 ExecutionState::Succeeded => counts[0] += 1,
                 ExecutionState::Running => counts[1] += 1,
-                state => panic!("{state:?}: {:?}", held.error),
+                state => panic!("{state:?}: {:?}", execution.error),
             }
         }
         counts

@@ -11,7 +11,7 @@ use super::beat;
 use super::process::{Process, admin, mast, start};
 use crate::support::command;
 
-/// Restores `sealed` into `folder` with the key of the first gateway; the exit code and what it said.
+/// Restores `sealed` into `folder` with the key of the first gateway; its exit code and output.
 fn restore(sealed: &Path, key: &Path, folder: &Path) -> (Option<i32>, String) {
     let output = command(&["restore"])
         .arg(sealed)
@@ -23,15 +23,15 @@ fn restore(sealed: &Path, key: &Path, folder: &Path) -> (Option<i32>, String) {
         .arg(folder.join("state"))
         .output()
         .unwrap();
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    (output.status.code(), told)
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output.status.code(), error)
 }
 
 fn points(server: &Process, token: &str, id: &str) -> usize {
     let path = format!("/v1/nodes/{id}/telemetry?metric=mesh.tx_mbps");
-    let (_, told) = server.ask(token, "GET", &path, &Value::Null);
-    let series = told["series"][0]["points"].as_array();
-    series.unwrap_or_else(|| panic!("{told}")).len()
+    let (_, answer) = server.ask(token, "GET", &path, &Value::Null);
+    let series = answer["series"][0]["points"].as_array();
+    series.unwrap_or_else(|| panic!("{answer}")).len()
 }
 
 #[test]
@@ -41,8 +41,8 @@ fn a_sealed_backup_of_a_running_gateway_restores_to_a_working_one() {
     let token = admin(&server);
     let (id, node) = mast(&server, &token, 5);
     for seq in 1..=3 {
-        let (status, told) = server.post(&node, "/v1/nodes/heartbeat", &beat(5, seq));
-        assert_eq!(status, 200, "{told}");
+        let (status, answer) = server.post(&node, "/v1/nodes/heartbeat", &beat(5, seq));
+        assert_eq!(status, 200, "{answer}");
     }
     let sealed = folder.path().join("gateway.sealed");
     fs::write(&sealed, server.fetch(&token, "/v1/admin/backup")).unwrap();
@@ -53,8 +53,8 @@ fn a_sealed_backup_of_a_running_gateway_restores_to_a_working_one() {
     let key = state.join("token.key");
 
     let other = tempfile::tempdir().unwrap();
-    let (code, told) = restore(&sealed, &key, other.path());
-    assert_eq!(code, Some(0), "{told}");
+    let (code, answer) = restore(&sealed, &key, other.path());
+    assert_eq!(code, Some(0), "{answer}");
     let restored = other.path().join("state");
     for secret in ["token.key", "audit.jsonl", "telemetry.redb"] {
         let mode = fs::metadata(restored.join(secret)).unwrap().permissions().mode();
@@ -94,19 +94,19 @@ fn a_stopped_gateway_is_copied_whole_with_its_state_folder() {
     let sealed = folder.path().join("gateway.sealed");
     let running = backup(&sealed, true);
     assert_eq!(running.status.code(), Some(2));
-    let told = String::from_utf8_lossy(&running.stderr);
-    assert!(told.contains("POST /v1/admin/backup"), "{told}");
+    let error = String::from_utf8_lossy(&running.stderr);
+    assert!(error.contains("POST /v1/admin/backup"), "{error}");
     server.end();
-    let made = backup(&sealed, true);
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let copy = backup(&sealed, true);
+    assert!(copy.status.success(), "{}", String::from_utf8_lossy(&copy.stderr));
     let plans = backup(&folder.path().join("plans.redb"), false);
     assert!(plans.status.success());
-    let told = String::from_utf8_lossy(&plans.stderr);
-    assert!(told.contains("are left out"), "{told}");
+    let error = String::from_utf8_lossy(&plans.stderr);
+    assert!(error.contains("are left out"), "{error}");
 
     let other = tempfile::tempdir().unwrap();
-    let (code, told) = restore(&sealed, &state.join("token.key"), other.path());
-    assert_eq!(code, Some(0), "{told}");
+    let (code, error) = restore(&sealed, &state.join("token.key"), other.path());
+    assert_eq!(code, Some(0), "{error}");
     let again = start(other.path(), "info", Stdio::piped());
     let (status, node) = again.ask(&token, "GET", &format!("/v1/nodes/{id}"), &Value::Null);
     assert_eq!(status, 200, "{node}");

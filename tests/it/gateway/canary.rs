@@ -11,7 +11,7 @@ use super::{Bench, PASSWORD, beat};
 fn no_secret_comes_back_in_any_answer() {
     let bench = Bench::new();
     let admin = bench.login("admin");
-    let made =
+    let rotation =
         bench.call(&admin, "POST", "/v1/trust/secret/rotate", &json!({ "grace_s": 600 })).is(201);
     let again =
         bench.call(&admin, "POST", "/v1/trust/secret/rotate", &json!({ "grace_s": 600 })).is(201);
@@ -35,7 +35,7 @@ fn no_secret_comes_back_in_any_answer() {
         canary.to_owned(),
         PASSWORD.to_owned(),
         "canary-wrong-77".to_owned(),
-        text(&made["secret"]),
+        text(&rotation["secret"]),
         text(&again["secret"]),
         text(&code["enrollment_code"]),
         text(&rotated["enrollment_code"]),
@@ -64,19 +64,19 @@ fn no_secret_comes_back_in_any_answer() {
         let headers = format!("{:?}", answer.headers);
         read += 1;
         for secret in &secrets {
-            assert!(!body.contains(secret), "{path} tells {secret}");
-            assert!(!headers.contains(secret), "{path} tells {secret} in a header");
+            assert!(!body.contains(secret), "{path} reveals {secret}");
+            assert!(!headers.contains(secret), "{path} reveals {secret} in a header");
         }
     }
     assert!(read >= 30, "{read} read");
     let record = std::fs::read_to_string(bench.folder.path().join("audit.jsonl")).unwrap();
     for secret in &secrets {
-        assert!(!record.contains(secret), "the record tells {secret}");
+        assert!(!record.contains(secret), "the record reveals {secret}");
     }
     let metrics = bench.get("", "/metrics");
     let metrics = String::from_utf8(metrics.body).unwrap();
     for private in ["02:00:00", "10.41.0", "10.42.0", "node-81", "mallory", &id] {
-        assert!(!metrics.contains(private), "metrics tell {private}");
+        assert!(!metrics.contains(private), "metrics reveal {private}");
     }
     assert!(metrics.contains("groundwave_nodes{state=\"joining\"}"), "{metrics}");
 }
@@ -87,23 +87,23 @@ fn no_secret_is_logged() {
     let mut server = super::process::start(folder.path(), "trace", Stdio::piped());
     let password = server.bootstrap();
     let login = json!({ "username": "admin", "password": password });
-    let told = server.post("", "/api/auth/login", &login);
-    assert_eq!(told.0, 200, "{}", told.1);
-    let token = told.1["access_token"].as_str().unwrap().to_owned();
+    let answer = server.post("", "/api/auth/login", &login);
+    assert_eq!(answer.0, 200, "{}", answer.1);
+    let token = answer.1["access_token"].as_str().unwrap().to_owned();
     let new = json!({ "current_password": password, "new_password": "canary-password-8f3a" });
     assert_eq!(server.post(&token, "/api/auth/password", &new).0, 204);
     let login = json!({ "username": "admin", "password": "canary-password-8f3a" });
     let token =
         server.post("", "/api/auth/login", &login).1["access_token"].as_str().unwrap().to_owned();
-    let made = server.post(&token, "/v1/trust/secret/rotate", &Value::Null);
-    assert_eq!(made.0, 201);
-    let secret = made.1["secret"].as_str().unwrap().to_owned();
+    let rotation = server.post(&token, "/v1/trust/secret/rotate", &Value::Null);
+    assert_eq!(rotation.0, 201);
+    let secret = rotation.1["secret"].as_str().unwrap().to_owned();
     let watched = format!("/v1/camera/{}/stream?fps=5&t={token}", uuid::Uuid::nil());
     assert_eq!(server.ask("", "GET", &watched, &Value::Null).0, 404);
     let log = server.end();
     assert!(log.contains("fps=5&t=..."), "{log}");
-    assert!(log.contains("request"), "the log says what is asked: {log}");
+    assert!(log.contains("request"), "the log names requests: {log}");
     for hidden in [&password, "canary-password-8f3a", &secret, &token] {
-        assert!(!log.contains(hidden), "the log tells {hidden}");
+        assert!(!log.contains(hidden), "the log reveals {hidden}");
     }
 }

@@ -1,4 +1,4 @@
-//! Connections that say nothing, or stop in the middle, beside an honest node.
+//! Connections that send nothing, or stop in the middle, beside an honest node.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::Stdio;
@@ -37,17 +37,17 @@ fn gateway(folder: &tempfile::TempDir) -> (Process, String, SocketAddr) {
     (server, token, address)
 }
 
-/// Connections from `sources` addresses that say `words` and no more.
+/// Connections from `sources` addresses that send `words` and no more.
 async fn hold(sources: u8, to: SocketAddr, words: &str) -> Vec<TcpStream> {
-    let mut held = Vec::new();
+    let mut connections = Vec::new();
     for number in 0..HELD {
         let last = (number % usize::from(sources)) as u8 + 1;
         let mut stream = connect(Ipv4Addr::new(127, 0, 0, last), to).await.unwrap();
         // One that was closed for another counts all the same.
         let _ = stream.write_all(words.as_bytes()).await;
-        held.push(stream);
+        connections.push(stream);
     }
-    held
+    connections
 }
 
 /// Heartbeats of a node at an address of its own; the statuses.
@@ -55,14 +55,14 @@ async fn beats(to: SocketAddr, token: &str, first: u64) -> Vec<u16> {
     let node = Ipv4Addr::new(127, 0, 1, 1);
     let open =
         || async { Client::over(to.to_string(), connect(node, to).await.unwrap()).await.unwrap() };
-    let mut kept = open().await;
+    let mut persistent = open().await;
     let mut statuses = Vec::new();
     for number in 0..BEATS {
         for (is_fresh, seq) in [(false, first + 2 * number), (true, first + 2 * number + 1)] {
             tokio::time::sleep(Duration::from_millis(20)).await;
             let body = beat(1, seq).to_string().into_bytes();
             let mut fresh = open().await;
-            let client = if is_fresh { &mut fresh } else { &mut kept };
+            let client = if is_fresh { &mut fresh } else { &mut persistent };
             let answer = client.call(Method::POST, "/v1/nodes/heartbeat", Some(token), body).await;
             statuses.push(answer.unwrap().status.as_u16());
         }
@@ -99,17 +99,17 @@ fn an_account_has_a_bounded_number_of_streams() {
     let bench = super::Bench::new();
     let (viewer, admin) = (bench.login("viewer"), bench.login("admin"));
     let open = |token: &str| {
-        let asked = super::request(token, "GET", "/v1/events", &Value::Null);
-        let answer = bench.runtime.block_on(bench.router.clone().oneshot(asked));
+        let stream_request = super::request(token, "GET", "/v1/events", &Value::Null);
+        let answer = bench.runtime.block_on(bench.router.clone().oneshot(stream_request));
         answer.unwrap()
     };
-    let mut held: Vec<_> = (0..STREAMS_PER_ACCOUNT_MAX).map(|_| open(&viewer)).collect();
-    assert!(held.iter().all(|stream| stream.status() == 200));
+    let mut streams: Vec<_> = (0..STREAMS_PER_ACCOUNT_MAX).map(|_| open(&viewer)).collect();
+    assert!(streams.iter().all(|stream| stream.status() == 200));
     let refused = open(&viewer);
     assert_eq!(refused.status(), 429);
     assert!(refused.headers().contains_key("retry-after"));
     assert_eq!(open(&admin).status(), 200);
-    held.pop();
+    streams.pop();
     assert_eq!(open(&viewer).status(), 200);
 }
 
@@ -138,17 +138,17 @@ fn a_server_with_few_descriptors_goes_on() {
     };
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let status = runtime.block_on(async {
-        let mut held = Vec::new();
+        let mut idle = Vec::new();
         for number in 0..300 {
             let source = Ipv4Addr::new(127, 0, 0, (number % 32) as u8 + 1);
-            held.push(connect(source, address).await.unwrap());
+            idle.push(connect(source, address).await.unwrap());
         }
         let mine = connect(Ipv4Addr::new(127, 0, 1, 1), address).await.unwrap();
         let mut client = Client::over(address.to_string(), mine).await.unwrap();
         let body = json!({ "name": "d" });
-        let made = client.ask(Method::POST, "/api/v1/deployments", Some(&body)).await.unwrap();
+        let answer = client.ask(Method::POST, "/api/v1/deployments", Some(&body)).await.unwrap();
         let ready = client.ask(Method::GET, "/readyz", None).await.unwrap();
-        (made.0.as_u16(), ready.0.as_u16())
+        (answer.0.as_u16(), ready.0.as_u16())
     });
     let _ = child.kill();
     let _ = child.wait();

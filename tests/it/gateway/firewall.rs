@@ -26,9 +26,9 @@ struct Row {
 }
 
 fn ip(arguments: &str) {
-    let done = Command::new("ip").args(arguments.split_whitespace()).output().unwrap();
-    let said = String::from_utf8_lossy(&done.stderr);
-    assert!(done.status.success(), "ip {arguments}: {said}");
+    let output = Command::new("ip").args(arguments.split_whitespace()).output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "ip {arguments}: {error}");
 }
 
 impl Row {
@@ -65,9 +65,9 @@ impl Row {
 
     fn nft(&self, line: &str) {
         let program = ["netns", "exec", &format!("{}gw", self.stem), "nft", line];
-        let done = Command::new("ip").args(program).output().unwrap();
-        let said = String::from_utf8_lossy(&done.stderr);
-        assert!(done.status.success(), "nft {line}: {said}");
+        let output = Command::new("ip").args(program).output().unwrap();
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "nft {line}: {error}");
     }
 
     /// A server in a namespace that answers one line: the address of its client.
@@ -113,8 +113,8 @@ impl Drop for Row {
 }
 
 fn zone(bench: &Bench, admin: &str, body: &Value) -> String {
-    let made = bench.call(admin, "POST", "/v1/firewall/zones", body).is(201);
-    made["zone_id"].as_str().unwrap().to_owned()
+    let document = bench.call(admin, "POST", "/v1/firewall/zones", body).is(201);
+    document["zone_id"].as_str().unwrap().to_owned()
 }
 
 /// Zones `lan` and `wan`; the second one is hidden behind the gateway. Nothing is forwarded.
@@ -163,8 +163,8 @@ fn connections_pass_or_are_dropped_by_rule() {
 
     let applied = apply(&bench, &admin);
     assert_eq!(applied["divergence"], json!([]));
-    let told = bench.call(&admin, "POST", APPLY, &Value::Null);
-    assert_eq!(told.problem(409), "conflict");
+    let answer = bench.call(&admin, "POST", APPLY, &Value::Null);
+    assert_eq!(answer.problem(409), "conflict");
     confirm(&bench, &admin, &applied);
     // The server sees the address of the gateway.
     assert_eq!(row.connect("lan", "192.0.2.2:8000").as_deref(), Some("192.0.2.1"));
@@ -191,7 +191,7 @@ fn connections_pass_or_are_dropped_by_rule() {
 
 #[needs(namespaces, nftables)]
 #[test]
-fn zones_of_networks_are_told_by_their_addresses() {
+fn zones_of_networks_are_matched_by_address() {
     let row = Row::lay();
     let bench = Bench::with(row.settings());
     let admin = bench.login("admin");
@@ -209,8 +209,10 @@ fn zones_of_networks_are_told_by_their_addresses() {
     assert_eq!(row.connect("lan", "10.50.0.1:8000"), None);
     // The network is held by its zone.
     let path = format!("/v1/model/networks/{id}");
-    let told = bench.call(&admin, "DELETE", &path, &Value::Null);
-    assert!(told.problem(409) == "conflict" && told.json()["detail"].to_string().contains("mesh"));
+    let answer = bench.call(&admin, "DELETE", &path, &Value::Null);
+    assert!(
+        answer.problem(409) == "conflict" && answer.json()["detail"].to_string().contains("mesh")
+    );
     let rule = json!({ "chain": "input", "src_zone": mesh, "proto": "tcp", "dest_port": 8000,
         "action": "accept" });
     bench.call(&admin, "POST", "/v1/firewall/rules", &rule).is(201);
@@ -255,7 +257,7 @@ fn an_unconfirmed_ruleset_is_reverted() {
 
 #[needs(namespaces, nftables)]
 #[test]
-fn changes_of_others_are_told_and_a_restart_brings_the_confirmed_ruleset_back() {
+fn foreign_changes_give_divergence_and_a_restart_restores_the_confirmed_ruleset() {
     let row = Row::lay();
     let bench = Bench::with(row.settings());
     let admin = bench.login("admin");
@@ -264,15 +266,15 @@ fn changes_of_others_are_told_and_a_restart_brings_the_confirmed_ruleset_back() 
     confirm(&bench, &admin, &apply(&bench, &admin));
     assert_eq!(ruleset(&bench, &admin)["divergence"], json!([]));
     row.nft("insert rule inet meshgw forward accept");
-    let found = ruleset(&bench, &admin);
-    assert_eq!(found["divergence"][0]["pointer"], "/chains/forward/rules/0");
+    let document = ruleset(&bench, &admin);
+    assert_eq!(document["divergence"][0]["pointer"], "/chains/forward/rules/0");
     let view = bench.world.view();
     let observed = view.firewall.observed.as_ref().unwrap();
     assert_eq!(observed.divergence[0], "/chains/forward/rules/0");
     row.nft("delete table inet meshgw");
-    let found = ruleset(&bench, &admin);
+    let document = ruleset(&bench, &admin);
     assert_eq!(
-        found["divergence"],
+        document["divergence"],
         json!([{ "pointer": "/table", "wanted": true, "found": false }])
     );
     assert_eq!(row.connect("lan", "192.0.2.2:8000").as_deref(), Some("10.50.0.2"));
@@ -284,8 +286,8 @@ fn changes_of_others_are_told_and_a_restart_brings_the_confirmed_ruleset_back() 
     let again = Bench::open(bench.close(), row.settings());
     again.runtime.block_on(again.gateway.firewall.start(&again.gateway.world));
     let admin = again.login("admin");
-    let found = ruleset(&again, &admin);
-    assert_eq!((&found["state"], &found["divergence"]), (&json!("confirmed"), &json!([])));
+    let document = ruleset(&again, &admin);
+    assert_eq!((&document["state"], &document["divergence"]), (&json!("confirmed"), &json!([])));
     assert_eq!(row.connect("lan", "192.0.2.2:8000"), None);
 }
 
@@ -296,18 +298,18 @@ fn without_access_to_nftables_the_firewall_is_absent() {
         ..Settings::default()
     });
     let admin = bench.login("admin");
-    let told = bench.call(&admin, "POST", APPLY, &Value::Null);
-    assert_eq!(told.problem(503), "backend-absent");
-    let told = bench.get(&admin, "/v1/firewall/ruleset");
-    assert_eq!(told.problem(503), "backend-absent");
-    let told = bench.get("", "/capabilities").is(200);
+    let answer = bench.call(&admin, "POST", APPLY, &Value::Null);
+    assert_eq!(answer.problem(503), "backend-absent");
+    let answer = bench.get(&admin, "/v1/firewall/ruleset");
+    assert_eq!(answer.problem(503), "backend-absent");
+    let answer = bench.get("", "/capabilities").is(200);
     assert_eq!(
-        (&told["backends"]["nft"], &told["features"]["firewall"]),
+        (&answer["backends"]["nft"], &answer["features"]["firewall"]),
         (&json!("absent"), &json!(false))
     );
     let body = json!({ "confirm_within_s": 9 });
-    let told = bench.call(&admin, "POST", APPLY, &body);
-    assert_eq!(told.problem(422), "invalid-body");
+    let answer = bench.call(&admin, "POST", APPLY, &body);
+    assert_eq!(answer.problem(422), "invalid-body");
 }
 
 #[needs(namespaces, nftables)]

@@ -54,8 +54,8 @@ fn an_image_is_taken_whole_and_read_in_ranges() {
         upload(&bench, "2", &image, wrong).problem(422);
     }
     assert_eq!(files(place.path()), 0);
-    let made = upload(&bench, "2", &image, &image).is(201);
-    assert_eq!(made["size_bytes"], 700_000);
+    let document = upload(&bench, "2", &image, &image).is(201);
+    assert_eq!(document["size_bytes"], 700_000);
     upload(&bench, "2", &image, &image).problem(409);
     assert_eq!(files(place.path()), 1);
     let (admin, operator) = (bench.login("admin"), bench.login("operator"));
@@ -63,12 +63,12 @@ fn an_image_is_taken_whole_and_read_in_ranges() {
         .call(&admin, "POST", &format!("{IMAGES}?version=3&sha256={}", "0".repeat(64)), &json!({}))
         .problem(415);
 
-    let path = format!("{IMAGES}/{}", made["image_id"].as_str().unwrap());
+    let path = format!("{IMAGES}/{}", document["image_id"].as_str().unwrap());
     let content = format!("{path}/content");
     let range = |range: &str| {
-        let mut asked = request(&operator, "GET", &content, &Value::Null);
-        asked.headers_mut().insert("range", range.parse().unwrap());
-        bench.send_from("127.0.0.1".parse().unwrap(), asked)
+        let mut range_request = request(&operator, "GET", &content, &Value::Null);
+        range_request.headers_mut().insert("range", range.parse().unwrap());
+        bench.send_from("127.0.0.1".parse().unwrap(), range_request)
     };
     assert_eq!(bench.get(&operator, &content).body, image);
     let part = range("bytes=300000-599999");
@@ -109,8 +109,8 @@ fn a_rollout_reaches_its_nodes_and_takes_them_back_after_failures() {
     let admin = bench.login("admin");
     let images = ["1", "2", "3"].map(|version| {
         let image = version.repeat(400_000);
-        let made = upload(&bench, version, image.as_bytes(), image.as_bytes()).is(201);
-        made["image_id"].as_str().unwrap().to_owned()
+        let document = upload(&bench, version, image.as_bytes(), image.as_bytes()).is(201);
+        document["image_id"].as_str().unwrap().to_owned()
     });
     let none = json!({ "image_id": images[1], "tag": "roof" });
     bench.call(&admin, "POST", ROLLOUTS, &none).problem(422);
@@ -123,13 +123,14 @@ fn a_rollout_reaches_its_nodes_and_takes_them_back_after_failures() {
     let begin = |image: &str, before: &str| {
         let body = json!({ "image_id": image, "rollback_image_id": before, "tag": "roof",
             "stages": [{ "nodes": 1 }, { "percent": 100 }], "healthy_s": 1 });
-        let made = bench.call(&admin, "POST", ROLLOUTS, &body).is(201);
-        format!("{ROLLOUTS}/{}", made["rollout_id"].as_str().unwrap())
+        let document = bench.call(&admin, "POST", ROLLOUTS, &body).is(201);
+        format!("{ROLLOUTS}/{}", document["rollout_id"].as_str().unwrap())
     };
     let path = begin(&images[1], &images[0]);
-    let told = wait_for(&bench, &path, |told| told["state"] != "running");
-    assert_eq!(told["state"], "done", "{told}");
-    let states = told["nodes"].as_array().unwrap().iter().map(|one| &one["state"]);
+    let rollout_document =
+        wait_for(&bench, &path, |rollout_document| rollout_document["state"] != "running");
+    assert_eq!(rollout_document["state"], "done", "{rollout_document}");
+    let states = rollout_document["nodes"].as_array().unwrap().iter().map(|one| &one["state"]);
     assert_eq!(states.collect::<Vec<_>>(), ["healthy"; 3]);
     for number in 61..=63 {
         let image = std::fs::read(place.path().join(format!("{number}/image"))).unwrap();
@@ -137,9 +138,10 @@ fn a_rollout_reaches_its_nodes_and_takes_them_back_after_failures() {
     }
     // The next image fails on the first node: nothing else gets it.
     let path = begin(&images[2], &images[1]);
-    let told = wait_for(&bench, &path, |told| told["state"] == "rolled_back");
-    assert_eq!(told["stage"], 0);
-    let states = told["nodes"].as_array().unwrap().iter().map(|one| &one["state"]);
+    let rollout_document =
+        wait_for(&bench, &path, |rollout_document| rollout_document["state"] == "rolled_back");
+    assert_eq!(rollout_document["stage"], 0);
+    let states = rollout_document["nodes"].as_array().unwrap().iter().map(|one| &one["state"]);
     assert_eq!(states.collect::<Vec<_>>(), ["reverted", "waiting", "waiting"]);
     for agent in &agents {
         agent.wait_for(&bench, |node| node["firmware"]["firmware"] == "2");
@@ -160,8 +162,8 @@ fn an_image_for_which_there_is_no_space_leaves_nothing() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut said = [0; 8];
-    holder.stdout.take().unwrap().read_exact(&mut said).unwrap();
+    let mut line = [0; 8];
+    holder.stdout.take().unwrap().read_exact(&mut line).unwrap();
     // The small disk, as the process in its mount namespace sees it.
     let inside = place.path().strip_prefix("/").unwrap();
     let disk = Path::new("/proc").join(holder.id().to_string()).join("root").join(inside);

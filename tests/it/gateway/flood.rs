@@ -99,7 +99,7 @@ fn readings_of_a_node_are_limited_and_the_usual_rate_is_far_below() {
 }
 
 #[test]
-fn an_entry_of_the_audit_log_tells_how_many_it_stands_for() {
+fn audit_entry_of_repeated_requests_has_their_count() {
     let bench = Bench::new();
     let admin = bench.login("admin");
     for _ in 0..50 {
@@ -110,8 +110,8 @@ fn an_entry_of_the_audit_log_tells_how_many_it_stands_for() {
     for count in counts {
         bench.gateway.audit.add(count).unwrap();
     }
-    let told = bench.get(&admin, "/v1/admin/audit?actor=anonymous").is(200);
-    let items = told["items"].as_array().unwrap();
+    let document = bench.get(&admin, "/v1/admin/audit?actor=anonymous").is(200);
+    let items = document["items"].as_array().unwrap();
     let refused: Vec<_> = items.iter().filter(|item| item["outcome"] == 401).collect();
     let repeated: u64 = refused.iter().map(|item| item["repeated"].as_u64().unwrap()).sum();
     assert_eq!(refused.len() as u64 + repeated, 50);

@@ -15,30 +15,39 @@ fn the_sequence_of_onboarding() {
     let underlay: IpAddr = "10.41.0.7".parse().unwrap();
     let send = |source, body: &Value| bench.send_from(source, request("", "POST", REGISTER, body));
 
-    // It asks, waits, asks again, and is told the same.
-    let asked = send(underlay, &ask(7)).is(202);
-    assert_eq!((&asked["state"], &asked["overlay_ip"]), (&json!("pending"), &Value::Null));
-    assert_eq!(send(underlay, &ask(7)).is(202)["registration_id"], asked["registration_id"]);
+    // A repeated request has the same answer.
+    let registration_request = send(underlay, &ask(7)).is(202);
+    assert_eq!(
+        (&registration_request["state"], &registration_request["overlay_ip"]),
+        (&json!("pending"), &Value::Null)
+    );
+    assert_eq!(
+        send(underlay, &ask(7)).is(202)["registration_id"],
+        registration_request["registration_id"]
+    );
     let listed = bench.get(&admin, "/v1/admin/registrations?state=pending").is(200);
-    let seen = &listed["items"][0];
-    assert_eq!(seen["mac"], "02:00:00:00:00:07");
-    assert_eq!((&seen["proof"], &seen["mac_verified"]), (&json!("absent"), &json!(false)));
+    let registration = &listed["items"][0];
+    assert_eq!(registration["mac"], "02:00:00:00:00:07");
+    assert_eq!(
+        (&registration["proof"], &registration["mac_verified"]),
+        (&json!("absent"), &json!(false))
+    );
 
     // An admin agrees; it is in, with the same address whenever it asks.
-    let id = asked["registration_id"].as_str().unwrap();
+    let id = registration_request["registration_id"].as_str().unwrap();
     let approve = format!("/v1/admin/registrations/{id}/approve");
     let named = json!({ "name": "Roof", "role_id": "relay" });
-    let told = bench.call(&admin, "POST", &approve, &named).is(200);
+    let document = bench.call(&admin, "POST", &approve, &named).is(200);
     let inside = send(underlay, &ask(7)).is(200);
     assert_eq!(
         (&inside["overlay_ip"], &inside["credentials"]),
-        (&told["overlay_ip"], &Value::Null)
+        (&document["overlay_ip"], &Value::Null)
     );
     assert_eq!(inside["gateway"]["endpoint"], "10.41.0.1:51820");
     assert_eq!(inside["allowed_ips"], json!(["10.42.0.0/24"]));
 
-    // Only through the tunnel is it told what it logs in with, and a second asking replaces it.
-    let overlay: IpAddr = told["overlay_ip"].as_str().unwrap().parse().unwrap();
+    // Only through the tunnel are its credentials sent, and a second request replaces them.
+    let overlay: IpAddr = document["overlay_ip"].as_str().unwrap().parse().unwrap();
     let first = send(overlay, &ask(7)).is(200)["credentials"].clone();
     let second = send(overlay, &ask(7)).is(200)["credentials"].clone();
     bench.call("", "POST", "/api/auth/login", &first).problem(401);
@@ -50,7 +59,7 @@ fn the_sequence_of_onboarding() {
 
     // The node sends a heartbeat, and every view shows it.
     let ack = bench.call(token, "POST", "/v1/nodes/heartbeat", &beat(7, 1)).is(200);
-    assert_eq!((&ack["state"], &ack["overlay_ip"]), (&json!("online"), &told["overlay_ip"]));
+    assert_eq!((&ack["state"], &ack["overlay_ip"]), (&json!("online"), &document["overlay_ip"]));
     assert_eq!(ack["next_heartbeat_s"], 5.0);
     let old = bench.call(token, "POST", "/v1/nodes/heartbeat", &beat(7, 1));
     assert_eq!(old.problem(409), "stale-revision");
@@ -68,8 +77,8 @@ fn the_sequence_of_onboarding() {
     // Put out, it has nothing any more.
     let revoke = format!("/v1/admin/registrations/{id}/revoke");
     bench.call(&admin, "POST", &revoke, &json!({ "reason": "stolen" })).is(200);
-    let gone = bench.call(token, "POST", "/v1/nodes/heartbeat", &beat(7, 2));
-    assert_eq!(gone.problem(401), "token-revoked");
+    let answer = bench.call(token, "POST", "/v1/nodes/heartbeat", &beat(7, 2));
+    assert_eq!(answer.problem(401), "token-revoked");
     assert_eq!(send(underlay, &ask(7)).problem(403), "registration-rejected");
     let pools = bench.get(&viewer, "/v1/mesh/ipam").is(200);
     assert_eq!(
@@ -79,29 +88,30 @@ fn the_sequence_of_onboarding() {
 }
 
 #[test]
-fn a_proof_of_the_secret_is_told_from_a_forged_one() {
+fn forged_proof_of_the_secret_gives_no_trust() {
     let bench = Bench::new();
     let admin = bench.login("admin");
-    let made = bench.call(&admin, "POST", "/v1/trust/secret/rotate", &Value::Null).is(201);
+    let rotation = bench.call(&admin, "POST", "/v1/trust/secret/rotate", &Value::Null).is(201);
     use base64::Engine as _;
     let base64 = base64::engine::general_purpose::STANDARD;
-    let secret = base64.decode(made["secret"].as_str().unwrap()).unwrap();
+    let secret = base64.decode(rotation["secret"].as_str().unwrap()).unwrap();
     assert_eq!(secret.len(), 32);
     let proven = |number: u8, secret: &[u8]| {
-        let mut asked = ask(number);
-        let text = |key: &str| asked[key].as_str().unwrap().to_owned();
+        let mut registration_request = ask(number);
+        let text = |key: &str| registration_request[key].as_str().unwrap().to_owned();
         let fields = ["public_key", "mac", "hostname", "nonce", "ts"].map(text);
         let message = proof_message([&fields[0], &fields[1], &fields[2], &fields[3], &fields[4]]);
         let mut hmac = Hmac::<sha2::Sha256>::new_from_slice(secret).unwrap();
         hmac.update(&message);
-        asked["proof"] = base64.encode(hmac.finalize().into_bytes()).into();
-        asked["key_id"] = made["key_id"].clone();
-        asked
+        registration_request["proof"] = base64.encode(hmac.finalize().into_bytes()).into();
+        registration_request["key_id"] = rotation["key_id"].clone();
+        registration_request
     };
     let source: IpAddr = "10.41.0.9".parse().unwrap();
-    let state = |asked: &Value| {
-        let told = bench.send_from(source, request("", "POST", REGISTER, asked)).is(202);
-        let id = told["registration_id"].as_str().unwrap().to_owned();
+    let state = |registration_request: &Value| {
+        let document =
+            bench.send_from(source, request("", "POST", REGISTER, registration_request)).is(202);
+        let id = document["registration_id"].as_str().unwrap().to_owned();
         let path = format!("/v1/admin/registrations/{id}");
         bench.get(&admin, &path).is(200)["proof"].as_str().unwrap().to_owned()
     };
@@ -123,13 +133,14 @@ fn a_node_registered_ahead_comes_in_with_its_code_as_the_planned_node() {
     let bench = Bench::new();
     let admin = bench.login("admin");
     let expected = json!({ "name": "Mast", "mac": "02:00:00:00:00:0c", "tags": ["north"] });
-    let made = bench.call(&admin, "POST", "/v1/nodes/register", &expected).is(201);
-    assert_eq!(made["node"]["state"], "joining");
-    let mut asked = ask(12);
-    asked["enrollment_code"] = made["enrollment_code"].clone();
+    let registration = bench.call(&admin, "POST", "/v1/nodes/register", &expected).is(201);
+    assert_eq!(registration["node"]["state"], "joining");
+    let mut registration_request = ask(12);
+    registration_request["enrollment_code"] = registration["enrollment_code"].clone();
     let source: IpAddr = "10.41.0.12".parse().unwrap();
-    let told = bench.send_from(source, request("", "POST", REGISTER, &asked)).is(201);
-    assert_eq!(told["node_id"], made["node"]["node_id"]);
+    let document =
+        bench.send_from(source, request("", "POST", REGISTER, &registration_request)).is(201);
+    assert_eq!(document["node_id"], registration["node"]["node_id"]);
     let unknown = json!({ "name": "x", "mac": "02:00:00:00:00:0d", "node_id": uuid::Uuid::nil() });
     bench.call(&admin, "POST", "/v1/nodes/register", &unknown).problem(404);
 }
@@ -160,8 +171,8 @@ fn a_new_account_changes_its_password_first() {
     let bench = Bench::new();
     let admin = bench.login("admin");
     let eve = json!({ "username": "eve", "password": "a first password", "role": "operator" });
-    let made = bench.call(&admin, "POST", "/v1/admin/users", &eve).is(201);
-    assert!(made.get("password").is_none() && made["must_change_password"] == true);
+    let document = bench.call(&admin, "POST", "/v1/admin/users", &eve).is(201);
+    assert!(document.get("password").is_none() && document["must_change_password"] == true);
     for bad in ["short", "passwordpassword", "my groundwave password"] {
         let weak = json!({ "username": "mallory", "password": bad, "role": "viewer" });
         bench.call(&admin, "POST", "/v1/admin/users", &weak).problem(422);
@@ -198,7 +209,7 @@ fn guessing_passwords_takes_ever_longer() {
 }
 
 #[test]
-fn nodes_speak_for_themselves_only() {
+fn node_token_gives_access_to_its_own_node_only() {
     let bench = Bench::new();
     let (one, token, _) = bench.node(21);
     let (other, _, _) = bench.node(22);
@@ -225,13 +236,13 @@ fn orders_reach_a_node_with_its_next_heartbeat() {
     let join = json!({ "supported_commands": ["identify"], "board": "test", "firmware": { "agent": "1" } });
     let joined = bench.call(&token, "POST", "/v1/nodes/join", &join).is(200);
     assert_eq!(joined["config"]["heartbeat_period_s"], 5.0);
-    let made = bench.call(&operator, "POST", &path, &order).is(202);
+    let command = bench.call(&operator, "POST", &path, &order).is(202);
     let ack = bench.call(&token, "POST", "/v1/nodes/heartbeat", &beat(31, 1)).is(200);
-    assert_eq!(ack["commands"][0]["command_id"], made["command_id"]);
-    let result = format!("{path}/{}/result", made["command_id"].as_str().unwrap());
-    let done = json!({ "state": "done", "output": "blinked" });
-    bench.call(&token, "POST", &result, &done).is(204);
-    bench.call(&token, "POST", &result, &done).problem(409);
+    assert_eq!(ack["commands"][0]["command_id"], command["command_id"]);
+    let result = format!("{path}/{}/result", command["command_id"].as_str().unwrap());
+    let outcome = json!({ "state": "done", "output": "blinked" });
+    bench.call(&token, "POST", &result, &outcome).is(204);
+    bench.call(&token, "POST", &result, &outcome).problem(409);
     let listed = bench.get(&operator, &path).is(200);
     assert_eq!(listed["items"][0]["result"], "blinked");
 }
@@ -242,8 +253,8 @@ fn a_change_of_what_changed_meanwhile_is_refused() {
     let (id, _, _) = bench.node(41);
     let operator = bench.login("operator");
     let path = format!("/v1/nodes/{id}");
-    let seen = bench.get(&operator, &path);
-    let tag = seen.headers["etag"].to_str().unwrap().to_owned();
+    let original = bench.get(&operator, &path);
+    let tag = original.headers["etag"].to_str().unwrap().to_owned();
     let change = |tag: &str, name: &str| {
         let mut request = request(&operator, "PATCH", &path, &json!({ "name": name }));
         request.headers_mut().insert("if-match", tag.parse().unwrap());
@@ -273,12 +284,12 @@ fn who_did_what_is_written_down() {
     bench.call(&admin, "POST", "/v1/trust/macs", &mac).is(200);
     let viewer = bench.login("viewer");
     bench.call(&viewer, "POST", "/v1/trust/macs", &mac).problem(403);
-    let told = bench.get(&admin, "/v1/admin/audit?action=trust_mac_add").is(200);
-    let seen: Vec<_> = told["items"]
+    let document = bench.get(&admin, "/v1/admin/audit?action=trust_mac_add").is(200);
+    let actions: Vec<_> = document["items"]
         .as_array()
         .unwrap()
         .iter()
         .map(|deed| (deed["actor"].as_str().unwrap(), deed["outcome"].as_u64().unwrap()))
         .collect();
-    assert_eq!(seen, [("viewer", 403), ("admin", 200), ("admin", 201)]);
+    assert_eq!(actions, [("viewer", 403), ("admin", 200), ("admin", 201)]);
 }

@@ -18,32 +18,32 @@ fn a_flow_impairs_a_direction_and_clears_it_at_a_running_daemon() {
     let flow_servers = FlowServers { impaird: Some(daemon.listen()), ..FlowServers::default() };
     let bench = Bench::with(Settings { flow_servers, ..settings() });
     let operator = bench.login("operator");
-    let held = || {
-        let told = daemon.call("GET", "/v1/impairments/port1", &Value::Null);
-        told.json()["impairment"].clone()
+    let current = || {
+        let state = daemon.call("GET", "/v1/impairments/port1", &Value::Null);
+        state.json()["impairment"].clone()
     };
-    let wanted = json!({ "latency": { "kind": "constant", "duration": 20_000_000 } });
-    let params = json!({ "direction": "port1", "impairment": wanted });
+    let shape = json!({ "latency": { "kind": "constant", "duration": 20_000_000 } });
+    let params = json!({ "direction": "port1", "impairment": shape });
     let path = create(&bench, &operator, &flow("slow", "apply_impairment", params));
     let execution = trigger(&bench, &operator, &path);
-    let told = ended(&bench, &operator, &path, &execution);
-    assert_eq!(told["state"], "succeeded", "{told}");
-    assert_eq!(told["steps"][1]["output"]["body"]["impairment"], wanted);
-    assert_eq!(held(), wanted);
+    let state = ended(&bench, &operator, &path, &execution);
+    assert_eq!(state["state"], "succeeded", "{state}");
+    assert_eq!(state["steps"][1]["output"]["body"]["impairment"], shape);
+    assert_eq!(current(), shape);
     // What the daemon refuses is not asked for again.
     let params = json!({ "direction": "port1", "impairment": { "loss": { "pct": 900 } } });
     let path = create(&bench, &operator, &flow("wrong", "apply_impairment", params));
     let execution = trigger(&bench, &operator, &path);
-    let told = ended(&bench, &operator, &path, &execution);
-    let error = told["steps"][1]["error"].as_str().unwrap();
-    assert!(error.contains("status 4") && error.contains("attempts: 1"), "{told}");
-    assert_eq!(held(), wanted);
+    let state = ended(&bench, &operator, &path, &execution);
+    let error = state["steps"][1]["error"].as_str().unwrap();
+    assert!(error.contains("status 4") && error.contains("attempts: 1"), "{state}");
+    assert_eq!(current(), shape);
     let params = json!({ "direction": "port1" });
     let path = create(&bench, &operator, &flow("clear", "apply_impairment", params));
     let execution = trigger(&bench, &operator, &path);
-    let told = ended(&bench, &operator, &path, &execution);
-    assert_eq!(told["state"], "succeeded", "{told}");
-    assert_eq!(held(), json!({}));
+    let state = ended(&bench, &operator, &path, &execution);
+    assert_eq!(state["state"], "succeeded", "{state}");
+    assert_eq!(current(), json!({}));
 }
 
 #[test]
@@ -54,14 +54,14 @@ fn a_flow_analyses_a_link_at_the_planning_server_of_the_program() {
     let server = start_with(folder.path(), "info", std::process::Stdio::piped(), &options);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let post = |path: &str, body: &Value| -> Value {
-        let asked = async {
+        let request = async {
             let mut client = Client::tcp(&address).await.unwrap();
             let (status, body) = client.ask(Method::POST, path, Some(body)).await.unwrap();
-            let told: Value = serde_json::from_slice(&body).unwrap();
-            assert!(status.is_success(), "{told}");
-            told
+            let document: Value = serde_json::from_slice(&body).unwrap();
+            assert!(status.is_success(), "{document}");
+            document
         };
-        runtime.block_on(asked)
+        runtime.block_on(request)
     };
     let deployment = post("/api/v1/deployments", &json!({ "name": "d" }));
     let nodes = format!("/api/v1/deployments/{}/nodes", deployment["id"].as_str().unwrap());
@@ -71,22 +71,22 @@ fn a_flow_analyses_a_link_at_the_planning_server_of_the_program() {
     };
     let (tx, rx) = (node("a", 11.70), node("b", 11.71));
     let token = admin(&server);
-    let asked = json!({ "tx_node_id": tx, "rx_node_id": "{{/trigger/rx}}", "samples": 8 });
-    let params = json!({ "analysis": "link_analysis", "request": asked });
-    let (status, made) = server.post(&token, "/v1/flows", &flow("link", "run_plan", params));
-    assert_eq!(status, 201, "{made}");
-    let path = format!("/v1/flows/{}", made["flow_id"].as_str().unwrap());
+    let request = json!({ "tx_node_id": tx, "rx_node_id": "{{/trigger/rx}}", "samples": 8 });
+    let params = json!({ "analysis": "link_analysis", "request": request });
+    let (status, answer) = server.post(&token, "/v1/flows", &flow("link", "run_plan", params));
+    assert_eq!(status, 201, "{answer}");
+    let path = format!("/v1/flows/{}", answer["flow_id"].as_str().unwrap());
     let body = json!({ "inputs": { "rx": rx } });
-    let (status, told) = server.post(&token, &format!("{path}/trigger"), &body);
-    assert_eq!(status, 202, "{told}");
-    let path = format!("{path}/executions/{}", told["execution_id"].as_str().unwrap());
+    let (status, document) = server.post(&token, &format!("{path}/trigger"), &body);
+    assert_eq!(status, 202, "{document}");
+    let path = format!("{path}/executions/{}", document["execution_id"].as_str().unwrap());
     let get = || server.ask(&token, "GET", &path, &Value::Null).1;
     eventually(|| get()["state"] != "running");
-    let told = get();
-    assert_eq!(told["state"], "succeeded", "{told}");
-    let found = &told["steps"][1]["output"]["body"];
-    assert_eq!((&found["tx_node_id"], &found["rx_node_id"]), (&tx, &rx), "{told}");
-    assert!(found["result"].is_object(), "{told}");
+    let document = get();
+    assert_eq!(document["state"], "succeeded", "{document}");
+    let analysis = &document["steps"][1]["output"]["body"];
+    assert_eq!((&analysis["tx_node_id"], &analysis["rx_node_id"]), (&tx, &rx), "{document}");
+    assert!(analysis["result"].is_object(), "{document}");
 }
 
 #[test]
@@ -107,15 +107,15 @@ fn a_flow_orders_a_command_from_each_node_with_a_tag() {
     let params = json!({ "tag": "roof", "action": action });
     let path = create(&bench, &operator, &flow("reboot", "for_each_node", params));
     let execution = trigger(&bench, &operator, &path);
-    let told = ended(&bench, &operator, &path, &execution);
-    assert_eq!(told["state"], "succeeded", "{told}");
-    assert_eq!(told["steps"][1]["output"], json!({ "nodes": 1 }));
-    let heard = |number: u8, token: &str| {
-        let told = bench.call(token, "POST", "/v1/nodes/heartbeat", &beat(number, 1));
-        told.is(200)["commands"].clone()
+    let answer = ended(&bench, &operator, &path, &execution);
+    assert_eq!(answer["state"], "succeeded", "{answer}");
+    assert_eq!(answer["steps"][1]["output"], json!({ "nodes": 1 }));
+    let deliveries = |number: u8, token: &str| {
+        let answer = bench.call(token, "POST", "/v1/nodes/heartbeat", &beat(number, 1));
+        answer.is(200)["commands"].clone()
     };
-    let commands = heard(7, &nodes[0].1);
+    let commands = deliveries(7, &nodes[0].1);
     assert_eq!(commands[0]["kind"], "reboot", "{commands}");
     assert_eq!(commands[0]["args"]["why"], "node-7");
-    assert_eq!(heard(8, &nodes[1].1), json!([]));
+    assert_eq!(deliveries(8, &nodes[1].1), json!([]));
 }

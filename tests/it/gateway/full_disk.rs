@@ -76,10 +76,10 @@ fn with_small_state(folder: &Path) -> SmallDisk {
 }
 
 fn storage(server: &Process) -> Value {
-    let (status, told) = server.ask("", "GET", "/health", &Value::Null);
-    assert_eq!(status, 200, "{told}");
-    assert_eq!(told["status"] == "ok", told["checks"]["storage"] == "ok", "{told}");
-    told["checks"]["storage"].clone()
+    let (status, answer) = server.ask("", "GET", "/health", &Value::Null);
+    assert_eq!(status, 200, "{answer}");
+    assert_eq!(answer["status"] == "ok", answer["checks"]["storage"] == "ok", "{answer}");
+    answer["checks"]["storage"].clone()
 }
 
 /// Waits until the health has this storage.
@@ -120,14 +120,14 @@ impl Sender {
         let samples = times_ms.iter().map(|ts_ms| sample(*ts_ms, "sys.load1", value(*ts_ms)));
         let samples: Vec<_> = samples.collect();
         let path = format!("/v1/nodes/{}/telemetry", self.id);
-        let (status, told) = server.post(&self.token, &path, &json!({ "samples": samples }));
+        let (status, answer) = server.post(&self.token, &path, &json!({ "samples": samples }));
         match status {
             202 => {
-                assert_eq!(told["accepted"], samples.len(), "{told}");
+                assert_eq!(answer["accepted"], samples.len(), "{answer}");
                 self.acknowledged.extend(times_ms);
             }
-            507 => assert_eq!(told["status"], 507, "{told}"),
-            _ => panic!("{status}: {told}"),
+            507 => assert_eq!(answer["status"], 507, "{answer}"),
+            _ => panic!("{status}: {answer}"),
         }
         self.statuses.push(status);
         status
@@ -148,11 +148,11 @@ impl Sender {
         let from = jiff::Timestamp::from_millisecond(*self.acknowledged.first().unwrap() as i64);
         let path =
             format!("/v1/nodes/{}/telemetry?metric=sys.load1&from={}", self.id, from.unwrap());
-        let (status, told) = server.ask(admin, "GET", &path, &Value::Null);
-        assert_eq!(status, 200, "{told}");
-        let points = told["series"][0]["points"].as_array().unwrap();
-        let found: BTreeSet<_> = points.iter().map(|point| point[0].as_u64().unwrap()).collect();
-        self.acknowledged.difference(&found).copied().collect()
+        let (status, answer) = server.ask(admin, "GET", &path, &Value::Null);
+        assert_eq!(status, 200, "{answer}");
+        let points = answer["series"][0]["points"].as_array().unwrap();
+        let times: BTreeSet<_> = points.iter().map(|point| point[0].as_u64().unwrap()).collect();
+        self.acknowledged.difference(&times).copied().collect()
     }
 
     /// Uploads samples of now, of the minute before and of ten minutes ago, in turn.
@@ -285,7 +285,7 @@ fn an_act_that_cannot_be_audited_is_not_carried_out() {
         server.post(&admin, "/v1/nodes/register", &body).0
     };
     let statuses: Vec<_> = (0..600).map(register).collect();
-    let made = statuses.iter().filter(|status| **status == 201).count();
+    let successes = statuses.iter().filter(|status| **status == 201).count();
     assert_eq!(statuses.last(), Some(&507));
     assert!(statuses.iter().all(|status| [201, 507].contains(status)), "{statuses:?}");
     // Who frees the disk can log in.
@@ -302,5 +302,5 @@ fn an_act_that_cannot_be_audited_is_not_carried_out() {
         let entry: Value = serde_json::from_str(line).unwrap();
         entry["action"] == "node_register" && entry["outcome"] == 201
     });
-    assert_eq!(audited.count(), made + 1);
+    assert_eq!(audited.count(), successes + 1);
 }

@@ -20,15 +20,15 @@ fn a_join_key_admits_nodes_until_it_is_used_up_or_removed() {
     let bench = Bench::new();
     let admin = bench.login("admin");
     let body = json!({ "name": "site a", "valid_s": 3600, "nodes_max": 2, "tags": ["site-a"] });
-    let made = bench.call(&admin, "POST", KEYS, &body).is(201);
+    let document = bench.call(&admin, "POST", KEYS, &body).is(201);
     bench.call(&admin, "POST", KEYS, &body).problem(409);
     let operator = bench.login("operator");
     bench.get(&operator, KEYS).problem(403);
-    let code = &made["join_key"];
+    let code = &document["join_key"];
     // It is not stored, so it cannot be shown again.
     let listed = bench.get(&admin, KEYS);
-    let shown = String::from_utf8(listed.body.clone()).unwrap();
-    assert!(!shown.contains(code.as_str().unwrap()));
+    let text = String::from_utf8(listed.body.clone()).unwrap();
+    assert!(!text.contains(code.as_str().unwrap()));
 
     let first = register(&bench, 7, code).is(201);
     assert_eq!(first["state"], "approved");
@@ -54,16 +54,16 @@ fn a_join_key_admits_nodes_until_it_is_used_up_or_removed() {
 }
 
 #[test]
-fn a_known_address_with_another_key_waits_for_an_admin() {
+fn registered_address_with_another_key_waits_for_an_admin() {
     let bench = Bench::new();
     let admin = bench.login("admin");
     bench.node(7);
     let body = json!({ "name": "site a", "valid_s": 3600, "nodes_max": 9 });
-    let made = bench.call(&admin, "POST", KEYS, &body).is(201);
+    let document = bench.call(&admin, "POST", KEYS, &body).is(201);
     let mut taken = ask(8);
     taken["mac"] = json!("02:00:00:00:00:07");
-    taken["enrollment_code"] = made["join_key"].clone();
+    taken["enrollment_code"] = document["join_key"].clone();
     let source = IpAddr::V4(Ipv4Addr::new(10, 41, 0, 8));
-    let told = bench.send_from(source, request("", "POST", REGISTER, &taken));
-    assert_eq!(told.is(202)["state"], "pending");
+    let answer = bench.send_from(source, request("", "POST", REGISTER, &taken));
+    assert_eq!(answer.is(202)["state"], "pending");
 }

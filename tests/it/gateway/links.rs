@@ -16,15 +16,15 @@ fn two_nodes_and_the_link_both_measure() {
         bench.call(&token, "POST", "/v1/nodes/heartbeat", &beat(number, 1)).is(200);
     }
     let graph = bench.get(&viewer, "/v1/mesh/topology");
-    let told = graph.is(200);
-    assert_eq!(told["links"].as_array().unwrap().len(), 1, "{told}");
-    let link = &told["links"][0];
+    let document = graph.is(200);
+    assert_eq!(document["links"].as_array().unwrap().len(), 1, "{document}");
+    let link = &document["links"][0];
     assert_eq!(link["cost"], 255.0 / 240.0);
     assert_eq!(
         (&link["properties"]["status"], &link["properties"]["predicted"]),
         (&json!("up"), &Value::Null)
     );
-    assert_eq!(told["strangers"], 1);
+    assert_eq!(document["strangers"], 1);
     let mut again = request(&viewer, "GET", "/v1/mesh/topology", &Value::Null);
     again.headers_mut().insert("if-none-match", graph.headers["etag"].clone());
     bench.send_from(IpAddr::V4(Ipv4Addr::LOCALHOST), again).is(304);
@@ -45,7 +45,7 @@ fn the_topology_of_another_time_is_the_snapshot_before_it() {
     let bench = Bench::new();
     let viewer = bench.login("viewer");
     let at = |time: &str| bench.get(&viewer, &format!("/v1/mesh/topology?at={time}"));
-    // No node: no snapshot is stored, and the response says so.
+    // No node: no snapshot is stored, and the response is marked.
     let keep =
         |ns: u64| bench.runtime.block_on(topology_history::store(&bench.gateway, ns)).unwrap();
     keep(1_000_000_000_000_000_000);
@@ -62,16 +62,16 @@ fn the_topology_of_another_time_is_the_snapshot_before_it() {
     assert_eq!(first["nodes"].as_array().unwrap().len(), 1);
     assert_eq!(first["at"], "2001-09-09T01:46:40.000Z");
     let second = at("2001-09-09T01:59:00Z");
-    let told = second.is(200);
-    assert_eq!(told["nodes"].as_array().unwrap().len(), 2);
-    assert_eq!(told["at"], "2001-09-09T01:47:40.000Z");
-    assert_eq!(second.headers["etag"], format!("\"{}\"", told["revision"].as_str().unwrap()));
+    let document = second.is(200);
+    assert_eq!(document["nodes"].as_array().unwrap().len(), 2);
+    assert_eq!(document["at"], "2001-09-09T01:47:40.000Z");
+    assert_eq!(second.headers["etag"], format!("\"{}\"", document["revision"].as_str().unwrap()));
     for wrong in ["2001-09-09T01:46:39Z", "2200-01-01T00:00:00Z", "yesterday"] {
         let problem = at(wrong).is(422);
         assert_eq!(problem["errors"][0]["pointer"], "/at", "{problem}");
     }
     let now = bench.get(&viewer, "/v1/mesh/topology").is(200);
-    assert_eq!(now["links"], told["links"]);
+    assert_eq!(now["links"], document["links"]);
 }
 
 #[test]
@@ -104,15 +104,16 @@ fn a_planned_link_is_predicted_beside_what_is_measured() {
         bench.runtime.block_on(bench.gateway.world.submit(planned)).unwrap();
         let expected = json!({ "name": format!("mast {number}"), "node_id": node.uuid(),
             "mac": format!("02:00:00:00:00:{number:02x}") });
-        let made = bench.call(&admin, "POST", "/v1/nodes/register", &expected).is(201);
-        let mut asked = ask(number);
-        asked["enrollment_code"] = made["enrollment_code"].clone();
+        let registration = bench.call(&admin, "POST", "/v1/nodes/register", &expected).is(201);
+        let mut registration_request = ask(number);
+        registration_request["enrollment_code"] = registration["enrollment_code"].clone();
         let source: IpAddr = "10.41.0.95".parse().unwrap();
-        let told = bench.send_from(source, request("", "POST", REGISTER, &asked)).is(201);
-        assert_eq!(told["node_id"], json!(node.uuid()));
-        let mut said = beat(number, 1);
-        said["node_id"] = json!(node.uuid());
-        bench.call(&admin, "POST", "/v1/nodes/heartbeat", &said).is(200);
+        let document =
+            bench.send_from(source, request("", "POST", REGISTER, &registration_request)).is(201);
+        assert_eq!(document["node_id"], json!(node.uuid()));
+        let mut heartbeat = beat(number, 1);
+        heartbeat["node_id"] = json!(node.uuid());
+        bench.call(&admin, "POST", "/v1/nodes/heartbeat", &heartbeat).is(200);
     }
     let graph = bench.get(&admin, "/v1/mesh/topology").is(200);
     assert_eq!(
@@ -159,11 +160,11 @@ fn a_graph_sent_in_pieces_is_the_graph() {
     check(0, 0);
     for number in 61..=75 {
         let (_, token, _) = bench.node(number);
-        let told = beat(number, 1);
-        bench.call(&token, "POST", "/v1/nodes/heartbeat", &told).is(200);
+        let document = beat(number, 1);
+        bench.call(&token, "POST", "/v1/nodes/heartbeat", &document).is(200);
     }
     check(15, 14);
     let viewer = bench.login("viewer");
-    let told = bench.get(&viewer, "/v1/mesh/topology").is(200);
-    assert_eq!(told["links"].as_array().unwrap().len(), 14);
+    let document = bench.get(&viewer, "/v1/mesh/topology").is(200);
+    assert_eq!(document["links"].as_array().unwrap().len(), 14);
 }

@@ -44,11 +44,11 @@ pub fn audited(bench: &Bench, action: &str) -> Vec<(String, String, u64)> {
         .collect()
 }
 
-/// A service that answers each connection with the next of these bytes, and tells what it was sent.
+/// A service that answers each connection with the next of these bytes, and records what it was sent.
 fn scripted(path: &Path, answers: &[&str]) -> Receiver<String> {
     let listener = UnixListener::bind(path).unwrap();
     let answers: Vec<String> = answers.iter().map(|text| (*text).to_owned()).collect();
-    let (tell, told) = channel();
+    let (sender, requests) = channel();
     std::thread::spawn(move || {
         for answer in answers {
             let (mut stream, _) = listener.accept().unwrap();
@@ -60,11 +60,11 @@ fn scripted(path: &Path, answers: &[&str]) -> Receiver<String> {
                     read => request.extend_from_slice(&part[..read]),
                 }
             }
-            tell.send(String::from_utf8(request).unwrap()).unwrap();
+            sender.send(String::from_utf8(request).unwrap()).unwrap();
             stream.write_all(answer.as_bytes()).unwrap();
         }
     });
-    told
+    requests
 }
 
 /// `true` for a request that has ended: a body ends with a brace.
@@ -84,21 +84,21 @@ fn directions_are_read_by_viewers_and_changed_by_admins() {
     let system = bench.get(&viewer, "/v1/impairment/system").is(200);
     assert_eq!(system, daemon.call("GET", "/v1/system", &Value::Null).json());
     assert_eq!(system["ports"][0]["interface"], "gw-east");
-    let wanted = json!({
+    let shape = json!({
         "latency": { "kind": "constant", "duration": 20_000_000 },
         "rate": { "bps": 1_000_000, "burst_bytes": 3000 },
     });
     for token in [&viewer, &operator] {
-        assert_eq!(bench.call(token, "PUT", PORT1, &wanted).problem(403), "forbidden");
+        assert_eq!(bench.call(token, "PUT", PORT1, &shape).problem(403), "forbidden");
         assert_eq!(bench.call(token, "DELETE", PORT1, &Value::Null).status, 403);
     }
     assert_eq!(bench.get("", PORT1).problem(401), "unauthenticated");
-    let changed = bench.call(&admin, "PUT", PORT1, &wanted).is(200);
-    assert_eq!((&changed["impairment"], &changed["requested"]), (&wanted, &wanted));
+    let changed = bench.call(&admin, "PUT", PORT1, &shape).is(200);
+    assert_eq!((&changed["impairment"], &changed["requested"]), (&shape, &shape));
     let direct = daemon.call("GET", "/v1/impairments/port1", &Value::Null);
-    assert_eq!(direct.json()["impairment"], wanted);
-    let shown = bench.get(&viewer, PORT1).is(200);
-    assert_eq!((&shown["impairment"], &shown["requested"]), (&wanted, &wanted));
+    assert_eq!(direct.json()["impairment"], shape);
+    let document = bench.get(&viewer, PORT1).is(200);
+    assert_eq!((&document["impairment"], &document["requested"]), (&shape, &shape));
     let counted = bench.get(&viewer, &format!("{PORT1}/stats")).is(200);
     assert_eq!(counted["drops_total"], 0);
     // Problems of the daemon arrive as they are.
@@ -145,13 +145,13 @@ fn a_testbed_is_steered_by_operators() {
         bed.listen(&socket);
     }
     let (viewer, operator) = (bench.login("viewer"), bench.login("operator"));
-    let shown = bench.get(&viewer, "/v1/testbed").is(200);
-    assert_eq!(shown["name"], "bench");
-    let up = |told: &Value| {
-        let links = told["links"].as_array().unwrap().iter();
+    let state = bench.get(&viewer, "/v1/testbed").is(200);
+    assert_eq!(state["name"], "bench");
+    let up = |document: &Value| {
+        let links = document["links"].as_array().unwrap().iter();
         links.filter(|link| link["predicted"]["up"] == true).count()
     };
-    let severed = |told: &Value| told["links"][0]["severed"] == true;
+    let severed = |document: &Value| document["links"][0]["severed"] == true;
     let ends = json!({ "a": "west", "b": "east" });
     let place = json!({ "lat_deg": 57.0, "lon_deg": 11.01 });
     let steps = [
@@ -167,12 +167,12 @@ fn a_testbed_is_steered_by_operators() {
     for (method, path, body, ups, cut) in steps {
         let path = format!("/v1/testbed{path}");
         assert_eq!(bench.call(&viewer, method, &path, &body).status, 403, "{path}");
-        let told = bench.call(&operator, method, &path, &body).is(200);
-        assert_eq!((up(&told), severed(&told)), (ups, cut), "{path}");
+        let document = bench.call(&operator, method, &path, &body).is(200);
+        assert_eq!((up(&document), severed(&document)), (ups, cut), "{path}");
     }
     let moved = bench.get(&viewer, "/v1/testbed").is(200);
     assert_eq!(moved["nodes"][1]["lon_deg"], 11.01);
-    assert!(moved["tick"].as_u64() > shown["tick"].as_u64().map(|tick| tick + 4));
+    assert!(moved["tick"].as_u64() > state["tick"].as_u64().map(|tick| tick + 4));
     // A name goes on as it came; what ends the controller or reports to it is not passed on.
     let none = bench.call(&operator, "POST", "/v1/testbed/nodes/no%20one%2F/fail", &Value::Null);
     assert!(none.is(404)["detail"].as_str().unwrap().contains("no one/"));
@@ -196,7 +196,7 @@ fn requests_and_answers_are_passed_on_without_credentials_and_once() {
     );
     let full = format!("{head}{odd}");
     let short = format!("{head}{}", &odd[..9]);
-    let told = scripted(&socket, &[&full, &short, ""]);
+    let requests = scripted(&socket, &[&full, &short, ""]);
     let bench = gateway(Some(socket), None);
     let admin = bench.login("admin");
     let body = "{\"rate\" :  {\"bps\":1000,\"burst_bytes\":1514}}";
@@ -215,7 +215,7 @@ fn requests_and_answers_are_passed_on_without_credentials_and_once() {
     for dropped in ["set-cookie", "access-control-allow-origin", "connection"] {
         assert!(!answer.headers.contains_key(dropped), "{dropped}");
     }
-    let sent = told.recv().unwrap();
+    let sent = requests.recv().unwrap();
     let (head, passed) = sent.split_once("\r\n\r\n").unwrap();
     assert_eq!(passed, body);
     let mut lines: Vec<&str> = head.lines().collect();
@@ -229,24 +229,24 @@ fn requests_and_answers_are_passed_on_without_credentials_and_once() {
             "host: localhost",
         ]
     );
-    // An answer that breaks off is told; the change is not sent again.
+    // An answer that breaks off is an error; the change is not sent again.
     for _ in 0..2 {
         let broken = put().is(502);
         assert!(broken["detail"].as_str().unwrap().contains("may be in force"), "{broken}");
-        told.recv().unwrap();
+        requests.recv().unwrap();
     }
-    assert!(told.try_recv().is_err());
+    assert!(requests.try_recv().is_err());
     // Bodies have the bound of the gateway.
     let long = json!({ "x": "y".repeat(70_000) });
     assert_eq!(bench.call(&admin, "PUT", PORT1, &long).problem(413), "payload-too-large");
 }
 
 #[test]
-fn absent_services_are_told_with_the_option_or_command_that_is_missing() {
+fn absent_services_give_the_missing_option_or_command() {
     let states = |bench: &Bench| {
-        let told = bench.get("", "/capabilities").is(200);
+        let document = bench.get("", "/capabilities").is(200);
         let of = |name: &str, feature: &str| {
-            (told["backends"][name].clone(), told["features"][feature].clone())
+            (document["backends"][name].clone(), document["features"][feature].clone())
         };
         [of("impaird", "impairment"), of("testbed", "testbed")]
     };
@@ -262,15 +262,18 @@ fn absent_services_are_told_with_the_option_or_command_that_is_missing() {
     let idle = none.get(&none.login("viewer"), PLAYBACK).is(200);
     assert_eq!(idle["state"], "idle");
     let folder = tempfile::tempdir().unwrap();
-    let gone = folder.path().join("gone.sock");
-    let bench = gateway(Some(gone.clone()), Some(gone.clone()));
+    let absent_socket = folder.path().join("gone.sock");
+    let bench = gateway(Some(absent_socket.clone()), Some(absent_socket.clone()));
     assert_eq!(states(&bench), [(json!("absent"), json!(true)), (json!("absent"), json!(true))]);
-    let told = refused(&bench, "/v1/impairment/system");
-    assert!(told.contains("groundwave impaird") && told.contains("gone.sock"), "{told}");
+    let document = refused(&bench, "/v1/impairment/system");
+    assert!(
+        document.contains("groundwave impaird") && document.contains("gone.sock"),
+        "{document}"
+    );
     assert!(refused(&bench, "/v1/testbed").contains("groundwave testbed up"));
     let new = json!({ "timeline": "[[step]]\nat = \"0s\"\nset = { delay = \"1ms\" }\n" });
     let admin = bench.login("admin");
     assert_eq!(bench.call(&admin, "POST", PLAYBACK, &new).problem(503), "backend-absent");
-    let _listening = UnixListener::bind(&gone).unwrap();
+    let _listening = UnixListener::bind(&absent_socket).unwrap();
     assert_eq!(states(&bench)[0], (json!("configured"), json!(true)));
 }

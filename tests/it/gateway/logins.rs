@@ -57,20 +57,20 @@ fn a_node_logs_in_by_its_id_too() {
     let admin = bench.login("admin");
     let (id, _, _) = bench.node(51);
     let rotate = format!("/v1/nodes/{id}/rotate-credentials");
-    let made = bench.call(&admin, "POST", &rotate, &Value::Null).is(200);
-    let login = json!({ "username": id, "password": made["enrollment_code"] });
-    let told = bench.call("", "POST", LOGIN, &login).is(200);
-    let token = told["access_token"].as_str().unwrap();
+    let rotation = bench.call(&admin, "POST", &rotate, &Value::Null).is(200);
+    let login = json!({ "username": id, "password": rotation["enrollment_code"] });
+    let document = bench.call("", "POST", LOGIN, &login).is(200);
+    let token = document["access_token"].as_str().unwrap();
     assert_eq!(bench.get(token, "/api/auth/me").is(200)["node_id"], json!(id));
-    let unknown = json!({ "username": uuid::Uuid::nil(), "password": made["enrollment_code"] });
+    let unknown = json!({ "username": uuid::Uuid::nil(), "password": rotation["enrollment_code"] });
     bench.call("", "POST", LOGIN, &unknown).problem(401);
 }
 
 /// Starts a stream of events, does `change`, and waits for the end of the stream.
 pub fn ends_after(bench: &Bench, token: &str, change: impl FnOnce()) {
     let router = bench.router.clone();
-    let asked = request(token, "GET", "/v1/events", &Value::Null);
-    let opened = bench.runtime.block_on(router.oneshot(asked)).unwrap();
+    let stream_request = request(token, "GET", "/v1/events", &Value::Null);
+    let opened = bench.runtime.block_on(router.oneshot(stream_request)).unwrap();
     assert_eq!(opened.status().as_u16(), 200);
     change();
     let ended = bench.runtime.block_on(async {
@@ -121,11 +121,11 @@ fn the_audit_log_has_the_names_of_logins() {
     for name in ["mallory", "my secret pass phrase"] {
         bench.call("", "POST", LOGIN, &wrong(name)).problem(401);
     }
-    let told = bench.get(&admin, "/v1/admin/audit?action=login").is(200);
-    let names = told["items"].as_array().unwrap().iter();
+    let document = bench.get(&admin, "/v1/admin/audit?action=login").is(200);
+    let names = document["items"].as_array().unwrap().iter();
     let names: Vec<_> =
         names.map(|entry| (entry["name"].as_str().unwrap(), entry["outcome"].as_u64())).collect();
     assert_eq!(names, [("(no username)", Some(401)), ("mallory", Some(401)), ("admin", Some(200))]);
-    let told = bench.get(&admin, "/v1/admin/audit?actor=mallory").is(200);
-    assert_eq!(told["items"].as_array().unwrap().len(), 1);
+    let document = bench.get(&admin, "/v1/admin/audit?actor=mallory").is(200);
+    assert_eq!(document["items"].as_array().unwrap().len(), 1);
 }

@@ -134,7 +134,7 @@ fn every_operation_by_every_caller() {
             token
         }
     };
-    let held: Vec<(Caller, String)> = CALLERS.map(|caller| (caller, tokens(caller))).into();
+    let callers: Vec<(Caller, String)> = CALLERS.map(|caller| (caller, tokens(caller))).into();
     let document = document();
     let rules = fixture();
     let mut tried = 0;
@@ -145,7 +145,7 @@ fn every_operation_by_every_caller() {
             let rule = &rules[&(method.to_uppercase(), path.clone())];
             // These end the tokens of the test itself, or a stream that never ends.
             let harmful = ["logout", "change_password", "events", "node_rotate_credentials"];
-            for (caller, token) in &held {
+            for (caller, token) in &callers {
                 let must = expected(rule, path, *caller);
                 if must.is_none() && harmful.contains(&id) {
                     continue;
@@ -205,7 +205,7 @@ fn issued(bench: &Bench, key: &[u8; 32], at_s: u64) -> String {
     issued.unwrap().0
 }
 
-/// The same token, unsigned, with a header that says so.
+/// The same token, unsigned, with a header to match.
 fn alg_none(token: &str) -> String {
     use base64::Engine as _;
     let base64 = base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -216,7 +216,7 @@ fn alg_none(token: &str) -> String {
 }
 
 #[test]
-fn what_the_document_does_not_know_is_not_there() {
+fn undocumented_operations_give_not_found() {
     let bench = Bench::new();
     let admin = bench.login("admin");
     for path in [

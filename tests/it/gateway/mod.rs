@@ -1,4 +1,4 @@
-//! The mesh gateway: who may do what, how nodes get in, what they say, what is kept.
+//! The mesh gateway: who may do what, how nodes get in, what they send, what is stored.
 
 mod admission;
 mod agents;
@@ -104,9 +104,9 @@ impl Answer {
     /// The kind of the problem, if the status is as wanted.
     #[track_caller]
     pub fn problem(&self, status: u16) -> String {
-        let told = self.is(status);
+        let document = self.is(status);
         assert_eq!(self.headers[header::CONTENT_TYPE], "application/problem+json");
-        let kind = told["type"].as_str().unwrap();
+        let kind = document["type"].as_str().unwrap();
         kind.trim_start_matches("urn:groundwave:problem:").to_owned()
     }
 }
@@ -213,24 +213,24 @@ impl Bench {
     /// Logs in.
     pub fn login(&self, username: &str) -> String {
         let body = json!({ "username": username, "password": PASSWORD });
-        let told = self.call("", "POST", "/api/auth/login", &body).is(200);
-        told["access_token"].as_str().unwrap().to_owned()
+        let document = self.call("", "POST", "/api/auth/login", &body).is(200);
+        document["access_token"].as_str().unwrap().to_owned()
     }
 
     /// Lets a node in and logs it in: its id, its token, its overlay address.
     pub fn node(&self, number: u8) -> (String, String, IpAddr) {
         let admin = self.login("admin");
         let underlay = IpAddr::V4(Ipv4Addr::new(10, 41, 0, number));
-        let asked = self.send_from(underlay, request("", "POST", REGISTER, &ask(number)));
-        let id = asked.is(202)["registration_id"].as_str().unwrap().to_owned();
+        let pending = self.send_from(underlay, request("", "POST", REGISTER, &ask(number)));
+        let id = pending.is(202)["registration_id"].as_str().unwrap().to_owned();
         let approve = format!("/v1/admin/registrations/{id}/approve");
-        let told = self.call(&admin, "POST", &approve, &Value::Null).is(200);
-        let overlay: IpAddr = told["overlay_ip"].as_str().unwrap().parse().unwrap();
+        let document = self.call(&admin, "POST", &approve, &Value::Null).is(200);
+        let overlay: IpAddr = document["overlay_ip"].as_str().unwrap().parse().unwrap();
         let inside = self.send_from(overlay, request("", "POST", REGISTER, &ask(number)));
-        let told = inside.is(200);
-        let login = self.call("", "POST", "/api/auth/login", &told["credentials"]);
+        let document = inside.is(200);
+        let login = self.call("", "POST", "/api/auth/login", &document["credentials"]);
         let token = login.is(200)["access_token"].as_str().unwrap().to_owned();
-        (told["node_id"].as_str().unwrap().to_owned(), token, overlay)
+        (document["node_id"].as_str().unwrap().to_owned(), token, overlay)
     }
 
     /// Puts the same router on a port, for clients that need one.

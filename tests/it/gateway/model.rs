@@ -26,17 +26,17 @@ fn a_network_is_made_changed_and_removed_by_its_revision() {
     let bench = Bench::new();
     let admin = bench.login("admin");
     let body = json!({ "name": "home", "overlay_cidr": "10.50.0.0/24" });
-    let made = bench.call(&admin, "POST", NETWORKS, &body);
-    assert_eq!(made.headers["etag"], "\"1\"");
-    let made = made.is(201);
-    assert_eq!((&made["name"], &made["revision"]), (&json!("home"), &json!(1)));
-    let path = format!("{NETWORKS}/{}", made["network_id"].as_str().unwrap());
+    let answer = bench.call(&admin, "POST", NETWORKS, &body);
+    assert_eq!(answer.headers["etag"], "\"1\"");
+    let answer = answer.is(201);
+    assert_eq!((&answer["name"], &answer["revision"]), (&json!("home"), &json!(1)));
+    let path = format!("{NETWORKS}/{}", answer["network_id"].as_str().unwrap());
 
     let wider = json!({ "name": "home", "overlay_cidr": "10.50.0.0/16" });
     let changed = matching(&bench, &admin, "PUT", &path, "\"1\"", &wider);
     assert_eq!(changed.headers["etag"], "\"2\"");
     let changed = changed.is(200);
-    assert_eq!(changed["created_at"], made["created_at"]);
+    assert_eq!(changed["created_at"], answer["created_at"]);
     let stale = matching(&bench, &admin, "PUT", &path, "\"1\"", &body);
     assert_eq!(stale.problem(412), "precondition-failed");
     let foreign = matching(&bench, &admin, "PUT", &path, "\"abc\"", &body);
@@ -70,16 +70,16 @@ fn a_problem_names_the_place_of_the_mistake() {
         ),
     ];
     for (body, pointer) in cases {
-        let told = bench.call(&admin, "POST", NETWORKS, &body);
-        assert_eq!(told.problem(422), "invalid-body", "{body}");
-        let found = told.json()["errors"][0]["pointer"].clone();
-        assert!(found == pointer || pointer.is_empty(), "{body}: {found}");
+        let answer = bench.call(&admin, "POST", NETWORKS, &body);
+        assert_eq!(answer.problem(422), "invalid-body", "{body}");
+        let place = answer.json()["errors"][0]["pointer"].clone();
+        assert!(place == pointer || pointer.is_empty(), "{body}: {place}");
     }
     let body = json!({ "name": "a", "overlay_cidr": "10.50.0.0/24" });
     bench.call(&admin, "POST", NETWORKS, &body).is(201);
     let again = json!({ "name": "a", "overlay_cidr": "10.60.0.0/24" });
-    let told = bench.call(&admin, "POST", NETWORKS, &again);
-    assert_eq!(told.problem(409), "conflict");
+    let answer = bench.call(&admin, "POST", NETWORKS, &again);
+    assert_eq!(answer.problem(409), "conflict");
 }
 
 #[test]
@@ -87,18 +87,18 @@ fn nodes_get_addresses_of_the_network_and_hold_it() {
     let bench = Bench::new();
     let admin = bench.login("admin");
     let body = json!({ "name": "home", "overlay_cidr": "10.50.0.0/24" });
-    let made = bench.call(&admin, "POST", NETWORKS, &body).is(201);
-    let path = format!("{NETWORKS}/{}", made["network_id"].as_str().unwrap());
+    let document = bench.call(&admin, "POST", NETWORKS, &body).is(201);
+    let path = format!("{NETWORKS}/{}", document["network_id"].as_str().unwrap());
     let (_, _, overlay) = bench.node(7);
     assert!(overlay.to_string().starts_with("10.50.0."), "{overlay}");
     let pools = bench.get(&admin, "/v1/mesh/ipam").is(200);
     assert_eq!(pools["pools"][0]["cidr"], "10.50.0.0/24");
 
     let elsewhere = json!({ "name": "home", "overlay_cidr": "10.60.0.0/24" });
-    let told = bench.call(&admin, "PUT", &path, &elsewhere);
-    assert_eq!(told.problem(409), "conflict");
-    let told = bench.call(&admin, "DELETE", &path, &Value::Null);
-    assert_eq!(told.problem(409), "conflict");
+    let answer = bench.call(&admin, "PUT", &path, &elsewhere);
+    assert_eq!(answer.problem(409), "conflict");
+    let answer = bench.call(&admin, "DELETE", &path, &Value::Null);
+    assert_eq!(answer.problem(409), "conflict");
     // A wider range holds the leases.
     let wider = json!({ "name": "home", "overlay_cidr": "10.50.0.0/16" });
     bench.call(&admin, "PUT", &path, &wider).is(200);
@@ -118,12 +118,12 @@ fn a_domain_is_held_by_networks_and_interfaces() {
     let bench = Bench::new();
     let (admin, operator) = (bench.login("admin"), bench.login("operator"));
     let body = json!({ "name": "mesh", "kind": "batman_adv", "ifname": "bat0", "mtu": 1500 });
-    let made = bench.call(&admin, "POST", "/v1/model/underlay-domains", &body).is(201);
-    let domain = made["domain_id"].as_str().unwrap().to_owned();
+    let document = bench.call(&admin, "POST", "/v1/model/underlay-domains", &body).is(201);
+    let domain = document["domain_id"].as_str().unwrap().to_owned();
     let path = format!("/v1/model/underlay-domains/{domain}");
     let same = json!({ "name": "other", "kind": "ethernet", "ifname": "bat0" });
-    let told = bench.call(&admin, "POST", "/v1/model/underlay-domains", &same);
-    assert_eq!(told.problem(409), "conflict");
+    let answer = bench.call(&admin, "POST", "/v1/model/underlay-domains", &same);
+    assert_eq!(answer.problem(409), "conflict");
 
     let (node, token, _) = bench.node(7);
     let mut heartbeat = beat(7, 1);
@@ -140,8 +140,8 @@ fn a_domain_is_held_by_networks_and_interfaces() {
     );
     let interface = format!("/v1/model/interfaces/{}", bat0["interface_id"].as_str().unwrap());
     let none = json!({ "domain_id": "00000000-0000-7000-8000-000000000000" });
-    let told = bench.call(&operator, "PUT", &interface, &none);
-    assert_eq!(told.problem(422), "invalid-body");
+    let answer = bench.call(&operator, "PUT", &interface, &none);
+    assert_eq!(answer.problem(422), "invalid-body");
     let body = json!({ "domain_id": domain, "label": "mast" });
     let set = bench.call(&operator, "PUT", &interface, &body).is(200);
     assert_eq!(
@@ -150,9 +150,10 @@ fn a_domain_is_held_by_networks_and_interfaces() {
     );
     let unknown = "/v1/model/interfaces/00000000-0000-7000-8000-000000000000";
     bench.call(&operator, "PUT", unknown, &body).problem(404);
-    let told = bench.call(&admin, "DELETE", &path, &Value::Null);
+    let answer = bench.call(&admin, "DELETE", &path, &Value::Null);
     assert!(
-        told.problem(409) == "conflict" && told.json()["detail"].to_string().contains("interface")
+        answer.problem(409) == "conflict"
+            && answer.json()["detail"].to_string().contains("interface")
     );
 
     // Settings go with their node.
@@ -169,17 +170,17 @@ fn once_roles_are_defined_nodes_have_one_of_them() {
     let has = |role: &str| bench.call(&admin, "PATCH", &path, &json!({ "role_id": role }));
     has("free-text").is(200);
     let body = json!({ "name": "relay", "capabilities": ["gps"], "color": "#00aa00", "plan_role": "relay" });
-    let made = bench.call(&admin, "POST", "/v1/model/roles", &body).is(201);
-    let told = has("free-text-2");
-    assert_eq!(told.problem(422), "invalid-body");
-    assert_eq!(told.json()["errors"][0]["pointer"], "/role_id");
+    let document = bench.call(&admin, "POST", "/v1/model/roles", &body).is(201);
+    let answer = has("free-text-2");
+    assert_eq!(answer.problem(422), "invalid-body");
+    assert_eq!(answer.json()["errors"][0]["pointer"], "/role_id");
     has("relay").is(200);
-    let id = made["role_id"].as_str().unwrap();
+    let id = document["role_id"].as_str().unwrap();
     has(id).is(200);
     let role = format!("/v1/model/roles/{id}");
-    let told = bench.call(&admin, "DELETE", &role, &Value::Null);
+    let answer = bench.call(&admin, "DELETE", &role, &Value::Null);
     assert!(
-        told.problem(409) == "conflict" && told.json()["detail"].to_string().contains("node-7")
+        answer.problem(409) == "conflict" && answer.json()["detail"].to_string().contains("node-7")
     );
     let recolored = json!({ "name": "relay", "color": "#0000aa" });
     bench.call(&admin, "PUT", &role, &recolored).is(200);

@@ -27,11 +27,12 @@ fn a_machine_restarts_only_if_its_owner_permitted_it() {
         agent.wait_for(&bench, |node| node["state"] == "online");
     }
     let path = |agent: &AgentProcess| format!("/v1/nodes/{}/commands", agent.node);
-    let told = bench.call(&operator, "POST", &path(&other), &reboot).is(422);
-    assert!(told["detail"].as_str().unwrap().contains("renew_token"), "{told}");
+    let document = bench.call(&operator, "POST", &path(&other), &reboot).is(422);
+    assert!(document["detail"].as_str().unwrap().contains("renew_token"), "{document}");
     bench.call(&operator, "POST", &path(&permits), &reboot).is(202);
-    let told = wait_for(&bench, &path(&permits), |told| told["items"][0]["state"] == "done");
-    assert_eq!(told["items"][0]["kind"], "reboot");
+    let document =
+        wait_for(&bench, &path(&permits), |document| document["items"][0]["state"] == "done");
+    assert_eq!(document["items"][0]["kind"], "reboot");
     let file = permits.folder.path().join("restarted");
     let restarted = (0..300).any(|_| {
         std::thread::sleep(Duration::from_millis(100));
@@ -55,9 +56,9 @@ fn a_machine_without_an_init_permits_no_restart() {
         .current_dir(folder.path())
         .output()
         .unwrap();
-    let told = String::from_utf8_lossy(&refused.stderr);
-    assert_eq!(refused.status.code(), Some(2), "{told}");
-    assert!(told.contains("invalid --allow-reboot: process 1"), "{told}");
+    let error = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{error}");
+    assert!(error.contains("invalid --allow-reboot: process 1"), "{error}");
 }
 
 #[test]
@@ -69,13 +70,13 @@ fn a_command_that_nobody_fetched_in_time_has_expired() {
     let join = json!({ "supported_commands": ["echo"] });
     bench.call(&token, "POST", "/v1/nodes/join", &join).is(200);
     let brief = json!({ "kind": "echo", "expires_s": 1 });
-    let made = bench.call(&operator, "POST", &path, &brief).is(202);
-    assert_eq!(made["state"], "queued");
-    // The node says nothing.
-    wait_for(&bench, &path, |told| told["items"][0]["state"] == "expired");
+    let command = bench.call(&operator, "POST", &path, &brief).is(202);
+    assert_eq!(command["state"], "queued");
+    // The node sends nothing.
+    wait_for(&bench, &path, |listing| listing["items"][0]["state"] == "expired");
     let ack = bench.call(&token, "POST", "/v1/nodes/heartbeat", &beat(34, 1)).is(200);
     assert_eq!(ack["commands"], json!([]));
-    let result = format!("{path}/{}/result", made["command_id"].as_str().unwrap());
+    let result = format!("{path}/{}/result", command["command_id"].as_str().unwrap());
     bench.call(&token, "POST", &result, &json!({ "state": "done" })).problem(409);
     // As many as are kept; then a new one displaces the oldest finished one, never an open one.
     let order = json!({ "kind": "echo" });

@@ -27,10 +27,10 @@ fn settings_are_pushed_until_the_node_has_them() {
     let (id, token, _) = bench.node(51);
     let (admin, viewer) = (bench.login("admin"), bench.login("viewer"));
     let path = format!("/v1/nodes/{id}/settings");
-    let wanted = json!({ "batman": { "hop_penalty": 40 }, "confirm_within_s": 30 });
+    let settings = json!({ "batman": { "hop_penalty": 40 }, "confirm_within_s": 30 });
     // A node whose agent permits nothing has nothing to set.
-    let told = bench.call(&admin, "PUT", &path, &wanted).is(422);
-    assert!(told["detail"].as_str().unwrap().contains("permits no settings"), "{told}");
+    let document = bench.call(&admin, "PUT", &path, &settings).is(422);
+    assert!(document["detail"].as_str().unwrap().contains("permits no settings"), "{document}");
     bench.get(&viewer, &path).problem(404);
     let join = |hop_penalty: &str| {
         bench.call(&token, "POST", "/v1/nodes/join", &report(hop_penalty)).is(200);
@@ -49,22 +49,22 @@ fn settings_are_pushed_until_the_node_has_them() {
     for kind in ["configure", "firmware"] {
         let command = json!({ "kind": kind, "args": { "batman.hop_penalty": "1" } });
         let commands = format!("/v1/nodes/{id}/commands");
-        let told = bench.call(&operator, "POST", &commands, &command).is(422);
-        assert_eq!(told["errors"][0]["pointer"], "/kind");
+        let document = bench.call(&operator, "POST", &commands, &command).is(422);
+        assert_eq!(document["errors"][0]["pointer"], "/kind");
         let each = json!({ "action": { "kind": "command", "params": command }, "max_nodes": 5 });
         for (step, params, field) in [
             ("command", command.clone(), "params/kind"),
             ("for_each_node", each, "params/action/params/kind"),
         ] {
             let flow = automation::flow("push", step, params);
-            let told = bench.call(&operator, "POST", "/v1/flows", &flow).is(422);
-            assert_eq!(told["errors"][0]["pointer"], format!("/steps/1/{field}"));
+            let document = bench.call(&operator, "POST", "/v1/flows", &flow).is(422);
+            assert_eq!(document["errors"][0]["pointer"], format!("/steps/1/{field}"));
         }
     }
-    let told = bench.call(&admin, "PUT", &path, &wanted).is(200);
-    assert_eq!(told["push"]["state"], "queued");
+    let document = bench.call(&admin, "PUT", &path, &settings).is(200);
+    assert_eq!(document["push"]["state"], "queued");
     let difference = json!([{ "setting": "batman.hop_penalty", "wanted": "40", "found": "15" }]);
-    assert_eq!(told["divergence"], difference);
+    assert_eq!(document["divergence"], difference);
 
     let commands = fetched(&bench, &token, 1);
     assert_eq!(commands[0]["kind"], "configure");
@@ -77,8 +77,8 @@ fn settings_are_pushed_until_the_node_has_them() {
     };
     finish(&commands[0], "done");
     join("40");
-    let told = bench.get(&viewer, &path).is(200);
-    assert_eq!((&told["divergence"], &told["push"]["state"]), (&json!([]), &json!("done")));
+    let document = bench.get(&viewer, &path).is(200);
+    assert_eq!((&document["divergence"], &document["push"]["state"]), (&json!([]), &json!("done")));
     assert!(fetched(&bench, &token, 2).is_empty());
 
     // The machine restarted with its old settings: they are pushed again, by the gateway.
@@ -87,7 +87,7 @@ fn settings_are_pushed_until_the_node_has_them() {
     assert_eq!(commands[0]["args"], args);
     let listed = bench.get(&viewer, &format!("/v1/nodes/{id}/commands")).is(200);
     assert_eq!(listed["items"][1]["by"], "gateway");
-    // Undone by the node: not pushed again before an admin says so.
+    // Undone by the node: not pushed again before an admin requests it.
     finish(&commands[0], "failed");
     join("15");
     assert!(fetched(&bench, &token, 4).is_empty());

@@ -52,16 +52,16 @@ fn clear_broker(folder: &Path, address: SocketAddr) -> Ended {
 }
 
 /// The next messages at a broker; it keeps those that are retained.
-fn heard(address: SocketAddr, count: usize) -> Vec<Value> {
+fn messages_at(address: SocketAddr, count: usize) -> Vec<Value> {
     let (port, count) = (address.port().to_string(), count.to_string());
-    let heard = Command::new("mosquitto_sub")
+    let output = Command::new("mosquitto_sub")
         .args(["-p", &port, "-t", "mesh/#", "-W", "60", "-q", "1"])
         .args(["-C", &count])
         .output()
         .unwrap();
-    let heard = String::from_utf8(heard.stdout).unwrap();
+    let output = String::from_utf8(output.stdout).unwrap();
     let read = |line| serde_json::from_str(line).unwrap();
-    heard.lines().map(read).collect()
+    output.lines().map(read).collect()
 }
 
 /// A mail server at this address that keeps messages in a folder.
@@ -93,8 +93,8 @@ fn runs(bench: &Bench, flow: &Value) {
     let state =
         || bench.get(&operator, FLOWS).json()["items"][0]["last_execution"]["state"].clone();
     until(bench, "the end", || state() != "running");
-    let told = bench.get(&operator, &format!("{path}/executions"));
-    assert_eq!(state(), "succeeded", "{}", told.json());
+    let answer = bench.get(&operator, &format!("{path}/executions"));
+    assert_eq!(state(), "succeeded", "{}", answer.json());
 }
 
 #[needs(mosquitto)]
@@ -112,7 +112,7 @@ fn a_message_reaches_a_subscriber_of_a_real_broker() {
         json!({ "topic": "mesh/notices", "retain": true, "payload": { "t": "{{/trigger/text}}" } });
     runs(&bench, &flow("mqtt", "mqtt_publish", params));
     // It was retained for this later subscriber.
-    assert_eq!(heard(address, 1), [json!({ "t": "hello" })]);
+    assert_eq!(messages_at(address, 1), [json!({ "t": "hello" })]);
 }
 
 #[needs(mosquitto, openssl)]
@@ -123,12 +123,12 @@ fn a_broker_over_tls_is_trusted_by_its_authority_and_refused_without() {
     let file = |name: &str| folder.path().join(name).display().to_string();
     let address = free_address();
     let passwords = folder.path().join("passwords");
-    let made = Command::new("mosquitto_passwd")
+    let output = Command::new("mosquitto_passwd")
         .args(["-b", "-c"])
         .arg(&passwords)
         .args(["gateway", "hush"])
         .status();
-    assert!(made.unwrap().success());
+    assert!(output.unwrap().success());
     let configuration = format!(
         "user root\nlistener {} 127.0.0.1\ncertfile {}\nkeyfile {}\npassword_file {}\n",
         address.port(),
@@ -180,7 +180,7 @@ fn texts_below(folder: &Path) -> Vec<String> {
 
 #[needs(mosquitto, aiosmtpd)]
 #[test]
-fn the_presets_tell_by_webhook_e_mail_and_mqtt() {
+fn presets_send_notices_by_webhook_e_mail_and_mqtt() {
     let folder = tempfile::tempdir().unwrap();
     let mail = folder.path().join("mail");
     let (broker_at, mail_at) = (free_address(), free_address());
@@ -216,10 +216,10 @@ fn the_presets_tell_by_webhook_e_mail_and_mqtt() {
     }
     silence_and_rejection(&bench);
     let readings = [("gateway.disk_used_pct".to_owned(), 97.0)].into();
-    let told = bench.gateway.world.submit(ObserveGateway { readings });
-    bench.runtime.block_on(told).unwrap();
-    let done = || bench.world.view().automation.deliveries.is_empty();
-    until(&bench, "all deliveries", done);
+    let answer = bench.gateway.world.submit(ObserveGateway { readings });
+    bench.runtime.block_on(answer).unwrap();
+    let is_empty = || bench.world.view().automation.deliveries.is_empty();
+    until(&bench, "all deliveries", is_empty);
     let mut expected = [
         "disk of the gateway at 97.0 %".to_owned(),
         "node node-7 is silent: ".to_owned(),
@@ -235,7 +235,7 @@ fn the_presets_tell_by_webhook_e_mail_and_mqtt() {
     };
     let text = |body: &Value| body["text"].as_str().unwrap().to_owned();
     check(receiver.bodies().iter().map(text).collect());
-    check(heard(broker_at, 3).iter().map(text).collect());
+    check(messages_at(broker_at, 3).iter().map(text).collect());
     let body = |text: String| {
         let (_, body) = text.split_once("\n\n").unwrap();
         body.trim().to_owned()
@@ -249,16 +249,16 @@ fn the_presets_tell_by_webhook_e_mail_and_mqtt() {
 fn silence_and_rejection(bench: &Bench) -> String {
     let (node, token, _) = bench.node(7);
     bench.call(&token, "POST", "/v1/nodes/heartbeat", &beat(7, 1)).is(200);
-    let asked = request("", "POST", super::REGISTER, &super::ask(8));
-    let told = bench.send_from("10.41.0.8".parse().unwrap(), asked).is(202);
-    let registration = told["registration_id"].as_str().unwrap();
+    let registration_request = request("", "POST", super::REGISTER, &super::ask(8));
+    let document = bench.send_from("10.41.0.8".parse().unwrap(), registration_request).is(202);
+    let registration = document["registration_id"].as_str().unwrap();
     let reject = format!("/v1/admin/registrations/{registration}/reject");
     let admin = bench.login("admin");
     bench.call(&admin, "POST", &reject, &json!({ "reason": "unknown" })).is(200);
     // A minute and more of silence, as the gateway's clock has it.
     let now_ns = bench.gateway.world.now_ns() + 70_000_000_000;
-    let told = bench.gateway.world.submit(SetGatewayClock { now_ns });
-    bench.runtime.block_on(told).unwrap();
+    let document = bench.gateway.world.submit(SetGatewayClock { now_ns });
+    bench.runtime.block_on(document).unwrap();
     node
 }
 
@@ -270,9 +270,9 @@ fn a_kill_loses_and_doubles_no_notice_and_a_replay_sends_none() {
     let options = ["--allow-target", "127.0.0.1"];
     let server = start_with(folder.path(), "info", Stdio::piped(), &options);
     let token = admin(&server);
-    let (status, made) = server.post(&token, FLOWS, &webhook("hook", address));
-    assert_eq!(status, 201, "{made}");
-    let path = format!("{FLOWS}/{}", made["flow_id"].as_str().unwrap());
+    let (status, flow_document) = server.post(&token, FLOWS, &webhook("hook", address));
+    assert_eq!(status, 201, "{flow_document}");
+    let path = format!("{FLOWS}/{}", flow_document["flow_id"].as_str().unwrap());
     for _ in 0..5 {
         assert_eq!(server.post(&token, &format!("{path}/trigger"), &Value::Null).0, 202);
     }
@@ -282,11 +282,11 @@ fn a_kill_loses_and_doubles_no_notice_and_a_replay_sends_none() {
     let record = ["--record", log.to_str().unwrap()];
     let options = [&options[..], &record[..]].concat();
     let mut server = start_with(folder.path(), "info", Stdio::piped(), &options);
-    let left = || server.ask(&token, "GET", "/v1/flows/deliveries", &Value::Null).1;
-    assert!(eventually(|| left()["total"] == 0), "{}", left());
-    let (_, told) = server.ask(&token, "GET", &format!("{path}/executions"), &Value::Null);
-    assert_eq!(told["total"], 5);
-    for execution in told["items"].as_array().unwrap() {
+    let remainder = || server.ask(&token, "GET", "/v1/flows/deliveries", &Value::Null).1;
+    assert!(eventually(|| remainder()["total"] == 0), "{}", remainder());
+    let (_, answer) = server.ask(&token, "GET", &format!("{path}/executions"), &Value::Null);
+    assert_eq!(answer["total"], 5);
+    for execution in answer["items"].as_array().unwrap() {
         assert_eq!(execution["state"], "succeeded", "{execution}");
     }
     server.end();
@@ -294,10 +294,10 @@ fn a_kill_loses_and_doubles_no_notice_and_a_replay_sends_none() {
     assert_eq!((counts.len(), counts.values().max()), (5, Some(&1)), "{counts:?}");
     let replayed =
         command(&["replay", log.to_str().unwrap(), "--check", "--json"]).output().unwrap();
-    let said = String::from_utf8_lossy(&replayed.stderr);
-    assert!(replayed.status.success(), "{said}");
-    let told: Value = serde_json::from_slice(&replayed.stdout).unwrap();
-    assert!(told["marks_compared"].as_u64().unwrap() >= 1, "{told}");
+    let error = String::from_utf8_lossy(&replayed.stderr);
+    assert!(replayed.status.success(), "{error}");
+    let answer: Value = serde_json::from_slice(&replayed.stdout).unwrap();
+    assert!(answer["marks_compared"].as_u64().unwrap() >= 1, "{answer}");
     assert_eq!(receiver.counts(), counts);
 }
 
@@ -305,14 +305,14 @@ fn a_kill_loses_and_doubles_no_notice_and_a_replay_sends_none() {
 fn a_rejected_registration_and_a_silent_node_open_alerts() {
     let bench = Bench::with(settings());
     let operator = bench.login("operator");
-    let heard = |events: &[&str], message: &str| {
+    let sends = |events: &[&str], message: &str| {
         let mut flow = alert(events[0]);
         flow["steps"][0] = step("go", "trigger", "node_event", json!({ "events": events }));
         flow["steps"][1]["params"] = json!({ "message": message, "key": "{{/trigger/event}}" });
         create(&bench, &operator, &flow);
     };
-    heard(&["offline"], "{{/trigger/node_name}} is silent");
-    heard(&["rejected"], "{{/trigger/hostname}}: {{/trigger/reason}}");
+    sends(&["offline"], "{{/trigger/node_name}} is silent");
+    sends(&["rejected"], "{{/trigger/hostname}}: {{/trigger/reason}}");
     let node = silence_and_rejection(&bench);
     let alerts = bench.get(&operator, "/v1/flows/alerts").is(200);
     let items = alerts["items"].as_array().unwrap();

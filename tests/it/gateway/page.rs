@@ -28,21 +28,21 @@ fn the_types_of_the_page_are_those_of_the_interface() {
 #[test]
 fn browsers_get_the_page_without_a_token_and_others_the_links() {
     let bench = Bench::new();
-    let told = |answer: &Answer, name: header::HeaderName| {
-        let held = answer.headers.get(name);
-        held.map_or(String::new(), |held| held.to_str().unwrap().to_owned())
+    let field = |answer: &Answer, name: header::HeaderName| {
+        let value = answer.headers.get(name);
+        value.map_or(String::new(), |value| value.to_str().unwrap().to_owned())
     };
     let page = browse_to(&bench, "/");
     assert_eq!(page.status, 200);
-    assert!(told(&page, header::VARY).contains("accept,"));
-    let policy = told(&page, header::CONTENT_SECURITY_POLICY);
+    assert!(field(&page, header::VARY).contains("accept,"));
+    let policy = field(&page, header::CONTENT_SECURITY_POLICY);
     assert!(policy.contains("connect-src 'self'") && !policy.contains("unsafe"));
     let text = String::from_utf8(page.body).unwrap();
     let script = text.split('"').find(|part| part.ends_with(".js")).unwrap();
     let file = bench.get("", script);
     assert_eq!(file.status, 200, "{script}");
-    assert!(told(&file, header::CACHE_CONTROL).contains("immutable"));
-    assert_eq!(told(&file, header::CONTENT_SECURITY_POLICY), policy, "{script}");
+    assert!(field(&file, header::CACHE_CONTROL).contains("immutable"));
+    assert_eq!(field(&file, header::CONTENT_SECURITY_POLICY), policy, "{script}");
     let links = bench.get("", "/");
     assert!(String::from_utf8(links.body).unwrap().contains("/openapi.json"));
     // A file of the page is read, not written; other paths stay unknown.
@@ -55,10 +55,10 @@ fn browsers_get_the_page_without_a_token_and_others_the_links() {
 }
 
 #[test]
-fn the_page_is_told_which_interfaces_are_served_here() {
+fn page_document_lists_the_interfaces_of_this_address() {
     let bench = Bench::new();
-    let told = bench.get("", "/page.json").is(200);
-    assert_eq!(told, json!({ "planning": null, "gateway": "" }));
+    let document = bench.get("", "/page.json").is(200);
+    assert_eq!(document, json!({ "planning": null, "gateway": "" }));
     assert_eq!(bench.call("", "POST", "/page.json", &Value::Null).status, 405);
 }
 
@@ -74,22 +74,22 @@ fn beside() -> Bench {
 #[test]
 fn below_the_planning_server_the_gateway_keeps_its_rules() {
     let bench = beside();
-    let told = bench.get("", "/page.json").is(200);
-    assert_eq!(told, json!({ "planning": "", "gateway": "/gateway" }));
+    let document = bench.get("", "/page.json").is(200);
+    assert_eq!(document, json!({ "planning": "", "gateway": "/gateway" }));
     // Without a token nothing is shown, and the problem names the whole path.
     let refused = bench.get("", "/gateway/v1/nodes");
     assert_eq!(refused.problem(401), "unauthenticated");
     assert_eq!(refused.json()["instance"], "/gateway/v1/nodes");
     assert_eq!(refused.headers[header::WWW_AUTHENTICATE], "Bearer");
     let login = json!({ "username": "viewer", "password": super::PASSWORD });
-    let told = bench.call("", "POST", "/gateway/api/auth/login", &login).is(200);
-    let viewer = told["access_token"].as_str().unwrap();
+    let document = bench.call("", "POST", "/gateway/api/auth/login", &login).is(200);
+    let viewer = document["access_token"].as_str().unwrap();
     bench.get(viewer, "/gateway/v1/nodes?limit=5").is(200);
     assert_eq!(bench.get(viewer, "/gateway/v1/admin/audit").status, 403);
     // What is audited names the path of the gateway.
     let login = json!({ "username": "admin", "password": super::PASSWORD });
-    let told = bench.call("", "POST", "/gateway/api/auth/login", &login).is(200);
-    let token = told["access_token"].as_str().unwrap();
+    let document = bench.call("", "POST", "/gateway/api/auth/login", &login).is(200);
+    let token = document["access_token"].as_str().unwrap();
     let rows = bench.get(token, "/gateway/v1/admin/audit").is(200);
     let rows = rows["items"].as_array().unwrap();
     let logins = rows.iter().filter(|row| row["target"] == "/api/auth/login");
@@ -101,7 +101,7 @@ fn below_the_planning_server_the_gateway_keeps_its_rules() {
 }
 
 #[test]
-fn other_origins_may_ask_the_planning_server_but_not_the_gateway_below_it() {
+fn other_origins_reach_the_planning_server_but_not_the_gateway_below_it() {
     let bench = beside();
     let here = std::net::Ipv4Addr::LOCALHOST.into();
     let mut allowed = Vec::new();
@@ -112,11 +112,11 @@ fn other_origins_may_ask_the_planning_server_but_not_the_gateway_below_it() {
         ("OPTIONS", "/gateway/v1/nodes"),
         ("GET", "/page.json"),
     ] {
-        let mut asked = request("", method, path, &Value::Null);
-        let fields = asked.headers_mut();
+        let mut preflight = request("", method, path, &Value::Null);
+        let fields = preflight.headers_mut();
         fields.insert("origin", "http://elsewhere.example".parse().unwrap());
         fields.insert("access-control-request-method", "GET".parse().unwrap());
-        let answer = bench.send_from(here, asked);
+        let answer = bench.send_from(here, preflight);
         let cors = answer.headers.contains_key("access-control-allow-origin");
         allowed.push((path, cors));
     }
@@ -131,23 +131,23 @@ fn other_origins_may_ask_the_planning_server_but_not_the_gateway_below_it() {
         ]
     );
     // A foreign host name is refused there as well.
-    let mut asked = request("", "GET", "/gateway/health", &Value::Null);
-    asked.headers_mut().insert(header::HOST, "evil.example".parse().unwrap());
-    assert_eq!(bench.send_from(here, asked).status, 403);
+    let mut preflight = request("", "GET", "/gateway/health", &Value::Null);
+    preflight.headers_mut().insert(header::HOST, "evil.example".parse().unwrap());
+    assert_eq!(bench.send_from(here, preflight).status, 403);
 }
 
 #[test]
 fn one_process_serves_both_at_the_address_of_the_planning_server() {
     let folder = tempfile::tempdir().unwrap();
     let mut server = super::process::start_both(folder.path());
-    let told = server.ask("", "GET", "/page.json", &Value::Null);
-    assert_eq!(told, (200, json!({ "planning": "", "gateway": "/gateway" })));
+    let answer = server.ask("", "GET", "/page.json", &Value::Null);
+    assert_eq!(answer, (200, json!({ "planning": "", "gateway": "/gateway" })));
     assert_eq!(server.ask("", "GET", "/gateway/health", &Value::Null).0, 200);
     assert_eq!(server.ask("", "GET", "/api/v1/deployments", &Value::Null).0, 200);
     server.end();
     let alone = start(folder.path(), "info", std::process::Stdio::piped());
-    let told = alone.ask(&admin(&alone), "GET", "/page.json", &Value::Null);
-    assert_eq!(told, (200, json!({ "planning": null, "gateway": "" })));
+    let answer = alone.ask(&admin(&alone), "GET", "/page.json", &Value::Null);
+    assert_eq!(answer, (200, json!({ "planning": null, "gateway": "" })));
 }
 
 #[needs(page)]

@@ -9,9 +9,9 @@ use super::local_services::{PLAYBACK, PORT1, audited, impaired};
 fn played(bench: &Bench, state: &str) -> Value {
     let viewer = bench.login("viewer");
     for _ in 0..1_000 {
-        let told = bench.get(&viewer, PLAYBACK).is(200);
-        if told["state"] == state {
-            return told;
+        let document = bench.get(&viewer, PLAYBACK).is(200);
+        if document["state"] == state {
+            return document;
         }
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
@@ -55,13 +55,13 @@ fn a_timeline_is_played_by_the_gateway_and_the_previous_state_restored() {
     let ended = played(&bench, "ended");
     assert_eq!((&ended["position_s"], &ended["applied_total"]), (&json!(1000.0), &json!(2)));
     assert_eq!(now(&bench)["loss"]["pct"], 2.0);
-    // The daemon refuses a state: told at once, and nothing is left of it.
+    // The daemon refuses a state: an error at once, and nothing is left of it.
     bench.call(&admin, "PUT", PORT1, &before).is(200);
     let refused =
         json!({ "timeline": "[[step]]\nat = \"0s\"\nset = { loss_gemodel = \"0.1 0.2\" }\n" });
-    let told = bench.call(&admin, "POST", PLAYBACK, &refused).is(422);
-    assert!(told["detail"].as_str().unwrap().contains("gilbert-elliott"), "{told}");
-    assert_eq!(played(&bench, "failed")["failure"], told["detail"]);
+    let document = bench.call(&admin, "POST", PLAYBACK, &refused).is(422);
+    assert!(document["detail"].as_str().unwrap().contains("gilbert-elliott"), "{document}");
+    assert_eq!(played(&bench, "failed")["failure"], document["detail"]);
     assert_eq!(now(&bench), before);
     // A gateway that stops restores as well.
     bench.call(&admin, "POST", PLAYBACK, &new).is(201);
@@ -69,8 +69,8 @@ fn a_timeline_is_played_by_the_gateway_and_the_previous_state_restored() {
         bench.gateway.stop.cancel();
         bench.gateway.playback.end_with_gateway().await;
     });
-    let left = daemon.call("GET", "/v1/impairments/port1", &Value::Null).json();
-    assert_eq!(left["impairment"], before);
+    let remainder = daemon.call("GET", "/v1/impairments/port1", &Value::Null).json();
+    assert_eq!(remainder["impairment"], before);
     let starts = audited(&bench, "playback_start");
     let statuses: Vec<u64> = starts.iter().rev().map(|row| row.2).collect();
     assert_eq!(statuses, [403, 201, 409, 201, 422, 201]);
@@ -81,7 +81,7 @@ fn timelines_and_traces_are_checked_before_they_are_played() {
     let (bench, daemon) = impaired();
     let admin = bench.login("admin");
     let good = "[[step]]\nat = \"0s\"\nset = { delay = \"5ms\" }\n";
-    for (new, pointer, says) in [
+    for (new, pointer, expected) in [
         (json!({ "timeline": "[[step]]\nat = \"never\"\n" }), "/timeline", "never"),
         (json!({ "timeline": "at,delay\n0s,fast\n", "name": "x.csv" }), "/timeline", "x.csv:2"),
         (json!({ "timeline": "" }), "/timeline", "no step"),
@@ -97,9 +97,9 @@ fn timelines_and_traces_are_checked_before_they_are_played() {
         (json!({ "timeline": good, "name": "x".repeat(256) }), "/name", "255"),
         (json!({ "timeline": good, "other": 1 }), "/other", "other"),
     ] {
-        let told = bench.call(&admin, "POST", PLAYBACK, &new).is(422);
-        assert_eq!(told["errors"][0]["pointer"], pointer, "{told}");
-        assert!(told["detail"].as_str().unwrap().contains(says), "{told}");
+        let document = bench.call(&admin, "POST", PLAYBACK, &new).is(422);
+        assert_eq!(document["errors"][0]["pointer"], pointer, "{document}");
+        assert!(document["detail"].as_str().unwrap().contains(expected), "{document}");
     }
     assert_eq!(bench.get(&admin, PLAYBACK).is(200)["state"], "idle");
     // A trace of ten seconds has the rate, the rest is beside it.
@@ -108,13 +108,13 @@ fn timelines_and_traces_are_checked_before_they_are_played() {
     let new = json!({ "timeline": trace, "name": "trace.down", "directions": ["port2"], "beside": beside });
     let playing = bench.call(&admin, "POST", PLAYBACK, &new).is(201);
     assert_eq!(playing["directions"], json!(["port2"]));
-    let left = daemon.call("GET", "/v1/impairments/port2", &Value::Null).json();
-    assert_eq!(left["impairment"]["latency"]["duration"], 9_000_000);
+    let remainder = daemon.call("GET", "/v1/impairments/port2", &Value::Null).json();
+    assert_eq!(remainder["impairment"]["latency"]["duration"], 9_000_000);
     assert!(
-        left["impairment"]["rate"]["bps"]
+        remainder["impairment"]["rate"]["bps"]
             .as_u64()
             .is_some_and(|bps| (500_000..2_000_000).contains(&bps)),
-        "{left}"
+        "{remainder}"
     );
     bench.call(&admin, "DELETE", PLAYBACK, &Value::Null).is(200);
 }

@@ -19,8 +19,8 @@ fn now() -> String {
 
 fn alerts(bench: &Bench) -> Vec<String> {
     let view = bench.world.view();
-    let told = view.events.iter();
-    told.filter_map(|event| event.data.get("about").cloned()).collect()
+    let events = view.events.iter();
+    events.filter_map(|event| event.data.get("about").cloned()).collect()
 }
 
 #[test]
@@ -34,8 +34,8 @@ fn samples_are_latest_and_history() {
           "battery_charge_pct": 80.0, "input_voltage_v": 230.5, "vendor": "ignored" },
         { "ups_id": "hut", "ts": now(), "status": ["OB", "LB"], "battery_charge_pct": 15.0 },
     ]);
-    let told = bench.call(&token, "POST", SAMPLES, &many).is(202);
-    assert_eq!(told["accepted"], 2);
+    let document = bench.call(&token, "POST", SAMPLES, &many).is(202);
+    assert_eq!(document["accepted"], 2);
     let one = json!({ "ups_id": "desk", "ts": now(), "power_w": 12.5 });
     bench.call(&operator, "POST", SAMPLES, &one).is(202);
 
@@ -87,9 +87,9 @@ fn a_bad_sample_keeps_the_whole_request_out() {
         (json!({ "ups_id": "hut", "ts": now(), "status": ["WARM"] }), "/1/status/0"),
     ];
     for (bad, pointer) in cases {
-        let told = bench.call(&operator, "POST", SAMPLES, &json!([sound, bad]));
-        assert_eq!(told.problem(422), "invalid-body", "{bad}");
-        assert_eq!(told.json()["errors"][0]["pointer"], pointer, "{bad}");
+        let answer = bench.call(&operator, "POST", SAMPLES, &json!([sound, bad]));
+        assert_eq!(answer.problem(422), "invalid-body", "{bad}");
+        assert_eq!(answer.json()["errors"][0]["pointer"], pointer, "{bad}");
     }
     let many: Vec<_> = (0..257).map(|_| sound.clone()).collect();
     bench.call(&operator, "POST", SAMPLES, &json!(many)).problem(422);
@@ -167,46 +167,46 @@ impl Drop for NutBed {
 }
 
 /// Polls until a supply is as wanted.
-fn until(bench: &Bench, bed: &NutBed, wanted: impl Fn(&Value) -> bool) -> Value {
+fn until(bench: &Bench, bed: &NutBed, condition: impl Fn(&Value) -> bool) -> Value {
     let viewer = bench.login("viewer");
-    let mut found = Value::Null;
+    let mut state = Value::Null;
     for _ in 0..300 {
         let gateway = &bench.gateway;
         bench.runtime.block_on(gateway.nut.poll(&gateway.world, &gateway.history)).unwrap();
-        found = bench.get(&viewer, "/v1/power/ups/rack").json();
-        if wanted(&found) {
-            return found;
+        state = bench.get(&viewer, "/v1/power/ups/rack").json();
+        if condition(&state) {
+            return state;
         }
         std::thread::sleep(Duration::from_millis(100));
     }
-    panic!("never as wanted: {found}\n{}", bed.log());
+    panic!("never as wanted: {state}\n{}", bed.log());
 }
 
 #[needs(nut)]
 #[test]
-fn a_nut_server_is_asked_and_a_dead_driver_is_stale() {
+fn nut_server_gives_the_state_and_a_dead_driver_is_stale() {
     let line = "ups.status: OL CHRG\nbattery.charge: 90\nbattery.voltage: 13.4\nups.load: 23\n\
                 ";
     let mut bed = NutBed::start(line);
     let bench = Bench::with(bed.settings());
-    let found = until(&bench, &bed, |ups| ups["battery_charge_pct"] == 90.0);
-    assert_eq!((&found["source"], &found["stale"]), (&json!("nut"), &json!(false)));
+    let state = until(&bench, &bed, |ups| ups["battery_charge_pct"] == 90.0);
+    assert_eq!((&state["source"], &state["stale"]), (&json!("nut"), &json!(false)));
     assert_eq!(
-        (&found["description"], &found["model"]),
+        (&state["description"], &state["model"]),
         (&json!("Rack in the hut"), &json!("Dummy UPS"))
     );
-    assert_eq!((&found["status"], &found["load_pct"]), (&json!(["OL", "CHRG"]), &json!(23.0)));
-    let told = bench.get("", "/capabilities").is(200);
+    assert_eq!((&state["status"], &state["load_pct"]), (&json!(["OL", "CHRG"]), &json!(23.0)));
+    let document = bench.get("", "/capabilities").is(200);
     assert_eq!(
-        (&told["backends"]["nut"], &told["features"]["power"]),
+        (&document["backends"]["nut"], &document["features"]["power"]),
         (&json!("cli"), &json!(true))
     );
 
     let low = line.replace("OL CHRG", "OB LB DISCHRG").replace("90", "12");
     std::fs::write(bed.folder.path().join("rack.dev"), low).unwrap();
     until(&bench, &bed, |ups| ups["battery_charge_pct"] == 12.0);
-    let seen = alerts(&bench);
-    assert!(seen.contains(&"ups-low-battery".to_owned()), "{seen:?}");
+    let open_alerts = alerts(&bench);
+    assert!(open_alerts.contains(&"ups-low-battery".to_owned()), "{open_alerts:?}");
 
     bed.driver.kill().unwrap();
     bed.driver.wait().unwrap();
@@ -216,6 +216,6 @@ fn a_nut_server_is_asked_and_a_dead_driver_is_stale() {
     bed.server.kill().unwrap();
     bed.server.wait().unwrap();
     until(&bench, &bed, |ups| ups["stale"] == true);
-    let told = bench.get("", "/capabilities").is(200);
-    assert_eq!(told["backends"]["nut"], "absent");
+    let document = bench.get("", "/capabilities").is(200);
+    assert_eq!(document["backends"]["nut"], "absent");
 }

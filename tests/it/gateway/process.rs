@@ -18,7 +18,7 @@ pub struct Process {
     pub address: String,
     state: PathBuf,
     log: Receiver<String>,
-    heard: String,
+    output: String,
 }
 
 /// Starts a gateway over what `folder` holds, with this log filter.
@@ -55,24 +55,24 @@ fn launch(folder: &Path, filter: &str, log: Stdio, options: &[&str], marker: &st
         .stderr(log)
         .spawn()
         .unwrap();
-    let (tell, log) = channel();
+    let (sender, log) = channel();
     let lines = BufReader::new(child.stderr.take().unwrap()).lines();
     std::thread::spawn(move || {
         for line in lines.map_while(Result::ok) {
-            if tell.send(line).is_err() {
+            if sender.send(line).is_err() {
                 break;
             }
         }
     });
-    let mut heard = String::new();
+    let mut output = String::new();
     let address = loop {
-        let line = log.recv().expect("the gateway says where it listens");
-        heard = heard + &line + "\n";
+        let line = log.recv().expect("the gateway logs its address");
+        output = output + &line + "\n";
         if let Some((_, rest)) = line.split_once(marker) {
             break rest.split([',', ' ']).next().unwrap().to_owned();
         }
     };
-    Process { child, address, state, log, heard }
+    Process { child, address, state, log, output }
 }
 
 impl Process {
@@ -140,7 +140,7 @@ impl Process {
     }
 
     /// Waits for a line of the log with this text; `false` if none comes.
-    pub fn says(&self, text: &str) -> bool {
+    pub fn log_contains(&self, text: &str) -> bool {
         let limit = std::time::Duration::from_secs(60);
         let mut lines = std::iter::from_fn(|| self.log.recv_timeout(limit).ok());
         lines.any(|line| line.contains(text))
@@ -159,9 +159,9 @@ impl Process {
         assert!(sent.unwrap().success());
         assert!(self.child.wait().unwrap().success());
         while let Ok(line) = self.log.recv() {
-            self.heard = std::mem::take(&mut self.heard) + &line + "\n";
+            self.output = std::mem::take(&mut self.output) + &line + "\n";
         }
-        std::mem::take(&mut self.heard)
+        std::mem::take(&mut self.output)
     }
 }
 
@@ -177,9 +177,9 @@ pub fn admin(server: &Process) -> String {
     let first = server.bootstrap();
     let login = |password: &str| {
         let body = json!({ "username": "admin", "password": password });
-        let (status, told) = server.post("", "/api/auth/login", &body);
-        assert_eq!(status, 200, "{told}");
-        told["access_token"].as_str().unwrap().to_owned()
+        let (status, answer) = server.post("", "/api/auth/login", &body);
+        assert_eq!(status, 200, "{answer}");
+        answer["access_token"].as_str().unwrap().to_owned()
     };
     let change = json!({ "current_password": first, "new_password": "a better password" });
     assert_eq!(server.post(&login(&first), "/api/auth/password", &change).0, 204);
@@ -201,24 +201,25 @@ fn two_fresh_gateways_share_no_secret_and_have_no_usual_password() {
     let token = admin(&servers[0]);
     assert_eq!(servers[0].ask(&token, "GET", "/v1/nodes", &Value::Null).0, 200);
     assert_eq!(servers[1].ask(&token, "GET", "/v1/nodes", &Value::Null).0, 401);
-    let (status, told) = servers[0].ask("", "GET", "/health", &Value::Null);
-    assert_eq!((status, &told["status"]), (200, &json!("ok")));
+    let (status, answer) = servers[0].ask("", "GET", "/health", &Value::Null);
+    assert_eq!((status, &answer["status"]), (200, &json!("ok")));
 }
 
 /// Lets a node in ahead and logs it in: its id and its token.
 pub fn mast(server: &Process, admin: &str, number: u8) -> (String, String) {
     let mac = format!("02:00:00:00:00:{number:02x}");
     let expected = json!({ "name": format!("Mast {number}"), "mac": mac });
-    let (_, made) = server.post(admin, "/v1/nodes/register", &expected);
-    let mut asked = super::ask(number);
-    asked["enrollment_code"] = made["enrollment_code"].clone();
-    assert_eq!(server.post("", super::REGISTER, &asked).0, 201);
-    let id = made["node"]["node_id"].as_str().unwrap().to_owned();
+    let (_, document) = server.post(admin, "/v1/nodes/register", &expected);
+    let mut request = super::ask(number);
+    request["enrollment_code"] = document["enrollment_code"].clone();
+    assert_eq!(server.post("", super::REGISTER, &request).0, 201);
+    let id = document["node"]["node_id"].as_str().unwrap().to_owned();
     let rotate = format!("/v1/nodes/{id}/rotate-credentials");
-    let (_, made) = server.post(admin, &rotate, &Value::Null);
-    let login = json!({ "username": made["username"], "password": made["enrollment_code"] });
-    let (_, told) = server.post("", "/api/auth/login", &login);
-    let node = told["access_token"].as_str().unwrap().to_owned();
+    let (_, document) = server.post(admin, &rotate, &Value::Null);
+    let login =
+        json!({ "username": document["username"], "password": document["enrollment_code"] });
+    let (_, answer) = server.post("", "/api/auth/login", &login);
+    let node = answer["access_token"].as_str().unwrap().to_owned();
     (id, node)
 }
 
@@ -247,11 +248,11 @@ fn a_recorded_gateway_replays_from_what_it_began_with() {
     assert_eq!(std::fs::metadata(&log).unwrap().permissions().mode() & 0o777, 0o600);
     let path = log.to_str().unwrap();
     let replayed = command(&["replay", path, "--check", "--json"]).output().unwrap();
-    let said = String::from_utf8_lossy(&replayed.stderr);
-    assert!(replayed.status.success(), "{said}");
-    let told: Value = serde_json::from_slice(&replayed.stdout).unwrap();
-    assert!(told["marks_compared"].as_u64().unwrap() >= 2, "{told}");
-    assert!(told["commands"].as_u64().unwrap() >= 8, "{told}");
+    let error = String::from_utf8_lossy(&replayed.stderr);
+    assert!(replayed.status.success(), "{error}");
+    let report: Value = serde_json::from_slice(&replayed.stdout).unwrap();
+    assert!(report["marks_compared"].as_u64().unwrap() >= 2, "{report}");
+    assert!(report["commands"].as_u64().unwrap() >= 8, "{report}");
     // A log is evidence: no second run writes over it.
     let again = command(&["serve", "gateway", "--tunnel", "off", "--record", path])
         .current_dir(folder.path())
@@ -271,19 +272,19 @@ fn a_kill_loses_no_heartbeat_that_was_acknowledged() {
     for _ in 0..3 {
         for _ in 0..3 {
             seq += 1;
-            let (status, told) = server.post(&node, "/v1/nodes/heartbeat", &beat(5, seq));
-            assert_eq!(status, 200, "{told}");
+            let (status, answer) = server.post(&node, "/v1/nodes/heartbeat", &beat(5, seq));
+            assert_eq!(status, 200, "{answer}");
         }
         server.child.kill().unwrap();
         server.child.wait().unwrap();
         server = start(folder.path(), "info", Stdio::piped());
-        // Tokens outlive the process; what was said last is known.
-        let (status, told) = server.post(&node, "/v1/nodes/heartbeat", &beat(5, seq));
-        assert_eq!(status, 409, "{told}");
+        // Tokens outlive the process; the last message is in the store.
+        let (status, answer) = server.post(&node, "/v1/nodes/heartbeat", &beat(5, seq));
+        assert_eq!(status, 409, "{answer}");
         let path = format!("/v1/nodes/{id}/telemetry?metric=mesh.tx_mbps");
-        let (_, told) = server.ask(&token, "GET", &path, &Value::Null);
-        let points = told["series"][0]["points"].as_array().unwrap().len();
-        assert_eq!(points as u64, seq, "{told}");
+        let (_, answer) = server.ask(&token, "GET", &path, &Value::Null);
+        let points = answer["series"][0]["points"].as_array().unwrap().len();
+        assert_eq!(points as u64, seq, "{answer}");
     }
     let log = server.end();
     assert!(!log.contains("panicked"), "{log}");
@@ -292,15 +293,15 @@ fn a_kill_loses_no_heartbeat_that_was_acknowledged() {
 #[test]
 fn bad_options_are_refused_before_anything_is_served() {
     let folder = tempfile::tempdir().unwrap();
-    let refused = |args: &[&str], says: &str| {
+    let refused = |args: &[&str], expected: &str| {
         let output =
             command(&[&["serve", "gateway", "--gateway-bind", "127.0.0.1:0"], args].concat())
                 .current_dir(folder.path())
                 .output()
                 .unwrap();
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{told}");
-        assert!(told.contains(says), "{told}");
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{error}");
+        assert!(error.contains(expected), "{error}");
     };
     refused(&["--overlay", "10.42.0.1/24"], "the first address");
     refused(&["--underlay", "nonsense"], "invalid range");
@@ -310,7 +311,7 @@ fn bad_options_are_refused_before_anything_is_served() {
 
 /// Writes a new certificate of `localhost` with its key.
 fn certificate(folder: &Path) {
-    let made = std::process::Command::new("openssl")
+    let output = std::process::Command::new("openssl")
         .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"])
         .args(["-nodes", "-days", "2", "-subj", "/CN=localhost"])
         .args(["-addext", "subjectAltName=DNS:localhost"])
@@ -318,35 +319,35 @@ fn certificate(folder: &Path) {
         .current_dir(folder)
         .stderr(Stdio::null())
         .status();
-    assert!(made.unwrap().success());
+    assert!(output.unwrap().success());
 }
 
 /// Answer to a request that trusts the certificate in the folder, or the error.
 fn curl(folder: &Path, url: &str) -> String {
-    let asked = std::process::Command::new("curl")
+    let output = std::process::Command::new("curl")
         .args(["--silent", "--show-error", "--max-time", "10", "--cacert"])
         .arg(folder.join("cert.pem"))
         .arg(url)
         .output()
         .unwrap();
-    let (told, error) = (asked.stdout, asked.stderr);
-    format!("{}{}", String::from_utf8_lossy(&told), String::from_utf8_lossy(&error))
+    let (text, error) = (output.stdout, output.stderr);
+    format!("{}{}", String::from_utf8_lossy(&text), String::from_utf8_lossy(&error))
 }
 
 #[needs(openssl, curl)]
 #[test]
-fn with_a_certificate_it_also_speaks_tls() {
+fn certificate_gives_a_tls_port() {
     let folder = tempfile::tempdir().unwrap();
     certificate(folder.path());
     let options =
         ["--tls-cert", "cert.pem", "--tls-key", "key.pem", "--gateway-tls-bind", "127.0.0.1:0"];
     let server = start_with(folder.path(), "info", Stdio::piped(), &options);
-    let (_, secure) = server.heard.split_once("listening on https://").unwrap();
+    let (_, secure) = server.output.split_once("listening on https://").unwrap();
     let secure = secure.lines().next().unwrap().to_owned();
     let port = secure.rsplit_once(':').unwrap().1.to_owned();
     let url = format!("https://localhost:{port}/health");
-    let told = curl(folder.path(), &url);
-    assert!(told.contains("\"status\":\"ok\""), "{told}");
+    let text = curl(folder.path(), &url);
+    assert!(text.contains("\"status\":\"ok\""), "{text}");
     // Another certificate is used from the signal on; one that does not fit its key is not.
     certificate(folder.path());
     server.hang_up();
@@ -354,9 +355,9 @@ fn with_a_certificate_it_also_speaks_tls() {
     assert!(is_new, "the new certificate is not served");
     std::fs::write(folder.path().join("key.pem"), "no key").unwrap();
     server.hang_up();
-    assert!(server.says("TLS certificate not read again"));
+    assert!(server.log_contains("TLS certificate not read again"));
     assert!(curl(folder.path(), &url).contains("\"status\":\"ok\""));
-    // On that port it says nothing in the clear; nodes have the other one.
+    // On that port nothing is sent in the clear; nodes have the other one.
     assert_eq!(server.ask("", "GET", "/health", &Value::Null).0, 200);
     let mut plain = TcpStream::connect(&secure).unwrap();
     write!(plain, "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();

@@ -10,7 +10,7 @@ fn time(ms: u64) -> String {
 }
 
 #[test]
-fn late_readings_are_found_with_their_own_times() {
+fn late_readings_have_their_own_times() {
     let bench = Bench::new();
     let (id, token, _) = bench.node(61);
     let viewer = bench.login("viewer");
@@ -25,20 +25,20 @@ fn late_readings_are_found_with_their_own_times() {
         { "ts": time(now_ms - 8 * 24 * 3_600_000), "metric": "sys.load1", "value": 1 },
     ] });
     let path = format!("/v1/nodes/{id}/telemetry");
-    let told = bench.call(&token, "POST", &path, &batch).is(202);
-    let codes: Vec<_> = told["rejected"]
+    let document = bench.call(&token, "POST", &path, &batch).is(202);
+    let codes: Vec<_> = document["rejected"]
         .as_array()
         .unwrap()
         .iter()
         .map(|one| one["code"].as_str().unwrap())
         .collect();
     assert_eq!(
-        (&told["accepted"], codes),
+        (&document["accepted"], codes),
         (&json!(4), vec!["metric", "ts-ahead", "ts-format", "ts-old"])
     );
     let values = |query: &str| -> Vec<f64> {
-        let told = bench.get(&viewer, &format!("{path}?metric=sys.load1&{query}")).is(200);
-        let points = told["series"][0]["points"].as_array().unwrap();
+        let document = bench.get(&viewer, &format!("{path}?metric=sys.load1&{query}")).is(200);
+        let points = document["series"][0]["points"].as_array().unwrap();
         points.iter().map(|point| point[1].as_f64().unwrap()).collect()
     };
     assert_eq!(values(""), [1.0, 3.0, 5.0, 7.0]);
@@ -89,6 +89,7 @@ fn a_restart_keeps_nodes_readings_and_tokens_and_blames_nobody() {
     let ack = |seq| bench.call(&token, "POST", "/v1/nodes/heartbeat", &beat(63, seq)).is(200);
     assert_eq!(ack(2)["state"], "stale");
     assert_eq!(ack(3)["state"], "online");
-    let told = bench.get(&viewer, &format!("/v1/nodes/{id}/telemetry?metric=mesh.tx_mbps")).is(200);
-    assert_eq!(told["series"][0]["points"].as_array().unwrap().len(), 3);
+    let document =
+        bench.get(&viewer, &format!("/v1/nodes/{id}/telemetry?metric=mesh.tx_mbps")).is(200);
+    assert_eq!(document["series"][0]["points"].as_array().unwrap().len(), 3);
 }

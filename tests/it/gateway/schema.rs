@@ -11,15 +11,15 @@ fn operations_and_fields_are_unchanged() {
     outline::assert_unchanged("gateway", &document());
 }
 
-fn references(value: &Value, found: &mut Vec<String>) {
+fn references(value: &Value, pointers: &mut Vec<String>) {
     match value {
         Value::Object(entries) => {
             if let Some(Value::String(to)) = entries.get("$ref") {
-                found.push(to.clone());
+                pointers.push(to.clone());
             }
-            entries.values().for_each(|value| references(value, found));
+            entries.values().for_each(|value| references(value, pointers));
         }
-        Value::Array(items) => items.iter().for_each(|item| references(item, found)),
+        Value::Array(items) => items.iter().for_each(|item| references(item, pointers)),
         _ => {}
     }
 }
@@ -27,14 +27,14 @@ fn references(value: &Value, found: &mut Vec<String>) {
 #[test]
 fn every_reference_leads_somewhere() {
     let document = document();
-    let mut found = Vec::new();
-    references(&document, &mut found);
-    found.retain(|reference| document.pointer(reference.trim_start_matches('#')).is_none());
-    assert_eq!(found, Vec::<String>::new());
+    let mut pointers = Vec::new();
+    references(&document, &mut pointers);
+    pointers.retain(|reference| document.pointer(reference.trim_start_matches('#')).is_none());
+    assert_eq!(pointers, Vec::<String>::new());
 }
 
 #[test]
-fn every_operation_says_what_it_does_and_has_one_rule() {
+fn every_operation_has_a_summary_and_one_rule() {
     let document = document();
     let mut ids = Vec::new();
     for (path, item) in document["paths"].as_object().unwrap() {

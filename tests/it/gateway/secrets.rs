@@ -32,8 +32,8 @@ fn log_bytes(path: &Path) -> Vec<u8> {
     bytes
 }
 
-fn holds(bytes: &[u8], wanted: &[u8]) -> bool {
-    bytes.windows(wanted.len()).any(|window| window == wanted)
+fn holds(bytes: &[u8], secret: &[u8]) -> bool {
+    bytes.windows(secret.len()).any(|window| window == secret)
 }
 
 /// A secret as msgpack writes an array of bytes: those from 128 up with a byte before them.
@@ -52,9 +52,9 @@ fn neither_log_nor_store_holds_a_secret_in_clear() {
     let mut server = start(folder.path(), "info", Stdio::piped());
     let token = admin(&server);
     let rotate = |server: &Process| {
-        let (status, made) = server.post(&token, "/v1/trust/secret/rotate", &Value::Null);
-        assert_eq!(status, 201, "{made}");
-        STANDARD.decode(made["secret"].as_str().unwrap()).unwrap()
+        let (status, rotation) = server.post(&token, "/v1/trust/secret/rotate", &Value::Null);
+        assert_eq!(status, 201, "{rotation}");
+        STANDARD.decode(rotation["secret"].as_str().unwrap()).unwrap()
     };
     let mut secrets = vec![rotate(&server)];
     server.end();
@@ -66,10 +66,10 @@ fn neither_log_nor_store_holds_a_secret_in_clear() {
     assert_eq!(server.post(&token, "/v1/admin/users", &eve).0, 201);
     assert_eq!(login(&server, "eve", "a first password").0, 200);
     server.end();
-    let shown = stdout(&groundwave(&["log", "cat", log.to_str().unwrap(), "--json"]));
-    assert!(shown.contains("account.create") && shown.contains("trust.secret"));
+    let output = stdout(&groundwave(&["log", "cat", log.to_str().unwrap(), "--json"]));
+    assert!(output.contains("account.create") && output.contains("trust.secret"));
     let store = fs::read(folder.path().join("world.db")).unwrap();
-    for bytes in [log_bytes(&log), store, shown.into_bytes()] {
+    for bytes in [log_bytes(&log), store, output.into_bytes()] {
         assert!(!holds(&bytes, b"$argon2id$"));
         for secret in &secrets {
             assert!(!holds(&bytes, secret) && !holds(&bytes, &as_array(secret)));
@@ -81,7 +81,7 @@ fn neither_log_nor_store_holds_a_secret_in_clear() {
 fn a_weak_or_open_password_file_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("password");
-    let refused = |words: &str, mode: u32, says: &str| {
+    let refused = |words: &str, mode: u32, expected: &str| {
         fs::write(&file, words).unwrap();
         fs::set_permissions(&file, Permissions::from_mode(mode)).unwrap();
         let output = crate::support::command(&["serve", "gateway", "--tunnel", "off"])
@@ -90,9 +90,9 @@ fn a_weak_or_open_password_file_is_refused() {
             .current_dir(folder.path())
             .output()
             .unwrap();
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{told}");
-        assert!(told.contains(says), "{told}");
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{error}");
+        assert!(error.contains(expected), "{error}");
     };
     refused("", 0o600, "12 to 1024 characters");
     refused("admin\n", 0o600, "12 to 1024 characters");
@@ -119,9 +119,9 @@ fn a_key_of_tls_that_others_may_read_is_refused() {
         .current_dir(folder.path())
         .output()
         .unwrap();
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{told}");
-    assert!(told.contains("mode 644") && told.contains("600, 640"), "{told}");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    assert!(error.contains("mode 644") && error.contains("600, 640"), "{error}");
 }
 
 #[test]
@@ -141,15 +141,15 @@ fn the_last_admin_is_recovered_on_the_machine() {
     let output = groundwave(&reset);
     assert_eq!(output.status.code(), Some(2), "while the gateway runs");
     server.end();
-    let told = stdout(&groundwave(&reset));
-    assert!(told.contains("bootstrap-admin"), "{told}");
+    let text = stdout(&groundwave(&reset));
+    assert!(text.contains("bootstrap-admin"), "{text}");
     let password = fs::read_to_string(state.join("bootstrap-admin")).unwrap();
     let server = start(folder.path(), "info", Stdio::piped());
     assert_eq!(server.ask(&token, "GET", "/v1/nodes", &Value::Null).0, 401);
     assert_eq!(login(&server, "admin", "a better password").0, 401);
-    let (status, told) = login(&server, "admin", password.trim());
-    assert_eq!((status, &told["role"]), (200, &json!("admin")));
-    let token = told["access_token"].as_str().unwrap();
+    let (status, text) = login(&server, "admin", password.trim());
+    assert_eq!((status, &text["role"]), (200, &json!("admin")));
+    let token = text["access_token"].as_str().unwrap();
     let (status, me) = server.ask(token, "GET", "/api/auth/me", &Value::Null);
     assert_eq!((status, &me["must_change_password"]), (200, &json!(true)));
     let elsewhere = groundwave(&["gateway", "reset-admin", "--state", "/nowhere"]);
@@ -157,7 +157,7 @@ fn the_last_admin_is_recovered_on_the_machine() {
 }
 
 #[test]
-fn a_damaged_audit_log_is_told_of_and_goes_on() {
+fn damaged_audit_log_gives_an_error_and_is_continued() {
     let folder = tempfile::tempdir().unwrap();
     let mut server = start(folder.path(), "info", Stdio::piped());
     admin(&server);
@@ -175,10 +175,10 @@ fn a_damaged_audit_log_is_told_of_and_goes_on() {
     let mut server = start(folder.path(), "info", Stdio::piped());
     assert_eq!(login(&server, "admin", "a better password").0, 200);
     assert_eq!(check("repair").status.code(), Some(2), "while the gateway runs");
-    let told = server.end();
-    assert!(told.contains("lines 1 to 3 damaged; a new segment begins"), "{told}");
-    let told = stdout(&check("verify"));
-    assert!(told.contains("5 lines, 2 keyed: lines 1 to 3 damaged"), "{told}");
+    let log_text = server.end();
+    assert!(log_text.contains("lines 1 to 3 damaged; a new segment begins"), "{log_text}");
+    let log_text = stdout(&check("verify"));
+    assert!(log_text.contains("5 lines, 2 keyed: lines 1 to 3 damaged"), "{log_text}");
     let text = fs::read_to_string(&log).unwrap();
     fs::write(&log, text.replacen("login", "logon", 1)).unwrap();
     assert!(stdout(&check("repair")).contains("damaged"));
@@ -204,8 +204,8 @@ fn secrets_of_an_earlier_version_are_sealed_at_the_start() {
     let record = ["--record", log.to_str().unwrap()];
     let mut server = start_with(folder.path(), "info", Stdio::piped(), &record);
     assert_eq!(login(&server, "admin", "a second secret phrase").0, 200);
-    let told = server.end();
-    assert!(told.contains("secrets of an earlier version sealed"), "{told}");
+    let text = server.end();
+    assert!(text.contains("secrets of an earlier version sealed"), "{text}");
     assert!(!holds(&log_bytes(&log), b"$argon2id$"));
     let server = start(folder.path(), "info", Stdio::piped());
     assert_eq!(login(&server, "admin", "a second secret phrase").0, 200);

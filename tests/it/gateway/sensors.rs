@@ -39,9 +39,9 @@ fn templates_are_made_changed_tried_and_removed() {
     assert_eq!(listed["total"], 7);
     assert!(listed["items"].as_array().unwrap().iter().all(|one| one["built_in"] == true));
 
-    let made = bench.call(&admin, "POST", TEMPLATES, &template("level"));
-    assert_eq!(made.headers["etag"], "\"1\"");
-    assert_eq!(made.is(201)["built_in"], false);
+    let creation = bench.call(&admin, "POST", TEMPLATES, &template("level"));
+    assert_eq!(creation.headers["etag"], "\"1\"");
+    assert_eq!(creation.is(201)["built_in"], false);
     bench.call(&admin, "POST", TEMPLATES, &template("level")).problem(409);
     bench.call(&admin, "POST", TEMPLATES, &template("bme280")).problem(409);
     bench.call(&operator, "POST", TEMPLATES, &template("other")).problem(403);
@@ -49,20 +49,20 @@ fn templates_are_made_changed_tried_and_removed() {
     let path = format!("{TEMPLATES}/level");
     let tried = format!("{path}/dry-run");
     let body = json!({ "registers": { "0x00": "07d0" } });
-    let found = bench.call(&operator, "POST", &tried, &body).is(200);
-    assert_eq!(found["metrics"]["level_m"], json!({ "value": 2.0, "unit": "m" }));
+    let document = bench.call(&operator, "POST", &tried, &body).is(200);
+    assert_eq!(document["metrics"]["level_m"], json!({ "value": 2.0, "unit": "m" }));
     let body = json!({ "registers": { "0x00": "ffff" } });
-    let found = bench.call(&operator, "POST", &tried, &body).is(200);
-    assert_eq!(found["metrics"], json!({}));
-    assert!(found["faults"]["level_m"].as_str().unwrap().contains("allowed: 0 to 10"));
+    let document = bench.call(&operator, "POST", &tried, &body).is(200);
+    assert_eq!(document["metrics"], json!({}));
+    assert!(document["faults"]["level_m"].as_str().unwrap().contains("allowed: 0 to 10"));
     for (registers, pointer) in [
         (json!({}), "/registers/0x00"),
         (json!({ "0x00": "7" }), "/registers/0x00"),
         (json!({ "0xzz": "07" }), "/registers/0xzz"),
     ] {
-        let told = bench.call(&operator, "POST", &tried, &json!({ "registers": registers }));
-        assert_eq!(told.problem(422), "template-invalid");
-        assert_eq!(told.json()["errors"][0]["pointer"], pointer);
+        let trial = bench.call(&operator, "POST", &tried, &json!({ "registers": registers }));
+        assert_eq!(trial.problem(422), "template-invalid");
+        assert_eq!(trial.json()["errors"][0]["pointer"], pointer);
     }
 
     let mut changed = template("level");
@@ -74,9 +74,9 @@ fn templates_are_made_changed_tried_and_removed() {
     bench.send_from("127.0.0.1".parse().unwrap(), stale).problem(412);
     bench.call(&admin, "PUT", &path, &template("renamed")).problem(422);
     changed["metrics"][0]["expr"] = json!("unknown / 500");
-    let told = bench.call(&admin, "PUT", &path, &changed);
-    assert_eq!(told.problem(422), "invalid-body");
-    assert_eq!(told.json()["errors"][0]["pointer"], "/metrics/0/expr");
+    let trial = bench.call(&admin, "PUT", &path, &changed);
+    assert_eq!(trial.problem(422), "invalid-body");
+    assert_eq!(trial.json()["errors"][0]["pointer"], "/metrics/0/expr");
     let builtin = format!("{TEMPLATES}/bme280");
     bench.call(&admin, "PUT", &builtin, &template("bme280")).problem(409);
     bench.call(&admin, "DELETE", &builtin, &Value::Null).problem(409);
@@ -92,12 +92,12 @@ fn a_template_may_be_toml() {
     let admin = bench.login("admin");
     let text = "template_id = \"level\"\naddresses = [0x20]\nread = [{ name = \"raw\", reg = 0 }]\n\
                 metrics = [{ name = \"level_m\", expr = \"raw / 10\" }]\n";
-    let made = toml(&bench, &admin, TEMPLATES, text.to_owned()).is(201);
-    assert_eq!(made["metrics"][0]["expr"], "raw / 10");
+    let document = toml(&bench, &admin, TEMPLATES, text.to_owned()).is(201);
+    assert_eq!(document["metrics"][0]["expr"], "raw / 10");
     let wrong = text.replace("level\"", "next\"").replace("raw / 10", "other / 10");
-    let told = toml(&bench, &admin, TEMPLATES, wrong);
-    assert_eq!(told.problem(422), "template-invalid");
-    let detail = told.json()["detail"].as_str().unwrap().to_owned();
+    let answer = toml(&bench, &admin, TEMPLATES, wrong);
+    assert_eq!(answer.problem(422), "template-invalid");
+    let detail = answer.json()["detail"].as_str().unwrap().to_owned();
     assert!(detail.contains("body:4:") && detail.contains("undefined name \"other\""), "{detail}");
     let long = format!("{text}# {}", "x".repeat(33 << 10));
     assert_eq!(toml(&bench, &admin, TEMPLATES, long).problem(413), "payload-too-large");
@@ -126,9 +126,9 @@ fn boards_are_built_in_or_created() {
     let mut wrong = board.clone();
     wrong["board_id"] = json!("other");
     wrong["pins"][0]["pin"] = json!(3);
-    let told = bench.call(&admin, "POST", "/v1/boards", &wrong);
-    assert_eq!(told.problem(422), "invalid-body");
-    assert_eq!(told.json()["errors"][0]["pointer"], "/pins/0/pin");
+    let answer = bench.call(&admin, "POST", "/v1/boards", &wrong);
+    assert_eq!(answer.problem(422), "invalid-body");
+    assert_eq!(answer.json()["errors"][0]["pointer"], "/pins/0/pin");
     assert_eq!(bench.get(&viewer, "/v1/boards/own").is(200)["pins"], board["pins"]);
     bench.get(&viewer, "/v1/boards/absent").problem(404);
 }
@@ -147,7 +147,7 @@ fn a_node_gets_its_assignments_and_reports_a_scan() {
 
     bench.call(&admin, "POST", TEMPLATES, &template("level")).is(201);
     let assignment = json!({ "node_id": node, "bus": 1, "address": 0x20, "template_id": "level", "interval_s": 30 });
-    let made = bench.call(&operator, "POST", ASSIGNMENTS, &assignment).is(201);
+    let assignment_document = bench.call(&operator, "POST", ASSIGNMENTS, &assignment).is(201);
     bench.call(&operator, "POST", ASSIGNMENTS, &assignment).problem(409);
     let mut wrong = assignment.clone();
     wrong["template_id"] = json!("absent");
@@ -185,16 +185,20 @@ fn a_node_gets_its_assignments_and_reports_a_scan() {
         { "bus": 1, "address": 0x20 },
         { "bus": 1, "address": 0x76, "template_id": "bme280", "identified_by": "id_register" },
     ]);
-    let done = json!({ "state": "done", "output": devices.to_string() });
-    bench.call(&token, "POST", &result, &done).is(204);
-    let found = bench
+    let outcome = json!({ "state": "done", "output": devices.to_string() });
+    bench.call(&token, "POST", &result, &outcome).is(204);
+    let devices_document = bench
         .get(&operator, &format!("/v1/sensors/i2c/devices?node_id={node}&bus=1"))
         .is(200)["items"]
         .clone();
-    assert_eq!(found[0]["identified_by"], "manual");
-    assert_eq!((&found[1]["template_id"], &found[1]["present"]), (&json!("bme280"), &json!(true)));
+    assert_eq!(devices_document[0]["identified_by"], "manual");
+    assert_eq!(
+        (&devices_document[1]["template_id"], &devices_document[1]["present"]),
+        (&json!("bme280"), &json!(true))
+    );
 
-    let removed = format!("{ASSIGNMENTS}/{}", made["assignment_id"].as_str().unwrap());
+    let removed =
+        format!("{ASSIGNMENTS}/{}", assignment_document["assignment_id"].as_str().unwrap());
     bench.call(&operator, "DELETE", &removed, &Value::Null).is(204);
     bench.call(&admin, "DELETE", &used, &Value::Null).is(204);
     let ack = bench.call(&token, "POST", heartbeat, &beat(7, 5)).is(200);
@@ -212,15 +216,15 @@ fn readings_are_those_of_nodes_and_of_the_gateways_machine() {
     let command =
         RecordHostReadings { readings: [("i2c.lm75.temperature_c".to_owned(), 25.5)].into() };
     bench.runtime.block_on(bench.gateway.world.submit(command)).unwrap();
-    let found = bench.get(&viewer, "/v1/sensors/readings").is(200);
-    assert_eq!(found["total"], 2);
-    let own = &found["items"][0];
+    let document = bench.get(&viewer, "/v1/sensors/readings").is(200);
+    assert_eq!(document["total"], 2);
+    let own = &document["items"][0];
     assert_eq!((&own["node_id"], &own["unit"]), (&Value::Null, &json!("°C")));
-    let other = &found["items"][1];
+    let other = &document["items"][1];
     assert_eq!((&other["node_id"], &other["unit"]), (&json!(node), &json!("hPa")));
     let of = |query: &str| {
-        let found = bench.get(&viewer, &format!("/v1/sensors/readings?{query}"));
-        found.is(200)["total"].clone()
+        let document = bench.get(&viewer, &format!("/v1/sensors/readings?{query}"));
+        document.is(200)["total"].clone()
     };
     assert_eq!(of("template_id=bme280"), 1);
     assert_eq!(of("template_id=bme"), 0);
@@ -232,17 +236,17 @@ fn hardware_that_is_not_there_is_refused() {
     let bench = Bench::new();
     let operator = bench.login("operator");
     let absent = json!({ "bus": 1001 });
-    let told = bench.call(&operator, "POST", "/v1/sensors/i2c/scan", &absent);
-    assert_eq!(told.problem(503), "backend-absent");
+    let answer = bench.call(&operator, "POST", "/v1/sensors/i2c/scan", &absent);
+    assert_eq!(answer.problem(503), "backend-absent");
     let wrong = json!({ "bus": 5000 });
     bench.call(&operator, "POST", "/v1/sensors/i2c/scan", &wrong).problem(422);
     let setting = json!({ "direction": "output" });
     bench.call(&operator, "PUT", "/v1/gpio/gpiochip900/1", &setting).problem(422);
     let setting = json!({ "direction": "output", "value": 1 });
-    let told = bench.call(&operator, "PUT", "/v1/gpio/gpiochip900/1", &setting);
-    assert!(matches!(told.status.as_u16(), 404 | 503), "{told:?}");
+    let answer = bench.call(&operator, "PUT", "/v1/gpio/gpiochip900/1", &setting);
+    assert!(matches!(answer.status.as_u16(), 404 | 503), "{answer:?}");
     let (node, ..) = bench.node(7);
-    let told = bench.get(&operator, &format!("/v1/gpio?node_id={node}"));
-    assert_eq!(told.problem(503), "backend-absent");
+    let answer = bench.get(&operator, &format!("/v1/gpio?node_id={node}"));
+    assert_eq!(answer.problem(503), "backend-absent");
     assert_eq!(bench.get("", "/capabilities").is(200)["features"]["sensors"], true);
 }

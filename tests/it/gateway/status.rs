@@ -21,15 +21,15 @@ fn the_start_page_links_to_pages_that_answer_without_a_token() {
 }
 
 #[test]
-fn health_tells_that_a_wanted_tunnel_is_absent() {
+fn absent_tunnel_gives_degraded_health() {
     let health = |settings: Settings| Bench::with(settings).get("", "/health").is(200);
     let without = health(Settings::default());
     assert_eq!((&without["status"], without["checks"].get("tunnel")), (&json!("ok"), None));
-    let wanted = health(Settings {
+    let expected = health(Settings {
         tunnel_wanted: true,
         tunnel_ifname: "no-such-tunnel".to_owned(),
         ..Settings::default()
     });
-    let told = (&wanted["status"], &wanted["checks"]["tunnel"]);
-    assert_eq!(told, (&json!("degraded"), &json!("absent")));
+    let pair = (&expected["status"], &expected["checks"]["tunnel"]);
+    assert_eq!(pair, (&json!("degraded"), &json!("absent")));
 }

@@ -9,11 +9,11 @@ use serde_json::Value;
 use super::{Bench, KEY};
 
 /// All texts with two dots in a document, wherever they stand.
-fn tokens(value: &Value, found: &mut Vec<String>) {
+fn tokens(value: &Value, texts: &mut Vec<String>) {
     match value {
-        Value::String(text) if text.matches('.').count() == 2 => found.push(text.clone()),
-        Value::Array(items) => items.iter().for_each(|item| tokens(item, found)),
-        Value::Object(entries) => entries.values().for_each(|value| tokens(value, found)),
+        Value::String(text) if text.matches('.').count() == 2 => texts.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| tokens(item, texts)),
+        Value::Object(entries) => entries.values().for_each(|value| tokens(value, texts)),
         _ => {}
     }
 }
@@ -23,14 +23,14 @@ fn tokens(value: &Value, found: &mut Vec<String>) {
 fn wycheproof_signatures_are_nobodys_tokens() {
     let folder = shared("data/bad_inputs/wycheproof");
     let bench = Bench::new();
-    let mut found = Vec::new();
+    let mut texts = Vec::new();
     for name in ["json_web_signature_test.json", "json_web_crypto_test.json"] {
         let text = std::fs::read_to_string(folder.join(name)).unwrap();
-        tokens(&serde_json::from_str(&text).unwrap(), &mut found);
+        tokens(&serde_json::from_str(&text).unwrap(), &mut texts);
     }
-    assert!(found.len() >= 100, "{} tokens", found.len());
+    assert!(texts.len() >= 100, "{} tokens", texts.len());
     let keys = TokenKeys::new(&KEY);
-    for token in &found {
+    for token in &texts {
         assert_eq!(keys.verify(token, 1_800_000_000), Err(BadToken::Forged), "{token}");
         // Some of them cannot even be written into a header.
         if token.is_ascii() && !token.contains(char::is_control) {

@@ -12,17 +12,17 @@ fn impair(socket: &Path, args: &[&str]) -> Output {
     command(&["impair", "--socket"]).arg(socket).args(args).output().unwrap()
 }
 
-fn said(socket: &Path, args: &[&str]) -> String {
+fn output_of(socket: &Path, args: &[&str]) -> String {
     stdout(&impair(socket, args))
 }
 
 fn document(socket: &Path, args: &[&str]) -> Value {
-    serde_json::from_str(&said(socket, args)).unwrap()
+    serde_json::from_str(&output_of(socket, args)).unwrap()
 }
 
 /// Output without the warnings about silent behaviour of the kernel.
 fn table(socket: &Path, args: &[&str]) -> String {
-    let text = said(socket, args);
+    let text = output_of(socket, args);
     let lines = text.lines().filter(|line| !line.contains(" warning: "));
     lines.map(|line| format!("{line}\n")).collect()
 }
@@ -33,7 +33,7 @@ fn states_are_set_shown_kept_and_cleared() {
     let socket = bench.listen();
     let words = ["--delay", "50ms", "--loss", "1%", "--rate", "10mbit", "--queue", "100packets"];
     let set = [&["set", "port1"], &words[..]].concat();
-    assert!(said(&socket, &set).contains("port1 warning: "), "super-packets count as one");
+    assert!(output_of(&socket, &set).contains("port1 warning: "), "super-packets count as one");
     insta::assert_snapshot!(table(&socket, &set), @r"
            port1
     delay  50ms
@@ -48,7 +48,7 @@ fn states_are_set_shown_kept_and_cleared() {
     rate   2mbit
     queue  100packets
     ");
-    said(&socket, &["set", "port2", "--duplicate", "0.5"]);
+    output_of(&socket, &["set", "port2", "--duplicate", "0.5"]);
     insta::assert_snapshot!(table(&socket, &["show"]), @r"
                port1       port2
     delay      50ms
@@ -56,12 +56,12 @@ fn states_are_set_shown_kept_and_cleared() {
     queue      100packets
     duplicate              0.5%
     ");
-    let shown = document(&socket, &["show", "port1", "--json"]);
-    assert_eq!(shown["impairment"]["rate"], json!({ "bps": 2_000_000, "burst_bytes": 4_000 }));
+    let state = document(&socket, &["show", "port1", "--json"]);
+    assert_eq!(state["impairment"]["rate"], json!({ "bps": 2_000_000, "burst_bytes": 4_000 }));
     let replaced = document(&socket, &["set", "port1", "--loss", "3%", "--json"]);
     let whole = json!({ "loss": { "model": "bernoulli", "pct": 3.0 } });
     assert_eq!(replaced["impairment"], whole, "replaced as a whole");
-    assert_eq!(said(&socket, &["clear"]), "port1, port2: no impairment\n");
+    assert_eq!(output_of(&socket, &["clear"]), "port1, port2: no impairment\n");
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn presets_serve_both_directions() {
 }
 
 #[test]
-fn divergence_is_told_in_words() {
+fn divergence_is_printed_in_words() {
     let bench = Bench::new();
     let socket = bench.listen();
     let foreign = groundwave_kernel::Qdisc {
@@ -91,7 +91,7 @@ fn divergence_is_told_in_words() {
         ..Default::default()
     };
     bench.kernel.insert_foreign(super::INTERFACES[1], foreign);
-    let text = said(&socket, &["clear", "port2"]);
+    let text = output_of(&socket, &["clear", "port2"]);
     assert!(text.contains("port2 foreign: "), "{text}");
 }
 
@@ -99,14 +99,14 @@ fn divergence_is_told_in_words() {
 fn the_system_is_shown() {
     let bench = Bench::new();
     let socket = bench.listen();
-    let text = said(&socket, &["system"]);
+    let text = output_of(&socket, &["system"]);
     for line in [
         "port1      gw-east    0000:03:00.0",
         "port2      gw-west    virtual",
         "two-state loss  no",
         "distributions   uniform, normal, pareto",
     ] {
-        assert!(text.lines().any(|found| found == line), "{line}: {text}");
+        assert!(text.lines().any(|candidate| candidate == line), "{line}: {text}");
     }
     assert!(!text.contains('\u{1b}'), "no colour into a pipe");
 }
@@ -115,20 +115,20 @@ fn the_system_is_shown() {
 fn counters_and_rates() {
     let bench = Bench::new();
     let socket = bench.listen();
-    said(&socket, &["set", "both", "--loss", "1%"]);
-    let text = said(&socket, &["stats"]);
+    output_of(&socket, &["set", "both", "--loss", "1%"]);
+    let text = output_of(&socket, &["stats"]);
     assert!(text.starts_with("counter "), "{text}");
     assert!(text.contains("  by a full queue"), "{text}");
-    let lines = said(&socket, &["watch", "--every", "5ms", "--count", "2", "--json"]);
+    let lines = output_of(&socket, &["watch", "--every", "5ms", "--count", "2", "--json"]);
     let rows: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(rows.len(), 4);
     assert!(rows.iter().all(|row| row["bits_per_s"] == 0.0 && row["reset"] == false), "{lines}");
-    let text = said(&socket, &["watch", "port1", "--every", "5ms", "--count", "1"]);
+    let text = output_of(&socket, &["watch", "port1", "--every", "5ms", "--count", "1"]);
     assert_eq!(text.lines().count(), 2, "{text}");
 }
 
 #[test]
-fn wrong_words_are_told_precisely() {
+fn invalid_arguments_give_precise_errors() {
     let bench = Bench::new();
     let socket = bench.listen();
     let cases: &[(&[&str], &str)] = &[
@@ -142,14 +142,14 @@ fn wrong_words_are_told_precisely() {
         (&["watch", "--every", "1us"], "invalid --every: found 1us"),
         (&["play", "nowhere.toml"], "nowhere.toml: cannot be read"),
     ];
-    for (args, says) in cases {
-        let told = refusal(&impair(&socket, args));
-        assert!(told.contains(says), "{told} does not say {says}");
+    for (args, expected) in cases {
+        let error = refusal(&impair(&socket, args));
+        assert!(error.contains(expected), "{error} does not contain {expected}");
     }
     let nobody = impair(Path::new("/nowhere/impair.sock"), &["show"]);
     assert_eq!(nobody.status.code(), Some(1));
-    let told = String::from_utf8_lossy(&nobody.stderr);
-    assert!(told.contains("is `groundwave impaird` running?"), "{told}");
+    let error = String::from_utf8_lossy(&nobody.stderr);
+    assert!(error.contains("is `groundwave impaird` running?"), "{error}");
     bench.kernel.set_denied(true);
     let denied = impair(&socket, &["set", "port1", "--loss", "1%"]);
     assert_eq!(denied.status.code(), Some(1));
@@ -169,7 +169,7 @@ fn time_lines_are_planned_played_and_undone() {
     let socket = bench.listen();
     let file = ride(bench.folder.path());
     let file = file.to_str().unwrap();
-    insta::assert_snapshot!(said(&socket, &["play", file, "--dry-run", "--speed", "2x"]), @r"
+    insta::assert_snapshot!(output_of(&socket, &["play", file, "--dry-run", "--speed", "2x"]), @r"
        at  direction  state
       0ns  port1      delay 35ms, rate 12mbit
       0ns  port2      delay 35ms, rate 12mbit
@@ -177,18 +177,18 @@ fn time_lines_are_planned_played_and_undone() {
     100ms  port1      delay 25ms, rate 1.5mbit
     4 steps in 0.1 s at 2x
     ");
-    said(&socket, &["set", "port1", "--corrupt", "2%"]);
-    let lines = said(&socket, &["play", file, "--json"]);
+    output_of(&socket, &["set", "port1", "--corrupt", "2%"]);
+    let lines = output_of(&socket, &["play", file, "--json"]);
     let steps: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let last = steps.iter().rfind(|step| step["direction"] == "port1").unwrap();
     assert_eq!(last["impairment"]["rate"]["bps"], 1_500_000);
     let after = document(&socket, &["show", "--json"]);
     assert_eq!(after[0]["impairment"], json!({ "corruption": { "pct": 2.0 } }), "restored");
     assert_eq!(after[1]["impairment"], json!({}), "restored to nothing");
-    said(&socket, &["play", file, "--leave", "--seek", "100ms"]);
-    let left = document(&socket, &["show", "--json"]);
-    assert_eq!(left[0]["impairment"]["rate"]["bps"], 1_500_000);
-    assert_eq!(left[1]["impairment"]["rate"]["bps"], 12_000_000);
+    output_of(&socket, &["play", file, "--leave", "--seek", "100ms"]);
+    let remainder = document(&socket, &["show", "--json"]);
+    assert_eq!(remainder[0]["impairment"]["rate"]["bps"], 1_500_000);
+    assert_eq!(remainder[1]["impairment"]["rate"]["bps"], 12_000_000);
 }
 
 #[test]
@@ -220,9 +220,9 @@ fn a_stopped_player_restores_what_was() {
 fn a_state_with_an_end_is_restored() {
     let bench = Bench::new();
     let socket = bench.listen();
-    said(&socket, &["set", "port1", "--delay", "5ms"]);
-    let shown = said(&socket, &["set", "both", "--loss", "9%", "--for", "50ms"]);
-    assert!(shown.contains("9%"), "{shown}");
+    output_of(&socket, &["set", "port1", "--delay", "5ms"]);
+    let text = output_of(&socket, &["set", "both", "--loss", "9%", "--for", "50ms"]);
+    assert!(text.contains("9%"), "{text}");
     let after = document(&socket, &["show", "--json"]);
     let before = json!({ "latency": { "kind": "constant", "duration": 5_000_000 } });
     assert_eq!(after[0]["impairment"], before);

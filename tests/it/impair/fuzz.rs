@@ -1,4 +1,4 @@
-//! Requests made up from the interface document. Schemathesis speaks no Unix sockets: here the same
+//! Requests made up from the interface document. Schemathesis has no Unix sockets: here the same
 //! router is on a port.
 
 use groundwave_needs::needs;
@@ -8,7 +8,7 @@ use crate::schemathesis::Run;
 
 #[needs(schemathesis)]
 #[test]
-fn thousands_of_made_up_requests_find_nothing_undocumented() {
+fn generated_requests_give_documented_answers_only() {
     let bench = Bench::new();
     std::fs::write(bench.folder.path().join("baseline.json"), "{\"offset\": 12}").unwrap();
     let run = Run {

@@ -18,7 +18,7 @@ fn start(socket: &Path, args: &[&str]) -> Child {
     client.stderr(Stdio::null()).spawn().unwrap()
 }
 
-fn done(socket: &Path, args: &[&str]) -> String {
+fn output_of(socket: &Path, args: &[&str]) -> String {
     stdout(&command(&["impair", "--socket"]).arg(socket).args(args).output().unwrap())
 }
 
@@ -74,7 +74,7 @@ fn cancel(bench: &Bench, id: u64) {
 fn overlapping_runs_leave_what_was_before_the_first() {
     let bench = Bench::new();
     let socket = bench.listen();
-    done(&socket, &["set", "port1", "--loss", "1%"]);
+    output_of(&socket, &["set", "port1", "--loss", "1%"]);
     let mut first = start(&socket, &["set", "port1", "--loss", "100%", "--for", "2s"]);
     until("the first lease", || impairment(&bench, "port1")["loss"] == loss(100.0));
     let mut second = start(&socket, &["set", "port1", "--loss", "50%", "--for", "4s"]);
@@ -118,10 +118,10 @@ fn an_interrupted_client_ends_its_lease() {
 fn a_change_of_a_colleague_stays_when_the_lease_ends() {
     let bench = Bench::new();
     let socket = bench.listen();
-    done(&socket, &["set", "port1", "--loss", "1%"]);
+    output_of(&socket, &["set", "port1", "--loss", "1%"]);
     let lease = ["set", "port1", "--keep", "--loss", "100%", "--for", "1h", "--detach"];
-    done(&socket, &lease);
-    done(&socket, &["set", "port1", "--keep", "--delay", "5ms"]);
+    output_of(&socket, &lease);
+    output_of(&socket, &["set", "port1", "--keep", "--delay", "5ms"]);
     let latency = json!({ "kind": "constant", "duration": 5_000_000 });
     let between = state(&bench, "port1");
     assert_eq!(between["impairment"], json!({ "latency": latency, "loss": loss(100.0) }));
@@ -133,9 +133,9 @@ fn a_change_of_a_colleague_stays_when_the_lease_ends() {
     let answer = bench.call("PUT", "/v1/impairments/port1", &read);
     assert_eq!((answer.status.as_u16(), &answer.json()["impairment"]), (200, &read));
     // And a change of the leased field itself is in force when the lease has ended.
-    done(&socket, &["set", "port1", "--keep", "--loss", "3%"]);
+    output_of(&socket, &["set", "port1", "--keep", "--loss", "3%"]);
     assert_eq!(impairment(&bench, "port1")["loss"], loss(100.0));
-    done(&socket, &["leases", "cancel", "1"]);
+    output_of(&socket, &["leases", "cancel", "1"]);
     let after = json!({ "latency": latency, "loss": loss(3.0), "corruption": { "pct": 2.0 } });
     assert_eq!(impairment(&bench, "port1"), after);
     let state = state(&bench, "port1");
@@ -174,8 +174,8 @@ fn leases_in_any_order_of_begin_and_end_return_to_what_lies_beneath() {
     assert_eq!(now(), (Some(10.0), Some(1_000_000)));
     cancel(&bench, ids[0]);
     assert_eq!(impairment(&bench, "port1"), base);
-    let gone = bench.call("DELETE", &format!("/v1/leases/{}", ids[0]), &Value::Null);
-    assert_eq!((gone.status.as_u16(), &gone.json()["status"]), (404, &json!(404)));
+    let answer = bench.call("DELETE", &format!("/v1/leases/{}", ids[0]), &Value::Null);
+    assert_eq!((answer.status.as_u16(), &answer.json()["status"]), (404, &json!(404)));
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn an_invalid_state_beneath_leases_of_every_field_is_refused() {
 fn leases_are_listed_and_cancelled_and_clear_ends_them() {
     let bench = Bench::new();
     let socket = bench.listen();
-    assert_eq!(done(&socket, &["leases"]), "no lease\n");
+    assert_eq!(output_of(&socket, &["leases"]), "no lease\n");
     let set = [
         "set",
         "port1",
@@ -233,28 +233,29 @@ fn leases_are_listed_and_cancelled_and_clear_ends_them() {
         "--owner",
         "rehearsal",
     ];
-    done(&socket, &set);
-    done(&socket, &["set", "both", "--delay", "5ms", "--for", "1h", "--detach"]);
-    let listed = done(&socket, &["leases"]);
+    output_of(&socket, &set);
+    output_of(&socket, &["set", "both", "--delay", "5ms", "--for", "1h", "--detach"]);
+    let listed = output_of(&socket, &["leases"]);
     assert!(listed.contains("rehearsal") && listed.contains("loss 9%"), "{listed}");
     let uid = nix::unistd::getuid().to_string();
     assert!(listed.contains(&format!("uid {uid}, pid ")), "{listed}");
-    let documents: Value = serde_json::from_str(&done(&socket, &["leases", "--json"])).unwrap();
+    let documents: Value =
+        serde_json::from_str(&output_of(&socket, &["leases", "--json"])).unwrap();
     assert_eq!(documents[0]["owner"]["name"], "rehearsal");
     assert_eq!(documents[0]["changes"]["port1"]["fields"], json!(["loss"]));
     let (starts, ends) = (&documents[1]["starts_at_wall"], &documents[1]["ends_at_wall"]);
     assert_eq!(ends.as_u64().unwrap() - starts.as_u64().unwrap(), 3_600_000_000_000);
     let unknown =
         command(&["impair", "--socket"]).arg(&socket).args(["leases", "cancel", "7"]).output();
-    let told = refusal(&unknown.unwrap());
-    assert!(told.contains("found 7, allowed 1, 2"), "{told}");
+    let error = refusal(&unknown.unwrap());
+    assert!(error.contains("found 7, allowed 1, 2"), "{error}");
     // Everything of a direction goes at once with `clear`; the other direction keeps its lease.
-    done(&socket, &["clear", "port1"]);
+    output_of(&socket, &["clear", "port1"]);
     assert_eq!(impairment(&bench, "port1"), json!({}));
-    let left = leases(&bench);
-    assert_eq!((left.len(), &left[0]["id"]), (1, &json!(2)));
-    assert!(left[0]["changes"].get("port1").is_none());
-    done(&socket, &["leases", "cancel", "2"]);
+    let remainder = leases(&bench);
+    assert_eq!((remainder.len(), &remainder[0]["id"]), (1, &json!(2)));
+    assert!(remainder[0]["changes"].get("port1").is_none());
+    output_of(&socket, &["leases", "cancel", "2"]);
     assert_eq!(impairment(&bench, "port2"), json!({}));
 }
 
@@ -268,13 +269,13 @@ fn timeline(folder: &Path) -> PathBuf {
 fn a_killed_player_leaves_nothing_and_others_nest_beside_it() {
     let bench = Bench::new();
     let socket = bench.listen();
-    done(&socket, &["set", "port1", "--loss", "1%"]);
+    output_of(&socket, &["set", "port1", "--loss", "1%"]);
     let file = timeline(bench.folder.path());
     let mut player = start(&socket, &["play", file.to_str().unwrap()]);
     let latency = json!({ "kind": "constant", "duration": 10_000_000 });
     until("the player", || impairment(&bench, "port1") == json!({ "latency": latency }));
     let beside = ["set", "port1", "--keep", "--loss", "100%", "--for", "500ms"];
-    done(&socket, &beside);
+    output_of(&socket, &beside);
     assert_eq!(impairment(&bench, "port1"), json!({ "latency": latency }), "it plays on");
     signal(&player, "-KILL");
     player.wait().unwrap();
@@ -300,8 +301,8 @@ fn leases_hold_over_a_restart_of_the_daemon_and_end_at_their_time() {
     let bench = Bench::resumed(kernel.clone(), Extensions::default(), Some(&file));
     assert_eq!(impairment(&bench, "port1"), base);
     assert_eq!(impairment(&bench, "port2")["loss"], loss(70.0));
-    let left = leases(&bench);
-    assert_eq!((left.len(), &left[0]["id"]), (1, &json!(long)));
+    let remainder = leases(&bench);
+    assert_eq!((remainder.len(), &remainder[0]["id"]), (1, &json!(long)));
     cancel(&bench, long);
     assert_eq!(impairment(&bench, "port2"), json!({}));
     let next = begin(&bench, 3_600_000, &json!({ "port2": of(80.0) }));
@@ -350,7 +351,7 @@ kill $daemon; wait $daemon
         .env_remove("RUST_LOG")
         .output()
         .unwrap();
-    let told = String::from_utf8_lossy(&output.stdout);
+    let text = String::from_utf8_lossy(&output.stdout);
     let log = std::fs::read_to_string(folder.path().join("log")).unwrap_or_default();
-    assert_eq!(told, "rate 1Mbit\nrate 1Mbit\nrate 8Mbit\nno lease\n", "{log}");
+    assert_eq!(text, "rate 1Mbit\nrate 1Mbit\nrate 8Mbit\nno lease\n", "{log}");
 }

@@ -145,7 +145,7 @@ impl Bench {
         path
     }
 
-    /// Serves on a port, for tools that speak no Unix sockets.
+    /// Serves on a port, for tools without Unix sockets.
     pub fn listen_tcp(&self) -> std::net::SocketAddr {
         let listener = self.runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
         let address = listener.local_addr().unwrap();

@@ -20,7 +20,7 @@ const PORTS: &str = "[[ports]]\ndirection = \"port1\"\ninterface = \"lo\"\n\
 struct Process {
     child: Child,
     socket: PathBuf,
-    told: Vec<String>,
+    output: Vec<String>,
 }
 
 fn configuration(folder: &Path, head: &str) -> PathBuf {
@@ -40,13 +40,13 @@ impl Process {
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let mut told = Vec::new();
-        while !told.iter().any(|line: &String| line.contains("listening on ")) {
-            told.push(lines.next().expect("the daemon says where it listens").unwrap());
+        let mut output = Vec::new();
+        while !output.iter().any(|line: &String| line.contains("listening on ")) {
+            output.push(lines.next().expect("the daemon logs its socket").unwrap());
         }
         std::thread::spawn(move || lines.for_each(drop));
         let socket = folder.join("impair.sock");
-        Self { child, socket, told }
+        Self { child, socket, output }
     }
 
     fn signal(&self, signal: &str) {
@@ -72,7 +72,7 @@ impl Drop for Process {
     }
 }
 
-/// The daemon refused to start: what it says.
+/// Error of a daemon that refused to start.
 fn refused(args: &[&str], file: Option<&Path>) -> String {
     let mut command = command(args);
     if let Some(file) = file {
@@ -95,11 +95,11 @@ fn the_socket_has_its_mode_and_group_and_goes_at_a_clean_stop() {
         assert_eq!(record["ports"][0]["bdf"], "virtual");
         assert_eq!(record["ports"][1]["bdf"], "");
         assert!(
-            daemon.told.iter().any(|line| line.contains("capabilities kept: ")),
+            daemon.output.iter().any(|line| line.contains("capabilities kept: ")),
             "{:?}",
-            daemon.told
+            daemon.output
         );
-        // A connection that says nothing, and one in the middle of a request, are cut off.
+        // A connection that sends nothing, and one in the middle of a request, are cut off.
         let _idle = UnixStream::connect(&daemon.socket).unwrap();
         daemon.signal(signal);
         let ended = daemon.child.wait().unwrap();
@@ -114,7 +114,7 @@ fn only_one_capability_is_left() {
     let daemon = Process::start(folder.path(), "");
     let tasks = format!("/proc/{}/task", daemon.child.id());
     let net_admin = 1_u64 << 12;
-    let mut seen = 0;
+    let mut thread_count = 0;
     for task in std::fs::read_dir(tasks).unwrap() {
         let status = std::fs::read_to_string(task.unwrap().path().join("status")).unwrap();
         let field = |name: &str| {
@@ -122,17 +122,17 @@ fn only_one_capability_is_left() {
             line.unwrap().trim().to_owned()
         };
         for set in ["CapInh:", "CapPrm:", "CapEff:", "CapAmb:"] {
-            let held = u64::from_str_radix(&field(set), 16).unwrap();
-            assert_eq!(held & !net_admin, 0, "{set} {held:x}");
+            let capabilities = u64::from_str_radix(&field(set), 16).unwrap();
+            assert_eq!(capabilities & !net_admin, 0, "{set} {capabilities:x}");
         }
         assert_eq!(field("NoNewPrivs:"), "1");
-        seen += 1;
+        thread_count += 1;
     }
-    assert!(seen > 0, "no thread was looked at");
+    assert!(thread_count > 0, "no thread was looked at");
 }
 
 #[test]
-fn an_interface_that_is_not_there_is_told_and_no_crash() {
+fn absent_interface_gives_a_problem_and_no_crash() {
     let folder = tempfile::tempdir().unwrap();
     let daemon = Process::start(folder.path(), "");
     let (status, problem) = daemon.get("/v1/impairments/port2");
@@ -146,8 +146,8 @@ fn a_stale_socket_is_replaced_and_a_living_daemon_is_not() {
     let folder = tempfile::tempdir().unwrap();
     drop(UnixListener::bind(folder.path().join("impair.sock")).unwrap());
     let mut daemon = Process::start(folder.path(), "");
-    let told = refused(&["impaird"], Some(&folder.path().join("impaird.toml")));
-    assert!(told.contains("in use: another process answers"), "{told}");
+    let error = refused(&["impaird"], Some(&folder.path().join("impaird.toml")));
+    assert!(error.contains("in use: another process answers"), "{error}");
     assert_eq!(daemon.get("/v1/system").0, 200, "it is still there");
     // A daemon that was killed leaves its socket behind, and the next one takes it.
     daemon.child.kill().unwrap();
@@ -162,12 +162,12 @@ fn what_is_no_socket_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let file = configuration(folder.path(), "");
     std::fs::write(folder.path().join("impair.sock"), "notes").unwrap();
-    let told = refused(&["impaird"], Some(&file));
-    assert!(told.contains("is no socket"), "{told}");
+    let error = refused(&["impaird"], Some(&file));
+    assert!(error.contains("is no socket"), "{error}");
 }
 
 #[test]
-fn a_wrong_configuration_is_told_by_line() {
+fn invalid_configuration_gives_an_error_with_its_line() {
     let folder = tempfile::tempdir().unwrap();
     let cases = [
         ("grup = \"x\"\n", ["impaird.toml:2:1: grup: unknown key", "did you mean \"group\"?"]),
@@ -175,14 +175,14 @@ fn a_wrong_configuration_is_told_by_line() {
         ("extensions = [\"loss\"]\n", ["impaird.toml:2:", "gilbert-elliott, paretonormal"]),
         ("group = \"no-such-group\"\n", ["there is no group \"no-such-group\"", "allowed"]),
     ];
-    for (head, says) in cases {
-        let told = refused(&["impaird"], Some(&configuration(folder.path(), head)));
-        for says in says {
-            assert!(told.contains(says), "{told} does not say {says}");
+    for (head, expected) in cases {
+        let error = refused(&["impaird"], Some(&configuration(folder.path(), head)));
+        for expected in expected {
+            assert!(error.contains(expected), "{error} does not contain {expected}");
         }
     }
-    let told = refused(&["impaird"], Some(&folder.path().join("nowhere.toml")));
-    assert!(told.contains("nowhere.toml: cannot be read"), "{told}");
+    let error = refused(&["impaird"], Some(&folder.path().join("nowhere.toml")));
+    assert!(error.contains("nowhere.toml: cannot be read"), "{error}");
     let sound = command(&["impaird", "--check", "--config"])
         .arg(configuration(folder.path(), ""))
         .output()
@@ -200,7 +200,7 @@ fn the_unit_keeps_what_the_daemon_promises() {
         "NoNewPrivileges=yes",
         "ExecStart=/usr/bin/groundwave impaird",
     ] {
-        assert!(unit.lines().any(|found| found == line), "{line}");
+        assert!(unit.lines().any(|candidate| candidate == line), "{line}");
     }
 }
 
@@ -219,34 +219,34 @@ fn the_unit_has_the_group_of_the_configuration() {
     assert!(service < place && place < install && place.is_some(), "{with}");
     let without = stdout(&unit(""));
     assert_eq!(without, with.replace("SupplementaryGroups=netdev\n", ""));
-    let told = refusal(&unit("group = \"x\\nUser=root\"\n"));
-    assert!(told.contains("invalid group"), "{told}");
+    let error = refusal(&unit("group = \"x\\nUser=root\"\n"));
+    assert!(error.contains("invalid group"), "{error}");
 }
 
 #[test]
 fn interfaces_on_the_command_line_are_checked_like_those_of_a_file() {
-    let told = |names: [&str; 2]| {
+    let message_of = |names: [&str; 2]| {
         let output = command(&["impaird", "--check", "--interfaces"]).args(names).output().unwrap();
         refusal(&output)
     };
-    let twice = told(["lo", "lo"]);
+    let twice = message_of(["lo", "lo"]);
     assert!(twice.contains("found lo for both directions"), "{twice}");
-    let long = told(["lo", "abcdefghijklmnopqrstuvwxyz"]);
+    let long = message_of(["lo", "abcdefghijklmnopqrstuvwxyz"]);
     assert!(long.contains("1 to 15 characters"), "{long}");
-    let slash = told(["..", "lo"]);
+    let slash = message_of(["..", "lo"]);
     assert!(slash.contains("invalid --interfaces"), "{slash}");
 }
 
 #[test]
-fn a_missing_interface_is_told_by_the_check_and_the_folder_of_logs_is_made() {
+fn check_reports_a_missing_interface_and_creates_the_folder_of_logs() {
     let folder = tempfile::tempdir().unwrap();
     let checked = command(&["impaird", "--check", "--config"])
         .arg(configuration(folder.path(), ""))
         .output()
         .unwrap();
-    let told = stdout(&checked);
-    assert!(told.contains("gw-not-there (no such interface at present)"), "{told}");
-    assert!(told.starts_with("port1 lo,"), "{told}");
+    let output = stdout(&checked);
+    assert!(output.contains("gw-not-there (no such interface at present)"), "{output}");
+    assert!(output.starts_with("port1 lo,"), "{output}");
     let logs = folder.path().join("state/log");
     let daemon = Process::start(folder.path(), &format!("log = {logs:?}\n"));
     assert_eq!(daemon.get("/v1/system").0, 200);

@@ -12,11 +12,11 @@ use super::Bench;
 async fn insist(socket: &Path, wish: Value, turns: usize) {
     let mut client = Client::unix(socket).await.unwrap();
     for _ in 0..turns {
-        let asked = client.ask(Method::PUT, "/v1/impairments/port1", Some(&wish)).await;
-        let (status, body) = asked.unwrap();
-        let found: Value = serde_json::from_slice(&body).unwrap();
-        assert_eq!(status.as_u16(), 200, "{found}");
-        assert_eq!(found["impairment"], wish, "answered with another's state");
+        let answer = client.ask(Method::PUT, "/v1/impairments/port1", Some(&wish)).await;
+        let (status, body) = answer.unwrap();
+        let document: Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!(status.as_u16(), 200, "{document}");
+        assert_eq!(document["impairment"], wish, "answered with another's state");
     }
 }
 

@@ -12,7 +12,7 @@ fn operations_and_fields_are_unchanged() {
 }
 
 #[test]
-fn the_document_is_sound_and_says_what_goes_wrong() {
+fn document_is_sound_and_has_its_problems() {
     assert_eq!(document().dangling(), Vec::<String>::new());
     let document = document();
     let paths = document.json()["paths"].as_object().unwrap();

@@ -30,11 +30,11 @@ fn all_links_of_a_deployment_come_in_one_answer() {
     let bench = Bench::flat();
     let (within, nodes) = line(&bench, 4);
     let path = format!("/api/v1/deployments/{within}/links");
-    let told = bench.call("GET", &path, &Value::Null);
-    assert_eq!(told.status, 200);
-    let told = told.json();
-    assert_eq!((&told["deployment_id"], &told["nodes"]), (&json!(within), &json!(4)));
-    let links = told["links"].as_array().unwrap();
+    let answer = bench.call("GET", &path, &Value::Null);
+    assert_eq!(answer.status, 200);
+    let answer = answer.json();
+    assert_eq!((&answer["deployment_id"], &answer["nodes"]), (&json!(within), &json!(4)));
+    let links = answer["links"].as_array().unwrap();
     // Only neighbours are in reach of each other.
     assert_eq!(links.len(), 3);
     for link in links {
@@ -82,9 +82,9 @@ fn a_coverage_job_can_be_deleted() {
     let begin = || {
         let body = json!({ "source_node_id": nodes[0], "radius_km": 300.0, "resolution": 256,
             "samples": 4096, "rx_height_agl_m": 2.0 });
-        let told = bench.call("POST", "/api/v1/coverage", &body);
-        assert_eq!(told.status, 202);
-        let job = told.json()["job_id"].as_str().unwrap().to_owned();
+        let answer = bench.call("POST", "/api/v1/coverage", &body);
+        assert_eq!(answer.status, 202);
+        let job = answer.json()["job_id"].as_str().unwrap().to_owned();
         format!("/api/v1/coverage/{job}")
     };
     // Hours of work, one after the other: what is left of them ends with the test.
@@ -116,8 +116,8 @@ fn one_client_with_too_many_jobs_leaves_room_for_another() {
     };
     // A long one, behind which the others wait.
     assert_eq!(begin(1, 256, 4096).status, 202);
-    let told = (0..256).map(|_| begin(1, 4, 8));
-    let refused = told.into_iter().find(|told| told.status != 202).unwrap();
+    let answers = (0..256).map(|_| begin(1, 4, 8));
+    let refused = answers.into_iter().find(|answers| answers.status != 202).unwrap();
     assert_eq!(refused.status, 429);
     assert!(refused.headers.contains_key(header::RETRY_AFTER));
     assert_eq!(begin(2, 4, 8).status, 202);
@@ -150,8 +150,8 @@ fn empty_variables_count_as_unset_and_a_host_name_is_an_address() {
     command.arg(folder.path().join("plan.db")).envs(variables);
     let server = Process::of(command);
     assert!(server.address.starts_with("127.0.0.1:") || server.address.starts_with("[::1]:"));
-    let heard = server.end();
-    assert!(!heard.contains('\u{1b}'), "{heard}");
+    let log = server.end();
+    assert!(!log.contains('\u{1b}'), "{log}");
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn an_unreadable_log_filter_stops_the_start() {
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{told}");
-    assert!(told.contains("invalid RUST_LOG") && told.contains("allowed"), "{told}");
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    assert!(error.contains("invalid RUST_LOG") && error.contains("allowed"), "{error}");
 }

@@ -22,7 +22,7 @@ pub struct Listener<'a> {
 
 /// Event of a stream.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Told {
+pub struct StreamEvent {
     pub id: String,
     pub name: String,
     pub data: Value,
@@ -43,7 +43,7 @@ impl<'a> Listener<'a> {
     }
 
     /// The next event; `None` at the end.
-    pub fn next(&mut self) -> Option<Told> {
+    pub fn next(&mut self) -> Option<StreamEvent> {
         loop {
             if let Some((block, rest)) = self.text.split_once("\n\n") {
                 let field = |name: &str| {
@@ -51,14 +51,14 @@ impl<'a> Listener<'a> {
                     let line = lines.find_map(|line| line.strip_prefix(name));
                     line.unwrap_or_default().trim().to_owned()
                 };
-                let told = Told {
+                let event = StreamEvent {
                     id: field("id:"),
                     name: field("event:"),
                     data: serde_json::from_str(&field("data:")).unwrap_or_default(),
                 };
                 self.text = rest.to_owned();
-                if !told.name.is_empty() {
-                    return Some(told);
+                if !event.name.is_empty() {
+                    return Some(event);
                 }
                 continue;
             }
@@ -71,9 +71,9 @@ impl<'a> Listener<'a> {
 
     /// Data of the next event, which has this name.
     fn expect(&mut self, name: &str) -> Value {
-        let told = self.next().unwrap();
-        assert_eq!(told.name, name, "{told:?}");
-        told.data
+        let event = self.next().unwrap();
+        assert_eq!(event.name, name, "{event:?}");
+        event.data
     }
 }
 
@@ -108,12 +108,12 @@ fn relocate(bench: &Bench, node: &str, lat: f64) {
 fn changes_of_others_and_the_links_they_change_arrive() {
     let bench = Bench::flat();
     let (path, nodes) = row(&bench, 4);
-    let mut heard = Listener::open(&bench, &format!("{path}/changes"), None);
-    heard.expect("started");
+    let mut listener = Listener::open(&bench, &format!("{path}/changes"), None);
+    listener.expect("started");
     relocate(&bench, &nodes[0], 57.51);
-    let node = heard.expect("node");
+    let node = listener.expect("node");
     assert_eq!((&node["id"], &node["lat"]), (&json!(nodes[0]), &json!(57.51)));
-    let links = heard.expect("links");
+    let links = listener.expect("links");
     assert_eq!(links["node_id"], nodes[0].as_str());
     let stored = links_of(&bench, &path, &nodes[0]);
     assert_eq!(stored.len(), 3);
@@ -122,18 +122,18 @@ fn changes_of_others_and_the_links_they_change_arrive() {
     // Another name changes no link.
     let name = json!({ "name": "renamed" });
     bench.call("PATCH", &format!("/api/v1/nodes/{}", nodes[1]), &name);
-    assert_eq!(heard.expect("node")["name"], "renamed");
+    assert_eq!(listener.expect("node")["name"], "renamed");
     bench.call("DELETE", &format!("/api/v1/nodes/{}", nodes[2]), &Value::Null);
-    assert_eq!(heard.expect("node_removed"), json!({ "node_id": nodes[2] }));
+    assert_eq!(listener.expect("node_removed"), json!({ "node_id": nodes[2] }));
     bench.call("PATCH", &path, &json!({ "name": "other" }));
-    assert_eq!(heard.expect("deployment")["name"], "other");
+    assert_eq!(listener.expect("deployment")["name"], "other");
     let rain = json!({ "environment": { "rain_rate_mm_h": 20.0 } });
     assert_eq!(bench.call("PATCH", &path, &rain).status, StatusCode::OK);
-    assert_eq!(heard.expect("deployment")["environment"]["rain_rate_mm_h"], 20.0);
-    assert_eq!(heard.expect("reset")["reason"], "the environment changed");
+    assert_eq!(listener.expect("deployment")["environment"]["rain_rate_mm_h"], 20.0);
+    assert_eq!(listener.expect("reset")["reason"], "the environment changed");
     bench.call("DELETE", &path, &Value::Null);
-    while let Some(told) = heard.next() {
-        assert!(["node_removed", "removed"].contains(&told.name.as_str()), "{told:?}");
+    while let Some(event) = listener.next() {
+        assert!(["node_removed", "removed"].contains(&event.name.as_str()), "{event:?}");
     }
 }
 
@@ -142,14 +142,14 @@ fn a_stream_goes_on_where_it_was_cut_off() {
     let bench = Bench::flat();
     let (path, nodes) = row(&bench, 2);
     let changes = format!("{path}/changes");
-    let mut heard = Listener::open(&bench, &changes, None);
-    heard.expect("started");
+    let mut listener = Listener::open(&bench, &changes, None);
+    listener.expect("started");
     relocate(&bench, &nodes[0], 57.51);
-    let node = heard.next().unwrap();
-    let links = heard.next().unwrap();
+    let node = listener.next().unwrap();
+    let links = listener.next().unwrap();
     relocate(&bench, &nodes[1], 57.52);
-    let after = [heard.next().unwrap(), heard.next().unwrap()];
-    drop(heard);
+    let after = [listener.next().unwrap(), listener.next().unwrap()];
+    drop(listener);
     let mut again = Listener::open(&bench, &changes, Some(&node.id));
     assert_eq!(again.next().unwrap(), links);
     assert_eq!([again.next().unwrap(), again.next().unwrap()], after);
@@ -165,8 +165,8 @@ fn a_dragged_node_has_the_links_it_would_have_and_nothing_is_stored() {
     let bench = Bench::flat();
     let (path, nodes) = row(&bench, 3);
     let before = links_of(&bench, &path, &nodes[0]);
-    let asked = json!({ "node_id": nodes[0], "lat": 57.53, "lon": 11.51 });
-    let preview = bench.call("POST", &format!("{path}/links/preview"), &asked).json();
+    let request = json!({ "node_id": nodes[0], "lat": 57.53, "lon": 11.51 });
+    let preview = bench.call("POST", &format!("{path}/links/preview"), &request).json();
     assert_eq!(preview["node_id"], nodes[0].as_str());
     assert_eq!(links_of(&bench, &path, &nodes[0]), before);
     assert_ne!(preview["links"], json!(before));
@@ -185,10 +185,10 @@ fn a_scan_ranks_the_nodes_by_their_margin() {
     let bench = Bench::flat();
     let (path, nodes) = row(&bench, 4);
     // West of all of them.
-    let asked = json!({ "lat": 57.5, "lon": 11.49, "height_agl_m": 20.0 });
-    let found = bench.call("POST", &format!("{path}/scan"), &asked).json();
-    let candidates = found["candidates"].as_array().unwrap();
-    let ids: Vec<_> = candidates.iter().map(|found| &found["node_id"]).collect();
+    let request = json!({ "lat": 57.5, "lon": 11.49, "height_agl_m": 20.0 });
+    let document = bench.call("POST", &format!("{path}/scan"), &request).json();
+    let candidates = document["candidates"].as_array().unwrap();
+    let ids: Vec<_> = candidates.iter().map(|document| &document["node_id"]).collect();
     assert_eq!(json!(ids), json!(nodes));
     let mut before_db = f64::INFINITY;
     for candidate in candidates {

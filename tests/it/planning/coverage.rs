@@ -86,8 +86,8 @@ fn every_cell_equals_the_link_to_it() {
         });
         let rx = bench.make(&nodes, &receiver);
         let link = json!({ "tx_node_id": node, "rx_node_id": rx });
-        let found = bench.call("POST", "/api/v1/links/analyze", &link).json();
-        let result = &found["result"];
+        let analysis = bench.call("POST", "/api/v1/links/analyze", &link).json();
+        let result = &analysis["result"];
         let power_dbm = result["receiver"]["rx_power_dbm"].as_f64().unwrap();
         let shown_dbm = cell["rx_power_dbm"].as_f64().unwrap();
         worst_db = worst_db.max((power_dbm - shown_dbm).abs());
@@ -160,7 +160,7 @@ fn percentiles_of_a_link_are_those_of_links_alike() {
 }
 
 #[test]
-fn early_and_late_watchers_see_the_same_and_the_snapshot_agrees() {
+fn early_and_late_streams_equal_the_snapshot() {
     let bench = Bench::flat();
     let (node, _) = source(&bench);
     let job = ask(&bench, &node, 9);
@@ -169,10 +169,10 @@ fn early_and_late_watchers_see_the_same_and_the_snapshot_agrees() {
     assert_eq!(early.media(), "text/event-stream");
     let late = bench.call("GET", &path, &Value::Null);
     assert_eq!(early.body, late.body);
-    let told = events(&late.body);
-    assert_complete(&told, 9);
+    let stream_events = events(&late.body);
+    assert_complete(&stream_events, 9);
     let snapshot = bench.call("GET", &format!("/api/v1/coverage/{job}"), &Value::Null).json();
-    let tiles: Vec<_> = told.into_iter().filter(|(name, _)| name == "tile").collect();
+    let tiles: Vec<_> = stream_events.into_iter().filter(|(name, _)| name == "tile").collect();
     for ((_, tile), cell) in tiles.iter().zip(snapshot["cells"].as_array().unwrap()) {
         assert_eq!(tile, cell);
     }
@@ -257,10 +257,10 @@ fn squares(bench: &Bench, job: &str, last: Option<u32>) -> (Value, Vec<(String, 
     }
     let answer = bench.send(request.body(axum::body::Body::empty()).unwrap());
     assert_eq!(answer.media(), "text/event-stream");
-    let mut told = events(&answer.body);
-    let (name, started) = told.remove(0);
+    let mut stream_events = events(&answer.body);
+    let (name, started) = stream_events.remove(0);
     assert_eq!(name, "started");
-    (started, told)
+    (started, stream_events)
 }
 
 fn decode(value: &Value) -> Vec<u8> {
@@ -274,17 +274,17 @@ fn squares_have_the_cells_of_the_snapshot_and_a_stream_of_them_is_resumed() {
     let bench = Bench::flat();
     let (node, _) = source(&bench);
     let job = ask(&bench, &node, 100);
-    let (started, told) = squares(&bench, &job, None);
+    let (started, stream_events) = squares(&bench, &job, None);
     assert_eq!((&started["rows"], &started["columns"]), (&json!(100), &json!(100)));
     let path = format!("/api/v1/coverage/{job}");
     let snapshot = bench.call("GET", &path, &Value::Null).json();
     assert_eq!(started["bounds"], snapshot["bounds"]);
-    let names: Vec<_> = told.iter().map(|(name, _)| name.as_str()).collect();
+    let names: Vec<_> = stream_events.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["tile", "tile", "tile", "tile", "done"]);
-    assert_eq!(told[4].1["statistics"], snapshot["statistics"]);
+    assert_eq!(stream_events[4].1["statistics"], snapshot["statistics"]);
     let sensitivity_dbm = started["sensitivity_dbm"][0].as_f64().unwrap();
-    let (mut seen, mut verdicts) = (0, std::collections::BTreeSet::new());
-    for (_, tile) in &told[..4] {
+    let (mut cell_count, mut verdicts) = (0, std::collections::BTreeSet::new());
+    for (_, tile) in &stream_events[..4] {
         let of = |name: &str| tile[name].as_u64().unwrap() as usize;
         let (row, column, columns) = (of("row"), of("column"), of("columns"));
         assert_eq!((row % 64, column % 64), (0, 0));
@@ -302,15 +302,15 @@ fn squares_have_the_cells_of_the_snapshot_and_a_stream_of_them_is_resumed() {
                 assert!(["poor", "no_link"].contains(&verdict), "{verdict} at {exact_dbm} dBm");
             }
             verdicts.insert(verdict.to_owned());
-            seen += 1;
+            cell_count += 1;
         }
     }
-    assert_eq!(seen, 100 * 100);
+    assert_eq!(cell_count, 100 * 100);
     assert!(verdicts.len() > 2, "{verdicts:?}");
     let (_, rest) = squares(&bench, &job, Some(1));
-    assert_eq!(rest, told[2..]);
+    assert_eq!(rest, stream_events[2..]);
     let (_, rest) = squares(&bench, &job, Some(99));
-    assert_eq!(rest, told[4..]);
+    assert_eq!(rest, stream_events[4..]);
 }
 
 #[test]
@@ -328,9 +328,9 @@ fn every_cell_of_several_transmitters_has_its_best_server() {
     };
     let answer = ask(json!([east]));
     let job = answer.json()["job_id"].as_str().unwrap().to_owned();
-    let (started, told) = squares(&bench, &job, None);
+    let (started, stream_events) = squares(&bench, &job, None);
     assert_eq!(started["source_node_ids"], json!([west, east]));
-    let servers = decode(&told[0].1["server"]);
+    let servers = decode(&stream_events[0].1["server"]);
     // Same stations on flat ground: the nearer one serves.
     assert_eq!((servers[16 * 32], servers[16 * 32 + 31]), (0, 1));
     for (more, status) in [

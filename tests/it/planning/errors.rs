@@ -36,12 +36,12 @@ fn wrong_requests_are_problems() {
         (bench.call("GET", "/api/v1/nowhere", &Value::Null), 404, "/api/v1/nowhere"),
         (bench.call("PUT", "/api/v1/deployments", &Value::Null), 405, "PUT"),
     ];
-    for (answer, status, says) in cases {
-        let found = answer.json();
-        assert_eq!(answer.status.as_u16(), status, "{found}");
-        assert_eq!(answer.media(), "application/problem+json", "{found}");
-        let detail = found["detail"].as_str().unwrap();
-        assert!(detail.contains(says), "{detail} does not say {says}");
+    for (answer, status, expected) in cases {
+        let document = answer.json();
+        assert_eq!(answer.status.as_u16(), status, "{document}");
+        assert_eq!(answer.media(), "application/problem+json", "{document}");
+        let detail = document["detail"].as_str().unwrap();
+        assert!(detail.contains(expected), "{detail} does not contain {expected}");
     }
     let list = bench.call("GET", &nodes, &Value::Null).json();
     assert_eq!(list, json!([]), "a refused node is not there");
@@ -92,7 +92,7 @@ fn a_method_not_taken_names_those_that_are() {
 }
 
 #[test]
-fn other_origins_may_ask_and_answers_are_compressed() {
+fn requests_of_other_origins_give_compressed_answers() {
     let bench = Bench::flat();
     let request = Request::get("/api/v1/presets/radios")
         .header(header::ORIGIN, "https://elsewhere.example")

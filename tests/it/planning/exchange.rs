@@ -37,9 +37,9 @@ fn essence(bench: &Bench, id: &str) -> Value {
         bench.call("GET", &format!("/api/v1/deployments/{id}"), &Value::Null).json();
     let path = format!("/api/v1/deployments/{id}/nodes");
     let mut nodes = bench.call("GET", &path, &Value::Null).json();
-    let strip = |found: &mut Value| {
+    let strip = |object: &mut Value| {
         for key in ["id", "deployment_id", "created_at", "updated_at"] {
-            found.as_object_mut().unwrap().remove(key);
+            object.as_object_mut().unwrap().remove(key);
         }
     };
     strip(&mut deployment);
@@ -62,11 +62,11 @@ fn a_deployment_round_trips_through_every_format() {
                 .header("content-type", document.media())
                 .body(axum::body::Body::from(document.body))
                 .unwrap();
-        let made = bench.send(request);
-        let told = made.json();
-        assert_eq!(made.status, 201, "{format}: {told}");
-        assert_eq!((&told["nodes"], &told["notes"]), (&json!(2), &json!([])), "{format}");
-        let id = told["deployment"]["id"].as_str().unwrap();
+        let answer = bench.send(request);
+        let summary = answer.json();
+        assert_eq!(answer.status, 201, "{format}: {summary}");
+        assert_eq!((&summary["nodes"], &summary["notes"]), (&json!(2), &json!([])), "{format}");
+        let id = summary["deployment"]["id"].as_str().unwrap();
         assert_eq!(essence(&bench, id), before, "{format}");
     }
 }
@@ -87,12 +87,12 @@ fn a_document_that_is_none_is_refused_with_its_place_and_leaves_nothing() {
         ("scenario", "[scenario]\ntitle = 7\n", "title"),
         ("pdf", "", "format"),
     ];
-    for (format, body, says) in cases {
+    for (format, body, expected) in cases {
         let answer = send(format, body);
-        let found = answer.json();
-        assert_eq!(answer.status, 400, "{format}: {found}");
-        let detail = found["detail"].as_str().unwrap().to_lowercase();
-        assert!(detail.contains(says), "{format}: {detail}");
+        let document = answer.json();
+        assert_eq!(answer.status, 400, "{format}: {document}");
+        let detail = document["detail"].as_str().unwrap().to_lowercase();
+        assert!(detail.contains(expected), "{format}: {detail}");
     }
     let all = bench.call("GET", "/api/v1/deployments", &Value::Null).json();
     assert_eq!(all, json!([]));
@@ -106,23 +106,23 @@ fn the_command_line_imports_exports_and_converts() {
     let server = Process::start(&folder.path().join("plan.db"));
     let run = |args: &[&str]| {
         let out = command(args).current_dir(folder.path()).output().unwrap();
-        let told = String::from_utf8_lossy(&out.stdout).into_owned();
-        (out.status.code(), told + &String::from_utf8_lossy(&out.stderr))
+        let output = String::from_utf8_lossy(&out.stdout).into_owned();
+        (out.status.code(), output + &String::from_utf8_lossy(&out.stderr))
     };
-    let (code, told) = run(&["import", "--json", "--bind", &server.address, "masts.csv"]);
-    assert_eq!(code, Some(0), "{told}");
-    let made: Value = serde_json::from_str(&told).unwrap();
-    assert_eq!(made["nodes"], 2);
-    let name = made["deployment"]["name"].as_str().unwrap();
-    let (code, told) = run(&["export", "--bind", &server.address, name, "-o", "masts.toml"]);
-    assert_eq!(code, Some(0), "{told}");
-    let (code, told) = run(&["validate", "masts.toml"]);
-    assert_eq!(code, Some(0), "{told}");
-    let (code, told) = run(&["convert", "masts.toml", "masts.kmz"]);
-    assert_eq!(code, Some(0), "{told}");
+    let (code, output) = run(&["import", "--json", "--bind", &server.address, "masts.csv"]);
+    assert_eq!(code, Some(0), "{output}");
+    let document: Value = serde_json::from_str(&output).unwrap();
+    assert_eq!(document["nodes"], 2);
+    let name = document["deployment"]["name"].as_str().unwrap();
+    let (code, output) = run(&["export", "--bind", &server.address, name, "-o", "masts.toml"]);
+    assert_eq!(code, Some(0), "{output}");
+    let (code, output) = run(&["validate", "masts.toml"]);
+    assert_eq!(code, Some(0), "{output}");
+    let (code, output) = run(&["convert", "masts.toml", "masts.kmz"]);
+    assert_eq!(code, Some(0), "{output}");
     assert!(std::fs::read(text("masts.kmz")).unwrap().starts_with(b"PK"));
-    let (code, told) = run(&["export", "--bind", &server.address, "nowhere", "-o", "x.kml"]);
-    assert!(code == Some(2) && told.contains("nowhere"), "{told}");
-    let (code, told) = run(&["convert", "masts.toml", "masts.docx"]);
-    assert!(code == Some(2) && told.contains("geojson"), "{told}");
+    let (code, output) = run(&["export", "--bind", &server.address, "nowhere", "-o", "x.kml"]);
+    assert!(code == Some(2) && output.contains("nowhere"), "{output}");
+    let (code, output) = run(&["convert", "masts.toml", "masts.docx"]);
+    assert!(code == Some(2) && output.contains("geojson"), "{output}");
 }

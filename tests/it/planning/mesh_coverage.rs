@@ -33,16 +33,16 @@ impl Picture {
     }
 
     /// Hears until all cells of at least `evaluated` evaluations in all are there.
-    fn hear(&mut self, heard: &mut Listener<'_>, evaluated: u64) {
+    fn receive(&mut self, listener: &mut Listener<'_>, evaluated: u64) {
         loop {
-            let told = heard.next().unwrap();
-            match told.name.as_str() {
-                "state" => self.state = told.data,
-                "tile" => self.draw(&told.data),
-                other => panic!("{other}: {}", told.data),
+            let event = listener.next().unwrap();
+            match event.name.as_str() {
+                "state" => self.state = event.data,
+                "tile" => self.draw(&event.data),
+                other => panic!("{other}: {}", event.data),
             }
-            if !told.id.is_empty() {
-                self.id = told.id;
+            if !event.id.is_empty() {
+                self.id = event.id;
             }
             let state = &self.state;
             let is_last = self.id.ends_with(&format!("-{}", state["revision"]));
@@ -91,11 +91,11 @@ fn a_moved_node_changes_only_the_cells_it_reaches() {
     let state = state.json();
     assert_eq!((&state["rows"], &state["columns"]), (&json!(36), &json!(72)));
     let tiles = format!("{live}/tiles");
-    let mut heard = Listener::open(&bench, &tiles, None);
+    let mut listener = Listener::open(&bench, &tiles, None);
     let mut picture = Picture::new(&state);
-    picture.hear(&mut heard, 1);
+    picture.receive(&mut listener, 1);
     while picture.state["nodes"].as_array().unwrap().len() < 3 {
-        picture.hear(&mut heard, 1);
+        picture.receive(&mut listener, 1);
     }
     let first = picture.state["evaluated_cells"].as_u64().unwrap();
     let reached = picture.cells.iter().filter(|(power, _)| *power > NO_POWER);
@@ -104,37 +104,37 @@ fn a_moved_node_changes_only_the_cells_it_reaches() {
     let position = json!({ "lat": 57.5, "lon": 11.6 });
     let moved = format!("/api/v1/nodes/{}/position", nodes[0]);
     bench.call("PUT", &moved, &position);
-    picture.hear(&mut heard, first + 1);
+    picture.receive(&mut listener, first + 1);
     let more = picture.state["evaluated_cells"].as_u64().unwrap() - first;
     assert!(more > 0 && more < first / 2, "{more} after {first}");
     // From the start it is the same.
     bench.call("DELETE", &live, &Value::Null);
     let state = bench.call("PUT", &live, &setup()).json();
     let mut fresh = Picture::new(&state);
-    let mut heard = Listener::open(&bench, &tiles, None);
-    fresh.hear(&mut heard, first);
+    let mut listener = Listener::open(&bench, &tiles, None);
+    fresh.receive(&mut listener, first);
     assert_eq!(fresh.cells, picture.cells);
     // A stream that was cut off goes on with what changed since.
     let id = fresh.id.clone();
-    drop(heard);
+    drop(listener);
     let before = fresh.state["evaluated_cells"].as_u64().unwrap();
     bench.call("PUT", &moved, &json!({ "lat": 57.45, "lon": 11.3 }));
     let mut resumed = Listener::open(&bench, &tiles, Some(&id));
-    fresh.hear(&mut resumed, before + 1);
+    fresh.receive(&mut resumed, before + 1);
     assert_ne!(fresh.cells, picture.cells);
     // A node that fails serves nobody; nothing is evaluated until it works again, and then only its cells.
-    let known = fresh.cells.clone();
+    let previous = fresh.cells.clone();
     let before = fresh.state["evaluated_cells"].as_u64().unwrap();
     let mut failed = setup();
     failed["failed_node_ids"] = json!([nodes[0]]);
     bench.call("PUT", &live, &failed);
-    while fresh.state["failed_node_ids"] != failed["failed_node_ids"] || fresh.cells == known {
-        fresh.hear(&mut resumed, before);
+    while fresh.state["failed_node_ids"] != failed["failed_node_ids"] || fresh.cells == previous {
+        fresh.receive(&mut resumed, before);
     }
     assert_eq!(fresh.state["evaluated_cells"], before);
     bench.call("PUT", &live, &setup());
-    while fresh.cells != known {
-        fresh.hear(&mut resumed, before + 1);
+    while fresh.cells != previous {
+        fresh.receive(&mut resumed, before + 1);
     }
     let more = fresh.state["evaluated_cells"].as_u64().unwrap() - before;
     assert!(more > 0 && more < first / 2, "{more} after {first}");
@@ -143,7 +143,7 @@ fn a_moved_node_changes_only_the_cells_it_reaches() {
         bench.call("DELETE", &format!("/api/v1/nodes/{node}"), &Value::Null);
     }
     while fresh.cells.iter().any(|(power, _)| *power != NO_POWER) {
-        fresh.hear(&mut resumed, 0);
+        fresh.receive(&mut resumed, 0);
     }
     assert_eq!(bench.call("DELETE", &live, &Value::Null).status, StatusCode::NO_CONTENT);
     assert_eq!(bench.call("GET", &live, &Value::Null).status, StatusCode::NOT_FOUND);

@@ -127,9 +127,9 @@ impl Bench {
     /// Makes something and returns its id.
     pub fn make(&self, path: &str, body: &Value) -> String {
         let answer = self.call("POST", path, body);
-        let found = answer.json();
-        assert_eq!(answer.status, StatusCode::CREATED, "{path}: {found}");
-        found["id"].as_str().unwrap().to_owned()
+        let document = answer.json();
+        assert_eq!(answer.status, StatusCode::CREATED, "{path}: {document}");
+        document["id"].as_str().unwrap().to_owned()
     }
 }
 
@@ -145,7 +145,7 @@ impl Drop for Bench {
 
 impl Bench {
     /// Watches a stream five times at once: one watcher reads slowly, one leaves after its first
-    /// bytes. Returns what the other four heard.
+    /// bytes. Returns what the other four received.
     pub fn watch_five(&self, path: &str, nap: std::time::Duration) -> Vec<Vec<u8>> {
         use http_body_util::BodyExt;
         let watch = |place: usize| {
@@ -153,9 +153,9 @@ impl Bench {
             async move {
                 let request = Request::get(path).body(Body::empty()).unwrap();
                 let mut body = router.oneshot(request).await.unwrap().into_body();
-                let mut heard = Vec::new();
+                let mut bytes = Vec::new();
                 while let Some(frame) = body.frame().await {
-                    heard.extend_from_slice(&frame.unwrap().into_data().unwrap());
+                    bytes.extend_from_slice(&frame.unwrap().into_data().unwrap());
                     if place == 4 {
                         return None;
                     }
@@ -163,7 +163,7 @@ impl Bench {
                         tokio::time::sleep(nap).await;
                     }
                 }
-                Some(heard)
+                Some(bytes)
             }
         };
         self.runtime.block_on(async {

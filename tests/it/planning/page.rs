@@ -28,9 +28,9 @@ fn files_are_compressed_named_by_content_and_guarded() {
     let bench = Bench::flat();
     let index = bench.call("GET", "/", &Value::Null);
     assert_eq!((index.status.as_u16(), index.media()), (200, "text/html; charset=utf-8"));
-    let told = |name: header::HeaderName| index.headers[name].to_str().unwrap().to_owned();
-    assert_eq!(told(header::CACHE_CONTROL), "no-cache");
-    let policy = told(header::CONTENT_SECURITY_POLICY);
+    let field = |name: header::HeaderName| index.headers[name].to_str().unwrap().to_owned();
+    assert_eq!(field(header::CACHE_CONTROL), "no-cache");
+    let policy = field(header::CONTENT_SECURITY_POLICY);
     assert!(policy.contains("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
     let text = String::from_utf8(index.body).unwrap();
     assert!(!text.contains("<script>"), "no script is inline");
@@ -40,14 +40,14 @@ fn files_are_compressed_named_by_content_and_guarded() {
         let answer = get(&bench, script, &[("accept-encoding", accepted)]);
         assert_eq!(answer.status.as_u16(), 200, "{script}");
         assert!(answer.headers[header::CACHE_CONTROL].to_str().unwrap().contains("immutable"));
-        let told = answer.headers.get(header::CONTENT_ENCODING);
-        assert_eq!(told.map(|told| told.to_str().unwrap()), coding);
+        let field = answer.headers.get(header::CONTENT_ENCODING);
+        assert_eq!(field.map(|field| field.to_str().unwrap()), coding);
         lengths.push(answer.body.len());
         tags.push(answer.headers[header::ETAG].clone());
     }
     assert!(lengths[0] > lengths[1] && lengths[1] > lengths[2], "{lengths:?}");
-    let known = tags[2].to_str().unwrap();
-    let again = [("accept-encoding", "br"), ("if-none-match", known)];
+    let tag = tags[2].to_str().unwrap();
+    let again = [("accept-encoding", "br"), ("if-none-match", tag)];
     let again = get(&bench, script, &again);
     assert_eq!((again.status.as_u16(), again.body.len()), (304, 0));
     for (method, path, status) in [
@@ -62,7 +62,7 @@ fn files_are_compressed_named_by_content_and_guarded() {
 
 #[needs(terrain, page)]
 #[test]
-fn a_planner_sees_nodes_links_ground_and_coverage() {
+fn page_of_the_planner_shows_nodes_links_ground_and_coverage() {
     browse("view.spec.ts");
 }
 
@@ -74,7 +74,7 @@ fn large_meshes_are_drawn_at_their_places() {
 
 #[needs(terrain, page)]
 #[test]
-fn the_page_begins_with_slow_answers_and_says_what_fails() {
+fn page_starts_with_slow_answers_and_shows_failures() {
     browse("begin.spec.ts");
 }
 

@@ -27,18 +27,18 @@ fn the_first_site_adds_most_and_links_are_required_on_request() {
     let points = json!([
         { "lat": 57.5, "lon": 11.4005 }, { "lat": 57.5, "lon": 11.405 }, { "lat": 57.5, "lon": 11.6 },
     ]);
-    let found = ask(json!({ "candidates": points }));
-    assert_eq!(found.status, StatusCode::OK, "{:?}", found.json());
-    let found = found.json();
-    let sites = found["sites"].as_array().unwrap();
+    let answer = ask(json!({ "candidates": points }));
+    assert_eq!(answer.status, StatusCode::OK, "{:?}", answer.json());
+    let answer = answer.json();
+    let sites = answer["sites"].as_array().unwrap();
     assert_eq!((sites[0]["lon"].as_f64(), sites[1]["lon"].as_f64()), (Some(11.6), Some(11.405)));
     let figure = |site: &Value, name: &str| site[name].as_f64().unwrap();
-    let covered = found["covered_area_km2"].as_f64().unwrap();
+    let covered = answer["covered_area_km2"].as_f64().unwrap();
     assert!(covered > 0.0);
     let sum = covered + figure(&sites[0], "added_area_km2") + figure(&sites[1], "added_area_km2");
     assert!((figure(&sites[1], "covered_area_km2") - sum).abs() < 1e-9);
-    let known = found["known_area_km2"].as_f64().unwrap();
-    assert!((figure(&sites[1], "covered_percent") - 100.0 * sum / known).abs() < 1e-9);
+    let area_km2 = answer["known_area_km2"].as_f64().unwrap();
+    assert!((figure(&sites[1], "covered_percent") - 100.0 * sum / area_km2).abs() < 1e-9);
     assert_eq!((&sites[1]["best_node_id"], &sites[1]["links"]), (&json!(node), &json!(1)));
     let linked = ask(json!({ "candidates": points, "require_link": true })).json();
     assert_eq!((&linked["candidates"], &linked["without_link"]), (&json!(2), &json!(1)));

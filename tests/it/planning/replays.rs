@@ -22,11 +22,11 @@ fn failover() -> Vec<u8> {
 #[test]
 fn frames_show_failures_where_the_log_has_them() {
     let bench = Bench::flat();
-    let made = upload(&bench, failover());
-    let info = made.json();
-    assert_eq!(made.status, StatusCode::CREATED, "{info}");
+    let creation = upload(&bench, failover());
+    let info = creation.json();
+    assert_eq!(creation.status, StatusCode::CREATED, "{info}");
     let path = format!("/api/v1/replays/{}", info["id"].as_str().unwrap());
-    assert_eq!(made.headers[header::LOCATION], path);
+    assert_eq!(creation.headers[header::LOCATION], path);
     assert_eq!(bench.call("GET", &path, &Value::Null).json(), info);
     let all = bench.call("GET", "/api/v1/replays", &Value::Null).json();
     assert_eq!(all, json!([info]));
@@ -39,18 +39,19 @@ fn frames_show_failures_where_the_log_has_them() {
         assert_eq!(answer.status, StatusCode::OK, "{:?}", answer.json());
         answer.json()
     };
-    let found = frames("step_s=0.5");
-    let found = found["frames"].as_array().unwrap();
+    let document = frames("step_s=0.5");
+    let document = document["frames"].as_array().unwrap();
     let duration_s = info["duration_s"].as_f64().unwrap();
-    assert_eq!(found[0]["at_s"], 0.0);
-    assert_eq!(found.last().unwrap()["at_s"].as_f64(), Some(duration_s));
-    assert_eq!(found.len() as f64, duration_s / 0.5 + 1.0);
+    assert_eq!(document[0]["at_s"], 0.0);
+    assert_eq!(document.last().unwrap()["at_s"].as_f64(), Some(duration_s));
+    assert_eq!(document.len() as f64, duration_s / 0.5 + 1.0);
     let operating = |frame: &Value| {
         let nodes = frame["nodes"].as_array().unwrap().iter();
         let own = nodes.filter(|node| node["node_id"] == *failed);
         own.map(|node| node["operating"].as_bool().unwrap()).next()
     };
-    let at = |at_s: f64| found.iter().find(|frame| frame["at_s"].as_f64() == Some(at_s)).unwrap();
+    let at =
+        |at_s: f64| document.iter().find(|frame| frame["at_s"].as_f64() == Some(at_s)).unwrap();
     assert_eq!((operating(at(at_s - 0.5)), operating(at(at_s))), (Some(true), Some(false)));
     let routes = |frame: &Value| frame["flows"][0]["path"].clone();
     assert_ne!(routes(at(at_s - 0.5)), routes(at(at_s)));
@@ -76,14 +77,14 @@ fn what_is_no_log_is_refused_and_a_torn_one_is_shown() {
     }
     let mut torn = failover();
     torn.truncate(torn.len() - 40);
-    let made = upload(&bench, torn);
-    assert_eq!(made.status, StatusCode::CREATED);
-    assert!(made.json()["torn_bytes"].as_u64().unwrap() > 0);
+    let answer = upload(&bench, torn);
+    assert_eq!(answer.status, StatusCode::CREATED);
+    assert!(answer.json()["torn_bytes"].as_u64().unwrap() > 0);
     // Of more than eight the first one leaves.
     let ids: Vec<_> = (0..8).map(|_| upload(&bench, failover()).json()["id"].clone()).collect();
     let all = bench.call("GET", "/api/v1/replays", &Value::Null).json();
-    let kept: Vec<_> = all.as_array().unwrap().iter().map(|info| info["id"].clone()).collect();
-    assert_eq!(kept, ids);
+    let names: Vec<_> = all.as_array().unwrap().iter().map(|info| info["id"].clone()).collect();
+    assert_eq!(names, ids);
 }
 
 #[test]
@@ -93,9 +94,9 @@ fn a_variant_differs_from_its_log_after_its_change_and_names_what_it_cannot_do()
     let path = format!("/api/v1/replays/{}", base["id"].as_str().unwrap());
     let variants = format!("{path}/variants");
     let changes = json!({ "changes": [{ "at_s": 3, "fail": "north" }] });
-    let made = bench.call("POST", &variants, &changes);
-    assert_eq!(made.status, StatusCode::CREATED, "{}", made.json());
-    let variant = made.json();
+    let answer = bench.call("POST", &variants, &changes);
+    assert_eq!(answer.status, StatusCode::CREATED, "{}", answer.json());
+    let variant = answer.json();
     assert_eq!(variant["base_id"], base["id"]);
     assert_eq!(variant["changes"], json!(["3 s: node.fail north"]));
     let frames = |info: &Value| {
@@ -119,7 +120,7 @@ fn a_variant_differs_from_its_log_after_its_change_and_names_what_it_cannot_do()
         bench.call("GET", &path, &Value::Null).json()["frames"][0].clone()
     };
     assert_eq!((north(&later(&base)), north(&later(&variant))), (Some(true), Some(false)));
-    for (changes, told) in [
+    for (changes, reason) in [
         (json!([]), "1 to 100"),
         (json!([{ "at_s": 3 }]), "changes[0]"),
         (json!([{ "at_s": -1, "fail": "north" }]), "changes[0].at_s"),
@@ -130,7 +131,7 @@ fn a_variant_differs_from_its_log_after_its_change_and_names_what_it_cannot_do()
         let refused = bench.call("POST", &variants, &json!({ "changes": changes }));
         let problem = refused.json();
         assert!(refused.status.is_client_error(), "{problem}");
-        assert!(problem.to_string().contains(told), "{told}: {problem}");
+        assert!(problem.to_string().contains(reason), "{reason}: {problem}");
     }
     let of_variant = format!("/api/v1/replays/{}/variants", variant["id"].as_str().unwrap());
     let refused = bench.call("POST", &of_variant, &changes);
@@ -156,10 +157,10 @@ fn the_player_is_one_file_with_every_frame_of_a_short_log() {
     assert_eq!(data["frames"].as_array().unwrap().len() as f64, frames);
     assert_eq!(data["step_s"], info["step_s"]);
     // Said once, until it changes, which it does not in this log.
-    let told = data["frames"].as_array().unwrap().iter();
-    let told: Vec<_> = told.filter_map(|frame| frame["assumed"].as_str()).collect();
-    let wanted = "50 % of time, locations and situations; no clutter";
-    assert!(told.len() == 1 && told[0].starts_with(wanted), "{told:?}");
+    let assumptions = data["frames"].as_array().unwrap().iter();
+    let assumptions: Vec<_> = assumptions.filter_map(|frame| frame["assumed"].as_str()).collect();
+    let expected = "50 % of time, locations and situations; no clutter";
+    assert!(assumptions.len() == 1 && assumptions[0].starts_with(expected), "{assumptions:?}");
     assert!(page.contains("Predictions assume"));
     for elsewhere in ["http://", "https://", "src=", "href=", "@import", "url("] {
         assert!(!page.contains(elsewhere), "{elsewhere}");
@@ -176,15 +177,15 @@ fn measurements_stand_beside_predictions_from_their_time_on() {
     let path = format!("/api/v1/replays/{id}/frames?step_s={}", duration_s / 100.0);
     let frames = bench.call("GET", &path, &Value::Null).json();
     let frames = frames["frames"].as_array().unwrap();
-    let told = |frame: &Value| -> Vec<Value> {
+    let measurements = |frame: &Value| -> Vec<Value> {
         let links = frame["links"].as_array().unwrap().iter();
         let ways = links.flat_map(|link| link["measured"].as_array().unwrap());
         ways.filter(|way| !way.is_null()).cloned().collect()
     };
     let last = frames.last().unwrap();
-    assert!(!told(last).is_empty(), "{last}");
+    assert!(!measurements(last).is_empty(), "{last}");
     for frame in frames {
-        for way in told(frame) {
+        for way in measurements(frame) {
             assert!(way["at_s"].as_f64() <= frame["at_s"].as_f64(), "{way}");
             let values = way.as_object().unwrap().values();
             assert!(values.filter(|value| value.is_f64()).count() > 1, "{way}");
@@ -207,13 +208,13 @@ fn a_server_lists_the_logs_it_was_started_with() {
     let all: Value = serde_json::from_slice(&all).unwrap();
     assert_eq!(all.as_array().unwrap().len(), 2);
     assert_eq!(all[0]["name"], "failover.gwlog");
-    for (arguments, told) in [
+    for (arguments, reason) in [
         (["serve", "planning", "--replay", "none.gwlog"], "none.gwlog"),
         (["serve", "gateway", "--replay", log], "planning"),
     ] {
         let refused = support::groundwave(&arguments);
         let text = String::from_utf8_lossy(&refused.stderr);
         assert_eq!(refused.status.code(), Some(2), "{text}");
-        assert!(text.contains("--replay") && text.contains(told), "{text}");
+        assert!(text.contains("--replay") && text.contains(reason), "{text}");
     }
 }

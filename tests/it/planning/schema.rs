@@ -18,7 +18,7 @@ fn every_reference_leads_somewhere() {
 }
 
 #[test]
-fn every_operation_says_what_goes_wrong() {
+fn every_operation_documents_its_problems() {
     let document = document();
     let paths = document.json()["paths"].as_object().unwrap();
     let mut operations = 0;

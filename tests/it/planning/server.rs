@@ -45,17 +45,17 @@ impl Process {
     pub fn of(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let mut heard = String::new();
+        let mut output = String::new();
         let address = loop {
-            let line = lines.next().expect("the server says where it listens").unwrap();
-            heard = heard + &line + "\n";
+            let line = lines.next().expect("the server logs its address").unwrap();
+            output = output + &line + "\n";
             if let Some((_, rest)) = line.split_once("listening on http://") {
                 break rest.split([',', ' ']).next().unwrap().to_owned();
             }
         };
         // The pipe is read on, so that the server never waits for its log.
         let log = std::thread::spawn(move || {
-            lines.map_while(Result::ok).fold(heard, |heard, line| heard + &line + "\n")
+            lines.map_while(Result::ok).fold(output, |output, line| output + &line + "\n")
         });
         Self { child, address, log: Some(log) }
     }
@@ -92,8 +92,8 @@ fn block<T>(work: impl Future<Output = T>) -> T {
 
 async fn ask(client: &mut Client, method: Method, path: &str, body: Option<Value>) -> (u16, Value) {
     let (status, bytes) = client.ask(method, path, body.as_ref()).await.unwrap();
-    let found = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
-    (status.as_u16(), found)
+    let document = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
+    (status.as_u16(), document)
 }
 
 #[test]
@@ -127,15 +127,15 @@ fn sigterm_ends_an_open_stream_and_the_process_in_time() {
 }
 
 #[test]
-fn a_second_server_on_one_store_says_so() {
+fn second_server_on_one_store_gives_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let db = folder.path().join("plan.db");
     let _first = Process::start(&db);
     let second =
         command(&["serve", "planning", "--bind", "127.0.0.1:0", "--db"]).arg(&db).output().unwrap();
     assert_eq!(second.status.code(), Some(2));
-    let told = String::from_utf8_lossy(&second.stderr);
-    assert!(told.contains("in use by another process"), "{told}");
+    let error = String::from_utf8_lossy(&second.stderr);
+    assert!(error.contains("in use by another process"), "{error}");
 }
 
 #[test]
@@ -147,89 +147,89 @@ fn a_store_is_copied_while_it_is_written_to() {
         let mut client = Client::tcp(&server.address).await.unwrap();
         for i in 0..20 {
             let body = json!({ "name": format!("d{i}") });
-            let made = ask(&mut client, Method::POST, "/api/v1/deployments", Some(body)).await;
-            assert_eq!(made.0, 201);
+            let answer = ask(&mut client, Method::POST, "/api/v1/deployments", Some(body)).await;
+            assert_eq!(answer.0, 201);
         }
     });
     let copy = folder.path().join("copy.redb");
-    let made = command(&["backup", "--json", "--bind", &server.address, "--db"])
+    let answer = command(&["backup", "--json", "--bind", &server.address, "--db"])
         .arg(&db)
         .arg(&copy)
         .output()
         .unwrap();
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    let told: Value = serde_json::from_slice(&made.stdout).unwrap();
+    assert!(answer.status.success(), "{}", String::from_utf8_lossy(&answer.stderr));
+    let report: Value = serde_json::from_slice(&answer.stdout).unwrap();
     // Twenty deployments and the built-in template.
-    assert_eq!((&told["documents"], &told["copied_by"]), (&json!(21), &json!("server")));
+    assert_eq!((&report["documents"], &report["copied_by"]), (&json!(21), &json!("server")));
 }
 
 /// Changes acknowledged to one client before the server was killed.
 #[derive(Default)]
-struct Told {
+struct Writes {
     /// Deployments made, with the nodes made in each.
-    made: Vec<(String, Vec<String>)>,
+    creations: Vec<(String, Vec<String>)>,
     /// Deployments deleted.
-    deleted: Vec<String>,
+    deletions: Vec<String>,
 }
 
 /// Writes until the line breaks: deployments with three nodes, every other one deleted again.
-async fn write_until_cut(address: String) -> Told {
-    let mut told = Told::default();
+async fn write_until_cut(address: String) -> Writes {
+    let mut writes = Writes::default();
     let Ok(mut client) = Client::tcp(&address).await else {
-        return told;
+        return writes;
     };
     let mut turn = 0_u32;
     loop {
         turn += 1;
         let body = json!({ "name": format!("d{turn}") });
         let path = "/api/v1/deployments";
-        let Ok((status, made)) = client.ask(Method::POST, path, Some(&body)).await else {
-            return told;
+        let Ok((status, answer)) = client.ask(Method::POST, path, Some(&body)).await else {
+            return writes;
         };
         assert_eq!(status.as_u16(), 201);
-        let made: Value = serde_json::from_slice(&made).unwrap();
-        let id = made["id"].as_str().unwrap().to_owned();
-        told.made.push((id.clone(), Vec::new()));
+        let answer: Value = serde_json::from_slice(&answer).unwrap();
+        let id = answer["id"].as_str().unwrap().to_owned();
+        writes.creations.push((id.clone(), Vec::new()));
         for n in 0..3 {
             let body = json!({ "name": format!("n{n}"), "lat": 1.0, "lon": 2.0 });
             let path = format!("/api/v1/deployments/{id}/nodes");
             let Ok((status, node)) = client.ask(Method::POST, &path, Some(&body)).await else {
-                return told;
+                return writes;
             };
             assert_eq!(status.as_u16(), 201);
             let node: Value = serde_json::from_slice(&node).unwrap();
             let node = node["id"].as_str().unwrap().to_owned();
-            told.made.last_mut().unwrap().1.push(node);
+            writes.creations.last_mut().unwrap().1.push(node);
         }
         if turn.is_multiple_of(2) {
             let path = format!("/api/v1/deployments/{id}");
             // The outcome of a delete without an answer is unknown; the deployment is in neither
             // list.
-            let (id, _) = told.made.pop().unwrap();
+            let (id, _) = writes.creations.pop().unwrap();
             let Ok((status, _)) = client.ask(Method::DELETE, &path, None).await else {
-                return told;
+                return writes;
             };
             assert_eq!(status.as_u16(), 204);
-            told.deleted.push(id);
+            writes.deletions.push(id);
         }
     }
 }
 
-/// Checks what a server restarted on the store knows against what clients were told.
-async fn check(address: &str, told: &[Told]) {
+/// Checks the documents of a server restarted on the store against the answers to clients.
+async fn check(address: &str, writers: &[Writes]) {
     let mut client = Client::tcp(address).await.unwrap();
     let (_, all) = ask(&mut client, Method::GET, "/api/v1/deployments", None).await;
     let ids: Vec<_> = all.as_array().unwrap().iter().map(|d| d["id"].as_str().unwrap()).collect();
-    for (id, nodes) in told.iter().flat_map(|told| &told.made) {
+    for (id, nodes) in writers.iter().flat_map(|writer| &writer.creations) {
         assert!(ids.contains(&id.as_str()), "deployment {id} was acknowledged and is lost");
         for node in nodes {
             let path = format!("/api/v1/nodes/{node}");
-            let (status, found) = ask(&mut client, Method::GET, &path, None).await;
+            let (status, answer) = ask(&mut client, Method::GET, &path, None).await;
             assert_eq!(status, 200, "node {node} was acknowledged and is lost");
-            assert_eq!(found["deployment_id"], json!(id));
+            assert_eq!(answer["deployment_id"], json!(id));
         }
     }
-    for id in told.iter().flat_map(|told| &told.deleted) {
+    for id in writers.iter().flat_map(|writer| &writer.deletions) {
         assert!(!ids.contains(&id.as_str()), "deployment {id} is back");
     }
 }
@@ -237,7 +237,7 @@ async fn check(address: &str, told: &[Told]) {
 /// No node of the store refers to a deployment that is not there: restoring would refuse it.
 fn kill_round(db: &Path, after: Duration) -> usize {
     let mut server = Process::start(db);
-    let told = block(async {
+    let results = block(async {
         let writers: Vec<_> =
             (0..8).map(|_| tokio::spawn(write_until_cut(server.address.clone()))).collect();
         tokio::time::sleep(after).await;
@@ -250,8 +250,8 @@ fn kill_round(db: &Path, after: Duration) -> usize {
         all
     });
     let again = Process::start(db);
-    block(check(&again.address, &told));
-    told.iter().map(|told| told.made.len() + told.deleted.len()).sum()
+    block(check(&again.address, &results));
+    results.iter().map(|writes| writes.creations.len() + writes.deletions.len()).sum()
 }
 
 #[test]

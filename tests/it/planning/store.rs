@@ -50,8 +50,8 @@ fn a_backup_restores_to_the_same_documents_and_never_half() {
     let text = |name: &str| path(name).to_str().unwrap().to_owned();
     unpack(1, &path("plan.db"));
     let run = |args: &[&str]| command(args).output().unwrap();
-    let made = run(&["backup", "--db", &text("plan.db"), &text("copy.redb")]);
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let output = run(&["backup", "--db", &text("plan.db"), &text("copy.redb")]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let twice = run(&["backup", "--db", &text("plan.db"), &text("copy.redb")]);
     assert_eq!(twice.status.code(), Some(2), "a backup is never overwritten");
 
@@ -67,9 +67,9 @@ fn a_backup_restores_to_the_same_documents_and_never_half() {
     let torn = run(&["restore", "--force", "--db", &text("new.db"), &text("torn.redb")]);
     assert_eq!(torn.status.code(), Some(2));
     assert_eq!(rows("new.db"), before, "the store is as it was");
-    let left: Vec<_> = std::fs::read_dir(folder.path())
+    let names: Vec<_> = std::fs::read_dir(folder.path())
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
-    assert_eq!(left.len(), 4, "no litter: {left:?}");
+    assert_eq!(names.len(), 4, "no litter: {names:?}");
 }

@@ -32,7 +32,7 @@ fn heights_of_a_square_are_those_of_the_points_and_unknown_ground_is_transparent
     // In the middle of N57E011.
     let answer = bench.call("GET", "/api/v1/terrain/tiles/12/2176/1243.png", &Value::Null);
     assert_eq!((answer.status, answer.media()), (StatusCode::OK, "image/png"));
-    let found = pixels::<4>(&answer.body);
+    let cells = pixels::<4>(&answer.body);
     let squares = f64::from(1 << 12);
     let mut worst_m = 0.0_f64;
     for (row, column) in [(0, 0), (10, 200), (128, 128), (255, 255)] {
@@ -40,7 +40,7 @@ fn heights_of_a_square_are_those_of_the_points_and_unknown_ground_is_transparent
         let down = (1243.0 + (f64::from(row) + 0.5) / 256.0) / squares;
         let lat = (std::f64::consts::PI * (1.0 - 2.0 * down)).sinh().atan();
         let at = GeoPoint::new(lat.to_degrees(), lon_deg).unwrap();
-        let [red, green, blue, alpha] = found[(row * 256 + column) as usize];
+        let [red, green, blue, alpha] = cells[(row * 256 + column) as usize];
         assert_eq!(alpha, 255);
         let height_m = f64::from(red) * 256.0 + f64::from(green) + f64::from(blue) / 256.0;
         let path = format!("/api/v1/terrain/elevation?lat={}&lon={lon_deg}", at.lat_deg());
@@ -75,7 +75,7 @@ fn heights_of_a_square_are_those_of_the_points_and_unknown_ground_is_transparent
 }
 
 #[test]
-fn a_square_is_sent_once_and_then_known() {
+fn second_request_of_a_square_gives_not_modified() {
     let bench = Bench::flat();
     let path = "/api/v1/terrain/tiles/9/271/155";
     let first = bench.call("GET", path, &Value::Null);

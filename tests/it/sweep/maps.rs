@@ -46,17 +46,17 @@ fn levels_of_cells_are_those_of_the_link() {
                 let profile = trace(&inputs, site.position, to, plan.samples);
                 let from = (site.position, &site.station);
                 let ends = (to, &site.receiver);
-                let found = judge(&inputs, &profile, from, ends, &mut Workspace::default());
-                let link = found.unwrap().0;
+                let verdict = judge(&inputs, &profile, from, ends, &mut Workspace::default());
+                let link = verdict.unwrap().0;
                 for (column, value) in [
                     (Column::PathLoss, link.losses.total_path_loss_db),
                     (Column::FieldStrength, link.field_strength_dbuv_m()),
                     (Column::Rate, link.rate.data_rate_bps),
                 ] {
-                    let held = tile.level(Level::Column(column))[cell];
+                    let level = tile.level(Level::Column(column))[cell];
                     // Rounded to f32 on both sides of 1e-9 dB.
-                    let near = (f64::from(held) - value).abs() <= value.abs() * 6e-8 + 1e-9;
-                    assert!(near, "{column:?} of cell {cell}: {held}, not {value}");
+                    let near = (f64::from(level) - value).abs() <= value.abs() * 6e-8 + 1e-9;
+                    assert!(near, "{column:?} of cell {cell}: {level}, not {value}");
                 }
                 compared += 1;
             }
@@ -66,7 +66,7 @@ fn levels_of_cells_are_those_of_the_link() {
 }
 
 #[test]
-fn maps_are_drawn_as_they_are_asked_for() {
+fn maps_have_the_requested_options() {
     let folder = tempfile::tempdir().unwrap();
     let scenario = folder.path().join("flat.toml");
     let maps = "[coverage.maps.margin]\nrange = [0, 30]\nstep = 5\nclear_below = 12\n";
@@ -109,12 +109,13 @@ fn each_site_has_a_map_and_an_overlay_of_its_own() {
     std::fs::write(&scenario, FLAT).unwrap();
     let out = folder.path().join("out");
     stdout(&sweep(&scenario, &out, &["--products", "site_maps"]));
-    let made = files(&out);
+    let contents = files(&out);
     let sites = Sweep::find(&out).unwrap().plan.sites.clone();
     assert!(sites.len() > 1);
     let names = |ending: &str| {
-        let of_sites = made.keys().filter(|path| path.starts_with("sites"));
-        let ended = of_sites.filter(|path| path.extension().is_some_and(|found| found == ending));
+        let of_sites = contents.keys().filter(|path| path.starts_with("sites"));
+        let ended =
+            of_sites.filter(|path| path.extension().is_some_and(|extension| extension == ending));
         ended.cloned().collect::<Vec<_>>()
     };
     assert_eq!(names("kmz").len(), sites.len());
@@ -124,7 +125,7 @@ fn each_site_has_a_map_and_an_overlay_of_its_own() {
     // Each is of its own site.
     for ending in ["kmz", "png"] {
         let of_sites = names(ending);
-        assert!(made[&of_sites[0]] != made[&of_sites[1]], "{ending}");
+        assert!(contents[&of_sites[0]] != contents[&of_sites[1]], "{ending}");
         for (site, path) in sites.iter().zip(&of_sites) {
             let name = path.file_stem().unwrap().to_string_lossy();
             assert!(name.ends_with(&site.name), "{name} is of {}", site.name);
@@ -134,7 +135,7 @@ fn each_site_has_a_map_and_an_overlay_of_its_own() {
     stdout(&support::groundwave(&[&merge[..], &["--products", "site_maps,sites"]].concat()));
     let merged = files(&out);
     for name in [names("png"), names("kmz")].concat() {
-        assert!(merged[&name] == made[&name], "{}", name.display());
+        assert!(merged[&name] == contents[&name], "{}", name.display());
     }
 }
 
@@ -180,7 +181,7 @@ fn an_automatic_scale_is_the_same_for_all_variants() {
 }
 
 #[test]
-fn columns_are_kept_only_where_they_are_asked_for() {
+fn columns_are_stored_on_request_only() {
     let folder = tempfile::tempdir().unwrap();
     let scenario = folder.path().join("flat.toml");
     std::fs::write(&scenario, FLAT).unwrap();

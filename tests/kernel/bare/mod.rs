@@ -30,13 +30,13 @@ fn latency_names_the_missing_module(bed: &mut Bed) {
     let shaped = impairment(json!({"rate": {"bps": 8_000_000, "burst_bytes": 16_000},
         "queue": {"limit": {"unit": "packets", "value": 20}}}));
     assert_eq!(bed.apply(&shaped).unwrap().impairment, shaped);
-    for asked in [
+    for setting in [
         json!({"latency": {"kind": "constant", "duration": 20_000_000}}),
         json!({"loss": {"model": "bernoulli", "pct": 1.0}}),
         json!({"duplication": {"pct": 1.0}}),
         json!({"corruption": {"pct": 1.0}, "rate": {"bps": 9_000_000, "burst_bytes": 16_000}}),
     ] {
-        let error = bed.apply(&impairment(asked)).unwrap_err();
+        let error = bed.apply(&impairment(setting)).unwrap_err();
         let KernelError::Unsupported { module, .. } = &error else {
             panic!("{error:?}");
         };

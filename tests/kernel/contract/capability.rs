@@ -9,7 +9,7 @@ use crate::bed::{Bed, agrees, arms, impairment};
 arms! {
     CONTRACT,
     the_whole_kernel_does_it_all: fake, vm;
-    this_machine_says_what_it_can_do: host;
+    this_machine_gives_its_capabilities: host;
     probing_leaves_nothing: fake, host, vm;
 }
 
@@ -25,7 +25,7 @@ fn the_whole_kernel_does_it_all(bed: &mut Bed) {
 }
 
 /// On any kernel of this machine: rate and queue work, and latency does or names its module.
-fn this_machine_says_what_it_can_do(bed: &mut Bed) {
+fn this_machine_gives_its_capabilities(bed: &mut Bed) {
     let can = bed.shaper().capabilities().clone();
     assert!(can.tbf && can.pfifo && can.bfifo, "{can:?}");
     let shaped = impairment(json!({"rate": {"bps": 8_000_000, "burst_bytes": 16_000},

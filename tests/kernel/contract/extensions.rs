@@ -9,7 +9,7 @@ use crate::bed::{Bed, agrees, arms, impairment};
 arms! {
     CONTRACT,
     off_by_default: fake, vm;
-    on_when_asked_for: fake, vm;
+    enabled_extensions_are_applied: fake, vm;
 }
 
 fn both() -> [Value; 2] {
@@ -24,26 +24,26 @@ fn both() -> [Value; 2] {
 fn off_by_default(bed: &mut Bed) {
     let before = impairment(json!({"latency": {"kind": "constant", "duration": 20_000_000}}));
     bed.apply(&before).unwrap();
-    for asked in both() {
-        let error = bed.apply(&impairment(asked)).unwrap_err();
+    for setting in both() {
+        let error = bed.apply(&impairment(setting)).unwrap_err();
         assert!(matches!(error, KernelError::Unsupported { module: None, .. }), "{error:?}");
         assert_eq!(bed.read().unwrap().impairment, before);
     }
     assert!(!bed.shaper().capabilities().distributions().contains(&"paretonormal"));
 }
 
-fn on_when_asked_for(bed: &mut Bed) {
+fn enabled_extensions_are_applied(bed: &mut Bed) {
     bed.extend();
     let can = bed.shaper().capabilities();
     assert!(can.extensions.gilbert_elliott && can.distributions().contains(&"paretonormal"));
-    for asked in both() {
-        let asked = impairment(asked);
-        let after = bed.apply(&asked).unwrap();
-        assert_eq!(after.impairment, asked);
+    for setting in both() {
+        let setting = impairment(setting);
+        let after = bed.apply(&setting).unwrap();
+        assert_eq!(after.impairment, setting);
         assert!(agrees(&after), "{:?}", after.divergence);
         if bed.is_real() {
-            let seen = bed.seen_by_tc();
-            tc_agrees(&seen, &asked);
+            let qdiscs = bed.qdiscs_of_tc();
+            tc_agrees(&qdiscs, &setting);
         }
     }
 }

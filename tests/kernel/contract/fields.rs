@@ -15,43 +15,44 @@ arms! {
 }
 
 /// Sets, reads back, and asks `tc`.
-fn holds(bed: &mut Bed, asked: &Impairment) {
-    let after = bed.apply(asked).unwrap();
-    assert_eq!(after.impairment, *asked, "{asked:?} is not what it became");
-    assert!(agrees(&after), "{asked:?}: {:?}", after.divergence);
+fn holds(bed: &mut Bed, setting: &Impairment) {
+    let after = bed.apply(setting).unwrap();
+    assert_eq!(after.impairment, *setting, "{setting:?} is not what it became");
+    assert!(agrees(&after), "{setting:?}: {:?}", after.divergence);
     let again = bed.read().unwrap();
-    assert_eq!(again.impairment, *asked);
+    assert_eq!(again.impairment, *setting);
     if bed.is_real() {
-        let seen = bed.seen_by_tc();
-        tc_agrees(&seen, asked);
+        let qdiscs = bed.qdiscs_of_tc();
+        tc_agrees(&qdiscs, setting);
     }
 }
 
 /// Options of the discipline of a kind in the output of `tc`; null without one.
-fn options(seen: &[Value], kind: &str) -> Value {
-    seen.iter()
+fn options(qdiscs: &[Value], kind: &str) -> Value {
+    qdiscs
+        .iter()
         .find(|qdisc| qdisc["kind"] == kind)
         .map_or(Value::Null, |qdisc| qdisc["options"].clone())
 }
 
 /// Compares `tc`'s words, which have six digits, with what was asked.
-pub fn tc_agrees(seen: &[Value], asked: &Impairment) {
-    let netem = options(seen, "netem");
+pub fn tc_agrees(qdiscs: &[Value], setting: &Impairment) {
+    let netem = options(qdiscs, "netem");
     let close = |value: &Value, expected: f64| {
         let value = value.as_f64().unwrap_or(0.0);
         assert!(
             (value - expected).abs() <= 1e-5 * expected + 1e-9,
-            "{asked:?}: tc sees {value}, not {expected}, in {seen:?}"
+            "{setting:?}: tc sees {value}, not {expected}, in {qdiscs:?}"
         );
     };
-    let latency = asked.latency.as_ref();
+    let latency = setting.latency.as_ref();
     // It reads the old fields: whole microseconds, of 32 bits of 64 ns.
     let time = |value: &Value, ns: u64| {
         let seconds = (ns as f64 / 1e9).min(f64::from(u32::MAX) * 64e-9);
         let value = value.as_f64().unwrap_or(0.0);
         assert!(
             (value - seconds).abs() <= 1e-5 * seconds + 1e-6,
-            "{asked:?}: tc sees {value} s, not {seconds} s, in {seen:?}"
+            "{setting:?}: tc sees {value} s, not {seconds} s, in {qdiscs:?}"
         );
     };
     time(&netem["delay"]["delay"], latency.map_or(0, Latency::mean_ns));
@@ -59,17 +60,17 @@ pub fn tc_agrees(seen: &[Value], asked: &Impairment) {
     if let Some(Latency::Stochastic { correlation, .. }) = latency {
         close(&netem["delay"]["correlation"], correlation.unwrap_or(0.0));
     }
-    shares_agree(&netem, asked, &close);
-    shaper_agrees(seen, asked, &close);
+    shares_agree(&netem, setting, &close);
+    shaper_agrees(qdiscs, setting, &close);
 }
 
 /// The part of [`tc_agrees`] about what happens to single packets.
-fn shares_agree(netem: &Value, asked: &Impairment, close: &dyn Fn(&Value, f64)) {
+fn shares_agree(netem: &Value, setting: &Impairment, close: &dyn Fn(&Value, f64)) {
     let share = |name: &str, field: &str, pct: f64, correlation: Option<f64>| {
         close(&netem[name][field], pct / 100.0);
         close(&netem[name]["correlation"], correlation.unwrap_or(0.0));
     };
-    match asked.loss {
+    match setting.loss {
         Some(Loss::Bernoulli { pct, correlation }) => {
             share("loss-random", "loss", pct, correlation)
         }
@@ -83,37 +84,37 @@ fn shares_agree(netem: &Value, asked: &Impairment, close: &dyn Fn(&Value, f64)) 
         }
         None => share("loss-random", "loss", 0.0, None),
     }
-    let (pct, correlation) = asked.duplication.map_or((0.0, None), |it| (it.pct, it.correlation));
+    let (pct, correlation) = setting.duplication.map_or((0.0, None), |it| (it.pct, it.correlation));
     share("duplicate", "duplicate", pct, correlation);
-    let (pct, correlation) = asked.reordering.map_or((0.0, None), |it| (it.pct, it.correlation));
+    let (pct, correlation) = setting.reordering.map_or((0.0, None), |it| (it.pct, it.correlation));
     share("reorder", "reorder", pct, correlation);
-    let gap = asked.reordering.map_or(0.0, |it| f64::from(it.gap.get()));
+    let gap = setting.reordering.map_or(0.0, |it| f64::from(it.gap.get()));
     close(&netem["gap"], gap);
-    let (pct, correlation) = asked.corruption.map_or((0.0, None), |it| (it.pct, it.correlation));
+    let (pct, correlation) = setting.corruption.map_or((0.0, None), |it| (it.pct, it.correlation));
     share("corrupt", "corrupt", pct, correlation);
 }
 
 /// The part of [`tc_agrees`] about the token bucket and the queue.
-fn shaper_agrees(seen: &[Value], asked: &Impairment, close: &dyn Fn(&Value, f64)) {
-    let tbf = options(seen, "tbf");
-    let bytes_per_second = asked.rate.map_or(0.0, |rate| (rate.bps / 8) as f64);
+fn shaper_agrees(qdiscs: &[Value], setting: &Impairment, close: &dyn Fn(&Value, f64)) {
+    let tbf = options(qdiscs, "tbf");
+    let bytes_per_second = setting.rate.map_or(0.0, |rate| (rate.bps / 8) as f64);
     close(&tbf["rate"], bytes_per_second);
-    let burst = asked.rate.map_or(0.0, |rate| f64::from(rate.burst_bytes));
+    let burst = setting.rate.map_or(0.0, |rate| f64::from(rate.burst_bytes));
     // The kernel keeps the bucket in ticks of 64 ns, and `tc` counts those in whole microseconds.
     let slack = bytes_per_second * (2.0 * 64e-9 + 1e-6) + 1.0;
     let seen_burst = tbf["burst"].as_f64().unwrap_or(0.0);
-    assert!((seen_burst - burst).abs() <= slack, "{asked:?}: burst {seen_burst}");
-    if let Some(queue) = asked.queue {
+    assert!((seen_burst - burst).abs() <= slack, "{setting:?}: burst {seen_burst}");
+    if let Some(queue) = setting.queue {
         let kind = match queue.limit.unit {
             QueueUnit::Packets => "pfifo",
             QueueUnit::Bytes => "bfifo",
         };
-        close(&options(seen, kind)["limit"], f64::from(queue.limit.value));
+        close(&options(qdiscs, kind)["limit"], f64::from(queue.limit.value));
     }
 }
 
 fn every_field_alone(bed: &mut Bed) {
-    for asked in [
+    for setting in [
         json!({"latency": {"kind": "constant", "duration": 20_000_001}}),
         json!({"latency": {"kind": "stochastic", "mean": 50_000_000, "jitter": 10_000_000,
             "distribution": {"kind": "uniform"}, "correlation": 0.25}}),
@@ -133,7 +134,7 @@ fn every_field_alone(bed: &mut Bed) {
         json!({"corruption": {"pct": 0.1}}),
         json!({"corruption": {"pct": 0.1, "correlation": 0.03}}),
     ] {
-        holds(bed, &impairment(asked));
+        holds(bed, &impairment(setting));
     }
 }
 
@@ -154,7 +155,7 @@ fn all_fields_together(bed: &mut Bed) {
 }
 
 fn rate_and_queue(bed: &mut Bed) {
-    for asked in [
+    for setting in [
         json!({"rate": {"bps": 1_000_000, "burst_bytes": 2000}}),
         json!({"rate": {"bps": 10_000_000, "burst_bytes": 20_000},
             "queue": {"limit": {"unit": "packets", "value": 10}}}),
@@ -164,12 +165,12 @@ fn rate_and_queue(bed: &mut Bed) {
             "queue": {"limit": {"unit": "packets", "value": 99}}}),
         json!({"queue": {"limit": {"unit": "packets", "value": 5}}}),
     ] {
-        holds(bed, &impairment(asked));
+        holds(bed, &impairment(setting));
     }
 }
 
 fn limits_of_the_ranges(bed: &mut Bed) {
-    for asked in [
+    for setting in [
         // An hour, and beyond 32 bits of nanoseconds.
         json!({"latency": {"kind": "constant", "duration": 3_600_000_000_000_u64}}),
         json!({"latency": {"kind": "constant", "duration": 1}}),
@@ -185,25 +186,25 @@ fn limits_of_the_ranges(bed: &mut Bed) {
         json!({"rate": {"bps": 8000, "burst_bytes": 1514}}),
         json!({"queue": {"limit": {"unit": "packets", "value": 4_294_967_295_u32}}}),
     ] {
-        let asked = impairment(asked);
-        let after = bed.apply(&asked).unwrap();
-        assert!(agrees(&after), "{asked:?}: {:?}", after.divergence);
+        let setting = impairment(setting);
+        let after = bed.apply(&setting).unwrap();
+        assert!(agrees(&after), "{setting:?}: {:?}", after.divergence);
         if bed.is_real() {
-            let seen = bed.seen_by_tc();
-            tc_agrees(&seen, &asked);
+            let qdiscs = bed.qdiscs_of_tc();
+            tc_agrees(&qdiscs, &setting);
         }
     }
 }
 
 fn nothing_leaves_nothing(bed: &mut Bed) {
-    let asked = impairment(json!({"rate": {"bps": 1_000_000, "burst_bytes": 2000},
+    let setting = impairment(json!({"rate": {"bps": 1_000_000, "burst_bytes": 2000},
         "queue": {"limit": {"unit": "packets", "value": 10}}}));
-    bed.apply(&asked).unwrap();
+    bed.apply(&setting).unwrap();
     assert!(!bed.stack().is_empty());
     let after = bed.apply(&Impairment::default()).unwrap();
     assert!(after.impairment.is_empty() && agrees(&after), "{after:?}");
     assert_eq!(bed.stack(), [], "an impairment of nothing is no stack");
-    bed.apply(&asked).unwrap();
+    bed.apply(&setting).unwrap();
     let after = bed.clear().unwrap();
     assert!(after.impairment.is_empty() && after.divergence.is_empty(), "{after:?}");
     assert_eq!(bed.stack(), []);

@@ -10,7 +10,7 @@ arms! {
     CONTRACT,
     a_foreign_root_survives_clear: fake, vm;
     a_foreign_root_in_place_of_ours_survives_clear: fake, vm;
-    a_restarted_program_knows_its_own: fake, host, vm;
+    restarted_program_recognizes_its_qdiscs: fake, host, vm;
     changes_of_others_are_noticed: fake, host, vm;
 }
 
@@ -32,28 +32,28 @@ fn a_foreign_root_survives_clear(bed: &mut Bed) {
 }
 
 fn a_foreign_root_in_place_of_ours_survives_clear(bed: &mut Bed) {
-    let asked = impairment(json!({"rate": {"bps": 1_000_000, "burst_bytes": 2000}}));
-    bed.apply(&asked).unwrap();
+    let setting = impairment(json!({"rate": {"bps": 1_000_000, "burst_bytes": 2000}}));
+    bed.apply(&setting).unwrap();
     bed.intrude();
     survives(bed);
 }
 
-fn a_restarted_program_knows_its_own(bed: &mut Bed) {
-    let asked = impairment(json!({"rate": {"bps": 1_000_000, "burst_bytes": 2000},
+fn restarted_program_recognizes_its_qdiscs(bed: &mut Bed) {
+    let setting = impairment(json!({"rate": {"bps": 1_000_000, "burst_bytes": 2000},
         "queue": {"limit": {"unit": "packets", "value": 10}}}));
-    bed.apply(&asked).unwrap();
+    bed.apply(&setting).unwrap();
     bed.restart(Options::default()).unwrap();
     let reading = bed.read().unwrap();
-    assert_eq!(reading.impairment, asked);
+    assert_eq!(reading.impairment, setting);
     let cleared = bed.clear().unwrap();
     assert!(cleared.impairment.is_empty() && cleared.divergence.is_empty(), "{cleared:?}");
     assert_eq!(bed.stack(), []);
 }
 
-/// The kernel notifies; own changes are told from those of others.
+/// The kernel notifies; own changes are distinguished from those of others.
 fn changes_of_others_are_noticed(bed: &mut Bed) {
-    let asked = impairment(json!({"rate": {"bps": 1_000_000, "burst_bytes": 2000}}));
-    bed.apply(&asked).unwrap();
+    let setting = impairment(json!({"rate": {"bps": 1_000_000, "burst_bytes": 2000}}));
+    bed.apply(&setting).unwrap();
     assert_eq!(bed.changed(), [""; 0], "own changes");
     bed.strip();
     assert_eq!(bed.changed(), ["port1"]);
@@ -64,6 +64,6 @@ fn changes_of_others_are_noticed(bed: &mut Bed) {
         messages.iter().any(|message| message.contains("the kernel holds nothing")),
         "{messages:?}"
     );
-    assert_eq!(bed.apply(&asked).unwrap().impairment, asked);
+    assert_eq!(bed.apply(&setting).unwrap().impairment, setting);
     assert_eq!(bed.changed(), [""; 0], "the repair is an own change");
 }

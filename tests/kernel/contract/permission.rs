@@ -1,4 +1,4 @@
-//! Without CAP_NET_ADMIN nothing changes, and the answer says why.
+//! Without CAP_NET_ADMIN nothing changes, and the answer has the reason.
 
 use groundwave_impair::FailureKind;
 use groundwave_kernel::KernelError;

@@ -13,17 +13,17 @@ arms! {
 }
 
 /// `tc` and the shaper leave the same disciplines; the shaper, asked for the same, changes nothing.
-fn same(bed: &mut Bed, asked: serde_json::Value) {
-    let asked = impairment(asked);
+fn same(bed: &mut Bed, setting: serde_json::Value) {
+    let setting = impairment(setting);
     let netem = bed.shaper().capabilities().netem;
-    let commands = tc_commands(NEAR, &asked, netem).unwrap();
+    let commands = tc_commands(NEAR, &setting, netem).unwrap();
     for command in &commands {
         tool("tc", command.strip_prefix("tc ").unwrap());
     }
     let by_tc = bed.stack();
     assert_eq!(by_tc.len(), commands.len(), "{commands:?}");
     bed.requests();
-    let reading = bed.apply(&asked).unwrap();
+    let reading = bed.apply(&setting).unwrap();
     assert!(agrees(&reading), "{:?}", reading.divergence);
     println!("{commands:#?}: then {:?}", bed.requests());
     assert_eq!(bed.stack(), by_tc);

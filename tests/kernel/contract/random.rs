@@ -127,15 +127,15 @@ fn impairment() -> impl Strategy<Value = Impairment> {
 }
 
 /// Canonical form of an impairment: jitter 0 is no jitter, and the shaper counts bytes.
-fn canonical(mut asked: Impairment) -> Impairment {
-    if let Some(Latency::Stochastic { mean_ns, jitter_ns: 0, .. }) = asked.latency {
-        asked.latency = Some(Latency::Constant { duration_ns: mean_ns });
+fn canonical(mut setting: Impairment) -> Impairment {
+    if let Some(Latency::Stochastic { mean_ns, jitter_ns: 0, .. }) = setting.latency {
+        setting.latency = Some(Latency::Constant { duration_ns: mean_ns });
     }
-    if let Some(rate) = &mut asked.rate {
+    if let Some(rate) = &mut setting.rate {
         let bytes = rate.bps / 8 + u64::from(rate.bps % 8 >= 4);
         rate.bps = bytes.saturating_mul(8);
     }
-    asked
+    setting
 }
 
 /// `true` if two values are equal, numbers to the precision of a 32-bit fraction.
@@ -169,23 +169,23 @@ fn try_all(bed: &mut Bed, strategy: impl Strategy<Value = Impairment>) {
     let mut runner =
         TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
     let spoilt = prop_oneof![9 => Just(0_usize), 1 => 1..=4_usize];
-    let outcome = runner.run(&(strategy, spoilt), |(asked, spoilt)| {
-        if asked.validate().is_err() {
+    let outcome = runner.run(&(strategy, spoilt), |(setting, spoilt)| {
+        if setting.validate().is_err() {
             count(&invalid);
             return Ok(());
         }
         let mut bed = bed.borrow_mut();
         bed.spoil(spoilt);
-        let outcome = bed.apply(&asked);
+        let outcome = bed.apply(&setting);
         bed.spoil(0);
         match outcome {
             Ok(after) => {
-                let equal = same(&words(&canonical(asked.clone())), &words(&after.impairment));
+                let equal = same(&words(&canonical(setting.clone())), &words(&after.impairment));
                 prop_assert_eq!(
                     agrees(&after),
                     equal,
-                    "asked {:?}, read {:?}, said {:?}",
-                    asked,
+                    "set {:?}, read {:?}, divergence {:?}",
+                    setting,
                     after.impairment,
                     after.divergence
                 );
@@ -207,8 +207,8 @@ fn try_all(bed: &mut Bed, strategy: impl Strategy<Value = Impairment>) {
                     error
                 );
                 count(&refused);
-                let left = bed.read().unwrap();
-                prop_assert_eq!(&left.impairment, &*before.borrow(), "after {}", error);
+                let remainder = bed.read().unwrap();
+                prop_assert_eq!(&remainder.impairment, &*before.borrow(), "after {}", error);
             }
         }
         Ok(())

@@ -34,12 +34,12 @@ fn all_ways(bed: &mut Bed, states: &[Impairment]) {
                 };
                 assert!(matches!(error, KernelError::Rejected { .. }), "{error:?}");
                 failures += 1;
-                let left = bed.read().unwrap();
+                let remainder = bed.read().unwrap();
                 assert_eq!(
-                    left.impairment, *before,
+                    remainder.impairment, *before,
                     "request {nth} of {steps} towards {after:?} failed: {error}"
                 );
-                assert!(agrees(&left), "{:?}", left.divergence);
+                assert!(agrees(&remainder), "{:?}", remainder.divergence);
                 assert_eq!(bed.stack(), stack);
             }
         }

@@ -19,7 +19,7 @@ arms! {
 }
 
 fn same_layers_are_changed_in_place(bed: &mut Bed) {
-    let asked = |step: u32| {
+    let setting = |step: u32| {
         impairment(json!({
             "latency": {"kind": "constant", "duration": 1_000_000 * (step + 1)},
             "loss": {"model": "bernoulli", "pct": step},
@@ -27,11 +27,11 @@ fn same_layers_are_changed_in_place(bed: &mut Bed) {
             "queue": {"limit": {"unit": "packets", "value": 10 + step}},
         }))
     };
-    bed.apply(&asked(0)).unwrap();
+    bed.apply(&setting(0)).unwrap();
     bed.requests();
     for step in 1..20 {
-        let reading = bed.apply(&asked(step)).unwrap();
-        assert_eq!(reading.impairment, asked(step));
+        let reading = bed.apply(&setting(step)).unwrap();
+        assert_eq!(reading.impairment, setting(step));
         assert!(agrees(&reading), "{:?}", reading.divergence);
     }
     let requests = bed.requests();
@@ -40,17 +40,17 @@ fn same_layers_are_changed_in_place(bed: &mut Bed) {
 }
 
 fn the_same_shaper_is_changed_in_place(bed: &mut Bed) {
-    let asked = |step: u32| {
+    let setting = |step: u32| {
         impairment(json!({
             "rate": {"bps": 1_000_000 * (step + 1), "burst_bytes": 2000 + step},
             "queue": {"limit": {"unit": "packets", "value": 10 + step}},
         }))
     };
-    bed.apply(&asked(0)).unwrap();
+    bed.apply(&setting(0)).unwrap();
     bed.requests();
     for step in 1..20 {
         // The kernel rewrites the limit of a leaf when the shaper above it changes.
-        assert_eq!(bed.apply(&asked(step)).unwrap().impairment, asked(step));
+        assert_eq!(bed.apply(&setting(step)).unwrap().impairment, setting(step));
     }
     let requests = bed.requests();
     assert!(requests.len() >= 19, "{requests:?}");
@@ -67,8 +67,8 @@ fn new_layers_are_counted(bed: &mut Bed) {
     bed.requests();
     bed.apply(&shaped).unwrap();
     let requests = bed.requests();
-    let made: Vec<_> = requests.iter().filter(|(verb, _)| *verb == Verb::Create).collect();
-    assert!(!made.is_empty(), "{requests:?}");
+    let creations: Vec<_> = requests.iter().filter(|(verb, _)| *verb == Verb::Create).collect();
+    assert!(!creations.is_empty(), "{requests:?}");
     assert!(
         !requests.contains(&(Verb::Delete, "netem")),
         "the delay line keeps its packets: {requests:?}"
@@ -127,9 +127,9 @@ fn counters_survive_new_layers(bed: &mut Bed) {
 
 /// netem counts the packets below it as its own: a queue above its default limit holds all the same.
 fn netem_holds_the_queue_below(bed: &mut Bed) {
-    let asked = impairment(json!({"rate": {"bps": 1_000_000, "burst_bytes": 2000},
+    let setting = impairment(json!({"rate": {"bps": 1_000_000, "burst_bytes": 2000},
         "queue": {"limit": {"unit": "packets", "value": 8000}}}));
-    assert!(agrees(&bed.apply(&asked).unwrap()));
+    assert!(agrees(&bed.apply(&setting).unwrap()));
     let traffic = Traffic {
         count: 3000,
         every: Duration::ZERO,

@@ -25,7 +25,7 @@ arms! {
     a_foreign_root_survives_a_delete: host, vm;
     racing_clients_end_in_one_of_their_states: host, vm;
     without_the_capability_it_is_forbidden: host, vm;
-    a_change_of_another_program_is_told: host, vm;
+    change_of_another_program_gives_an_event: host, vm;
     a_user_with_one_capability_gives_its_socket_to_a_group: host, vm;
 }
 
@@ -97,15 +97,15 @@ impl Daemon {
         (status.as_u16(), serde_json::from_slice(&body).unwrap())
     }
 
-    fn put(&mut self, direction: &str, asked: &Value) -> (u16, Value) {
-        self.ask("PUT", &format!("/v1/impairments/{direction}"), Some(asked))
+    fn put(&mut self, direction: &str, setting: &Value) -> (u16, Value) {
+        self.ask("PUT", &format!("/v1/impairments/{direction}"), Some(setting))
     }
 
-    /// The impairment after a PUT that must succeed, and say that nothing differs.
-    fn set(&mut self, direction: &str, asked: &Value) {
-        let (status, state) = self.put(direction, asked);
+    /// The impairment after a PUT that must succeed, without divergence.
+    fn set(&mut self, direction: &str, setting: &Value) {
+        let (status, state) = self.put(direction, setting);
         assert_eq!(status, 200, "{state}");
-        assert_eq!(state["impairment"], *asked);
+        assert_eq!(state["impairment"], *setting);
         assert_eq!(state.get("divergence"), None, "{state}");
     }
 
@@ -129,10 +129,10 @@ impl Drop for Daemon {
     }
 }
 
-fn seen_by_tc(port: &str) -> Vec<Value> {
-    let seen: Vec<Value> =
+fn qdiscs_of_tc(port: &str) -> Vec<Value> {
+    let qdiscs: Vec<Value> =
         serde_json::from_str(&tool("tc", &format!("-s -j qdisc show dev {port}"))).unwrap();
-    seen.into_iter().filter(|qdisc| qdisc["handle"] != "0:").collect()
+    qdiscs.into_iter().filter(|qdisc| qdisc["handle"] != "0:").collect()
 }
 
 fn two_ports_are_shaped(bed: &mut Bed) {
@@ -153,8 +153,8 @@ fn two_ports_are_shaped(bed: &mut Bed) {
     daemon.set("port2", &second);
     assert_eq!(daemon.ask("GET", "/v1/impairments/port1", None).1["impairment"], first);
     assert_eq!(daemon.ask("GET", "/v1/impairments/port2", None).1["impairment"], second);
-    assert_eq!(seen_by_tc(NEAR)[0]["options"]["delay"]["delay"], 0.02);
-    assert_eq!(seen_by_tc("port2")[0]["options"]["loss-random"]["loss"], 0.05);
+    assert_eq!(qdiscs_of_tc(NEAR)[0]["options"]["delay"]["delay"], 0.02);
+    assert_eq!(qdiscs_of_tc("port2")[0]["options"]["loss-random"]["loss"], 0.05);
 
     let traffic = Traffic {
         count: 200,
@@ -164,8 +164,11 @@ fn two_ports_are_shaped(bed: &mut Bed) {
     };
     let before = daemon.ask("GET", "/v1/impairments/port1/stats", None).1;
     let arrivals = bed.wire.as_mut().unwrap().measure(traffic);
-    let seen = Figures::of(traffic.count, &arrivals);
-    assert!(seen.lost == 0.0 && seen.min_ms >= 20.0 && seen.p50_ms <= 22.0, "{seen:?}");
+    let measurement = Figures::of(traffic.count, &arrivals);
+    assert!(
+        measurement.lost == 0.0 && measurement.min_ms >= 20.0 && measurement.p50_ms <= 22.0,
+        "{measurement:?}"
+    );
     let after = daemon.ask("GET", "/v1/impairments/port1/stats", None).1;
     let grown = |key: &str| after[key].as_u64().unwrap() - before[key].as_u64().unwrap();
     assert_eq!((grown("packets_total"), grown("bytes_total")), (200, 100_000), "{after}");
@@ -179,8 +182,8 @@ fn two_ports_are_shaped(bed: &mut Bed) {
 
     let (status, cleared) = daemon.ask("DELETE", "/v1/impairments/port1", None);
     assert_eq!((status, &cleared["impairment"]), (200, &json!({})), "{cleared}");
-    assert_eq!(seen_by_tc(NEAR), [Value::Null; 0]);
-    assert_eq!(seen_by_tc("port2").len(), 3, "the other direction is another matter");
+    assert_eq!(qdiscs_of_tc(NEAR), [Value::Null; 0]);
+    assert_eq!(qdiscs_of_tc("port2").len(), 3, "the other direction is another matter");
     daemon.stop();
 }
 
@@ -189,8 +192,8 @@ fn rate_is_shaped_on_any_kernel(_: &mut Bed) {
     let shaped = json!({"rate": {"bps": 10_000_000, "burst_bytes": 20_000},
         "queue": {"limit": {"unit": "packets", "value": 40}}});
     daemon.set("port1", &shaped);
-    let seen = seen_by_tc(NEAR);
-    assert!(seen.iter().any(|qdisc| qdisc["options"]["rate"] == 1_250_000), "{seen:?}");
+    let qdiscs = qdiscs_of_tc(NEAR);
+    assert!(qdiscs.iter().any(|qdisc| qdisc["options"]["rate"] == 1_250_000), "{qdiscs:?}");
     let can_delay =
         daemon.ask("GET", "/v1/system", None).1["capabilities"]["supports_latency"] == true;
     let slow = json!({"latency": {"kind": "constant", "duration": 20_000_000}});
@@ -203,7 +206,7 @@ fn rate_is_shaped_on_any_kernel(_: &mut Bed) {
         assert_eq!(daemon.ask("GET", "/v1/impairments/port1", None).1["impairment"], shaped);
     }
     daemon.stop();
-    assert!(!seen_by_tc(NEAR).is_empty(), "what is in force stays when the daemon stops");
+    assert!(!qdiscs_of_tc(NEAR).is_empty(), "what is in force stays when the daemon stops");
 }
 
 /// Replaces the state of port1 `turns` times; every answer must be the read-back of that state.
@@ -212,9 +215,9 @@ async fn insist(socket: &Path, wish: &Value, turns: usize) {
     for _ in 0..turns {
         let answer = client.ask("PUT".parse().unwrap(), "/v1/impairments/port1", Some(wish)).await;
         let (status, body) = answer.unwrap();
-        let found: Value = serde_json::from_slice(&body).unwrap();
-        assert_eq!(status.as_u16(), 200, "{found}");
-        assert_eq!(found["impairment"], *wish, "answered with another's state");
+        let document: Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!(status.as_u16(), 200, "{document}");
+        assert_eq!(document["impairment"], *wish, "answered with another's state");
     }
 }
 
@@ -243,9 +246,9 @@ fn a_foreign_root_survives_a_delete(_: &mut Bed) {
     for method in ["GET", "DELETE"] {
         let (status, state) = daemon.ask(method, "/v1/impairments/port1", None);
         assert_eq!((status, &state["impairment"]), (200, &json!({})), "{state}");
-        let items = state["divergence"].as_array().expect("it is said");
+        let items = state["divergence"].as_array().expect("a list of differences");
         assert!(items.iter().any(|item| item["kind"] == "foreign"), "{state}");
-        assert_eq!(seen_by_tc(NEAR)[0]["handle"], "7:");
+        assert_eq!(qdiscs_of_tc(NEAR)[0]["handle"], "7:");
     }
     daemon.stop();
 }
@@ -258,7 +261,7 @@ fn without_the_capability_it_is_forbidden(_: &mut Bed) {
     assert_eq!((status, &answer["status"]), (403, &json!(403)), "{answer}");
     let detail = answer["detail"].as_str().unwrap();
     assert!(detail.contains("CAP_NET_ADMIN"), "{answer}");
-    assert_eq!(seen_by_tc(NEAR), [Value::Null; 0]);
+    assert_eq!(qdiscs_of_tc(NEAR), [Value::Null; 0]);
     // As a daemon with the right to would have left it.
     let stack = "root handle 2: tbf rate 1mbit burst 2000 limit 9000";
     tool("tc", &format!("qdisc add dev {NEAR} {stack}"));
@@ -266,26 +269,26 @@ fn without_the_capability_it_is_forbidden(_: &mut Bed) {
     assert_eq!(status, 403, "{answer}");
     let (status, state) = daemon.ask("GET", "/v1/impairments/port1", None);
     assert_eq!((status, &state["impairment"]["rate"]["bps"]), (200, &json!(1_000_000)));
-    assert_eq!(seen_by_tc(NEAR)[0]["kind"], "tbf");
+    assert_eq!(qdiscs_of_tc(NEAR)[0]["kind"], "tbf");
     daemon.stop();
 }
 
-fn a_change_of_another_program_is_told(_: &mut Bed) {
+fn change_of_another_program_gives_an_event(_: &mut Bed) {
     let mut daemon = Daemon::start(&[]);
     daemon.set("port1", &json!({"rate": {"bps": 10_000_000, "burst_bytes": 20_000}}));
     tool("tc", &format!("qdisc del dev {NEAR} root"));
     let log = daemon.folder.path().join("log");
-    let told = (0..200).find_map(|_| {
+    let event = (0..200).find_map(|_| {
         std::thread::sleep(Duration::from_millis(50));
         let log = std::fs::read_to_string(&log).unwrap();
         let line = log.lines().find(|line| line.contains("changed by another program"));
         line.map(str::to_owned)
     });
-    let told = told.expect("the daemon tells");
-    println!("{told}");
-    assert!(told.contains("port1") && told.contains("the kernel holds nothing"), "{told}");
+    let event = event.expect("an event of the daemon");
+    println!("{event}");
+    assert!(event.contains("port1") && event.contains("the kernel holds nothing"), "{event}");
     let (_, state) = daemon.ask("GET", "/v1/impairments/port1", None);
-    let items = state["divergence"].as_array().expect("it is said");
+    let items = state["divergence"].as_array().expect("a list of differences");
     assert!(items.iter().all(|item| item["kind"] == "differs"), "{state}");
     assert_eq!(state["impairment"], json!({}));
     daemon.stop();

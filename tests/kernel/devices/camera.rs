@@ -40,8 +40,8 @@ fn load_driver() {
             command.args(["node_types=0x1", "num_inputs=1", "input_types=0x0"]);
         }
         // Some are there since the boot.
-        let told = command.output().unwrap();
-        println!("{}: {}", file.display(), told.status);
+        let output = command.output().unwrap();
+        println!("{}: {}", file.display(), output.status);
     }
 }
 
@@ -59,37 +59,37 @@ fn pictures_of_a_video_device() {
     assert!(!is_present(), "no video device before its driver");
     assert_eq!(detect(), []);
     load_driver();
-    let found = wait_for(|| detect().into_iter().next());
+    let device = wait_for(|| detect().into_iter().next());
     assert!(is_present());
-    assert_eq!((found.driver.as_str(), found.card.as_str()), ("vivid", "vivid"));
-    let yuyv = found
+    assert_eq!((device.driver.as_str(), device.card.as_str()), ("vivid", "vivid"));
+    let yuyv = device
         .formats
         .iter()
         .find(|format| format.fourcc == "YUYV")
-        .unwrap_or_else(|| panic!("{found:?}"));
+        .unwrap_or_else(|| panic!("{device:?}"));
     assert!(yuyv.sizes.contains(&SIZE), "{yuyv:?}");
-    println!("{} {}, {} formats", found.device, found.bus_info, found.formats.len());
+    println!("{} {}, {} formats", device.device, device.bus_info, device.formats.len());
     let runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = { runtime }.enable_all().build().unwrap();
-    let (tell, frames) = mpsc::channel();
-    let deliver = move |jpeg| drop(tell.send(jpeg));
+    let (sender, frames) = mpsc::channel();
+    let deliver = move |jpeg| drop(sender.send(jpeg));
     let read = async {
-        let wanted = Wanted { width: SIZE.0, height: SIZE.1, fps: 60 };
-        let reading = read_v4l2(&found.device, wanted, &deliver);
+        let mode = Wanted { width: SIZE.0, height: SIZE.1, fps: 60 };
+        let reading = read_v4l2(&device.device, mode, &deliver);
         tokio::pin!(reading);
-        let mut seen: Vec<hyper::body::Bytes> = Vec::new();
-        while seen.len() < 3 {
+        let mut pictures: Vec<hyper::body::Bytes> = Vec::new();
+        while pictures.len() < 3 {
             let ended = tokio::time::timeout(Duration::from_millis(50), &mut reading).await;
             assert!(ended.is_err(), "the device ended: {ended:?}");
-            seen.extend(frames.try_iter());
+            pictures.extend(frames.try_iter());
         }
-        seen
+        pictures
     };
     let limited = async { tokio::time::timeout(Duration::from_secs(120), read).await };
-    let seen = runtime.block_on(limited).expect("three pictures");
-    for jpeg in &seen {
+    let pictures = runtime.block_on(limited).expect("three pictures");
+    for jpeg in &pictures {
         assert_eq!(size_of(jpeg), SIZE);
         assert!((1_000..FRAME_BYTES_MAX).contains(&jpeg.len()), "{}", jpeg.len());
     }
-    assert!(seen[0] != seen[1] && seen[1] != seen[2], "a counter in each");
+    assert!(pictures[0] != pictures[1] && pictures[1] != pictures[2], "a counter in each");
 }

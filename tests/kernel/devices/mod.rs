@@ -31,7 +31,7 @@ mod sensors_and_lines_of_a_bridge {
 fn sensors_and_lines_of_a_bridge() {
     mcp2221::plug_in();
     let bus = wait_for(bus);
-    // The driver asks for the directions of the lines while it cannot hear the answers.
+    // The driver requests the directions of the lines while it cannot read the answers.
     let chip = wait_for(chip);
     println!("bus {bus}, {chip}");
     scanned(bus);
@@ -39,10 +39,10 @@ fn sensors_and_lines_of_a_bridge() {
     lines(&chip);
 }
 
-fn wait_for<T>(found: impl Fn() -> Option<T>) -> T {
+fn wait_for<T>(probe: impl Fn() -> Option<T>) -> T {
     for _ in 0..600 {
-        if let Some(found) = found() {
-            return found;
+        if let Some(probe) = probe() {
+            return probe;
         }
         thread::sleep(Duration::from_millis(100));
     }
@@ -67,13 +67,13 @@ fn chip() -> Option<String> {
 }
 
 fn scanned(bus: u32) {
-    let found = scan(&MachineBuses::default(), bus, &built_in_templates(), false).unwrap();
-    let shown: Vec<_> = found
+    let devices = scan(&MachineBuses::default(), bus, &built_in_templates(), false).unwrap();
+    let kinds: Vec<_> = devices
         .iter()
         .map(|one| (one.address, one.template_id.as_deref(), one.identified_by))
         .collect();
     assert_eq!(
-        shown,
+        kinds,
         [
             (0x40, Some("ina219"), Some(IdentifiedBy::Address)),
             (0x44, None, None),
@@ -92,11 +92,11 @@ fn read_by_the_program(bus: u32) {
     {
         command.args(["--sensor", &format!("{template}@{bus}:{address:#04x}")]);
     }
-    let told = command.output().unwrap();
-    let stderr = String::from_utf8_lossy(&told.stderr);
-    assert!(told.status.success(), "{stderr}");
-    let seen: Value = serde_json::from_slice(&told.stdout).unwrap();
-    assert_eq!(seen["sensors"]["faults"], Value::Array(Vec::new()), "{seen}");
+    let output = command.output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["sensors"]["faults"], Value::Array(Vec::new()), "{document}");
     for (metric, expected, by) in [
         ("ina219.shunt_mv", 20.0, 1e-9),
         ("ina219.bus_v", 11.98, 1e-9),
@@ -109,9 +109,9 @@ fn read_by_the_program(bus: u32) {
         ("bme280.temperature_c", 25.08, 0.005),
         ("bme280.pressure_hpa", 1_006.53, 0.005),
     ] {
-        let value = seen["readings"][format!("i2c.{metric}")]
+        let value = document["readings"][format!("i2c.{metric}")]
             .as_f64()
-            .unwrap_or_else(|| panic!("no {metric}: {seen}"));
+            .unwrap_or_else(|| panic!("no {metric}: {document}"));
         println!("{metric}: {value}");
         assert!((value - expected).abs() <= by, "{metric}: {value}, not {expected}");
     }
@@ -137,8 +137,8 @@ fn lines(chip: &str) {
     assert!(matches!(lines.line(chip, 9), Err(GpioError::NoLine(_))));
     // A second process: the line has a consumer.
     let other = GpioLines::new(vec![name(0)]);
-    let held = other.set(chip, 0, output(false)).unwrap_err();
-    assert!(matches!(held, GpioError::Held { .. }), "{held:?}");
+    let error = other.set(chip, 0, output(false)).unwrap_err();
+    assert!(matches!(error, GpioError::Held { .. }), "{error:?}");
     assert_eq!(lines.line(chip, 1).unwrap().value, Some(1), "it is as it was");
     let reports = lines.inventory().unwrap();
     let own = reports.iter().find(|report| report.chip == chip).unwrap();

@@ -99,15 +99,15 @@ impl Sensors {
     /// Reads from a device; `None` if there is none.
     pub fn read(&self, address: u8, len: usize) -> Option<Vec<u8>> {
         let device = self.0.get(&address)?;
-        let mut found = Vec::new();
+        let mut values = Vec::new();
         let mut reg = device.pointer;
-        while found.len() < len {
+        while values.len() < len {
             let content = device.registers.get(&reg);
-            found.extend(content.map_or(&[0_u8][..], Vec::as_slice));
+            values.extend(content.map_or(&[0_u8][..], Vec::as_slice));
             reg = reg.wrapping_add(1);
         }
-        found.truncate(len);
-        Some(found)
+        values.truncate(len);
+        Some(values)
     }
 }
 

@@ -26,24 +26,24 @@ fn constant(bed: &mut Bed) {
         quiet: Duration::from_millis(120),
     };
     for set_ms in [5.0, 20.0, 100.0] {
-        let asked = json!({"latency": {"kind": "constant", "duration": set_ms * 1e6}});
-        let seen = figures(bed, whole(asked), traffic);
+        let setting = json!({"latency": {"kind": "constant", "duration": set_ms * 1e6}});
+        let measurement = figures(bed, whole(setting), traffic);
         row(
             "delay",
             format_args!("{set_ms} ms"),
-            format_args!("min {:.3}, median {:.3} ms", seen.min_ms, seen.p50_ms),
+            format_args!("min {:.3}, median {:.3} ms", measurement.min_ms, measurement.p50_ms),
         );
-        assert!(seen.min_ms >= set_ms, "{seen:?}");
-        assert!(seen.p50_ms <= set_ms + ABOVE_MS, "{seen:?}");
-        assert_eq!((seen.lost, seen.overtook), (0.0, 0.0));
+        assert!(measurement.min_ms >= set_ms, "{measurement:?}");
+        assert!(measurement.p50_ms <= set_ms + ABOVE_MS, "{measurement:?}");
+        assert_eq!((measurement.lost, measurement.overtook), (0.0, 0.0));
     }
 }
 
 /// Durations are whole nanoseconds on the wire.
-fn whole(mut asked: serde_json::Value) -> serde_json::Value {
-    let duration = asked["latency"]["duration"].as_f64().unwrap();
-    asked["latency"]["duration"] = json!(duration as u64);
-    asked
+fn whole(mut setting: serde_json::Value) -> serde_json::Value {
+    let duration = setting["latency"]["duration"].as_f64().unwrap();
+    setting["latency"]["duration"] = json!(duration as u64);
+    setting
 }
 
 fn spread(bed: &mut Bed) {
@@ -65,27 +65,30 @@ fn moments(bed: &mut Bed, kind: &str) {
         quiet: Duration::from_millis(120),
     };
     let (mean_ms, jitter_ms) = (50.0, 10.0);
-    let asked = json!({"latency": {"kind": "stochastic", "mean": 50_000_000,
+    let setting = json!({"latency": {"kind": "stochastic", "mean": 50_000_000,
         "jitter": 10_000_000, "distribution": {"kind": kind}}});
-    let seen = figures(bed, asked, traffic);
+    let measurement = figures(bed, setting, traffic);
     let set = Moments::of(kind);
     let (mean, sd) = (mean_ms + jitter_ms * set.mean, jitter_ms * set.sd);
     row(
         &format!("delay, {kind}, jitter {jitter_ms} ms"),
         format_args!("mean {mean:.2}, sd {sd:.2} ms"),
-        format_args!("mean {:.2}, sd {:.2} ms", seen.mean_ms, seen.sd_ms),
+        format_args!("mean {:.2}, sd {:.2} ms", measurement.mean_ms, measurement.sd_ms),
     );
     let n = traffic.count as f64;
     let mean_slack = 4.0 * sd / n.sqrt();
     // The spread of an estimated standard deviation, from the fourth moment.
     let sd_slack = 4.0 * sd * ((set.kurtosis - 1.0) / (4.0 * n)).sqrt();
     assert!(
-        (-mean_slack..=mean_slack + ABOVE_MS).contains(&(seen.mean_ms - mean)),
-        "{kind}: {seen:?}, mean set {mean}"
+        (-mean_slack..=mean_slack + ABOVE_MS).contains(&(measurement.mean_ms - mean)),
+        "{kind}: {measurement:?}, mean set {mean}"
     );
-    assert!((seen.sd_ms - sd).abs() <= sd_slack, "{kind}: {seen:?}, sd set {sd}");
-    assert_eq!(seen.lost, 0.0);
-    assert!(seen.overtook > 0.3, "{kind}: jitter beyond the spacing reorders: {seen:?}");
+    assert!((measurement.sd_ms - sd).abs() <= sd_slack, "{kind}: {measurement:?}, sd set {sd}");
+    assert_eq!(measurement.lost, 0.0);
+    assert!(
+        measurement.overtook > 0.3,
+        "{kind}: jitter beyond the spacing reorders: {measurement:?}"
+    );
 }
 
 /// Moments of a distribution, in units of the jitter.
@@ -125,7 +128,7 @@ impl Moments {
 }
 
 #[test]
-fn moments_of_known_distributions() {
+fn standard_distributions_give_their_moments() {
     let uniform = Moments::of("uniform");
     assert!(uniform.mean.abs() < 1e-6 && (uniform.sd - 1.0 / 3_f64.sqrt()).abs() < 1e-5);
     let normal = Moments::of("normal");

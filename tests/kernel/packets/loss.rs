@@ -17,20 +17,20 @@ arms! {
 fn bernoulli(bed: &mut Bed) {
     for (pct, p) in [(5.0, 0.05), (30.0, 0.3)] {
         let before = bed.stats().unwrap().impairment_drops_total;
-        let seen = figures(bed, json!({"loss": {"model": "bernoulli", "pct": pct}}), FLOOD);
-        share("loss", p, seen.lost, FLOOD.count);
+        let measurement = figures(bed, json!({"loss": {"model": "bernoulli", "pct": pct}}), FLOOD);
+        share("loss", p, measurement.lost, FLOOD.count);
         let counted = bed.stats().unwrap().impairment_drops_total - before;
-        let (counted, lost) = (counted as f64, seen.lost * FLOOD.count as f64);
+        let (counted, lost) = (counted as f64, measurement.lost * FLOOD.count as f64);
         assert!((counted - lost).abs() < 0.5, "the kernel counted {counted}, not {lost}");
-        assert_eq!((seen.duplicated, seen.overtook), (0.0, 0.0));
+        assert_eq!((measurement.duplicated, measurement.overtook), (0.0, 0.0));
     }
 }
 
 fn all(bed: &mut Bed) {
     let traffic = Traffic { count: 500, ..FLOOD };
-    let seen = figures(bed, json!({"loss": {"model": "bernoulli", "pct": 100.0}}), traffic);
-    row("loss", "100 %", format_args!("{:.2} %", 100.0 * seen.lost));
-    assert!(seen.lost >= 1.0, "{seen:?}");
+    let measurement = figures(bed, json!({"loss": {"model": "bernoulli", "pct": 100.0}}), traffic);
+    row("loss", "100 %", format_args!("{:.2} %", 100.0 * measurement.lost));
+    assert!(measurement.lost >= 1.0, "{measurement:?}");
 }
 
 /// Two states: in the long run p/(p+r) of the packets meet the bad one, for 1/r packets each time.
@@ -38,10 +38,10 @@ fn bursts(bed: &mut Bed) {
     bed.extend();
     let (p, r) = (0.05_f64, 0.25_f64);
     let traffic = Traffic { count: 20_000, ..FLOOD };
-    let asked = json!({"loss": {"model": "gilbert-elliott", "p": p, "r": r,
+    let setting = json!({"loss": {"model": "gilbert-elliott", "p": p, "r": r,
         "one_minus_h": 0.0, "one_minus_k": 1.0}});
-    let arrivals = send(bed, asked, traffic);
-    let seen = Figures::of(traffic.count, &arrivals);
+    let arrivals = send(bed, setting, traffic);
+    let measurement = Figures::of(traffic.count, &arrivals);
     let set = p / (p + r);
     // Neighbours are alike: 1 - p - r is their correlation, and (1 + c)/(1 - c) widens the spread.
     let correlation = 1.0 - p - r;
@@ -50,9 +50,9 @@ fn bursts(bed: &mut Bed) {
     row(
         "loss in bursts",
         format_args!("{:.2} %", 100.0 * set),
-        format_args!("{:.2} %", 100.0 * seen.lost),
+        format_args!("{:.2} %", 100.0 * measurement.lost),
     );
-    assert!((seen.lost - set).abs() <= four_sd, "{seen:?}, set {set}");
+    assert!((measurement.lost - set).abs() <= four_sd, "{measurement:?}, set {set}");
     let run = mean_lost_run(traffic.count, &arrivals);
     row("length of a burst", 1.0 / r, format_args!("{run:.2}"));
     let runs = traffic.count as f64 * (1.0 - set) * p;

@@ -27,15 +27,15 @@ const FLOOD: Traffic = Traffic {
 };
 
 /// Puts the impairment into force and sends.
-fn send(bed: &mut Bed, asked: Value, traffic: Traffic) -> Vec<Arrival> {
-    let after = bed.apply(&impairment(asked)).unwrap();
+fn send(bed: &mut Bed, setting: Value, traffic: Traffic) -> Vec<Arrival> {
+    let after = bed.apply(&impairment(setting)).unwrap();
     assert!(agrees(&after), "{:?}", after.divergence);
     bed.wire.as_mut().unwrap().measure(traffic)
 }
 
 /// Like [`send`], for the figures.
-fn figures(bed: &mut Bed, asked: Value, traffic: Traffic) -> Figures {
-    Figures::of(traffic.count, &send(bed, asked, traffic))
+fn figures(bed: &mut Bed, setting: Value, traffic: Traffic) -> Figures {
+    Figures::of(traffic.count, &send(bed, setting, traffic))
 }
 
 /// One line of the table of what was set and what was measured.

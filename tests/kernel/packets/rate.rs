@@ -41,17 +41,17 @@ fn ceiling(bed: &mut Bed) {
         let frame_bytes = FAR_MTU_BYTES.min(usize::try_from(bps / 1000).unwrap());
         let seconds = if bps > 1_000_000 { 1 } else { 2 };
         let count = (burst_bytes + bps / 8 * seconds) / frame_bytes as u64;
-        let asked = json!({"rate": {"bps": bps, "burst_bytes": burst_bytes},
+        let setting = json!({"rate": {"bps": bps, "burst_bytes": burst_bytes},
             "queue": {"limit": {"unit": "packets", "value": count}}});
         let traffic = Traffic { count, frame_bytes, quiet: Duration::from_millis(500), ..FLOOD };
-        let arrivals = send(bed, asked, traffic);
+        let arrivals = send(bed, setting, traffic);
         assert_eq!(arrivals.len() as u64, count, "the queue holds all");
         let (first, last) = (arrivals[0].at_ns, arrivals[arrivals.len() - 1].at_ns);
         let beyond_bytes = count * frame_bytes as u64 - burst_bytes;
-        let seen = beyond_bytes as f64 * 8e3 / (last - first) as f64;
+        let measurement = beyond_bytes as f64 * 8e3 / (last - first) as f64;
         let set = bps as f64 / 1e6;
-        row("rate", format_args!("{set} Mb/s"), format_args!("{seen:.3} Mb/s"));
-        assert!((seen / set - 1.0).abs() <= 0.05, "set {set} Mb/s, measured {seen}");
+        row("rate", format_args!("{set} Mb/s"), format_args!("{measurement:.3} Mb/s"));
+        assert!((measurement / set - 1.0).abs() <= 0.05, "set {set} Mb/s, measured {measurement}");
     }
 }
 
@@ -67,17 +67,17 @@ fn queue_of_bytes(bed: &mut Bed) {
 fn queue(bed: &mut Bed, limit: &serde_json::Value) {
     let bps = 1_000_000;
     let before = bed.stats().unwrap().queue_drops_total;
-    let asked = json!({"rate": {"bps": bps, "burst_bytes": 2000}, "queue": {"limit": limit}});
+    let setting = json!({"rate": {"bps": bps, "burst_bytes": 2000}, "queue": {"limit": limit}});
     let traffic = beyond(bps, 1);
-    let arrivals = send(bed, asked, traffic);
+    let arrivals = send(bed, setting, traffic);
     let steady = &arrivals[arrivals.len() / 2..];
-    let seen = Figures::of(traffic.count, steady);
+    let measurement = Figures::of(traffic.count, steady);
     row(
         &format!("wait in a full queue of {} {}", limit["value"], limit["unit"]),
         "72 to 80 ms",
-        format_args!("median {:.2} ms", seen.p50_ms),
+        format_args!("median {:.2} ms", measurement.p50_ms),
     );
-    assert!((72.0..=80.0 + 2.0).contains(&seen.p50_ms), "{seen:?}");
+    assert!((72.0..=80.0 + 2.0).contains(&measurement.p50_ms), "{measurement:?}");
     let dropped = bed.stats().unwrap().queue_drops_total - before;
     assert_eq!(dropped, traffic.count - arrivals.len() as u64, "every loss is counted");
 }
@@ -86,15 +86,15 @@ fn queue(bed: &mut Bed, limit: &serde_json::Value) {
 fn behind_a_delay(bed: &mut Bed) {
     let bps = 2_000_000;
     let traffic = beyond(bps, 1);
-    let asked = json!({"latency": {"kind": "constant", "duration": 30_000_000},
+    let setting = json!({"latency": {"kind": "constant", "duration": 30_000_000},
         "loss": {"model": "bernoulli", "pct": 10.0},
         "rate": {"bps": bps, "burst_bytes": 4000},
         "queue": {"limit": {"unit": "packets", "value": 25}}});
-    let arrivals = send(bed, asked, traffic);
-    let seen = rate_bps(&arrivals, 200_000_000) / 1e6;
+    let arrivals = send(bed, setting, traffic);
+    let measurement = rate_bps(&arrivals, 200_000_000) / 1e6;
     let figures = Figures::of(traffic.count, &arrivals[arrivals.len() / 2..]);
-    row("rate behind delay and loss", "2 Mb/s", format_args!("{seen:.3} Mb/s"));
-    assert!((seen / 2.0 - 1.0).abs() <= 0.05, "{seen} Mb/s");
+    row("rate behind delay and loss", "2 Mb/s", format_args!("{measurement:.3} Mb/s"));
+    assert!((measurement / 2.0 - 1.0).abs() <= 0.05, "{measurement} Mb/s");
     // 24 or 25 frames of 4 ms are ahead.
     let (low_ms, high_ms) = (30.0 + 96.0, 30.0 + 100.0);
     row(
@@ -110,9 +110,9 @@ fn behind_a_delay(bed: &mut Bed) {
 fn a_long_queue(bed: &mut Bed) {
     let traffic = Traffic { count: 3000, frame_bytes: 100, ..FLOOD };
     let before = bed.stats().unwrap().drops_total;
-    let asked = json!({"rate": {"bps": 1_000_000, "burst_bytes": 2000},
+    let setting = json!({"rate": {"bps": 1_000_000, "burst_bytes": 2000},
         "queue": {"limit": {"unit": "packets", "value": 8000}}});
-    let arrivals = send(bed, asked, traffic);
+    let arrivals = send(bed, setting, traffic);
     let stats = bed.stats().unwrap();
     row(
         "a queue of 8000 packets, 3000 sent at once",

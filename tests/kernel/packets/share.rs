@@ -18,15 +18,15 @@ arms! {
 }
 
 fn duplication(bed: &mut Bed) {
-    let seen = figures(bed, json!({"duplication": {"pct": 5.0}}), FLOOD);
-    share("duplication", 0.05, seen.duplicated, FLOOD.count);
-    assert_eq!((seen.lost, seen.damaged), (0.0, 0.0));
+    let measurement = figures(bed, json!({"duplication": {"pct": 5.0}}), FLOOD);
+    share("duplication", 0.05, measurement.duplicated, FLOOD.count);
+    assert_eq!((measurement.lost, measurement.damaged), (0.0, 0.0));
 }
 
 fn corruption(bed: &mut Bed) {
-    let seen = figures(bed, json!({"corruption": {"pct": 5.0}}), FLOOD);
-    share("corruption", 0.05, seen.damaged, FLOOD.count);
-    assert_eq!((seen.lost, seen.duplicated), (0.0, 0.0));
+    let measurement = figures(bed, json!({"corruption": {"pct": 5.0}}), FLOOD);
+    share("corruption", 0.05, measurement.damaged, FLOOD.count);
+    assert_eq!((measurement.lost, measurement.duplicated), (0.0, 0.0));
 }
 
 /// After one packet that went at once, `gap` - 1 are delayed; then each goes at once with
@@ -34,12 +34,12 @@ fn corruption(bed: &mut Bed) {
 fn reordering(bed: &mut Bed) {
     let traffic = Traffic { every: Duration::from_micros(50), ..FLOOD };
     for (gap, p) in [(5, 0.25), (5, 1.0)] {
-        let asked = json!({"latency": {"kind": "constant", "duration": 10_000_000},
+        let setting = json!({"latency": {"kind": "constant", "duration": 10_000_000},
             "reordering": {"pct": 100.0 * p, "gap": gap}});
         let counted = bed.stats().unwrap().reordered_total;
-        let arrivals = send(bed, asked, traffic);
+        let arrivals = send(bed, setting, traffic);
         let counted = (bed.stats().unwrap().reordered_total - counted) as f64;
-        let seen = Figures::of(traffic.count, &arrivals);
+        let measurement = Figures::of(traffic.count, &arrivals);
         let at_once = arrivals.iter().filter(|arrival| arrival.delay_ns < 5_000_000).count() as f64;
         let count = traffic.count as f64;
         let period = f64::from(gap - 1) + 1.0 / p;
@@ -56,16 +56,19 @@ fn reordering(bed: &mut Bed) {
         // A pause of the machine may hold up one that went at once; none goes by itself.
         assert!((0.98 * counted..=counted + 0.5).contains(&at_once), "{at_once} of {counted}");
         // A packet sent at once after a pause of the sender has no packet to overtake.
-        let overtook = seen.overtook * count;
+        let overtook = measurement.overtook * count;
         assert!((0.9 * counted..=counted + 0.5).contains(&overtook), "{overtook} of {counted}");
-        assert_eq!((seen.lost, seen.duplicated), (0.0, 0.0));
+        assert_eq!((measurement.lost, measurement.duplicated), (0.0, 0.0));
     }
 }
 
 /// The measurement by itself: a port without an impairment does nothing to packets.
 fn none_of_them(bed: &mut Bed) {
-    let seen = figures(bed, json!({}), FLOOD);
-    row("nothing", "0", format_args!("{:.3} ms", seen.p50_ms));
-    assert_eq!((seen.lost, seen.duplicated, seen.overtook, seen.damaged), (0.0, 0.0, 0.0, 0.0));
-    assert!(seen.p50_ms < 2.0, "{seen:?}");
+    let measurement = figures(bed, json!({}), FLOOD);
+    row("nothing", "0", format_args!("{:.3} ms", measurement.p50_ms));
+    assert_eq!(
+        (measurement.lost, measurement.duplicated, measurement.overtook, measurement.damaged),
+        (0.0, 0.0, 0.0, 0.0)
+    );
+    assert!(measurement.p50_ms < 2.0, "{measurement:?}");
 }

@@ -17,7 +17,7 @@ arms! {
     of_the_shaper_loses_nothing: host, vm;
     of_the_layers: vm;
     of_the_queue_loses_nothing: host, vm;
-    of_a_full_queue_is_told: host, vm;
+    update_of_a_full_queue_gives_a_warning: host, vm;
 }
 
 const STREAM: Traffic = Traffic {
@@ -47,49 +47,49 @@ fn under_traffic(bed: &mut Bed, states: impl Fn(u32) -> Impairment) -> (Figures,
     (Figures::of(STREAM.count, &arrivals), changes)
 }
 
-fn nothing_lost(what: &str, seen: &Figures, changes: u32) {
+fn nothing_lost(what: &str, measurement: &Figures, changes: u32) {
     row(
         what,
         format_args!("{changes} changes, 0 lost"),
-        format_args!("{:.0} lost", seen.lost * 3000.0),
+        format_args!("{:.0} lost", measurement.lost * 3000.0),
     );
     assert!(changes >= 20, "only {changes} changes");
-    assert_eq!((seen.lost, seen.duplicated, seen.damaged), (0.0, 0.0, 0.0));
+    assert_eq!((measurement.lost, measurement.duplicated, measurement.damaged), (0.0, 0.0, 0.0));
 }
 
 fn in_place_loses_nothing(bed: &mut Bed) {
-    let (seen, changes) = under_traffic(bed, |step| {
+    let (measurement, changes) = under_traffic(bed, |step| {
         impairment(json!({
             "latency": {"kind": "constant", "duration": 20_000_000 + 1_000_000 * (step % 20)},
             "rate": {"bps": 20_000_000 + 1_000_000 * (step % 7), "burst_bytes": 40_000 + step},
             "queue": {"limit": {"unit": "packets", "value": 1000 + step}},
         }))
     });
-    nothing_lost("delay, rate and queue under traffic", &seen, changes);
+    nothing_lost("delay, rate and queue under traffic", &measurement, changes);
 }
 
 fn of_the_shaper_loses_nothing(bed: &mut Bed) {
-    let (seen, changes) = under_traffic(bed, |step| {
+    let (measurement, changes) = under_traffic(bed, |step| {
         impairment(json!({
             "rate": {"bps": 20_000_000 + 1_000_000 * (step % 7), "burst_bytes": 40_000 + step},
             "queue": {"limit": {"unit": "packets", "value": 1000 + step}},
         }))
     });
-    nothing_lost("rate and queue under traffic", &seen, changes);
+    nothing_lost("rate and queue under traffic", &measurement, changes);
 }
 
 /// A layer that comes or goes takes what is in it along; the delay line above keeps its packets.
 fn of_the_layers(bed: &mut Bed) {
     let latency = json!({"kind": "constant", "duration": 20_000_000});
     let rate = json!({"bps": 50_000_000, "burst_bytes": 100_000});
-    let (seen, changes) = under_traffic(bed, |step| {
+    let (measurement, changes) = under_traffic(bed, |step| {
         if step.is_multiple_of(2) {
             impairment(json!({"latency": latency, "rate": rate}))
         } else {
             impairment(json!({"latency": latency}))
         }
     });
-    let lost = seen.lost * 3000.0;
+    let lost = measurement.lost * 3000.0;
     row(
         "a shaper that comes and goes",
         format_args!("{changes} changes"),
@@ -102,18 +102,18 @@ fn of_the_layers(bed: &mut Bed) {
 /// A queue of packets that comes and goes, and one of bytes: below the rate nothing waits in them.
 fn of_the_queue_loses_nothing(bed: &mut Bed) {
     let rate = json!({"bps": 50_000_000, "burst_bytes": 100_000});
-    let (seen, changes) = under_traffic(bed, |step| {
+    let (measurement, changes) = under_traffic(bed, |step| {
         impairment(match step % 3 {
             0 => json!({"rate": rate}),
             1 => json!({"rate": rate, "queue": {"limit": {"unit": "packets", "value": 1000}}}),
             _ => json!({"rate": rate, "queue": {"limit": {"unit": "bytes", "value": 400_000}}}),
         })
     });
-    nothing_lost("a queue that comes and goes under traffic", &seen, changes);
+    nothing_lost("a queue that comes and goes under traffic", &measurement, changes);
 }
 
-/// Packets that wait in a queue which a change makes anew are dropped, told and counted.
-fn of_a_full_queue_is_told(bed: &mut Bed) {
+/// Packets that wait in a queue which a change makes anew are dropped, reported and counted.
+fn update_of_a_full_queue_gives_a_warning(bed: &mut Bed) {
     let rate = json!({"bps": 800, "burst_bytes": 2000});
     let queue = |unit: &str| json!({"limit": {"unit": unit, "value": 5000}});
     bed.apply(&impairment(json!({"rate": rate, "queue": queue("packets")}))).unwrap();
@@ -126,11 +126,14 @@ fn of_a_full_queue_is_told(bed: &mut Bed) {
     };
     let arrived = bed.wire.as_mut().unwrap().measure(burst).len() as u64;
     let after = bed.apply(&impairment(json!({"rate": rate, "queue": queue("bytes")}))).unwrap();
-    let told =
-        after.warnings.iter().find(|told| told.code == "packets_discarded").expect("a warning");
-    println!("{}", told.message);
+    let warning = after
+        .warnings
+        .iter()
+        .find(|warning| warning.code == "packets_discarded")
+        .expect("a warning");
+    println!("{}", warning.message);
     let waited = 12 - arrived;
-    assert!(told.message.starts_with(&format!("{waited} packets")), "{told:?}");
+    assert!(warning.message.starts_with(&format!("{waited} packets")), "{warning:?}");
     let stats = bed.stats().unwrap();
     assert_eq!(stats.queue_drops_total - before.queue_drops_total, waited);
     assert_eq!(stats.drops_total - before.drops_total, waited);

@@ -52,28 +52,28 @@ fn a_bmp280_is_read_by_the_program() {
     assert_eq!(nothing["sensors"]["probed"], false, "{nothing}");
     let named = format!("bmp280@{number}:0x76");
     for words in [["--i2c", "auto"], ["--i2c", &number.to_string()], ["--sensor", &named]] {
-        let seen = program(&words);
-        assert_eq!(seen["sensors"]["faults"], Value::Array(Vec::new()), "{seen}");
-        let reading = |name: &str| seen["readings"][name].as_f64().unwrap();
+        let bmp280 = program(&words);
+        assert_eq!(bmp280["sensors"]["faults"], Value::Array(Vec::new()), "{bmp280}");
+        let reading = |name: &str| bmp280["readings"][name].as_f64().unwrap();
         let temperature = reading("i2c.bmp280.temperature_c");
         let pressure = reading("i2c.bmp280.pressure_hpa");
         println!("{words:?}: {temperature} °C, {pressure} hPa");
-        assert!((temperature - 25.08).abs() < 0.005, "{seen}");
-        assert!((pressure - 1_006.532_7).abs() < 5e-5, "{seen}");
+        assert!((temperature - 25.08).abs() < 0.005, "{bmp280}");
+        assert!((pressure - 1_006.532_7).abs() < 5e-5, "{bmp280}");
     }
     let mut started = [0];
     bus.read(ADDRESS, 0xF4, &mut started).unwrap();
-    assert_eq!(started, [0x25], "it was told to measure");
+    assert_eq!(started, [0x25], "a measurement was started");
 }
 
 /// Output of the program about the machine.
 fn program(words: &[&str]) -> Value {
     let mut command = Command::new(env!("CARGO_BIN_EXE_groundwave"));
     command.args(["agent", "--once", "--json"]).args(words);
-    let told = command.output().unwrap();
-    let stderr = String::from_utf8_lossy(&told.stderr);
-    assert!(told.status.success(), "{stderr}");
-    serde_json::from_slice(&told.stdout).unwrap()
+    let output = command.output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    serde_json::from_slice(&output.stdout).unwrap()
 }
 
 /// Number of the bus of the module.

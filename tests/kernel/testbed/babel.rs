@@ -18,7 +18,7 @@ fn it_takes_the_worlds_routes_and_follows_them() {
     testbed.await_answers("bohus", &city);
 
     // The relay fails: real pings take the detour.
-    testbed.said(&["fail", "save"]);
+    testbed.output_of(&["fail", "save"]);
     println!(
         "save fails: pings get through again after {:.1} s",
         testbed.await_answers("bohus", &city)
@@ -33,12 +33,12 @@ fn it_takes_the_worlds_routes_and_follows_them() {
     converged(&testbed, "without save");
 
     // It comes back, and so does the way over the ridge.
-    testbed.said(&["repair", "save"]);
+    testbed.output_of(&["repair", "save"]);
     converged(&testbed, "with save again");
     assert_eq!(hop(&testbed.status()), "save");
 
     // It moves down behind its hill, from where it sees nothing but Nolvik.
-    testbed.said(&["move", "save", BEHIND]);
+    testbed.output_of(&["move", "save", BEHIND]);
     let hidden = testbed.status();
     assert_eq!(Testbed::link(&hidden, "save", "ramberget")["predicted"]["up"], false);
     println!(
@@ -52,7 +52,7 @@ fn it_takes_the_worlds_routes_and_follows_them() {
 /// A place on the northern slope of the ridge of Säve.
 pub const BEHIND: &str = "57.80,11.96";
 
-/// Waits until the ways agree, and tells those that do not.
+/// Waits until the ways agree, and prints those that do not.
 pub fn converged(testbed: &Testbed, when: &str) {
     let began_ns = now_ns();
     let mut last = (0, Vec::new());
@@ -66,7 +66,7 @@ pub fn converged(testbed: &Testbed, when: &str) {
         "{when}: {agree} of {PAIRS} next hops are the world's after {:.1} s",
         seconds(began_ns)
     );
-    for told in differ {
-        println!("  {told}");
+    for difference in differ {
+        println!("  {difference}");
     }
 }

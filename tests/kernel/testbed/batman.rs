@@ -21,10 +21,10 @@ fn its_quality_falls_and_its_next_hop_changes() {
         let status = testbed.status();
         let nodes = status["nodes"].as_array().unwrap();
         let node = nodes.iter().find(|node| node["name"] == "ytterby").unwrap();
-        let heard = &node["heard"]["ramberget"];
+        let neighbour = &node["heard"]["ramberget"];
         (
-            heard["next_hop"].as_str().unwrap_or_default().to_owned(),
-            heard["metric"].as_f64().unwrap_or(0.0),
+            neighbour["next_hop"].as_str().unwrap_or_default().to_owned(),
+            neighbour["metric"].as_f64().unwrap_or(0.0),
         )
     };
     let city = testbed.address("ramberget");
@@ -45,7 +45,7 @@ fn its_quality_falls_and_its_next_hop_changes() {
     });
 
     // Half of what the relay announces does not reach the city any more.
-    testbed.said(&["radio", "save", "--tx-power-dbm", "15"]);
+    testbed.output_of(&["radio", "save", "--tx-power-dbm", "15"]);
     let status = testbed.status();
     let loss = &Testbed::link(&status, "save", "ramberget")["predicted"]["broadcast_loss_prob"];
     println!("save > ramberget: broadcast loss is {loss} now");
@@ -63,6 +63,6 @@ fn its_quality_falls_and_its_next_hop_changes() {
     println!("pings get through after {:.1} s", testbed.await_answers("bohus", &city));
 
     // The relay is off: its quality is gone, and so is every way over it.
-    testbed.said(&["fail", "save"]);
+    testbed.output_of(&["fail", "save"]);
     println!("save fails: pings get through after {:.1} s", testbed.await_answers("bohus", &city));
 }

@@ -27,7 +27,7 @@ impl Testbed {
         let testbed = Self::of(name, changes);
         let began_ns = now_ns();
         let path = testbed.scenario.display().to_string();
-        testbed.said(&["up", &path, "--detach"]);
+        testbed.output_of(&["up", &path, "--detach"]);
         println!("{name}: up after {:.1} s", seconds(began_ns));
         testbed
     }
@@ -66,7 +66,7 @@ impl Testbed {
         let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios/ridge.toml");
         let mut text = std::fs::read_to_string(shipped).unwrap();
         for (from, to) in changes {
-            assert!(text.contains(from), "the scenario says {from}");
+            assert!(text.contains(from), "the scenario contains {from}");
             text = text.replace(from, to);
         }
         let folder = tempfile::tempdir().unwrap();
@@ -76,10 +76,10 @@ impl Testbed {
     }
 
     /// Output of the program; it must succeed.
-    pub fn said(&self, words: &[&str]) -> String {
-        let (good, said) = self.outcome(words);
-        assert!(good, "testbed {words:?}: {said}");
-        said
+    pub fn output_of(&self, words: &[&str]) -> String {
+        let (good, output) = self.outcome(words);
+        assert!(good, "testbed {words:?}: {output}");
+        output
     }
 
     /// `true` if the program succeeds, and its output.
@@ -102,7 +102,7 @@ impl Testbed {
 
     /// The testbed as a document.
     pub fn status(&self) -> Value {
-        serde_json::from_str(&self.said(&["status", "--json"])).unwrap()
+        serde_json::from_str(&self.output_of(&["status", "--json"])).unwrap()
     }
 
     /// Waits until what the world wants of each link is in force.
@@ -119,15 +119,15 @@ impl Testbed {
     /// The direction between two nodes in a document.
     pub fn link(status: &Value, from: &str, to: &str) -> Value {
         let mut links = status["links"].as_array().unwrap().iter();
-        let found = links.find(|link| link["from"] == from && link["to"] == to);
-        found.unwrap_or_else(|| panic!("no link {from} > {to}")).clone()
+        let candidate = links.find(|link| link["from"] == from && link["to"] == to);
+        candidate.unwrap_or_else(|| panic!("no link {from} > {to}")).clone()
     }
 
     /// The address of a node.
     pub fn address(&self, node: &str) -> String {
         let status = self.status();
         let mut nodes = status["nodes"].as_array().unwrap().iter();
-        let node = nodes.find(|found| found["name"] == node).unwrap();
+        let node = nodes.find(|candidate| candidate["name"] == node).unwrap();
         node["address"].as_str().unwrap().to_owned()
     }
 
@@ -176,17 +176,17 @@ impl Testbed {
     pub fn kill_controller(&self) {
         kill(Pid::from_raw(self.controller()), Signal::SIGKILL).unwrap();
         until("the controller is dead", || {
-            let (_, said) = self.outcome(&["status", "--json"]);
-            !said.contains("\"tick\"")
+            let (_, output) = self.outcome(&["status", "--json"]);
+            !output.contains("\"tick\"")
         });
     }
 }
 
 impl Drop for Testbed {
     fn drop(&mut self) {
-        let (good, said) = self.outcome(&["down"]);
+        let (good, output) = self.outcome(&["down"]);
         if !good && !std::thread::panicking() {
-            panic!("down: {said}");
+            panic!("down: {output}");
         }
         let log = format!("/run/groundwave/{}/controller.log", self.name);
         if let Ok(log) = std::fs::read_to_string(log) {
@@ -213,7 +213,7 @@ pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     panic!("{what}: not in {TURNS} turns");
 }
 
-/// Next hops by node and destination: what the world says, and what the program found.
+/// Next hops by node and destination: those of the world and of the program.
 pub type Ways = BTreeMap<(String, String), (Option<String>, Option<String>)>;
 
 /// The ways of all pairs in a document.
@@ -226,8 +226,8 @@ pub fn ways(status: &Value) -> Ways {
             let (from, to) = (name(node), name(other));
             let text = |value: &Value| value.as_str().map(str::to_owned);
             let world = text(&node["next_hops"][&to]);
-            let found = text(&node["heard"][&to]["next_hop"]);
-            ways.insert((from, to), (world, found));
+            let next_hop = text(&node["heard"][&to]["next_hop"]);
+            ways.insert((from, to), (world, next_hop));
         }
     }
     ways
@@ -236,11 +236,11 @@ pub fn ways(status: &Value) -> Ways {
 /// Pairs whose ways agree, and those whose ways do not, in words.
 pub fn agreement(status: &Value) -> (usize, Vec<String>) {
     let ways = ways(status);
-    let differ = ways.iter().filter(|(_, (world, found))| world != found);
-    let told = differ.map(|((from, to), (world, found))| {
+    let differ = ways.iter().filter(|(_, (world, kernel_route))| world != kernel_route);
+    let differences = differ.map(|((from, to), (world, kernel_route))| {
         let word = |hop: &Option<String>| hop.clone().unwrap_or_else(|| "nobody".to_owned());
-        format!("{from} to {to}: the world says {}, the program {}", word(world), word(found))
+        format!("{from} to {to}: the world has {}, the program {}", word(world), word(kernel_route))
     });
-    let told: Vec<String> = told.collect();
-    (ways.len() - told.len(), told)
+    let differences: Vec<String> = differences.collect();
+    (ways.len() - differences.len(), differences)
 }

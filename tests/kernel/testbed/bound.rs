@@ -49,7 +49,7 @@ fn an_interface_and_a_daemons_port_follow_their_link() {
     // Their link gets no wire.
     let there = tool("ip", "netns exec gw.bound.save ip -br link");
     assert!(there.contains("to-ytterby") && !there.contains("to-nolvik"), "{there}");
-    testbed.said(&["radio", "save", "--tx-power-dbm", "17"]);
+    testbed.output_of(&["radio", "save", "--tx-power-dbm", "17"]);
     follows(&testbed, true);
     // Another program deletes what the interface has, and another client changes the daemon's port.
     tool("tc", "qdisc del dev lab1 root");
@@ -59,24 +59,24 @@ fn an_interface_and_a_daemons_port_follow_their_link() {
     });
     follows(&testbed, true);
     impair(&["set", "port2", "--delay", "1ms"]);
-    until("the change of the daemon's port is told", || {
+    until("the change of the daemon's port is reported", || {
         let link = Testbed::link(&testbed.status(), "nolvik", "save");
         let failure = link["failure"].as_str().unwrap_or_default();
         failure.contains("changed by another client")
     });
-    testbed.said(&["fail", "save"]);
+    testbed.output_of(&["fail", "save"]);
     follows(&testbed, false);
     let log = tempfile::NamedTempFile::new().unwrap();
     let path = log.path().display().to_string();
-    testbed.said(&["down", "--keep-log", &path]);
+    testbed.output_of(&["down", "--keep-log", &path]);
     restored();
     // Also after a controller that was killed while nothing passed.
     let testbed = Testbed::up("bound", &[("routing = \"babel\"", &bind)]);
     follows(&testbed, true);
-    testbed.said(&["fail", "save"]);
+    testbed.output_of(&["fail", "save"]);
     follows(&testbed, false);
     kill(Pid::from_raw(testbed.controller()), Signal::SIGKILL).unwrap();
-    testbed.said(&["down"]);
+    testbed.output_of(&["down"]);
     restored();
     ip("link del lab1\nlink del lab2\nlink del lab3\n");
 }
@@ -95,10 +95,10 @@ fn impair(words: &[&str]) -> String {
 
 /// Both ports are as before the testbed.
 fn restored() {
-    let shown = tool("tc", "-j qdisc show dev lab1");
-    let shown: Vec<Value> = serde_json::from_str(&shown).unwrap();
-    assert_eq!(shown.len(), 1, "{shown:?}");
-    assert_eq!(shown[0]["options"]["delay"]["delay"], 0.003, "{shown:?}");
+    let qdiscs = tool("tc", "-j qdisc show dev lab1");
+    let qdiscs: Vec<Value> = serde_json::from_str(&qdiscs).unwrap();
+    assert_eq!(qdiscs.len(), 1, "{qdiscs:?}");
+    assert_eq!(qdiscs[0]["options"]["delay"]["delay"], 0.003, "{qdiscs:?}");
     let port: Value = serde_json::from_str(&impair(&["show", "port2", "--json"])).unwrap();
     let before = serde_json::json!({
         "latency": { "kind": "constant", "duration": 7_000_000 },
@@ -107,7 +107,7 @@ fn restored() {
     assert_eq!(port["impairment"], before, "{port}");
 }
 
-/// Both hold what the world says of their direction.
+/// Both hold what the world has for their direction.
 fn follows(testbed: &Testbed, up: bool) {
     until("both are in force", || {
         let status = testbed.status();
@@ -121,19 +121,19 @@ fn follows(testbed: &Testbed, up: bool) {
     for (from, to, interface) in [("save", "nolvik", "lab1"), ("nolvik", "save", "lab2")] {
         let predicted = Testbed::link(&status, from, to)["predicted"].clone();
         assert_eq!(predicted["up"], up);
-        let shown = tool("tc", &format!("-j qdisc show dev {interface}"));
-        let shown: Vec<Value> = serde_json::from_str(&shown).unwrap();
+        let qdiscs = tool("tc", &format!("-j qdisc show dev {interface}"));
+        let qdiscs: Vec<Value> = serde_json::from_str(&qdiscs).unwrap();
         let of = |kind: &str| {
-            shown.iter().find(|qdisc| qdisc["kind"] == kind).unwrap()["options"].clone()
+            qdiscs.iter().find(|qdisc| qdisc["kind"] == kind).unwrap()["options"].clone()
         };
         let rate = of("tbf")["rate"].as_u64().unwrap() * 8;
         assert!(
             rate.abs_diff(predicted["rate_bps"].as_u64().unwrap()) <= 8,
-            "{interface}: {shown:?}"
+            "{interface}: {qdiscs:?}"
         );
         let loss = of("netem")["loss-random"]["loss"].as_f64().unwrap_or(0.0);
-        let wanted = predicted["loss_prob"].as_f64().unwrap();
-        assert!((loss - wanted).abs() < 1e-4, "{interface}: {loss} for {wanted}");
+        let expected = predicted["loss_prob"].as_f64().unwrap();
+        assert!((loss - expected).abs() < 1e-4, "{interface}: {loss} for {expected}");
         println!("{interface} follows {from} > {to}: {rate} bit/s, {:.2} % lost", loss * 100.0);
     }
 }

@@ -26,16 +26,16 @@ pub fn survives(name: &'static str, changes: &[(&str, &str)]) {
     let city = testbed.address("ramberget");
     testbed.await_answers("bohus", &city);
     // Something that only the log remembers.
-    testbed.said(&["radio", "nolvik", "--tx-power-dbm", "19"]);
+    testbed.output_of(&["radio", "nolvik", "--tx-power-dbm", "19"]);
     testbed.in_force();
     let before = testbed.status();
     let spaces = tool("ip", "netns list");
     let spaces = spaces.lines().filter_map(|line| line.split(' ').next());
     let spaces: Vec<&str> = spaces.collect();
     let disciplines = || -> Vec<Value> {
-        let shown = |space| tool("ip", &format!("netns exec {space} tc -j qdisc show"));
-        let all = spaces.iter().map(shown);
-        all.map(|shown| serde_json::from_str(&shown).unwrap()).collect()
+        let qdiscs = |space| tool("ip", &format!("netns exec {space} tc -j qdisc show"));
+        let all = spaces.iter().map(qdiscs);
+        all.map(|qdiscs| serde_json::from_str(&qdiscs).unwrap()).collect()
     };
     let there = disciplines();
 
@@ -44,12 +44,12 @@ pub fn survives(name: &'static str, changes: &[(&str, &str)]) {
     let ping = ping.stdout(Stdio::piped()).spawn().unwrap();
     testbed.kill_controller();
     assert_eq!(there, disciplines(), "the last state stays");
-    let (good, said) = testbed.outcome(&["up", "scenarios/ridge.toml"]);
-    assert!(!good && said.contains("attach"), "{said}");
-    testbed.said(&["attach", "--detach"]);
+    let (good, text) = testbed.outcome(&["up", "scenarios/ridge.toml"]);
+    assert!(!good && text.contains("attach"), "{text}");
+    testbed.output_of(&["attach", "--detach"]);
     assert_eq!(there, disciplines(), "what agrees is not touched");
     let after = testbed.status();
-    // The world goes on from the last second of its log, and says so.
+    // The world goes on from the last second of its log, with a message.
     let second = |status: &Value, key: &str| status[key].as_f64().unwrap();
     let (last, from) = (second(&before, "now_s"), second(&after, "taken_over_s"));
     println!("the world went on from {from} s, having been seen at {last} s");
@@ -57,27 +57,27 @@ pub fn survives(name: &'static str, changes: &[(&str, &str)]) {
     assert!(from >= last - 2.0 && from <= second(&after, "now_s"), "{after}");
     assert_eq!(before.get("taken_over_s"), None);
     assert_eq!((&before["kernel"], &after["kernel"]), (&json!("full"), &json!("full")));
-    let said = testbed.said(&["status"]);
-    assert!(said.contains(&format!("taken over at {from:.1} s")), "{said}");
+    let text = testbed.output_of(&["status"]);
+    assert!(text.contains(&format!("taken over at {from:.1} s")), "{text}");
     let pairs = [("nolvik", "save"), ("save", "ytterby")];
     for (from, to) in pairs {
         let shape = |status: &Value| Testbed::link(status, from, to)["predicted"].clone();
         assert_eq!(shape(&before), shape(&after), "{from} > {to}");
     }
     // And it still follows.
-    testbed.said(&["cut", "nolvik", "save"]);
+    testbed.output_of(&["cut", "nolvik", "save"]);
     until("a cut takes effect", || {
         let link = Testbed::link(&testbed.status(), "nolvik", "save");
         link["predicted"]["up"] == false && link["observed_generation"] == link["generation"]
     });
     let output = ping.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    println!("{said}");
-    assert!(said.contains("2000 packets transmitted, 2000 received"), "{said}");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    println!("{text}");
+    assert!(text.contains("2000 packets transmitted, 2000 received"), "{text}");
 
     let log = tempfile::NamedTempFile::new().unwrap();
     let path = log.path().display().to_string();
-    testbed.said(&["down", "--keep-log", &path]);
+    testbed.output_of(&["down", "--keep-log", &path]);
     assert_eq!(tool("ip", "netns list"), "", "nothing is left");
     let replayed = tool(env!("CARGO_BIN_EXE_groundwave"), &format!("replay {path}"));
     assert!(replayed.contains("its digest equals that of the log"), "{replayed}");
@@ -94,8 +94,8 @@ fn a_controller_killed_while_it_starts_is_taken_over() {
         if !half.exists() {
             std::fs::write(half, "").unwrap();
         }
-        let (good, said) = testbed.outcome(&["attach", "--detach"]);
-        assert!(good, "killed after {spaces} namespaces: {said}");
+        let (good, output) = testbed.outcome(&["attach", "--detach"]);
+        assert!(good, "killed after {spaces} namespaces: {output}");
         testbed.in_force();
         let city = testbed.address("ramberget");
         let after_s = testbed.await_answers("bohus", &city);

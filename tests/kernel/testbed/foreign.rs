@@ -1,4 +1,4 @@
-//! Disciplines and interfaces of a testbed that another program changes: noticed, told and undone.
+//! Disciplines and interfaces of a testbed that another program changes: noticed, reported and undone.
 
 use serde_json::Value;
 
@@ -14,30 +14,30 @@ guest!(
 
 /// All disciplines of a namespace, without counters.
 fn disciplines(space: &str) -> Vec<Value> {
-    let shown = tool("ip", &format!("netns exec {space} tc -j qdisc show"));
-    serde_json::from_str(&shown).unwrap()
+    let output = tool("ip", &format!("netns exec {space} tc -j qdisc show"));
+    serde_json::from_str(&output).unwrap()
 }
 
 /// Another program changes something of a direction in a namespace; afterwards all is as before.
 fn repaired(testbed: &Testbed, space: &str, [from, to]: [&str; 2], change: &str) {
     let before = disciplines(space);
-    let known = Testbed::link(&testbed.status(), from, to)["repaired"]["repairs_total"].clone();
+    let repairs = Testbed::link(&testbed.status(), from, to)["repaired"]["repairs_total"].clone();
     let began_ns = now_ns();
     tool("ip", &format!("netns exec {space} {change}"));
     until("the change is undone", || {
         let repaired = Testbed::link(&testbed.status(), from, to)["repaired"].clone();
-        repaired["repairs_total"] != known && disciplines(space).len() == before.len()
+        repaired["repairs_total"] != repairs && disciplines(space).len() == before.len()
     });
     let link = Testbed::link(&testbed.status(), from, to);
     println!(
-        "`{change}`: undone and told after {:.1} s: {}",
+        "`{change}`: undone and reported after {:.1} s: {}",
         seconds(began_ns),
         link["repaired"]["last_change"]
     );
     assert_eq!(link.get("failure"), None, "{link}");
     assert_eq!(disciplines(space), before, "{change}");
-    let told = testbed.said(&["status"]);
-    assert!(told.contains(&format!("{from} > {to}: repaired")), "{told}");
+    let text = testbed.output_of(&["status"]);
+    assert!(text.contains(&format!("{from} > {to}: repaired")), "{text}");
 }
 
 fn links_changed_by_others_are_repaired() {
@@ -59,7 +59,7 @@ fn links_changed_by_others_are_repaired() {
     testbed.in_force();
     testbed.await_answers("bohus", &city);
     testbed.await_answers("save", &testbed.address("nolvik"));
-    // What the program in a node says is passed on.
+    // The output of the program in a node is passed on.
     for (program, code) in [("true", 0), ("false", 1), ("no-such-program", 127), ("/etc", 126)] {
         assert_eq!(testbed.exit_code("save", program), Some(code), "{program}");
     }

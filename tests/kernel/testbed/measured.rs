@@ -7,7 +7,7 @@ use super::guest;
 
 guest!("testbed::measured": loss_delay_and_rate_are_those_of_the_link);
 
-/// Pings a direction; the loss is told from them within four standard deviations.
+/// Pings a direction; the loss follows from them within four standard deviations.
 const PINGS: f64 = 400.0;
 /// Largest excess of the shortest round trip over the predicted one, ms: the time that the virtual
 /// machine itself takes.
@@ -34,7 +34,7 @@ fn loss_delay_and_rate_are_those_of_the_link() {
 /// Pings over each link: what is lost, and how long they take.
 pub fn links_are_as_predicted(testbed: &Testbed) {
     let count = PINGS.to_string();
-    let report = testbed.said(&["report", "--ping", "--count", &count, "--json"]);
+    let report = testbed.output_of(&["report", "--ping", "--count", &count, "--json"]);
     let report: Value = serde_json::from_str(&report).unwrap();
     let mut lossy = 0;
     let up = |link: &&Value| link["predicted"]["up"] == true;
@@ -68,7 +68,7 @@ pub fn links_are_as_predicted(testbed: &Testbed) {
 fn rates(testbed: &Testbed) {
     let mut best: std::collections::BTreeMap<String, (f64, f64)> = Default::default();
     for _ in 0..STREAMS {
-        let report = testbed.said(&[
+        let report = testbed.output_of(&[
             "report",
             "nolvik",
             "ramberget",

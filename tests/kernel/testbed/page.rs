@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use super::bed::{agreement, until};
 use super::guest;
 
-guest!("testbed::page": every_command_of_the_page_does_what_it_says);
+guest!("testbed::page": every_command_of_the_page_gives_its_documented_result);
 
 const PAGE: &str = include_str!("../../../docs/testbed.md");
 
@@ -73,27 +73,27 @@ impl Desk {
         shell
     }
 
-    /// Types a command; answers what it says. It must succeed.
+    /// Types a command; returns its output. It must succeed.
     fn typed(&self, command: &str) -> String {
         let output = self.shell(command).stdin(Stdio::null()).output().unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let said = text(&output.stdout) + &text(&output.stderr);
-        println!("$ {command}\n{said}");
-        assert!(output.status.success(), "{command}: {said}");
-        said
+        let transcript = text(&output.stdout) + &text(&output.stderr);
+        println!("$ {command}\n{transcript}");
+        assert!(output.status.success(), "{command}: {transcript}");
+        transcript
     }
 }
 
 /// A terminal: a command, and what is typed into it.
 struct Terminal {
     child: Child,
-    said: PathBuf,
+    output: PathBuf,
 }
 
 impl Terminal {
     fn open(desk: &Desk, number: usize, block: &[String]) -> Self {
-        let said = desk.folder.path().join(format!("terminal{number}"));
-        let file = fs::File::create(&said).unwrap();
+        let output = desk.folder.path().join(format!("terminal{number}"));
+        let file = fs::File::create(&output).unwrap();
         let mut child = desk
             .shell(&block[0])
             .stdin(Stdio::piped())
@@ -106,12 +106,12 @@ impl Terminal {
             writeln!(keys, "{line}").unwrap();
         }
         println!("terminal {number}: {block:?}");
-        Self { child, said }
+        Self { child, output }
     }
 
     /// Text of the terminal.
     fn text(&self) -> String {
-        fs::read_to_string(&self.said).unwrap()
+        fs::read_to_string(&self.output).unwrap()
     }
 
     /// Answers to its ping so far.
@@ -149,16 +149,17 @@ fn is_joined(desk: &Desk) -> bool {
     leads("bohus", "ramberget") && leads("ramberget", "bohus")
 }
 
-fn every_command_of_the_page_does_what_it_says() {
+fn every_command_of_the_page_gives_its_documented_result() {
     let desk = Desk::new();
     let mut terminals = Vec::new();
-    let (mut seen, mut went_on) = (Vec::new(), 0);
+    let (mut titles, mut went_on) = (Vec::new(), 0);
     for (title, block) in blocks() {
-        seen.push(title.clone());
+        titles.push(title.clone());
         match title.as_str() {
             "What you need" => {
-                let known = |command: &String| BEFORE.iter().any(|one| command.starts_with(one));
-                assert!(block.iter().all(known), "{block:?}");
+                let is_preparation =
+                    |command: &String| BEFORE.iter().any(|one| command.starts_with(one));
+                assert!(block.iter().all(is_preparation), "{block:?}");
             }
             "Two terminals" => {
                 terminals.push(Terminal::open(&desk, terminals.len() + 1, &block));
@@ -177,8 +178,8 @@ fn every_command_of_the_page_does_what_it_says() {
             }
             "Down" => {
                 terminals.clear();
-                let said: Vec<String> = block.iter().map(|line| desk.typed(line)).collect();
-                let last = said.last().expect("a command");
+                let outputs: Vec<String> = block.iter().map(|line| desk.typed(line)).collect();
+                let last = outputs.last().expect("a command");
                 assert!(last.contains("its digest equals that of the log"), "{last}");
             }
             _ => {
@@ -205,8 +206,8 @@ fn every_command_of_the_page_does_what_it_says() {
         "Down",
     ];
     assert!(went_on >= 4, "{went_on}");
-    seen.dedup();
-    assert_eq!(seen, chapters, "every chapter of the walk has commands");
+    titles.dedup();
+    assert_eq!(titles, chapters, "every chapter of the walk has commands");
     let picture = fs::read_to_string(desk.folder.path().join("ridge.svg")).unwrap();
     assert!(picture.starts_with("<svg"), "a picture");
     assert_eq!(crate::wire::tool("ip", "netns list"), "", "nothing is left");

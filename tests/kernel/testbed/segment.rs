@@ -15,8 +15,8 @@ use crate::wire::tool;
 
 guest!(
     "testbed::segment":
-    each_neighbour_is_heard_as_its_link_has_it,
-    babeld_sees_its_neighbours_on_one_interface,
+    each_neighbour_is_received_at_the_rate_of_its_link,
+    babeld_on_one_interface_has_all_neighbours,
     a_killed_controller_loses_no_packet_on_a_segment,
 );
 
@@ -28,7 +28,7 @@ const SENT: u32 = 1500;
 /// Where announcements go.
 const PORT: u16 = 4791;
 
-fn each_neighbour_is_heard_as_its_link_has_it() {
+fn each_neighbour_is_received_at_the_rate_of_its_link() {
     let testbed = Testbed::up("air", &[SEGMENT, MAC, FRAMES, NOBODY]);
     assert_eq!(testbed.status()["wiring"], "segment");
     for node in NODES {
@@ -37,21 +37,21 @@ fn each_neighbour_is_heard_as_its_link_has_it() {
         assert_eq!(names.collect::<Vec<_>>(), ["lo", "radio0"], "{node}");
     }
     links_are_as_predicted(&testbed);
-    everybody_hears_what_their_link_lets_through(&testbed);
+    every_receiver_gets_the_share_of_its_link(&testbed);
 
     // A node that does not receive another one is not reached by unicast from it either.
     let city = testbed.address("ramberget");
     let hardware = tool("ip", "netns exec gw.air.ramberget cat /sys/class/net/radio0/address");
     for node in ["bohus", "save"] {
-        let known = format!("{city} lladdr {} dev radio0 nud permanent", hardware.trim());
-        tool("ip", &format!("netns exec gw.air.{node} ip neighbour replace {known}"));
+        let neighbour = format!("{city} lladdr {} dev radio0 nud permanent", hardware.trim());
+        tool("ip", &format!("netns exec gw.air.{node} ip neighbour replace {neighbour}"));
     }
     let received = || {
-        let shown = tool("ip", "netns exec gw.air.ramberget ip -j -s link show dev radio0");
-        let shown: Vec<Value> = serde_json::from_str(&shown).unwrap();
-        shown[0]["stats64"]["rx"]["packets"].as_u64().unwrap()
+        let counters = tool("ip", "netns exec gw.air.ramberget ip -j -s link show dev radio0");
+        let counters: Vec<Value> = serde_json::from_str(&counters).unwrap();
+        counters[0]["stats64"]["rx"]["packets"].as_u64().unwrap()
     };
-    testbed.said(&["cut", "save", "ramberget"]);
+    testbed.output_of(&["cut", "save", "ramberget"]);
     until("the cut is in force", || {
         let link = Testbed::link(&testbed.status(), "save", "ramberget");
         link["predicted"]["up"] == false && link["generation"] == link["observed_generation"]
@@ -64,11 +64,11 @@ fn each_neighbour_is_heard_as_its_link_has_it() {
     let lost = ping.args(["-c", "20", "-i", "0.05", "-W", "1", "-q", &city]);
     assert!(!lost.output().unwrap().status.success());
     println!("{} frames in the meantime", received() - before);
-    assert!(received() - before < 20, "what is heard of others");
+    assert!(received() - before < 20, "frames of others");
 }
 
-/// Each node in turn tells everybody something, many times; who heard how much of whom.
-fn everybody_hears_what_their_link_lets_through(testbed: &Testbed) {
+/// Each node in turn broadcasts many frames; counts of what each node received of each other.
+fn every_receiver_gets_the_share_of_its_link(testbed: &Testbed) {
     let socket = |node: &str| {
         let path = format!("/run/netns/gw.{}.{node}", testbed.name);
         inside(path.as_ref(), || {
@@ -80,12 +80,12 @@ fn everybody_hears_what_their_link_lets_through(testbed: &Testbed) {
         .unwrap()
     };
     let sockets = NODES.map(socket);
-    let mut heard: BTreeMap<(usize, usize), u32> = BTreeMap::new();
+    let mut counts: BTreeMap<(usize, usize), u32> = BTreeMap::new();
     let mut listen = || {
         let mut frame = [0; 64];
         for (at, socket) in sockets.iter().enumerate() {
             while let Ok((1, _)) = socket.recv_from(&mut frame) {
-                *heard.entry((usize::from(frame[0]), at)).or_default() += 1;
+                *counts.entry((usize::from(frame[0]), at)).or_default() += 1;
             }
         }
     };
@@ -104,12 +104,12 @@ fn everybody_hears_what_their_link_lets_through(testbed: &Testbed) {
     let (mut lossy, mut deaf) = (0, 0);
     for (one, from) in NODES.iter().enumerate() {
         for (other, to) in NODES.iter().enumerate().filter(|(other, _)| *other != one) {
-            let count = heard.get(&(one, other)).copied().unwrap_or(0);
+            let count = counts.get(&(one, other)).copied().unwrap_or(0);
             let mut links = status["links"].as_array().unwrap().iter();
             let link = links.find(|link| link["from"] == *from && link["to"] == *to);
             let link = link.filter(|link| link["predicted"]["up"] == true);
             let Some(link) = link else {
-                assert_eq!(count, 0, "{to} does not hear {from}");
+                assert_eq!(count, 0, "{to} receives nothing from {from}");
                 deaf += 1;
                 continue;
             };
@@ -126,22 +126,22 @@ fn everybody_hears_what_their_link_lets_through(testbed: &Testbed) {
             lossy += usize::from(expected > 0.02 && expected < 0.98);
         }
     }
-    assert!(lossy >= 2 && deaf >= 2, "{lossy} lose some, {deaf} hear nothing");
+    assert!(lossy >= 2 && deaf >= 2, "{lossy} lose some, {deaf} receive nothing");
 }
 
-fn babeld_sees_its_neighbours_on_one_interface() {
+fn babeld_on_one_interface_has_all_neighbours() {
     let testbed = Testbed::up("waves", &[SEGMENT]);
     converged(&testbed, "on a segment");
     let city = testbed.address("ramberget");
     testbed.await_answers("bohus", &city);
-    testbed.said(&["fail", "save"]);
+    testbed.output_of(&["fail", "save"]);
     println!(
         "save fails: pings get through again after {:.1} s",
         testbed.await_answers("bohus", &city)
     );
     converged(&testbed, "without save");
-    testbed.said(&["repair", "save"]);
-    testbed.said(&["move", "save", BEHIND]);
+    testbed.output_of(&["repair", "save"]);
+    testbed.output_of(&["move", "save", BEHIND]);
     println!(
         "save behind the hill: pings get through after {:.1} s",
         testbed.await_answers("bohus", &city)

@@ -55,25 +55,25 @@ fn peaks(samples: &[(f64, usize)]) -> (f64, usize) {
 fn disturb(testbed: &Testbed, number: u64, share: f64) {
     match number {
         0 => {
-            testbed.said(&["fail", "save"]);
-            testbed.said(&["repair", "save"]);
+            testbed.output_of(&["fail", "save"]);
+            testbed.output_of(&["repair", "save"]);
         }
         1 => {
-            testbed.said(&["cut", "nolvik", "save"]);
-            testbed.said(&["mend", "nolvik", "save"]);
+            testbed.output_of(&["cut", "nolvik", "save"]);
+            testbed.output_of(&["mend", "nolvik", "save"]);
         }
         2 => {
             let power_dbm = format!("{:.1}", 15.0 + 5.0 * share);
-            testbed.said(&["radio", "nolvik", "--tx-power-dbm", &power_dbm]);
+            testbed.output_of(&["radio", "nolvik", "--tx-power-dbm", &power_dbm]);
         }
         3 => {
             let place = format!("{:.5},11.95667", 57.78 + 0.01 * share);
-            testbed.said(&["move", "save", &place]);
+            testbed.output_of(&["move", "save", &place]);
         }
         4 => drop(tool("ip", "netns exec gw.soak.save tc qdisc del dev to-nolvik root")),
         _ => {
             testbed.kill_controller();
-            testbed.said(&["attach", "--detach"]);
+            testbed.output_of(&["attach", "--detach"]);
         }
     }
 }
@@ -98,7 +98,7 @@ fn changes_and_kills_at_random_leave_a_testbed_in_force() {
         samples.push(used(testbed.controller()));
         assert_eq!(tool("ip", "netns list").lines().count(), spaces);
     }
-    testbed.said(&["move", "save", "57.78917,11.95667"]);
+    testbed.output_of(&["move", "save", "57.78917,11.95667"]);
     testbed.await_answers("bohus", &testbed.address("ramberget"));
     let third = samples.len() / 3;
     let (middle, last) = (peaks(&samples[third..2 * third]), peaks(&samples[2 * third..]));
@@ -116,10 +116,10 @@ fn changes_and_kills_at_random_leave_a_testbed_in_force() {
     assert!(last.1 <= middle.1 + DESCRIPTORS, "the number of descriptors grows");
     let log = tempfile::NamedTempFile::new().unwrap();
     let path = log.path().display().to_string();
-    testbed.said(&["down", "--keep-log", &path]);
+    testbed.output_of(&["down", "--keep-log", &path]);
     assert_eq!(tool("ip", "netns list"), "", "nothing is left");
     let replayed = tool(env!("CARGO_BIN_EXE_groundwave"), &format!("replay {path}"));
     // A long log has several digests.
     let equal = ["its digest equals that of the log", "digests equal those of the log"];
-    assert!(equal.iter().any(|said| replayed.contains(said)), "{replayed}");
+    assert!(equal.iter().any(|phrase| replayed.contains(phrase)), "{replayed}");
 }

@@ -23,8 +23,8 @@ fn definitions_are_checked_and_secrets_are_kept() {
     ];
     for (mut body, pointer) in wrong {
         body["name"] = json!("C");
-        let told = bench.call(&admin, "POST", CAMERAS, &body).is(422);
-        assert_eq!(told["errors"][0]["pointer"], pointer, "{body}: {told}");
+        let document = bench.call(&admin, "POST", CAMERAS, &body).is(422);
+        assert_eq!(document["errors"][0]["pointer"], pointer, "{body}: {document}");
     }
     let body = json!({
         "name": "Gate",
@@ -34,8 +34,8 @@ fn definitions_are_checked_and_secrets_are_kept() {
     });
     let camera = define(&bench, &admin, &body);
     for path in [CAMERAS, &camera, &format!("{camera}/status"), "/v1/admin/audit"] {
-        let told = bench.get(&admin, path);
-        assert!(!String::from_utf8_lossy(&told.body).contains("canary"), "{path}");
+        let document = bench.get(&admin, path);
+        assert!(!String::from_utf8_lossy(&document.body).contains("canary"), "{path}");
     }
     assert_eq!(bench.get(&viewer, &camera).is(200)["has_auth"], true);
     // Credentials do not follow a camera to another host.

@@ -14,13 +14,13 @@ use crate::gateway::Bench;
 /// Port of this machine and the number of connections to it.
 fn counted(bench: &Bench) -> (u16, Arc<AtomicUsize>) {
     let count = Arc::new(AtomicUsize::new(0));
-    let seen = Arc::clone(&count);
+    let counter = Arc::clone(&count);
     let port = bench.runtime.block_on(async move {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         tokio::spawn(async move {
             while listener.accept().await.is_ok() {
-                seen.fetch_add(1, Ordering::SeqCst);
+                counter.fetch_add(1, Ordering::SeqCst);
             }
         });
         port
@@ -38,8 +38,8 @@ fn forbidden_targets_are_refused_in_definitions_and_when_they_are_read() {
         for host in ["127.0.0.1", "localhost", "[::ffff:7f00:1]", "169.254.169.254"] {
             let url = format!("{scheme}://{host}:{port}/");
             let body = json!({ "name": "C", "source": source, "url": url });
-            let told = bench.call(&admin, "POST", CAMERAS, &body);
-            assert_eq!(told.problem(422), "target-forbidden", "{url}");
+            let answer = bench.call(&admin, "POST", CAMERAS, &body);
+            assert_eq!(answer.problem(422), "target-forbidden", "{url}");
         }
     }
     // A definition from a time when the target was allowed, as a name may be that leads elsewhere now.
@@ -58,13 +58,13 @@ fn forbidden_targets_are_refused_in_definitions_and_when_they_are_read() {
             is_started: false,
         };
         let put = Put { id: Id::new(id), object, expected: Expected::Absent };
-        let held = bench.runtime.block_on(bench.gateway.world.submit(put));
-        assert_eq!(held.unwrap().revision, 1);
+        let outcome = bench.runtime.block_on(bench.gateway.world.submit(put));
+        assert_eq!(outcome.unwrap().revision, 1);
         let camera = format!("{CAMERAS}/{id}");
         let start = format!("{camera}/start");
         bench.call(&operator, "POST", &start, &Value::Null).is(202);
-        let told = await_status(&bench, &operator, &camera, |status| status["state"] == "failed");
-        let why = told["error"].as_str().unwrap();
+        let answer = await_status(&bench, &operator, &camera, |status| status["state"] == "failed");
+        let why = answer["error"].as_str().unwrap();
         assert!(why.contains("forbidden target"), "{scheme}: {why}");
     }
     assert_eq!(count.load(Ordering::SeqCst), 0);

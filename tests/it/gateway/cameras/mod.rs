@@ -16,7 +16,7 @@ use super::Bench;
 
 const CAMERAS: &str = "/v1/camera";
 
-/// A gateway that may reach this machine, as its start flag says.
+/// A gateway that may reach this machine, by its start flag.
 fn bench() -> Bench {
     let targets =
         TargetPolicy { allowed: vec!["127.0.0.1".parse().unwrap()], ..TargetPolicy::default() };
@@ -29,8 +29,8 @@ fn free_port() -> u16 {
 }
 
 fn define(bench: &Bench, admin: &str, body: &Value) -> String {
-    let made = bench.call(admin, "POST", CAMERAS, body).is(201);
-    format!("{CAMERAS}/{}", made["camera_id"].as_str().unwrap())
+    let document = bench.call(admin, "POST", CAMERAS, body).is(201);
+    format!("{CAMERAS}/{}", document["camera_id"].as_str().unwrap())
 }
 
 /// Waits until the status of a camera is as wanted.

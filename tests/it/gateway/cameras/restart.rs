@@ -48,9 +48,9 @@ fn started_cameras_are_started_again_after_a_crash() {
     let post = |path: &str, body: &Value| server.post(&token, path, body);
     let define = |name: &str| {
         let body = json!({ "name": name, "source": "http_mjpeg", "url": url });
-        let (status, told) = post(CAMERAS, &body);
-        assert_eq!(status, 201, "{told}");
-        format!("{CAMERAS}/{}", told["camera_id"].as_str().unwrap())
+        let (status, answer) = post(CAMERAS, &body);
+        assert_eq!(status, 201, "{answer}");
+        format!("{CAMERAS}/{}", answer["camera_id"].as_str().unwrap())
     };
     let cameras = ["Started", "Stopped", "Changed", "New"].map(define);
     for camera in &cameras[..3] {
@@ -58,16 +58,16 @@ fn started_cameras_are_started_again_after_a_crash() {
     }
     assert_eq!(post(&format!("{}/stop", cameras[1]), &Value::Null).0, 200);
     let change = json!({ "fps": 5 });
-    let (status, told) = server.ask(&token, "PATCH", &cameras[2], &change);
-    assert_eq!((status, &told["state"]), (200, &json!("stopped")));
+    let (status, answer) = server.ask(&token, "PATCH", &cameras[2], &change);
+    assert_eq!((status, &answer["state"]), (200, &json!("stopped")));
     // Killed.
     drop(server);
     let server = start_with(folder.path(), "info", Stdio::piped(), &options);
     let state = |camera: &str| {
         let path = format!("{camera}/status");
-        let (status, told) = server.ask(&token, "GET", &path, &Value::Null);
-        assert_eq!(status, 200, "{told}");
-        told["state"].as_str().unwrap().to_owned()
+        let (status, answer) = server.ask(&token, "GET", &path, &Value::Null);
+        assert_eq!(status, 200, "{answer}");
+        answer["state"].as_str().unwrap().to_owned()
     };
     assert!(eventually(|| state(&cameras[0]) == "running"));
     let states = cameras.each_ref().map(|camera| state(camera));

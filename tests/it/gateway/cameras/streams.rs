@@ -56,14 +56,14 @@ fn watch(server: SocketAddr, camera: &str) -> (BufReader<TcpStream>, String) {
 /// Reads a number of frames.
 fn frames(reader: &mut BufReader<TcpStream>, count: usize) -> Vec<Vec<u8>> {
     let mut splitter = FrameSplitter::default();
-    let mut found = Vec::new();
+    let mut pictures = Vec::new();
     let mut part = [0; 16 << 10];
-    while found.len() < count {
+    while pictures.len() < count {
         let read = reader.read(&mut part).unwrap();
-        assert!(read > 0, "the stream ended after {} frames", found.len());
-        found.extend(splitter.push(&part[..read]).into_iter().map(|frame| frame.to_vec()));
+        assert!(read > 0, "the stream ended after {} frames", pictures.len());
+        pictures.extend(splitter.push(&part[..read]).into_iter().map(|frame| frame.to_vec()));
     }
-    found
+    pictures
 }
 
 /// Frames that a viewer waits for.
@@ -117,10 +117,10 @@ fn many_viewers_share_one_upstream_and_a_slow_one_delays_nobody() {
         })
         .collect();
     for viewer in viewers {
-        let found = viewer.join().unwrap();
-        assert_eq!(decoded(&found[FRAMES - 1]), (640, 480));
-        let distinct: std::collections::BTreeSet<_> = found.iter().collect();
-        assert_eq!(distinct.len(), found.len(), "no frame is sent twice");
+        let pictures = viewer.join().unwrap();
+        assert_eq!(decoded(&pictures[FRAMES - 1]), (640, 480));
+        let distinct: std::collections::BTreeSet<_> = pictures.iter().collect();
+        assert_eq!(distinct.len(), pictures.len(), "no frame is sent twice");
     }
     // Those that left are noticed when the next frame is written.
     let status = await_status(&bench, &operator, &camera, |status| status["viewers"] == 1);
@@ -132,9 +132,9 @@ fn many_viewers_share_one_upstream_and_a_slow_one_delays_nobody() {
     bench.call(&operator, "POST", &format!("{camera}/stop"), &Value::Null).is(200);
     let mut rest = Vec::new();
     slow.read_to_end(&mut rest).expect("the stream ends with the camera");
-    let held = FrameSplitter::default().push(&rest);
-    assert_eq!(decoded(&held[0]), (640, 480));
-    assert!(held.len() < FRAMES, "{} frames for it", held.len());
+    let backlog = FrameSplitter::default().push(&rest);
+    assert_eq!(decoded(&backlog[0]), (640, 480));
+    assert!(backlog.len() < FRAMES, "{} frames for it", backlog.len());
     assert_eq!(bench.get(&operator, &format!("{camera}/status")).is(200)["state"], "stopped");
 }
 
@@ -166,8 +166,8 @@ fn rtsp_cameras_send_jpeg_and_h264() {
         let shot = bench.get(&operator, &format!("{camera}/snapshot"));
         assert_eq!(shot.status.as_u16(), 200, "{mount}");
         assert_eq!(decoded(&shot.body), (320, 240), "{mount}");
-        let told = bench.get(&admin, &camera);
-        assert!(!String::from_utf8_lossy(&told.body).contains("canary"), "{mount}");
+        let answer = bench.get(&admin, &camera);
+        assert!(!String::from_utf8_lossy(&answer.body).contains("canary"), "{mount}");
         bench.call(&operator, "POST", &format!("{camera}/stop"), &Value::Null).is(200);
     }
     let wrong = json!({ "auth": { "username": "camera", "password": "wrong" } });

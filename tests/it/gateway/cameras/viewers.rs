@@ -24,34 +24,34 @@ fn viewers_are_bounded_by_address_camera_and_in_all() {
         cameras.push(camera);
     }
     let open = |camera: &str, source: u8| {
-        let mut asked = request("", "GET", &format!("{camera}/stream"), &Value::Null);
+        let mut request_head = request("", "GET", &format!("{camera}/stream"), &Value::Null);
         let peer = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 0, source)), 40_000);
-        asked.extensions_mut().insert(axum::extract::ConnectInfo(peer));
-        bench.runtime.block_on(bench.router.clone().oneshot(asked)).unwrap()
+        request_head.extensions_mut().insert(axum::extract::ConnectInfo(peer));
+        bench.runtime.block_on(bench.router.clone().oneshot(request_head)).unwrap()
     };
-    let mut held = Vec::new();
+    let mut streams = Vec::new();
     for source in [1, 2] {
         for _ in 0..8 {
             let answer = open(&cameras[0], source);
             assert_eq!(answer.status(), 200);
-            held.push(answer);
+            streams.push(answer);
         }
     }
     assert_eq!(open(&cameras[1], 1).status(), 429);
     assert_eq!(open(&cameras[0], 3).status(), 503);
     for (camera, source) in [(1, 3), (1, 4), (2, 5), (2, 6), (3, 7), (3, 8)] {
-        held.extend((0..8).map(|_| open(&cameras[camera], source)));
+        streams.extend((0..8).map(|_| open(&cameras[camera], source)));
     }
-    assert!(held.iter().all(|answer| answer.status() == 200));
+    assert!(streams.iter().all(|answer| answer.status() == 200));
     let refused = open(&cameras[4], 9);
     assert_eq!(refused.status(), 503);
     assert!(refused.headers().contains_key("retry-after"));
-    held.pop();
+    streams.pop();
     assert_eq!(open(&cameras[4], 9).status(), 200);
 }
 
 #[test]
-fn streams_ask_for_a_token_where_the_gateway_wants_one() {
+fn streams_require_a_token_where_the_gateway_does() {
     let targets =
         TargetPolicy { allowed: vec!["127.0.0.1".parse().unwrap()], ..TargetPolicy::default() };
     let bench = Bench::with(Settings { targets, camera_tokens: true, ..Settings::default() });

@@ -16,47 +16,50 @@ fn documents_are_imported_and_their_endpoints_called() {
     let (path, _) = create(&bench, &admin, &system(server.address));
     let import = format!("{path}/import-oas");
     let url = format!("http://{}/openapi.yaml", server.address);
-    let told = bench.call(&admin, "POST", &import, &json!({ "url": url })).is(200);
-    assert_eq!((&told["imported"], &told["openapi"]), (&json!(3), &json!("3.0.3")));
-    assert_eq!(told["skipped"].as_array().unwrap().len(), 5);
+    let body = bench.call(&admin, "POST", &import, &json!({ "url": url })).is(200);
+    assert_eq!((&body["imported"], &body["openapi"]), (&json!(3), &json!("3.0.3")));
+    assert_eq!(body["skipped"].as_array().unwrap().len(), 5);
     let endpoints = bench.get(&operator, &format!("{path}/endpoints")).is(200);
     let endpoint = |id: &str| {
         let all = endpoints["items"].as_array().unwrap();
-        let found = all.iter().find(|one| one["operation_id"] == id).unwrap().clone();
-        format!("{path}/endpoints/{}", found["endpoint_id"].as_str().unwrap())
+        let operation = all.iter().find(|one| one["operation_id"] == id).unwrap().clone();
+        format!("{path}/endpoints/{}", operation["endpoint_id"].as_str().unwrap())
     };
     let (list, put) = (endpoint("listRelays"), endpoint("putRelay"));
-    let asked = json!({ "params": { "limit": 5, "state": ["on"] } });
-    let answer = bench.call(&operator, "POST", &format!("{list}/invoke"), &asked).is(200);
+    let request = json!({ "params": { "limit": 5, "state": ["on"] } });
+    let answer = bench.call(&operator, "POST", &format!("{list}/invoke"), &request).is(200);
     assert_eq!((&answer["status"], &answer["body"]), (&json!(200), &json!([1, 2])));
-    let seen = server.last();
-    assert_eq!(seen.uri.to_string(), "/api/v2/relays?limit=5&state=on");
-    assert_eq!(seen.headers["authorization"], "Bearer canary-token");
+    let last_request = server.last();
+    assert_eq!(last_request.uri.to_string(), "/api/v2/relays?limit=5&state=on");
+    assert_eq!(last_request.headers["authorization"], "Bearer canary-token");
     let bad = json!({ "params": { "limit": 99 } });
-    let told = bench.call(&operator, "POST", &format!("{list}/invoke"), &bad).is(422);
-    assert_eq!(told["errors"][0]["pointer"], "/params/limit");
+    let body = bench.call(&operator, "POST", &format!("{list}/invoke"), &bad).is(422);
+    assert_eq!(body["errors"][0]["pointer"], "/params/limit");
     // Other methods than GET and HEAD are for admins, and switched off at first.
-    let asked = json!({ "params": { "relay_id": "r1", "body": { "closed": true } } });
-    bench.call(&operator, "POST", &format!("{put}/invoke"), &asked).problem(403);
-    bench.call(&admin, "POST", &format!("{put}/invoke"), &asked).problem(422);
+    let request = json!({ "params": { "relay_id": "r1", "body": { "closed": true } } });
+    bench.call(&operator, "POST", &format!("{put}/invoke"), &request).problem(403);
+    bench.call(&admin, "POST", &format!("{put}/invoke"), &request).problem(422);
     bench.call(&admin, "PATCH", &put, &json!({ "enabled": true })).is(200);
-    bench.call(&admin, "POST", &format!("{put}/invoke"), &asked).is(200);
-    let seen = server.last();
-    assert_eq!((seen.method.as_str(), &seen.body[..]), ("PUT", br#"{"closed":true}"#.as_slice()));
+    bench.call(&admin, "POST", &format!("{put}/invoke"), &request).is(200);
+    let last_request = server.last();
+    assert_eq!(
+        (last_request.method.as_str(), &last_request.body[..]),
+        ("PUT", br#"{"closed":true}"#.as_slice())
+    );
     // A periodic call; a second import keeps it.
     let polled = json!({ "poll": { "every_s": 5, "json_pointer": "/1", "metric": "second" } });
     bench.call(&admin, "PATCH", &put, &polled).problem(422);
     bench.call(&admin, "PATCH", &list, &polled).is(200);
     let document = include_str!("../../../fixtures/openapi/relay_30.yaml");
-    let told = bench.call(
+    let body = bench.call(
         &admin,
         "POST",
         &import,
         &json!({ "document": document, "include": ["listRelays"] }),
     );
-    assert_eq!(told.is(200)["imported"], 1);
-    let left = bench.get(&operator, &format!("{path}/endpoints")).is(200);
-    assert_eq!(left["items"][0]["poll"]["metric"], "second");
+    assert_eq!(body.is(200)["imported"], 1);
+    let remainder = bench.get(&operator, &format!("{path}/endpoints")).is(200);
+    assert_eq!(remainder["items"][0]["poll"]["metric"], "second");
     let id = |text: &str| text.rsplit('/').next().unwrap().parse().unwrap();
     let due = Due { system: id(&path), endpoint: Some(id(&list)) };
     bench.runtime.block_on(poll(&bench.gateway, due));
@@ -87,10 +90,10 @@ fn a_broker_is_greeted_in_mqtt() {
     let folder = tempfile::tempdir().unwrap();
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let passwords = folder.path().join("passwords");
-    let made = std::process::Command::new("mosquitto_passwd")
+    let output = std::process::Command::new("mosquitto_passwd")
         .args(["-c", "-b", passwords.to_str().unwrap(), "mesh", "right"])
         .status();
-    assert!(made.unwrap().success());
+    assert!(output.unwrap().success());
     let config =
         format!("listener {port} 127.0.0.1\npassword_file {}\nuser root\n", passwords.display());
     let file = folder.path().join("mosquitto.conf");
@@ -137,7 +140,7 @@ fn flows_call_imported_endpoints() {
     let bench = bench();
     let server = Server::start(&bench);
     let (admin, operator) = (bench.login("admin"), bench.login("operator"));
-    let (path, made) = create(&bench, &admin, &system(server.address));
+    let (path, creation) = create(&bench, &admin, &system(server.address));
     let document = include_str!("../../../fixtures/openapi/relay_30.yaml");
     let import = json!({ "document": document });
     bench.call(&admin, "POST", &format!("{path}/import-oas"), &import).is(200);
@@ -147,8 +150,7 @@ fn flows_call_imported_endpoints() {
         all.find(|one| one["operation_id"] == id).unwrap()["endpoint_id"].clone()
     };
     let call = |name: &str, endpoint: &Value, params: Value| {
-        let params =
-            json!({ "system_id": made["system_id"], "endpoint_id": endpoint, "params": params });
+        let params = json!({ "system_id": creation["system_id"], "endpoint_id": endpoint, "params": params });
         automation::flow(name, "external_call", params)
     };
     let run = |flow: &str| {
@@ -160,17 +162,17 @@ fn flows_call_imported_endpoints() {
     let read = call("read", &list, json!({ "limit": 5, "state": ["{{/trigger/text}}"] }));
     let read = automation::create(&bench, &operator, &read);
     // The schema of the endpoint allows on and off.
-    let told = run(&read);
-    assert_eq!(told["state"], "failed", "{told}");
-    assert!(server.seen.lock().unwrap().is_empty());
+    let outcome = run(&read);
+    assert_eq!(outcome["state"], "failed", "{outcome}");
+    assert!(server.requests.lock().unwrap().is_empty());
     let read = automation::create(&bench, &operator, &call("list", &list, json!({ "limit": 5 })));
-    let told = run(&read);
-    assert_eq!(told["state"], "succeeded", "{told}");
-    let output = &told["steps"][1]["output"];
+    let outcome = run(&read);
+    assert_eq!(outcome["state"], "succeeded", "{outcome}");
+    let output = &outcome["steps"][1]["output"];
     assert_eq!((&output["status"], &output["body"]), (&json!(200), &json!([1, 2])));
-    let seen = server.last();
-    assert_eq!(seen.uri.to_string(), "/api/v2/relays?limit=5");
-    assert_eq!(seen.headers["authorization"], "Bearer canary-token");
+    let last_request = server.last();
+    assert_eq!(last_request.uri.to_string(), "/api/v2/relays?limit=5");
+    assert_eq!(last_request.headers["authorization"], "Bearer canary-token");
     // A call that changes something is made a flow by admins only, and as long as it is switched on.
     let change = call("close", &put, json!({ "relay_id": "r1", "body": { "closed": true } }));
     bench.call(&operator, "POST", "/v1/flows", &change).problem(403);
@@ -182,6 +184,6 @@ fn flows_call_imported_endpoints() {
     assert_eq!(&server.last().body[..], br#"{"closed":true}"#.as_slice());
     // The step that names an unknown endpoint is named.
     let wrong = call("wrong", &json!("00000000-0000-4000-8000-000000000009"), json!({}));
-    let told = bench.call(&admin, "POST", "/v1/flows", &wrong).is(422);
-    assert_eq!(told["errors"][0]["pointer"], "/steps/1/params/endpoint_id");
+    let outcome = bench.call(&admin, "POST", "/v1/flows", &wrong).is(422);
+    assert_eq!(outcome["errors"][0]["pointer"], "/steps/1/params/endpoint_id");
 }

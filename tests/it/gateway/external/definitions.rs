@@ -13,12 +13,15 @@ fn systems_are_defined_replaced_and_removed() {
     let server = Server::start(&bench);
     let admin = bench.login("admin");
     let body = system(server.address);
-    let made = bench.call(&admin, "POST", SYSTEMS, &body);
-    assert_eq!(made.headers["etag"], "\"1\"");
-    let made = made.is(201);
-    assert_eq!((&made["auth"], &made["state"]), (&json!({ "kind": "bearer" }), &json!("unknown")));
+    let answer = bench.call(&admin, "POST", SYSTEMS, &body);
+    assert_eq!(answer.headers["etag"], "\"1\"");
+    let answer = answer.is(201);
+    assert_eq!(
+        (&answer["auth"], &answer["state"]),
+        (&json!({ "kind": "bearer" }), &json!("unknown"))
+    );
     bench.call(&admin, "POST", SYSTEMS, &body).problem(409);
-    let path = format!("{SYSTEMS}/{}", made["system_id"].as_str().unwrap());
+    let path = format!("{SYSTEMS}/{}", answer["system_id"].as_str().unwrap());
     let viewer = bench.login("viewer");
     assert_eq!(bench.get(&viewer, &path).is(200)["name"], "Relay board");
     assert_eq!(bench.get(&viewer, SYSTEMS).is(200)["total"], 1);
@@ -26,8 +29,8 @@ fn systems_are_defined_replaced_and_removed() {
     let mut moved = body.clone();
     moved.as_object_mut().unwrap().remove("auth");
     moved["poll_interval_s"] = json!(30);
-    let kept = bench.call(&admin, "PUT", &path, &moved).is(200);
-    assert_eq!((&kept["auth"]["kind"], &kept["revision"]), (&json!("bearer"), &json!(2)));
+    let document = bench.call(&admin, "PUT", &path, &moved).is(200);
+    assert_eq!((&document["auth"]["kind"], &document["revision"]), (&json!("bearer"), &json!(2)));
     bench.call(&admin, "POST", &format!("{path}/test"), &Value::Null).is(200);
     assert_eq!(server.last().headers["authorization"], "Bearer canary-token");
     moved["base_url"] = json!("http://10.0.0.9:1");
@@ -59,18 +62,18 @@ fn definitions_are_checked() {
     for (key, value, pointer) in wrong {
         let mut body = system("10.0.0.1:80".parse().unwrap());
         body[key] = value.clone();
-        let told = bench.call(&admin, "POST", SYSTEMS, &body);
-        assert_eq!(told.problem(422), "invalid-body");
-        assert_eq!(told.json()["errors"][0]["pointer"], pointer, "{key} {value}");
+        let answer = bench.call(&admin, "POST", SYSTEMS, &body);
+        assert_eq!(answer.problem(422), "invalid-body");
+        assert_eq!(answer.json()["errors"][0]["pointer"], pointer, "{key} {value}");
     }
 }
 
 #[test]
 fn presets_name_the_fields_they_need() {
     let bench = bench();
-    let told = bench.get(&bench.login("viewer"), &format!("{SYSTEMS}/presets")).is(200);
+    let document = bench.get(&bench.login("viewer"), &format!("{SYSTEMS}/presets")).is(200);
     let presets: Vec<_> =
-        told.as_array().unwrap().iter().map(|one| one["preset"].as_str().unwrap()).collect();
+        document.as_array().unwrap().iter().map(|one| one["preset"].as_str().unwrap()).collect();
     for named in [
         "home_assistant",
         "grafana",
@@ -83,7 +86,7 @@ fn presets_name_the_fields_they_need() {
         assert!(presets.contains(&named), "{named}");
     }
     let admin = bench.login("admin");
-    for preset in told.as_array().unwrap() {
+    for preset in document.as_array().unwrap() {
         let scheme = preset["fields"]["properties"]["base_url"]["pattern"]
             .as_str()
             .unwrap()
@@ -105,8 +108,8 @@ fn presets_name_the_fields_they_need() {
             "base_url": format!("{scheme}://10.0.0.1"),
             "auth": auth,
         });
-        let made = bench.call(&admin, "POST", SYSTEMS, &body).is(201);
-        assert_eq!(made["checks"], preset["default_checks"]);
+        let answer = bench.call(&admin, "POST", SYSTEMS, &body).is(201);
+        assert_eq!(answer["checks"], preset["default_checks"]);
     }
 }
 
@@ -115,12 +118,12 @@ fn polls_become_series() {
     let bench = bench();
     let server = Server::start(&bench);
     let admin = bench.login("admin");
-    let (path, made) = create(&bench, &admin, &system(server.address));
-    let id = made["system_id"].as_str().unwrap().parse().unwrap();
+    let (path, creation) = create(&bench, &admin, &system(server.address));
+    let id = creation["system_id"].as_str().unwrap().parse().unwrap();
     let due = Due { system: id, endpoint: None };
     bench.runtime.block_on(poll(&bench.gateway, due));
-    let told = bench.get(&admin, &path).is(200);
-    assert_eq!((&told["state"], &told["last_error"]), (&json!("up"), &Value::Null));
+    let document = bench.get(&admin, &path).is(200);
+    assert_eq!((&document["state"], &document["last_error"]), (&json!("up"), &Value::Null));
     let metrics = bench.get(&admin, &format!("{path}/metrics")).is(200);
     for (metric, value) in
         [("up", 1.0), ("status", 200.0), ("load", 0.5), ("ok", 1.0), ("node_load", 0.25)]
@@ -166,25 +169,25 @@ fn systems_are_reached_by_ipv4_and_ipv6() {
         echo["auth"] = json!({ "kind": "none" });
         echo["timeout_ms"] = json!(400);
         for (body, status) in [(system(server.address), json!(200)), (echo, Value::Null)] {
-            let told = bench.call(&admin, "POST", &format!("{SYSTEMS}/test"), &body).is(200);
-            assert_eq!(told["reachable"], true, "{told}");
-            assert_eq!((&told["resolved_ip"], &told["status"]), (&json!(ip), &status));
+            let document = bench.call(&admin, "POST", &format!("{SYSTEMS}/test"), &body).is(200);
+            assert_eq!(document["reachable"], true, "{document}");
+            assert_eq!((&document["resolved_ip"], &document["status"]), (&json!(ip), &status));
         }
     }
 }
 
 #[test]
-fn tests_tell_reachability_and_no_answers() {
+fn test_of_a_system_gives_reachability_and_no_answer() {
     let bench = bench();
     let server = Server::start(&bench);
     let admin = bench.login("admin");
     let test = |path: &str| {
         let mut body = system(server.address);
         body["checks"] = json!([{ "metric": "x", "path": path }]);
-        let told = bench.call(&admin, "POST", &format!("{SYSTEMS}/test"), &body);
-        let text = String::from_utf8_lossy(&told.body).into_owned();
+        let answer = bench.call(&admin, "POST", &format!("{SYSTEMS}/test"), &body);
+        let text = String::from_utf8_lossy(&answer.body).into_owned();
         assert!(!text.contains("secret") && !text.contains("canary"), "{text}");
-        told.is(200)
+        answer.is(200)
     };
     let good = test("/status");
     assert_eq!((&good["reachable"], &good["status"]), (&json!(true), &json!(200)));

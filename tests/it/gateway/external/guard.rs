@@ -61,22 +61,22 @@ fn forbidden_targets_are_refused_everywhere() {
             "preset": "http",
             "base_url": format!("http://{host}:{port}"),
         });
-        let (path, made) = create(&bench, &admin, &body);
-        let id = made["system_id"].as_str().unwrap().parse().unwrap();
+        let (path, creation) = create(&bench, &admin, &body);
+        let id = creation["system_id"].as_str().unwrap().parse().unwrap();
         bench.runtime.block_on(poll(&bench.gateway, Due { system: id, endpoint: None }));
         let polled = bench.get(&admin, &path).is(200);
         let why = polled["last_error"].as_str().unwrap_or_default().to_owned();
         assert!(polled["state"] == "down" && why.contains("forbidden target"), "{host}: {polled}");
         let url = json!({ "url": format!("http://{host}:{port}/openapi.json") });
-        let told = bench.call(&admin, "POST", &format!("{path}/import-oas"), &url);
-        assert_eq!(told.problem(422), "target-forbidden", "{host}");
+        let answer = bench.call(&admin, "POST", &format!("{path}/import-oas"), &url);
+        assert_eq!(answer.problem(422), "target-forbidden", "{host}");
         if number < 6 {
-            let told = bench.call(&operator, "POST", &format!("{path}/test"), &Value::Null);
-            assert_eq!(told.problem(422), "target-forbidden", "{host}");
+            let answer = bench.call(&operator, "POST", &format!("{path}/test"), &Value::Null);
+            assert_eq!(answer.problem(422), "target-forbidden", "{host}");
         }
         let (endpoint, endpoint_id) = imported(&bench, &admin, &path);
-        let told = bench.call(&operator, "POST", &format!("{endpoint}/invoke"), &json!({}));
-        assert_eq!(told.problem(422), "target-forbidden", "{host}");
+        let answer = bench.call(&operator, "POST", &format!("{endpoint}/invoke"), &json!({}));
+        assert_eq!(answer.problem(422), "target-forbidden", "{host}");
         let due = Due { system: id, endpoint: Some(endpoint_id) };
         bench.runtime.block_on(poll(&bench.gateway, due));
         let polled = bench.get(&admin, &path).is(200);
@@ -89,8 +89,8 @@ fn forbidden_targets_are_refused_everywhere() {
             "preset": preset,
             "base_url": format!("{scheme}://127.0.0.1:{port}"),
         });
-        let told = bench.call(&admin, "POST", &format!("{SYSTEMS}/test"), &body);
-        assert_eq!(told.problem(422), "target-forbidden", "{preset}");
+        let answer = bench.call(&admin, "POST", &format!("{SYSTEMS}/test"), &body);
+        assert_eq!(answer.problem(422), "target-forbidden", "{preset}");
     }
     assert_eq!(count.load(Ordering::SeqCst), 0);
 }
@@ -102,8 +102,8 @@ fn credentials_are_nowhere_in_clear() {
     let admin = bench.login("admin");
     let (path, _) = create(&bench, &admin, &system(server.address));
     for path in [SYSTEMS, &path, &format!("{path}/metrics"), "/v1/admin/audit"] {
-        let told = bench.get(&admin, path);
-        assert!(!String::from_utf8_lossy(&told.body).contains("canary"), "{path}");
+        let answer = bench.get(&admin, path);
+        assert!(!String::from_utf8_lossy(&answer.body).contains("canary"), "{path}");
     }
     let folder = bench.close();
     let mut files = 0;
@@ -112,8 +112,8 @@ fn credentials_are_nowhere_in_clear() {
         if path.is_file() {
             files += 1;
             let bytes = std::fs::read(&path).unwrap();
-            let found = bytes.windows(12).any(|part| part == b"canary-token");
-            assert!(!found, "{} holds the token", path.display());
+            let is_present = bytes.windows(12).any(|part| part == b"canary-token");
+            assert!(!is_present, "{} holds the token", path.display());
         }
     }
     assert!(files >= 3, "{files} files");

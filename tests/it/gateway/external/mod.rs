@@ -15,19 +15,19 @@ use serde_json::{Value, json};
 
 use super::Bench;
 
-/// Request that the server saw.
+/// Request at the server.
 #[derive(Debug, Clone)]
-struct Seen {
+struct ReceivedRequest {
     method: Method,
     uri: Uri,
     headers: HeaderMap,
     body: Bytes,
 }
 
-/// Server with a few pages; it records what it is asked.
+/// Server with a few pages and a record of its requests.
 struct Server {
     address: SocketAddr,
-    seen: Arc<Mutex<Vec<Seen>>>,
+    requests: Arc<Mutex<Vec<ReceivedRequest>>>,
 }
 
 impl Server {
@@ -36,11 +36,11 @@ impl Server {
     }
 
     fn start_at(bench: &Bench, place: &'static str) -> Self {
-        let seen: Arc<Mutex<Vec<Seen>>> = Arc::default();
-        let held = Arc::clone(&seen);
+        let requests: Arc<Mutex<Vec<ReceivedRequest>>> = Arc::default();
+        let recorder = Arc::clone(&requests);
         let pages = move |method: Method, uri: Uri, headers: HeaderMap, body: Bytes| {
-            let seen = Seen { method, uri: uri.clone(), headers, body };
-            held.lock().unwrap().push(seen);
+            let request = ReceivedRequest { method, uri: uri.clone(), headers, body };
+            recorder.lock().unwrap().push(request);
             let document = include_str!("../../../fixtures/openapi/relay_30.yaml");
             async move {
                 match uri.path() {
@@ -63,15 +63,15 @@ impl Server {
             tokio::spawn(groundwave_http::serve::serve(listener, router, stop));
             address
         });
-        Self { address, seen }
+        Self { address, requests }
     }
 
-    fn last(&self) -> Seen {
-        self.seen.lock().unwrap().last().unwrap().clone()
+    fn last(&self) -> ReceivedRequest {
+        self.requests.lock().unwrap().last().unwrap().clone()
     }
 }
 
-/// A gateway that may reach this machine, as its start flag says.
+/// A gateway that may reach this machine, by its start flag.
 fn bench() -> Bench {
     let targets = TargetPolicy {
         allowed: ["127.0.0.1", "::1"].map(|ip| ip.parse().unwrap()).into(),
@@ -97,6 +97,6 @@ fn system(address: SocketAddr) -> Value {
 }
 
 fn create(bench: &Bench, admin: &str, body: &Value) -> (String, Value) {
-    let made = bench.call(admin, "POST", SYSTEMS, body).is(201);
-    (format!("{SYSTEMS}/{}", made["system_id"].as_str().unwrap()), made)
+    let document = bench.call(admin, "POST", SYSTEMS, body).is(201);
+    (format!("{SYSTEMS}/{}", document["system_id"].as_str().unwrap()), document)
 }

@@ -5,7 +5,7 @@ use groundwave_kernel::{Fake, Handle, Qdisc};
 use serde_json::{Value, json};
 
 use super::super::{Bench, INTERFACES};
-use super::{ANY, PORT1, case, prove, put, says};
+use super::{ANY, PORT1, case, has_detail, prove, put};
 
 #[test]
 fn gilbert_elliott_is_an_extension() {
@@ -18,9 +18,9 @@ fn gilbert_elliott_is_an_extension() {
         &plain,
         vec![
             put("applying it is an unsupported-configuration error", chain(0.01), 422, |v| {
-                says(v, "gilbert-elliott")
+                has_detail(v, "gilbert-elliott")
             }),
-            put("all in [0.0, 1.0]", chain(1.5), 400, |v| says(v, "loss.p")),
+            put("all in [0.0, 1.0]", chain(1.5), 400, |v| has_detail(v, "loss.p")),
             case("it is reported as a divergence", "GET", PORT1, Value::Null, 200, |v| {
                 v["divergence"][0]["kind"] == "unsupported"
             }),
@@ -34,7 +34,7 @@ fn gilbert_elliott_is_an_extension() {
             put("with the extension", chain(0.01), 200, |v| {
                 v["impairment"]["loss"]["model"] == "gilbert-elliott"
             }),
-            case("capabilities say so", "GET", "/v1/system", Value::Null, 200, |v| {
+            case("capabilities list it", "GET", "/v1/system", Value::Null, 200, |v| {
                 v["capabilities"]["supports_loss_gilbert_elliott"] == true
                     && v["capabilities"]["supports_distributions"][3]["kind"] == "paretonormal"
             }),
@@ -52,7 +52,9 @@ fn what_the_kernel_refuses() {
     prove(
         &bench,
         vec![
-            put("403 | the daemon lacks CAP_NET_ADMIN", delay(), 403, |v| says(v, "CAP_NET_ADMIN")),
+            put("403 | the daemon lacks CAP_NET_ADMIN", delay(), 403, |v| {
+                has_detail(v, "CAP_NET_ADMIN")
+            }),
             case("403 | DELETE as well", "DELETE", PORT1, Value::Null, 403, ANY),
             case("GET still reads", "GET", PORT1, Value::Null, 200, |v| {
                 v["impairment"]["loss"]["pct"] == 5.0
@@ -63,8 +65,8 @@ fn what_the_kernel_refuses() {
     bench.kernel.fail_at(1, 22);
     let refused = vec![put("422 | kernel rejection", delay(), 422, ANY)];
     prove(&bench, refused);
-    let left = bench.call("GET", PORT1, &Value::Null).json();
-    assert_eq!(left["impairment"], was, "a refused request changes nothing");
+    let remainder = bench.call("GET", PORT1, &Value::Null).json();
+    assert_eq!(remainder["impairment"], was, "a refused request changes nothing");
 }
 
 #[test]
@@ -83,7 +85,7 @@ fn a_kernel_without_netem_serves_the_rest() {
                     && can["supports_distributions"] == json!([])
                     && can["missing"][0]["module"] == "sch_netem"
             }),
-            put("422 names the missing module", delay, 422, |v| says(v, "sch_netem")),
+            put("422 names the missing module", delay, 422, |v| has_detail(v, "sch_netem")),
             put("rate and queue work", rate, 200, |v| v["impairment"]["rate"]["bps"] == 8_000_000),
         ],
     );

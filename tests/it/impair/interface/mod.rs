@@ -40,14 +40,14 @@ fn prove(bench: &Bench, cases: Vec<Case>) {
         let what = format!("{} {} {} ({})", case.method, case.path, case.body, case.line);
         let text = String::from_utf8_lossy(&body);
         assert_eq!(status.as_u16(), case.status, "{what}: {text}");
-        let found = serde_json::from_slice(&body).unwrap_or(Value::Null);
-        assert!((case.holds)(&found), "{what}: {text}");
+        let document = serde_json::from_slice(&body).unwrap_or(Value::Null);
+        assert!((case.holds)(&document), "{what}: {text}");
         if !status.is_success() {
             let media = headers["content-type"].to_str().unwrap();
             assert_eq!(media, "application/problem+json", "{what}");
-            assert_eq!(found["status"], status.as_u16(), "{what}");
+            assert_eq!(document["status"], status.as_u16(), "{what}");
             for field in ["type", "title", "detail"] {
-                assert!(found[field].is_string(), "{what}: {field}");
+                assert!(document[field].is_string(), "{what}: {field}");
             }
         }
     }
@@ -57,8 +57,8 @@ const PORT1: &str = "/v1/impairments/port1";
 const PORT2: &str = "/v1/impairments/port2";
 const ANY: fn(&Value) -> bool = |_| true;
 
-fn says(found: &Value, words: &str) -> bool {
-    found["detail"].as_str().is_some_and(|detail| detail.contains(words))
+fn has_detail(value: &Value, words: &str) -> bool {
+    value["detail"].as_str().is_some_and(|detail| detail.contains(words))
 }
 
 #[test]
@@ -130,14 +130,17 @@ fn every_kind_of_impairment_is_applied_and_read_back() {
     ];
     for requested in wishes {
         let put = bench.call("PUT", PORT1, &requested);
-        let found = put.json();
-        assert_eq!(put.status, StatusCode::OK, "{requested}: {found}");
-        assert_eq!((&found["direction"], &found["impairment"]), (&json!("port1"), &requested));
-        assert!(found["captured_at"].is_u64() && found["captured_at_wall"].is_u64());
-        assert!(found.get("divergence").is_none(), "omitted when empty: {found}");
+        let document = put.json();
+        assert_eq!(put.status, StatusCode::OK, "{requested}: {document}");
+        assert_eq!(
+            (&document["direction"], &document["impairment"]),
+            (&json!("port1"), &requested)
+        );
+        assert!(document["captured_at"].is_u64() && document["captured_at_wall"].is_u64());
+        assert!(document.get("divergence").is_none(), "omitted when empty: {document}");
         let got = bench.call("GET", PORT1, &Value::Null).json();
         assert_eq!(got["impairment"], requested);
-        assert!(got["captured_at"].as_u64() >= found["captured_at"].as_u64());
+        assert!(got["captured_at"].as_u64() >= document["captured_at"].as_u64());
     }
     let untouched = bench.call("GET", PORT2, &Value::Null).json();
     assert_eq!(untouched["impairment"], json!({}), "configured independently");
@@ -171,19 +174,19 @@ fn latency_and_its_distributions() {
                 "paretonormal | accepted by the parser, unsupported",
                 stochastic(json!({ "kind": "paretonormal" })),
                 422,
-                |v| says(v, "paretonormal"),
+                |v| has_detail(v, "paretonormal"),
             ),
             put(
                 "table | a file that is not there",
                 stochastic(json!({ "kind": "table", "name": "nowhere" })),
                 422,
-                |v| says(v, "nowhere"),
+                |v| has_detail(v, "nowhere"),
             ),
             put(
                 "table | name: a-z, 0-9, _ and -",
                 stochastic(json!({ "kind": "table", "name": "../etc/passwd" })),
                 400,
-                |v| says(v, "latency.distribution.name"),
+                |v| has_detail(v, "latency.distribution.name"),
             ),
             put(
                 "table | name: non-empty",
@@ -201,7 +204,7 @@ fn latency_and_its_distributions() {
                 "correlation | [0.0, 1.0]",
                 json!({ "latency": { "kind": "stochastic", "mean": 1, "jitter": 1, "correlation": 1.5 } }),
                 400,
-                |v| says(v, "latency.correlation"),
+                |v| has_detail(v, "latency.correlation"),
             ),
         ],
     );
@@ -218,26 +221,30 @@ fn ranges_and_shapes_of_a_body() {
         &Bench::new(),
         vec![
             put("Percentages | [0, 100]", loss(json!(0)), 200, ANY),
-            put("Percentages | [0, 100]", loss(json!(100.5)), 400, |v| says(v, "loss.pct")),
-            put("Percentages | [0, 100]", loss(json!(-1)), 400, |v| says(v, "[0, 100]")),
-            put(bad, loss(json!("1%")), 400, |v| says(v, "loss")),
-            put("Reordering gap | non-zero", reordering(json!(0)), 400, |v| says(v, "gap")),
-            put("gap is required", json!({ "reordering": { "pct": 1 } }), 400, |v| says(v, "gap")),
+            put("Percentages | [0, 100]", loss(json!(100.5)), 400, |v| has_detail(v, "loss.pct")),
+            put("Percentages | [0, 100]", loss(json!(-1)), 400, |v| has_detail(v, "[0, 100]")),
+            put(bad, loss(json!("1%")), 400, |v| has_detail(v, "loss")),
+            put("Reordering gap | non-zero", reordering(json!(0)), 400, |v| has_detail(v, "gap")),
+            put("gap is required", json!({ "reordering": { "pct": 1 } }), 400, |v| {
+                has_detail(v, "gap")
+            }),
             put("Durations | nanoseconds", delay(json!(-5)), 400, ANY),
             put("Durations | nanoseconds", delay(json!(0.5)), 400, ANY),
             put("Durations | nanoseconds", delay(json!(5.0)), 200, ANY),
-            put(bad, rate(json!(0), json!(1514)), 400, |v| says(v, "rate.bps")),
-            put(bad, rate(json!(1_000_000), json!(0)), 400, |v| says(v, "rate.burst_bytes")),
-            put(bad, json!({ "rate": { "bps": 1_000_000 } }), 400, |v| says(v, "burst_bytes")),
-            put(bad, json!({ "speed": 1 }), 400, |v| says(v, "unknown field `speed`")),
-            put(bad, json!([1]), 400, |v| says(v, "an array")),
-            put(bad, json!({ "latency": { "kind": "guess" } }), 400, |v| says(v, "guess")),
-            put(bad, json!({ "loss": { "pct": 1 } }), 400, |v| says(v, "model")),
+            put(bad, rate(json!(0), json!(1514)), 400, |v| has_detail(v, "rate.bps")),
+            put(bad, rate(json!(1_000_000), json!(0)), 400, |v| has_detail(v, "rate.burst_bytes")),
+            put(bad, json!({ "rate": { "bps": 1_000_000 } }), 400, |v| {
+                has_detail(v, "burst_bytes")
+            }),
+            put(bad, json!({ "speed": 1 }), 400, |v| has_detail(v, "unknown field `speed`")),
+            put(bad, json!([1]), 400, |v| has_detail(v, "an array")),
+            put(bad, json!({ "latency": { "kind": "guess" } }), 400, |v| has_detail(v, "guess")),
+            put(bad, json!({ "loss": { "pct": 1 } }), 400, |v| has_detail(v, "model")),
             put(
                 "queue | unit packets or bytes",
                 json!({ "queue": { "limit": { "unit": "bits", "value": 1 } } }),
                 400,
-                |v| says(v, "bits"),
+                |v| has_detail(v, "bits"),
             ),
             put("all fields optional", json!({ "loss": null }), 200, |v| {
                 v["impairment"] == json!({})
@@ -259,7 +266,7 @@ fn directions_statistics_and_the_baseline() {
                 "/v1/impairments/port3",
                 Value::Null,
                 400,
-                |v| says(v, "port3"),
+                |v| has_detail(v, "port3"),
             ),
             case("any other value yields 400", "PUT", "/v1/impairments/PORT1", json!({}), 400, ANY),
             case(
@@ -297,7 +304,7 @@ fn directions_statistics_and_the_baseline() {
                 "/v1/calibration/baseline",
                 Value::Null,
                 404,
-                |v| says(v, "baseline"),
+                |v| has_detail(v, "baseline"),
             ),
             case("no such path", "GET", "/v2/system", Value::Null, 404, ANY),
             case("no such method", "PATCH", "/v1/system", Value::Null, 405, ANY),
@@ -317,7 +324,7 @@ fn directions_statistics_and_the_baseline() {
     let answer = bench.call("GET", "/v1/calibration/baseline", &Value::Null);
     assert_eq!(String::from_utf8(answer.body).unwrap(), opaque);
     std::fs::write(&file, "{ torn").unwrap();
-    prove(&bench, stored(500, |v| says(v, "invalid JSON document")));
+    prove(&bench, stored(500, |v| has_detail(v, "invalid JSON document")));
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn templates_and_presets() {
             |v| v["status"] == 404,
         ),
         case(
-            "a missing template is told from a missing deployment",
+            "a missing template differs from a missing deployment",
             "POST",
             format!("/api/v1/deployments/{within}/nodes"),
             json!({ "name": "t", "lat": 1.0, "lon": 2.0, "template_id": id }),

@@ -35,14 +35,14 @@ fn prove(bench: &Bench, cases: Vec<Case>) {
         let what = format!("{} {} ({})", case.method, case.path, case.line);
         let text = String::from_utf8_lossy(&body);
         assert_eq!(status.as_u16(), case.status, "{what}: {text}");
-        let found = serde_json::from_slice(&body).unwrap_or(Value::Null);
-        assert!((case.holds)(&found), "{what}: {text}");
+        let document = serde_json::from_slice(&body).unwrap_or(Value::Null);
+        assert!((case.holds)(&document), "{what}: {text}");
         if status.is_client_error() {
             let media = headers["content-type"].to_str().unwrap();
             assert_eq!(media, "application/problem+json", "{what}");
-            assert_eq!(found["status"], status.as_u16(), "{what}");
+            assert_eq!(document["status"], status.as_u16(), "{what}");
             for field in ["type", "title", "detail"] {
-                assert!(found[field].is_string(), "{what}: {field}");
+                assert!(document[field].is_string(), "{what}: {field}");
             }
         }
     }

@@ -223,8 +223,8 @@ fn deleting_a_deployment_cascades_to_its_nodes() {
     let bench = Bench::flat();
     let within = deployment(&bench);
     let ids: Vec<_> = (0..5).map(|i| node(&bench, &within, &format!("n{i}"), 57.0, 11.0)).collect();
-    let gone = bench.call("DELETE", &format!("/api/v1/deployments/{within}"), &Value::Null);
-    assert_eq!(gone.status, StatusCode::NO_CONTENT);
+    let deletion = bench.call("DELETE", &format!("/api/v1/deployments/{within}"), &Value::Null);
+    assert_eq!(deletion.status, StatusCode::NO_CONTENT);
     for id in ids {
         let answer = bench.call("GET", &format!("/api/v1/nodes/{id}"), &Value::Null);
         assert_eq!(answer.status, StatusCode::NOT_FOUND);
