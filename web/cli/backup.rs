@@ -114,8 +114,8 @@ impl Backup {
         // Verified before success is reported.
         let documents = verify(&self.to)?;
         if output.json {
-            let told = json!({ "file": self.to, "documents": documents, "copied_by": by });
-            return output.json(&told);
+            let summary = json!({ "file": self.to, "documents": documents, "copied_by": by });
+            return output.json(&summary);
         }
         let line = format!("{}: {documents} documents\n", self.to.display());
         output.text(&line)
@@ -136,8 +136,8 @@ impl Backup {
         write_new(&self.to, &sealed, PRIVATE)?;
         let documents = verify(&copy)?;
         if output.json {
-            let told = json!({ "file": self.to, "documents": documents, "copied_by": "file" });
-            return output.json(&told);
+            let summary = json!({ "file": self.to, "documents": documents, "copied_by": "file" });
+            return output.json(&summary);
         }
         let line = format!("{}: {documents} documents, sealed\n", self.to.display());
         output.text(&line)
@@ -149,15 +149,15 @@ impl Backup {
             let mut client = Client::tcp(&self.bind).await?;
             client.ask(axum::http::Method::GET, "/api/v1/backup", None).await
         });
-        let held = format!(
+        let refusal = format!(
             "{} is in use, and the server at {} (--bind) returned no copy",
             self.db.display(),
             self.bind
         );
         match answer {
             Ok((status, bytes)) if status.is_success() => Ok(bytes),
-            Ok((status, _)) => Err(Failure::Input(format!("{held}: status {status}"))),
-            Err(err) => Err(Failure::Input(format!("{held}: {err}"))),
+            Ok((status, _)) => Err(Failure::Input(format!("{refusal}: status {status}"))),
+            Err(err) => Err(Failure::Input(format!("{refusal}: {err}"))),
         }
     }
 }
@@ -229,8 +229,8 @@ impl Restore {
         std::fs::rename(folder.keep(), &self.state)?;
         let documents = self.put_store(store)?;
         if output.json {
-            let told = json!({ "store": self.db, "documents": documents, "state": self.state });
-            return output.json(&told);
+            let summary = json!({ "store": self.db, "documents": documents, "state": self.state });
+            return output.json(&summary);
         }
         let line = format!(
             "{}: {documents} documents\n{state}: {} files\n",

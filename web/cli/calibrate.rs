@@ -86,9 +86,9 @@ impl Calibrate {
         let samples: Vec<Sample> = history.levels.ways.iter().filter_map(sample).collect();
         let (fitted, left_out) = fit(&samples);
         if fitted.is_empty() {
-            let found = samples.len();
+            let count = samples.len();
             return Err(Failure::Input(format!(
-                "{found} directions were measured beside the model, no class of them has \
+                "{count} directions were measured beside the model, no class of them has \
                  {LINKS_MIN}: nothing to fit"
             )));
         }

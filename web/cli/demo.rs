@@ -144,7 +144,7 @@ fn record(folder: &Path) -> Result<PathBuf, Failure> {
     Ok(log)
 }
 
-/// Configuration of the server, whatever the environment says.
+/// Configuration of the server, independent of the environment.
 fn config(folder: &Path, log: &Path, port: u16) -> Result<ServerConfig, Failure> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port)).to_string();
     let text = |path: PathBuf| path.into_os_string();
@@ -212,8 +212,8 @@ async fn answer(
     match answered.map_err(Failure::machine)? {
         (StatusCode::OK | StatusCode::CREATED, body) => Ok(body),
         (status, body) => {
-            let told = String::from_utf8_lossy(&body);
-            Err(Failure::Machine(format!("{path}: {status}: {told}")))
+            let text = String::from_utf8_lossy(&body);
+            Err(Failure::Machine(format!("{path}: {status}: {text}")))
         }
     }
 }

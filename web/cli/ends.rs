@@ -220,9 +220,9 @@ impl EndArgs {
     }
 }
 
-fn unknown<'a>(what: &str, found: &str, known: impl Iterator<Item = &'a str>) -> Failure {
-    let known = known.collect::<Vec<_>>().join(", ");
-    Failure::Input(format!("unknown {what} preset: found {found:?}, allowed {known}"))
+fn unknown<'a>(what: &str, name: &str, allowed: impl Iterator<Item = &'a str>) -> Failure {
+    let allowed = allowed.collect::<Vec<_>>().join(", ");
+    Failure::Input(format!("unknown {what} preset: found {name:?}, allowed {allowed}"))
 }
 
 /// Reads `LAT,LON` or `LAT,LON,HEIGHT`.

@@ -50,7 +50,7 @@ pub struct Export {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
-    /// The format, where the ending does not tell it
+    /// The format, where it does not follow from the ending
     #[arg(long, value_name = "FORMAT")]
     format: Option<String>,
 
@@ -72,14 +72,14 @@ A scenario that was exported runs with `groundwave run`.";
 
 /// The format called `name`, of those that servers exchange.
 fn exchanged(name: &str) -> Result<&'static Format, Failure> {
-    let found = formats::by_name(name).filter(|format| format.write_plan.is_some());
-    found.ok_or_else(|| {
+    let entry = formats::by_name(name).filter(|format| format.write_plan.is_some());
+    entry.ok_or_else(|| {
         let allowed = formats::names(|format| format.write_plan.is_some());
         Failure::Input(format!("invalid format: found {name:?}, allowed {allowed}"))
     })
 }
 
-/// Asks a server and returns the body of its answer.
+/// Sends a request to a server and returns the body of its answer.
 fn ask(bind: &str, method: Method, path: &str, body: Option<Vec<u8>>) -> Result<Vec<u8>, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let answer = runtime.block_on(async {
@@ -107,19 +107,19 @@ impl Import {
         let path = format!("/api/v1/deployments/import?format={format}");
         let body = source.bytes().to_vec();
         let answer = ask(&self.bind, Method::POST, &path, Some(body))?;
-        let told: Value = serde_json::from_slice(&answer).map_err(Failure::machine)?;
+        let summary: Value = serde_json::from_slice(&answer).map_err(Failure::machine)?;
         if output.json {
-            return output.json(&told);
+            return output.json(&summary);
         }
-        for note in told["notes"].as_array().into_iter().flatten() {
+        for note in summary["notes"].as_array().into_iter().flatten() {
             let what = note["what"].as_str().unwrap_or_default();
             let line = format!("{} x {what} (first: {})", note["count"], note["first"]);
             anstream::eprintln!("{}", warning(&line));
         }
-        let made = &told["deployment"];
-        let name = made["name"].as_str().unwrap_or_default();
-        let id = made["id"].as_str().unwrap_or_default();
-        output.text(&format!("{name}: {} nodes, {id}\n", told["nodes"]))
+        let deployment = &summary["deployment"];
+        let name = deployment["name"].as_str().unwrap_or_default();
+        let id = deployment["id"].as_str().unwrap_or_default();
+        output.text(&format!("{name}: {} nodes, {id}\n", summary["nodes"]))
     }
 }
 
@@ -139,8 +139,8 @@ impl Export {
             return Ok(());
         }
         if output.json {
-            let told = json!({ "file": self.output, "bytes": document.len(), "deployment": id });
-            return output.json(&told);
+            let summary = json!({ "file": self.output, "bytes": document.len(), "deployment": id });
+            return output.json(&summary);
         }
         output.text(&format!("{}: {} bytes\n", self.output.display(), document.len()))
     }
@@ -153,8 +153,8 @@ impl Export {
         let all: Vec<Value> = serde_json::from_slice(&all).map_err(Failure::machine)?;
         let named: Vec<_> = all
             .iter()
-            .filter(|found| found["name"] == json!(self.deployment))
-            .filter_map(|found| Uuid::try_parse(found["id"].as_str()?).ok())
+            .filter(|candidate| candidate["name"] == json!(self.deployment))
+            .filter_map(|candidate| Uuid::try_parse(candidate["id"].as_str()?).ok())
             .collect();
         match named[..] {
             [id] => Ok(id),

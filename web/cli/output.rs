@@ -1,4 +1,4 @@
-//! Results on stdout that speak of links: verdicts, gaps of terrain, assumptions, pictures.
+//! Results on stdout about links: verdicts, gaps of terrain, assumptions, pictures.
 
 use std::path::Path;
 
@@ -43,9 +43,9 @@ pub fn profile_name(assumptions: &Assumptions) -> Option<String> {
 }
 
 /// Name of the verdict of a link with `missing_samples` in its profile.
-pub fn verdict_over(missing_samples: u32, found: Verdict) -> &'static str {
+pub fn verdict_over(missing_samples: u32, model_verdict: Verdict) -> &'static str {
     match missing_samples {
-        0 => verdict(found),
+        0 => verdict(model_verdict),
         _ => NO_TERRAIN,
     }
 }
@@ -95,10 +95,10 @@ pub fn units_progress(units: usize) -> ProgressBar {
 }
 
 /// Counts a unit.
-pub fn advance(progress: &ProgressBar, found: bool) {
+pub fn advance(progress: &ProgressBar, is_stored: bool) {
     progress.inc(1);
-    if found {
-        // Units found on disk say nothing of the speed of the rest.
+    if is_stored {
+        // The speed of the rest does not follow from units found on disk.
         progress.reset_eta();
     }
 }

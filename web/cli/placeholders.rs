@@ -12,7 +12,7 @@ const NAMES_MAX: usize = 5;
 
 /// The measured nodes that are at placeholders, and the number of all measured nodes; nothing
 /// where each has a position.
-pub fn found(levels: &LevelsHistory, view: &Snapshot) -> Option<String> {
+pub fn nodes_without_position(levels: &LevelsHistory, view: &Snapshot) -> Option<String> {
     let measured: BTreeSet<_> = levels.ways.keys().flat_map(|way| [way.0, way.1]).collect();
     let nodes = measured.iter().filter_map(|id| view.node(*id));
     let placed = |position| !formats::is_placeholder(position);
@@ -31,7 +31,7 @@ pub fn found(levels: &LevelsHistory, view: &Snapshot) -> Option<String> {
 
 /// Refuses a comparison with the model at invented positions.
 pub fn refuse(levels: &LevelsHistory, view: &Snapshot) -> Result<(), Failure> {
-    match found(levels, view) {
+    match nodes_without_position(levels, view) {
         None => Ok(()),
         Some(what) => Err(Failure::Input(format!(
             "{what}: the model has nothing to compare with; convert the recording with --places FILE"

@@ -54,10 +54,10 @@ impl Presets {
             (Catalogue::Modulations, "Modulations", modulations(), String::new()),
             (Catalogue::Models, "Path-loss models", models(), sources_of_models()),
         ];
-        let shown = |catalogue| self.catalogue.is_none_or(|only| only == catalogue);
+        let is_selected = |catalogue| self.catalogue.is_none_or(|only| only == catalogue);
         let mut out = String::new();
         for (_, title, table, sources) in
-            catalogues.iter().filter(|(catalogue, ..)| shown(*catalogue))
+            catalogues.iter().filter(|(catalogue, ..)| is_selected(*catalogue))
         {
             let lead = if out.is_empty() { "" } else { "\n" };
             out += &format!(

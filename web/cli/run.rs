@@ -216,8 +216,8 @@ impl Run {
         let stop = interrupts()?;
         let progress = output::progress(ticks, "{bar:30} {pos}/{len} ticks  {per_sec}  {eta} left");
         let mut clock = groundwave_files::wall::MachineClock::start();
-        let done = engine.clock().tick;
-        for tick in done + 1..=ticks {
+        let start_tick = engine.clock().tick;
+        for tick in start_tick + 1..=ticks {
             if stop.load(Ordering::Relaxed) {
                 outcome.stopped = true;
                 break;
@@ -232,7 +232,7 @@ impl Run {
             tables.row(&view)?;
             progress.set_position(tick);
             if self.args.realtime {
-                sleep_until(&mut clock, (tick - done) * engine.clock().step_ns, &stop);
+                sleep_until(&mut clock, (tick - start_tick) * engine.clock().step_ns, &stop);
             }
         }
         progress.finish_and_clear();
@@ -253,19 +253,19 @@ impl Run {
             let file = path.display();
             Failure::Input(format!("invalid --continue: {file} {what}"))
         };
-        let (found, expected) = (log.header().clone(), header(scenario, ground));
-        let known = |header: &Header| {
+        let (actual, expected) = (log.header().clone(), header(scenario, ground));
+        let identity = |header: &Header| {
             let inputs =
                 ["title", "flat_msl_m", "geoid_sha256"].map(|key| header.inputs.get(key).cloned());
             (header.seed, header.step_ns, inputs)
         };
-        if known(&found) != known(&expected) {
+        if identity(&actual) != identity(&expected) {
             return Err(invalid("was recorded with another scenario or terrain"));
         }
         let mut builder = world(ground.terrain.clone());
         builder.execution(Execution::Parallel);
         let mut engine: Engine<Snapshot> =
-            builder.build(found.seed, found.step_ns).map_err(Failure::input)?;
+            builder.build(actual.seed, actual.step_ns).map_err(Failure::input)?;
         let mut tables = Tables::create(scenario)?;
         let mut failed = None;
         let replayed = groundwave_engine::replay(&mut engine, &mut log, |engine| {
@@ -281,14 +281,14 @@ impl Run {
             return Err(failure);
         }
         let replayed = replayed.map_err(replay_failure)?;
-        let done = engine.clock().tick;
+        let start_tick = engine.clock().tick;
         let clock = Clock::new(scenario.step_ns);
         let records = scenario.records.iter();
-        let due = records.filter(|record| clock.tick_at(record.at_ns) <= done);
+        let due = records.filter(|record| clock.tick_at(record.at_ns) <= start_tick);
         if replayed.commands != due.count() as u64 {
             return Err(invalid("ends within a tick, or is not of this scenario"));
         }
-        queue(&mut engine, &self.args.scenario, scenario, |tick| tick > done)?;
+        queue(&mut engine, &self.args.scenario, scenario, |tick| tick > start_tick)?;
         outcome.commands = usize::try_from(replayed.commands).unwrap_or(usize::MAX);
         Ok((engine, tables))
     }

@@ -211,7 +211,7 @@ fn verify(place: &Place, output: Output) -> Result<(), Failure> {
     let cache = place.cache()?;
     let index = cache.index().map_err(Failure::input)?;
     let folder = cache.folder().display().to_string();
-    let mut found = Document {
+    let mut report = Document {
         folder: folder.clone(),
         sound: Vec::new(),
         missing: Vec::new(),
@@ -223,26 +223,26 @@ fn verify(place: &Place, output: Output) -> Result<(), Failure> {
         let names = match cache.verify(entry) {
             State::Sound => match cache.census(entry) {
                 Ok(census) => {
-                    found.gaps.extend(census.and_then(|census| Gaps::new(key, &census)));
-                    &mut found.sound
+                    report.gaps.extend(census.and_then(|census| Gaps::new(key, &census)));
+                    &mut report.sound
                 }
                 Err(fault) => {
                     faults.push(fault.to_string());
-                    &mut found.damaged
+                    &mut report.damaged
                 }
             },
-            State::Missing => &mut found.missing,
-            State::Damaged => &mut found.damaged,
+            State::Missing => &mut report.missing,
+            State::Damaged => &mut report.damaged,
         };
         names.push(key.clone());
     }
-    let bad: Vec<_> = found.missing.iter().chain(&found.damaged).cloned().collect();
+    let bad: Vec<_> = report.missing.iter().chain(&report.damaged).cloned().collect();
     match output.json {
-        true => output.json(&found)?,
+        true => output.json(&report)?,
         false => {
-            let sound = found.sound.len();
+            let sound = report.sound.len();
             let mut out = format!("{sound} of {} files in {folder} are sound\n", index.files.len());
-            for gaps in &found.gaps {
+            for gaps in &report.gaps {
                 let _ = writeln!(out, "{}", gaps.line());
             }
             output.text(&out)?;
@@ -278,9 +278,9 @@ impl Fetch {
         match numbers.map_err(|_| invalid())?[..] {
             [lat, lon] => {
                 if !(0.0..=1000.0).contains(&self.radius_km) {
-                    let found = self.radius_km;
+                    let radius_km = self.radius_km;
                     return Err(Failure::Input(format!(
-                        "invalid --radius-km: found {found}, allowed 0 to 1000"
+                        "invalid --radius-km: found {radius_km}, allowed 0 to 1000"
                     )));
                 }
                 let at = GeoPoint::new(lat, lon).map_err(Failure::input)?;
@@ -295,19 +295,19 @@ impl Fetch {
         }
     }
 
-    /// Consent of the user, asked for once for each source.
-    fn consent(&self, fetching: &Fetching, wanted: &[TileId]) -> Result<(), Failure> {
+    /// Consent of the user, requested once for each source.
+    fn consent(&self, fetching: &Fetching, tiles: &[TileId]) -> Result<(), Failure> {
         let index = fetching.cache.index().map_err(Failure::input)?;
         if index.consents.contains(fetching.source.id) {
             return Ok(());
         }
-        let terms = fetching.terms(wanted);
+        let terms = fetching.terms(tiles);
         if !self.yes {
             let is_dialogue = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
             if !is_dialogue {
                 return Err(Failure::Input(format!(
                     "no consent to fetch {terms}; `{} --yes` consents",
-                    command(fetching.source, wanted)
+                    command(fetching.source, tiles)
                 )));
             }
             anstream::eprint!("Fetch {terms}? [y/N] ");
@@ -337,22 +337,22 @@ impl Fetch {
             self.url.as_deref(),
             self.proxy.as_deref(),
         )?;
-        let wanted = fetching.wanted(&squares)?;
-        if !wanted.is_empty() {
-            self.consent(&fetching, &wanted)?;
+        let missing = fetching.wanted(&squares)?;
+        if !missing.is_empty() {
+            self.consent(&fetching, &missing)?;
         }
-        let mut found = Document {
+        let mut report = Document {
             folder: fetching.cache.folder().display().to_string(),
             source: fetching.source.id,
             fetched: Vec::new(),
             absent: Vec::new(),
             present: squares
                 .iter()
-                .filter(|square| !wanted.contains(square))
+                .filter(|square| !missing.contains(square))
                 .map(ToString::to_string)
                 .collect(),
         };
-        for square in &wanted {
+        for square in &missing {
             let bar =
                 output::progress(0, "{prefix} {bar:30} {bytes} of {total_bytes} {bytes_per_sec}");
             bar.set_prefix(square.to_string());
@@ -365,17 +365,17 @@ impl Fetch {
                 Event::Stored => bar.finish_and_clear(),
                 Event::Absent => is_absent = true,
             })?;
-            let names = if is_absent { &mut found.absent } else { &mut found.fetched };
+            let names = if is_absent { &mut report.absent } else { &mut report.fetched };
             names.push(square.to_string());
         }
         if output.json {
-            return output.json(&found);
+            return output.json(&report);
         }
         let mut out = String::new();
         for (what, names) in [
-            ("fetched", &found.fetched),
-            ("not published, mostly open sea", &found.absent),
-            ("there before", &found.present),
+            ("fetched", &report.fetched),
+            ("not published, mostly open sea", &report.absent),
+            ("there before", &report.present),
         ] {
             if !names.is_empty() {
                 let _ = writeln!(out, "{what}: {}", names.join(", "));
@@ -384,7 +384,7 @@ impl Fetch {
         let _ = writeln!(
             out,
             "used where no other folder is named, or with --terrain-cache {}",
-            found.folder
+            report.folder
         );
         output.text(&out)
     }

@@ -17,7 +17,7 @@ use output::Output;
 /// Exit code of invalid input.
 const USAGE_CODE: u8 = 2;
 
-/// The arguments of the process; the exit code where they are invalid or ask for help, which is shown.
+/// The arguments of the process; the exit code where they are invalid or request help, which is shown.
 pub fn parsed<A: Parser>() -> Result<A, ExitCode> {
     let matches = without_empty_variables(A::command()).try_get_matches();
     matches.and_then(|matches| A::from_arg_matches(&matches)).map_err(|error| usage(&error))
@@ -65,7 +65,7 @@ fn without_empty_variables(command: clap::Command) -> clap::Command {
     command.mut_subcommands(without_empty_variables)
 }
 
-/// Writes what clap has to say: help and versions as they are, errors as JSON where `--json` is
+/// Writes the messages of clap: help and versions as they are, errors as JSON where `--json` is
 /// among the arguments.
 fn usage(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() || !std::env::args_os().any(|argument| argument == "--json") {

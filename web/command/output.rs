@@ -70,7 +70,7 @@ pub fn is_stdio(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Refuses to write over an existing file, unless `force` says so.
+/// Refuses to write over an existing file, unless `force` is set.
 pub fn refuse_existing(path: &Path, force: bool) -> Result<(), Failure> {
     if force || is_stdio(path) || !path.exists() {
         return Ok(());
@@ -141,10 +141,10 @@ pub const NO_TERRAIN: &str = "no terrain data";
 /// The first names of a list, and how many more there are.
 pub fn some_of(names: &[&str]) -> String {
     const SHOWN: usize = 5;
-    let shown = names[..names.len().min(SHOWN)].join(", ");
+    let list = names[..names.len().min(SHOWN)].join(", ");
     match names.len().saturating_sub(SHOWN) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
+        0 => list,
+        more => format!("{list} and {more} more"),
     }
 }
 

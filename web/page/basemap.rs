@@ -27,9 +27,9 @@ impl Basemap {
     pub fn open(path: &Path) -> Result<Self, String> {
         let mut begin = [0; BEGIN.len()];
         let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));
-        let fault = |found: String| {
+        let fault = |reason: String| {
             let allowed = "allowed a PMTiles archive of version 3";
-            format!("invalid --basemap {}: {found}, {allowed}", path.display())
+            format!("invalid --basemap {}: {reason}, {allowed}", path.display())
         };
         read.map_err(|why| fault(why.to_string()))?;
         match &begin == BEGIN {

@@ -33,7 +33,7 @@ const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 /// Compressed forms of a file, best first: content coding and what follows the name.
 const CODINGS: [(&str, &str); 2] = [("br", ".br"), ("gzip", ".gz")];
 
-/// The file of a path, compressed as the client takes it, or what the page may ask here.
+/// The file of a path, compressed as the client takes it, or the interfaces that the page may request here.
 pub async fn page(offer: Offer, method: Method, uri: Uri, headers: HeaderMap) -> Response {
     file_of::<Built>(offer, method, uri, headers).await
 }
@@ -62,8 +62,8 @@ async fn file_of<Files: RustEmbed>(
             .into_response();
     }
     let is_shown = !name.starts_with('.') && !CODINGS.iter().any(|(_, end)| name.ends_with(end));
-    let found = Files::get(name).filter(|_| is_shown);
-    match found {
+    let file_data = Files::get(name).filter(|_| is_shown);
+    match file_data {
         Some(plain) if is_read => file::<Files>(name, plain, &headers),
         None if name != OFFER => no_such_path(uri).await.into_response(),
         _ => {
@@ -115,7 +115,7 @@ fn compressed<Files: RustEmbed>(
     })
 }
 
-/// `true` if the client asks for HTML, as browsers do.
+/// `true` if the client accepts HTML, as browsers do.
 #[must_use]
 pub fn asks_for_html(headers: &HeaderMap) -> bool {
     let mut accepted = headers.get_all(header::ACCEPT).iter();
@@ -162,19 +162,19 @@ mod tests {
     struct Absent;
 
     #[tokio::test]
-    async fn a_program_without_its_page_says_how_to_build_it() {
+    async fn program_without_its_page_gives_the_build_command() {
         let get = async |path: &'static str| {
             let uri = Uri::from_static(path);
             let answer =
                 file_of::<Absent>(Offer::PLANNING, Method::GET, uri, HeaderMap::new()).await;
             let problem = answer.extensions().get::<Problem>();
-            let told = problem.map(|problem| problem.detail.clone());
-            (answer.status(), told.unwrap_or_default())
+            let detail = problem.map(|problem| problem.detail.clone());
+            (answer.status(), detail.unwrap_or_default())
         };
         for path in ["/", "/index.html"] {
-            let (status, told) = get(path).await;
+            let (status, detail) = get(path).await;
             assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{path}");
-            assert!(told.contains("make web"), "{told}");
+            assert!(detail.contains("make web"), "{detail}");
         }
         assert_eq!(get("/assets/a.js").await.0, StatusCode::NOT_FOUND);
         assert_eq!(get("/page.json").await.0, StatusCode::OK);

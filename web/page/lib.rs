@@ -1,4 +1,4 @@
-//! The page: its files, the source they come from, and which interfaces it may ask.
+//! The page: its files, the source they come from, and the interfaces it may request.
 
 mod basemap;
 mod beside;

@@ -1,4 +1,4 @@
-//! The interfaces that the page may ask at its own address.
+//! The interfaces that the page may request at its own address.
 
 use axum::http::header;
 use axum::response::{IntoResponse, Response};

@@ -56,7 +56,7 @@ pub fn history_svg(picture: &HistoryPicture<'_>) -> String {
         let most = if most > 0.0 { most } else { 1.0 };
         let x =
             |s: f64| LEFT + (s - span[0]) / (span[1] - span[0]).max(1e-9) * (WIDTH - LEFT - RIGHT);
-        let y = |found: f64| top + PANEL * (1.0 - found / most);
+        let y = |ordinate: f64| top + PANEL * (1.0 - ordinate / most);
         let soft = Font::plain(11.0, palette.ink_soft);
         let bold = Font::plain(12.0, palette.ink).bold();
         canvas.text("axis", [LEFT, top - 8.0], bold, title);
@@ -80,8 +80,8 @@ pub fn history_svg(picture: &HistoryPicture<'_>) -> String {
         {
             let Some(samples) = samples else { continue };
             let points: Vec<Point> = thinned(samples)
-                .flat_map(|(held, sample)| {
-                    let from = held.map(|held| [x(sample.at_s), y(value(held))]);
+                .flat_map(|(previous, sample)| {
+                    let from = previous.map(|previous| [x(sample.at_s), y(value(previous))]);
                     from.into_iter().chain([[x(sample.at_s), y(value(sample))]])
                 })
                 .collect();
@@ -106,10 +106,10 @@ fn fill(colour: &str) -> String {
 fn thinned(samples: &[Sample]) -> impl Iterator<Item = (Option<&Sample>, &Sample)> {
     let every = samples.len().div_ceil(POINTS_MAX).max(1);
     let last = samples.len().saturating_sub(1);
-    let mut held: Option<&Sample> = None;
+    let mut previous: Option<&Sample> = None;
     samples
         .iter()
         .enumerate()
         .filter(move |(at, _)| at % every == 0 || *at == last)
-        .map(move |(_, sample)| (held.replace(sample), sample))
+        .map(move |(_, sample)| (previous.replace(sample), sample))
 }

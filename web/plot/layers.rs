@@ -10,7 +10,7 @@ use super::scene::{BOTTOM, LEFT, RIGHT, Scene, TOP};
 use super::text;
 use super::theme::Palette;
 
-/// Ticks asked for along each axis.
+/// Requested number of ticks along each axis.
 const TICKS_X_MAX: u32 = 10;
 const TICKS_Y_MAX: u32 = 7;
 

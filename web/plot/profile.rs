@@ -40,7 +40,7 @@ pub struct ProfilePicture<'a> {
 /// 2.2.2) is picked out.
 ///
 /// Equal pictures give equal text; coordinates are at 0.1 px. Input that is no number is drawn as
-/// 0 or as the value before it, and said as `–`.
+/// 0 or as the value before it, and shown as `–`.
 #[must_use]
 pub fn profile_svg(picture: &ProfilePicture<'_>) -> String {
     let ProfilePicture { profile, result, names, theme, .. } = *picture;
@@ -71,7 +71,7 @@ pub fn profile_svg(picture: &ProfilePicture<'_>) -> String {
 /// Description of the picture for screen readers.
 fn describe(picture: &ProfilePicture<'_>, scene: &Scene) -> String {
     let ProfilePicture { result, names, .. } = *picture;
-    let mut said = format!(
+    let mut description = format!(
         "Terrain profile over {} from {} to {}. {}: link margin {} dB, path loss {} dB, {}. {}.",
         text::distance(scene.distance_m),
         names[0],
@@ -85,8 +85,8 @@ fn describe(picture: &ProfilePicture<'_>, scene: &Scene) -> String {
     if let Some(place) = scene.tightest {
         let at = text::distance(place.along_m);
         let ratio = text::number(place.ratio, 2);
-        said += " The ground comes closest to the ray at ";
-        said += &format!("{at}, with a clearance of {ratio} first Fresnel radii.");
+        description += " The ground comes closest to the ray at ";
+        description += &format!("{at}, with a clearance of {ratio} first Fresnel radii.");
     }
-    said
+    description
 }

@@ -90,8 +90,8 @@ impl Fetching {
     ///
     /// # Errors
     /// With the folder, the files and the command that continues.
-    pub fn fetch(&self, square: TileId, told: impl FnMut(Event)) -> Result<(), Failure> {
-        let fetched = self.cache.fetch(&self.client, self.source, &self.base_url, square, told);
+    pub fn fetch(&self, square: TileId, progress: impl FnMut(Event)) -> Result<(), Failure> {
+        let fetched = self.cache.fetch(&self.client, self.source, &self.base_url, square, progress);
         fetched.map_err(|error| {
             let folder = self.cache.folder().display();
             Failure::Machine(format!(

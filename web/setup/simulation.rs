@@ -87,12 +87,12 @@ pub fn queue(
     engine: &mut Engine<Snapshot>,
     path: &Path,
     scenario: &Scenario,
-    wanted: impl Fn(u64) -> bool,
+    is_due: impl Fn(u64) -> bool,
 ) -> Result<(), Failure> {
     let clock = engine.clock();
     for (record, line) in scenario.records.iter().zip(&scenario.lines) {
         let tick = clock.tick_at(record.at_ns);
-        if !wanted(tick) {
+        if !is_due(tick) {
             continue;
         }
         let command =

@@ -10,8 +10,8 @@
 #[must_use]
 pub fn bits_per_second(rate_bps: f64) -> String {
     let units = [(1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s")];
-    let found = units.iter().find(|(scale, _)| rate_bps >= *scale);
-    let (scale, unit) = found.copied().unwrap_or((1.0, "bit/s"));
+    let scale_and_unit = units.iter().find(|(scale, _)| rate_bps >= *scale);
+    let (scale, unit) = scale_and_unit.copied().unwrap_or((1.0, "bit/s"));
     format!("{} {unit}", three_digits(rate_bps / scale))
 }
 

@@ -71,11 +71,11 @@ impl Convert {
         let ticks = replayed.ticks;
         // Here too, because tables have no place for it.
         let assumptions = last.environment.assumptions(None);
-        let told = json!({
+        let summary = json!({
             "file": self.to, "written": count, "ticks": ticks, "assumptions": assumptions,
         });
         let mut text = format!("{}: {count} {unit} of {ticks} ticks\n", self.to.display());
         text += &output::assumed(&assumptions, output::profile_name(&assumptions));
-        self.told(output, &told, &text)
+        self.report(output, &summary, &text)
     }
 }

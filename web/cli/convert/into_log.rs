@@ -113,9 +113,9 @@ fn place(dataset: &mut Dataset, path: &Path) -> Result<(), Failure> {
     let nodes = plan.nodes.iter().map(|node| (node.name.as_str(), node));
     let nodes: BTreeMap<&str, _> = nodes.collect();
     for node in &mut dataset.nodes {
-        if let Some(known) = nodes.get(node.name.as_str()) {
-            node.position = Some(known.position);
-            node.station = Some(known.station.clone());
+        if let Some(previous) = nodes.get(node.name.as_str()) {
+            node.position = Some(previous.position);
+            node.station = Some(previous.station.clone());
         }
     }
     Ok(())

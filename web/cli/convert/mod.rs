@@ -23,7 +23,7 @@ use super::output::{self, Output, is_stdio, warning, write_whole};
 
 /// Turn a document into one of another format, without a server
 ///
-/// The format of FROM is told by its content, then by its ending; --format forces one. Plans and
+/// The format of FROM is recognized by its content, then by its ending; --format forces one. Plans and
 /// maps of running meshes become plans; tracks become scenarios in which nodes move. Recordings of
 /// measurements and movements become logs (.gwlog); a log becomes a recording in another format.
 #[derive(Args)]
@@ -113,8 +113,8 @@ pub fn plan_format(path: &Path) -> Result<&'static Format, Failure> {
 
 /// The format of this name, of those that can be written.
 fn output_format(name: &str, writes: fn(&Format) -> bool) -> Result<&'static Format, Failure> {
-    let found = formats::by_name(name).filter(|format| writes(format));
-    found.ok_or_else(|| {
+    let entry = formats::by_name(name).filter(|format| writes(format));
+    entry.ok_or_else(|| {
         let allowed = formats::names(writes);
         let what = format!("invalid --output-format: found {name:?}, allowed {allowed}");
         Failure::Input(what)
@@ -172,7 +172,7 @@ impl Convert {
         }
     }
 
-    /// The format of a plan to write: the one asked for, or by the ending.
+    /// The format of a plan to write: the requested one, or by the ending.
     fn plan_format(&self) -> Result<&'static Format, Failure> {
         let writes = |format: &Format| format.write_plan.is_some();
         match &self.output_format {
@@ -181,11 +181,11 @@ impl Convert {
         }
     }
 
-    /// Tells what was done, unless the document itself went to standard output.
-    fn told(&self, output: Output, told: &Value, text: &str) -> Result<(), Failure> {
+    /// Prints a summary of the conversion, unless the document itself went to standard output.
+    fn report(&self, output: Output, summary: &Value, text: &str) -> Result<(), Failure> {
         match (is_stdio(&self.to), output.json) {
             (true, _) => Ok(()),
-            (false, true) => output.json(told),
+            (false, true) => output.json(summary),
             (false, false) => output.text(text),
         }
     }
@@ -194,7 +194,7 @@ impl Convert {
         Failure::Input(format!("{}: {error}", self.from.display()))
     }
 
-    /// The format of the document: the one asked for, that of a mapping, or by its content.
+    /// The format of the document: the requested one, that of a mapping, or by its content.
     fn format(&self, source: &Source) -> Result<&'static Format, Failure> {
         let readable = |format: &Format| format.read.is_some();
         match &self.format {
@@ -245,9 +245,9 @@ impl Convert {
         if !output.json {
             tell(&report);
         }
-        let told = json!({ "file": self.to, "nodes": nodes, "notes": report });
+        let summary = json!({ "file": self.to, "nodes": nodes, "notes": report });
         let text = format!("{}: {nodes} nodes\n", self.to.display());
-        self.told(output, &told, &text)
+        self.report(output, &summary, &text)
     }
 
     /// Writes a scenario of moving nodes.
@@ -270,8 +270,8 @@ impl Convert {
         if !output.json {
             tell(&report);
         }
-        let told = json!({ "file": self.to, "nodes": nodes, "dropped": dropped(&report) });
-        self.told(output, &told, &format!("{file}: {nodes} moving nodes\n"))
+        let summary = json!({ "file": self.to, "nodes": nodes, "dropped": dropped(&report) });
+        self.report(output, &summary, &format!("{file}: {nodes} moving nodes\n"))
     }
 }
 

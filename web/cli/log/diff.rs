@@ -56,13 +56,15 @@ impl Diff {
             match pair {
                 (None, None) => break (None, None),
                 // A digest with its parts and one without are the same digest.
-                (Some(one), Some(other)) if shown(&engine, &one) == shown(&engine, &other) => {
+                (Some(one), Some(other))
+                    if document_of(&engine, &one) == document_of(&engine, &other) =>
+                {
                     common_entries += 1;
                 }
                 (one, other) => break (one, other),
             }
         };
-        let show = |entry: Option<Entry>| entry.map(|entry| shown(&engine, &entry));
+        let show = |entry: Option<Entry>| entry.map(|entry| document_of(&engine, &entry));
         let (left, right) = (show(one), show(other));
         let document = Document {
             equal: headers.is_empty() && left.is_none() && right.is_none(),
@@ -101,11 +103,11 @@ fn headers(left: &LogFile, right: &LogFile) -> Vec<(String, String, String)> {
     pairs
 }
 
-fn shown(engine: &Engine<Snapshot>, entry: &Entry) -> Value {
+fn document_of(engine: &Engine<Snapshot>, entry: &Entry) -> Value {
     match entry {
         Entry::Command(record) => {
             let body = engine.registry().to_json(&record.name, &record.body);
-            // A command this version does not know still differs by its bytes.
+            // A command without a decoder in this version still differs by its bytes.
             let body = body.unwrap_or_else(|_| Value::from(record.body.clone()));
             let body = redact(&record.name, body);
             serde_json::json!({ "tick": record.tick, "command": record.name, "body": body })

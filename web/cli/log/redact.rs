@@ -17,14 +17,14 @@ pub fn redact(command: &str, body: Value) -> Value {
 fn walk(value: Value, hides: &impl Fn(&str) -> bool) -> Value {
     match value {
         Value::Object(entries) => {
-            let shown = entries.into_iter().map(|(key, value)| {
+            let fields = entries.into_iter().map(|(key, value)| {
                 let value = match hides(&key) && !value.is_null() {
                     true => Value::from(REDACTED),
                     false => walk(value, hides),
                 };
                 (key, value)
             });
-            Value::Object(shown.collect())
+            Value::Object(fields.collect())
         }
         Value::Array(items) => items.into_iter().map(|item| walk(item, hides)).collect(),
         other => other,
@@ -39,11 +39,11 @@ mod tests {
     #[test]
     fn hashes_and_trust_secrets_are_left_out() {
         let account = json!({ "username": "ada", "secret": { "argon2id": "$argon2id$v=19$x" } });
-        let shown = redact("account.create", account);
-        assert_eq!(shown["secret"], json!({ "argon2id": REDACTED }));
-        assert_eq!(shown["username"], "ada");
+        let public = redact("account.create", account);
+        assert_eq!(public["secret"], json!({ "argon2id": REDACTED }));
+        assert_eq!(public["username"], "ada");
         let rotate = json!({ "key_id": "k1", "secret": vec![3; 32], "grace_s": 0 });
-        let shown = redact("trust.secret", rotate);
-        assert_eq!(shown, json!({ "key_id": "k1", "secret": REDACTED, "grace_s": 0 }));
+        let public = redact("trust.secret", rotate);
+        assert_eq!(public, json!({ "key_id": "k1", "secret": REDACTED, "grace_s": 0 }));
     }
 }

@@ -39,7 +39,7 @@ impl Verify {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let mut log = open(&self.log)?;
         let engine = decoder(log.header())?;
-        let mut found = Document {
+        let mut report = Document {
             commands: 0,
             marks: 0,
             checkpoints: 0,
@@ -54,54 +54,54 @@ impl Verify {
                 Ok(Some(entry)) => entry,
                 Ok(None) => break,
                 Err(err) => {
-                    found.damage = Some(err.to_string());
+                    report.damage = Some(err.to_string());
                     break;
                 }
             };
-            if entry.tick() < found.last_tick {
-                let (from, to) = (found.last_tick, entry.tick());
-                found.damage = Some(format!("tick order: {to} after {from}"));
+            if entry.tick() < report.last_tick {
+                let (from, to) = (report.last_tick, entry.tick());
+                report.damage = Some(format!("tick order: {to} after {from}"));
                 break;
             }
-            found.last_tick = entry.tick();
+            report.last_tick = entry.tick();
             match entry {
                 Entry::Command(record) => {
-                    found.commands += 1;
+                    report.commands += 1;
                     let read = engine.registry().from_bytes(&record.name, &record.body);
                     if let Err(what) = read {
-                        found.damage = Some(format!("tick {}: {what}", record.tick));
+                        report.damage = Some(format!("tick {}: {what}", record.tick));
                         break;
                     }
                 }
-                Entry::Mark(_) => found.marks += 1,
+                Entry::Mark(_) => report.marks += 1,
                 Entry::Checkpoint(part) => {
                     let (tick, last) = (part.tick, part.last);
                     parts.push(part);
                     if last {
                         let whole = Checkpoint::join(std::mem::take(&mut parts));
                         if let Err(what) = whole {
-                            found.damage = Some(format!("tick {tick}: checkpoint: {what}"));
+                            report.damage = Some(format!("tick {tick}: checkpoint: {what}"));
                             break;
                         }
-                        found.checkpoints += 1;
+                        report.checkpoints += 1;
                     }
                 }
             }
         }
-        found.closed = log.is_closed();
-        found.torn_bytes = log.torn_bytes();
-        let Document { commands, marks, last_tick, torn_bytes, .. } = found;
+        report.closed = log.is_closed();
+        report.torn_bytes = log.torn_bytes();
+        let Document { commands, marks, last_tick, torn_bytes, .. } = report;
         let intact = format!("{commands} commands and {marks} digests up to tick {last_tick}");
         if output.json {
-            output.json(&found)?;
-        } else if found.damage.is_none() {
+            output.json(&report)?;
+        } else if report.damage.is_none() {
             let tail = match torn_bytes {
                 0 => String::new(),
                 bytes => format!("; {bytes} bytes of an incomplete last entry dropped"),
             };
             output.text(&format!("intact: {intact}{tail}\n"))?;
         }
-        match found.damage {
+        match report.damage {
             None => Ok(()),
             Some(damage) => {
                 let file = self.log.display();

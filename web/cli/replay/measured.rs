@@ -119,7 +119,7 @@ pub fn table(levels: &LevelsHistory, view: &Snapshot) -> Table {
     let mut all: Vec<(&LinkDirection, &LevelHistory)> = levels.ways.iter().collect();
     all.sort_by(|(_, a), (_, b)| depth_db(b).total_cmp(&depth_db(a)));
     let name = |id| view.node(id).map_or_else(|| format!("{id}"), |node| node.name.clone());
-    let shown = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.1}"));
+    let cell = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.1}"));
     for ((from, to), way) in all.into_iter().take(DIRECTIONS_MAX) {
         let quantity = match way.quantity {
             Some(Quantity::RxPower) => "power dBm",
@@ -134,12 +134,12 @@ pub fn table(levels: &LevelsHistory, view: &Snapshot) -> Table {
             name(*to),
             quantity.to_owned(),
             way.count.to_string(),
-            shown(way.levels.median_db()),
-            shown(least.map(|one| one.min_db)),
+            cell(way.levels.median_db()),
+            cell(least.map(|one| one.min_db)),
             least.map_or("–".to_owned(), |one| format!("{:.0}", one.at_s)),
-            shown(way.last.map(|last| sign * last.predicted)),
+            cell(way.last.map(|last| sign * last.predicted)),
             way.excess.median_db().map_or("–".to_owned(), |db| format!("{db:+.1}")),
-            shown(way.shares.median_db()),
+            cell(way.shares.median_db()),
         ]);
     }
     table

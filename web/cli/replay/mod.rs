@@ -227,13 +227,13 @@ impl Replay {
         let begin = (from - 1).min(changer.first_tick(&header).saturating_sub(2));
         let resumed = groundwave_engine::resume(build, &mut log, begin);
         let mut engine = resumed.map_err(Failure::input)?;
-        let wanted = self.report.is_some() || self.with.is_some() || self.measured;
+        let has_history = self.report.is_some() || self.with.is_some() || self.measured;
         let mut history = History::default();
         let progress = output::progress(0, "{spinner} {msg}  {elapsed} elapsed");
         let mut failed = None;
         let observer = |engine: &mut Engine<Snapshot>| -> Next {
             let view = engine.view();
-            if wanted && view.tick >= from {
+            if has_history && view.tick >= from {
                 history.note(&view, true);
             }
             match &mut watch {
@@ -328,7 +328,7 @@ impl Run {
     /// them at.
     pub fn measured(&self) -> Option<Summary> {
         let levels = &self.history.levels;
-        match placeholders::found(levels, &self.engine.view()) {
+        match placeholders::nodes_without_position(levels, &self.engine.view()) {
             None => Summary::of(levels, self.begin_unix_s()),
             Some(_) => None,
         }

@@ -25,7 +25,7 @@ table{border-collapse:collapse;font-size:.9rem}td,th{padding:.2rem .7rem;border-
 /// The report of a replay and, if given, of the changed replay beside it.
 pub fn page(run: &Run, fork: Option<&Run>) -> String {
     let view = run.engine.view();
-    let shown = fork.unwrap_or(run);
+    let subject = fork.unwrap_or(run);
     let history = HistoryPicture {
         recorded: &run.history.samples,
         changed: fork.map(|fork| &fork.history.samples[..]),
@@ -47,14 +47,14 @@ pub fn page(run: &Run, fork: Option<&Run>) -> String {
                 (PreEscaped(map_svg(&MapPicture { now: &view })))
                 h2 { "History" }
                 (PreEscaped(history_svg(&history)))
-                @if !shown.history.flows.is_empty() {
-                    (section("Flows", &flows(shown)))
-                    (section("Outages", &outages(shown)))
-                    (section("Routes of flows", &failures::routes(&shown.history, &view)))
+                @if !subject.history.flows.is_empty() {
+                    (section("Flows", &flows(subject)))
+                    (section("Outages", &outages(subject)))
+                    (section("Routes of flows", &failures::routes(&subject.history, &view)))
                 }
-                @let failures = failures::disturbances(&shown.history);
+                @let failures = failures::disturbances(&subject.history);
                 @if !failures.is_empty() { (section("Failures and their effects", &failures)) }
-                @if let Some(what) = placeholders::found(&run.history.levels, &view) {
+                @if let Some(what) = placeholders::nodes_without_position(&run.history.levels, &view) {
                     h2 { "Measurements" }
                     p { (what) ": they are not compared with the model." }
                 }
@@ -66,7 +66,7 @@ pub fn page(run: &Run, fork: Option<&Run>) -> String {
                     }
                     (table(&levels::table(&run.history.levels, &view)))
                 }
-                @let (was_up, never_up) = links(shown, &view);
+                @let (was_up, never_up) = links(subject, &view);
                 (section("Links with the longest time down", &was_up))
                 @if !never_up.is_empty() {
                     (section("Links that were never up, the nearest to it first", &never_up))

@@ -67,11 +67,11 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
 /// When it does not come in time, or breaks off.
 pub fn request_stop(state: &State) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let asked = async {
+    let request = async {
         let mut http = Http::unix(&state.socket()).await?;
         http.ask(Method::POST, "/v1/stop", None).await
     };
-    let answer = runtime.block_on(async { tokio::time::timeout(ANSWER_TIMEOUT, asked).await });
+    let answer = runtime.block_on(async { tokio::time::timeout(ANSWER_TIMEOUT, request).await });
     let waited = |_| Failure::Machine(format!("no answer in {} s", ANSWER_TIMEOUT.as_secs()));
     let (status, _) = answer.map_err(waited)?.map_err(Failure::machine)?;
     match status.is_success() {

@@ -31,7 +31,7 @@ pub struct Exec {
 
 impl Exec {
     pub fn run(self) -> Result<(), Failure> {
-        let (program, arguments) = self.command.split_first().expect("clap wants one");
+        let (program, arguments) = self.command.split_first().expect("clap requires one");
         let mut command = Command::new(program);
         command.args(arguments);
         execute(&self.selection, &self.node, command)

@@ -75,8 +75,8 @@ impl Report {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let state = self.selection.state()?;
         let mut testbed = show(&state)?;
-        let known = |name: &&String| testbed.nodes.iter().any(|node| node.name == **name);
-        if let Some(unknown) = self.nodes.iter().find(|name| !known(name)) {
+        let is_node = |name: &&String| testbed.nodes.iter().any(|node| node.name == **name);
+        if let Some(unknown) = self.nodes.iter().find(|name| !is_node(name)) {
             return Err(Failure::Input(format!("unknown node {unknown:?}")));
         }
         if self.ping || self.throughput {
@@ -112,7 +112,7 @@ impl Report {
     fn measure(&self, state: &State, testbed: &Testbed) -> Result<(), Failure> {
         let up: Vec<&Link> =
             testbed.links.iter().filter(|link| link.predicted.up && self.selects(link)).collect();
-        let mut found: Vec<(&Link, Probe)> = Vec::new();
+        let mut probes: Vec<(&Link, Probe)> = Vec::new();
         for links in up.chunks(PARALLEL_MAX).filter(|_| self.ping) {
             let outcomes: Vec<_> = std::thread::scope(|scope| {
                 let start = |link: &&'_ Link| {
@@ -123,14 +123,14 @@ impl Report {
                 running.into_iter().map(|run| run.join().expect("no panic")).collect()
             });
             for (link, outcome) in links.iter().zip(outcomes) {
-                found.push((link, outcome?));
+                probes.push((link, outcome?));
             }
         }
         if !self.ping {
             let nothing = Probe { sent: 0, received: 0, round_trip_ms: None, throughput_bps: None };
-            found = up.iter().map(|link| (*link, nothing.clone())).collect();
+            probes = up.iter().map(|link| (*link, nothing.clone())).collect();
         }
-        for (link, mut probe) in found {
+        for (link, mut probe) in probes {
             if self.throughput {
                 probe.throughput_bps =
                     Some(measure_throughput(state, testbed, link, self.seconds)?);

@@ -177,8 +177,8 @@ fn agreement(node: &Node) -> String {
 /// Next hops that are not as predicted, one a line.
 fn differences(nodes: &[Node]) -> String {
     let all = nodes.iter().flat_map(|node| {
-        let found = node.agreement.iter().flat_map(|agreement| &agreement.differences);
-        found.map(move |difference| (node, difference))
+        let lines = node.agreement.iter().flat_map(|agreement| &agreement.differences);
+        lines.map(move |difference| (node, difference))
     });
     let word = |hop: &Option<String>| hop.clone().unwrap_or_else(|| "none".to_owned());
     let line = |(node, difference): (&Node, &Difference)| {
@@ -192,12 +192,12 @@ fn differences(nodes: &[Node]) -> String {
         )
     };
     let all: Vec<String> = all.map(line).collect();
-    let mut shown: String = all.iter().take(DIFFERENCES_SHOWN).map(String::as_str).collect();
+    let mut text: String = all.iter().take(DIFFERENCES_SHOWN).map(String::as_str).collect();
     if all.len() > DIFFERENCES_SHOWN {
         let more = all.len() - DIFFERENCES_SHOWN;
-        shown.push_str(&format!("and {more} more, see --json\n"));
+        text.push_str(&format!("and {more} more, see --json\n"));
     }
-    shown
+    text
 }
 
 fn links(links: &[Link]) -> Table {
@@ -213,7 +213,7 @@ fn links(links: &[Link]) -> Table {
     ]);
     for link in links {
         let shape = &link.predicted;
-        let shown = |text: String| if shape.up { text } else { "-".to_owned() };
+        let cell = |text: String| if shape.up { text } else { "-".to_owned() };
         let in_force = match &link.failure {
             Some(failure) => failure.clone(),
             None if link.observed_generation == link.generation => "yes".to_owned(),
@@ -223,10 +223,10 @@ fn links(links: &[Link]) -> Table {
             format!("{} > {}", link.from, link.to),
             if shape.up { "up" } else { "down" }.to_owned(),
             link.snr_db.map_or("-".to_owned(), |snr| format!("{snr:.1} dB")),
-            shown(bits_per_second(shape.rate_bps as f64)),
-            shown(format!("{:.2} ms", shape.delay_ns as f64 / 1e6)),
-            shown(percent(shape.loss_prob)),
-            shown(percent(shape.broadcast_loss_prob)),
+            cell(bits_per_second(shape.rate_bps as f64)),
+            cell(format!("{:.2} ms", shape.delay_ns as f64 / 1e6)),
+            cell(percent(shape.loss_prob)),
+            cell(percent(shape.broadcast_loss_prob)),
             in_force,
         ]);
     }

@@ -124,15 +124,15 @@ fn every_warning_is_named_and_the_canvas_grows_for_them() {
     assert!(elements[0].number("height") > 640.0);
     let lines: Vec<_> =
         elements.iter().filter(|e| e.class() == "warnings").map(|e| e.text.as_str()).collect();
-    let told = lines.join(", ").replace("Warnings: ", "");
-    let names: Vec<_> = told.split(", ").collect();
+    let warnings = lines.join(", ").replace("Warnings: ", "");
+    let names: Vec<_> = warnings.split(", ").collect();
     let expect = serde_json::to_value(case.result.warnings).unwrap();
     let expect: Vec<_> = expect.as_array().unwrap().iter().map(|v| v.as_str().unwrap()).collect();
     assert_eq!(names, expect);
 }
 
 #[test]
-fn gaps_in_the_ground_are_told() {
+fn gaps_in_the_ground_give_notes() {
     let mut case = Case::over(&level(101, 100.0), 5_000.0, [30.0, 20.0], "wifi_5g_mesh");
     let notes = |case: &Case| {
         let elements = case.elements();
@@ -142,9 +142,9 @@ fn gaps_in_the_ground_are_told() {
     assert!(notes(&case).contains("101 samples, 50.0 m apart · no tiles · no gaps"));
     case.result.terrain.void_samples = 4;
     case.result.terrain.missing_samples = 17;
-    let told = notes(&case);
-    assert!(told.contains("4 samples on voids, interpolated"), "{told}");
-    assert!(told.contains("17 samples off every tile, taken as sea level"), "{told}");
+    let lines = notes(&case);
+    assert!(lines.contains("4 samples on voids, interpolated"), "{lines}");
+    assert!(lines.contains("17 samples off every tile, taken as sea level"), "{lines}");
 }
 
 #[test]

@@ -12,9 +12,9 @@ fn of_class<'a>(elements: &'a [Element], class: &str) -> Vec<&'a Element> {
 }
 
 fn only<'a>(elements: &'a [Element], class: &str) -> &'a Element {
-    let found = of_class(elements, class);
-    assert_eq!(found.len(), 1, "{class}: {found:?}");
-    found[0]
+    let matches = of_class(elements, class);
+    assert_eq!(matches.len(), 1, "{class}: {matches:?}");
+    matches[0]
 }
 
 #[test]
@@ -47,8 +47,8 @@ fn both_masts_stand_where_they_should() {
     assert_eq!(of_class(&elements, "antenna").len(), 2);
     let names: Vec<_> = of_class(&elements, "name").iter().map(|e| e.text.trim()).collect();
     assert_eq!(names, ["Alpha", "Bravo"]);
-    let told = &of_class(&elements, "heights")[0].text;
-    assert_eq!(told, "antenna 130.0 m MSL · ground 100.0 m · mast 30.0 m");
+    let label = &of_class(&elements, "heights")[0].text;
+    assert_eq!(label, "antenna 130.0 m MSL · ground 100.0 m · mast 30.0 m");
     let aims: Vec<_> = elements.iter().filter(|e| e.name == "tspan").map(|e| &e.text).collect();
     let tilt = case.result.geometry.tx_elevation_angle_deg;
     assert_eq!(*aims[0], format!("bearing 30.0°, tilt −{:.2}°", -tilt));
@@ -114,8 +114,8 @@ fn the_obstruction_is_marked_where_it_is() {
         assert!((drop.number("x1") - expect).abs() <= 0.1);
         assert!(drop.number("y2") > drop.number("y1"), "the ray is below the hill");
         let ratio = case.result.clearance.fresnel_clearance_ratio.unwrap();
-        let told = format!("obstruction −{:.2} F1 at ", -ratio);
-        assert!(elements.iter().any(|e| e.text.starts_with(&told)), "{told}");
+        let label = format!("obstruction −{:.2} F1 at ", -ratio);
+        assert!(elements.iter().any(|e| e.text.starts_with(&label)), "{label}");
     }
 }
 
@@ -158,7 +158,7 @@ fn ground_in_the_zone_is_picked_out_exactly_where_there_is_an_obstruction() {
 }
 
 #[test]
-fn the_zone_is_as_wide_as_fresnel_says() {
+fn zone_has_the_width_of_fresnel() {
     let case = Case::over(&level(101, 100.0), 10_000.0, [80.0; 2], "lora_868_eu");
     let elements = case.elements();
     let (px_per_m, _) = heights(&elements);
@@ -194,20 +194,23 @@ fn axes_have_a_readable_number_of_round_ticks() {
 }
 
 #[test]
-fn every_figure_of_the_result_is_told() {
+fn every_figure_of_the_result_is_in_the_picture() {
     let case = Case::within(&rainy(), &level(64, 50.0), 1_500.0, [60.0; 2], "ptp_5g8");
     let elements = case.elements();
     let values: Vec<_> = of_class(&elements, "value").iter().map(|e| e.text.clone()).collect();
-    let told = |value: f64| format!("{value:.1}").replace('-', "−");
+    let figure = |value: f64| format!("{value:.1}").replace('-', "−");
     let result = &case.result;
     assert_eq!(values.len(), 8);
     assert_eq!(values[0], "1.50 km");
-    assert_eq!(values[1], format!("{} dB", told(result.losses.total_path_loss_db)));
-    assert_eq!(values[2], format!("{} dBm", told(result.receiver.rx_power_dbm)));
-    assert_eq!(values[3], format!("{} dB", told(result.receiver.sinr_db)));
+    assert_eq!(values[1], format!("{} dB", figure(result.losses.total_path_loss_db)));
+    assert_eq!(values[2], format!("{} dBm", figure(result.receiver.rx_power_dbm)));
+    assert_eq!(values[3], format!("{} dB", figure(result.receiver.sinr_db)));
     let availability = result.availability.availability_percent.expect("predicted");
-    let shown: f64 = values[7].trim_end_matches(" %").parse().unwrap();
-    assert!((0.0..=1.01e-4).contains(&(availability - shown)), "{shown} for {availability}");
+    let printed_value: f64 = values[7].trim_end_matches(" %").parse().unwrap();
+    assert!(
+        (0.0..=1.01e-4).contains(&(availability - printed_value)),
+        "{printed_value} for {availability}"
+    );
     let conditions = &only(&elements, "conditions").text;
     assert!(conditions.starts_with("5.8 GHz · 80 MHz wide · vertical · ITM (NTIA ITM 1.4"));
     let dry = Case::over(&level(64, 50.0), 1_500.0, [60.0; 2], "ptp_5g8").elements();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// An element with what it says directly.
+/// An element with its own text.
 #[derive(Debug, Clone)]
 pub struct Element {
     pub name: String,
@@ -18,7 +18,7 @@ impl Element {
     /// A numeric attribute.
     pub fn number(&self, key: &str) -> f64 {
         let value = self.attributes.get(key).unwrap_or_else(|| panic!("{self:?} lacks {key}"));
-        value.parse().unwrap_or_else(|_| panic!("{key} of {self:?} is no number"))
+        value.parse().unwrap_or_else(|_| panic!("invalid {key} of {self:?}: allowed a number"))
     }
 
     /// The pairs of `points`.

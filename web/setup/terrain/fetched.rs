@@ -26,11 +26,11 @@ impl TerrainOptions {
         let lacking: Vec<_> = squares.iter().filter(lacks).copied().collect();
         let fetching =
             Fetching::new(self.cache_folder()?, source.as_deref(), url.as_deref(), None)?;
-        let wanted = fetching.wanted(&lacking)?;
-        if !wanted.is_empty() {
-            anstream::eprintln!("fetching {}", fetching.terms(&wanted));
+        let missing = fetching.wanted(&lacking)?;
+        if !missing.is_empty() {
+            anstream::eprintln!("fetching {}", fetching.terms(&missing));
         }
-        for square in wanted {
+        for square in missing {
             fetching.fetch(square, |_| {})?;
             anstream::eprintln!("fetched {square}");
         }

@@ -133,7 +133,7 @@ impl TerrainOptions {
         })
     }
 
-    /// Fetched terrain, where it is asked for, or nothing else is and it is there.
+    /// Fetched terrain, where it is requested, or nothing else is and it is there.
     fn cache(&self, is_named: bool) -> Option<PathBuf> {
         let has_files = |folder: &PathBuf| folder.join(INDEX_FILE).is_file();
         let default = || user_cache().filter(|folder| !is_named && has_files(folder));
@@ -255,7 +255,7 @@ impl OpenTerrain {
         stack.map_or_else(Vec::new, |stack| stack.supplying())
     }
 
-    /// Says between which latitudes positions will be asked for, deg, so that no more of tiles needs to be
+    /// Sets the latitudes of the positions to come, deg, so that no more of tiles needs to be
     /// decoded.
     pub fn expect(&self, lat_deg: [f64; 2]) {
         if let Some(stack) = &self.stack {

@@ -20,9 +20,9 @@ pub(super) const POSTS: &str = "posts";
 /// Value of [`POSTS`].
 pub(super) const NEAREST: &str = "nearest";
 
-/// Key of a log header: the terrain has no tiles, and nothing says that the ground is flat.
+/// Key of a log header: the terrain has no tiles, and no input declares flat ground.
 pub(super) const NO_TERRAIN: &str = "no_terrain";
-/// Key of a log header: ground without a tile is said to lie at sea level.
+/// Key of a log header: ground without a tile counts as ground at sea level.
 pub(super) const FLAT_EARTH: &str = "flat_earth";
 
 /// Key of the digest of the geoid among the inputs of a log.
@@ -101,7 +101,7 @@ pub(super) fn open(sources: Sources) -> Result<OpenTerrain, Failure> {
     })
 }
 
-/// Inputs of the header of a log: no paths, which mean nothing elsewhere and tell about a machine.
+/// Inputs of the header of a log: no paths, which mean nothing elsewhere and describe a machine.
 pub fn inputs_of(stack: &TerrainStack, flat_earth: bool) -> BTreeMap<String, String> {
     let mut inputs = BTreeMap::from([("terrain".to_owned(), stack.describe().name)]);
     let off_tiles = match (stack.has_folder(), flat_earth) {

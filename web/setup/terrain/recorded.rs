@@ -64,8 +64,8 @@ impl TerrainOptions {
     ///
     /// # Errors
     /// When input is invalid or the machine fails.
-    pub fn for_sweep(&self, plan: &Plan, found: &TerrainFiles) -> Result<OpenTerrain, Failure> {
-        let ground = self.open_for_sweep(plan, found)?;
+    pub fn for_sweep(&self, plan: &Plan, files: &TerrainFiles) -> Result<OpenTerrain, Failure> {
+        let ground = self.open_for_sweep(plan, files)?;
         if ground.identity(plan)? != plan.terrain {
             let what =
                 "the terrain differs from that of the sweep plan; name its folder with --srtm-dir";
@@ -81,7 +81,7 @@ impl TerrainOptions {
     pub fn open_for_sweep(
         &self,
         plan: &Plan,
-        found: &TerrainFiles,
+        files: &TerrainFiles,
     ) -> Result<OpenTerrain, Failure> {
         let identity = &plan.terrain;
         let mut options = self.clone();
@@ -90,10 +90,10 @@ impl TerrainOptions {
             Some(height) => flat(flat_height_m(height, "sweep plan")?),
             None if identity.contains_key(NO_TERRAIN) => open(Sources::default())?,
             None => {
-                options.terrain_cache = options.terrain_cache.or(found.cache.clone());
+                options.terrain_cache = options.terrain_cache.or(files.cache.clone());
                 let is_nearest = identity.get(POSTS).is_some_and(|way| way == NEAREST);
                 let posts = is_nearest.then_some(Posts::Nearest);
-                options.tiles(found.srtm_dir.as_deref(), found.geoid.as_deref(), posts)?
+                options.tiles(files.srtm_dir.as_deref(), files.geoid.as_deref(), posts)?
             }
         };
         ground.expect(plan.latitudes_deg());
