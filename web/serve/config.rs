@@ -57,7 +57,7 @@ pub struct ServerConfig {
     #[arg(long, env = "PLAN_BASEMAP", value_name = "FILE")]
     pub basemap: Option<PathBuf>,
 
-    /// Folder of terrain: .hgt tiles, GeoTIFF files [default: none, ground at 0 m assumed and said to be missing]
+    /// Folder of terrain: .hgt tiles, GeoTIFF files [default: none, ground at 0 m assumed and reported as missing]
     #[arg(long, env = "PLAN_SRTM_DIR", value_name = "DIR")]
     pub srtm_dir: Option<PathBuf>,
 
