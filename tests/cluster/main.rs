@@ -28,14 +28,14 @@ fn one_process_shards_and_two_executors_leave_the_same_bytes() {
     let executors = [mesh.executor(), mesh.executor()];
     let mut driver = mesh.drive("cluster");
     mesh.check(&mut driver, "cluster");
-    let counts: Vec<usize> = executors.iter().map(Process::unit_count).collect();
-    assert!(counts.iter().all(|count| *count > 0), "{counts:?}");
-    assert_eq!(counts.iter().sum::<usize>(), mesh.units("whole"));
+    let made: Vec<usize> = executors.iter().map(Process::made).collect();
+    assert!(made.iter().all(|made| *made > 0), "{made:?}");
+    assert_eq!(made.iter().sum::<usize>(), mesh.units("whole"));
 
     // What the store has is not made again.
     let mut again = mesh.drive("again");
     mesh.check(&mut again, "again");
-    assert_eq!(executors.iter().map(Process::unit_count).sum::<usize>(), mesh.units("whole"));
+    assert_eq!(executors.iter().map(Process::made).sum::<usize>(), mesh.units("whole"));
 }
 
 #[needs(terrain)]
@@ -67,12 +67,7 @@ fn an_executor_that_joins_late_takes_units() {
     wait_for("a unit", || mesh.units("store") > 0);
     let late = mesh.executor();
     mesh.check(&mut driver, "late");
-    assert!(
-        first.unit_count() > 0 && late.unit_count() > 0,
-        "{} {}",
-        first.unit_count(),
-        late.unit_count()
-    );
+    assert!(first.made() > 0 && late.made() > 0, "{} {}", first.made(), late.made());
 }
 
 #[needs(terrain)]
@@ -170,7 +165,7 @@ fn a_stopped_driver_cancels_its_job_and_another_goes_on() {
 
 #[needs(terrain)]
 #[test]
-fn damaged_tiles_and_units_are_reported_and_replaced() {
+fn damaged_tiles_and_units_are_told_and_replaced() {
     let mut mesh = Mesh::new();
     let _scheduler = mesh.scheduler();
     let work = mesh.path("work").display().to_string();
@@ -181,8 +176,8 @@ fn damaged_tiles_and_units_are_reported_and_replaced() {
     drop(executor);
 
     // A tile that one executor keeps, and a unit in the store.
-    let damaged_tile = files(&mesh.path("work/terrain")).into_keys().next().unwrap();
-    bend(&mesh.path("work/terrain").join(damaged_tile));
+    let kept = files(&mesh.path("work/terrain")).into_keys().next().unwrap();
+    bend(&mesh.path("work/terrain").join(kept));
     let units: Vec<_> = (files(&mesh.path("store/sweeps")).into_keys())
         .filter(|name| name.extension().is_some_and(|end| end == "unit"))
         .collect();
@@ -217,7 +212,7 @@ fn a_wrong_tile_in_the_store_fails_its_units_with_both_digests() {
 
 #[needs(terrain)]
 #[test]
-fn executor_with_a_full_disk_gives_an_error_and_leaves_its_units_to_others() {
+fn an_executor_with_a_full_disk_says_so_and_leaves_its_units_to_others() {
     let mut mesh = Mesh::new();
     let full = mesh.path("full");
     std::fs::create_dir(&full).unwrap();
@@ -252,11 +247,11 @@ fn other_stores_public_addresses_and_wrong_urls_are_refused_with_the_reason() {
     let log = driver.log();
     assert!(log.contains("driver and executors need the same store"), "{log}");
 
-    let refused = |arguments: &[&str], expected: &str| {
+    let refused = |arguments: &[&str], wanted: &str| {
         let output = mesh.groundwave().args(arguments).output().unwrap();
         let errors = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
-        assert!(errors.contains(expected), "{arguments:?}: {errors}");
+        assert!(errors.contains(wanted), "{arguments:?}: {errors}");
     };
     refused(&["cluster", "scheduler", "--listen", "0.0.0.0:50050"], "no authentication");
     refused(
@@ -289,10 +284,10 @@ fn a_bucket_serves_as_a_folder_does() {
         .unwrap();
     let address = format!("127.0.0.1:{port}");
     wait_for("the server", || std::net::TcpStream::connect(&address).is_ok());
-    let creation = Command::new("curl")
+    let made = Command::new("curl")
         .args(["-sf", "-X", "PUT", &format!("http://{address}/sweeps")])
         .status();
-    assert!(creation.unwrap().success());
+    assert!(made.unwrap().success());
     mesh.variables = vec![
         ("AWS_ENDPOINT", format!("http://{address}")),
         ("AWS_ALLOW_HTTP", "true".to_owned()),

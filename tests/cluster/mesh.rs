@@ -62,7 +62,7 @@ impl Process {
     }
 
     /// Units that it made.
-    pub fn unit_count(&self) -> usize {
+    pub fn made(&self) -> usize {
         self.log().matches("unit made").count()
     }
 
@@ -179,24 +179,24 @@ impl Mesh {
     }
 
     pub fn assert_same(&self, out: &str) {
-        let (whole, actual) = (files(&self.path("whole")), files(&self.path(out)));
+        let (whole, found) = (files(&self.path("whole")), files(&self.path(out)));
         let names = |files: &BTreeMap<PathBuf, Vec<u8>>| files.keys().cloned().collect::<Vec<_>>();
-        assert_eq!(names(&whole), names(&actual));
+        assert_eq!(names(&whole), names(&found));
         for (name, bytes) in &whole {
-            assert!(actual[name] == *bytes, "{} differs", name.display());
+            assert!(found[name] == *bytes, "{} differs", name.display());
         }
     }
 
     /// Units in a folder of a sweep.
     pub fn units(&self, out: &str) -> usize {
-        let paths = files(&self.path(out)).into_keys();
-        paths.filter(|path| path.extension().is_some_and(|end| end == "unit")).count()
+        let found = files(&self.path(out)).into_keys();
+        found.filter(|path| path.extension().is_some_and(|end| end == "unit")).count()
     }
 }
 
 /// Every file below a folder.
 pub fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut contents = BTreeMap::new();
+    let mut found = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(next) = folders.pop() {
         for entry in std::fs::read_dir(next).into_iter().flatten() {
@@ -204,11 +204,11 @@ pub fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
             if path.is_dir() {
                 folders.push(path);
             } else if let Ok(bytes) = std::fs::read(&path) {
-                contents.insert(path.strip_prefix(folder).unwrap().to_owned(), bytes);
+                found.insert(path.strip_prefix(folder).unwrap().to_owned(), bytes);
             }
         }
     }
-    contents
+    found
 }
 
 /// Waits up to two minutes.

@@ -154,14 +154,14 @@ enum Codec {
 
 fn product_parser() -> impl TypedValueParser<Value = Product> {
     PossibleValuesParser::new(Product::ALL.map(|(name, _)| name)).map(|value| {
-        let entry = Product::ALL.into_iter().find(|(name, _)| *name == value);
-        entry.expect("clap allows no other").1
+        let found = Product::ALL.into_iter().find(|(name, _)| *name == value);
+        found.expect("clap allows no other").1
     })
 }
 
 impl SharedArgs {
     /// Products and drawing: that of the options, else that of `noted`.
-    fn selection(&self, noted: &Choices) -> Result<Wanted, Failure> {
+    fn wanted(&self, noted: &Choices) -> Result<Wanted, Failure> {
         Ok(Wanted { maps: self.maps.choices(noted)?, ..self.products() })
     }
 
@@ -196,12 +196,12 @@ impl Sweep {
         keep_freed_memory();
         if let Some(Merge::Merge { out, shared }) = self.merge {
             let work = Work::find(&out).map_err(failure)?;
-            let terrain = work.noted_terrain().map_err(failure)?;
-            let ground = shared.ground.for_sweep(&work.plan, &terrain)?;
-            let selection = shared.selection(&work.noted_maps().map_err(failure)?)?;
-            selection.check(&work).map_err(failure)?;
+            let found = work.noted_terrain().map_err(failure)?;
+            let ground = shared.ground.for_sweep(&work.plan, &found)?;
+            let wanted = shared.wanted(&work.noted_maps().map_err(failure)?)?;
+            wanted.check(&work).map_err(failure)?;
             work.require_all().map_err(failure)?;
-            return finish(&work, &ground, &selection, None, output);
+            return finish(&work, &ground, &wanted, None, output);
         }
         let scenario_path = self.scenario.as_ref().expect("clap requires it");
         let (plan, ground, maps) = self.plan(scenario_path)?;
@@ -209,10 +209,10 @@ impl Sweep {
             return super::sweep_extent::show(&plan, &ground, output);
         }
         let out = self.out.as_ref().expect("clap requires it");
-        let selection = self.shared.selection(&maps)?;
-        // Units that hold more columns than are requested serve as well.
+        let wanted = self.shared.wanted(&maps)?;
+        // Units that hold more columns than are wanted serve as well.
         let plan = match Work::find(out) {
-            Ok(stored) if stored.plan.serves(&plan) => stored.plan,
+            Ok(found) if found.plan.serves(&plan) => found.plan,
             _ => plan,
         };
         let work = Work::enter(plan, out).map_err(failure)?;
@@ -225,21 +225,21 @@ impl Sweep {
         if let Some(cluster) = &self.cluster {
             let store = self.store.as_ref().expect("clap requires it");
             compute_on(cluster, store, &work, &ground)?;
-            return finish(&work, &ground, &selection, None, output);
+            return finish(&work, &ground, &wanted, None, output);
         }
         let Some(shard) = self.shard else {
             let evaluate = evaluator(&work.plan, &*ground.terrain).map_err(Failure::Input)?;
-            return finish(&work, &ground, &selection, Some(&evaluate), output);
+            return finish(&work, &ground, &wanted, Some(&evaluate), output);
         };
-        let Worked { units, found: stored } = compute(&work, &ground, shard, &*interrupts()?)?;
+        let Worked { units, found } = compute(&work, &ground, shard, &*interrupts()?)?;
         ground.check_tiles()?;
         if output.json {
             let text = shard.to_string();
             return output
-                .json(&serde_json::json!({ "shard": text, "units": units, "found": stored }));
+                .json(&serde_json::json!({ "shard": text, "units": units, "found": found }));
         }
         output.text(&format!(
-            "shard {shard}: {units} units done, {stored} of them before; after all shards: \
+            "shard {shard}: {units} units done, {found} of them before; after all shards: \
              groundwave sweep merge {}\n",
             out.display()
         ))
@@ -300,8 +300,8 @@ fn join(work: &Work, ground: &OpenTerrain, lease_s: u64, output: Output) -> Resu
     let worker = Worker::this().map_err(Failure::machine)?;
     let progress = output::units_progress(work.plan.units().len());
     let evaluate = evaluator(&work.plan, &*ground.terrain).map_err(Failure::Input)?;
-    let joined = work.join(&worker, lease_s, &stop, &evaluate, |_, is_stored| {
-        output::advance(&progress, is_stored);
+    let joined = work.join(&worker, lease_s, &stop, &evaluate, |_, found| {
+        output::advance(&progress, found);
     });
     progress.finish_and_clear();
     let Joined { units, computed, taken_over } = joined.map_err(failure)?;
@@ -349,8 +349,7 @@ fn compute(
     let share = (0..all).filter(|place| shard.holds(*place)).count();
     let progress = output::units_progress(share);
     let evaluate = evaluator(&work.plan, &*ground.terrain).map_err(Failure::Input)?;
-    let worked =
-        work.work(shard, stop, &evaluate, |_, is_stored| output::advance(&progress, is_stored));
+    let worked = work.work(shard, stop, &evaluate, |_, found| output::advance(&progress, found));
     progress.finish_and_clear();
     worked.map_err(failure)
 }
@@ -358,19 +357,16 @@ fn compute(
 fn finish(
     work: &Work,
     ground: &OpenTerrain,
-    selection: &Wanted,
+    wanted: &Wanted,
     evaluate: Option<Evaluate<'_>>,
     output: Output,
 ) -> Result<(), Failure> {
     let stop = interrupts()?;
     let progress = output::units_progress(work.plan.units().len());
-    let supply = Supply {
-        evaluate,
-        stop: &stop,
-        done: &|_, is_stored| output::advance(&progress, is_stored),
-    };
+    let supply =
+        Supply { evaluate, stop: &stop, done: &|_, found| output::advance(&progress, found) };
     let mut broken = None;
-    let summary = products::write(work, &*ground.terrain, selection, supply, |what| {
+    let summary = products::write(work, &*ground.terrain, wanted, supply, |what| {
         // Before anything is written of cells that a damaged tile left without ground.
         if evaluate.is_some()
             && let Err(failure) = ground.check_tiles()

@@ -33,7 +33,7 @@ pub fn drive(
         cluster: &cluster,
         terrain: &files,
         stop: &stop,
-        done: &|_, is_stored| advance(&progress, is_stored),
+        done: &|_, found| advance(&progress, found),
         tell: &|what| {
             progress.suspend(|| tracing::warn!("{what}"));
         },

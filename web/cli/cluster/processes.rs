@@ -130,9 +130,9 @@ impl Executor {
 impl Status {
     fn run(self, output: Output) -> Result<(), Failure> {
         let address = address("address", &self.scheduler)?;
-        let state = runtime()?.block_on(status::status(&address)).map_err(Failure::Machine)?;
+        let found = runtime()?.block_on(status::status(&address)).map_err(Failure::Machine)?;
         if output.json {
-            return output.json(&state);
+            return output.json(&found);
         }
         let mut executors = Table::new(&[
             ("executor", Align::Left),
@@ -140,8 +140,8 @@ impl Status {
             ("units at a time", Align::Right),
             ("last seen", Align::Right),
         ]);
-        for one in &state.executors {
-            let age = one.last_seen.map_or_else(String::new, |ms| {
+        for one in &found.executors {
+            let seen = one.last_seen.map_or_else(String::new, |ms| {
                 let ago_ms = (wall_ns() / 1_000_000).saturating_sub(ms);
                 format!("{} s ago", ago_ms / 1000)
             });
@@ -149,11 +149,11 @@ impl Status {
                 one.id.clone(),
                 format!("{}:{}", one.host, one.port),
                 one.specification.vcores.to_string(),
-                age,
+                seen,
             ]);
         }
         let mut jobs = Table::new(&[("job", Align::Left), ("state", Align::Left)]);
-        for job in &state.jobs {
+        for job in &found.jobs {
             jobs.row([job.job_id.clone(), job.job_status.clone()]);
         }
         let mut text = match executors.is_empty() {
