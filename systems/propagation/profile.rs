@@ -9,21 +9,24 @@ pub struct PathProfile<'a> {
     pub step_m: f64,
     /// Heights of the ground at two or more points, m above mean sea level.
     pub elevation_msl_m: &'a [f64],
-    /// Clutter at the same points; `None` where none is known, which is not "no clutter".
+    /// Clutter at the same points; `None` where no source of clutter was read, which differs from
+    /// heights of 0 m.
     pub clutter: Option<&'a PathClutter<'a>>,
 }
 
-/// Clutter at the points of a [`PathProfile`].
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// Clutter at the points of a [`PathProfile`]: heights, categories or both.
+///
+/// Checked by [`PathProfile::clutter`].
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct PathClutter<'a> {
-    /// Heights of buildings and trees above the ground, m, 0 or more, one for each point; the
-    /// representative height of the category where no other is known.
-    pub height_agl_m: &'a [f64],
-    /// Category of the ground at each point.
-    pub cover: &'a [GroundCover],
+    /// Heights of buildings and trees at each point, m above ground, [0, 1000]; `None` where the source
+    /// has categories only ([`GroundCover::height_agl_m`] is their representative height).
+    pub height_agl_m: Option<&'a [f64]>,
+    /// Category of the ground at each point; `None` where the source has heights only.
+    pub cover: Option<&'a [GroundCover]>,
 }
 
-/// Category of the ground, with representative heights (ITU-R P.1812-8, table 2; ITU-R P.452-18, table 4).
+/// Category of the ground (ITU-R P.1812-8, table 2; ITU-R P.2108-1, table 3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum GroundCover {
     /// Sea and lakes.
@@ -38,13 +41,13 @@ pub enum GroundCover {
     DenseUrban,
 }
 
-/// Reason for refusing the clutter of a profile.
+/// Error of the clutter of a profile.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum InvalidClutter {
-    /// Another number of points than the heights have.
+    /// Another number of points than the elevations have.
     #[error("invalid clutter of a profile: found {found} points, allowed {allowed}")]
     Points {
-        /// Points of the clutter: the fewer of heights and categories.
+        /// Points of the heights or categories of clutter.
         found: usize,
         /// Points of the profile.
         allowed: usize,
@@ -52,7 +55,7 @@ pub enum InvalidClutter {
     /// A height out of range.
     #[error("invalid clutter height of point {index}: found {height_agl_m} m, allowed 0 to 1000 m")]
     Height {
-        /// The first such point.
+        /// Index of the first such point.
         index: usize,
         /// Height, m above ground.
         height_agl_m: f64,
@@ -63,7 +66,8 @@ pub enum InvalidClutter {
 const CLUTTER_AGL_MAX_M: f64 = 1_000.0;
 
 impl GroundCover {
-    /// Representative height of clutter, m above ground.
+    /// Representative height of clutter that is added to a profile, m above ground (ITU-R P.1812-8,
+    /// table 2). ITU-R P.2108 takes 10 m around terminals over water and open ground instead.
     #[must_use]
     pub const fn height_agl_m(self) -> f64 {
         match self {
@@ -97,23 +101,21 @@ impl<'a> PathProfile<'a> {
         self.intervals() as f64 * self.step_m
     }
 
-    /// The clutter, one height and category for each point; `None` where none is known.
+    /// Checked clutter: one height, one category or both for each point.
     ///
     /// # Errors
-    /// [`InvalidClutter`] for another number of points or a height out of range.
+    /// [`InvalidClutter`] for another number of points, or a height that is not finite or out of range.
     pub fn clutter(&self) -> Result<Option<&'a PathClutter<'a>>, InvalidClutter> {
         let Some(clutter) = self.clutter else { return Ok(None) };
         let allowed = self.elevation_msl_m.len();
-        let lengths = [clutter.height_agl_m.len(), clutter.cover.len()];
-        if lengths != [allowed; 2] {
-            return Err(InvalidClutter::Points { found: lengths[0].min(lengths[1]), allowed });
+        let points = [clutter.height_agl_m.map(<[_]>::len), clutter.cover.map(<[_]>::len)];
+        if let Some(found) = points.into_iter().flatten().find(|points| *points != allowed) {
+            return Err(InvalidClutter::Points { found, allowed });
         }
+        let heights_m = clutter.height_agl_m.unwrap_or_default().iter().enumerate();
         let range = 0.0..=CLUTTER_AGL_MAX_M;
-        let outside = clutter.height_agl_m.iter().position(|height_m| !range.contains(height_m));
-        match outside {
-            Some(index) => {
-                Err(InvalidClutter::Height { index, height_agl_m: clutter.height_agl_m[index] })
-            }
+        match heights_m.into_iter().find(|(_, height_m)| !range.contains(*height_m)) {
+            Some((index, &height_agl_m)) => Err(InvalidClutter::Height { index, height_agl_m }),
             None => Ok(Some(clutter)),
         }
     }
@@ -123,24 +125,53 @@ impl<'a> PathProfile<'a> {
 mod tests {
     use super::*;
 
+    const ELEVATION_MSL_M: [f64; 3] = [10.0, 20.0, 30.0];
+    const COVER: [GroundCover; 3] =
+        [GroundCover::Open, GroundCover::UrbanOrForest, GroundCover::Water];
+
+    fn checked<'a>(
+        clutter: &'a PathClutter<'a>,
+    ) -> Result<Option<&'a PathClutter<'a>>, InvalidClutter> {
+        let bare = PathProfile::bare(100.0, &ELEVATION_MSL_M);
+        PathProfile { clutter: Some(clutter), ..bare }.clutter()
+    }
+
     #[test]
-    fn clutter_needs_a_height_and_a_category_for_each_point() {
-        let elevation_msl_m = [10.0, 20.0, 30.0];
-        let bare = PathProfile::bare(100.0, &elevation_msl_m);
+    fn bare_profile_has_length_and_no_clutter() {
+        let bare = PathProfile::bare(100.0, &ELEVATION_MSL_M);
         assert_eq!((bare.intervals(), bare.distance_m(), bare.clutter()), (2, 200.0, Ok(None)));
-        let cover = [GroundCover::Open, GroundCover::UrbanOrForest, GroundCover::Water];
-        let height_agl_m = cover.map(GroundCover::height_agl_m);
-        let clutter = PathClutter { height_agl_m: &height_agl_m, cover: &cover };
-        let covered = PathProfile { clutter: Some(&clutter), ..bare };
-        assert_eq!(covered.clutter(), Ok(Some(&clutter)));
-        let few = PathClutter { cover: &cover[..2], ..clutter };
-        let error = PathProfile { clutter: Some(&few), ..bare }.clutter().unwrap_err();
-        assert_eq!(error, InvalidClutter::Points { found: 2, allowed: 3 });
-        for height_m in [-1.0, 1_000.5, f64::NAN] {
+        assert_eq!(PathProfile::bare(100.0, &[]).distance_m(), 0.0);
+    }
+
+    #[test]
+    fn heights_or_categories_alone_pass() {
+        let height_agl_m = COVER.map(GroundCover::height_agl_m);
+        for heights_m in [None, Some(&height_agl_m[..])] {
+            for cover in [None, Some(&COVER[..])] {
+                let clutter = PathClutter { height_agl_m: heights_m, cover };
+                assert_eq!(checked(&clutter), Ok(Some(&clutter)));
+            }
+        }
+    }
+
+    #[test]
+    fn other_number_of_points_gives_an_error() {
+        let few = PathClutter { cover: Some(&COVER[..2]), ..PathClutter::default() };
+        assert_eq!(checked(&few), Err(InvalidClutter::Points { found: 2, allowed: 3 }));
+        let many = PathClutter {
+            height_agl_m: Some(&[0.0; 4]),
+            ..PathClutter { cover: Some(&COVER), ..few }
+        };
+        assert_eq!(checked(&many), Err(InvalidClutter::Points { found: 4, allowed: 3 }));
+    }
+
+    #[test]
+    fn height_out_of_range_gives_an_error() {
+        for height_m in [-1.0, 1_000.5, f64::NAN, f64::INFINITY] {
             let heights_m = [0.0, height_m, 0.0];
-            let odd = PathClutter { height_agl_m: &heights_m, cover: &cover };
-            let error = PathProfile { clutter: Some(&odd), ..bare }.clutter().unwrap_err();
-            assert!(error.to_string().contains("clutter height of point 1"), "{error}");
+            let clutter = PathClutter { height_agl_m: Some(&heights_m), cover: Some(&COVER) };
+            let error = checked(&clutter).unwrap_err().to_string();
+            assert!(error.contains("clutter height of point 1"), "{error}");
         }
     }
 }

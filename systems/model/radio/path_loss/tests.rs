@@ -72,7 +72,7 @@ struct ClutterSum;
 impl PreparedModel for ClutterSum {
     fn attenuation(&self, path: &PathProfile<'_>, _: Quantile) -> Result<Attenuation, Warning> {
         let clutter = path.clutter().map_err(|_| Warning::ModelOutOfRange)?;
-        let heights_m = clutter.map_or(&[][..], |clutter| clutter.height_agl_m);
+        let heights_m = clutter.and_then(|clutter| clutter.height_agl_m).unwrap_or_default();
         let sum_db: f64 = heights_m.iter().sum();
         Ok(Attenuation {
             reference_attenuation_db: Some(sum_db),
@@ -88,10 +88,10 @@ fn clutter_along_a_path_reaches_a_model_alone_and_in_a_batch() {
     let elevation_msl_m = [0.0; 3];
     let cover = [GroundCover::Open, GroundCover::DenseUrban, GroundCover::Suburban];
     let height_agl_m = cover.map(GroundCover::height_agl_m);
-    let clutter = PathClutter { height_agl_m: &height_agl_m, cover: &cover };
+    let clutter = PathClutter { height_agl_m: Some(&height_agl_m), cover: Some(&cover) };
     let bare = PathProfile::bare(50.0, &elevation_msl_m);
     let covered = PathProfile { clutter: Some(&clutter), ..bare };
-    let odd = PathClutter { cover: &cover[1..], ..clutter };
+    let odd = PathClutter { cover: Some(&cover[1..]), ..clutter };
     let odd = PathProfile { clutter: Some(&odd), ..bare };
     assert_eq!(ClutterSum.attenuation(&covered, Quantile::MEDIAN).unwrap().total_db(), 30.0);
     let mut profiles = [None; itm::SIDE_BY_SIDE];
