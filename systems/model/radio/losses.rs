@@ -93,7 +93,7 @@ pub(super) fn path_loss(
 /// with a warning where that is not valid.
 pub(super) fn terrain_attenuation(link: &Prepared<'_>, view: &View<'_>) -> (Model, Attenuation) {
     let model = link.model_at(view.distance_m);
-    let found = model.and_then(|model| model.attenuation(&view.path(), link.quantile));
+    let found = model.and_then(|model| model.attenuation(&view.path()));
     or_fallback(link, view, found)
 }
 
@@ -105,7 +105,7 @@ pub(super) fn terrain_attenuations(
 ) -> Vec<(Model, Attenuation)> {
     let is_valid = |view: &&View<'_>| link.model_at(view.distance_m).is_ok();
     let valid: Vec<_> = views.iter().filter(is_valid).map(View::path).collect();
-    let attenuations = |model: &dyn PreparedModel| model.attenuations(&valid, link.quantile, batch);
+    let attenuations = |model: &dyn PreparedModel| model.attenuations(&valid, batch);
     let mut found = link.model().map_or_else(Vec::new, attenuations).into_iter();
     let each = |view: &View<'_>| {
         let valid = link.model_at(view.distance_m);
@@ -125,7 +125,7 @@ fn or_fallback(
         Ok(attenuation) => return (link.env.model, attenuation),
         Err(warning) => warning,
     };
-    let fallback = link.fallback.attenuation(&view.path(), link.quantile);
+    let fallback = link.fallback.attenuation(&view.path());
     let mut attenuation = fallback.unwrap_or_default();
     attenuation.warnings.insert(warning);
     (FALLBACK_MODEL, attenuation)

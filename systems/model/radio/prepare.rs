@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use groundwave_propagation::free_space::wavelength_m;
 use groundwave_propagation::gases::{Atmosphere, Gamma};
-use groundwave_propagation::itm;
 use groundwave_propagation::noise::{ManMadeNoise, NoiseEnvironment, noise_floor_dbm};
 use groundwave_propagation::polarization::Polarization;
 use groundwave_propagation::rain::{RAIN_FREQUENCY_MIN_GHZ, RainCoefficients};
@@ -84,8 +83,6 @@ pub struct Prepared<'a> {
     validity: Validity,
     /// [`FALLBACK_MODEL`].
     pub(super) fallback: Arc<dyn PreparedModel>,
-    /// Quantile of the environment.
-    pub(super) quantile: itm::Quantile,
     pub(super) man_made: Option<ManMadeNoise>,
     pub(super) thermal_floor_dbm: f64,
     pub(super) noise_floor_dbm: f64,
@@ -152,12 +149,8 @@ impl<'a> Prepared<'a> {
         warnings.note(man_made.is_some_and(|noise| noise.extrapolated), Warning::NoiseExtrapolated);
         let thermal_floor_dbm = floor_dbm(&link_radio, None);
         let noise_floor_dbm = floor_dbm(&link_radio, man_made);
-        let direction = Direction {
-            frequency_mhz,
-            polarization,
-            antenna_agl_m: terrain_heights_m(env.clutter, [tx.height_agl_m, rx.height_agl_m]),
-            environment: env,
-        };
+        let antenna_agl_m = terrain_heights_m(env.clutter, [tx.height_agl_m, rx.height_agl_m]);
+        let direction = Direction::new(frequency_mhz, polarization, antenna_agl_m, env);
         let model = env.model.get();
         let fallback = FALLBACK_MODEL.get().prepare(&direction);
         Self {
@@ -175,12 +168,6 @@ impl<'a> Prepared<'a> {
             model: model.prepare(&direction).map(Arc::from),
             validity: model.validity(),
             fallback: Arc::from(fallback.expect("the fallback model has an unlimited range")),
-            quantile: itm::Quantile::new(
-                env.time_percent,
-                env.location_percent,
-                env.situation_percent,
-            )
-            .unwrap_or(itm::Quantile::MEDIAN),
             man_made,
             thermal_floor_dbm,
             noise_floor_dbm,

@@ -2,7 +2,6 @@
 //! intermediate results of a report.
 
 use groundwave_propagation::free_space::SPEED_OF_LIGHT_M_S;
-use groundwave_propagation::itm;
 use groundwave_propagation::numeric::{Kernel, greater, log10, vectorised};
 use groundwave_propagation::profile::PathProfile;
 
@@ -76,8 +75,6 @@ pub(crate) struct PreparedTransmitter<'a> {
     link: Prepared<'a>,
     /// Geoid under the transmitter above the ellipsoid, m.
     undulation_m: f64,
-    /// Quantiles: the environment's, then the median of time and locations.
-    quantiles: [itm::Quantile; QUANTILES],
     vegetation_db: f64,
 }
 
@@ -85,13 +82,7 @@ impl<'a> PreparedTransmitter<'a> {
     /// Of the direction `link` from a transmitter where the geoid stands `undulation_m` above the
     /// ellipsoid.
     pub fn new(link: Prepared<'a>, undulation_m: f64) -> Self {
-        let own = link.quantile;
-        Self {
-            quantiles: [own, own.median_of_situation()],
-            vegetation_db: link.vegetation_db(),
-            undulation_m,
-            link,
-        }
+        Self { vegetation_db: link.vegetation_db(), undulation_m, link }
     }
 
     /// True if the model of the environment is valid for paths of `distance_m`.
@@ -103,20 +94,20 @@ impl<'a> PreparedTransmitter<'a> {
     /// `paths`.
     pub fn measure(&self, rows: &ProfileRows<'_>, paths: &mut PathBatch) {
         if let Some(model) = self.link.model() {
-            model.measure(rows, self.quantiles[0], paths);
+            model.measure(rows, paths);
         }
     }
 
     /// Computes the attenuation of the measured lanes of `paths`.
     pub fn attenuate(&self, paths: &mut PathBatch) {
         if let Some(model) = self.link.model() {
-            model.attenuate(self.quantiles, paths);
+            model.attenuate(paths);
         }
     }
 
     /// Attenuation of one path by the fallback model.
     pub fn fallback(&self, profile: &PathProfile<'_>) -> Attenuation {
-        self.link.fallback.attenuation(profile, self.link.quantile).unwrap_or_default()
+        self.link.fallback.attenuation(profile).unwrap_or_default()
     }
 
     /// Received power over noise and interference, dB.

@@ -2,16 +2,28 @@
 
 use groundwave_propagation::bullington;
 use groundwave_propagation::bullington::{DiffractionPath, delta_bullington};
-use groundwave_propagation::itm::Quantile;
 use groundwave_propagation::profile::PathProfile;
 use groundwave_propagation::spherical_earth::Ground;
 
-use super::{Attenuation, Direction, PathLossModel, PreparedModel, Validity};
+use super::direction::settings;
+use super::{Attenuation, Direction, PathLossModel, PreparedModel, Settings, Validity};
 use crate::radio::fresnel::EARTH_RADIUS_M;
 use crate::radio::warning::{Warning, Warnings};
 
 /// Shorter paths have nothing between their ends, m.
 const SHORTEST_M: f64 = 1.0;
+
+settings! {
+    /// Settings of delta-Bullington diffraction.
+    struct DiffractionSettings {
+        /// Effective Earth radius factor.
+        k_factor: f64,
+        /// Relative permittivity of the ground.
+        permittivity: f64,
+        /// Conductivity of the ground, S/m.
+        conductivity_s_m: f64,
+    }
+}
 
 /// Delta-Bullington diffraction over free space.
 #[derive(Debug)]
@@ -39,7 +51,7 @@ impl PathLossModel for DeltaBullington {
     }
 
     fn settings(&self) -> &'static [&'static str] {
-        &["k_factor", "permittivity", "conductivity_s_m"]
+        DiffractionSettings::NAMES
     }
 
     fn validity(&self) -> Validity {
@@ -50,18 +62,22 @@ impl PathLossModel for DeltaBullington {
         true
     }
 
+    fn uses_clutter(&self) -> bool {
+        false
+    }
+
     fn prepare(&self, direction: &Direction<'_>) -> Result<Box<dyn PreparedModel>, Warning> {
-        let environment = direction.environment;
+        let settings: DiffractionSettings = direction.settings();
         let [tx_agl_m, rx_agl_m] = direction.antenna_agl_m;
         Ok(Box::new(PreparedDiffraction(DiffractionPath {
             frequency_mhz: direction.frequency_mhz,
-            effective_earth_radius_m: environment.k_factor * EARTH_RADIUS_M,
+            effective_earth_radius_m: settings.k_factor * EARTH_RADIUS_M,
             tx_agl_m,
             rx_agl_m,
             polarization: direction.polarization,
             ground: Ground {
-                relative_permittivity: environment.permittivity,
-                conductivity_s_m: environment.conductivity_s_m,
+                relative_permittivity: settings.permittivity,
+                conductivity_s_m: settings.conductivity_s_m,
             },
         })))
     }
@@ -80,7 +96,7 @@ impl PreparedDiffraction {
 }
 
 impl PreparedModel for PreparedDiffraction {
-    fn attenuation(&self, path: &PathProfile<'_>, _: Quantile) -> Result<Attenuation, Warning> {
+    fn attenuation(&self, path: &PathProfile<'_>) -> Result<Attenuation, Warning> {
         let loss_db = self.loss_db(path);
         let mut warnings = Warnings::default();
         // Ends at one place have nothing between them; any other refusal is reported.

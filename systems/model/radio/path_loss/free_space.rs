@@ -1,6 +1,5 @@
 //! Free space only (ITU-R P.525).
 
-use groundwave_propagation::itm::Quantile;
 use groundwave_propagation::profile::PathProfile;
 
 use super::{Attenuation, Direction, PathLossModel, PreparedModel, PropagationMode, Validity};
@@ -43,13 +42,17 @@ impl PathLossModel for FreeSpace {
         false
     }
 
+    fn uses_clutter(&self) -> bool {
+        false
+    }
+
     fn prepare(&self, _: &Direction<'_>) -> Result<Box<dyn PreparedModel>, Warning> {
         Ok(Box::new(Self))
     }
 }
 
 impl PreparedModel for FreeSpace {
-    fn attenuation(&self, _: &PathProfile<'_>, _: Quantile) -> Result<Attenuation, Warning> {
+    fn attenuation(&self, _: &PathProfile<'_>) -> Result<Attenuation, Warning> {
         Ok(Attenuation { mode: Some(PropagationMode::LineOfSight), ..Attenuation::default() })
     }
 }

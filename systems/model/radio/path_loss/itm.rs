@@ -4,15 +4,62 @@ use groundwave_propagation::itm;
 use groundwave_propagation::itm::{Measured, Outcome, Prepared, Quantile, Workspace};
 use groundwave_propagation::profile::PathProfile;
 
+use super::direction::settings;
 use super::{
     Attenuation, Direction, ItmTerrain, PathBatch, PathLossModel, PreparedModel, ProfileRows,
-    PropagationMode, QUANTILES, Validity,
+    PropagationMode, QUANTILES, Settings, Validity,
 };
 use crate::radio::environment::Climate;
 use crate::radio::warning::{Warning, Warnings};
 
 /// Shortest path the model is valid for, m.
 const SHORTEST_M: f64 = 1_000.0;
+
+settings! {
+    /// Settings of ITM.
+    pub struct ItmSettings {
+        /// Radio climate.
+        climate: Climate,
+        /// Minimum monthly surface refractivity reduced to sea level N0, N-units, [250, 400].
+        refractivity_n_units: f64,
+        /// Relative permittivity of the ground, [1, 100].
+        permittivity: f64,
+        /// Conductivity of the ground, S/m, [1e-5, 10].
+        conductivity_s_m: f64,
+        /// Share of time the loss is not exceeded, percent, [0.1, 99.9].
+        time_percent: f64,
+        /// Share of locations the loss is not exceeded, percent, [0.1, 99.9].
+        location_percent: f64,
+        /// Share of situations the loss is not exceeded, percent, [0.1, 99.9].
+        situation_percent: f64,
+    }
+}
+
+impl ItmSettings {
+    /// Medium of a path. Broadcast mode keeps time, location and situation apart, so that each of the
+    /// three percentages has the meaning of its field.
+    fn medium(&self, direction: &Direction<'_>) -> itm::Medium {
+        itm::Medium {
+            n_0: self.refractivity_n_units,
+            epsilon: self.permittivity,
+            sigma_s_m: self.conductivity_s_m,
+            climate: self.climate.into(),
+            frequency_mhz: direction.frequency_mhz,
+            polarization: direction.polarization,
+            mdvar: itm::Mdvar {
+                mode: itm::VariabilityMode::Broadcast,
+                without_location: false,
+                without_situation: false,
+            },
+        }
+    }
+
+    /// Quantile of the loss; the median where a percentage is out of range.
+    fn quantile(&self) -> Quantile {
+        Quantile::new(self.time_percent, self.location_percent, self.situation_percent)
+            .unwrap_or(Quantile::MEDIAN)
+    }
+}
 
 /// NTIA Irregular Terrain Model.
 #[derive(Debug)]
@@ -40,15 +87,7 @@ impl PathLossModel for IrregularTerrain {
     }
 
     fn settings(&self) -> &'static [&'static str] {
-        &[
-            "climate",
-            "refractivity_n_units",
-            "permittivity",
-            "conductivity_s_m",
-            "time_percent",
-            "location_percent",
-            "situation_percent",
-        ]
+        ItmSettings::NAMES
     }
 
     fn validity(&self) -> Validity {
@@ -63,62 +102,52 @@ impl PathLossModel for IrregularTerrain {
         true
     }
 
-    /// Broadcast mode keeps time, location and situation apart, so that each of the three
-    /// percentages of the environment means what it says.
+    fn uses_clutter(&self) -> bool {
+        false
+    }
+
     fn prepare(&self, direction: &Direction<'_>) -> Result<Box<dyn PreparedModel>, Warning> {
-        let environment = direction.environment;
-        let medium = itm::Medium {
-            n_0: environment.refractivity_n_units,
-            epsilon: environment.permittivity,
-            sigma_s_m: environment.conductivity_s_m,
-            climate: environment.climate.into(),
-            frequency_mhz: direction.frequency_mhz,
-            polarization: direction.polarization,
-            mdvar: itm::Mdvar {
-                mode: itm::VariabilityMode::Broadcast,
-                without_location: false,
-                without_situation: false,
-            },
-        };
-        match Prepared::new(&medium, direction.antenna_agl_m) {
-            Ok(prepared) => Ok(Box::new(prepared)),
-            Err(_) => Err(Warning::ModelOutOfRange),
-        }
+        let settings: ItmSettings = direction.settings();
+        let model = Prepared::new(&settings.medium(direction), direction.antenna_agl_m)
+            .map_err(|_| Warning::ModelOutOfRange)?;
+        Ok(Box::new(PreparedItm { model, quantile: settings.quantile() }))
     }
 }
 
-impl PreparedModel for Prepared {
+/// ITM prepared for one direction, at one quantile.
+#[derive(Debug)]
+struct PreparedItm {
+    model: Prepared,
+    quantile: Quantile,
+}
+
+impl PreparedModel for PreparedItm {
     /// Reference attenuation plus the addition of the quantile. No value for inputs outside the
     /// model (terrain too high or too steep) and where its formulas are undefined.
-    fn attenuation(
-        &self,
-        profile: &PathProfile<'_>,
-        quantile: Quantile,
-    ) -> Result<Attenuation, Warning> {
-        let reference = self.reference(profile).map_err(|_| Warning::ModelOutOfRange)?;
-        attenuation(&reference.outcome(quantile))
+    fn attenuation(&self, profile: &PathProfile<'_>) -> Result<Attenuation, Warning> {
+        let reference = self.model.reference(profile).map_err(|_| Warning::ModelOutOfRange)?;
+        attenuation(&reference.outcome(self.quantile))
     }
 
     fn attenuations(
         &self,
         profiles: &[PathProfile<'_>],
-        quantile: Quantile,
         batch: &mut PathBatch,
     ) -> Vec<Result<Attenuation, Warning>> {
-        let outcomes = self.outcomes(profiles, quantile, batch.workspace());
-        let found = outcomes.into_iter().map(|outcome| {
+        let outcomes = self.model.outcomes(profiles, self.quantile, batch.workspace());
+        let attenuations = outcomes.into_iter().map(|outcome| {
             let outcome = outcome.ok_or(Warning::ModelOutOfRange)?;
             attenuation(&outcome)
         });
-        found.collect()
+        attenuations.collect()
     }
 
-    fn measure(&self, rows: &ProfileRows<'_>, _: Quantile, batch: &mut PathBatch) {
+    fn measure(&self, rows: &ProfileRows<'_>, batch: &mut PathBatch) {
         let (measured, clear, .., workspace) = batch.parts::<Workspace>();
         let Workspace { paths, buffers, .. } = workspace;
-        let found = Prepared::measure(self, rows.profiles, rows.credible, buffers);
-        for (lane, found) in (rows.first..).zip(found) {
-            if let Some(path) = found {
+        let row_paths = self.model.measure(rows.profiles, rows.credible, buffers);
+        for (lane, path) in (rows.first..).zip(row_paths) {
+            if let Some(path) = path {
                 paths.set(lane, path);
                 measured[lane] = true;
                 clear[lane] = is_clear(path);
@@ -126,10 +155,11 @@ impl PreparedModel for Prepared {
         }
     }
 
-    fn attenuate(&self, quantiles: [Quantile; QUANTILES], batch: &mut PathBatch) {
+    fn attenuate(&self, batch: &mut PathBatch) {
         let (measured, _, attenuation_db, sigma_db, workspace) = batch.parts::<Workspace>();
         let Workspace { paths, losses, .. } = workspace;
-        self.batch(paths, quantiles, measured, losses);
+        let quantiles = [self.quantile, self.quantile.median_of_situation()];
+        self.model.batch(paths, quantiles, measured, losses);
         for lane in (0..super::BATCH).filter(|lane| measured[*lane]) {
             let defined =
                 losses.a_ref_db[lane].is_finite() && losses.attenuation_db[0][lane].is_finite();

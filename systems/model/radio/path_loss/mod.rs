@@ -5,7 +5,8 @@
 //! from there.
 //!
 //! Every method of [`PathLossModel`] is required, so that a model without one does not compile; of
-//! [`PreparedModel`] the attenuation of one path is:
+//! [`PreparedModel`] the attenuation of one path is. Settings of a model are a structure in its file
+//! (`settings!`), inputs common to all are those of [`Direction`]:
 //!
 //! ```compile_fail,E0046
 //! use groundwave_model::radio::path_loss::{Direction, PathLossModel, PreparedModel, Validity};
@@ -21,6 +22,7 @@
 //!     fn settings(&self) -> &'static [&'static str] { &[] }
 //!     fn validity(&self) -> Validity { Validity::UNLIMITED }
 //!     fn uses_terrain(&self) -> bool { false }
+//!     fn uses_clutter(&self) -> bool { false }
 //!     fn prepare(&self, _: &Direction<'_>) -> Result<Box<dyn PreparedModel>, Warning> {
 //!         Err(Warning::ModelOutOfRange)
 //!     }
@@ -29,6 +31,7 @@
 
 mod batch;
 mod delta_bullington;
+mod direction;
 mod free_space;
 mod itm;
 mod registry;
@@ -36,18 +39,17 @@ mod registry;
 pub(crate) mod tests;
 
 pub use batch::{BATCH, PathBatch, ProfileRows, QUANTILES};
+pub use direction::{Direction, Settings};
+pub use itm::ItmSettings;
 pub use registry::{FALLBACK_MODEL, Model};
 
 use std::fmt::Debug;
 use std::ops::RangeInclusive;
 
-use groundwave_propagation::itm::Quantile;
-use groundwave_propagation::polarization::Polarization;
 use groundwave_propagation::profile::PathProfile;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::environment::Environment;
 use super::warning::{Warning, Warnings};
 
 /// A path-loss model.
@@ -67,8 +69,9 @@ pub trait PathLossModel: Sync {
     /// Citation of the publication that defines the model.
     fn source(&self) -> &'static str;
 
-    /// Fields of [`Environment`](super::Environment) that the model reads; their schema is that of
-    /// the environment ([`Environment::settings_schema`](super::Environment::settings_schema)).
+    /// Fields of [`Environment`](super::Environment) that the model reads: [`Settings::NAMES`] of its
+    /// settings. Their schema is that of the environment
+    /// ([`Environment::settings_schema`](super::Environment::settings_schema)).
     fn settings(&self) -> &'static [&'static str];
 
     /// Range of frequencies and distances, with the warning outside of it. There
@@ -78,6 +81,10 @@ pub trait PathLossModel: Sync {
     /// True if the attenuation depends on terrain.
     fn uses_terrain(&self) -> bool;
 
+    /// True if the attenuation depends on clutter along the path. For other models
+    /// [`PathProfile::clutter`] may be absent, and is not read.
+    fn uses_clutter(&self) -> bool;
+
     /// Prepares one direction of a pair of stations for many paths.
     ///
     /// # Errors
@@ -85,17 +92,14 @@ pub trait PathLossModel: Sync {
     fn prepare(&self, direction: &Direction<'_>) -> Result<Box<dyn PreparedModel>, Warning>;
 }
 
-/// A path-loss model prepared for one direction of a pair of stations.
+/// A path-loss model prepared for one direction of a pair of stations, with the settings of the
+/// environment: shares of time, locations and situations are among them where a model has any.
 pub trait PreparedModel: Debug + Send + Sync {
-    /// Attenuation over one path at `quantile`, with the intermediate results that a report shows.
+    /// Attenuation over one path, with the intermediate results of a report.
     ///
     /// # Errors
     /// The warning that explains why the model has no value for the path.
-    fn attenuation(
-        &self,
-        profile: &PathProfile<'_>,
-        quantile: Quantile,
-    ) -> Result<Attenuation, Warning>;
+    fn attenuation(&self, profile: &PathProfile<'_>) -> Result<Attenuation, Warning>;
 
     /// [`Self::attenuation`] over each of `profiles`, to the bit and in their order. `batch` is working
     /// memory for models that compute paths together.
@@ -105,46 +109,29 @@ pub trait PreparedModel: Debug + Send + Sync {
     fn attenuations(
         &self,
         profiles: &[PathProfile<'_>],
-        quantile: Quantile,
         batch: &mut PathBatch,
     ) -> Vec<Result<Attenuation, Warning>> {
         let _ = batch;
-        let each = |profile| self.attenuation(profile, quantile);
-        profiles.iter().map(each).collect()
+        profiles.iter().map(|profile| self.attenuation(profile)).collect()
     }
 
-    /// Measures the profiles of `rows` into their lanes of `batch`, whose attenuation at `quantile` and
-    /// at the median follows by [`Self::attenuate`]. A lane the model has no value for is left
-    /// unmeasured. Without an implementation each path is computed here, by [`Self::attenuation`].
-    fn measure(&self, rows: &ProfileRows<'_>, quantile: Quantile, batch: &mut PathBatch) {
+    /// Measures the profiles of `rows` into their lanes of `batch`, whose attenuation follows by
+    /// [`Self::attenuate`]. A lane the model has no value for stays unmeasured. By default each path is
+    /// computed here, by [`Self::attenuation`].
+    fn measure(&self, rows: &ProfileRows<'_>, batch: &mut PathBatch) {
         for (lane, profile) in rows.iter() {
-            if let Ok(attenuation) = self.attenuation(profile, quantile) {
+            if let Ok(attenuation) = self.attenuation(profile) {
                 batch.set(lane, &attenuation);
             }
         }
     }
 
-    /// Computes the attenuation of all measured lanes of `batch`, as [`Self::attenuation`] does at
-    /// each of `quantiles`, and its standard deviation; not finite where the model has no value. Models
-    /// that have computed it by [`Self::measure`] have nothing left to do.
-    fn attenuate(&self, quantiles: [Quantile; QUANTILES], batch: &mut PathBatch) {
-        let _ = (quantiles, batch);
+    /// Computes total and median of the attenuation of all measured lanes of `batch`, as
+    /// [`Self::attenuation`] does, and its standard deviation; not finite where the model has no value.
+    /// By default empty: [`Self::measure`] has computed them.
+    fn attenuate(&self, batch: &mut PathBatch) {
+        let _ = batch;
     }
-}
-
-/// One direction of a pair of stations, as models read it. All values are validated.
-///
-/// What only some models need is a setting of the environment, which each of them reads for itself.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Direction<'a> {
-    /// Frequency of the transmitter, MHz.
-    pub frequency_mhz: f64,
-    /// Polarisation of the transmitted wave.
-    pub polarization: Polarization,
-    /// Heights (tx, rx) from which terrain is judged, m above ground.
-    pub antenna_agl_m: [f64; 2],
-    /// Settings, of which a model reads those that it declares.
-    pub environment: &'a Environment,
 }
 
 /// Frequencies and distances for which a model is valid.
@@ -187,7 +174,7 @@ impl Validity {
 pub struct Attenuation {
     /// Median attenuation, dB.
     pub reference_attenuation_db: Option<f64>,
-    /// Addition for the quantile, dB; limited so that it and the reference together are not
+    /// Addition for the shares of time, locations and situations, dB; limited so that it and the reference together are not
     /// negative.
     pub variability_db: Option<f64>,
     /// Diffraction loss, dB.

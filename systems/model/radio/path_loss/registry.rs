@@ -49,6 +49,7 @@ path_loss_models! {
     DeltaBullington => DeltaBullington,
     FreeSpace => FreeSpace,
     #[cfg(test)] LinearSlope => super::tests::LinearSlope,
+    #[cfg(test)] ClutterSum => super::tests::ClutterSum,
 }
 
 /// Model that is used where another one is not valid. Its range is unlimited.

@@ -1,18 +1,21 @@
-//! The registry, and a model that one line adds to it.
+//! The registry, and models that one line each adds to it.
 
-use groundwave_propagation::itm::{self, Quantile};
+use groundwave_propagation::itm;
+use groundwave_propagation::polarization::Polarization;
 use groundwave_propagation::profile::{GroundCover, PathClutter, PathProfile};
 use schemars::schema_for;
 
+use super::direction::settings;
 use super::{
-    Attenuation, Direction, Model, PathBatch, PathLossModel, PreparedModel, ProfileRows, Validity,
+    Attenuation, Direction, ItmSettings, Model, PathBatch, PathLossModel, PreparedModel,
+    ProfileRows, Settings, Validity,
 };
 use crate::coverage::{CoverageRequest, Flags, Grid, Sampling, coverage};
 use crate::radio::budget::evaluate;
 use crate::radio::{Environment, Warning};
 use crate::terrain::{Flat, GeoPoint, sample_profile};
 
-/// Attenuation of 1 dB a kilometre from 2 km on. Only for tests.
+/// Attenuation of 1 dB a kilometre from 2 km on. Only for tests: it has one path at a time.
 #[derive(Debug)]
 pub(crate) struct LinearSlope;
 
@@ -49,6 +52,10 @@ impl PathLossModel for LinearSlope {
         true
     }
 
+    fn uses_clutter(&self) -> bool {
+        false
+    }
+
     fn prepare(&self, _: &Direction<'_>) -> Result<Box<dyn PreparedModel>, Warning> {
         Ok(Box::new(Self))
     }
@@ -59,21 +66,83 @@ fn loss_db(path: &PathProfile<'_>) -> f64 {
 }
 
 impl PreparedModel for LinearSlope {
-    fn attenuation(&self, path: &PathProfile<'_>, _: Quantile) -> Result<Attenuation, Warning> {
+    fn attenuation(&self, path: &PathProfile<'_>) -> Result<Attenuation, Warning> {
         Ok(Attenuation { reference_attenuation_db: Some(loss_db(path)), ..Attenuation::default() })
     }
 }
 
-/// 1 dB for each metre by which clutter stands above the ground, at the quantile of time, with a median of
-/// half of it. Only for tests: it shows that clutter along a path reaches a model.
-#[derive(Debug)]
-struct ClutterSum;
+settings! {
+    /// Settings of [`ClutterSum`].
+    struct ClutterSumSettings {
+        /// Share of locations, percent: 50 % is 1 dB for each metre of clutter.
+        location_percent: f64,
+    }
+}
 
-impl PreparedModel for ClutterSum {
-    fn attenuation(&self, path: &PathProfile<'_>, _: Quantile) -> Result<Attenuation, Warning> {
+/// 1 dB for each metre of clutter along the path and for each point over water, with a median of half of
+/// it. Only for tests: it reads clutter and a setting of its own.
+#[derive(Debug)]
+pub(crate) struct ClutterSum;
+
+impl PathLossModel for ClutterSum {
+    fn name(&self) -> &'static str {
+        "clutter_sum"
+    }
+
+    fn label(&self) -> &'static str {
+        "clutter sum"
+    }
+
+    fn description(&self) -> &'static str {
+        "1 dB a metre of clutter."
+    }
+
+    fn version(&self) -> &'static str {
+        "clutter sum 1"
+    }
+
+    fn source(&self) -> &'static str {
+        "this test"
+    }
+
+    fn settings(&self) -> &'static [&'static str] {
+        ClutterSumSettings::NAMES
+    }
+
+    fn validity(&self) -> Validity {
+        Validity::UNLIMITED
+    }
+
+    fn uses_terrain(&self) -> bool {
+        true
+    }
+
+    fn uses_clutter(&self) -> bool {
+        true
+    }
+
+    fn prepare(&self, direction: &Direction<'_>) -> Result<Box<dyn PreparedModel>, Warning> {
+        let settings: ClutterSumSettings = direction.settings();
+        Ok(Box::new(PreparedClutterSum { db_m: settings.location_percent / 50.0 }))
+    }
+}
+
+#[derive(Debug)]
+struct PreparedClutterSum {
+    db_m: f64,
+}
+
+impl PreparedModel for PreparedClutterSum {
+    fn attenuation(&self, path: &PathProfile<'_>) -> Result<Attenuation, Warning> {
         let clutter = path.clutter().map_err(|_| Warning::ModelOutOfRange)?;
-        let heights_m = clutter.and_then(|clutter| clutter.height_agl_m).unwrap_or_default();
-        let sum_db: f64 = heights_m.iter().sum();
+        let clutter = clutter.copied().unwrap_or_default();
+        let cover = clutter.cover.unwrap_or_default();
+        let height_sum_m: f64 = match clutter.height_agl_m {
+            Some(heights_m) => heights_m.iter().sum(),
+            None => cover.iter().map(|cover| cover.height_agl_m()).sum(),
+        };
+        let water = cover.iter().filter(|cover| **cover == GroundCover::Water).count();
+        let sum_db = height_sum_m * self.db_m + water as f64;
         Ok(Attenuation {
             reference_attenuation_db: Some(sum_db),
             median_db: Some(sum_db / 2.0),
@@ -83,29 +152,69 @@ impl PreparedModel for ClutterSum {
     }
 }
 
+/// [`ClutterSum`] at a share of locations, percent.
+fn clutter_sum(location_percent: f64) -> Box<dyn PreparedModel> {
+    let environment =
+        Environment { model: Model::ClutterSum, location_percent, ..Environment::default() };
+    let direction = Direction::new(868.0, Polarization::Vertical, [10.0; 2], &environment);
+    Model::ClutterSum.get().prepare(&direction).unwrap()
+}
+
 #[test]
-fn clutter_along_a_path_reaches_a_model_alone_and_in_a_batch() {
+fn clutter_along_a_path_gives_attenuation_alone_and_in_a_batch() {
     let elevation_msl_m = [0.0; 3];
-    let cover = [GroundCover::Open, GroundCover::DenseUrban, GroundCover::Suburban];
-    let height_agl_m = cover.map(GroundCover::height_agl_m);
-    let clutter = PathClutter { height_agl_m: Some(&height_agl_m), cover: Some(&cover) };
+    let cover = [GroundCover::Water, GroundCover::DenseUrban, GroundCover::Suburban];
     let bare = PathProfile::bare(50.0, &elevation_msl_m);
-    let covered = PathProfile { clutter: Some(&clutter), ..bare };
-    let odd = PathClutter { cover: Some(&cover[1..]), ..clutter };
-    let odd = PathProfile { clutter: Some(&odd), ..bare };
-    assert_eq!(ClutterSum.attenuation(&covered, Quantile::MEDIAN).unwrap().total_db(), 30.0);
-    let mut profiles = [None; itm::SIDE_BY_SIDE];
-    profiles[..3].copy_from_slice(&[Some(bare), Some(covered), Some(odd)]);
-    let rows = ProfileRows { first: 4, profiles, credible: [false; itm::SIDE_BY_SIDE] };
+    let categories = PathClutter { cover: Some(&cover), ..PathClutter::default() };
+    let heights = PathClutter { height_agl_m: Some(&[1.0, 2.0, 3.0]), ..categories };
+    let short = PathClutter { cover: Some(&cover[1..]), ..categories };
+    let [categories, heights, short] = [&categories, &heights, &short]
+        .map(|clutter| PathProfile { clutter: Some(clutter), ..bare });
+    let model = clutter_sum(50.0);
+    let total_db = |profile| model.attenuation(profile).map(|attenuation| attenuation.total_db());
+    assert_eq!(total_db(&bare), Ok(0.0));
+    assert_eq!(total_db(&categories), Ok(31.0));
+    assert_eq!(total_db(&heights), Ok(7.0));
+    assert_eq!(total_db(&short), Err(Warning::ModelOutOfRange));
+    assert_eq!(clutter_sum(25.0).attenuation(&heights).unwrap().total_db(), 4.0);
+
     let mut batch = PathBatch::default();
-    ClutterSum.measure(&rows, Quantile::MEDIAN, &mut batch);
-    ClutterSum.attenuate([Quantile::MEDIAN; 2], &mut batch);
+    let profiles = [bare, categories, short];
+    let alone = profiles.each_ref().map(|profile| model.attenuation(profile));
+    assert_eq!(model.attenuations(&profiles, &mut batch), alone);
+    let mut rows = [None; itm::SIDE_BY_SIDE];
+    rows[..3].copy_from_slice(&profiles.map(Some));
+    let rows = ProfileRows { first: 4, profiles: rows, credible: [false; itm::SIDE_BY_SIDE] };
+    model.measure(&rows, &mut batch);
+    model.attenuate(&mut batch);
     assert_eq!(batch.measured.0[3..8], [false, true, true, false, false]);
-    assert_eq!(
-        [4, 5].map(|lane| batch.attenuation_db.0.map(|db| db[lane])),
-        [[0.0; 2], [30.0, 15.0]]
-    );
+    let lanes_db = [4, 5].map(|lane| batch.attenuation_db.0.map(|db| db[lane]));
+    assert_eq!(lanes_db, [[0.0; 2], [31.0, 15.5]]);
     assert_eq!(batch.sigma_db.0[5], 3.0);
+}
+
+#[test]
+fn models_without_use_of_clutter_ignore_it() {
+    let environment = Environment::default();
+    let direction = Direction::new(868.0, Polarization::Vertical, [10.0; 2], &environment);
+    let elevation_msl_m: Vec<f64> = (0..40).map(|i| 90.0 * (f64::from(i) * 0.4).sin()).collect();
+    let bare = PathProfile::bare(100.0, &elevation_msl_m);
+    let clutter = PathClutter { cover: Some(&[GroundCover::DenseUrban; 40]), height_agl_m: None };
+    let covered = PathProfile { clutter: Some(&clutter), ..bare };
+    for model in Model::ALL.iter().filter(|model| !model.get().uses_clutter()) {
+        let prepared = model.get().prepare(&direction).unwrap();
+        assert_eq!(prepared.attenuation(&bare), prepared.attenuation(&covered), "{model}");
+    }
+}
+
+#[test]
+fn settings_of_itm_have_the_values_of_the_environment() {
+    let environment =
+        Environment { refractivity_n_units: 320.0, time_percent: 90.0, ..Environment::default() };
+    let direction = Direction::new(868.0, Polarization::Vertical, [10.0; 2], &environment);
+    let settings: ItmSettings = direction.settings();
+    assert_eq!((settings.refractivity_n_units, settings.time_percent), (320.0, 90.0));
+    assert_eq!(ItmSettings::NAMES, Model::Itm.get().settings());
 }
 
 fn environment() -> Environment {
