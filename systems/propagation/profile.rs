@@ -108,9 +108,9 @@ impl<'a> PathProfile<'a> {
     pub fn clutter(&self) -> Result<Option<&'a PathClutter<'a>>, InvalidClutter> {
         let Some(clutter) = self.clutter else { return Ok(None) };
         let allowed = self.elevation_msl_m.len();
-        let points = [clutter.height_agl_m.map(<[_]>::len), clutter.cover.map(<[_]>::len)];
-        if let Some(found) = points.into_iter().flatten().find(|points| *points != allowed) {
-            return Err(InvalidClutter::Points { found, allowed });
+        let lengths = [clutter.height_agl_m.map(<[_]>::len), clutter.cover.map(<[_]>::len)];
+        if let Some(length) = lengths.into_iter().flatten().find(|length| *length != allowed) {
+            return Err(InvalidClutter::Points { found: length, allowed });
         }
         let heights_m = clutter.height_agl_m.unwrap_or_default().iter().enumerate();
         let range = 0.0..=CLUTTER_AGL_MAX_M;

@@ -243,9 +243,9 @@ impl Work<'_> {
         let constants = *self.constants;
         for place in first..first + LANES {
             let path = paths.get(place, self.batch, self.antenna_agl_m);
-            let found = attenuation_where::<WITHIN, BEYOND, SCATTER>(&path, &constants);
-            self.losses.a_ref_db[place] = found.a_ref_db;
-            self.losses.mode[place] = found.mode;
+            let reference = attenuation_where::<WITHIN, BEYOND, SCATTER>(&path, &constants);
+            self.losses.a_ref_db[place] = reference.a_ref_db;
+            self.losses.mode[place] = reference.mode;
         }
     }
 

@@ -200,8 +200,8 @@ fn steepest(interior: &[f64], mut eyes: [Eye; 2]) -> [Eye; 2] {
         while blocks != 0 {
             let block = next(&mut blocks, end);
             let at = start(block as usize, count);
-            let found = reaching(&estimates[end], interior, at, near);
-            let mut halves = [found as u32, (found >> 32) as u32];
+            let mask = reaching(&estimates[end], interior, at, near);
+            let mut halves = [mask as u32, (mask >> 32) as u32];
             for half in [end, 1 - end] {
                 while halves[half] != 0 {
                     let index = at + 32 * half + next(&mut halves[half], end) as usize;

@@ -77,9 +77,9 @@ impl Prepared {
             for first in (0..profiles.len()).step_by(SIDE_BY_SIDE) {
                 let row = |row: usize| profiles.get(first + row).copied();
                 let rows = std::array::from_fn(row);
-                let found = self.measure(rows, [false; SIDE_BY_SIDE], buffers);
-                for (lane, found) in (first..).zip(found) {
-                    if let Some(path) = found {
+                let row_paths = self.measure(rows, [false; SIDE_BY_SIDE], buffers);
+                for (lane, path) in (first..).zip(row_paths) {
+                    if let Some(path) = path {
                         paths.set(lane, path);
                         measured[lane] = true;
                     }

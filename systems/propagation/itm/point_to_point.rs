@@ -64,13 +64,13 @@ impl Prepared {
             samples,
             measured,
         });
-        let mut found = [None; SIDE_BY_SIDE];
+        let mut measures = [None; SIDE_BY_SIDE];
         for (path, of) in measured.iter().enumerate() {
             if profiles[path].is_some() && check_air(of.n_s, of.earth_radius_m).is_ok() {
-                found[path] = Some(of);
+                measures[path] = Some(of);
             }
         }
-        found
+        measures
     }
 
     /// The doubts about every path at `quantile`.

@@ -94,8 +94,8 @@ fn shape<const N: usize>(
 ) {
     for (measured, profile) in all.iter_mut().zip(profiles) {
         if let Some(profile) = profile {
-            let seen = horizons(profile, measured.earth_radius_m, antenna_agl_m);
-            measured.see(profile.distance_m(), seen, antenna_agl_m);
+            let horizons = horizons(profile, measured.earth_radius_m, antenna_agl_m);
+            measured.see(profile.distance_m(), horizons, antenna_agl_m);
         }
     }
     for (measured, profile) in all.iter_mut().zip(profiles) {

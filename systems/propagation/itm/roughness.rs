@@ -88,9 +88,9 @@ pub(super) fn ranges_m<const N: usize>(
             rows[path] = sampled.ranked(&buffers[path], extremes[path]);
         }
     }
-    let found = nth_from_both_ends(rows);
+    let deciles_m = nth_from_both_ends(rows);
     for path in 0..N {
-        ranges_m[path] = range_m(&rows[path], found[path]);
+        ranges_m[path] = range_m(&rows[path], deciles_m[path]);
     }
     ranges_m
 }

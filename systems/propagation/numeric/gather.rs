@@ -62,8 +62,8 @@ fn fill(from: &[f64], start: f64, spacing: f64, out: &mut [f64], from_place: usi
         let position = f64::mul_add(f64::from(place as i32), spacing, start);
         let position = lesser(position, last as f64);
         let floor = position.floor();
-        let left = floor as usize;
-        let (near, far) = (from[left], from[(left + 1).min(last)]);
+        let index = floor as usize;
+        let (near, far) = (from[index], from[(index + 1).min(last)]);
         out[place] = f64::mul_add(far - near, position - floor, near);
     }
 }
@@ -81,10 +81,10 @@ mod tests {
                 for (start, span) in [(0.0, far), (0.3 * far, 0.61 * far), (0.999_9, far - 1.0)] {
                     let spacing = span / (count - 1) as f64;
                     let mut out = [[f64::NAN; LANES]; 32];
-                    let found = sample_evenly(&row, start, spacing, count, &mut out);
+                    let moments = sample_evenly(&row, start, spacing, count, &mut out);
                     let mut plain = vec![f64::NAN; count];
                     fill(&row, start, spacing, &mut plain, 0);
-                    assert_eq!(found, crate::numeric::row::plain_moments::<LANES>(&plain));
+                    assert_eq!(moments, crate::numeric::row::plain_moments::<LANES>(&plain));
                     let out = out.as_flattened();
                     #[cfg(target_arch = "x86_64")]
                     if crate::numeric::dispatch::has_avx2() {
@@ -100,15 +100,15 @@ mod tests {
                     let (mut sum, mut moment) = (0.0, 0.0);
                     for place in 0..count {
                         let position = f64::mul_add(place as f64, spacing, start).min(far);
-                        let left = (position as usize).min(len - 2);
-                        let share = position - left as f64;
-                        let want = row[left] + (row[left + 1] - row[left]) * share;
+                        let index = (position as usize).min(len - 2);
+                        let share = position - index as f64;
+                        let want = row[index] + (row[index + 1] - row[index]) * share;
                         assert!((out[place] - want).abs() < 1e-9, "{place} of {count}");
                         assert_eq!(out[place].to_bits(), plain[place].to_bits());
                         sum += out[place];
                         moment += out[place] * (place as f64 - 0.5 * (count as f64 - 1.0));
                     }
-                    assert!((found.0 - sum).abs() < 1e-7 && (found.1 - moment).abs() < 1e-5);
+                    assert!((moments.0 - sum).abs() < 1e-7 && (moments.1 - moment).abs() < 1e-5);
                 }
             }
         }

@@ -41,11 +41,11 @@ pub(crate) fn nth_from_both_ends<const ROWS: usize>(
     for (scale, row) in scales.iter_mut().zip(&rows) {
         *scale = f64::from(LEVELS) / (row.extremes[1] - row.extremes[0]);
     }
-    let mut found = [[0.0; 2]; ROWS];
-    find(&rows, &scales, &mut found);
+    let mut values = [[0.0; 2]; ROWS];
+    find(&rows, &scales, &mut values);
     let mut checked = [None; ROWS];
     for row in 0..ROWS {
-        checked[row] = scales[row].is_finite().then_some(found[row]);
+        checked[row] = scales[row].is_finite().then_some(values[row]);
     }
     checked
 }
@@ -55,12 +55,12 @@ pub(crate) fn nth_from_both_ends<const ROWS: usize>(
 fn find<const ROWS: usize>(
     rows: &[Ranked<'_>; ROWS],
     scales: &[f64; ROWS],
-    found: &mut [[f64; 2]; ROWS],
+    values: &mut [[f64; 2]; ROWS],
 ) {
-    super::dispatch::widest!(x86::nth(rows, scales, found));
-    for (row, (scale, found)) in rows.iter().zip(scales.iter().zip(found)) {
+    super::dispatch::widest!(x86::nth(rows, scales, values));
+    for (row, (scale, value)) in rows.iter().zip(scales.iter().zip(values)) {
         let numbers = &row.room.as_flattened()[..row.count];
-        *found = nth(&keys(numbers, row.extremes[0], *scale), numbers, row.ranks());
+        *value = nth(&keys(numbers, row.extremes[0], *scale), numbers, row.ranks());
     }
 }
 
@@ -92,13 +92,13 @@ const ROOM: usize = 256;
 /// The numbers that have these ranks, counted from 1 at the greatest.
 #[inline(always)]
 fn nth(keys: &[u8; ROOM], numbers: &[f64], ranks: [usize; 2]) -> [f64; 2] {
-    let mut found = [0_u8; 2];
+    let mut thresholds = [0_u8; 2];
     let mut bit = 128;
     while bit > 0 {
         for end in 0..2 {
-            let threshold = found[end] | bit;
+            let threshold = thresholds[end] | bit;
             if usize::from(reaching(keys, threshold)) >= ranks[end] {
-                found[end] = threshold;
+                thresholds[end] = threshold;
             }
         }
         bit >>= 1;
@@ -106,12 +106,15 @@ fn nth(keys: &[u8; ROOM], numbers: &[f64], ranks: [usize; 2]) -> [f64; 2] {
     // A closure would not be compiled for the processor's vectors.
     let mut sought = [0.0; 2];
     for end in 0..2 {
-        let above =
-            if found[end] == u8::MAX { 0 } else { usize::from(reaching(keys, found[end] + 1)) };
+        let above = if thresholds[end] == u8::MAX {
+            0
+        } else {
+            usize::from(reaching(keys, thresholds[end] + 1))
+        };
         let mut sharing = [0.0; ROOM];
         let mut count = 0;
         for (key, number) in keys.iter().zip(numbers) {
-            if *key == found[end] {
+            if *key == thresholds[end] {
                 sharing[count] = *number;
                 count += 1;
             }
@@ -217,13 +220,13 @@ mod tests {
                 assert_eq!(nth(&keys, numbers, [rank, count + 1 - rank]), want);
                 #[cfg(target_arch = "x86_64")]
                 if crate::numeric::dispatch::has_avx2() {
-                    let mut found = [[0.0; 2]; 1];
+                    let mut values = [[0.0; 2]; 1];
                     // SAFETY: the processor has the features.
                     #[expect(unsafe_code, reason = "calls what is compiled for AVX2")]
                     unsafe {
-                        x86::narrow::nth(&[row], &[scale], &mut found);
+                        x86::narrow::nth(&[row], &[scale], &mut values);
                     }
-                    assert_eq!(found, [want]);
+                    assert_eq!(values, [want]);
                 }
             }
         }

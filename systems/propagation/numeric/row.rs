@@ -205,11 +205,11 @@ pub(super) mod x86 {
         let limit = _mm512_set1_pd(limit);
         let (blocks, rest) = values.as_chunks::<LANES>();
         let beyond = |values| _mm512_cmp_pd_mask::<_CMP_NLE_UQ>(_mm512_abs_pd(values), limit);
-        let mut found = beyond(next(rest));
+        let mut mask = beyond(next(rest));
         for block in blocks {
-            found |= beyond(load(block));
+            mask |= beyond(load(block));
         }
-        found == 0
+        mask == 0
     }
 
     #[target_feature(enable = "avx512f")]
@@ -264,23 +264,23 @@ pub(super) mod x86 {
         let mut least = _mm512_set1_pd(f64::INFINITY);
         let mut most = _mm512_set1_pd(f64::NEG_INFINITY);
         let mut next = |values: &mut [f64; LANES]| {
-            let left = _mm512_sub_pd(load(values), _mm512_fmadd_pd(slope, at, middle));
+            let residual = _mm512_sub_pd(load(values), _mm512_fmadd_pd(slope, at, middle));
             at = _mm512_add_pd(at, _mm512_set1_pd(LANES as f64));
             // SAFETY: an array of eight.
-            unsafe { _mm512_storeu_pd(values.as_mut_ptr(), left) };
-            left
+            unsafe { _mm512_storeu_pd(values.as_mut_ptr(), residual) };
+            residual
         };
         let (whole, rest) = room.split_at_mut(count / LANES);
         for values in whole {
-            let left = next(values);
-            least = _mm512_min_pd(left, least);
-            most = _mm512_max_pd(left, most);
+            let residual = next(values);
+            least = _mm512_min_pd(residual, least);
+            most = _mm512_max_pd(residual, most);
         }
         if let [values] = rest {
             let used = ((1_u32 << (count % LANES)) - 1) as __mmask8;
-            let left = next(values);
-            least = _mm512_mask_min_pd(least, used, left, least);
-            most = _mm512_mask_max_pd(most, used, left, most);
+            let residual = next(values);
+            least = _mm512_mask_min_pd(least, used, residual, least);
+            most = _mm512_mask_max_pd(most, used, residual, most);
         }
         [_mm512_reduce_min_pd(least), _mm512_reduce_max_pd(most)]
     }
@@ -315,12 +315,12 @@ mod tests {
             let mut room = [[f64::NAN; LANES]; 32];
             room.as_flattened_mut()[..count].copy_from_slice(&row(count));
             let mut plain = row(count);
-            let found = level(&mut room, count, 3.1, -0.7);
-            assert_eq!(found, plain_level(&mut plain, 3.1, -0.7));
+            let extremes = level(&mut room, count, 3.1, -0.7);
+            assert_eq!(extremes, plain_level(&mut plain, 3.1, -0.7));
             assert_eq!(room.as_flattened()[..count], plain);
             let mut most = [f64::NEG_INFINITY; 256];
             most[..count].copy_from_slice(&plain);
-            assert_eq!(maximum(&most), found[1]);
+            assert_eq!(maximum(&most), extremes[1]);
         }
     }
 

@@ -83,11 +83,11 @@ pub(crate) fn blocks_reaching(highest: &[f64; BLOCKS], least: f64) -> u32 {
 
 #[inline(always)]
 fn plain_blocks_reaching(highest: &[f64; BLOCKS], least: f64) -> u32 {
-    let mut found = 0;
+    let mut mask = 0;
     for (block, highest) in highest.iter().enumerate() {
-        found |= u32::from(*highest >= least) << block;
+        mask |= u32::from(*highest >= least) << block;
     }
-    found
+    mask
 }
 
 /// Bit mask of the points of the block from `at` on whose slope reaches `least`.
@@ -100,11 +100,11 @@ pub(crate) fn reaching(of: &Slopes<'_>, heights: &[f64], at: usize, least: f64) 
 #[inline(always)]
 fn plain_reaching(of: &Slopes<'_>, heights: &[f64], at: usize, least: f64) -> u64 {
     let slopes = of.of_block(heights, at);
-    let mut found = 0;
+    let mut mask = 0;
     for index in 0..BLOCK {
-        found |= u64::from(slopes[index] >= least) << index;
+        mask |= u64::from(slopes[index] >= least) << index;
     }
-    found
+    mask
 }
 
 #[cfg(test)]
@@ -165,8 +165,8 @@ mod tests {
                     let bit =
                         |bits, block: usize| bits | u32::from(highest[block] >= least) << block;
                     // SAFETY: likewise.
-                    let found = unsafe { (way.blocks_reaching)(highest, least) };
-                    assert_eq!(found, (0..BLOCKS).fold(0, bit));
+                    let mask = unsafe { (way.blocks_reaching)(highest, least) };
+                    assert_eq!(mask, (0..BLOCKS).fold(0, bit));
                     for block in 0..BLOCKS {
                         if block >= count.div_ceil(BLOCK) {
                             assert_eq!(highest[block], f64::NEG_INFINITY);
@@ -181,8 +181,8 @@ mod tests {
                             let bit = |bits, i| bits | u64::from(slope(i) >= least) << i;
                             let bits = (0..BLOCK).fold(0, bit);
                             // SAFETY: likewise.
-                            let found = unsafe { (way.reaching)(of, &heights, at, least) };
-                            assert_eq!(found, bits);
+                            let mask = unsafe { (way.reaching)(of, &heights, at, least) };
+                            assert_eq!(mask, bits);
                         }
                     }
                 }

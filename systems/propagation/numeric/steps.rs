@@ -9,26 +9,26 @@ const FEW: usize = 8;
 /// but for ties, and many can be taken at once.
 #[inline(always)]
 pub(crate) fn step_by_step(start: f64, step: f64, count: usize) -> f64 {
-    let (mut at, mut left) = (start, count);
-    while left > 0 {
+    let (mut at, mut rest) = (start, count);
+    while rest > 0 {
         let next = at + step;
-        if left < 2 * FEW {
-            (at, left) = (next, left - 1);
+        if rest < 2 * FEW {
+            (at, rest) = (next, rest - 1);
             continue;
         }
-        let taken = next - at;
+        let advance = next - at;
         // The power of two below, or something of no use for what is no ordinary number.
         let power = f64::from_bits(at.to_bits() & (0x7FF << 52));
         let room = if step > 0.0 { 2.0 * power - at } else { power - at };
         // Of what is negative or no number this makes 0.
-        let many = (room / taken - 1.0) as usize;
-        let tie = 2.0 * (step - taken).abs() == power * f64::EPSILON;
+        let many = (room / advance - 1.0) as usize;
+        let tie = 2.0 * (step - advance).abs() == power * f64::EPSILON;
         if at > 0.0 && many >= FEW && !tie {
-            let many = many.min(left);
-            at += many as f64 * taken;
-            left -= many;
+            let many = many.min(rest);
+            at += many as f64 * advance;
+            rest -= many;
         } else {
-            (at, left) = (next, left - 1);
+            (at, rest) = (next, rest - 1);
         }
     }
     at

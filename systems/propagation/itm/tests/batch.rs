@@ -85,7 +85,7 @@ fn outcomes_are_those_of_single_paths() {
         let profiles: Vec<_> = profiles.collect();
         let outcomes = prepared.outcomes(&profiles, quantile, &mut workspace);
         assert_eq!(outcomes.len(), count);
-        for (found, profile) in outcomes.iter().zip(&profiles) {
+        for (outcome, profile) in outcomes.iter().zip(&profiles) {
             let single =
                 prepared.reference(profile).ok().map(|reference| reference.outcome(quantile));
             let is_undefined =
@@ -93,14 +93,14 @@ fn outcomes_are_those_of_single_paths() {
             invalid += usize::from(single.is_none());
             if is_undefined {
                 undefined += 1;
-                assert_eq!(found.unwrap().warnings, single.unwrap().warnings);
+                assert_eq!(outcome.unwrap().warnings, single.unwrap().warnings);
                 continue;
             }
             let bits = |of: &Option<Outcome>| {
                 of.map(|of| [of.a_ref_db.to_bits(), of.attenuation_db.to_bits()])
             };
-            assert_eq!(bits(found), bits(&single));
-            assert_eq!(found, &single);
+            assert_eq!(bits(outcome), bits(&single));
+            assert_eq!(outcome, &single);
             compared += 1;
         }
     }

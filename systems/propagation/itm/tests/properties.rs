@@ -122,9 +122,9 @@ fn horizons_are_those_of_a_plain_search() {
         let profile = PathProfile::bare(draw.scaled(1.0, 2000.0), &elevation);
         let antenna_agl_m = [draw.scaled(0.5, 100.0), draw.scaled(0.5, 100.0)];
         let radius_m = 8500e3;
-        let found = horizons(&profile, radius_m, antenna_agl_m);
+        let horizons = horizons(&profile, radius_m, antenna_agl_m);
         let last = points - 1;
-        for (end, found) in found.into_iter().enumerate() {
+        for (end, horizon) in horizons.into_iter().enumerate() {
             let at = |step: usize| if end == 0 { step } else { last - step };
             let eye_m = elevation[at(0)] + antenna_agl_m[end];
             let angle = |step: usize| {
@@ -134,9 +134,9 @@ fn horizons_are_those_of_a_plain_search() {
             };
             let best = (1..=last).max_by(|&a, &b| angle(a).total_cmp(&angle(b))).unwrap();
             let want = Horizon { angle_rad: angle(best), distance_m: best as f64 * profile.step_m };
-            assert!((found.angle_rad - want.angle_rad).abs() < 1e-12, "{found:?} {want:?}");
-            let off = found.distance_m / want.distance_m - 1.0;
-            assert!(off.abs() < 1e-12, "{found:?} {want:?}");
+            assert!((horizon.angle_rad - want.angle_rad).abs() < 1e-12, "{horizon:?} {want:?}");
+            let off = horizon.distance_m / want.distance_m - 1.0;
+            assert!(off.abs() < 1e-12, "{horizon:?} {want:?}");
         }
     }
 }

@@ -28,8 +28,9 @@ pub(super) unsafe fn sample(from: &[f64], start: f64, spacing: f64, out: &mut [f
             break;
         }
         let share = _mm256_sub_pd(position, _mm256_floor_pd(position));
-        let left = _mm256_cvttpd_epi32(position);
-        let (low, high) = (_mm_cvtsi128_si64(left) as u64, _mm_extract_epi64::<1>(left) as u64);
+        let indices = _mm256_cvttpd_epi32(position);
+        let (low, high) =
+            (_mm_cvtsi128_si64(indices) as u64, _mm_extract_epi64::<1>(indices) as u64);
         // SAFETY: all places are 0 or more and less than that of the last number.
         let pair = |place: u64| unsafe { _mm_loadu_pd(from.as_ptr().add(place as usize)) };
         let even = _mm256_set_m128d(pair(high & 0xFFFF_FFFF), pair(low & 0xFFFF_FFFF));

@@ -55,22 +55,22 @@ pub(super) unsafe fn sample<const VECTORS: usize>(
         const DOWN: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
         let whole = _mm512_add_round_pd::<DOWN>(position, base);
         let share = _mm512_sub_pd(position, _mm512_sub_pd(whole, base));
-        let left = _mm512_castpd_si512(whole);
-        let right = _mm512_add_epi64(left, _mm512_set1_epi64(1));
+        let lower = _mm512_castpd_si512(whole);
+        let upper = _mm512_add_epi64(lower, _mm512_set1_epi64(1));
         // SAFETY: `place` and `VECTORS` times eight is at most the length of the row.
         let vector = |number| unsafe { _mm512_loadu_pd(from.as_ptr().add(place + LANES * number)) };
         let (near, middle) = (vector(0), vector(1));
         // Permutations mind the lowest three or four bits only. To the right of the last
         // number this finds some other, of which no share is taken.
         let (mut low, mut high) = (
-            _mm512_permutex2var_pd(near, left, middle),
-            _mm512_permutex2var_pd(near, right, middle),
+            _mm512_permutex2var_pd(near, lower, middle),
+            _mm512_permutex2var_pd(near, upper, middle),
         );
         if VECTORS == 3 {
             let (far, beyond) = (vector(2), _mm512_set1_epi64(2 * LANES as i64));
             let bit = |at| _mm512_test_epi64_mask(at, beyond);
-            low = _mm512_mask_permutexvar_pd(low, bit(left), left, far);
-            high = _mm512_mask_permutexvar_pd(high, bit(right), right, far);
+            low = _mm512_mask_permutexvar_pd(low, bit(lower), lower, far);
+            high = _mm512_mask_permutexvar_pd(high, bit(upper), upper, far);
         }
         _mm512_fmadd_pd(_mm512_sub_pd(high, low), share, low)
     };

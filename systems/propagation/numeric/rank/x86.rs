@@ -49,17 +49,17 @@ macro_rules! nth {
             for (ranks, row) in ranks.iter_mut().zip(rows) {
                 *ranks = row.ranks();
             }
-            let mut found = [[0_u8; 2]; ROWS];
-            // Number of keys above the one found.
+            let mut thresholds = [[0_u8; 2]; ROWS];
+            // Number of keys above the threshold.
             let mut above = [[0; 2]; ROWS];
             let mut bit = 128;
             while bit > 0 {
                 for row in 0..ROWS {
                     for end in 0..2 {
-                        let threshold = found[row][end] | bit;
+                        let threshold = thresholds[row][end] | bit;
                         let reaching = reaching(&keys_of[row], threshold);
                         let there = reaching >= ranks[row][end];
-                        found[row][end] = if there { threshold } else { found[row][end] };
+                        thresholds[row][end] = if there { threshold } else { thresholds[row][end] };
                         above[row][end] = if there { above[row][end] } else { reaching };
                     }
                 }
@@ -67,7 +67,7 @@ macro_rules! nth {
             }
             for row in 0..ROWS {
                 for end in 0..2 {
-                    let equal = equal(&keys_of[row], found[row][end]);
+                    let equal = equal(&keys_of[row], thresholds[row][end]);
                     let rank = ranks[row][end] - above[row][end];
                     sought[row][end] = nth_equal(groups[row], equal, rank);
                 }
@@ -201,12 +201,12 @@ pub(super) mod wide {
             return keys;
         }
         let (whole, rest) = (used / LANES, used % LANES);
-        let known = _mm512_mask_blend_epi64(
+        let used_keys = _mm512_mask_blend_epi64(
             ((1_u32 << rest) - 1) as __mmask8,
             _mm512_set1_epi64(first_keys(whole)),
             _mm512_set1_epi64(first_keys(whole + 1)),
         );
-        _mm512_and_si512(keys, known)
+        _mm512_and_si512(keys, used_keys)
     }
 
     nth!("avx512f,avx512bw,bmi1,bmi2,popcnt");
@@ -283,8 +283,8 @@ pub(super) mod narrow {
         let rest = _mm256_set1_epi64x(rest as i64);
         let places = [_mm256_setr_epi64x(0, 1, 2, 3), _mm256_setr_epi64x(4, 5, 6, 7)];
         for (keys, places) in keys.iter_mut().zip(places) {
-            let known = _mm256_blendv_epi8(fewer, more, _mm256_cmpgt_epi64(rest, places));
-            *keys = _mm256_and_si256(*keys, known);
+            let used_keys = _mm256_blendv_epi8(fewer, more, _mm256_cmpgt_epi64(rest, places));
+            *keys = _mm256_and_si256(*keys, used_keys);
         }
         keys
     }

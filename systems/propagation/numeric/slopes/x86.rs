@@ -70,10 +70,10 @@ macro_rules! slopes {
                     }
                     (most[0][place], most[1][place]) = (one, two);
                 }
-                let taken = [all(0.0), both];
+                let offsets = [all(0.0), both];
                 for eye in 0..2 {
                     let highest = &mut highest[eye].as_chunks_mut::<LANES>().0[part];
-                    store(highest, sub(maxima(&most[eye]), taken[eye]));
+                    store(highest, sub(maxima(&most[eye]), offsets[eye]));
                 }
             }
             highest
@@ -83,11 +83,11 @@ macro_rules! slopes {
         #[inline]
         pub(in super::super) fn blocks_reaching(highest: &[f64; BLOCKS], least: f64) -> u32 {
             let least = all(least);
-            let mut found = 0;
+            let mut mask = 0;
             for (number, highest) in highest.as_chunks().0.iter().enumerate() {
-                found |= u32::from(reach(load(highest), least)) << (LANES * number);
+                mask |= u32::from(reach(load(highest), least)) << (LANES * number);
             }
-            found
+            mask
         }
 
         #[target_feature(enable = $features)]
@@ -104,14 +104,14 @@ macro_rules! slopes {
             let (base, least) = (all(of.base), all(least));
             let step = all(of.fall_step * LANES as f64);
             let mut fall = fmadd(numbers(), all(of.fall_step), all(fall));
-            let mut found = 0;
+            let mut mask = 0;
             let vectors = heights.as_chunks().0.iter().zip(inverse.as_chunks().0);
             for (number, (height, inverse)) in vectors.enumerate() {
                 let slopes = fmsub(sub(load(height), base), load(inverse), fall);
                 fall = add(fall, step);
-                found |= u64::from(reach(slopes, least)) << (LANES * number);
+                mask |= u64::from(reach(slopes, least)) << (LANES * number);
             }
-            found
+            mask
         }
     };
 }
