@@ -109,13 +109,13 @@ fn stratified(roster: &Roster<'_>, mut pairs: Vec<Pair>) -> (Vec<Pair>, Vec<Pair
     let mut nearest: Vec<Vec<(f64, Pair)>> = vec![Vec::new(); members.len()];
     for &(pair, away_m) in &measured {
         for end in [pair.0, pair.1] {
-            let kept = &mut nearest[end as usize];
-            let at = kept.partition_point(|&(near_m, other)| {
+            let near_pairs = &mut nearest[end as usize];
+            let at = near_pairs.partition_point(|&(near_m, other)| {
                 near_m.total_cmp(&away_m).then(other.cmp(&pair)).is_lt()
             });
             if at < NEAREST {
-                kept.insert(at, (away_m, pair));
-                kept.truncate(NEAREST);
+                near_pairs.insert(at, (away_m, pair));
+                near_pairs.truncate(NEAREST);
             }
         }
     }

@@ -119,7 +119,7 @@ pub(super) struct Evidence {
 
 impl Evidence {
     pub fn of(sampling: &Sampling, links: &LinkStatistics, connectivity: &Connectivity) -> Self {
-        let heard = (links.usable + links.one_way).max(1);
+        let linked = (links.usable + links.one_way).max(1);
         // Of a sample only the share of links is known; the number in all follows from it.
         let usable = links.usable as f64 / sampling.pairs_sampled.max(1) as f64;
         let in_all = usable * sampling.pairs_in_reach as f64;
@@ -133,7 +133,7 @@ impl Evidence {
             mean_degree: 2.0 * in_all / sampling.nodes.max(1) as f64,
             fragile_prob: links.fragile_prob,
             lossy_prob: links.lossy_prob,
-            one_way_prob: links.one_way as f64 / heard as f64,
+            one_way_prob: links.one_way as f64 / linked as f64,
             asymmetric_prob: links.asymmetric_prob,
             rates_bps: links.data_rate_bps.map(|rates| (rates.p10, rates.p90)),
         }
@@ -271,12 +271,12 @@ fn judge(
 fn say(id: CriterionId, evidence: &Evidence, protocol: &Protocol) -> String {
     let e = evidence;
     let percent = |share: f64| share * 100.0;
-    let mut said = String::new();
+    let mut text = String::new();
     let written = match id {
         CriterionId::LinkQuality => {
             let spread = e.rates_bps.map_or(1.0, |(low, high)| high / low);
             write!(
-                said,
+                text,
                 "{}: {:.0} % of {} usable links have less than {FRAGILE_DB} dB of margin, {:.0} % \
                  lose 10 % of packets or more, and rates differ by a factor of {spread:.1}; \
                  {:.0} % of the links have a way around them",
@@ -289,14 +289,14 @@ fn say(id: CriterionId, evidence: &Evidence, protocol: &Protocol) -> String {
         }
         CriterionId::Overhead => match (e.overhead_share(protocol), e.rates_bps) {
             (Some(share), Some((slow_bps, _))) => write!(
-                said,
+                text,
                 "control traffic of {} nodes, {:.1} neighbours each, takes about {:.2} % of the \
                  {slow_bps:.0} bit/s that nine tenths of the links have",
                 e.nodes,
                 e.mean_degree,
                 percent(share),
             ),
-            _ => write!(said, "control traffic takes nothing: {} usable links", e.links),
+            _ => write!(text, "control traffic takes nothing: {} usable links", e.links),
         },
         CriterionId::Convergence => {
             let repaired = protocol.repair_s.map_or_else(
@@ -304,13 +304,13 @@ fn say(id: CriterionId, evidence: &Evidence, protocol: &Protocol) -> String {
                 |s| format!("a broken link is routed around in about {s:.0} s"),
             );
             write!(
-                said,
+                text,
                 "{repaired}: {} of {} usable links are bridges, with no way around them",
                 e.bridges, e.links,
             )
         }
         CriterionId::Asymmetry => write!(
-            said,
+            text,
             "{}: {:.0} % of usable links differ by {ASYMMETRIC_DB} dB or more between their \
              directions, {:.0} % of those heard are one-way",
             protocol.asymmetry.1,
@@ -318,14 +318,14 @@ fn say(id: CriterionId, evidence: &Evidence, protocol: &Protocol) -> String {
             percent(e.one_way_prob),
         ),
         CriterionId::Scale => write!(
-            said,
+            text,
             "{}: {} nodes, at most {} hops apart",
             protocol.scale.1, e.nodes, e.diameter_hops,
         ),
         CriterionId::Simplicity => {
-            write!(said, "{}: {} nodes to look after", protocol.simplicity.1, e.nodes)
+            write!(text, "{}: {} nodes to look after", protocol.simplicity.1, e.nodes)
         }
     };
     written.expect("a string takes whatever is written");
-    said
+    text
 }

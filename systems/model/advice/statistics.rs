@@ -91,8 +91,8 @@ impl LinkStatistics {
     pub(super) fn of(links: &[MeshLink]) -> Self {
         let budgets = links.iter().map(|link| &link.budget);
         let usable: Vec<&LinkBudget> = budgets.clone().filter(|b| b.etx().is_some()).collect();
-        let heard = |b: &&LinkBudget| b.forward.usable() || b.backward.usable();
-        let heard = budgets.clone().filter(heard).count();
+        let is_linked = |b: &&LinkBudget| b.forward.usable() || b.backward.usable();
+        let linked = budgets.clone().filter(is_linked).count();
         let values = |value: fn(&LinkBudget) -> f64| {
             Quantiles::of(usable.iter().map(|budget| value(budget)).collect())
         };
@@ -102,8 +102,8 @@ impl LinkStatistics {
         };
         Self {
             usable: usable.len(),
-            one_way: heard - usable.len(),
-            unusable: links.len() - heard,
+            one_way: linked - usable.len(),
+            unusable: links.len() - linked,
             verdicts: Verdicts::of(budgets),
             fragile_prob: share(|b| margin_db(b) < FRAGILE_DB),
             lossy_prob: share(|b| per(b) >= LOSSY_PER),

@@ -58,9 +58,9 @@ fn check(advice: &Advice) {
         assert!((sum - one.score).abs() < 1e-9, "{one:?}");
         let most: f64 = one.criteria.iter().map(|criterion| criterion.points_max).sum();
         assert_eq!(most, 100.0);
-        let said = one.reasons.iter().chain(&one.tradeoffs);
-        let counted = said.filter(|said| said.contains(|c: char| c.is_ascii_digit()));
-        // The overhead is always told, and so is scale or simplicity.
+        let texts = one.reasons.iter().chain(&one.tradeoffs);
+        let counted = texts.filter(|text| text.contains(|c: char| c.is_ascii_digit()));
+        // Overhead always has a text, and so has scale or simplicity.
         assert!(counted.count() >= 2, "{one:?}");
     }
 }
@@ -140,9 +140,9 @@ fn unequal_ends_make_asymmetric_links() {
             [&unequal, &equal].map(|advice| points(of(advice, id), CriterionId::Asymmetry));
         assert!(worse < better, "{id:?}");
     }
-    let said = &of(&unequal, ProtocolId::Aodv).tradeoffs;
+    let texts = &of(&unequal, ProtocolId::Aodv).tradeoffs;
     let percent = format!("{:.0} % of usable links differ", unequal.links.asymmetric_prob * 100.0);
-    assert!(said.iter().any(|said| said.contains(&percent)), "{said:?}");
+    assert!(texts.iter().any(|text| text.contains(&percent)), "{texts:?}");
 }
 
 #[test]

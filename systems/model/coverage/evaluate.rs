@@ -206,8 +206,8 @@ impl Scratch {
         let mut any = false;
         for first in (0..cells.len()).step_by(SIDE_BY_SIDE) {
             let rest = first..cells.len();
-            let wanted = std::array::from_fn(|row| rest.contains(&(first + row)));
-            let traced = self.trace(site, terrain, parallel, first, wanted);
+            let mask = std::array::from_fn(|row| rest.contains(&(first + row)));
+            let traced = self.trace(site, terrain, parallel, first, mask);
             if traced.contains(&true) {
                 self.measure(site, first, traced);
                 any = true;

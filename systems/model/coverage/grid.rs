@@ -124,12 +124,12 @@ impl Grid {
         let down = |deg: f64| (deg / cell_deg + 1e-9).floor();
         let pole = (90.0 / cell_deg).floor();
         let (top, bottom) = (up(north_deg).min(pole), down(south_deg).max(-pole));
-        let left = down(west_deg).max(-down(180.0));
-        let columns = (up(west_deg + width_deg) - left).min(down(360.0));
+        let west = down(west_deg).max(-down(180.0));
+        let columns = (up(west_deg + width_deg) - west).min(down(360.0));
         check_size(top - bottom, columns)?;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
         let count = [(top - bottom) as u32, columns as u32];
-        Self::new([top * cell_deg, left * cell_deg], [cell_deg; 2], count)
+        Self::new([top * cell_deg, west * cell_deg], [cell_deg; 2], count)
     }
 
     /// Latitude of the northern edge, degrees.

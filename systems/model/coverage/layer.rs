@@ -127,10 +127,10 @@ pub fn evaluate_layer(setup: &CoverageRequest, grid: &Grid, terrain: &dyn Terrai
     let mut cells = vec![NO_POWER; window.len() as usize];
     for part in parts {
         let own = part.window;
-        for (row, found) in (own.row..).zip(part.cells.chunks(own.columns as usize)) {
+        for (row, row_cells) in (own.row..).zip(part.cells.chunks(own.columns as usize)) {
             let [down, right] = [row - window.row, own.column - window.column];
             let start = down as usize * window.columns as usize + right as usize;
-            cells[start..start + found.len()].copy_from_slice(found);
+            cells[start..start + row_cells.len()].copy_from_slice(row_cells);
         }
     }
     // A receiver that cannot decode it has no margin at any power.

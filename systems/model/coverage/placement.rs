@@ -44,7 +44,7 @@ pub fn place(request: &PlacementRequest<'_>, terrain: &dyn Terrain) -> Placement
     let areas_km2: Vec<f64> = (0..grid.rows()).map(|row| cell_km2(grid, row)).collect();
     let area = |cell: usize| areas_km2[cell / grid.columns() as usize];
     let mut covered = vec![false; grid.len() as usize];
-    let known = known_cells(terrain, grid);
+    let has_ground = known_cells(terrain, grid);
     for setup in request.existing {
         let layer = evaluate_layer(setup, grid, terrain);
         for cell in served(&layer, grid, request.margin_db) {
@@ -60,11 +60,11 @@ pub fn place(request: &PlacementRequest<'_>, terrain: &dyn Terrain) -> Placement
     for layer in layers {
         served_by.push(served(&layer, grid, request.margin_db));
     }
-    let sum = |wanted: &dyn Fn(usize) -> bool| {
-        let found = (0..covered.len()).filter(|cell| wanted(*cell));
-        found.map(area).sum::<f64>()
+    let sum = |includes: &dyn Fn(usize) -> bool| {
+        let cells = (0..covered.len()).filter(|cell| includes(*cell));
+        cells.map(area).sum::<f64>()
     };
-    let known_km2 = sum(&|cell| known[cell]);
+    let known_km2 = sum(&|cell| has_ground[cell]);
     let covered_km2 = sum(&|cell| covered[cell]);
     let choice = choose(
         served_by.len() as u16,
@@ -93,8 +93,8 @@ fn known_cells(terrain: &dyn Terrain, grid: &Grid) -> Vec<bool> {
         let used = terrain.sample(&lat_deg, &lon_deg, &mut heights_m);
         // Heights are assumed where all are missing.
         let assumed = used.missing_samples >= grid.columns();
-        let known = heights_m.iter().map(|height_m| height_m.is_finite() && !assumed);
-        known.collect::<Vec<_>>()
+        let has_ground = heights_m.iter().map(|height_m| height_m.is_finite() && !assumed);
+        has_ground.collect::<Vec<_>>()
     };
     (0..grid.rows()).flat_map(row).collect()
 }
@@ -155,7 +155,7 @@ pub fn high_ground(terrain: &dyn Terrain, grid: &Grid, blocks: u32) -> Vec<(GeoP
             }
         }
     }
-    let mut found: Vec<_> = highest.into_iter().flatten().collect();
-    found.sort_by(|a, b| b.1.total_cmp(&a.1));
-    found
+    let mut points: Vec<_> = highest.into_iter().flatten().collect();
+    points.sort_by(|a, b| b.1.total_cmp(&a.1));
+    points
 }

@@ -216,8 +216,8 @@ impl Scratch {
             (profile, undulation_m)
         });
         let paths: Vec<_> = paths.collect();
-        pair.evaluate_all(&paths, &mut self.workspace, |number, found| {
-            let budget = match found {
+        pair.evaluate_all(&paths, &mut self.workspace, |number, result| {
+            let budget = match result {
                 Ok((there, back)) => LinkBudget::of(&there, &back),
                 Err(_) => LinkBudget::not_computable(paths[number].0.distance_m),
             };

@@ -64,16 +64,16 @@ fn links_evaluated_together_have_the_bits_of_each_alone() {
             packet_bytes: 700,
             spacing_m: None,
         };
-        let mut found = vec![None; links.len()];
+        let mut together = vec![None; links.len()];
         budgets(&inputs, &links, |link, budget| {
-            assert_eq!(found[link].replace(budget), None, "each once");
+            assert_eq!(together[link].replace(budget), None, "each once");
         });
         let (mut viable, mut fallback, mut gaps) = (0, 0, 0);
-        for (link, found) in links.iter().zip(found) {
+        for (link, budget) in links.iter().zip(together) {
             let (there, back) = score(&inputs, link[0], link[1]).unwrap();
             let single = LinkBudget::of(&there, &back);
-            // As text, which tells all bits.
-            assert_eq!(format!("{found:?}"), format!("{:?}", Some(single)));
+            // As text, which differs with any bit.
+            assert_eq!(format!("{budget:?}"), format!("{:?}", Some(single)));
             viable += usize::from(single.etx().is_some());
             fallback += usize::from(single.model != environment.model);
             gaps += usize::from(single.void_samples + single.missing_samples > 0);

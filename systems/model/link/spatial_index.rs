@@ -129,10 +129,10 @@ impl SpatialIndex {
     }
 
     fn class_of(&mut self, radio: &Radio, reach: Reach) -> usize {
-        if let Some(found) = self.classes.iter().position(|class| alike(&class.radio, radio)) {
-            let class = &mut self.classes[found];
+        if let Some(index) = self.classes.iter().position(|class| alike(&class.radio, radio)) {
+            let class = &mut self.classes[index];
             class.widest = class.widest.widest(reach);
-            return found;
+            return index;
         }
         self.classes.push(RadioClass { radio: radio.clone(), widest: reach, tree: RTree::new() });
         self.classes.len() - 1
@@ -153,7 +153,7 @@ impl SpatialIndex {
     pub fn around(&self, id: NodeId, range_max_m: f64) -> BTreeSet<NodeId> {
         let node = self.nodes[&id];
         let own = &self.classes[node.class].radio;
-        let mut found = BTreeSet::new();
+        let mut nodes = BTreeSet::new();
         for class in &self.classes {
             if !understand(own, &class.radio) && !understand(&class.radio, own) {
                 continue;
@@ -167,10 +167,10 @@ impl SpatialIndex {
             for near in class.tree.locate_within_distance(node.position_m, radius_m * radius_m) {
                 let limit_m = bound(self.nodes[&near.data].reach);
                 if near.data != id && near.distance_2(&node.position_m) <= limit_m * limit_m {
-                    found.insert(near.data);
+                    nodes.insert(near.data);
                 }
             }
         }
-        found
+        nodes
     }
 }

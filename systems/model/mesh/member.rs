@@ -102,14 +102,14 @@ impl<'a> Roster<'a> {
 
     /// The member with this id.
     pub fn get(&self, id: NodeId) -> Result<&Member<'a>, MeshError> {
-        let found = self.0.binary_search_by_key(&id, |member| member.id);
-        found.map_or(Err(MeshError::Unknown(id)), |at| Ok(&self.0[at]))
+        let place = self.0.binary_search_by_key(&id, |member| member.id);
+        place.map_or(Err(MeshError::Unknown(id)), |at| Ok(&self.0[at]))
     }
 
     /// Place of the member with this id.
     fn index(&self, id: NodeId) -> Result<u32, MeshError> {
-        let found = self.0.binary_search_by_key(&id, |member| member.id);
-        found.map_or(Err(MeshError::Unknown(id)), |at| Ok(at as u32))
+        let place = self.0.binary_search_by_key(&id, |member| member.id);
+        place.map_or(Err(MeshError::Unknown(id)), |at| Ok(at as u32))
     }
 
     /// Pairs of one member that the range bound does not exclude, in order.
@@ -129,8 +129,8 @@ impl<'a> Roster<'a> {
         let nodes = self.0.iter().map(|m| (m.id, m.position, m.station));
         let hood = SpatialIndex::of(inputs.terrain, nodes);
         let index = |id: &NodeId| {
-            let found = self.0.binary_search_by_key(id, |member| member.id);
-            found.expect("the hood holds the members and nobody else") as u32
+            let place = self.0.binary_search_by_key(id, |member| member.id);
+            place.expect("the hood holds the members and nobody else") as u32
         };
         let mut pairs = Vec::new();
         for (at, member) in (0u32..).zip(&self.0) {

@@ -51,14 +51,14 @@ pub fn route(
         graph.index(end).ok_or(MeshError::Unknown(end))?;
     }
     let (source, target) = (request.source, request.target);
-    let Some(found) = find(&graph, source, target, request.metric, target_bps) else {
+    let Some(path) = find(&graph, source, target, request.metric, target_bps) else {
         return Ok(no_path(inputs, &roster, mesh, &graph, request));
     };
-    let reached = found.hops.iter().map(|hop| hop.to);
+    let reached = path.hops.iter().map(|hop| hop.to);
     Ok(RouteAnswer::Found(Box::new(PlannedRoute {
         path: std::iter::once(source).chain(reached).collect(),
-        segments: segments(inputs, &roster, &found.hops)?,
-        summary: Summary::of(&found, target_bps),
+        segments: segments(inputs, &roster, &path.hops)?,
+        summary: Summary::of(&path, target_bps),
     })))
 }
 
@@ -82,8 +82,8 @@ fn segments(
         *result = Some(scored.map(along));
     });
     let segment = |(hop, _, _, result): (&Hop, _, _, Option<Result<_, BadValue>>)| {
-        let found = result.expect("every link was evaluated");
-        let (mut forward, mut backward) = found.map_err(|cause| {
+        let both = result.expect("every link was evaluated");
+        let (mut forward, mut backward) = both.map_err(|cause| {
             LinkKey::new(hop.from, hop.to)
                 .map_or(MeshError::Unknown(hop.to), |ends| MeshError::Link { ends, cause })
         })?;
@@ -128,7 +128,7 @@ fn nearest(
     for (a, from) in &near {
         for (b, to) in &far {
             let towards: f64 = from.iter().zip(to).map(|(x, y)| x * y).sum();
-            if best.is_none_or(|(known, ..)| towards > known) {
+            if best.is_none_or(|(highest, ..)| towards > highest) {
                 best = Some((towards, *a, *b));
             }
         }
@@ -190,14 +190,14 @@ fn no_path(
 /// Nodes connected with `end`, itself included. Links count both ways or not at all, so that this
 /// is one set for both directions.
 fn side(graph: &Graph, end: NodeId) -> BTreeSet<NodeId> {
-    let mut found = BTreeSet::from([end]);
+    let mut nodes = BTreeSet::from([end]);
     let mut waiting: Vec<usize> = graph.index(end).into_iter().collect();
     while let Some(node) = waiting.pop() {
         for edge in graph.out(node) {
-            if found.insert(graph.nodes()[edge.to]) {
+            if nodes.insert(graph.nodes()[edge.to]) {
                 waiting.push(edge.to);
             }
         }
     }
-    found
+    nodes
 }

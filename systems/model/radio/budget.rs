@@ -86,7 +86,7 @@ impl<'a> BothWays<'a> {
     /// `true` if the stations are like `a` and `b`, in this order.
     #[must_use]
     pub fn is_between(&self, a: &Station, b: &Station) -> bool {
-        let like = |known: &Station, other: &Station| std::ptr::eq(known, other) || known == other;
+        let like = |own: &Station, other: &Station| std::ptr::eq(own, other) || own == other;
         like(self.forward.tx, a) && like(self.forward.rx, b)
     }
 

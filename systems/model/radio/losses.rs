@@ -93,8 +93,8 @@ pub(super) fn path_loss(
 /// with a warning where that is not valid.
 pub(super) fn terrain_attenuation(link: &Prepared<'_>, view: &View<'_>) -> (Model, Attenuation) {
     let model = link.model_at(view.distance_m);
-    let found = model.and_then(|model| model.attenuation(&view.path()));
-    or_fallback(link, view, found)
+    let result = model.and_then(|model| model.attenuation(&view.path()));
+    or_fallback(link, view, result)
 }
 
 /// [`terrain_attenuation`] along many paths, to the bit and in their order.
@@ -106,22 +106,22 @@ pub(super) fn terrain_attenuations(
     let is_valid = |view: &&View<'_>| link.model_at(view.distance_m).is_ok();
     let valid: Vec<_> = views.iter().filter(is_valid).map(View::path).collect();
     let attenuations = |model: &dyn PreparedModel| model.attenuations(&valid, batch);
-    let mut found = link.model().map_or_else(Vec::new, attenuations).into_iter();
+    let mut results = link.model().map_or_else(Vec::new, attenuations).into_iter();
     let each = |view: &View<'_>| {
         let valid = link.model_at(view.distance_m);
-        let found = valid.and_then(|_| found.next().expect("one for each valid path"));
-        or_fallback(link, view, found)
+        let result = valid.and_then(|_| results.next().expect("one for each valid path"));
+        or_fallback(link, view, result)
     };
     views.iter().map(each).collect()
 }
 
-/// The attenuation that the model of the environment found, or that of the fallback.
+/// Attenuation by the model of the environment, or by the fallback model where that has none.
 fn or_fallback(
     link: &Prepared<'_>,
     view: &View<'_>,
-    found: Result<Attenuation, Warning>,
+    result: Result<Attenuation, Warning>,
 ) -> (Model, Attenuation) {
-    let warning = match found {
+    let warning = match result {
         Ok(attenuation) => return (link.env.model, attenuation),
         Err(warning) => warning,
     };

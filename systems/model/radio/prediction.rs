@@ -285,13 +285,13 @@ mod tests {
 
     #[test]
     fn the_interval_holds_nine_of_ten_and_the_deciles_eight() {
-        let found = PATH.distribution();
-        assert_eq!((found.basis, found.median_db), (Basis::Terrain, 118.0));
-        let prediction = found.prediction(118.0, -80.0, Some(20.0));
+        let distribution = PATH.distribution();
+        assert_eq!((distribution.basis, distribution.median_db), (Basis::Terrain, 118.0));
+        let prediction = distribution.prediction(118.0, -80.0, Some(20.0));
         // 1.645 and 1.2816 times the root of 11² + 7².
         let [low_dbm, high_dbm] = prediction.rx_power_interval_dbm;
         assert!((high_dbm + 80.0 - 21.45).abs() < 0.01 && (low_dbm + 80.0 + 21.45).abs() < 0.01);
-        let [ten_dbm, half_dbm, ninety_dbm] = found.quantiles_dbm(118.0, -80.0);
+        let [ten_dbm, half_dbm, ninety_dbm] = distribution.quantiles_dbm(118.0, -80.0);
         assert!((ten_dbm + 80.0 - 16.71).abs() < 0.01 && (ninety_dbm + 80.0 + 16.71).abs() < 0.01);
         assert_eq!(half_dbm, -80.0);
         // Φ(20 / 13.04).
@@ -301,10 +301,10 @@ mod tests {
     #[test]
     fn what_is_unknown_widens_the_interval_and_low_antennas_stand_in_clutter() {
         let low = Evidence { surroundings: Surroundings::Unknown, ..PATH };
-        let found = low.distribution();
-        assert_eq!(found.basis, Basis::SurroundingsUnknown);
-        assert!((found.median_db - 137.2).abs() < 1e-9);
-        assert!((1.645 * found.sigma_db() - 30.0).abs() < 0.1);
+        let distribution = low.distribution();
+        assert_eq!(distribution.basis, Basis::SurroundingsUnknown);
+        assert!((distribution.median_db - 137.2).abs() < 1e-9);
+        assert!((1.645 * distribution.sigma_db() - 30.0).abs() < 0.1);
         // Terrain that costs more than surroundings do is not added to them.
         let behind_a_ridge = Evidence { model_loss_db: 150.0, ..low };
         assert_eq!(behind_a_ridge.distribution().median_db, 150.0);
@@ -312,16 +312,16 @@ mod tests {
         let near = Evidence { distance_m: 25.0, free_space_db: 59.2, model_loss_db: 59.2, ..low };
         assert!((near.distribution().median_db - 62.4).abs() < 1e-9);
         let void = Evidence { ground_known: false, clear: true, ..PATH };
-        let found = void.distribution();
-        assert_eq!((found.basis, found.median_db), (Basis::GroundUnknown, 118.0));
+        let distribution = void.distribution();
+        assert_eq!((distribution.basis, distribution.median_db), (Basis::GroundUnknown, 118.0));
     }
 
     #[test]
     fn a_clear_path_above_its_surroundings_is_the_surest() {
         let clear = Evidence { clear: true, ..PATH };
-        let found = clear.distribution();
-        assert_eq!(found.basis, Basis::LineOfSight);
-        assert!((1.645 * found.sigma_db() - 13.96).abs() < 0.01);
+        let distribution = clear.distribution();
+        assert_eq!(distribution.basis, Basis::LineOfSight);
+        assert!((1.645 * distribution.sigma_db() - 13.96).abs() < 0.01);
         let rough = Evidence { model_sigma_db: 9.0, ..clear };
         assert_eq!(rough.distribution().link_sigma_db, 6.0);
         let within = Evidence { surroundings: Surroundings::Described, ..clear };
@@ -347,20 +347,20 @@ mod tests {
         };
         let calibrated =
             Evidence { calibrated: Some(&class), surroundings: Surroundings::Unknown, ..PATH };
-        let found = calibrated.distribution();
-        assert_eq!((found.basis, found.median_db), (Basis::Calibrated, 118.0));
-        assert_eq!(found.link_sigma_db, 9.0);
-        assert!((found.place_sigma_db - 1.0).abs() < 1e-9);
+        let distribution = calibrated.distribution();
+        assert_eq!((distribution.basis, distribution.median_db), (Basis::Calibrated, 118.0));
+        assert_eq!(distribution.link_sigma_db, 9.0);
+        assert!((distribution.place_sigma_db - 1.0).abs() < 1e-9);
     }
 
     #[test]
     fn verdicts_are_those_of_the_probability() {
-        let found = PATH.distribution();
+        let distribution = PATH.distribution();
         for margin_db in (-60..60).map(|db| f64::from(db) + 0.5) {
-            let prediction = found.prediction(118.0, -80.0, Some(margin_db));
-            let verdict = found.verdict(118.0, margin_db);
+            let prediction = distribution.prediction(118.0, -80.0, Some(margin_db));
+            let verdict = distribution.verdict(118.0, margin_db);
             assert_eq!(verdict, Verdict::of(prediction.link_prob), "{margin_db}");
         }
-        assert_eq!(found.prediction(118.0, -80.0, None).link_prob, 0.0);
+        assert_eq!(distribution.prediction(118.0, -80.0, None).link_prob, 0.0);
     }
 }

@@ -45,7 +45,7 @@ impl GasMemo {
     /// The first [`BadValue`] in the environment.
     fn gamma(&mut self, env: &Environment, frequency_mhz: f64) -> Result<Gamma, BadValue> {
         match &self.0 {
-            Some((known, at_mhz, gamma)) if known == env => {
+            Some((environment, at_mhz, gamma)) if environment == env => {
                 if *at_mhz == frequency_mhz {
                     return Ok(*gamma);
                 }
@@ -263,23 +263,23 @@ fn common_radio(tx: &Radio, rx: &Radio, warnings: &mut Warnings) -> Radio {
 fn common_waveform(tx: &Waveform, rx: &Waveform) -> Option<Waveform> {
     match (tx, rx) {
         (
-            Waveform::Ofdm { spatial_streams: sent, mac_efficiency_prob },
-            Waveform::Ofdm { spatial_streams: heard, .. },
+            Waveform::Ofdm { spatial_streams: tx_streams, mac_efficiency_prob },
+            Waveform::Ofdm { spatial_streams: rx_streams, .. },
         ) => Some(Waveform::Ofdm {
-            spatial_streams: *sent.min(heard),
+            spatial_streams: *tx_streams.min(rx_streams),
             mac_efficiency_prob: *mac_efficiency_prob,
         }),
         (
-            Waveform::Lora { spreading_factor: sent, coding_rate },
-            Waveform::Lora { spreading_factor: heard, .. },
-        ) if sent == heard => {
+            Waveform::Lora { spreading_factor: tx_factor, coding_rate },
+            Waveform::Lora { spreading_factor: rx_factor, .. },
+        ) if tx_factor == rx_factor => {
             // The code rate travels in the header: the transmitter's counts.
-            Some(Waveform::Lora { spreading_factor: *sent, coding_rate: *coding_rate })
+            Some(Waveform::Lora { spreading_factor: *tx_factor, coding_rate: *coding_rate })
         }
         (
-            Waveform::Narrowband { bit_rate_bps: sent, .. },
-            Waveform::Narrowband { bit_rate_bps: heard, .. },
-        ) if sent == heard => Some(rx.clone()),
+            Waveform::Narrowband { bit_rate_bps: tx_bps, .. },
+            Waveform::Narrowband { bit_rate_bps: rx_bps, .. },
+        ) if tx_bps == rx_bps => Some(rx.clone()),
         _ => None,
     }
 }

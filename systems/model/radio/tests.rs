@@ -75,8 +75,11 @@ fn link(profile: &Profile, tx: &Station, rx: &Station, env: &Environment) -> sup
 
 /// Fails unless `found` lies within `tolerance` of `expected`.
 #[track_caller]
-fn near(found: f64, expected: f64, tolerance: f64) {
-    assert!((found - expected).abs() <= tolerance, "{found} is not {expected} within {tolerance}");
+fn near(actual: f64, expected: f64, tolerance: f64) {
+    assert!(
+        (actual - expected).abs() <= tolerance,
+        "{actual} is not {expected} within {tolerance}"
+    );
 }
 
 /// A small generator (SplitMix64) for random links that are the same every time.

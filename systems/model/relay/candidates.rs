@@ -89,7 +89,7 @@ fn hilltops(terrain: &dyn Terrain, path: &Path, rx: GeoPoint) -> Vec<(f64, f64, 
         .map(|(column, row)| cell(column, row))
         .collect();
     let height_m = heights_m(terrain, &lattice);
-    let mut found = Vec::new();
+    let mut hilltops = Vec::new();
     for stretch in 0..STRETCHES {
         let columns = stretch * COLUMNS / STRETCHES..(stretch + 1) * COLUMNS / STRETCHES;
         let cells = columns.flat_map(|column| (0..ROWS).map(move |row| (column, row)));
@@ -105,10 +105,10 @@ fn hilltops(terrain: &dyn Terrain, path: &Path, rx: GeoPoint) -> Vec<(f64, f64, 
                 azimuths_deg[column],
                 [along_m, across_m],
             );
-            found.push((column as f64 * along_m, offset_m(row), at));
+            hilltops.push((column as f64 * along_m, offset_m(row), at));
         }
     }
-    found
+    hilltops
 }
 
 /// `true` if a point of the lattice is as high as all its neighbours and higher than one of them.

@@ -2,7 +2,7 @@
 
 use groundwave_values::parallel;
 
-use super::greedy::Found;
+use super::greedy::Solution;
 use super::plan::{ChainNode, ChainRole, RelayPlan, RelaySegment};
 use super::request::RelayRequest;
 use super::stretch::{Place, Task, rate_bps};
@@ -10,7 +10,7 @@ use crate::radio::antenna::is_omnidirectional;
 use crate::radio::result::Geometry;
 use crate::radio::{BadValue, Pointing, Station};
 
-/// Evaluates the hops of `found`, each in the direction in which its search did, so that both see
+/// Evaluates the hops of `solution`, each in the direction in which its search did, so that both see
 /// the same numbers.
 ///
 /// # Errors
@@ -18,12 +18,12 @@ use crate::radio::{BadValue, Pointing, Station};
 pub(super) fn complete(
     task: &Task<'_>,
     request: &RelayRequest<'_>,
-    found: Found,
+    solution: Solution,
 ) -> Result<RelayPlan, BadValue> {
-    let relays = found.relays.iter().map(|&relay| (relay, task.relay));
+    let relays = solution.relays.iter().map(|&relay| (relay, task.relay));
     let places: Vec<Place<'_>> =
         std::iter::once(task.tx).chain(relays).chain(std::iter::once(task.rx)).collect();
-    let segments = segments(task, &places, &found.ranks)?;
+    let segments = segments(task, &places, &solution.ranks)?;
     let rates = segments.iter().map(|segment| segment.data_rate_bps);
     let omnidirectional = is_omnidirectional(&task.relay.antenna);
     Ok(RelayPlan {
@@ -32,7 +32,7 @@ pub(super) fn complete(
         bottleneck_rate_bps: rates.fold(f64::INFINITY, f64::min),
         target_data_rate_bps: task.target_bps,
         meets_target: segments.iter().all(|segment| segment.closes),
-        shortfall: found.shortfall,
+        shortfall: solution.shortfall,
         antennas_per_relay: if omnidirectional { 1 } else { 2 },
         relay_station: Station::clone(task.relay),
         segments,
@@ -80,7 +80,7 @@ fn nodes(places: &[Place<'_>], segments: &[RelaySegment]) -> Vec<ChainNode> {
         // A hop away from this node is seen from its transmitter, one toward it likewise backward.
         let previous = i.checked_sub(1).map(|i| &segments[i].backward.geometry);
         let next = segments.get(i).map(|segment| &segment.forward.geometry);
-        let seen = next.or(previous).expect("a chain has two nodes or more");
+        let geometry = next.or(previous).expect("a chain has two nodes or more");
         ChainNode {
             role: match i {
                 0 => ChainRole::Transmitter,
@@ -88,9 +88,9 @@ fn nodes(places: &[Place<'_>], segments: &[RelaySegment]) -> Vec<ChainNode> {
                 _ => ChainRole::Relay,
             },
             position,
-            ground_msl_m: seen.tx_ground_msl_m,
+            ground_msl_m: geometry.tx_ground_msl_m,
             height_agl_m: station.height_agl_m,
-            antenna_msl_m: seen.tx_antenna_msl_m,
+            antenna_msl_m: geometry.tx_antenna_msl_m,
             to_previous: previous.map(toward),
             to_next: next.map(toward),
         }

@@ -9,7 +9,7 @@ use crate::terrain::{GeoPoint, Path};
 pub const FRACTIONS: usize = 20;
 
 /// Places for relays in order, and why the last of them does not reach the receiver.
-pub(super) struct Found {
+pub(super) struct Solution {
     pub relays: Vec<GeoPoint>,
     /// Their order along the way, from 1: of two neighbours in the chain the ground is walked from
     /// the lower to the higher.
@@ -20,7 +20,7 @@ pub(super) struct Found {
 /// Walks the great circle from the transmitter toward the receiver, each step to the farthest
 /// tested fraction of the remaining distance that closes for the target rate. On the last hop
 /// allowed only the receiver itself is tested, and never a place in a void of the terrain.
-pub(super) fn walk(task: &Task<'_>) -> Found {
+pub(super) fn walk(task: &Task<'_>) -> Solution {
     let mut relays: Vec<GeoPoint> = Vec::new();
     let (mut lat_deg, mut lon_deg) = (Vec::new(), Vec::new());
     loop {
@@ -60,6 +60,6 @@ pub(super) fn walk(task: &Task<'_>) -> Found {
                 nearest_data_rate_bps: rates_bps[rates_bps.len() - 1],
             }),
         };
-        return Found { ranks: (1..=relays.len()).collect(), relays, shortfall };
+        return Solution { ranks: (1..=relays.len()).collect(), relays, shortfall };
     }
 }

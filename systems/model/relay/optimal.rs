@@ -6,14 +6,14 @@
 //! both directions, for its rate is that of the slower one.
 
 use super::candidates::candidates;
-use super::greedy::{Found, walk};
+use super::greedy::{Solution, walk};
 use super::plan::Shortfall;
 use super::request::Objective;
 use super::stretch::{Place, Task};
 
 /// The best chain by `objective`; when none keeps the target rate, the one with the highest
 /// bottleneck.
-pub(super) fn search(task: &Task<'_>, objective: Objective) -> Found {
+pub(super) fn search(task: &Task<'_>, objective: Objective) -> Solution {
     let walked = walk(task);
     let among = candidates(task, &walked.relays);
     let mut places = vec![task.tx];
@@ -29,7 +29,7 @@ pub(super) fn search(task: &Task<'_>, objective: Objective) -> Found {
     };
     let relays = &chain.places[1..chain.places.len() - 1];
     let short = chain.bottleneck_bps < task.target_bps;
-    Found {
+    Solution {
         relays: relays.iter().map(|&place| places[place].0).collect(),
         ranks: relays.to_vec(),
         shortfall: short.then_some(Shortfall::NoChain {
@@ -122,7 +122,7 @@ impl<'a> Field<'a> {
             let rate_bps = self.known_bps[self.slot(pair)];
             let (_, before_bps) = reached[from].expect("the circle is reached");
             let width_bps = before_bps.min(rate_bps);
-            let wider = reached[to].is_none_or(|(_, known)| width_bps > known);
+            let wider = reached[to].is_none_or(|(_, best_bps)| width_bps > best_bps);
             if rate_bps >= least_bps && wider {
                 reached[to] = Some((from, width_bps));
             }

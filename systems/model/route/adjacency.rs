@@ -42,42 +42,42 @@ impl Adjacency {
     /// R. Tarjan, "Efficient algorithms for graph manipulation", CACM 16, 1973), without
     /// recursion, so that a long chain does not exhaust the stack.
     pub fn cuts(&self) -> Cuts {
-        const UNSEEN: usize = usize::MAX;
+        const UNVISITED: usize = usize::MAX;
         let count = self.near.len();
-        let (mut seen, mut low) = (vec![UNSEEN; count], vec![UNSEEN; count]);
+        let (mut order, mut low) = (vec![UNVISITED; count], vec![UNVISITED; count]);
         let mut is_point = vec![false; count];
         let mut bridges = Vec::new();
         let mut component_sizes = Vec::new();
         let mut time = 0;
         for root in 0..count {
-            if seen[root] != UNSEEN {
+            if order[root] != UNVISITED {
                 continue;
             }
             let before = time;
             let mut branches = 0;
             let visit = |node, parent| Visit { node, parent, next: 0 };
-            let mut way = vec![visit(root, UNSEEN)];
+            let mut way = vec![visit(root, UNVISITED)];
             while let Some(top) = way.last_mut() {
                 let Visit { node, parent, .. } = *top;
                 if top.next == 0 {
-                    (seen[node], low[node]) = (time, time);
+                    (order[node], low[node]) = (time, time);
                     time += 1;
                 }
                 let onward = self.near[node].get(top.next).copied();
                 top.next += 1;
                 match onward {
                     Some(near) if near == parent => {}
-                    Some(near) if seen[near] == UNSEEN => way.push(visit(near, node)),
-                    Some(near) => low[node] = low[node].min(seen[near]),
+                    Some(near) if order[near] == UNVISITED => way.push(visit(near, node)),
+                    Some(near) => low[node] = low[node].min(order[near]),
                     None => {
                         way.pop();
-                        if parent == UNSEEN {
+                        if parent == UNVISITED {
                             continue;
                         }
                         low[parent] = low[parent].min(low[node]);
                         branches += usize::from(parent == root);
-                        is_point[parent] |= parent != root && low[node] >= seen[parent];
-                        if low[node] > seen[parent] {
+                        is_point[parent] |= parent != root && low[node] >= order[parent];
+                        if low[node] > order[parent] {
                             bridges.push((node.min(parent), node.max(parent)));
                         }
                     }
@@ -103,14 +103,14 @@ impl Adjacency {
     }
 
     fn eccentricity(&self, from: usize) -> usize {
-        let mut seen = vec![false; self.near.len()];
-        seen[from] = true;
+        let mut visited = vec![false; self.near.len()];
+        visited[from] = true;
         let (mut circle, mut hops) = (vec![from], 0);
         loop {
             let mut next = Vec::new();
             for node in circle {
                 for &near in &self.near[node] {
-                    if !std::mem::replace(&mut seen[near], true) {
+                    if !std::mem::replace(&mut visited[near], true) {
                         next.push(near);
                     }
                 }

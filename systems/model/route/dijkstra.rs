@@ -89,7 +89,7 @@ pub fn shortest(
                 continue;
             }
             let cost = metric.extend(cost, edge);
-            let order = best[edge.to].map_or(Ordering::Less, |known| cost.total_cmp(&known));
+            let order = best[edge.to].map_or(Ordering::Less, |other| cost.total_cmp(&other));
             let lower = before[edge.to].is_some_and(|(from, _)| node < from);
             if order.is_lt() || (order.is_eq() && lower) {
                 best[edge.to] = Some(cost);

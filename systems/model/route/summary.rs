@@ -76,9 +76,9 @@ pub fn find(
         let admit = |edge: &Edge| edge.data_rate_bps >= floor_bps;
         shortest(graph, source, Some(target), metric, admit).path(target)
     };
-    let kept = walk(target_rate_bps.unwrap_or(0.0));
-    let meets_target = kept.is_some();
-    let hops = if target_rate_bps.is_some() { kept.or_else(|| walk(0.0)) } else { kept }?;
+    let path = walk(target_rate_bps.unwrap_or(0.0));
+    let meets_target = path.is_some();
+    let hops = if target_rate_bps.is_some() { path.or_else(|| walk(0.0)) } else { path }?;
     Some(summarise(graph, &hops, metric, meets_target))
 }
 

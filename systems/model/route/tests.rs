@@ -64,8 +64,8 @@ fn each_metric_takes_its_own_way() {
 fn a_target_rate_excludes_slow_hops_and_says_when_it_cannot_be_met() {
     let graph = diamond();
     let route = |target| find(&graph, id(0), id(3), Metric::Hops, Some(target)).unwrap();
-    let kept = route(10e6);
-    assert!(kept.meets_target && kept.bottleneck_rate_bps >= Some(10e6));
+    let fast = route(10e6);
+    assert!(fast.meets_target && fast.bottleneck_rate_bps >= Some(10e6));
     let best_effort = route(1e9);
     assert!(!best_effort.meets_target);
     assert_eq!(best_effort.hops.len(), 1);
@@ -120,7 +120,7 @@ fn by_relaxation(graph: &Graph, source: usize, metric: Metric) -> Vec<Option<f64
             let Some(cost) = best[from] else { continue };
             for edge in graph.out(from) {
                 let cost = metric.extend(cost, edge);
-                if best[edge.to].is_none_or(|known| cost.total_cmp(&known).is_lt()) {
+                if best[edge.to].is_none_or(|other| cost.total_cmp(&other).is_lt()) {
                     best[edge.to] = Some(cost);
                 }
             }
@@ -188,15 +188,15 @@ fn cuts_are_where_taking_away_cuts() {
             let rest: Vec<_> = pairs.iter().copied().filter(|pair| *pair != cut).collect();
             components(nodes, &rest, None) > whole
         };
-        let found = Adjacency::of(nodes, &pairs).cuts();
+        let cuts = Adjacency::of(nodes, &pairs).cuts();
         let expected = Cuts {
-            component_sizes: found.component_sizes.clone(),
+            component_sizes: cuts.component_sizes.clone(),
             points: (0..nodes).filter(|&node| cut_by(node)).collect(),
             bridges: pairs.iter().copied().filter(|&pair| without(pair)).collect(),
         };
-        assert_eq!(found, expected, "seed {seed}: {pairs:?}");
-        assert_eq!(found.component_sizes.len(), whole, "seed {seed}");
-        assert_eq!(found.component_sizes.iter().sum::<usize>(), nodes);
+        assert_eq!(cuts, expected, "seed {seed}: {pairs:?}");
+        assert_eq!(cuts.component_sizes.len(), whole, "seed {seed}");
+        assert_eq!(cuts.component_sizes.iter().sum::<usize>(), nodes);
     }
     let chain: Vec<_> = (0..4_999).map(|node| (node, node + 1)).collect();
     let chain = Adjacency::of(5_000, &chain);

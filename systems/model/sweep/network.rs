@@ -104,8 +104,8 @@ mod tests {
     #[test]
     fn best_second_and_count_follow_the_margins() {
         let network = of(&[5.0, 9.0, 1.0, 7.0]);
-        let found = (network.best, network.second, network.margin_db);
-        assert_eq!(found, (Some(1), Some(3), Some(9.0)));
+        let ranking = (network.best, network.second, network.margin_db);
+        assert_eq!(ranking, (Some(1), Some(3), Some(9.0)));
         assert_eq!(network.servers, 3);
         assert_eq!(of(&[9.0, 5.0]).second, Some(1));
         assert_eq!(of(&[5.0, 9.0]).second, Some(0));

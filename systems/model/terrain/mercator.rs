@@ -97,7 +97,7 @@ impl WebTile {
         let count = GROUND_SIDE * samples;
         let place = |index: usize| (index as f64 + 0.5) / samples as f64 - 1.0;
         let lon_deg: Vec<_> = (0..count).map(|index| self.lon_deg(place(index))).collect();
-        let (mut sums, mut known) = (vec![0.0; GROUND_SIDE], vec![0_usize; GROUND_SIDE]);
+        let (mut sums, mut counts) = (vec![0.0; GROUND_SIDE], vec![0_usize; GROUND_SIDE]);
         let mut heights_m = vec![f64::NAN; count];
         for part in 0..samples {
             let lat_deg = vec![self.lat_deg(place(row * samples + part)); count];
@@ -108,16 +108,16 @@ impl WebTile {
             }
             for (index, height_m) in heights_m.iter().enumerate().filter(|(_, m)| m.is_finite()) {
                 sums[index / samples] += height_m;
-                known[index / samples] += 1;
+                counts[index / samples] += 1;
             }
         }
         // Pixels more than half of which is known.
         let most = samples * samples / 2;
-        let mean = |(sum, known): (&f64, &usize)| match *known > most {
-            true => (sum / *known as f64) as f32,
+        let mean = |(sum, count): (&f64, &usize)| match *count > most {
+            true => (sum / *count as f64) as f32,
             false => f32::NAN,
         };
-        sums.iter().zip(&known).map(mean).collect()
+        sums.iter().zip(&counts).map(mean).collect()
     }
 }
 
@@ -210,8 +210,8 @@ mod tests {
         // Zoom 10, column 542, row 310: mercantile 1.2.1 gives these bounds.
         let tile = WebTile::new(10, 542, 310).unwrap();
         let expected = [57.515_822_6, 10.546_875, 57.704_147_2, 10.898_437_5];
-        for (found, expected) in tile.edges_deg().into_iter().zip(expected) {
-            assert!((found - expected).abs() < 1e-6, "{found}, not {expected}");
+        for (edge_deg, expected) in tile.edges_deg().into_iter().zip(expected) {
+            assert!((edge_deg - expected).abs() < 1e-6, "{edge_deg}, not {expected}");
         }
         assert_eq!(WebTile::new(10, 1024, 0), None);
         assert_eq!(WebTile::new(6, 0, 0), None);
@@ -231,8 +231,8 @@ mod tests {
             let ground = tile.ground(&Ramp);
             for place in [0, 100, 255] {
                 let expected = (west + (place as f64 + 0.5) * (east - west) / 256.0) * 1e3;
-                let found = f64::from(ground.height_m(255, place));
-                assert!((found - expected).abs() < 0.01, "{found}, not {expected}");
+                let height_m = f64::from(ground.height_m(255, place));
+                assert!((height_m - expected).abs() < 0.01, "{height_m}, not {expected}");
             }
             assert!(ground.height_m(0, 7).is_nan());
             assert!(ground.pixel_m.iter().all(|&m| m > 0.0));

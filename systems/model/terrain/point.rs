@@ -134,8 +134,8 @@ mod tests {
         for lon in [f64::NAN, f64::INFINITY, 180.000_001, -181.0, 360.0] {
             assert!(matches!(GeoPoint::new(0.0, lon), Err(BadPoint::Longitude(_))));
         }
-        let told = GeoPoint::new(0.0, 361.0).unwrap_err().to_string();
-        assert_eq!(told, "lon_deg is 361, allowed is -180 to 180");
+        let message = GeoPoint::new(0.0, 361.0).unwrap_err().to_string();
+        assert_eq!(message, "lon_deg is 361, allowed is -180 to 180");
     }
 
     #[test]

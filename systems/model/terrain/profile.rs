@@ -65,8 +65,8 @@ impl Profile {
         let mut rows =
             [CurveRow { curve, elevation_msl_m: rest, greatest_m: None, used: Some(&mut used) }];
         terrain.sample_curves(&mut rows);
-        let found = rows[0].greatest_m.is_some();
-        (found && used.is_clean()).then_some(used)
+        let is_complete = rows[0].greatest_m.is_some();
+        (is_complete && used.is_clean()).then_some(used)
     }
 
     /// The position of sample `i`, longitude wrapped; `None` past the end.

@@ -11,7 +11,7 @@ use crate::terrain::short::Parallel;
 use crate::terrain::{CurveRow, GeoPoint, Terrain, fill_gaps};
 
 impl Scratch {
-    /// Samples the ground to those of the cells from place `first` on that are wanted. False where
+    /// Samples the ground to those of the cells from place `first` on that `mask` selects. False where
     /// there is nothing to evaluate.
     pub(super) fn trace(
         &mut self,
@@ -19,18 +19,18 @@ impl Scratch {
         terrain: &dyn Terrain,
         parallel: &Parallel,
         first: usize,
-        mut wanted: [bool; SIDE_BY_SIDE],
+        mut mask: [bool; SIDE_BY_SIDE],
     ) -> [bool; SIDE_BY_SIDE] {
         for row in 0..SIDE_BY_SIDE {
-            wanted[row] = wanted[row] && self.reach(site, terrain, parallel, first + row);
+            mask[row] = mask[row] && self.reach(site, terrain, parallel, first + row);
         }
-        if wanted.contains(&true) {
-            self.follow(site, terrain, parallel, first, wanted);
+        if mask.contains(&true) {
+            self.follow(site, terrain, parallel, first, mask);
         }
         for row in 0..SIDE_BY_SIDE {
-            wanted[row] = wanted[row] && self.stand(terrain, parallel, first + row);
+            mask[row] = mask[row] && self.stand(terrain, parallel, first + row);
         }
-        wanted
+        mask
     }
 
     /// Computes the distance of the cell in a place and allocates the buffer for the heights of its
@@ -77,22 +77,22 @@ impl Scratch {
         true
     }
 
-    /// Takes the heights along the short ways to the wanted places from `first` on.
+    /// Takes the heights along the short ways to the places of `mask` from `first` on.
     fn follow(
         &mut self,
         site: &CoverageSite<'_>,
         terrain: &dyn Terrain,
         parallel: &Parallel,
         first: usize,
-        wanted: [bool; SIDE_BY_SIDE],
+        mask: [bool; SIDE_BY_SIDE],
     ) {
         let ground_msl_m = site.ground_msl_m.unwrap_or(f64::NAN);
-        let mut known = [false; SIDE_BY_SIDE];
+        let mut has_length = [false; SIDE_BY_SIDE];
         for row in 0..SIDE_BY_SIDE {
             let (distance_m, _, valid) = self.geodesics.head(first + row);
             // Without a length there is no direction.
-            known[row] = wanted[row] && valid && distance_m > 0.0 && !ground_msl_m.is_nan();
-            if known[row] {
+            has_length[row] = mask[row] && valid && distance_m > 0.0 && !ground_msl_m.is_nan();
+            if has_length[row] {
                 let heights = &mut self.elevation_msl_m[row];
                 heights[0] = ground_msl_m;
                 let last = heights.len() - 1;
@@ -104,20 +104,20 @@ impl Scratch {
             let heights = heights.next().expect("a row for each");
             CurveRow {
                 curve: &self.curves[row],
-                elevation_msl_m: if known[row] { &mut heights[1..] } else { &mut [] },
+                elevation_msl_m: if has_length[row] { &mut heights[1..] } else { &mut [] },
                 greatest_m: None,
                 used: None,
             }
         });
         terrain.sample_curves(&mut rows);
-        let mut found = [None; SIDE_BY_SIDE];
-        for (found, row) in found.iter_mut().zip(&rows) {
-            *found = row.greatest_m.filter(|_| !row.elevation_msl_m.is_empty());
+        let mut highest_m = [None; SIDE_BY_SIDE];
+        for (highest_m, row) in highest_m.iter_mut().zip(&rows) {
+            *highest_m = row.greatest_m.filter(|_| !row.elevation_msl_m.is_empty());
         }
         for row in 0..SIDE_BY_SIDE {
             let place = first + row;
-            self.credible[row] = found[row].is_some_and(|m| m + 1.0 < itm::MAX_ELEVATION_M);
-            if wanted[row] && found[row].is_none() && self.geodesics.head(place).2 {
+            self.credible[row] = highest_m[row].is_some_and(|m| m + 1.0 < itm::MAX_ELEVATION_M);
+            if mask[row] && highest_m[row].is_none() && self.geodesics.head(place).2 {
                 let centre = GeoPoint::wrapping(parallel.lat_deg, self.centres_deg[place]);
                 let geodesic = self.geodesics.get(place);
                 let centre = centre.expect("cells lie on the Earth");
@@ -152,12 +152,12 @@ impl Scratch {
         let samples = elevation_msl_m.len();
         self.path.positions(samples, &mut self.lat_deg, &mut self.lon_deg);
         // Sites often lie on an edge of tiles, and reading there takes longer.
-        let known = usize::from(site.ground_msl_m.is_some());
+        let offset = usize::from(site.ground_msl_m.is_some());
         elevation_msl_m[0] = site.ground_msl_m.unwrap_or(f64::NAN);
         let used = terrain.sample(
-            &self.lat_deg[known..],
-            &self.lon_deg[known..],
-            &mut elevation_msl_m[known..],
+            &self.lat_deg[offset..],
+            &self.lon_deg[offset..],
+            &mut elevation_msl_m[offset..],
         );
         if !used.is_clean() {
             let flags = &mut self.flags[place];

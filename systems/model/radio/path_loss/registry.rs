@@ -100,8 +100,8 @@ impl FromStr for Model {
     /// Parses a name, with underscores or hyphens.
     fn from_str(text: &str) -> Result<Self, UnknownModel> {
         let name = text.replace('-', "_");
-        let found = Self::ALL.iter().find(|model| model.get().name() == name);
-        found.copied().ok_or_else(|| UnknownModel { found: text.to_owned() })
+        let model = Self::ALL.iter().find(|model| model.get().name() == name);
+        model.copied().ok_or_else(|| UnknownModel { found: text.to_owned() })
     }
 }
 

@@ -18,27 +18,27 @@ use super::{flat, link, near, profile, ridge, station, under};
 #[test]
 fn a_hand_worked_ten_kilometre_link() {
     let end = station("ptp_5g8", "dish_30", 60.0);
-    let found = link(&flat(10_000.0), &end, &end, &under(Model::DeltaBullington));
-    near(found.geometry.slant_range_m, 10_000.09, 0.01);
-    near(found.losses.free_space_loss_db, 127.716, 0.001);
-    near(found.losses.gas_oxygen_db + found.losses.gas_water_vapour_db, 0.09, 0.02);
-    near(found.losses.diffraction_loss_db.unwrap(), 0.0, 1e-9);
-    near(found.budget.eirp_dbm, 52.0, 1e-12);
-    near(found.receiver.rx_power_dbm, -45.81, 0.02);
-    near(found.receiver.noise_floor_dbm, -89.944, 0.001);
-    near(found.receiver.sinr_db, 44.13, 0.02);
-    near(found.margin.link_margin_db, 40.13, 0.02);
-    near(found.margin.fade_margin_db.unwrap(), 15.13, 0.02);
-    near(found.margin.sensitivity_dbm, -85.944, 0.001);
+    let result = link(&flat(10_000.0), &end, &end, &under(Model::DeltaBullington));
+    near(result.geometry.slant_range_m, 10_000.09, 0.01);
+    near(result.losses.free_space_loss_db, 127.716, 0.001);
+    near(result.losses.gas_oxygen_db + result.losses.gas_water_vapour_db, 0.09, 0.02);
+    near(result.losses.diffraction_loss_db.unwrap(), 0.0, 1e-9);
+    near(result.budget.eirp_dbm, 52.0, 1e-12);
+    near(result.receiver.rx_power_dbm, -45.81, 0.02);
+    near(result.receiver.noise_floor_dbm, -89.944, 0.001);
+    near(result.receiver.sinr_db, 44.13, 0.02);
+    near(result.margin.link_margin_db, 40.13, 0.02);
+    near(result.margin.fade_margin_db.unwrap(), 15.13, 0.02);
+    near(result.margin.sensitivity_dbm, -85.944, 0.001);
     // Two streams of 234 carriers, 8 bits at 5/6, every 4 us; three fifths reach the payload.
-    near(found.rate.phy_rate_bps, 780e6, 1.0);
-    near(found.rate.data_rate_bps, 468e6, 1.0);
-    near(found.rate.spectral_efficiency, 9.75, 1e-9);
-    near(found.clearance.min_clearance_m.unwrap(), 60.0 - 1.4715, 1e-3);
-    near(found.geometry.tx_elevation_angle_deg, -0.0337, 1e-4);
-    assert_eq!(found.verdict, Verdict::Excellent);
-    assert_eq!(found.limiting_factor, Some(LimitingFactor::Distance));
-    assert!(found.warnings.is_empty(), "{:?}", found.warnings.iter().collect::<Vec<_>>());
+    near(result.rate.phy_rate_bps, 780e6, 1.0);
+    near(result.rate.data_rate_bps, 468e6, 1.0);
+    near(result.rate.spectral_efficiency, 9.75, 1e-9);
+    near(result.clearance.min_clearance_m.unwrap(), 60.0 - 1.4715, 1e-3);
+    near(result.geometry.tx_elevation_angle_deg, -0.0337, 1e-4);
+    assert_eq!(result.verdict, Verdict::Excellent);
+    assert_eq!(result.limiting_factor, Some(LimitingFactor::Distance));
+    assert!(result.warnings.is_empty(), "{:?}", result.warnings.iter().collect::<Vec<_>>());
 }
 
 /// LoRa SF11 in 250 kHz: noise floor -173.975 + 53.979 + 6 = -113.995 dBm, sensitivity 17.5 dB
@@ -46,12 +46,12 @@ fn a_hand_worked_ten_kilometre_link() {
 #[test]
 fn a_hand_worked_lora_link() {
     let end = station("lora_915_us", "omni_5", 10.0);
-    let found = link(&flat(5_000.0), &end, &end, &under(Model::FreeSpace));
-    near(found.losses.free_space_loss_db, 105.654, 0.002);
-    near(found.margin.sensitivity_dbm, -131.495, 0.002);
-    near(found.receiver.rx_power_dbm, 27.0 - 105.654 + 5.0, 0.05);
-    near(found.rate.data_rate_bps, 1_074.2, 0.1);
-    assert_eq!((found.model, found.itm), (Model::FreeSpace, None));
+    let result = link(&flat(5_000.0), &end, &end, &under(Model::FreeSpace));
+    near(result.losses.free_space_loss_db, 105.654, 0.002);
+    near(result.margin.sensitivity_dbm, -131.495, 0.002);
+    near(result.receiver.rx_power_dbm, 27.0 - 105.654 + 5.0, 0.05);
+    near(result.rate.data_rate_bps, 1_074.2, 0.1);
+    assert_eq!((result.model, result.itm), (Model::FreeSpace, None));
 }
 
 /// No frame of LoRa is longer than 255 octets, so that its loss is not that of 1,500.
@@ -60,8 +60,8 @@ fn lora_is_rated_by_the_longest_frame_that_it_sends() {
     let [lora, wifi] = ["lora_868_eu", "wifi_5g_mesh"].map(|radio| station(radio, "omni_5", 10.0));
     let env = under(Model::FreeSpace);
     let rate = |end: &Station, octets| {
-        let found = evaluate(&flat(5_000.0), [0.0; 2], end, end, &env, octets);
-        found.unwrap().rate
+        let result = evaluate(&flat(5_000.0), [0.0; 2], end, end, &env, octets);
+        result.unwrap().rate
     };
     assert_eq!(rate(&lora, 1_500).packet_octets, 255);
     assert_eq!(rate(&lora, 1_500).per, rate(&lora, 255).per);
@@ -75,9 +75,9 @@ fn narrowband_sensitivity_is_the_data_sheets() {
     let mut end = station("vhf_handheld_5w", "omni_2_15", 2.0);
     for noise_figure_db in [3.0, 8.0, 12.0] {
         end.radio.noise_figure_db = noise_figure_db;
-        let found = link(&flat(3_000.0), &end, &end, &under(Model::FreeSpace));
-        near(found.margin.sensitivity_dbm, -116.0, 1e-9);
-        near(found.margin.link_margin_db, found.receiver.rx_power_dbm + 116.0, 1e-9);
+        let result = link(&flat(3_000.0), &end, &end, &under(Model::FreeSpace));
+        near(result.margin.sensitivity_dbm, -116.0, 1e-9);
+        near(result.margin.link_margin_db, result.receiver.rx_power_dbm + 116.0, 1e-9);
     }
 }
 
@@ -93,7 +93,7 @@ fn itm_terms_are_those_of_itm() {
             situation_percent: situation,
             ..Environment::default()
         };
-        let found = link(&ground, &tx, &rx, &env);
+        let result = link(&ground, &tx, &rx, &env);
         let medium = itm::Medium {
             n_0: 301.0,
             epsilon: 15.0,
@@ -106,12 +106,12 @@ fn itm_terms_are_those_of_itm() {
         let path = PathProfile::bare(ground.step_m, &ground.elevation_msl_m);
         let quantile = itm::Quantile::new(time, 50.0, situation).unwrap();
         let expected = itm::point_to_point(&path, 12.0, 3.0, &medium, quantile).unwrap();
-        let losses = &found.losses;
+        let losses = &result.losses;
         let terrain = losses.reference_attenuation_db.unwrap() + losses.variability_db.unwrap();
         // The whole differs by ITM's rounded free-space constant and the slant only.
         near(losses.free_space_loss_db + terrain, expected.basic_transmission_loss_db, 0.01);
-        near(found.itm.unwrap().terrain_irregularity_m, expected.reference.delta_h_m, 1e-9);
-        assert_eq!(found.model, Model::Itm);
+        near(result.itm.unwrap().terrain_irregularity_m, expected.reference.delta_h_m, 1e-9);
+        assert_eq!(result.model, Model::Itm);
         assert_eq!(losses.diffraction_loss_db, None);
     }
 }
@@ -119,11 +119,11 @@ fn itm_terms_are_those_of_itm() {
 #[test]
 fn troposcatter_is_named_but_not_counted_twice() {
     let end = station("uhf_mobile_25w", "yagi_16", 10.0);
-    let found = link(&flat(400_000.0), &end, &end, &Environment::default());
-    assert_eq!(found.propagation_mode, PropagationMode::Troposcatter);
-    assert_eq!(found.losses.troposcatter_loss_db, found.losses.reference_attenuation_db);
-    near(found.losses.sum_db(), found.losses.total_path_loss_db, 0.0);
-    assert!(found.losses.troposcatter_loss_db.unwrap() > 20.0);
+    let result = link(&flat(400_000.0), &end, &end, &Environment::default());
+    assert_eq!(result.propagation_mode, PropagationMode::Troposcatter);
+    assert_eq!(result.losses.troposcatter_loss_db, result.losses.reference_attenuation_db);
+    near(result.losses.sum_db(), result.losses.total_path_loss_db, 0.0);
+    assert!(result.losses.troposcatter_loss_db.unwrap() > 20.0);
 }
 
 #[test]
@@ -204,8 +204,8 @@ fn the_geoid_moves_ellipsoidal_heights_only() {
     let end = station("wifi_5g_mesh", "omni_5", 10.0);
     let ground = profile(3_000.0, vec![100.0; 11]);
     let env = under(Model::FreeSpace);
-    let found = evaluate(&ground, [50.0, 47.5], &end, &end, &env, 100).unwrap();
-    near(found.geometry.tx_ground_hae_m, 150.0, 1e-12);
-    near(found.geometry.rx_ground_hae_m, 147.5, 1e-12);
-    near(found.geometry.tx_antenna_msl_m, 110.0, 1e-12);
+    let result = evaluate(&ground, [50.0, 47.5], &end, &end, &env, 100).unwrap();
+    near(result.geometry.tx_ground_hae_m, 150.0, 1e-12);
+    near(result.geometry.rx_ground_hae_m, 147.5, 1e-12);
+    near(result.geometry.tx_antenna_msl_m, 110.0, 1e-12);
 }

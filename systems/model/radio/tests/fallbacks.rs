@@ -13,12 +13,12 @@ fn both_ends_at_one_place_are_one_metre_apart() {
     let end = station("wifi_2g4_mesh", "omni_5", 10.0);
     for model in MODELS {
         for samples in [2, 3, 64] {
-            let found = link(&profile(0.0, vec![5.0; samples]), &end, &end, &under(model));
+            let result = link(&profile(0.0, vec![5.0; samples]), &end, &end, &under(model));
             // 20 log(4 pi / 0.12302 m).
-            near(found.losses.total_path_loss_db, 40.184, 0.001);
-            assert!(found.warnings.contains(Warning::DistanceTooShort));
-            assert_eq!(found.verdict, Verdict::Excellent);
-            assert!(!found.warnings.contains(Warning::ModelOutOfRange));
+            near(result.losses.total_path_loss_db, 40.184, 0.001);
+            assert!(result.warnings.contains(Warning::DistanceTooShort));
+            assert_eq!(result.verdict, Verdict::Excellent);
+            assert!(!result.warnings.contains(Warning::ModelOutOfRange));
         }
         let mut higher = end.clone();
         higher.height_agl_m = 30.0;
@@ -35,16 +35,16 @@ fn below_a_kilometre_delta_bullington_stands_in() {
     let near_by = link(&flat(999.0), &end, &end, &Environment::default());
     assert_eq!(near_by.model, Model::DeltaBullington);
     assert!(near_by.warnings.contains(Warning::DistanceBelow1Km));
-    let asked = link(&flat(999.0), &end, &end, &under(Model::DeltaBullington));
-    assert_eq!(near_by.losses, asked.losses);
-    assert!(asked.warnings.is_empty());
+    let direct = link(&flat(999.0), &end, &end, &under(Model::DeltaBullington));
+    assert_eq!(near_by.losses, direct.losses);
+    assert!(direct.warnings.is_empty());
     assert_eq!(link(&flat(1_000.0), &end, &end, &Environment::default()).model, Model::Itm);
 }
 
 #[test]
 fn outside_itm_delta_bullington_stands_in() {
     let mut end = station("ptp_11g", "dish_32", 30.0);
-    for (frequency_mhz, height_agl_m, speaks) in [
+    for (frequency_mhz, height_agl_m, is_valid) in [
         (20.0, 30.0, true),
         (19.9, 30.0, false),
         (20_000.0, 30.0, true),
@@ -55,10 +55,10 @@ fn outside_itm_delta_bullington_stands_in() {
     ] {
         end.radio.frequency_mhz = frequency_mhz;
         end.height_agl_m = height_agl_m;
-        let found = link(&flat(12_000.0), &end, &end, &Environment::default());
-        assert_eq!(found.model == Model::Itm, speaks, "{frequency_mhz} MHz, {height_agl_m} m");
-        assert_eq!(found.warnings.contains(Warning::ModelOutOfRange), !speaks);
-        assert_eq!(found.model_version, found.model.get().version());
+        let result = link(&flat(12_000.0), &end, &end, &Environment::default());
+        assert_eq!(result.model == Model::Itm, is_valid, "{frequency_mhz} MHz, {height_agl_m} m");
+        assert_eq!(result.warnings.contains(Warning::ModelOutOfRange), !is_valid);
+        assert_eq!(result.model_version, result.model.get().version());
     }
 }
 
@@ -71,9 +71,9 @@ fn a_lucky_quantile_is_held_at_free_space() {
         situation_percent: 1.0,
         ..Environment::default()
     };
-    let found = link(&flat(5_000.0), &end, &end, &lucky);
-    assert!(found.warnings.contains(Warning::BelowFreeSpaceClamped));
-    let losses = &found.losses;
+    let result = link(&flat(5_000.0), &end, &end, &lucky);
+    assert!(result.warnings.contains(Warning::BelowFreeSpaceClamped));
+    let losses = &result.losses;
     near(losses.reference_attenuation_db.unwrap() + losses.variability_db.unwrap(), 0.0, 1e-12);
     assert!(losses.total_path_loss_db >= losses.free_space_loss_db);
 }
@@ -85,11 +85,11 @@ fn gaps_in_the_terrain_are_disclosed() {
     ground.terrain.missing_samples = 7;
     ground.terrain.void_samples = 2;
     ground.terrain.resolution_arcsec = Some(3.0);
-    let found = link(&ground, &end, &end, &Environment::default());
-    assert!(found.warnings.contains(Warning::TerrainMissing));
-    assert!(found.warnings.contains(Warning::TerrainVoid));
-    assert_eq!((found.terrain.missing_samples, found.terrain.void_samples), (7, 2));
-    assert_eq!(found.terrain.resolution_arcsec, Some(3.0));
+    let result = link(&ground, &end, &end, &Environment::default());
+    assert!(result.warnings.contains(Warning::TerrainMissing));
+    assert!(result.warnings.contains(Warning::TerrainVoid));
+    assert_eq!((result.terrain.missing_samples, result.terrain.void_samples), (7, 2));
+    assert_eq!(result.terrain.resolution_arcsec, Some(3.0));
 }
 
 #[test]
@@ -102,12 +102,12 @@ fn ends_that_cannot_understand_each_other_have_no_link() {
     for (other, warning) in
         [(&retuned, Warning::FrequencyMismatch), (&lora, Warning::WaveformMismatch)]
     {
-        let found = link(&flat(100.0), &wifi, other, &Environment::default());
-        assert!(found.warnings.contains(warning));
-        assert_eq!((found.verdict, found.limiting_factor), (Verdict::NoLink, None));
-        assert_eq!((found.rate.modulation_id, found.rate.etx_forward), (None, None));
-        near(found.rate.per, 1.0, 0.0);
-        near(found.rate.data_rate_bps, 0.0, 0.0);
+        let result = link(&flat(100.0), &wifi, other, &Environment::default());
+        assert!(result.warnings.contains(warning));
+        assert_eq!((result.verdict, result.limiting_factor), (Verdict::NoLink, None));
+        assert_eq!((result.rate.modulation_id, result.rate.etx_forward), (None, None));
+        near(result.rate.per, 1.0, 0.0);
+        near(result.rate.data_rate_bps, 0.0, 0.0);
     }
     // Within a quarter of the bandwidth they still do.
     retuned.radio.frequency_mhz = wifi.radio.frequency_mhz + 9.0;
@@ -123,10 +123,12 @@ fn ofdm_meets_at_the_narrower_width_and_the_fewer_streams() {
     let mut narrow = wide.clone();
     narrow.radio.bandwidth_hz = 20e6;
     narrow.radio.waveform = Waveform::Ofdm { spatial_streams: 1, mac_efficiency_prob: 1.0 };
-    let found = link(&flat(2_000.0), &wide, &narrow, &Environment::default());
-    near(found.bandwidth_hz, 20e6, 0.0);
-    near(found.rate.phy_rate_bps, 52.0 * 8.0 * 5.0 / 6.0 / 4e-6, 1.0);
-    assert!(found.warnings.contains(Warning::BandwidthMismatch) && found.verdict > Verdict::NoLink);
+    let result = link(&flat(2_000.0), &wide, &narrow, &Environment::default());
+    near(result.bandwidth_hz, 20e6, 0.0);
+    near(result.rate.phy_rate_bps, 52.0 * 8.0 * 5.0 / 6.0 / 4e-6, 1.0);
+    assert!(
+        result.warnings.contains(Warning::BandwidthMismatch) && result.verdict > Verdict::NoLink
+    );
     let mut lora = station("lora_868_eu", "omni_5", 40.0);
     let sender = lora.clone();
     lora.radio.bandwidth_hz = 250e3;

@@ -76,30 +76,30 @@ fn random_profile(random: &mut Random) -> crate::terrain::Profile {
     profile(10f64.powf(random.between(-1.0, 5.5)), heights)
 }
 
-fn check(found: &LinkResult) {
-    let (losses, budget) = (&found.losses, &found.budget);
+fn check(result: &LinkResult) {
+    let (losses, budget) = (&result.losses, &result.budget);
     let received = budget.eirp_dbm - losses.total_path_loss_db + budget.rx_gain_dbi
         - (budget.rx_pointing_loss_db + budget.rx_feeder_loss_db + budget.polarization_loss_db);
-    near(found.receiver.rx_power_dbm, received, 1e-9);
-    near(found.closed_rx_power_dbm(), received, 1e-9);
+    near(result.receiver.rx_power_dbm, received, 1e-9);
+    near(result.closed_rx_power_dbm(), received, 1e-9);
     near(losses.total_path_loss_db, losses.sum_db(), 1e-9);
     near(losses.total_path_loss_db - losses.free_space_loss_db, losses.excess_loss_db, 1e-9);
     assert!(losses.total_path_loss_db >= losses.free_space_loss_db - 1e-9);
     let eirp = budget.tx_power_dbm - budget.tx_feeder_loss_db + budget.tx_gain_dbi;
     near(budget.eirp_dbm, eirp - budget.tx_pointing_loss_db, 1e-9);
-    assert_eq!(found.model_version, found.model.get().version());
-    assert!((0.0..=1.0).contains(&found.rate.per));
+    assert_eq!(result.model_version, result.model.get().version());
+    assert!((0.0..=1.0).contains(&result.rate.per));
     for loss in [budget.tx_pointing_loss_db, budget.rx_pointing_loss_db] {
         assert!((0.0..=34.0).contains(&loss));
     }
-    let carried = found.rate.data_rate_bps > 0.0;
-    assert_eq!(carried, found.rate.modulation_id.is_some());
-    assert_eq!(carried, found.closes());
-    let prediction = &found.prediction;
-    assert_eq!(found.verdict, Verdict::of(prediction.link_prob));
+    let carried = result.rate.data_rate_bps > 0.0;
+    assert_eq!(carried, result.rate.modulation_id.is_some());
+    assert_eq!(carried, result.closes());
+    let prediction = &result.prediction;
+    assert_eq!(result.verdict, Verdict::of(prediction.link_prob));
     assert!((0.0..=1.0).contains(&prediction.link_prob));
-    if found.limiting_factor.is_none() {
-        assert_eq!(found.verdict, Verdict::NoLink);
+    if result.limiting_factor.is_none() {
+        assert_eq!(result.verdict, Verdict::NoLink);
     }
     let [low_dbm, high_dbm] = prediction.rx_power_interval_dbm;
     near((low_dbm + high_dbm) / 2.0, prediction.rx_power_dbm, 1e-9);
@@ -109,7 +109,7 @@ fn check(found: &LinkResult) {
     if prediction.basis != Basis::Calibrated {
         assert!(high_dbm - low_dbm > 27.9);
     }
-    let outages = &found.availability;
+    let outages = &result.availability;
     for percent in
         [outages.rain_outage_percent, outages.multipath_outage_percent].into_iter().flatten()
     {
@@ -127,12 +127,12 @@ fn every_random_link_closes_its_budget() {
         let (tx, rx) = (random_station(&mut random, radio), random_station(&mut random, other));
         let env = random_environment(&mut random);
         let ground = random_profile(&mut random);
-        let found = evaluate(&ground, [48.0, 47.0], &tx, &rx, &env, 1_024).unwrap();
-        check(&found);
-        links += usize::from(found.closes());
-        models[found.model as usize] += 1;
+        let result = evaluate(&ground, [48.0, 47.0], &tx, &rx, &env, 1_024).unwrap();
+        check(&result);
+        links += usize::from(result.closes());
+        models[result.model as usize] += 1;
         // Every number is finite: JSON has no word for the others and would say null.
-        let json = serde_json::to_string(&found).unwrap();
+        let json = serde_json::to_string(&result).unwrap();
         assert!(!json.contains("null"), "{json}");
     }
     assert!((500..4_500).contains(&links), "{links} of 5000 link");

@@ -58,8 +58,8 @@ fn inside(name: &str, links: &[Measured], mast_agl_m: f64) -> f64 {
         [mast_agl_m, 1.2].map(|height_agl_m| station("lora_868_eu", "omni_2_15", height_agl_m));
     let (mut inside, mut widths_db) = (0, 0.0);
     for &(distance_m, loss_db) in links {
-        let found = link(&flat(distance_m), &mast, &street, &Environment::default());
-        let prediction = &found.prediction;
+        let result = link(&flat(distance_m), &mast, &street, &Environment::default());
+        let prediction = &result.prediction;
         assert_eq!(prediction.basis, Basis::SurroundingsUnknown);
         let [low_db, high_db] = prediction.path_loss_interval_db;
         inside += usize::from((low_db..=high_db).contains(&loss_db));

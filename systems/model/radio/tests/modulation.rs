@@ -130,7 +130,7 @@ fn the_fastest_modulation_that_keeps_the_reserve_is_selected() {
         for reserve_db in [0.0, 7.3] {
             for tenth in -300..500 {
                 let snr_db = f64::from(tenth) * 0.1;
-                let found = select(snr_db, reserve_db, radio, -110.0);
+                let selection = select(snr_db, reserve_db, radio, -110.0);
                 let keeps = |m: &super::super::modulation::Modulation| {
                     m.required_snr_db + reserve_db <= snr_db
                 };
@@ -140,7 +140,7 @@ fn the_fastest_modulation_that_keeps_the_reserve_is_selected() {
                 };
                 let expected = fastest.map_or(lowest.id, |m| m.id);
                 let linked = snr_db >= lowest.required_snr_db;
-                assert_eq!(found.map(|m| m.id), linked.then_some(expected));
+                assert_eq!(selection.map(|m| m.id), linked.then_some(expected));
             }
         }
     }

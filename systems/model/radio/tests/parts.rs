@@ -65,12 +65,12 @@ fn the_first_fresnel_radius_is_the_textbook_one() {
 fn clearance_of_one_ridge_by_hand() {
     let mut heights = [0.0; 101];
     heights[50] = 40.0;
-    let found = clearance(&heights, 100.0, [50.0, 50.0], 0.051_688, 4.0 / 3.0);
+    let result = clearance(&heights, 100.0, [50.0, 50.0], 0.051_688, 4.0 / 3.0);
     // Bulge 5000^2 / (2 * 4/3 * 6371000) = 1.4715 m half-way.
-    near(found.max_earth_bulge_m, 1.471_512, 1e-5);
-    near(found.min_clearance_m.unwrap(), 8.528_488, 1e-5);
-    near(found.fresnel_clearance_ratio.unwrap(), 8.528_488 / 11.367_498, 1e-5);
-    assert!(found.line_of_sight && found.obstruction.is_none());
+    near(result.max_earth_bulge_m, 1.471_512, 1e-5);
+    near(result.min_clearance_m.unwrap(), 8.528_488, 1e-5);
+    near(result.fresnel_clearance_ratio.unwrap(), 8.528_488 / 11.367_498, 1e-5);
+    assert!(result.line_of_sight && result.obstruction.is_none());
     let blocked = clearance(&heights, 100.0, [10.0, 10.0], 0.051_688, 4.0 / 3.0);
     let edge = blocked.obstruction.unwrap();
     assert!(!blocked.line_of_sight);
@@ -82,8 +82,8 @@ fn clearance_of_one_ridge_by_hand() {
 #[test]
 fn paths_without_interior_have_no_clearance() {
     for heights in [&[3.0][..], &[3.0, 9.0], &[]] {
-        let found = clearance(heights, 100.0, [1.0, 1.0], 0.1, 1.0);
-        assert!(found.line_of_sight && found.min_clearance_m.is_none());
+        let result = clearance(heights, 100.0, [1.0, 1.0], 0.1, 1.0);
+        assert!(result.line_of_sight && result.min_clearance_m.is_none());
     }
     assert!(clearance(&[1.0, 1.0, 1.0], 0.0, [5.0, 5.0], 0.1, 1.0).min_clearance_m.is_none());
 }
@@ -99,7 +99,7 @@ fn the_obstruction_is_bullingtons_worst_point_and_reverses() {
         let (frequency_mhz, k_factor) = (random.between(100.0, 9e3), random.between(0.7, 2.0));
         let wavelength_m = 299.792_458 / frequency_mhz;
         let antennas = [heights[0] + agl, heights[59] + agl];
-        let found = clearance(&heights, step_m, antennas, wavelength_m, k_factor);
+        let result = clearance(&heights, step_m, antennas, wavelength_m, k_factor);
         let path = DiffractionPath {
             frequency_mhz,
             effective_earth_radius_m: k_factor * EARTH_RADIUS_M,
@@ -110,15 +110,15 @@ fn the_obstruction_is_bullingtons_worst_point_and_reverses() {
         };
         let edge = bullington(&Profile::equally_spaced(step_m, &heights).unwrap(), &path).unwrap();
         let worst = edge.worst_point.unwrap();
-        let ratio = found.fresnel_clearance_ratio.unwrap();
+        let ratio = result.fresnel_clearance_ratio.unwrap();
         near(-std::f64::consts::SQRT_2 * ratio, worst.nu, 1e-6 * (1.0 + worst.nu.abs()));
-        if let Some(obstruction) = found.obstruction {
+        if let Some(obstruction) = result.obstruction {
             obstructed += 1;
             near(obstruction.distance_m, worst.distance_m, 1e-6);
             let back: Vec<f64> = heights.iter().rev().copied().collect();
             let swapped = [antennas[1], antennas[0]];
             let mirrored = clearance(&back, step_m, swapped, wavelength_m, k_factor);
-            let expected = found.reversed(step_m * 59.0);
+            let expected = result.reversed(step_m * 59.0);
             near(
                 mirrored.obstruction.unwrap().distance_m,
                 expected.obstruction.unwrap().distance_m,

@@ -93,10 +93,10 @@ fn woodland_and_other_losses_are_terms_of_the_sum() {
     let wood =
         Vegetation { depth_m: 1e5, specific_attenuation_db_m: 0.17, maximum_attenuation_db: 26.5 };
     let env = Environment { vegetation: Some(wood), other_loss_db: 4.0, ..under(Model::FreeSpace) };
-    let found = link(&flat(5_000.0), &end, &end, &env);
-    near(found.losses.vegetation_db, 26.5, 1e-9);
+    let result = link(&flat(5_000.0), &end, &end, &env);
+    near(result.losses.vegetation_db, 26.5, 1e-9);
     let bare = link(&flat(5_000.0), &end, &end, &under(Model::FreeSpace));
-    near(found.losses.total_path_loss_db - bare.losses.total_path_loss_db, 30.5, 1e-9);
+    near(result.losses.total_path_loss_db - bare.losses.total_path_loss_db, 30.5, 1e-9);
 }
 
 #[test]
@@ -112,10 +112,10 @@ fn availability_is_predicted_only_from_a_stated_climate() {
     assert!(half.rain_outage_percent.is_some() && half.availability_percent.is_none());
     let climate = Multipath { gradient_1_percent_n_units_km: -200.0, terrain_roughness_m: 50.0 };
     let full = Environment { multipath: Some(climate), ..rainy };
-    let known = over(&full);
+    let complete = over(&full);
     let (rain, fades) =
-        (known.rain_outage_percent.unwrap(), known.multipath_outage_percent.unwrap());
-    near(known.availability_percent.unwrap(), 100.0 - rain - fades, 1e-12);
+        (complete.rain_outage_percent.unwrap(), complete.multipath_outage_percent.unwrap());
+    near(complete.availability_percent.unwrap(), 100.0 - rain - fades, 1e-12);
     assert!((1e-4..1.0).contains(&rain) && (0.0..1.0).contains(&fades), "{rain} {fades}");
     let tropics = over(&Environment { rain_rate_001_mm_h: Some(120.0), ..full.clone() });
     assert!(tropics.rain_outage_percent.unwrap() > rain);

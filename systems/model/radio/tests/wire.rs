@@ -14,10 +14,10 @@ use super::{flat, link, ridge, station};
 fn a_result_survives_the_round_trip() {
     let end = station("lora_868_eu", "omni_5", 8.0);
     for ground in [flat(700.0), ridge(25_000.0, 300.0)] {
-        let mut found = link(&ground, &end, &end, &Environment::default());
-        found.tx_node_id = Some("relay-1".to_owned());
-        let value = to_value(&found).unwrap();
-        assert_eq!(from_value::<LinkResult>(value.clone()).unwrap(), found);
+        let mut result = link(&ground, &end, &end, &Environment::default());
+        result.tx_node_id = Some("relay-1".to_owned());
+        let value = to_value(&result).unwrap();
+        assert_eq!(from_value::<LinkResult>(value.clone()).unwrap(), result);
         let mut unknown = value;
         unknown["loss_db"] = json!(1.0);
         assert!(from_value::<LinkResult>(unknown).is_err());

@@ -46,19 +46,19 @@ fn relays(plan: &RelayPlan) -> &[ChainNode] {
 }
 
 /// Checks the invariants of every plan.
-fn check(plan: &RelayPlan, asked: &RelayRequest<'_>) {
+fn check(plan: &RelayPlan, request: &RelayRequest<'_>) {
     assert_eq!(plan.chain.len(), plan.segments.len() + 1);
-    assert!(plan.segments.len() <= asked.max_hops as usize);
+    assert!(plan.segments.len() <= request.max_hops as usize);
     assert_eq!(plan.meets_target, plan.shortfall.is_none(), "{:?}", plan.shortfall);
     let slowest = plan.segments.iter().map(|s| s.data_rate_bps).fold(f64::INFINITY, f64::min);
     assert_eq!(plan.bottleneck_rate_bps, slowest);
-    assert_eq!(plan.meets_target, slowest >= asked.target_data_rate_bps);
-    assert_eq!(plan.chain[0].position, asked.tx.position);
-    assert_eq!(plan.chain[plan.chain.len() - 1].position, asked.rx.position);
+    assert_eq!(plan.meets_target, slowest >= request.target_data_rate_bps);
+    assert_eq!(plan.chain[0].position, request.tx.position);
+    assert_eq!(plan.chain[plan.chain.len() - 1].position, request.rx.position);
     for (ends, segment) in plan.chain.windows(2).zip(&plan.segments) {
         let way = geodesic::inverse(ends[0].position, ends[1].position);
         assert!((way.distance_m - segment.distance_m).abs() < 1e-3);
-        assert_eq!(segment.closes, segment.data_rate_bps >= asked.target_data_rate_bps);
+        assert_eq!(segment.closes, segment.data_rate_bps >= request.target_data_rate_bps);
         // One point lies in no direction of another at the same place.
         let apart = segment.distance_m > 1.0;
         let pointing = ends[0].to_next.unwrap();
@@ -71,7 +71,7 @@ fn check(plan: &RelayPlan, asked: &RelayRequest<'_>) {
     }
     for relay in relays(plan) {
         assert_eq!(relay.role, ChainRole::Relay);
-        assert_eq!(relay.height_agl_m, asked.relay_height_agl_m);
+        assert_eq!(relay.height_agl_m, request.relay_height_agl_m);
     }
 }
 
@@ -81,10 +81,10 @@ fn relays_carry_the_transmitters_radio_and_look_both_ways() {
     let mut sender = station();
     sender.radio.tx_power_dbm = 27.0;
     let receiver = station();
-    let mut asked = request(&sender, 70.0, 30_000.0);
-    asked.rx.station = &receiver;
-    let omni = plan(&inputs(&hills, &environment), &asked).unwrap();
-    check(&omni, &asked);
+    let mut request = request(&sender, 70.0, 30_000.0);
+    request.rx.station = &receiver;
+    let omni = plan(&inputs(&hills, &environment), &request).unwrap();
+    check(&omni, &request);
     assert!(omni.meets_target && !relays(&omni).is_empty());
     assert_eq!(omni.relay_station.radio, sender.radio);
     assert_eq!(omni.relay_station.height_agl_m, 12.0);
@@ -93,9 +93,9 @@ fn relays_carry_the_transmitters_radio_and_look_both_ways() {
     let mut dish = sender.clone();
     dish.antenna = crate::radio::presets::antenna("dish_24").unwrap().antenna.clone();
     dish.pointing = Some(crate::radio::Pointing { azimuth_deg: 70.0, elevation_deg: 0.0 });
-    asked.tx.station = &dish;
-    let dishes = plan(&inputs(&hills, &environment), &asked).unwrap();
-    check(&dishes, &asked);
+    request.tx.station = &dish;
+    let dishes = plan(&inputs(&hills, &environment), &request).unwrap();
+    check(&dishes, &request);
     assert_eq!((dishes.relay_station.pointing, dishes.antennas_per_relay), (None, 2));
     let document = serde_json::to_value(&dishes).unwrap();
     assert!(document["bottleneck_rate_bps"].is_number() && document["meets_target"] == true);
@@ -110,26 +110,26 @@ fn what_cannot_be_asked_is_refused_with_what_is_allowed() {
     let (ground, station) = (Hills { seed: 1, relief_m: 0.0 }, station());
     let inputs = inputs(&ground, &environment);
     let good = request(&station, 90.0, 1_000.0);
-    let refused = |asked: RelayRequest<'_>| plan(&inputs, &asked).unwrap_err().to_string();
+    let refused = |request: RelayRequest<'_>| plan(&inputs, &request).unwrap_err().to_string();
     for max_hops in [0, 65] {
-        let told = refused(RelayRequest { max_hops, ..good });
-        assert!(told.contains("max_hops") && told.contains("[1, 64]"), "{told}");
+        let message = refused(RelayRequest { max_hops, ..good });
+        assert!(message.contains("max_hops") && message.contains("[1, 64]"), "{message}");
     }
     for relay_height_agl_m in [-1.0, 20_001.0, f64::NAN] {
-        let told = refused(RelayRequest { relay_height_agl_m, ..good });
-        assert!(told.contains("relay_height_agl_m"), "{told}");
+        let message = refused(RelayRequest { relay_height_agl_m, ..good });
+        assert!(message.contains("relay_height_agl_m"), "{message}");
     }
     for target_data_rate_bps in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        let told = refused(RelayRequest { target_data_rate_bps, ..good });
-        assert!(told.contains("target_data_rate_bps"), "{told}");
+        let message = refused(RelayRequest { target_data_rate_bps, ..good });
+        assert!(message.contains("target_data_rate_bps"), "{message}");
     }
     let mut bad = station.clone();
     bad.radio.frequency_mhz = 1.0;
     let end = RelayEnd { station: &bad, ..good.rx };
-    let told = refused(RelayRequest { rx: end, ..good });
-    assert!(told.starts_with("rx: ") && told.contains("frequency_mhz"), "{told}");
+    let message = refused(RelayRequest { rx: end, ..good });
+    assert!(message.starts_with("rx: ") && message.contains("frequency_mhz"), "{message}");
     bad.radio.frequency_mhz = 2437.0;
     let end = RelayEnd { station: &bad, ..good.rx };
-    let told = plan(&inputs, &RelayRequest { rx: end, ..good });
-    assert_eq!(told, Err(RelayError::Incompatible));
+    let result = plan(&inputs, &RelayRequest { rx: end, ..good });
+    assert_eq!(result, Err(RelayError::Incompatible));
 }

@@ -2,13 +2,13 @@ use super::*;
 
 fn both(
     inputs: &Inputs<'_>,
-    asked: &RelayRequest<'_>,
+    request: &RelayRequest<'_>,
     objective: Objective,
 ) -> (RelayPlan, RelayPlan) {
     let strategy = Strategy::Optimal { objective };
-    let greedy = plan(inputs, asked).unwrap();
-    let best = plan(inputs, &RelayRequest { strategy, ..*asked }).unwrap();
-    check(&best, asked);
+    let greedy = plan(inputs, request).unwrap();
+    let best = plan(inputs, &RelayRequest { strategy, ..*request }).unwrap();
+    check(&best, request);
     (greedy, best)
 }
 
@@ -21,8 +21,8 @@ fn the_optimum_is_never_worse_than_the_greedy_walk() {
         let hills = Hills { seed, relief_m };
         let inputs = inputs(&hills, &environment);
         let turn = seed as f64;
-        let asked = request(&station, 71.0 * turn, 6_000.0 + 2_500.0 * turn);
-        let (greedy, best) = both(&inputs, &asked, Objective::FewestRelays);
+        let request = request(&station, 71.0 * turn, 6_000.0 + 2_500.0 * turn);
+        let (greedy, best) = both(&inputs, &request, Objective::FewestRelays);
         if greedy.meets_target {
             assert!(best.meets_target, "seed {seed}");
             let [one, other] = [&best, &greedy].map(|plan| plan.segments.len());
@@ -35,7 +35,7 @@ fn the_optimum_is_never_worse_than_the_greedy_walk() {
             let worse = best.bottleneck_rate_bps < greedy.bottleneck_rate_bps;
             assert!(!worse, "seed {seed}");
         }
-        let (_, widest) = both(&inputs, &asked, Objective::HighestBottleneck);
+        let (_, widest) = both(&inputs, &request, Objective::HighestBottleneck);
         let rates = [&greedy, &best].map(|plan| plan.bottleneck_rate_bps);
         let rate = rates[0].max(rates[1]);
         assert!(widest.bottleneck_rate_bps >= rate, "seed {seed}");
@@ -74,15 +74,15 @@ fn high_ground_beside_the_line_is_found() {
     }
     let (environment, mut station) = (Environment::default(), station());
     station.height_agl_m = 3.0;
-    let asked = RelayRequest {
+    let request = RelayRequest {
         relay_height_agl_m: 3.0,
         target_data_rate_bps: 5e6,
         ..request(&station, 90.0, 18_000.0)
     };
-    let middle = geodesic::direct(asked.tx.position, 90.0, 9_000.0).unwrap();
+    let middle = geodesic::direct(request.tx.position, 90.0, 9_000.0).unwrap();
     let top = geodesic::direct(middle, 0.0, 1_500.0).unwrap();
     let hill = Hill(top);
-    let (greedy, best) = both(&inputs(&hill, &environment), &asked, Objective::FewestRelays);
+    let (greedy, best) = both(&inputs(&hill, &environment), &request, Objective::FewestRelays);
     assert!(relays(&greedy).len() > 1, "{:?}", greedy.shortfall);
     assert!(best.meets_target && relays(&best).len() == 1);
     let away_m = geodesic::inverse(relays(&best)[0].position, top).distance_m;
@@ -94,12 +94,12 @@ fn what_no_chain_can_carry_is_the_best_effort_and_says_so() {
     let (environment, station) = (Environment::default(), station());
     let hills = Hills { seed: 4, relief_m: 30.0 };
     let inputs = inputs(&hills, &environment);
-    let asked = RelayRequest {
+    let infeasible = RelayRequest {
         target_data_rate_bps: 1e9,
         max_hops: 4,
         ..request(&station, 120.0, 9_000.0)
     };
-    let (_, best) = both(&inputs, &asked, Objective::FewestRelays);
+    let (_, best) = both(&inputs, &infeasible, Objective::FewestRelays);
     let Some(Shortfall::NoChain { segment, data_rate_bps, places }) = best.shortfall else {
         panic!("{:?}", best.shortfall);
     };
@@ -115,9 +115,9 @@ fn what_no_chain_can_carry_is_the_best_effort_and_says_so() {
 
 /// The highest bottleneck of one, two and three hops over the places the search considers, found
 /// by looking at all chains, bit/s.
-fn by_all_chains(inputs: &Inputs<'_>, asked: &RelayRequest<'_>) -> [f64; 3] {
-    let relay = asked.relay_station();
-    let task = stretch::Task::new(inputs, asked, &relay);
+fn by_all_chains(inputs: &Inputs<'_>, request: &RelayRequest<'_>) -> [f64; 3] {
+    let relay = request.relay_station();
+    let task = stretch::Task::new(inputs, request, &relay);
     let walked = super::super::greedy::walk(&task);
     let among = candidates::candidates(&task, &walked.relays);
     let mut places = vec![task.tx];
@@ -131,8 +131,8 @@ fn by_all_chains(inputs: &Inputs<'_>, asked: &RelayRequest<'_>) -> [f64; 3] {
     let mut rates = task.rates_bps(&stretches, 0.0).into_iter();
     let mut rate = vec![vec![0.0; count]; count];
     for (a, b) in pairs {
-        let known = rates.next().unwrap();
-        (rate[a][b], rate[b][a]) = (known, known);
+        let rate_bps = rates.next().unwrap();
+        (rate[a][b], rate[b][a]) = (rate_bps, rate_bps);
     }
     let mut best = [rate[0][rx], 0.0, 0.0];
     for one in 1..rx {
@@ -153,17 +153,18 @@ fn the_search_finds_what_looking_at_all_chains_finds() {
         let relief_m = 40.0;
         let hills = Hills { seed, relief_m };
         let inputs = inputs(&hills, &environment);
-        let asked = RelayRequest { max_hops: 3, ..request(&station, 50.0 * seed as f64, 13_000.0) };
-        let best = by_all_chains(&inputs, &asked);
-        let (_, widest) = both(&inputs, &asked, Objective::HighestBottleneck);
+        let request =
+            RelayRequest { max_hops: 3, ..request(&station, 50.0 * seed as f64, 13_000.0) };
+        let best = by_all_chains(&inputs, &request);
+        let (_, widest) = both(&inputs, &request, Objective::HighestBottleneck);
         let highest = best.iter().copied().fold(0.0, f64::max);
         assert_eq!(widest.bottleneck_rate_bps, highest, "seed {seed}");
         if highest > 0.0 {
             let hops = best.iter().position(|rate| *rate == highest).unwrap() + 1;
             assert_eq!(widest.segments.len(), hops, "seed {seed}");
         }
-        let (_, fewest) = both(&inputs, &asked, Objective::FewestRelays);
-        let enough = best.iter().position(|rate| *rate >= asked.target_data_rate_bps);
+        let (_, fewest) = both(&inputs, &request, Objective::FewestRelays);
+        let enough = best.iter().position(|rate| *rate >= request.target_data_rate_bps);
         assert_eq!(fewest.meets_target, enough.is_some(), "seed {seed}");
         if let Some(hops) = enough {
             assert_eq!(fewest.segments.len(), hops + 1, "seed {seed}");
@@ -208,11 +209,11 @@ fn voids_under_the_ends_mislead_no_bound() {
         let relief_m = 40.0;
         let strips = Strips(Hills { seed, relief_m });
         let inputs = inputs(&strips, &environment);
-        let asked = request(&station, 90.0 + 9.0 * seed as f64, 12_000.0);
-        let (greedy, best) = both(&inputs, &asked, Objective::FewestRelays);
+        let request = request(&station, 90.0 + 9.0 * seed as f64, 12_000.0);
+        let (greedy, best) = both(&inputs, &request, Objective::FewestRelays);
         let [one, other] = [&best, &greedy].map(|plan| plan.segments.len());
         assert!(!greedy.meets_target || (best.meets_target && one <= other));
-        let (_, widest) = both(&inputs, &asked, Objective::HighestBottleneck);
+        let (_, widest) = both(&inputs, &request, Objective::HighestBottleneck);
         for plan in [&greedy, &best] {
             assert!(widest.bottleneck_rate_bps >= plan.bottleneck_rate_bps, "{seed}");
         }
