@@ -10,9 +10,9 @@ pub enum DomainError {
         quantity: &'static str,
         /// Value found.
         value: f64,
-        /// Least permitted value.
+        /// Minimum permitted value.
         low: f64,
-        /// Greatest permitted value.
+        /// Maximum permitted value.
         high: f64,
     },
     /// Zero, negative, infinite or `NaN` where a positive finite number is needed.

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::domain::{DomainError, within};
 use super::polarization::Polarization;
 
-/// Least frequency P.838-3 gives coefficients for, GHz. Below it rain is no obstacle: callers
-/// take its loss as zero.
+/// Minimum frequency that P.838-3 has coefficients for, GHz. Below it callers take the loss of rain
+/// as zero.
 pub const RAIN_FREQUENCY_MIN_GHZ: f64 = 1.0;
 
 /// Greatest frequency P.838-3 gives coefficients for, GHz.

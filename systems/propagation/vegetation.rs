@@ -29,7 +29,7 @@ pub fn woodland_loss_db(
     Ok(-limit * (-depth * gamma / limit).exp_m1())
 }
 
-/// Largest woodland loss, dB, at `frequency_mhz`: `A_m = A_1 f^α` (ITU-R P.833-9 eq. 2).
+/// Maximum woodland loss, dB, at `frequency_mhz`: `A_m = A_1 f^α` (ITU-R P.833-9 eq. 2).
 ///
 /// Fits given there: `A_1 = 0.18 dB`, `α = 0.752` (park with tropical trees, 900 to 1800 MHz),
 /// `A_1 = 1.15 dB`, `α = 0.43` (forest, 900 to 2200 MHz) and `A_1 = 1.37 dB`, `α = 0.42`

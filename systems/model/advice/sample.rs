@@ -9,8 +9,8 @@ use crate::mesh::{Member, MeshError, MeshLink, Pair, Roster, budgets};
 use crate::radio::Waveform;
 use crate::terrain::geodesic;
 
-/// Most pairs of a sample: every pair of 200 nodes, some 0.4 s of one core. A share is then known
-/// to within 0.7 percent at 95 % confidence, finer than any reason needs.
+/// Maximum number of pairs of a sample: every pair of 200 nodes, some 0.4 s of one core. A share is
+/// then known to within 0.7 percent at 95 % confidence, finer than any reason needs.
 pub const PAIRS_SAMPLED_MAX: usize = 20_000;
 
 /// Nearest neighbours of each node whose links are evaluated besides a sample, for its

@@ -38,7 +38,7 @@ const LARGE_NODES: f64 = 50.0;
 /// Ability from which on a criterion is a reason; below it is a trade-off.
 const FAVOURABLE: f64 = 0.7;
 
-/// Least demand of a criterion that is reported.
+/// Minimum demand of a criterion that is reported.
 const WORTH_TELLING: f64 = 0.05;
 
 /// A protocol with its score.

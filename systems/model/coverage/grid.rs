@@ -5,10 +5,10 @@ use thiserror::Error;
 use crate::terrain::GeoPoint;
 use crate::terrain::geodesic::curvature_radii_m;
 
-/// Most cells along one side of a grid.
+/// Maximum number of cells along one side of a grid.
 pub const SIDE_MAX: u32 = 1 << 17;
 
-/// Most cells of a grid.
+/// Maximum number of cells of a grid.
 pub const CELLS_MAX: u64 = 1 << 32;
 
 /// Reasons for refusing a grid.

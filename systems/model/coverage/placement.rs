@@ -5,7 +5,7 @@ use super::{CoverageRequest, Grid};
 use crate::sweep::{Choice, cell_area_m2, choose};
 use crate::terrain::{GeoPoint, Terrain};
 
-/// Most candidates.
+/// Maximum number of candidates.
 pub const CANDIDATES_MAX: usize = 256;
 
 /// Samples along each side of a block that looks for its highest point.
@@ -20,7 +20,7 @@ pub struct PlacementRequest<'a> {
     pub existing: &'a [CoverageRequest],
     /// Sites to choose from, up to [`CANDIDATES_MAX`].
     pub candidates: &'a [CoverageRequest],
-    /// Most sites to choose.
+    /// Maximum number of sites to choose.
     pub count: usize,
     /// Link margin from which a cell counts as covered, dB.
     pub margin_db: f64,

@@ -11,7 +11,7 @@ use crate::terrain::{GeoPoint, Path, Profile, Terrain};
 /// Fewest samples of a profile: on a short path the models still need a shape.
 pub const SAMPLES_MIN: usize = 32;
 
-/// Most samples of a profile; more would sample a long path finer than it can matter to a model
+/// Maximum number of samples of a profile; more would sample a long path finer than it can matter to a model
 /// whose statistics come from 245 of them.
 pub const SAMPLES_MAX: usize = 1024;
 

@@ -26,9 +26,9 @@ const C_M_S: f64 = 299_792_458.0;
 /// Power and horizon of a station at best, with the antenna boresight on the peer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reach {
-    /// Largest EIRP, dBm.
+    /// Maximum EIRP, dBm.
     pub eirp_dbm: f64,
-    /// Least power density that is still decoded: sensitivity less gain plus feeder loss, dBm.
+    /// Minimum power density that is still decoded: sensitivity less gain plus feeder loss, dBm.
     pub need_dbm: f64,
     /// Smooth-earth horizon of the antenna over sea level, m.
     pub horizon_m: f64,
@@ -62,7 +62,7 @@ impl Reach {
         }
     }
 
-    /// Largest distance at which this and `other` may be a link, m: where free space closes the
+    /// Maximum distance at which this and `other` may be a link, m: where free space closes the
     /// better direction, but not farther than [`OVER_HORIZON_M`] beyond the horizon.
     ///
     /// `frequency_mhz` is the lower of the two; `narrowing_db` is what the noise of the wider end
@@ -78,7 +78,7 @@ impl Reach {
     }
 }
 
-/// Largest distance at which `transmitter` at a point may serve `receiver`, m: the bound of links
+/// Maximum distance at which `transmitter` at a point may serve `receiver`, m: the bound of links
 /// between stations on ground as high as there.
 #[must_use]
 pub fn coverage_radius_m(

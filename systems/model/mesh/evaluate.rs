@@ -8,7 +8,7 @@ use crate::link;
 use crate::link::{Inputs, LINKS_PER_TASK, LinkBudget, LinkKey};
 use crate::route::Graph;
 
-/// Most pairs evaluated for a mesh: every pair of 700 nodes, some 5 s of one core and 60 MB.
+/// Maximum number of pairs evaluated for a mesh: every pair of 700 nodes, some 5 s of one core and 60 MB.
 pub const PAIRS_MAX: usize = 250_000;
 
 /// A link of a plan.

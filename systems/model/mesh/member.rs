@@ -7,8 +7,8 @@ use crate::link::{Inputs, LinkKey, SpatialIndex};
 use crate::radio::{BadValue, Station};
 use crate::terrain::GeoPoint;
 
-/// Most nodes analysed together. All pairs of them are 12.5 million, which are listed, though not
-/// evaluated, in 100 MB.
+/// Maximum number of nodes analysed together. All pairs of them are 12.5 million, which are listed,
+/// though not evaluated, in 100 MB.
 pub const MEMBERS_MAX: usize = 5_000;
 
 /// A node of a plan.

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// Classes a profile may have.
 pub const CLASSES_MAX: usize = 256;
 
-/// Longest name of a profile, characters.
+/// Maximum length of the name of a profile, characters.
 pub const NAME_CHARS_MAX: usize = 64;
 
 /// A named profile of offsets.

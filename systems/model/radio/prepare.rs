@@ -29,8 +29,8 @@ pub const CROSS_POLARIZATION_DB: f64 = 20.0;
 /// enough for oscillators and too narrow for neighbouring channels.
 const TUNING_SHARE: f64 = 0.25;
 
-/// Longest frame of LoRa, octets: the length field of its header has eight bits (Semtech SX1276 data
-/// sheet, section 4.1.1.6). Longer packets are sent as several frames.
+/// Maximum length of a frame of LoRa, octets: the length field of its header has eight bits (Semtech
+/// SX1276 data sheet, section 4.1.1.6). Longer packets are sent as several frames.
 pub const LORA_FRAME_OCTETS_MAX: u32 = 255;
 
 /// Absorption of the air where the last link was evaluated. Its spectral lines are the dearest part
@@ -230,7 +230,7 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// Longest packet that is sent as one frame, octets.
+/// Maximum length of a packet that is sent as one frame, octets.
 fn packet_octets_max(waveform: &Waveform) -> u32 {
     match waveform {
         Waveform::Lora { .. } => LORA_FRAME_OCTETS_MAX,

@@ -10,7 +10,7 @@ const STRAIGHT: usize = 39;
 /// farther out makes two hops longer than the path they save.
 const CORRIDOR_SHARE: f64 = 0.25;
 
-/// Largest half-width of the corridor, m: the range of a mesh radio.
+/// Maximum half-width of the corridor, m: the range of a mesh radio.
 const CORRIDOR_M_MAX: f64 = 25_000.0;
 
 /// Columns of the lattice along the way.

@@ -10,8 +10,8 @@ use crate::radio::prepare::understand;
 use crate::radio::{BadValue, Station};
 use crate::terrain::GeoPoint;
 
-/// Most hops a chain may have. At 64 equal hops on one channel no throughput worth a relay is left,
-/// and the work of a search grows with them.
+/// Maximum number of hops of a chain. At 64 equal hops on one channel no throughput worth a relay
+/// remains, and the work of a search grows with them.
 pub const MAX_HOPS_MAX: u32 = 64;
 
 /// Highest a relay may stand, m above ground: the limit of every station.

@@ -94,7 +94,7 @@ impl Adjacency {
         }
     }
 
-    /// Longest of the shortest ways between two connected nodes, hops: a breadth-first search from
+    /// Maximum of the shortest ways between two connected nodes, hops: a breadth-first search from
     /// each.
     pub fn diameter_hops(&self) -> usize {
         let mut farthest: Vec<(usize, usize)> = (0..self.near.len()).map(|n| (n, 0)).collect();

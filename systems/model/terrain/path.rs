@@ -16,7 +16,7 @@ use super::curve::{Curve, degree};
 use super::geodesic::{Line, Station, compass_deg, inverse};
 use super::short::{self, Geodesic, Parallel, derivatives, quintic};
 
-/// Longest path (m): half a meridian of WGS84, which no shortest path exceeds.
+/// Maximum length of a path (m): half a meridian of WGS84, which no shortest path exceeds.
 pub const MAX_PATH_M: f64 = 20_003_931.5;
 
 /// Greatest distance between anchors (m). The error grows with its sixth power.

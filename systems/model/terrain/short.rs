@@ -16,7 +16,7 @@ use super::geodesic::{WGS84_A_M, WGS84_F};
 use super::{Curve, GeoPoint};
 use circle::Circle;
 
-/// Longest path solved here, m.
+/// Maximum length of a path solved here, m.
 pub(crate) const MAX_M: f64 = 100_000.0;
 
 /// Greatest product of length and tangent of latitude, m: towards the poles longitude is no
@@ -326,7 +326,7 @@ pub(super) fn quintic(p0: f64, [d0, a0]: [f64; 2], p1: f64, [d1, a1]: [f64; 2]) 
     ]
 }
 
-/// Largest contribution of a power that is omitted, degrees: 0.05 mm.
+/// Maximum contribution of a power that is omitted, degrees: 0.05 mm.
 const NOTHING_DEG: f64 = 4.5e-10;
 
 /// Less the multiple of T5* = 512 t^5 - 1280 t^4 + 1120 t^3 - 400 t^2 + 50 t - 1 with its fifth power.

@@ -88,7 +88,7 @@ fn walk_m(start_m: f64, step_m: f64, count: usize, delicate: bool) -> f64 {
     }
 }
 
-/// Longest profile whose angles are estimated first, points.
+/// Maximum number of points of a profile whose angles are estimated first.
 const LONGEST: usize = 1024;
 
 const _: () = assert!(LONGEST == BLOCK * BLOCKS, "there are blocks for it");

@@ -5,13 +5,13 @@ use super::invalid::within;
 use crate::numeric::{all_within, sum};
 use crate::profile::PathProfile;
 
-/// Longest path, m: half-way round the earth.
+/// Maximum length of a path, m: half-way round the earth.
 pub const MAX_DISTANCE_M: f64 = 20_040e3;
 
-/// Least spacing of profile points, m.
+/// Minimum spacing of profile points, m.
 pub const MIN_STEP_M: f64 = 0.01;
 
-/// Greatest elevation, up or down from mean sea level, m.
+/// Maximum elevation, up or down from mean sea level, m.
 pub const MAX_ELEVATION_M: f64 = 20e3;
 
 impl PathProfile<'_> {

@@ -9,7 +9,7 @@ use super::{ROUNDER, greater, lesser};
 /// Levels between the least and the greatest number that a key tells apart.
 const LEVELS: u8 = 254;
 
-/// Most numbers.
+/// Maximum count of numbers.
 const MOST: usize = 250;
 
 /// Numbers of which two ranks are sought: the first `count`, 250 at most, of a buffer of whole
@@ -86,7 +86,7 @@ fn keys(numbers: &[f64], least: f64, scale: f64) -> [u8; ROOM] {
 /// Numbers whose keys fill a vector.
 const GROUP: usize = 64;
 
-/// Most numbers, in whole groups.
+/// Maximum count of numbers, in whole groups.
 const ROOM: usize = 256;
 
 /// The numbers that have these ranks, counted from 1 at the greatest.

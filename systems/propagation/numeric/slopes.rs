@@ -8,7 +8,7 @@ use super::dispatch::widest;
 /// Points of a block.
 pub(crate) const BLOCK: usize = 64;
 
-/// Most blocks.
+/// Maximum number of blocks.
 pub(crate) const BLOCKS: usize = 16;
 
 /// The slope towards point `i` is `(height - base) * inverse - fall - i * fall_step`, `inverse`

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::super::domain::{DomainError, positive, within};
 use super::super::rain::RainCoefficients;
 
-/// Least percentage of time the power law was fitted for.
+/// Minimum percentage of time that the power law was fitted for.
 pub const RAIN_PERCENT_MIN: f64 = 0.001;
 
 /// Greatest percentage of time the power law was fitted for.

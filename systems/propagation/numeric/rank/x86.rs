@@ -4,13 +4,13 @@ use std::arch::x86_64::*;
 
 use super::{GROUP, LANES, ROOM, ROUNDER, Ranked, greater, lesser, nth_of_few};
 
-/// Most groups.
+/// Maximum number of groups.
 const GROUPS: usize = ROOM / GROUP;
 
 /// Vectors of eight numbers in a group.
 const VECTORS: usize = GROUP / LANES;
 
-/// Most numbers that commonly share a key.
+/// Common maximum of numbers that share a key.
 const FEW: usize = 8;
 
 /// The numbers of a group, eight by eight. Their keys, and bits about these, are in another order:
