@@ -49,7 +49,7 @@ impl NoiseEnvironment {
     /// `F_am = c - d log10 f` (ITU-R P.372-16, man-made noise).
     ///
     /// The lines hold for 0.3 to 250 MHz (quiet rural: read off the figure, to 30 MHz). Above,
-    /// P.372 gives no line; this continues it and says so in `extrapolated`. The continuation
+    /// P.372 gives no line; this continues it and sets `extrapolated`. The continuation
     /// falls below thermal noise at some 300 MHz in a rural place and 600 MHz in a city. What
     /// impulsive and switching noise remains there is local: measure it, or add a margin.
     ///

@@ -7,9 +7,9 @@
 //!
 //! | criterion | max | demand |
 //! |---|---|---|
-//! | `link_quality` | 25 | links that are no bridges, as a share, times the larger of: share of links that are fragile, share that are lossy, `1 - p10 / p90` of the rates |
-//! | `overhead` | 25 | 1; the ability is `1 / (1 + share / 5 %)`, `share` being the control traffic that a node sends and hears over the 10 % quantile of rates |
-//! | `convergence` | 15 | links that are no bridges, as a share: where there is no other way, nothing can converge to it |
+//! | `link_quality` | 25 | links other than bridges, as a share, times the larger of: share of links that are fragile, share that are lossy, `1 - p10 / p90` of the rates |
+//! | `overhead` | 25 | 1; the ability is `1 / (1 + share / 5 %)`, `share` being the control traffic that a node sends and receives over the 10 % quantile of rates |
+//! | `convergence` | 15 | links other than bridges, as a share: where there is no other way, nothing can converge to it |
 //! | `asymmetry` | 10 | share of links that are one-way or asymmetric |
 //! | `scale` | 15 | `(nodes - 2) / 48`, at most 1 |
 //! | `simplicity` | 10 | `1 -` that of `scale` |
@@ -139,7 +139,7 @@ impl Evidence {
         }
     }
 
-    /// Share of links that are no bridges.
+    /// Share of links other than bridges.
     fn choice(&self) -> f64 {
         (self.links - self.bridges) as f64 / self.links.max(1) as f64
     }

@@ -94,7 +94,7 @@ pub struct CoverageSite<'a> {
     pub(super) transmitter: PreparedTransmitter<'a>,
     pub(super) radius_m: f64,
     sampling: Fineness,
-    /// The ground at the site, m, where the terrain knows it for sure: the same on all paths.
+    /// The ground at the site, m, where the terrain has a certain height: the same on all paths.
     pub(super) ground_msl_m: Option<f64>,
     /// True if the terrain has data at the site.
     ground_known: bool,

@@ -69,7 +69,7 @@ thread_local! {
     static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
-/// Measures the ground from `a` to `b`, with `samples` samples or as many as [`samples_for`] says.
+/// Measures the ground from `a` to `b`, with `samples` samples or as many as [`samples_for`] gives.
 #[must_use]
 pub fn trace(inputs: &Inputs<'_>, a: GeoPoint, b: GeoPoint, samples: Option<usize>) -> Profile {
     let path = Path::between(a, b);

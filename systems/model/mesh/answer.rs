@@ -11,7 +11,7 @@ use crate::route::{Metric, Route};
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum RouteAnswer {
-    /// There is a route; `meets_target` of its summary tells if it keeps the target rate.
+    /// There is a route; `meets_target` of its summary is true if it keeps the target rate.
     Found(Box<PlannedRoute>),
     /// Nothing connects the two.
     NoPath {
@@ -25,7 +25,7 @@ pub enum RouteAnswer {
     },
 }
 
-/// A pair of nodes that is no link.
+/// A pair of nodes without a link.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Gap {
     /// The end on the source's side.

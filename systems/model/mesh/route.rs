@@ -28,11 +28,11 @@ pub struct RouteRequest {
 /// The best route over `mesh`, which [`super::mesh`] made of the same `inputs` and `members`.
 ///
 /// Links below the target rate are excluded; when no route remains, the best over all links is the
-/// answer, with `meets_target` false. Only links usable in both directions carry anything: one
-/// that hears but is not heard cannot acknowledge.
+/// answer, with `meets_target` false. Only links usable in both directions carry anything: a
+/// one-way link carries no acknowledgements.
 ///
 /// # Errors
-/// [`MeshError::Unknown`] for a source or target that is no member, [`MeshError::Rate`],
+/// [`MeshError::Unknown`] for a source or target outside the members, [`MeshError::Rate`],
 /// [`MeshError::Link`], and what is wrong with the members.
 pub fn route(
     inputs: &Inputs<'_>,

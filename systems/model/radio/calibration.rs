@@ -1,7 +1,7 @@
 //! Calibration: measured offsets of the model, by class of path.
 //!
 //! A profile is part of the [`Environment`](super::Environment), so it is in the log, in the view and
-//! in the identity of a sweep; every result it touched says so with
+//! in the identity of a sweep; every result it changed has the warning
 //! [`Warning::Calibrated`](super::Warning::Calibrated).
 
 use garde::Validate;

@@ -125,7 +125,7 @@ pub struct Pointing {
     pub elevation_deg: f64,
 }
 
-/// Schema of [`Polarization`], whose module knows no schemas.
+/// Schema of [`Polarization`], whose module has no schemas.
 pub(super) fn polarization_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "string", "enum": ["horizontal", "vertical"] })
 }
@@ -141,7 +141,7 @@ pub fn below_full_turn(azimuth_deg: &f64, _: &()) -> garde::Result {
     Err(garde::Error::new("not below 360"))
 }
 
-/// One stream unless the document says otherwise.
+/// One stream where the document has no number.
 fn one_stream() -> u8 {
     1
 }

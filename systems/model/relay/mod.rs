@@ -26,8 +26,8 @@ use crate::link::Inputs;
 /// Plans a chain of relays from `request.tx` to `request.rx`.
 ///
 /// A stretch closes when both directions carry the target rate. When the target cannot be met the
-/// plan is the best effort of its strategy, and [`RelayPlan::shortfall`] says which stretch fails
-/// and what it came to.
+/// plan is the best effort of its strategy, and [`RelayPlan::shortfall`] has the stretch that
+/// fails and its rate.
 ///
 /// # Errors
 /// See [`RelayError`].

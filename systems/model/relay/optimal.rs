@@ -132,7 +132,7 @@ impl<'a> Field<'a> {
     /// The chain of the highest bottleneck within the hops allowed, among those the one of the
     /// fewest hops. `None` when nothing gets through.
     ///
-    /// Asks for more than the last answer until there is none. The last answer has the fewest hops
+    /// Searches for more than the last answer until there is none. The last answer has the fewest hops
     /// of all chains that carry something less, hence of those that carry as much as itself.
     fn fastest(&mut self) -> Option<Chain> {
         let mut best = self.fewest(f64::MIN_POSITIVE)?;

@@ -159,7 +159,7 @@ pub struct KnownGround {
 }
 
 impl KnownGround {
-    /// The whole Earth, as `source` says.
+    /// The whole Earth, by `source`.
     #[must_use]
     pub fn everywhere(source: String) -> Self {
         let corner =

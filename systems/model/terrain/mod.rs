@@ -47,7 +47,7 @@ pub trait Terrain: Send + Sync {
     fn sample(&self, lat_deg: &[f64], lon_deg: &[f64], elevation_msl_m: &mut [f64]) -> TerrainUse;
 
     /// Fills the heights along neighbouring curves, as [`Terrain::sample`] would at their
-    /// positions but for rounding of these (less than a micrometre), and says so in
+    /// positions but for rounding of these (less than a micrometre), and sets
     /// [`CurveRow::greatest_m`]; leaves that `None` where anything is void or missing, or where it
     /// has no quicker way. What a curve gets does not depend on the others.
     fn sample_curves(&self, rows: &mut [CurveRow<'_>]) {
@@ -129,7 +129,7 @@ impl TerrainSource {
     }
 }
 
-/// Ground of one height everywhere, known to be so: the scenario or the user says it.
+/// Ground of one height everywhere, by declaration of the scenario or the user.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Flat {
     /// Height of the ground above mean sea level (m).

@@ -58,7 +58,7 @@ impl Profile {
     }
 
     /// Takes the heights of a short way as a coverage does: its first, then those along its curve.
-    /// `None` where something is void or missing, or the terrain knows no curves.
+    /// `None` where something is void or missing, or the terrain has no curves.
     fn follow(&mut self, terrain: &dyn Terrain, curve: &Curve) -> Option<TerrainUse> {
         let (first, rest) = self.elevation_msl_m.split_at_mut(1);
         let mut used = terrain.sample(&self.lat_deg[..1], &self.lon_deg[..1], first);
@@ -109,7 +109,7 @@ pub fn sample_filled(
     used
 }
 
-/// Fills the gaps that a terrain left in samples along a path, as [`sample_filled`] says.
+/// Fills the gaps that a terrain left in samples along a path, as [`sample_filled`] does.
 pub(crate) fn fill_gaps(
     terrain: &dyn Terrain,
     used: &TerrainUse,

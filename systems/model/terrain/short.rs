@@ -176,7 +176,7 @@ pub(crate) struct Geodesics {
     lon_deg: [[f64; BATCH]; 6],
     /// Not 0 where the way is valid.
     valid: [f64; BATCH],
-    /// Bearings from each end to the other, deg, as [`super::Path`] tells them.
+    /// Bearings from each end to the other, deg, as those of [`super::Path`].
     pub bearing_deg: [[f64; BATCH]; 2],
     /// Longitude of the end, continuous along the way.
     end_lon_deg: [f64; BATCH],

@@ -175,7 +175,7 @@ impl Eye {
 /// the steepest rays and the nearest point on each.
 ///
 /// Angles are estimated by multiplication in vectors; those within rounding error of the highest
-/// are then worked out as the model says.
+/// are then computed as the model defines.
 #[inline(always)]
 fn steepest(interior: &[f64], mut eyes: [Eye; 2]) -> [Eye; 2] {
     let count = interior.len();
@@ -214,7 +214,7 @@ fn steepest(interior: &[f64], mut eyes: [Eye; 2]) -> [Eye; 2] {
     eyes
 }
 
-/// Takes the lowest bit that is set, or from the receiver's `end` the highest, and says its place.
+/// Takes the lowest bit that is set, or from the receiver's `end` the highest, and returns its place.
 #[inline(always)]
 fn next(bits: &mut u32, end: usize) -> u32 {
     let place = if end == 0 { bits.trailing_zeros() } else { 31 - bits.leading_zeros() };

@@ -25,7 +25,7 @@ pub(crate) struct Ranked<'a> {
 }
 
 /// The values that `rank - 1` of the numbers of a row exceed, and that all but `rank - 1` of them
-/// do. `None` where the extremes are so near that their differences are no numbers.
+/// do. `None` where the extremes are so near that their differences are not numbers.
 ///
 /// Each number gets a key, a whole number that never falls where the numbers rise. Counting how
 /// many keys reach a threshold finds the one sought bit by bit, in vectors and without a branch;
