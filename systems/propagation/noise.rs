@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn says_when_it_extrapolates() {
+    fn frequency_above_the_lines_gives_extrapolated() {
         assert!(!City.man_made_noise(250.0).unwrap().extrapolated);
         assert!(City.man_made_noise(433.0).unwrap().extrapolated);
         assert!(City.man_made_noise(0.2).unwrap().extrapolated);

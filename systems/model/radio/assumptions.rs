@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_out_is_told() {
+    fn absent_settings_give_assumptions() {
         let mut environment = Environment::default();
         let all = environment.assumptions(None);
         assert_eq!(

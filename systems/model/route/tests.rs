@@ -61,7 +61,7 @@ fn each_metric_takes_its_own_way() {
 }
 
 #[test]
-fn a_target_rate_excludes_slow_hops_and_says_when_it_cannot_be_met() {
+fn target_rate_excludes_slow_hops_or_gives_best_effort() {
     let graph = diamond();
     let route = |target| find(&graph, id(0), id(3), Metric::Hops, Some(target)).unwrap();
     let fast = route(10e6);

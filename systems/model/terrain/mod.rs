@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn flat_ground_says_what_it_is_and_is_never_missing() {
+    fn flat_ground_has_its_height_and_no_missing_samples() {
         let flat = Flat::default();
         let mut elevation = [f64::NAN; 3];
         let used = flat.sample(&[0.0; 3], &[500.0; 3], &mut elevation);

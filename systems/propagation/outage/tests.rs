@@ -39,7 +39,7 @@ fn rain_path(distance_km: f64, frequency_ghz: f64, rate: f64) -> RainFading {
 }
 
 #[test]
-fn rain_outage_falls_with_margin_and_says_when_it_guesses() {
+fn rain_outage_falls_with_margin_and_marks_extrapolation() {
     let fading = rain_path(10.0, 23.0, 42.0);
     let mut last = 101.0;
     for tenth in 1..2000 {

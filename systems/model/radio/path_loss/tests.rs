@@ -226,7 +226,7 @@ fn site() -> GeoPoint {
 }
 
 #[test]
-fn every_model_is_found_by_its_name() {
+fn name_gives_its_model() {
     for model in Model::ALL {
         let name = model.get().name();
         assert_eq!(name.parse(), Ok(*model));

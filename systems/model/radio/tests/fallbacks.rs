@@ -30,7 +30,7 @@ fn both_ends_at_one_place_are_one_metre_apart() {
 }
 
 #[test]
-fn below_a_kilometre_delta_bullington_stands_in() {
+fn path_below_a_kilometre_gives_delta_bullington() {
     let end = station("wifi_2g4_mesh", "omni_5", 10.0);
     let near_by = link(&flat(999.0), &end, &end, &Environment::default());
     assert_eq!(near_by.model, Model::DeltaBullington);
@@ -42,7 +42,7 @@ fn below_a_kilometre_delta_bullington_stands_in() {
 }
 
 #[test]
-fn outside_itm_delta_bullington_stands_in() {
+fn station_outside_itm_gives_delta_bullington() {
     let mut end = station("ptp_11g", "dish_32", 30.0);
     for (frequency_mhz, height_agl_m, is_valid) in [
         (20.0, 30.0, true),
@@ -63,7 +63,7 @@ fn outside_itm_delta_bullington_stands_in() {
 }
 
 #[test]
-fn a_lucky_quantile_is_held_at_free_space() {
+fn quantile_below_free_space_gives_free_space() {
     let end = station("lora_868_eu", "omni_5", 30.0);
     let lucky = Environment {
         time_percent: 1.0,

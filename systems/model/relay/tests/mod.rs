@@ -105,7 +105,7 @@ fn relays_carry_the_transmitters_radio_and_look_both_ways() {
 }
 
 #[test]
-fn what_cannot_be_asked_is_refused_with_what_is_allowed() {
+fn invalid_request_gives_error_with_allowed_values() {
     let environment = Environment::default();
     let (ground, station) = (Hills { seed: 1, relief_m: 0.0 }, station());
     let inputs = inputs(&ground, &environment);

@@ -90,7 +90,7 @@ fn high_ground_beside_the_line_is_found() {
 }
 
 #[test]
-fn what_no_chain_can_carry_is_the_best_effort_and_says_so() {
+fn infeasible_target_gives_best_effort_with_shortfall() {
     let (environment, station) = (Environment::default(), station());
     let hills = Hills { seed: 4, relief_m: 30.0 };
     let inputs = inputs(&hills, &environment);
