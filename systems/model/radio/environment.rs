@@ -7,7 +7,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use super::calibration::Calibration;
-use super::path_loss::Model;
+use super::climate::Climate;
+use super::path_loss::{Model, SettingValues};
 use super::surroundings::{Clutter, Multipath, Vegetation};
 
 /// Propagation settings of a deployment. Every field has a default, optional ones are absent;
@@ -95,40 +96,6 @@ pub struct Environment {
     pub required_margin_db: f64,
 }
 
-/// Radio climates of ITM.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    Default,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Climate {
-    /// Congo.
-    Equatorial,
-    /// Sudan.
-    ContinentalSubtropical,
-    /// West coast of Africa.
-    MaritimeSubtropical,
-    /// Sahara.
-    Desert,
-    /// Most land between 30 and 60 degrees latitude.
-    #[default]
-    ContinentalTemperate,
-    /// United Kingdom and continental west coasts.
-    MaritimeTemperateLand,
-    /// The same, over sea.
-    MaritimeTemperateSea,
-}
-
 /// Surroundings of a receiver as ITU-R P.372 divides them.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
@@ -175,6 +142,21 @@ impl Default for Environment {
 }
 
 impl Environment {
+    /// Values of the settings that path-loss models read.
+    #[must_use]
+    pub const fn setting_values(&self) -> SettingValues {
+        SettingValues {
+            climate: self.climate,
+            refractivity_n_units: self.refractivity_n_units,
+            permittivity: self.permittivity,
+            conductivity_s_m: self.conductivity_s_m,
+            time_percent: self.time_percent,
+            location_percent: self.location_percent,
+            situation_percent: self.situation_percent,
+            k_factor: self.k_factor,
+        }
+    }
+
     /// Schema of the settings that `model` reads: those properties of the environment's.
     #[must_use]
     pub fn settings_schema(model: Model) -> Schema {

@@ -150,7 +150,8 @@ impl<'a> Prepared<'a> {
         let thermal_floor_dbm = floor_dbm(&link_radio, None);
         let noise_floor_dbm = floor_dbm(&link_radio, man_made);
         let antenna_agl_m = terrain_heights_m(env.clutter, [tx.height_agl_m, rx.height_agl_m]);
-        let direction = Direction::new(frequency_mhz, polarization, antenna_agl_m, env);
+        let values = env.setting_values();
+        let direction = Direction::new(frequency_mhz, polarization, antenna_agl_m, values);
         let model = env.model.get();
         let fallback = FALLBACK_MODEL.get().prepare(&direction);
         Self {

@@ -66,7 +66,7 @@ impl PathLossModel for DeltaBullington {
         false
     }
 
-    fn prepare(&self, direction: &Direction<'_>) -> Result<Box<dyn PreparedModel>, Warning> {
+    fn prepare(&self, direction: &Direction) -> Result<Box<dyn PreparedModel>, Warning> {
         let settings: DiffractionSettings = direction.settings();
         let [tx_agl_m, rx_agl_m] = direction.antenna_agl_m;
         Ok(Box::new(PreparedDiffraction(DiffractionPath {

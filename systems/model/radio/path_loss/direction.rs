@@ -2,51 +2,66 @@
 
 use groundwave_propagation::polarization::Polarization;
 
-use crate::radio::environment::Environment;
+use crate::radio::climate::Climate;
 
 /// One direction of a pair of stations: inputs common to all models, all validated.
 ///
 /// The settings of one model are read by [`Self::settings`].
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Direction<'a> {
+pub struct Direction {
     /// Frequency of the transmitter, MHz.
     pub frequency_mhz: f64,
     /// Polarisation of the transmitted wave.
     pub polarization: Polarization,
     /// Heights (tx, rx) of the antennas over terrain, m above ground.
     pub antenna_agl_m: [f64; 2],
-    /// Private: models read it by their settings, so that these are what they declare.
-    environment: &'a Environment,
+    /// Private: models read them by their settings, so that these are what they declare.
+    values: SettingValues,
 }
 
-impl<'a> Direction<'a> {
-    /// Direction in a validated environment, with heights (tx, rx), m above ground.
+impl Direction {
+    /// Direction with validated values, and heights (tx, rx), m above ground.
     pub(in crate::radio) const fn new(
         frequency_mhz: f64,
         polarization: Polarization,
         antenna_agl_m: [f64; 2],
-        environment: &'a Environment,
+        values: SettingValues,
     ) -> Self {
-        Self { frequency_mhz, polarization, antenna_agl_m, environment }
+        Self { frequency_mhz, polarization, antenna_agl_m, values }
     }
 
     /// Settings of a model.
     #[must_use]
     pub fn settings<S: Settings>(&self) -> S {
-        S::of(self.environment)
+        S::of(&self.values)
     }
 }
 
-/// Settings of one model: fields of [`Environment`], with the same names, units and ranges.
-pub trait Settings: Sized {
-    /// Names of the fields, in the order of [`PathLossModel::settings`](super::PathLossModel::settings).
-    const NAMES: &'static [&'static str];
-
-    /// Values of the fields in `environment`.
-    fn of(environment: &Environment) -> Self;
+/// Values of the settings of all models. Names, units and ranges are those of the environment, which
+/// imports the registry of models: models import these values instead of it.
+#[expect(missing_docs, reason = "fields of the environment")]
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SettingValues {
+    pub climate: Climate,
+    pub refractivity_n_units: f64,
+    pub permittivity: f64,
+    pub conductivity_s_m: f64,
+    pub time_percent: f64,
+    pub location_percent: f64,
+    pub situation_percent: f64,
+    pub k_factor: f64,
 }
 
-/// Declares the structure of a model's settings. A field that [`Environment`] does not have, or has in
+/// Settings of one model: fields of [`SettingValues`].
+pub trait Settings: Sized {
+    /// Names of the fields, for [`PathLossModel::settings`](super::PathLossModel::settings).
+    const NAMES: &'static [&'static str];
+
+    /// Those of `values`.
+    fn of(values: &SettingValues) -> Self;
+}
+
+/// Declares the structure of a model's settings. A field that [`SettingValues`] does not have, or has in
 /// another type, does not compile.
 macro_rules! settings {
     (
@@ -64,8 +79,8 @@ macro_rules! settings {
         impl $crate::radio::path_loss::Settings for $name {
             const NAMES: &'static [&'static str] = &[$(stringify!($field)),+];
 
-            fn of(environment: &$crate::radio::Environment) -> Self {
-                Self { $($field: environment.$field,)+ }
+            fn of(values: &$crate::radio::path_loss::SettingValues) -> Self {
+                Self { $($field: values.$field,)+ }
             }
         }
     };

@@ -46,7 +46,7 @@ impl PathLossModel for FreeSpace {
         false
     }
 
-    fn prepare(&self, _: &Direction<'_>) -> Result<Box<dyn PreparedModel>, Warning> {
+    fn prepare(&self, _: &Direction) -> Result<Box<dyn PreparedModel>, Warning> {
         Ok(Box::new(Self))
     }
 }

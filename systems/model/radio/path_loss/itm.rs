@@ -9,7 +9,7 @@ use super::{
     Attenuation, Direction, ItmTerrain, PathBatch, PathLossModel, PreparedModel, ProfileRows,
     PropagationMode, QUANTILES, Settings, Validity,
 };
-use crate::radio::environment::Climate;
+use crate::radio::climate::Climate;
 use crate::radio::warning::{Warning, Warnings};
 
 /// Shortest path the model is valid for, m.
@@ -38,7 +38,7 @@ settings! {
 impl ItmSettings {
     /// Medium of a path. Broadcast mode keeps time, location and situation apart, so that each of the
     /// three percentages has the meaning of its field.
-    fn medium(&self, direction: &Direction<'_>) -> itm::Medium {
+    fn medium(&self, direction: &Direction) -> itm::Medium {
         itm::Medium {
             n_0: self.refractivity_n_units,
             epsilon: self.permittivity,
@@ -106,7 +106,7 @@ impl PathLossModel for IrregularTerrain {
         false
     }
 
-    fn prepare(&self, direction: &Direction<'_>) -> Result<Box<dyn PreparedModel>, Warning> {
+    fn prepare(&self, direction: &Direction) -> Result<Box<dyn PreparedModel>, Warning> {
         let settings: ItmSettings = direction.settings();
         let model = Prepared::new(&settings.medium(direction), direction.antenna_agl_m)
             .map_err(|_| Warning::ModelOutOfRange)?;

@@ -23,7 +23,7 @@
 //!     fn validity(&self) -> Validity { Validity::UNLIMITED }
 //!     fn uses_terrain(&self) -> bool { false }
 //!     fn uses_clutter(&self) -> bool { false }
-//!     fn prepare(&self, _: &Direction<'_>) -> Result<Box<dyn PreparedModel>, Warning> {
+//!     fn prepare(&self, _: &Direction) -> Result<Box<dyn PreparedModel>, Warning> {
 //!         Err(Warning::ModelOutOfRange)
 //!     }
 //! }
@@ -39,7 +39,7 @@ mod registry;
 pub(crate) mod tests;
 
 pub use batch::{BATCH, PathBatch, ProfileRows, QUANTILES};
-pub use direction::{Direction, Settings};
+pub use direction::{Direction, SettingValues, Settings};
 pub use itm::ItmSettings;
 pub use registry::{FALLBACK_MODEL, Model};
 
@@ -89,7 +89,7 @@ pub trait PathLossModel: Sync {
     ///
     /// # Errors
     /// The warning that explains why the model is not valid for the direction.
-    fn prepare(&self, direction: &Direction<'_>) -> Result<Box<dyn PreparedModel>, Warning>;
+    fn prepare(&self, direction: &Direction) -> Result<Box<dyn PreparedModel>, Warning>;
 }
 
 /// A path-loss model prepared for one direction of a pair of stations, with the settings of the

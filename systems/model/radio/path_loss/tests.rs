@@ -56,7 +56,7 @@ impl PathLossModel for LinearSlope {
         false
     }
 
-    fn prepare(&self, _: &Direction<'_>) -> Result<Box<dyn PreparedModel>, Warning> {
+    fn prepare(&self, _: &Direction) -> Result<Box<dyn PreparedModel>, Warning> {
         Ok(Box::new(Self))
     }
 }
@@ -121,7 +121,7 @@ impl PathLossModel for ClutterSum {
         true
     }
 
-    fn prepare(&self, direction: &Direction<'_>) -> Result<Box<dyn PreparedModel>, Warning> {
+    fn prepare(&self, direction: &Direction) -> Result<Box<dyn PreparedModel>, Warning> {
         let settings: ClutterSumSettings = direction.settings();
         Ok(Box::new(PreparedClutterSum { db_m: settings.location_percent / 50.0 }))
     }
@@ -152,12 +152,15 @@ impl PreparedModel for PreparedClutterSum {
     }
 }
 
+/// A direction at 868 MHz.
+fn direction(environment: &Environment) -> Direction {
+    Direction::new(868.0, Polarization::Vertical, [10.0; 2], environment.setting_values())
+}
+
 /// [`ClutterSum`] at a share of locations, percent.
 fn clutter_sum(location_percent: f64) -> Box<dyn PreparedModel> {
-    let environment =
-        Environment { model: Model::ClutterSum, location_percent, ..Environment::default() };
-    let direction = Direction::new(868.0, Polarization::Vertical, [10.0; 2], &environment);
-    Model::ClutterSum.get().prepare(&direction).unwrap()
+    let environment = Environment { location_percent, ..Environment::default() };
+    Model::ClutterSum.get().prepare(&direction(&environment)).unwrap()
 }
 
 #[test]
@@ -195,8 +198,7 @@ fn clutter_along_a_path_gives_attenuation_alone_and_in_a_batch() {
 
 #[test]
 fn models_without_use_of_clutter_ignore_it() {
-    let environment = Environment::default();
-    let direction = Direction::new(868.0, Polarization::Vertical, [10.0; 2], &environment);
+    let direction = direction(&Environment::default());
     let elevation_msl_m: Vec<f64> = (0..40).map(|i| 90.0 * (f64::from(i) * 0.4).sin()).collect();
     let bare = PathProfile::bare(100.0, &elevation_msl_m);
     let clutter = PathClutter { cover: Some(&[GroundCover::DenseUrban; 40]), height_agl_m: None };
@@ -211,8 +213,7 @@ fn models_without_use_of_clutter_ignore_it() {
 fn settings_of_itm_have_the_values_of_the_environment() {
     let environment =
         Environment { refractivity_n_units: 320.0, time_percent: 90.0, ..Environment::default() };
-    let direction = Direction::new(868.0, Polarization::Vertical, [10.0; 2], &environment);
-    let settings: ItmSettings = direction.settings();
+    let settings: ItmSettings = direction(&environment).settings();
     assert_eq!((settings.refractivity_n_units, settings.time_percent), (320.0, 90.0));
     assert_eq!(ItmSettings::NAMES, Model::Itm.get().settings());
 }
