@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::acting::{Acted, Acting};
 use super::alerts::{Alerts, raise};
 use super::basis::{bounded, timed_id};
-use super::components::{Delivery, DeliveryId, DeliveryKind};
+use super::delivery::{DeliveryAttempts, DeliveryId, DeliveryKind, DeliveryOrigin};
 use super::each::FleetStates;
 use super::execution::Flows;
 use super::request::DeliveryRequest;
@@ -30,14 +30,14 @@ pub(super) struct Actions<'w, 's> {
     queues: CommandQueues<'w, 's>,
     deliveries: Res<'w, Index<DeliveryKind>>,
     commands: Commands<'w, 's>,
-    /// Deliveries that steps of this system asked for.
-    asked: Local<'s, usize>,
+    /// Deliveries that steps of this system requested.
+    requested: Local<'s, usize>,
 }
 
 impl Actions<'_, '_> {
     /// Ends the system: alerts that opened are spawned.
     pub fn spawn(&mut self) {
-        *self.asked = 0;
+        *self.requested = 0;
         self.alerts.spawn();
     }
 
@@ -47,28 +47,24 @@ impl Actions<'_, '_> {
         if acting.cause.dry_run {
             return Acted::done(input, json!({ "dry_run": true }));
         }
-        if self.deliveries.len() + *self.asked >= DELIVERIES_MAX {
+        if self.deliveries.len() + *self.requested >= DELIVERIES_MAX {
             let why = format!("{DELIVERIES_MAX} deliveries wait already");
             return Acted::failed(input, why);
         }
         let name = acting.name();
         let id = DeliveryId::new(timed_id(acting.now_ms, acting.execution.uuid(), &name));
-        let delivery = Delivery {
+        let origin = DeliveryOrigin {
             execution: acting.execution,
             flow: acting.cause.flow,
             step_id: acting.step_id.to_owned(),
             node: acting.node,
             request,
             retry,
-            attempts: 0,
-            in_flight: false,
-            next_ms: acting.now_ms,
-            dead: false,
-            error: None,
             created_ms: acting.now_ms,
         };
-        *self.asked += 1;
-        self.commands.spawn((id, delivery));
+        let attempts = DeliveryAttempts { count: 0, next_ms: acting.now_ms, error: None };
+        *self.requested += 1;
+        self.commands.spawn((id, origin, attempts));
         Acted { input, result: None, delivery: Some(id), each: None }
     }
 

@@ -3,7 +3,8 @@
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::components::{DeliveryId, EachProgress, ExecutionCause, ExecutionId};
+use super::components::{EachProgress, ExecutionCause, ExecutionId};
+use super::delivery::DeliveryId;
 use crate::automation::language::AutomationFlow;
 
 impl ExecutionCause {

@@ -8,8 +8,9 @@ use groundwave_engine::{Clock, Index};
 use serde_json::json;
 
 use super::acting::{Acted, Acting};
+use super::alert_record::{AlertEnd, AlertId, AlertKind, AlertMessage, AlertOrigin};
 use super::basis::timed_id;
-use super::components::{AlertId, AlertKind, AlertRecord, AlertState, AutomationId};
+use super::components::AutomationId;
 use crate::automation::language::{Alert, fill};
 use crate::fleet::EventBuffer;
 
@@ -21,18 +22,28 @@ type Subject = (AutomationId, String);
 enum Place {
     /// Entity of the alert.
     Spawned(Entity),
-    /// Index among those that opened in this system.
-    Opened(usize),
+    /// Its index among those that opened in this system.
+    Opening(usize),
 }
+
+/// An alert that opened in this system: its entity is spawned after it.
+struct Opening {
+    id: AlertId,
+    origin: AlertOrigin,
+    message: AlertMessage,
+    end: Option<AlertEnd>,
+}
+
+type OpenAlert = (Entity, &'static AlertId, &'static AlertOrigin, &'static mut AlertMessage);
 
 /// Alerts, and those that open in this system.
 #[derive(SystemParam)]
 pub(super) struct Alerts<'w, 's> {
     clock: Res<'w, Clock>,
     index: Res<'w, Index<AlertKind>>,
-    records: Query<'w, 's, (Entity, &'static AlertId, &'static mut AlertRecord)>,
+    records: Query<'w, 's, OpenAlert, Without<AlertEnd>>,
     commands: Commands<'w, 's>,
-    opened: Local<'s, Vec<(AlertId, AlertRecord)>>,
+    openings: Local<'s, Vec<Opening>>,
     /// Alerts that are not closed; collected where the first step of the system asks for them.
     open: Local<'s, Option<BTreeMap<Subject, Place>>>,
 }
@@ -41,42 +52,64 @@ impl Alerts<'_, '_> {
     /// Spawns the alerts that opened.
     pub fn spawn(&mut self) {
         *self.open = None;
-        for alert in self.opened.drain(..) {
-            self.commands.spawn(alert);
+        for Opening { id, origin, message, end } in self.openings.drain(..) {
+            let mut entity = self.commands.spawn((id, origin, message));
+            if let Some(end) = end {
+                entity.insert(end);
+            }
         }
     }
 
     fn open(&mut self) -> &mut BTreeMap<Subject, Place> {
         let records = &self.records;
         self.open.get_or_insert_with(|| {
-            let open = records.iter().filter(|(.., record)| record.state != AlertState::Closed);
-            let mut open: Vec<_> = open.collect();
+            let mut open: Vec<_> = records.iter().collect();
             // Of several with one subject the latest counts.
-            open.sort_unstable_by_key(|(_, id, _)| **id);
-            let subject = |record: &AlertRecord| (record.flow, record.key.clone());
+            open.sort_unstable_by_key(|(_, id, ..)| **id);
+            let subject = |origin: &AlertOrigin| (origin.flow, origin.key.clone());
             let places = open.into_iter();
-            places.map(|(entity, _, record)| (subject(record), Place::Spawned(entity))).collect()
+            places.map(|(entity, _, origin, _)| (subject(origin), Place::Spawned(entity))).collect()
         })
     }
 
-    /// Changes an alert that is not closed.
-    fn change(&mut self, place: Place, change: impl FnOnce(&mut AlertRecord)) -> Option<AlertId> {
+    /// Raises an alert that is not closed once more.
+    fn repeat(&mut self, place: Place, text: &str) -> Option<AlertId> {
+        let repeat = |message: &mut AlertMessage| {
+            message.count = message.count.saturating_add(1);
+            text.clone_into(&mut message.text);
+        };
         match place {
             Place::Spawned(entity) => {
-                let (_, id, mut record) = self.records.get_mut(entity).ok()?;
-                change(&mut record);
+                let (_, id, _, mut message) = self.records.get_mut(entity).ok()?;
+                repeat(&mut message);
                 Some(*id)
             }
-            Place::Opened(place) => {
-                let (id, record) = self.opened.get_mut(place)?;
-                change(record);
+            Place::Opening(index) => {
+                let opening = self.openings.get_mut(index)?;
+                repeat(&mut opening.message);
+                Some(opening.id)
+            }
+        }
+    }
+
+    /// Closes an alert.
+    fn close(&mut self, place: Place, end: AlertEnd) -> Option<AlertId> {
+        match place {
+            Place::Spawned(entity) => {
+                let (_, id, ..) = self.records.get(entity).ok()?;
+                self.commands.entity(entity).insert(end);
                 Some(*id)
+            }
+            Place::Opening(index) => {
+                let opening = self.openings.get_mut(index)?;
+                opening.end = Some(end);
+                Some(opening.id)
             }
         }
     }
 
     fn is_taken(&self, id: AlertId) -> bool {
-        self.index.get(id).is_ok() || self.opened.iter().any(|(opened, _)| *opened == id)
+        self.index.get(id).is_ok() || self.openings.iter().any(|opening| opening.id == id)
     }
 }
 
@@ -87,31 +120,24 @@ pub(super) fn raise(
     acting: &Acting<'_>,
     alert: &Alert,
 ) -> Acted {
-    let message = fill(&alert.message, acting.context);
+    let text = fill(&alert.message, acting.context);
     let node = acting.subject();
     let key = match &alert.key {
         Some(key) => fill(key, acting.context),
         None => node.map(|node| node.to_string()).unwrap_or_default(),
     };
-    let input = Some(json!({ "severity": alert.severity, "message": message, "key": key }));
+    let input = Some(json!({ "severity": alert.severity, "message": text, "key": key }));
     if acting.cause.dry_run {
         return Acted::done(input, json!({ "dry_run": true }));
     }
     let flow = acting.cause.flow;
     let subject = (flow, key.clone());
     let place = alerts.open().get(&subject).copied();
-    let changed = place.and_then(|place| {
-        alerts.change(place, |record| {
-            if alert.resolve {
-                record.state = AlertState::Closed;
-                record.closed_ms = Some(acting.now_ms);
-            } else {
-                record.count = record.count.saturating_add(1);
-                record.message.clone_from(&message);
-            }
-        })
+    let present = place.and_then(|place| match alert.resolve {
+        true => alerts.close(place, AlertEnd { at_ms: acting.now_ms }),
+        false => alerts.repeat(place, &text),
     });
-    if let Some(id) = changed {
+    if let Some(id) = present {
         if alert.resolve {
             alerts.open().remove(&subject);
         }
@@ -128,24 +154,18 @@ pub(super) fn raise(
         let why = "this step opened an alert with this key already".to_owned();
         return Acted::failed(input, why);
     }
-    let record = AlertRecord {
+    let origin = AlertOrigin {
         flow,
         execution: acting.execution,
         node,
         severity: alert.severity,
-        message: message.clone(),
         key,
-        state: AlertState::Open,
-        count: 1,
         opened_ms: acting.now_ms,
-        acked_by: None,
-        note: None,
-        acked_ms: None,
-        closed_ms: None,
     };
-    let place = Place::Opened(alerts.opened.len());
+    let message = AlertMessage { text: text.clone(), count: 1 };
+    let place = Place::Opening(alerts.openings.len());
     alerts.open().insert(subject, place);
-    alerts.opened.push((id, record));
+    alerts.openings.push(Opening { id, origin, message, end: None });
     let mut data = vec![
         ("alert_id", id.to_string()),
         ("flow_id", flow.to_string()),
@@ -153,7 +173,7 @@ pub(super) fn raise(
         ("severity", alert.severity.word().to_owned()),
     ];
     data.extend(node.map(|node| ("node_id", node.to_string())));
-    events.alert(alerts.clock.wall_ns, &message, &data);
+    events.alert(alerts.clock.wall_ns, &text, &data);
     let output = json!({ "alert_id": id, "open": true, "opened": true });
     Acted::done(input, output)
 }

@@ -1,16 +1,25 @@
 //! Time, ids and bounds that all modules of automation share.
 
 use bevy_ecs::prelude::*;
-use groundwave_engine::Clock;
+use groundwave_engine::Refusal;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 /// Longest input or output of a step, bytes of its JSON.
 const VALUE_BYTES_MAX: usize = 16 << 10;
 
-/// Wall clock of this tick, ms since the Unix epoch.
-pub(super) fn now_ms(world: &World) -> u64 {
-    world.resource::<Clock>().wall_ns / 1_000_000
+/// Applies a command by a one-shot system.
+pub(super) fn run<C, T, M>(
+    world: &mut World,
+    system: impl IntoSystem<In<C>, Result<T, Refusal>, M> + 'static,
+    command: C,
+) -> Result<T, Refusal>
+where
+    C: 'static,
+    T: 'static,
+{
+    let outcome = world.run_system_cached_with(system, command);
+    outcome.map_err(|err| Refusal::conflict(err.to_string()))?
 }
 
 /// An id whose first bits are the time, and whose others follow from a name within a namespace.

@@ -5,23 +5,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
-use groundwave_engine::{Index, Recorded, Refusal};
+use groundwave_engine::{Clock, Index, Recorded, Refusal};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::basis::now_ms;
-use super::components::{
-    AlertId, AlertKind, AlertRecord, AlertState, Automation, AutomationId, ExecutionId,
-    ExecutionKind, ExecutionState, ExecutionStatus, PlannedFlow, TriggerRecord,
-};
+use super::alert_record::{Acknowledgement, AlertEnd, AlertId, AlertKind};
+use super::basis::run;
+use super::components::{Automation, AutomationId, ExecutionId, ExecutionState, TriggerRecord};
 use super::execution::{Executions, Flows, Start};
 use super::state::GatewayReadings;
 use crate::automation::language::{GATEWAY_PREFIX, StepKind, plan};
-
-/// Refusal of a command whose system could not run.
-fn not_run(error: impl std::fmt::Display) -> Refusal {
-    Refusal::conflict(error.to_string())
-}
 
 /// Inputs that a trigger by request needs; `None` for other triggers.
 fn by_request(kind: &StepKind) -> Option<&[String]> {
@@ -53,55 +46,61 @@ pub struct TriggerFlow {
 impl Command for TriggerFlow {
     type Out = Result<bool, Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
-        let entity = world.resource::<Index<Automation>>().get(self.flow)?;
-        let flow = &world.get::<Automation>(entity).expect("a flow is one").0;
-        if !flow.enabled && !self.dry_run {
-            return Err(Refusal::conflict("this flow is disabled"));
-        }
-        let planned = plan(flow).map_err(|_| Refusal::conflict("this flow is not valid"))?;
-        let mut triggers = planned.triggers();
-        let found = triggers.find_map(|(_, step)| Some((step, by_request(&step.kind)?)));
-        let Some((step, required)) = found else {
-            let why = "this flow has no trigger of the kind manual or webhook_in";
-            return Err(Refusal::conflict(why));
-        };
-        if let Some(name) = required.iter().find(|name| !self.inputs.contains_key(*name)) {
-            let key = format!("inputs.{name}");
-            return Err(Refusal::invalid(key, "nothing", "a value"));
-        }
-        let bytes = serde_json::to_string(&self.inputs).map_or(0, |text| text.len());
-        if bytes > INPUT_BYTES_MAX {
-            let allowed = format!("up to {INPUT_BYTES_MAX} bytes");
-            return Err(Refusal::invalid("inputs", format!("{bytes} bytes"), allowed));
-        }
-        world.resource::<Index<ExecutionKind>>().vacant(self.execution)?;
-        let mut data = self.inputs;
-        data.insert("by".to_owned(), json!(self.by));
-        let trigger = TriggerRecord {
-            step_id: step.id.clone(),
-            kind: step.kind.word().to_owned(),
-            data,
-            crossed: BTreeMap::new(),
-            depth: 0,
-        };
-        world.entity_mut(entity).insert(PlannedFlow(Some(Arc::new(planned.clone()))));
-        let start = Start {
-            id: Some(self.execution),
-            dry_run: self.dry_run,
-            ..Start::of(self.flow, trigger)
-        };
-        let begin = |In(start): In<Start>, mut flows: Flows, mut executions: Executions| {
-            let id = executions.start(&mut flows, start);
-            executions.spawn();
-            id.is_some()
-        };
-        world.run_system_cached_with(begin, start).map_err(not_run)
+        run(world, trigger_flow, self)
     }
 }
 impl Recorded for TriggerFlow {
     const NAME: &'static str = "automation.trigger";
     /// `false` beyond the rate of executions: then there is none.
     type Reply = bool;
+}
+
+fn trigger_flow(
+    In(command): In<TriggerFlow>,
+    mut flows: Flows,
+    mut executions: Executions,
+) -> Result<bool, Refusal> {
+    let flow = &flows.get(command.flow)?.flow.0;
+    if !flow.enabled && !command.dry_run {
+        return Err(Refusal::conflict("this flow is disabled"));
+    }
+    // The flow may have been put in this tick, before `plan_flows` runs.
+    let plan = plan(flow).map_err(|_| Refusal::conflict("this flow is not valid"))?;
+    let mut triggers = plan.triggers();
+    let requested = triggers.find_map(|(_, step)| Some((step, by_request(&step.kind)?)));
+    let Some((step, required)) = requested else {
+        let why = "this flow has no trigger of the kind manual or webhook_in";
+        return Err(Refusal::conflict(why));
+    };
+    if let Some(name) = required.iter().find(|name| !command.inputs.contains_key(*name)) {
+        let key = format!("inputs.{name}");
+        return Err(Refusal::invalid(key, "nothing", "a value"));
+    }
+    let bytes = serde_json::to_string(&command.inputs).map_or(0, |text| text.len());
+    if bytes > INPUT_BYTES_MAX {
+        let allowed = format!("up to {INPUT_BYTES_MAX} bytes");
+        return Err(Refusal::invalid("inputs", format!("{bytes} bytes"), allowed));
+    }
+    executions.vacant(command.execution)?;
+    let mut data = command.inputs;
+    data.insert("by".to_owned(), json!(command.by));
+    let trigger = TriggerRecord {
+        step_id: step.id.clone(),
+        kind: step.kind.word().to_owned(),
+        data,
+        crossed: BTreeMap::new(),
+        depth: 0,
+    };
+    drop(triggers);
+    let start = Start {
+        id: Some(command.execution),
+        dry_run: command.dry_run,
+        plan: Some(Arc::new(plan)),
+        ..Start::of(command.flow, trigger)
+    };
+    let id = executions.start(&mut flows, start);
+    executions.spawn();
+    Ok(id.is_some())
 }
 
 /// Cancels an unfinished execution and its deliveries.
@@ -116,16 +115,15 @@ pub struct CancelExecution {
 impl Command for CancelExecution {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
-        let entity = world.resource::<Index<ExecutionKind>>().get(self.execution)?;
-        let status = world.get::<ExecutionStatus>(entity);
-        if status.is_none_or(|status| status.state.is_final()) {
-            return Err(Refusal::conflict("this execution is over already"));
-        }
-        let end = |In(cancel): In<Self>, flows: Flows, mut executions: Executions| {
-            let why = Some(format!("cancelled by {}", cancel.by));
-            executions.finish(&flows, cancel.execution, ExecutionState::Cancelled, why);
+        let cancel = |In(command): In<Self>, flows: Flows, mut executions: Executions| {
+            if executions.state(command.execution)?.is_none_or(ExecutionState::is_final) {
+                return Err(Refusal::conflict("this execution is over already"));
+            }
+            let why = Some(format!("cancelled by {}", command.by));
+            executions.finish(&flows, command.execution, ExecutionState::Cancelled, why);
+            Ok(())
         };
-        world.run_system_cached_with(end, self).map_err(not_run)
+        run(world, cancel, self)
     }
 }
 impl Recorded for CancelExecution {
@@ -148,22 +146,29 @@ pub struct AcknowledgeAlert {
 impl Command for AcknowledgeAlert {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
-        let entity = world.resource::<Index<AlertKind>>().get(self.alert)?;
-        let now_ms = now_ms(world);
-        let mut alert = world.get_mut::<AlertRecord>(entity).expect("an alert is one");
-        if alert.state != AlertState::Open {
-            return Err(Refusal::conflict("this alert is not open"));
-        }
-        alert.state = AlertState::Acked;
-        alert.acked_by = Some(self.by);
-        alert.note = self.note;
-        alert.acked_ms = Some(now_ms);
-        Ok(())
+        run(world, acknowledge_alert, self)
     }
 }
 impl Recorded for AcknowledgeAlert {
     const NAME: &'static str = "automation.acknowledge";
     type Reply = ();
+}
+
+fn acknowledge_alert(
+    In(command): In<AcknowledgeAlert>,
+    clock: Res<Clock>,
+    index: Res<Index<AlertKind>>,
+    settled: Query<(), Or<(With<Acknowledgement>, With<AlertEnd>)>>,
+    mut commands: Commands,
+) -> Result<(), Refusal> {
+    let entity = index.get(command.alert)?;
+    if settled.contains(entity) {
+        return Err(Refusal::conflict("this alert is not open"));
+    }
+    let AcknowledgeAlert { by, note, .. } = command;
+    let at_ms = clock.wall_ns / 1_000_000;
+    commands.entity(entity).insert(Acknowledgement { by, note, at_ms });
+    Ok(())
 }
 
 /// Records readings of the gateway itself, for sensor triggers.
@@ -180,14 +185,19 @@ impl Command for ObserveGateway {
             !name.starts_with(GATEWAY_PREFIX) || name.len() > 100 || !value.is_finite()
         };
         if let Some((name, value)) = self.readings.iter().find(unfit) {
-            let found = format!("{name:?}: {value}");
+            let reading = format!("{name:?}: {value}");
             let allowed = "gateway.* with a finite number";
-            return Err(Refusal::invalid("readings", found, allowed));
+            return Err(Refusal::invalid("readings", reading, allowed));
         }
-        if !world.resource::<Index<Automation>>().is_empty() {
-            world.resource_mut::<GatewayReadings>().0.extend(self.readings);
-        }
-        Ok(())
+        let observe = |In(command): In<Self>,
+                       flows: Res<Index<Automation>>,
+                       mut readings: ResMut<GatewayReadings>| {
+            if !flows.is_empty() {
+                readings.0.extend(command.readings);
+            }
+            Ok(())
+        };
+        run(world, observe, self)
     }
 }
 impl Recorded for ObserveGateway {

@@ -11,10 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use super::request::DeliveryRequest;
-use crate::automation::language::{
-    AutomationFlow, FlowPlan, Retry, Severity, StepState, ThresholdMemory, plan,
-};
+use super::delivery::DeliveryId;
+use crate::automation::language::{AutomationFlow, FlowPlan, StepState, ThresholdMemory, plan};
 use crate::config::ConfigObject;
 
 /// An automation flow as a configuration object. Written by `automation.put`.
@@ -194,33 +192,6 @@ impl EachProgress {
     }
 }
 
-/// An execution of a flow.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ExecutionRecord {
-    /// Flow.
-    pub flow: AutomationId,
-    /// Version of the flow.
-    pub flow_version: u64,
-    /// State.
-    pub state: ExecutionState,
-    /// Cause.
-    pub trigger: TriggerRecord,
-    /// Time of the trigger, ms since the Unix epoch.
-    pub queued_ms: u64,
-    /// Begin, ms since the Unix epoch.
-    pub started_ms: Option<u64>,
-    /// End, ms since the Unix epoch.
-    pub ended_ms: Option<u64>,
-    /// Cause of the failure or skip.
-    pub error: Option<String>,
-    /// Steps in the order of the flow.
-    pub steps: Vec<StepRecord>,
-    /// Nothing leaves the gateway.
-    pub dry_run: bool,
-    /// Flow of that version, until the execution is finished.
-    pub definition: Option<Box<AutomationFlow>>,
-}
-
 /// Unfinished executions of a flow. Derived from [`UnfinishedOf`].
 #[derive(Component, Debug)]
 #[relationship_target(relationship = UnfinishedOf)]
@@ -230,6 +201,28 @@ pub struct UnfinishedExecutions(Vec<Entity>);
 #[derive(Component, Debug)]
 #[relationship(relationship_target = UnfinishedExecutions)]
 pub struct UnfinishedOf(pub Entity);
+
+/// Finished executions of a flow. Derived from [`FinishedOf`].
+#[derive(Component, Debug)]
+#[relationship_target(relationship = FinishedOf)]
+pub struct FinishedExecutions(Vec<Entity>);
+
+/// The flow of a finished execution. A finished execution without one has lost its flow.
+#[derive(Component, Debug)]
+#[relationship(relationship_target = FinishedExecutions)]
+pub struct FinishedOf(pub Entity);
+
+/// A running execution and its deadline. Written where an execution begins to run and where it ends.
+#[derive(Component, Debug, Clone, Copy)]
+pub struct RunningExecution {
+    /// Time at which it fails, ms since the Unix epoch.
+    pub deadline_ms: u64,
+}
+
+/// An execution that ended in this tick: `trim_executions` compares its flow with its retention.
+#[derive(Component, Debug, Clone, Copy)]
+#[component(storage = "SparseSet")]
+pub struct RetentionDue;
 
 /// Flow and cause of an execution. Written once, where it begins.
 #[derive(Component, Debug, Clone, PartialEq)]
@@ -276,139 +269,3 @@ pub struct ExecutionPlan(pub Arc<FlowPlan>);
 #[derive(Component, Debug, Clone, Copy)]
 #[component(storage = "SparseSet")]
 pub struct MayAdvance;
-
-impl ExecutionRecord {
-    /// The record of the components of an execution.
-    #[must_use]
-    pub fn of(
-        cause: &ExecutionCause,
-        status: &ExecutionStatus,
-        steps: &ExecutionSteps,
-        definition: Option<&ExecutionDefinition>,
-    ) -> Self {
-        Self {
-            flow: cause.flow,
-            flow_version: cause.flow_version,
-            state: status.state,
-            trigger: cause.trigger.clone(),
-            queued_ms: cause.queued_ms,
-            started_ms: status.started_ms,
-            ended_ms: status.ended_ms,
-            error: status.error.clone(),
-            steps: steps.0.clone(),
-            dry_run: cause.dry_run,
-            definition: definition.map(|definition| Box::new(AutomationFlow::clone(&definition.0))),
-        }
-    }
-
-    /// The components of the record.
-    #[must_use]
-    pub fn into_components(
-        self,
-    ) -> ((ExecutionCause, ExecutionStatus, ExecutionSteps), Option<ExecutionDefinition>) {
-        let cause = ExecutionCause {
-            flow: self.flow,
-            flow_version: self.flow_version,
-            trigger: self.trigger,
-            queued_ms: self.queued_ms,
-            dry_run: self.dry_run,
-        };
-        let status = ExecutionStatus {
-            state: self.state,
-            started_ms: self.started_ms,
-            ended_ms: self.ended_ms,
-            error: self.error,
-        };
-        let definition = self.definition.map(|flow| ExecutionDefinition(Arc::new(*flow)));
-        ((cause, status, ExecutionSteps(self.steps)), definition)
-    }
-}
-
-/// Kind of a delivery.
-pub struct DeliveryKind;
-impl Kind for DeliveryKind {
-    const NAME: &'static str = "delivery";
-}
-/// Stable id of a delivery: its idempotency key.
-pub type DeliveryId = Id<DeliveryKind>;
-
-/// Work outside that a step asked for.
-#[derive(Component, Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Delivery {
-    /// Execution.
-    pub execution: ExecutionId,
-    /// Flow.
-    pub flow: AutomationId,
-    /// Step.
-    pub step_id: String,
-    /// Node, in a step for each node.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub node: Option<Uuid>,
-    /// Request.
-    pub request: DeliveryRequest,
-    /// Repetition.
-    pub retry: Retry,
-    /// Attempts so far, the present one included.
-    pub attempts: u32,
-    /// An attempt was handed to the workers.
-    pub in_flight: bool,
-    /// Time of the next attempt, ms since the Unix epoch.
-    pub next_ms: u64,
-    /// No further attempt is made: it is in the dead-letter list.
-    pub dead: bool,
-    /// Error of the last attempt.
-    pub error: Option<String>,
-    /// Time of its creation, ms since the Unix epoch.
-    pub created_ms: u64,
-}
-
-/// Kind of an alert.
-pub struct AlertKind;
-impl Kind for AlertKind {
-    const NAME: &'static str = "alert";
-}
-/// Stable id of an alert.
-pub type AlertId = Id<AlertKind>;
-
-/// State of an alert.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum AlertState {
-    /// Needs attention.
-    Open,
-    /// Acknowledged by a user.
-    Acked,
-    /// Over.
-    Closed,
-}
-
-/// An alert of a flow. Written by `advance_executions` and `automation.acknowledge`.
-#[derive(Component, Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AlertRecord {
-    /// Flow.
-    pub flow: AutomationId,
-    /// Execution that opened it.
-    pub execution: ExecutionId,
-    /// Node.
-    pub node: Option<Uuid>,
-    /// Severity.
-    pub severity: Severity,
-    /// Text.
-    pub message: String,
-    /// Subject within the flow.
-    pub key: String,
-    /// State.
-    pub state: AlertState,
-    /// Times it was raised.
-    pub count: u32,
-    /// Begin, ms since the Unix epoch.
-    pub opened_ms: u64,
-    /// User who acknowledged it.
-    pub acked_by: Option<String>,
-    /// Note of that user.
-    pub note: Option<String>,
-    /// Time of the acknowledgement, ms since the Unix epoch.
-    pub acked_ms: Option<u64>,
-    /// End, ms since the Unix epoch.
-    pub closed_ms: Option<u64>,
-}

@@ -10,12 +10,12 @@ use bevy_ecs::system::ScheduleSystem;
 use groundwave_engine::{Clock, Index, Outbox};
 
 use super::advance::{advance_executions, plan_executions};
-use super::components::{
-    AlertKind, Automation, AutomationId, Delivery, DeliveryId, DeliveryKind, ExecutionKind,
-    FlowMemory, PlannedFlow,
+use super::alert_record::AlertKind;
+use super::components::{Automation, AutomationId, ExecutionKind, FlowMemory, PlannedFlow};
+use super::delivery::{
+    Deliver, DeliveryAttempts, DeliveryId, DeliveryKind, DeliveryOrigin, InFlight, Waiting,
 };
-use super::delivery::Deliver;
-use super::execution::{end_orphans, expire_executions, start_executions};
+use super::execution::{adopt_executions, end_orphans, expire_executions, start_executions};
 use super::links::match_links;
 use super::readings::match_readings;
 use super::retention::{drop_old, trim_alerts, trim_dead, trim_executions};
@@ -45,6 +45,7 @@ pub(super) fn systems() -> ScheduleConfigs<ScheduleSystem> {
     let work = (start_executions, expire_executions, advance_executions, hand_over, drop_old);
     (
         end_orphans,
+        adopt_executions,
         plan_flows,
         plan_executions,
         watch_triggers,
@@ -128,41 +129,40 @@ fn begin_pass(
 /// Hands deliveries that are due to the workers, by time and id; of each flow a few at a time.
 fn hand_over(
     pass: Res<Pass>,
-    mut deliveries: Query<(Entity, &DeliveryId, &mut Delivery)>,
+    in_flight: Query<&DeliveryOrigin, With<InFlight>>,
+    mut waiting: Query<(Entity, &DeliveryId, &DeliveryOrigin, &mut DeliveryAttempts), Waiting>,
     mut outbox: ResMut<Outbox<Deliver>>,
+    mut commands: Commands,
 ) {
-    let is_due = |delivery: &Delivery| {
-        !(delivery.dead || delivery.in_flight) && delivery.next_ms <= pass.now_ms
-    };
-    let due = deliveries.iter().filter(|(.., delivery)| is_due(delivery));
+    let due = waiting.iter().filter(|(.., attempts)| attempts.next_ms <= pass.now_ms);
     let mut due: Vec<_> =
-        due.map(|(entity, id, delivery)| (delivery.next_ms, *id, entity)).collect();
+        due.map(|(entity, id, _, attempts)| (attempts.next_ms, *id, entity)).collect();
     if due.is_empty() {
         return;
     }
     due.sort_unstable();
-    let mut in_flight: BTreeMap<AutomationId, usize> = BTreeMap::new();
-    for (.., delivery) in deliveries.iter().filter(|(.., delivery)| delivery.in_flight) {
-        *in_flight.entry(delivery.flow).or_default() += 1;
+    let mut attempts_of: BTreeMap<AutomationId, usize> = BTreeMap::new();
+    for origin in &in_flight {
+        *attempts_of.entry(origin.flow).or_default() += 1;
     }
-    let mut left = ATTEMPTS_PER_TICK;
+    let mut budget = ATTEMPTS_PER_TICK;
     for (_, id, entity) in due {
-        let Ok((.., mut delivery)) = deliveries.get_mut(entity) else { continue };
-        let of_flow = in_flight.entry(delivery.flow).or_default();
+        let Ok((_, _, origin, mut attempts)) = waiting.get_mut(entity) else { continue };
+        let of_flow = attempts_of.entry(origin.flow).or_default();
         if *of_flow >= ATTEMPTS_OF_FLOW {
             continue;
         }
-        if left == 0 {
+        if budget == 0 {
             return;
         }
-        left -= 1;
+        budget -= 1;
         *of_flow += 1;
-        delivery.in_flight = true;
-        delivery.attempts += 1;
+        attempts.count += 1;
+        commands.entity(entity).insert(InFlight);
         outbox.emit(Deliver {
             delivery: id,
-            attempt: delivery.attempts,
-            request: delivery.request.clone(),
+            attempt: attempts.count,
+            request: origin.request.clone(),
         });
     }
 }

@@ -1,19 +1,21 @@
 //! Begin and end of executions, by the mode of their flow.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
 use bevy_ecs::query::QueryData;
 use bevy_ecs::system::SystemParam;
-use groundwave_engine::{Clock, Index};
+use groundwave_engine::{Clock, Index, Kind, Refusal};
 
 use super::basis::timed_id;
 use super::components::{
-    Automation, AutomationId, Delivery, DeliveryKind, ExecutionCause, ExecutionDefinition,
-    ExecutionId, ExecutionKind, ExecutionPlan, ExecutionState, ExecutionStatus, ExecutionSteps,
-    FlowMemory, MayAdvance, PlannedFlow, StepRecord, TriggerRecord, UnfinishedExecutions,
-    UnfinishedOf,
+    Automation, AutomationId, ExecutionCause, ExecutionDefinition, ExecutionId, ExecutionKind,
+    ExecutionPlan, ExecutionState, ExecutionStatus, ExecutionSteps, FinishedOf, FlowMemory,
+    MayAdvance, PlannedFlow, RetentionDue, RunningExecution, StepRecord, TriggerRecord,
+    UnfinishedExecutions, UnfinishedOf,
 };
+use super::delivery::{DeadLetter, DeliveryId, DeliveryKind, DeliveryOrigin};
 use crate::automation::language::{FlowMode, FlowPlan, StepRole, StepState};
 use crate::config::Stamp;
 use crate::fleet::EventBuffer;
@@ -21,6 +23,18 @@ use crate::fleet::EventBuffer;
 /// Maximum executions of a flow in a minute; the first one beyond it is recorded as skipped, further
 /// ones are not recorded.
 pub(super) const STARTS_PER_MINUTE: u32 = 600;
+
+/// Time after which a running execution fails, ms.
+const WALL_LIMIT_MS: u64 = 60_000;
+
+impl RunningExecution {
+    /// The component of an execution that runs; `None` for one that does not.
+    pub(super) fn of(cause: &ExecutionCause, status: &ExecutionStatus) -> Option<Self> {
+        let started_ms = status.started_ms.unwrap_or(cause.queued_ms);
+        let is_running = status.state == ExecutionState::Running;
+        is_running.then_some(Self { deadline_ms: started_ms + WALL_LIMIT_MS })
+    }
+}
 
 /// Executions that are to begin in this tick, in their order. Written by the systems that match
 /// triggers.
@@ -35,11 +49,13 @@ pub(super) struct Start {
     pub dry_run: bool,
     /// Reason for which it is skipped.
     pub refused: Option<String>,
+    /// Plan of the flow, where it is not that of `plan_flows`.
+    pub plan: Option<Arc<FlowPlan>>,
 }
 
 impl Start {
     pub fn of(flow: AutomationId, trigger: TriggerRecord) -> Self {
-        Self { flow, trigger, id: None, dry_run: false, refused: None }
+        Self { flow, trigger, id: None, dry_run: false, refused: None, plan: None }
     }
 }
 
@@ -62,6 +78,15 @@ pub(super) struct Flows<'w, 's> {
 }
 
 impl<'s> Flows<'_, 's> {
+    /// Parts of a flow.
+    ///
+    /// # Errors
+    /// When there is no such flow.
+    pub fn get(&self, flow: AutomationId) -> Result<FlowPartsReadOnlyItem<'_, 's>, Refusal> {
+        let missing = |_| Refusal::NotFound { kind: Automation::NAME, id: flow.to_string() };
+        self.parts.get(self.index.get(flow)?).map_err(missing)
+    }
+
     /// Parts of a flow.
     pub fn get_mut(&mut self, flow: AutomationId) -> Option<FlowPartsItem<'_, 's>> {
         self.parts.get_mut(self.index.get(flow).ok()?).ok()
@@ -111,7 +136,7 @@ pub(super) struct Executions<'w, 's> {
     index: Res<'w, Index<ExecutionKind>>,
     deliveries: Res<'w, Index<DeliveryKind>>,
     pub parts: Query<'w, 's, ExecutionParts>,
-    waiting: Query<'w, 's, &'static Delivery>,
+    pending: Query<'w, 's, (), (With<DeliveryOrigin>, Without<DeadLetter>)>,
     pub events: ResMut<'w, EventBuffer>,
     commands: Commands<'w, 's>,
     begun: Local<'s, Vec<Begun>>,
@@ -128,6 +153,23 @@ impl Executions<'_, '_> {
         self.index.get(id).ok()
     }
 
+    /// State of an execution.
+    ///
+    /// # Errors
+    /// When there is no such execution.
+    pub fn state(&self, id: ExecutionId) -> Result<Option<ExecutionState>, Refusal> {
+        let parts = self.parts.get(self.index.get(id)?);
+        Ok(parts.ok().map(|parts| parts.status.state))
+    }
+
+    /// Refuses an id that is taken.
+    ///
+    /// # Errors
+    /// When an execution has it.
+    pub fn vacant(&self, id: ExecutionId) -> Result<(), Refusal> {
+        self.index.vacant(id)
+    }
+
     /// Begins an execution, or records that it was skipped; `None` beyond the rate of the flow.
     /// [`Self::spawn`] spawns its entity.
     pub fn start(&mut self, flows: &mut Flows<'_, '_>, start: Start) -> Option<ExecutionId> {
@@ -135,7 +177,7 @@ impl Executions<'_, '_> {
         let mut unfinished = self.unfinished(flows, start.flow);
         let entity = flows.index.get(start.flow).ok()?;
         let mut parts = flows.get_mut(start.flow)?;
-        let plan = parts.planned.0.clone()?;
+        let plan = start.plan.or_else(|| parts.planned.0.clone())?;
         let count = count_start(&mut parts.memory, now_ms);
         if count > STARTS_PER_MINUTE + 1 {
             return None;
@@ -158,7 +200,7 @@ impl Executions<'_, '_> {
             queued_ms: now_ms,
             dry_run: start.dry_run,
         };
-        let definition = ExecutionDefinition(std::sync::Arc::new(parts.flow.0.clone()));
+        let definition = ExecutionDefinition(Arc::new(parts.flow.0.clone()));
         if mode == FlowMode::Restart && state == ExecutionState::Running {
             for id in unfinished {
                 self.cancel(flows, id, "a later execution began");
@@ -185,12 +227,15 @@ impl Executions<'_, '_> {
         for begun in self.begun.drain(..) {
             let Begun { flow, id, cause, status, steps, definition, plan } = begun;
             let state = status.state;
+            let running = RunningExecution::of(&cause, &status);
             let mut entity = self.commands.spawn((id, cause, status, steps));
-            if !state.is_final() {
+            if state.is_final() {
+                entity.insert((FinishedOf(flow), RetentionDue));
+            } else {
                 entity.insert((definition, plan, UnfinishedOf(flow)));
             }
-            if state == ExecutionState::Running {
-                entity.insert(MayAdvance);
+            if let Some(running) = running {
+                entity.insert((running, MayAdvance));
             }
         }
     }
@@ -248,7 +293,12 @@ impl Executions<'_, '_> {
             .collect();
         end(&mut parts.status, &mut parts.steps, state, error, now_ms);
         let mut execution = self.commands.entity(entity);
-        execution.remove::<(ExecutionDefinition, ExecutionPlan, UnfinishedOf, MayAdvance)>();
+        execution.remove::<(ExecutionDefinition, ExecutionPlan, UnfinishedOf)>();
+        execution.remove::<(RunningExecution, MayAdvance)>();
+        execution.insert(RetentionDue);
+        if let Ok(flow) = flows.index.get(flow) {
+            execution.insert(FinishedOf(flow));
+        }
         if state == ExecutionState::Cancelled {
             for delivery in awaited {
                 self.withdraw(delivery);
@@ -273,16 +323,18 @@ impl Executions<'_, '_> {
         let mut parts = self.parts.get_mut(self.index.get(first).ok()?).ok()?;
         parts.status.state = ExecutionState::Running;
         parts.status.started_ms = Some(now_ms);
-        self.commands.entity(parts.entity).insert(MayAdvance);
+        if let Some(running) = RunningExecution::of(parts.cause, &parts.status) {
+            self.commands.entity(parts.entity).insert((running, MayAdvance));
+        }
         Some(first)
     }
 
     /// Removes a delivery that was not made yet; an attempt in flight goes on without a consequence.
-    fn withdraw(&mut self, id: super::components::DeliveryId) {
+    fn withdraw(&mut self, id: DeliveryId) {
         let Ok(entity) = self.deliveries.get(id) else {
             return;
         };
-        if self.waiting.get(entity).is_ok_and(|delivery| !delivery.dead) {
+        if self.pending.contains(entity) {
             self.commands.entity(entity).despawn();
         }
     }
@@ -377,23 +429,39 @@ pub(super) fn start_executions(
     executions.spawn();
 }
 
-/// Time after which a running execution fails, ms.
-const WALL_LIMIT_MS: u64 = 60_000;
-
 /// Ends executions whose time ran out; their deliveries go on.
-pub(super) fn expire_executions(flows: Flows, mut executions: Executions) {
+pub(super) fn expire_executions(
+    running: Query<(&ExecutionId, &RunningExecution)>,
+    flows: Flows,
+    mut executions: Executions,
+) {
     let now_ms = executions.now_ms();
-    let due = |parts: ExecutionPartsReadOnlyItem<'_, '_>| {
-        let is_running = parts.status.state == ExecutionState::Running;
-        let started_ms = parts.status.started_ms.unwrap_or(parts.cause.queued_ms);
-        let due_ms = started_ms + WALL_LIMIT_MS;
-        (is_running && due_ms <= now_ms).then_some((due_ms, *parts.id))
-    };
-    let mut ended: Vec<_> = executions.parts.iter().filter_map(due).collect();
-    ended.sort_unstable();
-    for (_, id) in ended {
+    let late = running.iter().filter(|(_, running)| running.deadline_ms <= now_ms);
+    let mut late: Vec<_> = late.map(|(id, running)| (running.deadline_ms, *id)).collect();
+    late.sort_unstable();
+    for (_, id) in late {
         let why = format!("unfinished after {} s", WALL_LIMIT_MS / 1000);
         executions.finish(&flows, id, ExecutionState::Failed, Some(why));
+    }
+}
+
+/// Links finished executions to their flow where one with the id of a removed flow was put.
+pub(super) fn adopt_executions(
+    added: Query<(Entity, &AutomationId), Added<Automation>>,
+    finished: Query<
+        (Entity, &ExecutionCause, &ExecutionStatus),
+        (Without<FinishedOf>, Without<UnfinishedOf>),
+    >,
+    mut commands: Commands,
+) {
+    if added.is_empty() {
+        return;
+    }
+    let flows: BTreeMap<_, _> = added.iter().map(|(entity, id)| (*id, entity)).collect();
+    for (entity, cause, _) in finished.iter().filter(|(.., status)| status.state.is_final()) {
+        if let Some(flow) = flows.get(&cause.flow) {
+            commands.entity(entity).insert(FinishedOf(*flow));
+        }
     }
 }
 

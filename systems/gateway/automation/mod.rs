@@ -9,6 +9,7 @@
 mod act;
 mod acting;
 mod advance;
+mod alert_record;
 mod alerts;
 mod attempts;
 mod basis;
@@ -19,6 +20,7 @@ mod document;
 mod each;
 mod evaluate;
 mod execution;
+mod execution_record;
 pub mod language;
 mod links;
 mod readings;
@@ -31,21 +33,22 @@ mod times;
 mod triggers;
 mod view;
 
-use groundwave_engine::{Builder, ComponentDocument, Phase};
+use groundwave_engine::{Builder, Phase};
 
 pub use crate::automation::language::*;
+pub use alert_record::{AlertId, AlertKind, AlertRecord, AlertState};
 pub use attempts::{DiscardDelivery, FinishAttempt, ResendDelivery, ResumeDeliveries};
 pub use commands::{
     AcknowledgeAlert, CancelExecution, INPUT_BYTES_MAX, ObserveGateway, TriggerFlow,
 };
 pub use components::{
-    AlertId, AlertKind, AlertRecord, AlertState, Automation, AutomationId, Delivery, DeliveryId,
-    DeliveryKind, EachProgress, ExecutionCause, ExecutionDefinition, ExecutionId, ExecutionKind,
-    ExecutionRecord, ExecutionState, ExecutionStatus, ExecutionSteps, FlowMemory, StepRecord,
+    Automation, AutomationId, EachProgress, ExecutionCause, ExecutionDefinition, ExecutionId,
+    ExecutionKind, ExecutionState, ExecutionStatus, ExecutionSteps, FlowMemory, StepRecord,
     TriggerRecord,
 };
-pub use delivery::{AttemptOutcome, Deliver};
-pub use document::{ExecutionDocument, MemoryDocument};
+pub use delivery::{AttemptOutcome, Deliver, Delivery, DeliveryId, DeliveryKind};
+pub use document::{AlertDocument, DeliveryDocument, ExecutionDocument, MemoryDocument};
+pub use execution_record::ExecutionRecord;
 pub use request::DeliveryRequest;
 pub use state::AutomationState;
 pub use view::AutomationView;
@@ -72,8 +75,8 @@ pub fn automation(engine: &mut Builder) {
         .command::<ObserveGateway>()
         .document::<MemoryDocument>()
         .document::<ExecutionDocument>()
-        .document::<ComponentDocument<Delivery>>()
-        .document::<ComponentDocument<AlertRecord>>()
+        .document::<DeliveryDocument>()
+        .document::<AlertDocument>()
         .state::<AutomationState>()
         .systems(Phase::Respond, evaluate::systems())
         .systems(Phase::Publish, view::publish_automation);

@@ -1,15 +1,17 @@
 //! Retention of finished executions, dead deliveries and closed alerts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bevy_ecs::prelude::*;
 use bevy_ecs::system::SystemParam;
 use groundwave_engine::{Id, Index, Kind};
 
+use super::alert_record::{AlertEnd, AlertId, AlertKind};
 use super::components::{
-    AlertId, AlertKind, AlertRecord, AlertState, Automation, AutomationId, Delivery, DeliveryId,
-    ExecutionCause, ExecutionId, ExecutionKind, ExecutionState, ExecutionStatus,
+    Automation, AutomationId, ExecutionCause, ExecutionId, ExecutionKind, ExecutionState,
+    ExecutionStatus, FinishedExecutions, FinishedOf, RetentionDue, UnfinishedOf,
 };
+use super::delivery::{DeadLetter, DeliveryId, DeliveryOrigin};
 use super::state::{Pass, Progress};
 use crate::automation::language::Retention;
 
@@ -33,21 +35,45 @@ fn time_of<K: Kind>(id: Id<K>) -> u64 {
 
 type Execution = (Entity, &'static ExecutionId, &'static ExecutionCause, &'static ExecutionStatus);
 
+/// Executions that are in no relationship to a flow: their flow was removed.
+type Unrelated = (Without<FinishedOf>, Without<UnfinishedOf>);
+
 /// Finished executions with the retention of their flows.
 #[derive(SystemParam)]
 pub(super) struct Finished<'w, 's> {
     index: Res<'w, Index<Automation>>,
-    flows: Query<'w, 's, &'static Automation>,
-    executions: Query<'w, 's, Execution>,
+    flows: Query<'w, 's, (&'static Automation, Option<&'static FinishedExecutions>)>,
+    executions: Query<'w, 's, Execution, Without<UnfinishedOf>>,
+    unrelated: Query<'w, 's, Execution, Unrelated>,
 }
 
 impl Finished<'_, '_> {
     fn retention(&self, flow: AutomationId) -> Retention {
         let flow = self.index.get(flow).ok().and_then(|entity| self.flows.get(entity).ok());
-        flow.map_or_else(Retention::default, |flow| flow.0.retention)
+        flow.map_or_else(Retention::default, |(flow, _)| flow.0.retention)
     }
 
-    /// Ids and entities of finished executions by flow and state, in no order.
+    /// Ids and entities of the finished executions of a flow in a state, oldest first.
+    fn of(&self, flow: AutomationId, state: ExecutionState) -> Vec<(ExecutionId, Entity)> {
+        let parts = self.index.get(flow).ok().and_then(|entity| self.flows.get(entity).ok());
+        let mut ids: Vec<_> = match parts {
+            Some((_, executions)) => {
+                let entities = executions.into_iter().flat_map(RelationshipTarget::iter);
+                let parts = entities.filter_map(|entity| self.executions.get(entity).ok());
+                let of_state = parts.filter(|(.., status)| status.state == state);
+                of_state.map(|(entity, id, ..)| (*id, entity)).collect()
+            }
+            None => {
+                let of_flow = self.unrelated.iter().filter(|(.., cause, _)| cause.flow == flow);
+                let of_state = of_flow.filter(|(.., status)| status.state == state);
+                of_state.map(|(entity, id, ..)| (*id, entity)).collect()
+            }
+        };
+        ids.sort_unstable();
+        ids
+    }
+
+    /// Ids and entities of all finished executions by flow and state, in no order.
     fn by_flow_and_state(
         &self,
     ) -> BTreeMap<(AutomationId, ExecutionState), Vec<(ExecutionId, Entity)>> {
@@ -60,46 +86,57 @@ impl Finished<'_, '_> {
     }
 }
 
-/// Drops the oldest executions of a flow in a state beyond the number kept, and the oldest of all flows
-/// beyond [`EXECUTIONS_MAX`].
+/// Drops, of the flows and states in which an execution ended, the oldest executions beyond the number
+/// kept, and the oldest of all flows beyond [`EXECUTIONS_MAX`].
 pub(super) fn trim_executions(
-    changed: Query<&ExecutionStatus, Changed<ExecutionStatus>>,
+    due: Query<(Entity, &ExecutionCause, &ExecutionStatus), With<RetentionDue>>,
     index: Res<Index<ExecutionKind>>,
     finished: Finished,
     mut commands: Commands,
 ) {
-    if !changed.iter().any(|status| status.state.is_final()) {
+    if due.is_empty() {
         return;
     }
-    let mut rest = Vec::new();
-    let mut count = index.len();
-    for ((flow, _), mut ids) in finished.by_flow_and_state() {
-        let kept = finished.retention(flow).per_state as usize;
-        ids.sort_unstable();
-        let surplus = ids.len().saturating_sub(kept);
-        ids.drain(..surplus).for_each(|(_, entity)| commands.entity(entity).despawn());
-        count -= surplus;
-        rest.append(&mut ids);
+    let mut endings = BTreeSet::new();
+    for (entity, cause, status) in &due {
+        endings.insert((cause.flow, status.state));
+        commands.entity(entity).remove::<RetentionDue>();
     }
-    let surplus = count.saturating_sub(EXECUTIONS_MAX).min(rest.len());
+    let mut dropped = BTreeSet::new();
+    for (flow, state) in endings {
+        let capacity = finished.retention(flow).per_state as usize;
+        let ids = finished.of(flow, state);
+        let surplus = ids.len().saturating_sub(capacity);
+        dropped.extend(&ids[..surplus]);
+    }
+    let surplus = (index.len() - dropped.len()).saturating_sub(EXECUTIONS_MAX);
     if surplus > 0 {
-        rest.sort_unstable();
-        rest[..surplus].iter().for_each(|(_, entity)| commands.entity(*entity).despawn());
+        let is_finished = |entity: Entity| {
+            let parts = finished.executions.get(entity);
+            parts.is_ok_and(|(.., status)| status.state.is_final())
+        };
+        let rest = index
+            .iter()
+            .filter(|(id, entity)| !dropped.contains(&(*id, *entity)) && is_finished(*entity));
+        let oldest: Vec<_> = rest.take(surplus).collect();
+        dropped.extend(oldest);
+    }
+    for (_, entity) in dropped {
+        commands.entity(entity).despawn();
     }
 }
 
 /// Drops the oldest dead deliveries beyond the number kept.
 pub(super) fn trim_dead(
-    changed: Query<&Delivery, Changed<Delivery>>,
-    deliveries: Query<(Entity, &DeliveryId, &Delivery)>,
+    added: Query<(), Added<DeadLetter>>,
+    dead: Query<Dead, With<DeadLetter>>,
     mut commands: Commands,
 ) {
-    if !changed.iter().any(|delivery| delivery.dead) {
+    if added.is_empty() {
         return;
     }
-    let dead = deliveries.iter().filter(|(.., delivery)| delivery.dead);
-    let mut dead: Vec<_> =
-        dead.map(|(entity, id, delivery)| (delivery.created_ms, *id, entity)).collect();
+    let dead = dead.iter().map(|(entity, id, origin)| (origin.created_ms, *id, entity));
+    let mut dead: Vec<_> = dead.collect();
     dead.sort_unstable();
     let surplus = dead.len().saturating_sub(DEAD_MAX);
     dead[..surplus].iter().for_each(|(.., entity)| commands.entity(*entity).despawn());
@@ -108,26 +145,27 @@ pub(super) fn trim_dead(
 /// Drops the oldest closed alerts beyond the number kept, else the oldest ones.
 pub(super) fn trim_alerts(
     index: Res<Index<AlertKind>>,
-    alerts: Query<(Entity, &AlertId, &AlertRecord)>,
+    alerts: Query<(Entity, &AlertId, Has<AlertEnd>)>,
     mut commands: Commands,
 ) {
     let surplus = index.len().saturating_sub(ALERTS_MAX);
     if surplus == 0 {
         return;
     }
-    let is_open = |record: &AlertRecord| record.state != AlertState::Closed;
     let mut all: Vec<_> =
-        alerts.iter().map(|(entity, id, record)| (is_open(record), *id, entity)).collect();
+        alerts.iter().map(|(entity, id, is_closed)| (!is_closed, *id, entity)).collect();
     all.sort_unstable();
     all[..surplus].iter().for_each(|(.., entity)| commands.entity(*entity).despawn());
 }
+
+type Dead = (Entity, &'static DeliveryId, &'static DeliveryOrigin);
 
 /// Drops executions, dead deliveries and closed alerts that are older than their retention.
 pub(super) fn drop_old(
     pass: Res<Pass>,
     finished: Finished,
-    deliveries: Query<(Entity, &DeliveryId, &Delivery)>,
-    alerts: Query<(Entity, &AlertId, &AlertRecord)>,
+    dead: Query<Dead, With<DeadLetter>>,
+    closed: Query<(Entity, &AlertId), With<AlertEnd>>,
     mut progress: ResMut<Progress>,
     mut commands: Commands,
 ) {
@@ -146,14 +184,10 @@ pub(super) fn drop_old(
     }
     old.truncate(DROPPED_MAX);
     let usual = Retention::default().days;
-    let is_dead = |delivery: &Delivery| delivery.dead && is_old(delivery.created_ms, usual);
-    let dead = deliveries.iter().filter(|(.., delivery)| is_dead(delivery));
-    let dead = dead.map(|(entity, id, delivery)| (delivery.created_ms, *id, entity));
-    old.extend(oldest(dead));
-    let is_closed = |record: &AlertRecord| record.state == AlertState::Closed;
-    let closed =
-        alerts.iter().filter(|(_, id, record)| is_closed(record) && is_old(time_of(**id), usual));
-    old.extend(oldest(closed.map(|(entity, id, _)| (time_of(*id), *id, entity))));
+    let dead = dead.iter().map(|(entity, id, origin)| (origin.created_ms, *id, entity));
+    old.extend(oldest(dead.filter(|(at_ms, ..)| is_old(*at_ms, usual))));
+    let closed = closed.iter().map(|(entity, id)| (time_of(*id), *id, entity));
+    old.extend(oldest(closed.filter(|(at_ms, ..)| is_old(*at_ms, usual))));
     for entity in old {
         commands.entity(entity).despawn();
     }

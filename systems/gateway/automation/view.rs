@@ -7,11 +7,15 @@ use groundwave_engine::{Index, Section};
 use groundwave_values::persistent::PersistentMap;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
+use super::alert_record::{AlertChanged, AlertId, AlertKind, AlertParts, AlertRecord};
 use super::components::{
-    AlertId, AlertKind, AlertRecord, AutomationId, Delivery, DeliveryId, DeliveryKind,
-    ExecutionCause, ExecutionDefinition, ExecutionId, ExecutionKind, ExecutionRecord,
-    ExecutionStatus, ExecutionSteps,
+    AutomationId, ExecutionCause, ExecutionDefinition, ExecutionId, ExecutionKind, ExecutionStatus,
+    ExecutionSteps,
 };
+use super::delivery::{
+    DeadLetter, Delivery, DeliveryAttempts, DeliveryId, DeliveryKind, DeliveryOrigin, InFlight,
+};
+use super::execution_record::ExecutionRecord;
 
 /// Executions, deliveries and alerts.
 #[derive(Debug, Clone, Default)]
@@ -84,11 +88,19 @@ type ExecutionParts = (
     Option<&'static ExecutionDefinition>,
 );
 
+type DeliveryParts = (
+    &'static DeliveryId,
+    &'static DeliveryOrigin,
+    &'static DeliveryAttempts,
+    Has<InFlight>,
+    Has<DeadLetter>,
+);
+
 /// Publishes what changed, appeared or disappeared.
 pub(super) fn publish_automation(
     executions: Query<ExecutionParts, Or<(Changed<ExecutionStatus>, Changed<ExecutionSteps>)>>,
-    deliveries: Query<(&DeliveryId, &Delivery), Changed<Delivery>>,
-    alerts: Query<(&AlertId, &AlertRecord), Changed<AlertRecord>>,
+    deliveries: Query<DeliveryParts, Changed<DeliveryAttempts>>,
+    alerts: Query<(&AlertId, AlertParts), AlertChanged>,
     gone: (Res<Index<ExecutionKind>>, Res<Index<DeliveryKind>>, Res<Index<AlertKind>>),
     mut section: ResMut<Section<AutomationView>>,
 ) {
@@ -111,11 +123,12 @@ pub(super) fn publish_automation(
         view.by_flow.insert((cause.flow, *id), Arc::clone(&record));
         view.executions.insert(*id, record);
     }
-    for (id, held) in &deliveries {
-        view.deliveries.insert(*id, Arc::new(held.clone()));
+    for (id, origin, attempts, in_flight, dead) in &deliveries {
+        let record = Delivery::of(origin, attempts, in_flight, dead);
+        view.deliveries.insert(*id, Arc::new(record));
     }
-    for (id, held) in &alerts {
-        view.alerts.insert(*id, Arc::new(held.clone()));
+    for (id, parts) in &alerts {
+        view.alerts.insert(*id, Arc::new(AlertRecord::of(parts)));
     }
     section.redraw(view);
 }
