@@ -83,7 +83,7 @@ impl Actions<'_, '_> {
             return Acted::done(input, json!({ "dry_run": true }));
         }
         let id = timed_id(acting.now_ms, acting.execution.uuid(), &acting.name());
-        let enqueued = self.queues.enqueue(EnqueueCommand {
+        let outcome = self.queues.enqueue(EnqueueCommand {
             node: NodeId::new(node),
             id,
             kind: command.kind.clone(),
@@ -91,7 +91,7 @@ impl Actions<'_, '_> {
             expires_s: command.expires_s,
             by: format!("flow {}", acting.definition.name),
         });
-        match enqueued {
+        match outcome {
             Ok(()) => Acted::done(input, json!({ "command_id": id, "node_id": node })),
             Err(refusal) => Acted::failed(input, refusal.to_string()),
         }
@@ -159,12 +159,12 @@ fn outside(kind: &StepKind, context: &Value) -> Option<(DeliveryRequest, Retry)>
             (request, publish.retry)
         }
         StepKind::ExternalCall(call) => {
-            let filled =
+            let params =
                 call.params.iter().map(|(key, value)| (key.clone(), fill_value(value, context)));
             let request = DeliveryRequest::External {
                 system_id: call.system_id,
                 endpoint_id: call.endpoint_id,
-                params: filled.collect(),
+                params: params.collect(),
             };
             (request, call.retry)
         }
@@ -176,10 +176,10 @@ fn outside(kind: &StepKind, context: &Value) -> Option<(DeliveryRequest, Retry)>
             (request, apply.retry)
         }
         StepKind::RunPlan(run) => {
-            let filled =
+            let params =
                 run.request.iter().map(|(key, value)| (key.clone(), fill_value(value, context)));
             let request =
-                DeliveryRequest::Plan { analysis: run.analysis, request: filled.collect() };
+                DeliveryRequest::Plan { analysis: run.analysis, request: params.collect() };
             (request, run.retry)
         }
         _ => return None,

@@ -29,10 +29,10 @@ pub(super) const STEPS_PER_TICK: usize = 512;
 
 /// Plans unfinished executions that were restored.
 pub(super) fn plan_executions(
-    restored: Query<(Entity, &ExecutionDefinition), Without<ExecutionPlan>>,
+    unplanned: Query<(Entity, &ExecutionDefinition), Without<ExecutionPlan>>,
     mut commands: Commands,
 ) {
-    for (entity, definition) in &restored {
+    for (entity, definition) in &unplanned {
         // It was checked when it was put; without a plan the execution fails.
         if let Ok(plan) = plan(&definition.0) {
             commands.entity(entity).insert(ExecutionPlan(Arc::new(plan)));
@@ -48,21 +48,21 @@ pub(super) fn advance_executions(
     mut commands: Commands,
 ) {
     let mut ready: BTreeSet<ExecutionId> = ready.iter().copied().collect();
-    let mut left = STEPS_PER_TICK;
-    while left > 0 {
+    let mut budget = STEPS_PER_TICK;
+    while budget > 0 {
         let after = progress.served.map_or(Bound::Unbounded, Bound::Excluded);
         let next = ready.range((after, Bound::Unbounded)).next().or_else(|| ready.first());
         let Some(id) = next.copied() else { break };
-        let before = left;
-        let Advanced { waits, begun } = advance.run(id, &mut left);
+        let before = budget;
+        let Progression { waits, next } = advance.run(id, &mut budget);
         if waits {
             ready.remove(&id);
             if let Some(entity) = advance.executions.entity(id) {
                 commands.entity(entity).remove::<MayAdvance>();
             }
         }
-        ready.extend(begun);
-        if left < before {
+        ready.extend(next);
+        if budget < before {
             progress.served = Some(id);
         }
     }
@@ -70,11 +70,11 @@ pub(super) fn advance_executions(
 }
 
 /// Result of a turn of an execution.
-struct Advanced {
+struct Progression {
     /// No step is ready any more.
     waits: bool,
     /// Execution that began where this one ended.
-    begun: Option<ExecutionId>,
+    next: Option<ExecutionId>,
 }
 
 /// Parts of the world that a turn of an execution reads and writes.
@@ -110,12 +110,12 @@ impl Turn {
 }
 
 impl Advance<'_, '_> {
-    /// Runs the steps of an execution that are ready, `left` at most.
-    fn run(&mut self, id: ExecutionId, left: &mut usize) -> Advanced {
+    /// Runs the steps of an execution that are ready, `budget` at most.
+    fn run(&mut self, id: ExecutionId, budget: &mut usize) -> Progression {
         let Some(mut turn) = self.turn(id) else {
             let why = Some("the flow of this version cannot be read".to_owned());
-            let begun = self.executions.finish(&self.flows, id, ExecutionState::Failed, why);
-            return Advanced { waits: true, begun };
+            let next = self.executions.finish(&self.flows, id, ExecutionState::Failed, why);
+            return Progression { waits: true, next };
         };
         let before = turn.steps.clone();
         let mut context = self.context(&turn);
@@ -127,12 +127,12 @@ impl Advance<'_, '_> {
                 step.state = *state;
             }
             let Some(number) = next else { break };
-            if *left == 0 {
+            if *budget == 0 {
                 waits = false;
                 break;
             }
             let count = self.step(&mut turn, number, &context);
-            *left = left.saturating_sub(count);
+            *budget = budget.saturating_sub(count);
             let step = &turn.steps[number];
             if let Some(output) = &step.output {
                 context["steps"][&step.step_id] = output.clone();
@@ -154,15 +154,15 @@ impl Advance<'_, '_> {
             *parts.steps = ExecutionSteps(turn.steps);
         }
         let (state, error) = match outcome {
-            None => return Advanced { waits, begun: None },
+            None => return Progression { waits, next: None },
             Some(Outcome::Succeeded) => (ExecutionState::Succeeded, None),
             Some(Outcome::Failed) => (ExecutionState::Failed, error),
             Some(Outcome::Skipped) => {
                 (ExecutionState::Skipped, Some("no action was reached".to_owned()))
             }
         };
-        let begun = self.executions.finish(&self.flows, id, state, error);
-        Advanced { waits: true, begun }
+        let next = self.executions.finish(&self.flows, id, state, error);
+        Progression { waits: true, next }
     }
 
     /// The execution with this id, if its flow can be read.
@@ -207,9 +207,9 @@ impl Advance<'_, '_> {
 
     /// Runs one step: the number of steps it counts for.
     fn step(&mut self, turn: &mut Turn, number: usize, context: &Value) -> usize {
-        let planned = &turn.plan.steps[number];
+        let plan_step = &turn.plan.steps[number];
         let mut count = 1;
-        let acted = match planned.kind.role() {
+        let result = match plan_step.kind.role() {
             StepRole::Condition => match self.decide(turn, number, context) {
                 Ok(Some(result)) => {
                     turn.steps[number].result = Some(result);
@@ -222,18 +222,18 @@ impl Advance<'_, '_> {
                 Err(error) => Acted::failed(None, error),
             },
             _ => {
-                let acting = turn.acting(&planned.id, context);
-                match &planned.kind {
-                    StepKind::ForEachNode(wanted) => {
-                        let (acted, nodes) = act_for_each(
+                let acting = turn.acting(&plan_step.id, context);
+                match &plan_step.kind {
+                    StepKind::ForEachNode(each) => {
+                        let (result, nodes) = act_for_each(
                             &mut self.actions,
                             &mut self.flows,
                             &mut self.executions.events,
                             &acting,
-                            wanted,
+                            each,
                         );
                         count = nodes;
-                        acted
+                        result
                     }
                     kind => act(
                         &mut self.actions,
@@ -248,10 +248,10 @@ impl Advance<'_, '_> {
         let now_ms = turn.now_ms;
         let step = &mut turn.steps[number];
         step.started_ms = Some(now_ms);
-        step.input = acted.input;
-        step.delivery = acted.delivery;
-        step.each = acted.each;
-        match acted.result {
+        step.input = result.input;
+        step.delivery = result.delivery;
+        step.each = result.each;
+        match result.result {
             Some(Ok(output)) => {
                 step.state = StepState::Succeeded;
                 step.output = Some(bounded(output));
@@ -274,16 +274,16 @@ impl Advance<'_, '_> {
         number: usize,
         context: &Value,
     ) -> Result<Option<bool>, String> {
-        let planned = &turn.plan.steps[number];
-        match &planned.kind {
+        let plan_step = &turn.plan.steps[number];
+        match &plan_step.kind {
             StepKind::Threshold(threshold) => {
-                let of_sensor = planned.incoming.iter().any(|(from, _)| {
+                let of_sensor = plan_step.incoming.iter().any(|(from, _)| {
                     let source = &turn.plan.steps[*from];
                     source.id == turn.cause.trigger.step_id
                         && matches!(source.kind, StepKind::SensorValue(_))
                 });
                 if of_sensor {
-                    return Ok(turn.cause.trigger.crossed.get(&planned.id).copied());
+                    return Ok(turn.cause.trigger.crossed.get(&plan_step.id).copied());
                 }
                 let number = context.pointer(&threshold.pointer).and_then(Value::as_f64);
                 let value =
@@ -296,13 +296,13 @@ impl Advance<'_, '_> {
                     CooldownScope::Node => turn.cause.node().unwrap_or_default(),
                 };
                 let waits_ms = u64::from(cooldown.for_s) * 1000;
-                let key = (planned.id.clone(), node);
+                let key = (plan_step.id.clone(), node);
                 Ok(Some(self.passes(turn, key, waits_ms)))
             }
             StepKind::TimeWindow(window) => in_window(window, turn.now_ms).map(Some),
-            StepKind::Response(wanted) => {
-                let value = context.pointer(&wanted.pointer);
-                Ok(Some(compare(value, wanted.op, &wanted.value)))
+            StepKind::Response(response) => {
+                let value = context.pointer(&response.pointer);
+                Ok(Some(compare(value, response.op, &response.value)))
             }
             _ => Err("no condition".to_owned()),
         }

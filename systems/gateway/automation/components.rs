@@ -43,8 +43,8 @@ impl ConfigObject for Automation {
         };
         let first = mistakes.first().expect("a refusal has a mistake");
         let key = first.pointer.trim_start_matches('/').replace('/', ".");
-        let found = first.code.as_str();
-        Err(Refusal::invalid(key, found, first.message.clone()))
+        let code = first.code.as_str();
+        Err(Refusal::invalid(key, code, first.message.clone()))
     }
 }
 

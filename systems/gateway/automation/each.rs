@@ -31,17 +31,17 @@ pub(super) struct FleetStates<'w, 's> {
 
 impl FleetStates<'_, '_> {
     /// Approved nodes that fit, with their values for the context, in the order of their ids.
-    fn fitting(&self, wanted: &ForEachNode) -> Vec<(Uuid, Value)> {
-        let mut fitting = Vec::new();
+    fn fitting(&self, each: &ForEachNode) -> Vec<(Uuid, Value)> {
+        let mut selection = Vec::new();
         for (id, entity) in self.nodes.iter() {
             let (Ok((_, record)), Ok(state)) = (self.nodes.get(id), self.liveness.get(entity))
             else {
                 continue;
             };
             let (node, info, state) = (id.uuid(), &record.0, liveness(state.0.state));
-            let fits = (wanted.node_ids.is_empty() || wanted.node_ids.contains(&node))
-                && wanted.tag.as_ref().is_none_or(|tag| info.tags.contains(tag))
-                && (wanted.states.is_empty() || wanted.states.contains(&state));
+            let fits = (each.node_ids.is_empty() || each.node_ids.contains(&node))
+                && each.tag.as_ref().is_none_or(|tag| info.tags.contains(tag))
+                && (each.states.is_empty() || each.states.contains(&state));
             if fits {
                 let values = json!({
                     "node_id": node,
@@ -51,10 +51,10 @@ impl FleetStates<'_, '_> {
                     "tags": info.tags,
                     "overlay_ip": info.overlay_ip,
                 });
-                fitting.push((node, values));
+                selection.push((node, values));
             }
         }
-        fitting
+        selection
     }
 }
 
@@ -64,16 +64,16 @@ pub(super) fn act_for_each(
     flows: &mut Flows<'_, '_>,
     events: &mut EventBuffer,
     acting: &Acting<'_>,
-    wanted: &ForEachNode,
+    each: &ForEachNode,
 ) -> (Acted, usize) {
-    let nodes = actions.fleet.fitting(wanted);
-    let (count, most) = (nodes.len(), wanted.max_nodes as usize);
-    let input = Some(json!({ "action": wanted.action.kind, "nodes": count }));
+    let nodes = actions.fleet.fitting(each);
+    let (count, most) = (nodes.len(), each.max_nodes as usize);
+    let input = Some(json!({ "action": each.action.kind, "nodes": count }));
     if count > most {
         let why = format!("found {count} nodes, allowed {most}");
         return (Acted::failed(input, why), 1);
     }
-    let kind = match wanted.action.parse() {
+    let kind = match each.action.parse() {
         Ok(kind) => kind,
         Err(bad) => return (Acted::failed(input, bad.to_string()), 1),
     };
@@ -83,15 +83,15 @@ pub(super) fn act_for_each(
     for (node, values) in nodes {
         context["node"] = values;
         let for_node = Acting { context: &context, node: Some(node), ..*acting };
-        let acted = act(actions, flows, events, &for_node, &kind);
-        match acted.result {
+        let outcome = act(actions, flows, events, &for_node, &kind);
+        match outcome.result {
             Some(Ok(_)) => {}
             Some(Err(error)) => progress.fail(node, &error),
-            None => progress.waiting.extend(acted.delivery),
+            None => progress.waiting.extend(outcome.delivery),
         }
     }
     let result = progress.waiting.is_empty().then(|| progress.result());
-    let each = result.is_none().then_some(progress);
-    let acted = Acted { input, result, delivery: None, each };
-    (acted, count.max(1))
+    let progress = result.is_none().then_some(progress);
+    let outcome = Acted { input, result, delivery: None, each: progress };
+    (outcome, count.max(1))
 }

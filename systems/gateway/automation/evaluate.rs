@@ -76,7 +76,7 @@ type ChangedFlow<'a> = (&'a Automation, &'a Stamp, &'a mut FlowMemory, &'a mut P
 /// Plans flows that are new or changed.
 fn plan_flows(clock: Res<Clock>, mut flows: Query<ChangedFlow, Changed<Automation>>) {
     let now_ms = clock.wall_ns / 1_000_000;
-    for (flow, stamp, mut memory, mut planned) in &mut flows {
+    for (flow, stamp, mut memory, mut derived) in &mut flows {
         // It was checked when it was put.
         let Ok(plan) = plan(&flow.0) else { continue };
         if memory.version != stamp.revision {
@@ -97,7 +97,7 @@ fn plan_flows(clock: Res<Clock>, mut flows: Query<ChangedFlow, Changed<Automatio
                 })
                 .collect();
         }
-        planned.0 = Some(Arc::new(plan));
+        derived.0 = Some(Arc::new(plan));
     }
 }
 

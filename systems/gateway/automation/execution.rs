@@ -119,7 +119,7 @@ pub(super) struct ExecutionParts {
 }
 
 /// An execution that begins in this system: its entity is spawned after it.
-struct Begun {
+struct Beginning {
     flow: Entity,
     id: ExecutionId,
     cause: ExecutionCause,
@@ -139,7 +139,7 @@ pub(super) struct Executions<'w, 's> {
     pending: Query<'w, 's, (), (With<DeliveryOrigin>, Without<DeadLetter>)>,
     pub events: ResMut<'w, EventBuffer>,
     commands: Commands<'w, 's>,
-    begun: Local<'s, Vec<Begun>>,
+    beginnings: Local<'s, Vec<Beginning>>,
 }
 
 impl Executions<'_, '_> {
@@ -184,11 +184,11 @@ impl Executions<'_, '_> {
         }
         let too_many = (count > STARTS_PER_MINUTE)
             .then(|| format!("more than {STARTS_PER_MINUTE} executions in a minute"));
-        unfinished.extend(self.begun_of(start.flow));
+        unfinished.extend(self.beginnings_of(start.flow));
         unfinished.sort_unstable();
         let (mode, most) = (parts.flow.0.mode, parts.flow.0.max_concurrency as usize);
-        let refused = start.refused.or(too_many);
-        let (state, error) = admit(mode, refused, unfinished.len(), most);
+        let skip_reason = start.refused.or(too_many);
+        let (state, error) = admit(mode, skip_reason, unfinished.len(), most);
         let sequence = parts.memory.sequence.to_be_bytes();
         let id = start
             .id
@@ -206,26 +206,35 @@ impl Executions<'_, '_> {
                 self.cancel(flows, id, "a later execution began");
             }
         }
-        if self.index.get(id).is_ok() || self.begun.iter().any(|begun| begun.id == id) {
+        if self.index.get(id).is_ok() || self.beginnings.iter().any(|beginning| beginning.id == id)
+        {
             return None;
         }
-        let skipped = state == ExecutionState::Skipped;
-        let steps = steps_of(&plan, &cause.trigger.step_id, skipped, now_ms);
+        let is_skipped = state == ExecutionState::Skipped;
+        let steps = steps_of(&plan, &cause.trigger.step_id, is_skipped, now_ms);
         let status = ExecutionStatus {
             state,
             started_ms: (state == ExecutionState::Running).then_some(now_ms),
-            ended_ms: skipped.then_some(now_ms),
+            ended_ms: is_skipped.then_some(now_ms),
             error,
         };
         let plan = ExecutionPlan(plan);
-        self.begun.push(Begun { flow: entity, id, cause, status, steps, definition, plan });
+        self.beginnings.push(Beginning {
+            flow: entity,
+            id,
+            cause,
+            status,
+            steps,
+            definition,
+            plan,
+        });
         Some(id)
     }
 
     /// Spawns the executions that began.
     pub fn spawn(&mut self) {
-        for begun in self.begun.drain(..) {
-            let Begun { flow, id, cause, status, steps, definition, plan } = begun;
+        for beginning in self.beginnings.drain(..) {
+            let Beginning { flow, id, cause, status, steps, definition, plan } = beginning;
             let state = status.state;
             let running = RunningExecution::of(&cause, &status);
             let mut entity = self.commands.spawn((id, cause, status, steps));
@@ -251,22 +260,22 @@ impl Executions<'_, '_> {
     }
 
     /// Unfinished executions of a flow that began in this system.
-    fn begun_of(&self, flow: AutomationId) -> impl Iterator<Item = ExecutionId> {
-        let of_flow = self.begun.iter().filter(move |begun| begun.cause.flow == flow);
-        of_flow.filter(|begun| !begun.status.state.is_final()).map(|begun| begun.id)
+    fn beginnings_of(&self, flow: AutomationId) -> impl Iterator<Item = ExecutionId> {
+        let of_flow = self.beginnings.iter().filter(move |beginning| beginning.cause.flow == flow);
+        of_flow.filter(|beginning| !beginning.status.state.is_final()).map(|beginning| beginning.id)
     }
 
     /// Cancels an unfinished execution, spawned or not.
     fn cancel(&mut self, flows: &Flows<'_, '_>, id: ExecutionId, why: &str) {
         let (state, why) = (ExecutionState::Cancelled, Some(why.to_owned()));
         let now_ms = self.now_ms();
-        let place = self.begun.iter().position(|begun| begun.id == id);
-        let Some(begun) = place.map(|place| &mut self.begun[place]) else {
+        let place = self.beginnings.iter().position(|beginning| beginning.id == id);
+        let Some(beginning) = place.map(|place| &mut self.beginnings[place]) else {
             self.finish(flows, id, state, why);
             return;
         };
-        end(&mut begun.status, &mut begun.steps, state, why, now_ms);
-        let flow = begun.cause.flow.uuid();
+        end(&mut beginning.status, &mut beginning.steps, state, why, now_ms);
+        let flow = beginning.cause.flow.uuid();
         self.events.executed(self.clock.wall_ns, flow, id.uuid(), state.word());
     }
 
@@ -285,7 +294,7 @@ impl Executions<'_, '_> {
         }
         let (entity, flow) = (parts.entity, parts.cause.flow);
         let steps = parts.steps.0.iter();
-        let awaited: Vec<_> = steps
+        let deliveries: Vec<_> = steps
             .flat_map(|step| {
                 let each = step.each.iter().flat_map(|each| each.waiting.iter().copied());
                 step.delivery.into_iter().chain(each)
@@ -300,7 +309,7 @@ impl Executions<'_, '_> {
             execution.insert(FinishedOf(flow));
         }
         if state == ExecutionState::Cancelled {
-            for delivery in awaited {
+            for delivery in deliveries {
                 self.withdraw(delivery);
             }
         }
@@ -355,11 +364,11 @@ fn count_start(memory: &mut FlowMemory, now_ms: u64) -> u32 {
 /// unfinished; with the reason where it is skipped.
 fn admit(
     mode: FlowMode,
-    refused: Option<String>,
+    skip_reason: Option<String>,
     unfinished: usize,
     most: usize,
 ) -> (ExecutionState, Option<String>) {
-    match (refused, mode) {
+    match (skip_reason, mode) {
         (Some(why), _) => (ExecutionState::Skipped, Some(why)),
         (None, FlowMode::Single) if unfinished > 0 => {
             let why = "an execution of this flow is unfinished".to_owned();
@@ -375,14 +384,14 @@ fn admit(
 }
 
 /// Steps of an execution that begins; of one that is skipped none is reached but the trigger.
-fn steps_of(plan: &FlowPlan, trigger: &str, skipped: bool, now_ms: u64) -> ExecutionSteps {
+fn steps_of(plan: &FlowPlan, trigger: &str, is_skipped: bool, now_ms: u64) -> ExecutionSteps {
     let steps = plan.steps.iter().map(|step| {
         let mut record = StepRecord { step_id: step.id.clone(), ..StepRecord::default() };
         if step.id == trigger {
             record.state = StepState::Succeeded;
             record.started_ms = Some(now_ms);
             record.ended_ms = Some(now_ms);
-        } else if skipped || step.kind.role() == StepRole::Trigger {
+        } else if is_skipped || step.kind.role() == StepRole::Trigger {
             record.state = StepState::Skipped;
         }
         record

@@ -35,9 +35,10 @@ pub(super) fn match_links(
         return;
     }
     let mut changes = Vec::new();
-    let linked: BTreeMap<NodeId, &MeshEdges> = edges.iter().map(|(id, held)| (*id, held)).collect();
+    let by_node: BTreeMap<NodeId, &MeshEdges> =
+        edges.iter().map(|(id, edges)| (*id, edges)).collect();
     let links = &mut progress.links;
-    for (node, edges) in linked {
+    for (node, edges) in by_node {
         let present: BTreeMap<_, _> = edges
             .0
             .iter()
@@ -45,9 +46,9 @@ pub(super) fn match_links(
             .map(|edge| ((edge.a, edge.b), edge.status))
             .collect();
         let (first, last) = (NodeId::from_u128(0), NodeId::from_u128(u128::MAX));
-        let held = links.range((node, first)..=(node, last));
-        let held: Vec<_> = held.map(|(ends, status)| (*ends, *status)).collect();
-        for (ends, before) in held {
+        let earlier = links.range((node, first)..=(node, last));
+        let earlier: Vec<_> = earlier.map(|(ends, status)| (*ends, *status)).collect();
+        for (ends, before) in earlier {
             if !present.contains_key(&ends) && before != EdgeStatus::Down {
                 links.insert(ends, EdgeStatus::Down);
                 changes.push((ends, before, EdgeStatus::Down));
@@ -62,11 +63,11 @@ pub(super) fn match_links(
     for ((a, b), before, status) in changes {
         let kind = LinkEventKind::from(status);
         for (flow, number, plan) in &watched.0.links {
-            let StepKind::LinkEvent(wanted) = &plan.steps[*number].kind else {
+            let StepKind::LinkEvent(trigger) = &plan.steps[*number].kind else {
                 continue;
             };
             let of_node = |node: Uuid| node == a.uuid() || node == b.uuid();
-            if !wanted.events.contains(&kind) || !wanted.node_id.is_none_or(of_node) {
+            if !trigger.events.contains(&kind) || !trigger.node_id.is_none_or(of_node) {
                 continue;
             }
             let data = json!({
@@ -77,8 +78,8 @@ pub(super) fn match_links(
                 "peer_id": b,
                 "peer_name": nodes.described(b).0,
             });
-            let trigger = record(plan, *number, object(data));
-            starts.0.push(Start::of(*flow, trigger));
+            let cause = record(plan, *number, object(data));
+            starts.0.push(Start::of(*flow, cause));
         }
     }
 }

@@ -1,10 +1,12 @@
 //! Automation: flows that answer readings, events, link changes, schedules and requests.
 //!
-//! A flow is a configuration object, an execution an entity: its cause, its status and its steps are
-//! components, an unfinished one points at its flow ([`UnfinishedOf`](components::UnfinishedOf)).
+//! A flow is a configuration object, an execution an entity: its cause, its status, its steps and its
+//! deadline are components; it points at its flow while it is unfinished
+//! ([`UnfinishedOf`](components::UnfinishedOf)) and after it ([`FinishedOf`](components::FinishedOf)).
+//! Deliveries and alerts are entities of such components too; documents and views have them as records.
 //! Systems match triggers and queue what is to begin; `advance_executions` runs a bounded number of
-//! steps in each tick; deliveries that are due go to the workers as the effect [`Deliver`]. Outcomes come back as `automation.finish`, so a replay
-//! sends nothing and comes to the same executions.
+//! steps in each tick; deliveries that are due go to the workers as the effect [`Deliver`]. Outcomes
+//! come back as `automation.finish`, so a replay sends nothing and comes to the same executions.
 
 mod act;
 mod acting;

@@ -21,7 +21,7 @@ use crate::fleet::LatestReadings;
 use crate::peripheral;
 
 /// A reading of a node, or of the gateway where there is none.
-struct Observed<'o> {
+struct CurrentReading<'o> {
     node: Option<NodeId>,
     name: Option<&'o str>,
     tags: &'o [String],
@@ -33,14 +33,14 @@ struct Observed<'o> {
 #[derive(SystemParam)]
 pub(super) struct Memories<'w, 's> {
     index: Res<'w, Index<Automation>>,
-    held: Query<'w, 's, &'static mut FlowMemory>,
+    memories: Query<'w, 's, &'static mut FlowMemory>,
     starts: ResMut<'w, Starts>,
 }
 
 impl Memories<'_, '_> {
     /// Memory of a flow.
     pub fn of(&mut self, flow: AutomationId) -> Option<Mut<'_, FlowMemory>> {
-        self.held.get_mut(self.index.get(flow).ok()?).ok()
+        self.memories.get_mut(self.index.get(flow).ok()?).ok()
     }
 
     /// Queues an execution.
@@ -57,17 +57,17 @@ impl Memories<'_, '_> {
         node: Option<Uuid>,
         change: impl FnOnce(&mut ThresholdMemory) -> Option<Crossing>,
     ) -> Option<Crossing> {
-        let mut held = self.of(flow)?;
+        let mut flow_memory = self.of(flow)?;
         let key = (plan.steps[step].id.clone(), node.unwrap_or_default());
-        let before = held.thresholds.get(&key).copied().unwrap_or_default();
+        let before = flow_memory.thresholds.get(&key).copied().unwrap_or_default();
         let mut memory = before;
         let crossing = change(&mut memory);
         if memory == before {
             return crossing;
         }
         match memory == ThresholdMemory::default() {
-            true => held.thresholds.remove(&key),
-            false => held.thresholds.insert(key, memory),
+            true => flow_memory.thresholds.remove(&key),
+            false => flow_memory.thresholds.insert(key, memory),
         };
         crossing
     }
@@ -87,7 +87,7 @@ impl Memories<'_, '_> {
                 Crossing::Left => When::False,
             };
             let mut outgoing = plan.steps[*step].outgoing.iter();
-            outgoing.any(|(_, held)| *held == when)
+            outgoing.any(|(_, condition)| *condition == when)
         };
         if !crossed.iter().any(leads) {
             return;
@@ -104,7 +104,7 @@ impl Memories<'_, '_> {
 /// Queues executions for readings that arrived in this tick.
 pub(super) fn match_readings(
     (pass, watched): (Res<Pass>, Res<Watched>),
-    read: Query<(&NodeId, &LatestReadings), Changed<LatestReadings>>,
+    updates: Query<(&NodeId, &LatestReadings), Changed<LatestReadings>>,
     nodes: FleetNodes,
     peripherals: Res<peripheral::Observed>,
     mut own: ResMut<GatewayReadings>,
@@ -120,25 +120,31 @@ pub(super) fn match_readings(
         (reading.ts_ms == pass.now_ms).then(|| (metric.clone(), reading.value))
     }));
     for (metric, value) in &own {
-        let observed = Observed { node: None, name: None, tags: &[], metric, value: *value };
-        observe(&mut memories, watched, &observed, pass.now_ms);
+        let reading = CurrentReading { node: None, name: None, tags: &[], metric, value: *value };
+        observe(&mut memories, watched, &reading, pass.now_ms);
     }
     if !pass.watches || watched.is_empty() {
         return;
     }
-    let read: BTreeMap<NodeId, &LatestReadings> =
-        read.iter().map(|(id, held)| (*id, held)).collect();
-    for (node, latest) in read {
-        let found = watched.keys().filter_map(|metric| Some((metric, latest.0.get(metric)?.value)));
-        let found: Vec<_> = found.collect();
-        if found.is_empty() {
+    let updates: BTreeMap<NodeId, &LatestReadings> =
+        updates.iter().map(|(id, latest)| (*id, latest)).collect();
+    for (node, latest) in updates {
+        let values =
+            watched.keys().filter_map(|metric| Some((metric, latest.0.get(metric)?.value)));
+        let values: Vec<_> = values.collect();
+        if values.is_empty() {
             continue;
         }
         let (name, tags) = nodes.described(node);
-        for (metric, value) in found {
-            let observed =
-                Observed { node: Some(node), name: name.as_deref(), tags: &tags, metric, value };
-            observe(&mut memories, watched, &observed, pass.now_ms);
+        for (metric, value) in values {
+            let reading = CurrentReading {
+                node: Some(node),
+                name: name.as_deref(),
+                tags: &tags,
+                metric,
+                value,
+            };
+            observe(&mut memories, watched, &reading, pass.now_ms);
         }
     }
 }
@@ -146,31 +152,31 @@ pub(super) fn match_readings(
 fn observe(
     memories: &mut Memories,
     watched: &BTreeMap<String, Vec<Watch>>,
-    observed: &Observed<'_>,
+    reading: &CurrentReading<'_>,
     now_ms: u64,
 ) {
-    let node = observed.node.map(NodeId::uuid);
-    let of_metric = watched.get(observed.metric);
+    let node = reading.node.map(NodeId::uuid);
+    let of_metric = watched.get(reading.metric);
     for (flow, number, plan) in of_metric.into_iter().flatten() {
-        let StepKind::SensorValue(wanted) = &plan.steps[*number].kind else {
+        let StepKind::SensorValue(sensor) = &plan.steps[*number].kind else {
             continue;
         };
-        if !admits(wanted.node_id, wanted.tag.as_ref(), node, observed.tags) {
+        if !admits(sensor.node_id, sensor.tag.as_ref(), node, reading.tags) {
             continue;
         }
         let mut crossed = Vec::new();
         for (step, threshold) in thresholds(plan, *number) {
             let crossing = memories.remember(*flow, plan, step, node, |memory| {
-                threshold.observe(memory, observed.value, now_ms)
+                threshold.observe(memory, reading.value, now_ms)
             });
             crossed.extend(crossing.map(|crossing| (step, crossing)));
         }
         let data = json!({
             "node_id": node,
-            "node_name": observed.name,
-            "metric": observed.metric,
-            "value": observed.value,
-            "unit": unit_of(observed.metric),
+            "node_name": reading.name,
+            "metric": reading.metric,
+            "value": reading.value,
+            "unit": unit_of(reading.metric),
         });
         memories.cross(*flow, plan, *number, object(data), &crossed);
     }

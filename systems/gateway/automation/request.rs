@@ -87,10 +87,10 @@ impl DeliveryRequest {
     /// The request without secrets, for display.
     #[must_use]
     pub fn shown(&self) -> Value {
-        let mut shown = serde_json::to_value(self).unwrap_or_default();
-        if let Some(Value::String(text)) = shown.get_mut("authorization") {
+        let mut display = serde_json::to_value(self).unwrap_or_default();
+        if let Some(Value::String(text)) = display.get_mut("authorization") {
             "(set)".clone_into(text);
         }
-        shown
+        display
     }
 }

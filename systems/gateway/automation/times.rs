@@ -32,8 +32,10 @@ pub(super) fn match_times(
         let is_due = |(_, next_ms): &(&String, &u64)| **next_ms <= now_ms;
         let due = memory.next_ms.iter().filter(is_due);
         let due: Vec<_> = due.map(|(step, at)| (step.clone(), *at)).collect();
-        let waiting = memory.thresholds.iter().filter(|(_, held)| held.since_ms.is_some());
-        let waiting: Vec<_> = waiting.map(|(key, held)| (key.clone(), held.value)).collect();
+        let waiting =
+            memory.thresholds.iter().filter(|(_, threshold)| threshold.since_ms.is_some());
+        let waiting: Vec<_> =
+            waiting.map(|(key, threshold)| (key.clone(), threshold.value)).collect();
         for (step_id, at_ms) in due {
             let number = plan.find(&step_id);
             let Some((number, StepKind::Schedule(schedule))) =

@@ -50,7 +50,7 @@ pub(super) fn watch_triggers(
     if changed.is_empty() && index.departed().is_empty() {
         return;
     }
-    let mut found = Triggers::default();
+    let mut triggers = Triggers::default();
     for (id, entity) in index.iter() {
         let (flow, planned) = flows.get(entity).expect("a flow has both");
         let Some(plan) = planned.0.as_ref().filter(|_| flow.0.enabled) else {
@@ -61,21 +61,21 @@ pub(super) fn watch_triggers(
             let entry = || (id, number, Arc::clone(plan));
             match &step.kind {
                 StepKind::SensorValue(sensor) => {
-                    let of_metric = found.sensors.entry(sensor.metric.clone());
+                    let of_metric = triggers.sensors.entry(sensor.metric.clone());
                     of_metric.or_default().push(entry());
-                    is_timed |= thresholds(plan, number).any(|(_, held)| held.for_s > 0);
+                    is_timed |= thresholds(plan, number).any(|(_, threshold)| threshold.for_s > 0);
                 }
-                StepKind::NodeEvent(_) => found.events.push(entry()),
-                StepKind::LinkEvent(_) => found.links.push(entry()),
+                StepKind::NodeEvent(_) => triggers.events.push(entry()),
+                StepKind::LinkEvent(_) => triggers.links.push(entry()),
                 StepKind::Schedule(_) => is_timed = true,
                 _ => {}
             }
         }
         if is_timed {
-            found.timed.push((id, Arc::clone(plan)));
+            triggers.timed.push((id, Arc::clone(plan)));
         }
     }
-    watched.0 = found;
+    watched.0 = triggers;
 }
 
 /// Thresholds that follow a trigger, with their numbers.
@@ -119,18 +119,20 @@ impl FleetNodes<'_, '_> {
     /// Name and tags of a node.
     pub fn described(&self, node: NodeId) -> (Option<String>, Vec<String>) {
         let entity = self.index.get(node).ok();
-        let found = entity.and_then(|entity| self.records.get(entity).ok());
-        found.map_or((None, Vec::new()), |found| (Some(found.0.name.clone()), found.0.tags.clone()))
+        let record = entity.and_then(|entity| self.records.get(entity).ok());
+        record.map_or((None, Vec::new()), |record| {
+            (Some(record.0.name.clone()), record.0.tags.clone())
+        })
     }
 }
 
 pub(super) fn admits(
-    wanted: Option<Uuid>,
+    required: Option<Uuid>,
     tag: Option<&String>,
     node: Option<Uuid>,
     tags: &[String],
 ) -> bool {
-    (wanted.is_none() || wanted == node) && tag.is_none_or(|tag| tags.contains(tag))
+    (required.is_none() || required == node) && tag.is_none_or(|tag| tags.contains(tag))
 }
 
 fn kind_of(event: &FleetEvent) -> Option<NodeEventKind> {
@@ -167,21 +169,21 @@ pub(super) fn match_events(
         let Some(kind) = kind_of(event) else {
             continue;
         };
-        let named = |name: &str| event.data.get(name).and_then(|id| id.parse::<Uuid>().ok());
-        let node = named("node_id");
+        let id_of = |name: &str| event.data.get(name).and_then(|id| id.parse::<Uuid>().ok());
+        let node = id_of("node_id");
         let (name, tags) =
             node.map_or((None, Vec::new()), |node| nodes.described(NodeId::new(node)));
         // An alert of a flow counts the executions that led to it.
-        let cause = named("execution_id")
+        let cause = id_of("execution_id")
             .map(ExecutionId::new)
             .and_then(|id| executions.get(index.get(id).ok()?).ok());
         let depth = cause.map_or(0, |cause| cause.trigger.depth + 1);
         for (flow, number, plan) in &watched.0.events {
-            let StepKind::NodeEvent(wanted) = &plan.steps[*number].kind else {
+            let StepKind::NodeEvent(selection) = &plan.steps[*number].kind else {
                 continue;
             };
-            let fits = wanted.events.contains(&kind)
-                && admits(wanted.node_id, wanted.tag.as_ref(), node, &tags);
+            let fits = selection.events.contains(&kind)
+                && admits(selection.node_id, selection.tag.as_ref(), node, &tags);
             if !fits {
                 continue;
             }
@@ -195,9 +197,9 @@ pub(super) fn match_events(
             }
             let mut trigger = record(plan, *number, data);
             trigger.depth = depth;
-            let refused = (depth > DEPTH_MAX)
+            let skip_reason = (depth > DEPTH_MAX)
                 .then(|| format!("{DEPTH_MAX} executions led to one another already"));
-            starts.0.push(Start { refused, ..Start::of(*flow, trigger) });
+            starts.0.push(Start { refused: skip_reason, ..Start::of(*flow, trigger) });
         }
     }
 }

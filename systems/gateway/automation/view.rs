@@ -45,7 +45,7 @@ impl AutomationView {
 
     /// Executions, in id order.
     pub fn executions(&self) -> impl Iterator<Item = (ExecutionId, &Arc<ExecutionRecord>)> {
-        self.executions.iter().map(|(id, held)| (*id, held))
+        self.executions.iter().map(|(id, record)| (*id, record))
     }
 
     /// Executions of a flow, oldest first.
@@ -55,13 +55,13 @@ impl AutomationView {
     ) -> impl DoubleEndedIterator<Item = (ExecutionId, &Arc<ExecutionRecord>)> {
         let first = (flow, ExecutionId::from_u128(0));
         let last = (flow, ExecutionId::from_u128(u128::MAX));
-        let found = self.by_flow.range(first..=last);
-        found.map(|((_, id), held)| (*id, held))
+        let records = self.by_flow.range(first..=last);
+        records.map(|((_, id), record)| (*id, record))
     }
 
     fn leave(&mut self, id: ExecutionId) {
-        if let Some(held) = self.executions.remove(&id) {
-            self.by_flow.remove(&(held.flow, id));
+        if let Some(record) = self.executions.remove(&id) {
+            self.by_flow.remove(&(record.flow, id));
         }
     }
 }
@@ -69,9 +69,10 @@ impl AutomationView {
 /// Lists: the form of digests.
 impl Serialize for AutomationView {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let executions: Vec<_> = self.executions().map(|(id, held)| (id, &**held)).collect();
-        let deliveries: Vec<_> = self.deliveries.iter().map(|(id, held)| (id, &**held)).collect();
-        let alerts: Vec<_> = self.alerts.iter().map(|(id, held)| (id, &**held)).collect();
+        let executions: Vec<_> = self.executions().map(|(id, record)| (id, &**record)).collect();
+        let deliveries: Vec<_> =
+            self.deliveries.iter().map(|(id, record)| (id, &**record)).collect();
+        let alerts: Vec<_> = self.alerts.iter().map(|(id, record)| (id, &**record)).collect();
         let mut out = serializer.serialize_struct("AutomationView", 3)?;
         out.serialize_field("executions", &executions)?;
         out.serialize_field("deliveries", &deliveries)?;
@@ -101,21 +102,25 @@ pub(super) fn publish_automation(
     executions: Query<ExecutionParts, Or<(Changed<ExecutionStatus>, Changed<ExecutionSteps>)>>,
     deliveries: Query<DeliveryParts, Changed<DeliveryAttempts>>,
     alerts: Query<(&AlertId, AlertParts), AlertChanged>,
-    gone: (Res<Index<ExecutionKind>>, Res<Index<DeliveryKind>>, Res<Index<AlertKind>>),
+    indexes: (Res<Index<ExecutionKind>>, Res<Index<DeliveryKind>>, Res<Index<AlertKind>>),
     mut section: ResMut<Section<AutomationView>>,
 ) {
-    let (no_executions, no_deliveries, no_alerts) =
-        (gone.0.departed(), gone.1.departed(), gone.2.departed());
+    let (former_executions, former_deliveries, former_alerts) =
+        (indexes.0.departed(), indexes.1.departed(), indexes.2.departed());
     let is_same = executions.is_empty() && deliveries.is_empty() && alerts.is_empty();
-    if is_same && no_executions.is_empty() && no_deliveries.is_empty() && no_alerts.is_empty() {
+    if is_same
+        && former_executions.is_empty()
+        && former_deliveries.is_empty()
+        && former_alerts.is_empty()
+    {
         return;
     }
     let mut view = AutomationView::clone(&section.share());
-    no_executions.iter().for_each(|id| view.leave(*id));
-    for id in no_deliveries {
+    former_executions.iter().for_each(|id| view.leave(*id));
+    for id in former_deliveries {
         view.deliveries.remove(id);
     }
-    for id in no_alerts {
+    for id in former_alerts {
         view.alerts.remove(id);
     }
     for (id, cause, status, steps, definition) in &executions {
