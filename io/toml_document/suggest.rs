@@ -9,10 +9,10 @@ const COMPARED_MAX: usize = 64;
 /// List of allowed names, with the nearest one pointed out if one is near.
 ///
 /// `names` are listed in the order given: the first sixteen, then a count.
-pub fn one_of<'a>(found: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+pub fn one_of<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     let names: Vec<&str> = names.into_iter().collect();
     let mut text = list(&names);
-    if let Some(near) = nearest(found, &names) {
+    if let Some(near) = nearest(name, &names) {
         text.push_str(&format!(" (did you mean {near:?}?)"));
     }
     text
@@ -31,49 +31,25 @@ fn list(names: &[&str]) -> String {
     text
 }
 
-/// The name with the fewest edits to `found`, at most a third of its length; the first wins.
-pub(crate) fn nearest<'a>(found: &str, names: &[&'a str]) -> Option<&'a str> {
-    let found: Vec<char> = found.chars().flat_map(char::to_lowercase).take(COMPARED_MAX).collect();
-    let limit = (found.len() / 3).max(1);
+/// The name with the fewest edits (Levenshtein, letter case ignored) to `name`, at most a third of its
+/// length; the first wins.
+pub(crate) fn nearest<'a>(name: &str, names: &[&'a str]) -> Option<&'a str> {
+    let letters = |name: &str| -> Vec<char> {
+        name.chars().flat_map(char::to_lowercase).take(COMPARED_MAX).collect()
+    };
+    let typed = letters(name);
+    let edits_max = (typed.len() / 3).max(1);
     names
         .iter()
-        .map(|name| (edits(&found, name), *name))
-        .filter(|(edits, _)| *edits <= limit)
+        .map(|name| (strsim::generic_levenshtein(&typed, &letters(name)), *name))
+        .filter(|(edits, _)| *edits <= edits_max)
         .min_by_key(|(edits, _)| *edits)
         .map(|(_, name)| name)
-}
-
-/// Levenshtein distance by single rows, letter case ignored.
-fn edits(found: &[char], name: &str) -> usize {
-    let name: Vec<char> = name.chars().flat_map(char::to_lowercase).take(COMPARED_MAX).collect();
-    let mut row: Vec<usize> = (0..=name.len()).collect();
-    for (i, a) in found.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, b) in name.iter().enumerate() {
-            let substituted = diagonal + usize::from(a != b);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[name.len()]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn distance_is_levenshtein() {
-        let check = |a: &str, b: &str, want| {
-            let a: Vec<char> = a.chars().collect();
-            assert_eq!(edits(&a, b), want, "{a:?} {b}");
-        };
-        check("kitten", "sitting", 3);
-        check("", "abc", 3);
-        check("abc", "", 3);
-        check("flaw", "lawn", 2);
-    }
 
     #[test]
     fn near_names_are_suggested_and_far_ones_not() {
