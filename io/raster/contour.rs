@@ -286,17 +286,17 @@ fn area(ring: &[[f64; 2]]) -> f64 {
 
 /// The ring without points that lie straight between their neighbours.
 fn straightened(ring: &[[f64; 2]]) -> Vec<[f64; 2]> {
-    let mut kept: Vec<[f64; 2]> = Vec::with_capacity(ring.len());
+    let mut corners: Vec<[f64; 2]> = Vec::with_capacity(ring.len());
     for (at, &point) in ring.iter().enumerate() {
         let after = ring[(at + 1) % ring.len()];
-        let before = kept.last().copied().unwrap_or(ring[ring.len() - 1]);
+        let before = corners.last().copied().unwrap_or(ring[ring.len() - 1]);
         let turn = (point[0] - before[0]) * (after[1] - point[1])
             - (point[1] - before[1]) * (after[0] - point[0]);
         if turn.abs() > 1e-9 {
-            kept.push(point);
+            corners.push(point);
         }
     }
-    if kept.len() < 3 { Vec::new() } else { kept }
+    if corners.len() < 3 { Vec::new() } else { corners }
 }
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ impl GridGeometry {
     /// # Errors
     /// Names the first field that is out of its range.
     pub fn check(self) -> Result<Self, BadGeometry> {
-        let bad = |key, found, allowed| Err(BadGeometry { key, found, allowed });
+        let bad = |key, value, allowed| Err(BadGeometry { key, found: value, allowed });
         if !(-180.0..180.0).contains(&self.west_deg) {
             return bad("west_deg", self.west_deg, "[-180, 180)");
         }

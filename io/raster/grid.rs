@@ -126,8 +126,8 @@ impl Grid {
     /// Lowest and highest value; `None` without any data.
     #[must_use]
     pub fn range(&self) -> Option<[f32; 2]> {
-        let known = self.cells.iter().copied().filter(|v| v.is_finite());
-        known.fold(None, |range, v| {
+        let values = self.cells.iter().copied().filter(|v| v.is_finite());
+        values.fold(None, |range, v| {
             let [low, high] = range.unwrap_or([v, v]);
             Some([v.min(low), v.max(high)])
         })

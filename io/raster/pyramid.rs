@@ -54,7 +54,7 @@ pub struct Tile {
 }
 
 /// A tile that waits for cells.
-struct Begun {
+struct PartialTile {
     cells: Option<Vec<f32>>,
     missing: usize,
 }
@@ -64,11 +64,11 @@ pub struct Pyramid {
     /// Columns and rows of each level.
     sizes: Vec<[u32; 2]>,
     bands: Vec<Resampling>,
-    begun: Mutex<BTreeMap<(usize, u32, u32), Begun>>,
+    partial: Mutex<BTreeMap<(usize, u32, u32), PartialTile>>,
 }
 
 /// Receives complete tiles.
-type Done<'a> = &'a dyn Fn(&Tile) -> Result<(), RasterError>;
+type Sink<'a> = &'a dyn Fn(&Tile) -> Result<(), RasterError>;
 
 impl Pyramid {
     /// The pyramid of a raster of `cols` by `rows` cells with these bands.
@@ -80,7 +80,7 @@ impl Pyramid {
         {
             sizes.push([cols.div_ceil(2), rows.div_ceil(2)]);
         }
-        Self { sizes, bands, begun: Mutex::default() }
+        Self { sizes, bands, partial: Mutex::default() }
     }
 
     /// Columns and rows of the raster, then of each overview.
@@ -98,9 +98,9 @@ impl Pyramid {
         &self,
         window: Window,
         cells: Option<Cells<'_>>,
-        done: Done<'_>,
+        sink: Sink<'_>,
     ) -> Result<(), RasterError> {
-        self.put_at(0, window, cells, done)
+        self.put_at(0, window, cells, sink)
     }
 
     fn put_at(
@@ -108,7 +108,7 @@ impl Pyramid {
         level: usize,
         window: Window,
         cells: Option<Cells<'_>>,
-        done: Done<'_>,
+        sink: Sink<'_>,
     ) -> Result<(), RasterError> {
         let Window { left, top, cols, rows } = window;
         if cols == 0 || rows == 0 {
@@ -118,7 +118,7 @@ impl Pyramid {
         for row in top / side..=(top + rows - 1) / side {
             for col in left / side..=(left + cols - 1) / side {
                 if let Some(tile) = self.add(level, [col, row], window, cells) {
-                    self.hand_on(tile, done)?;
+                    self.hand_on(tile, sink)?;
                 }
             }
         }
@@ -159,16 +159,16 @@ impl Pyramid {
             paste(&mut cells);
             cells
         } else {
-            let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
-            let tile = begun
+            let mut partial = self.partial.lock().unwrap_or_else(PoisonError::into_inner);
+            let tile = partial
                 .entry((level, col, row))
-                .or_insert_with(|| Begun { cells: None, missing: cols * rows });
+                .or_insert_with(|| PartialTile { cells: None, missing: cols * rows });
             paste(&mut tile.cells);
             tile.missing = tile.missing.saturating_sub(wide * high);
             if tile.missing > 0 {
                 return None;
             }
-            begun.remove(&(level, col, row)).and_then(|tile| tile.cells)
+            partial.remove(&(level, col, row)).and_then(|tile| tile.cells)
         };
         if let Some(cells) = &complete
             && cells.iter().all(|value| value.is_nan())
@@ -179,8 +179,8 @@ impl Pyramid {
     }
 
     /// Gives a complete tile away and adds its half to the next overview.
-    fn hand_on(&self, tile: Tile, done: Done<'_>) -> Result<(), RasterError> {
-        done(&tile)?;
+    fn hand_on(&self, tile: Tile, sink: Sink<'_>) -> Result<(), RasterError> {
+        sink(&tile)?;
         let level = tile.level + 1;
         if level >= self.sizes.len() {
             return Ok(());
@@ -194,7 +194,7 @@ impl Pyramid {
             rows: rows as u32,
         };
         let Some(cells) = &tile.cells else {
-            return self.put_at(level, window, None, done);
+            return self.put_at(level, window, None, sink);
         };
         let mut halved = vec![f32::NAN; self.bands.len() * cols * rows];
         let planes = cells.chunks_exact(tile.cols * tile.rows);
@@ -204,7 +204,7 @@ impl Pyramid {
         }
         let bands: Vec<&[f32]> = halved.chunks_exact(cols * rows).collect();
         let cells = Cells { bands: &bands, stride: cols };
-        self.put_at(level, window, Some(cells), done)
+        self.put_at(level, window, Some(cells), sink)
     }
 }
 
@@ -241,9 +241,9 @@ fn halve(plane: &[f32], cols: usize, out: &mut [f32], resampling: Resampling) {
 fn mean(values: [f32; 4]) -> f32 {
     let (mut sum, mut count) = (0.0_f64, 0.0_f64);
     for value in values {
-        let known = !value.is_nan();
-        sum += if known { f64::from(value) } else { 0.0 };
-        count += if known { 1.0 } else { 0.0 };
+        let has_value = !value.is_nan();
+        sum += if has_value { f64::from(value) } else { 0.0 };
+        count += if has_value { 1.0 } else { 0.0 };
     }
     (sum / count) as f32
 }
@@ -262,7 +262,7 @@ mod tests {
     /// Tiles of a raster that comes in windows of this size, from the last to the first or not.
     fn tiles(cols: u32, rows: u32, side: u32, backwards: bool) -> Vec<Tile> {
         let pyramid = Pyramid::new(cols, rows, vec![Resampling::Mean, Resampling::Mode]);
-        let found = Mutex::new(Vec::new());
+        let complete_tiles = Mutex::new(Vec::new());
         let mut corners: Vec<_> = (0..rows)
             .step_by(side as usize)
             .flat_map(|top| (0..cols).step_by(side as usize).map(move |left| (left, top)))
@@ -278,16 +278,16 @@ mod tests {
             let plane: Vec<f32> =
                 places.map(|(row, col)| cell(top as usize + row, left as usize + col)).collect();
             let cells = Cells { bands: &[&plane, &plane], stride: window.cols as usize };
-            let done = |tile: &Tile| {
-                found.lock().unwrap().push(tile.clone());
+            let sink = |tile: &Tile| {
+                complete_tiles.lock().unwrap().push(tile.clone());
                 Ok(())
             };
-            pyramid.put(window, Some(cells), &done).unwrap();
+            pyramid.put(window, Some(cells), &sink).unwrap();
         }
-        assert!(pyramid.begun.lock().unwrap().is_empty(), "all are complete");
-        let mut found = found.into_inner().unwrap();
-        found.sort_by_key(|tile| (tile.level, tile.row, tile.col));
-        found
+        assert!(pyramid.partial.lock().unwrap().is_empty(), "all are complete");
+        let mut complete_tiles = complete_tiles.into_inner().unwrap();
+        complete_tiles.sort_by_key(|tile| (tile.level, tile.row, tile.col));
+        complete_tiles
     }
 
     #[test]

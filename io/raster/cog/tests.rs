@@ -204,9 +204,9 @@ fn gdal_reads_lerc_to_the_bit() {
         .arg(&path)
         .output()
         .unwrap();
-    let told = String::from_utf8_lossy(&checked.stdout).into_owned();
+    let output = String::from_utf8_lossy(&checked.stdout).into_owned();
     let errors = String::from_utf8_lossy(&checked.stderr);
-    assert!(checked.status.success(), "{told}{errors}");
+    assert!(checked.status.success(), "{output}{errors}");
 }
 
 #[test]
@@ -260,8 +260,8 @@ fn overviews_halve_until_one_tile_holds_them() {
             .map(|(r, c)| cell(0, r, c))
             .filter(|v| !v.is_nan())
             .map(f64::from);
-        let known: Vec<f64> = block.collect();
-        let want = (known.iter().sum::<f64>() / known.len() as f64) as f32;
+        let values: Vec<f64> = block.collect();
+        let want = (values.iter().sum::<f64>() / values.len() as f64) as f32;
         let got = half[(row * 651 + col) as usize];
         assert!(got == want || got.is_nan() && want.is_nan(), "{row} {col}: {got}, not {want}");
     };

@@ -116,8 +116,8 @@ impl Scale {
             }
             Self::Thresholds(borders) => {
                 if !(1..=THRESHOLDS_MAX).contains(&borders.len()) {
-                    let found = borders.len();
-                    return Err(format!("{found} thresholds; allowed: 1 to {THRESHOLDS_MAX}"));
+                    let count = borders.len();
+                    return Err(format!("{count} thresholds; allowed: 1 to {THRESHOLDS_MAX}"));
                 }
                 borders.iter().try_for_each(|border| level(*border))?;
                 match borders.windows(2).find(|pair| pair[0] >= pair[1]) {
@@ -143,7 +143,9 @@ impl Choice {
         }
         if let Some(name) = &self.palette {
             let named = Palette::named(name);
-            named.map_err(|known| ("palette", format!("found {name:?}; allowed: {known}")))?;
+            named.map_err(|names| {
+                ("palette", format!("{name:?} is no palette; allowed: {names}"))
+            })?;
         }
         for (key, level) in [("clear_below", self.clear_below), ("clear_above", self.clear_above)] {
             if level.is_some_and(|level| level.is_nan() || level.abs() > LEVEL_MAX) {
@@ -214,9 +216,9 @@ impl Choice {
         if let Some(Ok(palette)) = palette {
             style.colours.set_palette(palette);
         }
-        style.shown = [
-            self.clear_below.unwrap_or(style.shown[0]),
-            self.clear_above.unwrap_or(style.shown[1]),
+        style.visible = [
+            self.clear_below.unwrap_or(style.visible[0]),
+            self.clear_above.unwrap_or(style.visible[1]),
         ];
     }
 }

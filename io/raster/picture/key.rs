@@ -35,16 +35,16 @@ fn scale(
     // The ends first: labels between them are left out where they would touch another.
     let mut ticks = legend.ticks([low, high], step, 4);
     ticks.rotate_right(1);
-    let mut taken: Vec<[f64; 2]> = Vec::new();
+    let mut spans: Vec<[f64; 2]> = Vec::new();
     for (value, label) in ticks {
         let half = font.width(&label) / 2.0 + 3.0;
         let x = bar * (value - low) / (high - low);
         let middle = x.clamp(half - 2.0, width - half + 2.0);
         let span = [middle - half, middle + half];
-        if taken.iter().any(|other| span[0] < other[1] && other[0] < span[1]) {
+        if spans.iter().any(|other| span[0] < other[1] && other[0] < span[1]) {
             continue;
         }
-        taken.push(span);
+        spans.push(span);
         let tick = x.floor().min(bar - 1.0) + 0.5;
         let style = format!("stroke=\"{}\"", paper::SOFT_SVG);
         canvas.line("tick", [tick, y + 10.0], [tick, y + 14.0], &style);

@@ -102,8 +102,8 @@ impl Map<'_> {
         let mut canvas = Canvas::new(size, self.title, self.subtitle);
         let origin = [left, top].map(f64::from);
         graticule(&mut canvas, origin, frame);
-        let taken = Some(vec![scale_bar(&mut canvas, origin, frame)]);
-        marks::draw(&mut canvas, origin, frame, self.sites, self.style, taken);
+        let obstacles = Some(vec![scale_bar(&mut canvas, origin, frame)]);
+        marks::draw(&mut canvas, origin, frame, self.sites, self.style, obstacles);
         outline(&mut canvas, [origin[0] - 0.5, origin[1] - 0.5], frame, 1.0);
         let corner = [origin[0] + f64::from(frame.cols) + 28.0, origin[1]];
         legend.draw(&mut canvas, corner, legend_width);
@@ -145,7 +145,9 @@ impl Map<'_> {
             None => has_gaps(self.layer),
             Some((computed, _)) => {
                 let mut cells = self.layer.cells.iter().zip(&computed.cells);
-                cells.any(|(&value, known)| !known.is_nan() && !self.style.shows(value))
+                cells.any(|(&value, computed_value)| {
+                    !computed_value.is_nan() && !self.style.shows(value)
+                })
             }
         };
         Legend {

@@ -23,7 +23,7 @@ pub(super) fn draw(
     frame: GridGeometry,
     sites: &[Site],
     style: &Style,
-    taken: Option<Vec<Rect>>,
+    obstacles: Option<Vec<Rect>>,
 ) {
     let bounds = Rect { corner: origin, size: [f64::from(frame.cols), f64::from(frame.rows)] };
     let position = |site: &Site| {
@@ -33,21 +33,21 @@ pub(super) fn draw(
     };
     let placed: Vec<_> =
         sites.iter().filter_map(|site| position(site).map(|at| (site, at))).collect();
-    let radius = if taken.is_some() { 6.0 } else { 3.6 };
+    let radius = if obstacles.is_some() { 6.0 } else { 3.6 };
     for (site, at) in &placed {
         mark(canvas, *at, radius, style.colour_of(&site.name));
     }
-    let Some(mut taken) = taken else { return };
-    taken.extend(placed.iter().map(|(_, at)| Rect::around(*at, radius + 2.0)));
+    let Some(mut obstacles) = obstacles else { return };
+    obstacles.extend(placed.iter().map(|(_, at)| Rect::around(*at, radius + 2.0)));
     for (site, at) in &placed {
         let name = NAME.fit(&site.name, NAME_WIDTH_MAX);
         let candidates = candidates(*at, radius, NAME.width(&name));
         let is_free = |(area, ..): &&(Rect, Point, Anchor)| {
-            area.is_within(&bounds) && !taken.iter().any(|other| other.overlaps(area))
+            area.is_within(&bounds) && !obstacles.iter().any(|other| other.overlaps(area))
         };
         if let Some(&(area, baseline, anchor)) = candidates.iter().find(is_free) {
             canvas.text("name", baseline, NAME.anchored(anchor), &name);
-            taken.push(area);
+            obstacles.push(area);
         }
     }
 }

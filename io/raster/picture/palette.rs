@@ -51,8 +51,8 @@ impl Palette {
     /// # Errors
     /// The names that there are.
     pub fn named(name: &str) -> Result<Self, String> {
-        let found = Self::ALL.iter().find(|(known, _)| *known == name);
-        found.map(|(_, palette)| *palette).ok_or_else(|| {
+        let entry = Self::ALL.iter().find(|(id, _)| *id == name);
+        entry.map(|(_, palette)| *palette).ok_or_else(|| {
             let names: Vec<&str> = Self::ALL.iter().map(|(name, _)| *name).collect();
             names.join(", ")
         })

@@ -98,13 +98,13 @@ pub(super) fn borders(frame: GridGeometry, kinds: impl Fn(usize, &mut [u16]) + S
     let strips: Vec<usize> = (0..last).step_by(STRIP).collect();
     let of_strip = |&first: &usize| {
         let mut edges = Edges::new(cols, |row| kinds(first, row));
-        let mut found = Vec::new();
+        let mut indices = Vec::new();
         for row in first..last.min(first + STRIP) {
             let places = edges.next(|south| kinds(row + 1, south));
-            found.extend(places.map(|col| (row * cols + col) as u32));
+            indices.extend(places.map(|col| (row * cols + col) as u32));
         }
-        found
+        indices
     };
-    let found: Vec<Vec<u32>> = strips.par_iter().map(of_strip).collect();
-    found.concat()
+    let indices: Vec<Vec<u32>> = strips.par_iter().map(of_strip).collect();
+    indices.concat()
 }

@@ -56,7 +56,7 @@ pub struct Style {
     /// The colours.
     pub colours: Colours,
     /// Values outside of this range are left out; both ends lie in it.
-    pub shown: [f64; 2],
+    pub visible: [f64; 2],
 }
 
 /// All values are shown.
@@ -69,7 +69,7 @@ impl Style {
             unit: unit.to_owned(),
             unit_size: 1.0,
             colours,
-            shown: ALL_SHOWN,
+            visible: ALL_SHOWN,
         }
     }
 
@@ -90,7 +90,7 @@ impl Style {
     /// The values that are left out, in words; `None` when all are shown.
     #[must_use]
     pub fn left_out(&self) -> Option<String> {
-        let [low, high] = self.shown;
+        let [low, high] = self.visible;
         let level = |value: f64| format!("{} {}", self.number(value), self.unit);
         match (low.is_finite(), high.is_finite()) {
             (false, false) => None,
@@ -138,8 +138,8 @@ impl Style {
                 let is_shown = |class: &usize| {
                     let below = class.checked_sub(1).map(|at| borders[at]);
                     let above = borders.get(*class).copied();
-                    above.is_none_or(|above| above > self.shown[0])
-                        && below.is_none_or(|below| below <= self.shown[1])
+                    above.is_none_or(|above| above > self.visible[0])
+                        && below.is_none_or(|below| below <= self.visible[1])
                 };
                 let classes = (0..=borders.len()).rev().filter(is_shown);
                 Some(Cow::Owned(classes.map(entry).collect()))
@@ -186,7 +186,7 @@ impl Style {
 
     /// True if a value has a colour as far as [`Style::shown`] goes; NaN has none.
     pub(super) fn shows(&self, value: f32) -> bool {
-        let [low, high] = self.shown;
+        let [low, high] = self.visible;
         f64::from(value) >= low && f64::from(value) <= high
     }
 
@@ -209,8 +209,8 @@ impl Style {
             Colours::Categories(all) => {
                 let is_it = |entry: &&Category| f64::from(entry.value) == f64::from(value);
                 // Most lists count from 0: look there first.
-                let found = all.get(value as usize).filter(is_it);
-                found.or_else(|| all.iter().find(is_it)).map(|entry| entry.colour)
+                let own_entry = all.get(value as usize).filter(is_it);
+                own_entry.or_else(|| all.iter().find(is_it)).map(|entry| entry.colour)
             }
         }
     }
@@ -278,7 +278,7 @@ impl Classes {
                     step.map_or(STEPS, |step| ((high - low) / step).round().max(2.0) as u16);
                 let middle = |i: u16| low + (high - low) * (f64::from(i) + 0.5) / f64::from(steps);
                 // Of all values: those left out are sorted out one by one.
-                let all = Style { shown: ALL_SHOWN, ..style.clone() };
+                let all = Style { visible: ALL_SHOWN, ..style.clone() };
                 colours.extend((0..steps).map(|i| all.colour(middle(i) as f32)));
             }
             Colours::Thresholds { borders, .. } => {
@@ -362,7 +362,7 @@ mod tests {
         let borders = vec![-5.0, 0.0, 4.99, 40.0];
         let mut cut = Style::thresholds("margin", "dB", borders);
         let whole = cut.clone();
-        cut.shown[0] = 0.5;
+        cut.visible[0] = 0.5;
         for style in [ramp, whole, cut, Style::sites("Best server", ["A", "B"]), Style::verdicts()]
         {
             let classes = Classes::new(&style);
@@ -395,7 +395,7 @@ mod tests {
         };
         assert_eq!(labels(&style), ["\u{2265} 10", "3 to 10", "0 to 3", "< 0"]);
         assert_eq!(style.left_out(), None);
-        style.shown[0] = 0.0;
+        style.visible[0] = 0.0;
         assert_eq!(style.colour(-0.1), None);
         assert_eq!(style.colour(0.0), Some(Sequence::Viridis.at(1.0 / 3.0)));
         assert_eq!(labels(&style), ["\u{2265} 10", "3 to 10", "0 to 3"]);

@@ -154,7 +154,7 @@ fn what_was_not_computed_is_told_from_unknown_ground_and_from_what_is_not_shown(
     elevation.cells.fill(50.0);
     elevation.cells[part(3)].fill(f32::NAN);
     let mut style = style();
-    style.shown[0] = 30.0;
+    style.visible[0] = 30.0;
     let computed = layer.clone();
     let map = Map {
         no_data: "below 30 dB: not shown",
@@ -168,9 +168,9 @@ fn what_was_not_computed_is_told_from_unknown_ground_and_from_what_is_not_shown(
         let y = (2 * number + 1) * high / 8;
         (2..20).map(|x| canvas.get(x, y)).collect::<std::collections::BTreeSet<_>>()
     };
-    let [bare, shown, outside, void] = [0, 1, 2, 3].map(tones);
-    assert_eq!([&bare, &shown, &outside].map(|tones| tones.len()), [1; 3]);
-    assert!(bare != shown && bare != outside && shown != outside);
+    let [bare, visible, outside, void] = [0, 1, 2, 3].map(tones);
+    assert_eq!([&bare, &visible, &outside].map(|tones| tones.len()), [1; 3]);
+    assert!(bare != visible && bare != outside && visible != outside);
     assert!(void.len() == 2 && void.is_disjoint(&outside));
     // A line at the rim of what was computed; none where the ground ends.
     let column: Vec<Rgba> = (0..high).map(|y| canvas.get(10, y)).collect();

@@ -43,15 +43,15 @@ pub fn terrarium(ground: &TileGround, opaque: bool) -> Result<Vec<u8>, PictureEr
 
 /// Gives unknown heights the nearest known one of the row, or those of the row before without any.
 fn extend(heights: &mut [f32; TILE_SIDE], before: &[f32; TILE_SIDE]) {
-    let known: Vec<_> = (0..TILE_SIDE).filter(|&column| !heights[column].is_nan()).collect();
-    if known.is_empty() {
+    let columns: Vec<_> = (0..TILE_SIDE).filter(|&column| !heights[column].is_nan()).collect();
+    if columns.is_empty() {
         *heights = *before;
         return;
     }
     for column in 0..TILE_SIDE {
-        let next = known.partition_point(|&at| at < column);
+        let next = columns.partition_point(|&at| at < column);
         let [left, right] =
-            [next.checked_sub(1), Some(next)].map(|at| at.and_then(|at| known.get(at)));
+            [next.checked_sub(1), Some(next)].map(|at| at.and_then(|at| columns.get(at)));
         let nearest = match (left, right) {
             (Some(left), Some(right)) if column - left <= right.abs_diff(column) => left,
             (_, Some(right)) => right,

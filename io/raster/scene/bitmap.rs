@@ -296,14 +296,14 @@ mod tests {
             canvas.text("text", [10.0, 28.0], Font::plain(24.0, "#000000"), text);
             Bitmap::from_svg(&canvas.finish()).unwrap()
         };
-        let mut seen: Vec<(char, Bitmap)> = Vec::new();
+        let mut glyphs: Vec<(char, Bitmap)> = Vec::new();
         for c in ('!'..='~').chain("åäöÅÄÖéèñçøØæßüšŁł°·×−–≤≥µ²…→ЖЯΩ".chars())
         {
             let bitmap = drawn(&c.to_string());
             assert!(bitmap.pixels().iter().any(|p| p[0] < 128), "{c} is blank");
-            let same = seen.iter().find(|(_, other)| *other == bitmap);
+            let same = glyphs.iter().find(|(_, other)| *other == bitmap);
             assert!(same.is_none(), "{c} looks like {:?}", same.map(|s| s.0));
-            seen.push((c, bitmap));
+            glyphs.push((c, bitmap));
         }
     }
 }

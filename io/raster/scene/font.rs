@@ -54,11 +54,11 @@ pub fn fit(text: &str, bold: bool, width_max_em: f64) -> String {
     if width_em(text, bold) <= width_max_em {
         return text.to_owned();
     }
-    let mut kept = String::new();
+    let mut prefix = String::new();
     let mut cut = String::from("…");
     for c in text.chars() {
-        kept.push(c);
-        let longer = format!("{}…", kept.trim_end());
+        prefix.push(c);
+        let longer = format!("{}…", prefix.trim_end());
         if width_em(&longer, bold) > width_max_em {
             break;
         }

@@ -61,7 +61,7 @@ impl Rect {
 #[derive(Debug)]
 pub struct Placer {
     frame: Rect,
-    taken: Vec<Rect>,
+    obstacles: Vec<Rect>,
     /// Lines to avoid, each with the cost of crossing it.
     lines: Vec<(u32, Vec<Point>)>,
 }
@@ -79,7 +79,7 @@ impl Placer {
     /// A placer within `frame`.
     #[must_use]
     pub fn new(frame: Rect) -> Self {
-        Self { frame, taken: Vec::new(), lines: Vec::new() }
+        Self { frame, obstacles: Vec::new(), lines: Vec::new() }
     }
 
     /// Makes labels avoid `line` where possible.
@@ -89,7 +89,7 @@ impl Placer {
 
     /// Keeps labels out of `rect`.
     pub fn take(&mut self, rect: Rect) {
-        self.taken.push(rect);
+        self.obstacles.push(rect);
     }
 
     /// The free rectangle of `size` near `mark` with the lowest cost of distance and crossed lines;
@@ -137,7 +137,7 @@ impl Placer {
     }
 
     fn is_free(&self, rect: &Rect) -> bool {
-        !self.taken.iter().any(|other| other.overlaps(rect))
+        !self.obstacles.iter().any(|other| other.overlaps(rect))
     }
 }
 

@@ -51,11 +51,11 @@ pub(super) fn indexed(pixels: &[[u8; 4]]) -> Option<(Vec<[u8; 3]>, Vec<u8>)> {
         [r, g, b]
     };
     used.sort_by_key(|&at| (u32::MAX - bins[at][0], at));
-    let kept = used.len().min(PALETTE_MAX);
-    let palette: Vec<[u8; 3]> = used[..kept].iter().map(|&at| colour(at)).collect();
+    let size = used.len().min(PALETTE_MAX);
+    let palette: Vec<[u8; 3]> = used[..size].iter().map(|&at| colour(at)).collect();
     let mut indices = vec![0_u8; BINS];
     for (number, &at) in used.iter().enumerate() {
-        let index = if number < kept { number } else { nearest(&palette, colour(at)) };
+        let index = if number < size { number } else { nearest(&palette, colour(at)) };
         indices[at] = index as u8;
     }
     let index = |pixel: &[u8; 4]| indices[bin(*pixel)];

@@ -15,11 +15,11 @@ pub struct Ticks {
 /// of them. An empty or infinite range has the one value `low`.
 #[must_use]
 pub fn ticks(low: f64, high: f64, count_max: u32) -> Ticks {
-    let wanted = (high - low) / f64::from(count_max);
-    if !wanted.is_finite() || wanted <= 0.0 {
+    let step_minimum = (high - low) / f64::from(count_max);
+    if !step_minimum.is_finite() || step_minimum <= 0.0 {
         return Ticks { values: vec![low], step: 1.0, decimals: 0 };
     }
-    let (step, decimals) = round_up(wanted);
+    let (step, decimals) = round_up(step_minimum);
     let first = (low / step).ceil();
     let mut values = Vec::new();
     for i in 0..=count_max {
@@ -35,15 +35,15 @@ pub fn ticks(low: f64, high: f64, count_max: u32) -> Ticks {
 
 /// Smallest such step not below `wanted` (above 0), and its decimals. Powers of ten are searched
 /// because the last bit of a logarithm depends on the platform.
-fn round_up(wanted: f64) -> (f64, usize) {
+fn round_up(step_minimum: f64) -> (f64, usize) {
     let mut exponent: i32 = -9;
-    while exponent < 12 && 10f64.powi(exponent + 1) < wanted {
+    while exponent < 12 && 10f64.powi(exponent + 1) < step_minimum {
         exponent += 1;
     }
     let power = 10f64.powi(exponent);
     let steps = [(1.0, 0), (2.0, 0), (2.5, 1), (5.0, 0), (10.0, -1)];
-    let found = steps.into_iter().find(|(multiple, _)| multiple * power >= wanted);
-    let (multiple, more_places) = found.unwrap_or((10.0, -1));
+    let fit = steps.into_iter().find(|(multiple, _)| multiple * power >= step_minimum);
+    let (multiple, more_places) = fit.unwrap_or((10.0, -1));
     let places = usize::try_from(more_places - exponent).unwrap_or(0);
     (multiple * power, places)
 }
