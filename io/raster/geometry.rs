@@ -22,7 +22,7 @@ pub struct GridGeometry {
 
 /// A raster that cannot lie on the globe.
 #[derive(Debug, Clone, PartialEq, Error)]
-#[error("raster {key} is {found}: allowed is {allowed}")]
+#[error("invalid {key} of the raster: found {found}, allowed {allowed}")]
 pub struct BadGeometry {
     /// The field or property at fault.
     pub key: &'static str,

@@ -63,7 +63,7 @@ impl Scale {
     pub fn parse(text: &str) -> Result<Self, String> {
         let number = |text: &str| {
             let value: Result<f64, _> = text.trim().parse();
-            value.map_err(|_| format!("found {:?}; allowed: a number", text.trim()))
+            value.map_err(|_| format!("invalid number {:?}", text.trim()))
         };
         let (span, step) = match text.split_once('/') {
             Some((span, step)) => (span.trim(), Some(number(step)?)),
@@ -110,7 +110,7 @@ impl Scale {
                 level(low)?;
                 level(high)?;
                 if low >= high {
-                    return Err(format!("found {low} to {high}; allowed: MIN below MAX"));
+                    return Err(format!("invalid range {low} to {high}; allowed: MIN below MAX"));
                 }
                 classes(step, high - low)
             }
@@ -144,7 +144,7 @@ impl Choice {
         if let Some(name) = &self.palette {
             let named = Palette::named(name);
             named.map_err(|names| {
-                ("palette", format!("{name:?} is no palette; allowed: {names}"))
+                ("palette", format!("invalid palette {name:?}; allowed: {names}"))
             })?;
         }
         for (key, level) in [("clear_below", self.clear_below), ("clear_above", self.clear_above)] {
@@ -293,14 +293,14 @@ mod tests {
         for (text, why) in [
             ("40..-10", "no range"),
             ("1..1", "no range"),
-            ("0..x", "found \"x\"; allowed: a number"),
+            ("0..x", "invalid number \"x\""),
             ("0..nan", "out of range"),
             ("0..40/0", "above 0"),
             ("0..40/0.001", "2 to 100 classes"),
             ("0..40/30", "2 to 100 classes"),
             ("3,0", "each above"),
             ("0,3/2", "no step"),
-            ("", "found \"\"; allowed: a number"),
+            ("", "invalid number"),
         ] {
             let error = Scale::parse(text).unwrap_err();
             assert!(error.contains(why), "{text}: {error}");
