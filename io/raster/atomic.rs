@@ -129,7 +129,7 @@ impl Seek for PartFile {
 impl Drop for PartFile {
     fn drop(&mut self) {
         if self.file.take().is_some() {
-            // A part that stays is overwritten by the next run; there is nobody left to tell.
+            // A part that stays is overwritten by the next run; the error has no receiver.
             fs::remove_file(&self.part).ok();
         }
     }

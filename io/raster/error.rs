@@ -63,7 +63,7 @@ pub enum RasterError {
 }
 
 impl RasterError {
-    /// The error of the disk itself where there is one: its kind tells a full disk from others.
+    /// The error of the disk itself where there is one: its kind distinguishes a full disk from others.
     #[must_use]
     pub fn into_io(self) -> io::Error {
         match self {

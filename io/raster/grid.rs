@@ -8,7 +8,7 @@ use super::geometry::GridGeometry;
 /// A source of cells.
 pub trait Rows {
     /// Fills `out` with a row, counted from the north: all columns of the first band from west
-    /// to east, then all of the second, and so on. NaN says "no data". Writers ask for each row
+    /// to east, then all of the second, and so on. NaN means "no data". Writers read each row
     /// once, in order.
     ///
     /// # Errors

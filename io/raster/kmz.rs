@@ -118,7 +118,7 @@ fn document(overlay: &Overlay<'_>) -> String {
 }
 
 /// Edges (degrees). East stays above 180 for an overlay that crosses the antimeridian, as KML
-/// wants it.
+/// requires.
 fn lat_lon_box(area: &GridGeometry) -> String {
     format!(
         "<LatLonBox><north>{:.12}</north><south>{:.12}</south><east>{:.12}</east><west>{:.12}</west>\

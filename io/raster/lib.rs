@@ -1,6 +1,6 @@
 //! Coverage as files: rasters, pictures, outlines and tables.
 //!
-//! Nothing here knows how a value was computed. A [`Rows`] gives a raster row by row, from north
+//! Independent of how a value was computed. A [`Rows`] gives a raster row by row, from north
 //! to south, each row once; the GeoTIFF and the cell table are written in that one pass, so that
 //! memory stays bounded whatever the raster. Pictures, overlays and contours are made from a
 //! [`Grid`] in memory, which [`Grid::reduce`] draws from the same rows at a bounded size.

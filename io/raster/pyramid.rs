@@ -30,7 +30,7 @@ pub struct Window {
 /// Values of a window, a slice for each band that begins with the window's first cell.
 #[derive(Debug, Clone, Copy)]
 pub struct Cells<'a> {
-    /// The bands; NaN says "no data".
+    /// The bands; NaN means "no data".
     pub bands: &'a [&'a [f32]],
     /// Values from one row to the next.
     pub stride: usize,
@@ -89,11 +89,11 @@ impl Pyramid {
         &self.sizes
     }
 
-    /// Adds a window of the raster, `None` where it has no data; `done` receives the tiles that are
+    /// Adds a window of the raster, `None` where it has no data; `sink` receives the tiles that are
     /// complete with it. Each cell comes once.
     ///
     /// # Errors
-    /// Those of `done`.
+    /// Those of `sink`.
     pub fn put(
         &self,
         window: Window,

@@ -32,7 +32,7 @@ pub(super) struct Header {
 const LEADER_BYTES: u64 = 4;
 const TRAILER_BYTES: u64 = 4;
 
-/// Structural guarantees for readers that know GDAL's layout.
+/// Structural guarantees for readers of GDAL's layout.
 const STRUCTURE: &str = "LAYOUT=IFDS_BEFORE_DATA\nBLOCK_ORDER=ROW_MAJOR\nBLOCK_LEADER=SIZE_AS_UINT4\n\
      BLOCK_TRAILER=LAST_4_BYTES_REPEATED\nKNOWN_INCOMPATIBLE_EDITION=NO\n ";
 

@@ -33,7 +33,7 @@ pub(super) fn metadata(layout: &CogLayout) -> String {
     xml + "</GDALMetadata>\n"
 }
 
-/// Text of GDAL's metadata: GDAL escapes it once more than XML asks, and reads it back so.
+/// Text of GDAL's metadata: GDAL escapes it once more than XML requires, and unescapes it twice.
 fn escape_text(text: &str) -> String {
     escape(&escape(text))
 }

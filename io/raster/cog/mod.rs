@@ -81,7 +81,7 @@ pub struct CogLayout {
     /// Codec of the tiles.
     pub compression: Compression,
     /// `true` rounds samples of [`Samples::F32`] to multiples of 2^-7: an error of at most 0.0039, a
-    /// file of half the size. The metadata says so.
+    /// file of half the size. The metadata states it.
     pub is_rounded: bool,
     /// `true` writes 8-byte offsets even where 4 bytes suffice. Beyond 4 GiB they always have 8.
     pub always_big: bool,
@@ -128,7 +128,7 @@ pub struct CogFacts {
 ///
 /// # Errors
 /// When the raster is impossible, the source or the disk fails, a cell does not fit the samples
-/// (infinite, out of range, or the value that says "no data"), or a name has a control character
+/// (infinite, out of range, or the value for "no data"), or a name has a control character
 /// in it. Nothing is then left of the file.
 pub fn write_cog(
     path: &Path,

@@ -109,7 +109,7 @@ fn every_cell_reads_back() {
     check(Samples::F32, 3, 530, 20, false);
 }
 
-/// GDAL's driver reads both; the decoder of these tests knows Deflate only.
+/// GDAL's driver reads both; the decoder of these tests supports Deflate only.
 #[test]
 fn zstandard_holds_what_deflate_does() {
     let mut layout = layout(Samples::F32, 2, Resampling::Mean);
@@ -130,7 +130,7 @@ fn zstandard_holds_what_deflate_does() {
     assert_eq!((compression(&deflate), compression(&zstd)), (8, 50_000));
 }
 
-/// All samples of an image by the reader of terrain, which knows every codec.
+/// All samples of an image by the reader of terrain, which supports every codec.
 fn read(bytes: &[u8], image: usize) -> Vec<f32> {
     let file = tiff_reader::TiffFile::from_bytes(bytes.to_vec()).unwrap();
     file.read_image::<f32>(image).unwrap().into_iter().collect()

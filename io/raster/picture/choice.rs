@@ -7,7 +7,7 @@ use super::palette::Palette;
 use super::style::{Colours, Style};
 use crate::scene::scale::ticks;
 
-/// Thresholds of a map, at most: more classes are not told apart.
+/// Thresholds of a map, at most: more classes cannot be distinguished.
 pub const THRESHOLDS_MAX: usize = 20;
 
 /// Classes of a scale, at most.
@@ -167,7 +167,7 @@ impl Choice {
         matches!(self.scale, Some(Scale::Auto { .. }))
     }
 
-    /// This choice where it says something, else `other`.
+    /// The settings of this choice, those of `other` where it has none.
     #[must_use]
     pub fn or(self, other: &Self) -> Self {
         Self {
@@ -232,7 +232,7 @@ fn rounded([low, high]: [f64; 2], step: Option<f64>) -> ([f64; 2], f64) {
     (ends.map(|end| end * step), step)
 }
 
-/// Bits of a value that tell its class apart: sign, exponent, 11 of 23 bits of the fraction.
+/// Bits of a value that determine its class: sign, exponent, 11 of 23 bits of the fraction.
 const KEY_BITS: u32 = 20;
 
 /// Values of several grids, counted in classes 0.05 % wide: percentiles without keeping the values.

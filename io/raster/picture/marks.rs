@@ -16,7 +16,7 @@ const NAME_WIDTH_MAX: f64 = 220.0;
 
 /// Marks each site within the frame, whose corner lies at `origin`. A site has the colour of the
 /// category of its name. Names, if wanted, are placed in the order of the sites and outside the
-/// areas of `taken`; a name without a free position is left out.
+/// areas of `obstacles`; a name without a free position is left out.
 pub(super) fn draw(
     canvas: &mut Canvas,
     origin: Point,

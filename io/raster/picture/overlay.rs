@@ -10,7 +10,7 @@ use super::super::grid::Grid;
 use super::style::{Classes, Style};
 use crate::scene::Bitmap;
 
-/// Geographic coordinates on WGS 84 in the form that readers of `.prj` files know (WKT 1, ESRI).
+/// Geographic coordinates on WGS 84 in the form of `.prj` files (WKT 1, ESRI).
 pub const WGS84_WKT: &str = "GEOGCS[\"GCS_WGS_1984\",DATUM[\"D_WGS_1984\",\
 SPHEROID[\"WGS_1984\",6378137.0,298.257223563]],PRIMEM[\"Greenwich\",0.0],\
 UNIT[\"Degree\",0.0174532925199433]]";

@@ -106,7 +106,7 @@ impl Style {
     /// A value in the unit of the legend.
     fn number(&self, value: f64) -> String {
         let value = value / self.unit_size;
-        // Rates are told to four digits, levels as they were given.
+        // Rates have four digits, levels those of the input.
         let digits = if self.unit_size == 1.0 { 6 } else { 4 };
         let whole = value.abs().max(1e-9).log10().floor() as i32 + 1;
         trimmed(value, (digits - whole).clamp(0, 6) as usize)

@@ -190,7 +190,7 @@ impl Bitmap {
     }
 }
 
-/// Octets of a picture as PNG, eight bits a channel; `set` says how they are to be read.
+/// Octets of a picture as PNG, eight bits a channel; `set` writes their layout into the header.
 ///
 /// # Errors
 /// When a side is 0 or larger than PNG allows.

@@ -7,7 +7,7 @@ pub struct Ticks {
     pub values: Vec<f64>,
     /// Difference of neighbours.
     pub step: f64,
-    /// Decimals that tell neighbours apart.
+    /// Decimals at which neighbours differ.
     pub decimals: usize,
 }
 
@@ -33,7 +33,7 @@ pub fn ticks(low: f64, high: f64, count_max: u32) -> Ticks {
     Ticks { values, step, decimals }
 }
 
-/// Smallest such step not below `wanted` (above 0), and its decimals. Powers of ten are searched
+/// Smallest such step not below `step_minimum` (above 0), and its decimals. Powers of ten are searched
 /// because the last bit of a logarithm depends on the platform.
 fn round_up(step_minimum: f64) -> (f64, usize) {
     let mut exponent: i32 = -9;
