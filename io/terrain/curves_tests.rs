@@ -57,8 +57,8 @@ fn heights_along_a_curve_are_those_at_its_positions() {
                 let (lat_deg, lon_deg) = (&profile.lat_deg, &profile.lon_deg);
                 let used = sample_filled(&tiles, lat_deg, lon_deg, &mut heights_m);
                 assert_eq!(profile.terrain, used, "{from:?} {to:?} {samples}");
-                for (found, want) in profile.elevation_msl_m.iter().zip(&heights_m) {
-                    assert!((found - want).abs() < 1e-7, "{found} {want}");
+                for (height_m, want) in profile.elevation_msl_m.iter().zip(&heights_m) {
+                    assert!((height_m - want).abs() < 1e-7, "{height_m} {want}");
                 }
             }
         }
@@ -78,7 +78,7 @@ fn neighbours_change_no_bit() {
         rows.push(CurveRow { curve, elevation_msl_m: heights_m, greatest_m: None, used: None });
     }
     tiles.sample_curves(&mut rows);
-    let mut found = 0;
+    let mut count = 0;
     for row in &rows {
         let mut alone = vec![0.0; samples - 1];
         let mut one = [CurveRow {
@@ -91,8 +91,8 @@ fn neighbours_change_no_bit() {
         assert_eq!(one[0].greatest_m, row.greatest_m);
         if row.greatest_m.is_some() {
             assert_eq!(alone, row.elevation_msl_m);
-            found += 1;
+            count += 1;
         }
     }
-    assert!(found >= 5, "ways within a tile are followed everywhere: {found}");
+    assert!(count >= 5, "ways within a tile are followed everywhere: {count}");
 }

@@ -82,7 +82,7 @@ impl Folders {
     /// A file of the cache, if it is as long as it was.
     fn add_fetched(&mut self, folder: &Path, entry: Entry) {
         let path = folder.join(&entry.file);
-        let length = fs::metadata(&path).map_or(0, |found| found.len());
+        let length = fs::metadata(&path).map_or(0, |metadata| metadata.len());
         if length != entry.length {
             let reason = format!(
                 "found {length} bytes, allowed {}; `groundwave terrain fetch` fetches it again",
@@ -97,8 +97,8 @@ impl Folders {
 
     /// Number of a data set.
     fn source(&mut self, about: About) -> usize {
-        let held = self.sources.iter().position(|held| *held == about);
-        held.unwrap_or_else(|| {
+        let position = self.sources.iter().position(|source| *source == about);
+        position.unwrap_or_else(|| {
             self.sources.push(about);
             self.sources.len() - 1
         })

@@ -120,7 +120,7 @@ pub(super) fn follow(
     track: &Track,
     first: usize,
     out: &mut [f64],
-    wanted: usize,
+    count: usize,
 ) -> usize {
     if !square.suits(out.len()) || first + out.len() != track.last + 1 {
         return 0;
@@ -151,11 +151,11 @@ pub(super) fn follow(
         // SAFETY: the processor has the features, there are at least `LANES` places, the posts are
         // a whole square of two by two to 4096 by 4096, and a track in posts lies in its square.
         #[expect(unsafe_code, reason = "vector loads by address")]
-        return unsafe { follow(square, track, first, out, wanted) };
+        return unsafe { follow(square, track, first, out, count) };
     }
     #[cfg(not(target_arch = "x86_64"))]
     {
-        let _ = wanted;
+        let _ = count;
         0
     }
 }
@@ -208,8 +208,8 @@ mod tests {
     }
 
     fn has(width: Width) -> bool {
-        let found = Width::detected();
-        found == width || (found, width) == (Width::Wide, Width::Narrow)
+        let own = Width::detected();
+        own == width || (own, width) == (Width::Wide, Width::Narrow)
     }
 
     const SIDE: usize = 61;
@@ -320,8 +320,8 @@ mod tests {
                 let (y, x) = posts(i);
                 (y < 60.0 && x < 60.0).then(|| height_m(&pairs, y, x))?
             };
-            let known = (0..COUNT).take_while(|i| want(*i).is_some()).count();
-            assert_eq!(known == COUNT, end[1] < 1.0 && !has_voids);
+            let valid = (0..COUNT).take_while(|i| want(*i).is_some()).count();
+            assert_eq!(valid == COUNT, end[1] < 1.0 && !has_voids);
             let square = Square {
                 pairs: &pairs,
                 side: SIDE,
@@ -337,10 +337,10 @@ mod tests {
                 // SAFETY: the processor has such vectors, the posts are a square, and the track lies
                 // in it if it is one in posts.
                 let filled = unsafe { follow(square, &track, 1, &mut heights, COUNT) };
-                assert!(known < filled + LANES && filled <= known, "{filled} of {known}");
+                assert!(valid < filled + LANES && filled <= valid, "{filled} of {valid}");
                 for i in 0..filled {
-                    let (found, want) = (heights[i], want(i).unwrap());
-                    assert!((found - want).abs() < 1e-6, "{i}: {found} {want}");
+                    let (height_m, want) = (heights[i], want(i).unwrap());
+                    assert!((height_m - want).abs() < 1e-6, "{i}: {height_m} {want}");
                 }
                 // From the middle, and not as far as the end.
                 let mut rest = vec![f64::NAN; COUNT - 20];
@@ -348,7 +348,7 @@ mod tests {
                 let few = unsafe { follow(square, &track, 21, &mut rest, 24) };
                 assert!((24..24 + LANES).contains(&few));
                 assert_eq!(rest[..few], heights[20..20 + few]);
-                all.push(heights[..known - known % LANES].to_vec());
+                all.push(heights[..valid - valid % LANES].to_vec());
             }
             if let [one, other] = &all[..] {
                 let bits = |of: &[f64]| of.iter().map(|m| m.to_bits()).collect::<Vec<_>>();

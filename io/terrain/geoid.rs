@@ -119,7 +119,7 @@ impl Geoid {
         match bytes.len() as u64 {
             DAC_BYTES => Self::decode_dac(bytes),
             GTX_BYTES => Self::decode_gtx(bytes),
-            found => Err(BadGrid::Size { found }),
+            bytes => Err(BadGrid::Size { found: bytes }),
         }
     }
 
@@ -168,10 +168,10 @@ fn check_gtx_header(header: &[u8]) -> Result<(), BadGrid> {
     let [lat, lon, lat_step, lon_step] =
         [0, 1, 2, 3].map(|i| words.get(i).map_or(f64::NAN, |&word| f64::from_be_bytes(word)));
     let [rows, columns] = [8, 9].map(|i| counts.get(i).map_or(0, |&word| i32::from_be_bytes(word)));
-    let found = format!(
+    let header = format!(
         "lat {lat}, lon {lon}, steps {lat_step} and {lon_step} degrees, {rows} rows, {columns} columns"
     );
-    if found == EXPECTED_HEADER { Ok(()) } else { Err(BadGrid::Header { found }) }
+    if header == EXPECTED_HEADER { Ok(()) } else { Err(BadGrid::Header { found: header }) }
 }
 
 fn check_values(posts: &[f32]) -> Result<(), BadGrid> {

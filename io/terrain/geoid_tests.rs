@@ -84,8 +84,8 @@ fn other_files_are_refused() {
     for size in [0, 100, 2_076_479, 2_076_481, 4_153_001] {
         let error = Geoid::decode(&vec![0; size]).unwrap_err();
         assert_eq!(error, BadGrid::Size { found: size as u64 });
-        let told = error.to_string();
-        assert!(told.contains("2076480") && told.contains("4153000"), "{told}");
+        let text = error.to_string();
+        assert!(text.contains("2076480") && text.contains("4153000"), "{text}");
     }
     let mut other_grid = gtx();
     other_grid[..8].copy_from_slice(&(-89.0_f64).to_be_bytes());
@@ -122,10 +122,10 @@ fn check_published(path: &Path) {
     for line in REFERENCE.lines().filter(|line| !line.starts_with('#')).skip(1) {
         let fields: Vec<&str> = line.split(',').collect();
         let [lat, lon, bilinear] = [1, 2, 4].map(|i| fields[i].parse::<f64>().unwrap());
-        let found = geoid.undulation_m(at(lat, lon));
-        worst_bilinear_m = worst_bilinear_m.max((found - bilinear).abs());
+        let undulation_m = geoid.undulation_m(at(lat, lon));
+        worst_bilinear_m = worst_bilinear_m.max((undulation_m - bilinear).abs());
         if let Ok(nga) = fields[3].parse::<f64>() {
-            worst_nga_m = worst_nga_m.max((found - nga).abs());
+            worst_nga_m = worst_nga_m.max((undulation_m - nga).abs());
         }
         rows += 1;
     }

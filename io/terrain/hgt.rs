@@ -30,7 +30,7 @@ pub struct Tile {
     rows: Range<usize>,
     /// Ends of the way from the southern to the northern edge whose positions need no others; infinite
     /// where the edge itself is held.
-    held: [f64; 2],
+    own_edges: [f64; 2],
     /// Each post but those of the southernmost row with the one south of it, row by row from the
     /// north.
     pairs: Vec<[i16; 2]>,
@@ -71,7 +71,7 @@ impl Tile {
     #[must_use]
     #[inline]
     pub fn holds(&self, [south, north]: [f64; 2]) -> bool {
-        let outside = (south < self.held[0]) | (north > self.held[1]);
+        let outside = (south < self.own_edges[0]) | (north > self.own_edges[1]);
         !outside
     }
 
@@ -115,13 +115,13 @@ impl Tile {
     /// Number of different heights.
     fn different_heights(&self) -> usize {
         let side = self.resolution.side();
-        let held = &self.pairs[self.rows.start * side..self.rows.end * side];
-        let mut seen = vec![false; 1 << 16];
-        for &post in held.as_flattened() {
-            seen[usize::from(post.cast_unsigned())] = true;
+        let pairs = &self.pairs[self.rows.start * side..self.rows.end * side];
+        let mut present = vec![false; 1 << 16];
+        for &post in pairs.as_flattened() {
+            present[usize::from(post.cast_unsigned())] = true;
         }
-        seen[usize::from(VOID.cast_unsigned())] = false;
-        seen.into_iter().filter(|seen| *seen).count()
+        present[usize::from(VOID.cast_unsigned())] = false;
+        present.into_iter().filter(|present| *present).count()
     }
 
     /// SHA-256 digest of the posts as a plain `.hgt` file holds them, voids as -32768.
@@ -248,7 +248,7 @@ impl Tile {
         inside: bool,
         first: usize,
         elevation_msl_m: &mut [f64],
-        wanted: usize,
+        count: usize,
     ) -> usize {
         let corner_deg = [south_deg, west_deg];
         let (track, square) = if inside {
@@ -257,8 +257,8 @@ impl Tile {
         } else {
             (Track::in_degrees(curve), self.square_at(corner_deg))
         };
-        let filled = gather::follow(square, &track, first, elevation_msl_m, wanted);
-        if filled >= wanted {
+        let filled = gather::follow(square, &track, first, elevation_msl_m, count);
+        if filled >= count {
             return filled;
         }
         if inside {

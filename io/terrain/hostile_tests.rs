@@ -118,11 +118,11 @@ proptest! {
             station: &station,
         }).collect();
         for two in members.windows(2) {
-            let found = score(&inputs, (two[0].position, &station), (two[1].position, &station));
-            prop_assert!(found.is_ok(), "{found:?}");
+            let outcome = score(&inputs, (two[0].position, &station), (two[1].position, &station));
+            prop_assert!(outcome.is_ok(), "{outcome:?}");
         }
-        let found = mesh(&inputs, &members).unwrap();
-        for link in &found.links {
+        let network = mesh(&inputs, &members).unwrap();
+        for link in &network.links {
             prop_assert!(link.budget.forward.path_loss_db.is_finite());
         }
         let request = CoverageRequest {

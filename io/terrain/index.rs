@@ -83,7 +83,7 @@ impl Index {
     pub fn read(folder: &Path) -> Result<Option<Self>, IndexError> {
         let path = folder.join(INDEX_FILE);
         let length = match fs::metadata(&path) {
-            Ok(found) => found.len(),
+            Ok(metadata) => metadata.len(),
             Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(err) => return Err(disk("read", &path)(err)),
         };

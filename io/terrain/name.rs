@@ -88,8 +88,8 @@ mod tests {
         ] {
             assert!(matches!(parse(name), Some(Err(_))), "{name}");
         }
-        let told = parse("N38W093T97.hgt").unwrap().unwrap_err().to_string();
-        assert!(told.starts_with("\"N38W093T97\" names no tile"), "{told}");
+        let text = parse("N38W093T97.hgt").unwrap().unwrap_err().to_string();
+        assert!(text.starts_with("\"N38W093T97\" names no tile"), "{text}");
         for name in ["PROVENANCE.md", "N57E011", "N57E011.tif", "", "N57E011.hgt.xz"] {
             assert_eq!(parse(name), None, "{name}");
         }

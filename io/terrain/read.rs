@@ -100,7 +100,7 @@ pub(super) fn read_tile(
     match read_as(path, id, packing, claimed, latitudes) {
         // Packed data of several parts claims the size of its last one.
         Err(HgtError::Size { source, path }) => match Resolution::from_bytes(source.found_bytes) {
-            Some(found) => read_as(&path, id, packing, found, latitudes),
+            Some(actual) => read_as(&path, id, packing, actual, latitudes),
             None => Err(HgtError::Size { source, path }),
         },
         read => read,
@@ -220,10 +220,11 @@ fn find_entry(
         ZipArchive::new(io::BufReader::new(file)).map_err(|error| bad_archive(path, &error))?;
     let is_tile = |entry: &str| {
         let base = entry.rsplit(['/', '\\']).next().unwrap_or(entry);
-        matches!(name::parse(base), Some(Ok((found, Packing::Plain))) if found == id)
+        matches!(name::parse(base), Some(Ok((tile, Packing::Plain))) if tile == id)
     };
-    let mut found = (0..archive.len()).filter(|&i| archive.name_for_index(i).is_some_and(is_tile));
-    let (first, others) = (found.next(), found.count());
+    let mut entries =
+        (0..archive.len()).filter(|&i| archive.name_for_index(i).is_some_and(is_tile));
+    let (first, others) = (entries.next(), entries.count());
     match first {
         Some(index) if others == 0 => Ok((archive, index)),
         _ => Err(HgtError::Entries {

@@ -106,9 +106,9 @@ fn a_cut_or_odd_tile_tells_what_it_has_and_what_it_should() {
         ] {
             let error = read(name, packing, &file).unwrap_err();
             assert!(matches!(error, HgtError::Size { .. }), "{error}");
-            let told = error.to_string();
+            let text = error.to_string();
             for part in [name, &size.to_string(), "2884802", "25934402"] {
-                assert!(told.contains(part), "{told} lacks {part}");
+                assert!(text.contains(part), "{text} lacks {part}");
             }
         }
     }
@@ -145,7 +145,10 @@ fn an_archive_holds_its_own_tile_once() {
         (vec![("a/N57E011.hgt", &b""[..]), ("b/N57E011.hgt", &b""[..])], 2),
     ] {
         let error = read("N57E011.zip", Packing::Zip, &zipped(&entries)).unwrap_err();
-        assert!(matches!(error, HgtError::Entries { found, .. } if found == count), "{error}");
+        assert!(
+            matches!(error, HgtError::Entries { found: entries, .. } if entries == count),
+            "{error}"
+        );
         assert!(error.to_string().contains("N57E011.hgt"), "{error}");
     }
 }

@@ -51,8 +51,8 @@ fn known_heights() {
         ("Arthur's NamespaceAssignment", 55.944_1, -3.161_8, 251.0, 30.0),
         ("Leith Hill", 51.176_0, -0.371_0, 294.0, 15.0),
     ] {
-        let found = summit_m(&terrain, lat, lon);
-        assert!(found <= height_m + 5.0 && found >= height_m - cut_m, "{name}: {found}");
+        let summit = summit_m(&terrain, lat, lon);
+        assert!(summit <= height_m + 5.0 && summit >= height_m - cut_m, "{name}: {summit}");
     }
     // Kattegat west of Gothenburg, and the hills east of the city.
     let sea = terrain.elevation_msl_m(point(57.5, 11.3)).unwrap();

@@ -22,23 +22,23 @@ fn rate_bps(inputs: &Inputs<'_>, a: (GeoPoint, &Station), b: (GeoPoint, &Station
 }
 
 /// Tests every fraction of every step of a greedy plan by itself.
-fn obeys_the_rule(inputs: &Inputs<'_>, asked: &RelayRequest<'_>, plan: &RelayPlan) {
-    let closes = |a, b| rate_bps(inputs, a, b) >= asked.target_data_rate_bps;
-    let rx = (asked.rx.position, asked.rx.station);
+fn obeys_the_rule(inputs: &Inputs<'_>, request: &RelayRequest<'_>, plan: &RelayPlan) {
+    let closes = |a, b| rate_bps(inputs, a, b) >= request.target_data_rate_bps;
+    let rx = (request.rx.position, request.rx.station);
     for (step, ends) in plan.chain.windows(2).enumerate() {
-        let standing = if step == 0 { asked.tx.station } else { &plan.relay_station };
+        let standing = if step == 0 { request.tx.station } else { &plan.relay_station };
         let here = (ends[0].position, standing);
         let (mut lat, mut lon) = (Vec::new(), Vec::new());
         terrain::Path::between(here.0, rx.0).positions(FRACTIONS + 1, &mut lat, &mut lon);
         let places = (1..FRACTIONS).rev().map(|i| GeoPoint::new(lat[i], lon[i]).unwrap());
-        let known = |place: &GeoPoint| inputs.terrain.elevation_msl_m(*place).is_some();
-        let mut places = places.into_iter().filter(known);
+        let has_ground = |place: &GeoPoint| inputs.terrain.elevation_msl_m(*place).is_some();
+        let mut places = places.into_iter().filter(has_ground);
         if closes(here, rx) {
             assert_eq!(ends[1].position, rx.0);
         } else if step + 2 < plan.chain.len() {
             let farthest = places.find(|&place| closes(here, (place, &plan.relay_station)));
             assert_eq!(farthest, Some(ends[1].position));
-        } else if plan.segments.len() < asked.max_hops as usize {
+        } else if plan.segments.len() < request.max_hops as usize {
             assert!(places.all(|place| !closes(here, (place, &plan.relay_station))));
         }
     }
@@ -60,7 +60,7 @@ fn the_optimum_is_never_worse_than_a_greedy_walk_that_obeys_its_rule() {
             GeoPoint::new(57.0 + north, 11.5 + east * 0.5).unwrap()
         };
         let [tx, rx] = [end(), end()].map(|position| RelayEnd { position, station: &station });
-        let asked = RelayRequest {
+        let request = RelayRequest {
             tx,
             rx,
             target_data_rate_bps: 10e6,
@@ -68,12 +68,12 @@ fn the_optimum_is_never_worse_than_a_greedy_walk_that_obeys_its_rule() {
             max_hops: 16,
             strategy: Strategy::Greedy,
         };
-        let greedy = plan(&inputs, &asked).unwrap();
-        obeys_the_rule(&inputs, &asked, &greedy);
+        let greedy = plan(&inputs, &request).unwrap();
+        obeys_the_rule(&inputs, &request, &greedy);
         let [fewest, fastest] =
             [Objective::FewestRelays, Objective::HighestBottleneck].map(|objective| {
                 let strategy = Strategy::Optimal { objective };
-                plan(&inputs, &RelayRequest { strategy, ..asked }).unwrap()
+                plan(&inputs, &RelayRequest { strategy, ..request }).unwrap()
             });
         if greedy.meets_target {
             assert!(fewest.meets_target);

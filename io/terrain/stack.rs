@@ -223,12 +223,12 @@ impl Terrain for TerrainStack {
     }
 
     fn known_ground(&self) -> Vec<KnownGround> {
-        let mut known = self.surface().known_ground();
+        let mut regions = self.surface().known_ground();
         if self.ground.is_some() && self.off_tiles == OffTiles::SeaLevel {
             let sea = "sea level off the tiles".to_owned();
-            known.push(KnownGround::everywhere(sea));
+            regions.push(KnownGround::everywhere(sea));
         }
-        known
+        regions
     }
 
     fn files(&self) -> BTreeMap<String, String> {
@@ -269,10 +269,10 @@ mod tests {
         let assumed = stack().off_tiles(OffTiles::AssumedSeaLevel);
         assert_eq!(missing(&assumed), (1, 0.0));
         assert_eq!(assumed.describe().name, "none, flat earth at 0 m assumed");
-        let said = stack().off_tiles(OffTiles::SeaLevel);
-        assert_eq!(missing(&said), (0, 0.0));
-        assert_eq!(said.undulation_m(at), 0.0);
-        assert_eq!(said.describe().name, "flat earth at 0 m");
+        let flat = stack().off_tiles(OffTiles::SeaLevel);
+        assert_eq!(missing(&flat), (0, 0.0));
+        assert_eq!(flat.undulation_m(at), 0.0);
+        assert_eq!(flat.describe().name, "flat earth at 0 m");
     }
 
     #[test]

@@ -10,8 +10,8 @@
 
 mod alone;
 mod cell;
-mod kept;
-mod known;
+mod pool;
+mod regions;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ use groundwave_model::terrain::{
 use tracing::warn;
 
 use self::cell::{Cell, floor};
-use self::kept::{Facts, Held, Kept};
+use self::pool::{Facts, Pool, Residency};
 use super::about::About;
 use super::folder::{DirectoryError, Folders, Found, Ignored};
 use super::gather::LANES;
@@ -42,7 +42,7 @@ pub const FAULT_TARGET: &str = "groundwave_terrain::fault";
 pub struct TileDirectory {
     tiles: BTreeMap<TileId, Slot>,
     ignored: Vec<Ignored>,
-    kept: Kept,
+    pool: Pool,
 }
 
 #[derive(Debug)]
@@ -57,7 +57,7 @@ struct Slot {
     /// Resolution that the file claims; none where it claims no size of a tile.
     claimed: OnceLock<Option<Resolution>>,
     /// The decoded tile while it is kept.
-    held: Held,
+    residency: Residency,
     /// Of the file, since it was decoded first.
     facts: OnceLock<Facts>,
     fault: OnceLock<HgtError>,
@@ -77,8 +77,8 @@ impl TileDirectory {
     /// # Errors
     /// When the directory cannot be read.
     pub fn open(path: &Path) -> Result<Self, DirectoryError> {
-        let found = Folders::read(&[path.to_owned()])?;
-        let directory = Self::of(found.files, &found.sources);
+        let contents = Folders::read(&[path.to_owned()])?;
+        let directory = Self::of(contents.files, &contents.sources);
         for ignored in &directory.ignored {
             warn!(path = %ignored.path.display(), reason = %ignored.reason, "terrain file ignored");
         }
@@ -91,7 +91,7 @@ impl TileDirectory {
     /// Tiles among files, of data sets with numbers.
     pub(super) fn of(files: Vec<Found>, sources: &[About]) -> Self {
         let mut directory =
-            Self { tiles: BTreeMap::new(), ignored: Vec::new(), kept: Kept::default() };
+            Self { tiles: BTreeMap::new(), ignored: Vec::new(), pool: Pool::default() };
         for file in files {
             let kind = sources[file.source].kind();
             directory.admit(file, kind);
@@ -145,7 +145,7 @@ impl TileDirectory {
             source,
             kind,
             claimed: OnceLock::new(),
-            held: Held::default(),
+            residency: Residency::default(),
             facts: OnceLock::new(),
             fault: OnceLock::new(),
             doubt_logged: Once::new(),
@@ -217,7 +217,7 @@ struct Under {
 #[derive(Default)]
 struct Way {
     /// Heights filled.
-    done: usize,
+    height_count: usize,
     /// Current square: its place among those under the curves, and whether it surrounds this one.
     on: Option<(usize, bool)>,
     /// True if nothing has been read of it yet.
@@ -230,30 +230,37 @@ struct Way {
 impl TileDirectory {
     /// Follows a curve until `until` heights are filled, or a few more. `seen` has the tiles under the
     /// curves followed with it.
-    fn follow(&self, row: &mut CurveRow<'_>, way: &mut Way, until: usize, seen: &mut Vec<Under>) {
+    fn follow(
+        &self,
+        row: &mut CurveRow<'_>,
+        way: &mut Way,
+        until: usize,
+        squares: &mut Vec<Under>,
+    ) {
         let all = row.elevation_msl_m.len();
         // A short rest would be read one by one.
         let until = if until + 2 * LANES > all { all } else { until };
-        while way.done < until && !way.lost {
+        while way.height_count < until && !way.lost {
             if way.on.is_none() {
-                way.on = self.under(row.curve, way.done, seen);
+                way.on = self.under(row.curve, way.height_count, squares);
                 way.fresh = true;
             }
             let Some((place, is_around)) = way.on else {
                 way.lost = true;
                 return;
             };
-            let under = &mut seen[place];
-            let (heights, wanted) = (&mut row.elevation_msl_m[way.done..], until - way.done);
+            let under = &mut squares[place];
+            let (heights, count) =
+                (&mut row.elevation_msl_m[way.height_count..], until - way.height_count);
             let filled = under.tile.follow(
                 under.corner_deg,
                 row.curve,
                 is_around,
-                1 + way.done,
+                1 + way.height_count,
                 heights,
-                wanted,
+                count,
             );
-            way.done += filled;
+            way.height_count += filled;
             if way.fresh {
                 way.fresh = false;
                 way.lost = filled == 0;
@@ -268,7 +275,7 @@ impl TileDirectory {
                     }
                 }
             }
-            if filled < wanted {
+            if filled < count {
                 way.on = None;
             }
         }
@@ -276,7 +283,12 @@ impl TileDirectory {
 
     /// Square under the position after `done` others. One that was seen is not asked for again: threads
     /// would wait for each other to count who holds the tile.
-    fn under(&self, curve: &Curve, done: usize, seen: &mut Vec<Under>) -> Option<(usize, bool)> {
+    fn under(
+        &self,
+        curve: &Curve,
+        height_count: usize,
+        squares: &mut Vec<Under>,
+    ) -> Option<(usize, bool)> {
         let bounds_deg = curve.bounds_deg();
         let lat_bounds_deg = bounds_deg[0];
         let holds = |under: &Under| {
@@ -284,23 +296,23 @@ impl TileDirectory {
             under.tile.holds(latitudes)
         };
         let is_around = |under: &Under| surrounds(under.corner_deg, bounds_deg);
-        let around = (seen.iter()).position(|under| is_around(under) && holds(under));
+        let around = (squares.iter()).position(|under| is_around(under) && holds(under));
         if let Some(place) = around {
             return Some((place, true));
         }
-        let [lat_deg, lon_deg] = curve.position(1 + done);
+        let [lat_deg, lon_deg] = curve.position(1 + height_count);
         let owner_deg = [floor(lat_deg), floor(lon_deg)];
-        let own = (seen.iter()).position(|under| under.corner_deg == owner_deg && holds(under));
+        let own = (squares.iter()).position(|under| under.corner_deg == owner_deg && holds(under));
         if let Some(place) = own {
-            return Some((place, is_around(&seen[place])));
+            return Some((place, is_around(&squares[place])));
         }
         let cell = self.cell(lat_deg, lon_deg, lat_bounds_deg);
         let (id, tile) = cell.tile?;
         let under =
             Under { tile, corner_deg: [cell.south_deg, cell.west_deg], id, is_noted: false };
         let is_around = is_around(&under);
-        seen.push(under);
-        Some((seen.len() - 1, is_around))
+        squares.push(under);
+        Some((squares.len() - 1, is_around))
     }
 }
 
@@ -338,18 +350,18 @@ impl Terrain for TileDirectory {
     fn sample_curves(&self, rows: &mut [CurveRow<'_>]) {
         for rows in rows.chunks_mut(TOGETHER) {
             let mut ways: [Way; TOGETHER] = Default::default();
-            let mut seen = Vec::new();
+            let mut squares = Vec::new();
             let longest = rows.iter().map(|row| row.elevation_msl_m.len()).max();
             let mut until = 0;
             // Stretch by stretch: neighbours read the same posts, which are then at hand.
             while until < longest.unwrap_or(0) {
                 until += STRETCH;
                 for (row, way) in rows.iter_mut().zip(&mut ways) {
-                    self.follow(row, way, until, &mut seen);
+                    self.follow(row, way, until, &mut squares);
                 }
             }
             for (row, way) in rows.iter_mut().zip(&ways) {
-                let all = !way.lost && way.done == row.elevation_msl_m.len();
+                let all = !way.lost && way.height_count == row.elevation_msl_m.len();
                 row.greatest_m = all.then_some(way.greatest_m);
             }
         }

@@ -131,8 +131,8 @@ fn a_shared_edge_is_read_from_the_owner_or_else_from_the_neighbour() {
     ];
     let (elevation, used) = sample(&terrain, &past);
     assert_eq!(used.missing_samples, 4);
-    let known: Vec<bool> = elevation.iter().map(|m| m.is_finite()).collect();
-    assert_eq!(known, [false, true, false, false, true, false]);
+    let has_height: Vec<bool> = elevation.iter().map(|m| m.is_finite()).collect();
+    assert_eq!(has_height, [false, true, false, false, true, false]);
     // With an owner whose edge differs, the owner speaks.
     folder.write("N01E000.hgt", &plane.altered_tile(1, 0, |_, _, height| height + 7));
     let (elevation, used) = sample(&folder.open(), &[(1.0, 0.25)]);
@@ -253,14 +253,14 @@ fn files_that_are_nearly_tiles_are_listed() {
     fs::create_dir(folder.0.path().join("N01E001.hgt")).unwrap();
     let terrain = folder.open();
     assert_eq!(terrain.tile_count(), 0);
-    let told: Vec<_> = terrain
+    let notices: Vec<_> = terrain
         .ignored()
         .iter()
         .map(|i| (i.path.file_name().unwrap().to_str().unwrap(), i.reason.as_str()))
         .collect();
-    assert_eq!(told[0], ("N01E001.hgt", "not a regular file"));
-    assert!(told[1].0 == "N38W093T97.hgt" && told[1].1.contains("names no tile"));
-    assert!(told[2].0 == "S00E010.hgt");
+    assert_eq!(notices[0], ("N01E001.hgt", "not a regular file"));
+    assert!(notices[1].0 == "N38W093T97.hgt" && notices[1].1.contains("names no tile"));
+    assert!(notices[2].0 == "S00E010.hgt");
     let (_, used) = sample(&terrain, &[(38.5, -92.5)]);
     assert_eq!(used.missing_samples, 1);
 }

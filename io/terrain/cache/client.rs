@@ -90,8 +90,8 @@ impl Client {
             exchange(stream, request).await.map_err(broken)
         };
         let limit_s = self.connect_max.as_secs_f64();
-        let done = timeout(self.connect_max, whole).await;
-        done.unwrap_or_else(|_| Err(fail(format!("no answer within {limit_s} s"))))
+        let outcome = timeout(self.connect_max, whole).await;
+        outcome.unwrap_or_else(|_| Err(fail(format!("no answer within {limit_s} s"))))
     }
 }
 
@@ -127,9 +127,10 @@ async fn tunnel(mut stream: TcpStream, proxy: &Url, url: &Url) -> Result<TcpStre
     let port = url.port_or_known_default().unwrap_or(443);
     let field = authorisation(proxy).and_then(|value| value.to_str().ok().map(str::to_owned));
     let field = field.map_or(String::new(), |value| format!("Proxy-Authorization: {value}\r\n"));
-    let asked = format!("CONNECT {host}:{port} HTTP/1.1\r\nHost: {host}:{port}\r\n{field}\r\n");
+    let connect_request =
+        format!("CONNECT {host}:{port} HTTP/1.1\r\nHost: {host}:{port}\r\n{field}\r\n");
     let broken = |error: io::Error| format!("proxy: {error}");
-    stream.write_all(asked.as_bytes()).await.map_err(broken)?;
+    stream.write_all(connect_request.as_bytes()).await.map_err(broken)?;
     let mut answer = Vec::new();
     // Byte by byte: what follows the answer belongs to the tunnel.
     while !answer.ends_with(b"\r\n\r\n") {

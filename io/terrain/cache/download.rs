@@ -92,7 +92,7 @@ pub(super) async fn download(
 }
 
 fn length_of(part: &Path) -> u64 {
-    fs::metadata(part).map_or(0, |found| found.len())
+    fs::metadata(part).map_or(0, |metadata| metadata.len())
 }
 
 async fn attempt(

@@ -52,14 +52,14 @@ pub enum FetchError {
         status: u16,
     },
     /// The bytes are not those that were received before.
-    #[error("{url}: wrong bytes: found SHA-256 {found}, allowed {wanted}; the file was dropped")]
+    #[error("{url}: wrong bytes: found SHA-256 {found}, allowed {expected}; the file was dropped")]
     Digest {
         /// The file.
         url: String,
         /// Digest of the bytes.
         found: String,
         /// Digest that was expected.
-        wanted: String,
+        expected: String,
     },
     /// The bytes are no terrain of the square that was asked for.
     #[error("{url}: wrong bytes: {reason}; the file was dropped")]

@@ -47,9 +47,9 @@ impl Proxy {
     /// When an address is malformed.
     pub fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Result<Self, FetchError> {
         let first = |names: &[&str]| {
-            let found =
+            let setting =
                 names.iter().find_map(|name| variable(name).filter(|text| !text.is_empty()));
-            found.as_deref().map(parse).transpose()
+            setting.as_deref().map(parse).transpose()
         };
         let without = variable("no_proxy").or_else(|| variable("NO_PROXY")).unwrap_or_default();
         let without =

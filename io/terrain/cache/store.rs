@@ -92,8 +92,8 @@ impl Cache {
         let is_wanted = |square: &TileId| {
             let key = key(source, *square);
             let has_file = |entry: &Entry| {
-                let found = fs::metadata(self.folder.join(&entry.file));
-                found.is_ok_and(|found| found.len() == entry.length)
+                let metadata = fs::metadata(self.folder.join(&entry.file));
+                metadata.is_ok_and(|metadata| metadata.len() == entry.length)
             };
             !index.absent.contains(&key) && !index.files.get(&key).is_some_and(has_file)
         };
@@ -132,7 +132,7 @@ impl Cache {
         source: &Source,
         base_url: &str,
         square: TileId,
-        mut told: impl FnMut(Event),
+        mut report: impl FnMut(Event),
     ) -> Result<(), FetchError> {
         let path = (source.path)(square);
         let url = address(base_url, &path)?;
@@ -142,12 +142,12 @@ impl Cache {
         let part = folder.join(format!("{name}.part"));
         // Another command that fetches the same file waits, then finds it complete.
         let lock = folder.join(format!("{name}.lock"));
-        let held = File::create(&lock).map_err(FetchError::disk("create", &lock))?;
-        held.lock().map_err(FetchError::disk("lock", &lock))?;
-        let done = self.fetch_locked(client, source, &url, (&name, &part), square, &mut told);
+        let lock_file = File::create(&lock).map_err(FetchError::disk("create", &lock))?;
+        lock_file.lock().map_err(FetchError::disk("lock", &lock))?;
+        let outcome = self.fetch_locked(client, source, &url, (&name, &part), square, &mut report);
         // Of no use to others who wait: they hold the file itself.
         let _ = fs::remove_file(&lock);
-        done
+        outcome
     }
 
     fn fetch_locked(
@@ -157,10 +157,10 @@ impl Cache {
         url: &Url,
         (name, part): (&str, &Path),
         square: TileId,
-        told: &mut dyn FnMut(Event),
+        report: &mut dyn FnMut(Event),
     ) -> Result<(), FetchError> {
         if self.wanted(source, &[square])?.is_empty() {
-            told(Event::Stored);
+            report(Event::Stored);
             return Ok(());
         }
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -168,19 +168,19 @@ impl Cache {
             .build()
             .map_err(FetchError::disk("start", &self.folder))?;
         let fetched = runtime.block_on(download(client, url, part, &mut |received, length| {
-            told(Event::Bytes { received, length });
+            report(Event::Bytes { received, length });
         }));
         match fetched {
             Err(FetchError::Absent { .. }) => {
                 self.change(|index| {
                     index.absent.insert(key(source, square));
                 })?;
-                told(Event::Absent);
+                report(Event::Absent);
             }
             Err(error) => return Err(error),
             Ok(complete) => {
                 self.admit(source, square, url, name.to_owned(), &complete)?;
-                told(Event::Stored);
+                report(Event::Stored);
             }
         }
         Ok(())
@@ -202,7 +202,7 @@ impl Cache {
             return Err(FetchError::Digest {
                 url: url.to_string(),
                 found: complete.sha256.clone(),
-                wanted: before.sha256,
+                expected: before.sha256,
             });
         }
         if let Err(reason) = check_content(&complete.part, &name, square) {
@@ -234,7 +234,7 @@ impl Cache {
     pub fn verify(&self, entry: &Entry) -> State {
         match file_digest(&self.folder.join(&entry.file)) {
             Err(_) => State::Missing,
-            Ok(found) if found == entry.sha256 => State::Sound,
+            Ok(digest) if digest == entry.sha256 => State::Sound,
             Ok(_) => State::Damaged,
         }
     }
@@ -285,8 +285,8 @@ fn check_content(part: &Path, name: &str, square: TileId) -> Result<(), String> 
 
 /// The message behind the path of a file that is only there for a check.
 fn without_path(message: &str) -> String {
-    let known = ["terrain file ", "terrain tile "];
-    let rest = known.iter().find_map(|start| message.strip_prefix(start));
+    let prefixes = ["terrain file ", "terrain tile "];
+    let rest = prefixes.iter().find_map(|start| message.strip_prefix(start));
     let rest = rest.and_then(|rest| rest.split_once(": ").map(|(_, reason)| reason));
     rest.unwrap_or(message).to_owned()
 }

@@ -26,7 +26,7 @@ struct Offer {
     ignores_if_range: bool,
     status: Option<&'static str>,
     /// Heads of the requests so far.
-    asked: Vec<String>,
+    requests: Vec<String>,
 }
 
 /// A server on a port of its own.
@@ -37,7 +37,7 @@ struct Server {
 
 fn field<'a>(head: &'a str, name: &str) -> Option<&'a str> {
     let lines = head.lines().filter_map(|line| line.split_once(": "));
-    lines.into_iter().find(|(held, _)| held.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    lines.into_iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value)
 }
 
 /// The head of a message; empty where the connection ends before.
@@ -58,7 +58,7 @@ fn answer(stream: &mut (impl Read + Write), offer: &Mutex<Offer>) -> std::io::Re
         return Ok(());
     }
     let mut offer = offer.lock().unwrap();
-    offer.asked.push(head.clone());
+    offer.requests.push(head.clone());
     if let Some(status) = offer.status {
         return write!(
             stream,
@@ -167,8 +167,8 @@ fn a_fetched_tile_is_kept_by_digest_and_used() {
     assert_eq!(events.last(), Some(&Event::Stored));
     assert_eq!(place.bytes(), tile_bytes());
     assert!(place.leftovers().is_empty(), "{:?}", place.leftovers());
-    let asked = server.offer.lock().unwrap().asked[0].clone();
-    assert!(asked.starts_with(&format!("GET /{TILE}/{TILE}.tif HTTP/1.1")), "{asked}");
+    let request = server.offer.lock().unwrap().requests[0].clone();
+    assert!(request.starts_with(&format!("GET /{TILE}/{TILE}.tif HTTP/1.1")), "{request}");
     let index = place.cache().index().unwrap();
     let entry = &index.files["glo30/N59E010"];
     assert_eq!((entry.length, entry.etag.as_deref()), (tile_bytes().len() as u64, Some("\"one\"")));
@@ -177,7 +177,7 @@ fn a_fetched_tile_is_kept_by_digest_and_used() {
     assert_eq!(place.cache().verify(entry), State::Sound);
     // Nothing is fetched twice.
     assert_eq!(place.fetch(&server).unwrap(), [Event::Stored]);
-    assert_eq!(server.offer.lock().unwrap().asked.len(), 1);
+    assert_eq!(server.offer.lock().unwrap().requests.len(), 1);
     // The cache is a folder of terrain, with the names and terms of what was published.
     let stack = super::super::TerrainStack::open(Some(place.cache().folder()), None).unwrap();
     let at = groundwave_model::terrain::GeoPoint::new(59.5, 10.5).unwrap();
@@ -203,9 +203,9 @@ fn a_download_that_breaks_anywhere_continues() {
         server.change(|offer| offer.cuts = vec![cut, 7, 0, 1]);
         place.fetch(&server).unwrap();
         assert_eq!(place.bytes(), body, "cut after {cut}");
-        let asked = &server.offer.lock().unwrap().asked;
-        assert!(asked.len() >= 4, "{} requests", asked.len());
-        let resumed = asked.iter().filter(|head| field(head, "If-Range") == Some("\"one\""));
+        let requests = &server.offer.lock().unwrap().requests;
+        assert!(requests.len() >= 4, "{} requests", requests.len());
+        let resumed = requests.iter().filter(|head| field(head, "If-Range") == Some("\"one\""));
         assert!(resumed.count() >= 2);
     }
 }
@@ -219,11 +219,11 @@ fn a_later_run_continues_what_an_earlier_one_left() {
     assert!(place.cache().index().unwrap().files.is_empty());
     server.change(|offer| {
         offer.cuts.clear();
-        offer.asked.clear();
+        offer.requests.clear();
     });
     place.fetch(&server).unwrap();
     assert_eq!(place.bytes(), tile_bytes());
-    assert_eq!(field(&server.offer.lock().unwrap().asked[0], "Range"), Some("bytes=1000-"));
+    assert_eq!(field(&server.offer.lock().unwrap().requests[0], "Range"), Some("bytes=1000-"));
 }
 
 #[test]
@@ -251,7 +251,9 @@ fn a_file_that_changed_meanwhile_is_never_spliced() {
         offer.cuts = vec![900];
     });
     place.fetch(&server).unwrap();
-    assert!(server.offer.lock().unwrap().asked.iter().all(|head| field(head, "Range").is_none()));
+    assert!(
+        server.offer.lock().unwrap().requests.iter().all(|head| field(head, "Range").is_none())
+    );
 }
 
 #[test]
@@ -296,7 +298,7 @@ fn refusals_of_the_server_are_told() {
     assert_eq!(place.fetch(&server).unwrap(), [Event::Absent]);
     let square = TileId::new(59, 10).unwrap();
     assert!(place.cache().wanted(&SOURCES[0], &[square]).unwrap().is_empty());
-    for (status, told, tries) in [
+    for (status, reason, tries) in [
         ("403 Forbidden", "found status 403, allowed 200 or 206", 1),
         ("302 Found", "redirected to http://portal.example/; name that address with --url", 1),
         ("503 Busy", "found status 503", 4),
@@ -304,8 +306,8 @@ fn refusals_of_the_server_are_told() {
         let (server, place) = (Server::of(tile_bytes()), Place::new());
         server.change(|offer| offer.status = Some(status));
         let error = place.fetch(&server).unwrap_err().to_string();
-        assert!(error.contains(told), "{error}");
-        assert_eq!(server.offer.lock().unwrap().asked.len(), tries, "{status}");
+        assert!(error.contains(reason), "{error}");
+        assert_eq!(server.offer.lock().unwrap().requests.len(), tries, "{status}");
     }
 }
 
@@ -326,23 +328,23 @@ fn a_proxy_gets_whole_addresses_and_its_authorisation() {
     let proxy = server.address.replace("http://", "http://ann:secret@");
     let client = Client { proxy: Proxy::all(&proxy).unwrap(), ..client() };
     place.fetch_with(&client, "http://tiles.example/mirror").unwrap();
-    let asked = server.offer.lock().unwrap().asked[0].clone();
+    let request = server.offer.lock().unwrap().requests[0].clone();
     assert!(
-        asked.starts_with(&format!("GET http://tiles.example/mirror/{TILE}/{TILE}.tif ")),
-        "{asked}"
+        request.starts_with(&format!("GET http://tiles.example/mirror/{TILE}/{TILE}.tif ")),
+        "{request}"
     );
-    assert_eq!(field(&asked, "Host"), Some("tiles.example"));
-    assert_eq!(field(&asked, "Proxy-Authorization"), Some("Basic YW5uOnNlY3JldA=="));
+    assert_eq!(field(&request, "Host"), Some("tiles.example"));
+    assert_eq!(field(&request, "Proxy-Authorization"), Some("Basic YW5uOnNlY3JldA=="));
     // Encrypted requests go through a tunnel, which this proxy refuses.
     let refusing = Server::of(Vec::new());
     refusing.change(|offer| offer.status = Some("407 Proxy Authentication Required"));
     let client = Client { proxy: Proxy::all(&refusing.address).unwrap(), ..self::client() };
     let error = place_error(&client);
     assert!(error.contains("407"), "{error}");
-    let asked = refusing.offer.lock().unwrap().asked[0].clone();
+    let request = refusing.offer.lock().unwrap().requests[0].clone();
     assert!(
-        asked.starts_with("CONNECT tiles.example:443 HTTP/1.1\r\nHost: tiles.example:443"),
-        "{asked}"
+        request.starts_with("CONNECT tiles.example:443 HTTP/1.1\r\nHost: tiles.example:443"),
+        "{request}"
     );
 }
 

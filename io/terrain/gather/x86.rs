@@ -214,7 +214,7 @@ macro_rules! heights {
             track: &Track,
             first: usize,
             out: &mut [f64],
-            wanted: usize,
+            count: usize,
         ) -> usize {
             let posts = Posts::new(square);
             // Not by `map`, whose closures might be left out of line.
@@ -250,23 +250,24 @@ macro_rules! heights {
                 if POSTS { positions } else { posts.in_posts(positions) }
             };
             let last = out.len() - LANES;
-            let blocks = last.min(wanted).div_ceil(LANES);
+            let blocks = last.min(count).div_ceil(LANES);
             let mut number = from(0);
             // SAFETY: the posts are those the caller vouches for.
-            let found =
+            let complete =
                 unsafe { posts.fill::<VOIDS, POSTS>(blocks, || in_posts(block(&mut number)), out) };
-            if found < blocks || wanted < out.len() {
-                return found * LANES;
+            if complete < blocks || count < out.len() {
+                return complete * LANES;
             }
             // The last position is given.
-            let mut given = block(&mut from(last));
+            let mut end_block = block(&mut from(last));
             for axis in 0..2 {
-                let end = &mut given[axis][VECTORS - 1];
+                let end = &mut end_block[axis][VECTORS - 1];
                 *end = with_last(*end, all(track.end[axis]));
             }
             // SAFETY: likewise.
-            match unsafe { posts.fill::<VOIDS, POSTS>(1, || in_posts(given), &mut out[last..]) } {
-                0 => found * LANES,
+            match unsafe { posts.fill::<VOIDS, POSTS>(1, || in_posts(end_block), &mut out[last..]) }
+            {
+                0 => complete * LANES,
                 _ => out.len(),
             }
         }

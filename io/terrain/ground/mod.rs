@@ -42,10 +42,10 @@ impl Ground {
     /// # Errors
     /// When a folder cannot be read.
     pub fn open(folders: &[PathBuf], posts: Posts) -> Result<Self, DirectoryError> {
-        let found = Folders::read(folders)?;
-        let (mut rasters, mut ignored) = (BTreeMap::new(), found.ignored);
+        let contents = Folders::read(folders)?;
+        let (mut rasters, mut ignored) = (BTreeMap::new(), contents.ignored);
         let mut others = Vec::new();
-        for file in found.files {
+        for file in contents.files {
             if !is_raster(&file.name) {
                 others.push(file);
                 continue;
@@ -61,14 +61,14 @@ impl Ground {
                 ignored.push(Ignored { path: file.path, reason });
                 continue;
             }
-            let kind = found.sources[file.source].kind();
+            let kind = contents.sources[file.source].kind();
             match Raster::open(file.path, file.name.clone(), file.source, kind) {
                 Ok(raster) => drop(rasters.insert(file.name, raster)),
                 Err(error) => ignored
                     .push(Ignored { path: error.path().to_owned(), reason: error.to_string() }),
             }
         }
-        let tiles = TileDirectory::of(others, &found.sources);
+        let tiles = TileDirectory::of(others, &contents.sources);
         ignored.extend_from_slice(tiles.ignored());
         for ignored in &ignored {
             warn!(path = %ignored.path.display(), reason = %ignored.reason, "terrain file ignored");
@@ -81,7 +81,7 @@ impl Ground {
             tiles,
             mosaic: Mosaic::new(rasters.into_values().collect()),
             posts,
-            sources: found.sources,
+            sources: contents.sources,
             ignored,
         })
     }
@@ -258,7 +258,7 @@ impl Terrain for Ground {
     }
 
     fn known_ground(&self) -> Vec<KnownGround> {
-        let mut known = self.tiles.known_ground();
+        let mut regions = self.tiles.known_ground();
         for raster in self.mosaic.rasters().iter().filter(|raster| raster.fault().is_none()) {
             let [south, west, north, east] = raster.bounds_deg();
             let corner = |lat: f64, lon: f64| {
@@ -268,15 +268,15 @@ impl Terrain for Ground {
             else {
                 continue;
             };
-            known.push(KnownGround {
+            regions.push(KnownGround {
                 south_west,
                 north_east,
                 resolution_arcsec: Some(raster.resolution_arcsec),
                 source: format!("{} {}", self.sources[raster.source].name, raster.name),
             });
         }
-        known.sort_by(|a, b| a.south_west.lat_deg().total_cmp(&b.south_west.lat_deg()));
-        known
+        regions.sort_by(|a, b| a.south_west.lat_deg().total_cmp(&b.south_west.lat_deg()));
+        regions
     }
 
     fn files(&self) -> BTreeMap<String, String> {

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use groundwave_model::terrain::{Posts, TerrainUse, TileId};
 
 use super::Ground;
-use crate::raster::{Held, Reading};
+use crate::raster::{Reading, RecentBlocks};
 
 /// Cells of the candidates in a degree.
 const CELLS: f64 = 128.0;
@@ -40,8 +40,8 @@ pub(super) struct Reader<'a> {
     /// Cell of the candidates.
     cell: [f64; 2],
     candidates: Vec<Candidate>,
-    found: Vec<u32>,
-    held: Held,
+    numbers: Vec<u32>,
+    blocks: RecentBlocks,
     noted: Option<(Candidate, TileId)>,
     /// Sources used so far.
     pub used: TerrainUse,
@@ -53,8 +53,8 @@ impl<'a> Reader<'a> {
             ground,
             cell: [f64::NAN; 2],
             candidates: Vec::new(),
-            found: Vec::new(),
-            held: Held::default(),
+            numbers: Vec::new(),
+            blocks: RecentBlocks::default(),
             noted: None,
             used: TerrainUse::default(),
         }
@@ -71,7 +71,7 @@ impl<'a> Reader<'a> {
         let [north, east] = [south, west].map(|edge| edge + 1.0 / CELLS);
         let area = [south, west, north, east];
         let tiles_arcsec = self.ground.tiles.spacing_arcsec(lat_deg, lon_deg);
-        self.ground.candidates(area, tiles_arcsec, &mut self.found, &mut self.candidates);
+        self.ground.candidates(area, tiles_arcsec, &mut self.numbers, &mut self.candidates);
     }
 
     /// The height at a position; the longitude may be unwrapped.
@@ -81,9 +81,9 @@ impl<'a> Reader<'a> {
         let mut is_void = false;
         for index in 0..self.candidates.len() {
             let candidate = self.candidates[index];
-            let mut held = std::mem::take(&mut self.held);
-            let reading = self.read(&mut held, candidate, [lat_deg, lon_deg], 0);
-            self.held = held;
+            let mut blocks = std::mem::take(&mut self.blocks);
+            let reading = self.read(&mut blocks, candidate, [lat_deg, lon_deg], 0);
+            self.blocks = blocks;
             match reading {
                 Reading::Height(height_m, has_void) => {
                     self.note(candidate, lat_deg, lon_deg);
@@ -105,9 +105,9 @@ impl<'a> Reader<'a> {
         let mut of_void = None;
         for index in 0..self.candidates.len() {
             let candidate = self.candidates[index];
-            let mut held = std::mem::take(&mut self.held);
-            let reading = self.read(&mut held, candidate, [lat_deg, lon_deg], 0);
-            self.held = held;
+            let mut blocks = std::mem::take(&mut self.blocks);
+            let reading = self.read(&mut blocks, candidate, [lat_deg, lon_deg], 0);
+            self.blocks = blocks;
             if reading == Reading::Outside {
                 continue;
             }
@@ -128,21 +128,27 @@ impl<'a> Reader<'a> {
     }
 
     /// Height of one source, whose missing posts others supply.
-    fn read(&self, held: &mut Held, of: Candidate, at: [f64; 2], depth: usize) -> Reading {
+    fn read(
+        &self,
+        blocks: &mut RecentBlocks,
+        of: Candidate,
+        at: [f64; 2],
+        depth: usize,
+    ) -> Reading {
         let ground = self.ground;
         match of {
             Candidate::Tiles => ground.tiles.read(at, ground.posts),
             Candidate::Raster(number) => {
-                let beyond = |held: &mut Held, [lat_deg, lon_deg]: [f64; 2]| {
+                let beyond = |blocks: &mut RecentBlocks, [lat_deg, lon_deg]: [f64; 2]| {
                     if depth == DEPTH_MAX {
                         return None;
                     }
                     // The post may lie in another cell.
                     let at = [lat_deg, wrapped(lon_deg)];
                     let tiles_arcsec = ground.tiles.spacing_arcsec(at[0], at[1]);
-                    let (mut found, mut others) = (Vec::new(), Vec::new());
+                    let (mut numbers, mut others) = (Vec::new(), Vec::new());
                     let area = [at[0], at[1], at[0], at[1]];
-                    ground.candidates(area, tiles_arcsec, &mut found, &mut others);
+                    ground.candidates(area, tiles_arcsec, &mut numbers, &mut others);
                     let others = others.into_iter().filter(|other| *other != of);
                     let height = |reading| match reading {
                         Reading::Height(height_m, false) => Some(height_m),
@@ -150,9 +156,9 @@ impl<'a> Reader<'a> {
                     };
                     others
                         .into_iter()
-                        .find_map(|other| height(self.read(held, other, at, depth + 1)))
+                        .find_map(|other| height(self.read(blocks, other, at, depth + 1)))
                 };
-                ground.mosaic.read(held, number, at, ground.posts, beyond)
+                ground.mosaic.read(blocks, number, at, ground.posts, beyond)
             }
         }
     }
@@ -191,14 +197,14 @@ impl Ground {
         &self,
         area_deg: [f64; 4],
         mut tiles_arcsec: Option<f64>,
-        found: &mut Vec<u32>,
+        numbers: &mut Vec<u32>,
         candidates: &mut Vec<Candidate>,
     ) {
         // Without a tile of its own, a position on an edge may be known to a neighbour.
         let is_last = tiles_arcsec.is_none();
-        self.mosaic.within(area_deg, found);
+        self.mosaic.within(area_deg, numbers);
         candidates.clear();
-        for &number in &*found {
+        for &number in &*numbers {
             let arcsec = self.mosaic.raster(number).resolution_arcsec;
             if tiles_arcsec.is_some_and(|tiles| arcsec >= tiles * FINER) {
                 candidates.push(Candidate::Tiles);

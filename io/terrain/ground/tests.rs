@@ -73,8 +73,11 @@ fn every_encoding_reads_as_gdal_reads_it() {
         let at: Vec<_> = expected.iter().map(|[lat, lon, _]| [*lat, *lon]).collect();
         let (heights_m, used) = sample(&ground, &at);
         assert!(used.is_clean(), "{name}: {used:?}");
-        for (found, [lat, lon, wanted]) in heights_m.iter().zip(&expected) {
-            assert!((found - wanted).abs() < 2e-4, "{name} at {lat}, {lon}: {found}, not {wanted}");
+        for (height_m, [lat, lon, expected_m]) in heights_m.iter().zip(&expected) {
+            assert!(
+                (height_m - expected_m).abs() < 2e-4,
+                "{name} at {lat}, {lon}: {height_m}, not {expected_m}"
+            );
         }
         assert_eq!(ground.describe().summary(), "1 of 1 GeoTIFF file used");
         assert!(ground.raster_fault().is_none());
@@ -95,8 +98,8 @@ fn tiles_without_their_last_row_and_column_have_no_seam() {
     }
     let (heights_m, used) = sample(&ground, &at);
     assert!(used.is_clean(), "{used:?}");
-    for (found, at) in heights_m.iter().zip(&at) {
-        assert!((found - plane(*at)).abs() < 1e-4, "{at:?}: {found}, not {}", plane(*at));
+    for (height_m, at) in heights_m.iter().zip(&at) {
+        assert!((height_m - plane(*at)).abs() < 1e-4, "{at:?}: {height_m}, not {}", plane(*at));
     }
     assert_eq!(used.resolution_arcsec, Some(100.0));
     // One of the four posts around belongs to a tile that is not there.
@@ -177,9 +180,9 @@ fn nearest_posts_are_those_of_the_file() {
     // Post (3, 5): the middle of its cell.
     let post = [60.0 - 3.5 * 0.005, 10.0 + 5.5 * 0.01];
     let near = [[post[0] + 0.002, post[1] - 0.004], [post[0] - 0.002, post[1] + 0.004]];
-    let (wanted, _) = sample(&plain, &[post]);
-    let (found, used) = sample(&ground, &near);
-    assert_eq!(found, [wanted[0]; 2]);
+    let (expected, _) = sample(&plain, &[post]);
+    let (heights_m, used) = sample(&ground, &near);
+    assert_eq!(heights_m, [expected[0]; 2]);
     assert!(used.is_clean());
     assert_eq!(ground.describe().name, "1 GeoTIFF file, nearest posts");
     let folder = Folder::with(&[]);
@@ -188,8 +191,8 @@ fn nearest_posts_are_those_of_the_file() {
     tile[post..post + 2].copy_from_slice(&900_i16.to_be_bytes());
     folder.write("N10E020.hgt", &tile);
     let near = [[10.5 + 1.4e-4 * 2.0, 20.5 - 1.4e-4 * 2.0], [10.5 + 5e-4, 20.5]];
-    let (found, _) = sample(&folder.open_with(Posts::Nearest), &near);
-    assert_eq!(found, [900.0, 100.0]);
+    let (heights_m, _) = sample(&folder.open_with(Posts::Nearest), &near);
+    assert_eq!(heights_m, [900.0, 100.0]);
     let (between, _) = sample(&folder.open(), &near[..1]);
     assert!((100.0..900.0).contains(&between[0]));
 }

@@ -118,9 +118,9 @@ impl Census {
         let is_outside = |post: i16| !is_void(post) & !is_post(post.swap_bytes());
         let swapped = posts.iter().filter(|post| is_outside(**post)).count();
         self.outside_in[1] += swapped as u32;
-        let mut add = |found: [u32; 2]| {
-            self.jumps_m[0] += u64::from(found[0]);
-            self.jumps_m[1] += u64::from(found[1]);
+        let mut add = |jumps: [u32; 2]| {
+            self.jumps_m[0] += u64::from(jumps[0]);
+            self.jumps_m[1] += u64::from(jumps[1]);
         };
         add(jumps_m(posts, posts.get(1..).unwrap_or_default()));
         if let Some(north) = north {

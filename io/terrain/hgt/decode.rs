@@ -119,13 +119,13 @@ impl Tile {
         };
         // No jobs of a pool: while one waits for others it may take one that waits for this tile.
         let bands = thread::scope(|scope| {
-            let held = &mut pairs[rows.start * side..rows.end * side];
-            let bands = (rows.start..).step_by(height).zip(held.chunks_mut(height * side));
+            let strip = &mut pairs[rows.start * side..rows.end * side];
+            let bands = (rows.start..).step_by(height).zip(strip.chunks_mut(height * side));
             let bands: Vec<_> = bands.map(|band| scope.spawn(move || decode(band))).collect();
-            let done = bands
+            let extremes = bands
                 .into_iter()
                 .map(|band| band.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-            done.collect::<io::Result<Option<Vec<Extremes>>>>()
+            extremes.collect::<io::Result<Option<Vec<Extremes>>>>()
         });
         let join = |mut all: Extremes, band: Extremes| {
             all.0 = all.0.max(band.0);
@@ -144,7 +144,7 @@ impl Tile {
     ) -> Self {
         Self {
             resolution,
-            held: resolution.held_by(&rows),
+            own_edges: resolution.held_by(&rows),
             rows,
             has_voids: census.voids + census.outside > 0,
             census,

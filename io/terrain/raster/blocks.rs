@@ -65,9 +65,9 @@ impl Blocks {
 
     /// A block, made now if it is not kept.
     pub fn get(&self, key: Key, make: impl FnOnce() -> Block) -> Arc<Block> {
-        let made =
+        let block =
             self.0.get_or_insert_with(&key, || Ok::<_, std::convert::Infallible>(Arc::new(make())));
-        match made {
+        match block {
             Ok(block) => block,
             Err(never) => match never {},
         }

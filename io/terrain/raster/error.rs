@@ -58,13 +58,13 @@ impl RasterError {
     pub(super) fn property(
         path: &Path,
         what: &'static str,
-        found: impl ToString,
+        value: impl ToString,
         allowed: impl ToString,
     ) -> Self {
         Self::Property {
             path: path.to_owned(),
             what,
-            found: found.to_string(),
+            found: value.to_string(),
             allowed: allowed.to_string(),
         }
     }

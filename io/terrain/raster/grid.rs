@@ -247,8 +247,8 @@ mod tests {
                 assert!((south..north).contains(&lat) && (west..east).contains(&lon));
                 // The same position, wrapped.
                 let lon = turned(lon);
-                let found = grid.place(lat, lon);
-                assert!((found[0] - row).abs() < 1e-3 && (found[1] - column).abs() < 1e-3);
+                let place = grid.place(lat, lon);
+                assert!((place[0] - row).abs() < 1e-3 && (place[1] - column).abs() < 1e-3);
             }
         }
     }

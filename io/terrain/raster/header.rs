@@ -85,8 +85,8 @@ impl Keys {
     }
 
     fn get(&self, key: u16) -> Option<u16> {
-        let held = self.0.iter().find(|[id, place, ..]| *id == key && *place == 0);
-        held.map(|[_, _, _, value]| *value)
+        let entry = self.0.iter().find(|[id, place, ..]| *id == key && *place == 0);
+        entry.map(|[_, _, _, value]| *value)
     }
 
     /// Horizontal system of a key that may hold a compound one.
@@ -105,8 +105,9 @@ impl Keys {
 impl Header {
     /// Reads the header of the first image.
     pub fn read(file: &TiffFile, path: &Path) -> Result<Self, RasterError> {
-        let bad =
-            |what, found: String, allowed: &str| RasterError::property(path, what, found, allowed);
+        let bad = |what, actual: String, allowed: &str| {
+            RasterError::property(path, what, actual, allowed)
+        };
         let broken = |reason: TiffError| RasterError::Read {
             path: path.to_owned(),
             reason: reason.to_string(),
@@ -129,9 +130,9 @@ impl Header {
             (3, 32) => Samples::F32,
             (3, 64) => Samples::F64,
             (format, bits) => {
-                let found = format!("{format} with {bits} bits");
+                let actual = format!("{format} with {bits} bits");
                 let allowed = "whole numbers of 8, 16 or 32 bits, floats of 32 or 64";
-                return Err(bad("SampleFormat (339)", found, allowed));
+                return Err(bad("SampleFormat (339)", actual, allowed));
             }
         };
         let size = [layout.height, layout.width];
@@ -148,8 +149,8 @@ impl Header {
         };
         let posts = block[0].saturating_mul(block[1]);
         if !(1..=BLOCK_POSTS_MAX).contains(&posts) {
-            let found = format!("{} rows of {} posts", block[0], block[1]);
-            return Err(bad("size of tiles or strips", found, "1 to 33554432 posts"));
+            let actual = format!("{} rows of {} posts", block[0], block[1]);
+            return Err(bad("size of tiles or strips", actual, "1 to 33554432 posts"));
         }
         let keys = Keys::of(ifd);
         let Band { scale, offset, unit_type } = Band::read(ifd);
@@ -161,8 +162,8 @@ impl Header {
         let unit_m =
             unit_m.map_err(|stated| bad("unit of the heights", stated, vertical::UNITS_ALLOWED))?;
         if !(scale.is_finite() && scale != 0.0 && offset.is_finite()) {
-            let found = format!("scale {scale}, offset {offset}");
-            return Err(bad("GDAL_METADATA (42112)", found, "finite numbers, no scale of 0"));
+            let actual = format!("scale {scale}, offset {offset}");
+            return Err(bad("GDAL_METADATA (42112)", actual, "finite numbers, no scale of 0"));
         }
         Ok(Self {
             grid: grid(ifd, &keys, size, path)?,
@@ -187,7 +188,7 @@ impl Header {
 /// Position of the posts.
 fn grid(ifd: &Ifd, keys: &Keys, size: [usize; 2], path: &Path) -> Result<Grid, RasterError> {
     let bad =
-        |what, found: String, allowed: &str| RasterError::property(path, what, found, allowed);
+        |what, actual: String, allowed: &str| RasterError::property(path, what, actual, allowed);
     let frame = match keys.get(GT_MODEL_TYPE) {
         Some(2) => {
             let code = keys.horizontal(GEODETIC_CRS);
@@ -226,18 +227,18 @@ fn grid(ifd: &Ifd, keys: &Keys, size: [usize; 2], path: &Path) -> Result<Grid, R
     };
     let (corner, step) = if let Some(m) = numbers(MODEL_TRANSFORMATION) {
         if m.len() != 16 || m[1] != 0.0 || m[4] != 0.0 {
-            let found = format!("{:?}", &m[..m.len().min(8)]);
+            let actual = format!("{:?}", &m[..m.len().min(8)]);
             let allowed = "16 numbers without rotation";
-            return Err(bad("ModelTransformationTag (34264)", found, allowed));
+            return Err(bad("ModelTransformationTag (34264)", actual, allowed));
         }
         ([m[3], m[7]], [m[0], -m[5]])
     } else {
         let scale = numbers(MODEL_PIXEL_SCALE).unwrap_or_default();
         let tie = numbers(MODEL_TIEPOINT).unwrap_or_default();
         let (&[east, south, ..], &[i, j, _, x, y, ..]) = (&scale[..], &tie[..]) else {
-            let found = format!("{} and {} numbers", scale.len(), tie.len());
+            let actual = format!("{} and {} numbers", scale.len(), tie.len());
             let what = "ModelPixelScaleTag (33550) and ModelTiepointTag (33922)";
-            return Err(bad(what, found, "3 and 6 numbers"));
+            return Err(bad(what, actual, "3 and 6 numbers"));
         };
         ([x - i * east, y + j * south], [east, south])
     };
@@ -248,9 +249,9 @@ fn grid(ifd: &Ifd, keys: &Keys, size: [usize; 2], path: &Path) -> Result<Grid, R
         Frame::Utm(_) => (1e-2, 1e5),
     };
     if !step.iter().all(|step| (least..=most).contains(step)) {
-        let found = format!("{} eastwards, {} southwards", step[0], step[1]);
+        let actual = format!("{} eastwards, {} southwards", step[0], step[1]);
         let allowed = format!("{least} to {most}, rows from the north");
-        return Err(bad("distance of posts", found, &allowed));
+        return Err(bad("distance of posts", actual, &allowed));
     }
     let [rows, columns] = size.map(|size| (size - 1) as f64);
     let [west, north] = origin;
@@ -272,8 +273,8 @@ fn grid(ifd: &Ifd, keys: &Keys, size: [usize; 2], path: &Path) -> Result<Grid, R
         ),
     };
     if !is_near {
-        let found = format!("{west} to {east} eastwards, {south} to {north} northwards");
-        return Err(bad("position", found, allowed));
+        let actual = format!("{west} to {east} eastwards, {south} to {north} northwards");
+        return Err(bad("position", actual, allowed));
     }
     Ok(Grid::new(frame, size, origin, step))
 }

@@ -54,9 +54,9 @@ fn check(mask: &Ifd, image: &Ifd, path: &Path) -> Result<(), RasterError> {
     let is_whole = layout.sample_format == 1 && layout.bits_per_sample <= 8;
     if size != allowed || layout.samples_per_pixel != 1 || !is_whole {
         let (bits, bands) = (layout.bits_per_sample, layout.samples_per_pixel);
-        let found = format!("{} x {} posts, {bands} bands of {bits} bits", size.0, size.1);
+        let actual = format!("{} x {} posts, {bands} bands of {bits} bits", size.0, size.1);
         let allowed = format!("{} x {} posts, one band of 1 to 8 bits", allowed.0, allowed.1);
-        return Err(RasterError::property(path, "mask", found, allowed));
+        return Err(RasterError::property(path, "mask", actual, allowed));
     }
     Ok(())
 }

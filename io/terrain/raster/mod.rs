@@ -18,4 +18,4 @@ mod vertical;
 
 pub use error::RasterError;
 pub(super) use file::{Raster, file_digest};
-pub(super) use mosaic::{Held, Mosaic, Reading};
+pub(super) use mosaic::{Mosaic, Reading, RecentBlocks};

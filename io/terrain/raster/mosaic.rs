@@ -33,7 +33,7 @@ pub(in super::super) enum Reading {
 
 /// Blocks in use by one reader.
 #[derive(Debug, Default)]
-pub(in super::super) struct Held {
+pub(in super::super) struct RecentBlocks {
     recent: [Option<(u32, u32, Arc<Block>)>; 4],
     oldest: usize,
 }
@@ -75,27 +75,33 @@ impl Mosaic {
 
     /// Numbers of the rasters that reach into a rectangle, deg, longitudes within [-181, 181]; the
     /// finest first.
-    pub fn within(&self, [south, west, north, east]: [f64; 4], found: &mut Vec<u32>) {
-        found.clear();
+    pub fn within(&self, [south, west, north, east]: [f64; 4], numbers: &mut Vec<u32>) {
+        numbers.clear();
         let area = AABB::from_corners([west, south], [east, north]);
-        found.extend(self.tree.locate_in_envelope_intersecting(&area).map(|held| held.data));
-        found.sort_unstable();
-        found.dedup();
+        numbers.extend(self.tree.locate_in_envelope_intersecting(&area).map(|item| item.data));
+        numbers.sort_unstable();
+        numbers.dedup();
     }
 
     /// The post in a row and a column; NaN without a height, none where it cannot be decoded.
-    fn post(&self, held: &mut Held, number: u32, row: usize, column: usize) -> Option<f64> {
+    fn post(
+        &self,
+        blocks: &mut RecentBlocks,
+        number: u32,
+        row: usize,
+        column: usize,
+    ) -> Option<f64> {
         let raster = self.raster(number);
         let key = (number, raster.block_of(row, column));
         let is_same = |slot: &&Option<(u32, u32, Arc<Block>)>| {
             slot.as_ref().is_some_and(|(raster, block, _)| (*raster, *block) == key)
         };
-        let block = match held.recent.iter().find(is_same) {
+        let block = match blocks.recent.iter().find(is_same) {
             Some(Some((.., block))) => block,
             _ => {
                 let block = self.blocks.get(key, || raster.decode(key.1));
-                let slot = &mut held.recent[held.oldest];
-                held.oldest = (held.oldest + 1) % 4;
+                let slot = &mut blocks.recent[blocks.oldest];
+                blocks.oldest = (blocks.oldest + 1) % 4;
                 &slot.insert((key.0, key.1, block)).2
             }
         };
@@ -108,11 +114,11 @@ impl Mosaic {
     /// `beyond` with their positions, deg.
     pub fn read(
         &self,
-        held: &mut Held,
+        blocks: &mut RecentBlocks,
         number: u32,
         [lat_deg, lon_deg]: [f64; 2],
         posts: Posts,
-        mut beyond: impl FnMut(&mut Held, [f64; 2]) -> Option<f64>,
+        mut beyond: impl FnMut(&mut RecentBlocks, [f64; 2]) -> Option<f64>,
     ) -> Reading {
         let grid = &self.raster(number).header.grid;
         let [y, x] = grid.place(lat_deg, lon_deg);
@@ -124,7 +130,7 @@ impl Mosaic {
                 return Reading::Outside;
             }
             let (row, column) = (y.round().clamp(0.0, bottom), x.round().clamp(0.0, right));
-            return match self.post(held, number, row as usize, column as usize) {
+            return match self.post(blocks, number, row as usize, column as usize) {
                 None => Reading::Outside,
                 Some(height_m) if height_m.is_nan() => Reading::Void,
                 Some(height_m) => Reading::Height(height_m, false),
@@ -144,7 +150,7 @@ impl Mosaic {
             if weight == 0.0 || !is_inside {
                 continue;
             }
-            let Some(height_m) = self.post(held, number, row as usize, column as usize) else {
+            let Some(height_m) = self.post(blocks, number, row as usize, column as usize) else {
                 return Reading::Outside;
             };
             around[index] = height_m;
@@ -159,7 +165,7 @@ impl Mosaic {
             let mut height_m = around[index];
             if height_m.is_nan() {
                 let (row, column) = (row + (index / 2) as f64, column + (index % 2) as f64);
-                height_m = beyond(held, grid.position(row, column)).unwrap_or(f64::NAN);
+                height_m = beyond(blocks, grid.position(row, column)).unwrap_or(f64::NAN);
             }
             if height_m.is_nan() {
                 is_whole = false;

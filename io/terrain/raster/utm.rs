@@ -130,16 +130,16 @@ impl Utm {
         let [xi, eta] = bent(&self.beta, xi, eta, -1.0);
         let (sin_xi, cos_xi) = libm::sincos(xi);
         let sinh_eta = libm::sinh(eta);
-        let wanted = sin_xi / libm::hypot(sinh_eta, cos_xi);
+        let conformal = sin_xi / libm::hypot(sinh_eta, cos_xi);
         let away = libm::atan2(sinh_eta, cos_xi).to_degrees();
-        let mut tau = wanted / (1.0 - self.e * self.e);
+        let mut tau = conformal / (1.0 - self.e * self.e);
         // Newton's method doubles the digits in each round.
         for _ in 0..5 {
             let secant = libm::hypot(1.0, tau);
             let sigma = libm::sinh(self.e * libm::atanh(self.e * tau / secant));
-            let found = tau * libm::hypot(1.0, sigma) - sigma * secant;
+            let estimate = tau * libm::hypot(1.0, sigma) - sigma * secant;
             let rest = 1.0 - self.e * self.e;
-            tau += (wanted - found) / libm::hypot(1.0, found) * (1.0 + rest * tau * tau)
+            tau += (conformal - estimate) / libm::hypot(1.0, estimate) * (1.0 + rest * tau * tau)
                 / (rest * secant);
         }
         [libm::atan(tau).to_degrees(), self.meridian_deg + away]
@@ -171,9 +171,9 @@ mod tests {
     fn positions_agree_with_proj_within_a_micrometre() {
         for (zone, is_south, [lat, lon], [easting, northing]) in KNOWN {
             let utm = Utm::zone(zone, is_south);
-            let found = utm.project(lat, lon);
-            assert!((found[0] - easting).abs() < 1e-6, "{found:?}, not {easting}");
-            assert!((found[1] - northing).abs() < 1e-6, "{found:?}, not {northing}");
+            let position = utm.project(lat, lon);
+            assert!((position[0] - easting).abs() < 1e-6, "{position:?}, not {easting}");
+            assert!((position[1] - northing).abs() < 1e-6, "{position:?}, not {northing}");
             let back = utm.unproject(easting, northing);
             assert!((back[0] - lat).abs() < 1e-11 && (back[1] - lon).abs() < 1e-11, "{back:?}");
         }

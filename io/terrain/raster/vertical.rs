@@ -137,8 +137,8 @@ pub(super) fn unit_m(
         None => None,
         Some(text) => {
             let lower = text.to_ascii_lowercase();
-            let known = UNIT_TYPES.iter().find(|(name, _)| *name == lower);
-            let (_, unit_m) = known.ok_or_else(|| format!("unit type {text:?} of the band"))?;
+            let unit = UNIT_TYPES.iter().find(|(name, _)| *name == lower);
+            let (_, unit_m) = unit.ok_or_else(|| format!("unit type {text:?} of the band"))?;
             Some((*unit_m, format!("unit type {text:?} of the band")))
         }
     };

@@ -25,7 +25,7 @@ impl Authority {
 
     /// Makes `NAME.pem` and `NAME.key`.
     fn openssl(&self, name: &str, subject: &str, extension: &str, signed: &[&str]) {
-        let made = Command::new("openssl")
+        let output = Command::new("openssl")
             .args(["req", "-x509", "-newkey", "ec", "-nodes", "-days", "3650"])
             .args(["-pkeyopt", "ec_paramgen_curve:prime256v1"])
             .args(["-subj", &format!("/CN={subject}"), "-addext", extension])
@@ -35,7 +35,7 @@ impl Authority {
             .current_dir(self.0.path())
             .stderr(Stdio::null())
             .status();
-        assert!(made.unwrap().success(), "{name}");
+        assert!(output.unwrap().success(), "{name}");
     }
 
     /// Clients that trust this authority alone.
@@ -91,11 +91,11 @@ fn tunnels(to: &Server) -> Server {
     let to = to.address.trim_start_matches("https://").to_owned();
     Server::start("http", Vec::new(), move |mut stream, offer| {
         let head = head_of(&mut stream)?;
-        offer.lock().unwrap().asked.push(head);
+        offer.lock().unwrap().requests.push(head);
         let mut other = TcpStream::connect(&to)?;
         stream.write_all(b"HTTP/1.1 200 Connection established\r\nVia: 1.1 test\r\n\r\n")?;
-        let (mut sent, mut there) = (stream.try_clone()?, other.try_clone()?);
-        let upwards = std::thread::spawn(move || std::io::copy(&mut sent, &mut there));
+        let (mut source, mut there) = (stream.try_clone()?, other.try_clone()?);
+        let upwards = std::thread::spawn(move || std::io::copy(&mut source, &mut there));
         let _ = std::io::copy(&mut other, &mut stream);
         // Both ends learn that the server is done.
         stream.shutdown(std::net::Shutdown::Both)?;
@@ -114,11 +114,11 @@ fn an_interrupted_download_over_tls_continues() {
         let events = place.fetch_with(&authority.client(), &server.address).unwrap();
         assert_eq!(events.last(), Some(&Event::Stored));
         assert_eq!(place.bytes(), tile_bytes());
-        let asked = &server.offer.lock().unwrap().asked;
-        let ranges: Vec<_> = asked.iter().map(|head| field(head, "Range")).collect();
-        let wanted = ["bytes=700-", "bytes=700-", "bytes=701-", "bytes=1001-"];
+        let requests = &server.offer.lock().unwrap().requests;
+        let ranges: Vec<_> = requests.iter().map(|head| field(head, "Range")).collect();
+        let expected = ["bytes=700-", "bytes=700-", "bytes=701-", "bytes=1001-"];
         assert_eq!(ranges[0], None);
-        assert_eq!(ranges[1..], wanted.map(Some), "orderly: {is_orderly}");
+        assert_eq!(ranges[1..], expected.map(Some), "orderly: {is_orderly}");
         let index = place.cache().index().unwrap();
         let url = &index.files["glo30/N59E010"].url;
         assert!(url.starts_with("https://127.0.0.1:"), "{url}");
@@ -129,17 +129,17 @@ fn an_interrupted_download_over_tls_continues() {
 #[test]
 fn a_certificate_that_is_not_trusted_is_told_at_the_first_try() {
     let (authority, other) = (Authority::new("one"), Authority::new("other"));
-    let refused = |name: &str, client: &Client, told: &str| {
+    let refused = |name: &str, client: &Client, reason: &str| {
         let (server, connections) = serve(authority.certify(name), true);
         let place = Place::new();
         let error = place.fetch_with(client, &server.address).unwrap_err();
         assert!(matches!(error, FetchError::Certificate { .. }), "{error}");
         let error = error.to_string();
-        for wanted in [told, &server.address, TILE, "SSL_CERT_FILE"] {
-            assert!(error.contains(wanted), "no {wanted:?} in {error}");
+        for part in [reason, &server.address, TILE, "SSL_CERT_FILE"] {
+            assert!(error.contains(part), "no {part:?} in {error}");
         }
         // Not a byte of the request was sent, and no other try was made.
-        assert!(server.offer.lock().unwrap().asked.is_empty());
+        assert!(server.offer.lock().unwrap().requests.is_empty());
         assert_eq!(connections.load(Ordering::SeqCst), 1);
         assert!(place.leftovers().is_empty(), "{:?}", place.leftovers());
     };
@@ -175,7 +175,7 @@ fn a_tunnel_hides_the_request_from_the_proxy() {
     place.fetch_with(&client, base_url).unwrap();
     assert_eq!(place.bytes(), tile_bytes());
     // One tunnel for each of the two requests, with the name of the host and nothing else of them.
-    let opened = tunnels.offer.lock().unwrap().asked.clone();
+    let opened = tunnels.offer.lock().unwrap().requests.clone();
     assert_eq!(opened.len(), 2);
     for head in &opened {
         let start = "CONNECT tiles.example:443 HTTP/1.1\r\nHost: tiles.example:443\r\n";
@@ -183,16 +183,16 @@ fn a_tunnel_hides_the_request_from_the_proxy() {
         let authorisation = field(head, "Proxy-Authorization");
         assert_eq!(authorisation, Some("Basic YW5uOnNlY3JldA=="));
     }
-    let asked = server.offer.lock().unwrap().asked.clone();
+    let requests = server.offer.lock().unwrap().requests.clone();
     let start = format!("GET /mirror/{TILE}/{TILE}.tif HTTP/1.1\r\n");
-    for head in &asked {
+    for head in &requests {
         assert!(head.starts_with(&start), "{head}");
         assert_eq!(field(head, "Host"), Some("tiles.example"));
         assert_eq!(field(head, "Proxy-Authorization"), None);
     }
-    assert_eq!(field(&asked[1], "Range"), Some("bytes=500-"));
+    assert_eq!(field(&requests[1], "Range"), Some("bytes=500-"));
     // The name is checked within the tunnel: the proxy cannot put another server in its place.
     let error = Place::new().fetch_with(&client, "https://other.example").unwrap_err();
     assert!(matches!(error, FetchError::Certificate { .. }), "{error}");
-    assert_eq!(server.offer.lock().unwrap().asked.len(), 2);
+    assert_eq!(server.offer.lock().unwrap().requests.len(), 2);
 }

@@ -24,7 +24,7 @@ use super::{FAULT_TARGET, Slot, TileDirectory};
 /// Locks are taken in this order: that of decoding, [`Kept::tiles`], those of tiles, which nobody keeps
 /// for longer than a clone takes.
 #[derive(Debug, Default)]
-pub(super) struct Held {
+pub(super) struct Residency {
     /// Locked by who decodes the tile, until it is among the tiles in memory.
     decoding: Mutex<()>,
     tile: RwLock<Option<Arc<Tile>>>,
@@ -51,7 +51,7 @@ struct FileState {
 
 /// Tiles in memory.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct Pool {
     budget_bytes: u64,
     /// Latitudes between which positions are expected, deg.
     expected_deg: OnceLock<[f64; 2]>,
@@ -63,12 +63,12 @@ pub(super) struct Kept {
 #[derive(Debug, Default)]
 struct Tiles {
     /// Each with its memory, bytes.
-    kept: Vec<(TileId, u64)>,
+    entries: Vec<(TileId, u64)>,
     /// Memory of those and of what is being decoded.
     bytes: u64,
 }
 
-impl Default for Kept {
+impl Default for Pool {
     fn default() -> Self {
         Self {
             budget_bytes: u64::MAX,
@@ -81,35 +81,36 @@ impl Default for Kept {
 
 impl Slot {
     /// The tile, if the posts between these latitudes are kept.
-    fn kept(&self, decoded: u64, latitudes: [f64; 2]) -> Option<Arc<Tile>> {
-        let held = self.held.tile.read();
-        let held = held.unwrap_or_else(PoisonError::into_inner);
-        let tile = held.as_ref().filter(|tile| tile.holds(latitudes))?.clone();
+    fn tile(&self, decoded: u64, latitudes: [f64; 2]) -> Option<Arc<Tile>> {
+        let tile_slot = self.residency.tile.read();
+        let tile_slot = tile_slot.unwrap_or_else(PoisonError::into_inner);
+        let tile = tile_slot.as_ref().filter(|tile| tile.holds(latitudes))?.clone();
         let now = 2 * decoded + 1;
-        if self.held.used.load(Ordering::Relaxed) != now {
-            self.held.used.store(now, Ordering::Relaxed);
+        if self.residency.used.load(Ordering::Relaxed) != now {
+            self.residency.used.store(now, Ordering::Relaxed);
         }
         Some(tile)
     }
 
     /// Keeps a tile.
     fn hold(&self, tile: &Arc<Tile>) {
-        let held = self.held.tile.write();
-        *held.unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(tile));
+        let tile_slot = self.residency.tile.write();
+        *tile_slot.unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(tile));
     }
 
     /// The tile, if it was evicted while somebody read it: decoded again it would be there twice.
     fn still_read(&self) -> Option<Arc<Tile>> {
-        let evicted = self.held.evicted.lock();
+        let evicted = self.residency.evicted.lock();
         evicted.unwrap_or_else(PoisonError::into_inner).upgrade()
     }
 
     /// Decodes the file; again only as long as it is the same.
     fn read_same(&self, id: TileId, latitudes: Option<[f64; 2]>) -> Result<Tile, HgtError> {
         // Of a file that is not there, reading tells.
-        let file = fs::metadata(&self.path)
-            .ok()
-            .map(|found| FileState { bytes: found.len(), modified: found.modified().ok() });
+        let file = fs::metadata(&self.path).ok().map(|metadata| FileState {
+            bytes: metadata.len(),
+            modified: metadata.modified().ok(),
+        });
         if let (Some(facts), Some(file)) = (self.facts.get(), file)
             && facts.file != file
         {
@@ -130,50 +131,50 @@ impl TileDirectory {
     /// top where they do not fit.
     #[must_use]
     pub fn with_budget(mut self, budget_bytes: u64) -> Self {
-        self.kept.budget_bytes = budget_bytes;
+        self.pool.budget_bytes = budget_bytes;
         self
     }
 
     /// Number of times that a tile was decoded.
     #[must_use]
     pub fn decoded_count(&self) -> u64 {
-        self.kept.decoded.load(Ordering::Relaxed)
+        self.pool.decoded.load(Ordering::Relaxed)
     }
 
     /// Memory of the tiles that are kept, bytes.
     #[must_use]
     pub fn kept_bytes(&self) -> u64 {
-        let tiles = self.kept.tiles.lock();
+        let tiles = self.pool.tiles.lock();
         tiles.unwrap_or_else(PoisonError::into_inner).bytes
     }
 
     /// Says between which latitudes positions will be asked for, deg; the first to say so counts. Of plain
     /// files only the rows between them are decoded, and all once a position lies elsewhere.
     pub fn expect(&self, lat_deg: [f64; 2]) {
-        let _ = self.kept.expected_deg.set(lat_deg);
+        let _ = self.pool.expected_deg.set(lat_deg);
     }
 
     /// The tile with the posts between two fractions of the way from its southern to its northern edge,
     /// decoded now if they are not kept; `None` when it is absent or damaged.
     pub(super) fn tile(&self, id: TileId, latitudes: [f64; 2]) -> Option<Arc<Tile>> {
         let slot = self.tiles.get(&id)?;
-        let found = slot.kept(self.kept.decoded.load(Ordering::Relaxed), latitudes);
-        found.or_else(|| self.decode(id, slot, latitudes))
+        let tile = slot.tile(self.pool.decoded.load(Ordering::Relaxed), latitudes);
+        tile.or_else(|| self.decode(id, slot, latitudes))
     }
 
     /// The rows to be decoded of a tile, as latitudes: those expected where they are enough; else all.
     fn expected(&self, id: TileId, [low, high]: [f64; 2]) -> Option<[f64; 2]> {
-        let expected_deg = self.kept.expected_deg.get()?;
+        let expected_deg = self.pool.expected_deg.get()?;
         let [south, north] = expected_deg.map(|lat_deg| lat_deg - f64::from(id.south_deg()));
         (south <= low.max(0.0) && high.min(1.0) <= north).then_some([south, north])
     }
 
     #[cold]
     fn decode(&self, id: TileId, slot: &Slot, latitudes: [f64; 2]) -> Option<Arc<Tile>> {
-        let decoding = slot.held.decoding.lock();
+        let decoding = slot.residency.decoding.lock();
         let _decoding = decoding.unwrap_or_else(PoisonError::into_inner);
-        let decoded = self.kept.decoded.load(Ordering::Relaxed);
-        if let Some(tile) = slot.kept(decoded, latitudes) {
+        let decoded = self.pool.decoded.load(Ordering::Relaxed);
+        if let Some(tile) = slot.tile(decoded, latitudes) {
             return Some(tile);
         }
         if slot.fault.get().is_some() {
@@ -202,8 +203,8 @@ impl TileDirectory {
                 return None;
             }
         };
-        let decoded = 1 + self.kept.decoded.fetch_add(1, Ordering::Relaxed);
-        slot.held.used.store(2 * decoded, Ordering::Relaxed);
+        let decoded = 1 + self.pool.decoded.fetch_add(1, Ordering::Relaxed);
+        slot.residency.used.store(2 * decoded, Ordering::Relaxed);
         slot.hold(&tile);
         self.settle(reserved, Some((id, tile.memory_bytes())));
         Some(tile)
@@ -211,19 +212,19 @@ impl TileDirectory {
 
     /// Forgets a tile of which too few rows are kept; it is being decoded.
     fn forget(&self, id: TileId, slot: &Slot) {
-        let tiles = self.kept.tiles.lock();
+        let tiles = self.pool.tiles.lock();
         let mut tiles = tiles.unwrap_or_else(PoisonError::into_inner);
-        if let Some(place) = tiles.kept.iter().position(|(held, _)| *held == id) {
-            let (_, freed) = tiles.kept.remove(place);
+        if let Some(place) = tiles.entries.iter().position(|(other, _)| *other == id) {
+            let (_, freed) = tiles.entries.remove(place);
             tiles.bytes -= freed;
-            let held = slot.held.tile.write();
-            *held.unwrap_or_else(PoisonError::into_inner) = None;
+            let tile_slot = slot.residency.tile.write();
+            *tile_slot.unwrap_or_else(PoisonError::into_inner) = None;
         }
     }
 
     /// Evicts tiles until one that is being decoded fits the budget.
     fn reserve(&self, bytes: u64) {
-        let tiles = self.kept.tiles.lock();
+        let tiles = self.pool.tiles.lock();
         let mut tiles = tiles.unwrap_or_else(PoisonError::into_inner);
         tiles.bytes += bytes;
         self.drop_oldest(&mut tiles);
@@ -231,12 +232,12 @@ impl TileDirectory {
 
     /// Replaces what was reserved by the tile that came of it.
     fn settle(&self, reserved: u64, tile: Option<(TileId, u64)>) {
-        let tiles = self.kept.tiles.lock();
+        let tiles = self.pool.tiles.lock();
         let mut tiles = tiles.unwrap_or_else(PoisonError::into_inner);
         tiles.bytes -= reserved;
         if let Some((id, bytes)) = tile {
             tiles.bytes += bytes;
-            tiles.kept.push((id, bytes));
+            tiles.entries.push((id, bytes));
             // Others may have reserved more than there was.
             self.drop_oldest(&mut tiles);
         }
@@ -247,19 +248,19 @@ impl TileDirectory {
         // The first of the least, so that of those used in one step the one decoded first goes.
         let used = |(id, _): &(TileId, u64)| {
             let slot = self.tiles.get(id);
-            slot.map_or(0, |slot| slot.held.used.load(Ordering::Relaxed))
+            slot.map_or(0, |slot| slot.residency.used.load(Ordering::Relaxed))
         };
-        while tiles.bytes > self.kept.budget_bytes {
-            let oldest = (0..tiles.kept.len()).min_by_key(|at| used(&tiles.kept[*at]));
+        while tiles.bytes > self.pool.budget_bytes {
+            let oldest = (0..tiles.entries.len()).min_by_key(|at| used(&tiles.entries[*at]));
             let Some(oldest) = oldest else { return };
-            let (id, freed) = tiles.kept.remove(oldest);
+            let (id, freed) = tiles.entries.remove(oldest);
             tiles.bytes -= freed;
             if let Some(slot) = self.tiles.get(&id) {
-                let held = slot.held.tile.write();
-                let mut held = held.unwrap_or_else(PoisonError::into_inner);
-                let evicted = slot.held.evicted.lock();
+                let tile_slot = slot.residency.tile.write();
+                let mut tile_slot = tile_slot.unwrap_or_else(PoisonError::into_inner);
+                let evicted = slot.residency.evicted.lock();
                 let mut evicted = evicted.unwrap_or_else(PoisonError::into_inner);
-                *evicted = held.take().as_ref().map_or_else(Weak::new, Arc::downgrade);
+                *evicted = tile_slot.take().as_ref().map_or_else(Weak::new, Arc::downgrade);
             }
         }
     }
@@ -299,5 +300,5 @@ impl TileDirectory {
 }
 
 #[cfg(test)]
-#[path = "kept_tests.rs"]
+#[path = "pool_tests.rs"]
 mod tests;

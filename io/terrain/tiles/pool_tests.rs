@@ -147,9 +147,9 @@ fn a_file_that_changed_meanwhile_is_a_fault() {
 /// Heights along a path, and tiles that supplied them.
 fn profile(tiles: &TileDirectory, ends: [[f64; 2]; 2], samples: usize) -> (Vec<u64>, TerrainUse) {
     let [from, to] = ends.map(|[lat, lon]| GeoPoint::new(lat, lon).unwrap());
-    let found = sample_profile(tiles, from, to, samples);
-    let heights = found.elevation_msl_m.iter().map(|m| m.to_bits()).collect();
-    (heights, found.terrain)
+    let profile = sample_profile(tiles, from, to, samples);
+    let heights = profile.elevation_msl_m.iter().map(|m| m.to_bits()).collect();
+    (heights, profile.terrain)
 }
 
 #[test]
