@@ -56,14 +56,14 @@ pub enum GeoidError {
 pub enum BadGrid {
     /// Neither layout has this size.
     #[error(
-        "{found} bytes, allowed are {DAC_BYTES} (EGM96 WW15MGH.DAC) and {GTX_BYTES} (egm96_15.gtx)"
+        "invalid size: found {found} bytes, allowed {DAC_BYTES} (EGM96 WW15MGH.DAC) and {GTX_BYTES} (egm96_15.gtx)"
     )]
     Size {
         /// Size in bytes, or one more than the largest allowed when the file is longer.
         found: u64,
     },
     /// The size is that of a GTX grid but its header describes another one.
-    #[error("GTX header {found}, allowed is {EXPECTED_HEADER}")]
+    #[error("invalid GTX header: found {found}, allowed {EXPECTED_HEADER}")]
     Header {
         /// The header as it was read.
         found: String,

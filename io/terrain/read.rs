@@ -54,7 +54,7 @@ pub enum HgtError {
     /// The octets of the posts are in the wrong order; the heights would be those of no ground.
     #[error(
         "terrain tile {}: its octets are in the wrong order: neighbours differ by {as_read_m:.0} m on average, \
-         by {swapped_m:.0} m with swapped octets; allowed is the higher octet first (`dd conv=swab` swaps them)",
+         by {swapped_m:.0} m with swapped octets; allowed: the higher octet first (`dd conv=swab` swaps them)",
         path.display()
     )]
     Octets {
@@ -75,7 +75,7 @@ pub enum HgtError {
     },
     /// The zip archive does not hold exactly one file of this tile.
     #[error(
-        "terrain tile {}: the archive holds {found} entries named {expected}.hgt, allowed is one",
+        "terrain tile {}: invalid archive: found {found} entries named {expected}.hgt, allowed 1",
         path.display()
     )]
     Entries {

@@ -28,7 +28,7 @@ pub enum FetchError {
     },
     /// The certificate of the server is not trusted.
     #[error(
-        "{url}: invalid certificate of the server: {reason}; allowed is one for its name by a trusted \
+        "{url}: invalid certificate of the server: {reason}; allowed: one for its name by a trusted \
         authority (those of the operating system, or of SSL_CERT_FILE and SSL_CERT_DIR)"
     )]
     Certificate {

@@ -279,7 +279,7 @@ fn check_content(part: &Path, name: &str, square: TileId) -> Result<(), String> 
     });
     match is_known {
         true => Ok(()),
-        false => Err(format!("it is no terrain of {square}")),
+        false => Err(format!("invalid terrain of {square}")),
     }
 }
 

@@ -281,7 +281,7 @@ fn wrong_bytes_are_refused() {
     for (body, reason) in [
         (b"<html>log in</html>".to_vec(), "not a TIFF file"),
         (tile_bytes()[..1200].to_vec(), "rows "),
-        (elsewhere.to_vec(), "it is no terrain of N59E010"),
+        (elsewhere.to_vec(), "invalid terrain of N59E010"),
         (Vec::new(), "no bytes"),
     ] {
         let (server, place) = (Server::of(body), Place::new());

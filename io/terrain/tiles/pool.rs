@@ -1,8 +1,8 @@
 //! Decoded tiles within a memory budget; the least recently used go first.
 //!
-//! Not by a cache crate, as the blocks of GeoTIFF files are: each lookup in one writes down who was
-//! asked for, in memory that all threads share, and their policies are made for thousands of small
-//! entries. Here are a few of 6 or 52 MB, asked for by all threads at once, once for some curves that
+//! Not by a cache crate, as the blocks of GeoTIFF files are: each lookup in one records the
+//! entry, in memory that all threads share, and their policies are made for thousands of small
+//! entries. Here are a few of 6 or 52 MB, read by all threads at once, once for some curves that
 //! are read together. Reading a tile that is kept writes nothing but the number of its users; use is
 //! noted in steps of decoded tiles, which is all the order that a choice among them needs.
 
@@ -21,7 +21,7 @@ use super::{FAULT_TARGET, Slot, TileDirectory};
 
 /// A decoded tile, while it is kept.
 ///
-/// Locks are taken in this order: that of decoding, [`Kept::tiles`], those of tiles, which nobody keeps
+/// Locks are taken in this order: that of decoding, [`Pool::tiles`], those of tiles, which nobody keeps
 /// for longer than a clone takes.
 #[derive(Debug, Default)]
 pub(super) struct Residency {
@@ -30,7 +30,7 @@ pub(super) struct Residency {
     tile: RwLock<Option<Arc<Tile>>>,
     /// The same after it was evicted, while somebody still reads it.
     evicted: Mutex<Weak<Tile>>,
-    /// When it was last asked for: twice the number of tiles decoded by then, and 1 more unless it was
+    /// Time of its last use: twice the number of tiles decoded by then, and 1 more unless it was
     /// the last of them itself.
     used: AtomicU64,
 }
@@ -106,7 +106,7 @@ impl Slot {
 
     /// Decodes the file; again only as long as it is the same.
     fn read_same(&self, id: TileId, latitudes: Option<[f64; 2]>) -> Result<Tile, HgtError> {
-        // Of a file that is not there, reading tells.
+        // An absent file is an error of reading.
         let file = fs::metadata(&self.path).ok().map(|metadata| FileState {
             bytes: metadata.len(),
             modified: metadata.modified().ok(),
@@ -148,7 +148,7 @@ impl TileDirectory {
         tiles.unwrap_or_else(PoisonError::into_inner).bytes
     }
 
-    /// Says between which latitudes positions will be asked for, deg; the first to say so counts. Of plain
+    /// Sets the latitudes between which positions are expected, deg; the first call counts. Of plain
     /// files only the rows between them are decoded, and all once a position lies elsewhere.
     pub fn expect(&self, lat_deg: [f64; 2]) {
         let _ = self.pool.expected_deg.set(lat_deg);
