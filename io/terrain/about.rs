@@ -1,6 +1,6 @@
 //! Data sets: ground, vertical datum, licence and attribution of the files in a folder.
 //!
-//! A folder says it in `terrain.toml`; without one, the names of files tell the products that are known.
+//! A folder states it in `terrain.toml`; without one, the names of files identify common products.
 
 use std::fs;
 use std::io;

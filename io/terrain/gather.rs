@@ -112,7 +112,7 @@ pub(super) fn fill(square: Square<'_>, north: &[f64], east: &[f64], out: &mut [f
     0
 }
 
-/// As [`fill`] at the positions of `track` from number `first` on, `wanted` of them or a few more;
+/// As [`fill`] at the positions of `track` from number `first` on, `count` of them or a few more;
 /// `out` ends with the last. Fills nothing where the processor has no such vectors or fewer than
 /// [`LANES`] positions remain.
 pub(super) fn follow(

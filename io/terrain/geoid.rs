@@ -1,6 +1,6 @@
 //! The EGM96 geoid: 721 x 1440 undulations, a quarter of a degree apart.
 //!
-//! Two published layouts are read and told apart by their size:
+//! Two published layouts are read and distinguished by their size:
 //!
 //! - NGA `WW15MGH.DAC`, 2,076,480 bytes: big-endian 16-bit centimetres, north row first, from
 //!   0 degrees eastwards (README of the NGA EGM96 distribution)

@@ -2,9 +2,9 @@
 //!
 //! Format: the SRTM user's guide ("SRTM Topography", NASA/USGS): signed 16-bit
 //! big-endian metres above EGM96, row by row from the north-west corner, the outer rows and
-//! columns shared with the neighbours. The guide knows one void, -32768; products in use have -32767 and
+//! columns shared with the neighbours. The guide defines one void, -32768; products in use have -32767 and
 //! 32767 too. What is no height of the Earth ([`super::heights`]) becomes a void when a tile is decoded,
-//! so that nothing that reads tiles needs to know of it, and is counted in a [`Census`].
+//! so that readers of tiles handle one void only, and is counted in a [`Census`].
 
 use std::ops::Range;
 
@@ -21,8 +21,8 @@ mod resolution;
 pub use census::{Census, Doubt};
 pub use resolution::{Resolution, WrongSize};
 
-/// The heights of one tile, or of some of its rows: nothing but what lies between those may be asked of
-/// it then, which [`Tile::holds`] tells.
+/// The heights of one tile, or of some of its rows: only positions between those may be read from
+/// it then, see [`Tile::holds`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tile {
     resolution: Resolution,
@@ -106,7 +106,7 @@ impl Tile {
         &self.census
     }
 
-    /// True if the octets of the posts are in the wrong order, as far as that can be told.
+    /// True if the octets of the posts are in the wrong order, as far as that can be determined.
     #[must_use]
     pub fn is_swapped(&self) -> bool {
         self.census.is_swapped(|| self.different_heights())
@@ -237,7 +237,7 @@ impl Tile {
         }
     }
 
-    /// Fills heights at the positions of a curve from number `first` on, `wanted` of them or a few
+    /// Fills heights at the positions of a curve from number `first` on, `count` of them or a few
     /// more, in a tile whose corner is given, deg, up to the first position elsewhere or the first
     /// void; `elevation_msl_m` ends with the last position. `inside` states that the tile [`surrounds`]
     /// the curve. How many it filled.

@@ -209,7 +209,7 @@ fn octets_in_the_wrong_order_are_told_from_ground() {
         assert!(!tile(ground).is_swapped(), "{number}");
         assert!(swap(ground).is_swapped(), "{number}");
     }
-    // What has too few heights to be told from ground is doubtful.
+    // Too few heights to be distinguished from ground are doubtful.
     let wall = tile(|_, column| if column == 600 { 1_024 } else { 0 });
     assert!(!wall.is_swapped());
     let doubt = wall.census().doubt().unwrap().to_string();

@@ -52,7 +52,7 @@ pub struct Entry {
     pub url: String,
     /// Length, bytes.
     pub length: u64,
-    /// Version at the server; absent where it told none.
+    /// Version at the server; absent where it sent none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub etag: Option<String>,
     /// SHA-256 digest of the bytes, pinned at the first receipt.

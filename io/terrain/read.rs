@@ -194,7 +194,7 @@ fn take_tile(source: impl Read, path: &Path, resolution: Resolution) -> Result<T
     let mut source = io::BufReader::with_capacity(1 << 16, source.take(MORE));
     let unreadable = |error| unreadable(path, error);
     let tile = Tile::decode_from(&mut source, resolution).map_err(unreadable)?;
-    // The end of packed data says that all of it was intact.
+    // The end of packed data confirms that all of it was intact.
     io::copy(&mut source, &mut io::sink()).map_err(unreadable)?;
     let found_bytes = MORE - source.get_ref().limit();
     tile.filter(|_| found_bytes == resolution.bytes()).ok_or_else(|| wrong_size(path, found_bytes))

@@ -87,7 +87,7 @@ fn octets_in_the_wrong_order_are_an_error_that_names_the_file() {
         let text = error.to_string();
         assert!(text.contains(name) && text.contains("wrong order"), "{text}");
     }
-    // Some rows of a plain file tell as much.
+    // Some rows of a plain file give the same error.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("N57E011.hgt");
     fs::write(&path, swapped).unwrap();

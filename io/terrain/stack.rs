@@ -110,7 +110,7 @@ impl TerrainStack {
         Self { ground, ..self }
     }
 
-    /// Says between which latitudes positions will be asked for, see [`TileDirectory::expect`].
+    /// Sets the latitudes between which positions are expected, see [`TileDirectory::expect`].
     pub fn expect(&self, lat_deg: [f64; 2]) {
         if let Some(ground) = &self.ground {
             ground.tiles().expect(lat_deg);

@@ -99,7 +99,7 @@ impl TileDirectory {
         directory
     }
 
-    /// Number of tiles that can be asked for.
+    /// Number of tiles available.
     #[must_use]
     pub fn tile_count(&self) -> usize {
         self.tiles.len()
@@ -228,7 +228,7 @@ struct Way {
 }
 
 impl TileDirectory {
-    /// Follows a curve until `until` heights are filled, or a few more. `seen` has the tiles under the
+    /// Follows a curve until `until` heights are filled, or a few more. `squares` has the tiles under the
     /// curves followed with it.
     fn follow(
         &self,
@@ -281,7 +281,7 @@ impl TileDirectory {
         }
     }
 
-    /// Square under the position after `done` others. One that was seen is not asked for again: threads
+    /// Square under the position with number `count`. One in `squares` is not looked up again: threads
     /// would wait for each other to count who holds the tile.
     fn under(
         &self,

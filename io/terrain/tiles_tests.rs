@@ -133,7 +133,7 @@ fn a_shared_edge_is_read_from_the_owner_or_else_from_the_neighbour() {
     assert_eq!(used.missing_samples, 4);
     let has_height: Vec<bool> = elevation.iter().map(|m| m.is_finite()).collect();
     assert_eq!(has_height, [false, true, false, false, true, false]);
-    // With an owner whose edge differs, the owner speaks.
+    // With an owner whose edge differs, the owner's value counts.
     folder.write("N01E000.hgt", &plane.altered_tile(1, 0, |_, _, height| height + 7));
     let (elevation, used) = sample(&folder.open(), &[(1.0, 0.25)]);
     assert_eq!(elevation[0], plane.height_m(1.0, 0.25) + 7.0);
@@ -221,7 +221,7 @@ fn of_two_files_of_one_tile_the_finer_is_used() {
     let fine = 11_i16.to_be_bytes().repeat(3601 * 3601);
     let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gz.write_all(&fine).unwrap();
-    // The coarse one is plain and comes first by name; only the spacing speaks for the other.
+    // The coarse one is plain and comes first by name; only the spacing favours the other.
     folder.write("N00E000.hgt", &3_i16.to_be_bytes().repeat(1201 * 1201));
     folder.write("N00E000.SRTMGL1.hgt.gz", &gz.finish().unwrap());
     folder.write("n00e000.a.hgt", b"cut short");

@@ -53,7 +53,7 @@ pub(super) fn drop_part(part: &Path) {
     let _ = fs::remove_file(beginning_of(part));
 }
 
-/// Strong validator (RFC 9110, section 8.8.1): only such a one says that bytes are equal.
+/// Strong validator (RFC 9110, section 8.8.1): only such a one guarantees equal bytes.
 fn strong(response: &OpenResponse) -> Option<String> {
     let etag = response.field(ETAG)?;
     (!etag.starts_with("W/")).then(|| etag.to_owned())

@@ -61,7 +61,7 @@ pub enum FetchError {
         /// Digest that was expected.
         expected: String,
     },
-    /// The bytes are no terrain of the square that was asked for.
+    /// The bytes are not terrain of the requested square.
     #[error("{url}: wrong bytes: {reason}; the file was dropped")]
     Content {
         /// The file.

@@ -30,7 +30,7 @@ pub enum Event {
     Bytes {
         /// Received so far, those of earlier runs included.
         received: u64,
-        /// Length; none where the server does not tell.
+        /// Length; none where the server sends none.
         length: Option<u64>,
     },
     /// The file is in the cache.

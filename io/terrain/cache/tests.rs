@@ -22,7 +22,7 @@ struct Offer {
     etag: Option<&'static str>,
     /// Bytes after which responses break, one after the other.
     cuts: Vec<usize>,
-    /// True if it answers parts whatever If-Range says, as some servers do.
+    /// True if it answers parts whatever the value of If-Range, as some servers do.
     ignores_if_range: bool,
     status: Option<&'static str>,
     /// Heads of the requests so far.

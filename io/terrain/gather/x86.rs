@@ -203,7 +203,7 @@ macro_rules! heights {
 
         /// # Safety
         /// As [`fill`], the length of `out` being at least [`LANES`]; all of the track lies in the
-        /// square if it is one in posts, as `POSTS` says.
+        /// square if it is one in posts (`POSTS`).
         #[target_feature(enable = $features)]
         pub(in super::super) unsafe fn follow<
             const VOIDS: bool,

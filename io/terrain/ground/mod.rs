@@ -188,7 +188,7 @@ impl Ground {
         self.mosaic.rasters().iter().for_each(|raster| files[raster.source] += 1);
         let counted = self.sources.iter().zip(files).filter(|(_, files)| *files > 0);
         let mut all: Vec<_> = counted.map(|(about, files)| about.with_files(files)).collect();
-        // The file itself says which datum it has.
+        // The file itself states its datum.
         for source in &mut all {
             let stated = |raster: &&Raster| self.sources[raster.source].name == source.name;
             if let Some(raster) = self.mosaic.rasters().iter().find(stated) {

@@ -16,7 +16,7 @@ const FINER: f64 = 0.99;
 /// Most steps from one raster to the next for posts that the first lacks: a corner has two neighbours.
 const DEPTH_MAX: usize = 2;
 
-/// Source that may know a height.
+/// Source that may have a height.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Candidate {
     Raster(u32),

@@ -1,5 +1,5 @@
 //! Counts of the posts of a tile: those without a height, those that are none of the Earth's, and what
-//! tells the order of their octets.
+//! determines the order of their octets.
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -14,7 +14,7 @@ const ROWS_COMPARED: usize = 4;
 /// tiles of the Earth by a hundred times and more.
 const ROUGHER: u64 = 16;
 
-/// Fewest different heights of a tile whose order is told by its neighbours: a wall on a plain of one
+/// Fewest different heights of a tile whose order is determined by its neighbours: a wall on a plain of one
 /// height has two.
 const HEIGHTS_MIN: usize = 4;
 

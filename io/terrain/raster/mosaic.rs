@@ -110,7 +110,7 @@ impl Mosaic {
         posts.get(at).copied().map(f64::from)
     }
 
-    /// Height at a position. Posts that this raster lacks, across its edge or in a void, are asked of
+    /// Height at a position. Posts that this raster lacks, across its edge or in a void, are read by
     /// `beyond` with their positions, deg.
     pub fn read(
         &self,

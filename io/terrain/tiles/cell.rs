@@ -16,7 +16,7 @@ pub(super) struct Cell {
 
 impl Cell {
     /// Number of leading positions, at least the first, in this square without a tile.
-    /// On its edges a neighbour may know, so the run ends before them.
+    /// On its edges a neighbour may have the height, so the run ends before them.
     pub fn missing_run(&self, lat_deg: &[f64], lon_deg: &[f64]) -> usize {
         let stays = |(lat, lon): (&f64, &f64)| {
             let (north, east) = (lat - self.south_deg, lon - self.west_deg);

@@ -68,7 +68,7 @@ impl Authority {
     }
 }
 
-/// A server over TLS, with the number of connections so far. Orderly ones end with the alert that says so;
+/// A server over TLS, with the number of connections so far. Orderly ones end with the closing alert;
 /// the others just end, as after a failure of the network.
 fn serve(config: Arc<ServerConfig>, is_orderly: bool) -> (Server, Arc<AtomicUsize>) {
     let connections = Arc::new(AtomicUsize::new(0));
