@@ -21,8 +21,8 @@ pub(super) fn apply(file: &mut ScenarioFile, base_dir: Option<&Path>, report: &m
     };
     match crate::calibration_profile::load(&base_dir.join(&calibration.file)) {
         Err(errors) => {
-            let told = errors.to_string();
-            let first = told.lines().next().unwrap_or_default().to_owned();
+            let text = errors.to_string();
+            let first = text.lines().next().unwrap_or_default().to_owned();
             report.at(&path, first, "a profile as `groundwave calibrate` writes it");
         }
         Ok(profile) => {

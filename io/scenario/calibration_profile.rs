@@ -143,8 +143,8 @@ mod tests {
             ("name = \"x\"\n".to_owned(), "no classes"),
         ] {
             std::fs::write(&path, bent).unwrap();
-            let told = load(&path).unwrap_err().to_string();
-            assert!(told.contains(says), "{told}");
+            let text = load(&path).unwrap_err().to_string();
+            assert!(text.contains(says), "{text}");
         }
     }
 }

@@ -187,12 +187,12 @@ impl Names {
 
     /// Presence of a node; an unknown name is an error.
     pub(super) fn find(&self, name: &str, path: &KeyPath, report: &mut Report) -> Option<Stay> {
-        let found = self.get(name);
-        if found.is_none() {
+        let entry = self.get(name);
+        if entry.is_none() {
             let allowed = suggest::one_of(name, self.names.keys().map(String::as_str));
             report.at(path, format!("unknown node {:?}", shortened(name)), allowed);
         }
-        found
+        entry
     }
 
     /// Accepts a node that is there at a time.

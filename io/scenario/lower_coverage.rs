@@ -122,10 +122,10 @@ fn sites(lowering: &mut Lowering<'_>, named: Option<&[String]>, path: &KeyPath) 
         let allowed = "at least one node, or no key for all that are there at 0 s";
         lowering.report.at(&path, "no site", allowed);
     }
-    let mut seen = BTreeSet::new();
+    let mut names = BTreeSet::new();
     for (index, name) in named.iter().enumerate() {
         let at = path.index(index);
-        if !seen.insert(name) {
+        if !names.insert(name) {
             let what = format!("{:?} is listed twice", check::shortened(name));
             lowering.report.at(&at, what, "each site once");
             continue;
@@ -158,8 +158,8 @@ fn extent(file: &CoverageFile, path: &KeyPath, report: &mut Report) {
     let (min, max) = RADIUS_CELLS;
     if !(min..=max).contains(&cells) {
         // Three digits: the number is to be judged, not computed with.
-        let shown = if cells < min { format!("{cells:.3}") } else { format!("{cells:.0}") };
-        let what = format!("{shown} cells from a site to the rim");
+        let count_text = if cells < min { format!("{cells:.3}") } else { format!("{cells:.0}") };
+        let what = format!("{count_text} cells from a site to the rim");
         let allowed = format!("[{min}, {max}] (radius_km = {})", file.radius_km);
         report.at(&at, what, allowed);
     }
@@ -179,8 +179,8 @@ fn choice(count: Option<u32>, sites: usize, path: &KeyPath, report: &mut Report)
 /// The places that matter.
 fn points(file: &[PointFile], path: &KeyPath, report: &mut Report) -> Vec<WeightedPoint> {
     if file.len() > POINTS_MAX {
-        let found = format!("{} points", file.len());
-        report.at(path, found, format!("at most {POINTS_MAX}"));
+        let actual = format!("{} points", file.len());
+        report.at(path, actual, format!("at most {POINTS_MAX}"));
         return Vec::new();
     }
     let mut names = Names::default();
@@ -235,13 +235,13 @@ fn vary(file: &VaryFile, sites: usize, path: &KeyPath, report: &mut Report) -> V
     }
     let combinations = vary.combinations();
     if combinations > COMBINATIONS_MAX {
-        let found = format!("{combinations} combinations");
-        report.at(path, found, format!("at most {COMBINATIONS_MAX}"));
+        let actual = format!("{combinations} combinations");
+        report.at(path, actual, format!("at most {COMBINATIONS_MAX}"));
     } else if combinations.saturating_mul(sites) > RASTERS_MAX {
         let rasters = combinations.saturating_mul(sites);
-        let found = format!("{rasters} rasters ({sites} sites, {combinations} combinations each)");
+        let actual = format!("{rasters} rasters ({sites} sites, {combinations} combinations each)");
         let section = KeyPath::section("coverage");
-        report.at(&section, found, format!("at most {RASTERS_MAX}"));
+        report.at(&section, actual, format!("at most {RASTERS_MAX}"));
     }
     vary
 }
@@ -258,9 +258,9 @@ fn values(
         return Vec::new();
     };
     if values.is_empty() || values.len() > VALUES_MAX {
-        let found = format!("{} values", values.len());
+        let actual = format!("{} values", values.len());
         let allowed = format!("1 to {VALUES_MAX} values, or no key");
-        report.at(path, found, allowed);
+        report.at(path, actual, allowed);
         return Vec::new();
     }
     for (index, value) in values.iter().enumerate() {
@@ -268,8 +268,8 @@ fn values(
         if values[..index].contains(value) {
             report.at(&at, format!("{value} is listed twice"), "each value once");
         } else if let Err(bad) = accepted(*value, &set) {
-            let found = format!("{value} is out of range");
-            report.at(&at, found, bad.allowed.to_string());
+            let actual = format!("{value} is out of range");
+            report.at(&at, actual, bad.allowed.to_string());
         }
     }
     values.to_vec()

@@ -56,7 +56,7 @@ pub(super) fn declared(lowering: &mut Lowering<'_>, mut traces: Traces) {
             motion.ns2.is_some(),
             motion.ns2_file.is_some(),
         ];
-        if kinds.iter().filter(|given| **given).count() != 1 {
+        if kinds.iter().filter(|is_set| **is_set).count() != 1 {
             let allowed = "exactly one of waypoints, wander, goto, ns2 and ns2_file";
             lowering.report.at(&path, "does not say how to move", allowed);
             continue;
@@ -73,7 +73,7 @@ pub(super) fn declared(lowering: &mut Lowering<'_>, mut traces: Traces) {
             (motion.prefix.is_some(), "prefix"),
             (motion.station.is_some(), "station"),
         ];
-        for (_, key) in foreign.into_iter().filter(|(given, _)| *given) {
+        for (_, key) in foreign.into_iter().filter(|(is_set, _)| *is_set) {
             lowering.report.at(&path.key(key), "belongs to ns2 and ns2_file", "nothing here");
         }
         for (name, at) in movers(lowering, motion, &path) {

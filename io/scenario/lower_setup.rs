@@ -149,8 +149,8 @@ pub(super) fn weather(lowering: &mut Lowering<'_>) {
     let file = lowering.file;
     let mut now = fields(file.environment.as_ref().unwrap_or(&Environment::default()));
     if file.weather.len() > WEATHER_MAX {
-        let found = format!("{} changes", file.weather.len());
-        lowering.report.at(&KeyPath::section("weather"), found, format!("at most {WEATHER_MAX}"));
+        let actual = format!("{} changes", file.weather.len());
+        lowering.report.at(&KeyPath::section("weather"), actual, format!("at most {WEATHER_MAX}"));
         return;
     }
     let mut changes: Vec<_> = file.weather.iter().enumerate().collect();

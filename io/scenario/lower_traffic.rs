@@ -13,8 +13,8 @@ pub(super) fn flows(lowering: &mut Lowering<'_>) {
     let file = lowering.file;
     let mut names = Names::default();
     if file.flow.len() > FLOWS_MAX {
-        let found = format!("{} flows", file.flow.len());
-        lowering.report.at(&KeyPath::section("flow"), found, format!("at most {FLOWS_MAX}"));
+        let actual = format!("{} flows", file.flow.len());
+        lowering.report.at(&KeyPath::section("flow"), actual, format!("at most {FLOWS_MAX}"));
         return;
     }
     for (index, flow) in file.flow.iter().enumerate() {

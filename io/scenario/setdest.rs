@@ -159,22 +159,22 @@ mod tests {
     fn a_speed_of_zero_is_a_jump_in_the_traces_of_core() {
         let core =
             "$ns_ at 1 \"$node_(0) setdest 50 0 0\"\n$ns_ at 2 \"$node_(0) setdest 90 0 0\"\n";
-        let found = read(core, None);
-        assert_eq!(actions(&found), [Action::Jump, Action::Jump]);
-        assert_eq!((found.doubtful.len(), found.end_s), (0, 2.0));
-        let told = read(core, Some(Dialect::Ns2));
-        assert_eq!(actions(&told), [Action::Stop, Action::Stop]);
+        let trace = read(core, None);
+        assert_eq!(actions(&trace), [Action::Jump, Action::Jump]);
+        assert_eq!((trace.doubtful.len(), trace.end_s), (0, 2.0));
+        let trace = read(core, Some(Dialect::Ns2));
+        assert_eq!(actions(&trace), [Action::Stop, Action::Stop]);
         // CMU's setdest stops at the destination; elsewhere it cannot be told.
         for (stop_at_m, doubtful) in [(10.0, 0), (70.0, 1)] {
             let mixed = format!(
                 "$ns_ at 0 \"$node_(0) setdest 10 0 5\"\n\
                  $ns_ at 9 \"$node_(0) setdest {stop_at_m} 0 0\"\n"
             );
-            let found = read(&mixed, None);
-            assert_eq!(actions(&found), [Action::Head, Action::Stop]);
-            assert_eq!(found.doubtful.len(), doubtful, "{stop_at_m}");
-            let told = read(&mixed, Some(Dialect::Core));
-            assert_eq!(actions(&told), [Action::Head, Action::Jump]);
+            let trace = read(&mixed, None);
+            assert_eq!(actions(&trace), [Action::Head, Action::Stop]);
+            assert_eq!(trace.doubtful.len(), doubtful, "{stop_at_m}");
+            let trace = read(&mixed, Some(Dialect::Core));
+            assert_eq!(actions(&trace), [Action::Head, Action::Jump]);
         }
     }
 

@@ -136,12 +136,12 @@ impl Catalogue {
 }
 
 /// Accepts the id of a new preset.
-fn is_free(id: &str, taken: bool, path: &KeyPath, report: &mut Report) -> bool {
+fn is_free(id: &str, is_used: bool, path: &KeyPath, report: &mut Report) -> bool {
     let path = path.key("id");
-    if taken {
+    if is_used {
         report.at(&path, format!("preset {id:?} is taken"), "an id no other preset has");
     }
-    check::name(id, &path, report) && !taken
+    check::name(id, &path, report) && !is_used
 }
 
 /// A preset by its id.
@@ -152,12 +152,12 @@ fn find<'p, P>(
     path: &KeyPath,
     report: &mut Report,
 ) -> Option<&'p P> {
-    let found = presets.get(id);
-    if found.is_none() {
+    let preset = presets.get(id);
+    if preset.is_none() {
         let allowed = suggest::one_of(id, presets.keys().map(String::as_str));
         report.at(path, format!("unknown {kind} preset {:?}", check::shortened(id)), allowed);
     }
-    found
+    preset
 }
 
 fn refuse_missing<T>(

@@ -74,7 +74,7 @@ pub(super) fn testbed(
     let path = KeyPath::section("testbed");
     let nothing = TestbedFile::default();
     let file = file.unwrap_or(&nothing);
-    let known = |name: &str, at: &KeyPath, report: &mut Report| {
+    let check_name = |name: &str, at: &KeyPath, report: &mut Report| {
         if !nodes.iter().any(|node| node == name) {
             report.at(at, format!("unknown node {name:?}"), "a node of this file");
         }
@@ -86,14 +86,14 @@ pub(super) fn testbed(
     }
     let mut routing_of = BTreeMap::new();
     for (index, node) in file.node.iter().enumerate() {
-        known(&node.name, &path.key("node").index(index).key("name"), report);
+        check_name(&node.name, &path.key("node").index(index).key("name"), report);
         routing_of.insert(NodeId::named(&node.name), node.routing);
     }
     let mut bindings = Vec::new();
     for (index, bind) in file.bind.iter().enumerate() {
         let at = path.key("bind").index(index);
-        known(&bind.from, &at.key("from"), report);
-        known(&bind.to, &at.key("to"), report);
+        check_name(&bind.from, &at.key("from"), report);
+        check_name(&bind.to, &at.key("to"), report);
         let port = match (&bind.interface, &bind.daemon, bind.port) {
             (Some(interface), None, None) => Port::Interface(interface.clone()),
             (None, Some(daemon), Some(port)) => Port::Daemon { address: daemon.clone(), port },
@@ -121,12 +121,12 @@ pub(super) fn testbed(
         name: file.name.clone().unwrap_or_else(|| "unnamed".to_owned()),
         ..settings.clone()
     };
-    if let Err(Refusal::Invalid { key, found, allowed }) = named.validate() {
+    if let Err(Refusal::Invalid { key, found: actual, allowed }) = named.validate() {
         let mut at = path.clone();
         for part in key.split('.') {
             at = at.owned_key(part);
         }
-        report.at(&at, format!("{found} is not allowed"), allowed);
+        report.at(&at, format!("{actual} is not allowed"), allowed);
     }
     settings
 }
@@ -207,8 +207,8 @@ radio = "ptp_5g8"
     fn what_is_wrong_with_a_testbed_is_told_with_its_place() {
         let check = |section: &str, words: &str| {
             let text = format!("{HEAD}[testbed]\n{section}\n");
-            let told = parse_alone(&text, "t").unwrap_err().to_string();
-            assert!(told.contains(words), "{told}");
+            let text = parse_alone(&text, "t").unwrap_err().to_string();
+            assert!(text.contains(words), "{text}");
         };
         check("name = \"Ridge\"", "testbed.name");
         check("network = \"10.9.0.0/24\"", "testbed.network");

@@ -35,9 +35,9 @@ fn parsed(text: &str) -> Scenario {
 #[track_caller]
 fn check(text: &str, expect: &[(u64, &str, serde_json::Value)]) {
     let scenario = parsed(text);
-    let found: Vec<_> =
+    let actual: Vec<_> =
         scenario.records[2..].iter().map(|r| (r.at_ns, r.name.as_str(), r.body.clone())).collect();
-    assert_eq!(found, expect);
+    assert_eq!(actual, expect);
 }
 
 const S: u64 = 1_000_000_000;
@@ -257,7 +257,7 @@ fn nodes_join_and_leave() {
         "[[node]]\nname = \"c\"\nlat_deg = 0\nlon_deg = 0\nheight_agl_m = 1\nradio = \"ptp_5g8\"\n\
          at_s = 10\nuntil_s = 20\n[[motion]]\nnode = \"c\"\ngoto = { lat_deg = 1, lon_deg = 1, speed_m_s = 1 }\n",
     );
-    let found: Vec<_> =
+    let actual: Vec<_> =
         scenario.records[2..].iter().map(|r| (r.at_ns / S, r.name.as_str())).collect();
-    assert_eq!(found, [(10, "node.add"), (10, "motion.goto"), (20, "node.remove")]);
+    assert_eq!(actual, [(10, "node.add"), (10, "motion.goto"), (20, "node.remove")]);
 }

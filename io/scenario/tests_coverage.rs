@@ -53,7 +53,7 @@ fn what_is_left_out_has_its_default() {
 
 #[test]
 fn what_is_written_is_kept() {
-    let found = coverage(
+    let actual = coverage(
         "[coverage]\nradius_km = 0.5\ncell_arcsec = 0.25\nsites = [\"b\", \"a\"]\nmargin_db = -3\n\
          choose = 1\nsamples = 512\nfast = true\n\
          [coverage.receiver]\nheight_agl_m = 4\nradio = { preset = \"lora_868_eu\", tx_power_dbm = 10 }\n\
@@ -91,8 +91,8 @@ fn what_is_written_is_kept() {
         samples: Some(512),
         maps: BTreeMap::new(),
     };
-    assert_eq!(found, expect);
-    assert_eq!(found.vary.combinations(), 18);
+    assert_eq!(actual, expect);
+    assert_eq!(actual.vary.combinations(), 18);
 }
 
 #[test]
@@ -111,8 +111,9 @@ fn the_sites_are_who_is_there_at_the_start() {
     let generated = "[[generate]]\ncount = 2\nprefix = \"g\"\n\
         area = { south_deg = 1, west_deg = 1, north_deg = 2, east_deg = 2 }\n\
         station = { height_agl_m = 2, radio = \"ptp_5g8\" }\n";
-    let found = coverage(&format!("[coverage]\nradius_km = 20\n{late}{command}{later}{generated}"));
-    assert_eq!(found.sites, ["a", "b", "g1", "g2", "d"]);
+    let actual =
+        coverage(&format!("[coverage]\nradius_km = 20\n{late}{command}{later}{generated}"));
+    assert_eq!(actual.sites, ["a", "b", "g1", "g2", "d"]);
 }
 
 /// Of lists the schema has no bounds: their descriptions state the ranges that the reader holds to.

@@ -11,8 +11,8 @@ use super::{limits, parse};
 fn check_raw(text: &str, expect: &str) {
     let errors = parse(&format!("{HEAD}{text}"), "x.toml", Path::new("")).expect_err(text);
     assert_eq!(errors.errors.len(), 1, "{errors}");
-    let shown = errors.to_string();
-    let first = shown.lines().next().unwrap();
+    let text = errors.to_string();
+    let first = text.lines().next().unwrap();
     assert!(first.contains(expect), "\n found: {first}\nexpect: {expect}");
 }
 

@@ -18,8 +18,8 @@ fn errors(text: &str) -> TomlErrors {
 fn check(text: &str, expect: &str) {
     let errors = errors(text);
     assert_eq!(errors.errors.len(), 1, "{errors}");
-    let shown = errors.to_string();
-    let first = shown.lines().next().unwrap();
+    let text = errors.to_string();
+    let first = text.lines().next().unwrap();
     assert!(first.contains(expect), "\n found: {first}\nexpect: {expect}");
 }
 
@@ -280,10 +280,10 @@ fn motion_that_cannot_be() {
     );
     let lines = "ns2 = '''\n$node_(7) set X_ 1\n  $node_(7) jump\n'''\nprefix = \"q\"\n";
     let errors = errors(&format!("{ns2}{lines}"));
-    let shown: Vec<String> =
+    let lines: Vec<String> =
         errors.errors.iter().map(|e| format!("{}:{}: {}", e.line, e.column, e.what)).collect();
     assert_eq!(
-        shown,
+        lines,
         ["20:1: ns-2 line 1: unknown node \"q7\"", "21:3: ns-2 line 2: not understood"]
     );
 }
@@ -308,7 +308,7 @@ fn several_errors_come_together_in_file_order() {
         "[[node]]\nname = 3\nlat_deg = \"x\"\nlon_deg = 1\nheight = 2\nradio = \"ptp_5g8\"\n\
          [[flow]]\nname = \"f\"\nfrom = \"a\"\n",
     );
-    let found: Vec<(usize, &str)> =
+    let actual: Vec<(usize, &str)> =
         errors.errors.iter().map(|e| (e.line, e.key.as_str())).collect();
     let expect = [
         (18, "node[2].name"),
@@ -317,7 +317,7 @@ fn several_errors_come_together_in_file_order() {
         (23, "flow[0].source"),
         (25, "flow[0].from"),
     ];
-    assert_eq!(found, expect, "{errors}");
+    assert_eq!(actual, expect, "{errors}");
 }
 
 #[test]

@@ -43,7 +43,7 @@ pub(super) fn stated(schema: &Value) -> Option<[f64; 2]> {
 struct Walk<'s> {
     root: &'s Value,
     /// Key, place in the document, and schema.
-    found: Vec<(String, String, &'s Value)>,
+    ranges: Vec<(String, String, &'s Value)>,
 }
 
 impl<'s> Walk<'s> {
@@ -61,7 +61,7 @@ impl<'s> Walk<'s> {
             }
         }
         if !ends(schema).is_empty() {
-            self.found.push((key.to_owned(), at.to_owned(), schema));
+            self.ranges.push((key.to_owned(), at.to_owned(), schema));
         }
         for (index, item) in value.as_array().into_iter().flatten().enumerate() {
             let (key, at) = (format!("{key}[{index}]"), format!("{at}/{index}"));
@@ -110,13 +110,13 @@ fn the_bounds_of_the_schema_are_those_of_the_reader() {
         let errors = parse(&text, "x.toml", Path::new("")).map_or_else(|e| e.errors, |_| vec![]);
         errors.into_iter().filter(|error| error.key == key).collect::<Vec<_>>()
     };
-    let mut walk = Walk { root: &schema, found: Vec::new() };
+    let mut walk = Walk { root: &schema, ranges: Vec::new() };
     walk.value(&schema, &document, "", "");
     let mut missed = BTreeMap::new();
     bounded(&schema, "", &mut missed);
-    missed.retain(|missed, _| !walk.found.iter().any(|(_, _, met)| std::ptr::eq(*missed, *met)));
+    missed.retain(|missed, _| !walk.ranges.iter().any(|(_, _, met)| std::ptr::eq(*missed, *met)));
     assert!(missed.is_empty(), "not in the document: {missed:?}");
-    for (key, at, schema) in walk.found {
+    for (key, at, schema) in walk.ranges {
         let ends = ends(schema);
         for bound in stated(schema).into_iter().flatten() {
             assert!(ends.iter().any(|(end, _)| *end == bound), "{key}: {schema}");

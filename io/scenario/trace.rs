@@ -41,13 +41,13 @@ struct TraceText {
 /// Reads the trace of a motion and adds its nodes when it brings a station for them.
 pub(super) fn read(lowering: &mut Lowering<'_>, index: usize, motion: &MotionFile) -> Option<Read> {
     let path = KeyPath::item("motion", index);
-    let given = [
+    let keys = [
         (motion.node.is_some(), "node"),
         (motion.nodes.is_some(), "nodes"),
         (motion.at_s.is_some(), "at_s"),
         (motion.until_s.is_some(), "until_s"),
     ];
-    for (_, key) in given.into_iter().filter(|(given, _)| *given) {
+    for (_, key) in keys.into_iter().filter(|(keys, _)| *keys) {
         lowering.report.at(
             &path.key(key),
             "does not go with ns-2 lines, which say it themselves",
@@ -95,7 +95,7 @@ pub(super) fn moves(lowering: &mut Lowering<'_>, read: &Read, motion: &MotionFil
     if motion.station.is_none() {
         for (&number, start) in &read.trace.start {
             let name = name(motion, number);
-            let Some(since_ns) = known(lowering, read, &name, start.offset, path) else {
+            let Some(since_ns) = start_ns(lowering, read, &name, start.offset, path) else {
                 continue;
             };
             if let Some((lat_deg, lon_deg)) = starting_place(lowering, read, number, start, path) {
@@ -110,7 +110,7 @@ pub(super) fn moves(lowering: &mut Lowering<'_>, read: &Read, motion: &MotionFil
             let line = line_at(&read.text.text, order.offset);
             BadLine { span: line, what, allowed }
         };
-        let Some(since_ns) = known(lowering, read, &name, order.offset, path) else {
+        let Some(since_ns) = start_ns(lowering, read, &name, order.offset, path) else {
             continue;
         };
         let end_s = lowering.clock.duration_s;
@@ -165,10 +165,10 @@ fn text(lowering: &mut Lowering<'_>, motion: &MotionFile, path: &KeyPath) -> Opt
     match text_file::text(&file) {
         Ok(text) => Some(TraceText { text, file: Some(file.display().to_string()) }),
         Err(fault) => {
-            let shown = file.display();
+            let name_of_file = file.display();
             lowering.report.at(
                 &path.key("ns2_file"),
-                format!("{shown}: {}", fault.what),
+                format!("{name_of_file}: {}", fault.what),
                 fault.allowed,
             );
             None
@@ -177,7 +177,7 @@ fn text(lowering: &mut Lowering<'_>, motion: &MotionFile, path: &KeyPath) -> Opt
 }
 
 /// Time of joining of a node of the trace, ns; a command for an unknown node is an error.
-fn known(
+fn start_ns(
     lowering: &mut Lowering<'_>,
     read: &Read,
     name: &str,

@@ -38,14 +38,14 @@ pub struct Changer<'a> {
     /// Changes of the next tick, and what came of them.
     injected: Vec<(&'a Change, Receiver<Result<(), Refusal>>)>,
     /// Applied changes as text.
-    done: Vec<String>,
+    applied_changes: Vec<String>,
 }
 
 impl<'a> Changer<'a> {
     /// A queue of changes in the order of their times.
     #[must_use]
     pub fn new(changes: &'a [Change]) -> Self {
-        Self { waiting: changes, injected: Vec::new(), done: Vec::new() }
+        Self { waiting: changes, injected: Vec::new(), applied_changes: Vec::new() }
     }
 
     /// Tick of the first change; `u64::MAX` without one.
@@ -63,7 +63,9 @@ impl<'a> Changer<'a> {
     pub fn settle(&mut self) -> Result<(), ChangeError> {
         for (change, mut outcome) in std::mem::take(&mut self.injected) {
             match outcome.try_recv() {
-                Ok(Ok(())) => self.done.push(format!("{} s: {}", change.at_s(), change.describe())),
+                Ok(Ok(())) => {
+                    self.applied_changes.push(format!("{} s: {}", change.at_s(), change.describe()))
+                }
                 Ok(Err(refusal)) => return Err(invalid(change, refusal.to_string())),
                 Err(_) => return Err(late(change)),
             }
@@ -102,7 +104,7 @@ impl<'a> Changer<'a> {
     pub fn finish(self) -> Result<Vec<String>, ChangeError> {
         let left = self.injected.first().map(|(change, _)| *change);
         match left.or(self.waiting.first()) {
-            None => Ok(self.done),
+            None => Ok(self.applied_changes),
             Some(change) => Err(late(change)),
         }
     }

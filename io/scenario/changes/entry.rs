@@ -78,12 +78,12 @@ pub struct Entry {
 /// Key, value found, values allowed.
 pub type Invalid = (&'static str, String, String);
 
-fn invalid<T>(key: &'static str, found: &str, allowed: &str) -> Result<T, Invalid> {
-    Err((key, found.to_owned(), allowed.to_owned()))
+fn invalid<T>(key: &'static str, actual: &str, allowed: &str) -> Result<T, Invalid> {
+    Err((key, actual.to_owned(), allowed.to_owned()))
 }
 
 /// Refuses a preset that is not one of `all`.
-fn known(key: &'static str, id: Option<&str>, all: Vec<&str>) -> Result<(), Invalid> {
+fn check_name(key: &'static str, id: Option<&str>, all: Vec<&str>) -> Result<(), Invalid> {
     match id.filter(|id| !all.contains(id)) {
         None => Ok(()),
         Some(id) => invalid(key, "unknown preset", &format!("{}, not {id:?}", all.join(", "))),
@@ -94,9 +94,9 @@ impl Entry {
     /// The action, or the key at fault.
     pub(super) fn action(self) -> Result<Action, Invalid> {
         let radios = presets::RADIOS.iter().map(|preset| preset.id);
-        known(".radio", self.radio.as_deref(), radios.collect())?;
+        check_name(".radio", self.radio.as_deref(), radios.collect())?;
         let antennas = presets::ANTENNAS.iter().map(|preset| preset.id);
-        known(".antenna", self.antenna.as_deref(), antennas.collect())?;
+        check_name(".antenna", self.antenna.as_deref(), antennas.collect())?;
         self.check_companions()?;
         let position = self.position()?;
         let equipment = Equipment {
@@ -105,20 +105,20 @@ impl Entry {
             antenna: self.antenna,
             tx_power_dbm: self.tx_power_dbm,
         };
-        let mut found = Vec::new();
+        let mut actions = Vec::new();
         for (verb, node) in
             [("node.fail", self.fail), ("node.restore", self.repair), ("node.remove", self.remove)]
         {
-            found.extend(node.map(|node| Action::Node(verb, node)));
+            actions.extend(node.map(|node| Action::Node(verb, node)));
         }
         for (verb, nodes) in [("link.fail", self.cut), ("link.restore", self.mend)] {
-            found.extend(nodes.map(|nodes| Action::Link(verb, nodes)));
+            actions.extend(nodes.map(|nodes| Action::Link(verb, nodes)));
         }
         if let Some(name) = self.add {
             if equipment.height_agl_m.is_none() || equipment.radio.is_none() {
                 return invalid(".add", "no station", "height_agl_m and radio beside it");
             }
-            found.push(Action::Add {
+            actions.push(Action::Add {
                 name,
                 role: self.role.unwrap_or_default(),
                 position: position.ok_or_else(|| without_position(".add"))?,
@@ -127,18 +127,18 @@ impl Entry {
         }
         if let Some(node) = self.r#move {
             let position = position.ok_or_else(|| without_position(".move"))?;
-            found.push(Action::Move { node, position });
+            actions.push(Action::Move { node, position });
         }
-        found.extend(self.rain_rate_mm_h.map(Action::Rain));
+        actions.extend(self.rain_rate_mm_h.map(Action::Rain));
         if let Some(node) = self.node {
-            found.push(Action::Station { node, equipment });
+            actions.push(Action::Station { node, equipment });
         }
         if let Some(command) = self.command {
             let body = self.body.unwrap_or_else(|| json!({}));
-            found.push(Action::Command(command, body));
+            actions.push(Action::Command(command, body));
         }
-        match found.len() {
-            1 => Ok(found.remove(0)),
+        match actions.len() {
+            1 => Ok(actions.remove(0)),
             0 => invalid("", "no action", ACTIONS),
             _ => invalid("", "several actions", ACTIONS),
         }
@@ -184,6 +184,6 @@ impl Entry {
 }
 
 fn without_position(key: &'static str) -> Invalid {
-    let (found, allowed) = ("no position", "lat_deg and lon_deg beside it");
-    (key, found.to_owned(), allowed.to_owned())
+    let (actual, allowed) = ("no position", "lat_deg and lon_deg beside it");
+    (key, actual.to_owned(), allowed.to_owned())
 }

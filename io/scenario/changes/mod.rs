@@ -160,8 +160,8 @@ pub fn load(path: &Path) -> Result<Vec<Change>, TomlErrors> {
     for (place, entry) in file.change.into_iter().enumerate() {
         match Change::of(entry) {
             Ok(change) => changes.push(change),
-            Err((key, found, allowed)) => {
-                document.invalid(&format!("change[{place}]{key}"), found, allowed);
+            Err((key, actual, allowed)) => {
+                document.invalid(&format!("change[{place}]{key}"), actual, allowed);
             }
         }
     }
@@ -178,11 +178,11 @@ pub fn load(path: &Path) -> Result<Vec<Change>, TomlErrors> {
 pub fn of_entries(
     entries: impl IntoIterator<Item = Entry>,
 ) -> Result<Vec<Change>, (usize, Invalid)> {
-    let made = entries
+    let changes = entries
         .into_iter()
         .enumerate()
         .map(|(place, entry)| Change::of(entry).map_err(|fault| (place, fault)));
-    let mut changes = made.collect::<Result<Vec<_>, _>>()?;
+    let mut changes = changes.collect::<Result<Vec<_>, _>>()?;
     changes.sort_by_key(|change| change.at_ns);
     Ok(changes)
 }
@@ -190,8 +190,8 @@ pub fn of_entries(
 impl Change {
     fn of(entry: Entry) -> Result<Self, Invalid> {
         if !(0.0..=AT_S_MAX).contains(&entry.at_s) {
-            let found = format!("{} s", entry.at_s);
-            return Err((".at_s", found, format!("0 to {AT_S_MAX} s")));
+            let actual = format!("{} s", entry.at_s);
+            return Err((".at_s", actual, format!("0 to {AT_S_MAX} s")));
         }
         let at_ns = (entry.at_s * 1e9).round() as u64;
         let action = entry.action()?;
@@ -238,9 +238,9 @@ impl Change {
                 (*verb, json!({ "a": a, "b": b }))
             }
             Action::Station { node, equipment } => {
-                let found = named(now, node)?;
-                let station = equipment.over(found.station.clone());
-                let body = json!({ "node": found.id, "station": station });
+                let state = named(now, node)?;
+                let station = equipment.over(state.station.clone());
+                let body = json!({ "node": state.id, "station": station });
                 ("node.set_station", body)
             }
             Action::Add { name, role, position, equipment } => {
@@ -267,8 +267,8 @@ impl Change {
 
 /// The node of a label, or of a name in a scenario.
 fn named<'a>(now: &'a WorldView, name: &str) -> Result<&'a NodeView, String> {
-    let found = now.named(name).or_else(|| now.node(NodeId::named(name)));
-    found.ok_or_else(|| {
+    let state = now.named(name).or_else(|| now.node(NodeId::named(name)));
+    state.ok_or_else(|| {
         let mut names: Vec<&str> = now.nodes.iter().map(|node| node.name.as_str()).collect();
         names.sort_unstable();
         names.truncate(20);
@@ -289,15 +289,15 @@ mod tests {
 
     #[test]
     fn changes_come_in_the_order_of_their_times() {
-        let found = read(
+        let changes = read(
             "[[change]]\nat_s = 9\nnode = \"a\"\nheight_agl_m = 30\n\
              [[change]]\nat_s = 1.5\nfail = \"b\"\n",
         )
         .unwrap();
-        assert_eq!(found[0].at_ns, 1_500_000_000);
-        assert_eq!(found[0].action, Action::Node("node.fail", "b".to_owned()));
-        assert!(matches!(&found[1].action, Action::Station { node, .. } if node == "a"));
-        let lost = found[0].command(&WorldView::default()).unwrap_err();
+        assert_eq!(changes[0].at_ns, 1_500_000_000);
+        assert_eq!(changes[0].action, Action::Node("node.fail", "b".to_owned()));
+        assert!(matches!(&changes[1].action, Action::Station { node, .. } if node == "a"));
+        let lost = changes[0].command(&WorldView::default()).unwrap_err();
         assert!(lost.contains("unknown node: found \"b\""), "{lost}");
     }
 
@@ -320,9 +320,9 @@ mod tests {
             ("at_s = 1\nbody = {}", "a body without a command"),
             ("at_s = 1\nfial = \"a\"", "fial"),
         ] {
-            let told = read(&format!("[[change]]\n{text}\n")).unwrap_err();
-            assert!(told.contains(what), "{text}: {told}");
-            assert!(told.contains("changes.toml:"), "{told}");
+            let message = read(&format!("[[change]]\n{text}\n")).unwrap_err();
+            assert!(message.contains(what), "{text}: {message}");
+            assert!(message.contains("changes.toml:"), "{message}");
         }
     }
 }

@@ -58,15 +58,15 @@ impl Dataset {
         times.sort_by(f64::total_cmp);
         let median_s = times.get(times.len() / 2).copied().unwrap_or(begin_s);
         let row = self.extremes.farthest(median_s);
-        let (found, line) = match row.filter(|_| self.end_s != Some(last_s)) {
+        let (actual, line) = match row.filter(|_| self.end_s != Some(last_s)) {
             Some((at_s, line)) => {
                 let (time, apart_s) = (self.time(at_s), (at_s - median_s).abs());
-                let found = format!("the time {time}, {apart_s} s from the median of the times");
-                (found, line)
+                let actual = format!("the time {time}, {apart_s} s from the median of the times");
+                (actual, line)
             }
             None => (format!("the end {}", self.time(last_s)), 0),
         };
-        Err(Fault::new("", found, allowed).at(format, Location::line(line)))
+        Err(Fault::new("", actual, allowed).at(format, Location::line(line)))
     }
 
     /// A time of the recording as text: a date where it has dates.

@@ -40,8 +40,8 @@ fn read(source: &Source, _: &ReadOptions) -> Result<Dataset, FormatError> {
         let event = xml.read_event();
         let at = usize::try_from(xml.buffer_position()).unwrap_or(usize::MAX);
         let line = line_of(&text.as_bytes()[..at.min(text.len())]);
-        let invalid = |found: &str, allowed: String| {
-            Err(Fault::new("", found, allowed).at(&FORMAT, Location::new(line, "")))
+        let invalid = |actual: &str, allowed: String| {
+            Err(Fault::new("", actual, allowed).at(&FORMAT, Location::new(line, "")))
         };
         match event {
             Err(error) => return invalid(&error.to_string(), "well-formed XML".to_owned()),
@@ -112,8 +112,8 @@ fn end(name: &str, device: &mut Option<(Node, bool)>, dataset: &mut Dataset) {
 }
 
 fn attribute(start: &BytesStart<'_>, key: &str) -> Option<String> {
-    let found = start.try_get_attribute(key).ok()??;
-    let text = quick_xml::escape::unescape(&found.value).ok()?.into_owned();
+    let attribute = start.try_get_attribute(key).ok()??;
+    let text = quick_xml::escape::unescape(&attribute.value).ok()?.into_owned();
     (!text.trim().is_empty()).then_some(text)
 }
 

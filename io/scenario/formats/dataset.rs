@@ -150,13 +150,13 @@ impl Dataset {
     pub(super) fn finish(mut self) -> Self {
         let (nodes, report) = (&mut self.nodes, &mut self.report);
         let raw: Vec<_> = nodes.iter_mut().map(|node| node.raw_deg.take()).collect();
-        let found = positions::checked(&raw, |index, what| {
+        let checked = positions::checked(&raw, |index, what| {
             report.add(what, || Location::path(nodes[index].path.as_str()));
         });
-        for (node, position) in nodes.iter_mut().zip(found) {
+        for (node, position) in nodes.iter_mut().zip(checked) {
             node.position = node.position.or(position);
         }
-        let mut taken = BTreeSet::new();
+        let mut names = BTreeSet::new();
         // Positioned nodes keep their names first: only they become part of a plan.
         let (mut order, rest): (Vec<usize>, Vec<usize>) =
             (0..self.nodes.len()).partition(|index| self.nodes[*index].position.is_some());
@@ -165,7 +165,7 @@ impl Dataset {
             let node = &mut self.nodes[index];
             let first = node.name.clone();
             let mut count = 1;
-            while !taken.insert(node.name.clone()) {
+            while !names.insert(node.name.clone()) {
                 count += 1;
                 node.name = format!("{first} {count}");
             }
@@ -211,8 +211,8 @@ impl Dataset {
         }
         self.nodes.retain(|node| node.position.is_some());
         if self.nodes.is_empty() {
-            let found = format!("no node with a position ({})", report.summary());
-            return Err(Fault::new("", found, "at least one").at(format, document()));
+            let actual = format!("no node with a position ({})", report.summary());
+            return Err(Fault::new("", actual, "at least one").at(format, document()));
         }
         let unknown = self.nodes.iter().filter(|node| node.station.is_none()).count();
         if unknown > 0 {

@@ -162,8 +162,8 @@ impl RecordingWriter for Writer<'_> {
     }
 
     fn write(&mut self, now: &WorldView) -> io::Result<()> {
-        let same_nodes = self.nodes.as_ref().is_some_and(|seen| Arc::ptr_eq(seen, &now.nodes));
-        let same_links = self.links.as_ref().is_some_and(|seen| Arc::ptr_eq(seen, &now.links));
+        let same_nodes = self.nodes.as_ref().is_some_and(|nodes| Arc::ptr_eq(nodes, &now.nodes));
+        let same_links = self.links.as_ref().is_some_and(|links| Arc::ptr_eq(links, &now.links));
         if same_nodes && same_links {
             return Ok(());
         }

@@ -77,11 +77,11 @@ pub struct Fault {
 impl Fault {
     pub(super) fn new(
         key: impl Into<String>,
-        found: impl Into<String>,
+        actual: impl Into<String>,
         allowed: impl Into<String>,
     ) -> Self {
-        let (key, found, allowed) = (key.into(), found.into(), allowed.into());
-        Self { key, found, allowed }
+        let (key, actual, allowed) = (key.into(), actual.into(), allowed.into());
+        Self { key, found: actual, allowed }
     }
 
     /// The fault at a location of a document.
@@ -108,7 +108,9 @@ impl Fault {
 impl From<Refusal> for Fault {
     fn from(refusal: Refusal) -> Self {
         match refusal {
-            Refusal::Invalid { key, found, allowed } => Self::new(key, shortened(&found), allowed),
+            Refusal::Invalid { key, found: actual, allowed } => {
+                Self::new(key, shortened(&actual), allowed)
+            }
             other => Self::new("", other.to_string(), "a plan the world accepts"),
         }
     }
@@ -131,13 +133,13 @@ fn shortened(text: &str) -> String {
 
 /// The text with control characters escaped: what a document says must not drive a terminal.
 fn printable(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
+    let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         if c.is_control() {
-            shown.extend(c.escape_default());
+            out.extend(c.escape_default());
         } else {
-            shown.push(c);
+            out.push(c);
         }
     }
-    shown
+    out
 }

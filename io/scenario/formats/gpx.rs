@@ -39,16 +39,16 @@ fn read(source: &Source, _: &ReadOptions) -> Result<Dataset, FormatError> {
     let text = text(&FORMAT, source.bytes())?;
     let mut xml = Reader::from_str(text);
     let mut state = State::default();
-    let mut seen = (0, 1);
+    let mut place = (0, 1);
     loop {
         let at = usize::try_from(xml.buffer_position()).unwrap_or(usize::MAX);
         // Lines are counted as they pass, not from the start each time.
-        let passed = text.as_bytes().get(seen.0..at).unwrap_or_default();
+        let passed = text.as_bytes().get(place.0..at).unwrap_or_default();
         let lines = passed.iter().filter(|byte| **byte == b'\n').count();
-        seen = (at, seen.1 + lines);
-        let line = seen.1;
-        let invalid = |found: &str, allowed: &str| {
-            Err(Fault::new("", found, allowed).at(&FORMAT, Location::line(line)))
+        place = (at, place.1 + lines);
+        let line = place.1;
+        let invalid = |actual: &str, allowed: &str| {
+            Err(Fault::new("", actual, allowed).at(&FORMAT, Location::line(line)))
         };
         match xml.read_event() {
             Err(error) => return invalid(&error.to_string(), "well-formed XML"),
@@ -92,8 +92,8 @@ impl State {
             "trk" => (self.track, self.name) = (self.track + 1, None),
             "trkpt" => {
                 let number = |key: &str| -> Option<f64> {
-                    let found = start.try_get_attribute(key).ok()??;
-                    found.value.trim().parse().ok()
+                    let attribute = start.try_get_attribute(key).ok()??;
+                    attribute.value.trim().parse().ok()
                 };
                 let place = number("lat").zip(number("lon"));
                 self.point = Some((place.unwrap_or((f64::NAN, f64::NAN)), None));

@@ -207,9 +207,9 @@ pub fn extensions(can: impl Fn(&Format) -> bool) -> String {
 pub fn identify(source: &Source) -> Result<&'static Format, FormatError> {
     let sample = Sample::of(source.bytes());
     let reading = || FORMATS.into_iter().filter(|format| format.read.is_some());
-    let known: Vec<&Format> = reading().filter(|format| (format.sniff)(&sample)).collect();
+    let formats: Vec<&Format> = reading().filter(|format| (format.sniff)(&sample)).collect();
     let ends = |format: &&'static Format| format.ends(&source.path);
-    let chosen = known.iter().copied().find(ends).or(known.first().copied());
+    let chosen = formats.iter().copied().find(ends).or(formats.first().copied());
     if let Some(format) = chosen {
         return Ok(format);
     }
@@ -217,7 +217,7 @@ pub fn identify(source: &Source) -> Result<&'static Format, FormatError> {
     match (named.next(), named.next()) {
         (Some(format), None) => Ok(format),
         _ => {
-            let found = match serde_json::from_slice::<serde::de::IgnoredAny>(source.bytes()) {
+            let actual = match serde_json::from_slice::<serde::de::IgnoredAny>(source.bytes()) {
                 Ok(_) => "JSON of an unknown kind".to_owned(),
                 Err(error) if sample.text().trim_start().starts_with(['{', '[']) => {
                     format!("invalid JSON ({error})")
@@ -226,7 +226,7 @@ pub fn identify(source: &Source) -> Result<&'static Format, FormatError> {
                 Err(_) => "content of an unknown kind".to_owned(),
             };
             let read = names(|format| format.read.is_some());
-            let fault = Fault::new("format", found, format!("{read}; --format NAME forces one"));
+            let fault = Fault::new("format", actual, format!("{read}; --format NAME forces one"));
             Err(fault.unidentified(Location::path("format")))
         }
     }

@@ -76,12 +76,12 @@ fn unpacked(bytes: &[u8]) -> Result<Vec<u8>, Fault> {
     let mut packed = packed.take(most as u64 + 1);
     packed.read_to_end(&mut document).map_err(|error| bad(&error))?;
     if document.len() > most {
-        let found = format!("{name:?} unpacks to more than {most} bytes");
+        let actual = format!("{name:?} unpacks to more than {most} bytes");
         let allowed = format!(
             "{BYTES_MAX} bytes, and {UNPACK_RATIO_MAX} times the size of the zip file or \
              {UNPACK_BYTES_MIN}"
         );
-        return Err(Fault::new("", found, allowed));
+        return Err(Fault::new("", actual, allowed));
     }
     Ok(document)
 }

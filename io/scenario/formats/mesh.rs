@@ -132,9 +132,9 @@ impl Series {
             self.dataset.observe(at_s, (&from, &to), values, number);
             links.insert((from, to));
         }
-        let gone = Measured { delivery_prob: Some(0.0), ..Measured::default() };
+        let absent = Measured { delivery_prob: Some(0.0), ..Measured::default() };
         for (from, to) in self.links.difference(&links) {
-            self.dataset.observe(at_s, (from, to), gone, number);
+            self.dataset.observe(at_s, (from, to), absent, number);
         }
         self.links = links;
     }
@@ -154,10 +154,10 @@ impl Series {
             return dataset.report.add(what, path);
         };
         let new = dataset.nodes.len() > before;
-        let found = &mut dataset.nodes[index as usize];
+        let entry = &mut dataset.nodes[index as usize];
         if new {
-            found.role = node.role;
-            found.path.clone_from(&node.path);
+            entry.role = node.role;
+            entry.path.clone_from(&node.path);
             if node.name.is_none() {
                 let what = "no name given: the path in the document is taken";
                 dataset.report.add(what, path);
@@ -166,7 +166,7 @@ impl Series {
                 dataset.report.add("no position given", path);
             }
         }
-        found.raw_deg = found.raw_deg.or(node.at_deg);
+        entry.raw_deg = entry.raw_deg.or(node.at_deg);
     }
 }
 

@@ -27,15 +27,15 @@ const SNIFFED: usize = 100;
 
 fn sniff(document: &Value) -> bool {
     let has = |of: &Value, keys: &[&str]| keys.iter().any(|key| !of[*key].is_null());
-    let told = |node: &Value| has(node, &["neighbours", "neighbors"]);
-    let known = |node: &Value| has(node, &["node_id", "hostname", "nodeinfo", "location"]);
+    let has_neighbours = |node: &Value| has(node, &["neighbours", "neighbors"]);
+    let is_node = |node: &Value| has(node, &["node_id", "hostname", "nodeinfo", "location"]);
     let link = rows(&document["links"]).next();
     let nodes = entries(&document["nodes"], "").take(SNIFFED);
     !has(document, &["type"])
-        && (nodes.map(|entry| entry.2).any(|node| told(node) || known(node))
+        && (nodes.map(|entry| entry.2).any(|node| has_neighbours(node) || is_node(node))
             || link.is_some_and(|link| has(link, &["source_tq", "source"]))
-            || told(&document[0])
-            || told(document))
+            || has_neighbours(&document[0])
+            || has_neighbours(document))
 }
 
 /// Data that the node reports about itself: hopglass keeps it apart from observations by others.
@@ -106,14 +106,14 @@ fn neighbours(of: &Value, owners: &BTreeMap<String, String>, snapshot: &mut Mesh
     for (list, radio) in [("batadv", false), ("wifi", true)] {
         for (mac, interface) in of[list].as_object().into_iter().flatten() {
             let peers = interface["neighbours"].as_object().into_iter().flatten();
-            for (peer, told) in peers {
+            for (peer, values_of_peer) in peers {
                 let mut values = Measured::default();
                 if radio {
-                    values.rx_power_dbm = told["signal"].as_f64();
-                    let noise_dbm = told["noise"].as_f64();
+                    values.rx_power_dbm = values_of_peer["signal"].as_f64();
+                    let noise_dbm = values_of_peer["noise"].as_f64();
                     values.snr_db = values.rx_power_dbm.zip(noise_dbm).map(|(s, n)| s - n);
                 } else {
-                    values.quality = told["tq"].as_f64().map(|tq| tq / 255.0);
+                    values.quality = values_of_peer["tq"].as_f64().map(|tq| tq / 255.0);
                 }
                 match values.is_empty() {
                     true => snapshot.drop("a neighbour without TQ or signal"),

@@ -43,21 +43,21 @@ impl Dataset {
         for track in tracks.values_mut() {
             track.sort_by(|a, b| a.0.total_cmp(&b.0));
             let all = track.len();
-            let mut kept: Vec<Fix> = Vec::with_capacity(all);
+            let mut fixes: Vec<Fix> = Vec::with_capacity(all);
             for fix in track.drain(..) {
-                if let [.., before, last] = kept[..]
+                if let [.., before, last] = fixes[..]
                     && before.1 == last.1
                     && last.1 == fix.1
                 {
-                    kept.pop();
+                    fixes.pop();
                 }
-                if kept.last().is_some_and(|last| last.0 == fix.0) {
-                    kept.pop();
+                if fixes.last().is_some_and(|last| last.0 == fix.0) {
+                    fixes.pop();
                 }
-                kept.push(fix);
+                fixes.push(fix);
             }
-            dropped += all - kept.len();
-            *track = kept;
+            dropped += all - fixes.len();
+            *track = fixes;
         }
         (tracks, dropped)
     }
@@ -83,8 +83,8 @@ impl Dataset {
         mut self,
         format: &Format,
     ) -> Result<(String, usize, Report), FormatError> {
-        let invalid = |found: String, allowed: String| {
-            Err(Fault::new("", found, allowed).at(format, Location::default()))
+        let invalid = |actual: String, allowed: String| {
+            Err(Fault::new("", actual, allowed).at(format, Location::default()))
         };
         self.events.retain(|(_, event)| match event {
             Event::Move(..) => true,
@@ -104,12 +104,12 @@ impl Dataset {
         let (tracks, dropped) = self.tracks();
         tell_thinned(&mut self.report, dropped);
         if tracks.is_empty() {
-            let found = format!("no track ({})", self.report.summary());
-            return invalid(found, "at least one".to_owned());
+            let actual = format!("no track ({})", self.report.summary());
+            return invalid(actual, "at least one".to_owned());
         }
         if let Some(track) = tracks.values().find(|track| track.len() > WAYPOINTS_MAX) {
-            let found = format!("{} positions of one node", track.len());
-            return invalid(found, format!("up to {WAYPOINTS_MAX}"));
+            let actual = format!("{} positions of one node", track.len());
+            return invalid(actual, format!("up to {WAYPOINTS_MAX}"));
         }
         let count = tracks.len();
         let by_name = tracks.into_iter().map(|(node, track)| {
@@ -137,9 +137,9 @@ fn write(title: Option<&str>, tracks: &BTreeMap<&str, Vec<Fix>>) -> String {
         quoted(title.unwrap_or("Imported tracks")),
         last_s.ceil().max(1.0)
     );
-    let mut taken = BTreeSet::new();
+    let mut names = BTreeSet::new();
     for (label, track) in tracks {
-        let name = identifier(label, &mut taken);
+        let name = identifier(label, &mut names);
         let Some((_, first)) = track.first() else {
             continue;
         };
@@ -165,14 +165,14 @@ fn write(title: Option<&str>, tracks: &BTreeMap<&str, Vec<Fix>>) -> String {
 }
 
 /// Name of a node in a scenario: letters, digits, and dashes for everything else.
-fn identifier(label: &str, taken: &mut BTreeSet<String>) -> String {
+fn identifier(label: &str, names: &mut BTreeSet<String>) -> String {
     let safe = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
     let plain: String = label.chars().map(safe).take(50).collect();
     let plain = plain.trim_matches('-');
     let plain = if plain.is_empty() { "track" } else { plain };
     let mut name = plain.to_owned();
     let mut count = 1;
-    while !taken.insert(name.clone()) {
+    while !names.insert(name.clone()) {
         count += 1;
         name = format!("{plain}-{count}");
     }

@@ -73,7 +73,7 @@ fn write<'w>(out: Output<'w>) -> io::Result<Box<dyn RecordingWriter + 'w>> {
         changes: Changes::default(),
         assumed: Assumed::default(),
         lines: Vec::new(),
-        held: Vec::new(),
+        rows: Vec::new(),
         count: 0,
     }))
 }
@@ -85,7 +85,7 @@ struct Writer<'w> {
     assumed: Assumed,
     /// Lines of assumptions so far.
     lines: Vec<String>,
-    held: Vec<Row>,
+    rows: Vec<Row>,
     count: u64,
 }
 
@@ -101,17 +101,17 @@ impl RecordingWriter for Writer<'_> {
         }
         let rows = self.changes.rows(now);
         self.count += rows.len() as u64;
-        self.held.extend(rows);
-        while self.held.len() >= GROUP {
-            let rest = self.held.split_off(GROUP);
-            let group = std::mem::replace(&mut self.held, rest);
+        self.rows.extend(rows);
+        while self.rows.len() >= GROUP {
+            let rest = self.rows.split_off(GROUP);
+            let group = std::mem::replace(&mut self.rows, rest);
             self.group(&group).map_err(failed)?;
         }
         Ok(())
     }
 
     fn finish(mut self: Box<Self>, _: &WorldView) -> io::Result<u64> {
-        let rest = std::mem::take(&mut self.held);
+        let rest = std::mem::take(&mut self.rows);
         if !rest.is_empty() {
             self.group(&rest).map_err(failed)?;
         }

@@ -12,7 +12,7 @@ const DEGREE_KM: f64 = 111.2;
 /// ones, those at 0 N 0 E and those far from all others are dropped. `tell` gets index and reason.
 pub(super) fn checked(
     raw: &[Option<[f64; 2]>],
-    mut tell: impl FnMut(usize, &str),
+    mut report: impl FnMut(usize, &str),
 ) -> Vec<Option<GeoPoint>> {
     let valid = raw.iter().flatten().copied().filter(|at| *at != [0.0, 0.0] && possible(*at));
     let valid: Vec<[f64; 2]> = valid.collect();
@@ -21,7 +21,7 @@ pub(super) fn checked(
     let mut check = |(index, at): (usize, &Option<[f64; 2]>)| {
         let [lat, lon] = (*at)?;
         if [lat, lon] == [0.0, 0.0] {
-            tell(index, "latitude and longitude 0: dropped");
+            report(index, "latitude and longitude 0: dropped");
             return None;
         }
         if near([lat, lon]) {
@@ -29,14 +29,14 @@ pub(super) fn checked(
         }
         if near([lon, lat]) {
             let what = "latitude and longitude swapped: read the other way round";
-            tell(index, what);
+            report(index, what);
             return GeoPoint::new(lon, lat).ok();
         }
         if possible([lat, lon]) {
             let far = "from the median position of the map: dropped";
-            tell(index, &format!("more than {DISTANCE_KM_MAX} km {far}"));
+            report(index, &format!("more than {DISTANCE_KM_MAX} km {far}"));
         } else {
-            tell(index, "invalid latitude or longitude: dropped");
+            report(index, "invalid latitude or longitude: dropped");
         }
         None
     };

@@ -36,21 +36,21 @@ pub(super) struct Assumed(Option<Assumptions>);
 impl Assumed {
     /// The assumptions in words, where they are not those of the snapshot before.
     pub(super) fn changed(&mut self, now: &WorldView) -> Option<String> {
-        let held = now.environment.assumptions(None);
-        if self.0.as_ref() == Some(&held) {
+        let assumptions = now.environment.assumptions(None);
+        if self.0.as_ref() == Some(&assumptions) {
             return None;
         }
-        let text = assumed(&held);
-        self.0 = Some(held);
+        let text = assumed(&assumptions);
+        self.0 = Some(assumptions);
         Some(text)
     }
 }
 
 /// Assumptions with the name of their calibration, one line without control characters.
-pub(super) fn assumed(held: &Assumptions) -> String {
+pub(super) fn assumed(assumptions: &Assumptions) -> String {
     let profile =
-        held.calibration.as_ref().map(|one| format!("; calibration profile {:?}", one.name));
-    format!("{held}{}", profile.unwrap_or_default())
+        assumptions.calibration.as_ref().map(|one| format!("; calibration profile {:?}", one.name));
+    format!("{assumptions}{}", profile.unwrap_or_default())
 }
 
 /// Writes a snapshot as a document.

@@ -111,15 +111,16 @@ impl Changes {
     pub(super) fn rows(&mut self, now: &WorldView) -> Vec<Row> {
         let at_s = now.now_ns as f64 / 1e9;
         let mut directions: BTreeMap<(NodeId, NodeId), Measured> = BTreeMap::new();
-        let same_levels = self.levels.as_ref().is_some_and(|seen| Arc::ptr_eq(seen, &now.measured));
+        let same_levels =
+            self.levels.as_ref().is_some_and(|levels| Arc::ptr_eq(levels, &now.measured));
         if !same_levels {
             for level in now.measured.iter().filter(|level| level.at_ns == now.now_ns) {
                 directions.insert((level.from, level.to), level.values);
             }
             self.levels = Some(Arc::clone(&now.measured));
         }
-        let same_nodes = self.nodes.as_ref().is_some_and(|seen| Arc::ptr_eq(seen, &now.nodes));
-        let same_links = self.links.as_ref().is_some_and(|seen| Arc::ptr_eq(seen, &now.links));
+        let same_nodes = self.nodes.as_ref().is_some_and(|nodes| Arc::ptr_eq(nodes, &now.nodes));
+        let same_links = self.links.as_ref().is_some_and(|links| Arc::ptr_eq(links, &now.links));
         if !(same_nodes && same_links) {
             self.note_links(now, &mut directions);
             self.nodes = Some(Arc::clone(&now.nodes));

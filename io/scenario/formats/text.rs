@@ -9,12 +9,12 @@ pub(super) fn text<'b>(format: &Format, bytes: &'b [u8]) -> Result<&'b str, Form
     bounded(bytes).map_err(|fault| fault.at(format, Location::default()))?;
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let good = &bytes[..error.valid_up_to()];
-        let found = match bytes {
+        let actual = match bytes {
             [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "UTF-16".to_owned(),
             [b'P', b'K', ..] => "a zip file".to_owned(),
             _ => format!("byte {} not UTF-8", good.len()),
         };
-        Fault::new("", found, "UTF-8 text").at(format, Location::new(line_of(good), ""))
+        Fault::new("", actual, "UTF-8 text").at(format, Location::new(line_of(good), ""))
     })?;
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
@@ -24,8 +24,8 @@ pub(super) fn bounded(bytes: &[u8]) -> Result<(), Fault> {
     if bytes.len() <= BYTES_MAX {
         return Ok(());
     }
-    let found = format!("{} bytes", bytes.len());
-    Err(Fault::new("", found, format!("up to {BYTES_MAX} bytes")))
+    let actual = format!("{} bytes", bytes.len());
+    Err(Fault::new("", actual, format!("up to {BYTES_MAX} bytes")))
 }
 
 /// Line, from 1, that follows `before`.

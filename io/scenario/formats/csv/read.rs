@@ -75,30 +75,31 @@ struct Columns {
     lat: usize,
     lon: usize,
     deployment: Option<usize>,
-    known: Vec<bool>,
+    has_meaning: Vec<bool>,
 }
 
 impl Columns {
     /// The columns of a header, or the name of one at fault.
     fn of(header: &StringRecord, collector: &mut Collector<'_>) -> Result<Self, (String, Fault)> {
-        let whole = |found: String, allowed: &str| (String::new(), Fault::new("", found, allowed));
+        let whole =
+            |actual: String, allowed: &str| (String::new(), Fault::new("", actual, allowed));
         if header.len() > COLUMNS_MAX {
             let allowed = format!("up to {COLUMNS_MAX} columns");
             return Err(whole(format!("{} columns", header.len()), &allowed));
         }
         let names: Vec<String> = header.iter().map(|name| name.trim().to_owned()).collect();
         let mut at = [None; 3];
-        let mut known = vec![false; names.len()];
-        let mut seen = Vec::new();
+        let mut has_meaning = vec![false; names.len()];
+        let mut unique_names = Vec::new();
         for (index, name) in names.iter().enumerate() {
             if name.is_empty() {
                 continue;
             }
-            if seen.contains(&name) {
+            if unique_names.contains(&name) {
                 let fault = Fault::new("", "a duplicate column", "each column once");
                 return Err((name.clone(), fault));
             }
-            seen.push(name);
+            unique_names.push(name);
             let here = || Location::new(1, name.as_str());
             let field = match Field::of(name) {
                 Meaning::Known { field, .. } => field,
@@ -108,7 +109,7 @@ impl Columns {
                 }
                 // Told when there is a value.
                 Meaning::Noted(..) | Meaning::OtherHeight => {
-                    known[index] = true;
+                    has_meaning[index] = true;
                     continue;
                 }
                 Meaning::Unknown => {
@@ -121,22 +122,24 @@ impl Columns {
                 Field::Lon => &mut at[1],
                 Field::Deployment => &mut at[2],
                 _ => {
-                    known[index] = true;
+                    has_meaning[index] = true;
                     continue;
                 }
             };
             if let Some(first) = place.replace(index) {
-                let found = format!("{} besides {}", quoted(name), quoted(&names[first]));
+                let actual = format!("{} besides {}", quoted(name), quoted(&names[first]));
                 let allowed = "one column for each of latitude and longitude";
-                return Err((name.clone(), Fault::new("", found, allowed)));
+                return Err((name.clone(), Fault::new("", actual, allowed)));
             }
         }
         match at {
-            [Some(lat), Some(lon), deployment] => Ok(Self { names, lat, lon, deployment, known }),
+            [Some(lat), Some(lon), deployment] => {
+                Ok(Self { names, lat, lon, deployment, has_meaning })
+            }
             _ => {
-                let found = format!("the columns {}", quoted(&names.join(", ")));
+                let actual = format!("the columns {}", quoted(&names.join(", ")));
                 Err(whole(
-                    found,
+                    actual,
                     "a header with lat and lon, and name, role, height_agl_m, radio, …",
                 ))
             }
@@ -184,7 +187,7 @@ impl Row<'_> {
         }
         let mut draft = Draft::default();
         for (index, name) in columns.names.iter().enumerate() {
-            if !columns.known[index] {
+            if !columns.has_meaning[index] {
                 continue;
             }
             let cell = self.cell(index);
@@ -220,14 +223,14 @@ impl Row<'_> {
         if surplus.into_iter().all(|cell| cell.trim().is_empty()) {
             return Ok(());
         }
-        let found = format!("{} cells", self.record.len());
+        let actual = format!("{} cells", self.record.len());
         let hint = if self.delimiter == b',' {
             "; numbers have a decimal point, texts with commas stand in quotes"
         } else {
             ""
         };
         let allowed = format!("{columns}, as in the header{hint}");
-        Err(Fault::new("", found, allowed).at(&FORMAT, self.place("")))
+        Err(Fault::new("", actual, allowed).at(&FORMAT, self.place("")))
     }
 
     fn is_name(&self, index: usize) -> bool {

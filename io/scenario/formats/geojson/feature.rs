@@ -145,8 +145,8 @@ fn gather(
             collector.report.add(&format!("{kind} is not a node: dropped"), || at("geometry"));
         }
         _ => {
-            let found = quoted(&geometry["type"].to_string());
-            let fault = Fault::new("", found, GEOMETRIES.join(", "));
+            let actual = quoted(&geometry["type"].to_string());
+            let fault = Fault::new("", actual, GEOMETRIES.join(", "));
             return Err(collector.fault(fault, &|_| at("geometry.type")));
         }
     }
@@ -212,7 +212,7 @@ fn node(
         let table = |fault: Fault| fault.at(&FORMAT, here());
         match (key.as_str(), value) {
             (_, Value::Null) => {}
-            (shown, _) if SHOWN.contains(&shown) => {}
+            (style, _) if SHOWN.contains(&style) => {}
             ("radio", Value::Object(_)) => {
                 if let RadioChoice::Inline(settings) = decoded(value).map_err(table)? {
                     draft.radio = Some(*settings);
@@ -233,10 +233,10 @@ fn node(
                     _ => None,
                 };
                 let report = &mut collector.report;
-                let taken = text.is_some_and(|text| {
+                let has_meaning = text.is_some_and(|text| {
                     !is_position(key) && draft.take(key, &text, &mut |what| report.add(what, here))
                 });
-                if !taken {
+                if !has_meaning {
                     report.dropped("property", key, here);
                 }
             }

@@ -102,11 +102,11 @@ fn collection(
 /// Accepts the coordinate reference systems that mean WGS84; RFC 7946 has no others.
 fn check_crs(crs: &Value) -> Result<(), Fault> {
     let name = &crs["properties"]["name"];
-    let known = name.as_str().map(|name| {
+    let is_wgs84 = name.as_str().map(|name| {
         let name = name.to_ascii_uppercase();
         name.ends_with("CRS84") || name.ends_with(":4326") || name.ends_with("WGS84")
     });
-    if crs.is_null() || known == Some(true) {
+    if crs.is_null() || is_wgs84 == Some(true) {
         return Ok(());
     }
     let allowed = "WGS84 (CRS84), the only system of RFC 7946";
@@ -132,8 +132,9 @@ impl Source<'_> {
     /// A part of the text, of bounded size, as a value.
     fn raw(&self, part: &str, path: &str) -> Result<Value, FormatError> {
         if part.len() > FEATURE_BYTES_MAX {
-            let found = format!("{} bytes", part.len());
-            let fault = Fault::new("", found, format!("up to {FEATURE_BYTES_MAX} bytes a feature"));
+            let actual = format!("{} bytes", part.len());
+            let fault =
+                Fault::new("", actual, format!("up to {FEATURE_BYTES_MAX} bytes a feature"));
             return Err(fault.at(&FORMAT, Location::new(self.line_of_part(part), path)));
         }
         serde_json::from_str(part).map_err(|error| self.syntax(&error, part, path))

@@ -104,8 +104,8 @@ fn place(
     let here = |_: &str| at("Point.coordinates");
     let text = point.text_of("coordinates").unwrap_or_default();
     let mut tuples = text.split_ascii_whitespace();
-    let shape = |found: &str| {
-        Fault::new("", quoted(found), "longitude,latitude or longitude,latitude,altitude")
+    let shape = |actual: &str| {
+        Fault::new("", quoted(actual), "longitude,latitude or longitude,latitude,altitude")
     };
     let (Some(tuple), None) = (tuples.next(), tuples.next()) else {
         return Err(collector.fault(shape(text.trim()), &here));

@@ -103,8 +103,8 @@ impl Walk<'_, '_> {
             }
             container if CONTAINERS.contains(&container) => self.enter(name)?,
             _ if self.open.is_empty() => {
-                let found = format!("the element {}", quoted(&name));
-                let fault = Fault::new("", found, "kml, Document, Folder or Placemark");
+                let actual = format!("the element {}", quoted(&name));
+                let fault = Fault::new("", actual, "kml, Document, Folder or Placemark");
                 return Err(fault.at(format, Location::new(self.scanner.line(), "")));
             }
             "name" | "ExtendedData" if self.describes_document() => {

@@ -107,9 +107,9 @@ fn position(point: GeoPoint) -> String {
 }
 
 fn name(out: &mut impl Write, name: &str) -> io::Result<()> {
-    let shown: String =
+    let label: String =
         name.chars().map(|c| if is_unwritable(c) { '\u{fffd}' } else { c }).collect();
-    writeln!(out, "<name>{}</name>", partial_escape(&shown))
+    writeln!(out, "<name>{}</name>", partial_escape(&label))
 }
 
 /// The name in a form that XML can hold, if it cannot hold it as it is.

@@ -141,18 +141,18 @@ impl<'x> Scanner<'x> {
                 Event::Start(start) => {
                     count += 1;
                     if count > ELEMENTS_MAX || open.len() >= DEPTH_MAX {
-                        let found = "too many or too deep elements";
+                        let actual = "too many or too deep elements";
                         let allowed = format!("{ELEMENTS_MAX} elements, {DEPTH_MAX} deep");
-                        return Err(self.here(Fault::new("", found, allowed)));
+                        return Err(self.here(Fault::new("", actual, allowed)));
                     }
                     let element = self.begin(&start)?;
                     open.push(element);
                 }
                 Event::End(_) => {
-                    let done = open.pop().unwrap_or_default();
+                    let element = open.pop().unwrap_or_default();
                     match open.last_mut() {
-                        Some(parent) => parent.children.push(done),
-                        None => return Ok(done),
+                        Some(parent) => parent.children.push(element),
+                        None => return Ok(element),
                     }
                 }
                 Event::Text(text) => top.text.push_str(&text.xml10_content()),
@@ -204,6 +204,6 @@ fn resolved(reference: &BytesRef<'_>) -> Option<char> {
 
 fn unknown_entity(reference: &BytesRef<'_>) -> Fault {
     let name: &str = reference.as_ref();
-    let found = format!("the entity {}", quoted(name));
-    Fault::new("", found, "amp, lt, gt, quot, apos, and numbered characters")
+    let actual = format!("the entity {}", quoted(name));
+    Fault::new("", actual, "amp, lt, gt, quot, apos, and numbered characters")
 }

@@ -68,11 +68,11 @@ impl Draft {
         let Some(text) = self.get(Field::Role) else {
             return Ok(Role::default());
         };
-        let wanted = text.trim().to_ascii_lowercase();
+        let name = text.trim().to_ascii_lowercase();
         let mut roles = ROLES.iter().map(|preset| preset.id);
-        roles.find(|role| role_name(*role) == wanted).ok_or_else(|| {
+        roles.find(|role| role_name(*role) == name).ok_or_else(|| {
             let names = ROLES.iter().map(|preset| role_name(preset.id));
-            Fault::new("role", quoted(text), suggest::one_of(&wanted, names))
+            Fault::new("role", quoted(text), suggest::one_of(&name, names))
         })
     }
 

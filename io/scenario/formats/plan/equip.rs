@@ -18,7 +18,7 @@ impl Draft {
         let table = self.radio.take();
         let silent = table.is_none();
         let mut settings = table.unwrap_or_default();
-        let mut given = false;
+        let mut is_set = false;
         for (field, setting) in [
             (Field::Frequency, &mut settings.frequency_mhz),
             (Field::Bandwidth, &mut settings.bandwidth_hz),
@@ -27,7 +27,7 @@ impl Draft {
             (Field::FeederLoss, &mut settings.feeder_loss_db),
         ] {
             if let Some(value) = self.number(field)? {
-                (*setting, given) = (Some(value), true);
+                (*setting, is_set) = (Some(value), true);
             }
         }
         if let Some(id) = self.get(Field::Radio) {
@@ -45,9 +45,9 @@ impl Draft {
         };
         let carrier = settings.waveform.as_ref().unwrap_or(&base.waveform);
         if let Some(waveform) = self.waveform(carrier)? {
-            (settings.waveform, given) = (Some(waveform), true);
+            (settings.waveform, is_set) = (Some(waveform), true);
         }
-        if settings.preset.is_none() && silent && !given {
+        if settings.preset.is_none() && silent && !is_set {
             tell("no radio: that of the default station is taken");
             return Ok(default.clone());
         }
@@ -65,7 +65,7 @@ impl Draft {
         tell: Tell<'_>,
     ) -> Result<(Antenna, bool), Fault> {
         let table = self.antenna.take();
-        let mut given = table.is_some();
+        let mut is_set = table.is_some();
         let mut settings = table.unwrap_or_default();
         for (field, setting) in [
             (Field::Gain, &mut settings.gain_dbi),
@@ -74,7 +74,7 @@ impl Draft {
             (Field::FrontToBack, &mut settings.front_to_back_db),
         ] {
             if let Some(value) = self.number(field)? {
-                (*setting, given) = (Some(value), true);
+                (*setting, is_set) = (Some(value), true);
             }
         }
         if let Some(text) = self.get(Field::Polarization) {
@@ -86,10 +86,10 @@ impl Draft {
                     return Err(Fault::new("polarization", quoted(text), allowed));
                 }
             };
-            (settings.polarization, given) = (Some(polarization), true);
+            (settings.polarization, is_set) = (Some(polarization), true);
         }
         if let Some(id) = self.get(Field::Antenna) {
-            (settings.preset, given) = (Some(id.trim().to_owned()), true);
+            (settings.preset, is_set) = (Some(id.trim().to_owned()), true);
         }
         let base = match &settings.preset {
             None => default,
@@ -101,30 +101,30 @@ impl Draft {
                 }
             },
         };
-        if !given {
+        if !is_set {
             tell("no antenna: that of the default station is taken");
         } else if settings.preset.is_none() && settings.over(None).is_err() {
             tell("parts of an antenna: completed from the default station");
         }
         let antenna = settings.over(Some(base)).unwrap_or_else(|_| base.clone());
-        Ok((antenna, given))
+        Ok((antenna, is_set))
     }
 
     /// The waveform, if any part of it is given: its parts over those of `base` of the same kind.
     fn waveform(&self, base: &Waveform) -> Result<Option<Waveform>, Fault> {
-        let given = |(_, field): &&(&str, Field)| self.values.contains_key(field);
+        let has_value = |(_, field): &&(&str, Field)| self.values.contains_key(field);
         let kind = self.get(Field::Waveform).map(|kind| kind.trim().to_ascii_lowercase());
-        if kind.is_none() && !WAVEFORM_PARTS.iter().any(|part| given(&part)) {
+        if kind.is_none() && !WAVEFORM_PARTS.iter().any(|part| has_value(&part)) {
             return Ok(None);
         }
         // Plain structs of numbers always convert.
         let mut table = serde_json::to_value(base).unwrap_or_default();
         let kind = kind.or_else(|| table["kind"].as_str().map(str::to_owned)).unwrap_or_default();
         let mut of_others = WAVEFORM_PARTS.iter().filter(|(owner, _)| *owner != kind);
-        if let Some((owner, field)) = of_others.find(given) {
-            let found = format!("a value, but the waveform is {}", quoted(&kind));
+        if let Some((owner, field)) = of_others.find(has_value) {
+            let actual = format!("a value, but the waveform is {}", quoted(&kind));
             let allowed = format!("nothing unless {owner}");
-            return Err(Fault::new(field.name(), found, allowed));
+            return Err(Fault::new(field.name(), actual, allowed));
         }
         if table["kind"] != *kind {
             table = match kind.as_str() {

@@ -113,8 +113,8 @@ pub(crate) enum Meaning {
 impl Field {
     /// Name of the field in documents.
     pub(crate) fn name(self) -> &'static str {
-        let found = FIELDS.iter().find(|(field, _)| *field == self);
-        found.map_or("", |(_, name)| name)
+        let entry = FIELDS.iter().find(|(field, _)| *field == self);
+        entry.map_or("", |(_, name)| name)
     }
 
     /// Meaning of a column of this name. Letter case is ignored; blanks and hyphens equal
@@ -161,8 +161,8 @@ mod tests {
             assert_eq!(field.name(), name);
         }
         let lat = Field::Lat;
-        let known = Meaning::Known { field: lat, own: false };
-        assert_eq!(Field::of(" Latitude "), known);
+        let meaning = Meaning::Known { field: lat, own: false };
+        assert_eq!(Field::of(" Latitude "), meaning);
         assert!(matches!(Field::of("Y"), Meaning::Noted(Field::Lat, _)));
         assert_eq!(Field::of("Elevation"), Meaning::OtherHeight);
         assert_eq!(Field::of("shop"), Meaning::Unknown);

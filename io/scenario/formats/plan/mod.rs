@@ -48,8 +48,8 @@ impl PlanFile {
         check_name("outline.name", &self.outline.name)?;
         self.outline.environment.validate().map_err(groundwave_engine::Refusal::from)?;
         if self.nodes.len() > NODES_MAX {
-            let found = format!("{} nodes", self.nodes.len());
-            return Err(Fault::new("nodes", found, format!("up to {NODES_MAX}")));
+            let actual = format!("{} nodes", self.nodes.len());
+            return Err(Fault::new("nodes", actual, format!("up to {NODES_MAX}")));
         }
         let mut ids = BTreeSet::new();
         for (index, node) in self.nodes.iter().enumerate() {

@@ -27,9 +27,9 @@ pub(in super::super) fn write(plan: &PlanFile, out: &mut dyn Write) -> io::Resul
     plan.writable(&FORMAT)?;
     let text = tiles(plan) + &toml::to_string(&File::of(plan)).map_err(io::Error::other)?;
     if text.len() as u64 > FILE_BYTES_MAX {
-        let found = format!("{} bytes with {} nodes", text.len(), plan.nodes.len());
+        let actual = format!("{} bytes with {} nodes", text.len(), plan.nodes.len());
         let allowed = format!("up to {FILE_BYTES_MAX} bytes");
-        return Err(unwritable(&FORMAT, Fault::new("", found, allowed)));
+        return Err(unwritable(&FORMAT, Fault::new("", actual, allowed)));
     }
     out.write_all(text.as_bytes())
 }
@@ -161,7 +161,7 @@ impl<'p, T: Serialize> Presets<'p, T> {
 /// Names of scenario nodes: unique, of few characters.
 #[derive(Default)]
 struct Names {
-    taken: BTreeSet<String>,
+    names: BTreeSet<String>,
     /// The number last tried after a name that was taken.
     tried: BTreeMap<String, usize>,
 }
@@ -180,7 +180,7 @@ impl Names {
             id if Uuid::try_parse(id).is_ok() => format!("node-{id}"),
             plain => plain.to_owned(),
         };
-        if self.taken.insert(stem.clone()) {
+        if self.names.insert(stem.clone()) {
             return stem;
         }
         let tried = self.tried.entry(stem.clone()).or_insert(1);
@@ -189,7 +189,7 @@ impl Names {
             let end = format!("-{tried}");
             let room = stem.len().min(NAME_CHARS_MAX - end.len());
             let name = format!("{}{end}", &stem[..room]);
-            if self.taken.insert(name.clone()) {
+            if self.names.insert(name.clone()) {
                 return name;
             }
         }

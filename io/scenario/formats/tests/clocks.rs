@@ -34,18 +34,18 @@ const SET: [&str; 3] = ["1700000000", "1700000060", "1700000120"];
 fn rows_of_a_clock_that_was_not_set_are_left_out_and_told() {
     for unset in ["0", "12.5", "315964800", "-5"] {
         let times = [SET[0], unset, SET[1], SET[2]];
-        let found = table("unix_s", &times).unwrap();
-        assert_eq!(found.begin_unix_s, Some(1_700_000_000.0), "{unset}");
-        let note = &found.report.notes[0];
-        assert!(note.what.contains("before 1990"), "{}", found.report);
+        let recording = table("unix_s", &times).unwrap();
+        assert_eq!(recording.begin_unix_s, Some(1_700_000_000.0), "{unset}");
+        let note = &recording.report.notes[0];
+        assert!(note.what.contains("before 1990"), "{}", recording.report);
         assert_eq!((note.count, note.first.line), (1, 3), "{unset}");
-        assert_eq!(script(&found).unwrap().last_tick, 3, "{unset}");
+        assert_eq!(script(&recording).unwrap().last_tick, 3, "{unset}");
     }
     // A clock that was never set tells the time since it was started.
     let never = table("unix_s", &["10", "70", "130", SET[0]]).unwrap();
     assert_eq!(count(&never.report, "before 1990"), 0);
-    let told = script(&never).unwrap_err();
-    assert!(told.contains("line 5") && told.contains("2023-11-14"), "{told}");
+    let text = script(&never).unwrap_err();
+    assert!(text.contains("line 5") && text.contains("2023-11-14"), "{text}");
     let never = table("unix_s", &["10", "70", "130"]).unwrap();
     assert_eq!(script(&never).unwrap().last_tick, 3);
 }
@@ -54,21 +54,21 @@ fn rows_of_a_clock_that_was_not_set_are_left_out_and_told() {
 fn a_row_that_makes_a_recording_too_long_is_named() {
     for late in ["1e300", "9e18", "4294967295"] {
         let times = [SET[0], SET[1], late, SET[2]];
-        let told = script(&table("unix_s", &times).unwrap()).unwrap_err();
-        assert!(told.contains("line 4"), "{late}: {told}");
-        assert!(told.contains("10000000 ticks of 60 s"), "{late}: {told}");
+        let text = script(&table("unix_s", &times).unwrap()).unwrap_err();
+        assert!(text.contains("line 4"), "{late}: {text}");
+        assert!(text.contains("10000000 ticks of 60 s"), "{late}: {text}");
     }
-    let told = script(&table("seconds", &["0", "60", "1e300"]).unwrap()).unwrap_err();
-    assert!(told.contains("line 4"), "{told}");
+    let text = script(&table("seconds", &["0", "60", "1e300"]).unwrap()).unwrap_err();
+    assert!(text.contains("line 4"), "{text}");
 }
 
 #[test]
 fn event_logs_with_the_time_of_day_begin_with_their_first_event() {
     let text = "1700000000 nem:1 location gps 57.7,11.9\n\
                 1700000002 nem:2 pathloss nem:1,80\n3 nem:2 pathloss nem:1,80\n";
-    let found = dataset(&eel::FORMAT, &[text.as_bytes()]).unwrap();
-    assert_eq!(found.begin_unix_s, Some(1_700_000_000.0));
-    assert_eq!(count(&found.report, "before 1990"), 1);
-    let script = found.script(&eel::FORMAT, &station()).unwrap();
+    let recording = dataset(&eel::FORMAT, &[text.as_bytes()]).unwrap();
+    assert_eq!(recording.begin_unix_s, Some(1_700_000_000.0));
+    assert_eq!(count(&recording.report, "before 1990"), 1);
+    let script = recording.script(&eel::FORMAT, &station()).unwrap();
     assert_eq!(script.last_tick, 3);
 }

@@ -2,7 +2,7 @@
 
 use groundwave_model::radio::{Pointing, Waveform, presets};
 
-use super::{CSV, defaults, fixture, pointed, read, refused, taken, told, written};
+use super::{CSV, assert_notes, defaults, fixture, plan_of, pointed, read, refused, written};
 
 #[test]
 fn rows_of_others_become_nodes() {
@@ -16,7 +16,7 @@ fn rows_of_others_become_nodes() {
     assert_eq!(first.station.radio.waveform, lora.waveform);
     assert_eq!(first.station.radio.tx_power_dbm, 10.0);
     assert_eq!(plan.nodes[1].station, defaults());
-    told(
+    assert_notes(
         &notes,
         &[
             "column \"Owner\" is not used: dropped (line 1: Owner)",
@@ -38,12 +38,12 @@ fn other_names_and_separators_are_known() {
         "LAT_DEG;Lon Deg\n57;11\n",
         "\u{feff}longitude,latitude\r\n11,57",
     ] {
-        let (plan, _) = taken(CSV, text);
+        let (plan, _) = plan_of(CSV, text);
         let at = plan.nodes[0].position;
         assert_eq!((at.lat_deg(), at.lon_deg()), (57.0, 11.0), "{text}");
     }
-    let (_, notes) = taken(CSV, "x,y\n11,57\n");
-    told(&notes, &["x is taken as the longitude in degrees", "y is taken as the latitude"]);
+    let (_, notes) = plan_of(CSV, "x,y\n11,57\n");
+    assert_notes(&notes, &["x is taken as the longitude in degrees", "y is taken as the latitude"]);
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn faults_have_their_place() {
 
 #[test]
 fn the_header_is_the_contract() {
-    let (plan, _) = taken(CSV, "lat,lon,name,radio\n57,11,=1+1,lora_868_eu\n");
+    let (plan, _) = plan_of(CSV, "lat,lon,name,radio\n57,11,=1+1,lora_868_eu\n");
     let text = String::from_utf8(written(CSV, &plan)).unwrap();
     let lines: Vec<&str> = text.split("\r\n").collect();
     assert_eq!(

@@ -86,8 +86,8 @@ fn bytes_of(format: &Format) -> (Vec<u8>, u64, Arc<Snapshot>) {
 #[test]
 fn an_event_log_reads_back_to_a_tenth_of_a_decibel() {
     let (text, count, view) = written(&eel::FORMAT);
-    let told = text.lines().filter(|line| !line.starts_with('#'));
-    assert_eq!(told.count() as u64, count);
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    assert_eq!(lines.count() as u64, count);
     let recording = dataset(&eel::FORMAT, &[text.as_bytes()]).unwrap();
     let mut losses: BTreeMap<(u32, u32), f64> = BTreeMap::new();
     let mut moves = 0;
@@ -103,7 +103,7 @@ fn an_event_log_reads_back_to_a_tenth_of_a_decibel() {
     assert_eq!((recording.nodes.len(), moves, losses.len()), (3, 4, 6));
     // By the order of ids, as they were numbered.
     let number = |node: NodeId| {
-        let at = view.nodes.iter().position(|found| found.id == node).unwrap() + 1;
+        let at = view.nodes.iter().position(|entry| entry.id == node).unwrap() + 1;
         let name = format!("nem-{at}");
         recording.nodes.iter().position(|spot| spot.name == name).unwrap() as u32
     };
@@ -113,8 +113,8 @@ fn an_event_log_reads_back_to_a_tenth_of_a_decibel() {
         for (from, to, direction) in ways {
             let open = from != id("c") && to != id("c");
             let expected = if open { direction.path_loss_db } else { 300.0 };
-            let found = losses[&(number(from), number(to))];
-            assert!((found - expected).abs() <= 0.05 + 1e-9, "{found} for {expected}");
+            let loss = losses[&(number(from), number(to))];
+            assert!((loss - expected).abs() <= 0.05 + 1e-9, "{loss} for {expected}");
         }
     }
 }
@@ -139,8 +139,8 @@ fn a_table_has_a_row_for_each_change_and_each_measurement() {
     let first = rows.iter().find(|row| (&row[1], &row[2]) == ("a", "b <1>")).unwrap();
     let ends = [id("a"), id("b <1>")];
     let link = view.links.iter().find(|link| ends.contains(&link.a) && ends.contains(&link.b));
-    let found: f64 = first[column("distance_m")].parse().unwrap();
-    assert_eq!(found, link.unwrap().budget.distance_m, "to the bit");
+    let distance_m: f64 = first[column("distance_m")].parse().unwrap();
+    assert_eq!(distance_m, link.unwrap().budget.distance_m, "to the bit");
 }
 
 #[test]
@@ -182,10 +182,10 @@ const ASSUMED: [&str; 2] = [
 #[test]
 fn recordings_say_what_their_predictions_assume_and_from_when_on() {
     let (text, ..) = written(&eel::FORMAT);
-    let told: Vec<_> = text.lines().filter(|line| line.contains("assume")).collect();
+    let lines: Vec<_> = text.lines().filter(|line| line.contains("assume")).collect();
     let line =
         |at_s: &str, assumed: &str| format!("# from {at_s} on path losses assume: {assumed}");
-    assert_eq!(told, [line("0.000", ASSUMED[0]), line("5.000", ASSUMED[1])]);
+    assert_eq!(lines, [line("0.000", ASSUMED[0]), line("5.000", ASSUMED[1])]);
     use ::parquet::file::reader::{FileReader, SerializedFileReader};
     let (bytes, ..) = bytes_of(&parquet::FORMAT);
     let file = SerializedFileReader::new(bytes::Bytes::from(bytes)).unwrap();
@@ -205,9 +205,9 @@ fn recordings_say_what_their_predictions_assume_and_from_when_on() {
     assert!(text.contains(&line), "{text}");
     let (text, _, view) = written(&netjson::FORMAT);
     let graph: serde_json::Value = serde_json::from_str(&text).unwrap();
-    let wanted = serde_json::to_value(view.environment.assumptions(None)).unwrap();
-    assert_eq!(graph["assumptions"], wanted);
-    assert_eq!(wanted["left_out"][0], "clutter");
+    let assumptions = serde_json::to_value(view.environment.assumptions(None)).unwrap();
+    assert_eq!(graph["assumptions"], assumptions);
+    assert_eq!(assumptions["left_out"][0], "clutter");
     // A table of plain rows has no place for it: `convert` says it beside the file.
     let (text, ..) = written(&csv::FORMAT);
     assert!(text.starts_with("at_s,from,to,"), "{text}");

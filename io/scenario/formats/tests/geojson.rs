@@ -3,7 +3,7 @@
 use groundwave_model::radio::{Role, presets};
 use serde_json::Value;
 
-use super::{GEOJSON, defaults, fixture_text, pointed, read, refused, taken, told};
+use super::{GEOJSON, assert_notes, defaults, fixture_text, plan_of, pointed, read, refused};
 
 /// A collection with one feature.
 fn with(properties: &str, coordinates: &str) -> String {
@@ -15,7 +15,7 @@ fn with(properties: &str, coordinates: &str) -> String {
 
 #[test]
 fn points_of_others_become_nodes() {
-    let (plan, notes) = taken(GEOJSON, &fixture_text("foreign.geojson"));
+    let (plan, notes) = plan_of(GEOJSON, &fixture_text("foreign.geojson"));
     let names: Vec<&str> = plan.nodes.iter().map(|node| node.name.as_str()).collect();
     assert_eq!(names, ["Ramberget", "Nolvik", "node 3", "Twins 1", "Twins 2"]);
     assert_eq!(plan.outline.name, "masts");
@@ -32,7 +32,7 @@ fn points_of_others_become_nodes() {
     assert_eq!((twin.position.lat_deg(), twin.station.radio.tx_power_dbm), (57.61, 10.0));
     assert_eq!(twin.station.pointing.unwrap().azimuth_deg, 270.0);
     assert_eq!(plan.outline.region.unwrap().rings()[0].len(), 5);
-    told(
+    assert_notes(
         &notes,
         &[
             "the third coordinate is not a height above ground: dropped (line 7: features[0].geometry.coordinates[2])",
@@ -60,11 +60,11 @@ fn points_of_others_become_nodes() {
 #[test]
 fn one_feature_and_one_geometry_are_plans() {
     let feature = r#"{"type":"Feature","properties":{"name":"a"},"geometry":{"type":"Point","coordinates":[1,2]}}"#;
-    assert_eq!(taken(GEOJSON, feature).0.nodes[0].name, "a");
+    assert_eq!(plan_of(GEOJSON, feature).0.nodes[0].name, "a");
     let point = r#"{"type":"Point","coordinates":[1,2]}"#;
-    assert_eq!(taken(GEOJSON, point).0.nodes[0].position.lat_deg(), 2.0);
+    assert_eq!(plan_of(GEOJSON, point).0.nodes[0].position.lat_deg(), 2.0);
     let none = r#"{"features":[],"type":"FeatureCollection"}"#;
-    assert!(taken(GEOJSON, none).0.nodes.is_empty());
+    assert!(plan_of(GEOJSON, none).0.nodes.is_empty());
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn what_is_not_said_comes_from_the_default_station() {
     assert_eq!(station.radio.tx_power_dbm, 3.0);
     assert_eq!(station.radio.frequency_mhz, pointed().radio.frequency_mhz);
     assert_eq!(station.pointing, pointed().pointing);
-    told(&notes, &["parts of a radio: completed"]);
+    assert_notes(&notes, &["parts of a radio: completed"]);
     // An antenna in the document comes without the default's pointing.
     let text = with(r#"{"antenna":"dish_24"}"#, "[11,57]");
     let (plan, _) = read(GEOJSON, text.as_bytes(), &pointed()).unwrap();
@@ -109,7 +109,7 @@ fn swapped_places_beside_a_region_are_told() {
     let text = r#"{"type":"FeatureCollection","features":[
         {"type":"Feature","properties":null,"geometry":{"type":"Point","coordinates":[57.5,11.5]}},
         {"type":"Feature","properties":{"kind":"region"},"geometry":{"type":"Polygon","coordinates":[[[11,57],[12,57],[12,58],[11,57]]]}}]}"#;
-    told(&taken(GEOJSON, text).1, &["if latitude and longitude were swapped"]);
+    assert_notes(&plan_of(GEOJSON, text).1, &["if latitude and longitude were swapped"]);
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn a_region_of_ours_must_be_sound() {
 
 #[test]
 fn other_programs_find_what_the_standard_says() {
-    let (plan, _) = taken(GEOJSON, &fixture_text("foreign.geojson"));
+    let (plan, _) = plan_of(GEOJSON, &fixture_text("foreign.geojson"));
     let json: Value = serde_json::from_slice(&super::written(GEOJSON, &plan)).unwrap();
     let features = json["features"].as_array().unwrap();
     assert_eq!(features.len(), 6);

@@ -15,9 +15,9 @@ fn survive(format: &'static Format, bytes: &[u8]) -> bool {
             true
         }
         Err(error) => {
-            let told = error.to_string();
-            assert!(!told.is_empty());
-            assert!(!told.chars().any(|c| c.is_control() && c != '\n'), "{told:?}");
+            let text = error.to_string();
+            assert!(!text.is_empty());
+            assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text:?}");
             false
         }
     }
@@ -25,7 +25,7 @@ fn survive(format: &'static Format, bytes: &[u8]) -> bool {
 
 /// A document of each format.
 fn documents() -> Vec<(&'static Format, Vec<u8>)> {
-    let (plan, _) = super::taken(KML, &fixture_text("foreign.kml"));
+    let (plan, _) = super::plan_of(KML, &fixture_text("foreign.kml"));
     let own = PLAN_FORMATS.map(|format| (format, written(format, &plan)));
     let foreign = [
         (GEOJSON, fixture("foreign.geojson")),
@@ -103,7 +103,7 @@ fn notes_are_bounded() {
     for column in 0..900 {
         header += &format!(",c{column}");
     }
-    let (_, report) = super::taken(CSV, &header);
+    let (_, report) = super::plan_of(CSV, &header);
     assert_eq!((report.notes.len(), report.more), (64, 838));
     let much = "x".repeat(1_000_000);
     let long = format!(

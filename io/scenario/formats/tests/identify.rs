@@ -44,16 +44,16 @@ fn content_counts_more_than_the_ending() {
 
 #[test]
 fn an_unknown_document_is_told_what_is_read() {
-    for (text, found) in [
+    for (text, actual) in [
         ("", "an empty document"),
         ("{\"type\":", "invalid JSON"),
         ("[1, 2]", "JSON of an unknown kind"),
         ("hello", "content of an unknown kind"),
     ] {
-        let told = named("a.json", text).unwrap_err();
+        let message = named("a.json", text).unwrap_err();
         let lists = FORMATS.iter().filter(|format| format.read.is_some());
-        assert!(told.contains(found) && told.contains("--format"), "{told}");
-        assert!(lists.into_iter().all(|format| told.contains(format.name)), "{told}");
+        assert!(message.contains(actual) && message.contains("--format"), "{message}");
+        assert!(lists.into_iter().all(|format| message.contains(format.name)), "{message}");
     }
 }
 
@@ -88,7 +88,7 @@ fn documents_of_other_programs_are_recognised() {
     for (name, format) in
         [("foreign.geojson", "geojson"), ("foreign.kml", "kml"), ("foreign.csv", "csv")]
     {
-        let found = identify(&Source::of(fixture(name))).map(|format| format.name);
-        assert_eq!(found, Ok(format));
+        let name_of = identify(&Source::of(fixture(name))).map(|format| format.name);
+        assert_eq!(name_of, Ok(format));
     }
 }

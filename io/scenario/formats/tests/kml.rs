@@ -6,7 +6,7 @@ use groundwave_model::radio::Role;
 use zip::write::SimpleFileOptions;
 use zip::{ZipArchive, ZipWriter};
 
-use super::{KML, KMZ, defaults, fixture_text, read, refused, taken, told, written};
+use super::{KML, KMZ, assert_notes, defaults, fixture_text, plan_of, read, refused, written};
 
 /// A document with one placemark.
 fn with(inside: &str) -> String {
@@ -29,7 +29,7 @@ fn zipped(files: &[(&str, &[u8])]) -> Vec<u8> {
 
 #[test]
 fn placemarks_of_others_become_nodes() {
-    let (plan, notes) = taken(KML, &fixture_text("foreign.kml"));
+    let (plan, notes) = plan_of(KML, &fixture_text("foreign.kml"));
     let names: Vec<&str> = plan.nodes.iter().map(|node| node.name.as_str()).collect();
     let expect = ["Öckerö <north>", "Tower & mast 1", "Tower & mast 2", "node 4"];
     assert_eq!(names, expect);
@@ -44,7 +44,7 @@ fn placemarks_of_others_become_nodes() {
     assert_eq!(plan.nodes[3].station.height_agl_m, 7.25);
     let rings: Vec<usize> = plan.outline.region.unwrap().rings().iter().map(Vec::len).collect();
     assert_eq!(rings, [5, 4]);
-    told(
+    assert_notes(
         &notes,
         &[
             "folders are not kept: their placemarks are (2 times, first at line 11: Folder)",
@@ -109,7 +109,7 @@ fn declared_entities_are_never_expanded() {
 
 #[test]
 fn a_kmz_holds_its_document_first() {
-    let (plan, _) = taken(KML, &fixture_text("foreign.kml"));
+    let (plan, _) = plan_of(KML, &fixture_text("foreign.kml"));
     let bytes = written(KMZ, &plan);
     let mut zip = ZipArchive::new(Cursor::new(bytes)).unwrap();
     assert_eq!(zip.len(), 1);

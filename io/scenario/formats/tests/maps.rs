@@ -90,15 +90,18 @@ fn documents_of_other_kinds_are_not_maps() {
         "[1, 2, 3]",
         "{",
     ] {
-        let found = identify(&Source::of(text.into())).ok();
-        assert!(found.is_none_or(|format| !maps.contains(&format.name)), "{text}");
+        let format = identify(&Source::of(text.into())).ok();
+        assert!(format.is_none_or(|format| !maps.contains(&format.name)), "{text}");
     }
     let entity = "<!DOCTYPE scenario [<!ENTITY a \"aaaa\">]><scenario>&a;</scenario>";
-    let told = read(entity.as_bytes()).unwrap().1.unwrap_err().to_string();
-    assert!(told.contains("a document type"), "{told}");
+    let message = read(entity.as_bytes()).unwrap().1.unwrap_err().to_string();
+    assert!(message.contains("a document type"), "{message}");
     let empty = br#"{"type": "NetworkGraph", "nodes": [{"id": "a"}]}"#;
-    let told = read(empty).unwrap().1.unwrap_err().to_string();
-    assert!(told.contains("no node with a position") && told.contains("1 x no position"), "{told}");
+    let message = read(empty).unwrap().1.unwrap_err().to_string();
+    assert!(
+        message.contains("no node with a position") && message.contains("1 x no position"),
+        "{message}"
+    );
     assert!(FORMATS.iter().all(|format| by_name(format.name) == Some(*format)));
 }
 
@@ -122,20 +125,20 @@ fn real_maps_with_their_dirt_are_read() {
         ("nycmesh/nodes.json", 1300, &[("not installed", 10_000)]),
         ("core_manet/sample1.xml", 5, &[]),
     ];
-    for (path, nodes, told) in expected {
+    for (path, nodes, notes) in expected {
         let path = shared(&format!("data/{path}"));
         let bytes = std::fs::read(&path).unwrap();
         let (plan, report) = read(&bytes).expect("a map").1.unwrap();
         plan.check().unwrap();
         assert!(plan.nodes.len() >= nodes, "{}: {}", path.display(), plan.nodes.len());
-        for (what, times) in told {
-            let found: usize = report
+        for (what, times) in notes {
+            let count: usize = report
                 .notes
                 .iter()
                 .filter(|note| note.what.contains(what))
                 .map(|note| note.count)
                 .sum();
-            assert!(found >= *times, "{}: {what} {found}", path.display());
+            assert!(count >= *times, "{}: {what} {count}", path.display());
         }
     }
 }

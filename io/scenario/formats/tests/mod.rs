@@ -52,8 +52,8 @@ fn dataset(format: &Format, documents: &[&[u8]]) -> Result<Dataset, FormatError>
 
 /// Occurrences of the first note with `what`.
 fn count(report: &Report, what: &str) -> usize {
-    let found = report.notes.iter().find(|note| note.what.contains(what));
-    found.map_or(0, |note| note.count)
+    let note = report.notes.iter().find(|note| note.what.contains(what));
+    note.map_or(0, |note| note.count)
 }
 
 /// A station whose values no document states by chance.
@@ -76,7 +76,7 @@ fn written(format: &'static Format, plan: &PlanFile) -> Vec<u8> {
 }
 
 #[track_caller]
-fn taken(format: &'static Format, text: &str) -> (PlanFile, Report) {
+fn plan_of(format: &'static Format, text: &str) -> (PlanFile, Report) {
     read(format, text.as_bytes(), &defaults()).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
@@ -84,16 +84,16 @@ fn taken(format: &'static Format, text: &str) -> (PlanFile, Report) {
 #[track_caller]
 fn refused(format: &'static Format, bytes: &[u8], says: &[&str]) -> FormatError {
     let error = read(format, bytes, &defaults()).expect_err("a document at fault");
-    let told = error.to_string();
+    let text = error.to_string();
     for part in says {
-        assert!(told.contains(part), "{part:?} is not in {told:?}");
+        assert!(text.contains(part), "{part:?} is not in {text:?}");
     }
     error
 }
 
 /// Asserts that the notes contain each of `says`.
 #[track_caller]
-fn told(notes: &Report, says: &[&str]) {
+fn assert_notes(notes: &Report, says: &[&str]) {
     let text = notes.to_string();
     for part in says {
         assert!(text.contains(part), "{part:?} is not in {text:?}");

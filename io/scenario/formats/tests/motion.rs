@@ -77,18 +77,18 @@ fn the_positions_of_core_are_jumps() {
         text += &format!("$ns_ at {second}.0 \"$node_(0) setdest {x_m} 10 0\"\n");
     }
     let jumps = track(&read(&text, None));
-    for (second, found) in jumps.iter().enumerate().skip(1) {
+    for (second, actual) in jumps.iter().enumerate().skip(1) {
         let expected = at_m(second as f64 * 40.0, 10.0);
-        assert!(apart_m(*found, expected) < 1e-6, "{second}");
+        assert!(apart_m(*actual, expected) < 1e-6, "{second}");
     }
     let stops = track(&read(&text, Some(Dialect::Ns2)));
-    assert!(stops.iter().all(|found| apart_m(*found, origin()) < 1e-6));
+    assert!(stops.iter().all(|stop| apart_m(*stop, origin()) < 1e-6));
     // Where both are possible, the reader says what it took.
     let mixed = format!("{text}$ns_ at 6 \"$node_(0) setdest 0 0 5\"\n");
     let doubtful = read(&mixed, None);
     assert_eq!(count(&doubtful.report, "--dialect core"), 5);
-    let told = read(&mixed, Some(Dialect::Core));
-    assert_eq!(count(&told.report, "--dialect core"), 0);
+    let recording = read(&mixed, Some(Dialect::Core));
+    assert_eq!(count(&recording.report, "--dialect core"), 0);
 }
 
 proptest! {
@@ -120,8 +120,8 @@ proptest! {
             let from = position(&legs, at_s);
             legs.push((at_s, from, at_m(x_m, y_m), speed_m_s));
         }
-        for (second, found) in track(&read(&text, None)).into_iter().enumerate() {
-            let off_m = apart_m(found, position(&legs, second as f64));
+        for (second, actual) in track(&read(&text, None)).into_iter().enumerate() {
+            let off_m = apart_m(actual, position(&legs, second as f64));
             prop_assert!(off_m <= 1e-6, "{off_m} m at {second} s:\n{text}");
         }
     }

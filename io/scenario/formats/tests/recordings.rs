@@ -43,11 +43,11 @@ fn run(recording: &Dataset) -> (Engine<Snapshot>, History) {
 fn observed(recording: &Dataset) -> Vec<(f64, &str, &str, Measured)> {
     let name = |node: u32| recording.nodes[node as usize].name.as_str();
     let events = recording.events.iter();
-    let found = events.filter_map(|(at_s, event)| match event {
+    let observations = events.filter_map(|(at_s, event)| match event {
         Event::Observe(from, to, values) => Some((*at_s, name(*from), name(*to), *values)),
         _ => None,
     });
-    found.collect()
+    observations.collect()
 }
 
 const EEL: &str = "\
@@ -86,8 +86,8 @@ fn path_losses_and_places_of_emane_are_taken_and_the_rest_counted() {
     let excess = history.levels.ways.values().map(|way| way.excess.count());
     assert_eq!(excess.sum::<u64>(), 3, "every loss is set beside the model");
     let empty = dataset(&eel::FORMAT, &[b""]).unwrap();
-    let told = empty.script(&eel::FORMAT, &station()).unwrap_err().to_string();
-    assert!(told.contains("no measurement and no movement"), "{told}");
+    let text = empty.script(&eel::FORMAT, &station()).unwrap_err().to_string();
+    assert!(text.contains("no measurement and no movement"), "{text}");
 }
 
 /// The series of snapshots, of the format of the first.
@@ -111,9 +111,9 @@ fn neighbours_of_batman_are_links_and_originators_behind_them_routes() {
         {"orig_address":"bb","neigh_address":"aa","tq":168,"best":true}]"#;
     let five = r#"[{"neigh_address":"aa","throughput":10000}]"#;
     let recording = snapshots(&[four]);
-    let found = observed(&recording);
-    assert_eq!((found.len(), found[0].1, found[0].2), (1, "self", "aa"));
-    assert_eq!(found[0].3.quality, Some(0.8));
+    let observations = observed(&recording);
+    assert_eq!((observations.len(), observations[0].1, observations[0].2), (1, "self", "aa"));
+    assert_eq!(observations[0].3.quality, Some(0.8));
     assert_eq!(dropped(&recording, "a route, not a link"), 1);
     assert_eq!(observed(&snapshots(&[five]))[0].3.rate_bps, Some(1e7));
 }
@@ -129,9 +129,9 @@ fn a_link_that_is_not_told_of_any_more_is_gone() {
     };
     let more = r#",{"lastHopIP":"1","destinationIP":"33","linkQuality":1,"neighborLinkQuality":1}"#;
     let recording = snapshots(&[&olsr(0.9, more), &olsr(0.8, ""), "[]", "{"]);
-    let found = observed(&recording);
+    let observations = observed(&recording);
     let of = |from: &str, to: &str| -> Vec<(f64, f64)> {
-        let ways = found.iter().filter(|one| (one.1, one.2) == (from, to));
+        let ways = observations.iter().filter(|one| (one.1, one.2) == (from, to));
         ways.map(|one| (one.0, one.3.delivery_prob.unwrap())).collect()
     };
     // A node's value of a link is the delivery probability towards that node.
@@ -146,7 +146,7 @@ fn a_link_that_is_not_told_of_any_more_is_gone() {
 
 #[test]
 fn neighbours_of_respondd_and_links_of_a_map_are_named_by_their_nodes() {
-    let told = r#"{"nodes":[
+    let document = r#"{"nodes":[
         {"nodeinfo":{"node_id":"n1","hostname":"north","location":{"latitude":57.7,"longitude":11.9},
           "network":{"mesh":{"bat0":{"interfaces":{"wireless":["02:00:00:00:00:01"]}}}}},
          "neighbours":{"node_id":"n1",
@@ -154,11 +154,17 @@ fn neighbours_of_respondd_and_links_of_a_map_are_named_by_their_nodes() {
           "wifi":{"02:00:00:00:00:01":{"neighbours":{"02:00:00:00:00:02":{"signal":-60,"noise":-95}}}}}},
         {"nodeinfo":{"node_id":"n2","hostname":"south",
           "network":{"mesh":{"bat0":{"interfaces":{"wireless":["02:00:00:00:00:02"]}}}}}}]}"#;
-    let recording = snapshots(&[told]);
-    let found = observed(&recording);
-    assert_eq!(found.len(), 2);
-    assert!(found.iter().all(|one| (one.1, one.2) == ("south", "north")), "{found:?}");
-    assert_eq!((found[1].3.rx_power_dbm, found[1].3.snr_db), (Some(-60.0), Some(35.0)));
+    let recording = snapshots(&[document]);
+    let observations = observed(&recording);
+    assert_eq!(observations.len(), 2);
+    assert!(
+        observations.iter().all(|one| (one.1, one.2) == ("south", "north")),
+        "{observations:?}"
+    );
+    assert_eq!(
+        (observations[1].3.rx_power_dbm, observations[1].3.snr_db),
+        (Some(-60.0), Some(35.0))
+    );
     assert!(recording.nodes.iter().any(|node| node.position.is_some()));
     let map = r#"{"timestamp":"2020-03-10T12:00:00","nodes":[],"links":[
         {"source":"a","target":"b","source_tq":0.9,"target_tq":0.4,"type":"wifi"},
@@ -247,12 +253,12 @@ fn a_table_is_read_as_its_mapping_says() {
         (text.replace("wifi_5g_mesh", "wifi_9g"), "unknown preset"),
         (text.replace("step_s = 10", "step_s = 0"), "step_s"),
     ] {
-        let told = mapping(folder.path(), &bent).unwrap_err();
-        assert!(told.contains(says), "{told}");
+        let text = mapping(folder.path(), &bent).unwrap_err();
+        assert!(text.contains(says), "{text}");
     }
     let other = mapping(folder.path(), &text.replace("\"rssi\"", "\"rsi\"")).unwrap();
-    let told = table(path, other).unwrap_err().to_string();
-    assert!(told.contains("found no column \"rsi\", allowed when, tx"), "{told}");
+    let text = table(path, other).unwrap_err().to_string();
+    assert!(text.contains("found no column \"rsi\", allowed when, tx"), "{text}");
 }
 
 #[test]
@@ -292,10 +298,10 @@ fn tables_of_a_running_mesh_are_read() {
     for (algorithm, rate) in [("IV", false), ("V", true)] {
         let path = shared(&format!("fixtures/out_BATMAN_{algorithm}/batctl_oj.json"));
         let recording = snapshot(&path);
-        let found = observed(&recording);
-        assert_eq!(found.len(), 1);
-        assert_eq!(found[0].3.rate_bps.is_some(), rate);
-        assert_eq!(found[0].3.quality.is_some(), !rate);
+        let observations = observed(&recording);
+        assert_eq!(observations.len(), 1);
+        assert_eq!(observations[0].3.rate_bps.is_some(), rate);
+        assert_eq!(observations[0].3.quality.is_some(), !rate);
         assert_eq!(dropped(&recording, "a route"), 1);
     }
     for name in ["olsr-2-links.json", "olsr-2-links-newformat.json"] {

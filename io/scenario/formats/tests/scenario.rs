@@ -5,7 +5,7 @@ use std::path::Path;
 use groundwave_model::radio::{Model, presets};
 use groundwave_simulation::site::NodeId;
 
-use super::{SCENARIO, defaults, read, refused, taken, told, written};
+use super::{SCENARIO, assert_notes, defaults, plan_of, read, refused, written};
 
 const TEXT: &str = r#"
 [scenario]
@@ -50,7 +50,7 @@ rain_rate_mm_h = 3
 
 #[test]
 fn the_nodes_of_a_scenario_are_a_plan() {
-    let (plan, notes) = taken(SCENARIO, TEXT);
+    let (plan, notes) = plan_of(SCENARIO, TEXT);
     let outline = &plan.outline;
     assert_eq!((outline.name.as_str(), outline.environment.model), ("Two masts", Model::FreeSpace));
     assert_eq!(outline.environment.rain_rate_mm_h, 0.0);
@@ -65,7 +65,7 @@ fn the_nodes_of_a_scenario_are_a_plan() {
     assert_eq!(second.id, Some(id));
     let back_south = second.station.pointing.unwrap().azimuth_deg;
     assert_eq!(back_south, 180.0);
-    told(
+    assert_notes(
         &notes,
         &[
             "scenario.description is not part of a plan",
@@ -80,7 +80,7 @@ fn the_nodes_of_a_scenario_are_a_plan() {
 
 #[test]
 fn what_is_written_reads_like_a_scenario() {
-    let (mut plan, _) = taken(SCENARIO, TEXT);
+    let (mut plan, _) = plan_of(SCENARIO, TEXT);
     plan.nodes[1].station.radio = presets::RADIOS[4].radio.clone();
     plan.outline.name = " ".to_owned();
     let text = String::from_utf8(written(SCENARIO, &plan)).unwrap();
@@ -130,9 +130,9 @@ fn shipped_scenarios_are_plans_but_for_files_of_their_own() {
 fn a_long_title_is_cut_between_characters() {
     let title = "ö".repeat(80);
     let text = format!("[scenario]\ntitle = \"{title}\"\nduration_s = 1\n");
-    let (plan, notes) = taken(SCENARIO, &text);
+    let (plan, notes) = plan_of(SCENARIO, &text);
     assert_eq!(plan.outline.name, "ö".repeat(64));
-    told(&notes, &["title is cut to 64 characters"]);
+    assert_notes(&notes, &["title is cut to 64 characters"]);
 }
 
 #[test]

@@ -71,15 +71,15 @@ fn events_become_tracks_and_the_rest_is_counted() {
         assert_eq!(count(&report, what), times, "{what}: {report}");
     }
     let none = read(EEL_FORMAT, "0 nem:1 pathloss\n").unwrap();
-    let told = none.motion_scenario(EEL_FORMAT).unwrap_err().to_string();
-    assert!(told.contains("no track"), "{told}");
+    let text = none.motion_scenario(EEL_FORMAT).unwrap_err().to_string();
+    assert!(text.contains("no track"), "{text}");
 }
 
 #[test]
 fn tracks_of_receivers_share_one_clock() {
     let tracks = read(GPX_FORMAT, GPX).unwrap();
-    let found = (times(&tracks, "Anna"), times(&tracks, "track 2"));
-    assert_eq!(found, (vec![0.0, 90.5], vec![10.0]));
+    let both = (times(&tracks, "Anna"), times(&tracks, "track 2"));
+    assert_eq!(both, (vec![0.0, 90.5], vec![10.0]));
     assert_eq!(count(&tracks.report, "without a time"), 1);
     assert_eq!(count(&tracks.report, "way or route point"), 1);
     let script = tracks.script(GPX_FORMAT, &station()).unwrap();

@@ -183,8 +183,8 @@ pub fn load(path: &Path) -> Result<Levels, TomlErrors> {
     let name = path.display().to_string();
     let (mapping, mut document) = TomlDocument::read::<Mapping>(&name, &text)?;
     if !(0.001..=3600.0).contains(&mapping.step_s) {
-        let found = format!("{} s", mapping.step_s);
-        document.invalid("step_s", found, "0.001 to 3600 s");
+        let actual = format!("{} s", mapping.step_s);
+        document.invalid("step_s", actual, "0.001 to 3600 s");
     }
     for key in mapping.values.keys() {
         if !VALUES.contains(&key.as_str()) {
@@ -237,13 +237,13 @@ fn station(file: &StationFile) -> Result<Station, (&'static str, String)> {
     let unknown = |id: &str| format!("unknown preset {id:?}");
     let missing = |key: &str| format!("missing key {key}");
     let base = radio.preset.as_deref().map(|id| {
-        let found = presets::radio(id).map(|preset| &preset.radio);
-        found.ok_or_else(|| ("station.radio", unknown(id)))
+        let preset = presets::radio(id).map(|preset| &preset.radio);
+        preset.ok_or_else(|| ("station.radio", unknown(id)))
     });
     let radio = radio.over(base.transpose()?);
     let base = antenna.preset.as_deref().map(|id| {
-        let found = presets::antenna(id).map(|preset| &preset.antenna);
-        found.ok_or_else(|| ("station.antenna", unknown(id)))
+        let preset = presets::antenna(id).map(|preset| &preset.antenna);
+        preset.ok_or_else(|| ("station.antenna", unknown(id)))
     });
     let antenna = antenna.over(base.transpose()?);
     let station = Station {

@@ -61,9 +61,9 @@ pub(in super::super) fn read(source: &Source, levels: &Levels) -> Result<Dataset
 /// Ends of each link, by its id.
 type Ends = BTreeMap<String, (String, String)>;
 
-fn invalid(path: &Path, found: impl ToString, allowed: impl Into<String>) -> FormatError {
+fn invalid(path: &Path, actual: impl ToString, allowed: impl Into<String>) -> FormatError {
     let location = Location::path(path.display().to_string());
-    Fault::new("", found.to_string(), allowed).at(&FORMAT, location)
+    Fault::new("", actual.to_string(), allowed).at(&FORMAT, location)
 }
 
 /// A table with named columns.
@@ -103,8 +103,8 @@ impl<'t> Table<'t> {
     }
 
     fn column(&self, name: &str) -> Result<usize, FormatError> {
-        let found = self.header.iter().position(|head| head.trim() == name);
-        found.ok_or_else(|| {
+        let column = self.header.iter().position(|head| head.trim() == name);
+        column.ok_or_else(|| {
             let columns: Vec<&str> = self.header.iter().take(40).collect();
             invalid(self.path, format!("no column {name:?}"), columns.join(", "))
         })
@@ -162,12 +162,12 @@ fn positions(
         let Some(node) = dataset.node(row.get(name).unwrap_or_default().trim(), line) else {
             return;
         };
-        let found = &mut dataset.nodes[node as usize];
-        found.position = Some(position);
+        let entry = &mut dataset.nodes[node as usize];
+        entry.position = Some(position);
         let height_agl_m = height.and_then(|column| number(row, column));
         if let (Some(station), Some(height_agl_m)) = (station, height_agl_m) {
             let station = Station { height_agl_m, ..station.clone() };
-            found.station = station.validate().is_ok().then_some(station);
+            entry.station = station.validate().is_ok().then_some(station);
         }
     });
     Ok(())
@@ -203,9 +203,9 @@ fn pairs(
             let Some(node) = dataset.node(name, line) else {
                 return;
             };
-            let found = &mut dataset.nodes[node as usize];
-            found.position = Some(at);
-            found.station = station.map(|station| looking(station, at, other, frequency_mhz));
+            let entry = &mut dataset.nodes[node as usize];
+            entry.position = Some(at);
+            entry.station = station.map(|station| looking(station, at, other, frequency_mhz));
         }
         ends.insert(id.to_owned(), names);
     });
@@ -244,8 +244,8 @@ fn values(
     let mut table = Table::new(&source.path, source.bytes(), mapping.delimiter)?;
     let time = table.column(&mapping.time.column)?;
     let column = |name: &Option<String>| {
-        let found = name.as_deref().map(|name| table.column(name));
-        found.transpose()
+        let column = name.as_deref().map(|name| table.column(name));
+        column.transpose()
     };
     let link = &mapping.link;
     let (from, to) = (column(&link.from)?, column(&link.to)?);
@@ -273,8 +273,8 @@ fn values(
         }
         let mut measured = Measured::default();
         for (key, column) in &values {
-            let found = text(Some(*column)).unwrap_or_default();
-            if found.is_empty() || mapping.missing.iter().any(|none| none == found) {
+            let cell = text(Some(*column)).unwrap_or_default();
+            if cell.is_empty() || mapping.missing.iter().any(|none| none == cell) {
                 continue;
             }
             match number(row, *column) {
@@ -282,8 +282,8 @@ fn values(
                 None => dataset.drop("a value that is not a number", line),
             }
         }
-        let heard = Measured { tx_power_dbm: None, ..measured };
-        if heard.is_empty() {
+        let reading = Measured { tx_power_dbm: None, ..measured };
+        if reading.is_empty() {
             return dataset.drop("a row without a value", line);
         }
         dataset.observe(at_s, pair, measured, line);
