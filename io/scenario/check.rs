@@ -59,7 +59,7 @@ pub(super) fn name(name: &str, path: &KeyPath, report: &mut Report) -> bool {
         let allowed = format!(
             "1 to {NAME_CHARS_MAX} of A-Z, a-z, 0-9, '.', '-' and '_', beginning with a letter or digit"
         );
-        report.at(path, format!("found {:?}", shortened(name)), allowed);
+        report.at(path, format!("invalid name {:?}", shortened(name)), allowed);
     }
     good
 }

@@ -68,7 +68,7 @@ pub(super) fn terrain(file: &TerrainFile, base_dir: &Path, report: &mut Report) 
     for (index, tile) in file.tiles.iter().enumerate().take(TILES_MAX) {
         let at = path.key("tiles").index(index);
         if !is_tile(tile) {
-            let what = format!("found {:?}", check::shortened(tile));
+            let what = format!("invalid tile {:?}", check::shortened(tile));
             report.at(&at, what, "south-west corners from S90W180 to N89E179, such as N57E011");
         } else if file.tiles[..index].contains(tile) {
             report.at(&at, format!("{tile} is listed twice"), "each tile once");
@@ -189,7 +189,7 @@ pub(super) fn commands(lowering: &mut Lowering<'_>) {
     for (index, command) in file.command.iter().enumerate() {
         let path = KeyPath::item("command", index);
         if !is_command(&command.command) {
-            let what = format!("found {:?}", check::shortened(&command.command));
+            let what = format!("invalid command {:?}", check::shortened(&command.command));
             lowering.report.at(
                 &path.key("command"),
                 what,

@@ -136,7 +136,7 @@ fn node_number(word: &str) -> Result<u32, Fault> {
         .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))
         .and_then(|digits| digits.parse().ok())
         .filter(|node| *node <= NODE_MAX)
-        .ok_or_else(|| (format!("found {word:?}"), "$node_(0) to $node_(999999)"))
+        .ok_or_else(|| (format!("invalid node {word:?}"), "$node_(0) to $node_(999999)"))
 }
 
 fn coordinate(word: &str) -> Result<f64, Fault> {

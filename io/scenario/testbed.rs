@@ -81,7 +81,7 @@ pub(super) fn testbed(
     };
     let network = file.network.as_deref().map_or(Some(NETWORK), prefix);
     if network.is_none() {
-        let what = format!("found {:?}", file.network.as_deref().unwrap_or_default());
+        let what = format!("unknown network {:?}", file.network.as_deref().unwrap_or_default());
         report.at(&path.key("network"), what, "a prefix of 16 bits, such as 10.77.0.0/16");
     }
     let mut routing_of = BTreeMap::new();

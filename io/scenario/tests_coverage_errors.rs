@@ -27,7 +27,7 @@ fn maps_that_cannot_be_drawn() {
     let map = |text: &str| format!("[coverage.maps.margin]\n{text}");
     check(
         &map("range = [40, -10]"),
-        "x.toml:20:9: coverage.maps.margin.range: found 40 to -10; allowed: MIN below MAX",
+        "x.toml:20:9: coverage.maps.margin.range: invalid range 40 to -10; allowed: MIN below MAX",
     );
     check(&map("range = [0, nan]"), "coverage.maps.margin.range[1]: nan is not a number");
     check(
@@ -41,7 +41,7 @@ fn maps_that_cannot_be_drawn() {
     );
     check(
         &map("palette = \"jet\""),
-        "coverage.maps.margin.palette: found \"jet\"; allowed: viridis, viridis_r, cividis",
+        "coverage.maps.margin.palette: invalid palette \"jet\"; allowed: viridis, viridis_r, cividis",
     );
     check(&map("clear_below = inf"), "coverage.maps.margin.clear_below: inf is not a number");
     check(
@@ -259,7 +259,10 @@ fn points_that_cannot_be() {
         &format!("{}{}", point(at), point(at)),
         "x.toml:24:8: coverage.point[1].name: \"p\" is taken; allowed: each name once",
     );
-    check(&point(at).replace("\"p\"", "\"Mölndal\""), "coverage.point[0].name: found \"Mölndal\"");
+    check(
+        &point(at).replace("\"p\"", "\"Mölndal\""),
+        "coverage.point[0].name: invalid name \"Mölndal\"",
+    );
     check("[coverage.point]\nname = \"p\"", "coverage.point: invalid type: map; allowed: an array");
     check(
         &point(at).repeat(limits::POINTS_MAX + 1),

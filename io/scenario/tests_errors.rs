@@ -132,7 +132,7 @@ fn ranges() {
         "x.toml:23:43: node[2].antenna.gain_dbi: 99 is out of range; allowed: ",
     );
     check("[environment]\nk_factor = 0\n", "x.toml:18:12: environment.k_factor: 0 is out of range");
-    check("[terrain]\ntiles = [\"57N11E\"]\n", "terrain.tiles[0]: found \"57N11E\"");
+    check("[terrain]\ntiles = [\"57N11E\"]\n", "terrain.tiles[0]: invalid tile \"57N11E\"");
     check(
         "[terrain]\nflat_msl_m = 1\ntiles = [\"N57E011\"]\n",
         "the ground is flat and made of tiles",
@@ -194,7 +194,7 @@ fn names_and_references() {
     );
     check("[[failure]]\nat_s = 1\n", "failure[0]: does not say what fails");
     check(&node("").replace("\"c\"", "\"a\""), "x.toml:18:8: node[2].name: \"a\" is taken");
-    check(&node("").replace("\"c\"", "\"c d\""), "node[2].name: found \"c d\"");
+    check(&node("").replace("\"c\"", "\"c d\""), "node[2].name: invalid name \"c d\"");
     check(
         &node("pointing = { at = \"d\" }"),
         "x.toml:23:19: node[2].pointing.at: unknown node \"d\"",
@@ -208,7 +208,10 @@ fn names_and_references() {
         "[[radio]]\nid = \"r\"\nfrequency_mhz = 1e3\n",
         "radio[0].bandwidth_hz: missing key; allowed: a value here, or",
     );
-    check("[[command]]\nat_s = 1\ncommand = \"fail\"\n", "command[0].command: found \"fail\"");
+    check(
+        "[[command]]\nat_s = 1\ncommand = \"fail\"\n",
+        "command[0].command: invalid command \"fail\"",
+    );
     check(
         "[[flow]]\nname = \"f\"\nsource = \"a\"\ntarget = \"a\"\nrate_bps = 1\n",
         "flow[0].target: the source itself",
