@@ -1,4 +1,4 @@
-//! The section that asks for coverage.
+//! The section of coverage.
 
 use garde::Validate;
 use groundwave_model::radio::station::HEIGHT_AGL_M_MAX;

@@ -66,7 +66,7 @@ pub struct StationFile {
 #[serde(deny_unknown_fields)]
 pub struct GenerateFile {
     /// Number of nodes, [1, 100000].
-    // The check knows the other nodes as well: `lower_nodes`.
+    // The check has the other nodes as well: `lower_nodes`.
     #[schemars(range(min = 1, max = NODES_MAX))]
     pub count: u32,
     /// Names are this prefix and a number from 1, padded with zeros to one width.

@@ -41,7 +41,7 @@ pub const LABEL_CHARS_MAX: usize = 64;
 /// Characters in a description: a page.
 pub const DESCRIPTION_CHARS_MAX: usize = 10_000;
 
-/// Terrain tiles a scenario may ask for: 20 by 20 degrees, 1.1 GB of three-arcsecond samples.
+/// Terrain tiles of a scenario, at most: 20 by 20 degrees, 1.1 GB of three-arcsecond samples.
 pub const TILES_MAX: usize = 400;
 
 /// Slowest and fastest motion, m/s: below a millimetre a second a node stands, and nothing in a

@@ -168,7 +168,7 @@ fn extent(file: &CoverageFile, path: &KeyPath, report: &mut Report) {
 /// Number of `sites` to choose.
 fn choice(count: Option<u32>, sites: usize, path: &KeyPath, report: &mut Report) -> Option<usize> {
     let count = count? as usize;
-    // Without sites that is the error, and it was said.
+    // Without sites that is the error, which is in the report.
     if sites > 0 && !(1..=sites).contains(&count) {
         let allowed = format!("[1, {sites}] (the sites there are)");
         report.at(path, format!("{count} is out of range"), allowed);

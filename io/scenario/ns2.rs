@@ -2,7 +2,7 @@
 //!
 //! Three kinds of lines carry meaning: `$node_(0) set X_ 100` (and `Y_`; `Z_` is read and left),
 //! `$ns_ at 1.0 "$node_(0) setdest 200 300 5"` (x m, y m, speed m/s), `$ns_ at 60.0 stop`, and
-//! comments. `$god_` lines, with which setdest tells ns-2 hop counts, are passed over.
+//! comments. `$god_` lines, hop counts of setdest for ns-2, are passed over.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -23,7 +23,7 @@ pub(crate) struct Trace {
     pub(crate) start: BTreeMap<u32, Start>,
     /// Moves, in file order.
     pub(crate) moves: Vec<Move>,
-    /// End of the simulation, s, where a line says it.
+    /// End of the simulation, s, where a line states it.
     pub(crate) stop_s: Option<f64>,
 }
 

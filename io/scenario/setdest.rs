@@ -52,8 +52,8 @@ pub(crate) enum Action {
 pub(crate) struct Orders {
     /// Orders and their meanings.
     pub(crate) orders: Vec<(Move, Action)>,
-    /// Offsets of orders with a speed of 0 and another destination, read as stops without having
-    /// been told the dialect.
+    /// Offsets of orders with a speed of 0 and another destination, read as stops without a dialect
+    /// being set.
     pub(crate) doubtful: Vec<usize>,
     /// End of the last motion, or the stop of the simulation, s.
     pub(crate) end_s: f64,
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!((trace.doubtful.len(), trace.end_s), (0, 2.0));
         let trace = read(core, Some(Dialect::Ns2));
         assert_eq!(actions(&trace), [Action::Stop, Action::Stop]);
-        // CMU's setdest stops at the destination; elsewhere it cannot be told.
+        // CMU's setdest stops at the destination; elsewhere it is undetermined.
         for (stop_at_m, doubtful) in [(10.0, 0), (70.0, 1)] {
             let mixed = format!(
                 "$ns_ at 0 \"$node_(0) setdest 10 0 5\"\n\

@@ -222,7 +222,7 @@ fn tilts_need_a_boresight() {
     let accepted = |line: &str, tilts: &str| {
         coverage(&format!("[coverage]\nradius_km = 1\n{}", tilted(line, tilts)));
     };
-    // A dipole has a horizontal ring for a boresight, a dish has none unless it says.
+    // A dipole has a horizontal ring for a boresight, a dish has none unless one is set.
     accepted("antenna = \"omni_9\"", "[-90, 90]");
     accepted("antenna = \"dish_24\"\npointing = { azimuth_deg = 10 }", "[-90, 90]");
     accepted("antenna = \"dish_24\"\npointing = { azimuth_deg = 10, elevation_deg = -5 }", "[85]");

@@ -14,7 +14,7 @@ pub(super) const EVERYTHING: &str = include_str!(concat!(
     "/../../tests/fixtures/scenario/everything.toml"
 ));
 
-/// Parses, shows, and forgets; errors must have something to say.
+/// Parses and formats the errors, whose text must not be empty.
 fn survive(text: &str) -> bool {
     match parse(text, "x.toml", Path::new("")) {
         Ok(scenario) => {

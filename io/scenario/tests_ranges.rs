@@ -130,7 +130,7 @@ fn the_bounds_of_the_schema_are_those_of_the_reader() {
             let beyond = number(end + side * step);
             let errors = errors_at(&key, &at, &beyond);
             assert_eq!(errors.len(), 1, "{key} = {beyond}: {errors:?}");
-            // What refuses the end itself has other reasons, and tells them.
+            // A refusal of the end itself has another reason, stated in the message.
             let mut at_end = errors_at(&key, &at, &number(end)).into_iter();
             let refused =
                 at_end.any(|e| e.what.ends_with("is out of range") && !e.allowed.contains(" ("));

@@ -1,4 +1,4 @@
-//! An entry of a file of changes, and the action it asks for.
+//! An entry of a file of changes, and its action.
 
 use groundwave_model::radio::{Role, presets};
 use groundwave_model::terrain::GeoPoint;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{Action, Equipment};
 
-/// Keys of an entry that say what is done, one of them in each.
+/// Keys of an entry that name its action, one of them in each.
 const ACTIONS: &str = "one of fail, repair, remove, node, command, add, move, cut, mend, \
                        rain_rate_mm_h";
 
@@ -144,7 +144,7 @@ impl Entry {
         }
     }
 
-    /// Refuses keys that say nothing without another one.
+    /// Refuses keys that have no meaning without another one.
     fn check_companions(&self) -> Result<(), Invalid> {
         let station = self.height_agl_m.is_some()
             || self.radio.is_some()

@@ -131,7 +131,7 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// The text with control characters escaped: what a document says must not drive a terminal.
+/// The text with control characters escaped: content of a document must not drive a terminal.
 fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

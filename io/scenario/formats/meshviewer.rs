@@ -1,5 +1,5 @@
 //! Maps of Freifunk communities: meshviewer, hopglass versions 1 and 2, and the neighbours of nodes
-//! as respondd tells them.
+//! in the form of respondd.
 
 use std::collections::BTreeMap;
 

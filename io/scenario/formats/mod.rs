@@ -101,7 +101,7 @@ pub struct ReadOptions {
     pub step_s: f64,
     /// Origin of documents in metres.
     pub origin: Option<GeoPoint>,
-    /// Meaning of a speed of 0 in ns-2 motion; by the content where it is not said.
+    /// Meaning of a speed of 0 in ns-2 motion; by the content where it is not set.
     pub dialect: Option<Dialect>,
     /// Columns of a table of measurements.
     pub mapping: Option<csv::levels::Levels>,
@@ -117,7 +117,7 @@ impl ReadOptions {
 
 /// A file format.
 ///
-/// A table of functions rather than a trait: a format that cannot read or write says so by the
+/// A table of functions rather than a trait: a format that cannot read or write shows it by the
 /// absence of the function, so capabilities and implementation cannot differ.
 pub struct Format {
     /// Name on the command line and in the HTTP interface.

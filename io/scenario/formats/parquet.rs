@@ -1,7 +1,7 @@
 //! Apache Parquet: the rows of a recording as typed columns.
 //!
 //! Compressed with Snappy, in groups of `GROUP` rows, so that a day needs no more memory than a
-//! group; the footer comes last, so a truncated file is invalid. Its metadata say what the predicted
+//! group; the footer comes last, so a truncated file is invalid. Its metadata state what the predicted
 //! values assume, under [`ASSUMPTIONS`].
 
 use std::io::{self, Write};

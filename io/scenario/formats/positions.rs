@@ -9,7 +9,7 @@ const DISTANCE_KM_MAX: f64 = 500.0;
 const DEGREE_KM: f64 = 111.2;
 
 /// The positions of raw latitudes and longitudes, degrees: swapped ones are turned round; impossible
-/// ones, those at 0 N 0 E and those far from all others are dropped. `tell` gets index and reason.
+/// ones, those at 0 N 0 E and those far from all others are dropped. `report` gets index and reason.
 pub(super) fn checked(
     raw: &[Option<[f64; 2]>],
     mut report: impl FnMut(usize, &str),
@@ -52,7 +52,7 @@ fn median(mut all: Vec<f64>) -> f64 {
     all.get(all.len() / 2).copied().unwrap_or(0.0)
 }
 
-/// Distance on a cylinder: accurate enough to tell a town from a continent.
+/// Distance on a cylinder: accurate enough to distinguish a town from a continent.
 fn distance_km(a: [f64; 2], b: [f64; 2]) -> f64 {
     let narrow = ((a[0] + b[0]) / 2.0).to_radians().cos();
     let east = (a[1] - b[1] + 540.0).rem_euclid(360.0) - 180.0;

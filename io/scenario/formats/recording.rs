@@ -29,7 +29,7 @@ pub trait RecordingWriter {
     fn finish(self: Box<Self>, last: &WorldView) -> io::Result<u64>;
 }
 
-/// Assumptions of the predictions in a recording, told where they change.
+/// Assumptions of the predictions in a recording, written where they change.
 #[derive(Debug, Default)]
 pub(super) struct Assumed(Option<Assumptions>);
 

@@ -165,7 +165,7 @@ impl Row<'_> {
         let begin = self.record.position().map_or(0, csv::Position::byte);
         let begin = usize::try_from(begin).unwrap_or(usize::MAX).min(self.text.len());
         let (before, rest) = self.text.as_bytes().split_at(begin);
-        // The end of the line before belongs to what comes next, says the reader.
+        // The reader counts the end of the line before as part of the next record.
         let ends = rest
             .iter()
             .take_while(|byte| matches!(byte, b'\r' | b'\n'))

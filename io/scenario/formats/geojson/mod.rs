@@ -37,7 +37,7 @@ fn read(source: &Source, options: &ReadOptions) -> Result<(PlanFile, Report), Fo
     read::read(source.bytes(), &options.station)
 }
 
-/// The property that tells the region from other polygons, and its value.
+/// The property that distinguishes the region from other polygons, and its value.
 const KIND: (&str, &str) = ("kind", "region");
 
 /// The foreign member with the deployment.

@@ -74,7 +74,7 @@ fn leaves(table: &Value, row: &mut BTreeMap<Field, String>) {
                 None
             }
         };
-        // A waveform is told by its kind.
+        // A waveform is identified by its kind.
         let column = if key == "kind" { "waveform" } else { key };
         if let (Meaning::Known { field, .. }, Some(text)) = (Field::of(column), text) {
             row.insert(field, text);

@@ -2,7 +2,7 @@
 //!
 //! A node with an id is named by it and labelled by its name; one without has a name made from
 //! its own. What equals a preset to the bit is written as the preset, other radios and antennas
-//! become presets of the file. A plan knows no terrain, so the file says which tiles lie under
+//! become presets of the file. A plan has no terrain, so the file names the tiles under
 //! the nodes in a comment, and the ground is not known until the comment is taken away.
 //!
 //! Of a scenario that is read, the nodes stay, whenever they join, with the first environment and

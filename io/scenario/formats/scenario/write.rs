@@ -131,7 +131,7 @@ impl<'p> File<'p> {
 /// The presets of the file, each of its settings once.
 struct Presets<'p, T> {
     kind: &'static str,
-    /// Ids by the settings as JSON, which tells values apart to the bit.
+    /// Ids by the settings as JSON, which differs where one bit of a value does.
     ids: BTreeMap<String, String>,
     list: Vec<Preset<&'p T>>,
 }

@@ -41,7 +41,7 @@ fn rows_of_a_clock_that_was_not_set_are_left_out_and_told() {
         assert_eq!((note.count, note.first.line), (1, 3), "{unset}");
         assert_eq!(script(&recording).unwrap().last_tick, 3, "{unset}");
     }
-    // A clock that was never set tells the time since it was started.
+    // A clock that was never set has the time since it was started.
     let never = table("unix_s", &["10", "70", "130", SET[0]]).unwrap();
     assert_eq!(count(&never.report, "before 1990"), 0);
     let text = script(&never).unwrap_err();

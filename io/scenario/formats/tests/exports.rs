@@ -208,7 +208,7 @@ fn recordings_say_what_their_predictions_assume_and_from_when_on() {
     let assumptions = serde_json::to_value(view.environment.assumptions(None)).unwrap();
     assert_eq!(graph["assumptions"], assumptions);
     assert_eq!(assumptions["left_out"][0], "clutter");
-    // A table of plain rows has no place for it: `convert` says it beside the file.
+    // A table of plain rows has no place for it: `convert` prints it beside the file.
     let (text, ..) = written(&csv::FORMAT);
     assert!(text.starts_with("at_s,from,to,"), "{text}");
 }

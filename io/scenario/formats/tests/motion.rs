@@ -83,7 +83,7 @@ fn the_positions_of_core_are_jumps() {
     }
     let stops = track(&read(&text, Some(Dialect::Ns2)));
     assert!(stops.iter().all(|stop| apart_m(*stop, origin()) < 1e-6));
-    // Where both are possible, the reader says what it took.
+    // Where both are possible, the reader notes its choice.
     let mixed = format!("{text}$ns_ at 6 \"$node_(0) setdest 0 0 5\"\n");
     let doubtful = read(&mixed, None);
     assert_eq!(count(&doubtful.report, "--dialect core"), 5);
