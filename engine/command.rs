@@ -171,8 +171,8 @@ impl Registry {
 
     fn decoder(&self, name: &str) -> Result<&Decoder, String> {
         self.decoders.get(name).ok_or_else(|| {
-            let known = self.names().collect::<Vec<_>>().join(", ");
-            format!("unknown command {name:?}; allowed: {known}")
+            let names = self.names().collect::<Vec<_>>().join(", ");
+            format!("unknown command {name:?}; allowed: {names}")
         })
     }
 

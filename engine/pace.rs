@@ -51,8 +51,8 @@ impl Throttle {
 
     fn take_step(&self) -> bool {
         let fewer = |steps: u64| steps.checked_sub(1);
-        let taken = self.steps.fetch_update(Ordering::AcqRel, Ordering::Acquire, fewer);
-        taken.is_ok()
+        let step = self.steps.fetch_update(Ordering::AcqRel, Ordering::Acquire, fewer);
+        step.is_ok()
     }
 }
 
@@ -97,9 +97,9 @@ impl<S: Snapshot> Engine<S> {
     /// When the thread cannot be spawned.
     pub fn spawn(mut self, mut pacer: impl Pacer) -> std::io::Result<Running<S>> {
         let stop = Arc::new(AtomicBool::new(false));
-        let asked = Arc::clone(&stop);
+        let stop_flag = Arc::clone(&stop);
         let thread = std::thread::Builder::new().name("world".to_owned()).spawn(move || {
-            let outcome = self.pace(&mut pacer, &asked);
+            let outcome = self.pace(&mut pacer, &stop_flag);
             self.stop();
             (self, outcome)
         })?;
@@ -116,9 +116,9 @@ impl<S: Snapshot> Engine<S> {
     pub fn spawn_on_demand(mut self, mut pacer: impl Pacer) -> std::io::Result<Running<S>> {
         self.tick(Some(pacer.wall_ns())).map_err(std::io::Error::other)?;
         let stop = Arc::new(AtomicBool::new(false));
-        let asked = Arc::clone(&stop);
+        let stop_flag = Arc::clone(&stop);
         let thread = std::thread::Builder::new().name("world".to_owned()).spawn(move || {
-            let outcome = self.answer(&mut pacer, &asked);
+            let outcome = self.answer(&mut pacer, &stop_flag);
             self.stop();
             (self, outcome)
         })?;
@@ -169,9 +169,9 @@ impl<S: Snapshot> Engine<S> {
         throttle: Throttle,
     ) -> std::io::Result<Running<S>> {
         let stop = Arc::new(AtomicBool::new(false));
-        let asked = Arc::clone(&stop);
+        let stop_flag = Arc::clone(&stop);
         let thread = std::thread::Builder::new().name("world".to_owned()).spawn(move || {
-            let outcome = self.amble(&mut pacer, &throttle, &asked);
+            let outcome = self.amble(&mut pacer, &throttle, &stop_flag);
             self.stop();
             (self, outcome)
         })?;

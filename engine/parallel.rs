@@ -94,14 +94,14 @@ mod tests {
 
     /// Names of the threads that apply work to the items.
     fn names(items: usize) -> BTreeSet<Option<String>> {
-        let (tell, told) = mpsc::channel();
-        let mut items = vec![tell; items];
-        for_each(&mut items, 1, |tell| {
+        let (sender, names) = mpsc::channel();
+        let mut items = vec![sender; items];
+        for_each(&mut items, 1, |sender| {
             let name = std::thread::current().name().map(str::to_owned);
-            tell.send(name).unwrap();
+            sender.send(name).unwrap();
         });
         drop(items);
-        told.iter().collect()
+        names.iter().collect()
     }
 
     #[test]

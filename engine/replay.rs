@@ -184,10 +184,10 @@ impl<S: Snapshot, F: FnMut(&mut Engine<S>) -> Next> Fold<'_, S, F> {
                 Entry::Command(record) => {
                     let (tick, wall_ns) = (record.tick, record.wall_ns);
                     let at = self.engine.clock().tick;
-                    let done = self.pending.map_or(at, |(tick, _)| tick - 1);
+                    let last_tick = self.pending.map_or(at, |(tick, _)| tick - 1);
                     let broken = |error| ControlFlow::Break(Some(error));
-                    if tick <= done {
-                        return broken(ReplayError::Order { from: done, to: tick });
+                    if tick <= last_tick {
+                        return broken(ReplayError::Order { from: last_tick, to: tick });
                     }
                     let command = self.engine.registry().from_bytes(&record.name, &record.body);
                     match command {
@@ -220,8 +220,9 @@ impl<S: Snapshot, F: FnMut(&mut Engine<S>) -> Next> Fold<'_, S, F> {
         let Some(parts) = self.beginning.take_if(|_| last) else {
             return ControlFlow::Continue(());
         };
-        let taken = Checkpoint::join(parts).and_then(|held| self.engine.take_up(&held));
-        match taken {
+        let outcome =
+            Checkpoint::join(parts).and_then(|checkpoint| self.engine.take_up(&checkpoint));
+        match outcome {
             Ok(()) => ControlFlow::Continue(()),
             Err(what) => ControlFlow::Break(Some(ReplayError::Beginning { what })),
         }
@@ -283,8 +284,8 @@ fn other_files<S: Snapshot>(logged: &BTreeMap<String, String>, world: &World) ->
         }
         Some(_) => None,
     };
-    let found = S::files(world);
-    let added = found
+    let files = S::files(world);
+    let added = files
         .keys()
         .filter(|name| !logged.contains_key(*name))
         .map(|name| format!("{name} is there, and was not when the log was recorded"));
@@ -301,17 +302,17 @@ fn shortened(digest: &str) -> &str {
 fn difference<S: Snapshot>(mark: &Mark, view: &S) -> String {
     let ours = view.parts();
     for (part, logged) in &mark.parts {
-        let Some((_, found)) = ours.iter().find(|(name, _)| name == part) else {
+        let Some((_, current)) = ours.iter().find(|(name, _)| name == part) else {
             return format!("this version has no {part}");
         };
-        let same = logged.iter().zip(found).take_while(|(a, b)| a == b).count();
-        if same < logged.len().min(found.len()) {
+        let same = logged.iter().zip(current).take_while(|(a, b)| a == b).count();
+        if same < logged.len().min(current.len()) {
             let label = view.label(part, same);
             return format!("{} differs", label.unwrap_or_else(|| part.clone()));
         }
-        if logged.len() != found.len() {
-            let (logged, found) = (logged.len(), found.len());
-            return format!("there are {found} {part}, {logged} in the log");
+        if logged.len() != current.len() {
+            let (logged, current) = (logged.len(), current.len());
+            return format!("there are {current} {part}, {logged} in the log");
         }
     }
     "something outside the parts differs".to_owned()

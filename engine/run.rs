@@ -116,8 +116,8 @@ impl<S: Snapshot> Engine<S> {
     pub fn keep(&mut self, mut store: impl Store + 'static) -> Result<usize, String> {
         let rows = store.load().map_err(|fault| fault.to_string())?;
         let restore = &self.durables.restore;
-        let known = |row: &Row| restore.iter().any(|(table, _)| *table == row.table);
-        if let Some(foreign) = rows.iter().find(|row| !known(row)) {
+        let has_table = |row: &Row| restore.iter().any(|(table, _)| *table == row.table);
+        if let Some(foreign) = rows.iter().find(|row| !has_table(row)) {
             let table = &foreign.table;
             return Err(format!("the store has a table {table:?} this version does not know"));
         }

@@ -130,8 +130,8 @@ pub(crate) fn collector<D: Document>(world: &mut World) -> Collect {
     let mut query = world.query_filtered::<(&Id<D::Kind>, EntityRef), D::Changed>();
     Box::new(move |world, rows| {
         let first = rows.len();
-        let gone = world.resource::<Index<D::Kind>>().departed();
-        rows.extend(gone.iter().map(|id| row::<D>(*id, None)));
+        let departures = world.resource::<Index<D::Kind>>().departed();
+        rows.extend(departures.iter().map(|id| row::<D>(*id, None)));
         for (id, entity) in query.iter(world) {
             let document = rmp_serde::to_vec_named(&D::read(world, entity));
             rows.push(row::<D>(*id, Some(document.expect("a document is plain data"))));

@@ -42,10 +42,10 @@ impl Checkpoint {
     pub(crate) fn new(tick: u64, wall_ns: u64, rows: Vec<Row>) -> Self {
         let mut tables: Vec<Table> = Vec::new();
         for row in rows {
-            let kept = Kept(row.key.to_vec(), row.value.unwrap_or_default());
+            let entry = Kept(row.key.to_vec(), row.value.unwrap_or_default());
             match tables.last_mut().filter(|table| table.0 == row.table) {
-                Some(table) => table.1.push(kept),
-                None => tables.push(Table(row.table, vec![kept])),
+                Some(table) => table.1.push(entry),
+                None => tables.push(Table(row.table, vec![entry])),
             }
         }
         Self { tick, wall_ns, tables }
@@ -59,12 +59,12 @@ impl Checkpoint {
     }
 
     pub(crate) fn rows(&self, table: &str) -> impl Iterator<Item = Row> {
-        let found = self.tables.iter().filter(move |found| found.0 == table);
-        found.flat_map(|table| table.1.iter().map(move |kept| (&table.0, kept))).map(
-            |(table, kept)| Row {
+        let tables = self.tables.iter().filter(move |candidate| candidate.0 == table);
+        tables.flat_map(|table| table.1.iter().map(move |entry| (&table.0, entry))).map(
+            |(table, entry)| Row {
                 table: table.clone(),
-                key: kept.0.as_slice().try_into().unwrap_or_default(),
-                value: Some(kept.1.clone()),
+                key: entry.0.as_slice().try_into().unwrap_or_default(),
+                value: Some(entry.1.clone()),
             },
         )
     }
@@ -108,10 +108,10 @@ impl Checkpoint {
         for part in parts {
             all.extend_from_slice(&part.body);
         }
-        let found: Self = rmp_serde::from_slice(&all).map_err(|err| err.to_string())?;
-        if found.tick != tick {
-            return Err(format!("parts of tick {tick} make a state of tick {}", found.tick));
+        let checkpoint: Self = rmp_serde::from_slice(&all).map_err(|err| err.to_string())?;
+        if checkpoint.tick != tick {
+            return Err(format!("parts of tick {tick} make a state of tick {}", checkpoint.tick));
         }
-        Ok(found)
+        Ok(checkpoint)
     }
 }

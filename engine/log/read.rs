@@ -29,7 +29,7 @@ pub struct Reader<R> {
     /// Offset at which the entries end and the index begins, once it was reached.
     closed: Option<(u64, u32)>,
     torn_bytes: u64,
-    pub(super) done: bool,
+    pub(super) at_end: bool,
 }
 
 impl<R: Read> Reader<R> {
@@ -79,7 +79,7 @@ impl<R: Read> Reader<R> {
             index: Vec::new(),
             closed: None,
             torn_bytes: 0,
-            done: false,
+            at_end: false,
         })
     }
 
@@ -108,9 +108,8 @@ impl<R: Read> Reader<R> {
     /// See [`LogError`].
     pub fn next_entry(&mut self) -> Result<Option<Entry>, LogError> {
         let start = self.offset;
-        let found = self.next_body()?;
-        found
-            .map(|body| rmp_serde::from_slice(&body))
+        let body = self.next_body()?;
+        body.map(|body| rmp_serde::from_slice(&body))
             .transpose()
             .map_err(|err| LogError::damage(start, err.to_string()))
     }
@@ -121,7 +120,7 @@ impl<R: Read> Reader<R> {
             return self.next_frame();
         }
         while self.at == self.entries.len() {
-            if self.done || !self.next_chunk()? {
+            if self.at_end || !self.next_chunk()? {
                 return Ok(None);
             }
         }
@@ -130,7 +129,7 @@ impl<R: Read> Reader<R> {
             .split_first_chunk::<4>()
             .and_then(|(length, rest)| rest.get(..u32::from_le_bytes(*length) as usize));
         let Some(body) = body.map(<[u8]>::to_vec) else {
-            self.done = true;
+            self.at_end = true;
             return Err(LogError::damage(self.offset, "an entry goes beyond its chunk"));
         };
         self.at += 4 + body.len();
@@ -138,7 +137,7 @@ impl<R: Read> Reader<R> {
     }
 
     fn next_frame(&mut self) -> Result<Option<Vec<u8>>, LogError> {
-        if self.done {
+        if self.at_end {
             return Ok(None);
         }
         match frames::read(&mut self.input, self.offset)? {
@@ -208,12 +207,12 @@ impl<R: Read> Reader<R> {
             return Ok(self.torn((HEAD + length + got) as u64));
         }
         self.closed = Some((offset, number));
-        self.done = true;
+        self.at_end = true;
         Ok(false)
     }
 
     fn torn(&mut self, bytes: u64) -> bool {
-        self.done = true;
+        self.at_end = true;
         self.torn_bytes = bytes;
         false
     }

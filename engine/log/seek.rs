@@ -76,7 +76,7 @@ impl<R: Read + Seek> Reader<R> {
         self.seek(offset)?;
         (self.offset, self.number) = (offset, Some(number));
         self.within = false;
-        self.done = false;
+        self.at_end = false;
         self.entries.clear();
         self.at = 0;
         Ok(())
@@ -89,12 +89,12 @@ impl<R: Read + Seek> Reader<R> {
 
     /// Fresh chunks from `here` on that begin with `tick` or before.
     fn fresh_chunks(&mut self, here: Place, tick: u64) -> Result<Vec<Place>, LogError> {
-        let mut found = Vec::new();
+        let mut places = Vec::new();
         let mut at = here;
         // The index is only a hint; the heads there must agree. Ticks never fall.
         for (first, offset) in self.listed()?.unwrap_or_default() {
             if first > tick {
-                return Ok(found);
+                return Ok(places);
             }
             if offset < here.0 {
                 continue;
@@ -102,7 +102,7 @@ impl<R: Read + Seek> Reader<R> {
             self.seek(offset)?;
             match chunk::read_head(&mut self.input, offset) {
                 Ok(Next::Found(head)) if head.kind == Kind::Fresh && head.tick == first => {
-                    found.push((offset, head.number));
+                    places.push((offset, head.number));
                     at = (offset + (HEAD + head.length) as u64, head.number.wrapping_add(1));
                 }
                 _ => break,
@@ -113,13 +113,13 @@ impl<R: Read + Seek> Reader<R> {
         loop {
             self.seek(offset)?;
             let Ok(Next::Found(head)) = chunk::read_head(&mut self.input, offset) else {
-                return Ok(found);
+                return Ok(places);
             };
             if head.number != number || head.kind == Kind::Index || head.tick > tick {
-                return Ok(found);
+                return Ok(places);
             }
             if head.kind == Kind::Fresh {
-                found.push((offset, number));
+                places.push((offset, number));
             }
             offset += (HEAD + head.length) as u64;
             number = number.wrapping_add(1);

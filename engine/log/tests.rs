@@ -84,12 +84,12 @@ fn what_was_written_is_read() {
 fn a_log_cut_anywhere_keeps_its_whole_chunks() {
     let (bytes, ends) = written(&entries());
     for cut in 0..bytes.len() {
-        let kept = ends.iter().filter(|&&end| end <= cut).count();
+        let whole = ends.iter().filter(|&&end| end <= cut).count();
         match read(&bytes[..cut]) {
-            Err(LogError::NoHeader) => assert_eq!(kept, 0, "cut at {cut}"),
-            Ok((found, Ok(torn))) => {
-                assert_eq!(found, entries()[..kept - 1], "cut at {cut}");
-                assert_eq!(torn, (cut - ends[kept - 1]) as u64, "cut at {cut}");
+            Err(LogError::NoHeader) => assert_eq!(whole, 0, "cut at {cut}"),
+            Ok((read_entries, Ok(torn))) => {
+                assert_eq!(read_entries, entries()[..whole - 1], "cut at {cut}");
+                assert_eq!(torn, (cut - ends[whole - 1]) as u64, "cut at {cut}");
             }
             other => panic!("cut at {cut}: {other:?}"),
         }
@@ -109,8 +109,8 @@ fn a_tail_of_zeros_is_torn_and_a_tail_of_anything_else_is_damage() {
     bytes.resize(end + 10_000, 0);
     assert_eq!(whole(&bytes), (entries(), 10_000));
     bytes[end + 9_000] = 1;
-    let (found, error) = read(&bytes).unwrap();
-    assert_eq!(found, entries());
+    let (read_entries, error) = read(&bytes).unwrap();
+    assert_eq!(read_entries, entries());
     assert!(matches!(error, Err(LogError::Damage { offset, .. }) if offset == end as u64));
     let mut closed = closed(&entries());
     closed.push(0);
@@ -128,9 +128,9 @@ fn a_flipped_bit_is_never_read_as_truth() {
             Err(LogError::Magic | LogError::NoHeader | LogError::Damage { .. }) => {
                 assert_eq!(hit, 0, "byte {at}");
             }
-            Ok((found, Err(LogError::Damage { offset, .. }))) => {
+            Ok((read_entries, Err(LogError::Damage { offset, .. }))) => {
                 // Everything before the damage is there, and its place is told.
-                assert_eq!(found, entries()[..hit - 1], "byte {at}");
+                assert_eq!(read_entries, entries()[..hit - 1], "byte {at}");
                 assert_eq!(offset, ends[hit - 1] as u64, "byte {at}");
             }
             other => panic!("byte {at}: {other:?}"),
@@ -167,12 +167,12 @@ fn ten_thousand_spoilt_logs_give_what_came_before_and_no_more() {
             }
             _ => {}
         }
-        let (found, end) = read(&spoilt).unwrap();
+        let (read_entries, end) = read(&spoilt).unwrap();
         let intact = order.iter().enumerate().take_while(|(due, at)| due == *at).count();
         let prefix = ends[..=intact]
             .iter()
             .filter(|end| spoilt.get(..**end).is_some_and(|start| *start == bytes[..**end]));
-        assert_eq!(found, all[..prefix.count() - 1], "round {round}: {end:?}");
+        assert_eq!(read_entries, all[..prefix.count() - 1], "round {round}: {end:?}");
         match end {
             Ok(torn) => assert!(ends.contains(&(spoilt.len() - torn as usize)), "round {round}"),
             Err(LogError::Damage { offset, .. }) => {
@@ -222,22 +222,22 @@ fn a_jump_lands_before_the_tick_and_not_far() {
 #[test]
 fn a_log_goes_on_after_its_last_whole_chunk() {
     let (bytes, ends) = written(&entries());
-    for (kept, from) in [(&bytes[..ends[3] + 5], 3), (&closed(&entries()), 5)] {
-        let mut reader = Reader::open(kept).unwrap();
+    for (prefix, from) in [(&bytes[..ends[3] + 5], 3), (&closed(&entries()), 5)] {
+        let mut reader = Reader::open(prefix).unwrap();
         while reader.next_entry().unwrap().is_some() {}
         let mut out = Vec::new();
         let mut log = reader
             .writer(|end| {
-                out.extend_from_slice(&kept[..end as usize]);
+                out.extend_from_slice(&prefix[..end as usize]);
                 Ok(&mut out)
             })
             .unwrap();
         log.append(&command(9, vec![1])).unwrap();
         log.close().unwrap();
         drop(log);
-        let (found, torn) = whole(&out);
-        assert_eq!((found.len(), torn), (from + 1, 0));
-        assert_eq!(found[from], command(9, vec![1]));
+        let (read_entries, torn) = whole(&out);
+        assert_eq!((read_entries.len(), torn), (from + 1, 0));
+        assert_eq!(read_entries[from], command(9, vec![1]));
     }
 }
 
@@ -265,8 +265,8 @@ fn logs_of_the_first_format_are_read() {
     assert_eq!(whole(torn).0, entries()[..4]);
     let mut bent = bytes.clone();
     *bent.last_mut().unwrap() ^= 1;
-    let (found, end) = read(&bent).unwrap();
-    assert_eq!(found, entries()[..4]);
+    let (read_entries, end) = read(&bent).unwrap();
+    assert_eq!(read_entries, entries()[..4]);
     assert!(matches!(end, Err(LogError::Damage { .. })));
 }
 
@@ -300,9 +300,9 @@ fn a_jump_misses_nothing_of_a_tick_that_is_cut_by_chunks() {
     let bytes = closed(&all);
     let mut reader = Reader::open(Cursor::new(&bytes)).unwrap();
     reader.jump(2).unwrap();
-    let mut found = 0;
+    let mut count = 0;
     while let Some(entry) = reader.next_entry().unwrap() {
-        found += usize::from(entry.tick() == 2);
+        count += usize::from(entry.tick() == 2);
     }
-    assert_eq!(found, 300);
+    assert_eq!(count, 300);
 }

@@ -76,8 +76,8 @@ impl<S: Snapshot> Engine<S> {
     pub fn checkpoint(&self) -> Result<Checkpoint, String> {
         let mut rows: Vec<Row> = Vec::new();
         for (table, save, _) in &self.durables.tables {
-            let found = guarded(|| save(&self.world)).and_then(|rows| rows);
-            rows.extend(found.map_err(|what| format!("save {table}: {what}"))?);
+            let table_rows = guarded(|| save(&self.world)).and_then(|rows| rows);
+            rows.extend(table_rows.map_err(|what| format!("save {table}: {what}"))?);
         }
         let Clock { tick, wall_ns, .. } = self.clock();
         Ok(Checkpoint::new(tick, wall_ns, rows))
@@ -107,7 +107,7 @@ impl<S: Snapshot> Engine<S> {
     pub fn take_up(&mut self, checkpoint: &Checkpoint) -> Result<(), String> {
         let tables = &self.durables.tables;
         for (table, ..) in checkpoint.tables() {
-            if !tables.iter().any(|(known, ..)| *known == table) {
+            if !tables.iter().any(|(name, ..)| *name == table) {
                 return Err(format!("it has a table {table:?} this version does not know"));
             }
         }
@@ -117,7 +117,8 @@ impl<S: Snapshot> Engine<S> {
         self.wall = (tick, wall_ns);
         for (table, _, restore) in tables {
             for row in checkpoint.rows(table) {
-                let restored = guarded(|| restore(&mut self.world, &row)).and_then(|done| done);
+                let restored =
+                    guarded(|| restore(&mut self.world, &row)).and_then(|outcome| outcome);
                 restored.map_err(|what| format!("restore a row of {table:?}: {what}"))?;
             }
         }

@@ -45,10 +45,10 @@ impl<S: Snapshot> Engine<S> {
     }
 
     fn ask_for_space(&mut self) -> Result<(), (FaultKind, String)> {
-        let asked = self.journal.space();
-        asked.map_err(|err| (FaultKind::of(&err), format!("the log: {err}")))?;
-        let asked = self.store.space();
-        asked.map_err(|fault| (fault.kind, fault.to_string()))
+        let space = self.journal.space();
+        space.map_err(|err| (FaultKind::of(&err), format!("the log: {err}")))?;
+        let space = self.store.space();
+        space.map_err(|fault| (fault.kind, fault.to_string()))
     }
 
     /// Asks for space if there was none, so that a world without commands notices that there is.

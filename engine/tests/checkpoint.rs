@@ -114,15 +114,15 @@ fn checkpoints_are_cut_and_joined_and_bent_ones_refused() {
         journal.commit().unwrap();
         offsets.push(memory.bytes().len());
     }
-    let found = |bytes: &[u8], tick| {
+    let tick_of = |bytes: &[u8], tick| {
         let mut log = Reader::open(Cursor::new(bytes)).unwrap();
-        log.checkpoint(tick).unwrap().map(|found| found.tick)
+        log.checkpoint(tick).unwrap().map(|checkpoint| checkpoint.tick)
     };
     let bytes = memory.bytes();
-    assert_eq!((found(&bytes, 9), found(&bytes, 7)), (Some(8), Some(7)));
-    assert_eq!(found(&bytes, 6), None);
-    assert_eq!(found(&bytes[..offsets[1] - 1], 9), Some(7));
-    assert_eq!(found(&bytes[..offsets[0] - 1], 9), None);
+    assert_eq!((tick_of(&bytes, 9), tick_of(&bytes, 7)), (Some(8), Some(7)));
+    assert_eq!(tick_of(&bytes, 6), None);
+    assert_eq!(tick_of(&bytes[..offsets[1] - 1], 9), Some(7));
+    assert_eq!(tick_of(&bytes[..offsets[0] - 1], 9), None);
 }
 
 #[test]
@@ -142,13 +142,13 @@ fn a_log_of_a_world_that_was_not_empty_begins_with_it() {
     engine.mark().unwrap();
     let log = || Reader::open(Cursor::new(memory.bytes())).unwrap();
     let mut fresh = built(&plugins).unwrap();
-    let mut seen = Vec::new();
+    let mut ticks = Vec::new();
     let replayed = replay(&mut fresh, &mut log(), |engine| {
-        seen.push(engine.clock().tick);
+        ticks.push(engine.clock().tick);
         Next::Go
     })
     .unwrap();
-    assert_eq!((replayed.marks, replayed.commands, seen), (2, 1, vec![3]));
+    assert_eq!((replayed.marks, replayed.commands, ticks), (2, 1, vec![3]));
     assert_eq!(fresh.digest(), engine.digest());
     // On between 50 and 100 l, only because it remembers.
     assert!(fresh.world().resource::<Alarm>().0);

@@ -157,7 +157,9 @@ fn an_undeclared_order_is_an_error_that_names_the_systems() {
 fn steps_outside_the_limits_are_refused() {
     for step_ns in [0, limits::STEP_NS_MIN - 1, limits::STEP_NS_MAX + 1] {
         let outcome = Builder::new().build::<View>(1, step_ns).map(drop);
-        assert!(matches!(outcome, Err(BuildError::Step { found }) if found == step_ns));
+        assert!(
+            matches!(outcome, Err(BuildError::Step { found: found_ns }) if found_ns == step_ns)
+        );
     }
 }
 
@@ -252,13 +254,14 @@ fn effects_leave_after_the_commit_and_the_latest_of_a_thing_stays() {
     handle.submit(fill("b", 4.0)).unwrap();
     handle.submit(fill("a", 100.0)).unwrap();
     engine.tick(None).unwrap();
-    let mut left = Vec::new();
+    let mut departures = Vec::new();
     while let Some(Refill(id, level)) = effects.try_next() {
-        left.push((id, level));
+        departures.push((id, level));
     }
-    left.retain(|(id, _)| *id != TankId::named("early"));
-    let level = |name: &str| left.iter().find(|(id, _)| *id == TankId::named(name)).unwrap().1;
-    assert_eq!(left.len(), 2, "{left:?}");
+    departures.retain(|(id, _)| *id != TankId::named("early"));
+    let level =
+        |name: &str| departures.iter().find(|(id, _)| *id == TankId::named(name)).unwrap().1;
+    assert_eq!(departures.len(), 2, "{departures:?}");
     assert!(level("a") > 90, "the later one");
     assert!((1..=4).contains(&level("b")));
 }

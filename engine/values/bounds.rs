@@ -53,9 +53,9 @@ where
 ///
 /// Parts that the type does not check are left out, although the schema may state their ranges.
 pub fn explain_all<T: Serialize + JsonSchema>(value: &T, report: &garde::Report) -> Vec<BadValue> {
-    let (value, found) = walk(value, "");
+    let (value, refusals) = walk(value, "");
     // Of two alternatives of a schema that both refuse a value, the first tells.
-    let by_key = found.into_iter().rev().map(|bad| (bad.key.clone(), bad));
+    let by_key = refusals.into_iter().rev().map(|bad| (bad.key.clone(), bad));
     let mut by_key: BTreeMap<String, BadValue> = by_key.collect();
     let errors = report.iter().map(|(path, error)| (path.to_string(), error));
     let errors: BTreeMap<String, &garde::Error> = errors.collect();
@@ -130,17 +130,17 @@ pub fn above_zero(value: &f64, _: &()) -> garde::Result {
 }
 
 /// Accepts a number in `[min, max]`; NaN and infinities are refused.
-pub fn within(key: &str, found: f64, min: f64, max: f64) -> Result<(), BadValue> {
-    if (min..=max).contains(&found) {
+pub fn within(key: &str, value: f64, min: f64, max: f64) -> Result<(), BadValue> {
+    if (min..=max).contains(&value) {
         return Ok(());
     }
-    Err(BadValue::new(key, found, format_args!("[{min}, {max}]")))
+    Err(BadValue::new(key, value, format_args!("[{min}, {max}]")))
 }
 
 #[cold]
 fn explain<T: Serialize + JsonSchema>(value: &T, key: &str, report: &garde::Report) -> BadValue {
-    let (value, found) = walk(value, key);
-    found.into_iter().next().unwrap_or_else(|| {
+    let (value, refusals) = walk(value, key);
+    refusals.into_iter().next().unwrap_or_else(|| {
         let (path, error) = report.iter().next().expect("a failed check has an error");
         unexplained(&value, key, &path.to_string(), error)
     })
@@ -150,17 +150,17 @@ fn explain<T: Serialize + JsonSchema>(value: &T, key: &str, report: &garde::Repo
 fn walk<T: Serialize + JsonSchema>(value: &T, key: &str) -> (Value, Vec<BadValue>) {
     let schema = SchemaGenerator::default().into_root_schema_for::<T>();
     let value = serde_json::to_value(value).unwrap_or_default();
-    let mut walk = Walk { root: schema.as_value(), found: Vec::new() };
+    let mut walk = Walk { root: schema.as_value(), refusals: Vec::new() };
     walk.value(walk.root, &value, key);
-    let found = walk.found;
-    (value, found)
+    let refusals = walk.refusals;
+    (value, refusals)
 }
 
 /// The error of a custom check, of which the schema knows nothing: its own path and message.
 fn unexplained(value: &Value, key: &str, path: &str, error: &garde::Error) -> BadValue {
     let pointer = path.replace(['.', '['], "/").replace(']', "");
-    let found = value.pointer(&format!("/{pointer}")).unwrap_or(&Value::Null);
-    BadValue::new(join(key, path), found, error.message())
+    let actual = value.pointer(&format!("/{pointer}")).unwrap_or(&Value::Null);
+    BadValue::new(join(key, path), actual, error.message())
 }
 
 fn join(key: &str, next: &str) -> String {
@@ -174,7 +174,7 @@ fn join(key: &str, next: &str) -> String {
 /// A walk along a value beside its schema, for the numbers and lengths out of bounds.
 struct Walk<'s> {
     root: &'s Value,
-    found: Vec<BadValue>,
+    refusals: Vec<BadValue>,
 }
 
 impl Walk<'_> {
@@ -208,7 +208,7 @@ impl Walk<'_> {
                     || bound("exclusiveMinimum").is_some_and(Ordering::is_le)
                     || bound("exclusiveMaximum").is_some_and(Ordering::is_ge);
                 if bad {
-                    self.refuse(key, shown(number), interval(schema));
+                    self.refuse(key, text_of(number), interval(schema));
                 }
             }
             Value::String(text) => {
@@ -238,8 +238,8 @@ impl Walk<'_> {
         }
     }
 
-    fn refuse(&mut self, key: &str, found: impl fmt::Display, allowed: impl fmt::Display) {
-        self.found.push(BadValue::new(key, found, allowed));
+    fn refuse(&mut self, key: &str, actual: impl fmt::Display, allowed: impl fmt::Display) {
+        self.refusals.push(BadValue::new(key, actual, allowed));
     }
 }
 
@@ -255,7 +255,7 @@ fn compare(a: &Number, b: &Number) -> Ordering {
 }
 
 /// A number without the `.0` of a whole `f64`.
-fn shown(number: &Number) -> String {
+fn text_of(number: &Number) -> String {
     match (number.as_u64(), number.as_f64()) {
         (None, Some(float)) => float.to_string(),
         _ => number.to_string(),
@@ -295,7 +295,7 @@ fn out_of_length(schema: &Value, of: &str, count: usize) -> Option<String> {
 
 /// The interval a schema of a number states, in the notation of mathematics.
 fn interval(schema: &Value) -> String {
-    let bound = |name| Some(shown(schema.get(name)?.as_number()?));
+    let bound = |name| Some(text_of(schema.get(name)?.as_number()?));
     let low = match (bound("exclusiveMinimum"), bound("minimum")) {
         (Some(min), _) => format!("({min}"),
         (None, Some(min)) => format!("[{min}"),
