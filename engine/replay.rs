@@ -57,7 +57,7 @@ pub enum ReplayError {
         to: u64,
     },
     /// The digest differs from that in the log.
-    #[error("tick {tick}: {what}: the log says digest {logged}, the replay came to {replayed}")]
+    #[error("tick {tick}: {what}: digest {logged} in the log, {replayed} in the replay")]
     Diverged {
         /// The tick of the mark.
         tick: u64,
