@@ -96,7 +96,7 @@ impl<C: Recorded> Queued for Envelope<C> {
     }
 }
 
-/// A command whose refusal is told, and nothing else of its reply.
+/// A command of whose reply only the refusal is returned.
 pub(crate) struct Watched {
     command: Box<dyn Queued>,
     outcome: oneshot::Sender<Result<(), Refusal>>,

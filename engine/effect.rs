@@ -1,4 +1,4 @@
-//! Effects: work outside the world, such as kernel settings, that systems ask drivers for.
+//! Effects: work outside the world, such as kernel settings, that systems request from drivers.
 //!
 //! A system of [`Phase::Mirror`](crate::Phase::Mirror) emits effects into the [`Outbox`]; the
 //! engine releases them after the tick is committed, and a driver takes them from [`Effects`]. The

@@ -1,4 +1,4 @@
-//! The world as other threads see it: submit commands, read snapshots, ask for its health.
+//! The world as other threads see it: submit commands, read snapshots, read its health.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,7 +16,7 @@ pub enum Health {
     Ready,
     /// The disk has no space or is read-only: snapshots are shown, commands are refused until it has.
     Full(String),
-    /// It was asked to stop and has.
+    /// It stopped on request.
     Stopped,
     /// A system panicked or a write failed; the log up to there is intact.
     Broken(String),
@@ -109,7 +109,7 @@ impl<S: Snapshot> Handle<S> {
     /// [`Refusal::Broken`] when the world no longer ticks.
     pub fn submit<C: Recorded>(&self, command: C) -> Result<Awaited<C::Reply>, Refusal> {
         match self.health.get() {
-            // The world itself refuses while there is no space: it knows first when there is again.
+            // The world itself refuses while there is no space: it detects first when there is again.
             Health::Ready | Health::Full(_) => {}
             Health::Stopped => return Err(Refusal::Stopped),
             Health::Broken(what) => return Err(Refusal::Broken { what }),

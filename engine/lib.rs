@@ -1,6 +1,6 @@
 //! The engine of Groundwave: one world, one clock, commands in, snapshots out.
 //!
-//! It knows entities, commands, ticks, logs and snapshots. It must never learn what a radio is:
+//! It has entities, commands, ticks, logs and snapshots, and never radios:
 //! models and features live in `systems`, files and sockets in `io`.
 //!
 //! ```

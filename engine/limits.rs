@@ -1,6 +1,6 @@
 //! Every bound of the engine in one place, each with its reason.
 
-/// Commands that may wait for the world at once. Beyond it a submitter hears
+/// Commands that may wait for the world at once. Beyond it a submitter receives
 /// [`Refusal::Busy`](crate::Refusal::Busy) immediately: a queue that grows without bound only
 /// hides that the world is too slow, and its memory is unbounded.
 pub const INBOX_COMMANDS_MAX: usize = 4096;

@@ -18,12 +18,12 @@
 //! The first chunk is the [`Header`] as named msgpack. *Fresh* and *continued* chunks hold entries:
 //! length (`u32`) and named msgpack of an [`Entry`] each, packed with zstd. A fresh chunk begins a
 //! zstd frame, continued ones go on with it and can only be read after it: so every commit is a
-//! chunk of its own, small as it may be, and yet knows what was said before. The *index*, written
+//! chunk of its own, small as it may be, and yet refers to earlier content. The *index*, written
 //! when a log is closed, lists the fresh chunks (tick and offset, `u64` each); behind it stand the
 //! offset of the index (`u64`) and `GWAVEIDX`. Without it, heads of chunks are walked along.
 //!
 //! **Torn tail.** A process that dies while writing leaves an incomplete last chunk, or, after a
-//! power cut, zeros where the file had grown. Readers drop such a tail and say how many bytes it
+//! power cut, zeros where the file had grown. Readers drop such a tail and report how many bytes it
 //! had. Every other damage, lost, doubled and swapped chunks included, is an error that names its
 //! offset, and comes after everything before it was read: a wrong log is worse than none.
 //!
@@ -34,7 +34,7 @@
 //!
 //! **Versions.** Every format ever written stays readable: format 1, `GWAVELOG`, was frames of
 //! length, CRC-32 and an entry, without compression; format 2 is format 3 without checkpoints. New
-//! kinds of entries make a new format; readers refuse formats they do not know, by number. What a
+//! kinds of entries make a new format; readers refuse unknown formats, by number. What a
 //! checkpoint holds may change from version to version without a new format: one that a version
 //! cannot take is passed over, and the replay begins further back, at the latest with the first
 //! command, of which every version promises to make the same.
@@ -180,7 +180,7 @@ pub trait Journal: Send {
     /// # Errors
     /// When durability cannot be guaranteed.
     fn commit(&mut self) -> io::Result<()>;
-    /// Makes sure that the entries of a tick have space; asked before commands are applied.
+    /// Makes sure that the entries of a tick have space; called before commands are applied.
     ///
     /// # Errors
     /// [`io::ErrorKind::StorageFull`] and its like while there is no space; any other ends the world.

@@ -1,4 +1,4 @@
-//! The world thread: ticks at the pace of real time until it is told to stop.
+//! The world thread: ticks at the pace of real time until a request to stop.
 
 use std::future::Future;
 use std::pin::pin;

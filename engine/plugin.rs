@@ -52,7 +52,7 @@ pub enum BuildError {
     /// The step is outside the limits.
     #[error("step_ns is {found}; allowed: {STEP_NS_MIN} to {STEP_NS_MAX}")]
     Step {
-        /// The step asked for.
+        /// The step found.
         found: u64,
     },
 }

@@ -58,7 +58,7 @@ pub struct Engine<S: Snapshot> {
     /// Commands known ahead, by tick: a scenario or a log being replayed.
     script: VecDeque<(u64, Box<dyn Queued>)>,
     inbox: Receiver<Box<dyn Queued>>,
-    /// The wall clock of the last tick that said it, and that tick.
+    /// The wall clock of the last tick that has one, and that tick.
     wall: (u64, u64),
     views: watch::Sender<Arc<S>>,
     /// Further snapshots of the same world, see [`Engine::handle_of`].
@@ -205,7 +205,7 @@ impl<S: Snapshot> Engine<S> {
     }
 
     /// Write access to the world, for queries that cache. Changing it this way is not recorded:
-    /// a replay will not know.
+    /// a replay does not repeat it.
     pub fn world_mut(&mut self) -> &mut World {
         &mut self.world
     }
@@ -264,7 +264,7 @@ impl<S: Snapshot> Engine<S> {
         Broken { tick, what }
     }
 
-    /// Waits for a command, at most so long, and tells whether one is there.
+    /// Waits for a command, at most so long; true if one is there.
     pub(crate) fn await_command(&self, most: std::time::Duration) -> bool {
         let mut arrival = Select::new();
         arrival.recv(&self.inbox);

@@ -71,7 +71,7 @@ pub trait Store: Send {
     /// # Errors
     /// When they cannot be read.
     fn load(&mut self) -> Result<Vec<Row>, StoreFault>;
-    /// Makes sure that a commit has space; asked before commands are applied, so that commands
+    /// Makes sure that a commit has space; called before commands are applied, so that commands
     /// without space are refused and change nothing.
     ///
     /// # Errors

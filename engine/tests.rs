@@ -161,7 +161,7 @@ fn fill(name: &str, litres: f64) -> Fill {
     Fill { tank: TankId::named(name), litres }
 }
 
-/// A journal in memory that can be told to fail.
+/// A journal in memory with injected failures.
 #[derive(Clone)]
 struct Memory(Arc<Mutex<(Writer<Vec<u8>>, bool)>>);
 impl Memory {

@@ -9,9 +9,9 @@ pub struct Clock {
     pub tick: u64,
     /// Length of a step in simulated nanoseconds.
     pub step_ns: u64,
-    /// Wall clock of this tick in nanoseconds since the Unix epoch, as told by the driver and
+    /// Wall clock of this tick in nanoseconds since the Unix epoch, as passed by the driver and
     /// written in the log. Between logged ticks it advances by `step_ns`, so that a replay, which
-    /// only knows the logged ones, sees the same value.
+    /// has only the logged ones, has the same value.
     pub wall_ns: u64,
 }
 

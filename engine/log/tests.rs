@@ -129,7 +129,7 @@ fn a_flipped_bit_is_never_read_as_truth() {
                 assert_eq!(hit, 0, "byte {at}");
             }
             Ok((read_entries, Err(LogError::Damage { offset, .. }))) => {
-                // Everything before the damage is there, and its place is told.
+                // Everything before the damage is there, and its place is in the error.
                 assert_eq!(read_entries, entries()[..hit - 1], "byte {at}");
                 assert_eq!(offset, ends[hit - 1] as u64, "byte {at}");
             }

@@ -1,4 +1,4 @@
-//! Space for what a tick writes, asked for before its commands are applied.
+//! Space for what a tick writes, reserved before its commands are applied.
 //!
 //! A command that was applied but not stored could neither be acknowledged nor undone. So commands
 //! that arrive while the disk is full are refused, and the world goes on by itself when it is not.

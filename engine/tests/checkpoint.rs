@@ -152,7 +152,7 @@ fn a_log_of_a_world_that_was_not_empty_begins_with_it() {
     assert_eq!(fresh.digest(), engine.digest());
     // On between 50 and 100 l, only because it remembers.
     assert!(fresh.world().resource::<Alarm>().0);
-    // Another version's state does not fit, and that is said.
+    // Another version's state is an error.
     let mut other = built(&[tanks]).unwrap();
     let refused = replay(&mut other, &mut log(), |_| Next::Go);
     assert!(matches!(refused, Err(ReplayError::Beginning { .. })), "{refused:?}");

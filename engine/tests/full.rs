@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A store on a disk that is full, read-only or failing, as the test says.
+/// A store on a disk that is full, read-only or failing, as the test sets.
 struct Disk(Arc<Mutex<Option<FaultKind>>>, Shelf);
 
 impl Store for Disk {

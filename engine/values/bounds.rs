@@ -54,7 +54,7 @@ where
 /// Parts that the type does not check are left out, although the schema may state their ranges.
 pub fn explain_all<T: Serialize + JsonSchema>(value: &T, report: &garde::Report) -> Vec<BadValue> {
     let (value, refusals) = walk(value, "");
-    // Of two alternatives of a schema that both refuse a value, the first tells.
+    // Of two alternatives of a schema that both refuse a value, the first counts.
     let by_key = refusals.into_iter().rev().map(|bad| (bad.key.clone(), bad));
     let mut by_key: BTreeMap<String, BadValue> = by_key.collect();
     let errors = report.iter().map(|(path, error)| (path.to_string(), error));
@@ -156,7 +156,7 @@ fn walk<T: Serialize + JsonSchema>(value: &T, key: &str) -> (Value, Vec<BadValue
     (value, refusals)
 }
 
-/// The error of a custom check, of which the schema knows nothing: its own path and message.
+/// The error of a custom check, absent from the schema: its own path and message.
 fn unexplained(value: &Value, key: &str, path: &str, error: &garde::Error) -> BadValue {
     let pointer = path.replace(['.', '['], "/").replace(']', "");
     let actual = value.pointer(&format!("/{pointer}")).unwrap_or(&Value::Null);
@@ -262,7 +262,7 @@ fn text_of(number: &Number) -> String {
     }
 }
 
-/// The alternatives of a tagged enum are told apart by the constants of their tags.
+/// The alternatives of a tagged enum are distinguished by the constants of their tags.
 fn fits(schema: &Value, value: &Value) -> bool {
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
         return true;

@@ -1,4 +1,4 @@
-//! Data parallelism of models, on the pool that the program installs: models know no pool.
+//! Data parallelism of models, on the pool that the program installs: models have no pool.
 
 use std::sync::OnceLock;
 

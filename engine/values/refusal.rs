@@ -12,7 +12,7 @@ pub enum Refusal {
     /// Nothing of that kind has that id.
     #[error("no {kind} has the id {id}")]
     NotFound {
-        /// The kind asked for, for example `node`.
+        /// The kind of the object, for example `node`.
         kind: &'static str,
         /// The id as the submitter wrote it.
         id: String,
@@ -85,7 +85,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Refusal of a value: `key` holds `found`, but only `allowed` is valid.
+    /// Refusal of a value: `found` at `key`, where `allowed` is valid.
     pub fn invalid(
         key: impl Into<String>,
         found: impl ToString,
