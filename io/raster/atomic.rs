@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_run_left_is_taken_over() {
+    fn file_of_a_killed_run_is_taken_over() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("layer.tif");
         fs::write(dir.path().join(".layer.tif.part"), b"longer than what follows").unwrap();

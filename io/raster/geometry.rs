@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_lie_where_their_indices_say() {
+    fn indices_give_the_position_of_a_cell() {
         let grid = tile().check().unwrap();
         assert!((grid.east_deg() - 12.0).abs() < 1e-12);
         assert!((grid.south_deg() - 57.0).abs() < 1e-12);

@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_says_no_data_is_no_value() {
+    fn value_for_no_data_is_refused() {
         for samples in [Samples::F32, Samples::U8, Samples::U16, Samples::I16] {
             assert!(samples.holds(f32::NAN) && samples.holds(0.0));
             assert!(!samples.holds(f32::INFINITY) && !samples.holds(f32::NEG_INFINITY));

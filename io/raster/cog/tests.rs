@@ -221,7 +221,7 @@ fn whole_numbers_stay_deflate_under_lerc() {
 }
 
 #[test]
-fn a_rounded_raster_says_so_and_is_near() {
+fn rounded_raster_states_its_step_and_stays_within_it() {
     let mut layout = layout(Samples::F32, 1, Resampling::Mean);
     layout.is_rounded = true;
     let (_dir, bytes, _) = write(&layout, 300, 20);
@@ -306,7 +306,7 @@ fn directories_come_first_and_the_smallest_overview_before_the_rest() {
 }
 
 #[test]
-fn the_raster_says_where_it_lies_and_what_it_holds() {
+fn raster_has_its_position_and_metadata() {
     let mut layout = layout(Samples::F32, 1, Resampling::Mean);
     layout.remarks = vec![("SITE_1".into(), "Fish & <Chips>".into())];
     let (_dir, bytes, _) = write(&layout, 3, 2);
@@ -341,7 +341,7 @@ fn bytes_do_not_depend_on_threads_or_on_the_run() {
 }
 
 #[test]
-fn a_failure_leaves_no_file() {
+fn failure_leaves_no_file() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("out.tif");
     let layout = layout(Samples::U8, 1, Resampling::Mean);

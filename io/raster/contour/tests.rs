@@ -43,7 +43,7 @@ fn near(got: f64, want: f64, share: f64) {
 }
 
 #[test]
-fn a_cone_is_cut_in_circles() {
+fn cone_gives_circles() {
     let cone = grid(120, 100, 11.0, |x, y| 50.0 - (x - 60.0).hypot(y - 50.0));
     for radius in [40.0, 20.0, 5.0] {
         let areas = contours(&cone, 50.0 - radius);

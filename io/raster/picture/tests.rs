@@ -53,7 +53,7 @@ fn decode(bytes: &[u8]) -> (png::Info<'static>, Vec<u8>) {
 }
 
 #[test]
-fn an_overlay_is_transparent_without_data_and_says_where_it_lies() {
+fn overlay_is_transparent_without_data_and_has_its_position() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("power.png");
     write_overlay(&path, &layer(), &style()).unwrap();
@@ -99,7 +99,7 @@ fn a_map_keeps_shape_and_place() {
 }
 
 #[test]
-fn legends_show_every_colour_and_differ_by_what_they_say() {
+fn legends_show_every_colour_and_differ_by_their_labels() {
     let has = |bitmap: &Bitmap, colour: Rgba| {
         bitmap.pixels().iter().filter(|&&pixel| pixel == colour).count() > 100
     };
@@ -141,7 +141,7 @@ fn unknown_ground_is_hatched_and_never_plain() {
 }
 
 #[test]
-fn what_was_not_computed_is_told_from_unknown_ground_and_from_what_is_not_shown() {
+fn areas_outside_differ_from_unknown_ground_and_from_clear_classes() {
     let mut layer = layer();
     layer.cells.fill(60.0);
     let cols = layer.geometry.cols as usize;
@@ -183,7 +183,7 @@ fn what_was_not_computed_is_told_from_unknown_ground_and_from_what_is_not_shown(
 }
 
 #[test]
-fn a_credit_is_never_cut() {
+fn long_credit_stays_whole() {
     let (layer, style) = (layer(), style());
     let draw = |credit: &str| {
         let map = Map { credit, ..bare(&layer, &style) };
