@@ -137,12 +137,12 @@ fn check_published(path: &Path) {
 
 #[needs(terrain)]
 #[test]
-fn published_undulations() {
+fn positions_give_published_undulations() {
     check_published(&fetched("geoid/WW15MGH.DAC"));
 }
 
 #[needs(shared("data/geoid/egm96_15.gtx"))]
 #[test]
-fn published_undulations_in_the_layout_of_proj() {
+fn layout_of_proj_gives_published_undulations() {
     check_published(&shared("data/geoid/egm96_15.gtx"));
 }

@@ -183,7 +183,7 @@ fn hills(low_m: f64, high_m: f64) -> impl Fn(usize, usize) -> i16 {
 }
 
 #[test]
-fn octets_in_the_wrong_order_are_told_from_ground() {
+fn octets_in_the_wrong_order_are_distinguished_from_ground() {
     let swap =
         |post: &dyn Fn(usize, usize) -> i16| tile(|row, column| post(row, column).swap_bytes());
     for (low_m, high_m) in

@@ -96,7 +96,7 @@ fn octets_in_the_wrong_order_are_an_error_that_names_the_file() {
 }
 
 #[test]
-fn a_cut_or_odd_tile_tells_what_it_has_and_what_it_should() {
+fn cut_or_odd_tile_gives_found_and_allowed_sizes() {
     for size in [0, 102_400, SIZE - 1, SIZE + 1] {
         let content = vec![0; size];
         for (name, packing, file) in [
@@ -177,7 +177,7 @@ fn an_absent_file_is_an_error_with_its_name() {
 }
 
 #[test]
-fn a_file_tells_its_resolution_before_it_is_decoded() {
+fn file_size_gives_the_resolution_before_decoding() {
     let folder = tempfile::tempdir().unwrap();
     let (coarse, fine) = (vec![0; SIZE], vec![0; 25_934_402]);
     for (bytes, resolution) in [

@@ -43,7 +43,7 @@ fn summit_m(terrain: &TileDirectory, lat: f64, lon: f64) -> f64 {
 
 #[needs(shared("data/srtm"))]
 #[test]
-fn known_heights() {
+fn points_give_their_published_heights() {
     let terrain = directory();
     // Name, position, surveyed height (m), and how much a 90 m post may cut off a summit.
     for (name, lat, lon, height_m, cut_m) in [

@@ -254,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_tiles_the_ground_is_missing_unless_it_is_said_to_be_flat() {
+    fn ground_without_tiles_is_missing_unless_set_flat() {
         let at = GeoPoint::new(51.0, -114.0).unwrap();
         let missing = |stack: &TerrainStack| {
             let mut height_m = [7.0];
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn sea_off_the_tiles_may_be_said() {
+    fn setting_gives_sea_off_the_tiles() {
         let folder = tempfile::tempdir().unwrap();
         let tiles = || TileDirectory::open(folder.path()).unwrap();
         let stack = TerrainStack::new(Some(tiles()), None).off_tiles(OffTiles::SeaLevel);

@@ -165,7 +165,7 @@ fn positions_that_do_not_exist_are_missing() {
 }
 
 #[test]
-fn voids_and_missing_ground_are_told_apart() {
+fn voids_and_missing_ground_differ() {
     let (folder, plane) = (Folder::new(), Plane { south: 0, west: 0 });
     let holed = plane.altered_tile(0, 0, |row, column, height| {
         if (590..=610).contains(&row) && (590..=610).contains(&column) { VOID } else { height }
@@ -266,7 +266,7 @@ fn files_that_are_nearly_tiles_are_listed() {
 }
 
 #[test]
-fn a_damaged_tile_is_a_fault_and_never_ground() {
+fn damaged_tile_gives_a_fault_and_no_ground() {
     let (folder, plane) = (Folder::new(), Plane { south: 0, west: 0 });
     folder.write("N00E000.hgt", &plane.tile(0, 0));
     folder.write("N00E001.hgt", &plane.tile(0, 1)[..SIZE / 2]);

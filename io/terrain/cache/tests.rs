@@ -196,7 +196,7 @@ fn a_fetched_tile_is_kept_by_digest_and_used() {
 }
 
 #[test]
-fn a_download_that_breaks_anywhere_continues() {
+fn broken_download_continues() {
     let body = tile_bytes();
     for cut in (0..body.len()).step_by(61) {
         let (server, place) = (Server::of(body.clone()), Place::new());
@@ -292,7 +292,7 @@ fn wrong_bytes_are_refused() {
 }
 
 #[test]
-fn refusals_of_the_server_are_told() {
+fn refusals_of_the_server_give_errors() {
     let (server, place) = (Server::of(tile_bytes()), Place::new());
     server.change(|offer| offer.status = Some("404 Not Found"));
     assert_eq!(place.fetch(&server).unwrap(), [Event::Absent]);
@@ -312,7 +312,7 @@ fn refusals_of_the_server_are_told() {
 }
 
 #[test]
-fn without_a_network_the_error_names_the_file() {
+fn absent_network_gives_an_error_with_the_file() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);

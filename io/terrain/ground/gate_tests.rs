@@ -70,7 +70,7 @@ fn posts_without_a_height_are_voids_however_a_file_marks_them() {
 }
 
 #[test]
-fn units_and_systems_that_are_no_heights_are_refused_with_what_the_file_states() {
+fn units_and_systems_without_heights_are_refused_with_their_names() {
     for (name, reason) in [
         ("refused_unit", "invalid unit of the heights: found unit type \"dBm\" of the band"),
         ("refused_units", "found unit type \"m\" of the band beside vertical system EPSG:6360"),

@@ -217,7 +217,7 @@ fn profiles_and_curves_take_the_same_heights() {
 }
 
 #[test]
-fn a_folder_may_say_what_it_holds() {
+fn folder_description_sets_its_source() {
     let folder = Folder::with(&["zstd"]);
     folder.write(
         "terrain.toml",
@@ -251,7 +251,7 @@ fn files_that_cannot_be_used_are_refused_with_the_reason() {
 }
 
 #[test]
-fn damaged_files_are_told_apart_and_count_as_missing() {
+fn damaged_files_give_distinct_errors_and_count_as_missing() {
     let whole = fs::read(fixture("zstd.tif")).unwrap();
     let mut refused = 0;
     for length in (0..whole.len()).step_by(97) {

@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn geographic_grids_wrap_and_tell_their_spacing() {
+    fn geographic_grids_wrap_and_give_their_spacing() {
         let third = 1.0 / 3600.0;
         let grid = Grid::new(Frame::Geographic, [3600, 1800], [179.0, 62.0], [third * 2.0, third]);
         assert_eq!(grid.place(61.5, 179.5), [1800.0, 900.0]);

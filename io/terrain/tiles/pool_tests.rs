@@ -31,7 +31,7 @@ fn height_m(tiles: &TileDirectory, tile: u32) -> f64 {
 }
 
 #[test]
-fn a_budget_changes_no_height() {
+fn any_budget_gives_the_same_heights() {
     let folder = row_of_tiles(4);
     let open = || TileDirectory::open(folder.path()).unwrap();
     let (all, few) = (open(), open().with_budget(2 * TILE));
@@ -65,7 +65,7 @@ fn the_least_recently_used_tile_goes_first() {
 }
 
 #[test]
-fn a_budget_below_one_tile_still_answers() {
+fn budget_below_one_tile_gives_heights() {
     let folder = row_of_tiles(2);
     let all = TileDirectory::open(folder.path()).unwrap();
     let none = TileDirectory::open(folder.path()).unwrap().with_budget(1);
@@ -129,7 +129,7 @@ fn digests_are_worked_out_once() {
 }
 
 #[test]
-fn a_file_that_changed_meanwhile_is_a_fault() {
+fn changed_file_gives_a_fault() {
     let folder = row_of_tiles(2);
     let tiles = TileDirectory::open(folder.path()).unwrap().with_budget(TILE);
     assert!(height_m(&tiles, 0).is_finite());
@@ -153,7 +153,7 @@ fn profile(tiles: &TileDirectory, ends: [[f64; 2]; 2], samples: usize) -> (Vec<u
 }
 
 #[test]
-fn rows_that_are_expected_are_enough_and_all_come_when_others_are_asked_for() {
+fn expected_rows_are_decoded_alone_and_all_rows_on_demand() {
     let folder = row_of_tiles(2);
     let open = || TileDirectory::open(folder.path()).unwrap();
     let (all, some) = (open(), open());
@@ -197,7 +197,7 @@ fn digests_are_those_of_whole_files() {
 }
 
 #[test]
-fn threads_that_ask_for_all_rows_and_for_some_see_the_same_ground() {
+fn threads_that_read_all_rows_and_some_see_the_same_ground() {
     let folder = row_of_tiles(2);
     let open = || TileDirectory::open(folder.path()).unwrap();
     let all = open();

@@ -127,7 +127,7 @@ fn an_interrupted_download_over_tls_continues() {
 
 #[needs(openssl)]
 #[test]
-fn a_certificate_that_is_not_trusted_is_told_at_the_first_try() {
+fn untrusted_certificate_gives_an_error_at_the_first_try() {
     let (authority, other) = (Authority::new("one"), Authority::new("other"));
     let refused = |name: &str, client: &Client, reason: &str| {
         let (server, connections) = serve(authority.certify(name), true);
@@ -152,7 +152,7 @@ fn a_certificate_that_is_not_trusted_is_told_at_the_first_try() {
 
 #[needs(openssl)]
 #[test]
-fn a_server_that_speaks_no_tls_is_told() {
+fn server_without_tls_gives_an_error() {
     let authority = Authority::new("one");
     let server = Server::of(tile_bytes());
     let address = server.address.replace("http://", "https://");
