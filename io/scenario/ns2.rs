@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_lines_are_told_with_their_place() {
+    fn bad_lines_give_errors_with_their_place() {
         let (trace, bad) = check(
             "$node_(x) set X_ 1\n  puts hello\n$node_(1) set X_ nan\n$ns_ at 1 \"$node_(1) setdest 1 2\"\n\
              $node_(4294967296) set X_ 1\n$node_(1) set Y_ 1e300",

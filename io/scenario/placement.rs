@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn discs_keep_their_distance_or_say_how_many_fit() {
+    fn discs_keep_their_distance_or_give_the_number_that_fits() {
         use groundwave_model::terrain::GeoPoint;
         use groundwave_model::terrain::geodesic::inverse;
         let places = poisson_disc(&AREA, 100, 1_000.0, &mut SplitMix64::for_table(3, 0)).unwrap();

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn editors_are_told_ranges_and_presets() {
+    fn schema_has_ranges_and_presets() {
         let schema = json_schema();
         let settings = &schema["$defs"]["RadioSettings"]["properties"];
         let frequency = &settings["frequency_mhz"];

@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_ends_with_its_motion_or_where_it_says() {
+    fn trace_ends_with_its_motion_or_at_its_stop() {
         let walk = "$ns_ at 10 \"$node_(0) setdest 100 0 2\"\n";
         assert_eq!(read(walk, None).end_s, 60.0);
         let redirected = "$ns_ at 20 \"$node_(0) setdest 20 60 2\"\n";

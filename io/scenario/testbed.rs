@@ -190,7 +190,7 @@ radio = "ptp_5g8"
     }
 
     #[test]
-    fn what_the_page_says_a_scenario_may_say_is_read() {
+    fn keys_of_the_page_are_read() {
         let page = include_str!("../../docs/testbed.md");
         let (_, rest) = page.split_once("```toml\n").expect("an example");
         let (section, _) = rest.split_once("```").expect("its end");
@@ -204,7 +204,7 @@ radio = "ptp_5g8"
     }
 
     #[test]
-    fn what_is_wrong_with_a_testbed_is_told_with_its_place() {
+    fn errors_of_a_testbed_have_their_place() {
         let check = |section: &str, words: &str| {
             let text = format!("{HEAD}[testbed]\n{section}\n");
             let text = parse_alone(&text, "t").unwrap_err().to_string();

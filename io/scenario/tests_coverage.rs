@@ -104,7 +104,7 @@ fn it_adds_no_record() {
 }
 
 #[test]
-fn the_sites_are_who_is_there_at_the_start() {
+fn nodes_at_the_start_give_the_sites() {
     let late = node("at_s = 0.5");
     let command = "[[command]]\nat_s = 0\ncommand = \"node.add\"\nnode = \"d\"\n";
     let later = "[[command]]\nat_s = 1\ncommand = \"node.add\"\nnode = \"e\"\n";

@@ -23,7 +23,7 @@ fn check(text: &str, expect: &str) {
 }
 
 #[test]
-fn maps_that_cannot_be_drawn() {
+fn undrawable_maps_are_refused() {
     let map = |text: &str| format!("[coverage.maps.margin]\n{text}");
     check(
         &map("range = [40, -10]"),
@@ -52,7 +52,7 @@ fn maps_that_cannot_be_drawn() {
 }
 
 #[test]
-fn numbers_out_of_range() {
+fn numbers_out_of_range_give_errors() {
     let radius = |value: &str| format!("[coverage]\nradius_km = {value}\n");
     check_raw(
         &radius("0"),
@@ -91,7 +91,7 @@ fn numbers_out_of_range() {
 }
 
 #[test]
-fn receivers_that_cannot_be() {
+fn impossible_receivers_are_refused() {
     let receiver = |line: &str| format!("[coverage.receiver]\n{line}\n");
     check(
         &receiver("height_agl_m = 20001"),
@@ -118,7 +118,7 @@ fn receivers_that_cannot_be() {
 }
 
 #[test]
-fn sites_that_cannot_be() {
+fn impossible_sites_are_refused() {
     check(
         "sites = [\"a\", \"bb\"]",
         "x.toml:19:15: coverage.sites[1]: unknown node \"bb\"; allowed: a, b (did you mean \"b\"?)",
@@ -151,7 +151,7 @@ fn sites_that_cannot_be() {
 }
 
 #[test]
-fn settings_that_cannot_be_varied() {
+fn settings_that_cannot_vary_are_refused() {
     let vary = |line: &str| format!("[coverage.vary]\n{line}\n");
     check(
         &vary("height_agl_m = []"),
@@ -191,7 +191,7 @@ fn settings_that_cannot_be_varied() {
 }
 
 #[test]
-fn grids_that_are_too_large() {
+fn too_large_grids_are_refused() {
     let list = |count: usize| {
         let values: Vec<String> = (10..10 + count).map(|value| value.to_string()).collect();
         format!("[{}]", values.join(", "))
@@ -240,7 +240,7 @@ fn tilts_need_a_boresight() {
 }
 
 #[test]
-fn points_that_cannot_be() {
+fn impossible_points_are_refused() {
     let point = |lines: &str| format!("[[coverage.point]]\nname = \"p\"\n{lines}\n");
     let at = "lat_deg = 1\nlon_deg = 1";
     check(&point("lat_deg = 1"), "coverage.point[0].lon_deg: missing key");
@@ -271,7 +271,7 @@ fn points_that_cannot_be() {
 }
 
 #[test]
-fn all_errors_of_a_section_are_told_at_once() {
+fn several_errors_of_a_section_are_reported_together() {
     let text = format!(
         "{HEAD}[coverage]\nradius_km = -1\nsites = [\"z\"]\nsamples = 1\n\
          [coverage.receiver]\nradio = \"x\"\n[coverage.vary]\ntilt_deg = [99]\n\

@@ -51,7 +51,7 @@ fn syntax_errors_have_a_place() {
 }
 
 #[test]
-fn unknown_and_missing_keys() {
+fn unknown_and_missing_keys_give_errors() {
     check(
         "[nodes]\n",
         "x.toml:17:2: nodes: unknown section \"nodes\"; allowed: scenario, terrain, ",
@@ -79,7 +79,7 @@ fn unknown_and_missing_keys() {
 }
 
 #[test]
-fn wrong_types() {
+fn wrong_types_give_errors() {
     let head = HEAD.replacen("lat_deg = 57.7\n", "lat_deg = \"57.7\"\n", 1);
     let errors = parse(&head, "x.toml", Path::new("")).unwrap_err().to_string();
     let want = "x.toml:7:11: node[0].lat_deg: invalid type: string \"57.7\"; allowed: a number";
@@ -121,7 +121,7 @@ fn numbers_that_toml_allows_and_a_scenario_does_not() {
 }
 
 #[test]
-fn ranges() {
+fn values_out_of_range_are_refused() {
     check(&node("ground_msl_m = 10000"), "10000 is out of range; allowed: [-500, 9000]");
     check(
         &node("pointing = { azimuth_deg = 360 }"),
@@ -146,7 +146,7 @@ fn ranges() {
 }
 
 #[test]
-fn times() {
+fn times_out_of_range_give_errors() {
     check("[[failure]]\nnode = \"a\"\nat_s = -1\n", "failure[0].at_s: -1 s is before the start");
     check(
         "[[failure]]\nnode = \"a\"\nat_s = 101\n",
@@ -179,7 +179,7 @@ fn times() {
 }
 
 #[test]
-fn names_and_references() {
+fn invalid_names_and_references_give_errors() {
     check(
         "[[failure]]\nnode = \"A\"\nat_s = 1\n",
         "failure[0].node: unknown node \"A\"; allowed: a, b (did you mean \"a\"?)",
@@ -219,7 +219,7 @@ fn names_and_references() {
 }
 
 #[test]
-fn generation_that_cannot_be() {
+fn impossible_generation_is_refused() {
     let generate = |lines: &str| {
         format!(
             "[[generate]]\nprefix = \"g\"\nstation = {{ height_agl_m = 2, radio = \"ptp_5g8\" }}\n{lines}\n"
@@ -246,7 +246,7 @@ fn generation_that_cannot_be() {
 }
 
 #[test]
-fn motion_that_cannot_be() {
+fn impossible_motion_is_refused() {
     check(
         "[[motion]]\nnode = \"a\"\n",
         "motion[0]: does not say how to move; allowed: exactly one of",
@@ -335,7 +335,7 @@ fn more_errors_than_a_screen_are_counted() {
 }
 
 #[test]
-fn messages_do_not_drive_a_terminal() {
+fn control_characters_in_messages_are_escaped() {
     let errors = errors(&node("\"\\u001b[31m\" = 1\nlabel = \"\\u0007\"")).to_string();
     assert!(!errors.chars().any(|c| c.is_control() && c != '\n'), "{errors:?}");
 }

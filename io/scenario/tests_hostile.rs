@@ -50,7 +50,7 @@ fn every_truncation_is_answered() {
 }
 
 #[test]
-fn mutations_are_answered() {
+fn mutated_documents_give_errors_or_data() {
     const PIECES: [&str; 22] = [
         "nan",
         "-inf",
@@ -180,7 +180,7 @@ fn floods_of_errors_are_bounded() {
 }
 
 #[test]
-fn a_count_of_nodes_beyond_all_is_refused_uncounted() {
+fn node_count_beyond_the_limit_is_refused_before_counting() {
     assert!(!survive(&format!(
         "{HEAD}[[generate]]\ncount = {}\nprefix = \"g\"\n\
          area = {{ south_deg = 1, west_deg = 1, north_deg = 2, east_deg = 2 }}\n\

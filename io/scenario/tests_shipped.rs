@@ -27,7 +27,7 @@ fn shipped() -> Vec<(String, Scenario)> {
 }
 
 #[test]
-fn all_load_and_differ() {
+fn every_real_tile_loads_and_differs_from_the_others() {
     let all = shipped();
     assert!(all.len() >= 11);
     let titles: BTreeSet<&str> = all.iter().map(|(_, scenario)| scenario.title.as_str()).collect();
@@ -74,7 +74,7 @@ fn the_committed_schema_is_current() {
 }
 
 #[test]
-fn the_schema_knows_the_sections_the_reader_knows() {
+fn schema_has_the_sections_of_the_reader() {
     let schema = json_schema();
     let properties = schema["properties"].as_object().unwrap();
     let sections: BTreeSet<&str> = TABLES.iter().chain(&LISTS).copied().collect();

@@ -31,7 +31,7 @@ fn script(dataset: &Dataset) -> Result<Script, String> {
 const SET: [&str; 3] = ["1700000000", "1700000060", "1700000120"];
 
 #[test]
-fn rows_of_a_clock_that_was_not_set_are_left_out_and_told() {
+fn rows_of_an_unset_clock_are_dropped_and_noted() {
     for unset in ["0", "12.5", "315964800", "-5"] {
         let times = [SET[0], unset, SET[1], SET[2]];
         let recording = table("unix_s", &times).unwrap();

@@ -31,7 +31,7 @@ fn rows_of_others_become_nodes() {
 }
 
 #[test]
-fn other_names_and_separators_are_known() {
+fn other_names_and_separators_are_read() {
     for text in [
         "y,x\n57,11\n",
         "lng\tlat\n11\t57\n",

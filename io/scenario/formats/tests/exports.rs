@@ -180,7 +180,7 @@ const ASSUMED: [&str; 2] = [
 ];
 
 #[test]
-fn recordings_say_what_their_predictions_assume_and_from_when_on() {
+fn recordings_have_the_assumptions_of_their_predictions_with_times() {
     let (text, ..) = written(&eel::FORMAT);
     let lines: Vec<_> = text.lines().filter(|line| line.contains("assume")).collect();
     let line =

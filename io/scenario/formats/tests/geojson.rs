@@ -68,7 +68,7 @@ fn one_feature_and_one_geometry_are_plans() {
 }
 
 #[test]
-fn what_is_not_said_comes_from_the_default_station() {
+fn absent_settings_come_from_the_default_station() {
     let text = with(r#"{"radio":{"tx_power_dbm":3}}"#, "[11,57]");
     let (plan, notes) = read(GEOJSON, text.as_bytes(), &pointed()).unwrap();
     let station = &plan.nodes[0].station;
@@ -105,7 +105,7 @@ fn faults_have_their_place() {
 }
 
 #[test]
-fn swapped_places_beside_a_region_are_told() {
+fn swapped_places_beside_a_region_are_noted() {
     let text = r#"{"type":"FeatureCollection","features":[
         {"type":"Feature","properties":null,"geometry":{"type":"Point","coordinates":[57.5,11.5]}},
         {"type":"Feature","properties":{"kind":"region"},"geometry":{"type":"Polygon","coordinates":[[[11,57],[12,57],[12,58],[11,57]]]}}]}"#;
@@ -120,7 +120,7 @@ fn a_region_of_ours_must_be_sound() {
 }
 
 #[test]
-fn other_programs_find_what_the_standard_says() {
+fn other_programs_find_the_fields_of_the_standard() {
     let (plan, _) = plan_of(GEOJSON, &fixture_text("foreign.geojson"));
     let json: Value = serde_json::from_slice(&super::written(GEOJSON, &plan)).unwrap();
     let features = json["features"].as_array().unwrap();

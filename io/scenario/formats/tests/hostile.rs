@@ -47,7 +47,7 @@ fn every_truncation_is_answered() {
 }
 
 #[test]
-fn nesting_ends() {
+fn deep_nesting_gives_an_error() {
     let deep = 100_000;
     let lists = format!("{{\"type\":\"Point\",\"coordinates\":{}", "[".repeat(deep));
     refused(GEOJSON, lists.as_bytes(), &["JSON"]);

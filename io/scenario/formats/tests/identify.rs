@@ -43,7 +43,7 @@ fn content_counts_more_than_the_ending() {
 }
 
 #[test]
-fn an_unknown_document_is_told_what_is_read() {
+fn unknown_document_gives_the_readable_formats() {
     for (text, actual) in [
         ("", "an empty document"),
         ("{\"type\":", "invalid JSON"),

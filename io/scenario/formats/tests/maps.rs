@@ -145,7 +145,7 @@ fn real_maps_with_their_dirt_are_read() {
 
 /// Every prefix and many a bent byte: never a panic.
 #[test]
-fn damaged_maps_are_answered() {
+fn damaged_maps_give_errors() {
     let whole = r#"{"nodes":[{"node_id":"a","location":{"latitude":52.0,"longitude":8.5}}]}"#;
     let xml = r#"<scenario name="d"><devices><device name="n1"><position lat="4" lon="1"/></device></devices></scenario>"#;
     for text in [whole, xml] {

@@ -119,7 +119,7 @@ fn neighbours_of_batman_are_links_and_originators_behind_them_routes() {
 }
 
 #[test]
-fn a_link_that_is_not_told_of_any_more_is_gone() {
+fn absent_link_is_removed() {
     let olsr = |quality: f64, more: &str| {
         format!(
             "{{\"topology\":[{{\"lastHopIP\":\"1\",\"destinationIP\":\"2\",\"linkQuality\":{quality},\
@@ -214,7 +214,7 @@ fn table(path: PathBuf, levels: Levels) -> Result<Dataset, FormatError> {
 }
 
 #[test]
-fn a_table_is_read_as_its_mapping_says() {
+fn mapping_gives_the_columns_of_a_table() {
     let folder = tempfile::tempdir().unwrap();
     let text = "step_s = 10\nmissing = [\"-999\"]\n[time]\ncolumn = \"when\"\nunit = \"iso8601\"\n\
                 [link]\nfrom = \"tx\"\nto = \"rx\"\n[values]\nrx_power_dbm = \"rssi\"\nsnr_db = \"snr\"\n\

@@ -110,7 +110,7 @@ fn what_the_world_refuses_is_not_written() {
 }
 
 #[test]
-fn thousands_of_nodes_of_one_name_are_told_apart() {
+fn thousands_of_nodes_of_one_name_get_distinct_names() {
     let many = plan(vec![node("mast"); 10_000]);
     for format in PLAN_FORMATS {
         let bytes = written(format, &many);
@@ -121,7 +121,7 @@ fn thousands_of_nodes_of_one_name_are_told_apart() {
 }
 
 #[test]
-fn a_scenario_that_is_too_large_is_not_begun() {
+fn too_large_scenario_is_refused_before_its_start() {
     let numbered =
         |number| PlanNode { id: Some(NodeId::from_u128(number)), ..node("mast on a hill") };
     let many = plan((0..100_000).map(numbered).collect());
