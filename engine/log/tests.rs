@@ -118,7 +118,7 @@ fn a_tail_of_zeros_is_torn_and_a_tail_of_anything_else_is_damage() {
 }
 
 #[test]
-fn a_flipped_bit_is_never_read_as_truth() {
+fn flipped_bit_gives_an_error_or_the_same_entries() {
     let (bytes, ends) = written(&entries());
     for at in 0..bytes.len() {
         let mut bent = bytes.clone();

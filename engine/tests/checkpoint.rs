@@ -68,7 +68,7 @@ fn a_world_goes_on_from_a_checkpoint_with_its_memory() {
 }
 
 #[test]
-fn a_checkpoint_that_does_not_fit_is_passed_over() {
+fn unfit_checkpoint_is_skipped() {
     let (memory, engine) = recorded(&[alarms, tanks]);
     // Another version, without alarms: it does not know the table, and begins at the beginning.
     let mut log = Reader::open(Cursor::new(memory.bytes())).unwrap();

@@ -22,7 +22,7 @@ impl Store for Disk {
 }
 
 #[test]
-fn a_full_disk_refuses_commands_without_applying_them_and_the_world_goes_on_when_it_has_space() {
+fn full_disk_refuses_commands_until_it_has_space() {
     for kind in [FaultKind::Full, FaultKind::ReadOnly] {
         let disk = Arc::new(Mutex::new(None));
         let shelf = Shelf::default();
@@ -55,7 +55,7 @@ fn a_full_disk_refuses_commands_without_applying_them_and_the_world_goes_on_when
 }
 
 #[test]
-fn a_failing_disk_ends_the_world() {
+fn failing_disk_ends_the_world() {
     let disk = Arc::new(Mutex::new(Some(FaultKind::Failed)));
     let mut engine = engine();
     engine.keep(Disk(disk, Shelf::default())).unwrap();

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_submitter_reads_its_own_write_and_hears_refusals() {
+fn submitter_reads_its_own_write_and_gets_refusals() {
     let mut engine = engine();
     let handle = engine.handle();
     let good = handle.submit(fill("a", 5.0)).unwrap();
@@ -16,7 +16,7 @@ fn a_submitter_reads_its_own_write_and_hears_refusals() {
 }
 
 #[test]
-fn a_full_inbox_says_busy_at_once() {
+fn full_inbox_gives_busy_at_once() {
     let engine = engine();
     let handle = engine.handle();
     let accepted = (0..).map(|_| handle.submit(fill("a", 1.0))).take_while(Result::is_ok).count();
@@ -60,7 +60,7 @@ fn replay_comes_to_the_same_bits_and_counts_what_it_proved() {
 }
 
 #[test]
-fn replay_with_another_seed_is_told_apart() {
+fn replay_with_another_seed_differs() {
     let (memory, _) = recorded();
     let bytes = memory.bytes();
     let mut builder = Builder::new();
@@ -267,7 +267,7 @@ fn effects_leave_after_the_commit_and_the_latest_of_a_thing_stays() {
 }
 
 #[test]
-fn effects_of_a_lost_tick_stay_inside_and_a_gone_world_is_heard() {
+fn effects_of_a_lost_tick_are_not_sent_and_a_stopped_world_gives_stopped() {
     let memory = Memory::begun();
     let mut engine = asking();
     engine.record(memory.clone());

@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_is_not_finite_is_refused_though_it_is_in_no_order() {
+    fn number_that_is_not_finite_is_refused() {
         refused(
             |d| d.level_dbm = f64::NAN,
             "invalid file.level_dbm: found not a number, allowed [-1, 2]",
