@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use unicode_width::UnicodeWidthChar;
+
 /// Characters of a source line shown around an error.
 const EXCERPT_CHARS: usize = 96;
 
@@ -49,17 +51,20 @@ impl<'a> Source<'a> {
         let text = rest.split('\n').next().unwrap_or_default();
         let text = text.strip_suffix('\r').unwrap_or(text);
         let skipped = (column - 1).saturating_sub(EXCERPT_CHARS / 2);
-        let shown: String = text.chars().skip(skipped).take(EXCERPT_CHARS).map(printable).collect();
+        let window: String =
+            text.chars().skip(skipped).take(EXCERPT_CHARS).map(printable).collect();
         let before = column - 1 - skipped;
-        let marked = self.text.get(span.clone()).map_or(1, |marked| marked.chars().count());
-        let room = shown.chars().count().saturating_sub(before);
-        let carets = "^".repeat(marked.clamp(1, room.max(1)));
+        let length = self.text.get(span.clone()).map_or(1, |part| part.chars().count());
+        let columns = |from: usize, count: usize| -> usize {
+            window.chars().skip(from).take(count).map(|c| c.width().unwrap_or(1)).sum()
+        };
+        let carets = "^".repeat(columns(before, length).max(1));
         let gutter = line.to_string();
         let indent = " ".repeat(gutter.len());
         let (lead, pad) = if skipped > 0 { ("…", 1) } else { ("", 0) };
         let tail = if text.chars().nth(skipped + EXCERPT_CHARS).is_some() { "…" } else { "" };
-        let blank = " ".repeat(before + pad);
-        format!("{indent} |\n{gutter} | {lead}{shown}{tail}\n{indent} | {blank}{carets}")
+        let blank = " ".repeat(columns(0, before) + pad);
+        format!("{indent} |\n{gutter} | {lead}{window}{tail}\n{indent} | {blank}{carets}")
     }
 
     /// Byte offset of a line's first character; lines count from 1.
@@ -100,6 +105,12 @@ mod tests {
     fn excerpts_mark_the_span() {
         let source = Source::new("x", "a = 1\r\nkey\t= \"v\"\r\n");
         assert_eq!(source.excerpt(&(13..16)), "  |\n2 | key = \"v\"\n  |       ^^^");
+    }
+
+    #[test]
+    fn wide_characters_get_two_carets() {
+        let source = Source::new("x", "名 = \"漢字\"\n");
+        assert_eq!(source.excerpt(&(6..14)), "  |\n1 | 名 = \"漢字\"\n  |      ^^^^^^");
     }
 
     #[test]
