@@ -102,8 +102,8 @@ impl<'a> Changer<'a> {
     /// # Errors
     /// [`ChangeError::Late`] where a change was not reached.
     pub fn finish(self) -> Result<Vec<String>, ChangeError> {
-        let left = self.injected.first().map(|(change, _)| *change);
-        match left.or(self.waiting.first()) {
+        let pending = self.injected.first().map(|(change, _)| *change);
+        match pending.or(self.waiting.first()) {
             None => Ok(self.applied_changes),
             Some(change) => Err(late(change)),
         }

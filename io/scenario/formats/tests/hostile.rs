@@ -118,7 +118,7 @@ proptest! {
 
     /// Bytes changed, taken out and doubled.
     #[test]
-    fn damage_is_answered(
+    fn damaged_documents_give_errors(
         plan in plans::plan(),
         which in 0..5_usize,
         hits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..3_u8), 1..8),
@@ -138,7 +138,7 @@ proptest! {
     }
 
     #[test]
-    fn noise_is_answered(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+    fn random_bytes_give_errors(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         for format in PLAN_FORMATS {
             survive(format, &bytes);
         }
@@ -146,7 +146,7 @@ proptest! {
 
     /// Pieces of the grammars in any order.
     #[test]
-    fn pieces_are_answered(pieces in prop::collection::vec(prop::sample::select(PIECES.to_vec()), 0..40)) {
+    fn pieces_of_documents_give_errors_or_data(pieces in prop::collection::vec(prop::sample::select(PIECES.to_vec()), 0..40)) {
         let text = pieces.concat();
         for format in PLAN_FORMATS {
             survive(format, text.as_bytes());
