@@ -70,7 +70,7 @@ fn a_world_goes_on_from_a_checkpoint_with_its_memory() {
 #[test]
 fn unfit_checkpoint_is_skipped() {
     let (memory, engine) = recorded(&[alarms, tanks]);
-    // Another version, without alarms: it does not know the table, and begins at the beginning.
+    // Another version, without alarms: it has no such table, and begins at the beginning.
     let mut log = Reader::open(Cursor::new(memory.bytes())).unwrap();
     let mut other = resume(|| built(&[tanks]), &mut log, 9).unwrap();
     assert_eq!(other.clock().tick, 0);

@@ -71,7 +71,7 @@ pub fn write_kmz_of(path: &Path, overlay: &Overlay<'_>, picture: &[u8]) -> Resul
 fn pack<W: Write + Seek>(out: &mut W, entries: &[(&str, &[u8])]) -> zip::result::ZipResult<()> {
     let mut zip = ZipWriter::new(out);
     for (name, bytes) in entries {
-        // Pictures are compressed already. The time is the first that zip can say.
+        // Pictures are compressed already. The time is the first of the format.
         let method = if name.ends_with(".png") {
             CompressionMethod::Stored
         } else {

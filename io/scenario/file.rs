@@ -126,12 +126,12 @@ pub struct TerrainFile {
 }
 
 impl TerrainFile {
-    /// True if a key says anything of the ground.
+    /// True if a key is about the ground.
     pub fn names_some(&self) -> bool {
         self.names_tiles() || self.flat_msl_m.is_some()
     }
 
-    /// True if a key says anything of tiles.
+    /// True if a key is about tiles.
     pub fn names_tiles(&self) -> bool {
         let has_files = !self.tiles.is_empty() || self.directory.is_some() || self.geoid.is_some();
         has_files || self.posts.is_some()

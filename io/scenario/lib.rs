@@ -109,7 +109,7 @@ pub struct Scenario {
     pub duration_ns: u64,
     /// The ground under the stations.
     pub terrain: Terrain,
-    /// False if the file says nothing of the ground, which is then not known.
+    /// False if the file has nothing on the ground, which is then unknown.
     pub names_terrain: bool,
     /// Output of a run.
     pub output: Output,
@@ -127,7 +127,7 @@ pub struct Scenario {
     pub node_names: Vec<String>,
 }
 
-/// The ground a scenario asks for.
+/// The ground of a scenario.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Terrain {
     /// Ground of one height.

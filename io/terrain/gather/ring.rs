@@ -60,7 +60,7 @@ impl Ring {
 #[inline(always)]
 pub unsafe fn fetch(slot: *mut Slot, southern: *const [i16; 2]) {
     for lane in 0..LANES {
-        // SAFETY: as the caller says. Volatile, as a compiler may make it a gather.
+        // SAFETY: as the caller guarantees. Volatile, as a compiler may make it a gather.
         unsafe {
             let place = (*slot).places[lane].to_bits() as i32;
             let four = southern.offset(place as isize).cast::<i64>();

@@ -299,7 +299,7 @@ pub(super) mod wide {
     #[target_feature(enable = "avx512f")]
     #[inline]
     unsafe fn load_bits(from: *const i64) -> Bits {
-        // SAFETY: as the caller says.
+        // SAFETY: as the caller guarantees.
         unsafe { _mm512_loadu_si512(from.cast()) }
     }
 
@@ -369,7 +369,7 @@ pub(super) mod narrow {
     #[target_feature(enable = "avx2")]
     #[inline]
     unsafe fn load_bits(from: *const i64) -> Bits {
-        // SAFETY: as the caller says.
+        // SAFETY: as the caller guarantees.
         unsafe { _mm256_loadu_si256(from.cast()) }
     }
 

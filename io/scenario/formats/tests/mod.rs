@@ -80,22 +80,22 @@ fn plan_of(format: &'static Format, text: &str) -> (PlanFile, Report) {
     read(format, text.as_bytes(), &defaults()).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// Error of a document; all of `says` are contained in it.
+/// Error of a document; all of `parts` are contained in it.
 #[track_caller]
-fn refused(format: &'static Format, bytes: &[u8], says: &[&str]) -> FormatError {
+fn refused(format: &'static Format, bytes: &[u8], parts: &[&str]) -> FormatError {
     let error = read(format, bytes, &defaults()).expect_err("a document at fault");
     let text = error.to_string();
-    for part in says {
+    for part in parts {
         assert!(text.contains(part), "{part:?} is not in {text:?}");
     }
     error
 }
 
-/// Asserts that the notes contain each of `says`.
+/// Asserts that the notes contain each of `parts`.
 #[track_caller]
-fn assert_notes(notes: &Report, says: &[&str]) {
+fn assert_notes(notes: &Report, parts: &[&str]) {
     let text = notes.to_string();
-    for part in says {
+    for part in parts {
         assert!(text.contains(part), "{part:?} is not in {text:?}");
     }
 }

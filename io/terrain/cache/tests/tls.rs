@@ -97,7 +97,7 @@ fn tunnels(to: &Server) -> Server {
         let (mut source, mut there) = (stream.try_clone()?, other.try_clone()?);
         let upwards = std::thread::spawn(move || std::io::copy(&mut source, &mut there));
         let _ = std::io::copy(&mut other, &mut stream);
-        // Both ends learn that the server is done.
+        // Both ends receive the close of the server.
         stream.shutdown(std::net::Shutdown::Both)?;
         upwards.join().unwrap().map(drop)
     })
