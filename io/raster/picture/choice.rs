@@ -59,7 +59,7 @@ impl Scale {
     /// Reads `MIN..MAX`, `MIN..MAX/STEP`, `auto`, `auto/STEP` or thresholds `T1,T2,...`.
     ///
     /// # Errors
-    /// Why the text is no scale.
+    /// The reason why the text is not a scale.
     pub fn parse(text: &str) -> Result<Self, String> {
         let number = |text: &str| {
             let value: Result<f64, _> = text.trim().parse();
@@ -291,8 +291,8 @@ mod tests {
         let borders = Scale::Thresholds(vec![0.0, 3.0, 10.0]);
         assert_eq!(Scale::parse("0,3,10"), Ok(borders));
         for (text, why) in [
-            ("40..-10", "no range"),
-            ("1..1", "no range"),
+            ("40..-10", "invalid range"),
+            ("1..1", "invalid range"),
             ("0..x", "invalid number \"x\""),
             ("0..nan", "out of range"),
             ("0..40/0", "above 0"),
