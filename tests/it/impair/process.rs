@@ -163,7 +163,7 @@ fn what_is_no_socket_is_left_alone() {
     let file = configuration(folder.path(), "");
     std::fs::write(folder.path().join("impair.sock"), "notes").unwrap();
     let error = refused(&["impaird"], Some(&file));
-    assert!(error.contains("is no socket"), "{error}");
+    assert!(error.contains("is not a socket"), "{error}");
 }
 
 #[test]
