@@ -48,7 +48,7 @@ fn points_give_their_published_heights() {
     // Name, position, surveyed height (m), and how much a 90 m post may cut off a summit.
     for (name, lat, lon, height_m, cut_m) in [
         ("Heidbrink", 52.291_4, 8.638_9, 319.6, 5.0),
-        ("Arthur's NamespaceAssignment", 55.944_1, -3.161_8, 251.0, 30.0),
+        ("Arthur's Seat", 55.944_1, -3.161_8, 251.0, 30.0),
         ("Leith Hill", 51.176_0, -0.371_0, 294.0, 15.0),
     ] {
         let summit = summit_m(&terrain, lat, lon);

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use super::delivery::DeliveryId;
+use super::delivery_id::DeliveryId;
 use crate::automation::language::{AutomationFlow, FlowPlan, StepState, ThresholdMemory, plan};
 use crate::config::ConfigObject;
 

@@ -1,22 +1,15 @@
 //! Deliveries: work outside the world, its components, its effect and its outcome.
 
 use bevy_ecs::prelude::*;
-use groundwave_engine::{Effect, Id, Kind};
+use groundwave_engine::Effect;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
 use super::components::{AutomationId, ExecutionId};
+pub use super::delivery_id::{DeliveryId, DeliveryKind};
 use super::request::DeliveryRequest;
 use crate::automation::language::Retry;
-
-/// Kind of a delivery.
-pub struct DeliveryKind;
-impl Kind for DeliveryKind {
-    const NAME: &'static str = "delivery";
-}
-/// Stable id of a delivery: its idempotency key.
-pub type DeliveryId = Id<DeliveryKind>;
 
 /// Work outside that a step requested: the form of documents and views, composed of the components of a
 /// delivery.

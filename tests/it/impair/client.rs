@@ -221,7 +221,7 @@ fn a_state_with_an_end_is_restored() {
     let bench = Bench::new();
     let socket = bench.listen();
     output_of(&socket, &["set", "port1", "--delay", "5ms"]);
-    let text = output_of(&socket, &["set", "both", "--loss", "9%", "--for", "50ms"]);
+    let text = output_of(&socket, &["set", "both", "--loss", "9%", "--for", "1s"]);
     assert!(text.contains("9%"), "{text}");
     let after = document(&socket, &["show", "--json"]);
     let before = json!({ "latency": { "kind": "constant", "duration": 5_000_000 } });

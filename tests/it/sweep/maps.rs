@@ -92,9 +92,9 @@ fn maps_have_the_requested_options() {
     assert!(files(&plain)[Path::new("margin.png")] == chosen[Path::new("margin.png")]);
     for (option, value, why) in [
         ("--scale", "margin=40..0", "invalid range 40 to 0; allowed"),
-        ("--scale", "loss=0..40", "found \"loss\"; allowed: margin, power, path_loss"),
-        ("--palette", "margin=jet", "found \"jet\"; allowed: viridis"),
-        ("--clear-below", "margin=low", "found \"low\"; allowed: a finite number"),
+        ("--scale", "loss=0..40", "allowed: margin, power, path_loss"),
+        ("--palette", "margin=jet", "allowed: viridis"),
+        ("--clear-below", "margin=low", "allowed: a finite number"),
         ("--clear-below", "margin", "no LAYER="),
     ] {
         let refused = refusal(&sweep(&scenario, &plain, &[option, value]));
