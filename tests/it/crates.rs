@@ -11,7 +11,7 @@ use crate::support::root;
 const LAYERS: [&[&str]; 10] = [
     &["http_client", "propagation", "test_data", "text", "toml_document", "values"],
     &["engine", "files", "model", "protocol", "sensor"],
-    &["credentials", "http", "impair", "outbound", "raster"],
+    &["coordinate", "credentials", "http", "impair", "outbound", "raster"],
     &["command", "io_impair", "netlink", "page", "simulation", "store", "terrain"],
     &["gateway", "host", "kernel", "plot", "scenario"],
     &["impaird", "io_agent", "planning", "sweep", "telemetry", "testbed"],

@@ -14,7 +14,8 @@ use groundwave_simulation::link::{Inputs, Limits};
 /// Two endpoints, each a position or a node of a scenario.
 #[derive(Args)]
 pub struct EndArgs {
-    /// First endpoint: LAT,LON[,HEIGHT_AGL_M] in degrees and metres, or a node name with --scenario
+    /// First endpoint: LAT,LON[,HEIGHT_AGL_M] in degrees and metres, degrees with minutes and seconds, UTM,
+    /// MGRS, a Maidenhead locator or a plus code, or a node name with --scenario
     #[arg(allow_hyphen_values = true)]
     from: String,
 
@@ -181,7 +182,7 @@ impl EndArgs {
                 let (name, station) = (node.name.clone(), node.station.clone());
                 return Ok(Endpoint { name, position: node.position, station });
             }
-            if text.contains(',') {
+            if text.contains(',') || groundwave_coordinate::parse(text).is_ok() {
                 return self.position(text);
             }
             let mut names: Vec<_> = view.nodes.iter().map(|node| node.name.as_str()).collect();
@@ -199,7 +200,8 @@ impl EndArgs {
     }
 
     fn position(&self, text: &str) -> Result<Endpoint, Failure> {
-        let (position, height_agl_m) = parse_position(text)?;
+        let (position, height_agl_m) =
+            groundwave_coordinate::parse_with_height(text).map_err(Failure::input)?;
         let radio = presets::radio(&self.radio).ok_or_else(|| {
             unknown("radio", &self.radio, presets::RADIOS.iter().map(|preset| preset.id))
         })?;
@@ -223,23 +225,4 @@ impl EndArgs {
 fn unknown<'a>(what: &str, name: &str, allowed: impl Iterator<Item = &'a str>) -> Failure {
     let allowed = allowed.collect::<Vec<_>>().join(", ");
     Failure::Input(format!("unknown {what} preset: found {name:?}, allowed {allowed}"))
-}
-
-/// Reads `LAT,LON` or `LAT,LON,HEIGHT`.
-fn parse_position(text: &str) -> Result<(GeoPoint, Option<f64>), Failure> {
-    let form = || {
-        let what = format!(
-            "invalid position: found {text:?}, allowed LAT,LON or LAT,LON,HEIGHT_AGL_M in degrees and metres, such as 57.71,11.94,30"
-        );
-        Failure::Input(what)
-    };
-    let parts: Result<Vec<f64>, _> =
-        text.split(',').map(|part| part.trim().parse::<f64>()).collect();
-    match *parts.map_err(|_| form())?.as_slice() {
-        [lat_deg, lon_deg] => Ok((GeoPoint::new(lat_deg, lon_deg).map_err(Failure::input)?, None)),
-        [lat_deg, lon_deg, height_m] => {
-            Ok((GeoPoint::new(lat_deg, lon_deg).map_err(Failure::input)?, Some(height_m)))
-        }
-        _ => Err(form()),
-    }
 }

@@ -1,7 +1,7 @@
 //! Horizontal coordinate reference systems by their EPSG codes.
 
 use super::grid::Frame;
-use super::utm::Utm;
+use groundwave_model::terrain::Utm;
 
 /// Geographic systems whose latitudes and longitudes are those of WGS84 within two metres: WGS84,
 /// NAD83 and its realisation of 2011, ETRS89, GDA94 and GDA2020, NZGD2000, SIRGAS 2000, RGF93, JGD2011.

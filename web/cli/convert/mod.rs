@@ -275,13 +275,7 @@ impl Convert {
     }
 }
 
-/// A position of the form `LAT,LON`, degrees.
+/// Value of `--origin`.
 fn origin(text: &str) -> Result<GeoPoint, Failure> {
-    let mut numbers = text.split(',').map(|part| part.trim().parse::<f64>());
-    let pair = (numbers.next(), numbers.next(), numbers.next());
-    let (Some(Ok(lat)), Some(Ok(lon)), None) = pair else {
-        let what = format!("invalid --origin: found {text:?}, allowed LAT,LON in degrees");
-        return Err(Failure::Input(what));
-    };
-    GeoPoint::new(lat, lon).map_err(Failure::input)
+    groundwave_coordinate::parse(text).map_err(|error| Failure::Input(format!("--origin: {error}")))
 }

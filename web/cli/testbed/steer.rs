@@ -28,7 +28,7 @@ fn apply(
 pub struct Move {
     /// Short name of the node
     node: String,
-    /// New position, degrees
+    /// New position: degrees, UTM, MGRS, a Maidenhead locator or a plus code
     #[arg(value_name = "LAT,LON", allow_hyphen_values = true)]
     place: String,
     #[command(flatten)]
@@ -37,15 +37,8 @@ pub struct Move {
 
 impl Move {
     pub fn run(self, output: Output) -> Result<(), Failure> {
-        let parts = self.place.split_once(',');
-        let degrees = parts.and_then(|(lat, lon)| {
-            Some((lat.trim().parse::<f64>().ok()?, lon.trim().parse::<f64>().ok()?))
-        });
-        let Some((lat_deg, lon_deg)) = degrees else {
-            let message =
-                format!("invalid position: found {:?}, allowed LAT,LON in degrees", self.place);
-            return Err(Failure::Input(message));
-        };
+        let place = groundwave_coordinate::parse(&self.place).map_err(Failure::input)?;
+        let (lat_deg, lon_deg) = (place.lat_deg(), place.lon_deg());
         let path = format!("/v1/nodes/{}/position", self.node);
         let body = NewPlace { lat_deg, lon_deg };
         apply(&self.selection, output, Method::PUT, &path, Some(&body))

@@ -16,7 +16,7 @@ const FALSE_EASTING_M: f64 = 500_000.0;
 
 /// Transverse Mercator projection with the scale and easting of UTM.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Utm {
+pub struct Utm {
     meridian_deg: f64,
     false_northing_m: f64,
     /// Eccentricity.
@@ -35,6 +35,7 @@ fn series(n: f64, first: i32, factors: &[f64]) -> f64 {
 
 impl Utm {
     /// Zone 1 to 60 of a hemisphere.
+    #[must_use]
     pub fn zone(zone: u16, is_south: bool) -> Self {
         let n = FLATTENING / (2.0 - FLATTENING);
         let mean = 1.0 + n.powi(2) / 4.0 + n.powi(4) / 64.0 + n.powi(6) / 256.0;
@@ -109,6 +110,7 @@ impl Utm {
     }
 
     /// Easting and northing of a position, m.
+    #[must_use]
     pub fn project(&self, lat_deg: f64, lon_deg: f64) -> [f64; 2] {
         let sin_lat = libm::sin(lat_deg.to_radians());
         let away = (lon_deg - self.meridian_deg + 180.0).rem_euclid(360.0) - 180.0;
@@ -117,13 +119,11 @@ impl Utm {
         let xi = libm::atan2(tau, cos_lon);
         let eta = libm::asinh(sin_lon / libm::hypot(tau, cos_lon));
         let [xi, eta] = bent(&self.alpha, xi, eta, 1.0);
-        [
-            f64::mul_add(self.radius_m, eta, FALSE_EASTING_M),
-            f64::mul_add(self.radius_m, xi, self.false_northing_m),
-        ]
+        [self.radius_m * eta + FALSE_EASTING_M, self.radius_m * xi + self.false_northing_m]
     }
 
     /// Latitude and longitude of an easting and a northing, deg.
+    #[must_use]
     pub fn unproject(&self, easting_m: f64, northing_m: f64) -> [f64; 2] {
         let xi = (northing_m - self.false_northing_m) / self.radius_m;
         let eta = (easting_m - FALSE_EASTING_M) / self.radius_m;
