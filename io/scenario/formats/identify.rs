@@ -9,6 +9,7 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 use serde_json::Value;
 
+use super::encoding::to_utf8;
 use super::error::{Fault, FormatError, Location};
 use super::limits::{SAMPLE_BYTES, SOURCE_BYTES_MAX};
 use super::{FORMATS, Format};
@@ -18,15 +19,17 @@ use super::{FORMATS, Format};
 pub struct Source {
     /// Path of the file or folder, for messages and titles; empty for bytes without a file.
     pub path: PathBuf,
-    /// The documents in the order of their names, at least one.
+    /// The documents in the order of their names, at least one; texts in UTF-8.
     pub documents: Vec<Vec<u8>>,
+    /// Encoding that a document was written in, where it is not UTF-8.
+    pub encoding: Option<&'static str>,
 }
 
 impl Source {
     /// A document without a file.
     #[must_use]
     pub fn of(bytes: Vec<u8>) -> Self {
-        Self { path: PathBuf::new(), documents: vec![bytes] }
+        Self::decoded(PathBuf::new(), vec![bytes])
     }
 
     /// Reads a file, or all files of a folder; standard input for the path `-`.
@@ -56,10 +59,20 @@ impl Source {
             paths.retain(|path| path.is_file());
             paths.sort();
         }
-        Ok(Self {
-            path: path.to_owned(),
-            documents: paths.iter().map(|path| read(path)).collect::<Result<_, _>>()?,
-        })
+        let documents = paths.iter().map(|path| read(path)).collect::<Result<_, _>>()?;
+        Ok(Self::decoded(path.to_owned(), documents))
+    }
+
+    /// The documents with their texts in UTF-8.
+    fn decoded(path: PathBuf, documents: Vec<Vec<u8>>) -> Self {
+        let mut encoding = None;
+        let decode = |octets| {
+            let (document, name) = to_utf8(octets);
+            encoding = encoding.or(name);
+            document
+        };
+        let documents = documents.into_iter().map(decode).collect();
+        Self { path, documents, encoding }
     }
 
     /// Reads a document to its end.

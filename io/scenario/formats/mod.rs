@@ -33,6 +33,7 @@ pub mod core_xml;
 pub mod csv;
 mod dataset;
 pub mod eel;
+mod encoding;
 mod error;
 mod extremes;
 pub mod geojson;
@@ -202,7 +203,12 @@ impl Format {
     /// The first invalid part; of a scenario, all of them.
     pub fn read(&self, source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> {
         let read = self.read.ok_or_else(|| self.unreadable())?;
-        read(source, options).map(Dataset::finish)
+        let mut dataset = read(source, options)?;
+        if let Some(encoding) = source.encoding {
+            let what = format!("text in {encoding}: converted to UTF-8");
+            dataset.report.add(&what, Location::default);
+        }
+        Ok(dataset.finish())
     }
 
     /// Reads a plan from bytes, completing stations from `station`.

@@ -23,13 +23,14 @@ pub(super) fn is_header(line: &str) -> bool {
         Meaning::OtherHeight | Meaning::Unknown => None,
     });
     let fields: Vec<Field> = fields.collect();
-    fields.contains(&Field::Lat) && fields.contains(&Field::Lon)
+    let has = |field| fields.contains(&field);
+    has(Field::Position) || has(Field::Lat) && has(Field::Lon)
 }
 
 /// Reads a plan.
 pub(super) fn read(bytes: &[u8], defaults: &Station) -> Result<(PlanFile, Report), FormatError> {
-    let text = text(&FORMAT, bytes)?;
-    let delimiter = delimiter(text);
+    let (text, declared) = without_separator(text(&FORMAT, bytes)?);
+    let delimiter = declared.unwrap_or_else(|| delimiter(text));
     let mut table =
         csv::ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(text.as_bytes());
     let unreadable = |error: csv::Error| {
@@ -41,11 +42,29 @@ pub(super) fn read(bytes: &[u8], defaults: &Station) -> Result<(PlanFile, Report
     let columns = Columns::of(&header, &mut collector)
         .map_err(|(column, fault)| fault.at(&FORMAT, Location::new(1, column)))?;
     let mut record = StringRecord::new();
+    let mut dropped = None;
     while table.read_record(&mut record).map_err(unreadable)? {
         let row = Row { columns: &columns, record: &record, text, delimiter };
-        row.take(&mut collector)?;
+        let row_fault = row.take(&mut collector)?;
+        dropped = dropped.or(row_fault);
+    }
+    // A table of which nothing is left is no plan.
+    if let Some(fault) = dropped.filter(|_| !collector.has_nodes()) {
+        return Err(fault);
     }
     collector.finish()
+}
+
+/// A text without the line `sep=;` by which spreadsheets name the separator, which stays as an empty line, and
+/// that separator.
+fn without_separator(text: &str) -> (&str, Option<u8>) {
+    let Some((line, _)) = text.split_once('\n') else {
+        return (text, None);
+    };
+    match line.trim_end().strip_prefix("sep=").map(str::as_bytes) {
+        Some(&[separator]) => (&text[line.len()..], Some(separator)),
+        _ => (text, None),
+    }
 }
 
 /// Separator of the cells of the header: the most frequent of `,`, `;` and tab outside quotes.
@@ -69,11 +88,18 @@ fn delimiter(text: &str) -> u8 {
     best.map_or(b',', |(delimiter, _)| *delimiter)
 }
 
+/// Columns of the position.
+enum Place {
+    /// Latitude and longitude.
+    Axes { lat: usize, lon: usize },
+    /// Both in one text.
+    Position { column: usize },
+}
+
 /// The columns in their order.
 struct Columns {
     names: Vec<String>,
-    lat: usize,
-    lon: usize,
+    place: Place,
     deployment: Option<usize>,
     has_meaning: Vec<bool>,
 }
@@ -88,7 +114,7 @@ impl Columns {
             return Err(whole(format!("{} columns", header.len()), &allowed));
         }
         let names: Vec<String> = header.iter().map(|name| name.trim().to_owned()).collect();
-        let mut at = [None; 3];
+        let mut at = [None; 4];
         let mut has_meaning = vec![false; names.len()];
         let mut unique_names = Vec::new();
         for (index, name) in names.iter().enumerate() {
@@ -103,7 +129,7 @@ impl Columns {
             let here = || Location::new(1, name.as_str());
             let field = match Field::of(name) {
                 Meaning::Known { field, .. } => field,
-                Meaning::Noted(field @ (Field::Lat | Field::Lon), note) => {
+                Meaning::Noted(field @ (Field::Lat | Field::Lon | Field::Position), note) => {
                     collector.report.add(note, here);
                     field
                 }
@@ -121,6 +147,7 @@ impl Columns {
                 Field::Lat => &mut at[0],
                 Field::Lon => &mut at[1],
                 Field::Deployment => &mut at[2],
+                Field::Position => &mut at[3],
                 _ => {
                     has_meaning[index] = true;
                     continue;
@@ -133,8 +160,13 @@ impl Columns {
             }
         }
         match at {
-            [Some(lat), Some(lon), deployment] => {
-                Ok(Self { names, lat, lon, deployment, has_meaning })
+            [Some(lat), Some(lon), deployment, _] => {
+                let place = Place::Axes { lat, lon };
+                Ok(Self { names, place, deployment, has_meaning })
+            }
+            [_, _, deployment, Some(column)] => {
+                let place = Place::Position { column };
+                Ok(Self { names, place, deployment, has_meaning })
             }
             _ => {
                 let actual = format!("the columns {}", quoted(&names.join(", ")));
@@ -174,16 +206,17 @@ impl Row<'_> {
         Location::new(line_of(before) + ends, column)
     }
 
-    fn take(&self, collector: &mut Collector<'_>) -> Result<(), FormatError> {
+    /// Takes the row; one without a position is dropped, and its fault returned.
+    fn take(&self, collector: &mut Collector<'_>) -> Result<Option<FormatError>, FormatError> {
         if self.record.iter().all(|cell| cell.trim().is_empty()) {
             collector.report.add("empty row: passed over", || self.place(""));
-            return Ok(());
+            return Ok(None);
         }
         self.refuse_surplus()?;
         let columns = self.columns;
         let says = |index: &usize| !self.cell(*index).trim().is_empty();
         if let Some(deployment) = columns.deployment.filter(says) {
-            return self.deployment(collector, deployment);
+            return self.deployment(collector, deployment).map(|()| None);
         }
         let mut draft = Draft::default();
         for (index, name) in columns.names.iter().enumerate() {
@@ -199,21 +232,57 @@ impl Row<'_> {
                 draft.take(name, cell, tell);
             }
         }
-        let degrees = |index: usize| {
-            let column = &columns.names[index];
-            let cell = self.cell(index);
-            if cell.trim().is_empty() {
-                return Err(Fault::new("", "nothing", "degrees").at(&FORMAT, self.place(column)));
+        let place = match self.degrees(collector) {
+            Ok(place) => place,
+            Err((column, fault)) => {
+                let what = format!(
+                    "row without a position (found {}, allowed {}): dropped",
+                    fault.found, fault.allowed
+                );
+                collector.report.add(&what, || self.place(column));
+                return Ok(Some(fault.at(&FORMAT, self.place(column))));
             }
-            values::parse(cell).map_err(|fault| fault.at(&FORMAT, self.place(column)))
         };
-        let place = (degrees(columns.lat)?, degrees(columns.lon)?);
-        let at = |key: &str| match key {
-            "lat" => self.place(&columns.names[columns.lat]),
-            "lon" => self.place(&columns.names[columns.lon]),
-            key => self.place(field::column(key)),
+        let at = |key: &str| match (key, &columns.place) {
+            ("lat", Place::Axes { lat, .. }) => self.place(&columns.names[*lat]),
+            ("lon", Place::Axes { lon, .. }) => self.place(&columns.names[*lon]),
+            ("lat" | "lon", Place::Position { column }) => self.place(&columns.names[*column]),
+            (key, _) => self.place(field::column(key)),
         };
-        collector.node(&mut draft, place, &at)
+        collector.node(&mut draft, place, &at).map(|()| None)
+    }
+
+    /// Latitude and longitude, or the column at fault.
+    fn degrees(&self, collector: &mut Collector<'_>) -> Result<(f64, f64), (&str, Fault)> {
+        let names = &self.columns.names;
+        let axis = |index: usize, read: fn(&str) -> Option<f64>| {
+            let cell = self.cell(index).trim();
+            let allowed = "degrees, or degrees, minutes and seconds";
+            let value = values::parse(cell).ok().or_else(|| read(cell));
+            value.ok_or_else(|| (names[index].as_str(), Fault::new("", quoted(cell), allowed)))
+        };
+        match self.columns.place {
+            Place::Axes { lat, lon } => Ok((
+                axis(lat, groundwave_coordinate::latitude_deg)?,
+                axis(lon, groundwave_coordinate::longitude_deg)?,
+            )),
+            Place::Position { column } => {
+                let cell = self.cell(column).trim();
+                let fault = |allowed: String| {
+                    (names[column].as_str(), Fault::new("", quoted(cell), allowed))
+                };
+                if let Some(place) = values::well_known_text(cell) {
+                    return Ok(place);
+                }
+                let (point, height_m) = groundwave_coordinate::parse_with_height(cell)
+                    .map_err(|error| fault(error.allowed))?;
+                if height_m.is_some() {
+                    let what = "height after a position: dropped";
+                    collector.report.add(what, || self.place(&names[column]));
+                }
+                Ok((point.lat_deg(), point.lon_deg()))
+            }
+        }
     }
 
     /// Refuses cells beyond the header, as decimal commas make them.

@@ -80,6 +80,11 @@ impl<'d> Collector<'d> {
         Ok(())
     }
 
+    /// `true` once there is a node.
+    pub(crate) fn has_nodes(&self) -> bool {
+        !self.nodes.is_empty()
+    }
+
     /// Adds a node that is complete.
     pub(crate) fn push(&mut self, node: PlanNode) {
         self.nodes.push(node);

@@ -7,7 +7,7 @@ use groundwave_model::radio::{Pointing, Role, Station};
 use groundwave_toml_document::suggest;
 
 use super::super::error::{Fault, quoted};
-use super::field::{Field, Meaning};
+use super::field::{Field, Meaning, unit};
 use super::{role_name, values};
 use crate::file_radio::{AntennaSettings, RadioSettings};
 
@@ -34,6 +34,8 @@ impl Draft {
     /// over aliases, then the first text.
     pub(crate) fn take(&mut self, name: &str, text: &str, tell: Tell<'_>) -> bool {
         let (field, own) = match Field::of(name) {
+            // Tables alone have positions in one text.
+            Meaning::Known { field: Field::Position, .. } => return false,
             Meaning::Known { field, own } => (field, own),
             Meaning::Noted(field, note) => {
                 tell(note);
@@ -48,6 +50,16 @@ impl Draft {
         if text.is_empty() || (field != Field::Name && text.trim().is_empty()) {
             return true;
         }
+        let metres;
+        let (_, factor) = unit(name);
+        let text = match values::parse(text) {
+            Ok(value) if field == Field::Height && factor != 1.0 => {
+                tell("heights in feet: converted to metres");
+                metres = (value * factor).to_string();
+                &metres
+            }
+            _ => text,
+        };
         let other = self.values.get(&field).filter(|first| *first != text);
         if other.is_some() {
             tell(&format!("{} is given twice, {} differs", field.name(), quoted(name)));

@@ -72,6 +72,7 @@ impl Draft {
             (Field::AzimuthBeamwidth, &mut settings.azimuth_beamwidth_deg),
             (Field::ElevationBeamwidth, &mut settings.elevation_beamwidth_deg),
             (Field::FrontToBack, &mut settings.front_to_back_db),
+            (Field::ElectricalTilt, &mut settings.electrical_tilt_deg),
         ] {
             if let Some(value) = self.number(field)? {
                 (*setting, is_set) = (Some(value), true);

@@ -27,14 +27,16 @@ pub(crate) enum Field {
     AzimuthBeamwidth,
     ElevationBeamwidth,
     FrontToBack,
+    ElectricalTilt,
     Polarization,
     PointingAzimuth,
     PointingElevation,
+    Position,
     Deployment,
 }
 
 /// Every column with its name, in the order in which tables have them.
-pub(crate) const FIELDS: [(Field, &str); 28] = [
+pub(crate) const FIELDS: [(Field, &str); 29] = [
     (Field::Id, "id"),
     (Field::Name, "name"),
     (Field::Role, "role"),
@@ -62,6 +64,7 @@ pub(crate) const FIELDS: [(Field, &str); 28] = [
     (Field::Polarization, "polarization"),
     (Field::PointingAzimuth, "pointing_azimuth_deg"),
     (Field::PointingElevation, "pointing_elevation_deg"),
+    (Field::ElectricalTilt, "electrical_tilt_deg"),
     (Field::Deployment, "deployment"),
 ];
 
@@ -91,6 +94,89 @@ const ALIASES: [(&str, Field, &str); 22] = [
     ("uuid", Field::Id, ""),
 ];
 
+/// Aliases of columns in other languages and programs, with letters of their alphabets as plain ones.
+const FOREIGN: [(&str, Field); 38] = [
+    ("site", Field::Name),
+    ("site_name", Field::Name),
+    ("node", Field::Name),
+    ("bezeichnung", Field::Name),
+    ("standort", Field::Name),
+    ("nom", Field::Name),
+    ("nombre", Field::Name),
+    ("nome", Field::Name),
+    ("breite", Field::Lat),
+    ("breitengrad", Field::Lat),
+    ("geographische_breite", Field::Lat),
+    ("latitud", Field::Lat),
+    ("latitudine", Field::Lat),
+    ("laenge", Field::Lon),
+    ("lange", Field::Lon),
+    ("laengengrad", Field::Lon),
+    ("langengrad", Field::Lon),
+    ("geographische_laenge", Field::Lon),
+    ("longitud", Field::Lon),
+    ("longitudine", Field::Lon),
+    ("hoehe", Field::Height),
+    ("hohe", Field::Height),
+    ("antennenhoehe", Field::Height),
+    ("antennenhohe", Field::Height),
+    ("masthoehe", Field::Height),
+    ("hauteur", Field::Height),
+    ("altura", Field::Height),
+    ("tower_height", Field::Height),
+    ("mast_height", Field::Height),
+    ("frequenz", Field::Frequency),
+    ("frequence", Field::Frequency),
+    ("frecuencia", Field::Frequency),
+    ("position", Field::Position),
+    ("coordinates", Field::Position),
+    ("koordinaten", Field::Position),
+    ("locator", Field::Position),
+    ("mgrs", Field::Position),
+    ("wkt", Field::Position),
+];
+
+/// Factors to metres of units that a header may have after its name.
+const UNITS: [(&str, f64); 6] = [
+    ("m", 1.0),
+    ("meter", 1.0),
+    ("metres", 1.0),
+    ("ft", 0.3048),
+    ("feet", 0.3048),
+    ("fuss", 0.3048),
+];
+
+/// The name of a column without a unit after it, in brackets or after an underscore for feet, and the factor
+/// of that unit to metres.
+pub(crate) fn unit(name: &str) -> (&str, f64) {
+    let name = name.trim();
+    let bracketed = name.strip_suffix([')', ']']).and_then(|inner| inner.rsplit_once(['(', '[']));
+    let split = bracketed.or_else(|| name.rsplit_once('_').filter(|(_, unit)| *unit == "ft"));
+    let Some((plain, unit)) = split else {
+        return (name, 1.0);
+    };
+    let unit = unit.trim().to_ascii_lowercase();
+    let factor = UNITS.iter().find(|(known, _)| *known == unit);
+    factor.map_or((name, 1.0), |(_, factor)| (plain.trim_end(), *factor))
+}
+
+/// A name in small letters without marks, `_` for blanks and hyphens.
+fn plain_name(name: &str) -> String {
+    let mut plain = String::new();
+    for letter in name.trim().to_lowercase().chars() {
+        match letter {
+            ' ' | '-' => plain.push('_'),
+            'ä' | 'à' | 'á' | 'â' => plain.push('a'),
+            'ö' | 'ó' | 'ô' => plain.push('o'),
+            'ü' | 'ú' => plain.push('u'),
+            'é' | 'è' | 'ê' => plain.push('e'),
+            'ß' => plain.push_str("ss"),
+            other => plain.push(other),
+        }
+    }
+    plain
+}
+
 const ABOVE_GROUND: &str = "a height without a datum is taken as m above ground";
 
 /// Names of heights above something else than the ground.
@@ -117,17 +203,10 @@ impl Field {
         entry.map_or("", |(_, name)| name)
     }
 
-    /// Meaning of a column of this name. Letter case is ignored; blanks and hyphens equal
-    /// underscores.
+    /// Meaning of a column of this name. Letter case, marks of letters and a unit in brackets are ignored;
+    /// blanks and hyphens equal underscores.
     pub(crate) fn of(name: &str) -> Meaning {
-        let plain: String = name
-            .trim()
-            .chars()
-            .map(|c| match c {
-                ' ' | '-' => '_',
-                other => other.to_ascii_lowercase(),
-            })
-            .collect();
+        let plain = plain_name(unit(name).0);
         if let Some((field, _)) = FIELDS.iter().find(|(_, name)| *name == plain) {
             return Meaning::Known { field: *field, own: true };
         }
@@ -136,7 +215,11 @@ impl Field {
             Some((_, field, "")) => Meaning::Known { field: *field, own: false },
             Some((_, field, note)) => Meaning::Noted(*field, note),
             None if NOT_ABOVE_GROUND.contains(&plain.as_str()) => Meaning::OtherHeight,
-            None => Meaning::Unknown,
+            None => match FOREIGN.iter().find(|(name, _)| *name == plain) {
+                None => Meaning::Unknown,
+                Some((_, Field::Height)) => Meaning::Noted(Field::Height, ABOVE_GROUND),
+                Some((_, field)) => Meaning::Known { field: *field, own: false },
+            },
         }
     }
 }

@@ -9,12 +9,32 @@ pub(crate) fn parse(text: &str) -> Result<f64, Fault> {
     let plain = text.trim();
     match plain.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(value),
-        Err(_) if plain.contains(',') && plain.replace(',', ".").parse::<f64>().is_ok() => {
-            let allowed = "a decimal point instead of the decimal comma";
-            Err(Fault::new("", quoted(text), allowed))
-        }
+        Err(_) if plain.contains(',') => decimal_comma(plain).ok_or_else(|| {
+            let allowed = "a decimal point or comma, and no separators of thousands";
+            Fault::new("", quoted(text), allowed)
+        }),
         _ => Err(Fault::new("", quoted(text), "a finite number")),
     }
+}
+
+/// A number with a decimal comma; `None` where the comma may separate thousands.
+fn decimal_comma(text: &str) -> Option<f64> {
+    let (whole, fraction) = text.split_once(',')?;
+    let is_thousands =
+        fraction.len() == 3 && (1..=3).contains(&whole.trim_start_matches('-').len());
+    let number = format!("{whole}.{fraction}").parse::<f64>().ok()?;
+    (!is_thousands && number.is_finite()).then_some(number)
+}
+
+/// Latitude and longitude of a point as well-known text: `POINT (11.94 57.71)`, longitude first.
+pub(crate) fn well_known_text(text: &str) -> Option<(f64, f64)> {
+    let upper = text.trim().to_ascii_uppercase();
+    let rest = upper.strip_prefix("SRID=4326;").unwrap_or(&upper).strip_prefix("POINT")?;
+    let rest = rest.trim_start().trim_start_matches('Z').trim();
+    let inside = rest.strip_prefix('(')?.strip_suffix(')')?;
+    let mut numbers = inside.split_whitespace().map(str::parse::<f64>);
+    let (lon_deg, lat_deg) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
+    Some((lat_deg, lon_deg))
 }
 
 /// A position, and whether its longitude was wrapped into [-180, 180]. Faults have the key `lat`

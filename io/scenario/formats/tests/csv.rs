@@ -65,7 +65,10 @@ fn columns_go_over_presets_and_presets_over_defaults() {
 #[test]
 fn faults_have_their_place() {
     let cases: [(&str, &[&str]); 16] = [
-        ("lat;lon\n57,7;11\n", &["line 2: lat", "\"57,7\"", "decimal point"]),
+        (
+            "lat;lon;height_agl_m\n57;11;1,500\n",
+            &["line 2: height_agl_m", "\"1,500\"", "thousands"],
+        ),
         (
             "lat,lon\n57,7,11,9\n",
             &["line 2: found 4 cells", "2, as in the header", "decimal point"],
@@ -77,7 +80,7 @@ fn faults_have_their_place() {
         ("lat,lon\n,2\n", &["line 2: lat", "degrees"]),
         ("lat,lon\n91,200\n", &["line 2: lat: found 91", "-90 to 90"]),
         ("lat,lon\n151.2,-33.8\n", &["may be swapped"]),
-        ("lat,lon\ninf,0\n", &["\"inf\"", "a finite number"]),
+        ("lat,lon\ninf,0\n", &["\"inf\"", "degrees"]),
         ("lat,lon,role\n1,2,chief\n", &["line 2: role", "\"chief\""]),
         ("lat,lon,radio\n1,2,lora\n", &["line 2: radio", "unknown preset \"lora\""]),
         ("lat,lon,gain_dbi\n1,2,99\n", &["line 2: gain_dbi", "99", "[-30, 60]"]),
@@ -94,8 +97,7 @@ fn faults_have_their_place() {
     for (text, says) in cases {
         refused(CSV, text.as_bytes(), says);
     }
-    refused(CSV, b"\xff\xfel\0a\0t\0", &["UTF-16", "UTF-8"]);
-    refused(CSV, b"lat,lon\n1,2\n\xe5,3\n", &["line 3", "not UTF-8"]);
+    refused(CSV, b"lat,lon\n1,2\n\0\xe5,3\n", &["line 3", "not UTF-8"]);
 }
 
 #[test]
@@ -109,11 +111,59 @@ fn the_header_is_the_contract() {
          noise_figure_db,feeder_loss_db,waveform,spatial_streams,mac_efficiency_prob,\
          spreading_factor,coding_rate,bit_rate_bps,sensitivity_dbm,gain_dbi,azimuth_beamwidth_deg,\
          elevation_beamwidth_deg,front_to_back_db,polarization,pointing_azimuth_deg,\
-         pointing_elevation_deg,deployment"
+         pointing_elevation_deg,electrical_tilt_deg,deployment"
     );
     assert!(lines[1].starts_with(",Imported plan,,,,,"), "{}", lines[1]);
     assert_eq!(
         lines[2],
-        ",'=1+1,relay,57,11,7.25,lora_868_eu,,868.1,125000,14,6,0,lora,,,9,5,,,9,360,12,20,vertical,,,"
+        ",'=1+1,relay,57,11,7.25,lora_868_eu,,868.1,125000,14,6,0,lora,,,9,5,,,9,360,12,20,vertical,,,,"
     );
+}
+
+/// Positions and heights of a table, and what was told.
+fn sites(table: &[u8]) -> (Vec<[f64; 3]>, String) {
+    let (plan, report) = read(CSV, table, &defaults()).unwrap();
+    let row = |node: &crate::formats::PlanNode| {
+        [node.position.lat_deg(), node.position.lon_deg(), node.station.height_agl_m]
+    };
+    (plan.nodes.iter().map(row).collect(), report.to_string())
+}
+
+#[test]
+fn tables_are_read_as_people_have_them() {
+    let expected = [57.5, 11.25, 30.0];
+    for table in [
+        "sep=;\r\nName;Breite;L\u{e4}nge;H\u{f6}he (m)\r\nA;57,5;11,25;30\r\n",
+        "nom;latitude;longitude;hauteur\nA;57,5;11,25;30\n",
+        "nombre,latitud,longitud,altura\nA,57.5,11.25,30\n",
+        "site,lat,lon,antenna height (m)\nA,57°30'N,11°15'E,30\n",
+        "site,lat,lon,Tower Height (ft)\nA,57.5N,11.25E,98.4251968503937\n",
+        "name,position,height_agl_m\nA,\"57°30'00\"\"N 11°15'00\"\"E\",30\n",
+        "name,wkt,height_agl_m\nA,POINT (11.25 57.5),30\n",
+        "name,lat,lon,height_agl_m\nA,57.5,11.25,30\nB,,,30\n",
+    ] {
+        let (sites, told) = sites(table.as_bytes());
+        assert_eq!(sites.len(), 1, "{table}: {told}");
+        for (value, expected) in sites[0].iter().zip(expected) {
+            assert!((value - expected).abs() < 1e-9, "{table}: {sites:?}");
+        }
+    }
+    let latin = b"name;lat;lon;h\xf6he\nMalm\xf6;57,5;11,25;30\n";
+    let (read, told) = sites(latin);
+    assert_eq!(read, [expected]);
+    assert!(told.contains("windows-1252"), "{told}");
+    let utf_16: Vec<u8> = "\u{feff}name,lat,lon,height_agl_m\nA,57.5,11.25,30\n"
+        .encode_utf16()
+        .flat_map(|unit| unit.to_le_bytes())
+        .collect();
+    assert_eq!(sites(&utf_16).0, [expected]);
+}
+
+#[test]
+fn rows_without_a_position_leave_the_others_and_are_told() {
+    let (nodes, told) = sites(b"name,lat,lon\nA,57.5,11.25\nB,,11\nC,north,11\nD,58,12\n");
+    assert_eq!(nodes.len(), 2);
+    assert!(told.contains("row without a position") && told.contains("dropped"), "{told}");
+    let error = read(CSV, b"name,lat,lon\nB,,11\nC,north,11\n", &defaults()).unwrap_err();
+    assert!(error.to_string().contains("line 2"), "{error}");
 }

@@ -138,6 +138,7 @@ fn antenna() -> impl Strategy<Value = Antenna> {
             elevation_beamwidth_deg: elevation,
             front_to_back_db,
             polarization: if flat { Polarization::Horizontal } else { Polarization::Vertical },
+            electrical_tilt_deg: 0.0,
         });
     prop_oneof![1 => preset, 2 => own]
 }
