@@ -29,6 +29,9 @@ pub struct About {
     /// Level from which they are counted.
     #[serde(default)]
     pub vertical_datum: VerticalDatum,
+    /// True if the heights at sea are those of its bed; water is taken in their place.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sea_bed: bool,
     /// Licence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub licence: Option<String>,
@@ -39,7 +42,14 @@ pub struct About {
 
 impl About {
     fn named(name: &str, ground: Ground, vertical_datum: VerticalDatum) -> Self {
-        Self { name: name.to_owned(), ground, vertical_datum, licence: None, attribution: None }
+        Self {
+            name: name.to_owned(),
+            ground,
+            vertical_datum,
+            sea_bed: false,
+            licence: None,
+            attribution: None,
+        }
     }
 
     /// SRTM and what is made of it.
@@ -56,6 +66,31 @@ impl About {
             attribution: Some(COPERNICUS.to_owned()),
             ..Self::named("Copernicus GLO-30", Ground::Surface, VerticalDatum::Egm2008)
         }
+    }
+
+    /// Terrain Tiles: SRTM with its gaps filled by others, and the bed of the sea.
+    #[must_use]
+    pub fn terrain_tiles() -> Self {
+        let attribution = "Terrain Tiles: SRTM and GMTED2010 courtesy of the U.S. Geological Survey, and others \
+                           named at https://github.com/tilezen/joerd/blob/master/docs/attribution.md";
+        Self {
+            sea_bed: true,
+            licence: Some("open data, attribution required".to_owned()),
+            attribution: Some(attribution.to_owned()),
+            ..Self::named("Terrain Tiles (SRTM and others)", Ground::Surface, VerticalDatum::Egm96)
+        }
+    }
+
+    /// The data set a file of a known product belongs to, by its path: Terrain Tiles are packed tiles in a
+    /// folder for each latitude (`N57/N57E011.hgt.gz`, their layout `skadi`).
+    #[must_use]
+    pub fn of_path(path: &Path, name: &str) -> Self {
+        let folder = path.parent().and_then(Path::file_name).unwrap_or_default();
+        let lower = name.to_ascii_lowercase();
+        let is_skadi = lower.len() == "n57e011.hgt.gz".len()
+            && lower.ends_with(".hgt.gz")
+            && lower.get(..3).is_some_and(|latitude| folder.eq_ignore_ascii_case(latitude));
+        if is_skadi { Self::terrain_tiles() } else { Self::of_file(name) }
     }
 
     /// The data set a file of a known product belongs to, by its name.

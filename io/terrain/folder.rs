@@ -1,12 +1,36 @@
 //! Files of terrain in folders, with the data sets they belong to.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
 use super::about::About;
+use super::archive;
 use super::index::{Entry, Index};
+use super::name;
+
+/// Maximum depth of folders below a folder of terrain: `skadi/N57/N57E011.hgt.gz` has 2.
+const DEPTH_MAX: usize = 4;
+
+/// Formats of terrain that are not read, by the end of their names; GDAL converts each.
+const OTHER_FORMATS: [(&str, &str); 14] = [
+    (".dt0", "DTED"),
+    (".dt1", "DTED"),
+    (".dt2", "DTED"),
+    (".asc", "Esri ASCII grid"),
+    (".bil", "Esri BIL"),
+    (".flt", "Esri float grid"),
+    (".adf", "Esri grid"),
+    (".dem", "USGS DEM"),
+    (".img", "Erdas Imagine"),
+    (".nc", "netCDF"),
+    (".grd", "grid of GMT or Surfer"),
+    (".vrt", "GDAL virtual raster"),
+    (".gpkg", "GeoPackage"),
+    (".hgt.xz", "tile packed with xz"),
+];
 
 /// Reasons for refusing a directory.
 #[derive(Debug, Error)]
@@ -51,18 +75,40 @@ pub(super) fn is_raster(name: &str) -> bool {
     lower.ends_with(".tif") || lower.ends_with(".tiff")
 }
 
+/// Name of a format of terrain that is not read; `None` for others.
+fn other_format(name: &str) -> Option<&'static str> {
+    let lower = name.to_ascii_lowercase();
+    let format = OTHER_FORMATS.iter().find(|(end, _)| lower.ends_with(end));
+    format.map(|(_, format)| *format)
+}
+
 impl Folders {
-    /// Reads the names in folders, not in folders below them.
+    /// Reads the names in folders and in those below them, to a depth of [`DEPTH_MAX`]. A folder without a
+    /// description has that of the one above it.
     pub fn read(folders: &[PathBuf]) -> Result<Self, DirectoryError> {
         let mut all = Self::default();
+        // A link to a folder above would be walked for ever.
+        let mut visited = BTreeSet::new();
         for folder in folders {
-            all.add(folder).map_err(|source| DirectoryError { path: folder.clone(), source })?;
+            all.add(folder, None, DEPTH_MAX, &mut visited)
+                .map_err(|source| DirectoryError { path: folder.clone(), source })?;
         }
         Ok(all)
     }
 
-    fn add(&mut self, folder: &Path) -> std::io::Result<()> {
+    fn add(
+        &mut self,
+        folder: &Path,
+        above: Option<&About>,
+        depth: usize,
+        visited: &mut BTreeSet<PathBuf>,
+    ) -> std::io::Result<()> {
+        if !visited.insert(fs::canonicalize(folder)?) {
+            return Ok(());
+        }
         let index = Index::read(folder).map_err(std::io::Error::other)?;
+        // The index of a cache names the files below it.
+        let depth = if index.is_some() { 0 } else { depth };
         for entry in index.into_iter().flat_map(|index| index.files.into_values()) {
             self.add_fetched(folder, entry);
         }
@@ -70,13 +116,48 @@ impl Folders {
         let mut paths: Vec<PathBuf> = paths.collect::<Result<_, _>>()?;
         paths.sort_unstable();
         let described = About::of_folder(folder)?;
+        let described = described.as_ref().or(above);
         for path in paths {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let about = described.clone().unwrap_or_else(|| About::of_file(&name));
+            if path.is_dir() && name::parse(&name).is_none() && !is_raster(&name) {
+                // What cannot be entered, or is part of something else, is passed over.
+                if depth > 0 && !name.starts_with('.') {
+                    self.add_below(&path, described, depth - 1, visited);
+                }
+                continue;
+            }
+            if let Some(format) = other_format(&name) {
+                let reason = format!(
+                    "{format} is not read; allowed: .hgt tiles and GeoTIFF files (`gdal_translate {name} \
+                     {name}.tif` converts it)"
+                );
+                self.ignored.push(Ignored { path, reason });
+                continue;
+            }
+            let about = described.cloned().unwrap_or_else(|| About::of_path(&path, &name));
             let source = self.source(about);
-            self.files.push(Found { path, name, source });
+            match archive::tiles(&path, &name) {
+                None => self.files.push(Found { path, name, source }),
+                Some(tiles) => {
+                    let tile = |name| Found { path: path.clone(), name, source };
+                    self.files.extend(tiles.into_iter().map(tile));
+                }
+            }
         }
         Ok(())
+    }
+
+    fn add_below(
+        &mut self,
+        folder: &Path,
+        above: Option<&About>,
+        depth: usize,
+        visited: &mut BTreeSet<PathBuf>,
+    ) {
+        if let Err(error) = self.add(folder, above, depth, visited) {
+            let reason = format!("folder cannot be read: {error}");
+            self.ignored.push(Ignored { path: folder.to_owned(), reason });
+        }
     }
 
     /// A file of the cache, if it is as long as it was.
@@ -91,7 +172,13 @@ impl Folders {
             self.ignored.push(Ignored { path, reason });
             return;
         }
-        let source = self.source(entry.about);
+        // Entries of earlier builds do not state the sea bed.
+        let terrain_tiles = About::terrain_tiles();
+        let about = match entry.about.name == terrain_tiles.name {
+            true => terrain_tiles,
+            false => entry.about,
+        };
+        let source = self.source(about);
         self.files.push(Found { path, name: entry.name, source });
     }
 
@@ -104,3 +191,7 @@ impl Folders {
         })
     }
 }
+
+#[cfg(test)]
+#[path = "folder_tests.rs"]
+mod tests;

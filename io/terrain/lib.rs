@@ -8,6 +8,7 @@
 //! 3 arc-seconds and 52 MB for one of 1 arc-second, and decoding again what was dropped.
 
 pub mod about;
+mod archive;
 pub mod cache;
 mod folder;
 mod gather;
@@ -20,6 +21,7 @@ pub mod memory;
 mod name;
 mod raster;
 mod read;
+mod sea;
 mod stack;
 mod supplying;
 pub mod tiles;

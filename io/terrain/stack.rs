@@ -218,6 +218,10 @@ impl Terrain for TerrainStack {
         self.geoid.as_ref().map_or(0.0, |geoid| geoid.undulation_m(at))
     }
 
+    fn has_geoid(&self) -> bool {
+        self.geoid.is_some()
+    }
+
     fn resolution_arcsec(&self, at: GeoPoint) -> Option<f64> {
         self.surface().resolution_arcsec(at)
     }
@@ -242,6 +246,14 @@ impl Terrain for TerrainStack {
             GEOID => self.geoid_digest(),
             name => self.surface().file_digest(name),
         }
+    }
+
+    fn is_fine_surface(&self, at: GeoPoint) -> bool {
+        self.surface().is_fine_surface(at)
+    }
+
+    fn has_fine_surface(&self) -> bool {
+        self.surface().has_fine_surface()
     }
 
     fn describe(&self) -> TerrainSource {

@@ -54,6 +54,8 @@ struct Slot {
     /// Number of its data set.
     source: usize,
     kind: HeightKind,
+    /// True if its heights at sea are those of the bed.
+    sea_bed: bool,
     /// Resolution that the file claims; none where it claims no size of a tile.
     claimed: OnceLock<Option<Resolution>>,
     /// The decoded tile while it is kept.
@@ -69,7 +71,7 @@ struct Slot {
 }
 
 impl TileDirectory {
-    /// Reads the names in a directory (not in directories below it). Files that do not look
+    /// Reads the names in a directory and those below it. Files that do not look
     /// like tiles are passed over; those that do and cannot be used are in
     /// [`TileDirectory::ignored`]. Of several files of one tile the finest is used, then the
     /// least packed, then the first by name.
@@ -78,7 +80,8 @@ impl TileDirectory {
     /// When the directory cannot be read.
     pub fn open(path: &Path) -> Result<Self, DirectoryError> {
         let contents = Folders::read(&[path.to_owned()])?;
-        let directory = Self::of(contents.files, &contents.sources);
+        let mut directory = Self::of(contents.files, &contents.sources);
+        directory.ignored.extend(contents.ignored);
         for ignored in &directory.ignored {
             warn!(path = %ignored.path.display(), reason = %ignored.reason, "terrain file ignored");
         }
@@ -93,8 +96,8 @@ impl TileDirectory {
         let mut directory =
             Self { tiles: BTreeMap::new(), ignored: Vec::new(), pool: Pool::default() };
         for file in files {
-            let kind = sources[file.source].kind();
-            directory.admit(file, kind);
+            let about = &sources[file.source];
+            directory.admit(file, about.kind(), about.sea_bed);
         }
         directory
     }
@@ -128,7 +131,7 @@ impl TileDirectory {
         &self.ignored
     }
 
-    fn admit(&mut self, Found { path, name, source }: Found, kind: HeightKind) {
+    fn admit(&mut self, Found { path, name, source }: Found, kind: HeightKind, sea_bed: bool) {
         let (id, packing) = match name::parse(&name) {
             None => return,
             Some(Ok(named)) => named,
@@ -144,6 +147,7 @@ impl TileDirectory {
             packing,
             source,
             kind,
+            sea_bed,
             claimed: OnceLock::new(),
             residency: Residency::default(),
             facts: OnceLock::new(),

@@ -1,6 +1,6 @@
 //! Sources of terrain: public buckets of tiles of a degree.
 
-use groundwave_model::terrain::{Ground, TileId, VerticalDatum};
+use groundwave_model::terrain::TileId;
 
 use super::super::about::About;
 
@@ -33,7 +33,7 @@ pub const SOURCES: [Source; 2] = [
         base_url: "https://elevation-tiles-prod.s3.amazonaws.com/skadi",
         tile_mb: 25,
         path: skadi_path,
-        about: skadi,
+        about: About::terrain_tiles,
     },
 ];
 
@@ -62,21 +62,6 @@ fn glo_30_path(tile: TileId) -> String {
 /// Documentation of Terrain Tiles, format skadi: `N57/N57E011.hgt.gz`.
 fn skadi_path(tile: TileId) -> String {
     format!("{}/{tile}.hgt.gz", parts(tile)[0])
-}
-
-/// SRTM with its gaps filled by others.
-fn skadi() -> About {
-    About {
-        name: "Terrain Tiles (SRTM and others)".to_owned(),
-        ground: Ground::Surface,
-        vertical_datum: VerticalDatum::Egm96,
-        licence: Some("open data, attribution required".to_owned()),
-        attribution: Some(
-            "Terrain Tiles: SRTM and GMTED2010 courtesy of the U.S. Geological Survey, and others named at \
-             https://github.com/tilezen/joerd/blob/master/docs/attribution.md"
-                .to_owned(),
-        ),
-    }
 }
 
 #[cfg(test)]

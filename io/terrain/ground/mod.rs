@@ -61,8 +61,8 @@ impl Ground {
                 ignored.push(Ignored { path: file.path, reason });
                 continue;
             }
-            let kind = contents.sources[file.source].kind();
-            match Raster::open(file.path, file.name.clone(), file.source, kind) {
+            let about = &contents.sources[file.source];
+            match Raster::open(file.path, file.name.clone(), file.source, about) {
                 Ok(raster) => drop(rasters.insert(file.name, raster)),
                 Err(error) => ignored
                     .push(Ignored { path: error.path().to_owned(), reason: error.to_string() }),
@@ -294,6 +294,20 @@ impl Terrain for Ground {
         };
         let raster = self.mosaic.rasters().iter().find(|raster| raster.name == name);
         raster.map(|raster| raster.digest().to_owned())
+    }
+
+    fn is_fine_surface(&self, at: GeoPoint) -> bool {
+        let (lat_deg, lon_deg) = (at.lat_deg(), at.lon_deg());
+        let around = |raster: &&Raster| {
+            let [south, west, north, east] = raster.bounds_deg();
+            (south..=north).contains(&lat_deg) && (west..=east).contains(&lon_deg)
+        };
+        // The finest comes first, and is the one that is read.
+        self.mosaic.rasters().iter().find(around).is_some_and(Raster::is_fine_surface)
+    }
+
+    fn has_fine_surface(&self) -> bool {
+        self.mosaic.rasters().iter().any(Raster::is_fine_surface)
     }
 
     fn describe(&self) -> TerrainSource {

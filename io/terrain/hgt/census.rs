@@ -6,6 +6,7 @@ use std::ops::AddAssign;
 
 use super::super::gather::VOID;
 use super::super::heights::{HIGHEST_M, LOWEST_M, is_post, is_void};
+use super::super::sea::DOUBTFUL_M;
 
 /// Every so many rows of posts are compared with their octets in the other order.
 const ROWS_COMPARED: usize = 4;
@@ -27,6 +28,8 @@ pub struct Census {
     pub voids: u32,
     /// Those of them that are -32767 or 32767.
     pub other_voids: u32,
+    /// Posts with a height below -10 m: those of the sea bed, but for some land.
+    pub deep: u32,
     /// Posts of other values outside the heights of the Earth, which count as voids too.
     pub outside: u32,
     /// Union of the octets of all posts with a value.
@@ -83,6 +86,7 @@ impl AddAssign for Census {
         self.voids += other.voids;
         self.other_voids += other.other_voids;
         self.outside += other.outside;
+        self.deep += other.deep;
         self.octets |= other.octets;
         self.compared += other.compared;
         for order in 0..2 {
@@ -98,17 +102,20 @@ impl Census {
     pub(super) fn count(&mut self, row: usize, posts: &[i16], north: Option<&[i16]>) {
         // A row has fewer than 2^16 posts, so that lanes of 16 bits do.
         let (mut voids, mut usual, mut outside, mut octets) = (0_u16, 0_u16, 0_u16, 0_u16);
+        let mut deep = 0_u16;
         for &post in posts {
             let void = is_void(post);
             voids += u16::from(void);
             usual += u16::from(post == VOID);
             outside += u16::from(!void & !is_post(post));
+            deep += u16::from(is_post(post) & (post < DOUBTFUL_M));
             octets |= if void { 0 } else { post.cast_unsigned() };
         }
         self.posts += posts.len() as u32;
         self.voids += u32::from(voids);
         self.other_voids += u32::from(voids - usual);
         self.outside += u32::from(outside);
+        self.deep += u32::from(deep);
         self.octets |= octets;
         if !row.is_multiple_of(ROWS_COMPARED) {
             return;

@@ -7,14 +7,19 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use groundwave_files::hex::hex;
-use groundwave_model::terrain::{HeightKind, VerticalDatum};
+use groundwave_model::terrain::{Ground, HeightKind, VerticalDatum};
 use sha2::{Digest, Sha256};
 
+use super::super::about::{ABOUT_FILE, About};
 use super::super::heights::{HIGHEST_M, LOWEST_M};
+use super::super::sea::{DOUBTFUL_M, surface_m};
 use super::blocks::{self, Block, Filtered};
 use super::error::RasterError;
 use super::header::Header;
 use super::open::open;
+
+/// Spacing of posts of 5 m, arc-seconds, with room for rounded figures.
+const FINE_POSTS_ARCSEC: f64 = 0.17;
 
 /// GeoTIFF file of heights.
 #[derive(Debug)]
@@ -27,9 +32,13 @@ pub(in super::super) struct Raster {
     /// Number of the data set it belongs to.
     pub source: usize,
     pub kind: HeightKind,
+    /// True if the heights at sea are those of its bed.
+    sea_bed: bool,
     pub is_used: AtomicBool,
     /// Once a post counted as void though the file does not declare it so.
     is_filtered: AtomicBool,
+    /// Once a post was as deep as the sea bed.
+    is_deep: AtomicBool,
     fault: OnceLock<RasterError>,
     digest: OnceLock<String>,
 }
@@ -43,22 +52,24 @@ impl Raster {
         path: PathBuf,
         name: String,
         source: usize,
-        kind: HeightKind,
+        about: &About,
     ) -> Result<Self, RasterError> {
         let header = Header::read(&open(&path)?, &path)?;
-        let stated = header.datum;
+        let (stated, kind) = (header.datum, about.kind());
         Ok(Self {
             resolution_arcsec: header.grid.resolution_arcsec(),
             kind: HeightKind {
                 datum: if stated == VerticalDatum::Unknown { kind.datum } else { stated },
                 ..kind
             },
+            sea_bed: about.sea_bed,
             path,
             name,
             header,
             source,
             is_used: AtomicBool::new(false),
             is_filtered: AtomicBool::new(false),
+            is_deep: AtomicBool::new(false),
             fault: OnceLock::new(),
             digest: OnceLock::new(),
         })
@@ -74,8 +85,9 @@ impl Raster {
     pub(super) fn decode(&self, block: u32) -> Block {
         let mut outline = blocks::outline(&self.header, block);
         match blocks::decode(&self.path, &self.header, block) {
-            Ok(decoded) => {
+            Ok(mut decoded) => {
                 self.warn_of(decoded.filtered);
+                self.cover(&outline, &mut decoded.posts);
                 outline.posts = Some(decoded.posts);
             }
             Err(error) => {
@@ -85,6 +97,28 @@ impl Raster {
             }
         }
         outline
+    }
+
+    /// Gives water its surface in a source with the sea bed; else warns once of posts as deep.
+    fn cover(&self, block: &Block, posts: &mut [f32]) {
+        let grid = &self.header.grid;
+        for (at, post) in posts.iter_mut().enumerate().filter(|(_, post)| **post < 0.0) {
+            let (row, column) = (block.row + at / block.columns, block.column + at % block.columns);
+            if !self.sea_bed && *post >= f32::from(DOUBTFUL_M) {
+                continue;
+            }
+            let [lat_deg, lon_deg] = grid.position(row as f64, column as f64);
+            let surface_m = surface_m(f64::from(*post), lat_deg, lon_deg) as f32;
+            if self.sea_bed {
+                *post = surface_m;
+            } else if surface_m != *post && !self.is_deep.swap(true, Ordering::Relaxed) {
+                tracing::warn!(
+                    path = %self.path.display(),
+                    "posts are below {DOUBTFUL_M} m; where they are the sea bed, say `sea_bed = true` in \
+                     {ABOUT_FILE}, so that water counts as ground at 0 m"
+                );
+            }
+        }
     }
 
     /// Warns once of posts that count as voids though the file does not declare them so.
@@ -119,6 +153,12 @@ impl Raster {
         let (down, across) = (grid.rows as f64 + 1.0, grid.columns as f64 + 1.0);
         let (row, column) = ((north - south) / down, (east - west) / across);
         [south + row, west + column, north - row, east - column]
+    }
+
+    /// True for posts of 5 m or finer that are not stated to be those of bare earth: walls and roofs stand in
+    /// them.
+    pub fn is_fine_surface(&self) -> bool {
+        self.resolution_arcsec <= FINE_POSTS_ARCSEC && self.kind.ground != Ground::BareEarth
     }
 
     /// The first fault that was found.

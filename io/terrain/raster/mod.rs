@@ -13,7 +13,6 @@ mod header;
 mod mask;
 mod mosaic;
 mod open;
-mod utm;
 mod vertical;
 
 pub use error::RasterError;

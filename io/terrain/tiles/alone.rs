@@ -1,6 +1,8 @@
 //! Single positions and files, for grounds that have other sources too.
 
+use super::super::about::ABOUT_FILE;
 use super::super::hgt::Reading;
+use super::super::sea::{DOUBTFUL_M, has_lowland};
 use super::*;
 
 impl Slot {
@@ -8,11 +10,20 @@ impl Slot {
     pub(super) fn read(&self, id: TileId, latitudes: Option<[f64; 2]>) -> Result<Tile, HgtError> {
         let tile = read_tile(&self.path, id, self.packing, latitudes)?;
         self.doubt_logged.call_once(|| {
+            let path = self.path.display();
             if let Some(doubt) = tile.census().doubt() {
-                warn!("terrain tile {}: {doubt}", self.path.display());
+                warn!("terrain tile {path}: {doubt}");
+            }
+            let deep = tile.census().deep;
+            if deep > 0 && !self.sea_bed && !has_lowland(id) {
+                warn!(
+                    "terrain tile {path}: {deep} posts are below {DOUBTFUL_M} m; where they are the sea bed, say \
+                     `sea_bed = true` in {ABOUT_FILE}, so that water counts as ground at 0 m"
+                );
             }
         });
-        Ok(tile.of_kind(self.kind))
+        let tile = tile.of_kind(self.kind);
+        Ok(if self.sea_bed { tile.with_water(id) } else { tile })
     }
 
     /// Resolution that the file claims.

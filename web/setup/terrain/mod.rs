@@ -11,9 +11,8 @@ use std::sync::Arc;
 use clap::Args;
 use clap::builder::{FalseyValueParser, PossibleValuesParser, TypedValueParser};
 use groundwave_http::Failure;
-use groundwave_model::terrain::{GeoPoint, Posts, Terrain, TileId};
-use groundwave_scenario;
-use groundwave_scenario::Scenario;
+use groundwave_model::terrain::{GeoPoint, Posts, Profile, Terrain, TerrainUse, TileId};
+use groundwave_scenario::{Scenario, Terrain as ScenarioTerrain};
 use groundwave_sweep::{Plan, TerrainFiles};
 use groundwave_terrain::cache::INDEX_FILE;
 use groundwave_terrain::memory::MEMORY_MIN_MB;
@@ -160,30 +159,42 @@ impl TerrainOptions {
         self.tiles(None, None, None)
     }
 
-    /// The terrain of a scenario; options override its folder. A scenario that names none has none.
+    /// The terrain of a scenario; options override it, flat ground too. A scenario that names none has that of
+    /// the options, or none.
     ///
     /// # Errors
     /// When input is invalid or the machine fails.
     pub fn for_scenario(&self, scenario: &Scenario) -> Result<OpenTerrain, Failure> {
         match &scenario.terrain {
-            groundwave_scenario::Terrain::Flat { .. }
-                if !scenario.names_terrain && !self.flat_earth =>
-            {
+            ScenarioTerrain::Flat { .. } if self.srtm_dir.is_some() || self.fetch => {
+                self.supplied(scenario, |options| options.tiles(None, None, None))
+            }
+            ScenarioTerrain::Flat { .. } if !scenario.names_terrain && !self.flat_earth => {
                 open(Sources::default())
             }
-            groundwave_scenario::Terrain::Flat { elevation_msl_m } => Ok(flat(*elevation_msl_m)),
-            groundwave_scenario::Terrain::Tiles { names, directory, geoid, posts } => {
-                let open =
-                    |options: &Self| options.tiles(directory.as_deref(), geoid.as_deref(), *posts);
-                let mut ground = open(self)?;
-                if self.fetch {
-                    let squares = squares_of(scenario)?;
-                    ground = open(&self.fetched(&squares, &ground)?)?;
-                }
+            ScenarioTerrain::Flat { elevation_msl_m } => Ok(flat(*elevation_msl_m)),
+            ScenarioTerrain::Tiles { names, directory, geoid, posts } => {
+                let (folder, geoid) = (directory.as_deref(), geoid.as_deref());
+                let ground =
+                    self.supplied(scenario, |options| options.tiles(folder, geoid, *posts))?;
                 self.require(names, &ground)?;
                 Ok(ground)
             }
         }
+    }
+
+    /// Ground that `open` opens, after the tiles that a scenario lacks were fetched where that is requested.
+    fn supplied(
+        &self,
+        scenario: &Scenario,
+        open: impl Fn(&Self) -> Result<OpenTerrain, Failure>,
+    ) -> Result<OpenTerrain, Failure> {
+        let ground = open(self)?;
+        if !self.fetch {
+            return Ok(ground);
+        }
+        let squares = squares_of(scenario)?;
+        open(&self.fetched(&squares, &ground)?)
     }
 
     fn tiles(
@@ -287,21 +298,34 @@ impl OpenTerrain {
         }
     }
 
-    /// Fails, with exit code 3, where samples of a result lie on ground without data.
+    /// Fails, with exit code 3, where the ground of a result is unknown.
     ///
     /// # Errors
-    /// [`Failure::no_terrain`] if `missing_samples` of `samples` is above 0.
-    pub fn require_data(&self, missing_samples: u32, samples: usize) -> Result<(), Failure> {
-        if missing_samples == 0 {
+    /// [`Failure::no_terrain`] for [`PathGround::Unknown`](groundwave_model::terrain::PathGround::Unknown).
+    pub fn require_data(&self, profile: &Profile) -> Result<(), Failure> {
+        if profile.ground.is_enough() {
             return Ok(());
         }
         let folders = self.folders();
-        let why = match folders.is_empty() {
-            false => {
-                format!("{missing_samples} of {samples} samples lie off the tiles in {folders}")
-            }
-            true => "no folder of tiles".to_owned(),
-        };
+        let TerrainUse { void_samples, missing_samples, .. } = profile.terrain;
+        let samples = profile.elevation_msl_m.len();
+        let mut parts = Vec::new();
+        if missing_samples > 0 && folders.is_empty() {
+            parts.push("no folder of tiles".to_owned());
+        } else if missing_samples > 0 {
+            parts.push(format!(
+                "{missing_samples} of {samples} samples lie off the tiles in {folders}"
+            ));
+        }
+        if void_samples > 0 {
+            parts.push(format!("{void_samples} of {samples} samples lie in voids of the tiles"));
+        }
+        let why = parts.join(", ");
+        if missing_samples == 0 {
+            return Err(Failure::no_terrain(format!(
+                "no terrain data: {why}; fill them (`gdal_fillnodata`) or take another data set"
+            )));
+        }
         Err(Failure::no_terrain(format!("no terrain data: {why}; {REMEDY}")))
     }
 
