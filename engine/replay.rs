@@ -141,7 +141,7 @@ pub fn replay<S: Snapshot, R: Read>(
         observer,
         beginning: (outcome.from == 0).then(Vec::new),
         pending: None,
-        forked: false,
+        forked: !log.has_results(),
     };
     let folded = fold.all(log, &mut outcome);
     if let ControlFlow::Break(Some(error)) = folded {

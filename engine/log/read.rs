@@ -30,6 +30,8 @@ pub struct Reader<R> {
     closed: Option<(u64, u32)>,
     torn_bytes: u64,
     pub(super) at_end: bool,
+    /// `false` where digests and checkpoints are those of worlds that computed otherwise.
+    has_results: bool,
 }
 
 impl<R: Read> Reader<R> {
@@ -80,11 +82,23 @@ impl<R: Read> Reader<R> {
             closed: None,
             torn_bytes: 0,
             at_end: false,
+            has_results: true,
         })
     }
 
     pub fn header(&self) -> &Header {
         &self.header
+    }
+
+    /// Leaves the digests and checkpoints aside, but for the state that the log begins with: those of a
+    /// program that computed otherwise.
+    pub fn leave_results(&mut self) {
+        self.has_results = false;
+    }
+
+    /// `true` unless digests and checkpoints are left aside.
+    pub fn has_results(&self) -> bool {
+        self.has_results
     }
 
     /// Offset after the last whole chunk that was read.

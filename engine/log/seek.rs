@@ -34,7 +34,7 @@ impl<R: Read + Seek> Reader<R> {
     /// # Errors
     /// When reading fails.
     pub fn checkpoint(&mut self, tick: u64) -> Result<Option<Checkpoint>, LogError> {
-        if self.number.is_none() {
+        if self.number.is_none() || !self.has_results() {
             return Ok(None);
         }
         let first = (self.begin, 1);

@@ -27,9 +27,7 @@ pub const CELLS_MAX: u64 = 4_000_000_000;
 /// Sites a sweep may have; two bytes name one.
 pub const SITES_MAX: usize = 10_000;
 
-/// Version of what units hold; part of their names. It grows when the evaluation of a cell
-/// changes, so that old units are not taken for new ones.
-pub const EVALUATION: u32 = 2;
+pub use groundwave_model::EVALUATION;
 
 /// A transmitter site.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

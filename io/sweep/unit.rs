@@ -81,9 +81,9 @@ pub struct SiteTile {
     pub answers: Answers,
     /// Received power, dBm: the value of the `link` command, rounded to `f32`.
     pub rx_power_dbm: Vec<f32>,
-    /// Received power exceeded in 90 % of links alike, dBm.
-    pub p10_dbm: Vec<f32>,
     /// Received power exceeded in 10 % of links alike, dBm.
+    pub p10_dbm: Vec<f32>,
+    /// Received power exceeded in 90 % of links alike, dBm.
     pub p90_dbm: Vec<f32>,
     /// Columns that the plan asks for, in their order.
     pub columns: Vec<(Column, Vec<f32>)>,

@@ -55,7 +55,7 @@ impl Square<'_> {
 enum Width {
     /// None that this module is compiled for.
     Plain,
-    /// Of four, with AVX2 and FMA.
+    /// Of four, with AVX2.
     Narrow,
     /// Of eight, with AVX-512 F, BW and VL.
     Wide,
@@ -71,7 +71,7 @@ impl Width {
 
     fn detect() -> Self {
         use std::arch::is_x86_feature_detected;
-        if !is_x86_feature_detected!("avx2") || !is_x86_feature_detected!("fma") {
+        if !is_x86_feature_detected!("avx2") {
             Self::Plain
         } else if is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
@@ -186,8 +186,8 @@ mod tests {
                 let post = |up: usize, right: usize| {
                     f64::from(posts[(60 - row as usize - up) * side + column as usize + right])
                 };
-                let along = |up| f64::mul_add(post(up, 1) - post(up, 0), x - column, post(up, 0));
-                f64::mul_add(along(1) - along(0), y - row, along(0))
+                let along = |up| (post(up, 1) - post(up, 0)) * (x - column) + post(up, 0);
+                (along(1) - along(0)) * (y - row) + along(0)
             })
             .collect();
         type Fill = unsafe fn(Square<'_>, &[f64], &[f64], &mut [f64]) -> usize;
@@ -222,11 +222,11 @@ mod tests {
         let [[nw, sw], [ne, se]] = [pairs[start], pairs[start + 1]];
         let along = |west: i16, east: i16| {
             let rise = f64::from(east) - f64::from(west);
-            f64::mul_add(rise, x - column, f64::from(west))
+            rise * (x - column) + f64::from(west)
         };
         let (top, bottom) = (along(nw, ne), along(sw, se));
         let is_void = [nw, sw, ne, se].contains(&VOID);
-        (!is_void).then(|| f64::mul_add(top - bottom, y - row, bottom))
+        (!is_void).then_some((top - bottom) * (y - row) + bottom)
     }
 
     /// A track in degrees or in posts that ends at `end`, deg.

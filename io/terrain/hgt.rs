@@ -9,10 +9,11 @@
 use std::ops::Range;
 
 use groundwave_files::hex::hex;
-use groundwave_model::terrain::{Curve, HeightKind};
+use groundwave_model::terrain::{Curve, HeightKind, TileId};
 use sha2::{Digest, Sha256};
 
 use super::gather::{self, LANES, Square, Track, VOID};
+use super::sea::surface_m;
 
 mod census;
 mod decode;
@@ -82,6 +83,26 @@ impl Tile {
         }
         let is_held = |lat_deg: &&f64| self.holds([**lat_deg - south_deg; 2]);
         lat_deg.iter().take_while(is_held).count()
+    }
+
+    /// The same of a tile with the sea bed: water has its surface, see [`super::sea`].
+    #[must_use]
+    pub fn with_water(mut self, id: TileId) -> Self {
+        let (side, cells) = (self.resolution.side(), self.cells());
+        let [south_deg, west_deg] = [id.south_deg(), id.west_deg()].map(f64::from);
+        for row in self.rows.clone() {
+            for column in 0..side {
+                let lon_deg = west_deg + column as f64 / cells;
+                for (end, post) in self.pairs[row * side + column].iter_mut().enumerate() {
+                    if *post == VOID || *post >= 0 {
+                        continue;
+                    }
+                    let lat_deg = south_deg + 1.0 - (row + end) as f64 / cells;
+                    *post = surface_m(f64::from(*post), lat_deg, lon_deg) as i16;
+                }
+            }
+        }
+        self
     }
 
     /// Kind of the heights.
@@ -315,10 +336,7 @@ impl Tile {
     #[inline]
     fn at(&self, [south_deg, west_deg]: [f64; 2], lat_deg: f64, lon_deg: f64) -> Reading {
         let cells = self.cells();
-        self.read(self.locate(
-            f64::mul_add(lat_deg, cells, -south_deg * cells),
-            f64::mul_add(lon_deg, cells, -west_deg * cells),
-        ))
+        self.read(self.locate((lat_deg - south_deg) * cells, (lon_deg - west_deg) * cells))
     }
 
     /// Posts from one edge to the other, less one.
@@ -392,9 +410,9 @@ fn clamp(value: f64, top: f64) -> f64 {
 #[inline]
 fn blend(posts: [i16; 4], Corner { v, u, .. }: Corner) -> f64 {
     let [nw, ne, sw, se] = posts.map(f64::from);
-    let top = f64::mul_add(ne - nw, u, nw);
-    let bottom = f64::mul_add(se - sw, u, sw);
-    f64::mul_add(top - bottom, v, bottom)
+    let top = (ne - nw) * u + nw;
+    let bottom = (se - sw) * u + sw;
+    (top - bottom) * v + bottom
 }
 
 /// Bilinear weights over the posts that hold a height, made to add up to 1 again. A void post

@@ -3,8 +3,16 @@
 //! Link budgets over terrain, path loss by model, mesh evaluation, relays, routes, sweeps, protocol
 //! advice. No world, no runtime, no files: the plugins of the simulation gather the inputs, call these
 //! functions and write the results.
+#![cfg_attr(
+    test,
+    expect(clippy::disallowed_methods, reason = "tests compare with functions of the platform")
+)]
 // The public surface is read by people who do not know the code.
 #![warn(missing_docs)]
+
+/// Number of the evaluation of links and cells. It grows when results change, so that units and digests of
+/// earlier programs are not taken for those of this one.
+pub const EVALUATION: u32 = 3;
 
 pub mod advice;
 pub mod coverage;

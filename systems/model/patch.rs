@@ -122,6 +122,7 @@ macro_rules! antenna_patch {
                 front_to_back_db: f64,
                 #[schemars(with = "Option<String>")]
                 polarization: Polarization,
+                electrical_tilt_deg: f64 = 0.0,
             }
         }
     };

@@ -23,6 +23,7 @@ pub fn station() -> Station {
             elevation_beamwidth_deg: 12.0,
             front_to_back_db: 20.0,
             polarization: Polarization::Vertical,
+            electrical_tilt_deg: 0.0,
         },
         pointing: None,
     }

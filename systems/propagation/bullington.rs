@@ -80,7 +80,7 @@ pub struct DeltaBullington {
 pub fn knife_edge_loss_db(nu: f64) -> f64 {
     if nu > -0.78 {
         let x = nu - 0.1;
-        6.9 + 20.0 * (x.hypot(1.0) + x).log10()
+        6.9 + 20.0 * libm::log10(libm::hypot(x, 1.0) + x)
     } else {
         0.0
     }
@@ -234,7 +234,7 @@ impl Construction {
     /// Knife-edge loss and the empirical correction for paths of many edges (§4.5.1, last step).
     fn loss_db(&self, edge: Option<KnifeEdge>) -> f64 {
         let single = edge.map_or(0.0, |edge| knife_edge_loss_db(edge.nu));
-        single + (1.0 - (-single / 6.0).exp()) * (10.0 + 0.02e-3 * self.length_m)
+        single + (1.0 - libm::exp(-single / 6.0)) * (10.0 + 0.02e-3 * self.length_m)
     }
 }
 

@@ -99,14 +99,14 @@ impl ClutterSite {
         }
         if self.category.obstructs() {
             let rise = top - antenna;
-            let angle_deg = (rise / width).atan().to_degrees();
+            let angle_deg = libm::atan(rise / width).to_degrees();
             // Eq. 2a: a knife edge at the roof line.
             let nu = 0.342 * frequency.sqrt() * (rise * angle_deg).sqrt();
             Ok(knife_edge_loss_db(nu) - 6.03)
         } else {
             // Eq. 2b.
-            let k_h2 = 21.8 + 6.2 * frequency.log10();
-            Ok(-k_h2 * (antenna / top).log10())
+            let k_h2 = 21.8 + 6.2 * libm::log10(frequency);
+            Ok(-k_h2 * libm::log10(antenna / top))
         }
     }
 }
@@ -138,12 +138,12 @@ pub fn terrestrial_clutter_loss_db(
 
 /// P.2108-1 §3.2 before its bound, with the normal deviate of the location percentage.
 fn terrestrial_at(frequency_ghz: f64, distance_km: f64, deviate: f64) -> f64 {
-    let log_f = frequency_ghz.log10();
-    let long_db = -2.0 * (10f64.powf(-5.0 * log_f - 12.5) + 10f64.powf(-16.5)).log10();
-    let short_db = 32.98 + 23.9 * distance_km.log10() + 3.0 * log_f;
-    let (long, short) = (10f64.powf(-0.2 * long_db), 10f64.powf(-0.2 * short_db));
+    let log_f = libm::log10(frequency_ghz);
+    let long_db = -2.0 * libm::log10(libm::pow(10.0, -5.0 * log_f - 12.5) + libm::pow(10.0, -16.5));
+    let short_db = 32.98 + 23.9 * libm::log10(distance_km) + 3.0 * log_f;
+    let (long, short) = (libm::pow(10.0, -0.2 * long_db), libm::pow(10.0, -0.2 * short_db));
     let sigma_db = ((16.0 * long + 36.0 * short) / (long + short)).sqrt();
-    -5.0 * (long + short).log10() + sigma_db * deviate
+    -5.0 * libm::log10(long + short) + sigma_db * deviate
 }
 
 /// Statistical clutter loss of a slant path to a satellite or aircraft, dB: the loss not exceeded
@@ -165,13 +165,13 @@ pub fn slant_clutter_loss_db(
     let frequency = within("frequency_ghz", frequency_ghz, 10.0, 100.0)?;
     let elevation = within("elevation_deg", elevation_deg, 0.0, 90.0)?;
     let deviate = deviate(location_percent)?;
-    let k1 = 93.0 * frequency.powf(0.175);
-    let spread = -k1 * (1.0 - location_percent / 100.0).ln();
+    let k1 = 93.0 * libm::pow(frequency, 0.175);
+    let spread = -k1 * libm::log(1.0 - location_percent / 100.0);
     let angle = 0.05 * (1.0 - elevation / 90.0) + elevation.to_radians();
     let exponent = 0.5 * (90.0 - elevation) / 90.0;
     // At the zenith the cotangent rounds to just above or below zero and the exponent is zero.
-    let base = (spread / angle.tan()).max(0.0);
-    Ok(base.powf(exponent) - 1.0 + 0.6 * deviate)
+    let base = (spread / libm::tan(angle)).max(0.0);
+    Ok(libm::pow(base, exponent) - 1.0 + 0.6 * deviate)
 }
 
 /// -Q⁻¹(p / 100), the deviate of a percentage of locations.

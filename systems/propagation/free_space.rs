@@ -21,7 +21,7 @@ pub fn wavelength_m(frequency_mhz: f64) -> f64 {
 #[must_use]
 pub fn free_space_loss_db(distance_m: f64, frequency_mhz: f64) -> f64 {
     let ratio = 4.0 * PI * distance_m / wavelength_m(frequency_mhz);
-    (20.0 * ratio.log10()).max(0.0)
+    (20.0 * libm::log10(ratio)).max(0.0)
 }
 
 #[cfg(test)]

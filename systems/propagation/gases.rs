@@ -79,8 +79,8 @@ impl Atmosphere {
         let height_km = within("height_msl_m", height_msl_m, -500.0, 11_000.0)? * 1e-3;
         let geopotential_km = 6356.766 * height_km / (6356.766 + height_km);
         let temperature_k = 288.15 - 6.5 * geopotential_km;
-        let total_hpa = 1013.25 * (288.15 / temperature_k).powf(-34.1632 / 6.5);
-        let density_g_m3 = 7.5 * (-height_km / 2.0).exp();
+        let total_hpa = 1013.25 * libm::pow(288.15 / temperature_k, -34.1632 / 6.5);
+        let density_g_m3 = 7.5 * libm::exp(-height_km / 2.0);
         Ok(Self::from_total_pressure(total_hpa, temperature_k, density_g_m3))
     }
 
@@ -116,13 +116,13 @@ impl Air {
     /// Imaginary refractivity of the oxygen lines (P.676-13 eqs. 2a, 3, 5, 6, 7).
     fn oxygen(&self, f: f64) -> f64 {
         let Self { p, e, theta } = *self;
-        let theta_08 = theta.powf(0.8);
+        let theta_08 = libm::pow(theta, 0.8);
         let theta_3 = theta.powi(3);
         OXYGEN_LINES
             .iter()
             .map(|&[f0, a1, a2, a3, a4, a5, a6]| {
-                let strength = a1 * 1e-7 * p * theta_3 * (a2 * (1.0 - theta)).exp();
-                let pressure_width = a3 * 1e-4 * (p * theta.powf(0.8 - a4) + 1.1 * e * theta);
+                let strength = a1 * 1e-7 * p * theta_3 * libm::exp(a2 * (1.0 - theta));
+                let pressure_width = a3 * 1e-4 * (p * libm::pow(theta, 0.8 - a4) + 1.1 * e * theta);
                 // Zeeman splitting, eq. 6b.
                 let width = (pressure_width * pressure_width + 2.25e-6).sqrt();
                 // Interference between the lines, eq. 7.
@@ -135,23 +135,24 @@ impl Air {
     /// Imaginary refractivity of dry air between the lines (P.676-13 eqs. 8 and 9).
     fn dry_continuum(&self, f: f64) -> f64 {
         let Self { p, e, theta } = *self;
-        let d = 5.6e-4 * (p + e) * theta.powf(0.8);
+        let d = 5.6e-4 * (p + e) * libm::pow(theta, 0.8);
         // f p θ² [A / (d (1 + (f/d)²)) + ..] with both sides of the first term multiplied by d,
         // which is zero in a vacuum.
         let debye = 6.14e-5 * d / (d * d + f * f);
-        let nitrogen = 1.4e-12 * p * theta.powf(1.5) / (1.0 + 1.9e-5 * f.powf(1.5));
+        let nitrogen = 1.4e-12 * p * libm::pow(theta, 1.5) / (1.0 + 1.9e-5 * libm::pow(f, 1.5));
         f * p * theta * theta * (debye + nitrogen)
     }
 
     /// Imaginary refractivity of the water-vapour lines (P.676-13 eqs. 2b, 3, 5, 6).
     fn water_vapour(&self, f: f64) -> f64 {
         let Self { p, e, theta } = *self;
-        let theta_35 = theta.powf(3.5);
+        let theta_35 = libm::pow(theta, 3.5);
         WATER_VAPOUR_LINES
             .iter()
             .map(|&[f0, b1, b2, b3, b4, b5, b6]| {
-                let strength = b1 * 1e-1 * e * theta_35 * (b2 * (1.0 - theta)).exp();
-                let pressure_width = b3 * 1e-4 * (p * theta.powf(b4) + b5 * e * theta.powf(b6));
+                let strength = b1 * 1e-1 * e * theta_35 * libm::exp(b2 * (1.0 - theta));
+                let pressure_width =
+                    b3 * 1e-4 * (p * libm::pow(theta, b4) + b5 * e * libm::pow(theta, b6));
                 // Doppler broadening, eq. 6b.
                 let doppler = 2.1316e-12 * f0 * f0 / theta;
                 let width = 0.535 * pressure_width

@@ -13,6 +13,10 @@
 //! | [`clutter`] | buildings and trees around terminals | ITU-R P.2108 |
 //! | [`vegetation`] | woodland | ITU-R P.833 |
 //! | [`noise`] | thermal and man-made noise | ITU-R P.372 |
+#![cfg_attr(
+    test,
+    expect(clippy::disallowed_methods, reason = "tests compare with functions of the platform")
+)]
 // The public surface is read by people who do not know the code.
 #![warn(missing_docs)]
 

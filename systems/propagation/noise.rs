@@ -63,7 +63,7 @@ impl NoiseEnvironment {
             _ => 250.0,
         };
         Ok(ManMadeNoise {
-            fam_db: c - d * frequency.log10(),
+            fam_db: c - d * libm::log10(frequency),
             extrapolated: !(0.3..=upper).contains(&frequency),
         })
     }
@@ -76,7 +76,7 @@ impl NoiseEnvironment {
 pub fn thermal_noise_dbm(bandwidth_hz: f64) -> Result<f64, DomainError> {
     let bandwidth = positive("bandwidth_hz", bandwidth_hz)?;
     // 1 W is 30 dBm.
-    Ok(10.0 * (BOLTZMANN_J_K * REFERENCE_TEMPERATURE_K * bandwidth).log10() + 30.0)
+    Ok(10.0 * libm::log10(BOLTZMANN_J_K * REFERENCE_TEMPERATURE_K * bandwidth) + 30.0)
 }
 
 /// System noise floor referred to the terminals of a lossless antenna, dBm:
@@ -101,9 +101,9 @@ pub fn noise_floor_dbm(
     let thermal_dbm = thermal_noise_dbm(bandwidth_hz)?;
     let figure = within("noise_figure_db", noise_figure_db, 0.0, 100.0)?;
     let fam_db = external.map_or(0.0, |noise| noise.fam_db);
-    let external_factor = 10f64.powf(within("fam_db", fam_db, -1e3, 1e3)?.max(0.0) / 10.0);
-    let receiver_factor = 10f64.powf(figure / 10.0);
-    Ok(thermal_dbm + 10.0 * (external_factor + receiver_factor - 1.0).log10())
+    let external_factor = libm::pow(10.0, within("fam_db", fam_db, -1e3, 1e3)?.max(0.0) / 10.0);
+    let receiver_factor = libm::pow(10.0, figure / 10.0);
+    Ok(thermal_dbm + 10.0 * libm::log10(external_factor + receiver_factor - 1.0))
 }
 
 #[cfg(test)]

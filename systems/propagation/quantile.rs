@@ -72,7 +72,7 @@ pub(crate) fn normal_quantile(p_prob: f64) -> f64 {
         return q * CENTRE.at(0.180_625 - q * q);
     }
     let tail = if q < 0.0 { p } else { 1.0 - p };
-    TAIL.at((-tail.ln()).sqrt() - 1.6).copysign(q)
+    TAIL.at((-libm::log(tail)).sqrt() - 1.6).copysign(q)
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ impl<const N: usize> Curve<N> {
         let bumps: f64 = self
             .gaussians
             .iter()
-            .map(|&(a, b, c)| a * (-((log10_frequency - b) / c).powi(2)).exp())
+            .map(|&(a, b, c)| a * libm::exp(-((log10_frequency - b) / c).powi(2)))
             .sum();
         bumps + self.slope * log10_frequency + self.intercept
     }
@@ -106,10 +106,10 @@ impl RainCoefficients {
         let elevation = within("elevation_deg", elevation_deg, -90.0, 90.0)?.to_radians();
         let tilt = within("tilt_deg", tilt_deg, -90.0, 90.0)?.to_radians();
 
-        let x = frequency.log10();
-        let (k_h, k_v) = (10f64.powf(LOG_K_H.at(x)), 10f64.powf(LOG_K_V.at(x)));
+        let x = libm::log10(frequency);
+        let (k_h, k_v) = (libm::pow(10.0, LOG_K_H.at(x)), libm::pow(10.0, LOG_K_V.at(x)));
         let (product_h, product_v) = (k_h * ALPHA_H.at(x), k_v * ALPHA_V.at(x));
-        let mix = elevation.cos().powi(2) * (2.0 * tilt).cos();
+        let mix = libm::cos(elevation).powi(2) * libm::cos(2.0 * tilt);
         let k = 0.5 * (k_h + k_v + (k_h - k_v) * mix);
         let alpha = 0.5 * (product_h + product_v + (product_h - product_v) * mix) / k;
         Ok(Self { k, alpha })
@@ -132,7 +132,7 @@ impl RainCoefficients {
     /// # Errors
     /// [`DomainError`] for a rate outside 0 to 1000 mm/h.
     pub fn specific_attenuation_db_km(&self, rate_mm_h: f64) -> Result<f64, DomainError> {
-        Ok(self.k * within("rate_mm_h", rate_mm_h, 0.0, 1000.0)?.powf(self.alpha))
+        Ok(self.k * libm::pow(within("rate_mm_h", rate_mm_h, 0.0, 1000.0)?, self.alpha))
     }
 }
 

@@ -88,8 +88,8 @@ impl SphericalEarth {
         let beta = (1.0 + 1.6 * k2 + 0.67 * k4) / (1.0 + 4.5 * k2 + 1.53 * k4);
         // Practical units, MHz and km, with the constants as the Recommendation rounds them: the
         // published examples are computed so.
-        let f_13 = self.frequency_mhz.cbrt();
-        let radius_13 = (radius_m * 1e-3).cbrt();
+        let f_13 = libm::cbrt(self.frequency_mhz);
+        let radius_13 = libm::cbrt(radius_m * 1e-3);
         let x = 2.188 * beta * f_13 / (radius_13 * radius_13) * self.distance_m * 1e-3;
         let per_metre = 9.575e-3 * beta * f_13 * f_13 / radius_13;
         let gain = |height: f64| height_gain_db(beta * per_metre * height, k);
@@ -101,9 +101,9 @@ impl SphericalEarth {
         let epsilon = self.ground.relative_permittivity;
         let loss = 18_000.0 * self.ground.conductivity_s_m / self.frequency_mhz;
         let horizontal = 0.36
-            * (radius_m * 1e-3 * self.frequency_mhz).cbrt().recip()
+            * libm::cbrt(radius_m * 1e-3 * self.frequency_mhz).recip()
             // ε = 1 and σ = 0 would be no ground at all.
-            * ((epsilon - 1.0).powi(2) + loss * loss).max(1e-12).powf(-0.25);
+            * libm::pow(((epsilon - 1.0).powi(2) + loss * loss).max(1e-12), -0.25);
         match self.polarization {
             Polarization::Horizontal => horizontal,
             Polarization::Vertical => horizontal * (epsilon * epsilon + loss * loss).sqrt(),
@@ -114,20 +114,20 @@ impl SphericalEarth {
 /// F(X), dB (ITU-R P.526-15 §3.1.1.2).
 fn distance_term_db(x: f64) -> f64 {
     if x >= 1.6 {
-        11.0 + 10.0 * x.log10() - 17.6 * x
+        11.0 + 10.0 * libm::log10(x) - 17.6 * x
     } else {
-        -20.0 * x.log10() - 5.6488 * x.powf(1.425)
+        -20.0 * libm::log10(x) - 5.6488 * libm::pow(x, 1.425)
     }
 }
 
 /// G(Y), dB, for `b` = β Y, limited from below by 2 + 20 log K (ITU-R P.526-15 §3.1.1.2).
 fn height_gain_db(b: f64, k: f64) -> f64 {
     let gain = if b > 2.0 {
-        17.6 * (b - 1.1).sqrt() - 5.0 * (b - 1.1).log10() - 8.0
+        17.6 * (b - 1.1).sqrt() - 5.0 * libm::log10(b - 1.1) - 8.0
     } else {
-        20.0 * (b + 0.1 * b.powi(3)).log10()
+        20.0 * libm::log10(b + 0.1 * b.powi(3))
     };
-    gain.max(2.0 + 20.0 * k.log10())
+    gain.max(2.0 + 20.0 * libm::log10(k))
 }
 
 /// The smallest height of the ray above the curved surface, and where.
@@ -142,8 +142,8 @@ fn clearance(d: f64, h1: f64, h2: f64, radius: f64) -> Clearance {
     let c = (h1 - h2) / (h1 + h2);
     let m = d * d / (4.0 * radius * (h1 + h2));
     let cosine = 1.5 * c * (3.0 * m / (m + 1.0).powi(3)).sqrt();
-    let angle = PI / 3.0 + cosine.clamp(-1.0, 1.0).acos() / 3.0;
-    let b = (2.0 * ((m + 1.0) / (3.0 * m)).sqrt() * angle.cos()).clamp(-1.0, 1.0);
+    let angle = PI / 3.0 + libm::acos(cosine.clamp(-1.0, 1.0)) / 3.0;
+    let b = (2.0 * ((m + 1.0) / (3.0 * m)).sqrt() * libm::cos(angle)).clamp(-1.0, 1.0);
     let d1 = 0.5 * d * (1.0 + b);
     let d2 = d - d1;
     let end_1 = (h1 - d1 * d1 / (2.0 * radius)) * d2;

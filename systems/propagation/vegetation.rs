@@ -26,7 +26,7 @@ pub fn woodland_loss_db(
         return Ok(0.0);
     }
     // exp_m1 keeps the first metres, where the law is linear, free of cancellation.
-    Ok(-limit * (-depth * gamma / limit).exp_m1())
+    Ok(-limit * libm::expm1(-depth * gamma / limit))
 }
 
 /// Maximum woodland loss, dB, at `frequency_mhz`: `A_m = A_1 f^α` (ITU-R P.833-9 eq. 2).
@@ -44,7 +44,7 @@ pub fn maximum_woodland_loss_db(
 ) -> Result<f64, DomainError> {
     let frequency = within("frequency_mhz", frequency_mhz, 30.0, 100_000.0)?;
     let a1 = within("a1_db", a1_db, 0.0, 100.0)?;
-    Ok(a1 * frequency.powf(within("alpha", alpha, 0.0, 2.0)?))
+    Ok(a1 * libm::pow(frequency, within("alpha", alpha, 0.0, 2.0)?))
 }
 
 #[cfg(test)]

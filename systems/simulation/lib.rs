@@ -3,6 +3,7 @@
 
 pub mod coverage;
 pub mod deployment;
+pub mod evaluation;
 pub mod flow;
 pub mod history;
 pub mod link;

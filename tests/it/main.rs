@@ -28,6 +28,7 @@ mod reliability;
 mod scenarios;
 mod schedule;
 mod schemathesis;
+mod seam;
 mod support;
 mod sweep;
 mod sweep_join;

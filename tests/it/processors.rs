@@ -7,7 +7,7 @@ use groundwave_needs::needs;
 use crate::support::{self, stdout};
 use crate::sweep::assert_same;
 
-/// Emulated processors: one with AVX2 and FMA and without AVX-512, one with SSE 4.2 alone.
+/// Emulated processors: one with AVX2 and without AVX-512, one with SSE 4.2 alone.
 const EMULATED: [&str; 2] = ["max", "Nehalem"];
 
 /// A site on rough ground, cells near and far and maps of all kinds.

@@ -91,6 +91,11 @@ fn json_of(output: &Output) -> Value {
     serde_json::from_str(&stdout(output)).unwrap()
 }
 
+/// Document of a command that ended with a code.
+fn document(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
 fn errors(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
@@ -102,8 +107,12 @@ fn a_link_over_posts_that_are_no_heights_is_that_over_voids() {
     for (place, at) in [("node", UNDER_NODE), ("middle", BETWEEN)] {
         let of_void = tiles(folder, place, at, i16::MIN);
         let (linked, ran) = (link(folder, &of_void), run(folder, &of_void));
-        assert_eq!(errors(&linked), "", "the usual void is nothing to warn of");
-        let (linked, ran) = (json_of(&linked), json_of(&ran));
+        // So wide a void leaves no verdict, and the usual one is nothing else to warn of.
+        assert_eq!(linked.status.code(), Some(3), "{place}");
+        assert!(errors(&linked).contains("samples lie in voids"), "{}", errors(&linked));
+        assert_eq!(errors(&linked).lines().count(), 1, "{}", errors(&linked));
+        let (linked, ran) = (document(&linked), json_of(&ran));
+        assert_eq!(linked["verdict"], "no_terrain_data");
         let voids = linked["forward"]["terrain"]["void_samples"].as_u64();
         assert!(voids > Some(0), "{linked}");
         for (post, doubt) in NO_HEIGHTS {
@@ -114,7 +123,7 @@ fn a_link_over_posts_that_are_no_heights_is_that_over_voids() {
                 assert!(error.contains("N57E011.hgt") && error.contains(doubt), "{post}: {error}");
                 assert_eq!(error.matches(doubt).count(), 1, "once for a tile: {error}");
             }
-            assert_eq!(json_of(&actual), linked, "{post} in the {place}");
+            assert_eq!(document(&actual), linked, "{post} in the {place}");
             assert_eq!(json_of(&ticks)["links"], ran["links"], "{post} in the {place}");
         }
     }
@@ -279,5 +288,28 @@ fn flat_ground_of_a_log_has_a_height_of_the_earth() {
     for height in ["9001", "-500.5", "1e300", "nan", "inf", "high"] {
         let error = open(height).err().unwrap();
         assert!(error.contains(height) && error.contains("[-500, 9000]"), "{error}");
+    }
+}
+
+#[test]
+fn a_folder_of_tiles_counts_for_a_scenario_without_terrain() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let tiles = written(folder, "tiles", hills);
+    let scenario = folder.join("bare.toml");
+    let node = |name: &str, [lat, lon]: [f64; 2]| {
+        format!("[[node]]\nname = \"{name}\"\nlat_deg = {lat}\nlon_deg = {lon}\nheight_agl_m = 20\n")
+    };
+    let nodes = [node("west", WEST), node("east", EAST)].concat();
+    for terrain in ["", "[terrain]\nflat_msl_m = 0\n"] {
+        let head = "[scenario]\ntitle = \"t\"\nstep_s = 1\nduration_s = 2\n";
+        std::fs::write(&scenario, format!("{head}{terrain}{nodes}")).unwrap();
+        let words = ["run", scenario.to_str().unwrap(), "--srtm-dir", tiles.to_str().unwrap()];
+        let ran = json_of(&groundwave(folder, &[&words[..], &["--json"]].concat()));
+        assert!(ran.to_string().contains("1 SRTM tile"), "{terrain}: {ran}");
+        let link = ["link", "west", "east", "--scenario", scenario.to_str().unwrap()];
+        let options = ["--srtm-dir", tiles.to_str().unwrap(), "--json"];
+        let linked = json_of(&groundwave(folder, &[&link[..], &options].concat()));
+        assert_eq!(linked["tiles_used"][0], "N57E011", "{terrain}: {linked}");
     }
 }

@@ -9,6 +9,7 @@ use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
 use groundwave_scenario::calibration_profile;
 use groundwave_setup::terrain::{TerrainOptions, replay_failure};
+use groundwave_simulation::evaluation;
 use groundwave_simulation::history::{History, LevelHistory};
 use groundwave_simulation::measure::LinkDirection;
 use groundwave_simulation::measure::calibrate::{Fitted, LINKS_MIN, Sample, fit};
@@ -117,6 +118,7 @@ impl Calibrate {
 
     fn replay(&self) -> Result<(Engine<Snapshot>, History), Failure> {
         let mut log = journal_file::open(&self.log).map_err(Failure::input)?;
+        evaluation::compare(&mut log);
         let header = log.header().clone();
         let ground = self.ground.for_log(&header.inputs)?;
         let mut engine = world(Arc::clone(&ground.terrain))

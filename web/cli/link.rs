@@ -78,8 +78,7 @@ impl Link {
         let assumptions = path.assumptions(profile.distance_m);
         let [from, to] = &path.endpoints;
         let samples = profile.elevation_msl_m.len();
-        let missing = profile.terrain.missing_samples;
-        let has_data = path.ground.require_data(missing, samples);
+        let has_data = path.ground.require_data(&profile);
         if output.json {
             let worse = forward.verdict.min(backward.verdict);
             let source = path.ground.terrain.describe();
@@ -91,7 +90,7 @@ impl Link {
                 posts: source.posts,
                 tiles_used: &profile.terrain.tiles,
                 samples,
-                verdict: output::verdict_over(missing, worse).replace(' ', "_"),
+                verdict: output::verdict_over(profile.ground, worse).replace(' ', "_"),
                 assumptions: &assumptions,
                 calibration: assumptions.calibration.as_ref().map(|one| &*one.name),
                 forward: &forward,
@@ -239,7 +238,7 @@ fn budgets(out: &mut String, forward: &LinkResult, backward: &LinkResult) {
                 .map_or("–".to_owned(), |percent| format!("{percent:.4}"))
         });
     }
-    both("verdict", &|r| output::verdict_over(r.terrain.missing_samples, r.verdict).to_owned());
+    both("verdict", &|r| output::verdict_over(r.terrain.ground, r.verdict).to_owned());
 }
 
 /// Distribution of links like this one in both directions, and what it rests on.
@@ -265,8 +264,8 @@ fn warnings(out: &mut String, forward: &LinkResult, backward: &LinkResult) {
     if warnings.is_empty() {
         return;
     }
-    if forward.terrain.missing_samples > 0 {
-        let what = "no terrain data: the figures above assume ground at sea level";
+    if !forward.terrain.ground.is_enough() {
+        let what = "no terrain data: the figures above rest on assumed ground";
         let _ = writeln!(out, "\n  {}", output::warning(what));
     }
     let names: Vec<_> = warnings.iter().map(|warning| output::word(&warning)).collect();

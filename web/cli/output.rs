@@ -5,6 +5,7 @@ use std::path::Path;
 use groundwave_gateway::Snapshot;
 use groundwave_http::Failure;
 use groundwave_model::radio::{Assumptions, Verdict};
+use groundwave_model::terrain::PathGround;
 use groundwave_raster::scene;
 use groundwave_setup::terrain::REMEDY;
 use groundwave_simulation::link::LinkView;
@@ -42,11 +43,11 @@ pub fn profile_name(assumptions: &Assumptions) -> Option<String> {
     Some(format!("{:?}", profile.name))
 }
 
-/// Name of the verdict of a link with `missing_samples` in its profile.
-pub fn verdict_over(missing_samples: u32, model_verdict: Verdict) -> &'static str {
-    match missing_samples {
-        0 => verdict(model_verdict),
-        _ => NO_TERRAIN,
+/// Name of the verdict of a link over `ground`.
+pub fn verdict_over(ground: PathGround, model_verdict: Verdict) -> &'static str {
+    match ground.is_enough() {
+        true => verdict(model_verdict),
+        false => NO_TERRAIN,
     }
 }
 
@@ -56,14 +57,14 @@ pub fn gaps(snapshot: &Snapshot) -> Option<String> {
         let links = snapshot.links.iter();
         links.filter(|link| has_gap(link)).count()
     };
-    let missing = count(|link| link.budget.missing_samples > 0);
-    let voids = count(|link| link.budget.void_samples > 0);
+    let unknown = count(|link| link.budget.ground == PathGround::Unknown);
+    let partial = count(|link| link.budget.ground == PathGround::Partial);
     let mut parts = Vec::new();
-    if missing > 0 {
-        parts.push(missing_links(missing, snapshot.links.len()));
+    if unknown > 0 {
+        parts.push(missing_links(unknown, snapshot.links.len()));
     }
-    if voids > 0 {
-        parts.push(format!("{voids} links cross voids of tiles, interpolated"));
+    if partial > 0 {
+        parts.push(format!("{partial} links cross short gaps of the tiles, interpolated"));
     }
     (!parts.is_empty()).then(|| parts.join("; "))
 }

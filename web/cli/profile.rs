@@ -47,7 +47,7 @@ struct Sample {
     lat_deg: f64,
     lon_deg: f64,
     elevation_msl_m: f64,
-    elevation_hae_m: f64,
+    elevation_hae_m: Option<f64>,
     earth_bulge_m: f64,
     ray_msl_m: f64,
     fresnel_radius_m: f64,
@@ -84,8 +84,7 @@ impl Profile {
         }
         let assumptions = path.assumptions(profile.distance_m);
         let samples = samples(&path, &profile, &forward);
-        let missing = profile.terrain.missing_samples;
-        let has_data = path.ground.require_data(missing, samples.len());
+        let has_data = path.ground.require_data(&profile);
         if output.json {
             let source = path.ground.terrain.describe();
             output.json(&Document {
@@ -139,11 +138,13 @@ fn samples(path: &Path, profile: &Ground, result: &LinkResult) -> Vec<Sample> {
     use groundwave_model::radio::fresnel::first_radius_m;
     use groundwave_model::terrain::earth_bulge_m;
     use groundwave_propagation::free_space::wavelength_m;
-    let geometry = &result.geometry;
+    let (geometry, terrain) = (&result.geometry, &path.ground.terrain);
     let wavelength_m = wavelength_m(result.frequency_mhz);
+    // The step of the profile is rounded for the models.
+    let spacing_m = profile.distance_m / (profile.elevation_msl_m.len().max(2) - 1) as f64;
     let sample = |(i, &elevation_msl_m): (usize, &f64)| {
         let point = profile.point(i).expect("every sample has a position");
-        let distance_m = i as f64 * profile.step_m;
+        let distance_m = i as f64 * spacing_m;
         let rest_m = (profile.distance_m - distance_m).max(0.0);
         let share = if profile.distance_m > 0.0 { distance_m / profile.distance_m } else { 0.0 };
         let rise_m = geometry.rx_antenna_msl_m - geometry.tx_antenna_msl_m;
@@ -153,7 +154,9 @@ fn samples(path: &Path, profile: &Ground, result: &LinkResult) -> Vec<Sample> {
             lat_deg: point.lat_deg(),
             lon_deg: point.lon_deg(),
             elevation_msl_m,
-            elevation_hae_m: elevation_msl_m + path.ground.terrain.undulation_m(point),
+            elevation_hae_m: terrain
+                .has_geoid()
+                .then(|| elevation_msl_m + terrain.undulation_m(point)),
             earth_bulge_m: earth_bulge_m(distance_m, rest_m, geometry.k_factor),
             ray_msl_m: geometry.tx_antenna_msl_m + share * rise_m,
             fresnel_radius_m: if radius_m.is_finite() { radius_m } else { 0.0 },
@@ -186,7 +189,7 @@ fn table(samples: &[Sample]) -> Table {
             format!("{:.5}", sample.lat_deg),
             format!("{:.5}", sample.lon_deg),
             format!("{:.1}", sample.elevation_msl_m),
-            format!("{:.1}", sample.elevation_hae_m),
+            sample.elevation_hae_m.map_or("–".to_owned(), |height_m| format!("{height_m:.1}")),
             format!("{:.1}", sample.earth_bulge_m),
             format!("{:.1}", sample.ray_msl_m),
             format!("{:.1}", sample.fresnel_radius_m),

@@ -14,6 +14,7 @@ use groundwave_http::Failure;
 use groundwave_scenario::Scenario;
 use groundwave_setup::simulation::{header, load, prepare, queue};
 use groundwave_setup::terrain::{OpenTerrain, TerrainOptions, replay_failure};
+use groundwave_simulation::evaluation;
 use groundwave_store::RedbStore;
 use groundwave_store::journal_file;
 use groundwave_store::journal_file::FileJournal;
@@ -255,12 +256,14 @@ impl Run {
         };
         let (actual, expected) = (log.header().clone(), header(scenario, ground));
         let identity = |header: &Header| {
-            let inputs =
-                ["title", "flat_msl_m", "geoid_sha256"].map(|key| header.inputs.get(key).cloned());
+            let inputs = ["title", "flat_msl_m", "geoid_sha256", evaluation::INPUT]
+                .map(|key| header.inputs.get(key).cloned());
             (header.seed, header.step_ns, inputs)
         };
         if identity(&actual) != identity(&expected) {
-            return Err(invalid("was recorded with another scenario or terrain"));
+            return Err(invalid(
+                "was recorded with another scenario, terrain or evaluation of links",
+            ));
         }
         let mut builder = world(ground.terrain.clone());
         builder.execution(Execution::Parallel);

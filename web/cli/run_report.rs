@@ -153,7 +153,7 @@ fn links(out: &mut String, snapshot: &Snapshot, links_max: usize) {
         let verdict = if link.severed {
             "cut"
         } else {
-            output::verdict_over(budget.missing_samples, there.verdict.min(back.verdict))
+            output::verdict_over(budget.ground, there.verdict.min(back.verdict))
         };
         let clear =
             budget.fresnel_clearance_ratio.map_or(String::new(), |ratio| format!("{ratio:.2}"));

@@ -85,7 +85,7 @@ fn head(table: OutputTable) -> &'static str {
         OutputTable::Nodes => "time_s,node,lat_deg,lon_deg,height_agl_m,operating",
         OutputTable::Links => {
             "time_s,tx,rx,distance_m,path_loss_db,rx_power_dbm,snr_db,link_margin_db,data_rate_bps,\
-             per,etx,verdict,severed,void_samples,missing_samples,link_prob"
+             per,etx,verdict,severed,void_samples,missing_samples,link_prob,ground"
         }
         OutputTable::Routes => {
             "time_s,flow,hop,from,to,distance_m,snr_db,data_rate_bps,per,etx,ett_s"
@@ -136,7 +136,7 @@ fn links(out: &mut impl Write, view: &Snapshot) -> std::io::Result<()> {
         {
             writeln!(
                 out,
-                "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
+                "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
                 seconds(view),
                 name(view, tx),
                 name(view, rx),
@@ -153,6 +153,7 @@ fn links(out: &mut impl Write, view: &Snapshot) -> std::io::Result<()> {
                 budget.void_samples,
                 budget.missing_samples,
                 direction.link_prob,
+                budget.ground.name(),
             )?;
         }
     }

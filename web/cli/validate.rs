@@ -120,7 +120,7 @@ impl Validate {
         // The first tick evaluates the links of the start.
         engine.tick(None).map_err(Failure::machine)?;
         let view = engine.view();
-        let missing = view.links.iter().filter(|link| link.budget.missing_samples > 0);
+        let missing = view.links.iter().filter(|link| !link.budget.ground.is_enough());
         Ok(Sound {
             title: scenario.title,
             commands: scenario.records.len(),

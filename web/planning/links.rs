@@ -72,7 +72,7 @@ fn link(
         tx_node_id,
         rx_node_id,
         profile: TerrainProfile::new(&profile, terrain),
-        terrain_known: profile.terrain.missing_samples == 0,
+        terrain_known: profile.ground.is_enough(),
         result: named(result, tx_node_id, rx_node_id),
         reverse: named(reverse, rx_node_id, tx_node_id),
         percentiles: percentiles.map(Into::into).to_vec(),

@@ -67,7 +67,9 @@ impl LogFile {
             Self::Uploaded(file) => file.reopen(),
             Self::Named(path) => File::open(path),
         };
-        Reader::open(BufReader::new(file.map_err(LogError::Read)?))
+        let mut log = Reader::open(BufReader::new(file.map_err(LogError::Read)?))?;
+        groundwave_simulation::evaluation::compare(&mut log);
+        Ok(log)
     }
 }
 

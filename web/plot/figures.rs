@@ -93,15 +93,15 @@ pub(super) fn conditions(result: &LinkResult) -> String {
 
 /// Colour of the verdict: that of no link without terrain data.
 pub(super) fn verdict_colour(result: &LinkResult, palette: &Palette) -> &'static str {
-    match result.terrain.missing_samples {
-        0 => palette.verdict(result.verdict),
-        _ => palette.verdict(Verdict::NoLink),
+    match result.terrain.ground.is_enough() {
+        true => palette.verdict(result.verdict),
+        false => palette.verdict(Verdict::NoLink),
     }
 }
 
 /// Verdict in words.
 pub(super) fn verdict(result: &LinkResult) -> &'static str {
-    if result.terrain.missing_samples > 0 {
+    if !result.terrain.ground.is_enough() {
         return "No terrain data";
     }
     match result.verdict {

@@ -35,9 +35,9 @@ pub(super) fn draw(
 
 /// The verdict with the probability behind it, at the right; returns its left edge.
 fn badge(canvas: &mut Canvas, result: &LinkResult, palette: &Palette) -> f64 {
-    let chance = match result.terrain.missing_samples {
-        0 => format!("works with {}", percent(result.prediction.link_prob)),
-        _ => format!("{} dB", text::signed(result.margin.link_margin_db, 1)),
+    let chance = match result.terrain.ground.is_enough() {
+        true => format!("works with {}", percent(result.prediction.link_prob)),
+        false => format!("{} dB", text::signed(result.margin.link_margin_db, 1)),
     };
     let words = format!("{} · {chance} · {}", verdict(result), sight(result));
     let font = Font::plain(15.0, palette.on_verdict).bold().anchored(Anchor::Middle);

@@ -24,6 +24,7 @@ use groundwave_impaird::wire::AppliedState;
 use groundwave_scenario::Scenario;
 use groundwave_setup::simulation::{header, load, prepare_after, queue};
 use groundwave_setup::terrain::{TerrainOptions, replay_failure};
+use groundwave_simulation::evaluation;
 use groundwave_simulation::testbed::{Means, Port, Settings, TakeOver, Work};
 use groundwave_store::journal_file;
 use groundwave_store::journal_file::FileJournal;
@@ -98,6 +99,7 @@ pub fn take_over(state: &State, terrain: &TerrainOptions) -> Result<Prepared, Fa
     };
     let opened = journal_file::open(&state.log()).map_err(Failure::input);
     let mut log = opened.map_err(unusable)?;
+    evaluation::compare(&mut log);
     let header: Header = log.header().clone();
     let source = std::fs::read(state.terrain()).unwrap_or_default();
     let terrain = terrain.or(TerrainOptions::from_json(&source)).for_log(&header.inputs)?;

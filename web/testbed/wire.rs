@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use groundwave_gateway::Snapshot;
+use groundwave_model::terrain::PathGround;
 use groundwave_simulation::link::{LinkBudget, LinkView};
 use groundwave_simulation::site::NodeId;
 use groundwave_simulation::testbed::{Means, Protocol, Shape, SideView, Tally, Wiring, next_hops};
@@ -91,6 +92,9 @@ pub struct Link {
     /// Samples of the terrain profile without data, which assume ground at sea level.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub missing_samples: u32,
+    /// Knowledge of the ground below the link.
+    #[serde(default)]
+    pub ground: PathGround,
     /// Desired impairments of the direction.
     pub predicted: Shape,
     /// `true` if the link was cut.
@@ -286,6 +290,7 @@ impl Testbed {
                 back: side.from > side.to,
                 snr_db: snr_db(view, side),
                 missing_samples: budget(view, side).map_or(0, |budget| budget.missing_samples),
+                ground: budget(view, side).map_or(PathGround::Known, |budget| budget.ground),
                 predicted: side.shape,
                 severed: link(view, side).is_some_and(|link| link.severed),
                 generation: side.generation,

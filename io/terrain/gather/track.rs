@@ -53,8 +53,7 @@ impl Track {
     /// [`super::follow`].
     pub fn positions(&self, first: usize, north: &mut [f64], east: &mut [f64]) {
         #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma")
-        {
+        if std::arch::is_x86_feature_detected!("avx2") {
             // SAFETY: the processor has the features.
             #[expect(unsafe_code, reason = "calls what is compiled for AVX2")]
             return unsafe { self.positions_narrow(first, north, east) };
@@ -63,7 +62,7 @@ impl Track {
     }
 
     #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,fma")]
+    #[target_feature(enable = "avx2")]
     fn positions_narrow(&self, first: usize, north: &mut [f64], east: &mut [f64]) {
         self.plain_positions(first, north, east);
     }
@@ -82,9 +81,9 @@ impl Track {
                 let t = (first as f64 + f64::from(index as i32)) * self.pace;
                 // Coefficients left out of lower degrees are 0, which does not change a bit of the
                 // result.
-                let high = f64::mul_add(t, f64::mul_add(t, c[5], c[4]), c[3]);
-                let high = f64::mul_add(t, f64::mul_add(t, high, c[2]), c[1]);
-                out[index] = f64::mul_add(t, high, c[0]);
+                let high = t * (t * c[5] + c[4]) + c[3];
+                let high = t * (t * high + c[2]) + c[1];
+                out[index] = t * high + c[0];
             }
             if count > 0 && first + count == self.last + 1 {
                 out[count - 1] = self.end[axis];

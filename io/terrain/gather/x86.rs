@@ -12,6 +12,13 @@ const ROUNDER: f64 = 6_755_399_441_055_744.0;
 /// greater by its height.
 const BIASED: i64 = 0x4330_0000_0000_8000;
 
+/// `a * b + c` in two roundings: one gives other bits where a processor lacks it.
+macro_rules! multiply_add {
+    ($a:expr, $b:expr, $c:expr) => {
+        add(mul($a, $b), $c)
+    };
+}
+
 /// The functions of [`super`], with vectors of the module around them: a `Vector` of `WIDTH` numbers and
 /// the `Bits` of one; `all` of one number, `numbers` from 0 on, loads, stores and arithmetic; numbers rounded
 /// `down`, also with `ROUNDER` added; tests for positions `within` a limit and for `any_void` among posts;
@@ -28,7 +35,7 @@ macro_rules! heights {
         struct Posts {
             /// Posts in a unit of positions.
             scale: Vector,
-            /// Less the southern and the western edge, in posts.
+            /// Southern and western edge. Positions of a tile less its edge are exact.
             corner: [Vector; 2],
             cells: Vector,
             stride: Vector,
@@ -43,7 +50,7 @@ macro_rules! heights {
                 let Square { side, scale, .. } = square;
                 Self {
                     scale: all(scale),
-                    corner: [all(-square.south * scale), all(-square.west * scale)],
+                    corner: [all(square.south), all(square.west)],
                     cells: all((side - 1) as f64),
                     stride: all(side as f64),
                     southern: square.pairs.as_ptr().wrapping_add((side - 2) * side),
@@ -56,7 +63,7 @@ macro_rules! heights {
             fn in_posts(&self, mut positions: Positions) -> Positions {
                 for (axis, corner) in positions.iter_mut().zip(self.corner) {
                     for position in axis {
-                        *position = fmadd(*position, self.scale, corner);
+                        *position = mul(sub(*position, corner), self.scale);
                     }
                 }
                 positions
@@ -84,7 +91,7 @@ macro_rules! heights {
                     unsafe {
                         let at = |block: *mut [f64; LANES]| block.cast::<f64>().add(vector * WIDTH);
                         // The row is counted from the south.
-                        let places = fnmadd(row, self.stride, columns);
+                        let places = sub(columns, mul(row, self.stride));
                         storeu(at(&raw mut (*slot).places), places);
                         storeu(at(&raw mut (*slot).v), sub(y, row));
                         storeu(at(&raw mut (*slot).u), sub(x, column));
@@ -166,9 +173,10 @@ macro_rules! heights {
             let bias = all(f64::from_bits(BIASED as u64));
             let top = [float(four), float(shifted::<32>(four))];
             let bottom = [float(shifted::<16>(four)), float(shifted::<48>(four))];
-            let along = |[west, east]: [Vector; 2]| fmadd(sub(east, west), u, sub(west, bias));
+            let along =
+                |[west, east]: [Vector; 2]| multiply_add!(sub(east, west), u, sub(west, bias));
             let (top, bottom) = (along(top), along(bottom));
-            fmadd(sub(top, bottom), v, bottom)
+            multiply_add!(sub(top, bottom), v, bottom)
         }
 
         /// # Safety
@@ -228,10 +236,10 @@ macro_rules! heights {
             let at = |c: &[Vector; 6], t| {
                 let high = match DEGREE {
                     3 => c[3],
-                    4 => fmadd(t, c[4], c[3]),
-                    _ => fmadd(t, fmadd(t, c[5], c[4]), c[3]),
+                    4 => multiply_add!(t, c[4], c[3]),
+                    _ => multiply_add!(t, multiply_add!(t, c[5], c[4]), c[3]),
                 };
-                fmadd(t, fmadd(t, fmadd(t, high, c[2]), c[1]), c[0])
+                multiply_add!(t, multiply_add!(t, multiply_add!(t, high, c[2]), c[1]), c[0])
             };
             let from = |start: usize| add(all((first + start) as f64), numbers());
             // Positions from a number on, which is left at the next block's.
@@ -277,9 +285,9 @@ macro_rules! heights {
 /// With AVX-512 F, BW and VL.
 pub(super) mod wide {
     use std::arch::x86_64::{
-        _mm512_add_pd as add, _mm512_fmadd_pd as fmadd, _mm512_fnmadd_pd as fnmadd,
-        _mm512_loadu_pd as loadu, _mm512_mul_pd as mul, _mm512_set1_pd as all,
-        _mm512_srli_epi64 as shifted, _mm512_storeu_pd as storeu, _mm512_sub_pd as sub,
+        _mm512_add_pd as add, _mm512_loadu_pd as loadu, _mm512_mul_pd as mul,
+        _mm512_set1_pd as all, _mm512_srli_epi64 as shifted, _mm512_storeu_pd as storeu,
+        _mm512_sub_pd as sub,
     };
 
     use super::*;
@@ -341,15 +349,15 @@ pub(super) mod wide {
         _mm512_mask_mov_pd(vector, 0x80, last)
     }
 
-    heights!("avx512f,avx512bw,avx512vl,avx2,fma");
+    heights!("avx512f,avx512bw,avx512vl,avx2");
 }
 
-/// With AVX2 and FMA.
+/// With AVX2.
 pub(super) mod narrow {
     use std::arch::x86_64::{
-        _mm256_add_pd as add, _mm256_fmadd_pd as fmadd, _mm256_fnmadd_pd as fnmadd,
-        _mm256_loadu_pd as loadu, _mm256_mul_pd as mul, _mm256_set1_pd as all,
-        _mm256_srli_epi64 as shifted, _mm256_storeu_pd as storeu, _mm256_sub_pd as sub,
+        _mm256_add_pd as add, _mm256_loadu_pd as loadu, _mm256_mul_pd as mul,
+        _mm256_set1_pd as all, _mm256_srli_epi64 as shifted, _mm256_storeu_pd as storeu,
+        _mm256_sub_pd as sub,
     };
 
     use super::*;
@@ -415,5 +423,5 @@ pub(super) mod narrow {
         _mm256_blend_pd::<0b1000>(vector, last)
     }
 
-    heights!("avx2,fma");
+    heights!("avx2");
 }

@@ -205,7 +205,7 @@ fn window_of<T: TiffSample + Into<f64> + Copy>(
         if is_masked || is_nodata(sample) || sample.is_nan() {
             return f32::NAN;
         }
-        let height_m = f64::mul_add(sample, header.scale, header.offset_m);
+        let height_m = sample * header.scale + header.offset_m;
         if is_customary_void(sample) {
             filtered.customary += 1;
             f32::NAN

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::utm::Utm;
+use groundwave_model::terrain::Utm;
 
 /// Metres of an arc-second along a meridian, mean.
 const ARC_SECOND_M: f64 = 30.87;
@@ -66,10 +66,7 @@ impl Grid {
 
     /// Coordinates of a row and a column: eastwards, northwards.
     fn coordinates(&self, row: f64, column: f64) -> [f64; 2] {
-        [
-            f64::mul_add(column, self.step[0], self.origin[0]),
-            f64::mul_add(-row, self.step[1], self.origin[1]),
-        ]
+        [column * self.step[0] + self.origin[0], -row * self.step[1] + self.origin[1]]
     }
 
     /// Latitude and longitude, deg, of a row and a column.

@@ -90,7 +90,9 @@ impl Flags {
     pub const NONE: Self = Self(0);
     /// Beyond the radius of the site: not evaluated.
     pub const OUTSIDE: Self = Self(1);
-    /// Terrain of the cell itself unknown: evaluated over assumed ground, never covered.
+    /// Ground of the cell or of its path unknown
+    /// ([`PathGround::Unknown`](crate::terrain::PathGround::Unknown)): evaluated over assumed ground,
+    /// never covered.
     pub const NO_DATA: Self = Self(1 << 1);
     /// Terrain along the path partly unknown.
     pub const PATH_UNKNOWN: Self = Self(1 << 2);

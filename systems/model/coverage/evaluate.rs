@@ -11,7 +11,7 @@ use super::aligned_buffer::AlignedBuffer;
 use super::cell::{Cell, Flags};
 use super::grid::Grid;
 use super::site::CoverageSite;
-use crate::radio::path_loss::{BATCH, PathBatch, ProfileRows, QUANTILES};
+use crate::radio::path_loss::{Attenuation, BATCH, PathBatch, ProfileRows, QUANTILES};
 use crate::radio::transmitter::{Budgets, Receivers};
 use crate::terrain::short;
 use crate::terrain::short::{Geodesics, Parallel};
@@ -46,6 +46,11 @@ pub struct Scratch {
     clear: [bool; BATCH],
     budgets: Budgets,
     flags: [Flags; BATCH],
+    /// True where an end of the path stands on a fine surface.
+    fine_surface: [bool; BATCH],
+    /// Places in which the models meet, with the share of that of the environment and the attenuation of the
+    /// fallback model.
+    blends: Vec<(usize, f64, Attenuation)>,
 }
 
 impl Default for Scratch {
@@ -67,6 +72,8 @@ impl Default for Scratch {
             clear: [false; BATCH],
             budgets: Budgets::default(),
             flags: [Flags::NONE; BATCH],
+            fine_surface: [false; BATCH],
+            blends: Vec::new(),
         }
     }
 }
@@ -203,6 +210,7 @@ impl Scratch {
         self.geodesics.solve(&site.parallel, lon_deg, parallel, &self.centres_deg);
         self.flags.fill(Flags::NONE);
         self.paths.clear();
+        self.blends.clear();
         let mut any = false;
         for first in (0..cells.len()).step_by(SIDE_BY_SIDE) {
             let rest = first..cells.len();
@@ -243,14 +251,16 @@ impl Scratch {
     /// Measures the profiles traced to places from `first` on by the model of the environment, or
     /// evaluates them by the fallback model where that one is not valid.
     fn measure(&mut self, site: &CoverageSite<'_>, first: usize, traced: [bool; SIDE_BY_SIDE]) {
-        let Self { paths, flags, elevation_msl_m, step_m, clear, .. } = self;
+        let Self { paths, flags, elevation_msl_m, step_m, clear, blends, .. } = self;
         let transmitter = &site.transmitter;
         let profile = |row: usize| PathProfile::bare(step_m[row], &elevation_msl_m[row]);
         let rows = ProfileRows {
             first,
             profiles: std::array::from_fn(|row| {
+                let place = first + row;
+                let distance_m = self.receivers.distance_m[place];
                 let valid =
-                    traced[row] && transmitter.is_valid(self.receivers.distance_m[first + row]);
+                    traced[row] && transmitter.is_valid(distance_m, self.fine_surface[place]);
                 valid.then(|| profile(row))
             }),
             credible: self.credible,
@@ -261,6 +271,10 @@ impl Scratch {
             clear[place] = transmitter.asks_for_clearance() && transmitter.is_clear(&profile(row));
             if paths.measured.0[place] {
                 flags[place].note(paths.clear.0[place], Flags::CLEAR);
+                let share = transmitter.share(self.receivers.distance_m[place]);
+                if share < 1.0 {
+                    blends.push((place, share, transmitter.fallback(&profile(row))));
+                }
             } else {
                 paths.set_fallback(place, &transmitter.fallback(&profile(row)));
                 flags[place].note(true, Flags::FALLBACK_MODEL);
@@ -278,6 +292,11 @@ impl Scratch {
         count: usize,
     ) {
         site.transmitter.attenuate(&mut self.paths);
+        for (place, share, fallback) in &self.blends {
+            if self.paths.attenuation_db.0[0][*place].is_finite() {
+                self.paths.blend(*place, *share, fallback);
+            }
+        }
         for place in 0..count {
             let paths = &self.paths;
             if !paths.measured.0[place] || paths.attenuation_db.0[0][place].is_finite() {

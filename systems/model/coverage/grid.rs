@@ -251,9 +251,9 @@ fn bounds(sites: &[GeoPoint], radius_m: f64) -> Result<[f64; 4], BadGrid> {
         south = south.min(lowest.max(-90.0));
         north = north.max(highest.min(90.0));
         // The meridians that touch a circle: sin of half their angle is sin r / cos lat.
-        let sine = (radius_m / across_m).sin() / site.lat_deg().to_radians().cos();
+        let sine = libm::sin(radius_m / across_m) / libm::cos(site.lat_deg().to_radians());
         let polar = highest >= 90.0 || lowest <= -90.0 || sine >= 1.0;
-        let half_deg = if polar { 180.0 } else { sine.asin().to_degrees() };
+        let half_deg = if polar { 180.0 } else { libm::asin(sine).to_degrees() };
         // Every site on the turn nearest to the first.
         let off_deg = site.lon_deg() - first.lon_deg();
         let lon_deg = site.lon_deg() - 360.0 * (off_deg / 360.0).round();

@@ -98,6 +98,8 @@ pub struct CoverageSite<'a> {
     pub(super) ground_msl_m: Option<f64>,
     /// True if the terrain has data at the site.
     ground_known: bool,
+    /// True if the site stands on a fine surface; `None` where none of the terrain is one.
+    pub(super) fine_surface: Option<bool>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -128,6 +130,7 @@ impl<'a> CoverageSite<'a> {
         Ok(Self {
             position,
             parallel: Parallel::new(position.lat_deg()),
+            fine_surface: terrain.has_fine_surface().then(|| terrain.is_fine_surface(position)),
             transmitter: PreparedTransmitter::new(link, undulation_m),
             radius_m,
             sampling: match sampling {

@@ -5,9 +5,12 @@ use serde::{Serialize, Serializer};
 
 use crate::radio::modulation::ModulationId;
 use crate::radio::{LinkResult, Model, Verdict, Warning, Warnings};
+use crate::terrain::PathGround;
 
 /// The result of a link in both directions, reduced to what routing and views need.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+///
+/// The binary form, which digests are made of, has no `ground`, as that of [`Direction`] has no probability.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LinkBudget {
     /// The model that answered.
     pub model: Model,
@@ -22,6 +25,8 @@ pub struct LinkBudget {
     pub void_samples: u32,
     /// Samples of the profile without a tile.
     pub missing_samples: u32,
+    /// Knowledge of the ground: `unknown` leaves no verdict.
+    pub ground: PathGround,
     /// Warnings of the path-loss model, of both directions.
     pub warnings: Warnings,
     /// From the lower id to the higher.
@@ -39,10 +44,32 @@ impl Default for LinkBudget {
             fresnel_clearance_ratio: None,
             void_samples: 0,
             missing_samples: 0,
+            ground: PathGround::Known,
             warnings: Warnings::default(),
             forward: Direction::NONE,
             backward: Direction::NONE,
         }
+    }
+}
+
+impl Serialize for LinkBudget {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let is_text = serializer.is_human_readable();
+        let fields = if is_text { 10 } else { 9 };
+        let mut out = serializer.serialize_struct("LinkBudget", fields)?;
+        out.serialize_field("model", &self.model)?;
+        out.serialize_field("distance_m", &self.distance_m)?;
+        out.serialize_field("line_of_sight", &self.line_of_sight)?;
+        out.serialize_field("fresnel_clearance_ratio", &self.fresnel_clearance_ratio)?;
+        out.serialize_field("void_samples", &self.void_samples)?;
+        out.serialize_field("missing_samples", &self.missing_samples)?;
+        if is_text {
+            out.serialize_field("ground", &self.ground)?;
+        }
+        out.serialize_field("warnings", &self.warnings)?;
+        out.serialize_field("forward", &self.forward)?;
+        out.serialize_field("backward", &self.backward)?;
+        out.end()
     }
 }
 
@@ -179,6 +206,7 @@ impl LinkBudget {
             fresnel_clearance_ratio: forward.clearance.fresnel_clearance_ratio,
             void_samples: forward.terrain.void_samples,
             missing_samples: forward.terrain.missing_samples,
+            ground: forward.terrain.ground,
             warnings: forward.warnings.union(backward.warnings),
             forward: Direction::of(forward),
             backward: Direction::of(backward),

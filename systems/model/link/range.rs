@@ -73,7 +73,7 @@ impl Reach {
             (self.eirp_dbm - other.need_dbm).max(other.eirp_dbm - self.need_dbm) + narrowing_db;
         let wavelength_m = C_M_S / (frequency_mhz * 1e6);
         // ITU-R P.525-4 eq. 3, solved for the distance.
-        let free_space_m = wavelength_m / (4.0 * PI) * 10f64.powf(loss_db / 20.0);
+        let free_space_m = wavelength_m / (4.0 * PI) * libm::pow(10.0, loss_db / 20.0);
         free_space_m.min(self.horizon_m + other.horizon_m + OVER_HORIZON_M)
     }
 }
@@ -89,7 +89,7 @@ pub fn coverage_radius_m(
     let ground_msl_m = terrain.elevation_msl_m(at).unwrap_or(0.0);
     let reach = |station| Reach::of(station, ground_msl_m);
     let (own, other) = (&transmitter.radio, &receiver.radio);
-    let narrowing_db = (own.bandwidth_hz / other.bandwidth_hz).log10().abs() * 10.0;
+    let narrowing_db = libm::log10(own.bandwidth_hz / other.bandwidth_hz).abs() * 10.0;
     let frequency_mhz = own.frequency_mhz.min(other.frequency_mhz);
     reach(transmitter).distance_m(reach(receiver), frequency_mhz, narrowing_db)
 }

@@ -55,8 +55,8 @@ fn earth_centred_m(at: GeoPoint) -> [f64; 3] {
     let (lat, lon) = (at.lat_deg().to_radians(), at.lon_deg().to_radians());
     // 1 - e^2 = (b / a)^2 of WGS84.
     const POLAR: f64 = 0.993_305_620_009_858_7;
-    let across = normal_m * lat.cos();
-    [across * lon.cos(), across * lon.sin(), normal_m * POLAR * lat.sin()]
+    let across = normal_m * libm::cos(lat);
+    [across * libm::cos(lon), across * libm::sin(lon), normal_m * POLAR * libm::sin(lat)]
 }
 
 /// Length of the straight line between two points on the ellipsoid, m.
@@ -159,7 +159,8 @@ impl SpatialIndex {
                 continue;
             }
             let frequency_mhz = own.frequency_mhz.min(class.radio.frequency_mhz);
-            let narrowing_db = (own.bandwidth_hz / class.radio.bandwidth_hz).log10().abs() * 10.0;
+            let narrowing_db =
+                libm::log10(own.bandwidth_hz / class.radio.bandwidth_hz).abs() * 10.0;
             let bound = |reach: Reach| {
                 node.reach.distance_m(reach, frequency_mhz, narrowing_db).min(range_max_m)
             };

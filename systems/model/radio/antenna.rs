@@ -1,6 +1,6 @@
 //! Antenna gain in the direction of a link.
 
-use groundwave_propagation::numeric::lesser;
+use groundwave_propagation::numeric::{atan2, lesser, sin_cos};
 
 use super::station::{Antenna, Pointing};
 
@@ -9,7 +9,7 @@ use super::station::{Antenna, Pointing};
 /// [0, `front_to_back_db`].
 ///
 /// Without a pointing a directive antenna looks at the other end and loses nothing, and an
-/// omnidirectional one stands upright: its elevation lobe is level.
+/// omnidirectional one stands upright: its elevation lobe is level but for its electrical tilt.
 #[must_use]
 #[inline(always)]
 pub fn pointing_loss_db(
@@ -18,14 +18,35 @@ pub fn pointing_loss_db(
     azimuth_deg: f64,
     elevation_deg: f64,
 ) -> f64 {
-    let level = Pointing { azimuth_deg, elevation_deg: 0.0 };
-    match pointing {
-        Some(boresight) => off_boresight(antenna, boresight, azimuth_deg, elevation_deg),
-        None if is_omnidirectional(antenna) => {
-            off_boresight(antenna, level, azimuth_deg, elevation_deg)
-        }
-        None => 0.0,
+    let [across_deg, up_deg] = match pointing {
+        Some(boresight) => in_antenna_frame(boresight, azimuth_deg, elevation_deg),
+        None if is_omnidirectional(antenna) => [0.0, elevation_deg],
+        None => return 0.0,
+    };
+    off_boresight(antenna, across_deg, up_deg + antenna.electrical_tilt_deg)
+}
+
+/// A direction in the frame of an antenna that was turned to the azimuth of its boresight and then tilted to
+/// its elevation (3GPP TR 38.901, 7.1.3, with a slant of 0): the angle across, to the right, [-180, 180], and
+/// that above the plane across it, [-90, 90], deg.
+#[inline(always)]
+fn in_antenna_frame(boresight: Pointing, azimuth_deg: f64, elevation_deg: f64) -> [f64; 2] {
+    let across_deg = wrapped_deg(azimuth_deg - boresight.azimuth_deg);
+    // A level antenna has the horizon for its plane.
+    if boresight.elevation_deg == 0.0 {
+        return [across_deg, elevation_deg];
     }
+    let (sin_across, cos_across) = sin_cos(across_deg.to_radians());
+    let (sin_up, cos_up) = sin_cos(elevation_deg.to_radians());
+    let (sin_tilt, cos_tilt) = sin_cos(boresight.elevation_deg.to_radians());
+    let ahead = cos_up * cos_across;
+    let [x, y, z] = [
+        ahead * cos_tilt + sin_up * sin_tilt,
+        cos_up * sin_across,
+        sin_up * cos_tilt - ahead * sin_tilt,
+    ];
+    let level = (x * x + y * y).sqrt();
+    [atan2(y, x).to_degrees(), atan2(z, level).to_degrees()]
 }
 
 /// Gain toward a direction, dBi: the boresight gain less [`pointing_loss_db`].
@@ -46,20 +67,13 @@ pub fn is_omnidirectional(antenna: &Antenna) -> bool {
     antenna.azimuth_beamwidth_deg >= 360.0
 }
 
-/// Parabolic lobes added over both planes and capped: `min(12 (daz/H)^2 + 12 (del/V)^2, A_m)`
+/// Parabolic lobes added over both angles and capped: `min(12 (across/H)^2 + 12 (up/V)^2, A_m)`
 /// (3GPP TR 36.814 table A.2.1.1-2, where the cap is 25 dB).
 #[inline(always)]
-fn off_boresight(
-    antenna: &Antenna,
-    boresight: Pointing,
-    azimuth_deg: f64,
-    elevation_deg: f64,
-) -> f64 {
-    let azimuth =
-        lobe_db(wrapped_deg(azimuth_deg - boresight.azimuth_deg), antenna.azimuth_beamwidth_deg);
-    let elevation =
-        lobe_db(elevation_deg - boresight.elevation_deg, antenna.elevation_beamwidth_deg);
-    lesser(azimuth + elevation, antenna.front_to_back_db)
+fn off_boresight(antenna: &Antenna, across_deg: f64, up_deg: f64) -> f64 {
+    let across_db = lobe_db(across_deg, antenna.azimuth_beamwidth_deg);
+    let up_db = lobe_db(up_deg, antenna.elevation_beamwidth_deg);
+    lesser(across_db + up_db, antenna.front_to_back_db)
 }
 
 /// Loss `offset_deg` off one plane's boresight, dB; a full-circle lobe loses nothing.

@@ -63,6 +63,16 @@ pub struct Assumptions {
 }
 
 impl Environment {
+    /// True if no man-made noise counts: none is set, or its curve has no values at `frequency_mhz`
+    /// ([`Warning::NoiseExtrapolated`](super::Warning::NoiseExtrapolated)).
+    fn lacks_noise(&self, frequency_mhz: Option<f64>) -> bool {
+        let Some(place) = self.man_made_noise else {
+            return true;
+        };
+        let noise = frequency_mhz.map(|mhz| place.curve().man_made_noise(mhz));
+        noise.is_some_and(|noise| noise.is_ok_and(|noise| noise.extrapolated))
+    }
+
     /// Assumptions of predictions in this environment; with `path`, a frequency in MHz and a distance
     /// in m, the class of the calibration that holds it is named.
     #[must_use]
@@ -71,7 +81,7 @@ impl Environment {
             (Effect::Clutter, self.clutter.is_none()),
             (Effect::Vegetation, self.vegetation.is_none()),
             (Effect::Rain, self.rain_rate_mm_h == 0.0),
-            (Effect::ManMadeNoise, self.man_made_noise.is_none()),
+            (Effect::ManMadeNoise, self.lacks_noise(path.map(|(mhz, _)| mhz))),
         ];
         let left_out = effects.iter().filter(|(_, is_absent)| *is_absent);
         let calibration = self.calibration.as_ref().map(|profile| CalibratedBy {

@@ -30,6 +30,10 @@ pub(super) struct View<'a> {
     pub terrain: TerrainReport,
     /// True if the heights are of different kinds.
     pub is_mixed: bool,
+    /// True if an end stands on a fine surface.
+    pub is_fine_surface: bool,
+    /// True if `undulation_m` is that of a geoid.
+    pub has_geoid: bool,
 }
 
 impl<'a> View<'a> {
@@ -62,9 +66,12 @@ impl<'a> View<'a> {
                 tiles_used: u32::try_from(used.tiles.as_slice().len()).unwrap_or(u32::MAX),
                 void_samples: used.void_samples,
                 missing_samples: used.missing_samples,
+                ground: profile.ground,
                 resolution_arcsec: used.resolution_arcsec,
             },
             is_mixed: used.kinds.is_mixed(),
+            is_fine_surface: profile.is_fine_surface,
+            has_geoid: profile.has_geoid,
         })
     }
 
@@ -125,8 +132,8 @@ pub(super) fn geometry(view: &View<'_>, height_agl_m: [f64; 2], env: &Environmen
         rx_elevation_angle_deg: elevation_deg[1],
         tx_ground_msl_m: tx_ground,
         rx_ground_msl_m: rx_ground,
-        tx_ground_hae_m: tx_ground + view.undulation_m[0],
-        rx_ground_hae_m: rx_ground + view.undulation_m[1],
+        tx_ground_hae_m: view.has_geoid.then(|| tx_ground + view.undulation_m[0]),
+        rx_ground_hae_m: view.has_geoid.then(|| rx_ground + view.undulation_m[1]),
         tx_antenna_msl_m: tx_msl,
         rx_antenna_msl_m: rx_msl,
         k_factor: env.k_factor,

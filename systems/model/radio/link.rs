@@ -15,7 +15,7 @@ use super::prediction::Evidence;
 use super::prepare::Prepared;
 use super::result::{Budget, Geometry, LinkResult, Losses};
 use super::warning::Warning;
-use crate::terrain::Profile;
+use crate::terrain::{PathGround, Profile};
 
 impl Prepared<'_> {
     /// Evaluates this direction over `profile`, as [`super::evaluate`] does.
@@ -111,7 +111,7 @@ impl Prepared<'_> {
         let terrain = &view.terrain;
         Evidence {
             surroundings: self.surroundings,
-            ground_known: terrain.void_samples == 0 && terrain.missing_samples == 0,
+            ground_known: terrain.ground == PathGround::Known,
             clear: clearance.is_clear(),
             calibrated: self.calibrated(view.distance_m),
             model_sigma_db: path.sigma_db,

@@ -40,11 +40,13 @@ pub(super) fn path_loss(
 ) -> PathLoss {
     let slant_m = geometry.slant_range_m.max(SHORTEST_M);
     let mut warnings = link.warnings.union(terrain.warnings);
-    let mode = terrain.mode.unwrap_or(if clearance.line_of_sight {
-        PropagationMode::LineOfSight
-    } else {
-        PropagationMode::Diffraction
-    });
+    // One answer to whether the ends see each other; ITM, whose mode of its own may say otherwise, tells
+    // scatter and diffraction apart.
+    let mode = match (clearance.line_of_sight, terrain.mode) {
+        (true, _) => PropagationMode::LineOfSight,
+        (false, Some(PropagationMode::Troposcatter)) => PropagationMode::Troposcatter,
+        (false, _) => PropagationMode::Diffraction,
+    };
     let clutter_db = link.clutter_db(view.distance_m * 1e-3);
     warnings.note(clutter_db.is_none(), Warning::ClutterOutOfRange);
     let [clutter_tx_db, clutter_rx_db] = clutter_db.unwrap_or([0.0; 2]);
@@ -92,7 +94,7 @@ pub(super) fn path_loss(
 /// Attenuation over free space along a path by the model of the environment, or by [`FALLBACK_MODEL`]
 /// with a warning where that is not valid.
 pub(super) fn terrain_attenuation(link: &Prepared<'_>, view: &View<'_>) -> (Model, Attenuation) {
-    let model = link.model_at(view.distance_m);
+    let model = link.model_at(view.distance_m, view.is_fine_surface);
     let result = model.and_then(|model| model.attenuation(&view.path()));
     or_fallback(link, view, result)
 }
@@ -103,26 +105,33 @@ pub(super) fn terrain_attenuations(
     views: &[View<'_>],
     batch: &mut PathBatch,
 ) -> Vec<(Model, Attenuation)> {
-    let is_valid = |view: &&View<'_>| link.model_at(view.distance_m).is_ok();
+    let model_at = |view: &View<'_>| link.model_at(view.distance_m, view.is_fine_surface);
+    let is_valid = |view: &&View<'_>| model_at(view).is_ok();
     let valid: Vec<_> = views.iter().filter(is_valid).map(View::path).collect();
     let attenuations = |model: &dyn PreparedModel| model.attenuations(&valid, batch);
     let mut results = link.model().map_or_else(Vec::new, attenuations).into_iter();
     let each = |view: &View<'_>| {
-        let valid = link.model_at(view.distance_m);
+        let valid = model_at(view);
         let result = valid.and_then(|_| results.next().expect("one for each valid path"));
         or_fallback(link, view, result)
     };
     views.iter().map(each).collect()
 }
 
-/// Attenuation by the model of the environment, or by the fallback model where that has none.
+/// Attenuation by the model of the environment, in part by the fallback model where the two meet, and wholly
+/// by that where the other has none.
 fn or_fallback(
     link: &Prepared<'_>,
     view: &View<'_>,
     result: Result<Attenuation, Warning>,
 ) -> (Model, Attenuation) {
+    let share = link.share(view.distance_m);
     let warning = match result {
-        Ok(attenuation) => return (link.env.model, attenuation),
+        Ok(attenuation) if share == 1.0 => return (link.env.model, attenuation),
+        Ok(attenuation) => {
+            let fallback = link.fallback.attenuation(&view.path()).unwrap_or_default();
+            return (link.env.model, attenuation.blended(share, &fallback));
+        }
         Err(warning) => warning,
     };
     let fallback = link.fallback.attenuation(&view.path());

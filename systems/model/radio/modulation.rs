@@ -250,7 +250,7 @@ pub fn ofdm_symbol_rate(bandwidth_hz: f64) -> f64 {
 fn lora(radio: &Radio, spreading_factor: u8, coding_rate: u8) -> Selected {
     let sf = f64::from(spreading_factor);
     let code_rate = 4.0 / f64::from(coding_rate);
-    let symbols_per_s = radio.bandwidth_hz / sf.exp2();
+    let symbols_per_s = radio.bandwidth_hz / libm::exp2(sf);
     let phy_rate_bps = sf * code_rate * symbols_per_s;
     let kept_bits = if symbols_per_s.recip() > LORA_LONG_SYMBOL_S { sf - 2.0 } else { sf };
     Selected {
@@ -279,8 +279,8 @@ pub fn packet_error_prob(snr_db: f64, modulation: &Selected, packet_octets: u32)
 /// As [`packet_error_prob`], from the SNR above the one required for `reference_octets`, dB.
 #[must_use]
 pub fn error_prob_at(margin_db: f64, reference_octets: f64, packet_octets: u32) -> f64 {
-    let ln_odds_at_required = 9.0_f64.ln();
-    let reference = 1.0 / (1.0 + (PER_SLOPE_PER_DB * margin_db + ln_odds_at_required).exp());
+    let ln_odds_at_required = libm::log(9.0);
+    let reference = 1.0 / (1.0 + libm::exp(PER_SLOPE_PER_DB * margin_db + ln_odds_at_required));
     let lengths = f64::from(packet_octets.max(1)) / reference_octets;
-    -((-reference).ln_1p() * lengths).exp_m1()
+    -libm::expm1(libm::log1p(-reference) * lengths)
 }

@@ -185,9 +185,18 @@ impl<'a> Prepared<'a> {
     ///
     /// # Errors
     /// The warning that explains why it is not valid there.
-    pub(super) fn model_at(&self, distance_m: f64) -> Result<&dyn PreparedModel, Warning> {
-        self.validity.check(self.frequency_mhz, distance_m)?;
+    pub(super) fn model_at(
+        &self,
+        distance_m: f64,
+        is_fine_surface: bool,
+    ) -> Result<&dyn PreparedModel, Warning> {
+        self.validity.check(self.frequency_mhz, distance_m, is_fine_surface)?;
         self.model.as_deref().map_err(|warning| *warning)
+    }
+
+    /// Share of the model of the environment over `distance_m`, [0, 1].
+    pub(super) fn share(&self, distance_m: f64) -> f64 {
+        self.validity.share(distance_m)
     }
 
     /// The model of the environment for paths of any length; `None` where it is not valid.
@@ -242,7 +251,7 @@ fn packet_octets_max(waveform: &Waveform) -> u32 {
 /// Sum of two powers, dBm.
 pub(super) fn power_sum_dbm(a_dbm: f64, b_dbm: f64) -> f64 {
     let (high, low) = if a_dbm >= b_dbm { (a_dbm, b_dbm) } else { (b_dbm, a_dbm) };
-    high + 10.0 * 10f64.powf((low - high) / 10.0).ln_1p() / std::f64::consts::LN_10
+    high + 10.0 * libm::log1p(libm::pow(10.0, (low - high) / 10.0)) / std::f64::consts::LN_10
 }
 
 /// The radio both ends have in common: the receiver's, at the narrower bandwidth and the fewer
@@ -309,7 +318,7 @@ fn rain(frequency_mhz: f64, polarization: Polarization) -> Option<RainCoefficien
 
 impl NoiseCategory {
     /// The curve of P.372.
-    fn curve(self) -> NoiseEnvironment {
+    pub(super) fn curve(self) -> NoiseEnvironment {
         match self {
             Self::City => NoiseEnvironment::City,
             Self::Residential => NoiseEnvironment::Residential,

@@ -15,6 +15,7 @@ use super::path_loss::{ItmTerrain, PropagationMode};
 use super::prediction::Prediction;
 use super::station::polarization_schema;
 use super::warning::Warnings;
+use crate::terrain::PathGround;
 
 /// One direction of a link, from the transmitter to the receiver.
 ///
@@ -94,10 +95,12 @@ pub struct Geometry {
     pub tx_ground_msl_m: f64,
     /// Ground at the receiver above mean sea level, m.
     pub rx_ground_msl_m: f64,
-    /// Ground at the transmitter above the WGS84 ellipsoid, m.
-    pub tx_ground_hae_m: f64,
-    /// Ground at the receiver above the WGS84 ellipsoid, m.
-    pub rx_ground_hae_m: f64,
+    /// Ground at the transmitter above the WGS84 ellipsoid, m. Absent without a geoid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tx_ground_hae_m: Option<f64>,
+    /// Ground at the receiver above the WGS84 ellipsoid, m. Absent without a geoid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rx_ground_hae_m: Option<f64>,
     /// Transmitting antenna above mean sea level, m.
     pub tx_antenna_msl_m: f64,
     /// Receiving antenna above mean sea level, m.
@@ -187,6 +190,9 @@ pub struct TerrainReport {
     pub void_samples: u32,
     /// Samples off every tile.
     pub missing_samples: u32,
+    /// Knowledge of the ground: `unknown` leaves no verdict.
+    #[serde(default)]
+    pub ground: PathGround,
     /// Coarsest spacing of posts, arc-seconds; absent without tiles.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolution_arcsec: Option<f64>,

@@ -109,6 +109,15 @@ pub struct Antenna {
     #[schemars(schema_with = "polarization_schema")]
     #[garde(skip)]
     pub polarization: Polarization,
+    /// Electrical tilt of the lobe below the plane across the antenna, the same all round, deg, [-90, 90];
+    /// positive looks down. The mechanical tilt is that of the pointing.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[garde(range(min = -90.0, max = 90.0), custom(finite))]
+    pub electrical_tilt_deg: f64,
+}
+
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
 }
 
 /// A boresight direction.

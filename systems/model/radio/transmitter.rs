@@ -86,8 +86,13 @@ impl<'a> PreparedTransmitter<'a> {
     }
 
     /// True if the model of the environment is valid for paths of `distance_m`.
-    pub fn is_valid(&self, distance_m: f64) -> bool {
-        self.link.model_at(distance_m).is_ok()
+    pub fn is_valid(&self, distance_m: f64, is_fine_surface: bool) -> bool {
+        self.link.model_at(distance_m, is_fine_surface).is_ok()
+    }
+
+    /// Share of the model of the environment over `distance_m`, [0, 1].
+    pub fn share(&self, distance_m: f64) -> f64 {
+        self.link.share(distance_m)
     }
 
     /// Measures the profiles of `rows` by the model of the environment, into their lanes of

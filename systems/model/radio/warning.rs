@@ -84,11 +84,16 @@ pub enum Warning {
     TerrainMixed,
     /// Stations, environment or ground are out of the range of every model: no link.
     NotComputable,
+    /// Path of 1 to 2 km, over which ITM takes over from delta-Bullington.
+    ModelsBlended,
+    /// Surface with buildings and trees in posts of 5 m or finer, for which ITM is not made;
+    /// delta-Bullington is used instead.
+    FineSurface,
 }
 
 impl Warning {
     /// Every warning, in the order of the bits.
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 33] = [
         Self::ItmTxTerminalHeight,
         Self::ItmRxTerminalHeight,
         Self::ItmFrequency,
@@ -120,12 +125,14 @@ impl Warning {
         Self::Calibrated,
         Self::TerrainMixed,
         Self::NotComputable,
+        Self::ModelsBlended,
+        Self::FineSurface,
     ];
 }
 
 /// A set of [`Warning`]s; serialised as a list of names in a fixed order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub struct Warnings(u32);
+pub struct Warnings(u64);
 
 impl Warnings {
     /// Adds `warning`.
@@ -142,7 +149,7 @@ impl Warnings {
 
     /// Adds the warnings of ITM.
     pub(super) fn insert_itm(&mut self, warnings: itm::Warnings) {
-        self.0 |= u32::from(warnings.bits());
+        self.0 |= u64::from(warnings.bits());
     }
 
     /// Union of the two sets.

@@ -21,7 +21,7 @@ pub fn cell_area_m2(south_deg: f64, north_deg: f64, width_deg: f64) -> f64 {
 /// over one radian of longitude, in units of b².
 fn zone(lat_deg: f64) -> f64 {
     let e = E2.sqrt();
-    let sin_lat = lat_deg.to_radians().sin();
+    let sin_lat = libm::sin(lat_deg.to_radians());
     sin_lat / (1.0 - E2 * sin_lat * sin_lat) + (e * sin_lat).atanh() / e
 }
 

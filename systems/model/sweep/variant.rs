@@ -60,10 +60,8 @@ impl Variant {
         if let (Some(tilt_deg), Some(pointing)) = (self.tilt_deg, &mut station.pointing) {
             pointing.elevation_deg = (pointing.elevation_deg - tilt_deg).clamp(-90.0, 90.0);
         } else if let Some(tilt_deg) = self.tilt_deg {
-            // An antenna without a pointing looks level in coverage; tilting it gives it one. For
-            // an omnidirectional antenna the azimuth means nothing.
-            let pointing = crate::radio::Pointing { azimuth_deg: 0.0, elevation_deg: -tilt_deg };
-            station.pointing = Some(pointing);
+            // An omnidirectional antenna that stands upright is tilted all round, electrically.
+            station.antenna.electrical_tilt_deg += tilt_deg;
         }
         station
     }
@@ -118,7 +116,8 @@ mod tests {
     fn tilt_looks_down_from_where_the_antenna_looked() {
         let mut station = crate::sample::station();
         let tilt = Variant { tilt_deg: Some(4.0), ..Variant::default() };
-        assert_eq!(tilt.apply(&station).pointing.unwrap().elevation_deg, -4.0);
+        let tilted = tilt.apply(&station);
+        assert_eq!((tilted.pointing, tilted.antenna.electrical_tilt_deg), (None, 4.0));
         station.pointing = Some(crate::radio::Pointing { azimuth_deg: 90.0, elevation_deg: 1.0 });
         let tilted = tilt.apply(&station).pointing.unwrap();
         assert_eq!((tilted.azimuth_deg, tilted.elevation_deg), (90.0, -3.0));

@@ -94,6 +94,6 @@ pub(super) fn degree(lat_deg: &[f64; 6], lon_deg: &[f64; 6]) -> u8 {
 /// The value at `t` of a polynomial of such powers.
 #[inline(always)]
 pub(super) fn quintic_at(c: &[f64; 6], t: f64) -> f64 {
-    let high = f64::mul_add(t, f64::mul_add(t, c[5], c[4]), c[3]);
-    f64::mul_add(t, f64::mul_add(t, f64::mul_add(t, high, c[2]), c[1]), c[0])
+    let high = t * (t * c[5] + c[4]) + c[3];
+    t * (t * (t * high + c[2]) + c[1]) + c[0]
 }

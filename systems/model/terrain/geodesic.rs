@@ -62,7 +62,7 @@ pub fn direct(from: GeoPoint, azimuth_deg: f64, distance_m: f64) -> Result<GeoPo
 #[must_use]
 pub fn curvature_radii_m(lat_deg: f64) -> (f64, f64) {
     const E2: f64 = WGS84_F * (2.0 - WGS84_F);
-    let sin_lat = lat_deg.to_radians().sin();
+    let sin_lat = libm::sin(lat_deg.to_radians());
     let w2 = 1.0 - E2 * sin_lat * sin_lat;
     let across = WGS84_A_M / w2.sqrt();
     (across * (1.0 - E2) / w2, across)

@@ -62,7 +62,7 @@ impl WebTile {
     /// Latitude of a distance from the northern edge, in pixels, deg.
     fn lat_deg(self, pixels: f64) -> f64 {
         let down = (f64::from(self.row) * TILE_SIDE as f64 + pixels) / self.whole();
-        (PI * (1.0 - 2.0 * down)).sinh().atan().to_degrees()
+        libm::atan(libm::sinh(PI * (1.0 - 2.0 * down))).to_degrees()
     }
 
     /// Edges: south, west, north, east, deg.
@@ -74,7 +74,7 @@ impl WebTile {
 
     /// Size of a pixel on the ground at a distance from the northern edge, in pixels, m.
     fn pixel_m(self, pixels: f64) -> f64 {
-        2.0 * PI * RADIUS_M / self.whole() * self.lat_deg(pixels).to_radians().cos()
+        2.0 * PI * RADIUS_M / self.whole() * libm::cos(self.lat_deg(pixels).to_radians())
     }
 
     /// Ground under the square: the mean of the samples under each pixel, read on the compute pool.

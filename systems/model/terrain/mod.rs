@@ -12,6 +12,7 @@
 mod curve;
 pub mod geodesic;
 mod heights;
+mod known;
 mod mercator;
 mod path;
 mod point;
@@ -21,6 +22,7 @@ pub(crate) mod short;
 pub mod test_ground;
 mod tile;
 mod used;
+mod utm;
 
 use std::collections::BTreeMap;
 
@@ -28,13 +30,16 @@ use serde::Serialize;
 
 pub use curve::{Curve, CurveRow};
 pub use heights::{Ground, HeightKind, HeightKinds, HeightSource, Posts, VerticalDatum};
+pub use known::{PathGround, UNKNOWN_RATIO_MAX};
 pub use mercator::{GROUND_SIDE, KnownGround, TILE_SIDE, TileGround, WebTile, ZOOM as WEB_ZOOM};
+pub(crate) use path::step_m;
 pub use path::{BadPath, MAX_PATH_M, Path};
 pub use point::{BadPoint, GeoPoint};
 pub(crate) use profile::fill_gaps;
 pub use profile::{Profile, earth_bulge_m, sample_filled, sample_profile};
 pub use tile::{BadTileName, TileId};
 pub use used::{TerrainUse, TileSet};
+pub use utm::Utm;
 
 /// A source of ground heights and of the geoid.
 pub trait Terrain: Send + Sync {
@@ -58,8 +63,25 @@ pub trait Terrain: Send + Sync {
     /// 0 when no geoid is configured.
     fn undulation_m(&self, at: GeoPoint) -> f64;
 
+    /// True if undulations are those of a geoid; else heights above the ellipsoid are unknown.
+    fn has_geoid(&self) -> bool {
+        false
+    }
+
     /// Spacing of the posts around `at` (arc-seconds), `None` where no readable tile lies.
     fn resolution_arcsec(&self, at: GeoPoint) -> Option<f64>;
+
+    /// True if the ground around `at` is a surface with buildings and trees, or one of an unstated kind, in posts
+    /// of 5 m or finer.
+    fn is_fine_surface(&self, at: GeoPoint) -> bool {
+        let _ = at;
+        false
+    }
+
+    /// True if [`Terrain::is_fine_surface`] may be true anywhere.
+    fn has_fine_surface(&self) -> bool {
+        false
+    }
 
     /// Description of this source.
     fn describe(&self) -> TerrainSource;

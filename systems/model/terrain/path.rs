@@ -61,6 +61,14 @@ pub struct Path {
     is_short: bool,
 }
 
+/// Distance between neighbours of `samples` (at least 2) over `distance_m`, m, rounded to the 24 bits of an
+/// `f32`: sums and products of it are exact then, so that the places at which ITM cuts a profile do not hang on
+/// the last bit of an `f64`.
+#[must_use]
+pub(crate) fn step_m(distance_m: f64, samples: usize) -> f64 {
+    f64::from((distance_m / whole(samples.max(2) - 1)) as f32)
+}
+
 impl Path {
     /// The shortest path between two points; they may be equal.
     #[must_use]
@@ -302,14 +310,14 @@ impl Kernel for Positions<'_> {
         // Omitted powers are 0 and change no bit of the result.
         if degree(lat, lon) == 3 {
             for j in 0..count {
-                let t = f64::mul_add(f64::from(j as i32), pace, t0);
+                let t = f64::from(j as i32) * pace + t0;
                 lat_deg[j] = cubic_at(lat, t);
                 lon_deg[j] = cubic_at(lon, t);
             }
             return;
         }
         for j in 0..count {
-            let t = f64::mul_add(f64::from(j as i32), pace, t0);
+            let t = f64::from(j as i32) * pace + t0;
             lat_deg[j] = quintic_at(lat, t);
             lon_deg[j] = quintic_at(lon, t);
         }
@@ -318,8 +326,8 @@ impl Kernel for Positions<'_> {
 
 #[inline(always)]
 fn cubic_at(c: &[f64; 6], t: f64) -> f64 {
-    let high = f64::mul_add(t, c[3], c[2]);
-    f64::mul_add(t, f64::mul_add(t, high, c[1]), c[0])
+    let high = t * c[3] + c[2];
+    t * (t * high + c[1]) + c[0]
 }
 
 #[expect(clippy::cast_precision_loss, reason = "sample counts stay far below 2^53")]

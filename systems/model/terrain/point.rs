@@ -81,7 +81,7 @@ impl GeoPoint {
     #[must_use]
     pub fn unit_vector(self) -> [f64; 3] {
         let (lat, lon) = (self.lat_deg.to_radians(), self.lon_deg.to_radians());
-        [lat.cos() * lon.cos(), lat.cos() * lon.sin(), lat.sin()]
+        [libm::cos(lat) * libm::cos(lon), libm::cos(lat) * libm::sin(lon), libm::sin(lat)]
     }
 
     /// Differences in latitude and in longitude, deg, that positions within `radius_m` (m) do not exceed;
@@ -93,7 +93,7 @@ impl GeoPoint {
         if steepest_deg >= 90.0 {
             return [up_deg, 180.0];
         }
-        let aside_deg = up_deg / steepest_deg.to_radians().cos();
+        let aside_deg = up_deg / libm::cos(steepest_deg.to_radians());
         [up_deg, aside_deg.min(180.0)]
     }
 

@@ -1,6 +1,6 @@
 //! Terrain heights along a path.
 
-use super::{Curve, CurveRow, GeoPoint, Path, Terrain, TerrainUse};
+use super::{Curve, CurveRow, GeoPoint, Path, PathGround, Terrain, TerrainUse, step_m};
 
 /// Mean radius of the Earth (m), the value of ITU-R P.452.
 const EARTH_RADIUS_M: f64 = 6_371_000.0;
@@ -15,7 +15,7 @@ pub struct Profile {
     pub azimuth_deg: f64,
     /// Bearing at the end back towards the start, [0, 360).
     pub back_azimuth_deg: f64,
-    /// Distance between neighbouring samples (m); 0 when both ends are one point.
+    /// Distance between neighbouring samples (m), of 24 bits; 0 when both ends are one point.
     pub step_m: f64,
     /// Latitudes (degrees).
     pub lat_deg: Vec<f64>,
@@ -25,6 +25,12 @@ pub struct Profile {
     pub elevation_msl_m: Vec<f64>,
     /// Sources of the heights.
     pub terrain: TerrainUse,
+    /// Knowledge of the ground.
+    pub ground: PathGround,
+    /// True if an end stands on a fine surface ([`Terrain::is_fine_surface`]).
+    pub is_fine_surface: bool,
+    /// True if undulations are those of a geoid ([`Terrain::has_geoid`]).
+    pub has_geoid: bool,
     /// Samples without a readable tile, true at their places; empty where there are none.
     pub missing: Vec<bool>,
 }
@@ -36,17 +42,25 @@ impl Profile {
         self.distance_m = path.distance_m();
         self.azimuth_deg = path.azimuth_deg();
         self.back_azimuth_deg = path.back_azimuth_deg();
-        self.step_m = path.step_m(samples);
+        self.step_m = step_m(self.distance_m, samples);
         path.positions(samples, &mut self.lat_deg, &mut self.lon_deg);
         self.elevation_msl_m.resize(self.lat_deg.len(), 0.0);
+        self.has_geoid = terrain.has_geoid();
+        let [from, to] = [0, self.lat_deg.len() - 1].map(|end| self.point(end));
+        let is_fine = |end: GeoPoint| terrain.is_fine_surface(end);
+        self.is_fine_surface =
+            terrain.has_fine_surface() && [from, to].into_iter().flatten().any(is_fine);
         let curve = path.curve(samples);
         if let Some(used) = curve.as_ref().and_then(|curve| self.follow(terrain, curve)) {
             self.terrain = used;
+            self.ground = PathGround::Known;
             self.missing.clear();
             return;
         }
-        self.terrain =
-            sample_filled(terrain, &self.lat_deg, &self.lon_deg, &mut self.elevation_msl_m);
+        self.terrain = terrain.sample(&self.lat_deg, &self.lon_deg, &mut self.elevation_msl_m);
+        self.ground = PathGround::of(&self.terrain, &self.elevation_msl_m);
+        let (lat_deg, lon_deg) = (&self.lat_deg, &self.lon_deg);
+        fill_gaps(terrain, &self.terrain, lat_deg, lon_deg, &mut self.elevation_msl_m);
         self.missing.clear();
         if self.terrain.missing_samples > 0 {
             let places = self.lat_deg.iter().zip(&self.lon_deg);

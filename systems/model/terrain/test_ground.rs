@@ -11,8 +11,10 @@ impl Rough {
         let (mut height_m, mut size_m, mut scale) = (600.0, 260.0, 40.0);
         for octave in 0..7 {
             let turn = f64::from(octave) * 1.3;
-            let (x, y) = (lon_deg * scale * turn.cos() + lat_deg * scale, lat_deg * scale * 1.7);
-            height_m += size_m * ((x + turn).sin() * (y - turn).cos() + 0.3 * (x * 1.9 - y).sin());
+            let (x, y) =
+                (lon_deg * scale * libm::cos(turn) + lat_deg * scale, lat_deg * scale * 1.7);
+            height_m +=
+                size_m * (libm::sin(x + turn) * libm::cos(y - turn) + 0.3 * libm::sin(x * 1.9 - y));
             size_m *= 0.5;
             scale *= 2.3;
         }

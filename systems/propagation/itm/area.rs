@@ -98,8 +98,8 @@ fn effective_height_m(antenna_agl_m: f64, siting: Siting, delta_h_m: f64) -> f64
         Siting::VeryCareful => 9.0,
     };
     if antenna_agl_m < 5.0 {
-        gain_m *= (0.1 * PI * antenna_agl_m).sin();
+        gain_m *= libm::sin(0.1 * PI * antenna_agl_m);
     }
     let exponent = (2.0 * antenna_agl_m / delta_h_m.max(1e-3)).min(20.0);
-    antenna_agl_m + (1.0 + gain_m) * (-exponent).exp()
+    antenna_agl_m + (1.0 + gain_m) * libm::exp(-exponent)
 }

@@ -85,7 +85,7 @@ pub(super) struct Complex {
 
 impl Complex {
     pub fn norm(self) -> f64 {
-        self.re.hypot(self.im)
+        libm::hypot(self.re, self.im)
     }
 
     #[inline(always)]

@@ -115,7 +115,7 @@ pub(super) fn exceedance_deviate(percent: f64) -> f64 {
     let share = percent / 100.0;
     // Subnormal percentages vanish in the division; keep the logarithm finite.
     let tail = if share > 0.5 { 1.0 - share } else { share }.max(f64::MIN_POSITIVE);
-    let t = (-2.0 * tail.ln()).sqrt();
+    let t = (-2.0 * libm::log(tail)).sqrt();
     let above = (0.010_328 * t + 0.802_853) * t + 2.515_516;
     let below = ((0.001_308 * t + 0.189_269) * t + 1.432_788) * t + 1.0;
     let deviate = t - above / below;

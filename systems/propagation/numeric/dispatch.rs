@@ -50,14 +50,14 @@ fn width() -> u8 {
     width
 }
 
-/// True if the processor has AVX-512 F, BW, DQ and VL, FMA and the other features of kernels.
+/// True if the processor has AVX-512 F, BW, DQ and VL, and the other features of kernels.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(super) fn has_avx512() -> bool {
     width() == AVX512
 }
 
-/// True if the processor has AVX2, FMA, BMI1, BMI2 and POPCNT, whatever else it has.
+/// True if the processor has AVX2, BMI1, BMI2 and POPCNT, whatever else it has.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(super) fn has_avx2() -> bool {
@@ -93,7 +93,6 @@ fn detect() -> u8 {
             && std::arch::is_x86_feature_detected!("avx512vl");
         // All but a few processors with AVX2 have these too.
         let narrow = std::arch::is_x86_feature_detected!("avx2")
-            && std::arch::is_x86_feature_detected!("fma")
             && std::arch::is_x86_feature_detected!("bmi1")
             && std::arch::is_x86_feature_detected!("bmi2")
             && std::arch::is_x86_feature_detected!("popcnt");
@@ -108,13 +107,13 @@ fn detect() -> u8 {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma,bmi1,bmi2,popcnt")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,popcnt")]
 fn with_avx512<K: Kernel>(kernel: K) -> K::Output {
     kernel.run()
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,bmi1,bmi2,popcnt")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 fn with_avx2<K: Kernel>(kernel: K) -> K::Output {
     kernel.run()
 }

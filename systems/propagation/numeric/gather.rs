@@ -59,12 +59,12 @@ pub(crate) fn sample_evenly(
 fn fill(from: &[f64], start: f64, spacing: f64, out: &mut [f64], from_place: usize) {
     let last = from.len() - 1;
     for place in from_place..out.len() {
-        let position = f64::mul_add(f64::from(place as i32), spacing, start);
+        let position = f64::from(place as i32) * spacing + start;
         let position = lesser(position, last as f64);
         let floor = position.floor();
         let index = floor as usize;
         let (near, far) = (from[index], from[(index + 1).min(last)]);
-        out[place] = f64::mul_add(far - near, position - floor, near);
+        out[place] = (far - near) * (position - floor) + near;
     }
 }
 
@@ -92,14 +92,14 @@ mod tests {
                         // SAFETY: the processor has the features.
                         #[expect(unsafe_code, reason = "calls what is compiled for AVX2")]
                         let filled = unsafe { narrow::sample(&row, start, spacing, &mut four) };
-                        let within = (0..count)
-                            .filter(|place| f64::mul_add(*place as f64, spacing, start) < far);
+                        let within =
+                            (0..count).filter(|place| *place as f64 * spacing + start < far);
                         assert_eq!(filled, within.count() / 4 * 4);
                         assert_eq!(four[..filled], plain[..filled]);
                     }
                     let (mut sum, mut moment) = (0.0, 0.0);
                     for place in 0..count {
-                        let position = f64::mul_add(place as f64, spacing, start).min(far);
+                        let position = (place as f64 * spacing + start).min(far);
                         let index = (position as usize).min(len - 2);
                         let share = position - index as f64;
                         let want = row[index] + (row[index + 1] - row[index]) * share;

@@ -41,12 +41,12 @@ fn polynomial<const N: usize>(x: f64, c: [f64; N]) -> f64 {
     while i > 0 {
         i -= 1;
         if i.is_multiple_of(2) {
-            even = f64::mul_add(even, square, c[i]);
+            even = even * square + c[i];
         } else {
-            odd = f64::mul_add(odd, square, c[i]);
+            odd = odd * square + c[i];
         }
     }
-    f64::mul_add(x, odd, even)
+    x * odd + even
 }
 
 /// The lesser of two numbers, `b` where either is `NaN`: half the work of [`f64::min`].

@@ -74,14 +74,14 @@ pub(super) fn plain_moments<const STRANDS: usize>(values: &[f64]) -> (f64, f64) 
         for lane in 0..STRANDS {
             let number = start + f64::from(lane as i32);
             sums[lane] += block[lane];
-            products[lane] = f64::mul_add(block[lane], number - arm, products[lane]);
+            products[lane] += block[lane] * (number - arm);
         }
         start += STRANDS as f64;
     }
     for (lane, value) in rest.iter().enumerate() {
         let number = start + lane as f64;
         sums[lane] += value;
-        products[lane] = f64::mul_add(*value, number - arm, products[lane]);
+        products[lane] += *value * (number - arm);
     }
     (folded(sums), folded(products))
 }
@@ -105,7 +105,7 @@ fn plain_level(room: &mut [f64], middle: f64, slope: f64) -> [f64; 2] {
     let arm = 0.5 * (room.len() as f64 - 1.0);
     for number in 0..room.len() {
         let at = f64::from(number as i32) - arm;
-        room[number] -= f64::mul_add(slope, at, middle);
+        room[number] -= slope * at + middle;
     }
     let (blocks, rest) = room.as_chunks::<LANES>();
     let (mut least, mut most) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
@@ -241,7 +241,7 @@ pub(super) mod x86 {
                 let values = load(values);
                 let at = _mm512_sub_pd(number, arm);
                 sums[strand] = _mm512_add_pd(sums[strand], values);
-                products[strand] = _mm512_fmadd_pd(values, at, products[strand]);
+                products[strand] = _mm512_add_pd(_mm512_mul_pd(values, at), products[strand]);
                 number = _mm512_add_pd(number, step);
             }
         }
@@ -249,7 +249,7 @@ pub(super) mod x86 {
             let values = next(values);
             let at = _mm512_sub_pd(number, arm);
             sums[strand] = _mm512_add_pd(sums[strand], values);
-            products[strand] = _mm512_fmadd_pd(values, at, products[strand]);
+            products[strand] = _mm512_add_pd(_mm512_mul_pd(values, at), products[strand]);
             number = _mm512_add_pd(number, step);
         }
         (folded(_mm512_add_pd(sums[0], sums[1])), folded(_mm512_add_pd(products[0], products[1])))
@@ -264,7 +264,8 @@ pub(super) mod x86 {
         let mut least = _mm512_set1_pd(f64::INFINITY);
         let mut most = _mm512_set1_pd(f64::NEG_INFINITY);
         let mut next = |values: &mut [f64; LANES]| {
-            let residual = _mm512_sub_pd(load(values), _mm512_fmadd_pd(slope, at, middle));
+            let residual =
+                _mm512_sub_pd(load(values), _mm512_add_pd(_mm512_mul_pd(slope, at), middle));
             at = _mm512_add_pd(at, _mm512_set1_pd(LANES as f64));
             // SAFETY: an array of eight.
             unsafe { _mm512_storeu_pd(values.as_mut_ptr(), residual) };

@@ -20,7 +20,7 @@ const SHORTEST_KM: f64 = 5.0;
 pub fn geoclimatic_factor(dn1: f64, terrain_roughness_m: f64) -> Result<f64, DomainError> {
     let dn1 = within("dn1", dn1, -2000.0, 1000.0)?;
     let roughness = within("terrain_roughness_m", terrain_roughness_m, 0.0, 1e4)?;
-    Ok(10f64.powf(-4.4 - 0.0027 * dn1) * (10.0 + roughness).powf(-0.46))
+    Ok(libm::pow(10.0, -4.4 - 0.0027 * dn1) * libm::pow(10.0 + roughness, -0.46))
 }
 
 /// A path for multipath prediction.
@@ -66,10 +66,10 @@ impl MultipathPath {
         self.checked()?;
         let lower_m = self.tx_msl_m.min(self.rx_msl_m);
         Ok(self.geoclimatic_factor
-            * self.distance_km.powf(3.4)
-            * (1.0 + self.inclination_mrad()).powf(-1.03)
-            * self.frequency_ghz.powf(0.8)
-            * 10f64.powf(-0.000_76 * lower_m))
+            * libm::pow(self.distance_km, 3.4)
+            * libm::pow(1.0 + self.inclination_mrad(), -1.03)
+            * libm::pow(self.frequency_ghz, 0.8)
+            * libm::pow(10.0, -0.000_76 * lower_m))
     }
 
     /// Percentage of the average worst month for which the fade exceeds `fade_db`, at deep fades
@@ -80,7 +80,7 @@ impl MultipathPath {
     /// [`DomainError`] for a member outside its range, or a fade outside 0 to 1000 dB.
     pub fn deep_fade_percent(&self, fade_db: f64) -> Result<f64, DomainError> {
         let fade = within("fade_db", fade_db, 0.0, 1e3)?;
-        Ok(self.occurrence_percent()? * 10f64.powf(-fade / 10.0))
+        Ok(self.occurrence_percent()? * libm::pow(10.0, -fade / 10.0))
     }
 
     /// Percentage of the average worst month for which the fade exceeds `margin_db`, at all
@@ -108,27 +108,27 @@ impl MultipathPath {
 /// P.530-17 §2.3.2 from the occurrence factor `p0`, %, and a fade of `a` dB, at least 0.
 pub(super) fn fade_percent(p0: f64, a: f64) -> f64 {
     // Eq. 12. No transition lies below 1 dB; only occurrence factors under 1e-20 % ask for one.
-    let transition = (25.0 + 1.2 * p0.log10()).max(1.0);
+    let transition = (25.0 + 1.2 * libm::log10(p0)).max(1.0);
     if a >= transition {
-        return (p0 * 10f64.powf(-a / 10.0)).min(100.0);
+        return (p0 * libm::pow(10.0, -a / 10.0)).min(100.0);
     }
     // Eqs. 14 to 16. The cap only matters beyond p0 = 2e5 %, where nothing gets through anyway.
-    let p_t = (p0 * 10f64.powf(-transition / 10.0)).min(99.9);
-    let q_t_prime = -20.0 * (-(-p_t / 100.0).ln_1p()).log10() / transition;
+    let p_t = (p0 * libm::pow(10.0, -transition / 10.0)).min(99.9);
+    let q_t_prime = -20.0 * libm::log10(-libm::log1p(-p_t / 100.0)) / transition;
     let q_t = (q_t_prime - 2.0) / shape(transition) - bend(transition);
     // Eqs. 17 and 18.
     let q_a = 2.0 + shape(a) * (q_t + bend(a));
-    -100.0 * (-10f64.powf(-q_a * a / 20.0)).exp_m1()
+    -100.0 * libm::expm1(-libm::pow(10.0, -q_a * a / 20.0))
 }
 
 /// `(1 + 0.3 10^(-A/20)) 10^(-0.016 A)` of eqs. 16 and 17.
 fn shape(a: f64) -> f64 {
-    (1.0 + 0.3 * 10f64.powf(-a / 20.0)) * 10f64.powf(-0.016 * a)
+    (1.0 + 0.3 * libm::pow(10.0, -a / 20.0)) * libm::pow(10.0, -0.016 * a)
 }
 
 /// `4.3 (10^(-A/20) + A/800)` of eqs. 16 and 17.
 fn bend(a: f64) -> f64 {
-    4.3 * (10f64.powf(-a / 20.0) + a / 800.0)
+    4.3 * (libm::pow(10.0, -a / 20.0) + a / 800.0)
 }
 
 /// Logarithmic geoclimatic conversion factor ΔG, dB, at most 10.8 (§2.3.4): how much rarer a deep
@@ -149,9 +149,9 @@ pub fn geoclimatic_conversion_db(
     let inclination = within("inclination_mrad", inclination_mrad, 0.0, 1e7)?;
     let latitude = within("latitude_deg", latitude_deg, -90.0, 90.0)?.abs();
     let sign = if latitude <= 45.0 { 1.0 } else { -1.0 };
-    let season = sign * (2.0 * latitude.to_radians()).cos().abs().powf(0.7);
-    let conversion =
-        10.5 - 5.6 * (1.1 + season).log10() - 2.7 * d.log10() + 1.7 * (1.0 + inclination).log10();
+    let season = sign * libm::pow(libm::cos(2.0 * latitude.to_radians()).abs(), 0.7);
+    let conversion = 10.5 - 5.6 * libm::log10(1.1 + season) - 2.7 * libm::log10(d)
+        + 1.7 * libm::log10(1.0 + inclination);
     Ok(conversion.min(10.8))
 }
 
@@ -159,5 +159,5 @@ pub fn geoclimatic_conversion_db(
 /// (§2.3.4): `10^(-ΔG/10) p_w`.
 #[must_use]
 pub fn average_year_percent(worst_month_percent: f64, conversion_db: f64) -> f64 {
-    worst_month_percent * 10f64.powf(-conversion_db / 10.0)
+    worst_month_percent * libm::pow(10.0, -conversion_db / 10.0)
 }

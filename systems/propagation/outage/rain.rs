@@ -58,20 +58,21 @@ impl RainFading {
         let f = within("frequency_ghz", frequency_ghz, 1.0, 1000.0)?;
         let rate = within("r001_mm_h", r001_mm_h, 0.0, 1000.0)?;
 
-        let spread = 0.477 * d.powf(0.633) * rate.powf(0.073 * rain.alpha) * f.powf(0.123);
-        let denominator = spread - 10.579 * -(-0.024 * d).exp_m1();
+        let spread =
+            0.477 * libm::pow(d, 0.633) * libm::pow(rate, 0.073 * rain.alpha) * libm::pow(f, 0.123);
+        let denominator = spread - 10.579 * -libm::expm1(-0.024 * d);
         let factor = if denominator < 1.0 / DISTANCE_FACTOR_MAX {
             DISTANCE_FACTOR_MAX
         } else {
             1.0 / denominator
         };
         let effective_length_km = d * factor;
-        let c0 = if f >= 10.0 { 0.12 + 0.4 * (f / 10.0).log10().powf(0.8) } else { 0.12 };
+        let c0 = if f >= 10.0 { 0.12 + 0.4 * libm::pow(libm::log10(f / 10.0), 0.8) } else { 0.12 };
         Ok(Self {
             effective_length_km,
             a001_db: rain.specific_attenuation_db_km(rate)? * effective_length_km,
             c: [
-                0.07f64.powf(c0) * 0.12f64.powf(1.0 - c0),
+                libm::pow(0.07, c0) * libm::pow(0.12, 1.0 - c0),
                 0.855 * c0 + 0.546 * (1.0 - c0),
                 0.139 * c0 + 0.043 * (1.0 - c0),
             ],
@@ -85,7 +86,7 @@ impl RainFading {
     pub fn attenuation_db(&self, percent: f64) -> Result<f64, DomainError> {
         let p = within("percent", percent, RAIN_PERCENT_MIN, RAIN_PERCENT_MAX)?;
         let [c1, c2, c3] = self.c;
-        Ok(self.a001_db * c1 * p.powf(-(c2 + c3 * p.log10())))
+        Ok(self.a001_db * c1 * libm::pow(p, -(c2 + c3 * libm::log10(p))))
     }
 
     /// Percentage of an average year for which rain attenuates by more than `margin_db`:
@@ -114,10 +115,10 @@ impl RainFading {
         }
         // c3 x² + c2 x + log(margin / scale) = 0 with x = log p; of the two roots, the one on
         // the branch where attenuation falls with p.
-        let discriminant = c2 * c2 - 4.0 * c3 * (margin_db / scale_db).log10();
+        let discriminant = c2 * c2 - 4.0 * c3 * libm::log10(margin_db / scale_db);
         if discriminant < 0.0 {
             return 0.0;
         }
-        10f64.powf((discriminant.sqrt() - c2) / (2.0 * c3)).min(100.0)
+        libm::pow(10.0, (discriminant.sqrt() - c2) / (2.0 * c3)).min(100.0)
     }
 }

@@ -21,7 +21,7 @@ export const RULES: Record<Rating, string> = {
   marginal: '50 % or more',
   poor: '10 % or more',
   no_link: 'below 10 %',
-  unknown: 'ground on the path is not known, 0 m assumed',
+  unknown: 'ground below more than 5 % of the path, or below an end, is not known',
 };
 
 export const COLOURS: Record<'light' | 'dark', Record<Rating, string>> = {
@@ -43,7 +43,7 @@ export const WIDTHS: Record<Rating, number> = { excellent: 3.4, good: 2.4, margi
 
 /** The rating of a direction of a link. */
 export function rating(link: Link, direction: LinkDirection): Rating {
-  return link.missing_samples > 0 ? 'unknown' : direction.verdict;
+  return link.ground === 'unknown' ? 'unknown' : direction.verdict;
 }
 
 /** The rating of the worse direction. */

@@ -10,6 +10,7 @@ use groundwave_http::Failure;
 use groundwave_scenario::formats;
 use groundwave_scenario::formats::Format;
 use groundwave_setup::terrain::replay_failure;
+use groundwave_simulation::evaluation;
 use groundwave_store::journal_file;
 use serde_json::json;
 
@@ -30,6 +31,7 @@ impl Convert {
             Failure::Input(format!("{file}: invalid ending of a recording: allowed {allowed}"))
         })?;
         let mut log = journal_file::open(&self.from).map_err(Failure::input)?;
+        evaluation::compare(&mut log);
         let header = log.header().clone();
         let ground = self.ground.for_log(&header.inputs)?;
         let mut engine = world(Arc::clone(&ground.terrain))

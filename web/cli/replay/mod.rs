@@ -14,11 +14,13 @@ use groundwave_engine::log::Header;
 use groundwave_engine::{Engine, Next, Replayed};
 use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
+use groundwave_model::EVALUATION;
 use groundwave_model::terrain::Terrain;
 use groundwave_planning::{ReplayWorld, Replaying, open_log, replay_player};
 use groundwave_scenario::changes;
 use groundwave_scenario::changes::{Change, ChangeError, Changer};
 use groundwave_setup::terrain::{TerrainOptions, replay_failure};
+use groundwave_simulation::evaluation;
 use groundwave_simulation::history::History;
 use groundwave_store::journal_file;
 use serde::Serialize;
@@ -161,8 +163,16 @@ impl Replay {
         };
         ground.check_tiles()?;
         if self.check && run.replayed.marks == 0 {
-            let message = "the replayed part of the log holds no digest to compare";
-            return Err(Failure::Input(message.to_owned()));
+            let own = EVALUATION.to_string();
+            let other = evaluation::recorded(&header).filter(|recorded| *recorded != own);
+            let message = match other {
+                None => "the replayed part of the log holds no digest to compare".to_owned(),
+                Some(recorded) => format!(
+                    "the digests of the log are those of evaluation {recorded} of links, this program has {own}: \
+                     nothing to compare"
+                ),
+            };
+            return Err(Failure::Input(message));
         }
         if let Some(path) = &self.report {
             let page = report::page(&run, fork.as_ref());
@@ -218,6 +228,7 @@ impl Replay {
         mut watch: Option<Watch>,
     ) -> Result<Run, Failure> {
         let mut log = journal_file::open(&self.log).map_err(Failure::input)?;
+        evaluation::compare(&mut log);
         let header = log.header().clone();
         let (from, to) = span(&header, self.from, self.to)?;
         let mut changer = Changer::new(changes);

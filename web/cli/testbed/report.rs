@@ -232,10 +232,10 @@ fn table(rows: &[Row<'_>]) -> Table {
         let up = |value: f64| shape.up.then_some(value);
         table.row([
             format!("{} > {}", link.from, link.to),
-            match (shape.up, link.missing_samples) {
+            match (shape.up, link.ground.is_enough()) {
                 (false, _) => "down".to_owned(),
-                (true, 0) => "up".to_owned(),
-                (true, _) => format!("up, {}", output::NO_TERRAIN),
+                (true, true) => "up".to_owned(),
+                (true, false) => format!("up, {}", output::NO_TERRAIN),
             },
             beside(row.predicted_round_trip_ms, round.map(|[_, mean, _]| mean)),
             beside(row.predicted_round_trip_loss_prob.map(|loss| loss * 100.0), lost),
@@ -277,7 +277,7 @@ fn picture(testbed: &Testbed) -> Picture {
             from: link.from.clone(),
             to: link.to.clone(),
             up: link.predicted.up,
-            has_terrain: link.missing_samples == 0,
+            has_terrain: link.ground.is_enough(),
             rate_bps: link.predicted.rate_bps as f64,
             measured_bps: link.measured.as_ref().and_then(|measured| measured.throughput_bps),
             round_trip_ms: row.predicted_round_trip_ms,

@@ -103,7 +103,7 @@ pub fn text(testbed: &Testbed) -> String {
 /// Warning about directions without terrain data; empty when there are none.
 pub fn missing_terrain(testbed: &Testbed) -> String {
     let links = testbed.links.iter().filter(|link| !link.back);
-    let missing = links.clone().filter(|link| link.missing_samples > 0).count();
+    let missing = links.clone().filter(|link| !link.ground.is_enough()).count();
     match missing {
         0 => String::new(),
         _ => {
@@ -247,8 +247,8 @@ mod tests {
     use super::*;
     use serde_json::Value;
 
-    /// A testbed of one link, with so many samples without terrain data.
-    fn testbed(missing_samples: u32) -> Testbed {
+    /// A testbed of one link over `ground`.
+    fn testbed(ground: &str) -> Testbed {
         let shape = json!({
             "up": true, "loss_prob": 0.0, "broadcast_loss_prob": 0.0, "rate_bps": 1_000_000,
             "delay_ns": 0, "jitter_ns": 0,
@@ -256,7 +256,7 @@ mod tests {
         let side = |from: &str, to: &str, back: bool| {
             json!({
                 "from": from, "to": to, "wire": 1, "back": back, "snr_db": 9.0, "predicted": shape,
-                "generation": 1, "observed_generation": 1, "missing_samples": missing_samples,
+                "generation": 1, "observed_generation": 1, "ground": ground,
             })
         };
         let links = Value::from(vec![side("a", "b", false), side("b", "a", true)]);
@@ -268,10 +268,10 @@ mod tests {
 
     #[test]
     fn status_and_report_warn_of_missing_terrain() {
-        assert_eq!(missing_terrain(&testbed(0)), "");
-        let warned = missing_terrain(&testbed(7));
+        assert_eq!(missing_terrain(&testbed("known")), "");
+        let warned = missing_terrain(&testbed("unknown"));
         assert!(warned.contains("no terrain data under 1 of 1 links"), "{warned}");
-        assert!(text(&testbed(7)).contains("no terrain data"));
-        assert!(!text(&testbed(0)).contains("terrain"));
+        assert!(text(&testbed("unknown")).contains("no terrain data"));
+        assert!(!text(&testbed("partial")).contains("terrain"));
     }
 }

@@ -35,8 +35,8 @@ pub struct LinkAnalysis {
     pub rx_node_id: Uuid,
     /// Terrain profile.
     pub profile: TerrainProfile,
-    /// False if part of the profile lies off every tile: verdicts and figures then assume ground at
-    /// sea level there.
+    /// False if more than 5 % of the profile, or an end of it, lies in voids or off the tiles: the verdicts and
+    /// figures rest on assumed ground then.
     pub terrain_known: bool,
     /// From the sender to the receiver.
     pub result: LinkResult,

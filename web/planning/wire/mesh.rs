@@ -4,6 +4,7 @@ use groundwave_model::advice::Advice;
 use groundwave_model::mesh::{Mesh, MeshLink, RouteAnswer, Segment, Summary};
 use groundwave_model::radio::{LinkResult, ModulationId, Verdict};
 use groundwave_model::route::Metric;
+use groundwave_model::terrain::PathGround;
 use groundwave_simulation::link::Direction;
 use groundwave_simulation::site::NodeId;
 use schemars::JsonSchema;
@@ -173,6 +174,8 @@ pub struct DeploymentLink {
     pub void_samples: u32,
     /// Samples of the profile without a tile.
     pub missing_samples: u32,
+    /// Knowledge of the ground; `unknown` leaves no verdict.
+    pub ground: PathGround,
     /// From the lower id to the higher.
     pub forward: LinkDirection,
     /// From the higher id to the lower.
@@ -228,6 +231,7 @@ impl From<&MeshLink> for DeploymentLink {
             fresnel_clearance_ratio: link.budget.fresnel_clearance_ratio,
             void_samples: link.budget.void_samples,
             missing_samples: link.budget.missing_samples,
+            ground: link.budget.ground,
             forward: link.budget.forward.into(),
             reverse: link.budget.backward.into(),
         }

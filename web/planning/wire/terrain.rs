@@ -63,25 +63,32 @@ pub struct TerrainSample {
     pub distance_m: f64,
     /// Above mean sea level (EGM96), m.
     pub elevation_msl_m: f64,
-    /// Above the WGS84 ellipsoid, m.
-    pub elevation_hae_m: f64,
+    /// Above the WGS84 ellipsoid, m; null without a geoid.
+    pub elevation_hae_m: Option<f64>,
     /// True off every tile: the heights are assumed. Absent where the ground is known.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub missing: bool,
+}
+
+/// Height above the ellipsoid, m; `None` without a geoid.
+fn hae_m(terrain: &dyn Terrain, at: GeoPoint, elevation_msl_m: f64) -> Option<f64> {
+    terrain.has_geoid().then(|| elevation_msl_m + terrain.undulation_m(at))
 }
 
 impl TerrainProfile {
     /// A measured profile, whose points stand on `terrain`'s geoid.
     #[must_use]
     pub fn new(profile: &Profile, terrain: &dyn Terrain) -> Self {
+        // The step of the profile is rounded for the models.
+        let spacing_m = profile.distance_m / (profile.elevation_msl_m.len().max(2) - 1) as f64;
         let sample = |(i, &elevation_msl_m): (usize, &f64)| {
             let point = profile.point(i)?;
             Some(TerrainSample {
                 lat: point.lat_deg(),
                 lon: point.lon_deg(),
-                distance_m: i as f64 * profile.step_m,
+                distance_m: i as f64 * spacing_m,
                 elevation_msl_m,
-                elevation_hae_m: elevation_msl_m + terrain.undulation_m(point),
+                elevation_hae_m: hae_m(terrain, point, elevation_msl_m),
                 missing: profile.missing.get(i).copied().unwrap_or(false),
             })
         };
@@ -147,7 +154,7 @@ impl PointElevation {
             lat: at.lat_deg(),
             lon: at.lon_deg(),
             elevation_msl_m,
-            elevation_hae_m: elevation_msl_m.map(|m| m + terrain.undulation_m(at)),
+            elevation_hae_m: elevation_msl_m.and_then(|m| hae_m(terrain, at, m)),
             resolution_arcsec: terrain.resolution_arcsec(at),
         }
     }

@@ -1,6 +1,7 @@
 //! Nothing breaks a picture: not the ends of any range, not names, not numbers that are none.
 
 use groundwave_model::radio::warning::{Warning, Warnings};
+use groundwave_model::terrain::PathGround;
 use groundwave_model::terrain::Profile;
 use groundwave_raster::scene::font::width_em;
 use groundwave_raster::scene::labels::Rect;
@@ -152,6 +153,7 @@ fn ground_without_data_is_hatched_and_rated_so() {
     let mut case = Case::over(&level(101, 0.0), 5_000.0, [30.0, 20.0], "wifi_5g_mesh");
     assert!(!case.svg().contains("no-terrain") && !case.svg().contains("No terrain data"));
     case.result.terrain.missing_samples = 50;
+    case.result.terrain.ground = PathGround::Unknown;
     case.profile.missing = (0..101).map(|i| i < 50).collect();
     let drawn = case.svg();
     assert!(drawn.contains("No terrain data"), "{drawn}");

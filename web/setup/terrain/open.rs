@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use groundwave_files::hex::hex;
 use groundwave_http::Failure;
+use groundwave_model::EVALUATION;
 use groundwave_model::terrain::{Flat, Posts, Terrain};
+use groundwave_simulation::evaluation;
 use groundwave_terrain::cache::Index;
 use groundwave_terrain::memory::usual_budget_bytes;
 use groundwave_terrain::{OffTiles, Supplying, TerrainStack};
@@ -103,7 +105,10 @@ pub(super) fn open(sources: Sources) -> Result<OpenTerrain, Failure> {
 
 /// Inputs of the header of a log: no paths, which mean nothing elsewhere and describe a machine.
 pub fn inputs_of(stack: &TerrainStack, flat_earth: bool) -> BTreeMap<String, String> {
-    let mut inputs = BTreeMap::from([("terrain".to_owned(), stack.describe().name)]);
+    let mut inputs = BTreeMap::from([
+        ("terrain".to_owned(), stack.describe().name),
+        (evaluation::INPUT.to_owned(), EVALUATION.to_string()),
+    ]);
     let off_tiles = match (stack.has_folder(), flat_earth) {
         (true, false) => None,
         (true, true) => Some((FLAT_EARTH, "")),
@@ -165,6 +170,7 @@ pub(super) fn flat(elevation_msl_m: f64) -> OpenTerrain {
     let inputs = BTreeMap::from([
         ("flat_msl_m".to_owned(), elevation_msl_m.to_string()),
         ("terrain".to_owned(), terrain.describe().name),
+        (evaluation::INPUT.to_owned(), EVALUATION.to_string()),
     ]);
     OpenTerrain {
         terrain: Arc::new(terrain),

@@ -8,7 +8,7 @@ use super::super::cell::Flags;
 use super::super::site::CoverageSite;
 use super::{Scratch, far_m, grounded};
 use crate::terrain::short::Parallel;
-use crate::terrain::{CurveRow, GeoPoint, Terrain, fill_gaps};
+use crate::terrain::{CurveRow, GeoPoint, PathGround, Terrain, fill_gaps, step_m};
 
 impl Scratch {
     /// Samples the ground to those of the cells from place `first` on that `mask` selects. False where
@@ -28,7 +28,7 @@ impl Scratch {
             self.follow(site, terrain, parallel, first, mask);
         }
         for row in 0..SIDE_BY_SIDE {
-            mask[row] = mask[row] && self.stand(terrain, parallel, first + row);
+            mask[row] = mask[row] && self.stand(site, terrain, parallel, first + row);
         }
         mask
     }
@@ -65,7 +65,7 @@ impl Scratch {
         }
         let samples = site.samples(distance_m).max(2);
         let row = place % SIDE_BY_SIDE;
-        self.step_m[row] = distance_m / (samples - 1) as f64;
+        self.step_m[row] = step_m(distance_m, samples);
         self.elevation_msl_m[row].resize(samples);
         self.receivers.distance_m[place] = distance_m;
         for end in 0..2 {
@@ -128,13 +128,19 @@ impl Scratch {
     }
 
     /// Notes what stands on the ground sampled to a place. False where nothing can.
-    fn stand(&mut self, terrain: &dyn Terrain, parallel: &Parallel, place: usize) -> bool {
+    fn stand(
+        &mut self,
+        site: &CoverageSite<'_>,
+        terrain: &dyn Terrain,
+        parallel: &Parallel,
+        place: usize,
+    ) -> bool {
         let row = place % SIDE_BY_SIDE;
         let elevation_msl_m = &self.elevation_msl_m[row];
         let is_credible = self.credible[row] || all_within(elevation_msl_m, itm::MAX_ELEVATION_M);
         let ends_m = [elevation_msl_m[0], elevation_msl_m[elevation_msl_m.len() - 1]];
         let centre = GeoPoint::wrapping(parallel.lat_deg, self.centres_deg[place]);
-        let undulation_m = centre.map_or(f64::NAN, |centre| terrain.undulation_m(centre));
+        let undulation_m = centre.as_ref().map_or(f64::NAN, |centre| terrain.undulation_m(*centre));
         if !is_credible || !grounded(ends_m, undulation_m) {
             self.flags[place] = Flags::FAILED;
             return false;
@@ -142,6 +148,9 @@ impl Scratch {
         for end in 0..2 {
             self.receivers.ground_msl_m[end][place] = ends_m[end];
         }
+        self.fine_surface[place] = site.fine_surface.is_some_and(|own| {
+            own || centre.as_ref().is_ok_and(|centre| terrain.is_fine_surface(*centre))
+        });
         self.receivers.undulation_m[place] = undulation_m;
         true
     }
@@ -161,7 +170,8 @@ impl Scratch {
         );
         if !used.is_clean() {
             let flags = &mut self.flags[place];
-            flags.note(elevation_msl_m[samples - 1].is_nan(), Flags::NO_DATA);
+            let ground = PathGround::of(&used, elevation_msl_m);
+            flags.note(!ground.is_enough(), Flags::NO_DATA);
             let unknown = Flags::PATH_UNKNOWN;
             flags.note(used.missing_samples > 0, Flags::PATH_MISSING | unknown);
             flags.note(used.void_samples > 0, Flags::PATH_VOID | unknown);

@@ -107,6 +107,17 @@ impl PathBatch {
         self.measured.0[lane] = false;
     }
 
+    /// Leaves a share of the attenuation of a lane and adds the rest of another, as
+    /// [`Attenuation::blended`] does.
+    pub(crate) fn blend(&mut self, lane: usize, share: f64, other: &Attenuation) {
+        let quantiles_db = [other.total_db(), other.median_total_db()];
+        for (lanes, other_db) in self.attenuation_db.0.iter_mut().zip(quantiles_db) {
+            lanes[lane] = share * lanes[lane] + (1.0 - share) * other_db;
+        }
+        let sigma_db = &mut self.sigma_db.0[lane];
+        *sigma_db = share * *sigma_db + (1.0 - share) * other.sigma_db;
+    }
+
     /// Working memory of the model, kept from batch to batch: a new one where another model used
     /// the batch before.
     pub fn workspace<T: Any + Send + Default>(&mut self) -> &mut T {

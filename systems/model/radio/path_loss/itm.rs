@@ -95,6 +95,8 @@ impl PathLossModel for IrregularTerrain {
             frequency_mhz: 20.0..=20_000.0,
             distance_m: SHORTEST_M..=f64::INFINITY,
             distance_warning: Warning::DistanceBelow1Km,
+            // Its horizons and terrain irregularity are those of open country, not of walls.
+            fine_surface: false,
         }
     }
 

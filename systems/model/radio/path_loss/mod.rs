@@ -134,7 +134,10 @@ pub trait PreparedModel: Debug + Send + Sync {
     }
 }
 
-/// Frequencies and distances for which a model is valid.
+/// A model takes over from [`FALLBACK_MODEL`] from its shortest distance to so many times that.
+pub const TAKEOVER_RATIO: f64 = 2.0;
+
+/// Frequencies, distances and ground for which a model is valid.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Validity {
     /// Frequencies, MHz; outside, [`Warning::ModelOutOfRange`] is reported.
@@ -143,6 +146,8 @@ pub struct Validity {
     pub distance_m: RangeInclusive<f64>,
     /// Warning outside of `distance_m`.
     pub distance_warning: Warning,
+    /// True if the model is valid over a surface with buildings and trees in posts of 5 m or finer.
+    pub fine_surface: bool,
 }
 
 impl Validity {
@@ -151,20 +156,42 @@ impl Validity {
         frequency_mhz: 0.0..=f64::INFINITY,
         distance_m: 0.0..=f64::INFINITY,
         distance_warning: Warning::ModelOutOfRange,
+        fine_surface: true,
     };
 
     /// The warning for a path outside of the range.
     ///
     /// # Errors
     /// That warning; the distance is checked first.
-    pub fn check(&self, frequency_mhz: f64, distance_m: f64) -> Result<(), Warning> {
+    pub fn check(
+        &self,
+        frequency_mhz: f64,
+        distance_m: f64,
+        is_fine_surface: bool,
+    ) -> Result<(), Warning> {
         if !self.distance_m.contains(&distance_m) {
             Err(self.distance_warning)
+        } else if is_fine_surface && !self.fine_surface {
+            Err(Warning::FineSurface)
         } else if self.frequency_mhz.contains(&frequency_mhz) {
             Ok(())
         } else {
             Err(Warning::ModelOutOfRange)
         }
+    }
+
+    /// Share of the model in the attenuation of a path of `distance_m`, [0, 1]; the rest is that of
+    /// [`FALLBACK_MODEL`]. It rises with the logarithm of the distance from 0 at the shortest one to 1 at
+    /// [`TAKEOVER_RATIO`] times that, where both models are valid: without it, every map has a step on the
+    /// circle where they meet. The hybrid model of WINNF-TS-0112 (R2-SGN-04) joins its models by the logarithm
+    /// of the distance as well.
+    #[must_use]
+    pub fn share(&self, distance_m: f64) -> f64 {
+        let shortest_m = *self.distance_m.start();
+        if distance_m >= TAKEOVER_RATIO * shortest_m {
+            return 1.0;
+        }
+        (libm::log2(distance_m / shortest_m) / libm::log2(TAKEOVER_RATIO)).clamp(0.0, 1.0)
     }
 }
 
@@ -199,6 +226,31 @@ impl Attenuation {
         self.reference_attenuation_db.unwrap_or(0.0)
             + self.variability_db.unwrap_or(0.0)
             + self.diffraction_loss_db.unwrap_or(0.0)
+    }
+
+    /// A share of this attenuation and the rest of another, term by term, so that the terms add up.
+    #[must_use]
+    pub(crate) fn blended(&self, share: f64, other: &Self) -> Self {
+        let rest = 1.0 - share;
+        let term = |own: Option<f64>, other: Option<f64>| match (own, other) {
+            (None, None) => None,
+            (own, other) => Some(share * own.unwrap_or(0.0) + rest * other.unwrap_or(0.0)),
+        };
+        let mut warnings = self.warnings.union(other.warnings);
+        warnings.insert(Warning::ModelsBlended);
+        Self {
+            reference_attenuation_db: term(
+                self.reference_attenuation_db,
+                other.reference_attenuation_db,
+            ),
+            variability_db: term(self.variability_db, other.variability_db),
+            diffraction_loss_db: term(self.diffraction_loss_db, other.diffraction_loss_db),
+            median_db: Some(share * self.median_total_db() + rest * other.median_total_db()),
+            sigma_db: share * self.sigma_db + rest * other.sigma_db,
+            mode: self.mode,
+            itm: self.itm,
+            warnings,
+        }
     }
 
     /// The same at the median of time and locations, dB.

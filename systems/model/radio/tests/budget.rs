@@ -202,10 +202,14 @@ fn terrain_blocks_the_ray() {
 #[test]
 fn the_geoid_moves_ellipsoidal_heights_only() {
     let end = station("wifi_5g_mesh", "omni_5", 10.0);
-    let ground = profile(3_000.0, vec![100.0; 11]);
+    let mut ground = profile(3_000.0, vec![100.0; 11]);
+    ground.has_geoid = true;
     let env = under(Model::FreeSpace);
     let result = evaluate(&ground, [50.0, 47.5], &end, &end, &env, 100).unwrap();
-    near(result.geometry.tx_ground_hae_m, 150.0, 1e-12);
-    near(result.geometry.rx_ground_hae_m, 147.5, 1e-12);
+    near(result.geometry.tx_ground_hae_m.unwrap(), 150.0, 1e-12);
+    near(result.geometry.rx_ground_hae_m.unwrap(), 147.5, 1e-12);
+    ground.has_geoid = false;
+    let without = evaluate(&ground, [0.0; 2], &end, &end, &env, 100).unwrap();
+    assert_eq!(without.geometry.tx_ground_hae_m, None);
     near(result.geometry.tx_antenna_msl_m, 110.0, 1e-12);
 }

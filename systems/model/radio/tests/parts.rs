@@ -16,6 +16,7 @@ fn lobe(azimuth_beamwidth_deg: f64, elevation_beamwidth_deg: f64) -> Antenna {
         elevation_beamwidth_deg,
         front_to_back_db: 25.0,
         polarization: Polarization::Vertical,
+        electrical_tilt_deg: 0.0,
     }
 }
 
@@ -36,6 +37,27 @@ fn a_directive_lobe_loses_three_decibels_at_its_edge_and_never_more_than_its_flo
 }
 
 #[test]
+fn angles_off_a_steep_boresight_are_those_on_the_sphere() {
+    let dish = Antenna { front_to_back_db: 60.0, ..lobe(5.0, 5.0) };
+    // So far to the right of a boresight at 80 deg, on the great circle across it.
+    let (off, up) = (3.5_f64.to_radians(), 80.0_f64.to_radians());
+    let azimuth_deg = off.sin().atan2(off.cos() * up.cos()).to_degrees();
+    let elevation_deg = (off.cos() * up.sin()).asin().to_degrees();
+    assert!(azimuth_deg > 19.0, "{azimuth_deg}");
+    let loss_db = pointing_loss_db(&dish, aim(40.0, 80.0), 40.0 + azimuth_deg, elevation_deg);
+    near(loss_db, 12.0 * (3.5_f64 / 5.0).powi(2), 1e-9);
+    // Beyond the zenith, on the other side.
+    near(pointing_loss_db(&dish, aim(40.0, 88.0), 220.0, 89.0), 12.0 * 0.36, 1e-9);
+}
+
+#[test]
+fn mechanical_and_electrical_tilt_add_ahead_and_oppose_behind() {
+    let panel = Antenna { electrical_tilt_deg: 2.0, ..lobe(360.0, 10.0) };
+    near(pointing_loss_db(&panel, aim(90.0, -3.0), 90.0, -5.0), 0.0, 1e-9);
+    near(pointing_loss_db(&panel, aim(90.0, -3.0), 270.0, 1.0), 0.0, 1e-9);
+}
+
+#[test]
 fn azimuth_wraps_through_north() {
     let yagi = lobe(30.0, 20.0);
     let loss = pointing_loss_db(&yagi, aim(359.0, 0.0), 1.0, 0.0);
@@ -49,8 +71,13 @@ fn an_omni_stands_upright_and_looks_at_the_horizon() {
     near(pointing_loss_db(&omni, None, 77.0, 0.0), 0.0, 1e-12);
     near(pointing_loss_db(&omni, None, 77.0, -6.5), 3.0, 1e-12);
     near(pointing_loss_db(&omni, None, 77.0, 60.0), 25.0, 1e-12);
-    // Tilted on purpose.
-    near(pointing_loss_db(&omni, aim(0.0, -6.5), 77.0, -6.5), 0.0, 1e-12);
+    // Tilted electrically, all round.
+    let tilted = Antenna { electrical_tilt_deg: 6.5, ..omni.clone() };
+    near(pointing_loss_db(&tilted, None, 77.0, -6.5), 0.0, 1e-12);
+    // Tilted on its mast towards the north: it looks up to the south.
+    near(pointing_loss_db(&omni, aim(0.0, -6.5), 0.0, -6.5), 0.0, 1e-9);
+    near(pointing_loss_db(&omni, aim(0.0, -6.5), 180.0, -6.5), 12.0, 1e-9);
+    near(pointing_loss_db(&omni, aim(0.0, -6.5), 90.0, 0.0), 0.0, 1e-9);
     near(pointing_loss_db(&lobe(360.0, 360.0), None, 10.0, 90.0), 0.0, 1e-12);
 }
 
@@ -128,4 +155,17 @@ fn the_obstruction_is_bullingtons_worst_point_and_reverses() {
         }
     }
     assert!(obstructed > 300, "only {obstructed} of 500 were obstructed");
+}
+
+#[test]
+fn noise_above_the_range_of_its_curve_is_left_out_and_named() {
+    let environment = crate::radio::Environment {
+        man_made_noise: Some(crate::radio::NoiseCategory::City),
+        ..crate::radio::Environment::default()
+    };
+    let is_left_out = |frequency_mhz: f64| {
+        let assumptions = environment.assumptions(Some((frequency_mhz, 1_000.0)));
+        assumptions.left_out.contains(&crate::radio::Effect::ManMadeNoise)
+    };
+    assert!(is_left_out(868.0) && !is_left_out(150.0));
 }

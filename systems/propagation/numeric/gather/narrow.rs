@@ -10,8 +10,8 @@ const FOUR: usize = 4;
 /// together: two gathers of four take longer on many processors.
 ///
 /// # Safety
-/// The processor has AVX2 and FMA.
-#[target_feature(enable = "avx2,fma")]
+/// The processor has AVX2.
+#[target_feature(enable = "avx2")]
 #[inline]
 pub(super) unsafe fn sample(from: &[f64], start: f64, spacing: f64, out: &mut [f64]) -> usize {
     let (starts, spacings) = (_mm256_set1_pd(start), _mm256_set1_pd(spacing));
@@ -19,7 +19,7 @@ pub(super) unsafe fn sample(from: &[f64], start: f64, spacing: f64, out: &mut [f
     let mut number = _mm256_setr_pd(0.0, 1.0, 2.0, 3.0);
     let mut filled = 0;
     for out in out.as_chunks_mut::<FOUR>().0 {
-        let position = _mm256_fmadd_pd(number, spacings, starts);
+        let position = _mm256_add_pd(_mm256_mul_pd(number, spacings), starts);
         let is_inside = _mm256_and_pd(
             _mm256_cmp_pd::<_CMP_GE_OQ>(position, begin),
             _mm256_cmp_pd::<_CMP_LT_OQ>(position, end),
@@ -36,7 +36,7 @@ pub(super) unsafe fn sample(from: &[f64], start: f64, spacing: f64, out: &mut [f
         let even = _mm256_set_m128d(pair(high & 0xFFFF_FFFF), pair(low & 0xFFFF_FFFF));
         let odd = _mm256_set_m128d(pair(high >> 32), pair(low >> 32));
         let (near, far) = (_mm256_unpacklo_pd(even, odd), _mm256_unpackhi_pd(even, odd));
-        let value = _mm256_fmadd_pd(_mm256_sub_pd(far, near), share, near);
+        let value = _mm256_add_pd(_mm256_mul_pd(_mm256_sub_pd(far, near), share), near);
         // SAFETY: an array of four.
         unsafe { _mm256_storeu_pd(out.as_mut_ptr(), value) };
         number = _mm256_add_pd(number, _mm256_set1_pd(FOUR as f64));

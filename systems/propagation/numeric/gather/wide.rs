@@ -25,7 +25,7 @@ fn fixed(number: f64) -> u64 {
 /// # Safety
 /// The processor has AVX-512F, `from` holds `VECTORS` times eight numbers or more, and `count` is
 /// no multiple of eight.
-#[target_feature(enable = "avx512f,fma")]
+#[target_feature(enable = "avx512f")]
 pub(super) unsafe fn sample<const VECTORS: usize>(
     from: &[f64],
     start: f64,
@@ -48,7 +48,7 @@ pub(super) unsafe fn sample<const VECTORS: usize>(
     let mut value = |number, last: bool| {
         let place = ((first >> DIGITS) as usize).min(furthest);
         first += step;
-        let position = _mm512_fmadd_pd(number, spacings, starts);
+        let position = _mm512_add_pd(_mm512_mul_pd(number, spacings), starts);
         let position = if last { _mm512_min_pd(position, end) } else { position };
         // Adding it leaves the whole numbers from `place` in the low bits.
         let base = _mm512_set1_pd(f64::from_bits(ROUNDER.to_bits() - place as u64));
@@ -72,13 +72,13 @@ pub(super) unsafe fn sample<const VECTORS: usize>(
             low = _mm512_mask_permutexvar_pd(low, bit(lower), lower, far);
             high = _mm512_mask_permutexvar_pd(high, bit(upper), upper, far);
         }
-        _mm512_fmadd_pd(_mm512_sub_pd(high, low), share, low)
+        _mm512_add_pd(_mm512_mul_pd(_mm512_sub_pd(high, low), share), low)
     };
     let (whole, rest) = (count / LANES, count % LANES);
     for out in &mut out[..whole] {
         let value = value(number, false);
         sums = _mm512_add_pd(sums, value);
-        products = _mm512_fmadd_pd(value, at, products);
+        products = _mm512_add_pd(_mm512_mul_pd(value, at), products);
         (number, at) = (_mm512_add_pd(number, eight), _mm512_add_pd(at, eight));
         // SAFETY: an array of eight.
         unsafe { _mm512_storeu_pd(out.as_mut_ptr(), value) };
@@ -87,7 +87,7 @@ pub(super) unsafe fn sample<const VECTORS: usize>(
         let used = ((1_u32 << rest) - 1) as __mmask8;
         let value = value(number, true);
         sums = _mm512_mask_add_pd(sums, used, sums, value);
-        products = _mm512_mask3_fmadd_pd(value, at, products, used);
+        products = _mm512_mask_add_pd(products, used, _mm512_mul_pd(value, at), products);
         // SAFETY: an array of eight.
         unsafe { _mm512_storeu_pd(out.as_mut_ptr(), value) };
     }

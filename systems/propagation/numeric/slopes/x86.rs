@@ -4,6 +4,20 @@ use std::arch::x86_64::*;
 
 use super::{BLOCK, BLOCKS, Slopes, start};
 
+/// `a * b + c` in two roundings: one gives other bits where a processor lacks it.
+macro_rules! multiply_add {
+    ($a:expr, $b:expr, $c:expr) => {
+        add(mul($a, $b), $c)
+    };
+}
+
+/// `a * b - c` in two roundings.
+macro_rules! multiply_sub {
+    ($a:expr, $b:expr, $c:expr) => {
+        sub(mul($a, $b), $c)
+    };
+}
+
 /// The functions of [`super`], with vectors of the module around them: a `Vector` of `LANES` numbers,
 /// `all` of one, `numbers` from 0 on, loads, stores and arithmetic, bits of the places that `reach` a
 /// limit, and the `maxima` of `LANES` vectors.
@@ -46,7 +60,7 @@ macro_rules! slopes {
                 for place in 0..(blocks - part * LANES).min(LANES) {
                     let at = start(part * LANES + place, count);
                     let first = all(of[0].fall + of[0].fall_step * at as f64);
-                    let mut fall = fmadd(numbers(), each, first);
+                    let mut fall = multiply_add!(numbers(), each, first);
                     let whole = |row: &[f64]| row[at..at + BLOCK].as_chunks::<LANES>().0.as_ptr();
                     let (row, near, far) =
                         (whole(heights), whole(of[0].inverse), whole(of[1].inverse));
@@ -62,10 +76,10 @@ macro_rules! slopes {
                             )
                         };
                         let (out, back) = (sub(height, base[0]), sub(height, base[1]));
-                        one = max(fmsub(out, near, fall), one);
+                        one = max(multiply_sub!(out, near, fall), one);
                         // The fall of the other is `both` less this one; the constant is subtracted
                         // below.
-                        two = max(fmadd(back, far, fall), two);
+                        two = max(multiply_add!(back, far, fall), two);
                         fall = add(fall, step);
                     }
                     (most[0][place], most[1][place]) = (one, two);
@@ -103,11 +117,11 @@ macro_rules! slopes {
             let fall = of.fall + of.fall_step * at as f64;
             let (base, least) = (all(of.base), all(least));
             let step = all(of.fall_step * LANES as f64);
-            let mut fall = fmadd(numbers(), all(of.fall_step), all(fall));
+            let mut fall = multiply_add!(numbers(), all(of.fall_step), all(fall));
             let mut mask = 0;
             let vectors = heights.as_chunks().0.iter().zip(inverse.as_chunks().0);
             for (number, (height, inverse)) in vectors.enumerate() {
-                let slopes = fmsub(sub(load(height), base), load(inverse), fall);
+                let slopes = multiply_sub!(sub(load(height), base), load(inverse), fall);
                 fall = add(fall, step);
                 mask |= u64::from(reach(slopes, least)) << (LANES * number);
             }
@@ -119,9 +133,8 @@ macro_rules! slopes {
 /// With AVX-512 F.
 pub(super) mod wide {
     use std::arch::x86_64::{
-        _mm512_add_pd as add, _mm512_fmadd_pd as fmadd, _mm512_fmsub_pd as fmsub,
-        _mm512_loadu_pd as loadu, _mm512_max_pd as max, _mm512_set1_pd as all,
-        _mm512_storeu_pd as storeu, _mm512_sub_pd as sub,
+        _mm512_add_pd as add, _mm512_loadu_pd as loadu, _mm512_max_pd as max, _mm512_mul_pd as mul,
+        _mm512_set1_pd as all, _mm512_storeu_pd as storeu, _mm512_sub_pd as sub,
     };
 
     use super::*;
@@ -164,12 +177,11 @@ pub(super) mod wide {
     slopes!("avx512f");
 }
 
-/// With AVX2 and FMA.
+/// With AVX2.
 pub(super) mod narrow {
     use std::arch::x86_64::{
-        _mm256_add_pd as add, _mm256_fmadd_pd as fmadd, _mm256_fmsub_pd as fmsub,
-        _mm256_loadu_pd as loadu, _mm256_max_pd as max, _mm256_set1_pd as all,
-        _mm256_storeu_pd as storeu, _mm256_sub_pd as sub,
+        _mm256_add_pd as add, _mm256_loadu_pd as loadu, _mm256_max_pd as max, _mm256_mul_pd as mul,
+        _mm256_set1_pd as all, _mm256_storeu_pd as storeu, _mm256_sub_pd as sub,
     };
 
     use super::*;
@@ -204,5 +216,5 @@ pub(super) mod narrow {
         )
     }
 
-    slopes!("avx2,fma");
+    slopes!("avx2");
 }
