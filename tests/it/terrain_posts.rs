@@ -298,7 +298,9 @@ fn a_folder_of_tiles_counts_for_a_scenario_without_terrain() {
     let tiles = written(folder, "tiles", hills);
     let scenario = folder.join("bare.toml");
     let node = |name: &str, [lat, lon]: [f64; 2]| {
-        format!("[[node]]\nname = \"{name}\"\nlat_deg = {lat}\nlon_deg = {lon}\nheight_agl_m = 20\n")
+        format!(
+            "[[node]]\nname = \"{name}\"\nlat_deg = {lat}\nlon_deg = {lon}\nheight_agl_m = 20\nradio = \"wifi_5g_mesh\"\nantenna = \"omni_9\"\n"
+        )
     };
     let nodes = [node("west", WEST), node("east", EAST)].concat();
     for terrain in ["", "[terrain]\nflat_msl_m = 0\n"] {

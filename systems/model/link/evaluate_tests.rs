@@ -1,7 +1,7 @@
 use super::*;
-use crate::radio::{Clutter, ClutterCategory, Model};
-use crate::terrain::geodesic;
+use crate::radio::{Clutter, ClutterCategory, Model, Warning};
 use crate::terrain::test_ground::Holed;
+use crate::terrain::{TerrainSource, TerrainUse, geodesic};
 
 const GROUND: Holed = Holed { void_lon: 11.55..11.552, missing_lon: 11.62..11.7 };
 
@@ -84,4 +84,48 @@ fn links_evaluated_together_have_the_bits_of_each_alone() {
             "{viable} viable, {fallback} by the fallback model, {gaps} with gaps"
         );
     }
+}
+
+/// The same hills in fine posts of a surface.
+struct FineSurface;
+
+impl Terrain for FineSurface {
+    fn sample(&self, lat_deg: &[f64], lon_deg: &[f64], heights_m: &mut [f64]) -> TerrainUse {
+        GROUND.sample(lat_deg, lon_deg, heights_m)
+    }
+
+    fn undulation_m(&self, at: GeoPoint) -> f64 {
+        GROUND.undulation_m(at)
+    }
+
+    fn resolution_arcsec(&self, at: GeoPoint) -> Option<f64> {
+        GROUND.resolution_arcsec(at)
+    }
+
+    fn is_fine_surface(&self, _: GeoPoint) -> bool {
+        true
+    }
+
+    fn has_fine_surface(&self) -> bool {
+        true
+    }
+
+    fn describe(&self) -> TerrainSource {
+        GROUND.describe()
+    }
+}
+
+#[test]
+fn fine_surfaces_are_not_given_to_itm() {
+    let [station, ..] = stations();
+    let environment = Environment { model: Model::Itm, ..Environment::default() };
+    let ends = [(57.5, 11.4), (57.5, 11.48)].map(|(lat, lon)| GeoPoint::new(lat, lon).unwrap());
+    let model = |terrain: &dyn Terrain| {
+        let inputs =
+            Inputs { terrain, environment: &environment, packet_bytes: 100, spacing_m: None };
+        let (result, _) = score(&inputs, (ends[0], &station), (ends[1], &station)).unwrap();
+        (result.model, result.warnings.contains(Warning::FineSurface))
+    };
+    assert_eq!(model(&GROUND), (Model::Itm, false));
+    assert_eq!(model(&FineSurface), (Model::DeltaBullington, true));
 }
