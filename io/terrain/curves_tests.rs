@@ -55,8 +55,9 @@ fn heights_along_a_curve_are_those_at_its_positions() {
                 profile.trace(&tiles, &path, samples);
                 let mut heights_m = vec![0.0; samples];
                 let (lat_deg, lon_deg) = (&profile.lat_deg, &profile.lon_deg);
-                let used = sample_filled(&tiles, lat_deg, lon_deg, &mut heights_m);
+                let (used, ground) = sample_filled(&tiles, lat_deg, lon_deg, &mut heights_m);
                 assert_eq!(profile.terrain, used, "{from:?} {to:?} {samples}");
+                assert_eq!(profile.ground, ground, "{from:?} {to:?} {samples}");
                 for (height_m, want) in profile.elevation_msl_m.iter().zip(&heights_m) {
                     assert!((height_m - want).abs() < 1e-7, "{height_m} {want}");
                 }

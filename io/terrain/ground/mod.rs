@@ -33,6 +33,8 @@ pub(super) struct Ground {
     posts: Posts,
     sources: Vec<About>,
     ignored: Vec<Ignored>,
+    /// True if a raster is a fine surface; read once for each path.
+    has_fine_surface: bool,
 }
 
 impl Ground {
@@ -79,6 +81,7 @@ impl Ground {
         }
         Ok(Self {
             tiles,
+            has_fine_surface: rasters.values().any(Raster::is_fine_surface),
             mosaic: Mosaic::new(rasters.into_values().collect()),
             posts,
             sources: contents.sources,
@@ -94,6 +97,7 @@ impl Ground {
             mosaic: Mosaic::default(),
             posts: Posts::Interpolated,
             sources: vec![About::srtm()],
+            has_fine_surface: false,
         }
     }
 
@@ -307,7 +311,7 @@ impl Terrain for Ground {
     }
 
     fn has_fine_surface(&self) -> bool {
-        self.mosaic.rasters().iter().any(Raster::is_fine_surface)
+        self.has_fine_surface
     }
 
     fn describe(&self) -> TerrainSource {

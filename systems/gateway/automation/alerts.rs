@@ -22,7 +22,7 @@ type Subject = (AutomationId, String);
 enum Place {
     /// Entity of the alert.
     Spawned(Entity),
-    /// Its index among those that opened in this system.
+    /// Number of the alert among those that one run of the system opens, from 0.
     Opening(usize),
 }
 

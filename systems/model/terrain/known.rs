@@ -1,5 +1,4 @@
-//! What is known of the ground below a path: one rule for verdicts, exit codes, cells, interfaces and the
-//! page.
+//! Knowledge of the ground below a path: one rule for verdicts, exit codes, cells, interfaces and the page.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -46,10 +46,9 @@ impl Profile {
         path.positions(samples, &mut self.lat_deg, &mut self.lon_deg);
         self.elevation_msl_m.resize(self.lat_deg.len(), 0.0);
         self.has_geoid = terrain.has_geoid();
-        let [from, to] = [0, self.lat_deg.len() - 1].map(|end| self.point(end));
-        let is_fine = |end: GeoPoint| terrain.is_fine_surface(end);
+        let is_fine = |end: usize| self.point(end).is_some_and(|at| terrain.is_fine_surface(at));
         self.is_fine_surface =
-            terrain.has_fine_surface() && [from, to].into_iter().flatten().any(is_fine);
+            terrain.has_fine_surface() && [0, self.lat_deg.len() - 1].into_iter().any(is_fine);
         let curve = path.curve(samples);
         if let Some(used) = curve.as_ref().and_then(|curve| self.follow(terrain, curve)) {
             self.terrain = used;
@@ -57,10 +56,8 @@ impl Profile {
             self.missing.clear();
             return;
         }
-        self.terrain = terrain.sample(&self.lat_deg, &self.lon_deg, &mut self.elevation_msl_m);
-        self.ground = PathGround::of(&self.terrain, &self.elevation_msl_m);
-        let (lat_deg, lon_deg) = (&self.lat_deg, &self.lon_deg);
-        fill_gaps(terrain, &self.terrain, lat_deg, lon_deg, &mut self.elevation_msl_m);
+        (self.terrain, self.ground) =
+            sample_filled(terrain, &self.lat_deg, &self.lon_deg, &mut self.elevation_msl_m);
         self.missing.clear();
         if self.terrain.missing_samples > 0 {
             let places = self.lat_deg.iter().zip(&self.lon_deg);
@@ -111,16 +108,17 @@ pub fn sample_profile(
 /// - a sample without a readable tile is sea level, 0 m (no tiles are published for open sea),
 ///   and so is a void when the path holds no height at all
 ///
-/// The counts in the result disclose both.
+/// The counts in the result disclose both, and the knowledge of the ground is that before the filling.
 pub fn sample_filled(
     terrain: &dyn Terrain,
     lat_deg: &[f64],
     lon_deg: &[f64],
     elevation_msl_m: &mut [f64],
-) -> TerrainUse {
+) -> (TerrainUse, PathGround) {
     let used = terrain.sample(lat_deg, lon_deg, elevation_msl_m);
+    let ground = PathGround::of(&used, elevation_msl_m);
     fill_gaps(terrain, &used, lat_deg, lon_deg, elevation_msl_m);
-    used
+    (used, ground)
 }
 
 /// Fills the gaps that a terrain left in samples along a path, as [`sample_filled`] does.
