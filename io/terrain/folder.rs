@@ -127,9 +127,12 @@ impl Folders {
                 continue;
             }
             if let Some(format) = other_format(&name) {
+                let remedy = match name.to_ascii_lowercase().ends_with(".xz") {
+                    true => format!("`xz -d {name}` unpacks it"),
+                    false => format!("`gdal_translate {name} {name}.tif` converts it"),
+                };
                 let reason = format!(
-                    "{format} is not read; allowed: .hgt tiles and GeoTIFF files (`gdal_translate {name} \
-                     {name}.tif` converts it)"
+                    "{format} is not read; allowed: .hgt tiles and GeoTIFF files ({remedy})"
                 );
                 self.ignored.push(Ignored { path, reason });
                 continue;
