@@ -14,6 +14,7 @@ use super::free_space::wavelength_m;
 use super::polarization::Polarization;
 use super::spherical_earth::{Ground, SphericalEarth};
 pub use profile::{Profile, ProfileError};
+pub(crate) use smooth::least_squares_ends_msl_m;
 
 /// Inputs of a diffraction calculation besides the profile.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -28,8 +29,10 @@ pub struct DiffractionPath {
     pub rx_agl_m: f64,
     /// Polarization; matters in the spherical-Earth part, and there below some 300 MHz.
     pub polarization: Polarization,
-    /// Electrical constants of the ground, for the spherical-Earth part.
+    /// Electrical constants of the land, for the spherical-Earth part.
     pub ground: Ground,
+    /// Share of the path over sea, 0 to 1, for the spherical-Earth part.
+    pub sea_share: f64,
 }
 
 /// A knife edge.
@@ -89,6 +92,9 @@ pub fn knife_edge_loss_db(nu: f64) -> f64 {
 /// Delta-Bullington diffraction loss over `profile` (ITU-R P.526-15 §4.5.3):
 /// `L = L_ba + max(L_sph - L_bs, 0)`.
 ///
+/// Clutter of the profile obstructs (ITU-R P.1812-7 §4.3.1); antennas stand on the ground, and the smooth
+/// surface is fitted to it.
+///
 /// # Errors
 /// [`DomainError`] for a member of `path` outside its range.
 pub fn delta_bullington(
@@ -97,7 +103,7 @@ pub fn delta_bullington(
 ) -> Result<DeltaBullington, DomainError> {
     let (tx_msl_m, rx_msl_m) = path.antennas_msl_m(profile)?;
     let construction = Construction::new(profile, path);
-    let actual = construction.bullington(profile.interior(), tx_msl_m, rx_msl_m);
+    let actual = construction.over(profile, tx_msl_m, rx_msl_m);
 
     let (tx_smooth, rx_smooth) = smooth::smooth_ends_msl_m(profile, tx_msl_m, rx_msl_m);
     let (tx_effective_m, rx_effective_m) = (tx_msl_m - tx_smooth, rx_msl_m - rx_smooth);
@@ -112,6 +118,7 @@ pub fn delta_bullington(
         frequency_mhz: path.frequency_mhz,
         polarization: path.polarization,
         ground: path.ground,
+        sea_share: path.sea_share,
     }
     .loss_db()?;
     Ok(DeltaBullington {
@@ -133,7 +140,7 @@ pub fn bullington(
     path: &DiffractionPath,
 ) -> Result<Bullington, DomainError> {
     let (tx_msl_m, rx_msl_m) = path.antennas_msl_m(profile)?;
-    Ok(Construction::new(profile, path).bullington(profile.interior(), tx_msl_m, rx_msl_m))
+    Ok(Construction::new(profile, path).over(profile, tx_msl_m, rx_msl_m))
 }
 
 impl DiffractionPath {
@@ -162,6 +169,14 @@ impl Construction {
             length_m: profile.length_m(),
             earth_radius_m: path.effective_earth_radius_m,
             wavelength_m: wavelength_m(path.frequency_mhz),
+        }
+    }
+
+    /// The construction over the ground, and over the clutter on it where a profile has some.
+    fn over(&self, profile: &Profile<'_>, tx: f64, rx: f64) -> Bullington {
+        match profile.obstructions() {
+            Some(tops) => self.bullington(tops, tx, rx),
+            None => self.bullington(profile.interior(), tx, rx),
         }
     }
 

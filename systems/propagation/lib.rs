@@ -6,6 +6,7 @@
 //! | [`free_space`] | free-space loss | ITU-R P.525 |
 //! | [`itm`] | Irregular Terrain Model, point to point and area | NTIA TR 82-100 |
 //! | [`bullington`] | delta-Bullington diffraction | ITU-R P.526 |
+//! | [`p1812`] | paths with clutter for shares of time and places, 30 MHz to 6 GHz | ITU-R P.1812 |
 //! | [`spherical_earth`] | diffraction over the smooth Earth | ITU-R P.526 |
 //! | [`gases`] | oxygen and water vapour | ITU-R P.676 |
 //! | [`rain`] | specific attenuation of rain | ITU-R P.838 |
@@ -29,6 +30,7 @@ pub mod itm;
 pub mod noise;
 pub mod numeric;
 pub mod outage;
+pub mod p1812;
 pub mod polarization;
 pub mod profile;
 mod quantile;

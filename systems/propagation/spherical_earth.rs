@@ -39,8 +39,11 @@ pub struct SphericalEarth {
     pub frequency_mhz: f64,
     /// Polarization.
     pub polarization: Polarization,
-    /// Ground constants.
+    /// Ground constants of the land.
     pub ground: Ground,
+    /// Share of the path over sea, 0 to 1, where the constants are those of [`Ground::SEA`]
+    /// (ITU-R P.1812-7 eq. 28).
+    pub sea_share: f64,
 }
 
 impl SphericalEarth {
@@ -60,6 +63,7 @@ impl SphericalEarth {
         within("frequency_mhz", self.frequency_mhz, 10.0, 1e6)?;
         within("relative_permittivity", self.ground.relative_permittivity, 1.0, 100.0)?;
         within("conductivity_s_m", self.ground.conductivity_s_m, 0.0, 100.0)?;
+        within("sea_share", self.sea_share, 0.0, 1.0)?;
 
         let roots = h1.sqrt() + h2.sqrt();
         if d >= (2.0 * radius).sqrt() * roots {
@@ -80,10 +84,20 @@ impl SphericalEarth {
         wavelength_m(self.frequency_mhz)
     }
 
-    /// First term of the residue series over an Earth of `radius_m`, dB; may be negative
-    /// (ITU-R P.526-15 §3.1.1.2): `-F(X) - G(Y1) - G(Y2)`.
+    /// First term of the residue series over an Earth of `radius_m`, dB; may be negative. That of land
+    /// and that of sea count by their shares of the path.
     fn first_term_db(&self, radius_m: f64) -> f64 {
-        let k = self.normalized_admittance(radius_m);
+        let land_db = self.first_term_over_db(self.ground, radius_m);
+        if self.sea_share == 0.0 {
+            return land_db;
+        }
+        let sea_db = self.first_term_over_db(Ground::SEA, radius_m);
+        self.sea_share * sea_db + (1.0 - self.sea_share) * land_db
+    }
+
+    /// The same over one kind of ground (ITU-R P.526-15 §3.1.1.2): `-F(X) - G(Y1) - G(Y2)`.
+    fn first_term_over_db(&self, ground: Ground, radius_m: f64) -> f64 {
+        let k = self.normalized_admittance(ground, radius_m);
         let (k2, k4) = (k * k, k.powi(4));
         let beta = (1.0 + 1.6 * k2 + 0.67 * k4) / (1.0 + 4.5 * k2 + 1.53 * k4);
         // Practical units, MHz and km, with the constants as the Recommendation rounds them: the
@@ -97,9 +111,9 @@ impl SphericalEarth {
     }
 
     /// Normalized surface admittance factor K (ITU-R P.526-15 §3.1.1.1).
-    fn normalized_admittance(&self, radius_m: f64) -> f64 {
-        let epsilon = self.ground.relative_permittivity;
-        let loss = 18_000.0 * self.ground.conductivity_s_m / self.frequency_mhz;
+    fn normalized_admittance(&self, ground: Ground, radius_m: f64) -> f64 {
+        let epsilon = ground.relative_permittivity;
+        let loss = 18_000.0 * ground.conductivity_s_m / self.frequency_mhz;
         let horizontal = 0.36
             * libm::cbrt(radius_m * 1e-3 * self.frequency_mhz).recip()
             // ε = 1 and σ = 0 would be no ground at all.
@@ -165,6 +179,7 @@ mod tests {
             frequency_mhz: 900.0,
             polarization: Polarization::Vertical,
             ground: Ground::LAND,
+            sea_share: 0.0,
         }
     }
 
@@ -188,6 +203,7 @@ mod tests {
                     Polarization::Vertical
                 },
                 ground: Ground::LAND,
+                sea_share: 0.0,
             }
             .loss_db()
             .unwrap();

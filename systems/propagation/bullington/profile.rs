@@ -35,6 +35,20 @@ pub enum ProfileError {
         /// The first offending point.
         index: usize,
     },
+    /// Another number of clutter heights than there are points.
+    #[error("profile of {points} points has {heights} heights of clutter")]
+    Clutter {
+        /// Points of the profile.
+        points: usize,
+        /// Heights of clutter.
+        heights: usize,
+    },
+    /// A height of clutter is negative, infinite or `NaN`.
+    #[error("clutter of profile point {index} is not a height of 0 m or more")]
+    ClutterHeight {
+        /// The first offending point.
+        index: usize,
+    },
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -49,6 +63,7 @@ enum Spacing<'a> {
 pub struct Profile<'a> {
     spacing: Spacing<'a>,
     elevation_msl_m: &'a [f64],
+    clutter_agl_m: Option<&'a [f64]>,
 }
 
 impl<'a> Profile<'a> {
@@ -93,12 +108,28 @@ impl<'a> Profile<'a> {
         if let Some(index) = elevation_msl_m.iter().position(|h| !h.is_finite()) {
             return Err(ProfileError::Elevation { index });
         }
-        Ok(Self { spacing, elevation_msl_m })
+        Ok(Self { spacing, elevation_msl_m, clutter_agl_m: None })
+    }
+
+    /// The same with clutter at each point, m above ground. What stands at the two ends is below or beside
+    /// the antennas and obstructs nothing.
+    ///
+    /// # Errors
+    /// [`ProfileError::Clutter`] and [`ProfileError::ClutterHeight`].
+    pub fn with_clutter(self, clutter_agl_m: &'a [f64]) -> Result<Self, ProfileError> {
+        let (points, heights) = (self.elevation_msl_m.len(), clutter_agl_m.len());
+        if points != heights {
+            return Err(ProfileError::Clutter { points, heights });
+        }
+        if let Some(index) = clutter_agl_m.iter().position(|h| !(0.0..f64::INFINITY).contains(h)) {
+            return Err(ProfileError::ClutterHeight { index });
+        }
+        Ok(Self { clutter_agl_m: Some(clutter_agl_m), ..self })
     }
 
     /// Distance of point `index` from the transmitter, m.
     #[expect(clippy::cast_precision_loss, reason = "a profile has far fewer than 2^52 points")]
-    fn distance_m(&self, index: usize) -> f64 {
+    pub(crate) fn distance_m(&self, index: usize) -> f64 {
         match self.spacing {
             Spacing::Step(step_m) => step_m * index as f64,
             Spacing::At(distance_m) => distance_m[index],
@@ -119,13 +150,21 @@ impl<'a> Profile<'a> {
     }
 
     /// (distance m, elevation m) of every point.
-    pub(super) fn points(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
+    pub(crate) fn points(
+        &self,
+    ) -> impl ExactSizeIterator<Item = (f64, f64)> + DoubleEndedIterator + '_ {
         let point = |(index, &h): (usize, &f64)| (self.distance_m(index), h);
         self.elevation_msl_m.iter().enumerate().map(point)
     }
 
     /// (distance m, elevation m) of the points between the ends.
-    pub(super) fn interior(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
+    pub(crate) fn interior(&self) -> impl DoubleEndedIterator<Item = (f64, f64)> + '_ {
         self.points().skip(1).take(self.elevation_msl_m.len() - 2)
+    }
+
+    /// The same with the clutter on top; `None` without clutter.
+    pub(super) fn obstructions(&self) -> Option<impl Iterator<Item = (f64, f64)> + '_> {
+        let clutter = self.clutter_agl_m?.iter().skip(1);
+        Some(self.interior().zip(clutter).map(|((distance, h), &r)| (distance, h + r)))
     }
 }

@@ -7,7 +7,7 @@ use super::profile::Profile;
 /// `tx_msl_m` and `rx_msl_m`. Never above the ground there.
 pub(super) fn smooth_ends_msl_m(profile: &Profile<'_>, tx_msl_m: f64, rx_msl_m: f64) -> (f64, f64) {
     let length = profile.length_m();
-    let (start, end) = least_squares_ends(profile);
+    let (start, end) = least_squares_ends_msl_m(profile);
 
     // Height, and steepness, of the terrain above the straight line between the antennas.
     let line_slope = (rx_msl_m - tx_msl_m) / length;
@@ -30,8 +30,9 @@ pub(super) fn smooth_ends_msl_m(profile: &Profile<'_>, tx_msl_m: f64, rx_msl_m: 
     (start.min(tx_ground), end.min(rx_ground))
 }
 
-/// Ends of the straight line that fits the profile best by least squares, m.
-fn least_squares_ends(profile: &Profile<'_>) -> (f64, f64) {
+/// Ends of the straight line that fits the ground best by least squares, m above mean sea level (ITU-R
+/// P.526-15 eq. 40; P.1812-7 eq. 85 and 86).
+pub(crate) fn least_squares_ends_msl_m(profile: &Profile<'_>) -> (f64, f64) {
     let length = profile.length_m();
     let (mut v1, mut v2) = (0.0, 0.0);
     let (mut d0, mut h0) = (0.0, profile.ends_msl_m().0);

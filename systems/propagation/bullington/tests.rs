@@ -11,6 +11,7 @@ fn path(frequency_mhz: f64, tx_agl_m: f64, rx_agl_m: f64) -> DiffractionPath {
         rx_agl_m,
         polarization: Polarization::Horizontal,
         ground: Ground::LAND,
+        sea_share: 0.0,
     }
 }
 

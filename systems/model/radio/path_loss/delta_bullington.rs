@@ -79,6 +79,7 @@ impl PathLossModel for DeltaBullington {
                 relative_permittivity: settings.permittivity,
                 conductivity_s_m: settings.conductivity_s_m,
             },
+            sea_share: 0.0,
         })))
     }
 }

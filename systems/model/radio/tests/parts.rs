@@ -134,6 +134,7 @@ fn the_obstruction_is_bullingtons_worst_point_and_reverses() {
             rx_agl_m: agl,
             polarization: Polarization::Vertical,
             ground: Ground::LAND,
+            sea_share: 0.0,
         };
         let edge = bullington(&Profile::equally_spaced(step_m, &heights).unwrap(), &path).unwrap();
         let worst = edge.worst_point.unwrap();
