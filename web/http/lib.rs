@@ -8,6 +8,7 @@ pub mod client;
 pub mod connection;
 pub mod document;
 pub mod endpoints;
+pub mod event_stream;
 pub mod extract;
 mod failure;
 mod hooked;

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::http::StatusCode;
+use axum::response::sse::Event;
 use futures_util::{Stream, StreamExt};
 
 use super::Problem;
+use super::event_stream::{EventStream, response};
 
 /// Wait recommended to a client with too many streams, s.
 const RETRY_S: u32 = 5;
@@ -54,9 +56,16 @@ pub struct StreamPermit<K: Ord> {
     client: K,
 }
 
+impl<K: Ord + Send + 'static> StreamPermit<K> {
+    /// The events as a response, which keeps the permit for as long as it is sent.
+    pub fn events<S: Stream<Item = Event> + Send + 'static>(self, events: S) -> EventStream {
+        response(self.hold(events))
+    }
+}
+
 impl<K: Ord> StreamPermit<K> {
     /// The stream, with the permit for as long as it lives.
-    pub fn hold<S: Stream>(self, stream: S) -> impl Stream<Item = S::Item> + use<S, K> {
+    fn hold<S: Stream>(self, stream: S) -> impl Stream<Item = S::Item> + use<S, K> {
         stream.map(move |item| {
             let _ = &self;
             item

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::sse::{Event, KeepAlive, Sse};
-use futures_util::Stream;
+use axum::http::{StatusCode, header};
 use groundwave_http::document::Bytes;
+use groundwave_http::event_stream::{EventStream, LastEventId};
 use groundwave_http::{Json, JsonBody, Origin, Path, Problem, Query, id};
 use groundwave_raster::Site;
 use groundwave_simulation::coverage::{CoverageRequest, SITES_MAX};
@@ -103,7 +102,7 @@ pub async fn delete_coverage(
 ///
 /// Server-Sent Events: `started` (rows, cols), then for each row its `tile`s (row, col, lat, lon,
 /// rx_power_dbm, verdict) and `row_done` (row), then `done`, or `failed` (detail). A late
-/// subscriber hears everything from the start. A comment keeps the connection alive every 15 s.
+/// subscriber gets everything from the start. A comment keeps the connection alive every 15 s.
 #[utoipa::path(get, path = "/api/v1/coverage/{id}/stream", tag = "coverage",
     params(("id" = Uuid, Path, description = "Job id")),
     responses(
@@ -115,12 +114,10 @@ pub async fn stream(
     State(planner): State<Planner>,
     Origin(client): Origin,
     Path(id): Path<Uuid>,
-) -> Result<Sse<impl Stream<Item = Result<Event, std::convert::Infallible>>>, Problem> {
+) -> Result<EventStream, Problem> {
     let job = planner.jobs.get(id)?;
     let permit = planner.streams.open(client)?;
-    let events = permit.hold(events(job, planner.stop.clone()));
-    let alive = KeepAlive::new().interval(KEEP_ALIVE);
-    Ok(Sse::new(events).keep_alive(alive))
+    Ok(permit.events(events(job, planner.stop.clone())))
 }
 
 /// Stream the cells of a coverage job in squares
@@ -141,15 +138,12 @@ pub async fn tiles(
     State(planner): State<Planner>,
     Origin(client): Origin,
     Path(id): Path<Uuid>,
-    headers: HeaderMap,
-) -> Result<Sse<impl Stream<Item = Result<Event, std::convert::Infallible>>>, Problem> {
+    last: LastEventId,
+) -> Result<EventStream, Problem> {
     let job = planner.jobs.get(id)?;
     let permit = planner.streams.open(client)?;
-    let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
-    let first = last.and_then(|id| id.parse::<u32>().ok()).map_or(0, |last| last.saturating_add(1));
-    let events = permit.hold(squares(job, first, planner.stop.clone()));
-    let alive = KeepAlive::new().interval(KEEP_ALIVE);
-    Ok(Sse::new(events).keep_alive(alive))
+    let first = last.number::<u32>().map_or(0, |last| last.saturating_add(1));
+    Ok(permit.events(squares(job, first, planner.stop.clone())))
 }
 
 /// Export a finished coverage job
@@ -197,8 +191,5 @@ pub async fn export_coverage(
     ];
     Ok((headers, written.await?))
 }
-
-/// Between two signs of life on a quiet stream.
-pub(super) const KEEP_ALIVE: std::time::Duration = std::time::Duration::from_secs(15);
 
 groundwave_http::schema_refs!(CoverageFormat);

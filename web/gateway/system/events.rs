@@ -1,29 +1,25 @@
 //! Event stream endpoint.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::State;
-use axum::http::HeaderMap;
-use axum::response::sse::{Event, KeepAlive, Sse};
-use futures_util::Stream;
-use futures_util::stream::unfold;
+use axum::response::sse::Event;
+use groundwave_gateway::Snapshot;
 use groundwave_gateway::account::AccountId;
 use groundwave_gateway::fleet::FleetEvent;
+use groundwave_http::event_stream::{self, EventSource, EventStream, LastEventId, Outbox};
 use groundwave_http::problem::FieldCode;
 use groundwave_http::streams::OpenStreams;
 use groundwave_http::time::rfc3339;
 use groundwave_http::{Problem, Query};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::access::Viewer;
+use crate::access::{Caller, Viewer};
 use crate::services::world::World;
-
-/// Interval of keep-alive comments.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// Filter of events.
 #[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]
@@ -58,9 +54,9 @@ pub async fn events(
     State(world): State<World>,
     State(stop): State<CancellationToken>,
     State(streams): State<Arc<OpenStreams<AccountId>>>,
-    headers: HeaderMap,
+    last: LastEventId,
     Query(query): Query<EventQuery>,
-) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
+) -> Result<EventStream, Problem> {
     let types: Vec<String> =
         query.types.iter().flat_map(|types| types.split(',')).map(str::to_owned).collect();
     let allowed = ["node.state", "registration", "alert", "clock_step", "flow.execution"];
@@ -72,38 +68,53 @@ pub async fn events(
     let permit = streams.open(caller.account)?;
     let views = world.watch();
     let latest = views.borrow().events.back().map_or(0, |last| last.seq);
-    let since = headers.get("last-event-id").and_then(|value| value.to_str().ok());
     // An id from before a restart is later than all of now: then everything remembered is news.
-    let since = match since.and_then(|since| since.parse::<u64>().ok()) {
+    let since = match last.number::<u64>() {
         Some(since) if since <= latest => since,
         Some(_) => 0,
         None => latest,
     };
-    let stop = stop.clone();
-    let stream = unfold(
-        (views, since, stop, types, caller, world),
-        |(mut views, since, stop, types, caller, world)| async move {
-            loop {
-                let (next, remaining_s) = {
-                    let view = views.borrow_and_update();
-                    let remaining_s = caller.remaining_s(&view, world.now_s())?;
-                    let news = view.events.iter().filter(|event| event.seq > since);
-                    let is_selected = |event: &&Arc<FleetEvent>| {
-                        types.is_empty() || types.iter().any(|word| word == event.kind.word())
-                    };
-                    (news.clone().find(is_selected).cloned(), remaining_s)
-                };
-                if let Some(next) = next {
-                    let message = event(&next);
-                    return Some((Ok(message), (views, next.seq, stop, types, caller, world)));
-                }
-                tokio::select! {
-                    () = stop.cancelled() => return None,
-                    () = tokio::time::sleep(Duration::from_secs(remaining_s)) => {}
-                    changed = views.changed() => changed.ok()?,
-                }
+    let watcher = Watcher { views, since, stop, types, caller, world };
+    Ok(permit.events(event_stream::events(watcher)))
+}
+
+struct Watcher {
+    views: watch::Receiver<Arc<Snapshot>>,
+    /// Sequence number of the last event that was looked at.
+    since: u64,
+    stop: CancellationToken,
+    /// Types of events that are sent; all where there are none.
+    types: Vec<String>,
+    caller: Arc<Caller>,
+    world: World,
+}
+
+impl EventSource for Watcher {
+    async fn advance(&mut self, outbox: &mut Outbox) {
+        let remaining_s = {
+            let view = self.views.borrow_and_update();
+            let Some(remaining_s) = self.caller.remaining_s(&view, self.world.now_s()) else {
+                return outbox.close();
+            };
+            // One at a time: the token is checked before each.
+            let is_selected = |event: &&Arc<FleetEvent>| {
+                event.seq > self.since
+                    && (self.types.is_empty()
+                        || self.types.iter().any(|word| word == event.kind.word()))
+            };
+            if let Some(next) = view.events.iter().find(is_selected) {
+                self.since = next.seq;
+                return outbox.push(event(next));
             }
-        },
-    );
-    Ok(Sse::new(permit.hold(stream)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
+            remaining_s
+        };
+        let is_open = tokio::select! {
+            () = self.stop.cancelled() => false,
+            () = tokio::time::sleep(Duration::from_secs(remaining_s)) => true,
+            changed = self.views.changed() => changed.is_ok(),
+        };
+        if !is_open {
+            outbox.close();
+        }
+    }
 }

@@ -1,11 +1,10 @@
 //! A log of changes as Server-Sent Events.
 
-use std::collections::VecDeque;
-use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::response::sse::Event;
-use futures_util::{Stream, stream};
+use futures_util::Stream;
+use groundwave_http::event_stream::{self, EventSource, Outbox, event};
 use serde_json::json;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -17,11 +16,16 @@ struct Watcher {
     /// Revision of the last change; its receivers are the watchers that the log counts.
     last: watch::Receiver<u64>,
     stop: CancellationToken,
-    /// Events not sent yet.
-    ready: VecDeque<Event>,
     /// Revision of the last event that was made.
     revision: u64,
-    ended: bool,
+    opening: Opening,
+}
+
+/// Event with which a stream begins.
+enum Opening {
+    Started,
+    Reset,
+    None,
 }
 
 /// Events of a log after the event `last_id`, or from now on; ends when the deployment is gone or the
@@ -30,72 +34,59 @@ pub fn events(
     log: Arc<ChangeLog>,
     last_id: Option<&str>,
     stop: CancellationToken,
-) -> impl Stream<Item = Result<Event, Infallible>> + use<> {
+) -> impl Stream<Item = Event> + use<> {
     let mut last = log.watch();
     let now = *last.borrow_and_update();
     let resumed = last_id.and_then(|id| log.revision(id));
-    let mut watcher = Watcher {
-        last,
-        stop,
-        ready: VecDeque::new(),
-        revision: resumed.unwrap_or(now),
-        ended: false,
-        log,
+    let opening = match (last_id, resumed) {
+        (None, _) => Opening::Started,
+        (Some(_), None) => Opening::Reset,
+        (Some(_), Some(_)) => Opening::None,
     };
-    match (last_id, resumed) {
-        (None, _) => {
-            let started = json!({ "revision": now });
-            let started = Event::default().event("started").data(started.to_string());
-            let id = watcher.log.event_id(now);
-            watcher.ready.push_back(started.id(id));
-        }
-        (Some(_), None) => watcher.reset(),
-        (Some(_), Some(_)) => {}
-    }
-    stream::unfold(watcher, |mut watcher| async move {
-        let event = watcher.next().await?;
-        Some((Ok(event), watcher))
-    })
+    let revision = resumed.unwrap_or(now);
+    event_stream::events(Watcher { log, last, stop, revision, opening })
 }
 
-impl Watcher {
-    async fn next(&mut self) -> Option<Event> {
-        loop {
-            if let Some(event) = self.ready.pop_front() {
-                return Some(event);
+impl EventSource for Watcher {
+    async fn advance(&mut self, outbox: &mut Outbox) {
+        match std::mem::replace(&mut self.opening, Opening::None) {
+            Opening::Started => {
+                let started = event("started", &json!({ "revision": self.revision }));
+                return outbox.push(started.id(self.log.event_id(self.revision)));
             }
-            if self.ended {
-                return None;
-            }
-            let now = *self.last.borrow_and_update();
-            if self.revision != now {
-                match self.log.since(self.revision) {
-                    Some(changes) => changes.iter().for_each(|change| self.show(change)),
-                    None => self.reset(),
-                }
-                continue;
-            }
+            Opening::Reset => return self.reset(outbox),
+            Opening::None => {}
+        }
+        let now = *self.last.borrow_and_update();
+        if self.revision == now {
             tokio::select! {
                 // The sender lives in the log, which this watcher holds.
                 _ = self.last.changed() => {}
-                () = self.stop.cancelled() => return None,
+                () = self.stop.cancelled() => outbox.close(),
             }
+            return;
+        }
+        match self.log.since(self.revision) {
+            Some(changes) => changes.iter().for_each(|change| self.show(change, outbox)),
+            None => self.reset(outbox),
+        }
+    }
+}
+
+impl Watcher {
+    fn show(&mut self, change: &Change, outbox: &mut Outbox) {
+        let event = Event::default().event(change.name).data(&*change.data);
+        outbox.push(event.id(self.log.event_id(change.revision)));
+        self.revision = change.revision;
+        if change.name == "removed" {
+            outbox.close();
         }
     }
 
-    fn show(&mut self, change: &Change) {
-        let event = Event::default().event(change.name).data(&*change.data);
-        let id = self.log.event_id(change.revision);
-        self.ready.push_back(event.id(id));
-        self.revision = change.revision;
-        self.ended = change.name == "removed";
-    }
-
-    /// Tells the client to load everything again.
-    fn reset(&mut self) {
+    /// Makes the client load everything again.
+    fn reset(&mut self, outbox: &mut Outbox) {
         self.revision = *self.last.borrow_and_update();
         let reason = json!({ "reason": "earlier changes are no longer kept" });
-        let event = Event::default().event("reset").data(reason.to_string());
-        self.ready.push_back(event.id(self.log.event_id(self.revision)));
+        outbox.push(event("reset", &reason).id(self.log.event_id(self.revision)));
     }
 }

@@ -3,18 +3,13 @@
 mod events;
 mod follow;
 
-use std::convert::Infallible;
-
 use axum::extract::State;
-use axum::http::HeaderMap;
-use axum::response::sse::{Event, KeepAlive, Sse};
-use futures_util::Stream;
+use groundwave_http::event_stream::{EventStream, LastEventId};
 use groundwave_http::{Origin, Path, Problem};
 use groundwave_simulation::deployment::DeploymentId;
 use uuid::Uuid;
 
 use super::Planner;
-use super::coverages::KEEP_ALIVE;
 
 /// Stream the changes of a deployment
 ///
@@ -35,14 +30,12 @@ pub async fn changes(
     State(planner): State<Planner>,
     Origin(client): Origin,
     Path(id): Path<Uuid>,
-    headers: HeaderMap,
-) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
+    last: LastEventId,
+) -> Result<EventStream, Problem> {
     planner.deployment(id)?;
     let permit = planner.streams.open(client)?;
     let log = planner.changes.of(DeploymentId::new(id), |log| {
         follow::begin(planner.clone(), DeploymentId::new(id), log);
     });
-    let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
-    let events = permit.hold(events::events(log, last, planner.stop.clone()));
-    Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
+    Ok(permit.events(events::events(log, last.text(), planner.stop.clone())))
 }

@@ -274,18 +274,20 @@ mod tests {
 
     #[tokio::test]
     async fn a_stream_ends_with_failed_when_the_server_stops() {
-        use axum::response::{IntoResponse, Sse};
+        use axum::response::IntoResponse;
+        use groundwave_http::streams::OpenStreams;
         let stop = CancellationToken::new();
         // Its turn never comes.
         let job = Arc::new(Job::new(Uuid::from_u128(1), asked()));
         let stream = super::super::events::events(job, stop.clone());
-        let body = Sse::new(stream).into_response().into_body();
+        let permit = OpenStreams::new(1, 1).open(client(1)).unwrap();
+        let body = permit.events(stream).into_response().into_body();
         stop.cancel();
-        let told = axum::body::to_bytes(body, 1 << 16).await.unwrap();
-        let told = String::from_utf8(told.to_vec()).unwrap();
-        assert!(told.starts_with("event: started"), "{told}");
+        let bytes = axum::body::to_bytes(body, 1 << 16).await.unwrap();
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        assert!(text.starts_with("event: started"), "{text}");
         let end = "event: failed\ndata: {\"detail\":\"the server is stopping\"}\n\n";
-        assert!(told.ends_with(end), "{told}");
+        assert!(text.ends_with(end), "{text}");
     }
 
     #[tokio::test(start_paused = true)]

@@ -1,28 +1,26 @@
 //! A job as Server-Sent Events of squares of cells.
 
-use std::collections::VecDeque;
-use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::response::sse::Event;
-use futures_util::{Stream, stream};
+use futures_util::Stream;
+use groundwave_http::event_stream::{self, EventSource, Outbox, event};
 use serde_json::json;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::super::wire::coverage::JobStatus;
 use super::encode::TILE_SIDE;
+use super::events::fail;
 use super::job::{Job, Progress};
 
 struct Watcher {
     job: Arc<Job>,
     progress: watch::Receiver<Progress>,
     stop: CancellationToken,
-    /// Events not sent yet: one row of squares at most.
-    ready: VecDeque<Event>,
-    /// Number of the next square, row by row.
+    has_started: bool,
+    /// Number of the next square, row by row: one row of squares at a time.
     next: u32,
-    ended: bool,
 }
 
 /// All squares of a job from `first` on, as they come to be; ends after `done` or `failed`.
@@ -30,71 +28,41 @@ pub fn tiles(
     job: Arc<Job>,
     first: u32,
     stop: CancellationToken,
-) -> impl Stream<Item = Result<Event, Infallible>> {
-    let started = event("started", &job.started());
-    let watcher = Watcher {
-        progress: job.watch(),
-        ready: VecDeque::from([started]),
-        job,
-        stop,
-        next: first,
-        ended: false,
-    };
-    stream::unfold(watcher, |mut watcher| async move {
-        let event = watcher.next().await?;
-        Some((Ok(event), watcher))
-    })
+) -> impl Stream<Item = Event> + use<> {
+    let progress = job.watch();
+    event_stream::events(Watcher { job, progress, stop, has_started: false, next: first })
 }
 
-fn event(name: &str, data: &impl serde::Serialize) -> Event {
-    let event = Event::default().event(name);
-    event.json_data(data).expect("events are plain data")
-}
-
-impl Watcher {
-    async fn next(&mut self) -> Option<Event> {
-        loop {
-            if let Some(event) = self.ready.pop_front() {
-                return Some(event);
-            }
-            if self.ended {
-                return None;
-            }
-            let progress = *self.progress.borrow_and_update();
-            let grid = &self.job.asked.grid;
-            let across = grid.columns().div_ceil(TILE_SIDE);
-            let band = self.next / across;
-            let end = ((band + 1).saturating_mul(TILE_SIDE)).min(grid.rows());
-            if band * TILE_SIDE < grid.rows() && progress.rows_done >= end {
-                for number in self.next..(band + 1) * across {
-                    let tile = self.job.tile(number);
-                    self.ready.push_back(event("tile", &tile).id(number.to_string()));
-                }
-                self.next = (band + 1) * across;
-                continue;
-            }
-            match progress.status {
-                JobStatus::Queued | JobStatus::Running => {
-                    tokio::select! {
-                        // The sender lives in the job, which this watcher holds.
-                        _ = self.progress.changed() => {}
-                        () = self.stop.cancelled() => self.fail("the server is stopping"),
-                    }
-                }
-                JobStatus::Done => {
-                    let statistics = self.job.statistics();
-                    let done = event("done", &json!({ "statistics": statistics }));
-                    self.ready.push_back(done);
-                    self.ended = true;
-                }
-                JobStatus::Failed => self.fail(&self.job.failure().unwrap_or_default()),
-            }
+impl EventSource for Watcher {
+    async fn advance(&mut self, outbox: &mut Outbox) {
+        if !std::mem::replace(&mut self.has_started, true) {
+            return outbox.push(event("started", &self.job.started()));
         }
-    }
-
-    fn fail(&mut self, detail: &str) {
-        let failed = event("failed", &json!({ "detail": detail }));
-        self.ready.push_back(failed);
-        self.ended = true;
+        let progress = *self.progress.borrow_and_update();
+        let grid = &self.job.asked.grid;
+        let across = grid.columns().div_ceil(TILE_SIDE);
+        let band = self.next / across;
+        let end = ((band + 1).saturating_mul(TILE_SIDE)).min(grid.rows());
+        if band.saturating_mul(TILE_SIDE) < grid.rows() && progress.rows_done >= end {
+            for number in self.next..(band + 1) * across {
+                outbox.push(event("tile", &self.job.tile(number)).id(number.to_string()));
+            }
+            self.next = (band + 1) * across;
+            return;
+        }
+        match progress.status {
+            JobStatus::Queued | JobStatus::Running => {
+                tokio::select! {
+                    // The sender lives in the job, which this watcher holds.
+                    _ = self.progress.changed() => {}
+                    () = self.stop.cancelled() => fail(outbox, "the server is stopping"),
+                }
+            }
+            JobStatus::Done => {
+                outbox.push(event("done", &json!({ "statistics": self.job.statistics() })));
+                outbox.close();
+            }
+            JobStatus::Failed => fail(outbox, &self.job.failure().unwrap_or_default()),
+        }
     }
 }

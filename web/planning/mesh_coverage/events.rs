@@ -1,11 +1,11 @@
 //! A live coverage as Server-Sent Events.
 
 use std::collections::VecDeque;
-use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::response::sse::Event;
-use futures_util::{Stream, stream};
+use futures_util::Stream;
+use groundwave_http::event_stream::{self, EventSource, Outbox, event};
 use groundwave_simulation::coverage::live::{LiveCoverage, SQUARE};
 use serde_json::json;
 use tokio::sync::watch;
@@ -22,97 +22,67 @@ const SQUARES_MAX: usize = 32;
 struct Watcher {
     live: Arc<Live>,
     changes: watch::Receiver<u64>,
-    ready: VecDeque<Event>,
     /// State sent last.
     state: Option<MeshCoverageState>,
     /// Revision up to which all squares were made.
     revision: u64,
     /// Squares of the next revisions that are still to be made.
     due: VecDeque<(u64, u32)>,
-    ended: bool,
 }
 
 /// State and squares that changed after the event `last_id`, all without one; ends with the coverage.
-pub fn events(
-    live: Arc<Live>,
-    last_id: Option<&str>,
-) -> impl Stream<Item = Result<Event, Infallible>> + use<> {
+pub fn events(live: Arc<Live>, last_id: Option<&str>) -> impl Stream<Item = Event> + use<> {
     let known = last_id.and_then(|id| id.split_once('-'));
     let own = known.filter(|(epoch, _)| *epoch == live.epoch.simple().to_string());
-    let revision = own.and_then(|(_, revision)| revision.parse().ok());
+    let revision = own.and_then(|(_, revision)| revision.parse().ok()).unwrap_or(0);
     let mut changes = live.watch();
     changes.mark_changed();
-    let watcher = Watcher {
-        live,
-        changes,
-        ready: VecDeque::new(),
-        state: None,
-        revision: revision.unwrap_or(0),
-        due: VecDeque::new(),
-        ended: false,
-    };
-    stream::unfold(watcher, |mut watcher| async move {
-        let event = watcher.next().await?;
-        Some((Ok(event), watcher))
-    })
+    event_stream::events(Watcher { live, changes, state: None, revision, due: VecDeque::new() })
 }
 
-impl Watcher {
-    async fn next(&mut self) -> Option<Event> {
-        loop {
-            if let Some(event) = self.ready.pop_front() {
-                return Some(event);
-            }
-            if self.ended {
-                return None;
-            }
-            if !self.due.is_empty() {
-                self.show_squares().await;
-                continue;
-            }
-            tokio::select! {
-                // The sender lives in the coverage, which this watcher holds.
-                _ = self.changes.changed() => self.look().await,
-                () = self.live.stop.cancelled() => {
-                    let failed = json!({ "detail": "the live coverage has ended" });
-                    let event = Event::default().event("failed").data(failed.to_string());
-                    self.ready.push_back(event);
-                    self.ended = true;
-                }
+impl EventSource for Watcher {
+    async fn advance(&mut self, outbox: &mut Outbox) {
+        if !self.due.is_empty() {
+            return self.show_squares(outbox).await;
+        }
+        tokio::select! {
+            // The sender lives in the coverage, which this watcher holds.
+            _ = self.changes.changed() => self.look(outbox).await,
+            () = self.live.stop.cancelled() => {
+                outbox.push(event("failed", &json!({ "detail": "the live coverage has ended" })));
+                outbox.close();
             }
         }
     }
+}
 
-    async fn look(&mut self) {
+impl Watcher {
+    async fn look(&mut self, outbox: &mut Outbox) {
         self.changes.borrow_and_update();
         let now = state(&self.live).await;
         let coverage = self.live.coverage().await;
         self.due = coverage.changed_since(self.revision).into();
         drop(coverage);
         if self.state.as_ref() != Some(&now) {
-            let event = Event::default().event("state").json_data(&now);
-            self.ready.push_back(event.expect("events are plain data"));
+            outbox.push(event("state", &now));
             self.state = Some(now);
         }
     }
 
     /// Makes events of the next squares. The last one of a revision has its id, so that a resumed stream
     /// misses none.
-    async fn show_squares(&mut self) {
+    async fn show_squares(&mut self, outbox: &mut Outbox) {
         let coverage = self.live.coverage().await;
         for _ in 0..SQUARES_MAX {
             let Some((revision, square)) = self.due.pop_front() else {
                 return;
             };
-            let mut event = Event::default()
-                .event("tile")
-                .json_data(tile(&coverage, square))
-                .expect("events are plain data");
+            let mut tile = event("tile", &tile(&coverage, square));
             if self.due.front().is_none_or(|(next, _)| *next != revision) {
-                event = event.id(format!("{}-{revision}", self.live.epoch.simple()));
+                tile = tile.id(format!("{}-{revision}", self.live.epoch.simple()));
                 self.revision = revision;
             }
-            self.ready.push_back(event);
+            outbox.push(tile);
         }
     }
 }

@@ -3,13 +3,11 @@
 mod events;
 mod follow;
 
-use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
-use axum::response::sse::{Event, KeepAlive, Sse};
-use futures_util::Stream;
+use axum::http::StatusCode;
+use groundwave_http::event_stream::{EventStream, LastEventId};
 use groundwave_http::{Json, JsonBody, Origin, Path, Problem};
 use groundwave_simulation::coverage::Grid;
 use groundwave_simulation::coverage::live::LiveCoverage;
@@ -18,7 +16,6 @@ use uuid::Uuid;
 
 use super::Planner;
 use super::coverage::receiver;
-use super::coverages::KEEP_ALIVE;
 use super::live_coverages::Live;
 use super::wire::coverage::Bounds;
 use super::wire::mesh_coverage::{MeshCoverageSetup, MeshCoverageState, MeshTransmitter};
@@ -106,13 +103,11 @@ pub async fn mesh_coverage_tiles(
     State(planner): State<Planner>,
     Origin(client): Origin,
     Path(id): Path<Uuid>,
-    headers: HeaderMap,
-) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
+    last: LastEventId,
+) -> Result<EventStream, Problem> {
     let live = planner.live.get(DeploymentId::new(id))?;
     let permit = planner.streams.open(client)?;
-    let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
-    let events = permit.hold(events::events(live, last));
-    Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
+    Ok(permit.events(events::events(live, last.text())))
 }
 
 /// Whole cells over the area of a request.
