@@ -12,6 +12,7 @@
 //! | [`rain`] | specific attenuation of rain | ITU-R P.838 |
 //! | [`outage`] | rain and multipath fading | ITU-R P.530 |
 //! | [`clutter`] | buildings and trees around terminals | ITU-R P.2108 |
+//! | [`building_entry`] | ways into buildings | ITU-R P.2109 |
 //! | [`vegetation`] | woodland | ITU-R P.833 |
 //! | [`noise`] | thermal and man-made noise | ITU-R P.372 |
 #![cfg_attr(
@@ -21,6 +22,7 @@
 // The public surface is read by people who do not know the code.
 #![warn(missing_docs)]
 
+pub mod building_entry;
 pub mod bullington;
 pub mod clutter;
 pub mod domain;
