@@ -66,13 +66,21 @@ pub(super) fn median(clutter: Option<Clutter>) -> Option<Clutter> {
 /// Antenna heights from which terrain is judged, m: the height-gain correction of P.2108 starts at
 /// the top of the clutter.
 pub(super) fn terrain_heights_m(clutter: Option<Clutter>, height_agl_m: [f64; 2]) -> [f64; 2] {
-    let top_m = match clutter {
-        Some(Clutter::HeightGain { category, representative_height_m }) => {
-            site(category, representative_height_m).height_m
-        }
-        _ => 0.0,
-    };
+    let top_m = clutter.and_then(Clutter::height_agl_m).unwrap_or(0.0);
     height_agl_m.map(|height_m| height_m.max(top_m))
+}
+
+impl Clutter {
+    /// Height of the surroundings, m above ground; `None` where they have none.
+    #[must_use]
+    pub fn height_agl_m(self) -> Option<f64> {
+        match self {
+            Self::HeightGain { category, representative_height_m } => {
+                Some(site(category, representative_height_m).height_m)
+            }
+            Self::Statistical { .. } => None,
+        }
+    }
 }
 
 /// Clutter parameters of P.2108 section 3.1.

@@ -154,6 +154,7 @@ impl Environment {
             location_percent: self.location_percent,
             situation_percent: self.situation_percent,
             k_factor: self.k_factor,
+            clutter: self.clutter,
         }
     }
 

@@ -165,14 +165,18 @@ impl Prepared<'_> {
     pub(super) fn clutter_db(&self, distance_km: f64) -> Option<[f64; 2]> {
         let height_agl_m = [self.tx.height_agl_m, self.rx.height_agl_m];
         let clutter = self.env.clutter;
-        clutter_db(clutter, self.frequency_mhz, distance_km, height_agl_m)
+        let ends_db = clutter_db(clutter, self.frequency_mhz, distance_km, height_agl_m)?;
+        let share = self.end_clutter_share(distance_km * 1e3);
+        Some(ends_db.map(|db| share * db))
     }
 
     /// [`Self::clutter_db`] at the median of locations.
     pub(super) fn median_clutter_db(&self, distance_km: f64) -> Option<[f64; 2]> {
         let height_agl_m = [self.tx.height_agl_m, self.rx.height_agl_m];
         let clutter = median(self.env.clutter);
-        clutter_db(clutter, self.frequency_mhz, distance_km, height_agl_m)
+        let ends_db = clutter_db(clutter, self.frequency_mhz, distance_km, height_agl_m)?;
+        let share = self.end_clutter_share(distance_km * 1e3);
+        Some(ends_db.map(|db| share * db))
     }
 
     /// Class of the calibration profile that a path belongs to.

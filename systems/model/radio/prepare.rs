@@ -81,6 +81,8 @@ pub struct Prepared<'a> {
     /// frequency, heights or ground.
     model: Result<Arc<dyn PreparedModel>, Warning>,
     validity: Validity,
+    /// True if the model computes clutter along the path, so that none is added at the ends.
+    pub(super) is_clutter_on_path: bool,
     /// [`FALLBACK_MODEL`].
     pub(super) fallback: Arc<dyn PreparedModel>,
     pub(super) man_made: Option<ManMadeNoise>,
@@ -149,11 +151,19 @@ impl<'a> Prepared<'a> {
         warnings.note(man_made.is_some_and(|noise| noise.extrapolated), Warning::NoiseExtrapolated);
         let thermal_floor_dbm = floor_dbm(&link_radio, None);
         let noise_floor_dbm = floor_dbm(&link_radio, man_made);
-        let antenna_agl_m = terrain_heights_m(env.clutter, [tx.height_agl_m, rx.height_agl_m]);
-        let values = env.setting_values();
-        let direction = Direction::new(frequency_mhz, polarization, antenna_agl_m, values);
         let model = env.model.get();
-        let fallback = FALLBACK_MODEL.get().prepare(&direction);
+        let own_agl_m = [tx.height_agl_m, rx.height_agl_m];
+        let raised_agl_m = terrain_heights_m(env.clutter, own_agl_m);
+        let values = env.setting_values();
+        let over =
+            |antenna_agl_m| Direction::new(frequency_mhz, polarization, antenna_agl_m, values);
+        let fallback = FALLBACK_MODEL.get().prepare(&over(raised_agl_m));
+        // A model with clutter along its paths has antennas within it.
+        let antenna_agl_m = if model.uses_clutter() { own_agl_m } else { raised_agl_m };
+        let prepared = model.prepare(&over(antenna_agl_m)).map(Arc::from);
+        let is_clutter_on_path = model.uses_clutter()
+            && prepared.is_ok()
+            && env.clutter.is_some_and(|clutter| clutter.height_agl_m().is_some());
         Self {
             tx,
             rx,
@@ -166,7 +176,8 @@ impl<'a> Prepared<'a> {
             surroundings: surroundings(env.clutter, [tx.height_agl_m, rx.height_agl_m]),
             gas,
             rain: rain(frequency_mhz, polarization),
-            model: model.prepare(&direction).map(Arc::from),
+            model: prepared,
+            is_clutter_on_path,
             validity: model.validity(),
             fallback: Arc::from(fallback.expect("the fallback model has an unlimited range")),
             man_made,
@@ -197,6 +208,14 @@ impl<'a> Prepared<'a> {
     /// Share of the model of the environment over `distance_m`, [0, 1].
     pub(super) fn share(&self, distance_m: f64) -> f64 {
         self.validity.share(distance_m)
+    }
+
+    /// Share of clutter at the ends that is added to the loss over `distance_m`, [0, 1]: where the model
+    /// computes clutter along the path, that of the fallback model.
+    pub(super) fn end_clutter_share(&self, distance_m: f64) -> f64 {
+        let on_path = self.is_clutter_on_path
+            && self.validity.check(self.frequency_mhz, distance_m, false).is_ok();
+        if on_path { 1.0 - self.share(distance_m) } else { 1.0 }
     }
 
     /// The model of the environment for paths of any length; `None` where it is not valid.

@@ -204,7 +204,8 @@ impl<'a> PreparedTransmitter<'a> {
         let [extra_db, median_db] = extra_db;
         extra_db.fill(0.0);
         let env = self.link.env;
-        let by_distance = matches!(env.clutter, Some(Clutter::Statistical { .. }));
+        let by_distance = matches!(env.clutter, Some(Clutter::Statistical { .. }))
+            || self.link.is_clutter_on_path;
         let fixed_db = if by_distance { 0.0 } else { self.clutter_sum_db(1.0) };
         let raining = env.rain_rate_mm_h > 0.0;
         for place in 0..count {

@@ -34,20 +34,22 @@ impl PathGeometry {
         let (tx_ground, rx_ground) = profile.ends_msl_m();
         let antenna_msl_m = [tx_ground + path.tx_agl_m, rx_ground + path.rx_agl_m];
         let [tx, rx] = antenna_msl_m;
-        let angle_mrad = |rise_m: f64, distance_m: f64| {
-            1e3 * libm::atan(rise_m / distance_m - 0.5 * distance_m / effective_radius_m)
+        // Slopes rise with their angles: one arc tangent at the end instead of one a point.
+        let slope = |rise_m: f64, distance_m: f64| {
+            rise_m / distance_m - 0.5 * distance_m / effective_radius_m
         };
+        let angle_mrad = |slope: f64| 1e3 * libm::atan(slope);
 
         // The first of the highest points from the transmitter, the last from the receiver (eq. 78, 81).
         let mut from_tx = (f64::NEG_INFINITY, 0);
         let mut from_rx = (f64::NEG_INFINITY, 0);
         for (index, (distance_m, ground_msl_m)) in profile.interior().enumerate() {
-            let up = angle_mrad(ground_msl_m - tx, distance_m);
+            let up = slope(ground_msl_m - tx, distance_m);
             from_tx = if up > from_tx.0 { (up, index + 1) } else { from_tx };
-            let back = angle_mrad(ground_msl_m - rx, length_m - distance_m);
+            let back = slope(ground_msl_m - rx, length_m - distance_m);
             from_rx = if back >= from_rx.0 { (back, index + 1) } else { from_rx };
         }
-        let direct = [angle_mrad(rx - tx, length_m), angle_mrad(tx - rx, length_m)];
+        let direct = [slope(rx - tx, length_m), slope(tx - rx, length_m)];
         let line_of_sight = from_tx.0 <= direct[0];
         let (horizon_mrad, points) = if line_of_sight {
             let point = nearest_to_the_ray(profile, antenna_msl_m, effective_radius_m, path);
@@ -55,6 +57,7 @@ impl PathGeometry {
         } else {
             ([from_tx.0, from_rx.0], [from_tx.1, from_rx.1])
         };
+        let horizon_mrad = horizon_mrad.map(angle_mrad);
         let place_m = |index: usize| profile.distance_m(index);
         let horizon_km = [place_m(points[0]), length_m - place_m(points[1])].map(|m| m * 1e-3);
 

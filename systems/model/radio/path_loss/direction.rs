@@ -3,6 +3,7 @@
 use groundwave_propagation::polarization::Polarization;
 
 use crate::radio::climate::Climate;
+use crate::radio::surroundings::Clutter;
 
 /// One direction of a pair of stations: inputs common to all models, all validated.
 ///
@@ -50,6 +51,7 @@ pub struct SettingValues {
     pub location_percent: f64,
     pub situation_percent: f64,
     pub k_factor: f64,
+    pub clutter: Option<Clutter>,
 }
 
 /// Settings of one model: fields of [`SettingValues`].

@@ -34,6 +34,7 @@ mod delta_bullington;
 mod direction;
 mod free_space;
 mod itm;
+mod p1812;
 mod registry;
 #[cfg(test)]
 pub(crate) mod tests;

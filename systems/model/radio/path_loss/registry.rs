@@ -12,6 +12,7 @@ use super::PathLossModel;
 use super::delta_bullington::DeltaBullington;
 use super::free_space::FreeSpace;
 use super::itm::IrregularTerrain;
+use super::p1812::PointToArea;
 
 /// Makes the enumeration of models, [`Model::ALL`] and [`Model::get`] from one line a model.
 macro_rules! path_loss_models {
@@ -48,6 +49,7 @@ path_loss_models! {
     Itm => IrregularTerrain,
     DeltaBullington => DeltaBullington,
     FreeSpace => FreeSpace,
+    P1812 => PointToArea,
     #[cfg(test)] LinearSlope => super::tests::LinearSlope,
     #[cfg(test)] ClutterSum => super::tests::ClutterSum,
 }

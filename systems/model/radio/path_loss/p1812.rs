@@ -1,0 +1,277 @@
+//! Point-to-area propagation over terrain with clutter (ITU-R P.1812).
+
+use groundwave_propagation::bullington;
+use groundwave_propagation::p1812::{
+    Atmosphere, Path, Prepared, Zones, location_loss_db, location_sigma_db,
+};
+use groundwave_propagation::profile::PathProfile;
+
+use super::direction::settings;
+use super::{Attenuation, Direction, PathLossModel, PreparedModel, Settings, Validity};
+use crate::radio::surroundings::Clutter;
+use crate::radio::warning::Warning;
+
+/// Maximum distance between points of a profile, m. The edge nearest a terminal decides the loss of clutter:
+/// with points farther apart than 30 m it would depend on the posts of the terrain, by 10 dB and more.
+const STEP_M: f64 = 30.0;
+
+/// Width of the area whose places are the locations, m: of the size of a post.
+const AREA_WIDTH_M: f64 = 100.0;
+
+/// Latitude of all paths, degrees. It decides how often there are ducts; at half of the time the loss differs
+/// by less than 0.4 dB between the equator and 70 degrees.
+const LATITUDE_DEG: f64 = 45.0;
+
+settings! {
+    /// Settings of ITU-R P.1812.
+    struct P1812Settings {
+        /// Surroundings along the whole path, where they have a height and no source of clutter was read.
+        clutter: Option<Clutter>,
+        /// Effective Earth radius factor at half of the time.
+        k_factor: f64,
+        /// Refractivity at sea level, N-units.
+        refractivity_n_units: f64,
+        /// Share of time, percent, 1 to 50.
+        time_percent: f64,
+        /// Share of places in an area of 100 m, percent, 1 to 99.
+        location_percent: f64,
+    }
+}
+
+/// ITU-R P.1812 over ground with clutter.
+#[derive(Debug)]
+pub(super) struct PointToArea;
+
+impl PathLossModel for PointToArea {
+    fn name(&self) -> &'static str {
+        "p1812"
+    }
+
+    fn label(&self) -> &'static str {
+        "P.1812"
+    }
+
+    fn description(&self) -> &'static str {
+        "ITU-R P.1812 over terrain with buildings and trees along the path, 30 MHz to 6 GHz."
+    }
+
+    fn version(&self) -> &'static str {
+        "ITU-R P.1812-7"
+    }
+
+    fn source(&self) -> &'static str {
+        "Recommendation ITU-R P.1812-7, 2023, annex 1"
+    }
+
+    fn settings(&self) -> &'static [&'static str] {
+        P1812Settings::NAMES
+    }
+
+    fn validity(&self) -> Validity {
+        Validity {
+            frequency_mhz: 30.0..=6_000.0,
+            distance_m: 250.0..=3_000e3,
+            distance_warning: Warning::ModelOutOfRange,
+            fine_surface: true,
+        }
+    }
+
+    fn uses_terrain(&self) -> bool {
+        true
+    }
+
+    fn uses_clutter(&self) -> bool {
+        true
+    }
+
+    fn prepare(&self, direction: &Direction) -> Result<Box<dyn PreparedModel>, Warning> {
+        let settings: P1812Settings = direction.settings();
+        let [tx_agl_m, rx_agl_m] = direction.antenna_agl_m;
+        let in_range = (1.0..=3_000.0).contains(&tx_agl_m)
+            && (1.0..=3_000.0).contains(&rx_agl_m)
+            && (30.0..=6_000.0).contains(&direction.frequency_mhz)
+            && (1.0..=50.0).contains(&settings.time_percent)
+            && settings.k_factor >= 1.0;
+        if !in_range {
+            return Err(Warning::ModelOutOfRange);
+        }
+        let out_of_range = |_| Warning::ModelOutOfRange;
+        let sigma_db =
+            location_sigma_db(direction.frequency_mhz, AREA_WIDTH_M).map_err(out_of_range)?;
+        Ok(Box::new(PreparedPointToArea {
+            path: Path {
+                frequency_mhz: direction.frequency_mhz,
+                polarization: direction.polarization,
+                tx_agl_m,
+                rx_agl_m,
+                atmosphere: Atmosphere {
+                    lapse_n_per_km: 157.0 * (1.0 - 1.0 / settings.k_factor),
+                    sea_level_n: settings.refractivity_n_units,
+                },
+                latitude_deg: LATITUDE_DEG,
+                zones: Zones::inland(0.0),
+            },
+            time_percent: settings.time_percent,
+            location_db: location_loss_db(settings.location_percent, sigma_db)
+                .map_err(out_of_range)?,
+            sigma_db,
+            clutter_agl_m: settings.clutter.and_then(Clutter::height_agl_m).unwrap_or(0.0),
+        }))
+    }
+}
+
+#[derive(Debug)]
+struct PreparedPointToArea {
+    /// Inputs but the zones, which are those of each path.
+    path: Path,
+    time_percent: f64,
+    /// What the share of places adds, dB.
+    location_db: f64,
+    /// Standard deviation over places, dB.
+    sigma_db: f64,
+    /// Clutter along paths without a source of it, m above ground.
+    clutter_agl_m: f64,
+}
+
+impl PreparedPointToArea {
+    /// Excess over free space, dB: at half of the time, and for the share of time of the settings.
+    fn excess_db(&self, profile: &PathProfile<'_>) -> Option<[f64; 2]> {
+        let (elevation_msl_m, clutter_agl_m) = resampled(profile, self.clutter_agl_m)?;
+        let length_m = profile.distance_m();
+        let step_m = length_m / (elevation_msl_m.len() - 1) as f64;
+        let ground = bullington::Profile::equally_spaced(step_m, &elevation_msl_m).ok()?;
+        let ground = ground.with_clutter(&clutter_agl_m).ok()?;
+        let path = Path { zones: Zones::inland(length_m), ..self.path };
+        let prepared = Prepared::new(&ground, &path).ok()?;
+        let excess_db = |time_percent: f64| {
+            let loss = prepared.loss(time_percent).ok()?;
+            Some(loss.loss_db - loss.free_space_db)
+        };
+        let median_db = excess_db(50.0)?;
+        let share_db =
+            if self.time_percent == 50.0 { median_db } else { excess_db(self.time_percent)? };
+        [median_db, share_db].iter().all(|db| db.is_finite()).then_some([median_db, share_db])
+    }
+}
+
+impl PreparedModel for PreparedPointToArea {
+    fn attenuation(&self, profile: &PathProfile<'_>) -> Result<Attenuation, Warning> {
+        let [median_db, share_db] = self.excess_db(profile).ok_or(Warning::ModelOutOfRange)?;
+        // Multipath may leave less than free space for a small share of the time.
+        let reference_db = median_db.max(0.0);
+        let variability_db = (share_db + self.location_db - median_db).max(-reference_db);
+        Ok(Attenuation {
+            reference_attenuation_db: Some(reference_db),
+            variability_db: Some(variability_db),
+            median_db: Some(reference_db),
+            sigma_db: self.sigma_db,
+            ..Attenuation::default()
+        })
+    }
+}
+
+/// Heights of the ground, m above mean sea level, and of clutter on it, m above ground, at points at most
+/// [`STEP_M`] apart: ground between the points of `profile` lies on straight lines, clutter is that of the
+/// nearest point, or `uniform_agl_m` where none is known. `None` for invalid clutter or fewer than two points.
+fn resampled(profile: &PathProfile<'_>, uniform_agl_m: f64) -> Option<(Vec<f64>, Vec<f64>)> {
+    let clutter = profile.clutter().ok()?;
+    let heights_m = profile.elevation_msl_m;
+    let last = heights_m.len().checked_sub(1).filter(|last| *last > 0)?;
+    let intervals = ((profile.distance_m() / STEP_M).ceil() as usize).max(1);
+    let mut ground_msl_m = Vec::with_capacity(intervals + 1);
+    let mut clutter_agl_m = Vec::with_capacity(intervals + 1);
+    for point in 0..=intervals {
+        let place = (point * last) as f64 / intervals as f64;
+        let left = (place as usize).min(last - 1);
+        let share = place - left as f64;
+        ground_msl_m.push(heights_m[left] + share * (heights_m[left + 1] - heights_m[left]));
+        let nearest = if share < 0.5 { left } else { left + 1 };
+        clutter_agl_m.push(match clutter {
+            None => uniform_agl_m,
+            Some(clutter) => match (clutter.height_agl_m, clutter.cover) {
+                (Some(heights_m), _) => heights_m[nearest],
+                (None, Some(cover)) => cover[nearest].height_agl_m(),
+                (None, None) => uniform_agl_m,
+            },
+        });
+    }
+    Some((ground_msl_m, clutter_agl_m))
+}
+
+#[cfg(test)]
+mod tests {
+    use groundwave_propagation::polarization::Polarization;
+    use groundwave_propagation::profile::{GroundCover, PathClutter};
+
+    use super::super::Model;
+    use super::*;
+    use crate::radio::{ClutterCategory, Environment};
+
+    /// Attenuation at 868 MHz from 15 m to 2 m above ground with clutter of one height along the path.
+    fn prepared(clutter_m: Option<f64>, time_percent: f64) -> Box<dyn PreparedModel> {
+        let clutter = clutter_m.map(|height_m| Clutter::HeightGain {
+            category: ClutterCategory::Suburban,
+            representative_height_m: Some(height_m),
+        });
+        let environment = Environment { clutter, time_percent, ..Environment::default() };
+        let values = environment.setting_values();
+        let direction = Direction::new(868.0, Polarization::Vertical, [15.0, 2.0], values);
+        Model::P1812.get().prepare(&direction).unwrap()
+    }
+
+    /// Hills of 20 m every 4 km, as posts every `step_m` have them.
+    fn hills(step_m: f64) -> Vec<f64> {
+        let count = (12e3 / step_m).round() as usize + 1;
+        let height = |point: usize| 20.0 * (point as f64 * step_m * 1.57e-3).sin();
+        (0..count).map(height).collect()
+    }
+
+    #[test]
+    fn posts_of_one_and_three_arc_seconds_give_the_same_loss() {
+        let model = prepared(Some(10.0), 50.0);
+        let loss = |step_m: f64| {
+            model.attenuation(&PathProfile::bare(step_m, &hills(step_m))).unwrap().total_db()
+        };
+        let [fine_db, coarse_db] = [30.0, 90.0].map(loss);
+        let [uneven_db, finest_db] = [23.0, 10.0].map(|step_m| {
+            let step_m = 12e3 / (12e3_f64 / step_m).round();
+            loss(step_m)
+        });
+        for loss_db in [coarse_db, uneven_db, finest_db] {
+            assert!((loss_db - fine_db).abs() < 0.5, "{fine_db} {loss_db}");
+        }
+        assert!(fine_db > 25.0, "{fine_db}");
+    }
+
+    #[test]
+    fn clutter_of_the_profile_replaces_that_of_the_settings() {
+        let ground_msl_m = [0.0; 101];
+        let bare = PathProfile::bare(30.0, &ground_msl_m);
+        let loss = |model: &dyn PreparedModel, profile: &PathProfile<'_>| {
+            model.attenuation(profile).unwrap().total_db()
+        };
+        let open_db = loss(&*prepared(None, 50.0), &bare);
+        let urban_db = loss(&*prepared(Some(15.0), 50.0), &bare);
+        let cover = [GroundCover::UrbanOrForest; 101];
+        let clutter = PathClutter { height_agl_m: None, cover: Some(&cover) };
+        let covered = PathProfile { clutter: Some(&clutter), ..bare };
+        assert_eq!(loss(&*prepared(None, 50.0), &covered), urban_db);
+        assert_eq!(loss(&*prepared(Some(3.0), 50.0), &covered), urban_db);
+        assert!(urban_db > open_db + 15.0, "{open_db} {urban_db}");
+    }
+
+    #[test]
+    fn smaller_share_of_time_has_less_loss_and_a_larger_one_is_refused() {
+        let ground = hills(30.0);
+        let profile = PathProfile::bare(30.0, &ground);
+        let half = prepared(None, 50.0).attenuation(&profile).unwrap();
+        let tenth = prepared(None, 10.0).attenuation(&profile).unwrap();
+        assert!(tenth.total_db() < half.total_db());
+        assert_eq!(tenth.median_total_db(), half.total_db());
+        let environment = Environment { time_percent: 90.0, ..Environment::default() };
+        let values = environment.setting_values();
+        let direction = Direction::new(868.0, Polarization::Vertical, [15.0, 2.0], values);
+        let refusal = Model::P1812.get().prepare(&direction).err();
+        assert_eq!(refusal, Some(Warning::ModelOutOfRange));
+    }
+}
