@@ -56,6 +56,9 @@ need chromium:chromium WebKitWebDriver:webkit2gtk-driver Xvfb:xvfb \
     mosquitto:mosquitto mosquitto_sub:mosquitto-clients aiosmtpd:python3-aiosmtpd ffmpeg:ffmpeg \
     python3:python3-venv || echo "setup: the tests that need these are ignored" >&2
 
+# The standard library for another kind of processor, whose bits are compared with those of this one.
+has rustup && { rustup -q target add aarch64-unknown-linux-musl || true; }
+
 # An RTSP server, which Debian has as a library for Python: no tool tells that it is there.
 rtsp='import gi; gi.require_version("GstRtspServer", "1.0")'
 if [ "$(id -u)" = 0 ] && has apt-get && ! /usr/bin/python3 -c "$rtsp" 2> /dev/null; then

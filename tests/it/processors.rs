@@ -4,6 +4,9 @@ use std::process::Output;
 
 use groundwave_needs::needs;
 
+#[path = "../../systems/model/examples/bits/digests.rs"]
+mod digests;
+
 use crate::support::{self, stdout};
 use crate::sweep::assert_same;
 
@@ -48,6 +51,30 @@ fn a_sweep_leaves_the_same_bytes_on_processors_with_narrower_vectors() {
     for processor in EMULATED {
         assert_same(&native, &sweep(Some(processor)));
     }
+}
+
+/// Links and coverages by all models, on ground made of products: those of the binary for Arm.
+#[needs(aarch64)]
+#[test]
+fn links_and_cells_have_the_same_bits_on_aarch64() {
+    const TARGET: &str = "aarch64-unknown-linux-musl";
+    let target = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("aarch64");
+    let build = std::process::Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--offline", "-p", "groundwave_model", "--example", "bits"])
+        .args(["--target", TARGET, "--target-dir"])
+        .arg(&target)
+        .current_dir(support::root())
+        .env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_LINKER", "rust-lld")
+        .env("RUSTFLAGS", "")
+        .output()
+        .unwrap();
+    assert!(build.status.success(), "{}", String::from_utf8_lossy(&build.stderr));
+    let program = target.join(TARGET).join("debug/examples/bits");
+    let emulated = std::process::Command::new("qemu-aarch64").arg(program).output().unwrap();
+    let text = stdout(&emulated);
+    let emulated: Vec<&str> = text.lines().collect();
+    assert_eq!(emulated.len(), groundwave_model::radio::Model::ALL.len());
+    assert_eq!(emulated, digests::lines());
 }
 
 #[needs(terrain, emulator)]

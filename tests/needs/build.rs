@@ -76,6 +76,14 @@ const NEEDS: &[Need] = &[
         hint: "scripts/setup.sh (Debian: webkit2gtk-driver xvfb)",
     },
     Need { name: "emulator", checks: &[Program("qemu-x86_64")], hint: "scripts/setup.sh" },
+    Need {
+        name: "aarch64",
+        checks: &[
+            Program("qemu-aarch64"),
+            Shell("ls $(rustc --print sysroot)/lib/rustlib/aarch64-unknown-linux-musl/lib"),
+        ],
+        hint: "scripts/setup.sh (rustup target add aarch64-unknown-linux-musl)",
+    },
     Need { name: "jq", checks: &[Program("jq")], hint: "scripts/setup.sh" },
     Need { name: "systemd", checks: &[Program("systemd-analyze")], hint: "scripts/setup.sh" },
     Need { name: "openssl", checks: &[Program("openssl")], hint: "scripts/setup.sh" },

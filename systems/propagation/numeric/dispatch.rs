@@ -14,7 +14,9 @@ pub trait Kernel {
 
 const UNKNOWN: u8 = 0;
 const PLAIN: u8 = 1;
+#[cfg(target_arch = "x86_64")]
 const AVX2: u8 = 2;
+#[cfg(target_arch = "x86_64")]
 const AVX512: u8 = 3;
 
 /// Detected processor features: detection costs more than a kernel.

@@ -41,15 +41,18 @@ pub(crate) fn sample_evenly(
         };
     }
     let out = &mut out.as_flattened_mut()[..count];
-    let mut filled = 0;
     #[cfg(target_arch = "x86_64")]
-    if super::dispatch::has_avx2() {
+    let filled = if super::dispatch::has_avx2() {
         // SAFETY: the processor has the features.
         #[expect(unsafe_code, reason = "loads by address")]
         unsafe {
-            filled = narrow::sample(from, start, spacing, out);
+            narrow::sample(from, start, spacing, out)
         }
-    }
+    } else {
+        0
+    };
+    #[cfg(not(target_arch = "x86_64"))]
+    let filled = 0;
     fill(from, start, spacing, out, filled);
     super::row::plain_moments::<LANES>(out)
 }

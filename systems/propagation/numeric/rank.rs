@@ -84,6 +84,7 @@ fn keys(numbers: &[f64], least: f64, scale: f64) -> [u8; ROOM] {
 }
 
 /// Numbers whose keys fill a vector.
+#[cfg(target_arch = "x86_64")]
 const GROUP: usize = 64;
 
 /// Maximum count of numbers, in whole groups.

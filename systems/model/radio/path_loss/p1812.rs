@@ -158,8 +158,10 @@ impl PreparedModel for PreparedPointToArea {
     fn attenuation(&self, profile: &PathProfile<'_>) -> Result<Attenuation, Warning> {
         let [median_db, share_db] = self.excess_db(profile).ok_or(Warning::ModelOutOfRange)?;
         // Multipath may leave less than free space for a small share of the time.
-        let reference_db = median_db.max(0.0);
-        let variability_db = (share_db + self.location_db - median_db).max(-reference_db);
+        let reference_db = if median_db > 0.0 { median_db } else { 0.0 };
+        // By comparison: which of two zeros `max` returns depends on the platform.
+        let added_db = share_db + self.location_db - median_db;
+        let variability_db = if added_db < -reference_db { -reference_db } else { added_db };
         Ok(Attenuation {
             reference_attenuation_db: Some(reference_db),
             variability_db: Some(variability_db),
