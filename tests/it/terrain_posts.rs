@@ -1,5 +1,7 @@
 //! Tiles with posts that are no heights: what is computed over them, and that their files are named.
 
+mod spikes;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Output;
