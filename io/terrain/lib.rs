@@ -39,6 +39,8 @@ pub use supplying::Supplying;
 pub use tiles::{FAULT_TARGET, TileDirectory};
 
 #[cfg(test)]
+mod analyses_tests;
+#[cfg(test)]
 mod hostile_tests;
 #[cfg(test)]
 mod real_tests;

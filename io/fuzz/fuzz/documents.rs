@@ -1,11 +1,10 @@
-//! Documents of others: plans, tracks, maps, measurements, terrain.
+//! Documents of others: plans, tracks, maps, measurements.
 
 use groundwave_fuzz::fuzz_target;
 use groundwave_model::sample::station;
-use groundwave_model::terrain::{GeoPoint, Terrain};
+use groundwave_model::terrain::GeoPoint;
 use groundwave_scenario::formats;
 use groundwave_scenario::formats::{FORMATS, Format, ReadOptions, Source, csv, identify};
-use groundwave_terrain::{Geoid, TerrainStack, TileDirectory};
 
 use super::{as_file, shipped, text};
 
@@ -38,12 +37,6 @@ fn written(name: &str) -> Vec<Vec<u8>> {
     write(&plan, &mut bytes).unwrap();
     vec![bytes]
 }
-
-/// An index of fetched terrain.
-const FETCHED: &[u8] =
-    br#"{"files": {"glo30/N57E011": {"source": "glo30", "name": "a.tif", "file": "glo30/b.tif",
-    "url": "http://a.example/a.tif", "length": 7, "sha256": "00", "about": {"name": "GLO-30"}}},
-    "absent": ["glo30/N57E009"], "consents": ["glo30"]}"#;
 
 fuzz_target!(
     geojson,
@@ -116,56 +109,3 @@ fuzz_target!(
         }
     }
 );
-fuzz_target!(
-    hgt,
-    vec![vec![0; 2 * 1201 * 1201], b"PK\x03\x04".to_vec(), b"\x1f\x8b\x08\x00".to_vec()],
-    |bytes: &[u8]| {
-        for name in ["N57E011.hgt", "N57E011.hgt.gz", "N57E011.SRTMGL3.hgt.zip"] {
-            as_file(name, bytes, |path| {
-                let tiles = TileDirectory::open(path.parent().expect("a folder")).unwrap();
-                drop(tiles.check());
-                let mut heights_m = [0.0; 2];
-                tiles.sample(&[57.5, 57.999_9], &[11.5, 11.0], &mut heights_m);
-            });
-        }
-    }
-);
-fuzz_target!(
-    geotiff,
-    [
-        "zstd",
-        "lerc",
-        "lerc_zstd",
-        "lzw_big",
-        "strips_big_endian",
-        "sparse",
-        "utm_32",
-        "scaled",
-        "refused_rotated"
-    ]
-    .map(|name| shipped(&format!("tests/fixtures/terrain/{name}.tif")))
-    .to_vec(),
-    |bytes: &[u8]| {
-        as_file("fuzzed.tif", bytes, |path| {
-            let folder = path.parent().expect("a folder");
-            let stack = TerrainStack::open(Some(folder), None).unwrap();
-            let mut heights_m = [0.0; 3];
-            stack.sample(&[59.9, 59.7, 60.0], &[10.1, 10.7, 7.3], &mut heights_m);
-            for height_m in heights_m {
-                assert!(height_m.is_nan() || height_m.abs() <= 12_000.0, "{height_m}");
-            }
-            drop(stack.known_ground());
-        });
-    }
-);
-fuzz_target!(fetched_index, vec![FETCHED.to_vec()], |bytes: &[u8]| {
-    as_file("index.json", bytes, |path| {
-        drop(TerrainStack::open(path.parent(), None));
-    });
-});
-fuzz_target!(geoid, vec![vec![1; 2_076_480]], |bytes: &[u8]| {
-    if let Ok(geoid) = Geoid::decode(bytes) {
-        let at = GeoPoint::new(57.7, 11.9).unwrap();
-        assert!(geoid.undulation_m(at).is_finite());
-    }
-});
