@@ -18,7 +18,7 @@ const FULL_ARCSEC: f64 = 3.0;
 
 /// Minimum known posts around a spike: those around one at an edge. With fewer, at the corner of a file or
 /// among voids, the brow of a cliff would count.
-const KNOWN_MIN: usize = 5;
+const NEIGHBOURS_MIN: usize = 5;
 
 /// Rows and columns from a post to those around it.
 const AROUND: [[isize; 2]; 8] =
@@ -67,7 +67,7 @@ impl Spikes {
         height_m: impl Fn([usize; 2]) -> Option<f64>,
     ) {
         let Some(own_m) = height_m(post) else { return };
-        let (mut known, mut nearest_m, mut sum_m) = (0, f64::INFINITY, 0.0);
+        let (mut neighbours, mut nearest_m, mut sum_m) = (0, f64::INFINITY, 0.0);
         for steps in AROUND {
             let [row, column] =
                 [0, 1].map(|axis| post[axis].checked_add_signed(steps[axis]).unwrap_or(usize::MAX));
@@ -76,11 +76,11 @@ impl Spikes {
             if difference_m.abs() <= minimum_m || difference_m * sum_m < 0.0 {
                 return;
             }
-            known += 1;
+            neighbours += 1;
             sum_m += difference_m;
             nearest_m = nearest_m.min(difference_m.abs());
         }
-        if known >= KNOWN_MIN {
+        if neighbours >= NEIGHBOURS_MIN {
             let difference_m = nearest_m.copysign(sum_m);
             *self += Self { count: 1, largest: Some(Spike { post, difference_m }) };
         }

@@ -27,7 +27,7 @@ fn spike_below_a_path_is_named_with_its_place_and_kept() {
         }
         let document = document(&link(folder, &tiles));
         assert_eq!(document["forward"]["terrain"]["void_samples"], 0, "{document}");
-        let is_blocked = document["forward"]["geometry"]["line_of_sight"] == false;
+        let is_blocked = document["forward"]["clearance"]["line_of_sight"] == false;
         assert_eq!(is_blocked, more_m > 0, "{document}");
     }
     let hill = spiked(folder, "hill", 290);
@@ -69,5 +69,5 @@ fn verify_counts_spikes_of_tiles_and_of_geotiff_files() {
     assert_eq!(counts, [("glo30/N59E010", &json!(2)), ("srtm/N57E011", &json!(1))]);
     let text = stdout(&groundwave(folder, &words));
     assert!(text.contains("glo30/N59E010: 2 of 2304 posts stand more than 300 m"), "{text}");
-    assert!(text.contains("57.50000, 11.52000 (800 m above)"), "{text}");
+    assert!(text.contains("57.50000, 11.52000 (799 m above)"), "{text}");
 }
