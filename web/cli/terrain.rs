@@ -77,7 +77,7 @@ struct Fetch {
     area: Option<String>,
 
     /// Distance around LAT,LON, km, up to 1000
-    #[arg(long, value_name = "KM", default_value_t = 10.0)]
+    #[arg(long, allow_negative_numbers = true, value_name = "KM", default_value_t = 10.0)]
     radius_km: f64,
 
     /// Fetch under the nodes and coverages of a scenario
@@ -293,6 +293,11 @@ impl Fetch {
             [south, west, north, east] => {
                 GeoPoint::new(south, west).map_err(Failure::input)?;
                 GeoPoint::new(north, east).map_err(Failure::input)?;
+                if south > north {
+                    return Err(Failure::Input(format!(
+                        "invalid AREA: found south {south} above north {north}, allowed SOUTH,WEST,NORTH,EAST"
+                    )));
+                }
                 squares_within([south, west, north, east]).ok_or_else(too_large)
             }
             _ => Err(invalid()),
