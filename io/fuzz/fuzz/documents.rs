@@ -53,7 +53,9 @@ fuzz_target!(
     vec![
         shipped("examples/masts.csv"),
         shipped("examples/links.csv"),
-        shipped("tests/fixtures/exchange/foreign.csv")
+        shipped("tests/fixtures/exchange/foreign.csv"),
+        b"nam,lat,lon,alt (ft),frq,txw\nBohus,57.86,11.99,15,868,0.1\n".to_vec(),
+        b"name,lon_lat,Tower Height (ft)\na,11.9 57.7,100\n".to_vec()
     ],
     |bytes: &[u8]| read(named("csv"), bytes)
 );
@@ -72,6 +74,14 @@ fuzz_target!(
 );
 fuzz_target!(eel, vec![shipped("examples/emane.eel")], |bytes: &[u8]| read(named("eel"), bytes));
 fuzz_target!(gpx, vec![shipped("examples/walk.gpx")], |bytes: &[u8]| read(named("gpx"), bytes));
+fuzz_target!(
+    qth,
+    vec![
+        b"WNJT-DT\n40.2828\n74.6864\n990.00\n".to_vec(),
+        b"Bohus\n57 51 30\n348 0 0\n30 m\n".to_vec()
+    ],
+    |bytes: &[u8]| read(named("qth"), bytes)
+);
 fuzz_target!(ns2, vec![shipped("scenarios/ns2_platoon.scen")], |bytes: &[u8]| read(
     named("ns2"),
     bytes
