@@ -178,7 +178,7 @@ fn bands_and_rows_of_a_file_have_the_spikes_of_the_whole_tile() {
     use std::io::Write as _;
     // One in each row of three at another column, the edges and the seams of bands among them.
     let post = |i: usize| match (i / 1201, i % 1201) {
-        (row, column) if row % 3 == 0 && column == 1 + row * 7 % 1199 => 2_000,
+        (row, column) if row.is_multiple_of(3) && column == 1 + row * 7 % 1199 => 2_000,
         _ => 100_i16,
     };
     let bytes: Vec<u8> = (0..1201 * 1201).flat_map(|i| post(i).to_be_bytes()).collect();

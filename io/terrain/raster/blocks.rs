@@ -191,7 +191,10 @@ fn spikes(header: &Header, block: &Block, posts: &[f32]) -> Spikes {
     let mut spikes = Spikes::default();
     for (row, heights_m) in posts.chunks(block.columns.max(1)).enumerate() {
         // Few posts differ as much from the one west of them: the others need no look at all eight.
-        let differs = |one: f32, other: f32| !(f64::from((one - other).abs()) <= minimum_m);
+        let differs = |one: f32, other: f32| {
+            let difference_m = f64::from((one - other).abs());
+            difference_m.is_nan() || difference_m > minimum_m
+        };
         let is_rough = heights_m.array_windows().any(|[west, east]| differs(*west, *east));
         for column in (0..heights_m.len()).filter(|_| is_rough) {
             spikes.judge(minimum_m, [block.row + row, block.column + column], height_m);
