@@ -140,6 +140,59 @@ fn level_but(posts: &[(usize, i16)], level_m: i16) -> Tile {
     })
 }
 
+/// Doubts about a tile, named after the square at 57 degrees north and 11 degrees east.
+fn doubt(tile: &Tile) -> Option<String> {
+    let square = TileId::new(57, 11).unwrap();
+    tile.census().doubt(square, tile.resolution()).map(|doubt| doubt.to_string())
+}
+
+#[test]
+fn spikes_and_pits_are_counted_with_their_place_and_keep_their_heights() {
+    for (height_m, text) in [
+        (401, Some("57.33333, 11.25000 (301 m above)")),
+        (-201, Some("57.33333, 11.25000 (301 m below)")),
+        (400, None),
+        (-200, None),
+    ] {
+        let tile = level_but(&[(800 * 1201 + 300, height_m)], 100);
+        assert_eq!(tile.post_m(800, 300), Some(height_m));
+        assert_eq!(tile.census().spikes.count, u32::from(text.is_some()), "{height_m}");
+        let doubt = doubt(&tile);
+        assert_eq!(doubt.is_some(), text.is_some(), "{doubt:?}");
+        if let (Some(doubt), Some(text)) = (doubt, text) {
+            assert!(doubt.starts_with("1 of 1442401 posts stand more than 300 m above"), "{doubt}");
+            assert!(doubt.contains(text), "{doubt}");
+        }
+    }
+    // Walls of 900 m, one of them at the edge of voids, are ground.
+    let cliffs = tile(|row, column| match (row / 100 % 3, column / 100 % 3) {
+        (0, 0) => 900,
+        (1, 1) => VOID,
+        _ => 0,
+    });
+    assert_eq!(cliffs.census().spikes.count, 0);
+}
+
+#[test]
+fn bands_and_rows_of_a_file_have_the_spikes_of_the_whole_tile() {
+    use std::io::Write as _;
+    // One in each row of three at another column, the edges and the seams of bands among them.
+    let post = |i: usize| match (i / 1201, i % 1201) {
+        (row, column) if row.is_multiple_of(3) && column == 1 + row * 7 % 1199 => 2_000,
+        _ => 100_i16,
+    };
+    let bytes: Vec<u8> = (0..1201 * 1201).flat_map(|i| post(i).to_be_bytes()).collect();
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(&bytes).unwrap();
+    let resolution = Resolution::ThreeArcSeconds;
+    let part = |rows| Tile::decode_file(&file, resolution, rows).unwrap().unwrap();
+    let whole = Tile::decode(&bytes).unwrap();
+    assert_eq!(whole.census().spikes.count, 401);
+    assert_eq!(part(resolution.rows()).census().spikes, whole.census().spikes);
+    // Rows 300 to 600 are decoded; the outermost have unknown rows beside them.
+    assert_eq!(part(300..600).census().spikes.count, 99);
+}
+
 #[test]
 fn posts_that_are_no_heights_are_voids_and_counted() {
     for void in [i16::MIN, -32_767, 32_767] {
@@ -154,20 +207,23 @@ fn posts_that_are_no_heights_are_voids_and_counted() {
         let census = tile.census();
         assert_eq!((census.voids, census.outside), (0, 4), "{outside}");
         assert!(!tile.is_swapped());
-        let doubt = census.doubt().unwrap().to_string();
+        let doubt = doubt(&tile).unwrap();
         assert!(doubt.starts_with("4 of 1442401 posts are outside -12000 to 9000 m"), "{doubt}");
     }
     for height_m in [-12_000, -430, 8_849, 9_000] {
         let tile = level_but(&places.map(|place| (place, height_m)), 100);
         assert_eq!(tile.post_m(0, 1), Some(height_m));
         let census = tile.census();
-        assert_eq!((census.voids, census.outside, census.doubt()), (0, 0, None));
+        assert_eq!((census.voids, census.outside), (0, 0));
+        // One of the places has other heights all around it.
+        assert_eq!(census.spikes.count, 1, "{height_m}");
+        assert_eq!(census.spikes.largest.unwrap().post, [700, 600]);
     }
     let tile = level_but(&[(5, -32_767), (6, 32_767), (7, i16::MIN), (8, 9_500)], 0);
     let census = tile.census();
     assert_eq!((census.voids, census.other_voids, census.outside), (3, 2, 1));
     assert_eq!(
-        census.doubt().unwrap().to_string(),
+        doubt(&tile).unwrap(),
         "2 of 1442401 posts are -32767 or 32767 and count as voids; 1 of 1442401 posts are outside -12000 to \
          9000 m and count as voids; are its octets in the wrong order?"
     );
@@ -212,9 +268,11 @@ fn octets_in_the_wrong_order_are_distinguished_from_ground() {
     // Too few heights to be distinguished from ground are doubtful.
     let wall = tile(|_, column| if column == 600 { 1_024 } else { 0 });
     assert!(!wall.is_swapped());
-    let doubt = wall.census().doubt().unwrap().to_string();
-    assert_eq!(doubt, "all heights are multiples of 256 m; are its octets in the wrong order?");
-    assert_eq!(tile(|_, _| 0).census().doubt(), None);
+    assert_eq!(
+        doubt(&wall).unwrap(),
+        "all heights are multiples of 256 m; are its octets in the wrong order?"
+    );
+    assert_eq!(doubt(&tile(|_, _| 0)), None);
     // Noise is no order.
     let noise = tile(|row, column| {
         ((row * 1201 + column) as u32).wrapping_mul(2_654_435_761) as i16 % 9_000

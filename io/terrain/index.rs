@@ -29,6 +29,12 @@ pub enum IndexError {
         /// Error of the operating system.
         err: io::Error,
     },
+    /// A file stands where the folder should be.
+    #[error("invalid folder of terrain: found a file at {}, allowed a folder", folder.display())]
+    NotFolder {
+        /// The file.
+        folder: PathBuf,
+    },
     /// It is damaged.
     #[error("{}: invalid index: {reason}", path.display())]
     Damaged {
@@ -85,6 +91,9 @@ impl Index {
         let length = match fs::metadata(&path) {
             Ok(metadata) => metadata.len(),
             Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(err) if err.kind() == io::ErrorKind::NotADirectory => {
+                return Err(IndexError::NotFolder { folder: folder.to_owned() });
+            }
             Err(err) => return Err(disk("read", &path)(err)),
         };
         let bad = |reason: String| IndexError::Damaged { path: path.clone(), reason };

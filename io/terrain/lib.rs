@@ -22,6 +22,7 @@ mod name;
 mod raster;
 mod read;
 mod sea;
+mod spikes;
 mod stack;
 mod supplying;
 pub mod tiles;
@@ -32,10 +33,13 @@ pub use geoid::{Geoid, GeoidError};
 pub use hgt::{Census, Doubt, Resolution, Tile};
 pub use raster::RasterError;
 pub use read::HgtError;
+pub use spikes::{Spike, Spikes};
 pub use stack::{OffTiles, TerrainError, TerrainStack};
 pub use supplying::Supplying;
 pub use tiles::{FAULT_TARGET, TileDirectory};
 
+#[cfg(test)]
+mod analyses_tests;
 #[cfg(test)]
 mod hostile_tests;
 #[cfg(test)]

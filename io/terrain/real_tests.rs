@@ -61,6 +61,19 @@ fn points_give_their_published_heights() {
 
 #[needs(shared("data/srtm"))]
 #[test]
+fn mountains_and_coasts_have_no_spikes() {
+    for entry in std::fs::read_dir(shared("data/srtm")).unwrap() {
+        let path = entry.unwrap().path();
+        let named = path.file_name().and_then(|name| super::name::parse(name.to_str()?));
+        if let Some(Ok((id, packing))) = named {
+            let tile = super::read::read_tile(&path, id, packing, None).unwrap();
+            assert_eq!(tile.census().spikes.largest, None, "{id}");
+        }
+    }
+}
+
+#[needs(shared("data/srtm"))]
+#[test]
 fn neighbours_agree_on_what_they_share() {
     for (west, east) in [("N00E010", "N00E011"), ("N51W001", "N51E000"), ("N55W004", "N55W003")] {
         let (west_tile, east_tile) = (tile(west), tile(east));

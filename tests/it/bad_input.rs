@@ -171,3 +171,64 @@ fn a_log_or_store_in_the_way_is_not_overwritten() {
     keep(&folder.path().join("thesis.gwlog"), "--record");
     keep(&folder.path().join("thesis.redb"), "--store");
 }
+
+#[test]
+fn arguments_at_fault_give_one_error_with_what_is_allowed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::fs::write(path("good.toml"), format!("{GOOD}[terrain]\nflat_msl_m = 0\n")).unwrap();
+    std::fs::write(path("plan.csv"), "name,lat,lon\na,57,11\n").unwrap();
+    std::fs::create_dir(path("nothing")).unwrap();
+    let [good, plan, nothing, absent] =
+        ["good.toml", "plan.csv", "nothing", "absent/a.toml"].map(path);
+    let (here, there) = ("57.7,11.9", "57.71,11.91");
+    let cases: [(&[&str], &[&str]); 14] = [
+        (&["link", "a", "b"], &["invalid position", "names of nodes need --scenario FILE"]),
+        (&["link", here, there, "--srtm-dir", &plan], &["found a file at", "allowed a folder"]),
+        (&["link", "--scenario", &good, "a", "a", "--at", "-1"], &["--at: found -1 s", "0 to 2 s"]),
+        (
+            &["link", here, there, "--flat-earth", "--rain", "-1"],
+            &["rain_rate_mm_h: found -1", "[0, 300]"],
+        ),
+        (
+            &["profile", here, there, "--flat-earth", "--plot", "x.pdf"],
+            &["found x.pdf", "allowed .svg, .png"],
+        ),
+        (&["run", &good, "--until", "-1"], &["invalid --until: found -1 s", "0 or more"]),
+        (&["convert", &plan, &absent], &["absent/a.toml", "allowed files in folders"]),
+        (&["convert", &nothing, "a.toml"], &["nothing: found a folder without files"]),
+        (&["convert", &plan, "a.toml", "--step", "-2"], &["invalid --step: found -2", "above 0"]),
+        (&["sweep", "merge", &absent], &["absent/a.toml/manifest.json", "No such file"]),
+        (&["terrain", "list", "--terrain-cache", &plan], &["found a file at", "allowed a folder"]),
+        (&["terrain", "fetch", "57.6,11.5,57.5,12"], &["found south 57.6 above north 57.5"]),
+        (
+            &["terrain", "fetch", "57,11", "--radius-km", "-1"],
+            &["--radius-km: found -1", "0 to 1000"],
+        ),
+        (
+            &["terrain", "fetch", "N57E011", "--yes", "--url", "ftp://x"],
+            &["found \"ftp://x\"", "http://"],
+        ),
+    ];
+    for (words, parts) in cases {
+        let cache = path("cache");
+        let output =
+            support::command(words).env("GROUNDWAVE_TERRAIN_CACHE", &cache).output().unwrap();
+        let error = refusal(&output);
+        for part in parts {
+            assert!(error.contains(part), "{words:?}: no {part:?} in {error}");
+        }
+        assert_eq!(error.matches("error:").count(), 1, "{words:?}: {error}");
+    }
+}
+
+#[test]
+fn folder_without_terrain_is_named_as_the_cause() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    let output = groundwave(&["link", "57.7,11.9", "57.71,11.91", "--srtm-dir", path]);
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{error}");
+    assert!(error.contains("no .hgt tile or GeoTIFF file that can be used in"), "{error}");
+    assert!(error.contains(path) && error.contains("groundwave terrain fetch"), "{error}");
+}

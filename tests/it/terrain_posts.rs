@@ -1,5 +1,8 @@
 //! Tiles with posts that are no heights: what is computed over them, and that their files are named.
 
+mod spikes;
+mod swapped;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Output;

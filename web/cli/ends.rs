@@ -28,7 +28,13 @@ pub struct EndArgs {
     scenario: Option<PathBuf>,
 
     /// Simulated time of the scenario, s
-    #[arg(long, value_name = "SECONDS", default_value_t = 0.0, requires = "scenario")]
+    #[arg(
+        long,
+        allow_negative_numbers = true,
+        value_name = "SECONDS",
+        default_value_t = 0.0,
+        requires = "scenario"
+    )]
     at: f64,
 
     /// Radio preset of positions (see `groundwave presets radios`)
@@ -40,11 +46,11 @@ pub struct EndArgs {
     antenna: String,
 
     /// Antenna height of positions without one, m above ground
-    #[arg(long, value_name = "M", default_value_t = 10.0)]
+    #[arg(long, allow_negative_numbers = true, value_name = "M", default_value_t = 10.0)]
     height: f64,
 
     /// Frequency of positions instead of that of the radio preset, MHz
-    #[arg(long, value_name = "MHZ")]
+    #[arg(long, allow_negative_numbers = true, value_name = "MHZ")]
     frequency_mhz: Option<f64>,
 
     /// Transmitter power of positions instead of that of the radio preset, dBm
@@ -60,11 +66,11 @@ pub struct EndArgs {
     calibration: Option<PathBuf>,
 
     /// Rain rate along the path, mm/h
-    #[arg(long, value_name = "MM_H")]
+    #[arg(long, allow_negative_numbers = true, value_name = "MM_H")]
     rain: Option<f64>,
 
     /// Time percentage for which the loss is not exceeded, percent
-    #[arg(long, value_name = "PERCENT")]
+    #[arg(long, allow_negative_numbers = true, value_name = "PERCENT")]
     time: Option<f64>,
 
     /// Profile samples, 8 to 4096 [default: one per terrain post, 32 to 1024]
@@ -201,7 +207,13 @@ impl EndArgs {
 
     fn position(&self, text: &str) -> Result<Endpoint, Failure> {
         let (position, height_agl_m) =
-            groundwave_coordinate::parse_with_height(text).map_err(Failure::input)?;
+            groundwave_coordinate::parse_with_height(text).map_err(|error| {
+                let is_name = !text.contains(|c: char| c == ',' || c.is_ascii_digit());
+                match is_name && self.scenario.is_none() {
+                    true => Failure::Input(format!("{error}; names of nodes need --scenario FILE")),
+                    false => Failure::input(error),
+                }
+            })?;
         let radio = presets::radio(&self.radio).ok_or_else(|| {
             unknown("radio", &self.radio, presets::RADIOS.iter().map(|preset| preset.id))
         })?;

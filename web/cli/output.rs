@@ -5,7 +5,7 @@ use std::path::Path;
 use groundwave_gateway::Snapshot;
 use groundwave_http::Failure;
 use groundwave_model::radio::{Assumptions, Verdict};
-use groundwave_model::terrain::PathGround;
+use groundwave_model::terrain::{PathGround, SWAPPED, Terrain, is_swapped};
 use groundwave_raster::scene;
 use groundwave_setup::terrain::REMEDY;
 use groundwave_simulation::link::LinkView;
@@ -13,12 +13,18 @@ use indicatif::ProgressBar;
 
 pub use groundwave_command::output::*;
 
-/// Writes a picture: PNG where the name of the file ends with `.png`, else SVG.
+/// Writes a picture, SVG or PNG by the ending of its file.
 pub fn picture(path: &Path, svg: &str) -> Result<(), Failure> {
     let failed = |err: &dyn std::error::Error| {
         Failure::Input(format!("write picture {}: {err}", path.display()))
     };
     let extension = path.extension().unwrap_or_default();
+    let is_known = ["png", "svg"].iter().any(|known| extension.eq_ignore_ascii_case(known));
+    if !is_known {
+        let path = path.display();
+        let what = format!("invalid ending of a picture: found {path}, allowed .svg, .png");
+        return Err(Failure::Input(what));
+    }
     let written = if extension.eq_ignore_ascii_case("png") {
         let bitmap = scene::Bitmap::from_svg(svg).map_err(|err| failed(&err))?;
         std::fs::write(path, bitmap.to_png().map_err(|err| failed(&err))?)
@@ -41,6 +47,14 @@ pub fn assumed(assumptions: &Assumptions, profile: Option<String>) -> String {
 pub fn profile_name(assumptions: &Assumptions) -> Option<String> {
     let profile = assumptions.calibration.as_ref()?;
     Some(format!("{:?}", profile.name))
+}
+
+/// Warns where the nodes seem to have latitude and longitude swapped.
+pub fn warn_of_swapped(snapshot: &Snapshot, terrain: &dyn Terrain) {
+    let positions: Vec<_> = snapshot.nodes.iter().map(|node| node.position).collect();
+    if is_swapped(terrain, &positions) {
+        anstream::eprintln!("{}", warning(SWAPPED));
+    }
 }
 
 /// Name of the verdict of a link over `ground`.

@@ -41,7 +41,7 @@ struct RunArgs {
     ground: TerrainOptions,
 
     /// Last simulated time, s [default: the scenario's duration]
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, allow_negative_numbers = true, value_name = "SECONDS")]
     until: Option<f64>,
 
     /// Tick in real time instead of as fast as possible
@@ -197,6 +197,7 @@ impl Run {
             extremes: outcome.extremes.lines(),
         };
         show(&report, self.links, output)?;
+        output::warn_of_swapped(&engine.view(), &*ground.terrain);
         if !outcome.refused.is_empty() {
             let count = outcome.refused.len();
             return Err(Failure::Input(format!(

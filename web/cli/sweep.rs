@@ -1,6 +1,7 @@
 //! `sweep`: coverage of each site of a scenario and of the whole network.
 
 use std::fmt::Write;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -284,6 +285,13 @@ impl Sweep {
 
 fn failure(error: SweepError) -> Failure {
     match error {
+        // A folder that is not there, or a file in its place, is what the user named.
+        SweepError::Disk { ref err, .. }
+            if [ErrorKind::NotFound, ErrorKind::AlreadyExists, ErrorKind::NotADirectory]
+                .contains(&err.kind()) =>
+        {
+            Failure::input(error)
+        }
         SweepError::Disk { .. } | SweepError::Product { .. } | SweepError::Stopped => {
             Failure::machine(error)
         }
@@ -438,10 +446,12 @@ fn require_sites(work: &Work, ground: &OpenTerrain) -> Result<(), Failure> {
         used.missing_samples > 0
     });
     let names: Vec<_> = blind.map(|site| site.name.as_str()).collect();
+    let positions: Vec<_> = work.plan.sites.iter().map(|site| site.position).collect();
+    let hint = ground.swapped_hint(&positions);
     match names.as_slice() {
         [] => Ok(()),
         names => Err(Failure::no_terrain(format!(
-            "no terrain data under {} of {} sites ({}); {REMEDY}",
+            "no terrain data under {} of {} sites ({}){hint}; {REMEDY}",
             names.len(),
             work.plan.sites.len(),
             output::some_of(names)

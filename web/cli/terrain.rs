@@ -10,8 +10,9 @@ use groundwave_model::terrain::{GeoPoint, TileId};
 use groundwave_setup::fetch::{Fetching, command, squares_of, too_large};
 use groundwave_setup::simulation::load;
 use groundwave_setup::terrain::TerrainOptions;
-use groundwave_terrain::Census;
-use groundwave_terrain::cache::{Cache, Entry, Event, State, squares_around, squares_within};
+use groundwave_terrain::cache::{
+    Cache, Counts, Entry, Event, State, squares_around, squares_within,
+};
 use groundwave_text::{Align, Table};
 use serde::Serialize;
 
@@ -76,7 +77,7 @@ struct Fetch {
     area: Option<String>,
 
     /// Distance around LAT,LON, km, up to 1000
-    #[arg(long, value_name = "KM", default_value_t = 10.0)]
+    #[arg(long, allow_negative_numbers = true, value_name = "KM", default_value_t = 10.0)]
     radius_km: f64,
 
     /// Fetch under the nodes and coverages of a scenario
@@ -162,31 +163,34 @@ fn list(place: &Place, output: Output) -> Result<(), Failure> {
     output.text(&out)
 }
 
-/// Posts of a tile without a height.
+/// Posts of a file without a height, and those that stand alone.
 #[derive(Serialize)]
 struct Gaps {
     file: String,
     /// Posts in all.
-    posts: u32,
+    posts: u64,
     /// Posts marked as voids.
-    void_posts: u32,
+    void_posts: u64,
     /// Posts outside the heights of the Earth, taken as voids.
-    outside_posts: u32,
+    outside_posts: u64,
+    /// Posts that stand alone; they keep their heights.
+    spike_posts: u32,
     /// Doubts about the posts.
     #[serde(skip_serializing_if = "Option::is_none")]
     doubt: Option<String>,
 }
 
 impl Gaps {
-    fn new(file: &str, census: &Census) -> Option<Self> {
-        let gaps = Self {
+    fn new(file: &str, counts: Counts) -> Option<Self> {
+        let Counts { posts, voids, outside, spikes, doubt } = counts;
+        (voids > 0 || doubt.is_some()).then(|| Self {
             file: file.to_owned(),
-            posts: census.posts,
-            void_posts: census.voids,
-            outside_posts: census.outside,
-            doubt: census.doubt().map(|doubt| doubt.to_string()),
-        };
-        (census.voids > 0 || gaps.doubt.is_some()).then_some(gaps)
+            posts,
+            void_posts: voids,
+            outside_posts: outside,
+            spike_posts: spikes,
+            doubt,
+        })
     }
 
     /// One line.
@@ -205,7 +209,7 @@ fn verify(place: &Place, output: Output) -> Result<(), Failure> {
         sound: Vec<String>,
         missing: Vec<String>,
         damaged: Vec<String>,
-        /// Tiles with posts without a height.
+        /// Files with posts without a height, or with posts that stand alone.
         gaps: Vec<Gaps>,
     }
     let cache = place.cache()?;
@@ -221,9 +225,9 @@ fn verify(place: &Place, output: Output) -> Result<(), Failure> {
     let mut faults = Vec::new();
     for (key, entry) in &index.files {
         let names = match cache.verify(entry) {
-            State::Sound => match cache.census(entry) {
-                Ok(census) => {
-                    report.gaps.extend(census.and_then(|census| Gaps::new(key, &census)));
+            State::Sound => match cache.counts(entry) {
+                Ok(counts) => {
+                    report.gaps.extend(Gaps::new(key, counts));
                     &mut report.sound
                 }
                 Err(fault) => {
@@ -289,6 +293,11 @@ impl Fetch {
             [south, west, north, east] => {
                 GeoPoint::new(south, west).map_err(Failure::input)?;
                 GeoPoint::new(north, east).map_err(Failure::input)?;
+                if south > north {
+                    return Err(Failure::Input(format!(
+                        "invalid AREA: found south {south} above north {north}, allowed SOUTH,WEST,NORTH,EAST"
+                    )));
+                }
                 squares_within([south, west, north, east]).ok_or_else(too_large)
             }
             _ => Err(invalid()),

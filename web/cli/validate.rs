@@ -120,6 +120,7 @@ impl Validate {
         // The first tick evaluates the links of the start.
         engine.tick(None).map_err(Failure::machine)?;
         let view = engine.view();
+        output::warn_of_swapped(&view, &*ground.terrain);
         let missing = view.links.iter().filter(|link| !link.budget.ground.is_enough());
         Ok(Sound {
             title: scenario.title,

@@ -97,7 +97,15 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
         return Ok(out.flush()?);
     }
     let folder = path.parent().filter(|parent| *parent != Path::new(""));
-    let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
+    let folder = folder.unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        let (path, folder) = (path.display(), folder.display());
+        let what = format!(
+            "invalid file to write: found {path}, allowed files in folders; {folder} is none"
+        );
+        return Err(Failure::Input(what));
+    }
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(bytes)?;
     file.persist(path).map_err(|err| Failure::from(err.error))?;
     Ok(())

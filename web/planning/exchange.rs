@@ -4,6 +4,7 @@ use axum::extract::State;
 use axum::http::{HeaderName, StatusCode, header};
 use groundwave_http::document::Bytes;
 use groundwave_http::{Json, Path, Problem, Query, Raw, id};
+use groundwave_model::terrain::{SWAPPED, is_swapped};
 use groundwave_scenario::formats::{PlanFile, PlanNode, Report};
 use groundwave_simulation::deployment::{DeploymentId, ImportDeployment, ImportedNode, Plan};
 use groundwave_simulation::site::NodeId;
@@ -80,12 +81,19 @@ pub async fn import(
         read.map_err(|err| Problem::bad_request(err.to_string()))
     });
     let (plan, report) = read.await?;
+    let positions: Vec<_> = plan.nodes.iter().map(|node| node.position).collect();
+    let is_of_swapped_axes =
+        planner.analyse(move |terrain| Ok(is_swapped(terrain, &positions))).await?;
     let id = id::mint();
     let command = command(&planner.world.view().plan, plan, DeploymentId::new(id));
     let nodes = command.nodes.len();
     planner.submit(command).await?;
     let deployment = Deployment::from(&*planner.deployment(id)?);
-    let imported = Imported { deployment, nodes, notes: notes(report) };
+    let mut notes = notes(report);
+    if is_of_swapped_axes {
+        notes.push(ImportNote { what: SWAPPED.to_owned(), count: nodes, first: String::new() });
+    }
+    let imported = Imported { deployment, nodes, notes };
     Ok((StatusCode::CREATED, Json(imported)))
 }
 

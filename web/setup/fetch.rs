@@ -7,7 +7,8 @@ use groundwave_model::terrain::{GeoPoint, TileId};
 use groundwave_scenario;
 use groundwave_scenario::Scenario;
 use groundwave_terrain::cache::{
-    AREA_MAX, Cache, Client, Event, Proxy, SOURCES, Source, squares_around, squares_within,
+    AREA_MAX, Cache, Client, Event, FetchError, Proxy, SOURCES, Source, squares_around,
+    squares_within,
 };
 use serde_json::Value;
 
@@ -93,6 +94,9 @@ impl Fetching {
     pub fn fetch(&self, square: TileId, progress: impl FnMut(Event)) -> Result<(), Failure> {
         let fetched = self.cache.fetch(&self.client, self.source, &self.base_url, square, progress);
         fetched.map_err(|error| {
+            if let FetchError::Url { .. } = error {
+                return Failure::input(error);
+            }
             let folder = self.cache.folder().display();
             Failure::Machine(format!(
                 "{error}; the cache is {folder}, `{}` continues",

@@ -1,11 +1,10 @@
-//! Documents of others: plans, tracks, maps, measurements, terrain.
+//! Documents of others: plans, tracks, maps, measurements.
 
 use groundwave_fuzz::fuzz_target;
 use groundwave_model::sample::station;
-use groundwave_model::terrain::{GeoPoint, Terrain};
+use groundwave_model::terrain::GeoPoint;
 use groundwave_scenario::formats;
 use groundwave_scenario::formats::{FORMATS, Format, ReadOptions, Source, csv, identify};
-use groundwave_terrain::{Geoid, TerrainStack, TileDirectory};
 
 use super::{as_file, shipped, text};
 
@@ -39,12 +38,6 @@ fn written(name: &str) -> Vec<Vec<u8>> {
     vec![bytes]
 }
 
-/// An index of fetched terrain.
-const FETCHED: &[u8] =
-    br#"{"files": {"glo30/N57E011": {"source": "glo30", "name": "a.tif", "file": "glo30/b.tif",
-    "url": "http://a.example/a.tif", "length": 7, "sha256": "00", "about": {"name": "GLO-30"}}},
-    "absent": ["glo30/N57E009"], "consents": ["glo30"]}"#;
-
 fuzz_target!(
     geojson,
     vec![shipped("examples/masts.geojson"), shipped("tests/fixtures/exchange/foreign.geojson")],
@@ -60,7 +53,9 @@ fuzz_target!(
     vec![
         shipped("examples/masts.csv"),
         shipped("examples/links.csv"),
-        shipped("tests/fixtures/exchange/foreign.csv")
+        shipped("tests/fixtures/exchange/foreign.csv"),
+        b"nam,lat,lon,alt (ft),frq,txw\nBohus,57.86,11.99,15,868,0.1\n".to_vec(),
+        b"name,lon_lat,Tower Height (ft)\na,11.9 57.7,100\n".to_vec()
     ],
     |bytes: &[u8]| read(named("csv"), bytes)
 );
@@ -79,6 +74,14 @@ fuzz_target!(
 );
 fuzz_target!(eel, vec![shipped("examples/emane.eel")], |bytes: &[u8]| read(named("eel"), bytes));
 fuzz_target!(gpx, vec![shipped("examples/walk.gpx")], |bytes: &[u8]| read(named("gpx"), bytes));
+fuzz_target!(
+    qth,
+    vec![
+        b"WNJT-DT\n40.2828\n74.6864\n990.00\n".to_vec(),
+        b"Bohus\n57 51 30\n348 0 0\n30 m\n".to_vec()
+    ],
+    |bytes: &[u8]| read(named("qth"), bytes)
+);
 fuzz_target!(ns2, vec![shipped("scenarios/ns2_platoon.scen")], |bytes: &[u8]| read(
     named("ns2"),
     bytes
@@ -116,56 +119,3 @@ fuzz_target!(
         }
     }
 );
-fuzz_target!(
-    hgt,
-    vec![vec![0; 2 * 1201 * 1201], b"PK\x03\x04".to_vec(), b"\x1f\x8b\x08\x00".to_vec()],
-    |bytes: &[u8]| {
-        for name in ["N57E011.hgt", "N57E011.hgt.gz", "N57E011.SRTMGL3.hgt.zip"] {
-            as_file(name, bytes, |path| {
-                let tiles = TileDirectory::open(path.parent().expect("a folder")).unwrap();
-                drop(tiles.check());
-                let mut heights_m = [0.0; 2];
-                tiles.sample(&[57.5, 57.999_9], &[11.5, 11.0], &mut heights_m);
-            });
-        }
-    }
-);
-fuzz_target!(
-    geotiff,
-    [
-        "zstd",
-        "lerc",
-        "lerc_zstd",
-        "lzw_big",
-        "strips_big_endian",
-        "sparse",
-        "utm_32",
-        "scaled",
-        "refused_rotated"
-    ]
-    .map(|name| shipped(&format!("tests/fixtures/terrain/{name}.tif")))
-    .to_vec(),
-    |bytes: &[u8]| {
-        as_file("fuzzed.tif", bytes, |path| {
-            let folder = path.parent().expect("a folder");
-            let stack = TerrainStack::open(Some(folder), None).unwrap();
-            let mut heights_m = [0.0; 3];
-            stack.sample(&[59.9, 59.7, 60.0], &[10.1, 10.7, 7.3], &mut heights_m);
-            for height_m in heights_m {
-                assert!(height_m.is_nan() || height_m.abs() <= 12_000.0, "{height_m}");
-            }
-            drop(stack.known_ground());
-        });
-    }
-);
-fuzz_target!(fetched_index, vec![FETCHED.to_vec()], |bytes: &[u8]| {
-    as_file("index.json", bytes, |path| {
-        drop(TerrainStack::open(path.parent(), None));
-    });
-});
-fuzz_target!(geoid, vec![vec![1; 2_076_480]], |bytes: &[u8]| {
-    if let Ok(geoid) = Geoid::decode(bytes) {
-        let at = GeoPoint::new(57.7, 11.9).unwrap();
-        assert!(geoid.undulation_m(at).is_finite());
-    }
-});

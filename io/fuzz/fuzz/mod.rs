@@ -4,6 +4,7 @@
 mod configs;
 mod documents;
 mod foreign;
+mod ground;
 mod kernel;
 mod programs;
 mod stores;

@@ -1,11 +1,11 @@
-//! GPX 1.0 and 1.1: tracks of GPS receivers, a node for each.
+//! GPX 1.0 and 1.1: tracks of GPS receivers, a node for each; without tracks, way points as sites.
 
 use groundwave_model::terrain::GeoPoint;
 use jiff::Timestamp;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event as Xml};
 
-use super::dataset::{Dataset, Event};
+use super::dataset::{Dataset, Event, Node};
 use super::error::{Fault, FormatError, Location};
 use super::limits::DEPTH_MAX;
 use super::text::text;
@@ -15,9 +15,9 @@ use super::{Content, Format, ReadOptions, Source};
 pub static FORMAT: Format = Format {
     name: "gpx",
     label: "GPX",
-    description: "GPX 1.0 and 1.1: track points with a time",
+    description: "GPX 1.0 and 1.1: track points with a time; without them, way points as sites",
     extensions: &["gpx"],
-    contents: &[Content::Tracks],
+    contents: &[Content::Tracks, Content::Positions],
     sniff: |sample| sample.xml_root() == "gpx",
     read: Some(read),
     ..Format::NONE
@@ -30,6 +30,8 @@ struct State {
     open: Vec<String>,
     track: usize,
     name: Option<String>,
+    /// Way points, each with its line.
+    sites: Vec<(Node, usize)>,
     /// Latitude and longitude of the open point, and its time.
     point: Option<((f64, f64), Option<f64>)>,
     text: String,
@@ -78,7 +80,15 @@ fn read(source: &Source, _: &ReadOptions) -> Result<Dataset, FormatError> {
             Ok(_) => {}
         }
     }
-    let mut dataset = state.dataset;
+    let State { mut dataset, sites, .. } = state;
+    for (site, line) in sites {
+        // A recording of movements has no use for what stands beside it.
+        if !dataset.events.is_empty() {
+            dataset.drop("a way point beside tracks: not used", line);
+        } else if dataset.push(site).is_none() {
+            dataset.drop("one way point too many, or an empty name", line);
+        }
+    }
     dataset.drop_unset_clocks();
     dataset.count_from_first();
     dataset.thin_tracks();
@@ -90,7 +100,11 @@ impl State {
         self.text.clear();
         match start.local_name().as_ref() {
             "trk" => (self.track, self.name) = (self.track + 1, None),
-            "trkpt" => {
+            "wpt" => self.name = None,
+            _ => {}
+        }
+        match start.local_name().as_ref() {
+            "trkpt" | "wpt" => {
                 let number = |key: &str| -> Option<f64> {
                     let attribute = start.try_get_attribute(key).ok()??;
                     attribute.value.trim().parse().ok()
@@ -106,7 +120,7 @@ impl State {
         let parent = self.open.last().map(String::as_str);
         match (name, parent) {
             ("name", Some("metadata")) => self.dataset.title = Some(self.text.clone()),
-            ("name", Some("trk")) => {
+            ("name", Some("trk" | "wpt")) => {
                 let clean = self.text.chars().filter(|c| !c.is_control()).take(60);
                 self.name = Some(clean.collect());
             }
@@ -120,11 +134,25 @@ impl State {
                 Some((at, Some(at_s))) => self.fix(at_s, at, line),
                 _ => self.dataset.drop("a track point without a time", line),
             },
-            ("wpt" | "rtept", _) => self.dataset.drop("a way or route point: not used", line),
+            ("wpt", _) => self.site(line),
+            ("rtept", _) => self.dataset.drop("a route point: not used", line),
             ("ele", _) => self.dataset.drop("an altitude: heights are above ground", line),
             _ => {}
         }
         self.text.clear();
+    }
+
+    /// Takes the open way point.
+    fn site(&mut self, line: usize) {
+        let Some(((lat, lon), _)) = self.point.take() else { return };
+        let name = self.name.take().filter(|name| !name.is_empty());
+        let name = name.unwrap_or_else(|| format!("way point {}", self.sites.len() + 1));
+        match GeoPoint::new(lat, lon) {
+            Ok(position) => {
+                self.sites.push((Node { position: Some(position), ..Node::named(&name) }, line));
+            }
+            Err(_) => self.dataset.drop("invalid latitude or longitude", line),
+        }
     }
 
     fn fix(&mut self, at_s: f64, (lat, lon): (f64, f64), line: usize) {

@@ -58,6 +58,12 @@ impl Source {
             paths = entries.collect::<Result<_, _>>().map_err(failed)?;
             paths.retain(|path| path.is_file());
             paths.sort();
+            if paths.is_empty() {
+                return Err(format!(
+                    "{}: found a folder without files, allowed documents in it",
+                    path.display()
+                ));
+            }
         }
         let documents = paths.iter().map(|path| read(path)).collect::<Result<_, _>>()?;
         Ok(Self::decoded(path.to_owned(), documents))

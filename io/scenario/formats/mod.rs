@@ -20,7 +20,9 @@
 //! | [`openwifimap`], [`nycmesh`] | | yes | | | |
 //! | [`core_xml`] | | yes | | | recording |
 //! | [`eel`] | | | yes | yes | recording |
-//! | [`gpx`], [`ns2`] | | | yes | | |
+//! | [`gpx`] | | yes | yes | | |
+//! | [`qth`] | yes | | | | |
+//! | [`ns2`] | | | yes | | |
 //! | [`mahimahi`] | | | | yes | |
 //! | [`parquet`] | | | | | recording |
 //!
@@ -54,6 +56,7 @@ pub mod openwifimap;
 pub mod parquet;
 mod plan;
 mod positions;
+pub mod qth;
 mod recording;
 mod report;
 mod rows;
@@ -145,7 +148,7 @@ pub struct Format {
 }
 
 /// Every format. Where several recognise a document and none has its ending, the first one reads it.
-pub static FORMATS: [&Format; 17] = [
+pub static FORMATS: [&Format; 18] = [
     &geojson::FORMAT,
     &kml::FORMAT,
     &kmz::FORMAT,
@@ -153,6 +156,7 @@ pub static FORMATS: [&Format; 17] = [
     &scenario::FORMAT,
     &eel::FORMAT,
     &gpx::FORMAT,
+    &qth::FORMAT,
     &ns2::FORMAT,
     &mahimahi::FORMAT,
     &netjson::FORMAT,

@@ -6,12 +6,11 @@ use std::path::{Path, PathBuf};
 use groundwave_model::terrain::{GeoPoint, Posts, Terrain, TileId};
 use url::Url;
 
-use super::super::hgt::Census;
 use super::super::index::{Entry, Index};
 use super::super::name;
-use super::super::raster::file_digest;
-use super::super::read::{HgtError, read_tile};
-use super::super::stack::TerrainStack;
+use super::super::raster::{Raster, file_digest};
+use super::super::read::read_tile;
+use super::super::stack::{TerrainError, TerrainStack};
 use super::client::Client;
 use super::download::{Complete, download, drop_part};
 use super::error::FetchError;
@@ -50,6 +49,21 @@ pub enum State {
     Damaged,
 }
 
+/// Counts of the posts of a file, of any format.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counts {
+    /// Posts in all.
+    pub posts: u64,
+    /// Posts marked as voids.
+    pub voids: u64,
+    /// Posts outside the heights of the Earth, taken as voids.
+    pub outside: u64,
+    /// Posts that stand alone; they keep their heights.
+    pub spikes: u32,
+    /// Doubts about the posts, for a message.
+    pub doubt: Option<String>,
+}
+
 impl Cache {
     /// The cache in a folder, which need not exist.
     #[must_use]
@@ -71,16 +85,32 @@ impl Cache {
         Ok(Index::read(&self.folder)?.unwrap_or_default())
     }
 
-    /// Counts of the posts of an SRTM tile of the cache; none for files of other formats.
+    /// Counts of the posts of a file of the cache.
     ///
     /// # Errors
     /// When it cannot be decoded.
-    pub fn census(&self, entry: &Entry) -> Result<Option<Census>, HgtError> {
+    pub fn counts(&self, entry: &Entry) -> Result<Counts, TerrainError> {
+        let path = self.folder.join(&entry.file);
         let Some(Ok((square, packing))) = name::parse(&entry.name) else {
-            return Ok(None);
+            let raster = Raster::open(path, entry.name.clone(), 0, &entry.about)?;
+            let counts = raster.counts()?;
+            return Ok(Counts {
+                posts: counts.posts as u64,
+                voids: (counts.voids + counts.customary) as u64,
+                outside: counts.outside as u64,
+                spikes: counts.spikes.count,
+                doubt: raster.doubt(&counts),
+            });
         };
-        let tile = read_tile(&self.folder.join(&entry.file), square, packing, None)?;
-        Ok(Some(*tile.census()))
+        let tile = read_tile(&path, square, packing, None)?;
+        let census = tile.census();
+        Ok(Counts {
+            posts: census.posts.into(),
+            voids: census.voids.into(),
+            outside: census.outside.into(),
+            spikes: census.spikes.count,
+            doubt: census.doubt(square, tile.resolution()).map(|doubt| doubt.to_string()),
+        })
     }
 
     /// Squares of a source that are neither in the cache nor known to be absent.

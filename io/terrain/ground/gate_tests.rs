@@ -70,6 +70,26 @@ fn posts_without_a_height_are_voids_however_a_file_marks_them() {
 }
 
 #[test]
+fn spikes_and_pits_of_a_file_are_counted_with_their_place_and_keep_their_heights() {
+    let (_folder, ground) = ground(&["spikes.tif"]);
+    let [raster] = ground.mosaic.rasters() else { panic!("one file") };
+    let counts = raster.counts().unwrap();
+    assert_eq!((counts.posts, counts.voids, counts.customary + counts.outside), (48 * 48, 0, 0));
+    assert_eq!(counts.spikes.count, 2);
+    assert_eq!(
+        raster.doubt(&counts).unwrap(),
+        "2 of 2304 posts stand more than 300 m above or below all posts around them, most at 59.99569, 10.00569 \
+         (800 m above); they are kept: a tower, or an error of the data"
+    );
+    let posts: [[f64; 2]; 3] = [[15.5, 20.5], [47.5, 5.5], [20.5, 45.5]];
+    let at = posts.map(|[row, column]| [60.0 - row / 3600.0, 10.0 + column / 3600.0]);
+    let (heights_m, _) = heights_m(&ground, &at);
+    for ((height_m, at), above_m) in heights_m.iter().zip(at).zip([800.0, -400.0, 500.0]) {
+        assert!((height_m - plane(at) - above_m).abs() < 0.01, "{height_m} at {at:?}");
+    }
+}
+
+#[test]
 fn units_and_systems_without_heights_are_refused_with_their_names() {
     for (name, reason) in [
         ("refused_unit", "invalid unit of the heights: found unit type \"dBm\" of the band"),

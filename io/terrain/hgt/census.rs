@@ -4,9 +4,13 @@
 use std::fmt;
 use std::ops::AddAssign;
 
+use groundwave_model::terrain::TileId;
+
 use super::super::gather::VOID;
 use super::super::heights::{HIGHEST_M, LOWEST_M, is_post, is_void};
 use super::super::sea::DOUBTFUL_M;
+use super::super::spikes::{self, Spikes};
+use super::Resolution;
 
 /// Every so many rows of posts are compared with their octets in the other order.
 const ROWS_COMPARED: usize = 4;
@@ -20,7 +24,7 @@ const ROUGHER: u64 = 16;
 const HEIGHTS_MIN: usize = 4;
 
 /// Counts of the posts of a tile, or of some of its rows.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Census {
     /// Posts.
     pub posts: u32,
@@ -32,6 +36,8 @@ pub struct Census {
     pub deep: u32,
     /// Posts of other values outside the heights of the Earth, which count as voids too.
     pub outside: u32,
+    /// Posts that stand alone.
+    pub spikes: Spikes,
     /// Union of the octets of all posts with a value.
     octets: u16,
     /// Of rows compared: posts with a value, and those outside in the order of the file and in the other.
@@ -42,7 +48,7 @@ pub struct Census {
 }
 
 /// Doubts about the posts of a file, for a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Doubt {
     /// Posts read.
     pub posts: u32,
@@ -52,6 +58,8 @@ pub struct Doubt {
     pub outside: u32,
     /// True if all heights are multiples of 256 m.
     pub is_multiple: bool,
+    /// Number and place of the posts that stand alone, if there is one.
+    pub spikes: Option<String>,
 }
 
 impl fmt::Display for Doubt {
@@ -73,9 +81,13 @@ impl fmt::Display for Doubt {
         if self.is_multiple {
             write!(f, "{next}all heights are multiples of 256 m")?;
         }
-        match self.outside > 0 || self.is_multiple {
-            true => f.write_str("; are its octets in the wrong order?"),
-            false => Ok(()),
+        if self.outside > 0 || self.is_multiple {
+            f.write_str("; are its octets in the wrong order?")?;
+            next = "; ";
+        }
+        match &self.spikes {
+            Some(spikes) => write!(f, "{next}{spikes}"),
+            None => Ok(()),
         }
     }
 }
@@ -86,6 +98,7 @@ impl AddAssign for Census {
         self.voids += other.voids;
         self.other_voids += other.other_voids;
         self.outside += other.outside;
+        self.spikes += other.spikes;
         self.deep += other.deep;
         self.octets |= other.octets;
         self.compared += other.compared;
@@ -154,18 +167,39 @@ impl Census {
         self.jumps_m.map(|sum_m| sum_m as f64 / pairs)
     }
 
-    /// Doubt about the posts, if there is one.
+    /// Doubt about the posts of the tile `id`, if there is one.
     #[must_use]
-    pub fn doubt(&self) -> Option<Doubt> {
+    pub fn doubt(&self, id: TileId, resolution: Resolution) -> Option<Doubt> {
         let is_multiple = self.octets != 0 && self.octets.trailing_zeros() >= 8;
-        let is_doubtful = self.other_voids + self.outside > 0 || is_multiple;
+        let cells = (resolution.side() - 1) as f64;
+        let [south, west] = [id.south_deg(), id.west_deg()].map(f64::from);
+        let position = |[row, column]: [usize; 2]| {
+            [south + 1.0 - row as f64 / cells, west + column as f64 / cells]
+        };
+        let minimum_m = spikes::minimum_m(resolution.arcsec());
+        let spikes = self.spikes.text(u64::from(self.posts), minimum_m, position);
+        let is_doubtful = self.other_voids + self.outside > 0 || is_multiple || spikes.is_some();
         is_doubtful.then_some(Doubt {
             posts: self.posts,
             other_voids: self.other_voids,
             outside: self.outside,
             is_multiple,
+            spikes,
         })
     }
+}
+
+/// True if a row may have a post that stands alone: one that differs as much from its neighbours in the row.
+/// A void differs by more from every height.
+pub(super) fn may_have_spike(posts: &[i16], minimum_m: u16) -> bool {
+    let differs = |one: i16, other: i16| one.abs_diff(other) > minimum_m;
+    let (&[first, second, ..], &[.., before, last]) = (posts, posts) else { return false };
+    let inner = posts.iter().zip(&posts[1..]).zip(&posts[2..]);
+    // No branch, so that the processor compares several posts at once.
+    let is_inner = inner.fold(false, |any, ((&west, &post), &east)| {
+        any | ((post != VOID) & differs(post, west) & differs(post, east))
+    });
+    is_inner || differs(first, second) || differs(last, before)
 }
 
 /// Sums of the differences between posts in the order of the file and in the other, m; posts that are

@@ -8,6 +8,8 @@ use std::thread;
 
 use super::super::gather::VOID;
 use super::super::heights::is_post;
+use super::super::spikes::{self, Spikes};
+use super::census::may_have_spike;
 use super::{Census, HeightKind, Resolution, Tile, WrongSize};
 
 /// Bands of rows that are decoded side by side: more wait for the disk.
@@ -27,21 +29,30 @@ impl Read for Section<'_> {
     }
 }
 
-/// Greatest absolute height of some posts, m, and their counts.
-type Extremes = (u16, Census);
+/// Properties of some rows of posts.
+#[derive(Default)]
+struct Extremes {
+    /// Greatest absolute height, m.
+    greatest: u16,
+    census: Census,
+    /// Numbers of the rows, from the north, that may have a post that stands alone.
+    rough_rows: Vec<usize>,
+}
 
-/// Fills rows of pairs with those of rows of posts, `side` to a row, of which there is one more; posts that
+/// Fills rows of pairs with those of rows of posts, of which there is one more; posts that
 /// are no heights become voids. The first row of posts has the number `first` from the north, and is
 /// counted only where no band ends with it, `is_first`. `None` when the source ends before the last post.
 fn decode_rows(
     source: &mut impl Read,
-    side: usize,
+    resolution: Resolution,
     (first, is_first): (usize, bool),
     pairs: &mut [[i16; 2]],
 ) -> io::Result<Option<Extremes>> {
+    let side = resolution.side();
     let mut bytes = Vec::with_capacity(2 * side);
     let (mut raw, mut raw_north, mut north) = (vec![0; side], vec![0; side], vec![0; side]);
-    let (mut greatest, mut census) = (0, Census::default());
+    let Extremes { mut greatest, mut census, mut rough_rows } = Extremes::default();
+    let minimum_m = spikes::minimum_m(resolution.arcsec()) as u16;
     for row in 0..=pairs.len() / side {
         bytes.clear();
         source.take(2 * side as u64).read_to_end(&mut bytes)?;
@@ -67,9 +78,12 @@ fn decode_rows(
             let is_void = post == VOID;
             greatest = greatest.max(if is_void { 0 } else { post.unsigned_abs() });
         }
+        if (row > 0 || is_first) && may_have_spike(&north, minimum_m) {
+            rough_rows.push(first + row);
+        }
         std::mem::swap(&mut raw, &mut raw_north);
     }
-    Ok(Some((greatest, census)))
+    Ok(Some(Extremes { greatest, census, rough_rows }))
 }
 
 impl Tile {
@@ -92,7 +106,7 @@ impl Tile {
     pub fn decode_from(source: &mut impl Read, resolution: Resolution) -> io::Result<Option<Self>> {
         let side = resolution.side();
         let mut pairs = vec![[0; 2]; side * (side - 1)];
-        let extremes = decode_rows(source, side, (0, true), &mut pairs)?;
+        let extremes = decode_rows(source, resolution, (0, true), &mut pairs)?;
         let rows = resolution.rows();
         Ok(extremes.map(|extremes| Self::new(resolution, rows, pairs, extremes)))
     }
@@ -115,7 +129,7 @@ impl Tile {
         let decode = |(first, band): (usize, &mut [[i16; 2]])| {
             let at = (2 * side * first) as u64;
             let mut source = BufReader::with_capacity(1 << 16, Section { file, at });
-            decode_rows(&mut source, side, (first, first == rows.start), band)
+            decode_rows(&mut source, resolution, (first, first == rows.start), band)
         };
         // No jobs of a pool: while one waits for others it may take one that waits for this tile.
         let bands = thread::scope(|scope| {
@@ -128,8 +142,9 @@ impl Tile {
             extremes.collect::<io::Result<Option<Vec<Extremes>>>>()
         });
         let join = |mut all: Extremes, band: Extremes| {
-            all.0 = all.0.max(band.0);
-            all.1 += band.1;
+            all.greatest = all.greatest.max(band.greatest);
+            all.census += band.census;
+            all.rough_rows.extend(band.rough_rows);
             all
         };
         let extremes = bands?.map(|bands| bands.into_iter().fold(Extremes::default(), join));
@@ -140,9 +155,9 @@ impl Tile {
         resolution: Resolution,
         rows: Range<usize>,
         pairs: Vec<[i16; 2]>,
-        (greatest, census): Extremes,
+        Extremes { greatest, census, rough_rows }: Extremes,
     ) -> Self {
-        Self {
+        let mut tile = Self {
             resolution,
             own_edges: resolution.held_by(&rows),
             rows,
@@ -151,6 +166,24 @@ impl Tile {
             greatest_m: f64::from(greatest),
             kind: HeightKind::SRTM,
             pairs,
+        };
+        tile.count_spikes(&rough_rows);
+        tile
+    }
+
+    /// Counts the posts of some rows that stand alone; not of those beside rows that were not decoded.
+    fn count_spikes(&mut self, rough_rows: &[usize]) {
+        let side = self.resolution.side();
+        let minimum_m = spikes::minimum_m(self.resolution.arcsec());
+        let [north, south] = [self.rows.start, self.rows.end];
+        let mut count = Spikes::default();
+        for &row in rough_rows {
+            let is_whole = (row > north || row == 0) && (row < south || row == side - 1);
+            for column in (0..side).filter(|_| is_whole) {
+                let height_m = |[row, column]: [usize; 2]| self.post_m(row, column).map(f64::from);
+                count.judge(minimum_m, [row, column], height_m);
+            }
         }
+        self.census.spikes = count;
     }
 }

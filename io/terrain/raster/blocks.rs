@@ -1,5 +1,6 @@
 //! Posts of a raster, decoded in blocks and kept within a budget.
 
+use std::ops::AddAssign;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,6 +9,7 @@ use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 use tiff_reader::{TiffError, TiffFile, TiffSample};
 
 use super::super::heights::{VOIDS, is_height};
+use super::super::spikes::{Spikes, minimum_m};
 use super::error::RasterError;
 use super::header::{Header, Samples};
 use super::open::open;
@@ -105,12 +107,19 @@ pub(super) fn decode(path: &Path, header: &Header, number: u32) -> Result<Decode
         });
     }
     let block = outline(header, number);
-    decode_window(&file, path, header, &block, number).map_err(|reason| RasterError::Block {
+    let decoded = decode_window(&file, path, header, &block, number);
+    let mut decoded = decoded.map_err(|reason| RasterError::Block {
         path: path.to_owned(),
         rows: [block.row, block.row + block.rows - 1],
         columns: [block.column, block.column + block.columns - 1],
         reason: reason.to_string(),
-    })
+    })?;
+    decoded.filtered.posts = decoded.posts.len();
+    let unknown = decoded.posts.iter().filter(|post| post.is_nan()).count();
+    let Filtered { customary, outside, .. } = decoded.filtered;
+    decoded.filtered.voids = unknown - customary - outside;
+    decoded.filtered.spikes = spikes(header, &block, &decoded.posts);
+    Ok(decoded)
 }
 
 fn decode_window(
@@ -144,20 +153,54 @@ fn decode_window(
     Ok(decoded)
 }
 
-/// Posts of a block that count as voids though the file does not declare them so.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Filtered {
-    /// Posts of a value that means a void by custom: -9999, -32768, -32767, 32767.
+/// Counts of the posts of a block, or of a file.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(in super::super) struct Filtered {
+    /// Posts in all.
+    pub posts: usize,
+    /// Posts without a height that the file declares so.
+    pub voids: usize,
+    /// Posts of a value that means a void by custom, though the file does not declare it: -9999, -32768,
+    /// -32767, 32767.
     pub customary: usize,
-    /// Posts outside the heights of the Earth.
+    /// Posts outside the heights of the Earth, which count as voids too.
     pub outside: usize,
+    /// Posts that stand alone.
+    pub spikes: Spikes,
 }
 
-impl Filtered {
-    /// `true` if there is one.
-    pub fn any(self) -> bool {
-        self.customary + self.outside > 0
+impl AddAssign for Filtered {
+    fn add_assign(&mut self, other: Self) {
+        self.posts += other.posts;
+        self.voids += other.voids;
+        self.customary += other.customary;
+        self.outside += other.outside;
+        self.spikes += other.spikes;
     }
+}
+
+/// Counts the posts of a block that stand alone; those around it are not known.
+fn spikes(header: &Header, block: &Block, posts: &[f32]) -> Spikes {
+    let minimum_m = minimum_m(header.grid.resolution_arcsec());
+    let height_m = |[row, column]: [usize; 2]| {
+        let [row, column] = [row.checked_sub(block.row)?, column.checked_sub(block.column)?];
+        let is_inside = row < block.rows && column < block.columns;
+        let height_m = is_inside.then(|| posts.get(row * block.columns + column)).flatten()?;
+        (!height_m.is_nan()).then_some(f64::from(*height_m))
+    };
+    let mut spikes = Spikes::default();
+    for (row, heights_m) in posts.chunks(block.columns.max(1)).enumerate() {
+        // Few posts differ as much from the one west of them: the others need no look at all eight.
+        let differs = |one: f32, other: f32| {
+            let difference_m = f64::from((one - other).abs());
+            difference_m.is_nan() || difference_m > minimum_m
+        };
+        let is_rough = heights_m.array_windows().any(|[west, east]| differs(*west, *east));
+        for column in (0..heights_m.len()).filter(|_| is_rough) {
+            spikes.judge(minimum_m, [block.row + row, block.column + column], height_m);
+        }
+    }
+    spikes
 }
 
 fn read_part(

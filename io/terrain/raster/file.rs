@@ -13,8 +13,10 @@ use sha2::{Digest, Sha256};
 use super::super::about::{ABOUT_FILE, About};
 use super::super::heights::{HIGHEST_M, LOWEST_M};
 use super::super::sea::{DOUBTFUL_M, surface_m};
+use super::super::spikes::minimum_m;
 use super::blocks::{self, Block, Filtered};
 use super::error::RasterError;
+use super::grid::turned;
 use super::header::Header;
 use super::open::open;
 
@@ -37,6 +39,8 @@ pub(in super::super) struct Raster {
     pub is_used: AtomicBool,
     /// Once a post counted as void though the file does not declare it so.
     is_filtered: AtomicBool,
+    /// Once a post stood alone.
+    has_spike: AtomicBool,
     /// Once a post was as deep as the sea bed.
     is_deep: AtomicBool,
     fault: OnceLock<RasterError>,
@@ -69,6 +73,7 @@ impl Raster {
             source,
             is_used: AtomicBool::new(false),
             is_filtered: AtomicBool::new(false),
+            has_spike: AtomicBool::new(false),
             is_deep: AtomicBool::new(false),
             fault: OnceLock::new(),
             digest: OnceLock::new(),
@@ -86,7 +91,7 @@ impl Raster {
         let mut outline = blocks::outline(&self.header, block);
         match blocks::decode(&self.path, &self.header, block) {
             Ok(mut decoded) => {
-                self.warn_of(decoded.filtered);
+                self.warn_of("a block", &decoded.filtered);
                 self.cover(&outline, &mut decoded.posts);
                 outline.posts = Some(decoded.posts);
             }
@@ -121,17 +126,42 @@ impl Raster {
         }
     }
 
-    /// Warns once of posts that count as voids though the file does not declare them so.
-    fn warn_of(&self, filtered: Filtered) {
-        if filtered.any() && !self.is_filtered.swap(true, Ordering::Relaxed) {
-            let Filtered { customary, outside } = filtered;
-            tracing::warn!(
-                target: super::super::FAULT_TARGET,
-                path = %self.path.display(),
-                "posts of a block count as voids: {customary} are -9999, -32768, -32767 or 32767, \
-                 {outside} are outside {LOWEST_M} to {HIGHEST_M} m; declare them by \
-                 `gdal_edit.py -a_nodata`"
-            );
+    /// Text about the posts that count as voids though the file does not declare them so, if there is one.
+    fn voids_text(filtered: &Filtered) -> Option<String> {
+        let Filtered { posts, customary, outside, .. } = filtered;
+        (customary + outside > 0).then(|| {
+            format!(
+                "{customary} of {posts} posts are -9999, -32768, -32767 or 32767, {outside} are outside \
+                 {LOWEST_M} to {HIGHEST_M} m; they count as voids; declare them by `gdal_edit.py -a_nodata`"
+            )
+        })
+    }
+
+    /// Text about the posts that stand alone, if there is one.
+    fn spikes_text(&self, Filtered { posts, spikes, .. }: &Filtered) -> Option<String> {
+        let position = |[row, column]: [usize; 2]| {
+            let [lat_deg, lon_deg] = self.header.grid.position(row as f64, column as f64);
+            [lat_deg, turned(lon_deg)]
+        };
+        spikes.text(*posts as u64, minimum_m(self.resolution_arcsec), position)
+    }
+
+    /// Doubts about posts, for a message.
+    pub fn doubt(&self, counts: &Filtered) -> Option<String> {
+        let texts = [Self::voids_text(counts), self.spikes_text(counts)];
+        texts.into_iter().flatten().reduce(|first, second| format!("{first}; {second}"))
+    }
+
+    /// Warns once of each kind of doubt about the posts of a file or a block.
+    fn warn_of(&self, part: &str, counts: &Filtered) {
+        let texts = [
+            (Self::voids_text(counts), &self.is_filtered),
+            (self.spikes_text(counts), &self.has_spike),
+        ];
+        for (text, is_logged) in texts {
+            if let Some(text) = text.filter(|_| !is_logged.swap(true, Ordering::Relaxed)) {
+                tracing::warn!("terrain file {}: {part}: {text}", self.path.display());
+            }
         }
     }
 
@@ -139,11 +169,23 @@ impl Raster {
     ///
     /// # Errors
     /// The first that cannot be decoded.
-    pub fn check(&self) -> Result<(), RasterError> {
+    pub fn counts(&self) -> Result<Filtered, RasterError> {
         let down = self.header.grid.rows.div_ceil(self.header.block[0]);
         let all = down * self.header.blocks_across();
-        (0..all)
-            .try_for_each(|block| blocks::decode(&self.path, &self.header, block as u32).map(drop))
+        let mut counts = Filtered::default();
+        for block in 0..all {
+            counts += blocks::decode(&self.path, &self.header, block as u32)?.filtered;
+        }
+        Ok(counts)
+    }
+
+    /// Decodes all blocks, keeping none; doubts about their posts are logged once.
+    ///
+    /// # Errors
+    /// The first that cannot be decoded.
+    pub fn check(&self) -> Result<(), RasterError> {
+        self.warn_of("all of it", &self.counts()?);
+        Ok(())
     }
 
     /// Edges of the outermost posts: south, west, north, east, deg.

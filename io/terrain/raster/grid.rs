@@ -46,7 +46,7 @@ impl PartialEq for Grid {
 }
 
 /// Difference of longitudes within [-180, 180), deg.
-fn turned(degrees: f64) -> f64 {
+pub(super) fn turned(degrees: f64) -> f64 {
     if (-180.0..180.0).contains(&degrees) {
         degrees
     } else {

@@ -7,6 +7,7 @@ use std::path::Path;
 use groundwave_model::terrain::VerticalDatum;
 use tiff_reader::{Ifd, TiffError, TiffFile};
 
+use super::band::Band;
 use super::crs;
 use super::error::RasterError;
 use super::grid::{Frame, Grid};
@@ -153,7 +154,13 @@ impl Header {
             return Err(bad("size of tiles or strips", actual, "1 to 33554432 posts"));
         }
         let keys = Keys::of(ifd);
-        let Band { scale, offset, unit_type } = Band::read(ifd);
+        let band = text(ifd, GDAL_METADATA).map_or_else(|| Ok(Band::default()), Band::of_xml);
+        let band = band.map_err(|actual| {
+            bad("GDAL_METADATA (42112)", actual, "XML with numbers as scale and offset")
+        })?;
+        let Band { scale, offset, unit_type } = band;
+        let nodata =
+            nodata(ifd).map_err(|actual| bad("GDAL_NODATA (42113)", actual, "a number"))?;
         let code = keys.vertical();
         let datum = vertical::datum(code).ok_or_else(|| {
             bad("vertical system", format!("EPSG:{code}, a depth"), "a system of heights")
@@ -172,7 +179,7 @@ impl Header {
             block,
             strip_rows,
             mask,
-            nodata: nodata(ifd),
+            nodata,
             scale: scale * unit_m,
             offset_m: offset * unit_m,
             datum,
@@ -284,49 +291,10 @@ fn text(ifd: &Ifd, code: u16) -> Option<&str> {
     Some(text.trim_matches(['\0', ' ', '\n']))
 }
 
-/// Sample without a height.
-fn nodata(ifd: &Ifd) -> Option<f64> {
-    text(ifd, GDAL_NODATA)?.parse().ok()
-}
-
-/// GDAL's description of the first band.
-struct Band {
-    scale: f64,
-    offset: f64,
-    /// Unit of the samples, scaled.
-    unit_type: Option<String>,
-}
-
-impl Band {
-    fn read(ifd: &Ifd) -> Self {
-        use quick_xml::events::Event;
-        let mut band = Self { scale: 1.0, offset: 0.0, unit_type: None };
-        let Some(xml) = text(ifd, GDAL_METADATA) else {
-            return band;
-        };
-        let mut reader = quick_xml::Reader::from_str(xml);
-        let mut role = String::new();
-        loop {
-            match reader.read_event() {
-                Ok(Event::Start(item)) => {
-                    let attribute = |name: &str| {
-                        let mut all = item.attributes().flatten();
-                        let attribute = all.find(|attribute| attribute.key.as_ref() == name)?;
-                        Some(attribute.value.into_owned())
-                    };
-                    let is_first = attribute("sample").is_none_or(|band| band == "0");
-                    role = attribute("role").filter(|_| is_first).unwrap_or_default();
-                }
-                Ok(Event::Text(value)) => match (role.as_str(), value.trim().parse()) {
-                    ("scale", Ok(value)) => band.scale = value,
-                    ("offset", Ok(value)) => band.offset = value,
-                    ("unittype", _) => band.unit_type = Some(value.trim().to_owned()),
-                    _ => {}
-                },
-                Ok(Event::End(_)) => role.clear(),
-                Ok(Event::Eof) | Err(_) => return band,
-                Ok(_) => {}
-            }
-        }
-    }
+/// Sample without a height; the text of the tag where it is not a number: a guess would make heights of voids.
+fn nodata(ifd: &Ifd) -> Result<Option<f64>, String> {
+    let Some(text) = text(ifd, GDAL_NODATA).filter(|text| !text.is_empty()) else {
+        return Ok(None);
+    };
+    text.parse().map(Some).map_err(|_| format!("{text:?}"))
 }

@@ -4,6 +4,7 @@
 //! budgets. Posts are decoded in blocks when samples fall on them and kept within a budget. Each post
 //! passes mask, declared and customary values of posts without a height, unit and range of the Earth.
 
+mod band;
 mod blocks;
 mod crs;
 mod error;

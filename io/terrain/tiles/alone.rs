@@ -11,7 +11,7 @@ impl Slot {
         let tile = read_tile(&self.path, id, self.packing, latitudes)?;
         self.doubt_logged.call_once(|| {
             let path = self.path.display();
-            if let Some(doubt) = tile.census().doubt() {
+            if let Some(doubt) = tile.census().doubt(id, tile.resolution()) {
                 warn!("terrain tile {path}: {doubt}");
             }
             let deep = tile.census().deep;

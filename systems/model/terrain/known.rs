@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::TerrainUse;
+use super::{GeoPoint, Terrain, TerrainUse};
 
 /// Maximum share of the samples of a path without a height of their own; above it the ground of the path is
 /// unknown. A policy: a gap of that share can hide an obstacle that decides the link.
@@ -60,9 +60,85 @@ impl PathGround {
     }
 }
 
+/// Message about positions for which [`is_swapped`] is true.
+pub const SWAPPED: &str = "no position lies on the terrain, but all would with latitude and longitude swapped; are \
+                           they in the wrong order?";
+
+/// Positions that are compared with known ground: enough to show the order of all.
+const POSITIONS_COMPARED: usize = 1_000;
+
+/// True if positions seem to have latitude and longitude in the wrong order: none of them lies on known ground,
+/// and all would with both swapped. Both orders are possible between -90 and 90 degrees, so the positions stay as
+/// they are; a message asks.
+#[must_use]
+pub fn is_swapped(terrain: &dyn Terrain, positions: &[GeoPoint]) -> bool {
+    let positions = &positions[..positions.len().min(POSITIONS_COMPARED)];
+    let regions = terrain.known_ground();
+    let is_known = |at: GeoPoint| {
+        regions.iter().any(|region| {
+            let (low, high) = (region.south_west, region.north_east);
+            (low.lat_deg()..=high.lat_deg()).contains(&at.lat_deg())
+                && (low.lon_deg()..=high.lon_deg()).contains(&at.lon_deg())
+        })
+    };
+    let swapped = |at: &GeoPoint| GeoPoint::new(at.lon_deg(), at.lat_deg()).is_ok_and(is_known);
+    !positions.is_empty()
+        && !positions.iter().any(|at| is_known(*at))
+        && positions.iter().all(swapped)
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::{Flat, KnownGround, TerrainSource};
     use super::*;
+
+    /// Ground between 57 and 58 degrees north, 11 and 12 degrees east.
+    struct Square;
+
+    impl Terrain for Square {
+        fn sample(&self, _: &[f64], _: &[f64], _: &mut [f64]) -> TerrainUse {
+            TerrainUse::default()
+        }
+
+        fn undulation_m(&self, _: GeoPoint) -> f64 {
+            0.0
+        }
+
+        fn resolution_arcsec(&self, _: GeoPoint) -> Option<f64> {
+            None
+        }
+
+        fn describe(&self) -> TerrainSource {
+            TerrainSource::default()
+        }
+
+        fn known_ground(&self) -> Vec<KnownGround> {
+            let corner = |lat_deg, lon_deg| GeoPoint::new(lat_deg, lon_deg).unwrap();
+            let (south_west, north_east) = (corner(57.0, 11.0), corner(58.0, 12.0));
+            vec![KnownGround {
+                south_west,
+                north_east,
+                ..KnownGround::everywhere("square".to_owned())
+            }]
+        }
+    }
+
+    #[test]
+    fn positions_that_lie_on_the_ground_only_when_swapped_seem_swapped() {
+        for (positions, expected) in [
+            (&[(11.5, 57.5), (11.9, 57.1)][..], true),
+            (&[(57.5, 11.5)], false),
+            (&[(11.5, 57.5), (57.5, 11.5)], false),
+            (&[(11.5, 57.5), (11.5, 59.0)], false),
+            (&[(11.5, 157.5)], false),
+            (&[], false),
+        ] {
+            let positions: Vec<GeoPoint> =
+                positions.iter().map(|(lat, lon)| GeoPoint::new(*lat, *lon).unwrap()).collect();
+            assert_eq!(is_swapped(&Square, &positions), expected, "{positions:?}");
+            assert!(!is_swapped(&Flat::default(), &positions), "{positions:?}");
+        }
+    }
 
     fn of(voids: u32, missing: u32, elevation_msl_m: &[f64]) -> PathGround {
         let used =

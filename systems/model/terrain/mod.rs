@@ -30,7 +30,7 @@ use serde::Serialize;
 
 pub use curve::{Curve, CurveRow};
 pub use heights::{Ground, HeightKind, HeightKinds, HeightSource, Posts, VerticalDatum};
-pub use known::{PathGround, UNKNOWN_RATIO_MAX};
+pub use known::{PathGround, SWAPPED, UNKNOWN_RATIO_MAX, is_swapped};
 pub use mercator::{GROUND_SIDE, KnownGround, TILE_SIDE, TileGround, WebTile, ZOOM as WEB_ZOOM};
 pub(crate) use path::step_m;
 pub use path::{BadPath, MAX_PATH_M, Path};

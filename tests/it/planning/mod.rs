@@ -7,6 +7,7 @@ mod disk;
 mod errors;
 mod exchange;
 mod fairness;
+mod faulty_ground;
 mod fuzz;
 mod interface;
 mod mesh_coverage;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use groundwave_http::Failure;
-use groundwave_model::terrain::GeoPoint;
+use groundwave_model::terrain::{GeoPoint, SWAPPED, is_swapped};
 use groundwave_planning::wire::radio::default_station;
 use groundwave_scenario::formats;
 use groundwave_scenario::formats::csv;
@@ -66,7 +66,7 @@ pub struct Convert {
     dialect: Option<String>,
 
     /// Seconds between snapshots without a time of their own
-    #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
+    #[arg(long, allow_negative_numbers = true, value_name = "SECONDS", default_value_t = 60.0)]
     step: f64,
 
     #[command(flatten)]
@@ -165,9 +165,12 @@ impl Convert {
         let mut dataset =
             format.read(&source, &self.options()?).map_err(|err| self.invalid(err))?;
         dataset.title = dataset.title.take().or(into_log.then(|| source.stem()));
+        // A document of positions alone is a list of sites.
+        let is_of_tracks = format.holds(Content::Tracks)
+            && !(format.holds(Content::Positions) && dataset.events.is_empty());
         match to {
             None => self.write_log(format, dataset, output),
-            Some(to) if format.holds(Content::Tracks) => self.tracks(format, dataset, to, output),
+            Some(to) if is_of_tracks => self.tracks(format, dataset, to, output),
             Some(to) => self.plan(format, dataset, to, output),
         }
     }
@@ -212,6 +215,10 @@ impl Convert {
 
     fn options(&self) -> Result<ReadOptions, Failure> {
         let mut options = ReadOptions::new(default_station());
+        if !(self.step.is_finite() && self.step > 0.0) {
+            let what = format!("invalid --step: found {}, allowed seconds above 0", self.step);
+            return Err(Failure::Input(what));
+        }
         options.step_s = self.step;
         options.origin = self.origin.as_deref().map(origin).transpose()?;
         let dialect = self.dialect.as_deref().map(|name| {
@@ -236,6 +243,10 @@ impl Convert {
     ) -> Result<(), Failure> {
         let plan = dataset.into_plan(format, &default_station());
         let (plan, report) = plan.map_err(|err| self.invalid(err))?;
+        let positions: Vec<_> = plan.nodes.iter().map(|node| node.position).collect();
+        if is_swapped(&*self.ground.open()?.terrain, &positions) {
+            anstream::eprintln!("{}", warning(SWAPPED));
+        }
         let mut out = Vec::new();
         if let Some(write) = to.write_plan {
             write(&plan, &mut out).map_err(Failure::input)?;

@@ -11,7 +11,9 @@ use std::sync::Arc;
 use clap::Args;
 use clap::builder::{FalseyValueParser, PossibleValuesParser, TypedValueParser};
 use groundwave_http::Failure;
-use groundwave_model::terrain::{GeoPoint, Posts, Profile, Terrain, TerrainUse, TileId};
+use groundwave_model::terrain::{
+    GeoPoint, Posts, Profile, SWAPPED, Terrain, TerrainUse, TileId, is_swapped,
+};
 use groundwave_scenario::{Scenario, Terrain as ScenarioTerrain};
 use groundwave_sweep::{Plan, TerrainFiles};
 use groundwave_terrain::cache::INDEX_FILE;
@@ -312,6 +314,8 @@ impl OpenTerrain {
         let mut parts = Vec::new();
         if missing_samples > 0 && folders.is_empty() {
             parts.push("no folder of tiles".to_owned());
+        } else if missing_samples > 0 && self.supplying().is_empty() {
+            parts.push(format!("no .hgt tile or GeoTIFF file that can be used in {folders}"));
         } else if missing_samples > 0 {
             parts.push(format!(
                 "{missing_samples} of {samples} samples lie off the tiles in {folders}"
@@ -326,7 +330,18 @@ impl OpenTerrain {
                 "no terrain data: {why}; fill them (`gdal_fillnodata`) or take another data set"
             )));
         }
-        Err(Failure::no_terrain(format!("no terrain data: {why}; {REMEDY}")))
+        let ends = [0, samples.saturating_sub(1)].map(|end| profile.point(end));
+        let hint = self.swapped_hint(&ends.into_iter().flatten().collect::<Vec<_>>());
+        Err(Failure::no_terrain(format!("no terrain data: {why}{hint}; {REMEDY}")))
+    }
+
+    /// Question for a message where positions seem to have latitude and longitude swapped; else empty.
+    #[must_use]
+    pub fn swapped_hint(&self, positions: &[GeoPoint]) -> String {
+        match is_swapped(&*self.terrain, positions) {
+            true => format!("; {SWAPPED}"),
+            false => String::new(),
+        }
     }
 
     /// Fails when a tile that was read is damaged: its samples would count as missing.

@@ -6,7 +6,9 @@ use groundwave_model::radio::Station;
 use super::super::error::{Fault, FormatError, Location, quoted};
 use super::super::plan::collect::Collector;
 use super::super::plan::draft::Draft;
-use super::super::plan::field::{self, Field, Meaning};
+use super::super::plan::field::{
+    self, CLOUD_RF_ALT, Field, Meaning, is_cloud_rf_height, is_longitude_first,
+};
 use super::super::plan::{PlanFile, values};
 use super::super::report::Report;
 use super::super::text::{line_of, text};
@@ -88,6 +90,14 @@ fn delimiter(text: &str) -> u8 {
     best.map_or(b',', |(delimiter, _)| *delimiter)
 }
 
+/// Latitude and longitude of two numbers, the longitude first.
+fn longitude_first(cell: &str) -> Option<(f64, f64)> {
+    let parts = cell.split([',', ';', ' ']).filter(|part| !part.is_empty());
+    let numbers: Vec<f64> = parts.map(|part| values::parse(part).ok()).collect::<Option<_>>()?;
+    let &[lon_deg, lat_deg] = &numbers[..] else { return None };
+    Some((lat_deg, lon_deg))
+}
+
 /// Columns of the position.
 enum Place {
     /// Latitude and longitude.
@@ -99,6 +109,8 @@ enum Place {
 /// The columns in their order.
 struct Columns {
     names: Vec<String>,
+    /// Column with the height of CloudRF, whose name means another in other tables.
+    cloud_rf_height: Option<usize>,
     place: Place,
     deployment: Option<usize>,
     has_meaning: Vec<bool>,
@@ -114,6 +126,7 @@ impl Columns {
             return Err(whole(format!("{} columns", header.len()), &allowed));
         }
         let names: Vec<String> = header.iter().map(|name| name.trim().to_owned()).collect();
+        let cloud_rf_height = names.iter().position(|name| is_cloud_rf_height(name, &names));
         let mut at = [None; 4];
         let mut has_meaning = vec![false; names.len()];
         let mut unique_names = Vec::new();
@@ -127,6 +140,11 @@ impl Columns {
             }
             unique_names.push(name);
             let here = || Location::new(1, name.as_str());
+            if cloud_rf_height == Some(index) {
+                collector.report.add(CLOUD_RF_ALT, here);
+                has_meaning[index] = true;
+                continue;
+            }
             let field = match Field::of(name) {
                 Meaning::Known { field, .. } => field,
                 Meaning::Noted(field @ (Field::Lat | Field::Lon | Field::Position), note) => {
@@ -162,11 +180,11 @@ impl Columns {
         match at {
             [Some(lat), Some(lon), deployment, _] => {
                 let place = Place::Axes { lat, lon };
-                Ok(Self { names, place, deployment, has_meaning })
+                Ok(Self { names, cloud_rf_height, place, deployment, has_meaning })
             }
             [_, _, deployment, Some(column)] => {
                 let place = Place::Position { column };
-                Ok(Self { names, place, deployment, has_meaning })
+                Ok(Self { names, cloud_rf_height, place, deployment, has_meaning })
             }
             _ => {
                 let actual = format!("the columns {}", quoted(&names.join(", ")));
@@ -229,7 +247,11 @@ impl Row<'_> {
             if !cell.is_empty() {
                 let report = &mut collector.report;
                 let tell = &mut |what: &str| report.add(what, || self.place(name));
-                draft.take(name, cell, tell);
+                let meaning = match columns.cloud_rf_height == Some(index) {
+                    true => name.to_ascii_lowercase().replacen("alt", Field::Height.name(), 1),
+                    false => name.clone(),
+                };
+                draft.take(&meaning, cell, tell);
             }
         }
         let place = match self.degrees(collector) {
@@ -273,6 +295,12 @@ impl Row<'_> {
                 };
                 if let Some(place) = values::well_known_text(cell) {
                     return Ok(place);
+                }
+                // The header states the order; letters of hemispheres in the cell state it themselves.
+                let has_letters = cell.chars().any(char::is_alphabetic);
+                if is_longitude_first(&names[column]) && !has_letters {
+                    let allowed = "longitude and latitude in degrees";
+                    return longitude_first(cell).ok_or_else(|| fault(allowed.to_owned()));
                 }
                 let (point, height_m) = groundwave_coordinate::parse_with_height(cell)
                     .map_err(|error| fault(error.allowed))?;

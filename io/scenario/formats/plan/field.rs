@@ -69,7 +69,7 @@ pub(crate) const FIELDS: [(Field, &str); 29] = [
 ];
 
 /// Aliases of columns, with a note where they are ambiguous.
-const ALIASES: [(&str, Field, &str); 22] = [
+const ALIASES: [(&str, Field, &str); 28] = [
     ("title", Field::Name, ""),
     ("label", Field::Name, ""),
     ("latitude", Field::Lat, ""),
@@ -87,6 +87,12 @@ const ALIASES: [(&str, Field, &str); 22] = [
     ("height_agl", Field::Height, ""),
     ("agl_m", Field::Height, ""),
     ("agl", Field::Height, ""),
+    ("height_above_ground", Field::Height, ""),
+    ("height_above_ground_level", Field::Height, ""),
+    ("antenna_height_agl", Field::Height, ""),
+    ("antenna_height_above_ground", Field::Height, ""),
+    ("tower_height_agl", Field::Height, ""),
+    ("mast_height_agl", Field::Height, ""),
     ("frequency", Field::Frequency, "frequency is taken in MHz"),
     ("freq_mhz", Field::Frequency, ""),
     ("azimuth_deg", Field::PointingAzimuth, ""),
@@ -95,7 +101,7 @@ const ALIASES: [(&str, Field, &str); 22] = [
 ];
 
 /// Aliases of columns in other languages and programs, with letters of their alphabets as plain ones.
-const FOREIGN: [(&str, Field); 38] = [
+const FOREIGN: [(&str, Field); 45] = [
     ("site", Field::Name),
     ("site_name", Field::Name),
     ("node", Field::Name),
@@ -134,13 +140,27 @@ const FOREIGN: [(&str, Field); 38] = [
     ("locator", Field::Position),
     ("mgrs", Field::Position),
     ("wkt", Field::Position),
+    ("lon_lat", Field::Position),
+    ("longitude_latitude", Field::Position),
+    // CloudRF.
+    ("nam", Field::Name),
+    ("frq", Field::Frequency),
+    ("txh", Field::Height),
+    ("antenna_hgt", Field::Height),
+    ("ant_height", Field::Height),
 ];
 
 /// Factors to metres of units that a header may have after its name.
-const UNITS: [(&str, f64); 6] = [
+const UNITS: [(&str, f64); 12] = [
     ("m", 1.0),
     ("meter", 1.0),
+    ("meters", 1.0),
+    ("metre", 1.0),
     ("metres", 1.0),
+    ("m agl", 1.0),
+    ("ft agl", 0.3048),
+    ("foot", 0.3048),
+    ("'", 0.3048),
     ("ft", 0.3048),
     ("feet", 0.3048),
     ("fuss", 0.3048),
@@ -151,7 +171,8 @@ const UNITS: [(&str, f64); 6] = [
 pub(crate) fn unit(name: &str) -> (&str, f64) {
     let name = name.trim();
     let bracketed = name.strip_suffix([')', ']']).and_then(|inner| inner.rsplit_once(['(', '[']));
-    let split = bracketed.or_else(|| name.rsplit_once('_').filter(|(_, unit)| *unit == "ft"));
+    let split = bracketed
+        .or_else(|| name.rsplit_once('_').filter(|(_, unit)| ["ft", "feet"].contains(unit)));
     let Some((plain, unit)) = split else {
         return (name, 1.0);
     };
@@ -165,7 +186,8 @@ fn plain_name(name: &str) -> String {
     let mut plain = String::new();
     for letter in name.trim().to_lowercase().chars() {
         match letter {
-            ' ' | '-' => plain.push('_'),
+            ' ' | '-' | ',' | '/' | ';' if plain.ends_with('_') => {}
+            ' ' | '-' | ',' | '/' | ';' => plain.push('_'),
             'ä' | 'à' | 'á' | 'â' => plain.push('a'),
             'ö' | 'ó' | 'ô' => plain.push('o'),
             'ü' | 'ú' => plain.push('u'),
@@ -180,8 +202,41 @@ fn plain_name(name: &str) -> String {
 const ABOVE_GROUND: &str = "a height without a datum is taken as m above ground";
 
 /// Names of heights above something else than the ground.
-const NOT_ABOVE_GROUND: [&str; 8] =
-    ["alt", "altitude", "altitude_m", "ele", "elevation", "elevation_m", "z", "msl_m"];
+const NOT_ABOVE_GROUND: [&str; 13] = [
+    "alt",
+    "altitude",
+    "altitude_m",
+    "ele",
+    "elevation",
+    "elevation_m",
+    "z",
+    "msl_m",
+    "amsl",
+    "amsl_m",
+    "height_amsl",
+    "height_msl",
+    "height_above_sea_level",
+];
+
+/// Columns of CloudRF beside latitude and longitude (CloudRF API, "transmitter" and "antenna"): two of them
+/// make a table one of its own, in which `alt` is the height above ground.
+const CLOUD_RF: [&str; 12] =
+    ["nam", "frq", "txw", "txg", "txh", "rxh", "rxg", "rxs", "azi", "tlt", "bwi", "erp"];
+
+/// Note about the column `alt` of CloudRF.
+pub(crate) const CLOUD_RF_ALT: &str =
+    "alt of a table of CloudRF is taken as the height above ground";
+
+/// True for the column of the height in a table of CloudRF with columns of these names.
+pub(crate) fn is_cloud_rf_height(name: &str, names: &[String]) -> bool {
+    let own = names.iter().filter(|name| CLOUD_RF.contains(&plain_name(unit(name).0).as_str()));
+    plain_name(unit(name).0) == "alt" && own.count() >= 2
+}
+
+/// True for a column of positions with the longitude first.
+pub(crate) fn is_longitude_first(name: &str) -> bool {
+    plain_name(name).starts_with("lon")
+}
 
 /// Meaning of the name of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,6 +13,7 @@ mod plans;
 mod recordings;
 mod roundtrip;
 mod scenario;
+mod sites;
 mod tracks;
 
 use std::io::{self, Write};

@@ -81,7 +81,7 @@ fn tracks_of_receivers_share_one_clock() {
     let both = (times(&tracks, "Anna"), times(&tracks, "track 2"));
     assert_eq!(both, (vec![0.0, 90.5], vec![10.0]));
     assert_eq!(count(&tracks.report, "without a time"), 1);
-    assert_eq!(count(&tracks.report, "way or route point"), 1);
+    assert_eq!(count(&tracks.report, "a way point beside tracks"), 1);
     let script = tracks.script(GPX_FORMAT, &station()).unwrap();
     assert_eq!((script.nodes, script.last_tick), (2, 92));
 }

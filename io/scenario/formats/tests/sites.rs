@@ -1,0 +1,120 @@
+//! Lists of sites of other programs: way points, site files, tables whose heights and order of axes their
+//! headers state.
+
+use super::super::{Content, Format, Source, gpx, identify, qth};
+use super::{CSV, assert_notes, dataset, defaults, plan_of, read, refused};
+
+const QTH: &Format = &qth::FORMAT;
+const GPX: &Format = &gpx::FORMAT;
+
+#[test]
+fn site_files_give_longitudes_westwards_and_heights_in_feet_or_metres() {
+    for (text, expected) in [
+        ("WNJT-DT\n40.2828\n74.6864\n990.00\n", (40.2828, -74.6864, 990.0 * 0.3048)),
+        ("Bohus\n57 51 30\n348 0 0\n30 m\n", (57.858_333_333_333_334, 12.0, 30.0)),
+        ("Save\n57.78\n-11.88\n12.5 meters\n", (57.78, 11.88, 12.5)),
+        ("South\n-33 30 0.0\n289.25\n100 ft\n", (-33.5, 70.75, 30.48)),
+        ("Ground\n57.7\n-11.9\n", (57.7, 11.9, 0.0)),
+    ] {
+        let (plan, notes) = plan_of(QTH, text);
+        let node = &plan.nodes[0];
+        let (at, height_agl_m) = (node.position, node.station.height_agl_m);
+        let (lat_deg, lon_deg, height_m) = expected;
+        assert!((at.lat_deg() - lat_deg).abs() < 1e-9, "{text}: {at:?}");
+        assert!((at.lon_deg() - lon_deg).abs() < 1e-9, "{text}: {at:?}");
+        assert!((height_agl_m - height_m).abs() < 1e-9, "{text}: {height_agl_m}");
+        assert_eq!(node.name, text.lines().next().unwrap());
+        assert_notes(&notes, &["longitude counted westwards"]);
+        // Recognised without its ending too.
+        assert_eq!(identify(&Source::of(text.into())).unwrap().name, "qth", "{text}");
+    }
+    let folder: [&[u8]; 2] = [b"a\n57.7\n-11.9\n10\n", b"b\n57.8\n-11.9\n20 m\n"];
+    let (plan, _) = dataset(QTH, &folder).unwrap().into_plan(QTH, &defaults()).unwrap();
+    assert_eq!(plan.nodes.len(), 2);
+}
+
+#[test]
+fn site_files_at_fault_name_line_and_what_is_allowed() {
+    let cases: [(&str, &[&str]); 5] = [
+        ("a\n57.7\n", &["found 2 lines", "a line each"]),
+        ("a\nnorth\n-11.9\n10\n", &["line 2", "\"north\"", "degrees, minutes and seconds"]),
+        ("a\n57 61\n-11.9\n10\n", &["line 2", "degrees, minutes and seconds"]),
+        ("a\n57.7\n-11.9\nhigh\n", &["line 4", "\"high\"", "feet"]),
+        ("a\n97.7\n-11.9\n10\n", &["lat", "97.7", "-90 to 90"]),
+    ];
+    for (text, parts) in cases {
+        refused(QTH, text.as_bytes(), parts);
+    }
+}
+
+const WAY_POINTS: &str = r#"<gpx version="1.1"><wpt lat="57.70" lon="11.90"><ele>120</ele><name>Mast</name></wpt>
+<wpt lat="57.71" lon="11.91"><name>Mast</name><sym>Flag</sym></wpt><wpt lat="57.72" lon="11.92"/>
+<wpt lat="97" lon="11.92"/><rte><rtept lat="57.7" lon="11.9"/></rte></gpx>"#;
+
+#[test]
+fn way_points_without_tracks_are_sites_with_names_of_their_own() {
+    assert!(GPX.holds(Content::Positions));
+    let (plan, notes) = read(GPX, WAY_POINTS.as_bytes(), &defaults()).unwrap();
+    let names: Vec<&str> = plan.nodes.iter().map(|node| node.name.as_str()).collect();
+    assert_eq!(names, ["Mast", "Mast 2", "way point 3"]);
+    let at = plan.nodes[1].position;
+    assert_eq!((at.lat_deg(), at.lon_deg()), (57.71, 11.91));
+    // An altitude is not a height above ground: the default station's is taken.
+    assert_eq!(plan.nodes[0].station.height_agl_m, 7.25);
+    assert_notes(
+        &notes,
+        &[
+            "an altitude: heights are above ground",
+            "invalid latitude or longitude",
+            "a route point: not used",
+            "a name that another node has: numbered",
+        ],
+    );
+}
+
+#[test]
+fn heights_keep_unit_and_datum_of_their_header() {
+    for (header, cell, expected_m, note) in [
+        ("antenna height (m)", "12.5", 12.5, "without a datum is taken as m above ground"),
+        ("Antenna Height [meters]", "12.5", 12.5, "without a datum is taken as m above ground"),
+        ("Tower Height (ft)", "100", 30.48, "heights in feet: converted to metres"),
+        ("tower_height_feet", "100", 30.48, "heights in feet: converted to metres"),
+        ("Height above ground (m)", "9", 9.0, ""),
+        ("Antenna Height AGL (ft)", "100", 30.48, "heights in feet: converted to metres"),
+        ("alt", "12", 7.25, "\"alt\" is not a height above ground: dropped"),
+        ("Height AMSL (m)", "412", 7.25, "is not a height above ground: dropped"),
+    ] {
+        let (plan, notes) = plan_of(CSV, &format!("lat,lon,{header}\n57,11,{cell}\n"));
+        let height_agl_m = plan.nodes[0].station.height_agl_m;
+        assert!((height_agl_m - expected_m).abs() < 1e-9, "{header}: {height_agl_m}");
+        assert_notes(&notes, &[note]);
+    }
+}
+
+#[test]
+fn alt_of_cloud_rf_is_the_height_above_ground() {
+    for (header, expected_m) in [("alt", 15.0), ("Alt (ft)", 4.572)] {
+        let text = format!("nam,lat,lon,{header},frq,txw\nBohus,57.86,11.99,15,868,0.1\n");
+        let (plan, notes) = plan_of(CSV, &text);
+        let node = &plan.nodes[0];
+        assert_eq!((node.name.as_str(), node.station.radio.frequency_mhz), ("Bohus", 868.0));
+        assert!((node.station.height_agl_m - expected_m).abs() < 1e-9, "{header}");
+        assert_notes(&notes, &["alt of a table of CloudRF", "column \"txw\" is not used"]);
+    }
+}
+
+#[test]
+fn header_of_one_column_states_the_order_of_its_axes() {
+    for (header, cell) in [
+        ("coordinates", "57.7 11.9"),
+        ("\"lon,lat\"", "\"11.9,57.7\""),
+        ("\"Longitude, Latitude\"", "\"11.9, 57.7\""),
+        ("lon_lat", "11.9 57.7"),
+        ("lon_lat", "57.7N 11.9E"),
+    ] {
+        let (plan, _) = plan_of(CSV, &format!("name,{header}\na,{cell}\n"));
+        let at = plan.nodes[0].position;
+        assert_eq!((at.lat_deg(), at.lon_deg()), (57.7, 11.9), "{header}");
+    }
+    refused(CSV, b"name,lon_lat\na,11.9 57.7 30\n", &["line 2: lon_lat", "longitude and latitude"]);
+}
