@@ -28,4 +28,4 @@ pub use error::RasterError;
 pub use geometry::{BadGeometry, GridGeometry};
 pub use grid::{Grid, Resampling, Rows};
 pub use pyramid::{Cells, Pyramid, TILE_SIDE, Tile, Window};
-pub use site::Site;
+pub use site::{Sector, Site};

@@ -261,6 +261,20 @@ impl Plan {
         Ok(())
     }
 
+    /// Frequencies of all sites in all variants, MHz, rising, each once.
+    #[must_use]
+    pub fn frequencies_mhz(&self) -> Vec<f64> {
+        let of_variant = |variant: &Variant| {
+            let own = self.sites.iter().map(|site| site.station.radio.frequency_mhz);
+            let variant_mhz = variant.frequency_mhz;
+            own.map(move |own_mhz| variant_mhz.unwrap_or(own_mhz)).collect::<Vec<_>>()
+        };
+        let mut all: Vec<f64> = self.variants.iter().flat_map(of_variant).collect();
+        all.sort_by(f64::total_cmp);
+        all.dedup();
+        all
+    }
+
     /// The cells of the raster that are not computed, in words.
     #[must_use]
     pub fn not_computed(&self) -> String {

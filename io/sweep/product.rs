@@ -9,6 +9,7 @@ use groundwave_raster::picture::Choice;
 
 use super::drawing::{Choices, map_layer};
 use super::fold_tile::Layer;
+use super::site_marks::Labels;
 use super::unit::Column;
 use super::work::{Sweep, SweepError};
 
@@ -128,6 +129,10 @@ pub struct Wanted {
     pub products: BTreeSet<Product>,
     /// Drawing of maps.
     pub maps: Choices,
+    /// Labels of sites.
+    pub labels: Labels,
+    /// Date in the footers of maps, as it was given; no clock is read.
+    pub date: Option<String>,
     /// Codec of rasters.
     pub compression: Compression,
     /// `true` keeps values of rasters to the bit; else they are rounded to multiples of 2^-7.

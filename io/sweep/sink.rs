@@ -50,6 +50,10 @@ const LAYERS: [(Layer, Product, &[Product]); 8] = [
             Product::Kmz,
             Product::Outlines,
             Product::Sheet,
+            // Covered is what has the margin.
+            Product::Power,
+            Product::PathLoss,
+            Product::FieldStrength,
         ],
     ),
     (Layer::Servers, Product::Servers, &[Product::Servers]),

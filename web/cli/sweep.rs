@@ -14,8 +14,8 @@ use groundwave_setup::terrain::{OpenTerrain, REMEDY, TerrainOptions};
 use groundwave_sweep::products;
 use groundwave_sweep::products::{Product, Wanted};
 use groundwave_sweep::{
-    Choices, Evaluate, Joined, Plan, Shard, Supply, Sweep as Work, SweepError, Worked, Worker,
-    check_sites, evaluator, keep_freed_memory, plan,
+    Choices, Evaluate, Joined, Labels, Plan, Shard, Supply, Sweep as Work, SweepError, Worked,
+    Worker, check_sites, evaluator, keep_freed_memory, labels, plan,
 };
 use groundwave_text::{Align, Table};
 
@@ -161,8 +161,9 @@ fn product_parser() -> impl TypedValueParser<Value = Product> {
 
 impl SharedArgs {
     /// Products and drawing: that of the options, else that of `noted`.
-    fn wanted(&self, noted: &Choices) -> Result<Wanted, Failure> {
-        Ok(Wanted { maps: self.maps.choices(noted)?, ..self.products() })
+    fn wanted(&self, noted: &Choices, labels: Labels) -> Result<Wanted, Failure> {
+        let maps = self.maps.choices(noted)?;
+        Ok(Wanted { maps, labels, date: self.maps.date(), ..self.products() })
     }
 
     /// Products as the layers have them.
@@ -181,6 +182,8 @@ impl SharedArgs {
         Wanted {
             products,
             maps: Choices::new(),
+            labels: Labels::new(),
+            date: None,
             compression: match self.compression {
                 Codec::Deflate => Compression::Deflate,
                 Codec::Zstd => Compression::Zstd,
@@ -191,6 +194,16 @@ impl SharedArgs {
     }
 }
 
+/// A sweep as the scenario orders it.
+struct Ordered {
+    plan: Plan,
+    ground: OpenTerrain,
+    /// Drawing of maps.
+    maps: Choices,
+    /// Labels of sites.
+    labels: Labels,
+}
+
 impl Sweep {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         keep_freed_memory();
@@ -198,18 +211,19 @@ impl Sweep {
             let work = Work::find(&out).map_err(failure)?;
             let found = work.noted_terrain().map_err(failure)?;
             let ground = shared.ground.for_sweep(&work.plan, &found)?;
-            let wanted = shared.wanted(&work.noted_maps().map_err(failure)?)?;
+            let maps = work.noted_maps().map_err(failure)?;
+            let wanted = shared.wanted(&maps, work.noted_labels().map_err(failure)?)?;
             wanted.check(&work).map_err(failure)?;
             work.require_all().map_err(failure)?;
             return finish(&work, &ground, &wanted, None, output);
         }
         let scenario_path = self.scenario.as_ref().expect("clap requires it");
-        let (plan, ground, maps) = self.plan(scenario_path)?;
+        let Ordered { plan, ground, maps, labels } = self.plan(scenario_path)?;
         if self.dry_run {
             return super::sweep_extent::show(&plan, &ground, output);
         }
         let out = self.out.as_ref().expect("clap requires it");
-        let wanted = self.shared.wanted(&maps)?;
+        let wanted = self.shared.wanted(&maps, labels)?;
         // Units that hold more columns than are wanted serve as well.
         let plan = match Work::find(out) {
             Ok(found) if found.plan.serves(&plan) => found.plan,
@@ -218,6 +232,7 @@ impl Sweep {
         let work = Work::enter(plan, out).map_err(failure)?;
         work.note_terrain(&ground.files()).map_err(failure)?;
         work.note_maps(&maps).map_err(failure)?;
+        work.note_labels(&wanted.labels).map_err(failure)?;
         if self.join {
             let lease_s = self.lease.unwrap_or(LEASE_S);
             return join(&work, &ground, lease_s, output);
@@ -245,16 +260,16 @@ impl Sweep {
         ))
     }
 
-    fn plan(&self, path: &Path) -> Result<(Plan, OpenTerrain, Choices), Failure> {
+    fn plan(&self, path: &Path) -> Result<Ordered, Failure> {
         let scenario = load(path)?;
         let Some(coverage) = scenario.coverage.clone() else {
             let message = "missing section [coverage]; see scenarios/README.md";
             return Err(Failure::Input(format!("{}: {message}", path.display())));
         };
         let ground = self.shared.ground.for_scenario(&scenario)?;
-        let mut plan = self.plan_sites(path, &scenario, &coverage, &ground)?;
+        let (mut plan, labels) = self.plan_sites(path, &scenario, &coverage, &ground)?;
         if self.dry_run {
-            return Ok((plan, ground, coverage.maps));
+            return Ok(Ordered { plan, ground, maps: coverage.maps, labels });
         }
         ground.expect(plan.latitudes_deg());
         // In parallel: hashing the tiles takes as long as decoding those at the sites. A site that cannot be
@@ -263,22 +278,23 @@ impl Sweep {
         let (terrain, checked) = rayon::join(|| ground.identity(&plan), check);
         checked?;
         plan.terrain = terrain?;
-        Ok((plan, ground, coverage.maps))
+        Ok(Ordered { plan, ground, maps: coverage.maps, labels })
     }
 
-    /// The plan but for the digests of the terrain.
+    /// The plan but for the digests of the terrain, and the labels of its sites.
     fn plan_sites(
         &self,
         path: &Path,
         scenario: &Scenario,
         coverage: &Coverage,
         ground: &OpenTerrain,
-    ) -> Result<Plan, Failure> {
+    ) -> Result<(Plan, Labels), Failure> {
         let mut engine = prepare_nodes(path, scenario, ground)?;
         engine.tick(None).map_err(Failure::machine)?;
         let columns = self.shared.products().columns();
         let (title, view) = (&scenario.title, engine.view());
-        plan(title, coverage, &view, columns).map_err(Failure::input)
+        let plan = plan(title, coverage, &view, columns).map_err(Failure::input)?;
+        Ok((plan, labels(coverage, &view)))
     }
 }
 
