@@ -63,8 +63,8 @@ fn numbers_out_of_range_give_errors() {
     check_raw(&radius("\"20\""), "coverage.radius_km: invalid type: string");
     check_raw("[coverage]\ncell_arcsec = 6\n", "coverage.radius_km: missing key");
     check(
-        "cell_arcsec = 0.05",
-        "x.toml:19:15: coverage.cell_arcsec: 0.05 is out of range; allowed: [0.1, 3600]",
+        "cell_arcsec = 0.005",
+        "x.toml:19:15: coverage.cell_arcsec: 0.005 is out of range; allowed: [0.01, 3600]",
     );
     check("cell_arcsec = inf", "coverage.cell_arcsec: inf is not a number");
     check(

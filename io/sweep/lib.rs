@@ -14,6 +14,7 @@
 
 mod cells;
 mod contact_sheet;
+mod difference;
 mod drawing;
 mod evaluate;
 mod extent;
@@ -110,7 +111,6 @@ pub fn plan(
         .filter_map(|name| Some((name, find(view, name)?)))
         .map(site)
         .collect();
-    let places: Vec<_> = sites.iter().map(|site| site.position).collect();
     let vary = &coverage.vary;
     let vary = Vary {
         height_agl_m: vary.height_agl_m.clone(),
@@ -126,7 +126,7 @@ pub fn plan(
     let plan = Plan {
         evaluation: plan::EVALUATION,
         title: title.to_owned(),
-        grid: PlanGrid::around(&places, coverage.radius_m, coverage.cell_arcsec)?,
+        grid: PlanGrid::around_sites(&sites, coverage.radius_m, coverage.cell_arcsec)?,
         variants: variants(&vary),
         sites,
         radius_m: coverage.radius_m,

@@ -22,9 +22,8 @@ use super::site_marks::marks;
 use super::summary::{Summary, VariantSummary};
 pub use super::work::Supply;
 use super::work::{Sweep, SweepError};
-use groundwave_raster::cog::CogWriter;
 use groundwave_raster::picture::Choice;
-use groundwave_raster::write_whole;
+use groundwave_raster::{RasterWriter, write_whole};
 
 /// Makes the products of a sweep out of its units, which come from the folder or are computed.
 /// `step` hears what comes next and may end it there with an error.
@@ -106,7 +105,7 @@ pub fn write(
             }
         };
         let credits = &credits;
-        let finish = |(file, writer): (String, CogWriter)| -> Job<'_> {
+        let finish = |(file, writer): (String, RasterWriter)| -> Job<'_> {
             Box::new(move || product(&file, writer.finish(credits)).map(drop))
         };
         let mut waiting: Vec<_> = rasters.into_iter().map(finish).collect();

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use groundwave_http::Failure;
+use groundwave_raster::Crs;
 use groundwave_raster::cog::Compression;
 use groundwave_scenario::{Coverage, Scenario};
 use groundwave_setup::simulation::{load, prepare_nodes};
@@ -27,7 +28,7 @@ use super::sweep_tables;
 const EXAMPLES: &str = "\
 Examples:
   groundwave sweep examples/coverage.toml -o out/coverage
-  groundwave sweep examples/coverage.toml --dry-run                   # its size
+  groundwave sweep examples/coverage.toml -o out/coverage --dry-run   # its size
   groundwave sweep examples/coverage.toml -o out/shards --shard 1/2   # each worker one, any order
   groundwave sweep examples/coverage.toml -o out/shards --shard 2/2
   groundwave sweep merge out/shards                                   # after all shards
@@ -36,6 +37,8 @@ Examples:
   groundwave sweep examples/coverage.toml -o out/cluster --cluster df://10.0.0.1:50050 --store s3://bucket/sweeps
   groundwave sweep examples/coverage.toml -o out/maps --products margin,best_server,power
   groundwave sweep examples/coverage.toml -o out/clear --scale margin=auto --palette margin=cividis --clear-below margin=3
+  groundwave sweep examples/coverage.toml -o out/metric --crs utm --date 2026-05-17
+  groundwave sweep examples/coverage.toml -o out/all --clear-below margin=-10   # below the threshold as well
   groundwave sweep examples/coverage.toml -o out/coverage --json | jq '.variants[].covered_percent'";
 
 /// Time without a sign of life after which others take over the units of a worker, s.
@@ -58,8 +61,8 @@ pub struct Sweep {
     #[arg(short, long, value_name = "DIR", required_unless_present = "dry_run")]
     out: Option<PathBuf>,
 
-    /// Show the number of cells, units and files of terrain, and compute nothing
-    #[arg(long, conflicts_with_all = ["out", "shard", "join", "cluster"])]
+    /// Show the number of cells, units and files of terrain, and compute and write nothing
+    #[arg(long, conflicts_with_all = ["shard", "join", "cluster"])]
     dry_run: bool,
 
     /// Compute only shard I of N, without products
@@ -133,6 +136,13 @@ struct SharedArgs {
     )]
     compression: Codec,
 
+    /// Reference system of rasters: degrees (`EPSG:4326`), metres in the zone of UTM that holds the middle
+    /// (`utm`) or in a zone of your choice (`EPSG:32601` to `32660`, `EPSG:32701` to `32760`). Levels are
+    /// interpolated between four cells, servers and counts are those of the nearest
+    #[arg(long, value_name = "CRS", default_value = "EPSG:4326", hide_default_value = true,
+        value_parser = Crs::parse)]
+    crs: Crs,
+
     /// Keep levels in rasters to the last bit [default: rounded to multiples of 2^-7 dB]
     #[arg(long)]
     exact_rasters: bool,
@@ -184,6 +194,7 @@ impl SharedArgs {
             maps: Choices::new(),
             labels: Labels::new(),
             date: None,
+            crs: self.crs,
             compression: match self.compression {
                 Codec::Deflate => Compression::Deflate,
                 Codec::Zstd => Compression::Zstd,
@@ -300,7 +311,9 @@ impl Sweep {
 
 fn failure(error: SweepError) -> Failure {
     match error {
-        SweepError::Disk { .. } | SweepError::Product { .. } | SweepError::Stopped => {
+        // As a shell reports a program that SIGINT ended.
+        SweepError::Stopped => Failure::Exit { message: error.to_string(), code: 130 },
+        SweepError::Disk { .. } | SweepError::Product { .. } | SweepError::InUse { .. } => {
             Failure::machine(error)
         }
         SweepError::Foreign { .. }
