@@ -162,9 +162,9 @@ impl MetricGeometry {
             east = [east[0].min(x), east[1].max(x)];
             north = [north[0].min(y), north[1].max(y)];
         }
-        let [left, bottom] = [east[0], north[0]].map(|edge| (edge / cell_m).floor());
-        let [right, top] = [east[1], north[1]].map(|edge| (edge / cell_m).ceil());
-        let (cols, rows) = ((right - left).max(1.0), (top - bottom).max(1.0));
+        let [west, bottom] = [east[0], north[0]].map(|edge| (edge / cell_m).floor());
+        let [end, top] = [east[1], north[1]].map(|edge| (edge / cell_m).ceil());
+        let (cols, rows) = ((end - west).max(1.0), (top - bottom).max(1.0));
         if cols * rows > CELLS_MAX as f64 {
             return Err(RasterError::Unwritable {
                 what: format!("a raster of {cols} by {rows} cells of {cell_m} m"),
@@ -173,7 +173,7 @@ impl MetricGeometry {
         }
         Ok(Self {
             zone,
-            west_m: left * cell_m,
+            west_m: west * cell_m,
             north_m: top * cell_m,
             cell_m,
             cols: cols as u32,

@@ -107,13 +107,13 @@ impl Warp {
         let Some(cells) = tile.cells.as_ref().filter(|_| tile.level == 0) else { return Ok(()) };
         let file = self.file()?;
         let side = TILE_SIDE as usize;
-        let (top, left) = (tile.row as usize * side, tile.col as usize * side);
+        let (first_row, first_col) = (tile.row as usize * side, tile.col as usize * side);
         let rows = cells.chunks_exact(tile.cols).enumerate();
         for (index, values) in rows {
             let (band, row) = (index / tile.rows, index % tile.rows);
             let bytes: Vec<u8> =
                 values.iter().flat_map(|&value| packed(value).to_le_bytes()).collect();
-            let offset = self.offset(band, top + row, left);
+            let offset = self.offset(band, first_row + row, first_col);
             file.write_all_at(&bytes, offset).map_err(self.cells.failed())?;
         }
         Ok(())
@@ -224,8 +224,8 @@ fn bilinear(cell: &impl Fn(i64, i64) -> Option<f32>, x: f64, y: f64) -> f32 {
     if nearest(cell, x, y).is_nan() {
         return f32::NAN;
     }
-    let (left, top) = ((x - 0.5).floor(), (y - 0.5).floor());
-    let (to_right, to_bottom) = (x - 0.5 - left, y - 0.5 - top);
+    let (col, row) = ((x - 0.5).floor(), (y - 0.5).floor());
+    let (to_right, to_bottom) = (x - 0.5 - col, y - 0.5 - row);
     let (mut sum, mut weights) = (0.0_f64, 0.0_f64);
     for (right, down, weight) in [
         (0, 0, (1.0 - to_right) * (1.0 - to_bottom)),
@@ -233,7 +233,7 @@ fn bilinear(cell: &impl Fn(i64, i64) -> Option<f32>, x: f64, y: f64) -> f32 {
         (0, 1, (1.0 - to_right) * to_bottom),
         (1, 1, to_right * to_bottom),
     ] {
-        if let Some(value) = cell(left as i64 + right, top as i64 + down)
+        if let Some(value) = cell(col as i64 + right, row as i64 + down)
             && !value.is_nan()
         {
             sum += f64::from(value) * weight;

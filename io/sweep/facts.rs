@@ -23,22 +23,23 @@ pub(super) fn facts(
     let receivers: Vec<&Station> = plan.sites.iter().map(|site| &site.receiver).collect();
     let model = plan.environment.model.get();
     let date = date.map(|date| format!("; date: {date}")).unwrap_or_default();
-    let sent = |value: fn(&Station) -> f64, unit: &str| span(transmitters.iter().map(value), unit);
+    let sender =
+        |value: fn(&Station) -> f64, unit: &str| span(transmitters.iter().map(value), unit);
     let antennas = |stations: &mut dyn Iterator<Item = &Station>| {
         names(stations.map(|station| antenna_name(&station.antenna)))
     };
     let first = format!(
-        "Path-loss model: {} {}; frequency: {}{date}",
+        "Path-loss model: {} ({}); frequency: {}{date}",
         model.label(),
         model.version(),
-        sent(|station| station.radio.frequency_mhz, "MHz"),
+        sender(|station| station.radio.frequency_mhz, "MHz"),
     );
     let second = format!(
         "Transmitters: EIRP {} at boresight ({} conducted); antenna {}, {} above ground (AGL)",
-        sent(eirp_dbm, "dBm"),
-        sent(|station| station.radio.tx_power_dbm, "dBm"),
+        sender(eirp_dbm, "dBm"),
+        sender(|station| station.radio.tx_power_dbm, "dBm"),
         antennas(&mut transmitters.iter()),
-        sent(|station| station.height_agl_m, "m"),
+        sender(|station| station.height_agl_m, "m"),
     );
     let third = format!(
         "Receiver: antenna {}, {} above ground (AGL){}",

@@ -4,6 +4,7 @@
 //! ACM 22(4), 1979: the area whose neighbours have the most colours comes next. Ties are broken by the
 //! number of neighbours, then by the number of the area.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::super::grid::Grid;
@@ -77,12 +78,11 @@ fn assign(neighbours: &Neighbours, colours: usize, is_last: bool) -> Option<Vec<
     let mut assigned: Vec<Option<usize>> = vec![None; count];
     // Common border with areas of each colour.
     let mut borders = vec![vec![0_u32; colours]; count];
+    // Colours of the neighbours of each area.
+    let mut saturations = vec![0_usize; count];
     let mut uses = vec![0_usize; colours];
     for _ in 0..count {
-        let rank = |area: &usize| {
-            let saturation = borders[*area].iter().filter(|length| **length > 0).count();
-            (saturation, neighbours[*area].len(), std::cmp::Reverse(*area))
-        };
+        let rank = |area: &usize| (saturations[*area], neighbours[*area].len(), Reverse(*area));
         let area = (0..count).filter(|area| assigned[*area].is_none()).max_by_key(rank)?;
         let free = (0..colours).filter(|colour| borders[area][*colour] == 0);
         let colour = match free.min_by_key(|colour| (uses[*colour], *colour)) {
@@ -95,7 +95,9 @@ fn assign(neighbours: &Neighbours, colours: usize, is_last: bool) -> Option<Vec<
         assigned[area] = Some(colour);
         uses[colour] += 1;
         for &(other, length) in &neighbours[area] {
-            borders[other][colour] = borders[other][colour].saturating_add(length);
+            let border = &mut borders[other][colour];
+            saturations[other] += usize::from(*border == 0);
+            *border = border.saturating_add(length);
         }
     }
     assigned.into_iter().collect()

@@ -80,14 +80,14 @@ fn heading(azimuth_deg: f64) -> Point {
 fn beyond([x, y]: Point, reach: f64, sector: Sector, width: f64) -> (Rect, Point, Anchor) {
     let [right, down] = heading(sector.azimuth_deg);
     let tip = [x + right * reach, y + down * reach + 5.0];
-    let (anchor, left) = if right > 0.4 {
+    let (anchor, start) = if right > 0.4 {
         (Anchor::Start, tip[0])
     } else if right < -0.4 {
         (Anchor::End, tip[0] - width)
     } else {
         (Anchor::Middle, tip[0] - width / 2.0)
     };
-    let area = Rect { corner: [left - 2.0, tip[1] - 12.0], size: [width + 4.0, 16.0] };
+    let area = Rect { corner: [start - 2.0, tip[1] - 12.0], size: [width + 4.0, 16.0] };
     (area, tip, anchor)
 }
 
