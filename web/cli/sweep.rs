@@ -309,7 +309,8 @@ impl Sweep {
     }
 }
 
-fn failure(error: SweepError) -> Failure {
+/// The exit code of an error.
+pub(super) fn failure(error: SweepError) -> Failure {
     match error {
         // As a shell reports a program that SIGINT ended.
         SweepError::Stopped => Failure::Exit { message: error.to_string(), code: 130 },
