@@ -105,15 +105,7 @@ impl Crs {
         };
         let farthest_deg = from_meridian(area.west_deg).max(from_meridian(area.east_deg()));
         if farthest_deg > FROM_MERIDIAN_MAX_DEG || area.east_deg() - area.west_deg > 30.0 {
-            return Err(RasterError::Unwritable {
-                what: format!(
-                    "a raster {farthest_deg:.0} degrees from the central meridian of EPSG:{} (its middle lies \
-                     in EPSG:{})",
-                    zone.epsg(),
-                    own.epsg()
-                ),
-                why: "allowed are 15",
-            });
+            return Err(RasterError::Zone { found: zone.epsg(), own: own.epsg() });
         }
         Ok(Some(zone))
     }

@@ -91,6 +91,22 @@ fn numbers_out_of_range_give_errors() {
 }
 
 #[test]
+fn a_misnamed_node_gives_one_error_and_none_where_it_is_a_site() {
+    let misnamed = node("").replace("name = \"c\"", "name = \"mast c\"");
+    let sites = "[coverage]\nradius_km = 20\nsites = [\"a\", \"mast c\"]\n";
+    check_raw(&format!("{misnamed}{sites}"), "name: invalid name \"mast c\"");
+    // Others are unknown all the same.
+    check_raw(&sites.replace("mast c", "mast d"), "coverage.sites[1]: unknown node \"mast d\"");
+    // Without any valid node there is no second error on sites that are not there.
+    let head = "[scenario]\ntitle = \"t\"\nduration_s = 100\n";
+    for sites in ["", "sites = [\"mast\"]\n"] {
+        let text = format!("{head}{misnamed}[coverage]\nradius_km = 20\n{sites}");
+        let errors = parse(&text, "x.toml", Path::new("")).expect_err("a wrong name");
+        assert_eq!(errors.errors.len(), 1, "{errors}");
+    }
+}
+
+#[test]
 fn impossible_receivers_are_refused() {
     let receiver = |line: &str| format!("[coverage.receiver]\n{line}\n");
     check(

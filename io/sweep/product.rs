@@ -154,9 +154,10 @@ impl Wanted {
     /// its area does not lie.
     ///
     /// # Errors
-    /// [`SweepError::NoColumn`], [`SweepError::Product`].
+    /// [`SweepError::NoColumn`], [`SweepError::Crs`].
     pub fn check(&self, sweep: &Sweep) -> Result<(), SweepError> {
-        product("rasters", self.crs.zone(&sweep.plan.grid.geometry()))?;
+        let zone = self.crs.zone(&sweep.plan.grid.geometry());
+        zone.map_err(|err| SweepError::Crs { cause: err.to_string() })?;
         let held = &sweep.plan.columns;
         let lacks = |product: &&Product| {
             let column = product.column();

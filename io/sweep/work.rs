@@ -77,6 +77,12 @@ pub enum SweepError {
         /// Name of the product.
         product: &'static str,
     },
+    /// Rasters cannot be written in a reference system.
+    #[error("{cause}")]
+    Crs {
+        /// Value found and values allowed.
+        cause: String,
+    },
     /// It was asked to stop.
     #[error("stopped; finished units stay and are not computed again")]
     Stopped,

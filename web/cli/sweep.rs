@@ -319,6 +319,7 @@ pub(super) fn failure(error: SweepError) -> Failure {
         }
         SweepError::Foreign { .. }
         | SweepError::NoColumn { .. }
+        | SweepError::Crs { .. }
         | SweepError::Evaluate { .. }
         | SweepError::Unfinished { .. } => Failure::input(error),
     }
