@@ -27,11 +27,11 @@ pub fn colours_apart(count: usize, grid: &Grid) -> Vec<usize> {
         return (0..count).collect();
     }
     let neighbours = neighbours(count, grid);
-    let attempts = (BEST_COLOURS..=CATEGORY_COUNT).filter_map(|colours| {
+    let mut attempts = (BEST_COLOURS..=CATEGORY_COUNT).filter_map(|colours| {
         let is_last = colours == CATEGORY_COUNT;
         assign(&neighbours, colours, is_last)
     });
-    attempts.into_iter().next().unwrap_or_default()
+    attempts.next().unwrap_or_default()
 }
 
 /// Neighbours of each area, with the length of the common border, cells.
