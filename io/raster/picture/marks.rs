@@ -51,14 +51,14 @@ pub(super) fn draw(
         obstacles.push(Rect::around(*at, radius + 2.0));
         if let Some(sector) = site.sector {
             let [right, down] = heading(sector.azimuth_deg);
-            let middle = [at[0] + right * reach * 0.6, at[1] + down * reach * 0.6];
-            obstacles.push(Rect::around(middle, reach * 0.4));
+            let middle = [at[0] + right * reach * 0.55, at[1] + down * reach * 0.55];
+            obstacles.push(Rect::around(middle, reach * 0.36));
         }
     }
     for (site, at) in &placed {
         let name = NAME.fit(site.label(), NAME_WIDTH_MAX);
         let width = NAME.width(&name);
-        let at_tip = site.sector.map(|sector| beyond(*at, reach + 8.0, sector, width));
+        let at_tip = site.sector.map(|sector| beyond(*at, reach + 12.0, sector, width));
         let candidates = at_tip.into_iter().chain(candidates(*at, radius, width));
         let is_free = |(area, ..): &(Rect, Point, Anchor)| {
             area.is_within(&bounds) && !obstacles.iter().any(|other| other.overlaps(area))

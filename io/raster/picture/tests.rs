@@ -224,6 +224,33 @@ fn a_sector_is_drawn_towards_its_azimuth() {
 }
 
 #[test]
+fn sectors_of_one_mast_have_their_names_at_their_tips() {
+    let frame = layer().geometry;
+    let style = style();
+    for turn_deg in (0..120).step_by(10) {
+        let site = |sector: u32| {
+            let azimuth_deg = f64::from(turn_deg + 120 * sector);
+            let mut site = Site::new(format!("mast {sector}"), 57.25, 12.0);
+            site.sector = Some(Sector { azimuth_deg, beamwidth_deg: 65.0 });
+            site
+        };
+        let sites = [0, 1, 2].map(site);
+        let mut canvas = crate::scene::svg::Canvas::new([500.0, 750.0], "", "");
+        let large = GridGeometry {
+            cols: 500,
+            rows: 750,
+            cell_lon_deg: 0.004,
+            cell_lat_deg: 0.002,
+            ..frame
+        };
+        marks::draw(&mut canvas, [0.0, 0.0], large, &sites, &style, Some(Vec::new()));
+        let svg = canvas.finish();
+        let names = (0..3).filter(|sector| svg.contains(&format!(">mast {sector}<"))).count();
+        assert_eq!(names, 3, "turned by {turn_deg}");
+    }
+}
+
+#[test]
 fn unknown_ground_is_hatched_and_never_plain() {
     let layer = layer();
     let mut elevation = layer.clone();
