@@ -20,7 +20,7 @@ use super::pyramid::{Cells, Pyramid, TILE_SIDE, Tile, Window};
 /// A GeoTIFF in degrees or in metres, which receives the tiles of a [`Pyramid`] in degrees.
 pub enum RasterWriter {
     /// As the tiles come.
-    Geographic(CogWriter),
+    Geographic(Box<CogWriter>),
     /// Redrawn.
     Metric(Box<Warp>),
 }
@@ -38,7 +38,8 @@ impl RasterWriter {
         (crs, zone_area): (Crs, &GridGeometry),
     ) -> Result<Self, RasterError> {
         let Some(zone) = crs.zone(zone_area)? else {
-            return CogWriter::create(path, geometry, layout).map(Self::Geographic);
+            let writer = CogWriter::create(path, geometry, layout)?;
+            return Ok(Self::Geographic(Box::new(writer)));
         };
         let target = MetricGeometry::around(&geometry, zone)?;
         let bands = layout.bands.iter().map(|band| band.resampling).collect();
