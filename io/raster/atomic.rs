@@ -1,6 +1,6 @@
 //! Files that appear complete or not at all.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,18 @@ impl PartFile {
 
     /// Begins a file that serves the making of `path` and is never committed.
     pub(super) fn scratch(path: &Path) -> Result<Self, RasterError> {
-        Self::open(path, "spool").map_err(RasterError::write(path))
+        Self::working(path, "spool")
+    }
+
+    /// As [`PartFile::scratch`], a second one with a name of its own.
+    pub(super) fn working(path: &Path, extension: &str) -> Result<Self, RasterError> {
+        Self::open(path, extension).map_err(RasterError::write(path))
+    }
+
+    /// The file itself for reads and writes at positions, which are not buffered.
+    pub(super) fn file(&self) -> io::Result<&File> {
+        let file = self.file.as_ref().map(BufWriter::get_ref);
+        file.ok_or_else(|| io::ErrorKind::NotConnected.into())
     }
 
     fn open(path: &Path, extension: &str) -> io::Result<Self> {
@@ -42,10 +53,13 @@ impl PartFile {
             // Another process may own what is there: cut only under the lock.
             .truncate(false)
             .open(&part)?;
-        file.try_lock()?;
+        file.try_lock().map_err(|err| match err {
+            TryLockError::WouldBlock => in_use(),
+            TryLockError::Error(err) => err,
+        })?;
         // The owner may have renamed the file between our opening and our locking it.
         if !part.exists() {
-            return Err(io::ErrorKind::ResourceBusy.into());
+            return Err(in_use());
         }
         file.set_len(0)?;
         Ok(Self {
@@ -108,6 +122,11 @@ impl PartFile {
         writer.flush()?;
         Ok(writer.get_mut())
     }
+}
+
+/// Error for a file that another process is writing.
+fn in_use() -> io::Error {
+    io::Error::new(io::ErrorKind::ResourceBusy, "another process is writing this file")
 }
 
 impl Write for PartFile {
@@ -196,7 +215,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("layer.tif");
         let first = PartFile::create(&path).unwrap();
-        assert!(matches!(PartFile::create(&path), Err(RasterError::Write { .. })));
+        let error = PartFile::create(&path).unwrap_err().into_io();
+        assert_eq!(error.kind(), io::ErrorKind::ResourceBusy);
+        assert_eq!(error.to_string(), "another process is writing this file");
         first.commit().unwrap();
         assert!(path.exists());
     }

@@ -9,6 +9,9 @@ use super::grid::Grid;
 /// A ring of longitudes and latitudes (degrees), the first point repeated at the end.
 pub type Ring = Vec<[f64; 2]>;
 
+/// A line of longitudes and latitudes (degrees), at least two points.
+pub type Line = Vec<[f64; 2]>;
+
 /// An area: its outer ring counter-clockwise, then its holes clockwise (RFC 7946, 3.1.6).
 pub type Polygon = Vec<Ring>;
 
@@ -17,21 +20,39 @@ pub type Polygon = Vec<Ring>;
 /// edge of the raster. Cut at the antimeridian, so that all longitudes are in [-180, 180].
 #[must_use]
 pub fn contours(grid: &Grid, levels: &[f64]) -> Vec<Vec<Polygon>> {
-    let geometry = grid.geometry;
-    let columns = f64::from(geometry.cols);
-    let cut = (180.0 - geometry.west_deg) / geometry.cell_lon_deg;
-    // An edge on the antimeridian needs no cut; computed edges may miss it by a hair.
-    let parts = if cut > columns - 1e-6 {
-        vec![Lattice::new(grid, [0.0, columns], 0.0)]
-    } else {
-        vec![Lattice::new(grid, [0.0, cut], 0.0), Lattice::new(grid, [cut, columns], -360.0)]
-    };
+    let parts = lattices(grid);
     // Steps along outlines are none before and after: levels share the room for them.
     let areas = |next: &mut Vec<u32>, &level: &f64| {
         let areas = parts.iter().flat_map(|part| part.areas(level, next));
         areas.collect()
     };
     levels.par_iter().map_init(Vec::new, areas).collect()
+}
+
+/// The lines along which `grid` passes each of `levels`, as longitudes and latitudes (degrees); a closed
+/// line repeats its first point. Other than the rings of [`contours`], they have no parts along cells
+/// without data or along the edge of the raster, where no level is passed.
+#[must_use]
+pub fn contour_lines(grid: &Grid, levels: &[f64]) -> Vec<Vec<Line>> {
+    let parts = lattices(grid);
+    let lines = |next: &mut Vec<u32>, &level: &f64| {
+        let lines = parts.iter().flat_map(|part| part.lines(level, next));
+        lines.collect()
+    };
+    levels.par_iter().map_init(Vec::new, lines).collect()
+}
+
+/// The raster, cut at the antimeridian.
+fn lattices(grid: &Grid) -> Vec<Lattice<'_>> {
+    let geometry = grid.geometry;
+    let columns = f64::from(geometry.cols);
+    let cut = (180.0 - geometry.west_deg) / geometry.cell_lon_deg;
+    // An edge on the antimeridian needs no cut; computed edges may miss it by a hair.
+    if cut > columns - 1e-6 {
+        vec![Lattice::new(grid, [0.0, columns], 0.0)]
+    } else {
+        vec![Lattice::new(grid, [0.0, cut], 0.0), Lattice::new(grid, [cut, columns], -360.0)]
+    }
 }
 
 /// The middles of cells, with a border of nothing around them.
@@ -128,6 +149,48 @@ impl<'a> Lattice<'a> {
     fn ends(&self, edge: usize) -> [(usize, usize); 2] {
         let (i, j) = (edge / 2 % self.width(), edge / 2 / self.width());
         if edge.is_multiple_of(2) { [(i, j), (i + 1, j)] } else { [(i, j), (i, j + 1)] }
+    }
+
+    /// True where an edge joins two values, so that the level is passed on it.
+    fn is_passed(&self, edge: usize) -> bool {
+        let is_known = |(i, j): (usize, usize)| !self.value(i, j).is_nan();
+        self.ends(edge).into_iter().all(is_known)
+    }
+
+    /// Lines along which the level is passed.
+    fn lines(&self, level: f64, next: &mut Vec<u32>) -> Vec<Line> {
+        let crossed = self.steps(level, next);
+        let mut lines = Vec::new();
+        for &start in &crossed {
+            let mut edges = Vec::new();
+            let mut edge = start;
+            while next[edge as usize] < PASSED {
+                edges.push(edge as usize);
+                edge = std::mem::replace(&mut next[edge as usize], PASSED);
+            }
+            // From an edge on which no level is passed, if there is one: lines begin after it.
+            let gap = edges.iter().position(|&edge| !self.is_passed(edge));
+            edges.rotate_left(gap.unwrap_or(0));
+            if gap.is_none() {
+                edges.extend(edges.first().copied());
+            }
+            let runs = edges.split(|&edge| !self.is_passed(edge)).filter(|run| run.len() > 1);
+            let points = |run: &[usize]| -> Line {
+                run.iter().map(|&edge| self.position_deg(self.crossing(edge, level))).collect()
+            };
+            lines.extend(runs.map(points));
+        }
+        crossed.iter().for_each(|&edge| next[edge as usize] = NONE);
+        lines
+    }
+
+    /// Longitude and latitude of a place in cells.
+    fn position_deg(&self, [x, y]: [f64; 2]) -> [f64; 2] {
+        let geometry = self.grid.geometry;
+        [
+            geometry.west_deg + x * geometry.cell_lon_deg + self.turn_deg,
+            geometry.north_deg - y * geometry.cell_lat_deg,
+        ]
     }
 
     /// Intersection of the outline with an edge, in cells.
@@ -255,15 +318,9 @@ impl<'a> Lattice<'a> {
     }
 
     fn degrees(&self, rings: Vec<Vec<[f64; 2]>>) -> Polygon {
-        let geometry = self.grid.geometry;
-        let place = |[x, y]: [f64; 2]| {
-            [
-                geometry.west_deg + x * geometry.cell_lon_deg + self.turn_deg,
-                geometry.north_deg - y * geometry.cell_lat_deg,
-            ]
+        let closed = |ring: Vec<[f64; 2]>| {
+            ring.iter().chain(ring.first()).map(|&place| self.position_deg(place)).collect()
         };
-        let closed =
-            |ring: Vec<[f64; 2]>| ring.iter().chain(ring.first()).map(|&p| place(p)).collect();
         rings.into_iter().map(closed).collect()
     }
 }

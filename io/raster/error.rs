@@ -14,6 +14,17 @@ pub enum RasterError {
     /// The raster cannot lie on the globe.
     #[error(transparent)]
     Geometry(#[from] BadGeometry),
+    /// The area does not lie in the zone of UTM.
+    #[error(
+        "invalid reference system: found EPSG:{found}, allowed zones whose central meridian lies within 15 \
+         degrees of the whole area; its middle lies in EPSG:{own}"
+    )]
+    Zone {
+        /// Code found.
+        found: u16,
+        /// Code of the zone that holds the middle of the area.
+        own: u16,
+    },
     /// The source of the cells failed.
     #[error("read row {row} of the raster")]
     ReadRow {

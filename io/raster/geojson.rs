@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use serde_json::{Map, Value};
 
 use super::atomic::PartFile;
-pub use super::contour::{Polygon, Ring, contours};
+pub use super::contour::{Line, Polygon, Ring, contour_lines, contours};
 use super::error::RasterError;
 use super::grid::Grid;
 use super::site::Site;
@@ -22,35 +22,71 @@ pub struct Levels<'a> {
     pub unit: &'a str,
     /// One feature each: the areas where the layer is at least this.
     pub levels: &'a [f64],
+    /// The one of them from which a cell counts as covered: its feature has `covered`: true.
+    pub covered: Option<f64>,
+}
+
+impl Levels<'_> {
+    /// Refuses levels that no text of JSON stands for.
+    fn check(&self) -> Result<(), RasterError> {
+        match self.levels.iter().find(|level| !level.is_finite()) {
+            None => Ok(()),
+            Some(level) => Err(RasterError::Unwritable {
+                what: format!("a contour at {level}"),
+                why: "it is not finite",
+            }),
+        }
+    }
+
+    /// Properties of a level under this key.
+    fn properties(&self, key: &str, level: f64) -> Map<String, Value> {
+        let mut properties = Map::new();
+        properties.insert("layer".into(), self.layer.into());
+        properties.insert(key.into(), level.into());
+        properties.insert("unit".into(), self.unit.into());
+        if self.covered == Some(level) {
+            properties.insert("covered".into(), true.into());
+        }
+        properties
+    }
 }
 
 /// Decimals of a coordinate: 1 cm.
 const DECIMALS: usize = 7;
 const UNITS_PER_DEGREE: u64 = 10_u64.pow(DECIMALS as u32);
 
-/// Writes one multi-polygon for each level, with the properties `layer`, `at_least` and `unit`.
+/// Writes one multi-polygon for each level, with the properties `layer`, `at_least`, `unit` and `covered`.
 ///
 /// # Errors
 /// When a level is not finite or the disk fails.
 pub fn write_contours(path: &Path, grid: &Grid, levels: &Levels<'_>) -> Result<(), RasterError> {
-    if let Some(level) = levels.levels.iter().find(|level| !level.is_finite()) {
-        return Err(RasterError::Unwritable {
-            what: format!("a contour at {level}"),
-            why: "it is not finite",
-        });
-    }
+    levels.check()?;
     let areas = contours(grid, levels.levels);
     // Side by side, because texts take as long as outlines.
     let features = areas.par_iter().zip(levels.levels).map(|(areas, &level)| {
-        let mut properties = Map::new();
-        properties.insert("layer".into(), levels.layer.into());
-        properties.insert("at_least".into(), level.into());
-        properties.insert("unit".into(), levels.unit.into());
-        feature(properties, "MultiPolygon", |text| {
+        feature(levels.properties("at_least", level), "MultiPolygon", |text| {
             push_list(text, areas, |text, polygon| {
                 push_list(text, polygon, |text, ring| {
                     push_list(text, ring, |text, &point| push_position(text, point));
                 });
+            });
+        })
+    });
+    collection(path, &features.collect::<Vec<_>>())
+}
+
+/// Writes one multi-line for each level, along which the layer passes it, with the properties `layer`,
+/// `level`, `unit` and `covered`. Lines have no parts along cells without data or along the edge.
+///
+/// # Errors
+/// As [`write_contours`].
+pub fn write_lines(path: &Path, grid: &Grid, levels: &Levels<'_>) -> Result<(), RasterError> {
+    levels.check()?;
+    let lines = contour_lines(grid, levels.levels);
+    let features = lines.par_iter().zip(levels.levels).map(|(lines, &level)| {
+        feature(levels.properties("level", level), "MultiLineString", |text| {
+            push_list(text, lines, |text, line| {
+                push_list(text, line, |text, &point| push_position(text, point));
             });
         })
     });
@@ -72,6 +108,7 @@ pub fn write_sites(path: &Path, sites: &[Site]) -> Result<(), RasterError> {
     let point = |site: &Site| {
         let mut properties = site.properties.clone();
         properties.insert("name".into(), site.name.as_str().into());
+        properties.insert("label".into(), site.label().into());
         feature(properties, "Point", |text| {
             push_position(text, [site.lon_deg, site.lat_deg]);
         })
@@ -170,7 +207,12 @@ mod tests {
     fn contours_are_valid_geojson() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("margin.geojson");
-        let levels = Levels { layer: "link_margin", unit: "dB", levels: &[2.0, 5.0, 50.0] };
+        let levels = Levels {
+            layer: "link_margin",
+            unit: "dB",
+            levels: &[2.0, 5.0, 50.0],
+            covered: Some(5.0),
+        };
         write_contours(&path, &cone(), &levels).unwrap();
         let first = fs::read(&path).unwrap();
         let json: Value = serde_json::from_slice(&first).unwrap();
@@ -179,6 +221,9 @@ mod tests {
         assert_eq!(features.len(), 3);
         assert_eq!(features[1]["properties"]["at_least"], 5.0);
         assert_eq!(features[1]["properties"]["unit"], "dB");
+        let covered: Vec<bool> =
+            features.iter().map(|one| one["properties"]["covered"] == true).collect();
+        assert_eq!(covered, [false, true, false]);
         assert_eq!(features[1]["geometry"]["type"], "MultiPolygon");
         let ring = features[1]["geometry"]["coordinates"][0][0].as_array().unwrap();
         assert!(ring.len() > 20 && ring.first() == ring.last());
@@ -194,16 +239,41 @@ mod tests {
     }
 
     #[test]
+    fn lines_are_valid_geojson_of_the_level_itself() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("lines.geojson");
+        let levels =
+            Levels { layer: "link_margin", unit: "dB", levels: &[-3.0, 5.0], covered: None };
+        write_lines(&path, &cone(), &levels).unwrap();
+        let json: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        let features = json["features"].as_array().unwrap();
+        let lines = |at: usize| features[at]["geometry"]["coordinates"].as_array().unwrap();
+        // The circle of -3 dB leaves the raster at its edges: an arc in each corner.
+        assert_eq!((lines(0).len(), lines(1).len()), (4, 1));
+        assert_eq!(features[1]["properties"]["level"], 5.0);
+        assert_eq!(features[1]["geometry"]["type"], "MultiLineString");
+        for (at, radius) in [(0, 0.13), (1, 0.05)] {
+            for point in lines(at).iter().flat_map(|line| line.as_array().unwrap()) {
+                let [lon, lat] = [0, 1].map(|i| point[i].as_f64().unwrap());
+                assert!((lon.hypot(lat) - radius).abs() < 0.001, "{lon} {lat}");
+            }
+        }
+    }
+
+    #[test]
     fn sites_keep_their_names_and_properties() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("sites.geojson");
         let mut site = Site::new("Säve \"north\"\n", 57.78, -0.000_000_01);
         site.properties.insert("height_agl_m".into(), 30.into());
+        site.label = Some("Säve north".to_owned());
         write_sites(&path, &[site, Site::new("b", 1.0, 2.0)]).unwrap();
         let json: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
         let first = &json["features"][0];
         assert_eq!(first["properties"]["name"], "Säve \"north\"\n");
         assert_eq!(first["properties"]["height_agl_m"], 30);
+        assert_eq!(first["properties"]["label"], "Säve north");
+        assert_eq!(json["features"][1]["properties"]["label"], "b");
         assert_eq!(first["geometry"]["coordinates"], serde_json::json!([0, 57.78]));
         let lost = [Site::new("c", f64::NAN, 2.0)];
         assert!(write_sites(&path, &lost).is_err());

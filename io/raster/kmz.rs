@@ -50,7 +50,7 @@ pub fn write_kmz(path: &Path, overlay: &Overlay<'_>) -> Result<(), RasterError> 
 pub fn write_kmz_of(path: &Path, overlay: &Overlay<'_>, picture: &[u8]) -> Result<(), RasterError> {
     let left_out = overlay.style.left_out();
     let legend = Legend {
-        range: overlay.layer.range(),
+        range: overlay.style.range_of(overlay.layer),
         no_data: left_out.as_deref(),
         outside: overlay.outside,
         ..Legend::new(overlay.style)
@@ -131,7 +131,7 @@ fn lat_lon_box(area: &GridGeometry) -> String {
 }
 
 fn placemark(site: &Site) -> String {
-    let mut kml = format!("<Placemark>\n<name>{}</name>\n", escape(&site.name));
+    let mut kml = format!("<Placemark>\n<name>{}</name>\n", escape(site.label()));
     if !site.properties.is_empty() {
         kml += "<ExtendedData>\n";
         for (key, value) in &site.properties {

@@ -1,6 +1,6 @@
 //! Checks shared by all sections: ranges, times, names.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use garde::Validate;
 use groundwave_toml_document::error::Report;
@@ -147,6 +147,8 @@ pub(super) fn seconds(ns: u64) -> f64 {
 #[derive(Debug, Default)]
 pub(super) struct Names {
     names: BTreeMap<String, Stay>,
+    /// Names that are in the report as invalid: references to them are not wrong a second time.
+    invalid: BTreeSet<String>,
 }
 
 /// Time interval of a node's presence.
@@ -173,6 +175,11 @@ impl Names {
         true
     }
 
+    /// Notes a name that is in the report as invalid.
+    pub(super) fn note_invalid(&mut self, name: &str) {
+        self.invalid.insert(name.to_owned());
+    }
+
     /// Ends the presence of a name.
     pub(super) fn leaves(&mut self, name: &str, until_ns: u64) {
         if let Some(stay) = self.names.get_mut(name) {
@@ -188,7 +195,10 @@ impl Names {
     /// Presence of a node; an unknown name is an error.
     pub(super) fn find(&self, name: &str, path: &KeyPath, report: &mut Report) -> Option<Stay> {
         let entry = self.get(name);
-        if entry.is_none() {
+        // Where all names are invalid, references to what they should be are no second error.
+        let is_noted =
+            self.invalid.contains(name) || (self.names.is_empty() && !self.invalid.is_empty());
+        if entry.is_none() && !is_noted {
             let allowed = suggest::one_of(name, self.names.keys().map(String::as_str));
             report.at(path, format!("unknown node {:?}", shortened(name)), allowed);
         }

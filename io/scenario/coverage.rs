@@ -39,7 +39,7 @@ impl MapLayer {
 pub struct Coverage {
     /// Cells further than this from a site are not evaluated for it, m, (0, 500000].
     pub radius_m: f64,
-    /// Height and width of a cell in EPSG:4326, arc-seconds, [0.1, 3600].
+    /// Height and width of a cell in EPSG:4326, arc-seconds, [0.01, 3600].
     pub cell_arcsec: f64,
     /// Receiver in every cell.
     pub receiver: Receiver,

@@ -20,7 +20,7 @@ pub struct CoverageFile {
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub radius_km: f64,
     /// Height and width of a cell in latitude and longitude (EPSG:4326), arc-seconds,
-    /// [0.1, 3600]. From a site to the rim there are 1 to 50000 cells.
+    /// [0.01, 3600]. From a site to the rim there are 1 to 50000 cells.
     #[serde(default = "three_arcsec")]
     #[garde(range(min = CELL_ARCSEC.0, max = CELL_ARCSEC.1))]
     pub cell_arcsec: f64,

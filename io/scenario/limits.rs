@@ -67,9 +67,9 @@ pub const LINK_RANGE_M: (f64, f64) = (1.0, 1_000_000.0);
 /// which ITM warns.
 pub const COVERAGE_RADIUS_KM_MAX: f64 = 500.0;
 
-/// Smallest and largest cell of a coverage raster, arc-seconds: three metres, finer than any
-/// elevation tile, and one degree, a tile.
-pub const CELL_ARCSEC: (f64, f64) = (0.1, 3_600.0);
+/// Smallest and largest cell of a coverage raster, arc-seconds: a third of a metre, finer than the posts of
+/// any elevation data (1 m from laser scans are 0.032), and one degree, a tile.
+pub const CELL_ARCSEC: (f64, f64) = (0.01, 3_600.0);
 
 /// Fewest and most cells from a site to the rim: below one there is no picture, and a square
 /// 100,000 cells wide has ten billion.

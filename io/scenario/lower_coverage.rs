@@ -111,7 +111,8 @@ fn sites(lowering: &mut Lowering<'_>, named: Option<&[String]>, path: &KeyPath) 
             stay.is_some_and(|stay| stay.since_ns == 0)
         };
         let all: Vec<String> = lowering.node_names.iter().filter(at_once).cloned().collect();
-        if all.is_empty() {
+        // Nodes that are wrong in other ways are in the report already.
+        if all.is_empty() && (lowering.file.node.is_empty() || lowering.report.count() == 0) {
             let what = "no node is there at 0 s";
             lowering.report.at(path, what, "at least one site");
         }

@@ -44,6 +44,8 @@ pub(super) fn declared(lowering: &mut Lowering<'_>) {
         let (Some(station), Some(at_ns), true) = (built, at_ns, good) else {
             if check::is_name(&node.name) {
                 lowering.take_name(&node.name, at_ns.unwrap_or(0), &path.key("name"));
+            } else {
+                lowering.nodes.note_invalid(&node.name);
             }
             continue;
         };

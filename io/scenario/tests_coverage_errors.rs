@@ -63,8 +63,8 @@ fn numbers_out_of_range_give_errors() {
     check_raw(&radius("\"20\""), "coverage.radius_km: invalid type: string");
     check_raw("[coverage]\ncell_arcsec = 6\n", "coverage.radius_km: missing key");
     check(
-        "cell_arcsec = 0.05",
-        "x.toml:19:15: coverage.cell_arcsec: 0.05 is out of range; allowed: [0.1, 3600]",
+        "cell_arcsec = 0.005",
+        "x.toml:19:15: coverage.cell_arcsec: 0.005 is out of range; allowed: [0.01, 3600]",
     );
     check("cell_arcsec = inf", "coverage.cell_arcsec: inf is not a number");
     check(
@@ -88,6 +88,22 @@ fn numbers_out_of_range_give_errors() {
         "[[coverage]]\nradius_km = 1\n",
         "coverage: found an array; allowed: one table, written [coverage]",
     );
+}
+
+#[test]
+fn a_misnamed_node_gives_one_error_and_none_where_it_is_a_site() {
+    let misnamed = node("").replace("name = \"c\"", "name = \"mast c\"");
+    let sites = "[coverage]\nradius_km = 20\nsites = [\"a\", \"mast c\"]\n";
+    check_raw(&format!("{misnamed}{sites}"), "name: invalid name \"mast c\"");
+    // Others are unknown all the same.
+    check_raw(&sites.replace("mast c", "mast d"), "coverage.sites[1]: unknown node \"mast d\"");
+    // Without any valid node there is no second error on sites that are not there.
+    let head = "[scenario]\ntitle = \"t\"\nduration_s = 100\n";
+    for sites in ["", "sites = [\"mast\"]\n"] {
+        let text = format!("{head}{misnamed}[coverage]\nradius_km = 20\n{sites}");
+        let errors = parse(&text, "x.toml", Path::new("")).expect_err("a wrong name");
+        assert_eq!(errors.errors.len(), 1, "{errors}");
+    }
 }
 
 #[test]

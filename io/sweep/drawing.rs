@@ -9,13 +9,17 @@ use std::path::Path;
 use groundwave_raster::picture::Choice;
 use groundwave_raster::{Grid, GridGeometry};
 use groundwave_scenario::MapLayer;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::fold_tile::Layer;
+use super::site_marks::Labels;
 use super::unit::{Column, Level};
 use super::work::{Sweep, SweepError};
 
-/// Name of the file in the folder of a sweep.
-const FILE_NAME: &str = "maps.json";
+/// Names of files in the folder of a sweep.
+const MAPS_FILE: &str = "maps.json";
+const LABELS_FILE: &str = "labels.json";
 
 /// Drawing of maps by layer.
 pub type Choices = BTreeMap<MapLayer, Choice>;
@@ -26,15 +30,48 @@ impl Sweep {
     /// # Errors
     /// [`SweepError::Disk`] when it cannot be written.
     pub fn note_maps(&self, maps: &Choices) -> Result<(), SweepError> {
-        let path = self.folder().join(FILE_NAME);
+        self.note(MAPS_FILE, maps)
+    }
+
+    /// Choices noted in the folder; the defaults without a note.
+    ///
+    /// # Errors
+    /// [`SweepError::Disk`] when the note cannot be read.
+    pub fn noted_maps(&self) -> Result<Choices, SweepError> {
+        self.noted(MAPS_FILE)
+    }
+
+    /// Writes down the labels of sites, for a merge: no unit depends on them.
+    ///
+    /// # Errors
+    /// As [`Sweep::note_maps`].
+    pub fn note_labels(&self, labels: &Labels) -> Result<(), SweepError> {
+        self.note(LABELS_FILE, labels)
+    }
+
+    /// Labels noted in the folder; none without a note.
+    ///
+    /// # Errors
+    /// As [`Sweep::noted_maps`].
+    pub fn noted_labels(&self) -> Result<Labels, SweepError> {
+        self.noted(LABELS_FILE)
+    }
+
+    /// Writes a note on what is not part of the plan; an empty one is removed.
+    fn note<K: Serialize, V: Serialize>(
+        &self,
+        name: &str,
+        entries: &BTreeMap<K, V>,
+    ) -> Result<(), SweepError> {
+        let path = self.folder().join(name);
         let disk = |err| SweepError::Disk { operation: "write", path: path.clone(), err };
-        if maps.is_empty() {
+        if entries.is_empty() {
             return match fs::remove_file(&path) {
                 Err(err) if err.kind() != io::ErrorKind::NotFound => Err(disk(err)),
                 _ => Ok(()),
             };
         }
-        let mut json = serde_json::to_vec_pretty(maps).expect("choices are plain data");
+        let mut json = serde_json::to_vec_pretty(entries).expect("notes are plain data");
         json.push(b'\n');
         // Every worker notes the same.
         if fs::read(&path).is_ok_and(|there| there == json) {
@@ -44,18 +81,17 @@ impl Sweep {
         written.map_err(|err| disk(io::Error::other(err)))
     }
 
-    /// Choices noted in the folder; the defaults without a note.
-    ///
-    /// # Errors
-    /// [`SweepError::Disk`] when the note cannot be read.
-    pub fn noted_maps(&self) -> Result<Choices, SweepError> {
-        let path = self.folder().join(FILE_NAME);
-        let found = match fs::read(&path) {
-            Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(Choices::new()),
+    fn noted<K: DeserializeOwned + Ord, V: DeserializeOwned>(
+        &self,
+        name: &str,
+    ) -> Result<BTreeMap<K, V>, SweepError> {
+        let path = self.folder().join(name);
+        let entries = match fs::read(&path) {
+            Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
             Ok(bytes) => serde_json::from_slice(&bytes).map_err(io::Error::from),
             Err(err) => Err(err),
         };
-        found.map_err(|err| SweepError::Disk { operation: "read", path, err })
+        entries.map_err(|err| SweepError::Disk { operation: "read", path, err })
     }
 }
 

@@ -14,9 +14,11 @@
 
 mod cells;
 mod contact_sheet;
+mod difference;
 mod drawing;
 mod evaluate;
 mod extent;
+mod facts;
 mod figures;
 #[cfg(test)]
 mod fixtures;
@@ -36,6 +38,7 @@ mod rasters;
 mod remote;
 mod shared_file;
 mod sink;
+mod site_marks;
 mod summary;
 mod terrain_files;
 mod unit;
@@ -50,6 +53,7 @@ pub use lease::Worker;
 pub use memory::keep_freed_memory;
 pub use near::Area;
 pub use plan::{Plan, PlanError, PlanGrid, PlanPoint, PlanSite, Unit};
+pub use site_marks::Labels;
 pub use summary::{NoAnswer, Summary, VariantSummary};
 pub use terrain_files::TerrainFiles;
 pub use unit::{Answers, Column, Level, SiteTile};
@@ -66,6 +70,13 @@ use groundwave_simulation::WorldView;
 /// The node that a scenario calls `name`.
 fn find<'a>(view: &'a WorldView, name: &str) -> Option<&'a groundwave_simulation::site::NodeView> {
     view.node(groundwave_simulation::site::NodeId::named(name)).or_else(|| view.named(name))
+}
+
+/// Labels of the sites of a coverage, where they differ from the names.
+#[must_use]
+pub fn labels(coverage: &Coverage, view: &WorldView) -> Labels {
+    let label = |name: &String| Some((name.clone(), find(view, name)?.name.clone()));
+    coverage.sites.iter().filter_map(label).filter(|(name, label)| name != label).collect()
 }
 
 /// The plan of a scenario's coverage, over the nodes in `view`, whose units hold these columns, with no
@@ -100,7 +111,6 @@ pub fn plan(
         .filter_map(|name| Some((name, find(view, name)?)))
         .map(site)
         .collect();
-    let places: Vec<_> = sites.iter().map(|site| site.position).collect();
     let vary = &coverage.vary;
     let vary = Vary {
         height_agl_m: vary.height_agl_m.clone(),
@@ -116,7 +126,7 @@ pub fn plan(
     let plan = Plan {
         evaluation: plan::EVALUATION,
         title: title.to_owned(),
-        grid: PlanGrid::around(&places, coverage.radius_m, coverage.cell_arcsec)?,
+        grid: PlanGrid::around_sites(&sites, coverage.radius_m, coverage.cell_arcsec)?,
         variants: variants(&vary),
         sites,
         radius_m: coverage.radius_m,

@@ -1,6 +1,9 @@
 //! Names, colours and legends of the maps of a sweep.
 
-use groundwave_raster::picture::{Colours, Palette, Style, VERDICTS};
+use std::borrow::Cow;
+
+use groundwave_raster::picture::{Colours, Palette, Style, VERDICTS, colours_apart};
+use groundwave_raster::{Grid, Site};
 
 use super::evaluate::rates;
 use super::fold_tile::Layer;
@@ -24,9 +27,8 @@ pub(super) fn map_of(layer: Layer) -> Option<(Product, &'static str, &'static st
     }
 }
 
-/// Colours and legend of the map of a layer, unless others were chosen.
-pub(super) fn style(plan: &Plan, layer: Layer) -> Style {
-    let names = plan.sites.iter().map(|site| site.name.as_str());
+/// Colours and legend of the map of a layer, unless others were chosen; `sites` are those of the plan.
+pub(super) fn style(plan: &Plan, layer: Layer, grid: &Grid, sites: &[Site]) -> Style {
     match layer {
         Layer::Margin => {
             let title = "Link margin of the best server";
@@ -48,8 +50,21 @@ pub(super) fn style(plan: &Plan, layer: Layer) -> Style {
             Style::ramp(title, "dBµV/m", [-10.0, 110.0], Some(10.0))
         }
         Layer::Level(Level::Column(Column::Rate)) => rate_style(plan),
-        Layer::Best | Layer::Second => Style::sites("Best server", names),
+        Layer::Best | Layer::Second => {
+            let names = sites.iter().map(Site::label);
+            Style::sites("Best server", names, &colours_apart(sites.len(), grid))
+        }
         Layer::Servers => servers_style(plan),
+    }
+}
+
+/// True for layers that are left out where no cell is covered, with a line around what is.
+pub(super) fn is_strength(layer: Layer) -> bool {
+    match layer {
+        Layer::Margin | Layer::Level(Level::Power) => true,
+        // Rates have their own class without a link.
+        Layer::Level(Level::Column(column)) => column != Column::Rate,
+        Layer::Best | Layer::Second | Layer::Servers => false,
     }
 }
 
@@ -80,7 +95,43 @@ fn rate_style(plan: &Plan) -> Style {
     style
 }
 
+/// Counts of servers with a colour of their own.
+const SERVERS_MAX: usize = 8;
+
 fn servers_style(plan: &Plan) -> Style {
-    let most = u32::try_from(plan.sites.len().min(8)).expect("at most eight");
-    Style::counts("Number of servers", most)
+    let most = u32::try_from(plan.sites.len().min(SERVERS_MAX)).expect("at most eight");
+    let mut style = Style::counts("Number of servers", most);
+    if let Colours::Categories(all) = &mut style.colours
+        && let Some(last) = all.last_mut()
+        && plan.sites.len() > SERVERS_MAX
+    {
+        last.label = format!("\u{2265} {most}");
+    }
+    style
+}
+
+/// The cells of a layer as its map shows them: the largest counts have one colour, and levels are left out
+/// where `margin` is below that of a covered cell.
+pub(super) fn shown<'a>(
+    plan: &Plan,
+    layer: Layer,
+    grid: &'a Grid,
+    margin: Option<&Grid>,
+) -> Cow<'a, Grid> {
+    let each = |value: &dyn Fn(usize, f32) -> f32| {
+        let cells = grid.cells.iter().enumerate().map(|(at, &cell)| value(at, cell));
+        Cow::Owned(Grid { geometry: grid.geometry, cells: cells.collect() })
+    };
+    match (layer, margin) {
+        // `min` alone would take the number for NaN.
+        (Layer::Servers, _) => each(&|_, count| match count.is_nan() {
+            true => count,
+            false => count.min(SERVERS_MAX as f32),
+        }),
+        (Layer::Level(_), Some(margin)) if is_strength(layer) => each(&|at, level| {
+            let is_covered = margin.cells[at] >= plan.margin_db as f32;
+            if is_covered { level } else { f32::NAN }
+        }),
+        _ => Cow::Borrowed(grid),
+    }
 }

@@ -1,14 +1,19 @@
 //! Maps for people, overlays for a globe, outlines.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use groundwave_model::sweep::Variant;
 use groundwave_model::terrain::Terrain;
-use groundwave_raster::geojson::{Levels, write_contours, write_sites};
+use groundwave_raster::geojson::{
+    Levels, Line, contour_lines, write_contours, write_lines, write_sites,
+};
 use groundwave_raster::kmz::{Overlay, write_kmz_of};
 use groundwave_raster::picture::{
-    LitTerrain, Map, Relief, Spread, Style, WorldFile, coloured, write_encoded, write_png,
+    LitTerrain, Map, Relief, Scale, Spread, Style, Threshold, WorldFile, coloured, write_encoded,
+    write_png,
 };
 use groundwave_raster::scene::{Bitmap, PictureError};
 use groundwave_raster::{Grid, GridGeometry, RasterError, Site};
@@ -18,9 +23,9 @@ use rayon::prelude::*;
 use super::contact_sheet::Panels;
 use super::drawing::map_layer;
 use super::fold_tile::Layer;
-use super::map_styles::{map_of, style};
+use super::map_styles::{is_strength, map_of, shown, style};
 use super::overview::map_level;
-use super::plan::{Plan, PlanSite};
+use super::plan::Plan;
 use super::product::{Job, Product, Wanted, product};
 use super::rasters::SiteMargin;
 use super::work::SweepError;
@@ -80,14 +85,6 @@ fn elevation(geometry: GridGeometry, terrain: &dyn Terrain) -> Option<Grid> {
     (!is_level || has_voids).then_some(grid)
 }
 
-/// The sites as marks.
-pub(super) fn marks(plan: &Plan) -> Vec<Site> {
-    let sites = plan.sites.iter();
-    let mark =
-        |site: &PlanSite| Site::new(&site.name, site.position.lat_deg(), site.position.lon_deg());
-    sites.map(mark).collect()
-}
-
 /// Source of the maps of a variant.
 #[derive(Clone, Copy)]
 pub(super) struct Drawing<'a> {
@@ -99,6 +96,8 @@ pub(super) struct Drawing<'a> {
     pub ground: &'a Ground,
     /// Spreads of the layers whose scales come from the data.
     pub spreads: &'a Spreads,
+    /// Model, transmitters and receiver, in paragraphs.
+    pub facts: &'a [String],
     /// Sources of the terrain, and what was assumed.
     pub credit: &'a str,
 }
@@ -131,9 +130,11 @@ impl Spreads {
 /// A layer with its map: file stem, title, colours.
 struct Sheeted<'a> {
     layer: Layer,
-    grid: &'a Grid,
+    grid: Cow<'a, Grid>,
     /// NaN where nothing was computed.
     computed: &'a Grid,
+    /// Lines along which cells begin to be covered; none for layers that do not show them.
+    covered: Arc<Vec<Line>>,
     stem: &'a str,
     title: &'a str,
     style: Style,
@@ -150,26 +151,34 @@ impl<'a> Drawing<'a> {
     ) -> Vec<Job<'a>> {
         let (mut jobs, mut shorter): (Vec<Job<'a>>, Vec<Job<'a>>) = (Vec::new(), Vec::new());
         let mut panel = Some((panels, caption));
-        let margin = grids.iter().find(|(layer, _)| *layer == Layer::Margin);
+        let margin = grids.iter().find(|(layer, _)| *layer == Layer::Margin).map(|(_, grid)| grid);
+        let covered = Arc::new(margin.map_or_else(Vec::new, |grid| self.covered(grid)));
         for (layer, grid) in grids {
             let Some((own, stem, title)) = map_of(*layer) else {
                 continue;
             };
             // The best server of cells that none serves is not known; all else is where it was computed.
             let computed = match (layer, margin) {
-                (Layer::Best, Some((_, margin))) => margin,
+                (Layer::Best, Some(margin)) => margin,
                 _ => grid,
             };
+            let covered = covered.clone();
             let sheet = move || Sheeted {
                 layer: *layer,
-                grid,
+                grid: shown(self.plan, *layer, grid, margin.filter(|_| !self.clears(*layer))),
                 computed,
+                covered: if is_strength(*layer) { covered.clone() } else { Arc::default() },
                 stem,
                 title,
-                style: self.style(*layer),
+                style: self.style(*layer, grid),
             };
             if self.wanted.has(own) {
+                let sheet = sheet.clone();
                 jobs.push(Box::new(move || self.map(&sheet())));
+            }
+            if self.wanted.has(Product::Outlines) && self.wanted.has(own) && *layer != Layer::Margin
+            {
+                shorter.push(Box::new(move || self.chosen_outlines(*layer, grid, stem)));
             }
             if *layer != Layer::Margin {
                 continue;
@@ -178,6 +187,7 @@ impl<'a> Drawing<'a> {
                 shorter.push(Box::new(move || self.outlines(grid)));
             }
             if self.wanted.any(&[Product::Overlay, Product::Kmz]) {
+                let sheet = sheet.clone();
                 shorter.push(Box::new(move || self.overlays(&sheet())));
             }
             if self.wanted.has(Product::Sheet)
@@ -190,9 +200,26 @@ impl<'a> Drawing<'a> {
         jobs
     }
 
+    /// Lines along which cells of a margin begin to be covered.
+    fn covered(self, margin: &Grid) -> Vec<Line> {
+        // As units are judged: in 32 bits.
+        let level = f64::from(self.plan.margin_db as f32);
+        contour_lines(margin, &[level]).remove(0)
+    }
+
+    /// True if it was chosen what the map of a layer leaves out; else it is what is not covered.
+    fn clears(self, layer: Layer) -> bool {
+        let choice = map_layer(layer).and_then(|layer| self.wanted.maps.get(&layer));
+        choice.is_some_and(|choice| choice.clear_below.is_some() || choice.clear_above.is_some())
+    }
+
     /// The style of a layer, as it was chosen.
-    fn style(self, layer: Layer) -> Style {
-        let mut style = style(self.plan, layer);
+    fn style(self, layer: Layer, grid: &Grid) -> Style {
+        let mut style = style(self.plan, layer, grid, self.marks);
+        if layer == Layer::Margin && !self.clears(layer) {
+            style.visible[0] = f64::from(self.plan.margin_db as f32);
+            style.hidden = NOT_COVERED;
+        }
         if let Some(layer) = map_layer(layer)
             && let Some(choice) = self.wanted.maps.get(&layer)
         {
@@ -212,16 +239,25 @@ impl<'a> Drawing<'a> {
         let subtitle = subtitle(self.plan, self.variant, self.marks.len());
         let left_out = sheet.style.left_out().unwrap_or_default();
         let outside = outside(self.plan);
+        let no_data = match sheet.layer {
+            Layer::Best | Layer::Servers => NOT_COVERED,
+            layer if is_strength(layer) && left_out.is_empty() => NOT_COVERED,
+            _ => &left_out,
+        };
+        let label = format!("covered from {} dB margin", self.plan.margin_db);
+        let threshold = Threshold { lines: &sheet.covered, label: &label };
         let map = Map {
             title: &title,
             subtitle: &subtitle,
-            layer: sheet.grid,
+            layer: &sheet.grid,
             style: &sheet.style,
-            no_data: if sheet.layer == Layer::Best { "not covered" } else { &left_out },
+            no_data,
             outside: Some((sheet.computed, &outside)),
+            threshold: Some(threshold).filter(|threshold| !threshold.lines.is_empty()),
             terrain: self.ground.terrain.as_ref(),
             relief: Some(&self.ground.relief),
             sites: self.marks,
+            facts: self.facts,
             credit: self.credit,
         };
         product(sheet.stem, draw(&map).map_err(RasterError::from))
@@ -239,7 +275,7 @@ impl<'a> Drawing<'a> {
 
     /// The margin for other programs: a bare picture with its place, an overlay for a globe.
     fn overlays(self, sheet: &Sheeted<'_>) -> Result<(), SweepError> {
-        let picture = coloured(sheet.grid, &sheet.style).to_fast_png();
+        let picture = coloured(&sheet.grid, &sheet.style).to_fast_png();
         let picture = product("overlay.png", picture.map_err(RasterError::from))?;
         if self.wanted.has(Product::Overlay) {
             let world = WorldFile::new(sheet.grid.geometry, [0, 0]);
@@ -261,9 +297,10 @@ impl<'a> Drawing<'a> {
         picture: &[u8],
     ) -> Result<(), SweepError> {
         let description = format!(
-            "{}. Not computed: {}. {}",
+            "{}. Not computed: {}. {}. {}",
             subtitle(self.plan, self.variant, self.marks.len()),
             self.plan.not_computed(),
+            self.facts.join(". "),
             self.credit
         );
         let outside = outside(self.plan);
@@ -271,7 +308,7 @@ impl<'a> Drawing<'a> {
             title,
             description: &description,
             outside: Some(&outside),
-            layer: sheet.grid,
+            layer: &sheet.grid,
             style: &sheet.style,
             sites: self.marks,
         };
@@ -290,11 +327,18 @@ impl<'a> Drawing<'a> {
             spreads: &spreads,
             ..self
         };
-        let title = format!("Link margin of {}", self.plan.sites[*site].name);
-        let mut style = drawing.style(Layer::Margin);
+        let title = format!("Link margin of {}", self.marks[*site].label());
+        let mut style = drawing.style(Layer::Margin, grid);
         style.title.clone_from(&title);
-        let sheet =
-            Sheeted { layer: Layer::Margin, grid, computed: grid, stem, title: &title, style };
+        let sheet = Sheeted {
+            layer: Layer::Margin,
+            grid: Cow::Borrowed(grid),
+            computed: grid,
+            covered: Arc::new(self.covered(grid)),
+            stem,
+            title: &title,
+            style,
+        };
         drawing.map(&sheet)?;
         let picture = coloured(grid, &sheet.style).to_fast_png();
         let picture = product(stem, picture.map_err(RasterError::from))?;
@@ -302,18 +346,56 @@ impl<'a> Drawing<'a> {
         drawing.kmz(&format!("{stem}.kmz"), &name, &sheet, &picture)
     }
 
-    /// Outlines where a verdict changes, and where a cell begins to count as covered.
+    /// Thresholds that were chosen for the map of a layer.
+    fn thresholds(self, layer: Layer) -> &'a [f64] {
+        let choice = map_layer(layer).and_then(|layer| self.wanted.maps.get(&layer));
+        match choice.and_then(|choice| choice.scale.as_ref()) {
+            Some(Scale::Thresholds(borders)) => borders,
+            _ => &[],
+        }
+    }
+
+    /// Areas and lines of the thresholds that were chosen for a layer.
+    fn chosen_outlines(self, layer: Layer, grid: &Grid, stem: &str) -> Result<(), SweepError> {
+        let levels = self.thresholds(layer);
+        if levels.is_empty() {
+            return Ok(());
+        }
+        let unit = style(self.plan, layer, grid, &[]).unit;
+        let levels = Levels { layer: stem, unit: &unit, levels, covered: None };
+        self.write_levels(grid, &levels, &format!("{stem}_"))
+    }
+
+    /// Writes areas and lines under names with this beginning.
+    fn write_levels(
+        self,
+        grid: &Grid,
+        levels: &Levels<'_>,
+        prefix: &str,
+    ) -> Result<(), SweepError> {
+        let file = format!("{prefix}contours.geojson");
+        product(&file, write_contours(&self.folder.join(&file), grid, levels))?;
+        let file = format!("{prefix}contour_lines.geojson");
+        product(&file, write_lines(&self.folder.join(&file), grid, levels))
+    }
+
+    /// Outlines where a verdict changes, where a cell begins to count as covered and at the thresholds that
+    /// were chosen.
     fn outlines(self, grid: &Grid) -> Result<(), SweepError> {
         let mut at_least = vec![0.0, 3.0, 10.0, 20.0, self.plan.margin_db];
+        at_least.extend(self.thresholds(Layer::Margin));
         at_least.sort_by(f64::total_cmp);
         at_least.dedup();
-        let levels = Levels { layer: "link_margin", unit: "dB", levels: &at_least };
-        let path = self.folder.join("contours.geojson");
-        product("contours.geojson", write_contours(&path, grid, &levels))?;
+        let covered = Some(self.plan.margin_db);
+        let levels = Levels { layer: "link_margin", unit: "dB", levels: &at_least, covered };
+        self.write_levels(grid, &levels, "")?;
         let path = self.folder.join("sites.geojson");
         product("sites.geojson", write_sites(&path, self.marks))
     }
 }
+
+/// Label of cells without the margin of a covered one, in maps and legends.
+const NOT_COVERED: &str = "not covered";
 
 /// Label of what was not computed.
 fn outside(plan: &Plan) -> String {

@@ -126,6 +126,24 @@ pub enum PlanError {
         /// Rows.
         rows: u64,
     },
+    /// Two sites of one raster lie too far apart.
+    #[error(
+        "sites {first} and {second} lie {distance_km:.0} km apart: one raster around them has {cols} x {rows} \
+         cells; allowed: at most {CELLS_MAX}; sweep distant sites in folders of their own ([coverage] sites), \
+         or use larger cells"
+    )]
+    Apart {
+        /// Name of one of them.
+        first: String,
+        /// Name of the other.
+        second: String,
+        /// Length of the geodesic between them, km.
+        distance_km: f64,
+        /// Columns.
+        cols: u64,
+        /// Rows.
+        rows: u64,
+    },
     /// A directive antenna that looks nowhere.
     #[error(
         "site {site} has a directive antenna without pointing: its coverage would follow every receiver; give it pointing = {{ azimuth_deg = .. }}"
@@ -185,6 +203,47 @@ impl PlanGrid {
             cell_deg,
             cols: cols as u32,
             rows: rows as u32,
+        })
+    }
+
+    /// [`PlanGrid::around`] the sites of a plan. Names the two sites that make the raster too large, where
+    /// each alone has one.
+    ///
+    /// # Errors
+    /// As [`PlanGrid::around`], and [`PlanError::Apart`].
+    pub fn around_sites(
+        sites: &[PlanSite],
+        radius_m: f64,
+        cell_arcsec: f64,
+    ) -> Result<Self, PlanError> {
+        let places: Vec<GeoPoint> = sites.iter().map(|site| site.position).collect();
+        Self::around(&places, radius_m, cell_arcsec).map_err(|error| {
+            let PlanError::Cells { cols, rows } = error else { return error };
+            let is_small =
+                |place: &GeoPoint| Self::around(&[*place], radius_m, cell_arcsec).is_ok();
+            // The sites at the edges: the farthest pair of all is not needed to name the cause.
+            let extreme = |key: fn(&GeoPoint) -> f64| {
+                let order =
+                    |a: &&PlanSite, b: &&PlanSite| key(&a.position).total_cmp(&key(&b.position));
+                [sites.iter().min_by(order), sites.iter().max_by(order)]
+            };
+            let edges = [extreme(|place| place.lat_deg()), extreme(|place| place.lon_deg())];
+            let edges: Vec<&PlanSite> = edges.into_iter().flatten().flatten().collect();
+            let pairs = edges.iter().flat_map(|one| edges.iter().map(move |other| (*one, *other)));
+            let apart = |(one, other): &(&PlanSite, &PlanSite)| {
+                geodesic::inverse(one.position, other.position).distance_m
+            };
+            let farthest = pairs.max_by(|a, b| apart(a).total_cmp(&apart(b)));
+            match farthest.filter(|_| places.iter().all(is_small)) {
+                Some(pair) => PlanError::Apart {
+                    first: pair.0.name.clone(),
+                    second: pair.1.name.clone(),
+                    distance_km: apart(&pair) / 1e3,
+                    cols,
+                    rows,
+                },
+                None => error,
+            }
         })
     }
 
@@ -261,6 +320,20 @@ impl Plan {
         Ok(())
     }
 
+    /// Frequencies of all sites in all variants, MHz, rising, each once.
+    #[must_use]
+    pub fn frequencies_mhz(&self) -> Vec<f64> {
+        let of_variant = |variant: &Variant| {
+            let own = self.sites.iter().map(|site| site.station.radio.frequency_mhz);
+            let variant_mhz = variant.frequency_mhz;
+            own.map(move |own_mhz| variant_mhz.unwrap_or(own_mhz)).collect::<Vec<_>>()
+        };
+        let mut all: Vec<f64> = self.variants.iter().flat_map(of_variant).collect();
+        all.sort_by(f64::total_cmp);
+        all.dedup();
+        all
+    }
+
     /// The cells of the raster that are not computed, in words.
     #[must_use]
     pub fn not_computed(&self) -> String {
@@ -334,6 +407,24 @@ mod tests {
             let cells = edge / grid.cell_deg;
             assert!((cells - cells.round()).abs() < 1e-6, "{edge}");
         }
+    }
+
+    #[test]
+    fn sites_too_far_apart_are_named_with_their_distance() {
+        let places = [at(57.7, 11.9), at(57.8, 12.0), at(48.1, 11.6)];
+        let sites = super::super::fixtures::plan(&places[..1], 1e3, 60.0).sites;
+        let named = |(number, place): (usize, &GeoPoint)| PlanSite {
+            name: format!("mast {number}"),
+            position: *place,
+            ..sites[0].clone()
+        };
+        let sites: Vec<PlanSite> = places.iter().enumerate().map(named).collect();
+        let error = PlanGrid::around_sites(&sites, 5_000.0, 0.2).unwrap_err().to_string();
+        assert!(error.contains("mast 1") && error.contains("mast 2"), "{error}");
+        assert!(error.contains("1078 km apart"), "{error}");
+        assert!(PlanGrid::around_sites(&sites[..2], 5_000.0, 0.2).is_ok());
+        let error = PlanGrid::around_sites(&sites[..1], 500_000.0, 0.1).unwrap_err();
+        assert!(matches!(error, PlanError::Cells { .. }), "{error}");
     }
 
     #[test]

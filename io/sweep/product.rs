@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 
 use groundwave_files::causes::with_causes;
-use groundwave_raster::RasterError;
 use groundwave_raster::cog::Compression;
 use groundwave_raster::picture::Choice;
+use groundwave_raster::{Crs, RasterError};
 
 use super::drawing::{Choices, map_layer};
 use super::fold_tile::Layer;
+use super::shared_file::is_busy;
+use super::site_marks::Labels;
 use super::unit::Column;
 use super::work::{Sweep, SweepError};
 
@@ -128,6 +130,12 @@ pub struct Wanted {
     pub products: BTreeSet<Product>,
     /// Drawing of maps.
     pub maps: Choices,
+    /// Labels of sites.
+    pub labels: Labels,
+    /// Date in the footers of maps, as it was given; no clock is read.
+    pub date: Option<String>,
+    /// Coordinate reference system of rasters.
+    pub crs: Crs,
     /// Codec of rasters.
     pub compression: Compression,
     /// `true` keeps values of rasters to the bit; else they are rounded to multiples of 2^-7.
@@ -142,11 +150,14 @@ impl Wanted {
         products.filter_map(|product| product.column()).collect()
     }
 
-    /// Refuses products of columns that the units of a sweep do not hold.
+    /// Refuses products of columns that the units of a sweep do not hold, and a reference system in which
+    /// its area does not lie.
     ///
     /// # Errors
-    /// [`SweepError::NoColumn`].
+    /// [`SweepError::NoColumn`], [`SweepError::Crs`].
     pub fn check(&self, sweep: &Sweep) -> Result<(), SweepError> {
+        let zone = self.crs.zone(&sweep.plan.grid.geometry());
+        zone.map_err(|err| SweepError::Crs { cause: err.to_string() })?;
         let held = &sweep.plan.columns;
         let lacks = |product: &&Product| {
             let column = product.column();
@@ -185,5 +196,8 @@ pub(super) type Job<'j> = Box<dyn FnOnce() -> Result<(), SweepError> + Send + 'j
 
 /// Adds the name of the product to an error.
 pub(super) fn product<T>(what: &str, outcome: Result<T, RasterError>) -> Result<T, SweepError> {
-    outcome.map_err(|err| SweepError::Product { what: what.to_owned(), cause: with_causes(&err) })
+    outcome.map_err(|err| match err {
+        RasterError::Write { path, source } if is_busy(&source) => SweepError::InUse { path },
+        err => SweepError::Product { what: what.to_owned(), cause: with_causes(&err) },
+    })
 }

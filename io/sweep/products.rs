@@ -10,19 +10,20 @@ use groundwave_model::terrain::{Terrain, TerrainSource};
 use super::cells::cell_table;
 use super::contact_sheet::Panels;
 use super::drawing::Kept;
+use super::facts::facts;
 use super::figures::{points, summarise};
-use super::maps::{Drawing, Spreads, ground, marks};
+use super::maps::{Drawing, Spreads, ground};
 use super::plan::Unit;
 use super::product::{Job, product};
 pub use super::product::{Product, Wanted};
 use super::rasters::SiteRaster;
 use super::sink::{Gathered, Sink};
+use super::site_marks::marks;
 use super::summary::{Summary, VariantSummary};
 pub use super::work::Supply;
 use super::work::{Sweep, SweepError};
-use groundwave_raster::cog::CogWriter;
 use groundwave_raster::picture::Choice;
-use groundwave_raster::write_whole;
+use groundwave_raster::{RasterWriter, write_whole};
 
 /// Makes the products of a sweep out of its units, which come from the folder or are computed.
 /// `step` hears what comes next and may end it there with an error.
@@ -42,8 +43,7 @@ pub fn write(
     let all = plan.units();
     let mut variants = Vec::new();
     let mut heights = None;
-    let assumptions = plan.environment.assumptions(None);
-    let marks = marks(plan);
+    let assumptions = plan.environment.assumptions_at(&plan.frequencies_mhz());
     let source = terrain.describe();
     let attribution = format!("{}. Assumed: {assumptions}", attribution(&source));
     let mut credits = credits(&source);
@@ -57,6 +57,10 @@ pub fn write(
     let mut kept =
         waits.then(|| Kept::new(sweep.folder())).transpose().map_err(disk("create a file in"))?;
     let mut spreads = Spreads::default();
+    let labelled = |variant: &Variant| {
+        let facts = facts(plan, variant, &source, wanted.date.as_deref());
+        (marks(plan, variant, &wanted.labels), facts)
+    };
     for (i, variant) in plan.variants.iter().enumerate() {
         let folder = variant_folder(sweep, variant);
         create(&folder)?;
@@ -79,6 +83,7 @@ pub fn write(
         step(&format!("files of {}", variant.name()))?;
         let Gathered { network, grids, rasters, sites } = sink.finish();
         spreads.add(wanted, &grids);
+        let (marks, facts) = labelled(variant);
         let drawing = Drawing {
             plan,
             variant,
@@ -87,6 +92,7 @@ pub fn write(
             marks: &marks,
             ground,
             spreads: &spreads,
+            facts: &facts,
             credit: &attribution,
         };
         let points = points(sweep, index)?;
@@ -99,7 +105,7 @@ pub fn write(
             }
         };
         let credits = &credits;
-        let finish = |(file, writer): (String, CogWriter)| -> Job<'_> {
+        let finish = |(file, writer): (String, RasterWriter)| -> Job<'_> {
             Box::new(move || product(&file, writer.finish(credits)).map(drop))
         };
         let mut waiting: Vec<_> = rasters.into_iter().map(finish).collect();
@@ -136,6 +142,7 @@ pub fn write(
             let variant = &plan.variants[i];
             step(&format!("maps of {}", variant.name()))?;
             let folder = variant_folder(sweep, variant);
+            let (marks, facts) = labelled(variant);
             let drawing = Drawing {
                 plan,
                 variant,
@@ -144,6 +151,7 @@ pub fn write(
                 marks: &marks,
                 ground,
                 spreads: &spreads,
+                facts: &facts,
                 credit: &attribution,
             };
             let jobs = drawing.jobs(&grids, &mut panels, caption(&variants[i]));

@@ -4,8 +4,10 @@ use std::io;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use groundwave_raster::cog::{Band, CogLayout, CogWriter, Samples};
-use groundwave_raster::{Cells, Grid, GridGeometry, Pyramid, Resampling, Tile, Window};
+use groundwave_raster::cog::{Band, CogLayout, Samples};
+use groundwave_raster::{
+    Cells, Grid, GridGeometry, Pyramid, RasterWriter, Resampling, Tile, Window,
+};
 
 use super::fold_tile::Layer;
 use super::overview::{map_level, paste};
@@ -41,7 +43,7 @@ pub(super) fn layer_writer(
     folder: &Path,
     layer: Layer,
     wanted: &Wanted,
-) -> Result<CogWriter, SweepError> {
+) -> Result<RasterWriter, SweepError> {
     let (name, resampling) = raster_of(layer);
     let (samples, unit) = match layer {
         Layer::Margin => (Samples::F32, "dB"),
@@ -58,8 +60,8 @@ pub(super) fn layer_writer(
     layout.compression = wanted.compression;
     layout.is_rounded = samples == Samples::F32 && !wanted.is_exact;
     let file = format!("{name}.tif");
-    let writer = CogWriter::create(&folder.join(&file), plan.grid.geometry(), layout);
-    product(&file, writer)
+    let whole = plan.grid.geometry();
+    product(&file, RasterWriter::create(&folder.join(&file), whole, layout, (wanted.crs, &whole)))
 }
 
 /// Bands of a site's raster, with their units.
@@ -89,7 +91,7 @@ pub(super) struct SiteRaster<'a> {
     stem: String,
     window: Window,
     pyramid: Pyramid,
-    writer: Option<CogWriter>,
+    writer: Option<RasterWriter>,
     /// The overview that the map is drawn from, with its level.
     margin: Option<(usize, Mutex<Grid>)>,
 }
@@ -133,8 +135,9 @@ impl<'a> SiteRaster<'a> {
         let stem = format!("{site:03}_{}", file_name(name));
         let path = folder.join("sites").join(format!("{stem}.tif"));
         let writer = wanted.has(Product::Sites).then(|| {
-            let created = CogWriter::create(&path, geometry, layout);
-            product(&stem, created)
+            // All rasters of a sweep in one zone.
+            let crs = (wanted.crs, &plan.grid.geometry());
+            product(&stem, RasterWriter::create(&path, geometry, layout, crs))
         });
         let margin = wanted.has(Product::SiteMaps).then(|| {
             let level = map_level(&geometry);
@@ -263,7 +266,7 @@ impl<'a> SiteRaster<'a> {
 /// A name as a part of a file name.
 fn file_name(name: &str) -> String {
     let safe = |c: char| {
-        if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' }
+        if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' }
     };
     name.chars().map(safe).collect()
 }

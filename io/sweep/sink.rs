@@ -8,8 +8,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
-use groundwave_raster::cog::CogWriter;
-use groundwave_raster::{Cells, Grid, Pyramid, Tile, Window};
+use groundwave_raster::{Cells, Grid, Pyramid, RasterWriter, Tile, Window};
 use rayon::prelude::*;
 
 use super::fold::{Joining, Network};
@@ -31,7 +30,7 @@ struct LayerSink {
     layer: Layer,
     file: &'static str,
     pyramid: Pyramid,
-    writer: Option<CogWriter>,
+    writer: Option<RasterWriter>,
     grid: Mutex<Grid>,
 }
 
@@ -50,6 +49,10 @@ const LAYERS: [(Layer, Product, &[Product]); 8] = [
             Product::Kmz,
             Product::Outlines,
             Product::Sheet,
+            // Covered is what has the margin.
+            Product::Power,
+            Product::PathLoss,
+            Product::FieldStrength,
         ],
     ),
     (Layer::Servers, Product::Servers, &[Product::Servers]),
@@ -81,7 +84,7 @@ pub(super) struct Gathered<'a> {
     /// Layers of maps.
     pub grids: Vec<(Layer, Grid)>,
     /// Rasters with all of their tiles, with their file names.
-    pub rasters: Vec<(String, CogWriter)>,
+    pub rasters: Vec<(String, RasterWriter)>,
     /// Rasters of sites with all of their tiles.
     pub sites: Vec<SiteRaster<'a>>,
 }

@@ -12,6 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rayon::prelude::*;
 use thiserror::Error;
 
+use super::difference::differences;
 use super::plan::{Plan, TILE_CELLS, Unit};
 use super::shared_file::write_once;
 use super::unit::SiteTile;
@@ -21,14 +22,20 @@ use super::unit_file::{self, UnitReader, UnitWriter};
 #[derive(Debug, Error)]
 pub enum SweepError {
     /// The folder holds another sweep.
-    #[error("{folder} holds the sweep {found}; this one is {wanted}: choose another folder")]
+    #[error("{folder} holds another sweep: {differences}; choose another folder")]
     Foreign {
         /// The folder.
         folder: PathBuf,
-        /// Digest of the plan found.
-        found: String,
-        /// Digest of this plan.
-        wanted: String,
+        /// Keys of the two plans with both values.
+        differences: String,
+    },
+    /// Another process is writing the same file.
+    #[error(
+        "{path} is in use by another process; allowed: one process a folder, or several with --join or --shard"
+    )]
+    InUse {
+        /// The file.
+        path: PathBuf,
     },
     /// The folder cannot be used.
     #[error("{operation} {path}")]
@@ -69,6 +76,12 @@ pub enum SweepError {
         folder: PathBuf,
         /// Name of the product.
         product: &'static str,
+    },
+    /// Rasters cannot be written in a reference system.
+    #[error("{cause}")]
+    Crs {
+        /// Value found and values allowed.
+        cause: String,
     },
     /// It was asked to stop.
     #[error("stopped; finished units stay and are not computed again")]
@@ -213,12 +226,10 @@ impl Sweep {
         fs::create_dir_all(folder).map_err(disk("create folder", folder))?;
         match fs::read(&manifest) {
             Ok(bytes) => {
-                let found = serde_json::from_slice::<Plan>(&bytes)
-                    .map(|plan| plan.digest())
-                    .unwrap_or_else(|_| "of another version".to_owned());
-                if found != digest {
-                    let folder = folder.to_owned();
-                    return Err(SweepError::Foreign { folder, found, wanted: digest });
+                let there = serde_json::from_slice::<Plan>(&bytes).map(|plan| plan.digest());
+                if there.ok().as_ref() != Some(&digest) {
+                    let differences = differences(&bytes, &plan);
+                    return Err(SweepError::Foreign { folder: folder.to_owned(), differences });
                 }
             }
             Err(err) if err.kind() == io::ErrorKind::NotFound => {

@@ -24,6 +24,47 @@ fn rasters(folder: &Path) -> Vec<PathBuf> {
 
 #[needs(gdal, terrain)]
 #[test]
+fn gdal_redraws_rasters_in_metres_as_a_sweep_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = support::scenario_path("coverage_gothenburg.toml");
+    let text = std::fs::read_to_string(scenario).unwrap();
+    let scenario = folder.path().join("s.toml");
+    std::fs::write(&scenario, text.replace("cell_arcsec = 6", "cell_arcsec = 20")).unwrap();
+    let out = folder.path().join("out");
+    let (scenario, out_text) = (scenario.to_str().unwrap(), out.to_str().unwrap());
+    let products = ["--products", "margin,best_server,sites", "--exact-rasters"];
+    stdout(&support::groundwave(&[&["sweep", scenario, "-o", out_text], &products[..]].concat()));
+    let degrees = folder.path().join("degrees");
+    std::fs::create_dir(&degrees).unwrap();
+    for path in rasters(&out) {
+        std::fs::rename(&path, degrees.join(path.file_name().unwrap())).unwrap();
+    }
+    let check = support::root().join("tests/it/warp_check.py");
+    for (crs, epsg) in [("utm", "32632"), ("EPSG:32633", "32633")] {
+        let merge = ["sweep", "merge", out_text, "--crs", crs];
+        stdout(&support::groundwave(&[&merge, &products[..]].concat()));
+        let metric = rasters(&out);
+        assert_eq!(metric.len(), 2 + 6);
+        let mut command = Command::new(fetched("gis/bin/python"));
+        command.arg(&check).arg(epsg).arg(&degrees).args(&metric);
+        let output = command.output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{text}{errors}");
+    }
+    for (crs, why) in [
+        ("EPSG:25832", "EPSG:32601 to 32660"),
+        ("EPSG:3857", "EPSG:32601 to 32660"),
+        ("EPSG:32601", "middle lies in EPSG:32632"),
+    ] {
+        let output = support::groundwave(&["sweep", "merge", out_text, "--crs", crs]);
+        let error = support::refusal(&output);
+        assert!(error.contains(why), "{error}");
+    }
+}
+
+#[needs(gdal, terrain)]
+#[test]
 fn gdal_and_rio_cogeo_accept_every_raster_of_a_sweep() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");

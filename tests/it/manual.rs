@@ -15,7 +15,7 @@ use groundwave_needs::needs;
 use crate::support::{self, launcher, root};
 
 /// Lines that are parsed only, by their beginning, and what they need.
-const ELSEWHERE: [(&str, &str); 17] = [
+const ELSEWHERE: [(&str, &str); 18] = [
     ("groundwave cluster", "a program with clusters: tests/cluster"),
     (
         "groundwave sweep examples/coverage.toml -o out/cluster",
@@ -35,6 +35,7 @@ const ELSEWHERE: [(&str, &str); 17] = [
     ("groundwave import", "a server: tests/it/planning"),
     ("groundwave export", "a server: tests/it/planning"),
     ("groundwave sweep scenarios/coverage_gothenburg.toml", "minutes: tests/it/gis"),
+    ("groundwave sweep docs/maps/", "minutes: tests/it/sweep"),
     ("groundwave serve gateway --state /var", "a lease file of dnsmasq"),
 ];
 

@@ -94,7 +94,88 @@ fn a_folder_of_another_sweep_is_refused_and_left_alone() {
     std::fs::write(&scenario, FLAT.replace("height_agl_m = 20", "height_agl_m = 21")).unwrap();
     let error = refusal(&sweep(&scenario, &out, &[]));
     assert!(error.contains("another folder"), "{error}");
+    let difference = "sites.west.station.height_agl_m is 20.0 there, 21.0 here";
+    assert!(error.contains(difference), "{error}");
     assert_eq!(before, files(&out));
+}
+
+#[test]
+fn a_folder_in_use_by_another_process_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = folder.path().join("flat.toml");
+    std::fs::write(&scenario, FLAT).unwrap();
+    let out = folder.path().join("out");
+    std::fs::create_dir(&out).unwrap();
+    // As a process holds it that writes the same raster.
+    let raster = std::fs::File::create(out.join(".margin_db.tif.part")).unwrap();
+    raster.lock().unwrap();
+    let output = sweep(&scenario, &out, &["--products", "margin"]);
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(error.contains("margin_db.tif is in use by another process"), "{error}");
+    assert!(!error.contains("would block"), "{error}");
+}
+
+#[test]
+fn a_dry_run_takes_the_folder_and_writes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = folder.path().join("flat.toml");
+    std::fs::write(&scenario, FLAT).unwrap();
+    let out = folder.path().join("out");
+    let json: serde_json::Value =
+        serde_json::from_str(&stdout(&sweep(&scenario, &out, &["--dry-run"]))).unwrap();
+    assert_eq!(json["sites"], 2);
+    assert!(!out.exists());
+}
+
+#[test]
+fn sites_too_far_apart_for_one_raster_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = folder.path().join("flat.toml");
+    let far = FLAT.replace("lat_deg = 57.7\nlon_deg = 11.95", "lat_deg = 47.7\nlon_deg = 11.95");
+    std::fs::write(&scenario, far.replace("cell_arcsec = 9", "cell_arcsec = 0.03")).unwrap();
+    let error = refusal(&sweep(&scenario, &folder.path().join("out"), &[]));
+    assert!(error.contains("east") && error.contains("west"), "{error}");
+    assert!(error.contains("1113 km apart"), "{error}");
+}
+
+#[test]
+fn a_wrong_node_gives_one_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = folder.path().join("flat.toml");
+    for (from, to, why) in [
+        ("name = \"west\"", "name = \"west mast\"", "west mast"),
+        ("cell_arcsec = 9", "cell_arcsec = 9\nsites = [\"west\", \"wets\"]", "wets"),
+        ("radio = \"wifi_2g4_mesh\"", "radio = \"wifi\"", "wifi"),
+    ] {
+        std::fs::write(&scenario, FLAT.replace(from, to).replace("choose = 1\n", "")).unwrap();
+        let error = refusal(&sweep(&scenario, &folder.path().join("out"), &[]));
+        let errors: Vec<&str> = error.lines().filter(|line| line.contains("flat.toml:")).collect();
+        let count = FLAT.matches(from).count();
+        assert!(errors.len() == count && errors[0].contains(why), "{error}");
+    }
+}
+
+#[test]
+fn an_interrupted_sweep_ends_with_code_130() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = folder.path().join("flat.toml");
+    // Work for minutes.
+    std::fs::write(&scenario, FLAT.replace("cell_arcsec = 9", "cell_arcsec = 0.3")).unwrap();
+    let out = folder.path().join("out");
+    let arguments = ["sweep", scenario.to_str().unwrap(), "-o", out.to_str().unwrap()];
+    let mut child =
+        support::command(&arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    // A unit is there: signals are handled.
+    let has_unit = || {
+        let places = if out.exists() { files(&out) } else { BTreeMap::new() };
+        places.keys().any(|place| place.extension().is_some_and(|ending| ending == "unit"))
+    };
+    assert!(support::eventually(has_unit));
+    let process = nix::unistd::Pid::from_raw(child.id() as i32);
+    nix::sys::signal::kill(process, nix::sys::signal::Signal::SIGINT).unwrap();
+    let status = child.wait().unwrap();
+    assert_eq!(status.code(), Some(130), "{status}");
 }
 
 #[needs(terrain)]

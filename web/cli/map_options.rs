@@ -19,16 +19,27 @@ pub struct MapOptions {
     #[arg(long, value_name = "LAYER=NAME", value_parser = of_layer(palette))]
     palette: Vec<(MapLayer, String)>,
 
-    /// Leave cells below a level transparent in map, overlay and KMZ, such as `margin=0`
+    /// Leave cells below a level transparent in map, overlay and KMZ, such as `margin=-10` [default: maps of
+    /// levels leave out what is not covered]
     #[arg(long, value_name = "LAYER=LEVEL", value_parser = of_layer(level))]
     clear_below: Vec<(MapLayer, f64)>,
 
     /// Leave cells above a level transparent, such as `path_loss=150`
     #[arg(long, value_name = "LAYER=LEVEL", value_parser = of_layer(level))]
     clear_above: Vec<(MapLayer, f64)>,
+
+    /// Date in the footers of maps, such as 2026-05-17 [default: none, so that the same sweep has the same
+    /// bytes on any day]
+    #[arg(long, value_name = "YYYY-MM-DD", value_parser = date)]
+    date: Option<String>,
 }
 
 impl MapOptions {
+    /// Date in the footers of maps.
+    pub fn date(&self) -> Option<String> {
+        self.date.clone()
+    }
+
     /// Drawing of maps: that of the options, else that of `noted`.
     pub fn choices(&self, noted: &Choices) -> Result<Choices, Failure> {
         let mut maps = Choices::new();
@@ -69,6 +80,15 @@ fn of_layer<T>(
         let found = MapLayer::ALL.into_iter().find(|(name, _)| *name == layer);
         let (_, layer) = found.ok_or_else(|| format!("found {layer:?}; allowed: {}", names()))?;
         Ok((layer, parse(value)?))
+    }
+}
+
+/// Reader of a day of the Gregorian calendar.
+fn date(text: &str) -> Result<String, String> {
+    let is_shaped = text.len() == 10;
+    match text.parse::<jiff::civil::Date>() {
+        Ok(day) if is_shaped => Ok(day.to_string()),
+        _ => Err(format!("found {text:?}; allowed: a day as YYYY-MM-DD")),
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use groundwave_http::Failure;
+use groundwave_raster::Crs;
 use groundwave_raster::cog::Compression;
 use groundwave_scenario::{Coverage, Scenario};
 use groundwave_setup::simulation::{load, prepare_nodes};
@@ -15,8 +16,8 @@ use groundwave_setup::terrain::{OpenTerrain, REMEDY, TerrainOptions};
 use groundwave_sweep::products;
 use groundwave_sweep::products::{Product, Wanted};
 use groundwave_sweep::{
-    Choices, Evaluate, Joined, Plan, Shard, Supply, Sweep as Work, SweepError, Worked, Worker,
-    check_sites, evaluator, keep_freed_memory, plan,
+    Choices, Evaluate, Joined, Labels, Plan, Shard, Supply, Sweep as Work, SweepError, Worked,
+    Worker, check_sites, evaluator, keep_freed_memory, labels, plan,
 };
 use groundwave_text::{Align, Table};
 
@@ -28,7 +29,7 @@ use super::sweep_tables;
 const EXAMPLES: &str = "\
 Examples:
   groundwave sweep examples/coverage.toml -o out/coverage
-  groundwave sweep examples/coverage.toml --dry-run                   # its size
+  groundwave sweep examples/coverage.toml -o out/coverage --dry-run   # its size
   groundwave sweep examples/coverage.toml -o out/shards --shard 1/2   # each worker one, any order
   groundwave sweep examples/coverage.toml -o out/shards --shard 2/2
   groundwave sweep merge out/shards                                   # after all shards
@@ -37,6 +38,8 @@ Examples:
   groundwave sweep examples/coverage.toml -o out/cluster --cluster df://10.0.0.1:50050 --store s3://bucket/sweeps
   groundwave sweep examples/coverage.toml -o out/maps --products margin,best_server,power
   groundwave sweep examples/coverage.toml -o out/clear --scale margin=auto --palette margin=cividis --clear-below margin=3
+  groundwave sweep examples/coverage.toml -o out/metric --crs utm --date 2026-05-17
+  groundwave sweep examples/coverage.toml -o out/all --clear-below margin=-10   # below the threshold as well
   groundwave sweep examples/coverage.toml -o out/coverage --json | jq '.variants[].covered_percent'";
 
 /// Time without a sign of life after which others take over the units of a worker, s.
@@ -59,8 +62,8 @@ pub struct Sweep {
     #[arg(short, long, value_name = "DIR", required_unless_present = "dry_run")]
     out: Option<PathBuf>,
 
-    /// Show the number of cells, units and files of terrain, and compute nothing
-    #[arg(long, conflicts_with_all = ["out", "shard", "join", "cluster"])]
+    /// Show the number of cells, units and files of terrain, and compute and write nothing
+    #[arg(long, conflicts_with_all = ["shard", "join", "cluster"])]
     dry_run: bool,
 
     /// Compute only shard I of N, without products
@@ -134,6 +137,13 @@ struct SharedArgs {
     )]
     compression: Codec,
 
+    /// Reference system of rasters: degrees (`EPSG:4326`), metres in the zone of UTM that holds the middle
+    /// (`utm`) or in a zone of your choice (`EPSG:32601` to `32660`, `EPSG:32701` to `32760`). Levels are
+    /// interpolated between four cells, servers and counts are those of the nearest
+    #[arg(long, value_name = "CRS", default_value = "EPSG:4326", hide_default_value = true,
+        value_parser = Crs::parse)]
+    crs: Crs,
+
     /// Keep levels in rasters to the last bit [default: rounded to multiples of 2^-7 dB]
     #[arg(long)]
     exact_rasters: bool,
@@ -162,8 +172,9 @@ fn product_parser() -> impl TypedValueParser<Value = Product> {
 
 impl SharedArgs {
     /// Products and drawing: that of the options, else that of `noted`.
-    fn wanted(&self, noted: &Choices) -> Result<Wanted, Failure> {
-        Ok(Wanted { maps: self.maps.choices(noted)?, ..self.products() })
+    fn wanted(&self, noted: &Choices, labels: Labels) -> Result<Wanted, Failure> {
+        let maps = self.maps.choices(noted)?;
+        Ok(Wanted { maps, labels, date: self.maps.date(), ..self.products() })
     }
 
     /// Products as the layers have them.
@@ -182,6 +193,9 @@ impl SharedArgs {
         Wanted {
             products,
             maps: Choices::new(),
+            labels: Labels::new(),
+            date: None,
+            crs: self.crs,
             compression: match self.compression {
                 Codec::Deflate => Compression::Deflate,
                 Codec::Zstd => Compression::Zstd,
@@ -192,6 +206,16 @@ impl SharedArgs {
     }
 }
 
+/// A sweep as the scenario orders it.
+struct Ordered {
+    plan: Plan,
+    ground: OpenTerrain,
+    /// Drawing of maps.
+    maps: Choices,
+    /// Labels of sites.
+    labels: Labels,
+}
+
 impl Sweep {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         keep_freed_memory();
@@ -199,18 +223,19 @@ impl Sweep {
             let work = Work::find(&out).map_err(failure)?;
             let found = work.noted_terrain().map_err(failure)?;
             let ground = shared.ground.for_sweep(&work.plan, &found)?;
-            let wanted = shared.wanted(&work.noted_maps().map_err(failure)?)?;
+            let maps = work.noted_maps().map_err(failure)?;
+            let wanted = shared.wanted(&maps, work.noted_labels().map_err(failure)?)?;
             wanted.check(&work).map_err(failure)?;
             work.require_all().map_err(failure)?;
             return finish(&work, &ground, &wanted, None, output);
         }
         let scenario_path = self.scenario.as_ref().expect("clap requires it");
-        let (plan, ground, maps) = self.plan(scenario_path)?;
+        let Ordered { plan, ground, maps, labels } = self.plan(scenario_path)?;
         if self.dry_run {
             return super::sweep_extent::show(&plan, &ground, output);
         }
         let out = self.out.as_ref().expect("clap requires it");
-        let wanted = self.shared.wanted(&maps)?;
+        let wanted = self.shared.wanted(&maps, labels)?;
         // Units that hold more columns than are wanted serve as well.
         let plan = match Work::find(out) {
             Ok(found) if found.plan.serves(&plan) => found.plan,
@@ -219,6 +244,7 @@ impl Sweep {
         let work = Work::enter(plan, out).map_err(failure)?;
         work.note_terrain(&ground.files()).map_err(failure)?;
         work.note_maps(&maps).map_err(failure)?;
+        work.note_labels(&wanted.labels).map_err(failure)?;
         if self.join {
             let lease_s = self.lease.unwrap_or(LEASE_S);
             return join(&work, &ground, lease_s, output);
@@ -246,16 +272,16 @@ impl Sweep {
         ))
     }
 
-    fn plan(&self, path: &Path) -> Result<(Plan, OpenTerrain, Choices), Failure> {
+    fn plan(&self, path: &Path) -> Result<Ordered, Failure> {
         let scenario = load(path)?;
         let Some(coverage) = scenario.coverage.clone() else {
             let message = "missing section [coverage]; see scenarios/README.md";
             return Err(Failure::Input(format!("{}: {message}", path.display())));
         };
         let ground = self.shared.ground.for_scenario(&scenario)?;
-        let mut plan = self.plan_sites(path, &scenario, &coverage, &ground)?;
+        let (mut plan, labels) = self.plan_sites(path, &scenario, &coverage, &ground)?;
         if self.dry_run {
-            return Ok((plan, ground, coverage.maps));
+            return Ok(Ordered { plan, ground, maps: coverage.maps, labels });
         }
         ground.expect(plan.latitudes_deg());
         // In parallel: hashing the tiles takes as long as decoding those at the sites. A site that cannot be
@@ -264,26 +290,28 @@ impl Sweep {
         let (terrain, checked) = rayon::join(|| ground.identity(&plan), check);
         checked?;
         plan.terrain = terrain?;
-        Ok((plan, ground, coverage.maps))
+        Ok(Ordered { plan, ground, maps: coverage.maps, labels })
     }
 
-    /// The plan but for the digests of the terrain.
+    /// The plan but for the digests of the terrain, and the labels of its sites.
     fn plan_sites(
         &self,
         path: &Path,
         scenario: &Scenario,
         coverage: &Coverage,
         ground: &OpenTerrain,
-    ) -> Result<Plan, Failure> {
+    ) -> Result<(Plan, Labels), Failure> {
         let mut engine = prepare_nodes(path, scenario, ground)?;
         engine.tick(None).map_err(Failure::machine)?;
         let columns = self.shared.products().columns();
         let (title, view) = (&scenario.title, engine.view());
-        plan(title, coverage, &view, columns).map_err(Failure::input)
+        let plan = plan(title, coverage, &view, columns).map_err(Failure::input)?;
+        Ok((plan, labels(coverage, &view)))
     }
 }
 
-fn failure(error: SweepError) -> Failure {
+/// The exit code of an error.
+pub(super) fn failure(error: SweepError) -> Failure {
     match error {
         // A folder that is not there, or a file in its place, is what the user named.
         SweepError::Disk { ref err, .. }
@@ -292,11 +320,14 @@ fn failure(error: SweepError) -> Failure {
         {
             Failure::input(error)
         }
-        SweepError::Disk { .. } | SweepError::Product { .. } | SweepError::Stopped => {
+        // As a shell reports a program that SIGINT ended.
+        SweepError::Stopped => Failure::Exit { message: error.to_string(), code: 130 },
+        SweepError::Disk { .. } | SweepError::Product { .. } | SweepError::InUse { .. } => {
             Failure::machine(error)
         }
         SweepError::Foreign { .. }
         | SweepError::NoColumn { .. }
+        | SweepError::Crs { .. }
         | SweepError::Evaluate { .. }
         | SweepError::Unfinished { .. } => Failure::input(error),
     }

@@ -1,10 +1,9 @@
 //! The head of the file: directories, geographic keys, and where each tile lies.
 
-use super::super::geometry::GridGeometry;
 use super::super::pyramid::TILE_SIDE;
 use super::field::{Field, directory};
 use super::metadata::metadata;
-use super::{CogLayout, Compression, lerc};
+use super::{CogLayout, Compression, Place, lerc};
 
 /// A compressed tile in the spool.
 #[derive(Debug, Clone, Copy)]
@@ -38,7 +37,7 @@ const STRUCTURE: &str = "LAYOUT=IFDS_BEFORE_DATA\nBLOCK_ORDER=ROW_MAJOR\nBLOCK_L
 
 impl Header {
     /// Places `images`, of which the first is the raster.
-    pub fn new(geometry: GridGeometry, layout: &CogLayout, images: &[Image]) -> Self {
+    pub fn new(geometry: Place, layout: &CogLayout, images: &[Image]) -> Self {
         let small = Self::with(geometry, layout, images, false);
         if layout.always_big || small.file_bytes > u64::from(u32::MAX) {
             return Self::with(geometry, layout, images, true);
@@ -46,7 +45,7 @@ impl Header {
         small
     }
 
-    fn with(geometry: GridGeometry, layout: &CogLayout, images: &[Image], is_big: bool) -> Self {
+    fn with(geometry: Place, layout: &CogLayout, images: &[Image], is_big: bool) -> Self {
         // The length does not depend on the offsets: a first round finds where tiles begin.
         let blank = bytes(geometry, layout, images, is_big, 0);
         let tiles = images.iter().flat_map(|image| &image.tiles);
@@ -62,7 +61,7 @@ impl Header {
 }
 
 fn bytes(
-    geometry: GridGeometry,
+    geometry: Place,
     layout: &CogLayout,
     images: &[Image],
     is_big: bool,
@@ -139,11 +138,32 @@ fn image_fields(layout: &CogLayout, image: &Image, offsets: &[u64], is_big: bool
 }
 
 /// Fields of the raster's full-resolution image only.
-fn whole_fields(geometry: GridGeometry, layout: &CogLayout) -> [Field; 5] {
-    let scale = [geometry.cell_lon_deg, geometry.cell_lat_deg, 0.0];
-    let corner = [0.0, 0.0, 0.0, geometry.west_deg, geometry.north_deg, 0.0];
-    // GeoTIFF 1.1: version 1.1.0 and 5 keys, then key, place, count and value of each.
-    let keys = [
+fn whole_fields(geometry: Place, layout: &CogLayout) -> [Field; 5] {
+    let ([cell_x, cell_y], [west, north]) = match geometry {
+        Place::Geographic(place) => {
+            ([place.cell_lon_deg, place.cell_lat_deg], [place.west_deg, place.north_deg])
+        }
+        Place::Metric(place) => ([place.cell_m; 2], [place.west_m, place.north_m]),
+    };
+    let (keys, citation) = match geometry {
+        Place::Geographic(_) => (geographic_keys(), "WGS 84|".to_owned()),
+        Place::Metric(place) => {
+            let citation = format!("{}|", place.zone.name());
+            (metric_keys(place.zone.epsg(), citation.len() as u16), citation)
+        }
+    };
+    [
+        Field::doubles(33550, &[cell_x, cell_y, 0.0]),
+        Field::doubles(33922, &[0.0, 0.0, 0.0, west, north, 0.0]),
+        Field::shorts(34735, keys.as_flattened()),
+        Field::ascii(34737, &citation),
+        Field::ascii(42112, &metadata(layout)),
+    ]
+}
+
+/// GeoTIFF 1.1: version 1.1.0 and the number of keys, then key, place, count and value of each.
+fn geographic_keys() -> [[u16; 4]; 6] {
+    [
         [1, 1, 0, 5],
         // GTModelType: geographic.
         [1024, 0, 1, 2],
@@ -155,18 +175,28 @@ fn whole_fields(geometry: GridGeometry, layout: &CogLayout) -> [Field; 5] {
         [2049, 34737, 7, 0],
         // GeogAngularUnits: degree.
         [2054, 0, 1, 9102],
-    ];
+    ]
+}
+
+/// The same for a projected reference system of this code; `citation_len` octets name it.
+fn metric_keys(epsg: u16, citation_len: u16) -> [[u16; 4]; 6] {
     [
-        Field::doubles(33550, &scale),
-        Field::doubles(33922, &corner),
-        Field::shorts(34735, keys.as_flattened()),
-        Field::ascii(34737, "WGS 84|"),
-        Field::ascii(42112, &metadata(layout)),
+        [1, 1, 0, 5],
+        // GTModelType: projected.
+        [1024, 0, 1, 1],
+        [1025, 0, 1, 1],
+        // GTCitation, in the texts.
+        [1026, 34737, citation_len, 0],
+        // ProjectedCRS.
+        [3072, 0, 1, epsg],
+        // ProjLinearUnits: metre.
+        [3076, 0, 1, 9001],
     ]
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::geometry::GridGeometry;
     use super::super::super::grid::Resampling;
     use super::super::Samples;
     use super::*;
@@ -185,7 +215,7 @@ mod tests {
         let check = |bytes: u32, is_big: bool| {
             let tiles = vec![StoredTile { spool_offset: 0, bytes }; 2];
             let images = [Image { cols: 1024, rows: 1, tiles }];
-            let header = Header::new(geometry, &layout, &images);
+            let header = Header::new(geometry.into(), &layout, &images);
             assert_eq!(header.is_big, is_big);
             let head = header.bytes.len() as u64;
             assert_eq!(header.file_bytes, head + 2 * (u64::from(bytes) + 8));

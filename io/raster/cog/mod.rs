@@ -27,6 +27,7 @@ pub use writer::CogWriter;
 use super::error::RasterError;
 use super::geometry::GridGeometry;
 use super::grid::{Resampling, Rows};
+use super::metric::MetricGeometry;
 pub use super::pyramid::TILE_SIDE;
 use super::pyramid::{Cells, Pyramid, Window};
 
@@ -107,6 +108,39 @@ impl CogLayout {
             compression: Compression::Deflate,
             is_rounded: false,
             always_big: false,
+        }
+    }
+}
+
+/// Position of the cells of a file.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Place {
+    /// In degrees (EPSG:4326).
+    Geographic(GridGeometry),
+    /// In metres, in a zone of UTM.
+    Metric(MetricGeometry),
+}
+
+impl From<GridGeometry> for Place {
+    fn from(geometry: GridGeometry) -> Self {
+        Self::Geographic(geometry)
+    }
+}
+
+impl Place {
+    /// Columns and rows.
+    fn size(&self) -> [u32; 2] {
+        match self {
+            Self::Geographic(geometry) => [geometry.cols, geometry.rows],
+            Self::Metric(geometry) => [geometry.cols, geometry.rows],
+        }
+    }
+
+    /// Refuses degrees that do not lie on the globe.
+    fn check(self) -> Result<Self, RasterError> {
+        match self {
+            Self::Geographic(geometry) => Ok(Self::Geographic(geometry.check()?)),
+            Self::Metric(_) => Ok(self),
         }
     }
 }

@@ -6,14 +6,13 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::super::atomic::PartFile;
 use super::super::error::RasterError;
-use super::super::geometry::GridGeometry;
 use super::super::pyramid::{Pyramid, TILE_SIDE, Tile};
 use super::directory::{Header, Image, StoredTile};
-use super::{CogFacts, CogLayout, metadata, tile};
+use super::{CogFacts, CogLayout, Place, metadata, tile};
 
 /// A file that receives the tiles of a [`Pyramid`], in any order and from any thread.
 pub struct CogWriter {
-    geometry: GridGeometry,
+    geometry: Place,
     layout: CogLayout,
     part: PartFile,
     /// The tile without any data, which large rasters have many of.
@@ -36,12 +35,13 @@ impl CogWriter {
     /// When the raster or a text is impossible, or the disk fails.
     pub fn create(
         path: &Path,
-        geometry: GridGeometry,
+        geometry: impl Into<Place>,
         layout: CogLayout,
     ) -> Result<Self, RasterError> {
-        let geometry = geometry.check()?;
+        let geometry = geometry.into().check()?;
         metadata::check_texts(&layout)?;
-        let sizes = Pyramid::new(geometry.cols, geometry.rows, Vec::new()).sizes().to_vec();
+        let [cols, rows] = geometry.size();
+        let sizes = Pyramid::new(cols, rows, Vec::new()).sizes().to_vec();
         let tiles = |[cols, rows]: &[u32; 2]| {
             let count = u64::from(cols.div_ceil(TILE_SIDE)) * u64::from(rows.div_ceil(TILE_SIDE));
             vec![None; count as usize]

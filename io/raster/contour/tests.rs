@@ -155,3 +155,27 @@ fn holes_among_many_areas_lie_in_the_smallest_around_them() {
         near(total(&areas), high.count() as f64, 0.02);
     }
 }
+
+#[test]
+fn lines_of_a_closed_outline_are_that_outline() {
+    let cone = grid(120, 100, 11.0, |x, y| 50.0 - (x - 60.0).hypot(y - 50.0));
+    let lines = contour_lines(&cone, &[30.0, 51.0]);
+    assert_eq!((lines[0].len(), lines[1].len()), (1, 0));
+    assert_eq!(lines[0][0].first(), lines[0][0].last(), "closed");
+    for [lon_deg, lat_deg] in &lines[0][0] {
+        near((lon_deg - 11.6).hypot(lat_deg - 9.5), 0.2, 0.02);
+    }
+}
+
+#[test]
+fn lines_end_at_the_edge_and_at_cells_without_data() {
+    // High in the west; nothing is known in the middle rows.
+    let field = |x: f64, y: f64| if (40.0..60.0).contains(&y) { f64::NAN } else { 50.0 - x };
+    let lines = contour_lines(&grid(100, 100, 11.0, field), &[0.0]).remove(0);
+    assert_eq!(lines.len(), 2);
+    for line in &lines {
+        assert!(line.iter().all(|[lon_deg, _]| (lon_deg - 11.5).abs() < 1e-9), "{line:?}");
+        let [first, last] = [line[0][1], line[line.len() - 1][1]];
+        near((first - last).abs(), 0.39, 0.01);
+    }
+}

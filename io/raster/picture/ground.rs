@@ -64,7 +64,7 @@ pub(super) fn draw(
             }
             if has_south && is_parted {
                 let edges = areas.next(|kinds| values.areas(&south, kinds));
-                edges.for_each(|col| darken(col, 0.2));
+                edges.for_each(|col| darken(col, style.boundary));
             }
             relief.coast(row).for_each(|col| darken(col, coast));
             if has_south && has_rim {
@@ -75,20 +75,26 @@ pub(super) fn draw(
     });
 }
 
-/// Colour of a class on ground of this code.
+/// Tones of ground of unknown height: bare, and under a layer, whose tone the hatching must not shift far.
+const HATCH: [Rgba; 2] = [[246, 246, 246, 255], [150, 150, 156, 255]];
+const LAYER_HATCH: [Rgba; 2] = [[246, 246, 246, 255], [186, 186, 190, 255]];
+
+/// Colour of a class on ground of this code. A layer lies over the ground with one opacity, so that relief
+/// shifts all classes alike and none takes the tone of another in the legend.
 fn colour(colour: Option<Rgba>, code: usize) -> Rgba {
+    let layer = |ground: Rgba, colour| over(ground, colour, paper::LAYER_OPACITY);
     if code >= usize::from(VOID) {
-        // A layer over a void stays visible on hatching.
-        let hatch =
-            if code > usize::from(VOID) { [150, 150, 156, 255] } else { [246, 246, 246, 255] };
-        return over(hatch, colour.unwrap_or([0; 4]), 0.75);
+        let tone = code - usize::from(VOID);
+        return colour.map_or(HATCH[tone], |colour| layer(LAYER_HATCH[tone], colour));
     }
     let (base, brightness) = unshade(code);
-    let bare = shaded(base, (0.35 + 0.65 * brightness).clamp(0.45, 1.08));
-    let Some(colour) = colour else { return bare };
-    // Less contrast under a layer, whose lightness carries values.
-    let lit = shaded(colour, (0.42 + 0.58 * brightness).clamp(0.6, 1.2));
-    over(bare, lit, 0.94)
+    let lit = |darkest: f64| shaded(base, (0.35 + 0.65 * brightness).clamp(darkest, 1.08));
+    match colour {
+        // Darker ground would shift the tone by more than half the distance of two classes; the sea is
+        // darker than land as it is.
+        Some(colour) => layer(lit(if base == paper::SEA { 0.92 } else { 0.78 }), colour),
+        None => lit(0.45),
+    }
 }
 
 /// Classes of a layer's values at the pixels of a frame: 0 without a value, the number of classes on
@@ -195,6 +201,45 @@ impl<'a> Values<'a> {
         for (kind, &code) in kinds.iter_mut().zip(self.relief.voids(row).unwrap_or_default()) {
             if *kind == 0 && code >= VOID {
                 *kind = NO_KIND;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn distance(a: Rgba, b: Rgba) -> f64 {
+        (0..3).map(|i| (f64::from(a[i]) - f64::from(b[i])).powi(2)).sum()
+    }
+
+    #[test]
+    fn no_relief_makes_a_class_look_like_another_of_the_legend() {
+        let names: Vec<String> = (0..15).map(|site| format!("site {site}")).collect();
+        let styles = [
+            Style::ramp("margin", "dB", [-10.0, 40.0], Some(5.0)),
+            Style::ramp("power", "dBm", [-140.0, -40.0], Some(10.0)),
+            Style::ramp("path loss", "dB", [70.0, 190.0], Some(10.0)),
+            Style::sites("Best server", names.iter().map(String::as_str), &[]),
+            Style::verdicts(),
+        ];
+        for style in styles {
+            let classes = Classes::new(&style);
+            let colours: Vec<Rgba> =
+                (1..classes.count()).filter_map(|class| classes.colour(class)).collect();
+            let swatches: Vec<Rgba> = colours.iter().map(|&own| paper::on_land(own)).collect();
+            for (class, &own) in colours.iter().enumerate() {
+                for code in 0..CODES {
+                    let pixel = colour(Some(own), code);
+                    let nearest = (0..swatches.len())
+                        .min_by(|&a, &b| {
+                            let gap = |class: usize| distance(pixel, swatches[class]);
+                            gap(a).total_cmp(&gap(b))
+                        })
+                        .unwrap();
+                    assert_eq!(nearest, class, "{} {class} on {code}: {pixel:?}", style.title);
+                }
             }
         }
     }

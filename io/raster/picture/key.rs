@@ -1,6 +1,6 @@
 //! Horizontal legend below a small picture.
 
-use super::legend::{Legend, scale_strip, swatch};
+use super::legend::{Legend, class_swatch, scale_strip};
 use super::paper;
 use super::style::{Category, Colours};
 use crate::scene::svg::{Anchor, Canvas, Font};
@@ -69,7 +69,7 @@ fn list(canvas: &mut Canvas, width: f64, top: f64, all: &[Category]) {
             }
             (x, y) = (0.0, y + 20.0);
         }
-        swatch(canvas, [x.floor(), y], [16.0, 13.0], entry.colour);
+        class_swatch(canvas, [x.floor(), y], [16.0, 13.0], entry.colour);
         canvas.text("label", [x + 22.0, y + 11.0], font, &label);
         x += pitch;
     }

@@ -2,6 +2,7 @@
 
 use super::style::{Category, Colours, Style};
 use super::{marks, paper};
+use crate::Sector;
 use crate::scene::scale::{number, ticks};
 use crate::scene::svg::{Canvas, Font, Point};
 use crate::scene::{Bitmap, PictureError, Rgba};
@@ -19,8 +20,14 @@ pub struct Legend<'a> {
     pub outside: Option<&'a str>,
     /// Terrain without known heights is shown.
     pub has_voids: bool,
+    /// Label of the line along which the layer passes its threshold, when it is drawn.
+    pub threshold: Option<&'a str>,
     /// Sites are marked.
     pub has_sites: bool,
+    /// Directive antennas are marked.
+    pub has_sectors: bool,
+    /// Height within which categories are listed, px; the rest is counted.
+    pub height_max: f64,
 }
 
 /// Height of a vertical scale, px.
@@ -35,8 +42,14 @@ const PITCH: f64 = 25.0;
 /// Height of a line of the title, px.
 const TITLE_PITCH: f64 = 20.0;
 
-/// Categories listed; the rest is counted.
-const LISTED_MAX: usize = 24;
+/// Height of a line where there are many, px.
+const DENSE_PITCH: f64 = 17.0;
+
+/// Categories that are listed in any height.
+const LISTED_MIN: usize = 4;
+
+/// Height of a legend of its own, px.
+const HEIGHT_MAX: f64 = 720.0;
 
 /// Labels of a vertical scale, at most.
 const TICKS_MAX: u32 = 10;
@@ -55,7 +68,10 @@ impl<'a> Legend<'a> {
             no_data: None,
             outside: None,
             has_voids: false,
+            threshold: None,
             has_sites: false,
+            has_sectors: false,
+            height_max: HEIGHT_MAX,
         }
     }
 
@@ -74,17 +90,35 @@ impl<'a> Legend<'a> {
 
     /// Height at this width, px, a whole number.
     pub(super) fn height(&self, width: f64) -> f64 {
-        let unit = if self.style.unit.is_empty() { 8.0 } else { 28.0 };
         let body = match self.style.listed() {
             None => BAR + 24.0,
             Some(all) => {
-                let lines = all.len().min(LISTED_MAX) + usize::from(all.len() > LISTED_MAX);
-                PITCH * lines as f64 + 8.0
+                let Rows { pitch, count } = self.rows(all.len(), width);
+                pitch * (count + usize::from(count < all.len())) as f64 + 8.0
             }
         };
+        self.height_without_body(width) + body
+    }
+
+    /// Height of all but the scale or the list, px.
+    fn height_without_body(&self, width: f64) -> f64 {
+        let unit = if self.style.unit.is_empty() { 8.0 } else { 28.0 };
         let notes = self.notes().into_iter();
         let notes: f64 = notes.map(|(label, _)| note_height(label, width)).sum();
-        self.title_lines(width).len() as f64 * TITLE_PITCH + unit + body + notes + 4.0
+        self.title_lines(width).len() as f64 * TITLE_PITCH + unit + notes + 4.0
+    }
+
+    /// Lines of a list of so many categories: all of them where they fit, if need be closer together.
+    fn rows(&self, all: usize, width: f64) -> Rows {
+        let free = self.height_max - self.height_without_body(width) - 8.0;
+        if let Some(pitch) =
+            [PITCH, DENSE_PITCH].into_iter().find(|pitch| pitch * all as f64 <= free)
+        {
+            return Rows { pitch, count: all };
+        }
+        // A line for the number of the others.
+        let lines = (free / DENSE_PITCH).max(0.0) as usize;
+        Rows { pitch: DENSE_PITCH, count: lines.saturating_sub(1).clamp(LISTED_MIN.min(all), all) }
     }
 
     /// Draws the legend from its upper left corner.
@@ -104,7 +138,10 @@ impl<'a> Legend<'a> {
             (&Colours::Ramp { low, high, step, .. }, _) => {
                 self.scale(canvas, [left, y], [low, high], step)
             }
-            (_, all) => list(canvas, [left, y], width, &all.unwrap_or_default()),
+            (_, all) => {
+                let all = all.unwrap_or_default();
+                list(canvas, [left, y], width, &all, self.rows(all.len(), width))
+            }
         };
         for (label, note) in self.notes() {
             note.draw(canvas, [left, y]);
@@ -185,10 +222,12 @@ impl<'a> Legend<'a> {
 
     fn notes(&self) -> Vec<(&str, Note)> {
         let mut notes = Vec::new();
+        notes.extend(self.threshold.map(|label| (label, Note::Threshold)));
         notes.extend(self.no_data.map(|label| (label, Note::NoData)));
         notes.extend(self.outside.map(|label| (label, Note::Outside)));
         notes.extend(self.has_voids.then_some(("no terrain data", Note::Void)));
         notes.extend(self.has_sites.then_some(("site", Note::Site)));
+        notes.extend(self.has_sectors.then_some(("sector antenna, azimuth", Note::Sector)));
         notes
     }
 }
@@ -213,7 +252,9 @@ enum Note {
     NoData,
     Outside,
     Void,
+    Threshold,
     Site,
+    Sector,
 }
 
 impl Note {
@@ -232,6 +273,14 @@ impl Note {
                     let style = "stroke=\"#96969c\" stroke-width=\"1.4\"";
                     canvas.line("hatch", [at, y + 15.0], [at + 14.0, y + 1.0], style);
                 }
+            }
+            Self::Threshold => {
+                swatch(canvas, [x, y], [SWATCH, 16.0], [0; 4]);
+                marks::threshold(canvas, &[[x + 1.0, y + 8.0], [x + SWATCH - 1.0, y + 8.0]], 1.0);
+            }
+            Self::Sector => {
+                let sector = Sector { azimuth_deg: 90.0, beamwidth_deg: 60.0 };
+                marks::wedge(canvas, [x, y + 8.0], SWATCH, sector, None);
             }
             Self::Site => marks::mark(canvas, [x + SWATCH / 2.0, y + 8.0], 6.0, None),
         }
@@ -264,14 +313,24 @@ pub(super) fn scale_strip(
             true => ([left, top + from], [width, size]),
             false => ([left + from, top], [size, height]),
         };
-        canvas.rect("scale", corner, size, &paper::fill(colour(first).unwrap_or([0; 4])));
+        canvas.rect(
+            "scale",
+            corner,
+            size,
+            &paper::fill(colour(first).map_or(paper::LAND, paper::on_land)),
+        );
         first = i;
     }
     frame(canvas, [left, top], [width, height]);
 }
 
+/// Draws the swatch of a class, as it looks on level land.
+pub(super) fn class_swatch(canvas: &mut Canvas, corner: Point, size: Point, colour: Rgba) {
+    swatch(canvas, corner, size, paper::on_land(colour));
+}
+
 /// Draws a swatch of a colour over bare ground.
-pub(super) fn swatch(canvas: &mut Canvas, corner: Point, size: Point, colour: Rgba) {
+fn swatch(canvas: &mut Canvas, corner: Point, size: Point, colour: Rgba) {
     canvas.rect("swatch", corner, size, &paper::fill(paper::LAND));
     canvas.rect("swatch", corner, size, &paper::fill(colour));
     frame(canvas, corner, size);
@@ -283,18 +342,33 @@ fn frame(canvas: &mut Canvas, [x, y]: Point, [width, height]: Point) {
     canvas.rect("frame", corner, size, &paper::frame(paper::SOFT_SVG));
 }
 
-fn list(canvas: &mut Canvas, [left, top]: Point, width: f64, all: &[Category]) -> f64 {
+/// Lines of a list.
+struct Rows {
+    /// Height of a line, px.
+    pitch: f64,
+    /// Categories that have a line.
+    count: usize,
+}
+
+fn list(
+    canvas: &mut Canvas,
+    [left, top]: Point,
+    width: f64,
+    all: &[Category],
+    Rows { pitch, count }: Rows,
+) -> f64 {
     let mut y = top;
-    for entry in all.iter().take(LISTED_MAX) {
-        swatch(canvas, [left, y], [SWATCH, 16.0], entry.colour);
+    let size = [SWATCH, (pitch - 4.0).min(16.0)];
+    for entry in all.iter().take(count) {
+        class_swatch(canvas, [left, y], size, entry.colour);
         let label = LABEL.fit(&entry.label, width - 32.0);
-        canvas.text("label", [left + 30.0, y + 12.5], LABEL, &label);
-        y += PITCH;
+        canvas.text("label", [left + 30.0, y + size[1] / 2.0 + 4.5], LABEL, &label);
+        y += pitch;
     }
-    if all.len() > LISTED_MAX {
-        let more = format!("and {} more", all.len() - LISTED_MAX);
-        canvas.text("label", [left + 30.0, y + 12.5], SOFT, &more);
-        y += PITCH;
+    if all.len() > count {
+        let more = format!("and {} more", all.len() - count);
+        canvas.text("label", [left + 30.0, y + size[1] / 2.0 + 4.5], SOFT, &more);
+        y += pitch;
     }
     y + 8.0
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::super::contour::Line;
 use super::super::geometry::{GridGeometry, METRES_PER_DEGREE};
 use super::super::grid::Grid;
 use super::super::site::Site;
@@ -33,14 +34,27 @@ pub struct Map<'a> {
     /// A layer that is NaN where nothing was computed, and the label of that area; without it all
     /// cells without a value have the label `no_data`.
     pub outside: Option<(&'a Grid, &'a str)>,
+    /// Line along which a threshold is passed, if it is drawn.
+    pub threshold: Option<Threshold<'a>>,
     /// Terrain of at least the same area, for hillshade.
     pub terrain: Option<&'a LitTerrain>,
     /// The same as [`Map::relief`] made it, where several maps of an area share it.
     pub relief: Option<&'a Relief>,
     /// Sites to mark.
     pub sites: &'a [Site],
+    /// Facts on the data below the map, a paragraph each: model, transmitters, receiver.
+    pub facts: &'a [String],
     /// Source of the data; may be empty.
     pub credit: &'a str,
+}
+
+/// A line along which a threshold is passed.
+#[derive(Debug, Clone, Copy)]
+pub struct Threshold<'a> {
+    /// Longitudes and latitudes (degrees), as [`contour_lines`](crate::geojson::contour_lines) has them.
+    pub lines: &'a [Line],
+    /// Label in the legend, e.g. `covered from 6 dB`.
+    pub label: &'a str,
 }
 
 /// A drawn map.
@@ -55,16 +69,23 @@ pub struct MapPicture {
 /// Margins around the frame (px): left, top, right, bottom.
 const MARGIN: [u32; 4] = [84, 84, 232, 74];
 
-/// Lines of the credit that fit below the labels of the frame; more make the picture higher.
+/// Lines of facts and credit that fit below the labels of the frame; more make the picture higher.
 const CREDIT_LINES: usize = 3;
 
 /// Height of a line of the credit, px.
 const CREDIT_PITCH: u32 = 14;
 
 const CREDIT: Font = Font::plain(11.0, paper::SOFT_SVG);
+const FACT: Font = Font::plain(11.0, paper::INK_SVG);
 
 /// Least width of a panel (px): that of its key.
 const PANEL_WIDTH: u32 = 240;
+
+/// Height in which the legend lists categories in any frame, px.
+const LEGEND_HEIGHT_MIN: f64 = 480.0;
+
+/// Shortest extent of a line that is drawn, px: isolated cells have their colour and need no outline.
+const LINE_EXTENT_MIN: f64 = 6.0;
 
 /// Least and largest side of the frame (px).
 const SIDE_PX: [u32; 2] = [200, 8000];
@@ -89,12 +110,13 @@ impl Map<'_> {
             Some(relief) => Cow::Borrowed(relief),
             None => Cow::Owned(Relief::new(self.terrain, frame)),
         };
-        let legend = self.legend(&relief);
+        let mut legend = self.legend(&relief);
+        legend.height_max = f64::from(frame.rows).max(LEGEND_HEIGHT_MIN);
         let legend_width = f64::from(right - 56);
         let inner = frame.rows.max(legend.height(legend_width) as u32);
         let width = left + frame.cols + right;
-        let credit = self.credit_lines(f64::from(width));
-        let more = credit.len().saturating_sub(CREDIT_LINES) as u32;
+        let footer = self.footer(f64::from(width));
+        let more = footer.len().saturating_sub(CREDIT_LINES) as u32;
         let height = top + inner + bottom + more * CREDIT_PITCH;
         let mut bitmap = Bitmap::new(width, height, paper::PAGE);
         self.ground(&mut bitmap, [left, top], &relief, 0.3);
@@ -102,12 +124,13 @@ impl Map<'_> {
         let mut canvas = Canvas::new(size, self.title, self.subtitle);
         let origin = [left, top].map(f64::from);
         graticule(&mut canvas, origin, frame);
+        self.threshold(&mut canvas, origin, frame, 1.0);
         let obstacles = Some(vec![scale_bar(&mut canvas, origin, frame)]);
         marks::draw(&mut canvas, origin, frame, self.sites, self.style, obstacles);
         outline(&mut canvas, [origin[0] - 0.5, origin[1] - 0.5], frame, 1.0);
         let corner = [origin[0] + f64::from(frame.cols) + 28.0, origin[1]];
         legend.draw(&mut canvas, corner, legend_width);
-        self.texts(&mut canvas, size, &credit);
+        self.texts(&mut canvas, size, &footer);
         bitmap.draw(&canvas.finish())?;
         let world = WorldFile::new(frame, [left, top]);
         Ok(MapPicture { bitmap, world })
@@ -125,6 +148,7 @@ impl Map<'_> {
         let relief = Relief::new(self.terrain, frame);
         self.ground(&mut bitmap, [0, 0], &relief, 0.12);
         let mut canvas = Canvas::new([width, height].map(f64::from), self.title, self.subtitle);
+        self.threshold(&mut canvas, [0.0, 0.0], frame, 0.6);
         marks::draw(&mut canvas, [0.0, 0.0], frame, self.sites, self.style, None);
         outline(&mut canvas, [0.5, 0.5], frame, -1.0);
         let top = f64::from(frame.rows) + 8.0;
@@ -139,6 +163,27 @@ impl Map<'_> {
         ground::draw(bitmap, origin, self.layer, self.style, relief, computed, coast);
     }
 
+    /// Draws the line of the threshold, `width` times as wide as usual.
+    fn threshold(&self, canvas: &mut Canvas, origin: Point, frame: GridGeometry, width: f64) {
+        for line in self.threshold.iter().flat_map(|threshold| threshold.lines) {
+            let point = |&[lon_deg, lat_deg]: &[f64; 2]| {
+                let [x, y] = frame.at(lat_deg, lon_deg);
+                [x + origin[0], y + origin[1]]
+            };
+            let points: Vec<Point> = line.iter().map(point).collect();
+            let extent = |axis: usize| {
+                let values = points.iter().map(|point| point[axis]);
+                let start = [f64::INFINITY, f64::NEG_INFINITY];
+                let [low, high] =
+                    values.fold(start, |[low, high], value| [value.min(low), value.max(high)]);
+                high - low
+            };
+            if extent(0).max(extent(1)) >= LINE_EXTENT_MIN {
+                marks::threshold(canvas, &points, width);
+            }
+        }
+    }
+
     fn legend(&self, relief: &Relief) -> Legend<'_> {
         let has_gaps = |grid: &Grid| grid.cells.iter().any(|v| v.is_nan());
         let has_bare = match self.outside {
@@ -151,36 +196,43 @@ impl Map<'_> {
             }
         };
         Legend {
-            style: self.style,
-            range: self.layer.range(),
+            range: self.style.range_of(self.layer),
             no_data: has_bare.then_some(self.no_data).filter(|text| !text.is_empty()),
             outside: self
                 .outside
                 .filter(|(computed, _)| has_gaps(computed))
                 .map(|(_, label)| label),
             has_voids: relief.has_voids(),
-            has_sites: !self.sites.is_empty(),
+            threshold: self.threshold.map(|threshold| threshold.label),
+            has_sites: self.sites.iter().any(|site| site.sector.is_none()),
+            has_sectors: self.sites.iter().any(|site| site.sector.is_some()),
+            ..Legend::new(self.style)
         }
     }
 
     /// Title, subtitle and credit.
-    fn texts(&self, canvas: &mut Canvas, [width, height]: Point, credit: &[String]) {
+    fn texts(&self, canvas: &mut Canvas, [width, height]: Point, footer: &[(Font, String)]) {
         let left = f64::from(MARGIN[0]);
         let mut text = |class: &str, y: f64, font: Font, text: &str| {
             canvas.text(class, [left, y], font, &font.fit(text, width - left - 24.0));
         };
         text("title", 40.0, Font::plain(23.0, paper::INK_SVG).bold(), self.title);
         text("subtitle", 66.0, Font::plain(14.0, paper::SOFT_SVG), self.subtitle);
-        for (index, line) in credit.iter().rev().enumerate() {
+        for (index, (font, line)) in footer.iter().rev().enumerate() {
             let up = f64::from(CREDIT_PITCH) * index as f64;
-            text("credit", height - 12.0 - up, CREDIT, line);
+            text("credit", height - 12.0 - up, *font, line);
         }
     }
 
-    /// The credit, which is never cut, in lines of a picture of this width.
-    fn credit_lines(&self, width: f64) -> Vec<String> {
-        let words: Vec<String> = self.credit.split(' ').map(str::to_owned).collect();
-        CREDIT.wrap(&words, " ", width - f64::from(MARGIN[0]) - 24.0)
+    /// Facts and credit, which are never cut, in lines of a picture of this width.
+    fn footer(&self, width: f64) -> Vec<(Font, String)> {
+        let wrap = |font: Font, text: &str| {
+            let words: Vec<String> = text.split(' ').map(str::to_owned).collect();
+            let lines = font.wrap(&words, " ", width - f64::from(MARGIN[0]) - 24.0);
+            lines.into_iter().map(move |line| (font, line))
+        };
+        let facts = self.facts.iter().flat_map(|fact| wrap(FACT, fact));
+        facts.chain(wrap(CREDIT, self.credit)).collect()
     }
 }
 

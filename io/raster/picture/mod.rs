@@ -3,6 +3,7 @@
 //! Cells are written as pixels; everything else is drawn as SVG over them (see [`crate::scene`]).
 
 mod choice;
+mod colouring;
 mod ground;
 mod key;
 mod legend;
@@ -18,8 +19,9 @@ mod style;
 mod web_tile;
 
 pub use choice::{Choice, Scale, Spread};
+pub use colouring::colours_apart;
 pub use legend::Legend;
-pub use map::{Map, MapPicture};
+pub use map::{Map, MapPicture, Threshold};
 pub use overlay::{WGS84_WKT, WorldFile, coloured, write_encoded, write_overlay, write_png};
 pub use palette::{Palette, Sequence, VERDICTS, category};
 pub use relief::{LitTerrain, Relief};
@@ -30,7 +32,7 @@ pub use web_tile::{relief, terrarium};
 
 /// Colours of text, background and bare terrain.
 mod paper {
-    use crate::scene::Rgba;
+    use crate::scene::{Rgba, over};
 
     pub const PAGE: Rgba = [255, 255, 255, 255];
     pub const INK: Rgba = [27, 36, 48, 255];
@@ -38,6 +40,13 @@ mod paper {
     pub const SEA: Rgba = [205, 220, 232, 255];
     /// Over ground that was not computed.
     pub const OUTSIDE: Rgba = [255, 255, 255, 170];
+    /// Opacity of a layer over ground, the same whatever the relief: that of overlays for a globe, too.
+    pub const LAYER_OPACITY: f64 = 0.8;
+
+    /// Colour of a layer on level land, in maps as in their legends.
+    pub fn on_land(colour: Rgba) -> Rgba {
+        over(LAND, colour, LAYER_OPACITY)
+    }
 
     /// [`PAGE`], [`INK`] and secondary text in SVG.
     pub const PAGE_SVG: &str = "#ffffff";

@@ -128,11 +128,14 @@ const CIVIDIS: [[u8; 3]; 17] = [
 /// Ends of a scale of greys that stay apart from ink and page.
 const GREYS: [[u8; 3]; 2] = [[38, 38, 38], [242, 242, 242]];
 
+/// Colours of categories that stay apart.
+pub(super) const CATEGORY_COUNT: usize = 15;
+
 /// Colours of categories. The first seven are the palette of M. Okabe and K. Ito, "Color
 /// universal design" (2008), without black, ordered so that the first few differ most in
 /// lightness as well. The rest are shades of those and greys, chosen one by one to stay furthest
 /// from all chosen before and from bare ground, the worst kind of colour vision counted.
-const CATEGORIES: [[u8; 3]; 15] = [
+const CATEGORIES: [[u8; 3]; CATEGORY_COUNT] = [
     [0, 114, 178],
     [230, 159, 0],
     [0, 158, 115],
@@ -150,8 +153,8 @@ const CATEGORIES: [[u8; 3]; 15] = [
     [40, 40, 40],
 ];
 
-/// A colour for the category of this number. From the sixteenth on they come again: so many
-/// need their names beside them, and no set of colours would do.
+/// A colour for the category of this number. From the sixteenth on they come again:
+/// [`colours_apart`](super::colours_apart) gives areas that touch different ones.
 #[must_use]
 pub fn category(index: usize) -> Rgba {
     let [r, g, b] = CATEGORIES[index % CATEGORIES.len()];

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::super::grid::Grid;
 use super::palette::{Palette, Sequence, VERDICTS, category};
 use crate::scene::Rgba;
 use crate::scene::scale::trimmed;
@@ -57,10 +58,20 @@ pub struct Style {
     pub colours: Colours,
     /// Values outside of this range are left out; both ends lie in it.
     pub visible: [f64; 2],
+    /// Name of what is left out, e.g. `not covered`.
+    pub hidden: &'static str,
+    /// Opacity of the line between areas of different categories, [0, 1].
+    pub boundary: f64,
 }
 
 /// All values are shown.
 pub const ALL_SHOWN: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
+
+/// Opacity of the line between classes of one quantity.
+const FAINT_BOUNDARY: f64 = 0.2;
+
+/// Opacity of the line between areas of sites.
+const SITE_BOUNDARY: f64 = 0.7;
 
 impl Style {
     fn new(title: &str, unit: &str, colours: Colours) -> Self {
@@ -70,6 +81,8 @@ impl Style {
             unit_size: 1.0,
             colours,
             visible: ALL_SHOWN,
+            hidden: "not shown",
+            boundary: FAINT_BOUNDARY,
         }
     }
 
@@ -94,11 +107,11 @@ impl Style {
         let level = |value: f64| format!("{} {}", self.number(value), self.unit);
         match (low.is_finite(), high.is_finite()) {
             (false, false) => None,
-            (true, false) => Some(format!("below {}: not shown", level(low))),
-            (false, true) => Some(format!("above {}: not shown", level(high))),
+            (true, false) => Some(format!("below {}: {}", level(low), self.hidden)),
+            (false, true) => Some(format!("above {}: {}", level(high), self.hidden)),
             (true, true) => {
                 let (low, high) = (self.number(low), level(high));
-                Some(format!("outside {low} to {high}: not shown"))
+                Some(format!("outside {low} to {high}: {}", self.hidden))
             }
         }
     }
@@ -160,31 +173,44 @@ impl Style {
         Self::new("Verdict", "", Colours::Categories(categories))
     }
 
-    /// One category for each name, counted from 0.
+    /// One category for each name, counted from 0, in the colour of its number among `colours`
+    /// ([`colours_apart`](super::colours_apart)), else in that of its own number; with a line between areas.
     #[must_use]
-    pub fn sites<'a>(title: &str, names: impl IntoIterator<Item = &'a str>) -> Self {
+    pub fn sites<'a>(
+        title: &str,
+        names: impl IntoIterator<Item = &'a str>,
+        colours: &[usize],
+    ) -> Self {
         let entry = |(index, name): (usize, &str)| Category {
             value: u32::try_from(index).unwrap_or(u32::MAX),
             label: name.to_owned(),
-            colour: category(index),
+            colour: category(colours.get(index).copied().unwrap_or(index)),
         };
         let colours = Colours::Categories(names.into_iter().enumerate().map(entry).collect());
-        Self::new(title, "", colours)
+        Self { boundary: SITE_BOUNDARY, ..Self::new(title, "", colours) }
     }
 
-    /// Counts from 0 to `most`, 0 as faint as "no link" is among verdicts.
+    /// Counts from 1 to `most`; 0 is left out.
     #[must_use]
     pub fn counts(title: &str, most: u32) -> Self {
         let entry = |value: u32| {
-            let t = f64::from(value.saturating_sub(1)) / f64::from(most.max(2) - 1);
-            let colour = if value == 0 { VERDICTS[0] } else { Sequence::Viridis.at(t) };
-            Category { value, label: value.to_string(), colour }
+            let t = f64::from(value - 1) / f64::from(most.max(2) - 1);
+            Category { value, label: value.to_string(), colour: Sequence::Viridis.at(t) }
         };
-        let colours = Colours::Categories((0..=most).map(entry).collect());
-        Self::new(title, "", colours)
+        let colours = Colours::Categories((1..=most).map(entry).collect());
+        Self { visible: [1.0, f64::INFINITY], ..Self::new(title, "", colours) }
     }
 
-    /// True if a value has a colour as far as [`Style::shown`] goes; NaN has none.
+    /// Lowest and highest value of a layer that is shown; `None` without any.
+    pub(crate) fn range_of(&self, layer: &Grid) -> Option<[f32; 2]> {
+        let values = layer.cells.iter().copied().filter(|value| value.is_finite());
+        values.filter(|value| self.shows(*value)).fold(None, |range, value| {
+            let [low, high] = range.unwrap_or([value, value]);
+            Some([value.min(low), value.max(high)])
+        })
+    }
+
+    /// True if a value has a colour as far as [`Style::visible`] goes; NaN has none.
     pub(super) fn shows(&self, value: f32) -> bool {
         let [low, high] = self.visible;
         f64::from(value) >= low && f64::from(value) <= high
@@ -363,7 +389,8 @@ mod tests {
         let mut cut = Style::thresholds("margin", "dB", borders);
         let whole = cut.clone();
         cut.visible[0] = 0.5;
-        for style in [ramp, whole, cut, Style::sites("Best server", ["A", "B"]), Style::verdicts()]
+        for style in
+            [ramp, whole, cut, Style::sites("Best server", ["A", "B"], &[]), Style::verdicts()]
         {
             let classes = Classes::new(&style);
             for value in [-400.0, -10.0, -0.1, 0.0, 0.5, 1.0, 2.0, 4.99, 5.0, 39.9, 40.0, 1e9] {
@@ -376,7 +403,7 @@ mod tests {
 
     #[test]
     fn categories_are_exact() {
-        let style = Style::sites("Best server", ["A", "B"]);
+        let style = Style::sites("Best server", ["A", "B"], &[]);
         assert_eq!(style.colour(1.0), style.colour_of("B"));
         assert_eq!(style.colour(2.0), None);
         assert_eq!(style.colour(0.5), None);

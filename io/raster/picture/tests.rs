@@ -5,7 +5,7 @@ use std::io::Cursor;
 
 use super::super::geometry::GridGeometry;
 use super::super::grid::Grid;
-use super::super::site::Site;
+use super::super::site::{Sector, Site};
 use super::*;
 use crate::scene::{Bitmap, Rgba};
 
@@ -38,9 +38,11 @@ fn bare<'a>(layer: &'a Grid, style: &'a Style) -> Map<'a> {
         style,
         no_data: "",
         outside: None,
+        threshold: None,
         terrain: None,
         relief: None,
         sites: &[],
+        facts: &[],
         credit: "",
     }
 }
@@ -87,10 +89,10 @@ fn a_map_keeps_shape_and_place() {
         let y = (world.lat_deg - lat_deg) / world.pixel_lat_deg;
         drawn.bitmap.get(x.round() as i64, y.round() as i64)
     };
-    // Within a few grey levels of the colour: hillshade and paper play in.
+    // Within a few grey levels of the colour: smoothed edges play in.
     let near = |a: Rgba, b: Rgba| a.iter().zip(b).all(|(a, b)| a.abs_diff(b) < 20);
     for (lon_deg, value) in [(11.45, 22.0), (12.33, 66.0), (12.93, 96.0)] {
-        let (got, want) = (pixel(57.111, lon_deg), style.colour(value).unwrap());
+        let (got, want) = (pixel(57.111, lon_deg), paper::on_land(style.colour(value).unwrap()));
         assert!(near(got, want), "{lon_deg}: {got:?}, not {want:?}");
     }
     assert!(near(pixel(57.111, 11.13), paper::LAND), "no data is bare ground");
@@ -101,6 +103,7 @@ fn a_map_keeps_shape_and_place() {
 #[test]
 fn legends_show_every_colour_and_differ_by_their_labels() {
     let has = |bitmap: &Bitmap, colour: Rgba| {
+        let colour = paper::on_land(colour);
         bitmap.pixels().iter().filter(|&&pixel| pixel == colour).count() > 100
     };
     let ramp = style();
@@ -116,9 +119,134 @@ fn legends_show_every_colour_and_differ_by_their_labels() {
     assert!(drawn != beyond.picture(180).unwrap(), "ends say when they hold more");
     let voids = Legend { has_voids: true, ..legend };
     assert!(voids.picture(180).unwrap().height() > drawn.height());
-    let sites = Style::sites("Best server", ["A", "B", "C"]);
+    let sites = Style::sites("Best server", ["A", "B", "C"], &[]);
     for name in ["A", "B", "C"] {
         assert!(has(&Legend::new(&sites).picture(180).unwrap(), sites.colour_of(name).unwrap()));
+    }
+}
+
+/// A style of `count` sites with names of their numbers.
+fn many_sites(count: usize) -> Style {
+    let names: Vec<String> = (0..count).map(|site| format!("site {site}")).collect();
+    Style::sites("Best server", names.iter().map(String::as_str), &[])
+}
+
+#[test]
+fn legends_list_as_many_sites_as_fit_and_count_the_others() {
+    let height = |count: usize, height_max: f64| {
+        let style = many_sites(count);
+        let legend = Legend { height_max, ..Legend::new(&style) };
+        legend.height(176.0)
+    };
+    // Lines as far apart as for few sites, then closer, then all that fit and one more.
+    assert_eq!(height(30, 1400.0) - height(29, 1400.0), 25.0);
+    assert_eq!(height(75, 1400.0) - height(74, 1400.0), 17.0);
+    assert_eq!(height(500, 1400.0), height(100, 1400.0));
+    let full = height(500, 1400.0);
+    assert!((1380.0..=1400.0).contains(&full), "{full}");
+    let text = |count: usize| {
+        let style = many_sites(count);
+        let legend = Legend { height_max: 400.0, ..Legend::new(&style) };
+        let mut canvas = crate::scene::svg::Canvas::new([176.0, 400.0], "", "");
+        legend.draw(&mut canvas, [0.0, 0.0], 176.0);
+        canvas.finish()
+    };
+    let svg = text(100);
+    let listed = svg.matches(">site ").count();
+    assert!(listed >= 20 && svg.contains(&format!(">and {} more<", 100 - listed)), "{listed}");
+    assert!(text(20).contains(">site 19<") && !text(20).contains("more"));
+}
+
+#[test]
+fn sites_whose_areas_touch_have_a_line_between_them() {
+    let mut layer = layer();
+    let cols = layer.geometry.cols as usize;
+    for (at, cell) in layer.cells.iter_mut().enumerate() {
+        *cell = if at % cols < 50 { 0.0 } else { 1.0 };
+    }
+    let style = many_sites(2);
+    let canvas = bare(&layer, &style).panel([300, 300]).unwrap();
+    let areas = ["site 0", "site 1"].map(|name| paper::on_land(style.colour_of(name).unwrap()));
+    let pixels = (2..canvas.width()).map(|x| canvas.get(i64::from(x), 40));
+    // Up to the frame.
+    let row: Vec<Rgba> = pixels.take_while(|pixel| *pixel != paper::INK).collect();
+    assert!(areas.iter().all(|area| row.contains(area)));
+    let line: Vec<&Rgba> = row.iter().filter(|pixel| !areas.contains(pixel)).collect();
+    assert_eq!(line.len(), 1, "{line:?}");
+    let [r, g, b, _] = *line[0];
+    assert!(u32::from(r) + u32::from(g) + u32::from(b) < 240, "{line:?}");
+}
+
+#[test]
+fn the_threshold_is_drawn_where_it_is_passed_and_not_at_the_rim() {
+    let (layer, style) = (layer(), style());
+    let lines = crate::geojson::contour_lines(&layer, &[60.0]).remove(0);
+    let draw = |threshold| Map { threshold, ..bare(&layer, &style) }.draw(600).unwrap();
+    let label = "covered from 60 dBm";
+    let (with, without) = (draw(Some(Threshold { lines: &lines, label })), draw(None));
+    let world = with.world;
+    // Columns of the frame whose pixels differ in its middle row.
+    let y = ((world.lat_deg - 57.31) / world.pixel_lat_deg).round() as i64;
+    let column = |lon_deg: f64| (lon_deg - world.lon_deg) / world.pixel_lon_deg;
+    let [first, last] = [11.0, 13.0].map(|lon_deg| column(lon_deg).round() as i64);
+    let changed: Vec<i64> =
+        (first..last).filter(|&x| with.bitmap.get(x, y) != without.bitmap.get(x, y)).collect();
+    // Values stand in the middle of cells: 60 in the sixty-first.
+    let middle = column(11.0 + 60.5 * 0.02);
+    assert!((2..=6).contains(&changed.len()), "{changed:?}");
+    assert!(changed.iter().all(|&x| (x as f64 - middle).abs() < 4.0), "{changed:?}, {middle}");
+}
+
+#[test]
+fn a_sector_is_drawn_towards_its_azimuth() {
+    let layer = layer();
+    let style = style();
+    for azimuth_deg in [0.0, 90.0, 225.0] {
+        let mut site = Site::new("", 57.25, 12.2);
+        site.sector = Some(Sector { azimuth_deg, beamwidth_deg: 60.0 });
+        let sites = [site];
+        let drawn = Map { sites: &sites, ..bare(&layer, &style) }.draw(600).unwrap();
+        let plain = bare(&layer, &style).draw(600).unwrap();
+        let world = drawn.world;
+        let at = [
+            (12.2 - world.lon_deg) / world.pixel_lon_deg,
+            (world.lat_deg - 57.25) / world.pixel_lat_deg,
+        ];
+        let differs = |azimuth_deg: f64| {
+            let (sin, cos) = azimuth_deg.to_radians().sin_cos();
+            let [x, y] = [at[0] + 20.0 * sin, at[1] - 20.0 * cos].map(|at| at.round() as i64);
+            drawn.bitmap.get(x, y) != plain.bitmap.get(x, y)
+        };
+        assert!([-20.0, 0.0, 20.0].iter().all(|side| differs(azimuth_deg + side)), "{azimuth_deg}");
+        let others = [60.0, 120.0, 180.0, 240.0, 300.0];
+        assert!(!others.iter().any(|side| differs(azimuth_deg + side)), "{azimuth_deg}");
+    }
+}
+
+#[test]
+fn sectors_of_one_mast_have_their_names_at_their_tips() {
+    let frame = layer().geometry;
+    let style = style();
+    for turn_deg in (0..120).step_by(10) {
+        let site = |sector: u32| {
+            let azimuth_deg = f64::from(turn_deg + 120 * sector);
+            let mut site = Site::new(format!("mast {sector}"), 57.25, 12.0);
+            site.sector = Some(Sector { azimuth_deg, beamwidth_deg: 65.0 });
+            site
+        };
+        let sites = [0, 1, 2].map(site);
+        let mut canvas = crate::scene::svg::Canvas::new([500.0, 750.0], "", "");
+        let large = GridGeometry {
+            cols: 500,
+            rows: 750,
+            cell_lon_deg: 0.004,
+            cell_lat_deg: 0.002,
+            ..frame
+        };
+        marks::draw(&mut canvas, [0.0, 0.0], large, &sites, &style, Some(Vec::new()));
+        let svg = canvas.finish();
+        let names = (0..3).filter(|sector| svg.contains(&format!(">mast {sector}<"))).count();
+        assert_eq!(names, 3, "turned by {turn_deg}");
     }
 }
 
@@ -192,6 +320,27 @@ fn long_credit_stays_whole() {
     let few = draw("word");
     let many = draw(&"attribution ".repeat(80));
     assert!(many.height() > few.height() + 50, "{}", many.height());
+}
+
+#[test]
+fn facts_stand_in_the_footer_above_the_credit() {
+    let (layer, style) = (layer(), style());
+    let facts = ["Model: ITM", "Receiver: 1.5 m AGL"].map(str::to_owned);
+    let draw = |facts: &[String]| {
+        let map = Map { facts, credit: "terrain", ..bare(&layer, &style) };
+        map.draw(300).unwrap().bitmap
+    };
+    let (with, without) = (draw(&facts), draw(&[]));
+    assert_eq!(with.height(), without.height(), "three lines fit");
+    // Rows of pixels that differ: two lines of text, none as low as the credit.
+    let differs = |y: u32| {
+        let y = i64::from(y);
+        (0..i64::from(with.width())).any(|x| with.get(x, y) != without.get(x, y))
+    };
+    let rows: Vec<u32> = (0..with.height()).filter(|&y| differs(y)).collect();
+    assert!(rows.len() > 14, "{rows:?}");
+    let [first, last] = [rows[0], rows[rows.len() - 1]];
+    assert!(first > with.height() - 54 && last < with.height() - 20, "{first} to {last}");
 }
 
 #[test]

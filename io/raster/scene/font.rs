@@ -95,6 +95,18 @@ mod tests {
     }
 
     #[test]
+    fn latin_greek_and_cyrillic_letters_have_glyphs() {
+        // Alphabets with their accented letters: Latin-1 to Latin Extended-A, Greek, Cyrillic.
+        let letters = ['\u{c0}'..='\u{17f}', '\u{386}'..='\u{3ce}', '\u{400}'..='\u{4ff}'];
+        let ascii = (' '..='~').chain("–—…≥≤°µ".chars());
+        for c in letters.into_iter().flatten().chain(ascii).filter(|c| c.is_alphabetic()) {
+            for face in &*FACES {
+                assert!(face.charmap().map(c).is_some(), "{c} (U+{:04X})", u32::from(c));
+            }
+        }
+    }
+
+    #[test]
     fn text_is_cut_and_wrapped_to_its_width() {
         let width_em = width_em("Ramberget…", false);
         assert_eq!(fit("Ramberget, Hisingen", false, width_em), "Ramberget…");

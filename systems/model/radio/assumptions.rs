@@ -63,31 +63,43 @@ pub struct Assumptions {
 }
 
 impl Environment {
-    /// True if no man-made noise counts: none is set, or its curve has no values at `frequency_mhz`
-    /// ([`Warning::NoiseExtrapolated`](super::Warning::NoiseExtrapolated)).
-    fn lacks_noise(&self, frequency_mhz: Option<f64>) -> bool {
+    /// True if no man-made noise counts at one of `frequencies_mhz`: none is set, or its curve has no values
+    /// there ([`Warning::NoiseExtrapolated`](super::Warning::NoiseExtrapolated)).
+    fn lacks_noise(&self, frequencies_mhz: &[f64]) -> bool {
         let Some(place) = self.man_made_noise else {
             return true;
         };
-        let noise = frequency_mhz.map(|mhz| place.curve().man_made_noise(mhz));
-        noise.is_some_and(|noise| noise.is_ok_and(|noise| noise.extrapolated))
+        let mut noises = frequencies_mhz.iter().map(|mhz| place.curve().man_made_noise(*mhz));
+        noises.any(|noise| noise.is_ok_and(|noise| noise.extrapolated))
     }
 
     /// Assumptions of predictions in this environment; with `path`, a frequency in MHz and a distance
     /// in m, the class of the calibration that holds it is named.
     #[must_use]
     pub fn assumptions(&self, path: Option<(f64, f64)>) -> Assumptions {
-        let effects = [
-            (Effect::Clutter, self.clutter.is_none()),
-            (Effect::Vegetation, self.vegetation.is_none()),
-            (Effect::Rain, self.rain_rate_mm_h == 0.0),
-            (Effect::ManMadeNoise, self.lacks_noise(path.map(|(mhz, _)| mhz))),
-        ];
-        let left_out = effects.iter().filter(|(_, is_absent)| *is_absent);
+        let frequency_mhz = path.map(|(mhz, _)| mhz);
         let calibration = self.calibration.as_ref().map(|profile| CalibratedBy {
             name: profile.name.clone(),
             class: path.and_then(|(mhz, distance_m)| profile.class(mhz, distance_m).copied()),
         });
+        Assumptions { calibration, ..self.assumptions_at(frequency_mhz.as_slice()) }
+    }
+
+    /// Assumptions of predictions at these frequencies, MHz, over paths of any length: of a coverage. An
+    /// effect that is absent at one of them is left out.
+    #[must_use]
+    pub fn assumptions_at(&self, frequencies_mhz: &[f64]) -> Assumptions {
+        let effects = [
+            (Effect::Clutter, self.clutter.is_none()),
+            (Effect::Vegetation, self.vegetation.is_none()),
+            (Effect::Rain, self.rain_rate_mm_h == 0.0),
+            (Effect::ManMadeNoise, self.lacks_noise(frequencies_mhz)),
+        ];
+        let left_out = effects.iter().filter(|(_, is_absent)| *is_absent);
+        let calibration = self
+            .calibration
+            .as_ref()
+            .map(|profile| CalibratedBy { name: profile.name.clone(), class: None });
         Assumptions {
             time_percent: self.time_percent,
             location_percent: self.location_percent,
@@ -160,6 +172,20 @@ mod tests {
             some.to_string()
                 .starts_with("99 % of time, 50 % of locations, 50 % of situations; no woodland,")
         );
+    }
+
+    #[test]
+    fn noise_beyond_its_curve_at_one_frequency_of_a_coverage_is_left_out() {
+        let environment = Environment {
+            man_made_noise: Some(crate::radio::NoiseCategory::Residential),
+            ..Environment::default()
+        };
+        let is_left_out = |frequencies_mhz: &[f64]| {
+            let assumptions = environment.assumptions_at(frequencies_mhz);
+            assumptions.left_out.contains(&Effect::ManMadeNoise)
+        };
+        assert!(!is_left_out(&[150.0, 160.0]));
+        assert!(is_left_out(&[868.0]) && is_left_out(&[150.0, 868.0]));
     }
 
     #[test]

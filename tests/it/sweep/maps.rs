@@ -205,3 +205,143 @@ fn columns_are_stored_on_request_only() {
     let refused = refusal(&sweep(&scenario, &plain, &["--products", "rate"]));
     assert!(refused.contains("another folder"), "{refused}");
 }
+
+/// Scenario in which part of the ground is not covered.
+fn partly_covered() -> String {
+    FLAT.replace("cell_arcsec = 9", "cell_arcsec = 9\nmargin_db = 30")
+}
+
+/// Pixels of a picture, RGBA, row by row.
+fn pixels(bytes: &[u8]) -> Vec<[u8; 4]> {
+    let mut decoder = png::Decoder::new(std::io::Cursor::new(bytes));
+    decoder.set_transformations(png::Transformations::EXPAND | png::Transformations::ALPHA);
+    let mut reader = decoder.read_info().unwrap();
+    let mut octets = vec![0; reader.output_buffer_size().unwrap()];
+    reader.next_frame(&mut octets).unwrap();
+    octets.as_chunks::<4>().0.to_vec()
+}
+
+#[test]
+fn cells_that_are_not_covered_are_clear_in_the_overlay_and_covered_ones_opaque() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = folder.path().join("flat.toml");
+    std::fs::write(&scenario, partly_covered()).unwrap();
+    let out = folder.path().join("out");
+    stdout(&sweep(&scenario, &out, &["--products", "overlay,margin"]));
+    let work = Sweep::find(&out).unwrap();
+    let alpha = |out: &Path| -> Vec<u8> {
+        let bytes = std::fs::read(out.join("overlay.png")).unwrap();
+        pixels(&bytes).iter().map(|pixel| pixel[3]).collect()
+    };
+    let overlay = alpha(&out);
+    let cols = work.plan.grid.cols as usize;
+    assert_eq!(overlay.len(), cols * work.plan.grid.rows as usize, "one pixel a cell");
+    let mut counts = [0, 0];
+    for unit in work.plan.units() {
+        let window = work.plan.grid.window(unit.row, unit.col);
+        let mut read = work.read(unit).unwrap();
+        let sites: Vec<_> = read.sites().map(|site| site.unwrap().answers().unwrap()).collect();
+        for cell in 0..sites[0].cells() {
+            let best = sites.iter().filter_map(|site| site.margin_db(cell)).reduce(f32::max);
+            let is_covered = best.is_some_and(|margin_db| margin_db >= 30.0);
+            let (row, col) = (cell / window.cols as usize, cell % window.cols as usize);
+            let at = (window.top as usize + row) * cols + window.left as usize + col;
+            assert_eq!(overlay[at], if is_covered { 255 } else { 0 }, "row {row}, column {col}");
+            counts[usize::from(is_covered)] += 1;
+        }
+    }
+    assert!(counts.iter().all(|count| *count > 100), "{counts:?}");
+    // A level of one's own shows more.
+    stdout(&sweep(&scenario, &out, &["--products", "overlay", "--clear-below", "margin=-10"]));
+    let opaque = |alpha: &[u8]| alpha.iter().filter(|alpha| **alpha == 255).count();
+    assert!(opaque(&alpha(&out)) > opaque(&overlay) + 100);
+}
+
+#[test]
+fn maps_of_levels_show_what_is_covered_and_a_date_that_was_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = folder.path().join("flat.toml");
+    std::fs::write(&scenario, partly_covered()).unwrap();
+    let out = folder.path().join("out");
+    let map = |more: &[&str], name: &str| {
+        stdout(&sweep(&scenario, &out, &[&["--products", "margin,power,servers"], more].concat()));
+        files(&out).remove(Path::new(name)).unwrap()
+    };
+    // Everything is above -500 dBm: a choice of one's own draws what is not covered as well.
+    let power = map(&[], "rx_power.png");
+    assert!(power != map(&["--clear-below", "power=-500"], "rx_power.png"));
+    assert!(power == map(&["--clear-below", "margin=-10"], "rx_power.png"));
+    let dated = map(&["--date", "2026-05-17"], "rx_power.png");
+    assert!(power != dated && dated == map(&["--date", "2026-05-17"], "rx_power.png"));
+    for wrong in ["2026-02-30", "17.5.2026", "2026-5-7"] {
+        let error = refusal(&sweep(&scenario, &out, &["--date", wrong]));
+        assert!(error.contains("YYYY-MM-DD"), "{error}");
+    }
+}
+
+#[test]
+fn sites_have_their_labels_and_properties_and_labels_change_no_unit() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = folder.path().join("flat.toml");
+    let sector = "label = \"Öster, сектор\"\npointing = { azimuth_deg = 75 }\nname = \"east\"";
+    let text = FLAT.replace("name = \"east\"", sector).replacen("omni_5", "omni_9", 1);
+    std::fs::write(&scenario, text.replace("omni_5", "sector_17_90")).unwrap();
+    let out = folder.path().join("out");
+    let products = ["--products", "outlines,site_maps,kmz"];
+    stdout(&sweep(&scenario, &out, &products));
+    let labelled = files(&out);
+    let json: serde_json::Value =
+        serde_json::from_slice(&labelled[Path::new("sites.geojson")]).unwrap();
+    let [west, east] = [0, 1].map(|site| json["features"][site]["properties"].clone());
+    assert_eq!((&west["name"], &west["label"]), (&"west".into(), &"west".into()));
+    assert_eq!((&east["name"], &east["label"]), (&"east".into(), &"Öster, сектор".into()));
+    assert_eq!(west["antenna"], "omni_9");
+    assert_eq!((&east["antenna"], &east["azimuth_deg"]), (&"sector_17_90".into(), &75.0.into()));
+    assert_eq!((&west["height_agl_m"], &east["height_agl_m"]), (&20.0.into(), &30.0.into()));
+    assert!(west["azimuth_deg"].is_null() && west["frequency_mhz"].as_f64().unwrap() > 2_400.0);
+    let sum =
+        ["tx_power_dbm", "gain_dbi"].map(|key| east[key].as_f64().unwrap()).iter().sum::<f64>()
+            - east["feeder_loss_db"].as_f64().unwrap();
+    assert!((east["eirp_dbm"].as_f64().unwrap() - sum).abs() < 1e-6);
+    // A merge draws with the labels; without them the plan and its units are the same.
+    let merge = ["sweep", "merge", out.to_str().unwrap()];
+    stdout(&support::groundwave(&[&merge[..], &products].concat()));
+    assert!(files(&out) == labelled);
+    let plain = std::fs::read_to_string(&scenario).unwrap();
+    std::fs::write(&scenario, plain.replace("label = \"Öster, сектор\"\n", "")).unwrap();
+    stdout(&sweep(&scenario, &out, &products));
+    let bare = files(&out);
+    let same = |place: &str| bare[Path::new(place)] == labelled[Path::new(place)];
+    assert!(same("manifest.json") && same("summary.json"));
+    assert!(!same("sites.geojson") && !same("sites/001_east.png"));
+    assert!(!bare.contains_key(Path::new("labels.json")));
+}
+
+#[test]
+fn outlines_have_the_threshold_and_those_that_were_chosen() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = folder.path().join("flat.toml");
+    std::fs::write(&scenario, partly_covered()).unwrap();
+    let out = folder.path().join("out");
+    let options = ["--scale", "margin=25,40", "--scale", "power=-80,-60"];
+    stdout(&sweep(&scenario, &out, &[&["--products", "outlines,power"], &options[..]].concat()));
+    let features = |file: &str| {
+        let json: serde_json::Value =
+            serde_json::from_slice(&std::fs::read(out.join(file)).unwrap()).unwrap();
+        json["features"].as_array().unwrap().clone()
+    };
+    let levels = |file: &str, key: &str| -> Vec<f64> {
+        features(file).iter().map(|one| one["properties"][key].as_f64().unwrap()).collect()
+    };
+    let margins = [0.0, 3.0, 10.0, 20.0, 25.0, 30.0, 40.0];
+    assert_eq!(levels("contours.geojson", "at_least"), margins);
+    assert_eq!(levels("contour_lines.geojson", "level"), margins);
+    assert_eq!(levels("rx_power_contours.geojson", "at_least"), [-80.0, -60.0]);
+    let covered = |one: &serde_json::Value| one["properties"]["covered"] == true;
+    let lines = features("contour_lines.geojson");
+    let threshold: Vec<_> = lines.iter().filter(|one| covered(one)).collect();
+    assert_eq!(threshold.len(), 1);
+    assert_eq!(threshold[0]["properties"]["level"], 30.0);
+    assert!(!threshold[0]["geometry"]["coordinates"].as_array().unwrap().is_empty());
+    assert_eq!(features("rx_power_contour_lines.geojson")[0]["properties"]["unit"], "dBm");
+}

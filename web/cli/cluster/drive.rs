@@ -3,10 +3,11 @@
 use groundwave_cluster::{Driven, Driver, DriverError};
 use groundwave_http::Failure;
 use groundwave_setup::terrain::OpenTerrain;
-use groundwave_sweep::{Sweep, SweepError};
+use groundwave_sweep::Sweep;
 
 use super::super::output::{advance, units_progress};
 use super::super::run::interrupts;
+use super::super::sweep::failure;
 use super::processes::{address, store};
 
 /// Units that are named in an error.
@@ -41,7 +42,7 @@ pub fn drive(
     let driven = driver.run();
     progress.finish_and_clear();
     let driven = driven.map_err(|error| match error {
-        DriverError::Sweep(error @ SweepError::Foreign { .. }) => Failure::input(error),
+        DriverError::Sweep(error) => failure(error),
         error => Failure::machine(error),
     })?;
     let Some((_, reason)) = driven.failed.first() else {

@@ -337,7 +337,10 @@ impl Job {
     /// Shares of time, locations and situations, effects left out.
     #[must_use]
     pub fn assumptions(&self) -> Assumptions {
-        self.asked.setups[0].environment.assumptions(None)
+        let setups = &self.asked.setups;
+        let frequencies_mhz: Vec<f64> =
+            setups.iter().map(|setup| setup.transmitter.radio.frequency_mhz).collect();
+        setups[0].environment.assumptions_at(&frequencies_mhz)
     }
 
     /// Received power of each cell that is known so far, dBm, `None` without data; and its server.
