@@ -179,6 +179,7 @@ fn arguments_at_fault_give_one_error_with_what_is_allowed() {
     std::fs::write(path("good.toml"), format!("{GOOD}[terrain]\nflat_msl_m = 0\n")).unwrap();
     std::fs::write(path("plan.csv"), "name,lat,lon\na,57,11\n").unwrap();
     std::fs::create_dir(path("nothing")).unwrap();
+    std::fs::create_dir(path("cache")).unwrap();
     let [good, plan, nothing, absent] =
         ["good.toml", "plan.csv", "nothing", "absent/a.toml"].map(path);
     let (here, there) = ("57.7,11.9", "57.71,11.91");

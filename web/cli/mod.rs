@@ -30,6 +30,7 @@ mod schema;
 mod serve;
 mod sweep;
 mod sweep_extent;
+mod sweep_failure;
 mod sweep_tables;
 mod terrain;
 mod testbed;

@@ -1,7 +1,6 @@
 //! `sweep`: coverage of each site of a scenario and of the whole network.
 
 use std::fmt::Write;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -24,6 +23,7 @@ use groundwave_text::{Align, Table};
 use super::map_options::MapOptions;
 use super::output::{self, Output};
 use super::run::interrupts;
+use super::sweep_failure::failure;
 use super::sweep_tables;
 
 const EXAMPLES: &str = "\
@@ -307,29 +307,6 @@ impl Sweep {
         let (title, view) = (&scenario.title, engine.view());
         let plan = plan(title, coverage, &view, columns).map_err(Failure::input)?;
         Ok((plan, labels(coverage, &view)))
-    }
-}
-
-/// The exit code of an error.
-pub(super) fn failure(error: SweepError) -> Failure {
-    match error {
-        // A folder that is not there, or a file in its place, is what the user named.
-        SweepError::Disk { ref err, .. }
-            if [ErrorKind::NotFound, ErrorKind::AlreadyExists, ErrorKind::NotADirectory]
-                .contains(&err.kind()) =>
-        {
-            Failure::input(error)
-        }
-        // As a shell reports a program that SIGINT ended.
-        SweepError::Stopped => Failure::Exit { message: error.to_string(), code: 130 },
-        SweepError::Disk { .. } | SweepError::Product { .. } | SweepError::InUse { .. } => {
-            Failure::machine(error)
-        }
-        SweepError::Foreign { .. }
-        | SweepError::NoColumn { .. }
-        | SweepError::Crs { .. }
-        | SweepError::Evaluate { .. }
-        | SweepError::Unfinished { .. } => Failure::input(error),
     }
 }
 

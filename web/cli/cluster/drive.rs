@@ -7,7 +7,7 @@ use groundwave_sweep::Sweep;
 
 use super::super::output::{advance, units_progress};
 use super::super::run::interrupts;
-use super::super::sweep::failure;
+use super::super::sweep_failure::failure;
 use super::processes::{address, store};
 
 /// Units that are named in an error.
