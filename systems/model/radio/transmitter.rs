@@ -2,6 +2,7 @@
 //! intermediate results of a report.
 
 use groundwave_propagation::free_space::SPEED_OF_LIGHT_M_S;
+use groundwave_propagation::itm::PlainConstants;
 use groundwave_propagation::numeric::{Kernel, greater, log10, vectorised};
 use groundwave_propagation::profile::PathProfile;
 
@@ -108,6 +109,22 @@ impl<'a> PreparedTransmitter<'a> {
         if let Some(model) = self.link.model() {
             model.attenuate(paths);
         }
+    }
+
+    /// Inputs of ITM as plain numbers; `None` where the environment has another model or its inputs are outside
+    /// the range of ITM.
+    pub fn itm_constants(&self) -> Option<PlainConstants> {
+        self.link.model()?.itm_constants()
+    }
+
+    /// Shortest path over which the model of the environment needs no other beside it, m.
+    pub fn takeover_m(&self) -> f64 {
+        self.link.takeover_m()
+    }
+
+    /// Wavelength, m, and factor of the effective Earth, of the clearance of paths.
+    pub fn clearance_terms(&self) -> (f64, f64) {
+        (self.link.wavelength_m, self.link.env.k_factor)
     }
 
     /// Attenuation of one path by the fallback model.

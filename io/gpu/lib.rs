@@ -1,0 +1,1 @@
+//! Coverage on a GPU.
