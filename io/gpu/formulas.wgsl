@@ -115,18 +115,18 @@ fn knife_edge(nu_squared: f32) -> Doubtful {
     return Doubtful(select(far_db, near_db, nu_squared < 5.76), is_near(nu_squared, 5.76, 5e-5));
 }
 
-fn diffraction_loss(site: u32, path: Path, of: Diffraction, distance_m: f32) -> Doubtful {
+fn diffraction_loss(site: u32, path: Path, terms: Diffraction, distance_m: f32) -> Doubtful {
     let angle_rad = distance_m / path.radius_m - path.sight_rad;
     let beyond_m = distance_m - path.sum_m;
     let scale = 0.0795775 * (sites[site].frequency_mhz / 47.7) * (angle_rad * angle_rad) * beyond_m;
     let tx = knife_edge(scale * path.horizon_m.x / (beyond_m + path.horizon_m.x));
     let rx = knife_edge(scale * path.horizon_m.y / (beyond_m + path.horizon_m.y));
-    let x = normalised(site, beyond_m / angle_rad, beyond_m).x + of.x_horizons;
-    let smooth_db = 0.05751 * x - 10.0 * log10_(x) - of.gain_db - 20.0;
+    let x = normalised(site, beyond_m / angle_rad, beyond_m).x + terms.x_horizons;
+    let smooth_db = 0.05751 * x - 10.0 * log10_(x) - terms.gain_db - 20.0;
     let rough_m = at_distance_m(path.delta_h_m, distance_m);
-    let q = (of.height_ratio + of.obstruction_m / distance_m) * min(rough_m * sites[site].frequency_mhz / 47.7, 6283.2);
+    let q = (terms.height_ratio + terms.obstruction_m / distance_m) * min(rough_m * sites[site].frequency_mhz / 47.7, 6283.2);
     let weight = 25.1 / (25.1 + sqrt(q));
-    let loss_db = weight * smooth_db + (1.0 - weight) * (tx.value + rx.value) + of.clutter_db;
+    let loss_db = weight * smooth_db + (1.0 - weight) * (tx.value + rx.value) + terms.clutter_db;
     return Doubtful(loss_db, tx.is_near || rx.is_near);
 }
 
@@ -186,26 +186,26 @@ fn sigma_time_db(site: u32, minus_db: f32, plus_db: f32, z_t: f32) -> f32 {
 }
 
 // The finished cell: attenuation at both quantiles and the standard deviation, dB, and the flags.
-fn attenuate(site: u32, of: Measures) -> vec4<u32> {
-    var flags = of.flags;
+fn attenuate(site: u32, measured: Measures) -> vec4<u32> {
+    var flags = measured.flags;
     // A path that was not measured.
     if (flags & NEAR) != 0u {
         return vec4(0u, 0u, 0u, flags);
     }
-    let n_s = sites[site].n_0 * exp_(-(of.mean_m + f32(sites[site].offset_m)) / 9460.0);
+    let n_s = sites[site].n_0 * exp_(-(measured.mean_m + f32(sites[site].offset_m)) / 9460.0);
     let radius_m = 1.0 / (157e-9 * (1.0 - 0.04665 * exp_(n_s / 179.3)));
     let is_air = n_s >= 150.5 && n_s <= 399.5 && radius_m >= 4.01e6 && radius_m <= 13.3e6;
-    let step_m = of.length_m / f32(of.last);
-    let distance_m = of.length_m;
-    let delta_h_m = of.range_m / (1.0 - 0.8 * exp_(-(of.span * step_m) / 50e3));
+    let step_m = measured.length_m / f32(measured.last);
+    let distance_m = measured.length_m;
+    let delta_h_m = measured.range_m / (1.0 - 0.8 * exp_(-(measured.span * step_m) / 50e3));
     var path: Path;
     path.distance_m = distance_m;
-    path.heights_m = vec2(sites[site].antenna_tx_m, sites[site].antenna_rx_m) + of.raised_m;
-    path.horizon_m = of.horizon * step_m;
-    path.angle_rad = of.angle_rad;
+    path.heights_m = vec2(sites[site].antenna_tx_m, sites[site].antenna_rx_m) + measured.raised_m;
+    path.horizon_m = measured.horizon * step_m;
+    path.angle_rad = measured.angle_rad;
     path.delta_h_m = delta_h_m;
     path.radius_m = radius_m;
-    if 2u * (u32(of.horizon.x) + u32(of.horizon.y)) > 3u * of.last {
+    if 2u * (u32(measured.horizon.x) + u32(measured.horizon.y)) > 3u * measured.last {
         let drop = exp_2(-0.07 * sqrt(vec2(delta_h_m) / max(path.heights_m, vec2(5.0))));
         let horizons_m = sqrt(2.0 * path.heights_m * radius_m) * drop;
         let combined_m = horizons_m.x + horizons_m.y;

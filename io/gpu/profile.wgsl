@@ -131,11 +131,11 @@ fn axis(rise: vec2<f32>, bend: vec3<f32>, start: f32, last: f32) -> Axis {
 }
 
 // Whole posts from the site's, and the rest.
-fn position(of: Axis, number: f32, t: f32) -> vec2<f32> {
-    let far = number * of.slope.x;
+fn position(way: Axis, number: f32, t: f32) -> vec2<f32> {
+    let far = number * way.slope.x;
     let whole = floor(far);
-    let bent = t * (1.0 - t) * (of.bend.x + t * (of.bend.y + t * of.bend.z));
-    let rest = (far - whole) + (number * of.slope.y + (bent + of.start));
+    let bent = t * (1.0 - t) * (way.bend.x + t * (way.bend.y + t * way.bend.z));
+    let rest = (far - whole) + (number * way.slope.y + (bent + way.start));
     let more = floor(rest);
     return vec2(whole + more, rest - more);
 }
@@ -400,9 +400,9 @@ fn ranks(count: u32, rank: u32, extremes: vec2<f32>, lane: u32) -> vec2<f32> {
         let counts = count_sum(reaching, lane);
         let both = vec2(counts & 65535u, counts >> 16u);
         let is_enough = both >= vec2(rank);
-        low = select(low, middle, is_enough && !is_found);
-        high = select(high, middle, !is_enough && !is_found);
-        is_found |= both == vec2(rank);
+        low = select(low, middle, is_enough & !is_found);
+        high = select(high, middle, !is_enough & !is_found);
+        is_found = is_found | (both == vec2(rank));
         if all(is_found) {
             break;
         }

@@ -12,9 +12,11 @@
 //! process and any number of shards leave the same bytes, because a unit's bytes depend on the
 //! plan and its place alone, and products do not depend on the order of units.
 
+mod accelerated;
 mod cells;
 mod contact_sheet;
 mod drawing;
+mod engine;
 mod evaluate;
 mod extent;
 mod figures;
@@ -42,7 +44,9 @@ mod unit;
 mod unit_file;
 mod work;
 
+pub use accelerated::{Accelerated, UnitEvaluator};
 pub use drawing::Choices;
+pub use engine::{EngineChoice, EngineSummary, SweepEngine};
 pub use evaluate::{check_sites, evaluator};
 pub use extent::Extent;
 pub use join::Joined;
@@ -129,6 +133,7 @@ pub fn plan(
         choose: coverage.choose,
         terrain: BTreeMap::new(),
         columns,
+        engine: None,
     };
     plan.check()?;
     Ok(plan)

@@ -8,6 +8,7 @@ use groundwave_propagation::itm::PlainConstants;
 use groundwave_propagation::numeric::{Kernel, vectorised};
 
 use super::grid::Grid;
+use super::layer::Window;
 use super::site::{CoverageSite, Fineness};
 use crate::terrain::GeoPoint;
 use crate::terrain::short::{self, Parallel, geodesic};
@@ -49,7 +50,8 @@ pub struct SiteTerms {
     pub samples: [usize; 2],
     /// Inputs of ITM.
     pub itm: PlainConstants,
-    /// Wavelength, m, and factor of the effective Earth, where the clearance of the Fresnel zone is asked for.
+    /// Wavelength, m, and half the curvature of the effective Earth, 1/m, where the clearance of the Fresnel zone
+    /// is asked for.
     pub clearance: Option<(f64, f64)>,
     parallel: Parallel,
     /// Longitude from the site at which the coordinate of rows is 1, deg.
@@ -112,6 +114,24 @@ impl CoverageSite<'_> {
 }
 
 impl SiteTerms {
+    /// Maximum number of samples of a path.
+    #[must_use]
+    pub fn samples_max(&self) -> usize {
+        let [minimum, maximum] = self.samples;
+        // A ratio beyond usize saturates.
+        let number =
+            |spacing_m: f64| ((self.radius_m / spacing_m).ceil() as usize).saturating_add(1);
+        self.spacing_m.map_or(maximum, |spacing_m| number(spacing_m).clamp(minimum, maximum))
+    }
+
+    /// Columns near the site, among those from `first` to the one before `end`.
+    #[must_use]
+    pub fn columns_near(&self, grid: &Grid, [first, end]: [u32; 2]) -> [u32; 2] {
+        let Window { column, columns, .. } = Window::around(grid, self.position, self.radius_m);
+        let near = [first.max(column), end.min(column + columns)];
+        if near[0] < near[1] { near } else { [first, first] }
+    }
+
     /// Eastward longitude of a column from the site, deg.
     #[must_use]
     pub fn east_deg(&self, grid: &Grid, column: u32) -> f64 {

@@ -122,9 +122,9 @@ impl<'a> PreparedTransmitter<'a> {
         self.link.takeover_m()
     }
 
-    /// Wavelength, m, and factor of the effective Earth, of the clearance of paths.
+    /// Wavelength, m, and half the curvature of the effective Earth, 1/m, of the clearance of paths.
     pub fn clearance_terms(&self) -> (f64, f64) {
-        (self.link.wavelength_m, self.link.env.k_factor)
+        (self.link.wavelength_m, 1.0 / (2.0 * self.link.env.k_factor * EARTH_RADIUS_M))
     }
 
     /// Attenuation of one path by the fallback model.
