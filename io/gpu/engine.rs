@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use groundwave_model::coverage::{Block, Grid, KnownLoss, SiteTerms};
+use groundwave_model::coverage::{Block, Grid, KnownLoss, NoTerms, SiteTerms};
 use groundwave_model::terrain::{PostWindow, Terrain};
 use ndarray::{Array2, s};
 use thiserror::Error;
@@ -31,6 +31,14 @@ pub enum NoLosses {
         /// Number of posts.
         posts: u64,
     },
+    /// A site without plain numbers.
+    #[error(transparent)]
+    Terms(NoTerms),
+    /// Link margins depend on more than distance and heights.
+    #[error(
+        "link margins depend on rain, calibration, clutter by distance or the azimuth of an antenna"
+    )]
+    Margins,
     /// The device failed.
     #[error(transparent)]
     Device(#[from] DeviceFailure),
@@ -64,8 +72,12 @@ impl Engine {
         self.device.posts_max()
     }
 
+    pub(super) fn device(&self) -> &Device {
+        &self.device
+    }
+
     /// The posts of a window on the device; those of the last call are kept.
-    fn scene(
+    pub(super) fn scene(
         &self,
         terrain: &dyn Terrain,
         window: PostWindow,
@@ -124,5 +136,22 @@ impl Engine {
             }
         }
         Ok(losses)
+    }
+
+    /// Has the losses computed and leaves them on the device, for measurements of the kernel.
+    ///
+    /// # Errors
+    /// As [`Engine::losses`].
+    pub fn dispatch(
+        &self,
+        terrain: &dyn Terrain,
+        window: PostWindow,
+        sites: &[&SiteTerms],
+        grid: &Grid,
+        block: Block,
+    ) -> Result<(), NoLosses> {
+        let (scene, uploaded) = self.scene(terrain, window)?;
+        let tables = Tables::new(sites, grid, block, &scene.window);
+        Ok(self.device.run_only(&uploaded, &tables)?)
     }
 }

@@ -324,7 +324,8 @@ fn attenuate(site: u32, measured: Measures) -> vec4<u32> {
     let is_number = reference_db > -1e6 && reference_db < 1e6 && losses_db.x < 1e6 && losses_db.y < 1e6
         && sigma_db >= 0.0 && sigma_db < 1e6 && is_air;
     flags |= select(ODD, 0u, is_number);
-    return vec4(bitcast<u32>(losses_db.x), bitcast<u32>(losses_db.y), bitcast<u32>(sigma_db), flags);
+    let third = select(sigma_db, measured.ground_m + f32(sites[site].offset_m), job.wants_ground == 1u);
+    return vec4(bitcast<u32>(losses_db.x), bitcast<u32>(losses_db.y), bitcast<u32>(third), flags);
 }
 
 fn exp_2(x: vec2<f32>) -> vec2<f32> {

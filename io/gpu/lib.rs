@@ -15,6 +15,7 @@ mod engine;
 #[cfg(not(feature = "wgpu"))]
 mod no_device;
 mod scene;
+mod servers;
 mod tables;
 
 #[cfg(all(test, feature = "wgpu"))]
@@ -27,6 +28,7 @@ pub use engine::{Engine, NoLosses};
 #[cfg(not(feature = "wgpu"))]
 pub use no_device::Device;
 pub use scene::Scene;
+pub use servers::{Servers, ServersRequest};
 pub use tables::Tables;
 
 /// True if the program was built with a device.

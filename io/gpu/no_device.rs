@@ -6,6 +6,7 @@ use groundwave_model::coverage::KnownLoss;
 
 use super::adapter::{Adapter, Adapters, DeviceFailure, Unavailable};
 use super::scene::Scene;
+use super::servers::{ServerBlock, ServerTables};
 use super::tables::Tables;
 
 /// A device that is never there.
@@ -45,6 +46,19 @@ impl Device {
         _: &Tables,
         _: &mut [KnownLoss],
     ) -> Result<(), DeviceFailure> {
+        match *self {}
+    }
+
+    pub(super) fn run_only(&self, _: &DeviceScene, _: &Tables) -> Result<(), DeviceFailure> {
+        match *self {}
+    }
+
+    pub(super) fn run_servers(
+        &self,
+        _: &DeviceScene,
+        _: &Tables,
+        _: &ServerTables,
+    ) -> Result<ServerBlock, DeviceFailure> {
         match *self {}
     }
 }

@@ -30,8 +30,9 @@ struct Job {
     post_columns: i32,
     stride: i32,
     first_row: u32,
-    pad_0: u32,
-    pad_1: u32,
+    // 1 for the ground below the receiver in place of the standard deviation.
+    wants_ground: u32,
+    pad: u32,
 }
 
 struct Site {
@@ -97,6 +98,8 @@ struct Measures {
     mean_m: f32,
     last: u32,
     length_m: f32,
+    // Ground below the receiver less the offset.
+    ground_m: f32,
     flags: u32,
 }
 
@@ -380,7 +383,7 @@ fn measure(site: u32, row_place: u32, column_place: u32, place: u32, lane: u32) 
     if lane == place {
         measures[place] = Measures(
             max(vec2(raised_tx_m, raised_rx_m), vec2(0.0)), vec2<f32>(steps), best.xy, range_m, span, mean_m,
-            last, length_m, flags | VALID);
+            last, length_m, heights[last], flags | VALID);
     }
 }
 

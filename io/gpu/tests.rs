@@ -4,15 +4,15 @@
 mod cases;
 
 use groundwave_model::coverage::{
-    Block, Cell, Evaluation, Flags, Grid, KnownCounts, KnownFlags, KnownLoss, Scratch, evaluate,
-    evaluate_known,
+    Block, Cell, CoverageRequest, Evaluation, Flags, Grid, KnownCounts, KnownFlags, KnownLoss,
+    Scratch, coverage, evaluate, evaluate_known,
 };
-use groundwave_model::terrain::PostWindow;
+use groundwave_model::terrain::{GeoPoint, PostWindow};
 use groundwave_needs::needs;
 use ndarray::Array2;
 
 use super::device::kernel;
-use super::{Adapters, Engine};
+use super::{Adapters, Engine, ServersRequest};
 use cases::{Case, case, cases};
 
 /// Exact cells, cells with known losses, these losses, and counts of a case.
@@ -169,4 +169,58 @@ fn every_reason_to_evaluate_a_cell_as_a_whole_occurs() {
     ] {
         assert!(bits & bit != 0, "no cell has the flag {name}");
     }
+}
+
+#[needs(vulkan, shared("data/srtm"))]
+#[test]
+fn servers_of_many_sites_are_those_of_the_exact_evaluation() {
+    let engine = Engine::open(Adapters::Any).unwrap();
+    let case = case("rough land");
+    // Two sites at one place, whose margins nearly agree, and some around them.
+    let offsets_deg = [[0.0, 0.0], [0.0, 0.0], [0.03, 0.02], [-0.05, 0.06], [0.04, -0.07]];
+    let requests: Vec<CoverageRequest> = (0..)
+        .zip(offsets_deg)
+        .map(|(number, [north_deg, east_deg])| {
+            let mut request = case.request.clone();
+            let [lat_deg, lon_deg] = [request.position.lat_deg(), request.position.lon_deg()];
+            request.position = GeoPoint::new(lat_deg + north_deg, lon_deg + east_deg).unwrap();
+            request.transmitter.height_agl_m += f64::from(number) * 0.02;
+            request.radius_m = 9e3;
+            request
+        })
+        .collect();
+    let sites: Vec<_> = requests.iter().map(|of| of.prepare(&case.terrain).unwrap()).collect();
+    let margin_db = 12.0;
+    let request = ServersRequest {
+        sites: &sites,
+        thresholds_db: &[margin_db; 5],
+        grid: &case.grid,
+        terrain: &case.terrain,
+        serves: &|_, cell| cell.covered(margin_db),
+    };
+    let servers = engine.servers(&request).unwrap();
+    let exact: Vec<_> =
+        sites.iter().map(|site| coverage(site, &case.terrain, &case.grid)).collect();
+    let mut largest_apart_db = 0.0_f64;
+    for cell in 0..case.grid.len() as usize {
+        let mut best: Option<(u16, f64)> = None;
+        for (site, cells) in (0..).zip(&exact) {
+            let own = cells[cell].link_margin_db;
+            if cells[cell].has_data() && best.is_none_or(|(_, margin_db)| own > margin_db) {
+                best = Some((site, own));
+            }
+            let is_served = servers.served[usize::from(site)].binary_search(&(cell as u32)).is_ok();
+            assert_eq!(is_served, cells[cell].covered(margin_db), "{site} {cell}");
+        }
+        assert_eq!(servers.best[cell], best.map_or(u16::MAX, |(site, _)| site), "{cell}");
+        if let Some((_, margin_db)) = best {
+            let apart_db = (f64::from(servers.margin_db[cell]) - margin_db).abs();
+            largest_apart_db = largest_apart_db.max(apart_db);
+        }
+    }
+    println!("{:?}, {largest_apart_db:.1e} dB", servers.counts);
+    assert!(largest_apart_db <= 0.002, "{largest_apart_db} dB");
+    assert!(servers.counts.flagged > 0 && servers.served.iter().all(|cells| !cells.is_empty()));
+    // The order of threads on the device changes nothing.
+    assert!(engine.servers(&request).unwrap() == servers);
 }

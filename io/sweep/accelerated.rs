@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use groundwave_gpu::Engine;
+use groundwave_gpu::{Engine, NoLosses};
 use groundwave_model::coverage::{
     Block, CoverageRequest, CoverageSite, Evaluation, Grid, KNOWN_ERROR_DB, KnownCounts, SiteTerms,
     evaluate_run,
@@ -189,6 +189,9 @@ impl<'a> Accelerated<'a> {
             columns: TILE_CELLS.min(self.grid.columns() - column),
         };
         let window = self.window.or_else(|| window(self.plan, self.terrain, &sites));
+        if window.is_none() {
+            self.note(&NoLosses::Posts);
+        }
         let thresholds_db = [self.plan.margin_db];
         let mut tiles = BTreeMap::new();
         for first in (0..sites.len()).step_by(SITES) {
@@ -270,3 +273,7 @@ fn window(plan: &Plan, terrain: &dyn Terrain, sites: &[u16]) -> Option<PostWindo
     let around = |position| PostWindow::around(per_deg, position, plan.radius_m);
     Some(positions.fold(around(first), |all, position| all.union(around(position))))
 }
+
+#[cfg(all(test, feature = "gpu"))]
+#[path = "accelerated_tests.rs"]
+mod tests;

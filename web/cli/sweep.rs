@@ -14,8 +14,8 @@ use groundwave_setup::terrain::{OpenTerrain, REMEDY, TerrainOptions};
 use groundwave_sweep::products;
 use groundwave_sweep::products::{Product, Wanted};
 use groundwave_sweep::{
-    Choices, EngineChoice, Joined, Plan, Shard, Supply, Sweep as Work, SweepEngine, SweepError,
-    UnitEvaluator, Worked, Worker, check_sites, keep_freed_memory, plan,
+    Choices, Joined, Plan, Shard, Supply, Sweep as Work, SweepEngine, SweepError, UnitEvaluator,
+    Worked, Worker, check_sites, keep_freed_memory, plan,
 };
 use groundwave_text::{Align, Table};
 
@@ -23,6 +23,7 @@ use super::map_options::MapOptions;
 use super::output::{self, Output};
 use super::run::interrupts;
 use super::sweep_tables;
+use crate::engine::EngineArg;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -93,24 +94,6 @@ pub struct Sweep {
 
     #[command(flatten)]
     shared: SharedArgs,
-}
-
-/// Engines of `--engine`.
-#[derive(Clone, Copy, ValueEnum)]
-enum EngineArg {
-    Cpu,
-    Gpu,
-    Auto,
-}
-
-impl From<EngineArg> for EngineChoice {
-    fn from(engine: EngineArg) -> Self {
-        match engine {
-            EngineArg::Cpu => Self::Cpu,
-            EngineArg::Gpu => Self::Gpu,
-            EngineArg::Auto => Self::Auto,
-        }
-    }
 }
 
 #[derive(Subcommand)]

@@ -163,6 +163,35 @@ pub fn evaluate_run(
     }
 }
 
+/// Evaluates single cells, given by their ascending index in row-major order.
+///
+/// # Panics
+/// If `cells` has another length.
+pub fn evaluate_cells(
+    evaluation: &Evaluation<'_>,
+    numbers: &[u32],
+    cells: &mut [Cell],
+    scratch: &mut Scratch,
+) {
+    assert_eq!(numbers.len(), cells.len(), "a cell for each number");
+    let Evaluation { site, terrain, grid } = *evaluation;
+    let columns = grid.columns();
+    let mut first = 0;
+    while first < numbers.len() {
+        let row = numbers[first] / columns;
+        let rest = numbers[first..].iter().take(BATCH);
+        let count = rest.take_while(|number| **number / columns == row).count();
+        let own = &numbers[first..first + count];
+        for (place, lon_deg) in scratch.centres_deg.iter_mut().enumerate() {
+            // Places beyond repeat the last cell.
+            *lon_deg = grid.column_lon_deg(own[place.min(count - 1)] % columns);
+        }
+        let parallel = Parallel::new(grid.row_lat_deg(row));
+        scratch.run(site, terrain, &parallel, &mut cells[first..first + count]);
+        first += count;
+    }
+}
+
 /// Rows of cells one task evaluates.
 const ROWS_PER_TASK: u32 = 4;
 

@@ -10,6 +10,7 @@ use groundwave_propagation::numeric::{Kernel, vectorised};
 use super::grid::Grid;
 use super::layer::Window;
 use super::site::{CoverageSite, Fineness};
+use crate::radio::MarginTerms;
 use crate::terrain::GeoPoint;
 use crate::terrain::short::{self, Parallel, geodesic};
 
@@ -53,6 +54,8 @@ pub struct SiteTerms {
     /// Wavelength, m, and half the curvature of the effective Earth, 1/m, where the clearance of the Fresnel zone
     /// is asked for.
     pub clearance: Option<(f64, f64)>,
+    /// Inputs of link margins; `None` where they depend on more than distance and heights.
+    pub margin: Option<MarginTerms>,
     parallel: Parallel,
     /// Longitude from the site at which the coordinate of rows is 1, deg.
     pub half_width_deg: f64,
@@ -107,6 +110,7 @@ impl CoverageSite<'_> {
             samples,
             itm,
             clearance: asks.then(|| self.transmitter.clearance_terms()),
+            margin: self.transmitter.margin_terms(),
             parallel: self.parallel,
             half_width_deg,
         })
