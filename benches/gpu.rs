@@ -105,9 +105,9 @@ fn known(
     let losses = &losses[0];
     let mut cells = Array2::from_elem(losses.dim(), Cell::default());
     let evaluation = Evaluation { site, terrain, grid };
-    let bands = cells.axis_chunks_iter_mut(Axis(0), 8).into_par_iter();
+    let bands: Vec<_> = cells.axis_chunks_iter_mut(Axis(0), 8).collect();
     let losses: Vec<ArrayView2<'_, KnownLoss>> = losses.axis_chunks_iter(Axis(0), 8).collect();
-    let counts = bands.zip(losses).enumerate().map_init(
+    let counts = bands.into_par_iter().zip(losses).enumerate().map_init(
         Scratch::default,
         |scratch, (number, (band, losses))| {
             let first = [8 * number as u32, 0];
