@@ -17,7 +17,7 @@ use super::tables::Tables;
 const CELL_OCTETS: u64 = 16;
 
 /// Samples of a dispatch: less than 50 ms on a small GPU, since desktops end longer ones.
-const DISPATCH_SAMPLES: u64 = 60_000_000;
+const DISPATCH_SAMPLES: u64 = 30_000_000;
 
 /// Pairs of cells and sites that one batch may leave to the exact evaluation.
 const PAIRS_MAX: u64 = 1 << 22;

@@ -271,19 +271,19 @@ fn attenuate(site: u32, measured: Measures) -> vec4<u32> {
         var k_2 = max((long_db - short_db) / run, 0.0);
         let curved = d_0 < d_1 && (intercept_db > 0.0 || k_2 > 0.0);
         var k_1 = (a_s - a_0 - k_2 * q) / (d_s - d_0);
-        var is_bend = abs(intercept_db) < 2e-3 || is_near(d_0, d_1, 3e-5) || is_near(d_0, d_s, 3e-5)
+        var is_bend = abs(intercept_db) < 5e-4 || is_near(d_0, d_1, 3e-5) || is_near(d_0, d_s, 3e-5)
             || is_near(d_1, d_s, 3e-5);
+        // Where the curve rises from a_0 to a_s, it does not jump when its slope changes sign.
+        let is_turn = abs(long_db - short_db) < 1e-5 * (abs(long_db) + abs(short_db));
         if curved {
-            is_bend = is_bend || abs(k_1 * d_s) < 2e-3
-                || (intercept_db <= 0.0 && abs(long_db - short_db) < 1e-5 * (abs(long_db) + abs(short_db)));
+            is_bend = is_bend || (intercept_db <= 0.0 && is_turn)
+                || (abs(a_s - a_0) < 5e-4 && k_1 * d_s < 2e-3);
             if k_1 < 0.0 {
-                is_bend = is_bend || abs(a_s - a_0) < 2e-3;
                 k_2 = max(a_s - a_0, 0.0) / q;
                 k_1 = select(0.0, slope, k_2 == 0.0);
             }
         } else {
-            is_bend = is_bend || abs(a_s - a_1) < 2e-3
-                || (d_0 < d_1 && abs(long_db - short_db) < 1e-5 * (abs(long_db) + abs(short_db)));
+            is_bend = is_bend || abs(a_s - a_1) < 5e-4 || (d_0 < d_1 && is_turn);
             k_1 = max(a_s - a_1, 0.0) / (d_s - d_1);
             k_1 = select(k_1, slope, k_1 == 0.0);
             k_2 = 0.0;

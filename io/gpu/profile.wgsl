@@ -199,6 +199,14 @@ fn line(sum: f32, moment: f32, first: f32, final_value: f32, count: f32) -> vec2
     return vec2(inner / length, turned * 12.0 / ((length * length + 2.0) * length));
 }
 
+// Errors of the angles to a point of the profile: those of a height between different posts, and those of the
+// arithmetic alone over water, where neighbouring points have nearly the same angle.
+fn angle_error(i: u32, away_m: vec2<f32>, ends_m: vec2<f32>, bulge: f32) -> vec2<f32> {
+    let is_level = heights[i - 1u] == heights[i] && heights[i] == heights[i + 1u];
+    let arithmetic = abs(heights[i] - ends_m) / away_m + away_m * bulge;
+    return select(3e-5 / away_m, vec2(0.0), is_level) + 3e-7 * arithmetic;
+}
+
 // Number of samples of a path less one, and 1 where f32 cannot decide.
 fn intervals(site: u32, length_m: f32) -> vec2<u32> {
     let minimum = sites[site].samples_minimum;
@@ -270,7 +278,7 @@ fn measure(site: u32, row_place: u32, column_place: u32, place: u32, lane: u32) 
     for (var i = lane + 1u; i < last; i += LANES) {
         let away_m = vec2(f32(i), f32(last - i)) * step_m;
         let angle = (heights[i] - vec2(tx_m, rx_m)) / away_m - away_m * bulge;
-        let error = 3e-5 / away_m + 2e-7 * abs(angle);
+        let error = angle_error(i, away_m, vec2(tx_m, rx_m), bulge);
         best = max(best, vec4(angle, angle - error));
         if asks {
             let ray_m = tx_m + rise * away_m.x - heights[i] - sites[site].fall_per_m * away_m.x * away_m.y;
@@ -284,7 +292,7 @@ fn measure(site: u32, row_place: u32, column_place: u32, place: u32, lane: u32) 
     for (var i = lane + 1u; i < last; i += LANES) {
         let away_m = vec2(f32(i), f32(last - i)) * step_m;
         let angle = (heights[i] - vec2(tx_m, rx_m)) / away_m - away_m * bulge;
-        let error = 3e-5 / away_m + 2e-7 * abs(angle);
+        let error = angle_error(i, away_m, vec2(tx_m, rx_m), bulge);
         let is_best = angle + error >= best.zw;
         let steps = vec2(f32(i), f32(last - i));
         candidates += vec4(select(vec2(0.0), vec2(1.0), is_best), select(vec2(0.0), steps, is_best));

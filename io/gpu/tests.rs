@@ -10,6 +10,7 @@ use groundwave_model::coverage::{
 use groundwave_model::terrain::{GeoPoint, PostWindow};
 use groundwave_needs::needs;
 use ndarray::Array2;
+use wgpu::naga;
 
 use super::device::kernel;
 use super::{Adapters, Engine, ServersRequest};
@@ -155,7 +156,10 @@ fn every_reason_to_evaluate_a_cell_as_a_whole_occurs() {
     let engine = Engine::open(Adapters::Any).unwrap();
     let mut bits = 0;
     for case in cases() {
-        bits |= losses(&engine, &case).iter().fold(0, |bits, loss| bits | loss.flags.0);
+        let losses = losses(&engine, &case);
+        bits |= losses.iter().fold(0, |bits, loss| bits | loss.flags.0);
+        let count = |bit: u32| losses.iter().filter(|loss| loss.flags.has(1 << bit)).count();
+        println!("{}: {:?}", case.name, [8, 9, 10, 11, 12, 13, 14, 15, 16, 17].map(count));
     }
     for (name, bit) in [
         ("valid", KnownFlags::VALID),
