@@ -188,9 +188,9 @@ fn many_sites(engine: &Engine, terrain: &dyn Terrain, count: u32, radius_m: f64)
         engine.servers(&request).expect("servers")
     };
     let first_s = seconds(servers).0;
-    let mut found = None;
-    let gpu_s = median_s(|| found = Some(servers()));
-    let found = found.expect("rounds");
+    let mut outcome = None;
+    let gpu_s = median_s(|| outcome = Some(servers()));
+    let outcome = outcome.expect("rounds");
     let exact = || {
         let mut best: Vec<(u16, f64)> = vec![(u16::MAX, f64::NEG_INFINITY); grid.len() as usize];
         let mut covered = vec![0_u64; requests.len()];
@@ -207,9 +207,9 @@ fn many_sites(engine: &Engine, terrain: &dyn Terrain, count: u32, radius_m: f64)
         (best, covered)
     };
     let (cpu_s, (best, covered)) = seconds(exact);
-    let wrong = best.iter().zip(&found.best).filter(|(one, other)| one.0 != **other).count();
+    let wrong = best.iter().zip(&outcome.best).filter(|(one, other)| one.0 != **other).count();
     let apart =
-        found.served.iter().zip(&covered).filter(|(cells, count)| cells.len() as u64 != **count);
+        outcome.served.iter().zip(&covered).filter(|(cells, count)| cells.len() as u64 != **count);
     println!(
         "{count} sites of {radius_m} m with best server, {} cells: {:.0} ms (first, with posts, {:.0} ms), exact \
          evaluation {:.0} ms, ratio {:.1}; {wrong} best servers and {} numbers of served cells differ; {:?}",
@@ -219,7 +219,7 @@ fn many_sites(engine: &Engine, terrain: &dyn Terrain, count: u32, radius_m: f64)
         cpu_s * 1e3,
         cpu_s / gpu_s,
         apart.count(),
-        found.counts,
+        outcome.counts,
     );
     let placement =
         PlacementRequest { grid: &grid, existing: &[], candidates: &requests, count: 5, margin_db };

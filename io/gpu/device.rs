@@ -403,7 +403,7 @@ impl Device {
         let cells = u64::from(block.rows) * u64::from(block.columns);
         let uploaded = self.tables(tables);
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
-        let made = |octets: u64, usage| {
+        let create = |octets: u64, usage| {
             self.device.create_buffer(&wgpu::BufferDescriptor {
                 label: None,
                 size: octets,
@@ -415,7 +415,7 @@ impl Device {
         let words_a_cell = sites.div_ceil(32);
         let pairs_max = (cells * u64::from(sites)).min(PAIRS_MAX);
         let parts = [cells * 8, cells * u64::from(words_a_cell) * 4, 8 + pairs_max * 8];
-        let [best, served, pairs] = parts.map(|octets| made(octets, usage));
+        let [best, served, pairs] = parts.map(|octets| create(octets, usage));
         if tables.columns_max > 0 {
             self.dispatch_losses(scene, tables, &uploaded, &output.cells, true);
         }
@@ -452,7 +452,7 @@ impl Device {
             pass.dispatch_workgroups(block.columns.div_ceil(64), block.rows, 1);
         }
         let octets = parts.iter().sum::<u64>();
-        let mapped = made(octets, wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST);
+        let mapped = create(octets, wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST);
         let mut start = 0;
         for (buffer, octets) in [&best, &served, &pairs].into_iter().zip(parts) {
             encoder.copy_buffer_to_buffer(buffer, 0, &mapped, start, octets);
@@ -461,24 +461,24 @@ impl Device {
         encoder.clear_buffer(&output.cells, 0, None);
         let submission = self.queue.submit([encoder.finish()]);
         self.check()?;
-        let mut found = ServerBlock::default();
+        let mut answer = ServerBlock::default();
         let mut count = 0;
         self.read(&mapped, octets, submission, |read| {
             let (best, rest) = read.split_at(parts[0] as usize);
             let (served, pairs) = rest.split_at(parts[1] as usize);
-            found.best = best.chunks_exact(8).map(words).collect();
-            found.served = served.chunks_exact(4).map(|octets| words::<1>(octets)[0]).collect();
+            answer.best = best.chunks_exact(8).map(words).collect();
+            answer.served = served.chunks_exact(4).map(|octets| words::<1>(octets)[0]).collect();
             let [listed, _] = words(&pairs[..8]);
             count = u64::from(listed);
             let listed = pairs[8..].chunks_exact(8).take(count as usize);
-            found.pairs = listed.map(words).collect();
+            answer.pairs = listed.map(words).collect();
         })?;
         self.free_outputs().push(output);
         if count > pairs_max {
             let reason = format!("{count} cells are not decided, allowed are {pairs_max}");
             return Err(DeviceFailure { reason });
         }
-        Ok(found)
+        Ok(answer)
     }
 
     /// Waits for a submission and reads what it copied into `mapped`.

@@ -145,8 +145,8 @@ impl Engine {
         for block in grid.blocks(high, columns) {
             let budgets = ServerTables::new(request, &terms, block)?;
             let tables = Tables::new(&terms, grid, block, &scene.window);
-            let found = self.device().run_servers(&uploaded, &tables, &budgets)?;
-            settle(request, block, found, &mut servers);
+            let answer = self.device().run_servers(&uploaded, &tables, &budgets)?;
+            settle(request, block, answer, &mut servers);
         }
         Ok(servers)
     }
@@ -193,13 +193,13 @@ fn window(terms: &[&SiteTerms], terrain: &dyn Terrain) -> Option<PostWindow> {
 fn settle(
     request: &ServersRequest<'_>,
     block: Block,
-    mut found: ServerBlock,
+    mut answer: ServerBlock,
     servers: &mut Servers,
 ) {
     let ServersRequest { sites, grid, .. } = *request;
     let first = block.row * grid.columns();
     let words = sites.len().div_ceil(32);
-    let mut pairs: Vec<[u32; 2]> = std::mem::take(&mut found.pairs);
+    let mut pairs: Vec<[u32; 2]> = std::mem::take(&mut answer.pairs);
     pairs.iter_mut().for_each(|pair| pair.swap(0, 1));
     pairs.par_sort_unstable();
     pairs.dedup();
@@ -207,7 +207,7 @@ fn settle(
     // A site that is best without being listed may come so near to a flagged one that it must be known better.
     let contest = |answers: &[Answer<'_>]| {
         let cell = answers[0].cell;
-        let [site, bits] = found.best[cell as usize];
+        let [site, bits] = answer.best[cell as usize];
         let margin_db = f64::from(f32::from_bits(bits));
         let is_near = |own: &Answer<'_>| {
             let apart_db = (own.exact.link_margin_db - margin_db).abs();
@@ -226,14 +226,14 @@ fn settle(
     pairs.extend(near);
     for answers in by_cell(&pairs, &exact).chunk_by(|one, other| one.cell == other.cell) {
         let place = answers[0].cell as usize;
-        let [mut best, bits] = found.best[place];
+        let [mut best, bits] = answer.best[place];
         let mut margin_db = f64::from(f32::from_bits(bits));
         // The one that the device chose counts by its exact margin where it was evaluated.
         if let Some(own) = answers.iter().find(|own| own.site == best) {
             margin_db = own.exact.link_margin_db;
         }
         for Answer { site, exact, .. } in answers {
-            let word = &mut found.served[place * words + (*site as usize >> 5)];
+            let word = &mut answer.served[place * words + (*site as usize >> 5)];
             let bit = 1 << (site & 31);
             let serves = (request.serves)(*site as usize, exact);
             *word = if serves { *word | bit } else { *word & !bit };
@@ -243,18 +243,18 @@ fn settle(
                 (best, margin_db) = (*site, exact.link_margin_db);
             }
         }
-        found.best[place] = [best, (margin_db as f32).to_bits()];
+        answer.best[place] = [best, (margin_db as f32).to_bits()];
     }
     let is_inside = |cell: &Cell| !cell.flags.intersects(Flags::OUTSIDE);
     servers.counts.decisions += decided;
     servers.counts.flagged += exact.iter().filter(|cell| is_inside(cell)).count() as u64 - decided;
-    for (place, [site, bits]) in found.best.iter().enumerate() {
+    for (place, [site, bits]) in answer.best.iter().enumerate() {
         let place_all = first as usize + place;
         if *site != u32::MAX {
             servers.best[place_all] = *site as u16;
             servers.margin_db[place_all] = f32::from_bits(*bits);
         }
-        let own = &found.served[place * words..(place + 1) * words];
+        let own = &answer.served[place * words..(place + 1) * words];
         for (word, bits) in own.iter().enumerate() {
             let mut bits = *bits;
             while bits != 0 {

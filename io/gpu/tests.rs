@@ -42,19 +42,19 @@ fn outcome(engine: &Engine, case: &Case, thresholds_db: &[f64]) -> Outcome {
     let evaluation = Evaluation { site: &site, terrain: &case.terrain, grid: &case.grid };
     let losses = losses(engine, case);
     let blank = || Array2::from_elem(losses.dim(), Cell::default());
-    let (mut exact, mut known) = (blank(), blank());
+    let (mut exact, mut mixed) = (blank(), blank());
     let mut scratch = Scratch::default();
     evaluate(&evaluation, [0, 0], exact.view_mut(), &mut scratch);
     let losses_view = losses.view();
     let counts = evaluate_known(
         &evaluation,
         [0, 0],
-        known.view_mut(),
+        mixed.view_mut(),
         &losses_view,
         thresholds_db,
         &mut scratch,
     );
-    Outcome { exact, known, losses, counts }
+    Outcome { exact, known: mixed, losses, counts }
 }
 
 /// Differences of path loss and of the quantiles of received power of the usable cells, dB, ascending.

@@ -203,12 +203,12 @@ impl<'a> Accelerated<'a> {
             });
             let mut losses = losses.unwrap_or_default().into_iter();
             for place in first..end {
-                let known = terms[place].as_ref().and_then(|_| losses.next());
-                let known = known.as_ref().map(|losses| (losses.view(), &thresholds_db[..]));
+                let own_losses = terms[place].as_ref().and_then(|_| losses.next());
+                let inputs = own_losses.as_ref().map(|losses| (losses.view(), &thresholds_db[..]));
                 let evaluation =
                     Evaluation { site: &ready[place], terrain: self.terrain, grid: &self.grid };
                 let place_of = (unit, sites[place]);
-                let (tile, counts) = tile(self.plan, &evaluation, place_of, known, &self.pool);
+                let (tile, counts) = tile(self.plan, &evaluation, place_of, inputs, &self.pool);
                 locked(&self.counts).add(counts);
                 tiles.insert(sites[place], tile);
             }

@@ -44,8 +44,8 @@ fn units_have_the_classes_and_best_servers_of_the_exact_evaluation() {
             sites.iter().map(|site| evaluate(*site).unwrap()).collect()
         };
         let exact = tiles(&|site| exact(unit, site));
-        let known = tiles(&|site| accelerated.evaluate(unit, site));
-        for (one, other) in exact.iter().zip(&known) {
+        let accelerated_tiles = tiles(&|site| accelerated.evaluate(unit, site));
+        for (one, other) in exact.iter().zip(&accelerated_tiles) {
             assert_eq!(one.answers.flags, other.answers.flags);
             for (one_dbm, other_dbm) in one.rx_power_dbm.iter().zip(&other.rx_power_dbm) {
                 let is_near = (one_dbm - other_dbm).abs() <= 0.002;
@@ -53,7 +53,7 @@ fn units_have_the_classes_and_best_servers_of_the_exact_evaluation() {
             }
         }
         for cell in 0..exact[0].answers.cells() {
-            let [one, other] = [&exact, &known].map(|tiles| network(&plan, tiles, cell));
+            let [one, other] = [&exact, &accelerated_tiles].map(|tiles| network(&plan, tiles, cell));
             assert_eq!((one.best, one.second), (other.best, other.second), "{unit:?} {cell}");
             assert_eq!((one.servers, one.verdict), (other.servers, other.verdict));
             cells += 1;

@@ -50,7 +50,7 @@ impl TileDirectory {
         };
         let rows = part(window.south, window.rows, south_deg * per_deg);
         let columns = part(window.west, window.columns, west_deg * per_deg);
-        let (Some([first, last]), Some([left, right])) = (rows, columns) else {
+        let (Some([first, last]), Some([west_column, east_column])) = (rows, columns) else {
             return;
         };
         let latitudes = [first, last].map(|row| row as f64 / per_deg as f64);
@@ -60,16 +60,16 @@ impl TileDirectory {
         if tile.resolution().side() as i64 != per_deg + 1 {
             return;
         }
-        let count = (right - left + 1) as usize;
+        let count = (east_column - west_column + 1) as usize;
         let mut row_posts = vec![0; count];
         for row in first..=last {
-            tile.copy_row((per_deg - row) as usize, left as usize, &mut row_posts);
+            tile.copy_row((per_deg - row) as usize, west_column as usize, &mut row_posts);
             let down = (south_deg * per_deg + row - window.south) as usize;
-            let aside = (west_deg * per_deg + left - window.west) as usize;
+            let aside = (west_deg * per_deg + west_column - window.west) as usize;
             let start = down * window.columns as usize + aside;
             let is_edge = row == 0 || row == per_deg;
             let out = &mut posts[start..start + count];
-            for (column, (out, post)) in (left..).zip(out.iter_mut().zip(&row_posts)) {
+            for (column, (out, post)) in (west_column..).zip(out.iter_mut().zip(&row_posts)) {
                 let is_shared = is_edge || column == 0 || column == per_deg;
                 let differs = is_shared && *out != UNSET && *out != *post;
                 *out = if differs { POST_VOID } else { *post };

@@ -111,8 +111,8 @@ pub fn evaluate_known(
 ) -> KnownCounts {
     assert_eq!(cells.dim(), losses.dim(), "a loss for each cell");
     scratch.known_counts = KnownCounts::default();
-    let known = Known { losses: *losses, thresholds_db };
-    super::evaluate::evaluate_rows(evaluation, first, cells, Some(&known), scratch);
+    let inputs = Known { losses: *losses, thresholds_db };
+    super::evaluate::evaluate_rows(evaluation, first, cells, Some(&inputs), scratch);
     scratch.known_counts
 }
 
