@@ -65,3 +65,8 @@ if [ "$(id -u)" = 0 ] && has apt-get && ! /usr/bin/python3 -c "$rtsp" 2> /dev/nu
     apt-get install -y -qq --no-install-recommends python3-gi gir1.2-gst-rtsp-server-1.0 \
         gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly > /dev/null || true
 fi
+
+# A GPU that the processor imitates, which has no tool either.
+if [ "$(id -u)" = 0 ] && has apt-get && ! ls /usr/share/vulkan/icd.d/lvp_icd.* > /dev/null 2>&1; then
+    apt-get install -y -qq --no-install-recommends mesa-vulkan-drivers libvulkan1 > /dev/null || true
+fi

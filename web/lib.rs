@@ -4,6 +4,7 @@
 extern crate self as groundwave;
 
 pub mod cli;
+pub mod engine;
 #[cfg(test)]
 mod fuzz;
 pub mod serve;

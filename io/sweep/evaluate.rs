@@ -2,12 +2,13 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use groundwave_model::coverage::{KnownCounts, KnownLoss, evaluate_known};
 use groundwave_model::sweep::Variant;
 use groundwave_model::terrain::Terrain;
 use groundwave_simulation::coverage::{
     Cell, CoverageRequest, Evaluation, Grid, Sampling, Scratch, evaluate,
 };
-use ndarray::{Array2, s};
+use ndarray::{Array2, ArrayView2, s};
 use rayon::prelude::*;
 
 use super::plan::{Plan, PlanSite, TILE_CELLS, Unit};
@@ -37,20 +38,26 @@ pub fn evaluator<'a>(
     plan: &'a Plan,
     terrain: &'a dyn Terrain,
 ) -> Result<impl Fn(Unit, u16) -> Result<SiteTile, String> + Sync + 'a, String> {
-    let grid = &plan.grid;
-    let corner = [grid.north_deg, grid.west_deg];
-    let grid = Grid::new(corner, [grid.cell_deg; 2], [grid.rows, grid.cols])
-        .map_err(|bad| bad.to_string())?;
+    let grid = grid_of(plan)?;
     let pool = ScratchPool::default();
     Ok(move |unit: Unit, site: u16| {
         let variant = &plan.variants[unit.variant as usize];
         // Made when needed: an executor asks for one unit of thousands of sites.
         let setup = setup(plan, variant, &plan.sites[usize::from(site)]);
-        tile(plan, &setup, terrain, &grid, (unit, site), &pool)
+        let ready = setup.prepare(terrain).map_err(|bad| bad.to_string())?;
+        let evaluation = Evaluation { site: &ready, terrain, grid: &grid };
+        Ok(tile(plan, &evaluation, (unit, site), None, &pool).0)
     })
 }
 
-fn setup(plan: &Plan, variant: &Variant, site: &PlanSite) -> CoverageRequest {
+/// The raster of a plan.
+pub(super) fn grid_of(plan: &Plan) -> Result<Grid, String> {
+    let grid = &plan.grid;
+    let corner = [grid.north_deg, grid.west_deg];
+    Grid::new(corner, [grid.cell_deg; 2], [grid.rows, grid.cols]).map_err(|bad| bad.to_string())
+}
+
+pub(super) fn setup(plan: &Plan, variant: &Variant, site: &PlanSite) -> CoverageRequest {
     let sampling = match (plan.samples, plan.sample_spacing_m) {
         (Some(samples), _) => Sampling::Count(u32::try_from(samples).unwrap_or(u32::MAX)),
         (None, Some(spacing_m)) => Sampling::Spacing(spacing_m),
@@ -87,25 +94,25 @@ const BAND_ROWS: u32 = 8;
 
 /// Working memory of a thread.
 #[derive(Default)]
-struct Buffers {
-    scratch: Scratch,
+pub(super) struct Buffers {
+    pub scratch: Scratch,
     cells: Array2<Cell>,
 }
 
 /// Working memory that no thread is using.
 #[derive(Default)]
-struct ScratchPool(Mutex<Vec<Buffers>>);
+pub(super) struct ScratchPool(Mutex<Vec<Buffers>>);
 
 impl ScratchPool {
-    fn take(&self) -> ScratchGuard<'_> {
+    pub fn take(&self) -> ScratchGuard<'_> {
         let free = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
         ScratchGuard { buffers: free.unwrap_or_default(), pool: self }
     }
 }
 
 /// Working memory in use, given back when dropped.
-struct ScratchGuard<'a> {
-    buffers: Buffers,
+pub(super) struct ScratchGuard<'a> {
+    pub buffers: Buffers,
     pool: &'a ScratchPool,
 }
 
@@ -117,23 +124,24 @@ impl Drop for ScratchGuard<'_> {
     }
 }
 
+/// Losses of the cells of a tile that are known, and link margins that decide something of them, dB.
+pub(super) type KnownLosses<'a> = (ArrayView2<'a, KnownLoss>, &'a [f64]);
+
 /// Evaluates bands of rows side by side.
-fn tile(
+pub(super) fn tile(
     plan: &Plan,
-    setup: &CoverageRequest,
-    terrain: &dyn Terrain,
-    grid: &Grid,
+    evaluation: &Evaluation<'_>,
     (unit, site): (Unit, u16),
+    known: Option<KnownLosses<'_>>,
     pool: &ScratchPool,
-) -> Result<SiteTile, String> {
+) -> (SiteTile, KnownCounts) {
+    let grid = evaluation.grid;
     let (row, column) = (unit.row * TILE_CELLS, unit.col * TILE_CELLS);
     let all_rows = TILE_CELLS.min(grid.rows() - row);
     let columns = TILE_CELLS.min(grid.columns() - column) as usize;
-    let ready = setup.prepare(terrain).map_err(|bad| bad.to_string())?;
-    let evaluation = Evaluation { site: &ready, terrain, grid };
     let mut tile = SiteTile::blank(site, all_rows as usize * columns, &plan.columns);
     let bands = bands(&mut tile, BAND_ROWS as usize * columns);
-    bands.into_par_iter().zip(0..all_rows).for_each_init(
+    let counts = bands.into_par_iter().zip(0..all_rows).map_init(
         || pool.take(),
         |guard, (band, number)| {
             let Buffers { scratch, cells } = &mut guard.buffers;
@@ -141,17 +149,40 @@ fn tile(
             if cells.dim() != (BAND_ROWS as usize, columns) {
                 *cells = Array2::from_elem([BAND_ROWS as usize, columns], Cell::default());
             }
-            let first = [row + number * BAND_ROWS, column];
+            let first_row = number * BAND_ROWS;
+            let first = [row + first_row, column];
             let mut cells = cells.slice_mut(s![..rows, ..]);
-            evaluate(&evaluation, first, cells.view_mut(), scratch);
+            let counts = match &known {
+                None => {
+                    evaluate(evaluation, first, cells.view_mut(), scratch);
+                    KnownCounts::default()
+                }
+                Some((losses, thresholds_db)) => {
+                    let start = first_row as usize;
+                    let losses = losses.slice(s![start..start + rows, ..]);
+                    evaluate_known(
+                        evaluation,
+                        first,
+                        cells.view_mut(),
+                        &losses,
+                        thresholds_db,
+                        scratch,
+                    )
+                }
+            };
             band.store(cells.as_slice().expect("leading rows are contiguous"));
+            counts
         },
     );
-    Ok(tile)
+    let counts = counts.reduce(KnownCounts::default, |mut one, other| {
+        one.add(other);
+        one
+    });
+    (tile, counts)
 }
 
 /// Some rows of each layer of a [`SiteTile`].
-struct Band<'a> {
+pub(super) struct Band<'a> {
     rx_power_dbm: &'a mut [f32],
     p10_dbm: &'a mut [f32],
     p90_dbm: &'a mut [f32],
@@ -187,9 +218,22 @@ fn bands(tile: &mut SiteTile, cells: usize) -> Vec<Band<'_>> {
     bands
 }
 
+/// One cell of each layer of a tile.
+pub(super) fn band_at(tile: &mut SiteTile, cell: usize) -> Band<'_> {
+    let columns = tile.columns.iter_mut();
+    Band {
+        rx_power_dbm: &mut tile.rx_power_dbm[cell..=cell],
+        p10_dbm: &mut tile.p10_dbm[cell..=cell],
+        p90_dbm: &mut tile.p90_dbm[cell..=cell],
+        margin_db: &mut tile.answers.margin_db[cell..=cell],
+        flags: &mut tile.answers.flags[cell..=cell],
+        columns: columns.map(|(column, layer)| (*column, &mut layer[cell..=cell])).collect(),
+    }
+}
+
 impl Band<'_> {
     /// Keeps cells as the unit does.
-    fn store(self, cells: &[Cell]) {
+    pub fn store(self, cells: &[Cell]) {
         for (place, cell) in cells.iter().enumerate() {
             self.rx_power_dbm[place] = cell.rx_power_dbm as f32;
             // The power that 90 % of links alike exceed is the low quantile.

@@ -35,6 +35,7 @@ pub fn plan(places: &[GeoPoint], radius_m: f64, cell_arcsec: f64) -> Plan {
         samples: None,
         sample_spacing_m: None,
         columns: BTreeSet::new(),
+        engine: None,
         points: Vec::new(),
         choose: None,
         terrain: BTreeMap::new(),

@@ -12,10 +12,12 @@
 //! process and any number of shards leave the same bytes, because a unit's bytes depend on the
 //! plan and its place alone, and products do not depend on the order of units.
 
+mod accelerated;
 mod cells;
 mod contact_sheet;
 mod difference;
 mod drawing;
+mod engine;
 mod evaluate;
 mod extent;
 mod facts;
@@ -45,7 +47,9 @@ mod unit;
 mod unit_file;
 mod work;
 
+pub use accelerated::{Accelerated, UnitEvaluator};
 pub use drawing::Choices;
+pub use engine::{EngineChoice, EngineSummary, SweepEngine};
 pub use evaluate::{check_sites, evaluator};
 pub use extent::Extent;
 pub use join::Joined;
@@ -139,6 +143,7 @@ pub fn plan(
         choose: coverage.choose,
         terrain: BTreeMap::new(),
         columns,
+        engine: None,
     };
     plan.check()?;
     Ok(plan)

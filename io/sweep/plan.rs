@@ -102,6 +102,10 @@ pub struct Plan {
     /// Columns of units besides those that all have.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub columns: BTreeSet<Column>,
+    /// GPU and driver that units are computed with; absent for the exact evaluation, whose bits do not depend on
+    /// the machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<String>,
 }
 
 /// Reasons for refusing a plan.

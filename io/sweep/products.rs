@@ -168,6 +168,7 @@ pub fn write(
         radius_km: plan.radius_m / 1e3,
         not_computed: plan.not_computed(),
         margin_db: plan.margin_db,
+        engine: supply.engine.and_then(|engine| engine()),
         variants,
     };
     let mut json = serde_json::to_vec_pretty(&summary).expect("a summary is plain data");

@@ -5,6 +5,7 @@ use groundwave_model::sweep::{Tally, Variant};
 use groundwave_model::terrain::HeightSource;
 use serde::Serialize;
 
+use super::engine::EngineSummary;
 use super::plan::Plan;
 
 /// The summary of a sweep: `summary.json`.
@@ -29,6 +30,9 @@ pub struct Summary {
     pub not_computed: String,
     /// Link margin at which a cell is covered, dB.
     pub margin_db: f64,
+    /// Engine, where another than the processor was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<EngineSummary>,
     /// One entry a parameter combination.
     pub variants: Vec<VariantSummary>,
 }

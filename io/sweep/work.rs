@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use thiserror::Error;
 
 use super::difference::differences;
+use super::engine::EngineSummary;
 use super::plan::{Plan, TILE_CELLS, Unit};
 use super::shared_file::write_once;
 use super::unit::SiteTile;
@@ -147,6 +148,8 @@ pub struct Supply<'s> {
     pub stop: &'s AtomicBool,
     /// Hears of each finished unit, and whether it was found.
     pub done: &'s (dyn Fn(Unit, bool) + Sync),
+    /// The engine for the summary, once all units are there.
+    pub engine: Option<&'s (dyn Fn() -> Option<EngineSummary> + Sync)>,
 }
 
 /// Calls `each` for all units, side by side, in the order of [`regional`].

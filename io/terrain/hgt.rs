@@ -180,6 +180,20 @@ impl Tile {
         (post != VOID).then_some(post)
     }
 
+    /// Copies the posts of `row` from the north, from `column` from the west on; voids are [`VOID`]. What lies
+    /// off the tile is left as it is.
+    pub(super) fn copy_row(&self, row: usize, column: usize, posts: &mut [i16]) {
+        let side = self.resolution.side();
+        let pair_row = row.min(side - 2);
+        let end = (column + posts.len()).min(side);
+        let Some(pairs) = self.pairs.get(pair_row * side + column..pair_row * side + end) else {
+            return;
+        };
+        for (post, pair) in posts.iter_mut().zip(pairs) {
+            *post = pair[(row - pair_row).min(1)];
+        }
+    }
+
     /// Bilinear height at `north` and `east`, the fractions in [0, 1] of the way from the
     /// southern to the northern and from the western to the eastern edge. Fractions outside are
     /// taken at the edge.

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use groundwave_model::terrain::{
-    CurveRow, Flat, GeoPoint, KnownGround, NoTerrain, Posts, Terrain, TerrainSource, TerrainUse,
+    CurveRow, Flat, GeoPoint, KnownGround, NoTerrain, PostWindow, Posts, Terrain, TerrainSource,
+    TerrainUse,
 };
 use thiserror::Error;
 
@@ -212,6 +213,10 @@ impl Terrain for TerrainStack {
 
     fn sample_curves(&self, rows: &mut [CurveRow<'_>]) {
         self.surface().sample_curves(rows);
+    }
+
+    fn copy_posts(&self, window: &PostWindow, posts: &mut [i16]) -> bool {
+        self.surface().copy_posts(window, posts)
     }
 
     fn undulation_m(&self, at: GeoPoint) -> f64 {

@@ -12,6 +12,7 @@ mod alone;
 mod cell;
 mod pool;
 mod regions;
+mod window;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,8 +20,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once, OnceLock};
 
 use groundwave_model::terrain::{
-    Curve, CurveRow, GeoPoint, HeightKind, KnownGround, Posts, Terrain, TerrainSource, TerrainUse,
-    TileId,
+    Curve, CurveRow, GeoPoint, HeightKind, KnownGround, PostWindow, Posts, Terrain, TerrainSource,
+    TerrainUse, TileId,
 };
 use tracing::warn;
 
@@ -369,6 +370,10 @@ impl Terrain for TileDirectory {
                 row.greatest_m = all.then_some(way.greatest_m);
             }
         }
+    }
+
+    fn copy_posts(&self, window: &PostWindow, posts: &mut [i16]) -> bool {
+        self.copy_window(window, posts)
     }
 
     fn undulation_m(&self, _at: GeoPoint) -> f64 {

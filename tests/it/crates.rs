@@ -12,7 +12,7 @@ const LAYERS: [&[&str]; 10] = [
     &["http_client", "propagation", "test_data", "text", "toml_document", "values"],
     &["engine", "files", "model", "protocol", "sensor"],
     &["coordinate", "credentials", "http", "impair", "outbound", "raster"],
-    &["command", "io_impair", "netlink", "page", "simulation", "store", "terrain"],
+    &["command", "gpu", "io_impair", "netlink", "page", "simulation", "store", "terrain"],
     &["gateway", "host", "kernel", "plot", "scenario"],
     &["impaird", "io_agent", "planning", "sweep", "telemetry", "testbed"],
     &["agent", "cluster", "io_gateway", "setup"],
@@ -22,9 +22,10 @@ const LAYERS: [&[&str]; 10] = [
 ];
 
 /// Packages that a crate does without, whatever it uses: its users need not build them.
-const WITHOUT: [(&str, &[&str]); 10] = [
+const WITHOUT: [(&str, &[&str]); 11] = [
     ("propagation", &["bevy_ecs", "tokio", "rayon", "nix", "serde_json"]),
     ("model", &["bevy_ecs", "tokio", "nix", "groundwave_engine", "groundwave_files"]),
+    ("gpu", &["bevy_ecs", "tokio", "nix", "wgpu"]),
     ("sensor", &["bevy_ecs", "tokio", "nix", "groundwave_engine"]),
     ("protocol", &["bevy_ecs", "tokio", "nix", "groundwave_engine"]),
     ("io_agent", &["bevy_ecs", "redb", "axum", "resvg", "groundwave_model"]),

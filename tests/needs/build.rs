@@ -118,6 +118,14 @@ const NEEDS: &[Need] = &[
         ],
         hint: "scripts/setup.sh",
     },
+    Need {
+        name: "vulkan",
+        checks: &[
+            Shell("ls /usr/share/vulkan/icd.d/lvp_icd.*"),
+            Shell("ls /usr/lib/*/libvulkan.so.1"),
+        ],
+        hint: "scripts/setup.sh (Debian: mesa-vulkan-drivers libvulkan1)",
+    },
     Need { name: "faketime", checks: &[Program("faketime")], hint: "scripts/setup.sh" },
     Need { name: "curl", checks: &[Program("curl")], hint: "scripts/setup.sh" },
     Need {

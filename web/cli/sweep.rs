@@ -15,8 +15,8 @@ use groundwave_setup::terrain::{OpenTerrain, REMEDY, TerrainOptions};
 use groundwave_sweep::products;
 use groundwave_sweep::products::{Product, Wanted};
 use groundwave_sweep::{
-    Choices, Evaluate, Joined, Labels, Plan, Shard, Supply, Sweep as Work, SweepError, Worked,
-    Worker, check_sites, evaluator, keep_freed_memory, labels, plan,
+    Choices, Joined, Labels, Plan, Shard, Supply, Sweep as Work, SweepEngine, SweepError,
+    UnitEvaluator, Worked, Worker, check_sites, keep_freed_memory, labels, plan,
 };
 use groundwave_text::{Align, Table};
 
@@ -25,6 +25,7 @@ use super::output::{self, Output};
 use super::run::interrupts;
 use super::sweep_failure::failure;
 use super::sweep_tables;
+use crate::engine::EngineArg;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -88,6 +89,12 @@ pub struct Sweep {
     /// s3://bucket/prefix
     #[arg(long, value_name = "STORE", env = "GROUNDWAVE_STORE")]
     store: Option<String>,
+
+    /// Processor of cells: `cpu`, whose bits are the same on every machine; `gpu`, with the same classes and
+    /// levels within 0.002 dB, or the cpu with the reason; `auto`, a GPU where it is worth its start
+    #[arg(long, value_name = "ENGINE", default_value = "cpu", hide_possible_values = true,
+        hide_default_value = true, conflicts_with_all = ["cluster", "dry_run"])]
+    engine: EngineArg,
 
     #[command(flatten)]
     shared: SharedArgs,
@@ -234,6 +241,11 @@ impl Sweep {
         if self.dry_run {
             return super::sweep_extent::show(&plan, &ground, output);
         }
+        let engine = SweepEngine::open(self.engine.into(), &plan).map_err(Failure::Input)?;
+        if let Some(reason) = engine.fallback() {
+            tracing::warn!("engine: cpu ({reason})");
+        }
+        let plan = Plan { engine: engine.name(), ..plan };
         let out = self.out.as_ref().expect("clap requires it");
         let wanted = self.shared.wanted(&maps, labels)?;
         // Units that hold more columns than are wanted serve as well.
@@ -247,7 +259,7 @@ impl Sweep {
         work.note_labels(&wanted.labels).map_err(failure)?;
         if self.join {
             let lease_s = self.lease.unwrap_or(LEASE_S);
-            return join(&work, &ground, lease_s, output);
+            return join(&work, &ground, &engine, lease_s, output);
         }
         if let Some(cluster) = &self.cluster {
             let store = self.store.as_ref().expect("clap requires it");
@@ -255,10 +267,11 @@ impl Sweep {
             return finish(&work, &ground, &wanted, None, output);
         }
         let Some(shard) = self.shard else {
-            let evaluate = evaluator(&work.plan, &*ground.terrain).map_err(Failure::Input)?;
-            return finish(&work, &ground, &wanted, Some(&evaluate), output);
+            let evaluator = UnitEvaluator::new(&work.plan, &*ground.terrain, &engine)
+                .map_err(Failure::Input)?;
+            return finish(&work, &ground, &wanted, Some(&evaluator), output);
         };
-        let Worked { units, found } = compute(&work, &ground, shard, &*interrupts()?)?;
+        let Worked { units, found } = compute(&work, &ground, &engine, shard, &*interrupts()?)?;
         ground.check_tiles()?;
         if output.json {
             let text = shard.to_string();
@@ -311,11 +324,19 @@ impl Sweep {
 }
 
 /// Computes units beside other workers until all are there.
-fn join(work: &Work, ground: &OpenTerrain, lease_s: u64, output: Output) -> Result<(), Failure> {
+fn join(
+    work: &Work,
+    ground: &OpenTerrain,
+    engine: &SweepEngine,
+    lease_s: u64,
+    output: Output,
+) -> Result<(), Failure> {
     let stop = interrupts()?;
     let worker = Worker::this().map_err(Failure::machine)?;
     let progress = output::units_progress(work.plan.units().len());
-    let evaluate = evaluator(&work.plan, &*ground.terrain).map_err(Failure::Input)?;
+    let evaluator =
+        UnitEvaluator::new(&work.plan, &*ground.terrain, engine).map_err(Failure::Input)?;
+    let evaluate = |unit, site| evaluator.evaluate(unit, site);
     let joined = work.join(&worker, lease_s, &stop, &evaluate, |_, found| {
         output::advance(&progress, found);
     });
@@ -358,13 +379,16 @@ fn compute_on(_: &str, _: &str, _: &Work, _: &OpenTerrain) -> Result<(), Failure
 fn compute(
     work: &Work,
     ground: &OpenTerrain,
+    engine: &SweepEngine,
     shard: Shard,
     stop: &AtomicBool,
 ) -> Result<Worked, Failure> {
     let all = work.plan.units().len();
     let share = (0..all).filter(|place| shard.holds(*place)).count();
     let progress = output::units_progress(share);
-    let evaluate = evaluator(&work.plan, &*ground.terrain).map_err(Failure::Input)?;
+    let evaluator =
+        UnitEvaluator::new(&work.plan, &*ground.terrain, engine).map_err(Failure::Input)?;
+    let evaluate = |unit, site| evaluator.evaluate(unit, site);
     let worked = work.work(shard, stop, &evaluate, |_, found| output::advance(&progress, found));
     progress.finish_and_clear();
     worked.map_err(failure)
@@ -374,17 +398,23 @@ fn finish(
     work: &Work,
     ground: &OpenTerrain,
     wanted: &Wanted,
-    evaluate: Option<Evaluate<'_>>,
+    evaluator: Option<&UnitEvaluator<'_>>,
     output: Output,
 ) -> Result<(), Failure> {
     let stop = interrupts()?;
     let progress = output::units_progress(work.plan.units().len());
-    let supply =
-        Supply { evaluate, stop: &stop, done: &|_, found| output::advance(&progress, found) };
+    let evaluate = evaluator.map(|evaluator| move |unit, site| evaluator.evaluate(unit, site));
+    let engine = || evaluator.and_then(UnitEvaluator::summary);
+    let supply = Supply {
+        evaluate: evaluate.as_ref().map(|evaluate| evaluate as _),
+        stop: &stop,
+        done: &|_, found| output::advance(&progress, found),
+        engine: Some(&engine),
+    };
     let mut broken = None;
     let summary = products::write(work, &*ground.terrain, wanted, supply, |what| {
         // Before anything is written of cells that a damaged tile left without ground.
-        if evaluate.is_some()
+        if evaluator.is_some()
             && let Err(failure) = ground.check_tiles()
         {
             broken = Some(failure);
@@ -413,6 +443,9 @@ fn finish(
         summary.cell_arcsec, summary.radius_km, summary.margin_db
     );
     let _ = writeln!(out, "{}", output::faint(&summary_line));
+    if let Some(engine) = &summary.engine {
+        let _ = writeln!(out, "{}", output::faint(&engine.to_string()));
+    }
     let assumptions = &summary.assumptions;
     out += &output::assumed(assumptions, output::profile_name(assumptions));
     let mut table = Table::new(&[

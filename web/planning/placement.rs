@@ -6,7 +6,7 @@ use groundwave_model::mesh::{Member, MeshLink, links_of};
 use groundwave_model::radio::Station;
 use groundwave_model::terrain::{GeoPoint, Terrain};
 use groundwave_simulation::coverage::placement::{
-    CANDIDATES_MAX, PlacementRequest, high_ground, place,
+    CANDIDATES_MAX, PlacementRequest, ServedCells, high_ground, place,
 };
 use groundwave_simulation::coverage::{CoverageRequest, Grid, Sampling};
 use groundwave_simulation::link::{Inputs, coverage_radius_m};
@@ -50,7 +50,8 @@ pub async fn placement(
     let deployment = planner.deployment(id)?;
     let basis = planner.basis(&deployment);
     let search = Search::new(basis, asked, planner.terrain.as_ref())?;
-    let found = planner.analyse_queued(client, move |terrain| search.run(terrain));
+    let source = planner.served();
+    let found = planner.analyse_queued(client, move |terrain| search.run(terrain, &*source));
     Ok(Json(found.await?))
 }
 
@@ -105,7 +106,11 @@ impl Search {
         Ok(Self { basis, grid: grid(asked.bounds, terrain)?, asked, given, station, receiver })
     }
 
-    fn run(&self, terrain: &dyn Terrain) -> Result<PlacementAdvice, Problem> {
+    fn run(
+        &self,
+        terrain: &dyn Terrain,
+        source: &dyn ServedCells,
+    ) -> Result<PlacementAdvice, Problem> {
         let high = || high_ground(terrain, &self.grid, BLOCKS);
         let points = match &self.given {
             Some(points) => points.clone(),
@@ -129,7 +134,10 @@ impl Search {
             count: self.asked.count as usize,
             margin_db: self.asked.link_margin_db,
         };
-        let found = place(&request, terrain);
+        let found = place(&request, terrain, source);
+        if let Some(reason) = &found.fallback {
+            tracing::warn!(%reason, "engine of the placement: cpu");
+        }
         let site = |step: &groundwave_model::sweep::Step| {
             let site = &candidates[usize::from(step.site)];
             let covered_area_km2 = found.covered_km2 + step.covered;

@@ -2,13 +2,14 @@
 
 use std::ops::Deref;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use axum::http::StatusCode;
 use groundwave_engine::{Handle, Health, Recorded};
 use groundwave_http::Problem;
 use groundwave_http::admission::Source;
 use groundwave_http::streams::OpenStreams;
+use groundwave_model::coverage::placement::{Exact, ServedCells};
 use groundwave_model::terrain::Terrain;
 use groundwave_page::Frontend;
 use groundwave_simulation::WorldView;
@@ -82,6 +83,8 @@ pub struct Parts {
     /// Cached pictures of the ground.
     pub tiles: TileCache,
     analyses: Analyses,
+    /// Source of the cells that sites serve, where it is another than the exact evaluation.
+    served: OnceLock<Arc<dyn ServedCells>>,
 }
 
 impl Planner {
@@ -115,7 +118,19 @@ impl Planner {
             log_terrain,
             tiles: TileCache::default(),
             analyses,
+            served: OnceLock::new(),
         }))
+    }
+
+    /// Sets the source of the cells that sites serve, for placement; the first call counts.
+    pub fn set_served(&self, source: Arc<dyn ServedCells>) {
+        let _ = self.served.set(source);
+    }
+
+    /// Source of the cells that sites serve: by default the exact evaluation.
+    #[must_use]
+    pub fn served(&self) -> Arc<dyn ServedCells> {
+        self.served.get().map_or_else(|| Arc::new(Exact) as Arc<dyn ServedCells>, Arc::clone)
     }
 
     /// Submits a command and waits until it is on disk.

@@ -19,6 +19,8 @@ use groundwave_store::journal_file::FileJournal;
 use groundwave_web_gateway::serve::STEP_NS;
 use groundwave_web_gateway::serve::gateway::GatewayConfig;
 
+use crate::engine::EngineArg;
+
 /// A service of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Service {
@@ -74,6 +76,17 @@ pub struct ServerConfig {
     /// [default: a quarter of the machine's]
     #[arg(long = "memory", env = "PLAN_MEMORY", value_name = "MB", value_parser = memory_mb)]
     pub memory_mb: Option<u64>,
+
+    /// Processor of placements: `cpu`; `gpu`, with the same sites, or the cpu with the reason in the log; `auto`
+    #[arg(
+        long,
+        env = "PLAN_ENGINE",
+        value_name = "ENGINE",
+        default_value = "cpu",
+        hide_possible_values = true,
+        hide_default_value = true
+    )]
+    pub engine: EngineArg,
 
     /// EGM96 geoid grid [default: none, undulation 0 m]
     #[arg(long, env = "PLAN_GEOID", value_name = "FILE")]

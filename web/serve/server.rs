@@ -132,6 +132,9 @@ impl Server {
                 let ground = Arc::clone(&terrain);
                 let planner =
                     planner(config, plan, ground, probe, copy, frontend, server.stop.clone());
+                if let Some(engine) = config.engine.open().map_err(Failure::Input)? {
+                    planner.set_served(Arc::new(engine));
+                }
                 for log in logs {
                     planner.replays.add(log);
                 }

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use groundwave_model::terrain::{
-    CurveRow, GeoPoint, HeightSource, KnownGround, Posts, Terrain, TerrainSource, TerrainUse,
+    CurveRow, GeoPoint, HeightSource, KnownGround, PostWindow, Posts, Terrain, TerrainSource,
+    TerrainUse,
 };
 use tracing::warn;
 
@@ -227,6 +228,10 @@ impl Terrain for Ground {
             };
         }
         reader.used
+    }
+
+    fn copy_posts(&self, window: &PostWindow, posts: &mut [i16]) -> bool {
+        self.is_plain() && self.tiles.copy_posts(window, posts)
     }
 
     fn sample_curves(&self, rows: &mut [CurveRow<'_>]) {

@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use super::aligned_buffer::AlignedBuffer;
 use super::cell::{Cell, Flags};
 use super::grid::Grid;
+use super::known::{Known, KnownCounts, KnownFlags, KnownLoss, is_decided};
 use super::site::CoverageSite;
 use crate::radio::path_loss::{Attenuation, BATCH, PathBatch, ProfileRows, QUANTILES};
 use crate::radio::transmitter::{Budgets, Receivers};
@@ -51,6 +52,9 @@ pub struct Scratch {
     /// Places in which the models meet, with the share of that of the environment and the attenuation of the
     /// fallback model.
     blends: Vec<(usize, f64, Attenuation)>,
+    /// Heights of the ground at the centres, m, where losses are known.
+    centres_msl_m: [f64; BATCH],
+    pub(super) known_counts: KnownCounts,
 }
 
 impl Default for Scratch {
@@ -74,6 +78,8 @@ impl Default for Scratch {
             flags: [Flags::NONE; BATCH],
             fine_surface: [false; BATCH],
             blends: Vec::new(),
+            centres_msl_m: [0.0; BATCH],
+            known_counts: KnownCounts::default(),
         }
     }
 }
@@ -98,12 +104,24 @@ pub struct Evaluation<'a> {
 pub fn evaluate(
     evaluation: &Evaluation<'_>,
     first: [u32; 2],
+    cells: ArrayViewMut2<'_, Cell>,
+    scratch: &mut Scratch,
+) {
+    evaluate_rows(evaluation, first, cells, None, scratch);
+}
+
+/// [`evaluate`], with losses that are known.
+pub(super) fn evaluate_rows(
+    evaluation: &Evaluation<'_>,
+    first: [u32; 2],
     mut cells: ArrayViewMut2<'_, Cell>,
+    known: Option<&Known<'_>>,
     scratch: &mut Scratch,
 ) {
     let Evaluation { site, terrain, grid } = *evaluation;
     let [first_row, first_column] = first;
-    for (row, cells) in (first_row..).zip(cells.outer_iter_mut()) {
+    for (number, cells) in cells.outer_iter_mut().enumerate() {
+        let row = first_row + number as u32;
         let parallel = Parallel::new(grid.row_lat_deg(row));
         let cells = cells.into_slice().expect("rows are contiguous");
         for (run, cells) in (0_u32..).zip(cells.chunks_mut(BATCH)) {
@@ -113,7 +131,16 @@ pub fn evaluate(
                 let place = place.min(cells.len() as u32 - 1);
                 *lon_deg = grid.column_lon_deg(column + place);
             }
-            scratch.run(site, terrain, &parallel, cells);
+            match known {
+                None => scratch.run(site, terrain, &parallel, cells),
+                Some(known) => {
+                    let start = run as usize * BATCH;
+                    let end = start + cells.len();
+                    let losses = known.losses.slice(ndarray::s![number, start..end]);
+                    let losses = losses.as_slice().expect("rows are contiguous");
+                    scratch.run_known(site, terrain, &parallel, cells, losses, known.thresholds_db);
+                }
+            }
         }
     }
 }
@@ -133,6 +160,35 @@ pub fn evaluate_run(
         let view = ArrayViewMut2::from_shape([1, count], row).expect("one row of its length");
         evaluate(evaluation, [first / columns, column], view, scratch);
         (first, cells) = (first + count as u32, rest);
+    }
+}
+
+/// Evaluates single cells, given by their ascending index in row-major order.
+///
+/// # Panics
+/// If `cells` has another length.
+pub fn evaluate_cells(
+    evaluation: &Evaluation<'_>,
+    numbers: &[u32],
+    cells: &mut [Cell],
+    scratch: &mut Scratch,
+) {
+    assert_eq!(numbers.len(), cells.len(), "a cell for each number");
+    let Evaluation { site, terrain, grid } = *evaluation;
+    let columns = grid.columns();
+    let mut first = 0;
+    while first < numbers.len() {
+        let row = numbers[first] / columns;
+        let rest = numbers[first..].iter().take(BATCH);
+        let count = rest.take_while(|number| **number / columns == row).count();
+        let own = &numbers[first..first + count];
+        for (place, lon_deg) in scratch.centres_deg.iter_mut().enumerate() {
+            // Places beyond repeat the last cell.
+            *lon_deg = grid.column_lon_deg(own[place.min(count - 1)] % columns);
+        }
+        let parallel = Parallel::new(grid.row_lat_deg(row));
+        scratch.run(site, terrain, &parallel, &mut cells[first..first + count]);
+        first += count;
     }
 }
 
@@ -206,15 +262,39 @@ impl Scratch {
             cells.fill(Cell::void(Flags::OUTSIDE));
             return;
         }
+        self.begin(site, parallel);
+        let all = std::array::from_fn(|place| place < cells.len());
+        if self.losses(site, terrain, parallel, &all) {
+            self.budgets(site, cells.len());
+        }
+        for (place, cell) in cells.iter_mut().enumerate() {
+            *cell = self.cell(site, place);
+        }
+    }
+
+    /// Solves the geodesics to `centres_deg` and forgets the cells before.
+    fn begin(&mut self, site: &CoverageSite<'_>, parallel: &Parallel) {
         let lon_deg = site.position.lon_deg();
         self.geodesics.solve(&site.parallel, lon_deg, parallel, &self.centres_deg);
         self.flags.fill(Flags::NONE);
         self.paths.clear();
         self.blends.clear();
+    }
+
+    /// Computes the attenuation of the paths to the places of `mask`. False where there is none.
+    fn losses(
+        &mut self,
+        site: &CoverageSite<'_>,
+        terrain: &dyn Terrain,
+        parallel: &Parallel,
+        mask: &[bool; BATCH],
+    ) -> bool {
         let mut any = false;
-        for first in (0..cells.len()).step_by(SIDE_BY_SIDE) {
-            let rest = first..cells.len();
-            let mask = std::array::from_fn(|row| rest.contains(&(first + row)));
+        for first in (0..BATCH).step_by(SIDE_BY_SIDE) {
+            let mask = std::array::from_fn(|row| mask[first + row]);
+            if !mask.contains(&true) {
+                continue;
+            }
             let traced = self.trace(site, terrain, parallel, first, mask);
             if traced.contains(&true) {
                 self.measure(site, first, traced);
@@ -222,16 +302,134 @@ impl Scratch {
             }
         }
         if self.paths.measured.0.contains(&true) {
-            self.attenuate(site, terrain, parallel, cells.len());
+            self.attenuate(site, terrain, parallel, BATCH);
         }
+        any
+    }
+
+    fn budgets(&mut self, site: &CoverageSite<'_>, count: usize) {
+        let transmitter = &site.transmitter;
+        transmitter.extra_db(&self.receivers, count, &mut self.extra_db);
+        transmitter.budgets(&self.receivers, &self.paths, &self.extra_db, &mut self.budgets);
+    }
+
+    /// [`Scratch::run`] with losses that are known.
+    fn run_known(
+        &mut self,
+        site: &CoverageSite<'_>,
+        terrain: &dyn Terrain,
+        parallel: &Parallel,
+        cells: &mut [Cell],
+        losses: &[KnownLoss],
+        thresholds_db: &[f64],
+    ) {
+        let count = cells.len();
+        if self.is_beyond(site, parallel) {
+            cells.fill(Cell::void(Flags::OUTSIDE));
+            return;
+        }
+        self.begin(site, parallel);
+        let lat_deg = [parallel.lat_deg; BATCH];
+        terrain.sample(
+            &lat_deg[..count],
+            &self.centres_deg[..count],
+            &mut self.centres_msl_m[..count],
+        );
+        let mut exact = [false; BATCH];
+        let mut any = false;
+        for (place, loss) in losses.iter().enumerate() {
+            let is_known =
+                loss.flags.is_usable() && self.take(site, terrain, parallel, place, loss);
+            exact[place] = !is_known;
+            any |= is_known;
+        }
+        // The places that are known are not measured, so that nothing here changes them.
+        any |= self.losses(site, terrain, parallel, &exact);
         if any {
-            let transmitter = &site.transmitter;
-            transmitter.extra_db(&self.receivers, cells.len(), &mut self.extra_db);
-            transmitter.budgets(&self.receivers, &self.paths, &self.extra_db, &mut self.budgets);
+            self.budgets(site, count);
         }
+        let mut doubtful = [false; BATCH];
         for (place, cell) in cells.iter_mut().enumerate() {
             *cell = self.cell(site, place);
+            doubtful[place] = !exact[place] && !self.is_decided(site, place, cell, thresholds_db);
         }
+        if doubtful.contains(&true) {
+            self.paths.measured.0.fill(false);
+            self.blends.clear();
+            for place in (0..count).filter(|place| doubtful[*place]) {
+                self.flags[place] = Flags::NONE;
+            }
+            self.losses(site, terrain, parallel, &doubtful);
+            self.budgets(site, count);
+            for place in (0..count).filter(|place| doubtful[*place]) {
+                cells[place] = self.cell(site, place);
+            }
+        }
+        for (place, cell) in cells.iter().enumerate() {
+            let flags = losses[place].flags;
+            let counts = &mut self.known_counts;
+            if !cell.flags.intersects(Flags::OUTSIDE) {
+                let is_other = flags.has(KnownFlags::NEAR | KnownFlags::VOID);
+                counts.cells += 1;
+                counts.other_model += u64::from(exact[place] && is_other);
+                counts.flagged += u64::from(exact[place] && !is_other);
+                counts.decisions += u64::from(doubtful[place]);
+            }
+        }
+    }
+
+    /// Takes the loss that is known of the cell in a place. False where the cell is none of those that have one.
+    fn take(
+        &mut self,
+        site: &CoverageSite<'_>,
+        terrain: &dyn Terrain,
+        parallel: &Parallel,
+        place: usize,
+        loss: &KnownLoss,
+    ) -> bool {
+        let (distance_m, _, valid) = self.geodesics.head(place);
+        let Some(ground_msl_m) = site.ground_msl_m else {
+            return false;
+        };
+        if !valid || distance_m > site.radius_m || self.centres_msl_m[place].is_nan() {
+            return false;
+        }
+        self.receivers.distance_m[place] = distance_m;
+        for end in 0..2 {
+            self.receivers.azimuth_deg[end][place] = self.geodesics.bearing_deg[end][place];
+        }
+        let ends_m = [ground_msl_m, self.centres_msl_m[place]];
+        if !self.stand_at(site, terrain, parallel, place, ends_m) {
+            return false;
+        }
+        for (lanes, db) in self.paths.attenuation_db.0.iter_mut().zip(loss.attenuation_db) {
+            lanes[place] = f64::from(db);
+        }
+        self.paths.sigma_db.0[place] = f64::from(loss.sigma_db);
+        self.flags[place].note(loss.flags.has(KnownFlags::CLEAR), Flags::CLEAR);
+        self.clear[place] =
+            site.transmitter.asks_for_clearance() && loss.flags.has(KnownFlags::FRESNEL_CLEAR);
+        true
+    }
+
+    /// True if the error of a known loss changes nothing that is decided about a cell.
+    fn is_decided(
+        &self,
+        site: &CoverageSite<'_>,
+        place: usize,
+        cell: &Cell,
+        thresholds_db: &[f64],
+    ) -> bool {
+        let transmitter = &site.transmitter;
+        let computed = (&self.receivers, &self.paths, &self.budgets);
+        let ground_known = !cell.flags.intersects(Flags::PATH_UNKNOWN);
+        let alike = transmitter.alike(place, ground_known, self.clear[place], computed);
+        let verdict = |error_db: f64| {
+            let margin_db = cell.link_margin_db + error_db;
+            // The median moves with the loss, or stays where surroundings are unknown.
+            transmitter.verdict(&alike, cell.path_loss_db, margin_db)
+        };
+        is_decided(cell, transmitter, verdict, thresholds_db)
     }
 
     /// True if all centres lie far beyond the radius. Along a parallel the distance grows with the

@@ -133,12 +133,15 @@ pub fn evaluate_layer(setup: &CoverageRequest, grid: &Grid, terrain: &dyn Terrai
             cells[start..start + row_cells.len()].copy_from_slice(row_cells);
         }
     }
-    // A receiver that cannot decode it has no margin at any power.
-    let sensitivity_cdbm = match sensitivity_dbm.is_finite() {
+    Layer { window, sensitivity_cdbm: sensitivity_cdbm(sensitivity_dbm), cells }
+}
+
+/// Sensitivity in hundredths of dBm. A receiver that cannot decode the transmitter has no margin at any power.
+fn sensitivity_cdbm(sensitivity_dbm: f64) -> i32 {
+    match sensitivity_dbm.is_finite() {
         true => (sensitivity_dbm * 100.0).round() as i32,
         false => i32::from(i16::MAX),
-    };
-    Layer { window, sensitivity_cdbm, cells }
+    }
 }
 
 fn parts(window: Window) -> Vec<Part> {
@@ -162,12 +165,53 @@ fn cells(evaluation: &Evaluation<'_>, window: Window) -> Vec<i16> {
     let mut cells = Array2::from_elem(shape, Cell::default());
     let first = [window.row, window.column];
     evaluate(evaluation, first, cells.view_mut(), &mut Scratch::default());
-    let power = |cell: &Cell| match cell.flags {
+    cells.iter().map(power_cdbm).collect()
+}
+
+/// Received power of a cell in a layer, hundredths of dBm.
+fn power_cdbm(cell: &Cell) -> i16 {
+    match cell.flags {
         flags if flags.contains(Flags::OUTSIDE) => NO_POWER,
         flags if flags.contains(Flags::NO_DATA) => NO_DATA,
         _ => hundredths(cell.rx_power_dbm),
-    };
-    cells.iter().map(power).collect()
+    }
+}
+
+/// Power from which a transmitter serves a cell of its layer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ServingPower {
+    needed_cdbm: f64,
+    /// Link margin at which the received power reaches it but for rounding, dB.
+    pub threshold_db: f64,
+}
+
+impl ServingPower {
+    /// The power at which a request has so much margin, dB.
+    ///
+    /// # Errors
+    /// The first [`BadValue`](crate::radio::BadValue) in the request.
+    pub fn of(request: &CoverageRequest, margin_db: f64) -> Result<Self, crate::radio::BadValue> {
+        let sensitivity_dbm = request.sensitivity_dbm()?;
+        let needed_cdbm = f64::from(sensitivity_cdbm(sensitivity_dbm)) + margin_db * 100.0;
+        // Powers are rounded to whole hundredths.
+        let threshold_db = match sensitivity_dbm.is_finite() {
+            true => (needed_cdbm.ceil() - 0.5) / 100.0 - sensitivity_dbm,
+            false => f64::INFINITY,
+        };
+        Ok(Self { needed_cdbm, threshold_db })
+    }
+
+    /// True if a received power of a layer is enough.
+    #[must_use]
+    pub fn is_reached(&self, power_cdbm: i16) -> bool {
+        f64::from(power_cdbm) >= self.needed_cdbm
+    }
+
+    /// True if the received power of a cell is enough.
+    #[must_use]
+    pub fn serves(&self, cell: &Cell) -> bool {
+        self.is_reached(power_cdbm(cell))
+    }
 }
 
 #[cfg(test)]

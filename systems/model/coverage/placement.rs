@@ -1,7 +1,8 @@
 //! Sites to build next: those that cover most of what is not covered yet.
 
-use super::layer::{Layer, evaluate_layer};
+use super::layer::{Layer, ServingPower, evaluate_layer};
 use super::{CoverageRequest, Grid};
+use crate::radio::BadValue;
 use crate::sweep::{Choice, cell_area_m2, choose};
 use crate::terrain::{GeoPoint, Terrain};
 
@@ -26,9 +27,50 @@ pub struct PlacementRequest<'a> {
     pub margin_db: f64,
 }
 
+/// Source of the cells that sites serve.
+pub trait ServedCells: Send + Sync + std::fmt::Debug {
+    /// Cells of `grid`, by ascending index, in which each of `requests` has a margin of `margin_db`: those of the
+    /// exact evaluation.
+    ///
+    /// # Errors
+    /// The reason for having none; then [`Exact`] counts.
+    fn served(
+        &self,
+        requests: &[CoverageRequest],
+        grid: &Grid,
+        terrain: &dyn Terrain,
+        margin_db: f64,
+    ) -> Result<Vec<Vec<u32>>, String>;
+}
+
+/// The exact evaluation, site by site.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Exact;
+
+impl ServedCells for Exact {
+    fn served(
+        &self,
+        requests: &[CoverageRequest],
+        grid: &Grid,
+        terrain: &dyn Terrain,
+        margin_db: f64,
+    ) -> Result<Vec<Vec<u32>>, String> {
+        let cells = |request: &CoverageRequest| -> Result<Vec<u32>, BadValue> {
+            let power = ServingPower::of(request, margin_db)?;
+            let layer = evaluate_layer(request, grid, terrain);
+            let reached = cells(&layer, grid).filter(|(_, cdbm)| power.is_reached(*cdbm));
+            Ok(reached.map(|(cell, _)| cell as u32).collect())
+        };
+        // A site without a valid request has no cell.
+        Ok(requests.iter().map(|request| cells(request).unwrap_or_default()).collect())
+    }
+}
+
 /// Chosen sites, weights in km².
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlacementChoice {
+    /// Reason for the exact evaluation where another source had no answer.
+    pub fallback: Option<String>,
     /// Area of the cells whose ground is known, km².
     pub known_km2: f64,
     /// Area covered by the sites that are there, km².
@@ -39,27 +81,29 @@ pub struct PlacementChoice {
 
 /// Chooses sites by greedy choice ([`choose`]), each by the area it adds.
 #[must_use]
-pub fn place(request: &PlacementRequest<'_>, terrain: &dyn Terrain) -> PlacementChoice {
+pub fn place(
+    request: &PlacementRequest<'_>,
+    terrain: &dyn Terrain,
+    source: &dyn ServedCells,
+) -> PlacementChoice {
     let PlacementRequest { grid, .. } = *request;
     let areas_km2: Vec<f64> = (0..grid.rows()).map(|row| cell_km2(grid, row)).collect();
     let area = |cell: usize| areas_km2[cell / grid.columns() as usize];
     let mut covered = vec![false; grid.len() as usize];
     let has_ground = known_cells(terrain, grid);
-    for setup in request.existing {
-        let layer = evaluate_layer(setup, grid, terrain);
-        for cell in served(&layer, grid, request.margin_db) {
-            covered[cell] = true;
-        }
+    let candidates = &request.candidates[..request.candidates.len().min(CANDIDATES_MAX)];
+    let mut fallback = None;
+    let mut served = |requests: &[CoverageRequest]| {
+        let margin_db = request.margin_db;
+        source.served(requests, grid, terrain, margin_db).unwrap_or_else(|reason| {
+            fallback = Some(reason);
+            Exact.served(requests, grid, terrain, margin_db).unwrap_or_default()
+        })
+    };
+    for cell in served(request.existing).into_iter().flatten() {
+        covered[cell as usize] = true;
     }
-    let layers = request
-        .candidates
-        .iter()
-        .take(CANDIDATES_MAX)
-        .map(|setup| evaluate_layer(setup, grid, terrain));
-    let mut served_by = Vec::new();
-    for layer in layers {
-        served_by.push(served(&layer, grid, request.margin_db));
-    }
+    let served_by = served(candidates);
     let sum = |includes: &dyn Fn(usize) -> bool| {
         let cells = (0..covered.len()).filter(|cell| includes(*cell));
         cells.map(area).sum::<f64>()
@@ -72,16 +116,16 @@ pub fn place(request: &PlacementRequest<'_>, terrain: &dyn Terrain) -> Placement
         &mut covered,
         |covered, site| {
             let own = served_by[usize::from(site)].iter();
-            let new = own.filter(|cell| !covered[**cell]);
-            [new.map(|cell| area(*cell)).sum(), 0.0]
+            let new = own.filter(|cell| !covered[**cell as usize]);
+            [new.map(|cell| area(*cell as usize)).sum(), 0.0]
         },
         |covered, site| {
             for cell in &served_by[usize::from(site)] {
-                covered[*cell] = true;
+                covered[*cell as usize] = true;
             }
         },
     );
-    PlacementChoice { known_km2, covered_km2, choice }
+    PlacementChoice { fallback, known_km2, covered_km2, choice }
 }
 
 /// True for each cell with known ground at its centre.
@@ -118,13 +162,6 @@ fn cells<'a>(layer: &'a Layer, grid: &'a Grid) -> impl Iterator<Item = (usize, i
         let power_cdbm = layer.power_cdbm(row, column)?;
         Some(((row * grid.columns() + column) as usize, power_cdbm))
     })
-}
-
-/// Cells with at least this margin.
-fn served(layer: &Layer, grid: &Grid, margin_db: f64) -> Vec<usize> {
-    let needed_cdbm = f64::from(layer.sensitivity_cdbm) + margin_db * 100.0;
-    let reached = cells(layer, grid).filter(|(_, power)| f64::from(*power) >= needed_cdbm);
-    reached.map(|(cell, _)| cell).collect()
 }
 
 /// The highest known point of each of `blocks` by `blocks` blocks of a grid, highest first.

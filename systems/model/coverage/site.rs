@@ -93,7 +93,7 @@ pub struct CoverageSite<'a> {
     pub(super) parallel: Parallel,
     pub(super) transmitter: PreparedTransmitter<'a>,
     pub(super) radius_m: f64,
-    sampling: Fineness,
+    pub(super) sampling: Fineness,
     /// The ground at the site, m, where the terrain has a certain height: the same on all paths.
     pub(super) ground_msl_m: Option<f64>,
     /// True if the terrain has data at the site.
@@ -103,12 +103,15 @@ pub struct CoverageSite<'a> {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Fineness {
+pub(super) enum Fineness {
     Spacing(f64),
     Count(usize),
 }
 
 impl<'a> CoverageSite<'a> {
+    /// Minimum and maximum number of samples of a path, unless it is fixed.
+    pub(super) const SAMPLES: [usize; 2] = [SAMPLES_MIN, SAMPLES_MAX];
+
     /// Prepares the coverage from a transmitter at `position` to receivers like `receiver`.
     ///
     /// # Errors

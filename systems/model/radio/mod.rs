@@ -48,4 +48,5 @@ pub use presets::Role;
 pub use result::{Budget, Geometry, LinkResult, Losses, TerrainReport};
 pub use station::{Antenna, Pointing, Radio, Station, Waveform};
 pub use surroundings::{Clutter, ClutterCategory, Multipath, Vegetation};
+pub use transmitter::MarginTerms;
 pub use warning::{Warning, Warnings};

@@ -218,6 +218,11 @@ impl<'a> Prepared<'a> {
         if on_path { 1.0 - self.share(distance_m) } else { 1.0 }
     }
 
+    /// Shortest path over which the share of the model of the environment is 1, m.
+    pub(super) fn takeover_m(&self) -> f64 {
+        self.validity.takeover_m()
+    }
+
     /// The model of the environment for paths of any length; `None` where it is not valid.
     pub(super) fn model(&self) -> Option<&dyn PreparedModel> {
         self.model.as_deref().ok()

@@ -2,6 +2,7 @@
 //! intermediate results of a report.
 
 use groundwave_propagation::free_space::SPEED_OF_LIGHT_M_S;
+use groundwave_propagation::itm::PlainConstants;
 use groundwave_propagation::numeric::{Kernel, greater, log10, vectorised};
 use groundwave_propagation::profile::PathProfile;
 
@@ -14,6 +15,7 @@ use super::outcome::Verdict;
 use super::path_loss::{Attenuation, BATCH, PathBatch, ProfileRows, QUANTILES};
 use super::prediction::{Distribution, Evidence, Surroundings};
 use super::prepare::Prepared;
+use super::station::Antenna;
 use super::surroundings::Clutter;
 
 type Lane = [f64; BATCH];
@@ -69,6 +71,25 @@ impl Default for Budgets {
     }
 }
 
+/// Quantities of the link margin that all receivers of a transmitter share. Pairs are transmitter, receiver.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MarginTerms {
+    /// Link margin without free-space loss, gases, terrain and lobes, dB.
+    pub base_db: f64,
+    /// 4 π / λ, 1/m.
+    pub wavenumber: f64,
+    /// Absorption of gases, dB/m.
+    pub gas_db_m: f64,
+    /// Beamwidth in elevation, deg, 0 for one that loses nothing; electrical tilt, deg; maximum loss, dB.
+    pub lobes: [[f64; 3]; 2],
+    /// Antenna heights above ground, m.
+    pub antenna_agl_m: [f64; 2],
+    /// Geoid under the transmitter above the ellipsoid, m.
+    pub undulation_m: f64,
+    /// Radius of the effective Earth, m.
+    pub radius_m: f64,
+}
+
 /// A prepared direction with the quantities that all receivers share.
 #[derive(Debug, Clone)]
 pub(crate) struct PreparedTransmitter<'a> {
@@ -108,6 +129,50 @@ impl<'a> PreparedTransmitter<'a> {
         if let Some(model) = self.link.model() {
             model.attenuate(paths);
         }
+    }
+
+    /// Inputs of ITM as plain numbers; `None` where the environment has another model or its inputs are outside
+    /// the range of ITM.
+    pub fn itm_constants(&self) -> Option<PlainConstants> {
+        self.link.model()?.itm_constants()
+    }
+
+    /// Shortest path over which the model of the environment needs no other beside it, m.
+    pub fn takeover_m(&self) -> f64 {
+        self.link.takeover_m()
+    }
+
+    /// Wavelength, m, and half the curvature of the effective Earth, 1/m, of the clearance of paths.
+    pub fn clearance_terms(&self) -> (f64, f64) {
+        (self.link.wavelength_m, 1.0 / (2.0 * self.link.env.k_factor * EARTH_RADIUS_M))
+    }
+
+    /// Inputs of link margins as plain numbers; `None` where they depend on more than distance and heights.
+    pub fn margin_terms(&self) -> Option<MarginTerms> {
+        let link = &self.link;
+        let (tx, rx, env) = (link.tx, link.rx, link.env);
+        let by_distance = matches!(env.clutter, Some(Clutter::Statistical { .. }));
+        let is_pointed = tx.pointing.is_some() || rx.pointing.is_some();
+        if by_distance || is_pointed || env.rain_rate_mm_h > 0.0 || env.calibration.is_some() {
+            return None;
+        }
+        let lobe = |antenna: &Antenna| {
+            let is_level = !is_omnidirectional(antenna) || antenna.elevation_beamwidth_deg >= 360.0;
+            let beamwidth_deg = if is_level { 0.0 } else { antenna.elevation_beamwidth_deg };
+            [beamwidth_deg, antenna.electrical_tilt_deg, antenna.front_to_back_db]
+        };
+        let sent_dbm = tx.radio.tx_power_dbm - tx.radio.feeder_loss_db + tx.antenna.gain_dbi;
+        let received_db = rx.antenna.gain_dbi - rx.radio.feeder_loss_db - link.polarization_loss_db;
+        let fixed_db = self.vegetation_db + env.other_loss_db + self.clutter_sum_db(1.0);
+        Some(MarginTerms {
+            base_db: self.link_margin_db(self.sinr_db(sent_dbm + received_db)) - fixed_db,
+            wavenumber: 4.0 * std::f64::consts::PI * link.frequency_mhz * 1e6 / SPEED_OF_LIGHT_M_S,
+            gas_db_m: (link.gas.oxygen_db_km + link.gas.water_vapour_db_km) * 1e-3,
+            lobes: [lobe(&tx.antenna), lobe(&rx.antenna)],
+            antenna_agl_m: [tx.height_agl_m, rx.height_agl_m],
+            undulation_m: self.undulation_m,
+            radius_m: env.k_factor * EARTH_RADIUS_M,
+        })
     }
 
     /// Attenuation of one path by the fallback model.

@@ -16,6 +16,7 @@ mod known;
 mod mercator;
 mod path;
 mod point;
+mod posts;
 mod profile;
 pub(crate) mod short;
 #[doc(hidden)]
@@ -35,6 +36,7 @@ pub use mercator::{GROUND_SIDE, KnownGround, TILE_SIDE, TileGround, WebTile, ZOO
 pub(crate) use path::step_m;
 pub use path::{BadPath, MAX_PATH_M, Path};
 pub use point::{BadPoint, GeoPoint};
+pub use posts::{POST_VOID, PostWindow};
 pub(crate) use profile::fill_gaps;
 pub use profile::{Profile, earth_bulge_m, sample_filled, sample_profile};
 pub use tile::{BadTileName, TileId};
@@ -57,6 +59,15 @@ pub trait Terrain: Send + Sync {
     /// has no quicker way. What a curve gets does not depend on the others.
     fn sample_curves(&self, rows: &mut [CurveRow<'_>]) {
         let _ = rows;
+    }
+
+    /// Copies the posts of a window, row by row from the south, m above mean sea level. [`POST_VOID`] where no
+    /// readable tile of this spacing lies, in voids, and where neighbouring tiles differ on their common edge.
+    /// False, and nothing copied, where heights between posts are not those of [`Terrain::sample`] by bilinear
+    /// interpolation of such posts.
+    fn copy_posts(&self, window: &PostWindow, posts: &mut [i16]) -> bool {
+        let _ = (window, posts);
+        false
     }
 
     /// Height of the EGM96 geoid above the WGS84 ellipsoid (m): `hae = msl + undulation`.

@@ -34,7 +34,7 @@ const N: f64 = WGS84_F / (2.0 - WGS84_F);
 const EP2: f64 = E2 / (1.0 - E2);
 
 /// Quantities fixed by the latitude of an end: the same for a whole row of cells.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Parallel {
     pub lat_deg: f64,
     sin_lat: f64,

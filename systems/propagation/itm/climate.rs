@@ -67,6 +67,12 @@ const fn curve(c1: f64, c2: f64, x1_km: f64, x2_km: f64, x3_km: f64) -> Curve {
 }
 
 impl Curve {
+    /// Both levels times `gain`, dB, and the three distances, m.
+    pub(super) fn scaled(&self, gain: f64) -> [f64; 5] {
+        let Self { far_db, hump_db, rise_m, hump_at_m, hump_width_m } = *self;
+        [far_db * gain, hump_db * gain, rise_m, hump_at_m, hump_width_m]
+    }
+
     /// The curve at effective distance `d_e_m`, dB.
     #[inline(always)]
     pub(super) fn at_db(&self, d_e_m: f64) -> f64 {

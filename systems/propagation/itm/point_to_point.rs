@@ -73,6 +73,14 @@ impl Prepared {
         measures
     }
 
+    pub(super) fn constants(&self) -> &Constants {
+        &self.constants
+    }
+
+    pub(super) fn n_0(&self) -> f64 {
+        self.n_0
+    }
+
     /// The doubts about every path at `quantile`.
     pub(super) fn warnings_at(&self, quantile: Quantile) -> Warnings {
         self.warnings | extremes(quantile, self.constants.mdvar.mode)

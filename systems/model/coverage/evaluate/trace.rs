@@ -139,9 +139,25 @@ impl Scratch {
         let elevation_msl_m = &self.elevation_msl_m[row];
         let is_credible = self.credible[row] || all_within(elevation_msl_m, itm::MAX_ELEVATION_M);
         let ends_m = [elevation_msl_m[0], elevation_msl_m[elevation_msl_m.len() - 1]];
+        if !is_credible {
+            self.flags[place] = Flags::FAILED;
+            return false;
+        }
+        self.stand_at(site, terrain, parallel, place, ends_m)
+    }
+
+    /// Notes the ground at both ends of the path to a place. False where nothing can stand on it.
+    pub(super) fn stand_at(
+        &mut self,
+        site: &CoverageSite<'_>,
+        terrain: &dyn Terrain,
+        parallel: &Parallel,
+        place: usize,
+        ends_m: [f64; 2],
+    ) -> bool {
         let centre = GeoPoint::wrapping(parallel.lat_deg, self.centres_deg[place]);
         let undulation_m = centre.as_ref().map_or(f64::NAN, |centre| terrain.undulation_m(*centre));
-        if !is_credible || !grounded(ends_m, undulation_m) {
+        if !grounded(ends_m, undulation_m) {
             self.flags[place] = Flags::FAILED;
             return false;
         }

@@ -157,6 +157,10 @@ impl PreparedModel for PreparedItm {
         }
     }
 
+    fn itm_constants(&self) -> Option<itm::PlainConstants> {
+        self.model.plain([self.quantile, self.quantile.median_of_situation()])
+    }
+
     fn attenuate(&self, batch: &mut PathBatch) {
         let (measured, _, attenuation_db, sigma_db, workspace) = batch.parts::<Workspace>();
         let Workspace { paths, losses, .. } = workspace;

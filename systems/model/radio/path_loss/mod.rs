@@ -47,6 +47,7 @@ pub use registry::{FALLBACK_MODEL, Model};
 use std::fmt::Debug;
 use std::ops::RangeInclusive;
 
+use groundwave_propagation::itm as itm_model;
 use groundwave_propagation::profile::PathProfile;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -127,6 +128,11 @@ pub trait PreparedModel: Debug + Send + Sync {
         }
     }
 
+    /// Inputs of ITM as plain numbers, for evaluation on other processors; by default `None`: another model.
+    fn itm_constants(&self) -> Option<itm_model::PlainConstants> {
+        None
+    }
+
     /// Computes total and median of the attenuation of all measured lanes of `batch`, as
     /// [`Self::attenuation`] does, and its standard deviation; not finite where the model has no value.
     /// By default empty: [`Self::measure`] has computed them.
@@ -181,6 +187,12 @@ impl Validity {
         }
     }
 
+    /// Length of a path from which the model needs [`FALLBACK_MODEL`] no longer, m.
+    #[must_use]
+    pub fn takeover_m(&self) -> f64 {
+        TAKEOVER_RATIO * *self.distance_m.start()
+    }
+
     /// Share of the model in the attenuation of a path of `distance_m`, [0, 1]; the rest is that of
     /// [`FALLBACK_MODEL`]. It rises with the logarithm of the distance from 0 at the shortest one to 1 at
     /// [`TAKEOVER_RATIO`] times that, where both models are valid: without it, every map has a step on the
@@ -189,7 +201,7 @@ impl Validity {
     #[must_use]
     pub fn share(&self, distance_m: f64) -> f64 {
         let shortest_m = *self.distance_m.start();
-        if distance_m >= TAKEOVER_RATIO * shortest_m {
+        if distance_m >= self.takeover_m() {
             return 1.0;
         }
         (libm::log2(distance_m / shortest_m) / libm::log2(TAKEOVER_RATIO)).clamp(0.0, 1.0)

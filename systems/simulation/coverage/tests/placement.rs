@@ -1,7 +1,7 @@
 //! Sites to build next.
 
 use super::*;
-use crate::coverage::placement::{PlacementRequest, high_ground, place};
+use crate::coverage::placement::{Exact, PlacementRequest, high_ground, place};
 
 #[test]
 fn the_site_that_adds_most_comes_first_and_nothing_is_added_twice() {
@@ -20,7 +20,7 @@ fn the_site_that_adds_most_comes_first_and_nothing_is_added_twice() {
         count: 3,
         margin_db: 0.0,
     };
-    let found = place(&request, &Rough);
+    let found = place(&request, &Rough, &Exact);
     assert!(found.covered_km2 > 1.0 && found.covered_km2 < found.known_km2);
     assert!((found.known_km2 / 900.0 - 1.0).abs() < 0.01, "{}", found.known_km2);
     let sites: Vec<_> = found.choice.steps.iter().map(|step| step.site).collect();
