@@ -15,8 +15,8 @@ use std::time::Instant;
 use groundwave_gpu::{Adapters, Engine, ServersRequest};
 use groundwave_model::coverage::placement::{Exact, PlacementChoice, PlacementRequest, place};
 use groundwave_model::coverage::{
-    Block, Cell, CoverageRequest, CoverageSite, Evaluation, Flags, Grid, KnownCounts, KnownLoss,
-    Sampling, Scratch, evaluate_grid, evaluate_known,
+    Block, Cell, CoverageRequest, CoverageSite, Evaluation, Flags, Grid, KnownCounts, KnownFlags,
+    KnownLoss, Sampling, Scratch, evaluate_grid, evaluate_known,
 };
 use groundwave_model::radio::Environment;
 use groundwave_model::terrain::{GeoPoint, PostWindow, Terrain};
@@ -245,6 +245,8 @@ fn check(engine: &Engine, terrain: &dyn Terrain, side: u32) {
     let mut wrong = 0;
     let (mut land, mut sea) = (KnownCounts::default(), KnownCounts::default());
     let mut above = [0_u64; 3];
+    // Ties, spans, counts, odd numbers, bends, voids, near ones, jumps, scatter, Fresnel zones.
+    let mut reasons = [0; 10];
     for ([lat_deg, lon_deg], is_sea) in PLACES {
         for frequency_mhz in FREQUENCIES_MHZ {
             let at = point(lat_deg, lon_deg);
@@ -253,7 +255,16 @@ fn check(engine: &Engine, terrain: &dyn Terrain, side: u32) {
             let grid = Grid::square(at, request.radius_m, side).expect("a grid");
             let site = request.prepare(terrain).expect("a site");
             let exact = evaluate_grid(&Evaluation { site: &site, terrain, grid: &grid });
-            let (cells, counts) = known(engine, terrain, &site, window(terrain, &request), &grid);
+            let window = window(terrain, &request);
+            let (cells, counts) = known(engine, terrain, &site, window, &grid);
+            let terms = site.terms().expect("plain numbers");
+            let losses = engine.losses(terrain, window, &[&terms], &grid, whole(&grid));
+            let losses = losses.expect("losses");
+            for (count, bit) in reasons.iter_mut().zip(8..) {
+                let others = KnownFlags::VOID | KnownFlags::NEAR;
+                let has = |loss: &&KnownLoss| loss.flags.has(1 << bit) && !loss.flags.has(others);
+                *count += losses[0].iter().filter(has).count();
+            }
             if is_sea {
                 sea.add(counts)
             } else {
@@ -277,7 +288,7 @@ fn check(engine: &Engine, terrain: &dyn Terrain, side: u32) {
     }
     println!(
         "{} places, {} frequencies: largest difference {worst_db:.1e} dB, above 1e-4, 2e-4, 2e-3 dB: {above:?}; {wrong} \
-         classes differ; land {land:?}, sea {sea:?}",
+         classes differ; land {land:?}, sea {sea:?}; reasons {reasons:?}",
         PLACES.len(),
         FREQUENCIES_MHZ.len(),
     );

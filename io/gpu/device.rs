@@ -80,6 +80,7 @@ pub(super) fn kernel(has_subgroups: bool) -> String {
     [
         include_str!("profile.wgsl"),
         include_str!("formulas.wgsl"),
+        include_str!("troposcatter.wgsl"),
         include_str!("servers.wgsl"),
         reductions,
     ]

@@ -292,8 +292,12 @@ fn attenuate(site: u32, measured: Measures) -> vec4<u32> {
         reference_db = a_s + k_1 * (distance_m - d_s) + k_2 * ln(distance_m / d_s);
     } else {
         // Troposcatter may decide only beyond.
-        let scatter_m = path.sum_m + 1.088 * scale_m * sites[site].frequency_ln;
-        flags |= select(0u, SCATTER, distance_m > scatter_m * 0.9999);
+        let least_m = max(path.sum_m + 1.088 * scale_m * sites[site].frequency_ln, path.smooth_sum_m);
+        if distance_m > least_m {
+            let beyond = beyond_horizon(site, path, n_s, a_3, d_3, slope, least_m);
+            reference_db = beyond.value;
+            flags |= select(0u, SCATTER, beyond.is_near);
+        }
     }
     let a_ref_db = max(reference_db, 0.0);
 

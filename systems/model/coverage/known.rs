@@ -41,7 +41,7 @@ impl KnownFlags {
     pub const NEAR: u32 = 1 << 14;
     /// Next to a step of a formula.
     pub const JUMP: u32 = 1 << 15;
-    /// So far that troposcatter may decide.
+    /// Next to a step of the formulas of troposcatter.
     pub const SCATTER: u32 = 1 << 16;
     /// Clearance of the Fresnel zone undecided.
     pub const FRESNEL: u32 = 1 << 17;
