@@ -10,7 +10,7 @@ use wgpu::util::DeviceExt;
 
 use super::adapter::{Adapter, Adapters, DeviceFailure, Unavailable};
 use super::scene::Scene;
-use super::servers::{ServerBlock, ServerTables};
+use super::server_tables::{ServerBlock, ServerTables};
 use super::tables::Tables;
 
 /// Octets of the loss of a cell.

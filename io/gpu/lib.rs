@@ -15,6 +15,7 @@ mod engine;
 #[cfg(not(feature = "wgpu"))]
 mod no_device;
 mod scene;
+mod server_tables;
 mod servers;
 mod tables;
 

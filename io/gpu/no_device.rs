@@ -6,7 +6,7 @@ use groundwave_model::coverage::KnownLoss;
 
 use super::adapter::{Adapter, Adapters, DeviceFailure, Unavailable};
 use super::scene::Scene;
-use super::servers::{ServerBlock, ServerTables};
+use super::server_tables::{ServerBlock, ServerTables};
 use super::tables::Tables;
 
 /// A device that is never there.

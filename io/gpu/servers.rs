@@ -14,6 +14,7 @@ use groundwave_model::terrain::{PostWindow, Terrain};
 use rayon::prelude::*;
 
 use super::engine::{Engine, NoLosses};
+use super::server_tables::{ServerBlock, ServerTables};
 use super::tables::Tables;
 
 /// Cells of a block times sites: 128 MB of losses, which stay on the device.
@@ -25,26 +26,6 @@ const LATTICE_SPACING: u32 = 16;
 
 /// Cells of a site that one task evaluates.
 const TASK_CELLS: usize = 512;
-
-/// Budgets of sites and undulations of a block, as the kernel reads them (`servers.wgsl`).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ServerTables {
-    pub site_words: Vec<u32>,
-    pub lattice_words: Vec<u32>,
-    pub lattice_columns: u32,
-    pub lattice_spacing: u32,
-}
-
-/// Answers of the device for a block.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct ServerBlock {
-    /// Site of the largest margin that is not flagged, `u32::MAX` without one, and bits of that margin, dB.
-    pub best: Vec<[u32; 2]>,
-    /// Bits of sites with a margin of the threshold or more, whole words a cell.
-    pub served: Vec<u32>,
-    /// Cells and sites that are not decided, in any order, some twice.
-    pub pairs: Vec<[u32; 2]>,
-}
 
 /// Request for the servers of all cells of a grid.
 #[derive(Clone, Copy)]
@@ -74,50 +55,49 @@ pub struct Servers {
     pub counts: KnownCounts,
 }
 
-impl ServerTables {
-    fn new(
-        request: &ServersRequest<'_>,
-        terms: &[&SiteTerms],
-        block: Block,
-    ) -> Result<Self, NoLosses> {
-        let mut site_words = Vec::new();
-        for (site, threshold_db) in terms.iter().zip(request.thresholds_db) {
-            let margin = site.margin.as_ref().ok_or(NoLosses::Margins)?;
-            let [tx, rx] = margin.lobes.map(|[beamwidth, tilt, cap]| [beamwidth, tilt, cap, 0.0]);
-            let numbers = [
-                margin.base_db,
-                margin.wavenumber,
-                margin.gas_db_m,
-                margin.undulation_m,
-                site.ground_msl_m,
-                margin.antenna_agl_m[0],
-                margin.antenna_agl_m[1],
-                margin.radius_m,
-            ];
-            let last = [*threshold_db, 0.0, 0.0, 0.0];
-            let all = numbers.into_iter().chain(tx).chain(rx).chain(last);
-            site_words.extend(all.map(|number| (number as f32).to_bits()));
-        }
-        let points = |cells: u32| cells.div_ceil(LATTICE_SPACING) + 1;
-        let [rows, columns] = [points(block.rows), points(block.columns)];
-        let grid = request.grid;
-        let place = |first: u32, number: u32, count: u32| {
-            // The last points may lie beyond the grid.
-            (first + number * LATTICE_SPACING).min(count - 1)
-        };
-        let mut lattice_words = Vec::new();
-        for row in 0..rows {
-            for column in 0..columns {
-                let at = grid.centre(
-                    place(block.row, row, grid.rows()),
-                    place(block.column, column, grid.columns()),
-                );
-                lattice_words.push((request.terrain.undulation_m(at) as f32).to_bits());
-            }
-        }
-        let (lattice_columns, lattice_spacing) = (columns, LATTICE_SPACING);
-        Ok(Self { site_words, lattice_words, lattice_columns, lattice_spacing })
+/// Budgets of the sites and undulations of a block.
+fn server_tables(
+    request: &ServersRequest<'_>,
+    terms: &[&SiteTerms],
+    block: Block,
+) -> Result<ServerTables, NoLosses> {
+    let mut site_words = Vec::new();
+    for (site, threshold_db) in terms.iter().zip(request.thresholds_db) {
+        let margin = site.margin.as_ref().ok_or(NoLosses::Margins)?;
+        let [tx, rx] = margin.lobes.map(|[beamwidth, tilt, cap]| [beamwidth, tilt, cap, 0.0]);
+        let numbers = [
+            margin.base_db,
+            margin.wavenumber,
+            margin.gas_db_m,
+            margin.undulation_m,
+            site.ground_msl_m,
+            margin.antenna_agl_m[0],
+            margin.antenna_agl_m[1],
+            margin.radius_m,
+        ];
+        let last = [*threshold_db, 0.0, 0.0, 0.0];
+        let all = numbers.into_iter().chain(tx).chain(rx).chain(last);
+        site_words.extend(all.map(|number| (number as f32).to_bits()));
     }
+    let points = |cells: u32| cells.div_ceil(LATTICE_SPACING) + 1;
+    let [rows, columns] = [points(block.rows), points(block.columns)];
+    let grid = request.grid;
+    let place = |first: u32, number: u32, count: u32| {
+        // The last points may lie beyond the grid.
+        (first + number * LATTICE_SPACING).min(count - 1)
+    };
+    let mut lattice_words = Vec::new();
+    for row in 0..rows {
+        for column in 0..columns {
+            let at = grid.centre(
+                place(block.row, row, grid.rows()),
+                place(block.column, column, grid.columns()),
+            );
+            lattice_words.push((request.terrain.undulation_m(at) as f32).to_bits());
+        }
+    }
+    let (lattice_columns, lattice_spacing) = (columns, LATTICE_SPACING);
+    Ok(ServerTables { site_words, lattice_words, lattice_columns, lattice_spacing })
 }
 
 impl Engine {
@@ -143,7 +123,7 @@ impl Engine {
         let high = BLOCK_PAIRS / (u64::from(columns) * sites.len().max(1) as u64);
         let high = high.clamp(1, u64::from(grid.rows())) as u32;
         for block in grid.blocks(high, columns) {
-            let budgets = ServerTables::new(request, &terms, block)?;
+            let budgets = server_tables(request, &terms, block)?;
             let tables = Tables::new(&terms, grid, block, &scene.window);
             let answer = self.device().run_servers(&uploaded, &tables, &budgets)?;
             settle(request, block, answer, &mut servers);

@@ -115,10 +115,6 @@ fn cells_with_known_losses_are_those_of_the_exact_evaluation() {
         }
         let differences = differences_db(&of);
         let median_db = differences[differences.len() / 2];
-        println!(
-            "{}: {:?}, median {median_db:.1e} dB, maximum {worst_db:.1e} dB",
-            case.name, of.counts
-        );
         assert!(worst_db <= 0.002, "{}: {worst_db} dB", case.name);
         assert!(differences.last().is_some_and(|db| *db <= 0.002), "{}", case.name);
         assert!(median_db <= 1e-4, "{}: {median_db} dB", case.name);
@@ -158,8 +154,6 @@ fn every_reason_to_evaluate_a_cell_as_a_whole_occurs() {
     for case in cases() {
         let losses = losses(&engine, &case);
         bits |= losses.iter().fold(0, |bits, loss| bits | loss.flags.0);
-        let count = |bit: u32| losses.iter().filter(|loss| loss.flags.has(1 << bit)).count();
-        println!("{}: {:?}", case.name, [8, 9, 10, 11, 12, 13, 14, 15, 16, 17].map(count));
     }
     for (name, bit) in [
         ("valid", KnownFlags::VALID),
@@ -222,7 +216,6 @@ fn servers_of_many_sites_are_those_of_the_exact_evaluation() {
             largest_apart_db = largest_apart_db.max(apart_db);
         }
     }
-    println!("{:?}, {largest_apart_db:.1e} dB", servers.counts);
     assert!(largest_apart_db <= 0.002, "{largest_apart_db} dB");
     assert!(servers.counts.flagged > 0 && servers.served.iter().all(|cells| !cells.is_empty()));
     // The order of threads on the device changes nothing.

@@ -1,6 +1,9 @@
 //! The evaluator of cells, for interactive jobs and sweeps.
 
+mod known;
 mod trace;
+
+pub use known::evaluate_known;
 
 use groundwave_propagation::itm::SIDE_BY_SIDE;
 use groundwave_propagation::profile::PathProfile;
@@ -10,7 +13,7 @@ use rayon::prelude::*;
 use super::aligned_buffer::AlignedBuffer;
 use super::cell::{Cell, Flags};
 use super::grid::Grid;
-use super::known::{Known, KnownCounts, KnownFlags, KnownLoss, is_decided};
+use super::known::{Known, KnownCounts};
 use super::site::CoverageSite;
 use crate::radio::path_loss::{Attenuation, BATCH, PathBatch, ProfileRows, QUANTILES};
 use crate::radio::transmitter::{Budgets, Receivers};
@@ -311,125 +314,6 @@ impl Scratch {
         let transmitter = &site.transmitter;
         transmitter.extra_db(&self.receivers, count, &mut self.extra_db);
         transmitter.budgets(&self.receivers, &self.paths, &self.extra_db, &mut self.budgets);
-    }
-
-    /// [`Scratch::run`] with losses that are known.
-    fn run_known(
-        &mut self,
-        site: &CoverageSite<'_>,
-        terrain: &dyn Terrain,
-        parallel: &Parallel,
-        cells: &mut [Cell],
-        losses: &[KnownLoss],
-        thresholds_db: &[f64],
-    ) {
-        let count = cells.len();
-        if self.is_beyond(site, parallel) {
-            cells.fill(Cell::void(Flags::OUTSIDE));
-            return;
-        }
-        self.begin(site, parallel);
-        let lat_deg = [parallel.lat_deg; BATCH];
-        terrain.sample(
-            &lat_deg[..count],
-            &self.centres_deg[..count],
-            &mut self.centres_msl_m[..count],
-        );
-        let mut exact = [false; BATCH];
-        let mut any = false;
-        for (place, loss) in losses.iter().enumerate() {
-            let is_known =
-                loss.flags.is_usable() && self.take(site, terrain, parallel, place, loss);
-            exact[place] = !is_known;
-            any |= is_known;
-        }
-        // The places that are known are not measured, so that nothing here changes them.
-        any |= self.losses(site, terrain, parallel, &exact);
-        if any {
-            self.budgets(site, count);
-        }
-        let mut doubtful = [false; BATCH];
-        for (place, cell) in cells.iter_mut().enumerate() {
-            *cell = self.cell(site, place);
-            doubtful[place] = !exact[place] && !self.is_decided(site, place, cell, thresholds_db);
-        }
-        if doubtful.contains(&true) {
-            self.paths.measured.0.fill(false);
-            self.blends.clear();
-            for place in (0..count).filter(|place| doubtful[*place]) {
-                self.flags[place] = Flags::NONE;
-            }
-            self.losses(site, terrain, parallel, &doubtful);
-            self.budgets(site, count);
-            for place in (0..count).filter(|place| doubtful[*place]) {
-                cells[place] = self.cell(site, place);
-            }
-        }
-        for (place, cell) in cells.iter().enumerate() {
-            let flags = losses[place].flags;
-            let counts = &mut self.known_counts;
-            if !cell.flags.intersects(Flags::OUTSIDE) {
-                let is_other = flags.has(KnownFlags::NEAR | KnownFlags::VOID);
-                counts.cells += 1;
-                counts.other_model += u64::from(exact[place] && is_other);
-                counts.flagged += u64::from(exact[place] && !is_other);
-                counts.decisions += u64::from(doubtful[place]);
-            }
-        }
-    }
-
-    /// Takes the loss that is known of the cell in a place. False where the cell is none of those that have one.
-    fn take(
-        &mut self,
-        site: &CoverageSite<'_>,
-        terrain: &dyn Terrain,
-        parallel: &Parallel,
-        place: usize,
-        loss: &KnownLoss,
-    ) -> bool {
-        let (distance_m, _, valid) = self.geodesics.head(place);
-        let Some(ground_msl_m) = site.ground_msl_m else {
-            return false;
-        };
-        if !valid || distance_m > site.radius_m || self.centres_msl_m[place].is_nan() {
-            return false;
-        }
-        self.receivers.distance_m[place] = distance_m;
-        for end in 0..2 {
-            self.receivers.azimuth_deg[end][place] = self.geodesics.bearing_deg[end][place];
-        }
-        let ends_m = [ground_msl_m, self.centres_msl_m[place]];
-        if !self.stand_at(site, terrain, parallel, place, ends_m) {
-            return false;
-        }
-        for (lanes, db) in self.paths.attenuation_db.0.iter_mut().zip(loss.attenuation_db) {
-            lanes[place] = f64::from(db);
-        }
-        self.paths.sigma_db.0[place] = f64::from(loss.sigma_db);
-        self.flags[place].note(loss.flags.has(KnownFlags::CLEAR), Flags::CLEAR);
-        self.clear[place] =
-            site.transmitter.asks_for_clearance() && loss.flags.has(KnownFlags::FRESNEL_CLEAR);
-        true
-    }
-
-    /// True if the error of a known loss changes nothing that is decided about a cell.
-    fn is_decided(
-        &self,
-        site: &CoverageSite<'_>,
-        place: usize,
-        cell: &Cell,
-        thresholds_db: &[f64],
-    ) -> bool {
-        let transmitter = &site.transmitter;
-        let computed = (&self.receivers, &self.paths, &self.budgets);
-        let ground_known = !cell.flags.intersects(Flags::PATH_UNKNOWN);
-        let alike = transmitter.alike(place, ground_known, self.clear[place], computed);
-        let verdict = |error_db: f64| {
-            let margin_db = cell.link_margin_db + error_db;
-            // The median moves with the loss, or stays where surroundings are unknown.
-            transmitter.verdict(&alike, cell.path_loss_db, margin_db)
-        };
-        is_decided(cell, transmitter, verdict, thresholds_db)
     }
 
     /// True if all centres lie far beyond the radius. Along a parallel the distance grows with the

@@ -3,10 +3,7 @@
 //! Budgets, classes and flags of such a cell are those of the one evaluator. A cell without an attenuation, or
 //! so near to a decision that its error could change it, is evaluated as a whole.
 
-use ndarray::ArrayViewMut2;
-
-use super::evaluate::{Evaluation, Scratch};
-use super::{Cell, Flags};
+use super::cell::{Cell, Flags};
 use crate::radio::path_loss::QUANTILES;
 use crate::radio::transmitter::PreparedTransmitter;
 use crate::radio::{ModulationId, Verdict};
@@ -93,27 +90,6 @@ impl KnownCounts {
         self.flagged += other.flagged;
         self.decisions += other.decisions;
     }
-}
-
-/// Evaluates a rectangle of cells as [`super::evaluate`] does, with the attenuation of `losses` where it counts.
-/// Link margins that decide something of a cell are in `thresholds_db`, besides those of verdicts and
-/// modulations.
-///
-/// # Panics
-/// If the rows of `cells` are not contiguous, or `losses` has another shape.
-pub fn evaluate_known(
-    evaluation: &Evaluation<'_>,
-    first: [u32; 2],
-    cells: ArrayViewMut2<'_, Cell>,
-    losses: &ndarray::ArrayView2<'_, KnownLoss>,
-    thresholds_db: &[f64],
-    scratch: &mut Scratch,
-) -> KnownCounts {
-    assert_eq!(cells.dim(), losses.dim(), "a loss for each cell");
-    scratch.known_counts = KnownCounts::default();
-    let inputs = Known { losses: *losses, thresholds_db };
-    super::evaluate::evaluate_rows(evaluation, first, cells, Some(&inputs), scratch);
-    scratch.known_counts
 }
 
 /// Losses of a rectangle, and what they decide.

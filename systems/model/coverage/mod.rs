@@ -14,10 +14,11 @@ mod terms;
 
 pub use cell::{Cell, Flags};
 pub use evaluate::{
-    Evaluation, Scratch, coverage, evaluate, evaluate_cells, evaluate_grid, evaluate_run,
+    Evaluation, Scratch, coverage, evaluate, evaluate_cells, evaluate_grid, evaluate_known,
+    evaluate_run,
 };
 pub use grid::{BadGrid, Block, CELLS_MAX, Grid, SIDE_MAX};
-pub use known::{KNOWN_ERROR_DB, KnownCounts, KnownFlags, KnownLoss, evaluate_known};
+pub use known::{KNOWN_ERROR_DB, KnownCounts, KnownFlags, KnownLoss};
 pub use layer::{Layer, NO_DATA, NO_POWER, ServingPower, Window, evaluate_layer, hundredths};
 pub use site::{CoverageRequest, CoverageSite, Sampling};
 pub use terms::{Cubic, NoTerms, RowTerms, SiteTerms, TERMS_RADIUS_MAX_M};
