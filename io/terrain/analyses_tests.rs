@@ -47,7 +47,7 @@ static GROUND: LazyLock<Arc<TerrainStack>> = LazyLock::new(|| {
     Arc::new(stack)
 });
 
-/// Values of a range, its ends, and at times what lies outside or is no number.
+/// Values of a range, its ends, at times one outside or NaN.
 fn edge(low: f64, high: f64) -> impl Strategy<Value = f64> {
     let beyond = [f64::NAN, f64::INFINITY, low.next_down(), high.next_up(), -1e300];
     prop_oneof![

@@ -150,6 +150,8 @@ fn a_wrong_node_gives_one_error() {
     ] {
         std::fs::write(&scenario, FLAT.replace(from, to).replace("choose = 1\n", "")).unwrap();
         let error = refusal(&sweep(&scenario, &folder.path().join("out"), &[]));
+        let json: serde_json::Value = serde_json::from_str(&error).unwrap();
+        let error = json["error"]["message"].as_str().unwrap();
         let errors: Vec<&str> = error.lines().filter(|line| line.contains("flat.toml:")).collect();
         let count = FLAT.matches(from).count();
         assert!(errors.len() == count && errors[0].contains(why), "{error}");

@@ -208,7 +208,7 @@ fn columns_are_stored_on_request_only() {
 
 /// Scenario in which part of the ground is not covered.
 fn partly_covered() -> String {
-    FLAT.replace("cell_arcsec = 9", "cell_arcsec = 9\nmargin_db = 30")
+    FLAT.replace("cell_arcsec = 9", "cell_arcsec = 9\nmargin_db = 15")
 }
 
 /// Pixels of a picture, RGBA, row by row.
@@ -243,7 +243,7 @@ fn cells_that_are_not_covered_are_clear_in_the_overlay_and_covered_ones_opaque()
         let sites: Vec<_> = read.sites().map(|site| site.unwrap().answers().unwrap()).collect();
         for cell in 0..sites[0].cells() {
             let best = sites.iter().filter_map(|site| site.margin_db(cell)).reduce(f32::max);
-            let is_covered = best.is_some_and(|margin_db| margin_db >= 30.0);
+            let is_covered = best.is_some_and(|margin_db| margin_db >= 15.0);
             let (row, col) = (cell / window.cols as usize, cell % window.cols as usize);
             let at = (window.top as usize + row) * cols + window.left as usize + col;
             assert_eq!(overlay[at], if is_covered { 255 } else { 0 }, "row {row}, column {col}");
