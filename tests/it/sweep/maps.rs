@@ -206,9 +206,9 @@ fn columns_are_stored_on_request_only() {
     assert!(refused.contains("another folder"), "{refused}");
 }
 
-/// Scenario in which part of the ground is not covered.
-fn partly_covered() -> String {
-    FLAT.replace("cell_arcsec = 9", "cell_arcsec = 9\nmargin_db = 15")
+/// Scenario in which ground is covered from `margin_db` on, which part of it is not.
+fn partly_covered(margin_db: u32) -> String {
+    FLAT.replace("cell_arcsec = 9", &format!("cell_arcsec = 9\nmargin_db = {margin_db}"))
 }
 
 /// Pixels of a picture, RGBA, row by row.
@@ -225,7 +225,7 @@ fn pixels(bytes: &[u8]) -> Vec<[u8; 4]> {
 fn cells_that_are_not_covered_are_clear_in_the_overlay_and_covered_ones_opaque() {
     let folder = tempfile::tempdir().unwrap();
     let scenario = folder.path().join("flat.toml");
-    std::fs::write(&scenario, partly_covered()).unwrap();
+    std::fs::write(&scenario, partly_covered(15)).unwrap();
     let out = folder.path().join("out");
     stdout(&sweep(&scenario, &out, &["--products", "overlay,margin"]));
     let work = Sweep::find(&out).unwrap();
@@ -261,7 +261,7 @@ fn cells_that_are_not_covered_are_clear_in_the_overlay_and_covered_ones_opaque()
 fn maps_of_levels_show_what_is_covered_and_a_date_that_was_given() {
     let folder = tempfile::tempdir().unwrap();
     let scenario = folder.path().join("flat.toml");
-    std::fs::write(&scenario, partly_covered()).unwrap();
+    std::fs::write(&scenario, partly_covered(30)).unwrap();
     let out = folder.path().join("out");
     let map = |more: &[&str], name: &str| {
         stdout(&sweep(&scenario, &out, &[&["--products", "margin,power,servers"], more].concat()));
@@ -321,7 +321,7 @@ fn sites_have_their_labels_and_properties_and_labels_change_no_unit() {
 fn outlines_have_the_threshold_and_those_that_were_chosen() {
     let folder = tempfile::tempdir().unwrap();
     let scenario = folder.path().join("flat.toml");
-    std::fs::write(&scenario, partly_covered()).unwrap();
+    std::fs::write(&scenario, partly_covered(30)).unwrap();
     let out = folder.path().join("out");
     let options = ["--scale", "margin=25,40", "--scale", "power=-80,-60"];
     stdout(&sweep(&scenario, &out, &[&["--products", "outlines,power"], &options[..]].concat()));
