@@ -5,7 +5,7 @@ use std::fs;
 use std::sync::{Arc, LazyLock};
 
 use groundwave_model::advice::advise;
-use groundwave_model::coverage::placement::{PlacementRequest, place};
+use groundwave_model::coverage::placement::{Exact, PlacementRequest, place};
 use groundwave_model::link::{LinkBudget, trace};
 use groundwave_model::mesh::{Member, RouteRequest, mesh, route};
 use groundwave_model::radio::{Environment, Model, Multipath, Pointing, Station, Waveform};
@@ -286,6 +286,7 @@ proptest! {
             let choice = place(
                 &PlacementRequest { grid: &grid, existing: &existing, candidates: &[other], count: 2, margin_db: 0.0 },
                 &**GROUND,
+                &Exact,
             );
             prop_assert!(choice.covered_km2 <= choice.known_km2 && choice.known_km2.is_finite());
         }
