@@ -12,7 +12,7 @@ use groundwave_model::relay::{Objective, RelayEnd, RelayRequest, Strategy as Sea
 use groundwave_model::route::Metric;
 use groundwave_model::terrain::{Flat, GeoPoint, Terrain, TerrainSource, TerrainUse};
 use groundwave_simulation::coverage::live::LiveCoverage;
-use groundwave_simulation::coverage::placement::{PlacementRequest, high_ground, place};
+use groundwave_simulation::coverage::placement::{Exact, PlacementRequest, high_ground, place};
 use groundwave_simulation::coverage::{CoverageJob, CoverageRequest, Grid, Sampling, coverage};
 use groundwave_simulation::link::{Inputs, judge, percentiles, score, trace};
 use groundwave_simulation::site::{AddNode, NodeId, SetEnvironment};
@@ -261,7 +261,7 @@ proptest! {
         }
         let (existing, candidates) = all.split_at(1);
         let request = PlacementRequest { grid: &grid, existing, candidates, count: 2, margin_db: 3.0 };
-        let chosen = place(&request, &ground);
+        let chosen = place(&request, &ground, &Exact);
         prop_assert!(chosen.covered_km2.is_finite() && chosen.known_km2.is_finite());
         for (_, height_m) in high_ground(&ground, &grid, 2) {
             prop_assert!(height_m.is_finite());
