@@ -11,6 +11,8 @@
 mod adapter;
 #[cfg(feature = "wgpu")]
 mod device;
+#[cfg(feature = "wgpu")]
+mod dispatch;
 mod engine;
 #[cfg(not(feature = "wgpu"))]
 mod no_device;
