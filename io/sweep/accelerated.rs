@@ -274,6 +274,7 @@ fn window(plan: &Plan, terrain: &dyn Terrain, sites: &[u16]) -> Option<PostWindo
     Some(positions.fold(around(first), |all, position| all.union(around(position))))
 }
 
-#[cfg(all(test, feature = "gpu"))]
+#[cfg(test)]
+#[cfg(feature = "gpu")]
 #[path = "accelerated_tests.rs"]
 mod tests;
