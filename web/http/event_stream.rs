@@ -28,7 +28,6 @@ pub(super) fn response(events: impl Stream<Item = Event> + Send + 'static) -> Ev
 ///
 /// # Panics
 /// When `data` is a map whose keys are not texts, which no wire type is.
-#[must_use]
 pub fn event(name: &str, data: &impl Serialize) -> Event {
     Event::default().event(name).json_data(data).expect("events are plain data")
 }
