@@ -32,6 +32,7 @@ mod sweep;
 mod sweep_extent;
 mod sweep_failure;
 mod sweep_tables;
+mod sweep_work;
 mod terrain;
 mod testbed;
 mod validate;

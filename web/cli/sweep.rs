@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
@@ -15,8 +15,8 @@ use groundwave_setup::terrain::{OpenTerrain, REMEDY, TerrainOptions};
 use groundwave_sweep::products;
 use groundwave_sweep::products::{Product, Wanted};
 use groundwave_sweep::{
-    Choices, Joined, Labels, Plan, Shard, Supply, Sweep as Work, SweepEngine, SweepError,
-    UnitEvaluator, Worked, Worker, check_sites, keep_freed_memory, labels, plan,
+    Choices, Labels, Plan, Shard, Supply, Sweep as Work, SweepEngine, SweepError, UnitEvaluator,
+    Worked, check_sites, keep_freed_memory, labels, plan,
 };
 use groundwave_text::{Align, Table};
 
@@ -25,6 +25,7 @@ use super::output::{self, Output};
 use super::run::interrupts;
 use super::sweep_failure::failure;
 use super::sweep_tables;
+use super::sweep_work::{compute, compute_on, join};
 use crate::engine::EngineArg;
 
 const EXAMPLES: &str = "\
@@ -321,77 +322,6 @@ impl Sweep {
         let plan = plan(title, coverage, &view, columns).map_err(Failure::input)?;
         Ok((plan, labels(coverage, &view)))
     }
-}
-
-/// Computes units beside other workers until all are there.
-fn join(
-    work: &Work,
-    ground: &OpenTerrain,
-    engine: &SweepEngine,
-    lease_s: u64,
-    output: Output,
-) -> Result<(), Failure> {
-    let stop = interrupts()?;
-    let worker = Worker::this().map_err(Failure::machine)?;
-    let progress = output::units_progress(work.plan.units().len());
-    let evaluator =
-        UnitEvaluator::new(&work.plan, &*ground.terrain, engine).map_err(Failure::Input)?;
-    let evaluate = |unit, site| evaluator.evaluate(unit, site);
-    let joined = work.join(&worker, lease_s, &stop, &evaluate, |_, found| {
-        output::advance(&progress, found);
-    });
-    progress.finish_and_clear();
-    let Joined { units, computed, taken_over } = joined.map_err(failure)?;
-    ground.check_tiles()?;
-    if output.json {
-        return output.json(&serde_json::json!({
-            "worker": format!("{:016x}", worker.id),
-            "units": units,
-            "computed": computed,
-            "taken_over": taken_over,
-        }));
-    }
-    let over = match taken_over {
-        0 => String::new(),
-        units => format!(", {units} of them taken over from workers that ended"),
-    };
-    output.text(&format!(
-        "all {units} units done, {computed} by this worker{over}; next: groundwave sweep merge {}\n",
-        work.folder().display()
-    ))
-}
-
-#[cfg(feature = "cluster")]
-fn compute_on(
-    cluster: &str,
-    store: &str,
-    work: &Work,
-    ground: &OpenTerrain,
-) -> Result<(), Failure> {
-    super::cluster::drive(work, ground, cluster, store).map(drop)
-}
-
-#[cfg(not(feature = "cluster"))]
-fn compute_on(_: &str, _: &str, _: &Work, _: &OpenTerrain) -> Result<(), Failure> {
-    Err(super::cluster::missing())
-}
-
-fn compute(
-    work: &Work,
-    ground: &OpenTerrain,
-    engine: &SweepEngine,
-    shard: Shard,
-    stop: &AtomicBool,
-) -> Result<Worked, Failure> {
-    let all = work.plan.units().len();
-    let share = (0..all).filter(|place| shard.holds(*place)).count();
-    let progress = output::units_progress(share);
-    let evaluator =
-        UnitEvaluator::new(&work.plan, &*ground.terrain, engine).map_err(Failure::Input)?;
-    let evaluate = |unit, site| evaluator.evaluate(unit, site);
-    let worked = work.work(shard, stop, &evaluate, |_, found| output::advance(&progress, found));
-    progress.finish_and_clear();
-    worked.map_err(failure)
 }
 
 fn finish(

@@ -184,10 +184,10 @@ fn resampled(profile: &PathProfile<'_>, uniform_agl_m: f64) -> Option<(Vec<f64>,
     let mut clutter_agl_m = Vec::with_capacity(intervals + 1);
     for point in 0..=intervals {
         let place = (point * last) as f64 / intervals as f64;
-        let left = (place as usize).min(last - 1);
-        let share = place - left as f64;
-        ground_msl_m.push(heights_m[left] + share * (heights_m[left + 1] - heights_m[left]));
-        let nearest = if share < 0.5 { left } else { left + 1 };
+        let before = (place as usize).min(last - 1);
+        let share = place - before as f64;
+        ground_msl_m.push(heights_m[before] + share * (heights_m[before + 1] - heights_m[before]));
+        let nearest = if share < 0.5 { before } else { before + 1 };
         clutter_agl_m.push(match clutter {
             None => uniform_agl_m,
             Some(clutter) => match (clutter.height_agl_m, clutter.cover) {
