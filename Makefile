@@ -106,6 +106,13 @@ test-cluster: setup data s3
 		--lib --test cluster -- --test-threads 1
 	@sh scripts/cluster-state.sh record
 
+# Coverage on a graphics card, or on Mesa's imitation of one. Not part of `make test`: wgpu takes five minutes to
+# build on two processors.
+.PHONY: test-gpu
+test-gpu: setup data
+	@sh scripts/setup.sh gpu
+	cargo test -p groundwave_gpu -p groundwave_sweep --features groundwave_gpu/wgpu,groundwave_sweep/gpu
+
 # The node agent and the impairment daemon as programs of their own, small and without shared libraries,
 # below target folder/HOST/small.
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')

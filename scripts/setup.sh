@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what `make` needs. `setup.sh build`: what building and the demo need. Without an argument:
-# also what the tests need.
+# also what the tests need. `setup.sh gpu`: also a driver that imitates a graphics card.
 #
 # As root on Debian missing packages are installed; elsewhere they are named. Only what building needs
 # is an error: a test whose tool is missing is ignored, and says so.
@@ -67,6 +67,6 @@ if [ "$(id -u)" = 0 ] && has apt-get && ! /usr/bin/python3 -c "$rtsp" 2> /dev/nu
 fi
 
 # A GPU that the processor imitates, which has no tool either.
-if [ "$(id -u)" = 0 ] && has apt-get && ! ls /usr/share/vulkan/icd.d/lvp_icd.* > /dev/null 2>&1; then
+if [ "${1:-}" = gpu ] && [ "$(id -u)" = 0 ] && has apt-get && ! ls /usr/share/vulkan/icd.d/lvp_icd.* > /dev/null 2>&1; then
     apt-get install -y -qq --no-install-recommends mesa-vulkan-drivers libvulkan1 > /dev/null || true
 fi
