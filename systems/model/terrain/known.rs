@@ -69,7 +69,7 @@ const POSITIONS_COMPARED: usize = 1_000;
 
 /// True if positions seem to have latitude and longitude in the wrong order: none of them lies on known ground,
 /// and all would with both swapped. Both orders are possible between -90 and 90 degrees, so the positions stay as
-/// they are; a message asks.
+/// they are; a message has the question.
 #[must_use]
 pub fn is_swapped(terrain: &dyn Terrain, positions: &[GeoPoint]) -> bool {
     let positions = &positions[..positions.len().min(POSITIONS_COMPARED)];
