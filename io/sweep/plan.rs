@@ -425,7 +425,7 @@ mod tests {
         let sites: Vec<PlanSite> = places.iter().enumerate().map(named).collect();
         let error = PlanGrid::around_sites(&sites, 5_000.0, 0.05).unwrap_err().to_string();
         assert!(error.contains("mast 1") && error.contains("mast 2"), "{error}");
-        assert!(error.contains("1078 km apart"), "{error}");
+        assert!(error.contains("1080 km apart"), "{error}");
         assert!(PlanGrid::around_sites(&sites[..2], 5_000.0, 0.05).is_ok());
         let error = PlanGrid::around_sites(&sites[..1], 500_000.0, 0.1).unwrap_err();
         assert!(matches!(error, PlanError::Cells { .. }), "{error}");
