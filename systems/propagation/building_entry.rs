@@ -97,7 +97,7 @@ mod tests {
         }
     }
 
-    /// Medians of the horizontal loss at 868 MHz, of which the second part and the floor add some decibels.
+    /// Medians at 868 MHz: power sums of the horizontal part, the second part and -3 dB.
     #[test]
     fn medians_at_868_mhz_exceed_those_of_the_horizontal_part() {
         let median_db = |building: Building| building.entry_loss_db(868.0, 0.5, 0.0).unwrap();

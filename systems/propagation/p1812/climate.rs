@@ -52,9 +52,9 @@ pub enum Zone {
 pub struct Zones {
     /// Share of the path over sea ω, 0 to 1.
     pub sea_share: f64,
-    /// Longest continuous part over land, coastal or inland, dtm, m.
+    /// Maximum length of a continuous part over land, coastal or inland, dtm, m.
     pub longest_land_m: f64,
-    /// Longest continuous part inland, dlm, m.
+    /// Maximum length of a continuous part inland, dlm, m.
     pub longest_inland_m: f64,
     /// Distances over land from the ends to the coast along the path, m, used where three quarters of the
     /// path are over sea; infinite without a coast.

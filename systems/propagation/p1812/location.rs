@@ -23,7 +23,7 @@ pub fn location_share_of_height(height_agl_m: f64, clutter_agl_m: f64) -> f64 {
     (1.0 - (height_agl_m - clutter_agl_m) / 10.0).clamp(0.0, 1.0)
 }
 
-/// What is added to the median loss so that it is not exceeded at `location_percent` of the places, 1 to
+/// Addition to the median loss so that it is not exceeded at `location_percent` of the places, 1 to
 /// 99 %, dB (eq. 69): negative below 50 %, nothing there.
 ///
 /// # Errors
