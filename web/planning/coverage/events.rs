@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::response::sse::Event;
 use futures_util::Stream;
 use groundwave_http::event_stream::{self, EventSource, Outbox, event};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -43,25 +43,34 @@ impl EventSource for Watcher {
             self.row += 1;
             return;
         }
-        match progress.status {
-            JobStatus::Queued | JobStatus::Running => {
-                tokio::select! {
-                    // The sender lives in the job, which this watcher holds.
-                    _ = self.progress.changed() => {}
-                    () = self.stop.cancelled() => fail(outbox, "the server is stopping"),
-                }
-            }
-            JobStatus::Done => {
-                outbox.push(event("done", &json!({})));
-                outbox.close();
-            }
-            JobStatus::Failed => fail(outbox, &self.job.failure().unwrap_or_default()),
-        }
+        let Self { job, progress: changes, stop, .. } = self;
+        await_end(job, (progress.status, changes), stop, outbox, || json!({})).await;
     }
 }
 
-/// Ends a stream with an event `failed`.
-pub(super) fn fail(outbox: &mut Outbox, detail: &str) {
-    outbox.push(event("failed", &json!({ "detail": detail })));
+/// Waits for progress of a job whose events so far are sent, or ends a stream: with an event `done` of the data
+/// that `done` makes, or with `failed`. The status is that of the progress whose events these are: a later one
+/// would end the stream before its rows.
+pub(super) async fn await_end(
+    job: &Job,
+    (status, changes): (JobStatus, &mut watch::Receiver<Progress>),
+    stop: &CancellationToken,
+    outbox: &mut Outbox,
+    done: impl FnOnce() -> Value + Send,
+) {
+    let last = match status {
+        JobStatus::Queued | JobStatus::Running => tokio::select! {
+            // The sender lives in the job, which the watcher holds.
+            _ = changes.changed() => return,
+            () = stop.cancelled() => failed("the server is stopping"),
+        },
+        JobStatus::Done => event("done", &done()),
+        JobStatus::Failed => failed(&job.failure().unwrap_or_default()),
+    };
+    outbox.push(last);
     outbox.close();
+}
+
+fn failed(detail: &str) -> Event {
+    event("failed", &json!({ "detail": detail }))
 }

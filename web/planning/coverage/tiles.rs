@@ -9,9 +9,8 @@ use serde_json::json;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::super::wire::coverage::JobStatus;
 use super::encode::TILE_SIDE;
-use super::events::fail;
+use super::events::await_end;
 use super::job::{Job, Progress};
 
 struct Watcher {
@@ -50,19 +49,8 @@ impl EventSource for Watcher {
             self.next = (band + 1) * across;
             return;
         }
-        match progress.status {
-            JobStatus::Queued | JobStatus::Running => {
-                tokio::select! {
-                    // The sender lives in the job, which this watcher holds.
-                    _ = self.progress.changed() => {}
-                    () = self.stop.cancelled() => fail(outbox, "the server is stopping"),
-                }
-            }
-            JobStatus::Done => {
-                outbox.push(event("done", &json!({ "statistics": self.job.statistics() })));
-                outbox.close();
-            }
-            JobStatus::Failed => fail(outbox, &self.job.failure().unwrap_or_default()),
-        }
+        let Self { job, progress: changes, stop, .. } = self;
+        let done = || json!({ "statistics": job.statistics() });
+        await_end(job, (progress.status, changes), stop, outbox, done).await;
     }
 }
