@@ -21,7 +21,7 @@ pub struct TimeLoss {
     pub ducting_db: f64,
 }
 
-impl Prepared {
+impl Prepared<'_> {
     /// Loss that is not exceeded for `time_percent` of a mean year, 1 to 50 %.
     ///
     /// # Errors
@@ -47,7 +47,12 @@ impl Prepared {
             1.0
         };
         let median_db = self.median_diffraction_db;
-        let diffraction_db = median_db + (self.beta_diffraction_db - median_db) * time_share;
+        // Half of the time needs no second diffraction.
+        let diffraction_db = if time_share == 0.0 {
+            median_db
+        } else {
+            median_db + (self.beta_diffraction_db()? - median_db) * time_share
+        };
         let median_path_db = free_space_db + median_db;
         let diffracted_db = line_of_sight_db + diffraction_db;
 

@@ -2,7 +2,7 @@
 
 use super::Prepared;
 
-impl Prepared {
+impl Prepared<'_> {
     /// Basic transmission loss of ducts Lba that is not exceeded for `time_percent`, dB (eq. 46).
     pub(super) fn ducting_db(&self, time_percent: f64) -> f64 {
         let geometry = &self.geometry;

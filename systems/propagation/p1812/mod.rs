@@ -45,8 +45,10 @@ pub struct Path {
 }
 
 /// A path with all that does not depend on the share of the time.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Prepared {
+#[derive(Debug, Clone, Copy)]
+pub struct Prepared<'a> {
+    profile: Profile<'a>,
+    path: Path,
     geometry: PathGeometry,
     frequency_ghz: f64,
     atmosphere: Atmosphere,
@@ -57,16 +59,14 @@ pub struct Prepared {
     tau: f64,
     /// Diffraction loss in excess of free space for the median effective Earth radius, dB.
     median_diffraction_db: f64,
-    /// The same for the radius that is exceeded for β0 of the time, dB.
-    beta_diffraction_db: f64,
 }
 
-impl Prepared {
+impl<'a> Prepared<'a> {
     /// Prepares a path; clutter of the profile obstructs, antennas stand on the ground.
     ///
     /// # Errors
     /// [`DomainError`] for a member outside its range.
-    pub fn new(profile: &Profile<'_>, path: &Path) -> Result<Self, DomainError> {
+    pub fn new(profile: &Profile<'a>, path: &Path) -> Result<Self, DomainError> {
         within("frequency_mhz", path.frequency_mhz, 30.0, 6_000.0)?;
         within("tx_agl_m", path.tx_agl_m, 1.0, 3_000.0)?;
         within("rx_agl_m", path.rx_agl_m, 1.0, 3_000.0)?;
@@ -75,29 +75,23 @@ impl Prepared {
         path.zones.check()?;
         let effective_radius_m = path.atmosphere.effective_earth_radius_m();
         let geometry = PathGeometry::new(profile, path, effective_radius_m);
-        let diffraction = |effective_earth_radius_m| {
-            let inputs = DiffractionPath {
-                frequency_mhz: path.frequency_mhz,
-                effective_earth_radius_m,
-                tx_agl_m: path.tx_agl_m,
-                rx_agl_m: path.rx_agl_m,
-                polarization: path.polarization,
-                ground: Ground::LAND,
-                sea_share: path.zones.sea_share,
-            };
-            delta_bullington(profile, &inputs).map(|diffraction| diffraction.loss_db)
-        };
         let (beta_0_percent, tau) = path.zones.ducts(path.latitude_deg);
         Ok(Self {
+            profile: *profile,
+            path: *path,
             geometry,
             frequency_ghz: path.frequency_mhz * 1e-3,
             atmosphere: path.atmosphere,
             zones: path.zones,
             beta_0_percent,
             tau,
-            median_diffraction_db: diffraction(effective_radius_m)?,
-            beta_diffraction_db: diffraction(RADIUS_BETA_M)?,
+            median_diffraction_db: diffraction_db(profile, path, effective_radius_m)?,
         })
+    }
+
+    /// Diffraction loss for the effective Earth radius that is exceeded for β0 of the time, dB.
+    fn beta_diffraction_db(&self) -> Result<f64, DomainError> {
+        diffraction_db(&self.profile, &self.path, RADIUS_BETA_M)
     }
 
     /// True where no point of the ground stands above the line between the antennas over the median
@@ -113,6 +107,24 @@ impl Prepared {
     pub fn horizons_m(&self) -> [f64; 2] {
         self.geometry.horizon_km.map(|km| km * 1e3)
     }
+}
+
+/// Diffraction loss in excess of free space over an effective Earth, dB (§4.3).
+fn diffraction_db(
+    profile: &Profile<'_>,
+    path: &Path,
+    effective_earth_radius_m: f64,
+) -> Result<f64, DomainError> {
+    let inputs = DiffractionPath {
+        frequency_mhz: path.frequency_mhz,
+        effective_earth_radius_m,
+        tx_agl_m: path.tx_agl_m,
+        rx_agl_m: path.rx_agl_m,
+        polarization: path.polarization,
+        ground: Ground::LAND,
+        sea_share: path.zones.sea_share,
+    };
+    Ok(delta_bullington(profile, &inputs)?.loss_db)
 }
 
 #[cfg(test)]

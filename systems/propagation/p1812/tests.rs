@@ -119,7 +119,7 @@ fn validation_runs_give_their_losses_and_intermediates() {
             ("Lbfs", loss.free_space_db, 1e-6),
             ("Lb0p", loss.line_of_sight_db, 1e-6),
             ("Ld50 (dB)", prepared.median_diffraction_db, 1e-3),
-            ("Ldb (dB)", prepared.beta_diffraction_db, 1e-3),
+            ("Ldb (dB)", prepared.beta_diffraction_db().unwrap(), 1e-3),
             ("Ldp (dB)", loss.diffraction_db, 1e-3),
             ("Lbs (dB)", loss.troposcatter_db, 1e-6),
             ("Lba (dB)", loss.ducting_db, 1e-6),

@@ -125,7 +125,7 @@ struct PreparedPointToArea {
     /// Inputs but the zones, which are those of each path.
     path: Path,
     time_percent: f64,
-    /// What the share of places adds, dB.
+    /// Loss beyond the median for the share of places, dB (ITU-R P.1812-7 eq. 69).
     location_db: f64,
     /// Standard deviation over places, dB.
     sigma_db: f64,
