@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use groundwave_model::radio::station::{Antenna, Radio};
+use groundwave_model::radio::{Indoor, Surroundings};
 use groundwave_model::terrain::GeoPoint;
 use groundwave_raster::picture::Choice;
 use serde::{Deserialize, Serialize};
@@ -70,6 +71,10 @@ pub struct Receiver {
     pub radio: Option<Radio>,
     /// Antenna; `None` is the preset `omni_2_15`.
     pub antenna: Option<Antenna>,
+    /// Buildings and trees around the antenna.
+    pub surroundings: Surroundings,
+    /// Building around the antenna.
+    pub indoor: Indoor,
 }
 
 /// Values to try, each list without repeats and at most

@@ -9,6 +9,7 @@ use garde::Validate;
 use groundwave_model::radio::environment::Environment;
 use groundwave_model::radio::presets::Role;
 use groundwave_model::radio::station::{HEIGHT_AGL_M_MAX, below_full_turn};
+use groundwave_model::radio::{Indoor, Surroundings};
 use groundwave_model::terrain::Posts;
 use groundwave_simulation::link::UPDATE_DISTANCE_M_MAX;
 use groundwave_values::bounds::above_zero;
@@ -237,6 +238,12 @@ pub struct NodeFile {
     /// Direction of the antenna; left out, towards the other node of each link.
     #[garde(dive)]
     pub pointing: Option<PointingFile>,
+    /// Buildings and trees around the antenna; left out, the clutter of the environment.
+    #[serde(default)]
+    pub surroundings: Surroundings,
+    /// Building around the antenna; left out, it stands outdoors.
+    #[serde(default)]
+    pub indoor: Indoor,
     /// Surveyed ground height above mean sea level, m, [-500, 9000]. Only `pointing = { at = … }`
     /// reads it; the run takes the ground from the terrain.
     #[garde(range(min = GROUND_MSL_M.0, max = GROUND_MSL_M.1))]

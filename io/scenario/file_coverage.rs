@@ -2,6 +2,7 @@
 
 use garde::Validate;
 use groundwave_model::radio::station::HEIGHT_AGL_M_MAX;
+use groundwave_model::radio::{Indoor, Surroundings};
 use groundwave_values::bounds::above_zero;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -105,6 +106,10 @@ pub struct ReceiverFile {
     pub radio: Option<RadioChoice>,
     /// Antenna preset, or a table of settings; left out, a half-wave dipole.
     pub antenna: Option<AntennaChoice>,
+    /// Buildings and trees around the antenna; left out, the clutter of the environment.
+    pub surroundings: Surroundings,
+    /// Building around the antenna; left out, it stands outdoors.
+    pub indoor: Indoor,
 }
 
 /// Settings to try on all sites, each list 1 to 32 different values. What is left out stays as each
@@ -150,6 +155,8 @@ impl Default for ReceiverFile {
             // A handset, a meter, a car roof: what planners take for a receiver on the ground.
             height_agl_m: 1.5,
             radio: None,
+            surroundings: Surroundings::Unknown,
+            indoor: Indoor::Outdoors,
             antenna: None,
         }
     }

@@ -3,6 +3,7 @@
 use garde::Validate;
 use groundwave_model::radio::presets::Role;
 use groundwave_model::radio::station::HEIGHT_AGL_M_MAX;
+use groundwave_model::radio::{Indoor, Surroundings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +59,12 @@ pub struct StationFile {
     /// Antenna preset, or a table of settings; left out, a half-wave dipole.
     #[serde(default)]
     pub antenna: AntennaChoice,
+    /// Buildings and trees around the antenna; left out, the clutter of the environment.
+    #[serde(default)]
+    pub surroundings: Surroundings,
+    /// Building around the antenna; left out, it stands outdoors.
+    #[serde(default)]
+    pub indoor: Indoor,
 }
 
 /// Stations placed by the seed.

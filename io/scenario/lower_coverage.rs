@@ -146,6 +146,8 @@ fn receiver(lowering: &mut Lowering<'_>, file: &ReceiverFile, path: &KeyPath) ->
         radio: radio.and_then(|radio| catalogue.radio(radio, &path.key("radio"), report)),
         antenna: antenna
             .and_then(|antenna| catalogue.antenna(antenna, &path.key("antenna"), report)),
+        surroundings: file.surroundings,
+        indoor: file.indoor,
     }
 }
 
@@ -278,12 +280,7 @@ fn values(
 
 /// `true` if a station that is otherwise valid may have a value.
 fn accepted(value: f64, set: impl Fn(f64, &mut Station)) -> Result<(), BadValue> {
-    let mut station = Station {
-        height_agl_m: 1.0,
-        radio: RADIOS[0].radio.clone(),
-        antenna: ANTENNAS[0].antenna.clone(),
-        pointing: None,
-    };
+    let mut station = Station::new(1.0, RADIOS[0].radio.clone(), ANTENNAS[0].antenna.clone());
     set(value, &mut station);
     station.validate()
 }

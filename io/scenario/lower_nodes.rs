@@ -39,6 +39,9 @@ pub(super) fn declared(lowering: &mut Lowering<'_>) {
             let at = path.key("pointing");
             station.pointing = station::pointing(node, pointing, &by_name, k_factor, &at, report);
         }
+        if let Some(station) = &mut built {
+            (station.surroundings, station.indoor) = (node.surroundings, node.indoor);
+        }
         let at_ns = lowering.at(node.at_s, &path.key("at_s"));
         // A node that is wrong in other ways still has its name, so that references to it hold.
         let (Some(station), Some(at_ns), true) = (built, at_ns, good) else {

@@ -113,7 +113,9 @@ impl Lowering<'_> {
         path: &KeyPath,
     ) -> Option<Station> {
         let (radio, antenna) = (&spec.radio, &spec.antenna);
-        self.catalogue.station(spec.height_agl_m, radio, antenna, path, &mut self.report)
+        let station =
+            self.catalogue.station(spec.height_agl_m, radio, antenna, path, &mut self.report)?;
+        Some(Station { surroundings: spec.surroundings, indoor: spec.indoor, ..station })
     }
 }
 

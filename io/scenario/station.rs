@@ -61,7 +61,7 @@ impl Catalogue {
     ) -> Option<Station> {
         let radio = self.radio(radio, &path.key("radio"), report);
         let antenna = self.antenna(antenna, &path.key("antenna"), report);
-        Some(Station { height_agl_m, radio: radio?, antenna: antenna?, pointing: None })
+        Some(Station::new(height_agl_m, radio?, antenna?))
     }
 
     /// The radio written at `path`.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use groundwave_model::radio::presets;
+use groundwave_model::radio::{Indoor, Surroundings, presets};
 use groundwave_model::terrain::GeoPoint;
 
 use super::coverage::{Coverage, Receiver, Vary, WeightedPoint};
@@ -38,7 +38,13 @@ fn what_is_left_out_has_its_default() {
     let expect = Coverage {
         radius_m: 20_000.0,
         cell_arcsec: 3.0,
-        receiver: Receiver { height_agl_m: 1.5, radio: None, antenna: None },
+        receiver: Receiver {
+            height_agl_m: 1.5,
+            radio: None,
+            antenna: None,
+            surroundings: Surroundings::Unknown,
+            indoor: Indoor::Outdoors,
+        },
         sites: vec!["a".into(), "b".into()],
         margin_db: 0.0,
         vary: Vary::default(),
@@ -58,6 +64,7 @@ fn what_is_written_is_kept() {
          choose = 1\nsamples = 512\nfast = true\n\
          [coverage.receiver]\nheight_agl_m = 4\nradio = { preset = \"lora_868_eu\", tx_power_dbm = 10 }\n\
          antenna = \"omni_5\"\n\
+         surroundings = \"dense_urban\"\nindoor = \"thermally_efficient\"\n\
          [coverage.vary]\nheight_agl_m = [30, 15]\ntx_power_dbm = [14]\nfrequency_mhz = [868.1, 915, 2437]\n\
          tilt_deg = [-2, 0, 2.5]\n\
          [[coverage.point]]\nname = \"town\"\nlat_deg = 57.7\nlon_deg = 11.9\nweight = 2500\n\
@@ -77,6 +84,8 @@ fn what_is_written_is_kept() {
             height_agl_m: 4.0,
             radio: Some(radio),
             antenna: Some(presets::antenna("omni_5").unwrap().antenna.clone()),
+            surroundings: Surroundings::DenseUrban,
+            indoor: Indoor::ThermallyEfficient,
         },
         sites: vec!["b".into(), "a".into()],
         margin_db: -3.0,

@@ -10,12 +10,8 @@ use super::plan::{EVALUATION, Plan, PlanGrid, PlanSite};
 
 /// A plan of a site at each place.
 pub fn plan(places: &[GeoPoint], radius_m: f64, cell_arcsec: f64) -> Plan {
-    let station = Station {
-        height_agl_m: 20.0,
-        radio: presets::radio("lora_868_eu").unwrap().radio.clone(),
-        antenna: presets::antenna("omni_2_15").unwrap().antenna.clone(),
-        pointing: None,
-    };
+    let radio = presets::radio("lora_868_eu").unwrap().radio.clone();
+    let station = Station::new(20.0, radio, presets::antenna("omni_2_15").unwrap().antenna.clone());
     let site = |(number, place): (usize, &GeoPoint)| PlanSite {
         name: format!("site {number}"),
         position: *place,

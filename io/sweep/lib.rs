@@ -102,10 +102,13 @@ pub fn plan(
             position: node.position,
             station: node.station.clone(),
             receiver: Station {
-                height_agl_m: receiver.height_agl_m,
-                radio: receiver.radio.clone().unwrap_or_else(|| node.station.radio.clone()),
-                antenna: receiver.antenna.clone().unwrap_or_else(antenna),
-                pointing: None,
+                surroundings: receiver.surroundings,
+                indoor: receiver.indoor,
+                ..Station::new(
+                    receiver.height_agl_m,
+                    receiver.radio.clone().unwrap_or_else(|| node.station.radio.clone()),
+                    receiver.antenna.clone().unwrap_or_else(antenna),
+                )
             },
         }
     };

@@ -44,6 +44,8 @@ pub fn write(
     let mut variants = Vec::new();
     let mut heights = None;
     let assumptions = plan.environment.assumptions_at(&plan.frequencies_mhz());
+    let stations = plan.sites.iter().flat_map(|site| [&site.station, &site.receiver]);
+    let assumptions = assumptions.between(stations);
     let source = terrain.describe();
     let attribution = format!("{}. Assumed: {assumptions}", attribution(&source));
     let mut credits = credits(&source);

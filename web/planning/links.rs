@@ -77,6 +77,7 @@ fn link(
         reverse: named(reverse, rx_node_id, tx_node_id),
         percentiles: percentiles.map(Into::into).to_vec(),
         assumptions: environment
-            .assumptions(Some((tx.station.radio.frequency_mhz, profile.distance_m))),
+            .assumptions(Some((tx.station.radio.frequency_mhz, profile.distance_m)))
+            .between([&tx.station, &rx.station]),
     })
 }

@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use super::Planner;
 use super::analysis_cache::Basis;
-use super::coverage::receiver;
+use super::coverage::{ReceiverPlace, receiver};
 use super::mesh::{inputs, member};
 use super::wire::PACKET_BYTES;
 use super::wire::coverage::Bounds;
@@ -102,7 +102,12 @@ impl Search {
         let config = asked.radio.clone().unwrap_or_default();
         (station.radio, station.antenna) = config.resolve(&station)?;
         station.validate()?;
-        let receiver = receiver(asked.receiver.clone(), asked.rx_height_agl_m, &station)?;
+        let place = ReceiverPlace {
+            height_agl_m: asked.rx_height_agl_m,
+            surroundings: asked.rx_surroundings,
+            indoor: asked.rx_indoor,
+        };
+        let receiver = receiver(asked.receiver.clone(), place, &station)?;
         Ok(Self { basis, grid: grid(asked.bounds, terrain)?, asked, given, station, receiver })
     }
 

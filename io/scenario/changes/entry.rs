@@ -1,6 +1,6 @@
 //! An entry of a file of changes, and its action.
 
-use groundwave_model::radio::{Role, presets};
+use groundwave_model::radio::{Indoor, Role, Surroundings, presets};
 use groundwave_model::terrain::GeoPoint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -67,6 +67,12 @@ pub struct Entry {
     /// Transmit power, dBm.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tx_power_dbm: Option<f64>,
+    /// Buildings and trees around the antenna.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub surroundings: Option<Surroundings>,
+    /// Building around the antenna.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub indoor: Option<Indoor>,
     /// Name of any command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
@@ -104,6 +110,8 @@ impl Entry {
             radio: self.radio,
             antenna: self.antenna,
             tx_power_dbm: self.tx_power_dbm,
+            surroundings: self.surroundings,
+            indoor: self.indoor,
         };
         let mut actions = Vec::new();
         for (verb, node) in
@@ -149,10 +157,13 @@ impl Entry {
         let station = self.height_agl_m.is_some()
             || self.radio.is_some()
             || self.antenna.is_some()
-            || self.tx_power_dbm.is_some();
+            || self.tx_power_dbm.is_some()
+            || self.surroundings.is_some()
+            || self.indoor.is_some();
         let placed = self.lat_deg.is_some() || self.lon_deg.is_some();
         if self.node.is_some() && !station {
-            let allowed = "height_agl_m, radio, antenna or tx_power_dbm beside it";
+            let allowed =
+                "height_agl_m, radio, antenna, tx_power_dbm, surroundings or indoor beside it";
             return invalid(".node", "no change", allowed);
         }
         if station && self.node.is_none() && self.add.is_none() {

@@ -8,7 +8,8 @@
 //! [[change]]
 //! at_s = 60
 //! node = "south"
-//! height_agl_m = 30         # any of height_agl_m, radio, antenna, tx_power_dbm
+//! height_agl_m = 30         # any of height_agl_m, radio, antenna, tx_power_dbm,
+//!                           # surroundings, indoor
 //!
 //! [[change]]
 //! at_s = 60
@@ -43,7 +44,7 @@ mod entry;
 
 use std::path::Path;
 
-use groundwave_model::radio::{Role, Station, presets};
+use groundwave_model::radio::{Indoor, Role, Station, Surroundings, presets};
 use groundwave_model::terrain::GeoPoint;
 use groundwave_simulation::WorldView;
 use groundwave_simulation::motion;
@@ -99,6 +100,8 @@ struct Equipment {
     radio: Option<String>,
     antenna: Option<String>,
     tx_power_dbm: Option<f64>,
+    surroundings: Option<Surroundings>,
+    indoor: Option<Indoor>,
 }
 
 impl Equipment {
@@ -113,6 +116,8 @@ impl Equipment {
         station.height_agl_m = self.height_agl_m.unwrap_or(station.height_agl_m);
         let radio = &mut station.radio;
         radio.tx_power_dbm = self.tx_power_dbm.unwrap_or(radio.tx_power_dbm);
+        station.surroundings = self.surroundings.unwrap_or(station.surroundings);
+        station.indoor = self.indoor.unwrap_or(station.indoor);
         station
     }
 
@@ -122,12 +127,7 @@ impl Equipment {
         let antenna = self.antenna.as_deref().unwrap_or(ANTENNA_DEFAULT);
         let parts = radio.zip(presets::antenna(antenna));
         let (radio, antenna) = parts.ok_or("invalid radio: found none, allowed a preset")?;
-        Ok(self.over(Station {
-            height_agl_m: 0.0,
-            radio: radio.radio.clone(),
-            antenna: antenna.antenna.clone(),
-            pointing: None,
-        }))
+        Ok(self.over(Station::new(0.0, radio.radio.clone(), antenna.antenna.clone())))
     }
 
     fn describe(&self) -> String {

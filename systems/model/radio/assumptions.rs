@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::calibration::Offset;
 use super::environment::Environment;
+use super::station::Station;
 
 /// An effect that a prediction may leave out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -60,6 +61,18 @@ pub struct Assumptions {
     /// The calibration profile; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<CalibratedBy>,
+}
+
+impl Assumptions {
+    /// The assumptions of predictions between these stations: clutter is not left out where all state their
+    /// surroundings.
+    #[must_use]
+    pub fn between<'s>(mut self, stations: impl IntoIterator<Item = &'s Station>) -> Self {
+        if stations.into_iter().all(|station| !station.surroundings.is_unknown()) {
+            self.left_out.retain(|effect| *effect != Effect::Clutter);
+        }
+        self
+    }
 }
 
 impl Environment {
@@ -151,7 +164,7 @@ impl Display for CalibratedBy {
 #[cfg(test)]
 mod tests {
     use super::super::calibration::Calibration;
-    use super::super::surroundings::Clutter;
+    use super::super::surroundings::{Clutter, Surroundings};
     use super::*;
 
     #[test]
@@ -172,6 +185,17 @@ mod tests {
             some.to_string()
                 .starts_with("99 % of time, 50 % of locations, 50 % of situations; no woodland,")
         );
+    }
+
+    #[test]
+    fn clutter_is_not_left_out_between_stations_that_state_their_surroundings() {
+        let unknown = crate::sample::station();
+        let open = Station { surroundings: Surroundings::Open, ..unknown.clone() };
+        let lacks_clutter = |stations: [&Station; 2]| {
+            let assumptions = Environment::default().assumptions(None).between(stations);
+            assumptions.left_out.contains(&Effect::Clutter)
+        };
+        assert!(lacks_clutter([&unknown, &open]) && !lacks_clutter([&open, &open]));
     }
 
     #[test]

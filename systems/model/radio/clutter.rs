@@ -1,125 +1,168 @@
-//! Clutter around the terminals (ITU-R P.2108).
+//! Clutter around the ends of a link (ITU-R P.2108), and the walls of a building there (ITU-R P.2109).
 
-use groundwave_propagation::clutter;
-use groundwave_propagation::clutter::{ClutterSite, terrestrial_clutter_loss_db};
+use groundwave_propagation::clutter::{
+    ClutterCategory as Category, ClutterSite, terrestrial_clutter_loss_db,
+};
 
-use super::prediction::{ABOVE_SURROUNDINGS_M, Surroundings};
-use super::surroundings::{Clutter, ClutterCategory};
+use super::environment::Environment;
+use super::prediction::{ABOVE_SURROUNDINGS_M, Exposure};
+use super::station::Station;
+use super::surroundings::{Clutter, ClutterCategory, Surroundings};
 
 /// From here on P.2108 allows its statistical loss at both ends, km.
 const CLUTTER_BOTH_ENDS_KM: f64 = 1.0;
 
-/// Clutter loss at the two ends, whose antennas are `height_agl_m` high, over `distance_km`, dB;
-/// `None` outside the range of the model.
+/// Maximum frequency of the height-gain correction, MHz (ITU-R P.2108 section 3.1).
+const HEIGHT_GAIN_MHZ_MAX: f64 = 3_000.0;
+
+/// Limit of the loss of a pattern where the other end stands within clutter, dB: waves arrive from many
+/// directions there. Of sectors of 65 degrees above streets 10 to 20 dB of pattern were measured as 6 dB
+/// less, 20 to 60 dB as no more than those.
+const PATTERN_LOSS_IN_CLUTTER_DB: f64 = 12.0;
+
+/// Loss of the clutter at one end.
+#[derive(Debug, Clone, Copy)]
+enum EndLoss {
+    /// Nothing is described, or nothing stands there.
+    None,
+    /// Height-gain correction at `frequency_mhz` for an antenna `height_agl_m` above ground, dB; `None`
+    /// outside the range of the model.
+    HeightGain(Option<f64>),
+    /// Statistical loss of an antenna within the clutter.
+    Statistical { location_percent: f64 },
+}
+
+/// Clutter at one end of a link.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct EndClutter {
+    /// Height of the antenna, m above ground.
+    height_agl_m: f64,
+    /// Height of buildings and trees along the path near this end; `None` where they have none.
+    pub path_agl_m: Option<f64>,
+    /// Antenna height from which terrain is judged, m above ground: losses of P.2108 begin at the top of the
+    /// clutter.
+    pub terrain_agl_m: f64,
+    loss: EndLoss,
+    pub exposure: Exposure,
+}
+
+impl EndClutter {
+    /// The clutter at `station`, for waves of `frequency_mhz`. What the station says of its surroundings
+    /// counts before the environment.
+    pub fn new(station: &Station, env: &Environment, frequency_mhz: f64) -> Self {
+        let height_agl_m = station.height_agl_m;
+        let own = station.surroundings;
+        let (top_m, loss, path_agl_m) = match (own.height_agl_m(), env.clutter) {
+            (None, None) => (None, EndLoss::None, None),
+            (None, Some(Clutter::HeightGain { category, representative_height_m })) => {
+                let site = site(category.into(), representative_height_m);
+                let loss = EndLoss::HeightGain(height_gain_db(&site, frequency_mhz, height_agl_m));
+                (Some(site.height_m), loss, Some(site.height_m))
+            }
+            (None, Some(Clutter::Statistical { below_height_m, location_percent })) => {
+                (Some(below_height_m), EndLoss::Statistical { location_percent }, None)
+            }
+            (Some(top_m), _) => {
+                let is_high = frequency_mhz > HEIGHT_GAIN_MHZ_MAX;
+                let loss = match own.category() {
+                    None => EndLoss::None,
+                    // The statistics are those of built-up places.
+                    Some(category) if !is_high || category == Category::TreesForest => {
+                        let site = site(category, Some(top_m));
+                        EndLoss::HeightGain(height_gain_db(&site, frequency_mhz, height_agl_m))
+                    }
+                    Some(_) => EndLoss::Statistical { location_percent: env.location_percent },
+                };
+                (Some(top_m), loss, Some(top_m))
+            }
+        };
+        let is_computed = !matches!(loss, EndLoss::HeightGain(None));
+        let exposure = match top_m {
+            _ if height_agl_m >= top_m.unwrap_or(ABOVE_SURROUNDINGS_M) => Exposure::Above,
+            Some(_) if is_computed => Exposure::Within,
+            _ => Exposure::Unknown,
+        };
+        let terrain_agl_m = height_agl_m.max(top_m.unwrap_or(0.0));
+        Self { height_agl_m, path_agl_m, terrain_agl_m, loss, exposure }
+    }
+
+    /// `true` if the loss depends on the length of the path.
+    pub fn is_by_distance(&self) -> bool {
+        matches!(self.loss, EndLoss::Statistical { .. })
+    }
+
+    /// Limit of the loss of the antenna pattern at the other end, dB.
+    pub fn pattern_loss_db_max(&self) -> f64 {
+        if self.exposure == Exposure::Within { PATTERN_LOSS_IN_CLUTTER_DB } else { f64::INFINITY }
+    }
+}
+
+/// Clutter loss at the two ends over `distance_km`, dB, at the median of locations if `is_median`; `None`
+/// outside the range of a model.
 pub(super) fn clutter_db(
-    clutter: Option<Clutter>,
+    ends: &[EndClutter; 2],
     frequency_mhz: f64,
     distance_km: f64,
-    height_agl_m: [f64; 2],
+    is_median: bool,
 ) -> Option<[f64; 2]> {
-    let frequency_ghz = frequency_mhz * 1e-3;
-    match clutter {
-        None => Some([0.0; 2]),
-        Some(Clutter::HeightGain { category, representative_height_m }) => {
-            let site = site(category, representative_height_m);
-            height_gain_db(&site, frequency_ghz, height_agl_m)
-        }
-        Some(Clutter::Statistical { below_height_m, location_percent }) => statistical_db(
-            frequency_ghz,
-            distance_km,
-            location_percent,
-            height_agl_m,
-            below_height_m,
-        ),
+    let is_within = |end: &EndClutter| end.is_by_distance() && end.exposure == Exposure::Within;
+    let mut within = ends.each_ref().map(is_within);
+    if within == [true; 2] && distance_km < CLUTTER_BOTH_ENDS_KM {
+        // The statistical loss counts once, at the lower end.
+        let lower = ends[0].height_agl_m < ends[1].height_agl_m;
+        within = [lower, !lower];
     }
-}
-
-/// Surroundings of antennas `height_agl_m` high.
-pub(super) fn surroundings(clutter: Option<Clutter>, height_agl_m: [f64; 2]) -> Surroundings {
-    let (top_m, otherwise) = match clutter {
-        None => (ABOVE_SURROUNDINGS_M, Surroundings::Unknown),
-        Some(Clutter::Statistical { below_height_m, .. }) => {
-            (below_height_m, Surroundings::Described)
-        }
-        Some(Clutter::HeightGain { category, representative_height_m }) => {
-            let site = site(category, representative_height_m);
-            (site.height_m, Surroundings::Described)
+    let at = |end: usize| match ends[end].loss {
+        EndLoss::None => Some(0.0),
+        EndLoss::HeightGain(loss_db) => loss_db,
+        EndLoss::Statistical { .. } if !within[end] => Some(0.0),
+        EndLoss::Statistical { location_percent } => {
+            let location_percent = if is_median { 50.0 } else { location_percent };
+            let frequency_ghz = frequency_mhz * 1e-3;
+            let loss = terrestrial_clutter_loss_db(frequency_ghz, distance_km, location_percent);
+            loss.ok().map(|loss_db| loss_db.max(0.0))
         }
     };
-    if height_agl_m.iter().all(|height_m| *height_m >= top_m) {
-        Surroundings::BelowAntennas
-    } else {
-        otherwise
-    }
+    Some([at(0)?, at(1)?])
 }
 
-/// The same clutter at the median of locations.
-pub(super) fn median(clutter: Option<Clutter>) -> Option<Clutter> {
-    match clutter {
-        Some(Clutter::Statistical { below_height_m, .. }) => {
-            Some(Clutter::Statistical { below_height_m, location_percent: 50.0 })
-        }
-        other => other,
-    }
-}
-
-/// Antenna heights from which terrain is judged, m: the height-gain correction of P.2108 starts at
-/// the top of the clutter.
-pub(super) fn terrain_heights_m(clutter: Option<Clutter>, height_agl_m: [f64; 2]) -> [f64; 2] {
-    let top_m = clutter.and_then(Clutter::height_agl_m).unwrap_or(0.0);
-    height_agl_m.map(|height_m| height_m.max(top_m))
-}
-
-impl Clutter {
-    /// Height of the surroundings, m above ground; `None` where they have none.
-    #[must_use]
-    pub fn height_agl_m(self) -> Option<f64> {
+impl Surroundings {
+    /// Category of P.2108; `None` where nothing stands or nothing is known.
+    const fn category(self) -> Option<Category> {
         match self {
-            Self::HeightGain { category, representative_height_m } => {
-                Some(site(category, representative_height_m).height_m)
-            }
-            Self::Statistical { .. } => None,
+            Self::Unknown | Self::Open => None,
+            Self::Forest => Some(Category::TreesForest),
+            Self::Suburban => Some(Category::Suburban),
+            Self::Urban => Some(Category::Urban),
+            Self::DenseUrban => Some(Category::DenseUrban),
+        }
+    }
+}
+
+impl From<ClutterCategory> for Category {
+    fn from(category: ClutterCategory) -> Self {
+        match category {
+            ClutterCategory::WaterSea => Self::WaterSea,
+            ClutterCategory::OpenRural => Self::OpenRural,
+            ClutterCategory::Suburban => Self::Suburban,
+            ClutterCategory::Urban => Self::Urban,
+            ClutterCategory::TreesForest => Self::TreesForest,
+            ClutterCategory::DenseUrban => Self::DenseUrban,
         }
     }
 }
 
 /// Clutter parameters of P.2108 section 3.1.
-fn site(category: ClutterCategory, representative_height_m: Option<f64>) -> ClutterSite {
-    let category = match category {
-        ClutterCategory::WaterSea => clutter::ClutterCategory::WaterSea,
-        ClutterCategory::OpenRural => clutter::ClutterCategory::OpenRural,
-        ClutterCategory::Suburban => clutter::ClutterCategory::Suburban,
-        ClutterCategory::Urban => clutter::ClutterCategory::Urban,
-        ClutterCategory::TreesForest => clutter::ClutterCategory::TreesForest,
-        ClutterCategory::DenseUrban => clutter::ClutterCategory::DenseUrban,
-    };
+fn site(category: Category, representative_height_m: Option<f64>) -> ClutterSite {
     let usual = ClutterSite::from(category);
     ClutterSite { height_m: representative_height_m.unwrap_or(usual.height_m), ..usual }
 }
 
-/// Height-gain loss at both ends, dB; `None` outside 0.03 to 3 GHz or on the ground itself.
-fn height_gain_db(site: &ClutterSite, frequency_ghz: f64, heights: [f64; 2]) -> Option<[f64; 2]> {
-    let at =
-        |height| site.height_gain_loss_db(frequency_ghz, height).ok().map(|loss| loss.max(0.0));
-    Some([at(heights[0])?, at(heights[1])?])
-}
-
-/// Statistical loss at the ends below `below_height_m`, dB; `None` outside the model. Between
-/// 0.25 and 1 km it counts once, at the lower end.
-fn statistical_db(
-    frequency_ghz: f64,
-    distance_km: f64,
-    location_percent: f64,
-    heights: [f64; 2],
-    below_height_m: f64,
-) -> Option<[f64; 2]> {
-    let mut within = heights.map(|height| height < below_height_m);
-    if within == [false; 2] {
-        return Some([0.0; 2]);
+/// Height-gain loss, dB: none above the clutter, `None` outside 0.03 to 3 GHz or on the ground itself.
+fn height_gain_db(site: &ClutterSite, frequency_mhz: f64, height_agl_m: f64) -> Option<f64> {
+    if height_agl_m >= site.height_m {
+        return Some(0.0);
     }
-    if within == [true; 2] && distance_km < CLUTTER_BOTH_ENDS_KM {
-        within = [heights[0] < heights[1], heights[0] >= heights[1]];
-    }
-    let loss_db = terrestrial_clutter_loss_db(frequency_ghz, distance_km, location_percent).ok()?;
-    Some(within.map(|inside| if inside { loss_db.max(0.0) } else { 0.0 }))
+    let loss = site.height_gain_loss_db(frequency_mhz * 1e-3, height_agl_m);
+    loss.ok().map(|loss_db| loss_db.max(0.0))
 }

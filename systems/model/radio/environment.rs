@@ -154,7 +154,6 @@ impl Environment {
             location_percent: self.location_percent,
             situation_percent: self.situation_percent,
             k_factor: self.k_factor,
-            clutter: self.clutter,
         }
     }
 

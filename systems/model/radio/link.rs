@@ -1,5 +1,6 @@
 //! One direction of a link, put together term by term.
 
+use groundwave_propagation::numeric::lesser;
 use groundwave_propagation::profile::PathProfile;
 use groundwave_values::bounds::BadValue;
 
@@ -110,7 +111,8 @@ impl Prepared<'_> {
     ) -> Evidence<'b> {
         let terrain = &view.terrain;
         Evidence {
-            surroundings: self.surroundings,
+            exposure: self.exposure(),
+            entry: self.entry,
             ground_known: terrain.ground == PathGround::Known,
             clear: clearance.is_clear(),
             calibrated: self.calibrated(view.distance_m),
@@ -124,18 +126,21 @@ impl Prepared<'_> {
     /// Powers and gains of the two ends.
     fn budget(&self, geometry: &Geometry) -> Budget {
         let (tx, rx) = (self.tx, self.rx);
+        let [tx_db_max, rx_db_max] = self.pattern_loss_db_max();
         let tx_pointing_loss_db = pointing_loss_db(
             &tx.antenna,
             tx.pointing,
             geometry.azimuth_deg,
             geometry.tx_elevation_angle_deg,
         );
+        let tx_pointing_loss_db = lesser(tx_pointing_loss_db, tx_db_max);
         let rx_pointing_loss_db = pointing_loss_db(
             &rx.antenna,
             rx.pointing,
             geometry.back_azimuth_deg,
             geometry.rx_elevation_angle_deg,
         );
+        let rx_pointing_loss_db = lesser(rx_pointing_loss_db, rx_db_max);
         Budget {
             tx_power_dbm: tx.radio.tx_power_dbm,
             tx_feeder_loss_db: tx.radio.feeder_loss_db,
@@ -216,7 +221,9 @@ impl Prepared<'_> {
             + losses.diffraction_loss_db.unwrap_or(0.0);
         let grazing =
             clear.line_of_sight && clear.fresnel_clearance_ratio.is_some_and(|r| r < CLEAR_RATIO);
-        let cover_db = losses.clutter_tx_db + losses.clutter_rx_db + losses.vegetation_db;
+        let walls_db = losses.building_tx_db.unwrap_or(0.0) + losses.building_rx_db.unwrap_or(0.0);
+        let cover_db =
+            losses.clutter_tx_db + losses.clutter_rx_db + walls_db + losses.vegetation_db;
         Costs {
             terrain_db: cover_db + if grazing { 0.0 } else { ground_db },
             fresnel_db: if grazing { ground_db } else { 0.0 },

@@ -5,7 +5,7 @@ use groundwave_propagation::outage::RainFading;
 use groundwave_propagation::vegetation::woodland_loss_db;
 
 use super::calibration::Offset;
-use super::clutter::{clutter_db, median};
+use super::clutter::clutter_db;
 use super::fresnel::Clearance;
 use super::geometry::{SHORTEST_M, View};
 use super::path_loss::{
@@ -66,12 +66,15 @@ pub(super) fn path_loss(
         rain_rate_mm_h: link.env.rain_rate_mm_h,
         clutter_tx_db,
         clutter_rx_db,
+        building_tx_db: link.building_db(0),
+        building_rx_db: link.building_db(1),
         vegetation_db: link.vegetation_db(),
         other_loss_db: link.env.other_loss_db,
         ..Losses::default()
     };
     let added_db = terrain.median_total_db() - terrain.total_db();
     let added_db = added_db + median_tx_db - clutter_tx_db + median_rx_db - clutter_rx_db;
+    let added_db = added_db + link.median_building_db();
     let median_db = losses.sum_db() + added_db;
     let offset_db = calibrate(link, view.distance_m, &mut losses, &mut warnings);
     let median_db = match offset_db {
@@ -163,20 +166,29 @@ fn calibrate(
 impl Prepared<'_> {
     /// Clutter loss at the two ends, dB; `None` outside the range of its model.
     pub(super) fn clutter_db(&self, distance_km: f64) -> Option<[f64; 2]> {
-        let height_agl_m = [self.tx.height_agl_m, self.rx.height_agl_m];
-        let clutter = self.env.clutter;
-        let ends_db = clutter_db(clutter, self.frequency_mhz, distance_km, height_agl_m)?;
-        let share = self.end_clutter_share(distance_km * 1e3);
-        Some(ends_db.map(|db| share * db))
+        self.end_clutter_db(distance_km, false)
     }
 
     /// [`Self::clutter_db`] at the median of locations.
     pub(super) fn median_clutter_db(&self, distance_km: f64) -> Option<[f64; 2]> {
-        let height_agl_m = [self.tx.height_agl_m, self.rx.height_agl_m];
-        let clutter = median(self.env.clutter);
-        let ends_db = clutter_db(clutter, self.frequency_mhz, distance_km, height_agl_m)?;
+        self.end_clutter_db(distance_km, true)
+    }
+
+    fn end_clutter_db(&self, distance_km: f64, is_median: bool) -> Option<[f64; 2]> {
+        let ends_db = clutter_db(&self.clutter, self.frequency_mhz, distance_km, is_median)?;
         let share = self.end_clutter_share(distance_km * 1e3);
-        Some(ends_db.map(|db| share * db))
+        Some([share[0] * ends_db[0], share[1] * ends_db[1]])
+    }
+
+    /// Loss of the walls at an end, dB; `None` outdoors.
+    fn building_db(&self, end: usize) -> Option<f64> {
+        let station = [self.tx, self.rx][end];
+        station.indoor.building().map(|_| self.building_db[end])
+    }
+
+    /// Median of the loss of all walls less that of the share of locations, dB.
+    pub(super) fn median_building_db(&self) -> f64 {
+        self.entry.median_db - self.building_db[0] - self.building_db[1]
     }
 
     /// Class of the calibration profile that a path belongs to.

@@ -41,11 +41,13 @@ const DEVIATE_99_PERCENT: f64 = 2.326_347_874_040_841;
 pub enum Basis {
     /// Both antennas stand above their surroundings, and 0.6 of the first Fresnel zone is clear.
     LineOfSight,
-    /// Terrain is known, and surroundings stand below the antennas or are the clutter of the environment.
+    /// Terrain is known, and surroundings stand below the antennas or are described.
     Terrain,
     /// Offsets of the calibration profile measured on links like this one.
     Calibrated,
-    /// An antenna stands below 10 m, and the environment has no clutter.
+    /// An antenna stands in a building of which no more than the kind is known.
+    Indoor,
+    /// An antenna stands below 10 m among surroundings that nobody described.
     SurroundingsUnknown,
     /// Part of the path lies in voids or off every tile.
     GroundUnknown,
@@ -60,6 +62,7 @@ impl Basis {
         match self {
             Self::LineOfSight => [6.0, 6.0],
             Self::Terrain | Self::Calibrated => [11.0, 7.0],
+            Self::Indoor => [11.0, 10.0],
             Self::SurroundingsUnknown | Self::GroundUnknown => [11.0, 14.5],
         }
     }
@@ -71,29 +74,43 @@ impl Basis {
             Self::LineOfSight => "clear line of sight above the surroundings",
             Self::Terrain => "terrain known, surroundings below the antennas or described",
             Self::Calibrated => "calibrated by measured links",
+            Self::Indoor => "indoors: the building is known by its kind only",
             Self::SurroundingsUnknown => {
-                "surroundings unknown: an antenna below 10 m and no clutter in the environment"
+                "surroundings unknown: an antenna below 10 m, and none described around it"
             }
             Self::GroundUnknown => "ground unknown: part of the path has no terrain data",
         }
     }
 }
 
-/// Surroundings of the two antennas of a link, as far as the environment describes them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Surroundings {
-    /// Both antennas stand above them.
-    BelowAntennas,
-    /// An antenna stands within clutter of the environment, whose loss is computed.
-    Described,
-    /// An antenna stands low, and nothing is known around it.
+/// Place of an antenna among its surroundings, or of that of two which is known less.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Exposure {
+    /// It stands above them.
+    Above,
+    /// It stands within clutter whose loss is computed.
+    Within,
+    /// It stands low, and nothing is known around it.
     Unknown,
+}
+
+/// Losses of the walls at the ends that are indoors.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Entry {
+    /// `true` if an end is indoors.
+    pub is_indoor: bool,
+    /// Median of the sum, dB.
+    pub median_db: f64,
+    /// Standard deviation of the sum between buildings and places in them, dB.
+    pub sigma_db: f64,
 }
 
 /// Inputs of the prediction of one path.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Evidence<'a> {
-    pub surroundings: Surroundings,
+    pub exposure: Exposure,
+    /// Walls, which are part of `model_loss_db`.
+    pub entry: Entry,
     /// `true` if every height of the profile is known.
     pub ground_known: bool,
     /// `true` if 0.6 of the first Fresnel zone is clear. Asked for only where it decides.
@@ -126,10 +143,11 @@ impl Evidence<'_> {
         } else if self.calibrated.is_some() {
             Basis::Calibrated
         } else {
-            match self.surroundings {
-                Surroundings::Unknown => Basis::SurroundingsUnknown,
-                Surroundings::BelowAntennas if self.clear => Basis::LineOfSight,
-                Surroundings::BelowAntennas | Surroundings::Described => Basis::Terrain,
+            match self.exposure {
+                Exposure::Unknown => Basis::SurroundingsUnknown,
+                _ if self.entry.is_indoor => Basis::Indoor,
+                Exposure::Above if self.clear => Basis::LineOfSight,
+                Exposure::Above | Exposure::Within => Basis::Terrain,
             }
         }
     }
@@ -149,11 +167,14 @@ impl Evidence<'_> {
             // path does not see the terrain whose roughness it is made of.
             link_sigma_db = link_sigma_db.max(self.model_sigma_db);
         }
-        // A calibration has measured the surroundings.
-        let unknown = self.surroundings == Surroundings::Unknown && self.calibrated.is_none();
+        // A calibration has measured surroundings and walls.
+        if self.calibrated.is_none() {
+            link_sigma_db = total_sigma_db(link_sigma_db, self.entry.sigma_db);
+        }
+        let unknown = self.exposure == Exposure::Unknown && self.calibrated.is_none();
         let minimum_db = if unknown {
             let share = (self.distance_m / UNKNOWN_SURROUNDINGS_M).min(1.0);
-            self.free_space_db + UNKNOWN_SURROUNDINGS_DB * share
+            self.free_space_db + UNKNOWN_SURROUNDINGS_DB * share + self.entry.median_db
         } else {
             f64::NEG_INFINITY
         };
@@ -273,7 +294,8 @@ mod tests {
     use super::*;
 
     const PATH: Evidence<'_> = Evidence {
-        surroundings: Surroundings::BelowAntennas,
+        exposure: Exposure::Above,
+        entry: Entry { is_indoor: false, median_db: 0.0, sigma_db: 0.0 },
         ground_known: true,
         clear: false,
         calibrated: None,
@@ -300,7 +322,7 @@ mod tests {
 
     #[test]
     fn what_is_unknown_widens_the_interval_and_low_antennas_stand_in_clutter() {
-        let low = Evidence { surroundings: Surroundings::Unknown, ..PATH };
+        let low = Evidence { exposure: Exposure::Unknown, ..PATH };
         let distribution = low.distribution();
         assert_eq!(distribution.basis, Basis::SurroundingsUnknown);
         assert!((distribution.median_db - 137.2).abs() < 1e-9);
@@ -324,8 +346,21 @@ mod tests {
         assert!((1.645 * distribution.sigma_db() - 13.96).abs() < 0.01);
         let rough = Evidence { model_sigma_db: 9.0, ..clear };
         assert_eq!(rough.distribution().link_sigma_db, 6.0);
-        let within = Evidence { surroundings: Surroundings::Described, ..clear };
+        let within = Evidence { exposure: Exposure::Within, ..clear };
         assert_eq!(within.distribution().basis, Basis::Terrain);
+    }
+
+    #[test]
+    fn walls_widen_the_interval_by_what_buildings_differ() {
+        let entry = Entry { is_indoor: true, median_db: 12.0, sigma_db: 9.0 };
+        let indoor = Evidence { entry, clear: true, ..PATH }.distribution();
+        assert_eq!((indoor.basis, indoor.median_db), (Basis::Indoor, 118.0));
+        // The root of 11² + 9² + 10².
+        assert!((indoor.sigma_db() - 17.378).abs() < 1e-3);
+        let unknown = Evidence { entry, exposure: Exposure::Unknown, ..PATH }.distribution();
+        assert_eq!(unknown.basis, Basis::SurroundingsUnknown);
+        assert!((unknown.median_db - 149.2).abs() < 1e-9);
+        assert!(unknown.sigma_db() > indoor.sigma_db());
     }
 
     #[test]
@@ -345,8 +380,7 @@ mod tests {
             interval_db: Some([2.04, 5.96]),
             spread_db: Some(9.0),
         };
-        let calibrated =
-            Evidence { calibrated: Some(&class), surroundings: Surroundings::Unknown, ..PATH };
+        let calibrated = Evidence { calibrated: Some(&class), exposure: Exposure::Unknown, ..PATH };
         let distribution = calibrated.distribution();
         assert_eq!((distribution.basis, distribution.median_db), (Basis::Calibrated, 118.0));
         assert_eq!(distribution.link_sigma_db, 9.0);

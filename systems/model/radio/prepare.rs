@@ -12,12 +12,13 @@ use groundwave_propagation::polarization::Polarization;
 use groundwave_propagation::rain::{RAIN_FREQUENCY_MIN_GHZ, RainCoefficients};
 use groundwave_values::bounds::BadValue;
 
-use super::clutter::{surroundings, terrain_heights_m};
+use super::building::entry;
+use super::clutter::EndClutter;
 use super::environment::{Environment, NoiseCategory};
 use super::modulation::{McsTable, Selected};
 use super::outcome::Verdict;
 use super::path_loss::{Direction, FALLBACK_MODEL, PreparedModel, Validity};
-use super::prediction::{Distribution, Surroundings};
+use super::prediction::{Distribution, Entry, Exposure};
 use super::station::{Radio, Station, Waveform};
 use super::warning::{Warning, Warnings};
 
@@ -72,8 +73,11 @@ pub struct Prepared<'a> {
     /// True if the receiver can understand the transmitter at all.
     pub(super) compatible: bool,
     pub(super) polarization_loss_db: f64,
-    /// Surroundings of both antennas.
-    pub(super) surroundings: Surroundings,
+    /// Clutter at transmitter and receiver.
+    pub(super) clutter: [EndClutter; 2],
+    /// Walls at transmitter and receiver, dB.
+    pub(super) building_db: [f64; 2],
+    pub(super) entry: Entry,
     pub(super) gas: Gamma,
     /// Absent below 1 GHz, where P.838 has no coefficients and rain no effect.
     pub(super) rain: Option<RainCoefficients>,
@@ -81,8 +85,8 @@ pub struct Prepared<'a> {
     /// frequency, heights or ground.
     model: Result<Arc<dyn PreparedModel>, Warning>,
     validity: Validity,
-    /// True if the model computes clutter along the path, so that none is added at the ends.
-    pub(super) is_clutter_on_path: bool,
+    /// True for ends whose clutter the model computes along the path, so that none is added there.
+    pub(super) is_on_path: [bool; 2],
     /// [`FALLBACK_MODEL`].
     pub(super) fallback: Arc<dyn PreparedModel>,
     pub(super) man_made: Option<ManMadeNoise>,
@@ -152,18 +156,24 @@ impl<'a> Prepared<'a> {
         let thermal_floor_dbm = floor_dbm(&link_radio, None);
         let noise_floor_dbm = floor_dbm(&link_radio, man_made);
         let model = env.model.get();
-        let own_agl_m = [tx.height_agl_m, rx.height_agl_m];
-        let raised_agl_m = terrain_heights_m(env.clutter, own_agl_m);
+        let clutter = [tx, rx].map(|station| EndClutter::new(station, env, frequency_mhz));
         let values = env.setting_values();
         let over =
             |antenna_agl_m| Direction::new(frequency_mhz, polarization, antenna_agl_m, values);
+        let raised_agl_m = clutter.map(|end| end.terrain_agl_m);
         let fallback = FALLBACK_MODEL.get().prepare(&over(raised_agl_m));
         // A model with clutter along its paths has antennas within it.
-        let antenna_agl_m = if model.uses_clutter() { own_agl_m } else { raised_agl_m };
-        let prepared = model.prepare(&over(antenna_agl_m)).map(Arc::from);
-        let is_clutter_on_path = model.uses_clutter()
-            && prepared.is_ok()
-            && env.clutter.is_some_and(|clutter| clutter.height_agl_m().is_some());
+        let mut is_on_path = clutter.map(|end| model.uses_clutter() && end.path_agl_m.is_some());
+        let own_agl_m = [tx.height_agl_m, rx.height_agl_m];
+        let antenna_agl_m =
+            [0, 1].map(|end| if is_on_path[end] { own_agl_m[end] } else { raised_agl_m[end] });
+        let clutter_agl_m = clutter.map(|end| end.path_agl_m);
+        let prepared =
+            model.prepare(&over(antenna_agl_m).with_clutter(clutter_agl_m)).map(Arc::from);
+        if prepared.is_err() {
+            is_on_path = [false; 2];
+        }
+        let (building_db, entry) = entry([tx, rx], env, frequency_mhz, &mut warnings);
         Self {
             tx,
             rx,
@@ -173,11 +183,13 @@ impl<'a> Prepared<'a> {
             wavelength_m: wavelength_m(frequency_mhz),
             compatible,
             polarization_loss_db: if crossed { CROSS_POLARIZATION_DB } else { 0.0 },
-            surroundings: surroundings(env.clutter, [tx.height_agl_m, rx.height_agl_m]),
+            clutter,
+            building_db,
+            entry,
             gas,
             rain: rain(frequency_mhz, polarization),
             model: prepared,
-            is_clutter_on_path,
+            is_on_path,
             validity: model.validity(),
             fallback: Arc::from(fallback.expect("the fallback model has an unlimited range")),
             man_made,
@@ -210,12 +222,31 @@ impl<'a> Prepared<'a> {
         self.validity.share(distance_m)
     }
 
-    /// Share of clutter at the ends that is added to the loss over `distance_m`, [0, 1]: where the model
+    /// Share of clutter at each end that is added to the loss over `distance_m`, [0, 1]: where the model
     /// computes clutter along the path, that of the fallback model.
-    pub(super) fn end_clutter_share(&self, distance_m: f64) -> f64 {
-        let on_path = self.is_clutter_on_path
-            && self.validity.check(self.frequency_mhz, distance_m, false).is_ok();
-        if on_path { 1.0 - self.share(distance_m) } else { 1.0 }
+    pub(super) fn end_clutter_share(&self, distance_m: f64) -> [f64; 2] {
+        let is_valid = self.validity.check(self.frequency_mhz, distance_m, false).is_ok();
+        let added = |is_on_path| {
+            if is_on_path && is_valid { 1.0 - self.share(distance_m) } else { 1.0 }
+        };
+        self.is_on_path.map(added)
+    }
+
+    /// `true` if losses of clutter depend on the length of the path.
+    pub(super) fn is_clutter_by_distance(&self) -> bool {
+        self.is_on_path.contains(&true) || self.clutter.iter().any(EndClutter::is_by_distance)
+    }
+
+    /// Place of the antenna that is known less among its surroundings.
+    pub(super) fn exposure(&self) -> Exposure {
+        self.clutter[0].exposure.max(self.clutter[1].exposure)
+    }
+
+    /// Limits of the loss of the antenna patterns of transmitter and receiver, dB: each of the surroundings
+    /// at the other end.
+    pub(super) fn pattern_loss_db_max(&self) -> [f64; 2] {
+        let [tx, rx] = &self.clutter;
+        [rx.pattern_loss_db_max(), tx.pattern_loss_db_max()]
     }
 
     /// Shortest path over which the share of the model of the environment is 1, m.

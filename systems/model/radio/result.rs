@@ -166,6 +166,12 @@ pub struct Losses {
     pub clutter_tx_db: f64,
     /// Clutter around the receiver (ITU-R P.2108), dB.
     pub clutter_rx_db: f64,
+    /// Walls around the transmitter (ITU-R P.2109), dB; absent outdoors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub building_tx_db: Option<f64>,
+    /// Walls around the receiver (ITU-R P.2109), dB; absent outdoors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub building_rx_db: Option<f64>,
     /// Woodland (ITU-R P.833), dB.
     pub vegetation_db: f64,
     /// Other loss of the environment, dB.
@@ -210,6 +216,8 @@ impl Losses {
             + self.rain_loss_db
             + self.clutter_tx_db
             + self.clutter_rx_db
+            + self.building_tx_db.unwrap_or(0.0)
+            + self.building_rx_db.unwrap_or(0.0)
             + self.vegetation_db
             + self.other_loss_db
             + self.calibration_db.unwrap_or(0.0)

@@ -6,6 +6,8 @@ use groundwave_values::bounds::{bounded, finite};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
+use super::surroundings::{Indoor, Surroundings};
+
 /// Highest antenna above ground, m: that of a balloon in the stratosphere.
 pub const HEIGHT_AGL_M_MAX: f64 = 20_000.0;
 
@@ -27,6 +29,29 @@ pub struct Station {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[garde(dive)]
     pub pointing: Option<Pointing>,
+    /// Buildings and trees around the antenna, `unknown` by default: as the environment has them.
+    #[serde(default, skip_serializing_if = "Surroundings::is_unknown")]
+    #[garde(skip)]
+    pub surroundings: Surroundings,
+    /// Building around the antenna, `outdoors` by default.
+    #[serde(default, skip_serializing_if = "Indoor::is_outdoors")]
+    #[garde(skip)]
+    pub indoor: Indoor,
+}
+
+impl Station {
+    /// A station whose antenna points at the other end of each link, outdoors, surroundings unknown.
+    #[must_use]
+    pub const fn new(height_agl_m: f64, radio: Radio, antenna: Antenna) -> Self {
+        Self {
+            height_agl_m,
+            radio,
+            antenna,
+            pointing: None,
+            surroundings: Surroundings::Unknown,
+            indoor: Indoor::Outdoors,
+        }
+    }
 }
 
 /// A transmitter and receiver.

@@ -8,6 +8,7 @@ mod modulation;
 mod parts;
 mod presets;
 mod rules;
+mod surroundings;
 mod wire;
 
 use super::presets::{antenna, radio};
@@ -28,12 +29,8 @@ use fixture;
 
 /// A station of catalogue parts, `height_agl_m` above ground.
 fn station(radio_id: &str, antenna_id: &str, height_agl_m: f64) -> Station {
-    Station {
-        height_agl_m,
-        radio: radio(radio_id).unwrap().radio.clone(),
-        antenna: antenna(antenna_id).unwrap().antenna.clone(),
-        pointing: None,
-    }
+    let (radio, antenna) = (radio(radio_id).unwrap(), antenna(antenna_id).unwrap());
+    Station::new(height_agl_m, radio.radio.clone(), antenna.antenna.clone())
 }
 
 /// Terrain of the given heights over `distance_m`, due east at 45 degrees north.

@@ -3,7 +3,7 @@
 
 use groundwave_propagation::free_space::SPEED_OF_LIGHT_M_S;
 use groundwave_propagation::itm::PlainConstants;
-use groundwave_propagation::numeric::{Kernel, greater, log10, vectorised};
+use groundwave_propagation::numeric::{Kernel, greater, lesser, log10, vectorised};
 use groundwave_propagation::profile::PathProfile;
 
 use super::antenna::{is_omnidirectional, pointing_loss_db};
@@ -13,10 +13,9 @@ use super::geometry::{SHORTEST_M, elevation_angle_deg, slant_range_m};
 use super::modulation::Selected;
 use super::outcome::Verdict;
 use super::path_loss::{Attenuation, BATCH, PathBatch, ProfileRows, QUANTILES};
-use super::prediction::{Distribution, Evidence, Surroundings};
+use super::prediction::{Distribution, Evidence, Exposure};
 use super::prepare::Prepared;
 use super::station::Antenna;
-use super::surroundings::Clutter;
 
 type Lane = [f64; BATCH];
 
@@ -151,24 +150,26 @@ impl<'a> PreparedTransmitter<'a> {
     pub fn margin_terms(&self) -> Option<MarginTerms> {
         let link = &self.link;
         let (tx, rx, env) = (link.tx, link.rx, link.env);
-        let by_distance = matches!(env.clutter, Some(Clutter::Statistical { .. }));
+        let by_distance = link.is_clutter_by_distance();
         let is_pointed = tx.pointing.is_some() || rx.pointing.is_some();
         if by_distance || is_pointed || env.rain_rate_mm_h > 0.0 || env.calibration.is_some() {
             return None;
         }
-        let lobe = |antenna: &Antenna| {
+        let [tx_db_max, rx_db_max] = link.pattern_loss_db_max();
+        let lobe = |antenna: &Antenna, db_max: f64| {
             let is_level = !is_omnidirectional(antenna) || antenna.elevation_beamwidth_deg >= 360.0;
             let beamwidth_deg = if is_level { 0.0 } else { antenna.elevation_beamwidth_deg };
-            [beamwidth_deg, antenna.electrical_tilt_deg, antenna.front_to_back_db]
+            [beamwidth_deg, antenna.electrical_tilt_deg, lesser(antenna.front_to_back_db, db_max)]
         };
         let sent_dbm = tx.radio.tx_power_dbm - tx.radio.feeder_loss_db + tx.antenna.gain_dbi;
         let received_db = rx.antenna.gain_dbi - rx.radio.feeder_loss_db - link.polarization_loss_db;
         let fixed_db = self.vegetation_db + env.other_loss_db + self.clutter_sum_db(1.0);
+        let fixed_db = fixed_db + link.building_db[0] + link.building_db[1];
         Some(MarginTerms {
             base_db: self.link_margin_db(self.sinr_db(sent_dbm + received_db)) - fixed_db,
             wavenumber: 4.0 * std::f64::consts::PI * link.frequency_mhz * 1e6 / SPEED_OF_LIGHT_M_S,
             gas_db_m: (link.gas.oxygen_db_km + link.gas.water_vapour_db_km) * 1e-3,
-            lobes: [lobe(&tx.antenna), lobe(&rx.antenna)],
+            lobes: [lobe(&tx.antenna, tx_db_max), lobe(&rx.antenna, rx_db_max)],
             antenna_agl_m: [tx.height_agl_m, rx.height_agl_m],
             undulation_m: self.undulation_m,
             radius_m: env.k_factor * EARTH_RADIUS_M,
@@ -216,7 +217,7 @@ impl<'a> PreparedTransmitter<'a> {
 
     /// `true` if predictions depend on the clearance of the Fresnel zone.
     pub fn asks_for_clearance(&self) -> bool {
-        self.link.surroundings == Surroundings::BelowAntennas
+        self.link.exposure() == Exposure::Above
     }
 
     /// `true` if 0.6 of the first Fresnel zone over a path is clear.
@@ -234,7 +235,8 @@ impl<'a> PreparedTransmitter<'a> {
     ) -> Distribution {
         let distance_m = receivers.distance_m[place];
         let evidence = Evidence {
-            surroundings: self.link.surroundings,
+            exposure: self.link.exposure(),
+            entry: self.link.entry,
             ground_known,
             clear,
             calibrated: self.link.calibrated(distance_m),
@@ -264,25 +266,30 @@ impl<'a> PreparedTransmitter<'a> {
         });
     }
 
-    /// Losses of rain and clutter by distance at each quantile, dB; zero in clear air without clutter.
+    /// Losses of rain, clutter and walls at each quantile, dB; zero in clear air without them.
     pub fn extra_db(&self, receivers: &Receivers, count: usize, extra_db: &mut [Lane; QUANTILES]) {
         let [extra_db, median_db] = extra_db;
         extra_db.fill(0.0);
         let env = self.link.env;
-        let by_distance = matches!(env.clutter, Some(Clutter::Statistical { .. }))
-            || self.link.is_clutter_on_path;
+        let by_distance = self.link.is_clutter_by_distance();
+        let walls_db = self.link.building_db[0] + self.link.building_db[1];
         let fixed_db = if by_distance { 0.0 } else { self.clutter_sum_db(1.0) };
         let raining = env.rain_rate_mm_h > 0.0;
         for place in 0..count {
             let distance_m = receivers.distance_m[place];
             extra_db[place] =
                 if by_distance { self.clutter_sum_db(distance_m * 1e-3) } else { fixed_db };
+            extra_db[place] += walls_db;
             if raining {
                 let slant_m = self.heights().slant_m(receivers, place);
                 extra_db[place] += self.link.rain_loss_db(slant_m * 1e-3);
             }
         }
         *median_db = *extra_db;
+        let walls_db = self.link.median_building_db();
+        if walls_db != 0.0 {
+            median_db[..count].iter_mut().for_each(|db| *db += walls_db);
+        }
         if by_distance {
             for place in 0..count {
                 let distance_km = receivers.distance_m[place] * 1e-3;
@@ -342,6 +349,7 @@ impl Kernel for Work<'_> {
         let link = &transmitter.link;
         let heights = transmitter.heights();
         let (tx, rx) = (link.tx, link.rx);
+        let pattern_loss_db_max = link.pattern_loss_db_max();
         // Most coverages are those of antennas that need the angles of elevation at most.
         let mut pointing_db = [[0.0; BATCH]; 2];
         for (end, station) in [tx, rx].into_iter().enumerate() {
@@ -359,12 +367,13 @@ impl Kernel for Work<'_> {
                     if end == 0 { (tx_msl_m, rx_msl_m) } else { (rx_msl_m, tx_msl_m) };
                 let up_deg =
                     elevation_angle_deg(receivers.distance_m[place], from_m, to_m, radius_m);
-                pointing_db[end][place] = pointing_loss_db(
+                let loss_db = pointing_loss_db(
                     &station.antenna,
                     station.pointing,
                     receivers.azimuth_deg[end][place],
                     up_deg,
                 );
+                pointing_db[end][place] = lesser(loss_db, pattern_loss_db_max[end]);
             }
         }
         let sent_dbm = tx.radio.tx_power_dbm - tx.radio.feeder_loss_db + tx.antenna.gain_dbi;

@@ -89,11 +89,13 @@ pub enum Warning {
     /// Surface with buildings and trees in posts of 5 m or finer, for which ITM is not made;
     /// delta-Bullington is used instead.
     FineSurface,
+    /// Frequency below 80 MHz, where ITU-R P.2109 begins: walls have the loss of 80 MHz.
+    BuildingExtrapolated,
 }
 
 impl Warning {
     /// Every warning, in the order of the bits.
-    pub const ALL: [Self; 33] = [
+    pub const ALL: [Self; 34] = [
         Self::ItmTxTerminalHeight,
         Self::ItmRxTerminalHeight,
         Self::ItmFrequency,
@@ -127,6 +129,7 @@ impl Warning {
         Self::NotComputable,
         Self::ModelsBlended,
         Self::FineSurface,
+        Self::BuildingExtrapolated,
     ];
 }
 

@@ -131,6 +131,8 @@ impl RelayRequest<'_> {
     /// serves both neighbours as it is, and of a directive one a relay carries two, each aimed at
     /// its neighbour, because a relay with one direction only connects nothing.
     pub(super) fn relay_station(&self) -> Station {
-        Station { height_agl_m: self.relay_height_agl_m, pointing: None, ..self.tx.station.clone() }
+        let transmitter = self.tx.station;
+        let (radio, antenna) = (transmitter.radio.clone(), transmitter.antenna.clone());
+        Station::new(self.relay_height_agl_m, radio, antenna)
     }
 }

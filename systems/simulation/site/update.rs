@@ -3,7 +3,7 @@
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Recorded, Refusal};
 use groundwave_model::id::NodeId;
-use groundwave_model::radio::{Antenna, Pointing, Radio, Role};
+use groundwave_model::radio::{Antenna, Indoor, Pointing, Radio, Role, Surroundings};
 use groundwave_model::terrain::GeoPoint;
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +41,12 @@ pub struct UpdateNode {
     /// `true` to remove the pointing: the antenna then points at the peer of each link.
     #[serde(default)]
     pub clear_pointing: bool,
+    /// New buildings and trees around the antenna; `unknown` are those of the environment.
+    #[serde(default)]
+    pub surroundings: Option<Surroundings>,
+    /// New building around the antenna, or `outdoors`.
+    #[serde(default)]
+    pub indoor: Option<Indoor>,
 }
 
 impl UpdateNode {
@@ -57,6 +63,8 @@ impl UpdateNode {
             antenna: None,
             pointing: None,
             clear_pointing: false,
+            surroundings: None,
+            indoor: None,
         }
     }
 }
@@ -79,6 +87,8 @@ impl Command for UpdateNode {
         station.antenna = self.antenna.unwrap_or(station.antenna);
         station.pointing =
             if self.clear_pointing { None } else { self.pointing.or(station.pointing) };
+        station.surroundings = self.surroundings.unwrap_or(station.surroundings);
+        station.indoor = self.indoor.unwrap_or(station.indoor);
         station.validate()?;
 
         if let Some(position) = self.position {

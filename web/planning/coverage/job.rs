@@ -3,7 +3,9 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use groundwave_http::Problem;
-use groundwave_model::radio::{Assumptions, Environment, Station, Verdict, presets};
+use groundwave_model::radio::{
+    Assumptions, Environment, Indoor, Station, Surroundings, Verdict, presets,
+};
 use groundwave_model::terrain::geodesic::curvature_radii_m;
 use groundwave_simulation::coverage::{
     Cell, CoverageRequest, Flags, Grid, NO_DATA, Sampling, Server, hundredths,
@@ -56,7 +58,12 @@ impl JobRequest {
             let what = format!("`radius_km` is {radius_km}, allowed is (0, 500]");
             return Err(Problem::bad_request(what));
         }
-        let receiver = receiver(asked.receiver.clone(), asked.rx_height_agl_m, &source.station)?;
+        let place = ReceiverPlace {
+            height_agl_m: asked.rx_height_agl_m,
+            surroundings: asked.rx_surroundings,
+            indoor: asked.rx_indoor,
+        };
+        let receiver = receiver(asked.receiver.clone(), place, &source.station)?;
         let samples = asked.samples.clamp(SAMPLES_MIN, SAMPLES_MAX);
         let resolution = asked.resolution.clamp(RESOLUTION[0], RESOLUTION[1]) as u32;
         let setup = |source: &Arc<PlannedNode>| CoverageRequest {
@@ -82,19 +89,31 @@ impl JobRequest {
     }
 }
 
+/// Height and surroundings of the receivers of a coverage.
+#[derive(Debug, Clone, Copy)]
+pub struct ReceiverPlace {
+    /// Antenna height above ground, m, [0, 20000].
+    pub height_agl_m: f64,
+    /// Buildings and trees around the antenna.
+    pub surroundings: Surroundings,
+    /// Building around the antenna.
+    pub indoor: Indoor,
+}
+
 /// Receiver of every cell: by default the radio of a transmitter with a half-wave dipole.
 ///
 /// # Errors
 /// 400 for a value out of range or an unknown preset.
 pub fn receiver(
     config: Option<RadioConfig>,
-    height_agl_m: f64,
+    place: ReceiverPlace,
     source: &Station,
 ) -> Result<Station, Problem> {
     let dipole = presets::antenna("omni_2_15").expect("the catalogue has it");
     let mut base = source.clone();
     base.pointing = None;
-    base.height_agl_m = height_agl_m;
+    base.height_agl_m = place.height_agl_m;
+    (base.surroundings, base.indoor) = (place.surroundings, place.indoor);
     let polarization = base.antenna.polarization;
     base.antenna = dipole.antenna.clone();
     base.antenna.polarization = polarization;
@@ -281,6 +300,8 @@ impl Job {
             source_node_id: self.asked.source,
             radius_km: self.asked.radius_km,
             rx_height_agl_m: self.receiver().height_agl_m,
+            rx_surroundings: self.receiver().surroundings,
+            rx_indoor: self.receiver().indoor,
             receiver: RadioConfig::of(self.receiver()),
             samples: self.asked.samples,
             rows: grid.rows(),
@@ -340,7 +361,8 @@ impl Job {
         let setups = &self.asked.setups;
         let frequencies_mhz: Vec<f64> =
             setups.iter().map(|setup| setup.transmitter.radio.frequency_mhz).collect();
-        setups[0].environment.assumptions_at(&frequencies_mhz)
+        let assumptions = setups[0].environment.assumptions_at(&frequencies_mhz);
+        assumptions.between(setups.iter().flat_map(|setup| [&setup.transmitter, &setup.receiver]))
     }
 
     /// Received power of each cell that is known so far, dBm, `None` without data; and its server.

@@ -10,6 +10,6 @@ mod tiles;
 pub use encode::encode;
 pub use events::events;
 pub use export::export;
-pub use job::{Job, JobRequest, receiver};
+pub use job::{Job, JobRequest, ReceiverPlace, receiver};
 pub use registry::{JOBS_MAX, RETENTION, Registry};
 pub use tiles::tiles;

@@ -15,7 +15,7 @@ use groundwave_simulation::deployment::DeploymentId;
 use uuid::Uuid;
 
 use super::Planner;
-use super::coverage::receiver;
+use super::coverage::{ReceiverPlace, receiver};
 use super::live_coverages::Live;
 use super::wire::coverage::Bounds;
 use super::wire::mesh_coverage::{MeshCoverageSetup, MeshCoverageState, MeshTransmitter};
@@ -46,7 +46,12 @@ pub async fn set_mesh_coverage(
     }
     let basis = planner.basis(&deployment);
     let base = basis.nodes.first().map(|node| node.station.clone()).unwrap_or_else(default_station);
-    let receiver = receiver(setup.receiver.clone(), setup.rx_height_agl_m, &base)?;
+    let place = ReceiverPlace {
+        height_agl_m: setup.rx_height_agl_m,
+        surroundings: setup.rx_surroundings,
+        indoor: setup.rx_indoor,
+    };
+    let receiver = receiver(setup.receiver.clone(), place, &base)?;
     let grid = grid(&setup)?;
     let coverage = LiveCoverage::new(grid, Arc::clone(&planner.terrain))?;
     let stop = planner.stop.child_token();
@@ -155,6 +160,8 @@ async fn state(live: &Live) -> MeshCoverageState {
         cell_arcsec: live.setup.cell_arcsec,
         receiver: RadioConfig::of(&live.receiver),
         rx_height_agl_m: live.receiver.height_agl_m,
+        rx_surroundings: live.receiver.surroundings,
+        rx_indoor: live.receiver.indoor,
         failed_node_ids: live.watch_failed().borrow().clone(),
         revision: progress.revision,
         pending_nodes: progress.stale,

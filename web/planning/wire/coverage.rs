@@ -1,7 +1,7 @@
 //! Coverage jobs.
 
 use groundwave_http::strict::{saturating, whole_number};
-use groundwave_model::radio::Assumptions;
+use groundwave_model::radio::{Assumptions, Indoor, Surroundings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -33,6 +33,12 @@ pub struct CoverageQuestion {
     #[serde(default = "height")]
     #[schemars(range(min = 0.0, max = 20_000.0))]
     pub rx_height_agl_m: f64,
+    /// Buildings and trees around the receivers, default `unknown`: the clutter of the environment.
+    #[serde(default)]
+    pub rx_surroundings: Surroundings,
+    /// Building around the receivers, default `outdoors`.
+    #[serde(default)]
+    pub rx_indoor: Indoor,
     /// Receiving radio and antenna; absent or null: the radio of the source with a half-wave dipole.
     #[serde(default)]
     pub receiver: Option<RadioConfig>,
@@ -144,6 +150,10 @@ pub struct CoverageSnapshot {
     pub radius_km: f64,
     /// Height of the receivers above ground, m.
     pub rx_height_agl_m: f64,
+    /// Buildings and trees around the receivers.
+    pub rx_surroundings: Surroundings,
+    /// Building around the receivers.
+    pub rx_indoor: Indoor,
     /// Receiving radio and antenna.
     pub receiver: RadioConfig,
     /// Samples of the ground to each cell.

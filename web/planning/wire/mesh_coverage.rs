@@ -1,5 +1,6 @@
 //! Live coverage of the mesh of a deployment.
 
+use groundwave_model::radio::{Indoor, Surroundings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -21,6 +22,12 @@ pub struct MeshCoverageSetup {
     #[serde(default = "height")]
     #[schemars(range(min = 0.0, max = 20_000.0))]
     pub rx_height_agl_m: f64,
+    /// Buildings and trees around the receivers, default `unknown`: the clutter of the environment.
+    #[serde(default)]
+    pub rx_surroundings: Surroundings,
+    /// Building around the receivers, default `outdoors`.
+    #[serde(default)]
+    pub rx_indoor: Indoor,
     /// Receiving radio and antenna; absent or null: the radio of the first node with a half-wave dipole.
     #[serde(default)]
     pub receiver: Option<RadioConfig>,
@@ -52,6 +59,10 @@ pub struct MeshCoverageState {
     pub receiver: RadioConfig,
     /// Height of the receivers above ground, m.
     pub rx_height_agl_m: f64,
+    /// Buildings and trees around the receivers.
+    pub rx_surroundings: Surroundings,
+    /// Building around the receivers.
+    pub rx_indoor: Indoor,
     /// Nodes taken as failed.
     pub failed_node_ids: Vec<Uuid>,
     /// Number of the last change of a cell.

@@ -2,7 +2,7 @@
 
 use groundwave_http::Problem;
 use groundwave_http::time::rfc3339;
-use groundwave_model::radio::{Pointing, Role, Station};
+use groundwave_model::radio::{Indoor, Pointing, Role, Station, Surroundings};
 use groundwave_simulation::deployment::{DeploymentId, PlannedNode, Template};
 use groundwave_simulation::site::{AddNode, NodeId, UpdateNode};
 use schemars::JsonSchema;
@@ -34,6 +34,10 @@ pub struct Node {
     pub radio: RadioConfig,
     /// Antenna pointing; null: at the other end of each link.
     pub pointing: Option<Pointing>,
+    /// Buildings and trees around its antenna; `unknown`: the clutter of the environment.
+    pub surroundings: Surroundings,
+    /// Building around its antenna.
+    pub indoor: Indoor,
     /// Time of creation, RFC 3339.
     #[schemars(extend("format" = "date-time"))]
     pub created_at: String,
@@ -69,6 +73,12 @@ pub struct NewNode {
     /// Antenna pointing; absent or null: at the other end of each link.
     #[serde(default)]
     pub pointing: Option<Pointing>,
+    /// Buildings and trees around its antenna, default `unknown`: the clutter of the environment.
+    #[serde(default)]
+    pub surroundings: Option<Surroundings>,
+    /// Building around its antenna, default `outdoors`.
+    #[serde(default)]
+    pub indoor: Option<Indoor>,
     /// Template id.
     #[serde(default)]
     pub template_id: Option<Uuid>,
@@ -102,6 +112,12 @@ pub struct NodePatch {
     /// Lets the antenna look at the other end of each link from now on.
     #[serde(default)]
     pub clear_pointing: bool,
+    /// New buildings and trees around its antenna.
+    #[serde(default)]
+    pub surroundings: Option<Surroundings>,
+    /// New building around its antenna, or `outdoors`.
+    #[serde(default)]
+    pub indoor: Option<Indoor>,
 }
 
 /// New position of a node.
@@ -132,6 +148,8 @@ impl From<&PlannedNode> for Node {
             height_agl_m: node.station.height_agl_m,
             radio: RadioConfig::of(&node.station),
             pointing: node.station.pointing,
+            surroundings: node.station.surroundings,
+            indoor: node.station.indoor,
             created_at: rfc3339(node.stamps.created_ns),
             updated_at: rfc3339(node.stamps.updated_ns),
         }
@@ -157,6 +175,8 @@ impl NewNode {
             radio,
             antenna,
             pointing: self.pointing.or(base.pointing),
+            surroundings: self.surroundings.unwrap_or(base.surroundings),
+            indoor: self.indoor.unwrap_or(base.indoor),
         };
         let role = self.role.or(template.map(|kept| kept.role));
         Ok(AddNode {
@@ -190,6 +210,8 @@ impl NodePatch {
             antenna: antenna.filter(|_| names_antenna),
             pointing: self.pointing,
             clear_pointing: self.clear_pointing,
+            surroundings: self.surroundings,
+            indoor: self.indoor,
         })
     }
 }

@@ -1,5 +1,6 @@
 //! Where to build next.
 
+use groundwave_model::radio::{Indoor, Surroundings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -36,6 +37,12 @@ pub struct PlacementQuestion {
     #[serde(default = "height")]
     #[schemars(range(min = 0.0, max = 20_000.0))]
     pub rx_height_agl_m: f64,
+    /// Buildings and trees around the receivers, default `unknown`: the clutter of the environment.
+    #[serde(default)]
+    pub rx_surroundings: Surroundings,
+    /// Building around the receivers, default `outdoors`.
+    #[serde(default)]
+    pub rx_indoor: Indoor,
     /// Receiving radio and antenna; absent or null: the radio of the new sites with a half-wave dipole.
     #[serde(default)]
     pub receiver: Option<RadioConfig>,

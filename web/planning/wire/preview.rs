@@ -2,7 +2,7 @@
 
 use groundwave_http::Problem;
 use groundwave_model::mesh::MeshLink;
-use groundwave_model::radio::{Pointing, Station, Verdict};
+use groundwave_model::radio::{Indoor, Pointing, Station, Surroundings, Verdict};
 use groundwave_model::terrain::GeoPoint;
 use groundwave_model::terrain::geodesic::inverse;
 use groundwave_simulation::deployment::PlannedNode;
@@ -40,6 +40,12 @@ pub struct AssumedNode {
     /// Lets the antenna look at the other end of each link.
     #[serde(default)]
     pub clear_pointing: bool,
+    /// Buildings and trees around its antenna; absent or null: as they are.
+    #[serde(default)]
+    pub surroundings: Option<Surroundings>,
+    /// Building around its antenna; absent or null: as it is.
+    #[serde(default)]
+    pub indoor: Option<Indoor>,
 }
 
 impl AssumedNode {
@@ -57,6 +63,8 @@ impl AssumedNode {
             radio,
             antenna,
             pointing: self.pointing.or(before),
+            surroundings: self.surroundings.unwrap_or(base.surroundings),
+            indoor: self.indoor.unwrap_or(base.indoor),
         };
         station.validate()?;
         Ok((position, station))

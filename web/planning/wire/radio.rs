@@ -58,12 +58,7 @@ fn unknown(key: &str, found: &str, ids: &[&str]) -> Problem {
 pub fn default_station() -> Station {
     let radio = presets::radio("wifi_5g_mesh").expect("the catalogue has it");
     let antenna = presets::antenna("omni_5").expect("the catalogue has it");
-    Station {
-        height_agl_m: 10.0,
-        radio: radio.radio.clone(),
-        antenna: antenna.antenna.clone(),
-        pointing: None,
-    }
+    Station::new(10.0, radio.radio.clone(), antenna.antenna.clone())
 }
 
 impl RadioConfig {

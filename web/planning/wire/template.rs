@@ -2,7 +2,7 @@
 
 use groundwave_http::Problem;
 use groundwave_http::time::rfc3339;
-use groundwave_model::radio::{Pointing, Role, Station};
+use groundwave_model::radio::{Indoor, Pointing, Role, Station, Surroundings};
 use groundwave_simulation::deployment::{
     CreateTemplate, Template as Content, TemplateId, TemplateView,
 };
@@ -30,6 +30,10 @@ pub struct Template {
     pub radio: RadioConfig,
     /// Antenna pointing; null: at the other end of each link.
     pub pointing: Option<Pointing>,
+    /// Buildings and trees around the antenna; `unknown`: the clutter of the environment.
+    pub surroundings: Surroundings,
+    /// Building around the antenna.
+    pub indoor: Indoor,
     /// Time of creation, RFC 3339.
     #[schemars(extend("format" = "date-time"))]
     pub created_at: String,
@@ -59,6 +63,12 @@ pub struct NewTemplate {
     /// Antenna pointing; absent or null: at the other end of each link.
     #[serde(default)]
     pub pointing: Option<Pointing>,
+    /// Buildings and trees around the antenna, default `unknown`: the clutter of the environment.
+    #[serde(default)]
+    pub surroundings: Option<Surroundings>,
+    /// Building around the antenna, default `outdoors`.
+    #[serde(default)]
+    pub indoor: Option<Indoor>,
 }
 
 impl From<&TemplateView> for Template {
@@ -72,6 +82,8 @@ impl From<&TemplateView> for Template {
             height_agl_m: station.height_agl_m,
             radio: RadioConfig::of(&station),
             pointing: station.pointing,
+            surroundings: station.surroundings,
+            indoor: station.indoor,
             created_at: rfc3339(view.stamps.created_ns),
         }
     }
@@ -91,6 +103,8 @@ impl NewTemplate {
             radio,
             antenna,
             pointing: self.pointing,
+            surroundings: self.surroundings.unwrap_or_default(),
+            indoor: self.indoor.unwrap_or_default(),
         };
         let content = Content {
             name: self.name,

@@ -47,12 +47,10 @@ impl Case {
             elevation_msl_m: elevation_msl_m.to_vec(),
             ..Profile::default()
         };
-        let [a, b] = height_agl_m.map(|height_agl_m| Station {
-            height_agl_m,
-            radio: presets::radio(radio).expect("a preset").radio.clone(),
-            antenna: presets::antenna("omni_5").expect("a preset").antenna.clone(),
-            pointing: None,
-        });
+        let radio = &presets::radio(radio).expect("a preset").radio;
+        let antenna = &presets::antenna("omni_5").expect("a preset").antenna;
+        let [a, b] = height_agl_m
+            .map(|height_agl_m| Station::new(height_agl_m, radio.clone(), antenna.clone()));
         let result = evaluate(&profile, [0.0; 2], &a, &b, environment, 64).expect("valid input");
         let names = ["Alpha".to_owned(), "Bravo".to_owned()];
         Self { profile, result, names, title: String::new(), theme: Theme::Light }

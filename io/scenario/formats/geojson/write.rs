@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Write};
 
 use groundwave_model::radio::presets::ROLES;
-use groundwave_model::radio::{Antenna, Pointing, Radio, Role};
+use groundwave_model::radio::{Antenna, Indoor, Pointing, Radio, Role, Surroundings};
 use groundwave_simulation::site::NodeId;
 use serde::Serialize;
 
@@ -79,6 +79,10 @@ struct Properties<'p> {
     antenna: &'p Antenna,
     #[serde(skip_serializing_if = "Option::is_none")]
     pointing: Option<Pointing>,
+    #[serde(skip_serializing_if = "Surroundings::is_unknown")]
+    surroundings: Surroundings,
+    #[serde(skip_serializing_if = "Indoor::is_outdoors")]
+    indoor: Indoor,
     #[serde(rename = "marker-color")]
     color: &'static str,
 }
@@ -98,6 +102,8 @@ impl<'p> Feature<'p> {
                 radio: &station.radio,
                 antenna: &station.antenna,
                 pointing: station.pointing,
+                surroundings: station.surroundings,
+                indoor: station.indoor,
                 color: preset.map_or("#000000", |preset| preset.color),
             },
             geometry: Point {

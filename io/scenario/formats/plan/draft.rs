@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use groundwave_model::radio::presets::ROLES;
-use groundwave_model::radio::{Pointing, Role, Station};
+use groundwave_model::radio::{Indoor, Pointing, Role, Station, Surroundings};
 use groundwave_toml_document::suggest;
 
 use super::super::error::{Fault, quoted};
@@ -88,6 +88,17 @@ impl Draft {
         })
     }
 
+    /// The value that a column names, in any letter case and with blanks or hyphens for underscores.
+    fn one_of<T: Copy>(&self, field: Field, all: &[(T, &'static str)]) -> Result<Option<T>, Fault> {
+        let Some(text) = self.get(field) else {
+            return Ok(None);
+        };
+        let name = text.trim().to_ascii_lowercase().replace([' ', '-'], "_");
+        let value = all.iter().find(|(_, own)| *own == name).map(|(value, _)| *value);
+        let allowed = || suggest::one_of(&name, all.iter().map(|(_, own)| *own));
+        value.map(Some).ok_or_else(|| Fault::new(field.name(), quoted(text), allowed()))
+    }
+
     /// The station, completed from `defaults`.
     pub(crate) fn station(&mut self, defaults: &Station, tell: Tell<'_>) -> Result<Station, Fault> {
         let height_agl_m = match self.number(Field::Height)?.or(self.height_agl_m) {
@@ -106,7 +117,16 @@ impl Draft {
             None if !says_antenna && !chosen => defaults.pointing,
             pointing => pointing,
         };
-        let station = Station { height_agl_m, radio, antenna, pointing };
+        let surroundings = self.one_of(Field::Surroundings, &Surroundings::ALL)?;
+        let indoor = self.one_of(Field::Indoor, &Indoor::ALL)?;
+        let station = Station {
+            height_agl_m,
+            radio,
+            antenna,
+            pointing,
+            surroundings: surroundings.unwrap_or(defaults.surroundings),
+            indoor: indoor.unwrap_or(defaults.indoor),
+        };
         match station.validate() {
             Ok(()) => Ok(station),
             Err(bad) => Err(groundwave_engine::Refusal::from(bad).into()),

@@ -31,12 +31,14 @@ pub(crate) enum Field {
     Polarization,
     PointingAzimuth,
     PointingElevation,
+    Surroundings,
+    Indoor,
     Position,
     Deployment,
 }
 
 /// Every column with its name, in the order in which tables have them.
-pub(crate) const FIELDS: [(Field, &str); 29] = [
+pub(crate) const FIELDS: [(Field, &str); 31] = [
     (Field::Id, "id"),
     (Field::Name, "name"),
     (Field::Role, "role"),
@@ -65,6 +67,8 @@ pub(crate) const FIELDS: [(Field, &str); 29] = [
     (Field::PointingAzimuth, "pointing_azimuth_deg"),
     (Field::PointingElevation, "pointing_elevation_deg"),
     (Field::ElectricalTilt, "electrical_tilt_deg"),
+    (Field::Surroundings, "surroundings"),
+    (Field::Indoor, "indoor"),
     (Field::Deployment, "deployment"),
 ];
 

@@ -60,6 +60,12 @@ pub(crate) fn row(node: &PlanNode) -> BTreeMap<Field, String> {
         row.insert(Field::PointingAzimuth, number(pointing.azimuth_deg));
         row.insert(Field::PointingElevation, number(pointing.elevation_deg));
     }
+    if !station.surroundings.is_unknown() {
+        row.insert(Field::Surroundings, station.surroundings.name().to_owned());
+    }
+    if !station.indoor.is_outdoors() {
+        row.insert(Field::Indoor, station.indoor.name().to_owned());
+    }
     row
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-use groundwave_model::radio::{Antenna, Environment, Pointing, Radio, Role};
+use groundwave_model::radio::{Antenna, Environment, Indoor, Pointing, Radio, Role, Surroundings};
 use groundwave_model::terrain::{GeoPoint, TileId};
 use groundwave_simulation::deployment::Region;
 use groundwave_toml_document::limits::FILE_BYTES_MAX;
@@ -85,6 +85,10 @@ struct Node<'p> {
     antenna: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pointing: Option<Pointing>,
+    #[serde(skip_serializing_if = "Surroundings::is_unknown")]
+    surroundings: Surroundings,
+    #[serde(skip_serializing_if = "Indoor::is_outdoors")]
+    indoor: Indoor,
 }
 
 impl<'p> File<'p> {
@@ -114,6 +118,8 @@ impl<'p> File<'p> {
                 radio: radios.id(&station.radio, flat::radio_preset(&station.radio)),
                 antenna: antennas.id(&station.antenna, flat::antenna_preset(&station.antenna)),
                 pointing: station.pointing,
+                surroundings: station.surroundings,
+                indoor: station.indoor,
             }
         };
         let nodes = plan.nodes.iter().map(&mut node).collect();

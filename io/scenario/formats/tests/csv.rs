@@ -111,7 +111,7 @@ fn the_header_is_the_contract() {
          noise_figure_db,feeder_loss_db,waveform,spatial_streams,mac_efficiency_prob,\
          spreading_factor,coding_rate,bit_rate_bps,sensitivity_dbm,gain_dbi,azimuth_beamwidth_deg,\
          elevation_beamwidth_deg,front_to_back_db,polarization,pointing_azimuth_deg,\
-         pointing_elevation_deg,electrical_tilt_deg,deployment"
+         pointing_elevation_deg,electrical_tilt_deg,surroundings,indoor,deployment"
     );
     assert!(lines[1].starts_with(",Imported plan,,,,,"), "{}", lines[1]);
     assert_eq!(

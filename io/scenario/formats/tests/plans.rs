@@ -2,8 +2,8 @@
 
 use groundwave_model::radio::presets::{ANTENNAS, RADIOS, ROLES};
 use groundwave_model::radio::{
-    Antenna, Clutter, Environment, Model, Multipath, NoiseCategory, Pointing, Radio, Role, Station,
-    Vegetation, Waveform,
+    Antenna, Clutter, Environment, Indoor, Model, Multipath, NoiseCategory, Pointing, Radio, Role,
+    Station, Surroundings, Vegetation, Waveform,
 };
 use groundwave_model::terrain::GeoPoint;
 use groundwave_propagation::polarization::Polarization;
@@ -147,12 +147,17 @@ fn station() -> impl Strategy<Value = Station> {
     let pointing = (number(0.0, 359.9), number(-90.0, 90.0)).prop_map(|(azimuth, elevation)| {
         Pointing { azimuth_deg: azimuth, elevation_deg: elevation }
     });
-    let parts = (number(0.0, 20_000.0), radio(), antenna(), prop::option::of(pointing));
-    parts.prop_map(|(height_agl_m, radio, antenna, pointing)| Station {
+    let around = prop::sample::select(Surroundings::ALL.to_vec());
+    let inside = prop::sample::select(Indoor::ALL.to_vec());
+    let pointing = prop::option::of(pointing);
+    let parts = (number(0.0, 20_000.0), radio(), antenna(), pointing, around, inside);
+    parts.prop_map(|(height_agl_m, radio, antenna, pointing, around, inside)| Station {
         height_agl_m,
         radio,
         antenna,
         pointing,
+        surroundings: around.0,
+        indoor: inside.0,
     })
 }
 

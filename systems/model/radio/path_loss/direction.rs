@@ -3,7 +3,6 @@
 use groundwave_propagation::polarization::Polarization;
 
 use crate::radio::climate::Climate;
-use crate::radio::surroundings::Clutter;
 
 /// One direction of a pair of stations: inputs common to all models, all validated.
 ///
@@ -16,6 +15,9 @@ pub struct Direction {
     pub polarization: Polarization,
     /// Heights (tx, rx) of the antennas over terrain, m above ground.
     pub antenna_agl_m: [f64; 2],
+    /// Heights of buildings and trees on the halves of the path next to transmitter and receiver, m above
+    /// ground; `None` where they have none. For models that use clutter, where the profile has none.
+    pub clutter_agl_m: [Option<f64>; 2],
     /// Private: models read them by their settings, so that these are what they declare.
     values: SettingValues,
 }
@@ -28,7 +30,12 @@ impl Direction {
         antenna_agl_m: [f64; 2],
         values: SettingValues,
     ) -> Self {
-        Self { frequency_mhz, polarization, antenna_agl_m, values }
+        Self { frequency_mhz, polarization, antenna_agl_m, clutter_agl_m: [None; 2], values }
+    }
+
+    /// The direction with clutter on the halves of the path next to transmitter and receiver, m above ground.
+    pub(in crate::radio) const fn with_clutter(self, clutter_agl_m: [Option<f64>; 2]) -> Self {
+        Self { clutter_agl_m, ..self }
     }
 
     /// Settings of a model.
@@ -51,7 +58,6 @@ pub struct SettingValues {
     pub location_percent: f64,
     pub situation_percent: f64,
     pub k_factor: f64,
-    pub clutter: Option<Clutter>,
 }
 
 /// Settings of one model: fields of [`SettingValues`].

@@ -8,7 +8,6 @@ use groundwave_propagation::profile::PathProfile;
 
 use super::direction::settings;
 use super::{Attenuation, Direction, PathLossModel, PreparedModel, Settings, Validity};
-use crate::radio::surroundings::Clutter;
 use crate::radio::warning::Warning;
 
 /// Maximum distance between points of a profile, m. The edge nearest a terminal decides the loss of clutter:
@@ -25,8 +24,6 @@ const LATITUDE_DEG: f64 = 45.0;
 settings! {
     /// Settings of ITU-R P.1812.
     struct P1812Settings {
-        /// Surroundings along the whole path, where they have a height and no source of clutter was read.
-        clutter: Option<Clutter>,
         /// Effective Earth radius factor at half of the time.
         k_factor: f64,
         /// Refractivity at sea level, N-units.
@@ -115,7 +112,7 @@ impl PathLossModel for PointToArea {
             location_db: location_loss_db(settings.location_percent, sigma_db)
                 .map_err(out_of_range)?,
             sigma_db,
-            clutter_agl_m: settings.clutter.and_then(Clutter::height_agl_m).unwrap_or(0.0),
+            clutter_agl_m: direction.clutter_agl_m.map(|height_m| height_m.unwrap_or(0.0)),
         }))
     }
 }
@@ -129,8 +126,8 @@ struct PreparedPointToArea {
     location_db: f64,
     /// Standard deviation over places, dB.
     sigma_db: f64,
-    /// Clutter along paths without a source of it, m above ground.
-    clutter_agl_m: f64,
+    /// Clutter on the two halves of paths without a source of it, m above ground.
+    clutter_agl_m: [f64; 2],
 }
 
 impl PreparedPointToArea {
@@ -174,8 +171,9 @@ impl PreparedModel for PreparedPointToArea {
 
 /// Heights of the ground, m above mean sea level, and of clutter on it, m above ground, at points at most
 /// [`STEP_M`] apart: ground between the points of `profile` lies on straight lines, clutter is that of the
-/// nearest point, or `uniform_agl_m` where none is known. `None` for invalid clutter or fewer than two points.
-fn resampled(profile: &PathProfile<'_>, uniform_agl_m: f64) -> Option<(Vec<f64>, Vec<f64>)> {
+/// nearest point, or that of its half of the path where none is known. `None` for invalid clutter or fewer than
+/// two points.
+fn resampled(profile: &PathProfile<'_>, halves_agl_m: [f64; 2]) -> Option<(Vec<f64>, Vec<f64>)> {
     let clutter = profile.clutter().ok()?;
     let heights_m = profile.elevation_msl_m;
     let last = heights_m.len().checked_sub(1).filter(|last| *last > 0)?;
@@ -187,13 +185,14 @@ fn resampled(profile: &PathProfile<'_>, uniform_agl_m: f64) -> Option<(Vec<f64>,
         let before = (place as usize).min(last - 1);
         let share = place - before as f64;
         ground_msl_m.push(heights_m[before] + share * (heights_m[before + 1] - heights_m[before]));
+        let half_agl_m = halves_agl_m[usize::from(2 * point > intervals)];
         let nearest = if share < 0.5 { before } else { before + 1 };
         clutter_agl_m.push(match clutter {
-            None => uniform_agl_m,
+            None => half_agl_m,
             Some(clutter) => match (clutter.height_agl_m, clutter.cover) {
                 (Some(heights_m), _) => heights_m[nearest],
                 (None, Some(cover)) => cover[nearest].height_agl_m(),
-                (None, None) => uniform_agl_m,
+                (None, None) => half_agl_m,
             },
         });
     }
@@ -207,18 +206,14 @@ mod tests {
 
     use super::super::Model;
     use super::*;
-    use crate::radio::{ClutterCategory, Environment};
+    use crate::radio::Environment;
 
     /// Attenuation at 868 MHz from 15 m to 2 m above ground with clutter of one height along the path.
     fn prepared(clutter_m: Option<f64>, time_percent: f64) -> Box<dyn PreparedModel> {
-        let clutter = clutter_m.map(|height_m| Clutter::HeightGain {
-            category: ClutterCategory::Suburban,
-            representative_height_m: Some(height_m),
-        });
-        let environment = Environment { clutter, time_percent, ..Environment::default() };
+        let environment = Environment { time_percent, ..Environment::default() };
         let values = environment.setting_values();
         let direction = Direction::new(868.0, Polarization::Vertical, [15.0, 2.0], values);
-        Model::P1812.get().prepare(&direction).unwrap()
+        Model::P1812.get().prepare(&direction.with_clutter([clutter_m; 2])).unwrap()
     }
 
     /// Hills of 20 m every 4 km, as posts every `step_m` have them.

@@ -4,8 +4,9 @@ use groundwave_propagation::polarization::Polarization;
 
 use super::super::presets::{ANTENNAS, RADIOS};
 use super::super::{
-    Basis, Clutter, ClutterCategory, Environment, LinkResult, Model, Multipath, NoiseCategory,
-    Pointing, Station, Vegetation, Verdict, Workspace, evaluate, evaluate_both,
+    Basis, Clutter, ClutterCategory, Environment, Indoor, LinkResult, Model, Multipath,
+    NoiseCategory, Pointing, Station, Surroundings, Vegetation, Verdict, Workspace, evaluate,
+    evaluate_both,
 };
 use super::{Random, near, profile};
 
@@ -21,7 +22,9 @@ fn random_station(random: &mut Random, radio: usize) -> Station {
         elevation_deg: random.between(-90.0, 90.0),
     });
     let height_agl_m = if random.once_in(20) { 0.0 } else { random.between(0.1, 90.0) };
-    Station { height_agl_m, radio, antenna, pointing }
+    let (surroundings, _) = Surroundings::ALL[random.index(Surroundings::ALL.len())];
+    let (indoor, _) = Indoor::ALL[random.index(Indoor::ALL.len())];
+    Station { height_agl_m, radio, antenna, pointing, surroundings, indoor }
 }
 
 fn random_environment(random: &mut Random) -> Environment {

@@ -1,7 +1,8 @@
 //! Every cell is its link, whatever is configured.
 
 use groundwave_model::radio::{
-    Calibration, Clutter, ClutterCategory, Model, NoiseCategory, Offset, Pointing, Vegetation,
+    Calibration, Clutter, ClutterCategory, Indoor, Model, NoiseCategory, Offset, Pointing,
+    Surroundings, Vegetation, presets,
 };
 use groundwave_propagation::polarization::Polarization;
 use ndarray::{Array2, s};
@@ -137,6 +138,22 @@ fn cells_are_links_under_every_configuration() {
             category: ClutterCategory::TreesForest,
             representative_height_m: None,
         });
+    });
+    add("streets below a sector", &|s| {
+        s.transmitter.antenna = presets::antenna("sector_17_90").unwrap().antenna.clone();
+        s.transmitter.pointing = Some(Pointing { azimuth_deg: 30.0, elevation_deg: -2.0 });
+        s.receiver.surroundings = Surroundings::Urban;
+    });
+    add("rooms", &|s| {
+        s.receiver.surroundings = Surroundings::Suburban;
+        s.receiver.indoor = Indoor::ThermallyEfficient;
+        s.transmitter.indoor = Indoor::Traditional;
+        s.environment.location_percent = 90.0;
+    });
+    add("suburb under P.1812", &|s| {
+        s.environment.model = Model::P1812;
+        s.receiver.surroundings = Surroundings::Suburban;
+        s.receiver.indoor = Indoor::Traditional;
     });
     for (name, setup) in &setups {
         assert!(check(name, setup, &Rough, 24, 1) > 300);

@@ -30,7 +30,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use groundwave_model::radio::{Station, presets};
+use groundwave_model::radio::{Indoor, Station, Surroundings, presets};
 use groundwave_toml_document::{TomlDocument, TomlErrors};
 use serde::Deserialize;
 
@@ -161,6 +161,12 @@ pub struct StationFile {
     pub radio: RadioChoice,
     /// The antenna.
     pub antenna: AntennaChoice,
+    /// Buildings and trees around the antenna.
+    #[serde(default)]
+    pub surroundings: Surroundings,
+    /// Building around the antenna.
+    #[serde(default)]
+    pub indoor: Indoor,
 }
 
 /// Measured values, by their keys in a mapping.
@@ -247,10 +253,13 @@ fn station(file: &StationFile) -> Result<Station, (&'static str, String)> {
     });
     let antenna = antenna.over(base.transpose()?);
     let station = Station {
-        height_agl_m: file.height_agl_m,
-        radio: radio.map_err(|key| ("station.radio", missing(key)))?,
-        antenna: antenna.map_err(|key| ("station.antenna", missing(key)))?,
-        pointing: None,
+        surroundings: file.surroundings,
+        indoor: file.indoor,
+        ..Station::new(
+            file.height_agl_m,
+            radio.map_err(|key| ("station.radio", missing(key)))?,
+            antenna.map_err(|key| ("station.antenna", missing(key)))?,
+        )
     };
     match station.validate() {
         Ok(()) => Ok(station),
