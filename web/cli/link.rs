@@ -19,6 +19,8 @@ const EXAMPLES: &str = "\
 Examples:
   groundwave link 57.7142,11.9367,30 57.8868,11.5880,20 --radio ptp_5g8 --antenna dish_30
   groundwave link --scenario scenarios/failover.toml west east --at 30
+  groundwave link 57.7142,11.9367,30 57.7300,11.9500,1.5 --radio lora_868_eu --antenna omni_2_15 \
+    --surroundings open,suburban --indoor outdoors,traditional --model p1812
   groundwave link 51.5,-0.12 51.6,-0.2 --radio lora_868_eu --antenna omni_2_15 --flat-earth --json | jq .forward.margin";
 
 /// Compute the link budget between two endpoints in both directions, with every loss term
@@ -176,7 +178,7 @@ fn geometry(out: &mut String, result: &LinkResult) {
 /// A term of the link budget: its name and its value in one direction.
 type Term = (&'static str, fn(&LinkResult) -> Option<f64>);
 
-const TERMS: [Term; 19] = [
+const TERMS: [Term; 20] = [
     ("transmitter power, dBm", |r| Some(r.budget.tx_power_dbm)),
     ("transmitter feeder, dB", |r| loss(r.budget.tx_feeder_loss_db)),
     ("transmitter antenna, dBi", |r| Some(r.budget.tx_gain_dbi)),
@@ -188,6 +190,9 @@ const TERMS: [Term; 19] = [
     ("oxygen and vapour, dB", |r| Some(-r.losses.gas_oxygen_db - r.losses.gas_water_vapour_db)),
     ("rain, dB", |r| loss(r.losses.rain_loss_db)),
     ("clutter, dB", |r| loss(r.losses.clutter_tx_db + r.losses.clutter_rx_db)),
+    ("walls, dB", |r| {
+        loss(r.losses.building_tx_db.unwrap_or(0.0) + r.losses.building_rx_db.unwrap_or(0.0))
+    }),
     ("woodland, dB", |r| loss(r.losses.vegetation_db)),
     ("other, dB", |r| loss(r.losses.other_loss_db)),
     ("calibration, dB", |r| r.losses.calibration_db.map(|db| -db)),

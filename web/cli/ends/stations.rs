@@ -1,0 +1,148 @@
+//! Options of the stations at both ends of a path.
+
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use groundwave_http::Failure;
+use groundwave_model::radio::{Indoor, Pointing, Station, Surroundings, presets};
+use groundwave_propagation::polarization::Polarization;
+
+const POLARIZATIONS: [(Polarization, &str); 2] =
+    [(Polarization::Vertical, "vertical"), (Polarization::Horizontal, "horizontal")];
+
+/// Stations at both ends. Each option has one value for both, or two.
+#[derive(Args)]
+#[command(next_help_heading = "Stations (one value for both ends, or FROM,TO)")]
+pub struct StationOptions {
+    /// Radio preset of positions (see `groundwave presets radios`)
+    #[arg(long, value_name = "ID", default_value = "wifi_5g_mesh", value_delimiter = ',')]
+    radio: Vec<String>,
+
+    /// Antenna preset of positions (see `groundwave presets antennas`)
+    #[arg(long, value_name = "ID", default_value = "omni_9", value_delimiter = ',')]
+    antenna: Vec<String>,
+
+    /// Antenna height of positions without one, m above ground
+    #[arg(
+        long,
+        allow_negative_numbers = true,
+        value_name = "M",
+        default_value = "10",
+        value_delimiter = ','
+    )]
+    height: Vec<f64>,
+
+    /// Frequency of positions instead of that of the radio preset, MHz
+    #[arg(long, allow_negative_numbers = true, value_name = "MHZ", value_delimiter = ',')]
+    frequency_mhz: Vec<f64>,
+
+    /// Transmitter power of positions instead of that of the radio preset, dBm
+    #[arg(long, allow_hyphen_values = true, value_name = "DBM", value_delimiter = ',')]
+    tx_power_dbm: Vec<f64>,
+
+    /// Antenna gain at boresight, dBi
+    #[arg(long, allow_hyphen_values = true, value_name = "DBI", value_delimiter = ',')]
+    gain_dbi: Vec<f64>,
+
+    /// Loss between radio and antenna, dB
+    #[arg(long, allow_hyphen_values = true, value_name = "DB", value_delimiter = ',')]
+    feeder_db: Vec<f64>,
+
+    /// Boresight, clockwise from true north, deg; without it a directive antenna looks at the other end
+    #[arg(long, allow_hyphen_values = true, value_name = "DEG", value_delimiter = ',')]
+    azimuth: Vec<f64>,
+
+    /// Tilt of the boresight below the horizon, deg: mechanical with --azimuth, else electrical
+    #[arg(long, allow_hyphen_values = true, value_name = "DEG", value_delimiter = ',')]
+    tilt: Vec<f64>,
+
+    /// Polarisation of the antenna
+    #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = names(&POLARIZATIONS))]
+    polarization: Vec<Polarization>,
+
+    /// Buildings and trees around the antenna; `unknown` is the clutter of the environment
+    #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = names(&Surroundings::ALL))]
+    surroundings: Vec<Surroundings>,
+
+    /// Building around the antenna (ITU-R P.2109)
+    #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = names(&Indoor::ALL))]
+    indoor: Vec<Indoor>,
+}
+
+/// Parser of the names of a kind.
+pub fn names<T>(all: &'static [(T, &'static str)]) -> impl TypedValueParser<Value = T>
+where
+    T: Copy + Send + Sync + 'static,
+{
+    let values = all.iter().map(|(_, name)| PossibleValue::new(*name));
+    PossibleValuesParser::new(values).map(|name| {
+        let entry = all.iter().find(|(_, own)| *own == name);
+        entry.expect("clap accepts only these").0
+    })
+}
+
+/// The value of an option at an end: the first is for both where it is the only one.
+fn at<'v, T>(option: &str, values: &'v [T], end: usize) -> Result<Option<&'v T>, Failure> {
+    match values.len() {
+        0..=2 => Ok(values.get(end).or_else(|| values.first())),
+        count => Err(Failure::Input(format!(
+            "invalid --{option}: found {count} values, allowed one for both ends, or two: FROM,TO"
+        ))),
+    }
+}
+
+impl StationOptions {
+    /// Station of a position at an end, 0 or 1.
+    pub fn station(&self, end: usize, height_agl_m: Option<f64>) -> Result<Station, Failure> {
+        let id = at("radio", &self.radio, end)?.expect("has a default");
+        let radio = presets::radio(id)
+            .ok_or_else(|| unknown("radio", id, presets::RADIOS.iter().map(|preset| preset.id)))?;
+        let id = at("antenna", &self.antenna, end)?.expect("has a default");
+        let antenna = presets::antenna(id).ok_or_else(|| {
+            unknown("antenna", id, presets::ANTENNAS.iter().map(|preset| preset.id))
+        })?;
+        let usual_m = *at("height", &self.height, end)?.expect("has a default");
+        let mut radio = radio.radio.clone();
+        if let Some(mhz) = at("frequency-mhz", &self.frequency_mhz, end)? {
+            radio.frequency_mhz = *mhz;
+        }
+        if let Some(dbm) = at("tx-power-dbm", &self.tx_power_dbm, end)? {
+            radio.tx_power_dbm = *dbm;
+        }
+        Ok(Station::new(height_agl_m.unwrap_or(usual_m), radio, antenna.antenna.clone()))
+    }
+
+    /// Sets what the options say of any station, of a position as well as of a node.
+    pub fn apply(&self, end: usize, station: &mut Station) -> Result<(), Failure> {
+        let (radio, antenna) = (&mut station.radio, &mut station.antenna);
+        if let Some(dbi) = at("gain-dbi", &self.gain_dbi, end)? {
+            antenna.gain_dbi = *dbi;
+        }
+        if let Some(db) = at("feeder-db", &self.feeder_db, end)? {
+            radio.feeder_loss_db = *db;
+        }
+        if let Some(polarization) = at("polarization", &self.polarization, end)? {
+            antenna.polarization = *polarization;
+        }
+        if let Some(azimuth_deg) = at("azimuth", &self.azimuth, end)? {
+            let pointing = Pointing { azimuth_deg: *azimuth_deg, elevation_deg: 0.0 };
+            station.pointing = Some(pointing);
+        }
+        match (at("tilt", &self.tilt, end)?, &mut station.pointing) {
+            (None, _) => {}
+            (Some(tilt_deg), Some(pointing)) => pointing.elevation_deg = -tilt_deg,
+            (Some(tilt_deg), None) => antenna.electrical_tilt_deg = *tilt_deg,
+        }
+        if let Some(surroundings) = at("surroundings", &self.surroundings, end)? {
+            station.surroundings = *surroundings;
+        }
+        if let Some(indoor) = at("indoor", &self.indoor, end)? {
+            station.indoor = *indoor;
+        }
+        station.validate().map_err(Failure::input)
+    }
+}
+
+fn unknown<'a>(what: &str, name: &str, allowed: impl Iterator<Item = &'a str>) -> Failure {
+    let allowed = allowed.collect::<Vec<_>>().join(", ");
+    Failure::Input(format!("unknown {what} preset: found {name:?}, allowed {allowed}"))
+}
