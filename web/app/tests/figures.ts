@@ -142,7 +142,7 @@ test('live coverage: 50 nodes, 50 km, 3 arc-seconds', async ({ page, request }) 
   await open(page, `/#d=${id}&tab=coverage`);
   await page.evaluate(async (within) => {
     const { app } = window.groundwave;
-    await app.coverages.mesh.start(within, app.plan.nodes, 1.5, { bounds: { south: 57.45, north: 57.9, west: 11.6, east: 12.44 }, cell_arcsec: 3 });
+    await app.coverages.mesh.start(within, app.plan.nodes, { rx_height_agl_m: 1.5 }, { bounds: { south: 57.45, north: 57.9, west: 11.6, east: 12.44 }, cell_arcsec: 3 });
   }, id);
   await page.waitForFunction(() => (window.groundwave.app.coverages.mesh.state?.evaluated_cells ?? 0) > 0 && window.groundwave.app.coverages.mesh.state?.pending_nodes === 0, null, { timeout: 120_000 });
   const shape = await page.evaluate(() => window.groundwave.app.coverages.mesh.state);

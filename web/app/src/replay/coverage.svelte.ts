@@ -27,7 +27,7 @@ export class FollowingCoverage {
     try {
       const nodes = await wanted(api.GET('/api/v1/deployments/{id}/nodes', { params: { path: { id: within } } }));
       this.#planned = new Map(nodes.map((node) => [node.name, node.id]));
-      await app.coverages.mesh.start(within, nodes, RX_HEIGHT_AGL_M, areaAround(nodes, CELLS), frame ? this.#missing(frame) : new Set());
+      await app.coverages.mesh.start(within, nodes, { rx_height_agl_m: RX_HEIGHT_AGL_M }, areaAround(nodes, CELLS), frame ? this.#missing(frame) : new Set());
     } finally {
       this.busy = false;
     }

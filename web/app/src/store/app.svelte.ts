@@ -142,7 +142,7 @@ export class App {
     const names = new Set(this.plan.templates.map((template) => template.name));
     let name = node.name;
     for (let number = 2; names.has(name); number++) name = `${node.name} ${number}`;
-    const body = { name, role: node.role, height_agl_m: node.height_agl_m, radio: node.radio, ...(node.pointing ? { pointing: node.pointing } : {}) };
+    const body = { name, role: node.role, height_agl_m: node.height_agl_m, radio: node.radio, ...(node.pointing ? { pointing: node.pointing } : {}), surroundings: node.surroundings, indoor: node.indoor };
     const made = await this.attempt(() => wanted(api.POST('/api/v1/templates', { body })));
     if (!made) return;
     await this.attempt(() => this.plan.listTemplates());

@@ -14,6 +14,8 @@ function recipe(node: Node): NewNode {
     height_agl_m: node.height_agl_m,
     radio: node.radio,
     ...(node.pointing ? { pointing: node.pointing } : {}),
+    surroundings: node.surroundings,
+    indoor: node.indoor,
   };
 }
 
@@ -137,6 +139,8 @@ export class Commands {
         if (node.pointing) found.pointing = node.pointing as Pointing;
         else found.clear_pointing = true;
       }
+      if (patch.surroundings != null) found.surroundings = node.surroundings;
+      if (patch.indoor != null) found.indoor = node.indoor;
       return found;
     };
     await this.history.run({

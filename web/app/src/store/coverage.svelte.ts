@@ -1,5 +1,5 @@
 // Coverage jobs of this page and the one picture that is made of them.
-import { api, wanted, type RadioConfig } from '../api/client';
+import { api, wanted, type Indoor, type RadioConfig, type Surroundings } from '../api/client';
 import type { components } from '../api/planning';
 import type { Colouring, CoverageStyle } from '../map/coverage-painter';
 import { stepped, table, type PaletteName } from '../palettes';
@@ -37,6 +37,8 @@ export interface Question {
   radius_km: number;
   resolution: number;
   rx_height_agl_m: number;
+  rx_surroundings: Surroundings;
+  rx_indoor: Indoor;
   receiver: RadioConfig | null;
 }
 

@@ -1,5 +1,5 @@
 // The live coverage of the mesh: its cells follow the nodes of the deployment, on the server.
-import { api, wanted, type MeshCoverageState } from '../api/client';
+import { api, wanted, type Indoor, type MeshCoverageState, type Surroundings } from '../api/client';
 import { put, emptyGrid, type CellTile, type Grid, type GridBounds } from './grid';
 
 /** Cells of the area that is shown, about; the server takes up to 1,048,576. */
@@ -31,6 +31,13 @@ export function areaAround(places: readonly { lat: number; lon: number }[], cell
   return { bounds, cell_arcsec };
 }
 
+/** Height and surroundings of the receivers. */
+export interface Receivers {
+  rx_height_agl_m: number;
+  rx_surroundings?: Surroundings;
+  rx_indoor?: Indoor;
+}
+
 export class MeshCoverage {
   /** The last told state; null while there is no live coverage. */
   state = $state.raw<MeshCoverageState | null>(null);
@@ -48,7 +55,7 @@ export class MeshCoverage {
 
   #source: EventSource | null = null;
   #within = '';
-  #setup: { bounds: GridBounds; cell_arcsec: number; rx_height_agl_m: number } | null = null;
+  #setup: ({ bounds: GridBounds; cell_arcsec: number } & Receivers) | null = null;
   #changed = 0;
 
   get on(): boolean {
@@ -63,12 +70,12 @@ export class MeshCoverage {
   }
 
   /** Begins the live coverage of a deployment, around its nodes if no area is given. */
-  async start(within: string, places: readonly { lat: number; lon: number }[], rx_height_agl_m: number, area = areaAround(places), failed: ReadonlySet<string> = new Set()): Promise<void> {
+  async start(within: string, places: readonly { lat: number; lon: number }[], receivers: Receivers, area = areaAround(places), failed: ReadonlySet<string> = new Set()): Promise<void> {
     this.#close();
     this.grid = null;
     this.fault = '';
     this.failed = failed;
-    this.#setup = { ...area, rx_height_agl_m };
+    this.#setup = { ...area, ...receivers };
     this.#within = within;
     await this.#put();
     this.#open();
