@@ -6,11 +6,13 @@
 //! frequency_mhz = [3000.0, 8000.0]
 //! distance_km = [0.0, 1.0]
 //! loss_db = 4.2                  # added to the model
-//! interval_db = [3.1, 5.0]       # of the median, 95 %
+//! interval_db = [3.1, 5.0]       # of that, 95 %
 //! spread_db = 3.3                # standard deviation of the links around it
 //! links = 41                     # this and what follows: for people
+//! next_link_db = [-1.6, 10.0]    # loss beyond the model of the next link, 90 %
 //! error_before_db = 5.1          # mean, of the model alone
-//! error_held_out_db = 2.6        # mean, on links that were held out
+//! error_held_out_db = 2.6        # mean, at nodes that were left out
+//! inside_held_out_prob = 0.9     # share of links at such nodes within the interval of the next link
 //! ```
 
 use std::fmt::Write;
@@ -40,10 +42,14 @@ struct Class {
     spread_db: Option<f64>,
     #[serde(default, rename = "links")]
     _links: Option<u64>,
+    #[serde(default, rename = "next_link_db")]
+    _next_link_db: Option<[f64; 2]>,
     #[serde(default, rename = "error_before_db")]
     _error_before_db: Option<f64>,
     #[serde(default, rename = "error_held_out_db")]
     _error_held_out_db: Option<f64>,
+    #[serde(default, rename = "inside_held_out_prob")]
+    _inside_held_out_prob: Option<f64>,
 }
 
 /// Reads a profile.
@@ -102,9 +108,15 @@ pub fn write(name: &str, source: &str, fitted: &[Fitted]) -> String {
             "\n[[class]]\nfrequency_mhz = [{low_mhz:?}, {high_mhz:?}]\n\
              distance_km = [{low_km:?}, {high_km:?}]\nloss_db = {loss_db:?}\n\
              interval_db = [{low_db:.1}, {high_db:.1}]\nspread_db = {:.2}\nlinks = {}\n\
-             error_before_db = {:.2}\nerror_held_out_db = {:.2}\n",
-            one.spread_db, one.links, one.error_before_db, one.error_held_out_db
+             next_link_db = [{:.1}, {:.1}]\nerror_before_db = {:.2}\n",
+            one.spread_db, one.links, one.next_link_db[0], one.next_link_db[1], one.error_before_db
         );
+        if let (Some(error_db), Some(prob)) = (one.error_held_out_db, one.inside_held_out_prob) {
+            let _ = writeln!(
+                out,
+                "error_held_out_db = {error_db:.2}\ninside_held_out_prob = {prob:.3}"
+            );
+        }
     }
     out
 }
@@ -127,8 +139,10 @@ mod tests {
             interval_db: [-5.0, -3.0],
             spread_db: 2.0,
             links: 12,
+            next_link_db: [-8.0, -0.4],
             error_before_db: 4.5,
-            error_held_out_db: 1.7,
+            error_held_out_db: Some(1.7),
+            inside_held_out_prob: Some(0.9),
         };
         let text = write("north \"side\"", "a.gwlog", &[fitted]);
         let folder = tempfile::tempdir().unwrap();

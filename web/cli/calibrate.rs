@@ -11,10 +11,10 @@ use groundwave_scenario::calibration_profile;
 use groundwave_setup::terrain::{TerrainOptions, replay_failure};
 use groundwave_simulation::evaluation;
 use groundwave_simulation::history::{History, LevelHistory};
-use groundwave_simulation::measure::LinkDirection;
-use groundwave_simulation::measure::calibrate::{Fitted, LINKS_MIN, Sample, fit};
+use groundwave_simulation::measure::calibrate::{Fitted, Sample, fit};
+use groundwave_simulation::measure::{self, LinkDirection};
 use groundwave_store::journal_file;
-use groundwave_text::{Align, Table};
+use groundwave_text::{Align, Table, percent};
 use serde::Serialize;
 
 use super::output::{self, Output};
@@ -30,9 +30,9 @@ A scenario names a profile with [calibration] file = \"profile.toml\".";
 
 /// Fit offsets of the model to what a recording measured, class by class of frequency and distance
 ///
-/// The offset of a class is a robust mean over its links, each of which counts once, by the median
-/// of its measurements. Reported with it: the interval of the median, the error of the model alone,
-/// and the remaining error on links that were held out.
+/// Each pair of nodes counts once, by the median of its measurements in both directions; one is enough. What was
+/// too weak to be received and packets that were missed are counted in. Reported with the offset: the loss of the
+/// next link, 90 %, and how often that held at nodes that were left out.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Calibrate {
@@ -60,7 +60,8 @@ struct Document<'a> {
     file: &'a PathBuf,
     name: &'a str,
     classes: &'a [Fitted],
-    links_left_out: usize,
+    /// Measured directions over ground without terrain data: offsets rest on assumed ground there.
+    directions_without_ground: usize,
 }
 
 impl Calibrate {
@@ -75,22 +76,32 @@ impl Calibrate {
             return Err(Failure::Input(what));
         }
         placeholders::refuse(&history.levels, &view)?;
-        let sample = |(way, past): (&LinkDirection, &LevelHistory)| {
-            let (from, to) = (view.node(way.0)?, view.node(way.1)?);
-            let way = groundwave_model::terrain::geodesic::inverse(from.position, to.position);
+        let mut without_ground = 0;
+        let mut sample = |(way, past): (&LinkDirection, &LevelHistory)| {
+            let from = view.node(way.0)?;
+            let (link, direction) = measure::direction(&view.links, *way)?;
+            let delivery_prob = past.delivery.median_db();
+            let excess_db = past.excess.median_db();
+            // Neither a level nor a packet that was missed says nothing.
+            if excess_db.is_none() && delivery_prob != Some(0.0) {
+                return None;
+            }
+            without_ground += usize::from(!link.budget.ground.is_enough());
             Some(Sample {
+                way: *way,
                 frequency_mhz: from.station.radio.frequency_mhz,
-                distance_m: way.distance_m,
-                excess_db: past.excess.median_db()?,
+                distance_m: link.budget.distance_m,
+                excess_db,
+                limit_db: direction.link_margin_db,
+                delivery_prob,
             })
         };
-        let samples: Vec<Sample> = history.levels.ways.iter().filter_map(sample).collect();
-        let (fitted, left_out) = fit(&samples);
+        let samples: Vec<Sample> = history.levels.ways.iter().filter_map(&mut sample).collect();
+        let fitted = fit(&samples);
         if fitted.is_empty() {
-            let count = samples.len();
+            let count = history.levels.ways.len();
             return Err(Failure::Input(format!(
-                "{count} directions were measured beside the model, no class of them has \
-                 {LINKS_MIN}: nothing to fit"
+                "no link to fit: found {count} measured directions, none with a level beside the model"
             )));
         }
         let text = calibration_profile::write(&name, &self.log.display().to_string(), &fitted);
@@ -103,14 +114,17 @@ impl Calibrate {
                 file: &self.output,
                 name: &name,
                 classes: &fitted,
-                links_left_out: left_out,
+                directions_without_ground: without_ground,
             });
         }
         let mut out = format!("{}\n", output::heading(&name));
         out += &output::table(&table(&fitted), None);
-        if left_out > 0 {
-            let what =
-                format!("{left_out} directions in classes of fewer than {LINKS_MIN}: left out");
+        if without_ground > 0 {
+            let what = format!(
+                "{without_ground} of {} directions over ground without terrain data: their offsets rest on \
+                 ground at sea level",
+                samples.len()
+            );
             out += &format!("{}\n", output::warning(&what));
         }
         output.text(&out)
@@ -139,26 +153,27 @@ fn table(fitted: &[Fitted]) -> Table {
     let mut table = Table::new(&[
         ("MHz", Align::Right),
         ("km", Align::Right),
-        ("loss beyond the model dB", Align::Right),
-        ("95 % interval", Align::Right),
-        ("spread dB", Align::Right),
         ("links", Align::Right),
+        ("loss beyond the model dB", Align::Right),
+        ("next link, 90 %", Align::Right),
         ("error before dB", Align::Right),
         ("held out dB", Align::Right),
+        ("inside, held out", Align::Right),
     ]);
     for one in fitted {
         let [low_mhz, high_mhz] = one.offset.frequency_mhz;
         let [low_km, high_km] = one.offset.distance_km;
-        let [low_db, high_db] = one.interval_db;
+        let [low_db, high_db] = one.next_link_db;
+        let none = || "–".to_owned();
         table.row([
             format!("{low_mhz}–{high_mhz}"),
             format!("{low_km}–{high_km}"),
+            one.links.to_string(),
             format!("{:+.1}", one.offset.loss_db),
             format!("{low_db:+.1} to {high_db:+.1}"),
-            format!("{:.1}", one.spread_db),
-            one.links.to_string(),
             format!("{:.1}", one.error_before_db),
-            format!("{:.1}", one.error_held_out_db),
+            one.error_held_out_db.map_or_else(none, |db| format!("{db:.1}")),
+            one.inside_held_out_prob.map_or_else(none, percent),
         ]);
     }
     table

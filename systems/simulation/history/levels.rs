@@ -17,6 +17,8 @@ pub struct LevelHistory {
     pub quantity: Option<Quantity>,
     /// Share of packets that arrived, or quality, percent.
     pub shares: Series,
+    /// Share of packets that arrived, where packets were counted, [0, 1].
+    pub delivery: Series,
     /// Measured loss minus that of the model, dB.
     pub excess: Series,
     /// The last comparison with the model.
@@ -110,6 +112,9 @@ impl LevelHistory {
             && *self.quantity.get_or_insert(quantity) == quantity
         {
             self.levels.push(at_s, value);
+        }
+        if let Some(share) = values.delivery_prob {
+            self.delivery.push(at_s, share);
         }
         if let Some(share) = values.delivery_prob.or(values.quality) {
             self.shares.push(at_s, share * 100.0);

@@ -18,7 +18,7 @@ use groundwave_engine::{Builder, Phase};
 
 pub use commands::{MEASUREMENTS_MAX, Measurement, ObserveLinks};
 pub use components::LinkMeasurements;
-pub use residual::{Quantity, Residual, residual};
+pub use residual::{Quantity, Residual, direction, residual};
 pub use series::{Bucket, Series};
 pub use values::{LevelView, LinkDirection, Measured};
 pub use view::Levels;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{LevelView, Measured};
+use super::{LevelView, LinkDirection, Measured};
 use crate::link::{Direction, LinkView};
 use crate::site::NodeView;
 
@@ -34,7 +34,7 @@ pub struct Residual {
 /// measured. `None` where none was, or the model has no such link.
 #[must_use]
 pub fn residual(nodes: &[NodeView], links: &[LinkView], level: &LevelView) -> Option<Residual> {
-    let (link, direction) = direction(links, level)?;
+    let (link, direction) = direction(links, (level.from, level.to))?;
     if link.budget.distance_m <= 0.0 {
         return None;
     }
@@ -60,15 +60,13 @@ pub fn residual(nodes: &[NodeView], links: &[LinkView], level: &LevelView) -> Op
     .or_else(|| Some(residual_of(Quantity::Snr, values.snr_db?, snr, -1.0)))
 }
 
-/// The link of a measurement, and its direction.
-fn direction<'a>(
-    links: &'a [LinkView],
-    level: &LevelView,
-) -> Option<(&'a LinkView, &'a Direction)> {
-    let (a, b) = (level.from.min(level.to), level.from.max(level.to));
+/// The link of a direction, and what the model has for it; `None` where the model has no such link.
+#[must_use]
+pub fn direction(links: &[LinkView], (from, to): LinkDirection) -> Option<(&LinkView, &Direction)> {
+    let (a, b) = (from.min(to), from.max(to));
     let at = links.binary_search_by_key(&(a, b), |link| (link.a, link.b)).ok()?;
     let budget = &links[at].budget;
-    let forward = level.from == a;
+    let forward = from == a;
     let direction = if forward { &budget.forward } else { &budget.backward };
     Some((&links[at], direction))
 }

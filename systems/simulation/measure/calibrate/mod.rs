@@ -1,0 +1,299 @@
+//! Calibration of the model by measurements: the offset of each class of paths, the interval of the next
+//! link, and how often that held at nodes that were left out.
+//!
+//! Both directions of a pair of nodes are one link, because they differ by less than links do. All links of a
+//! band of frequencies give the offset of the place, and those of a class of distances with
+//! [`LINKS_MIN`] or more an offset about it. One link is enough: offsets shrink towards the model by
+//! what a place may differ from it (`estimate`).
+
+mod estimate;
+mod held_out;
+
+use std::collections::BTreeMap;
+
+use groundwave_model::radio::calibration::{Calibration, Offset};
+use serde::Serialize;
+
+use self::estimate::{DEVIATE_5_PERCENT, Estimate, LOSS_DB_MAX, PLACE_SIGMA_DB, Prior, estimate};
+use crate::site::NodeId;
+
+/// Edges of the frequency classes, MHz.
+const BANDS_MHZ: [f64; 8] = [10.0, 300.0, 1_000.0, 3_000.0, 8_000.0, 18_000.0, 40_000.0, 100_001.0];
+/// Edges of the distance classes, km.
+const DISTANCES_KM: [f64; 6] = [0.0, 1.0, 3.0, 10.0, 30.0, 1_000.0];
+/// Minimum number of links of a class of distances.
+pub const LINKS_MIN: usize = 8;
+/// Half of the 95 % interval of a normal distribution, in standard deviations.
+const DEVIATE_2_5_PERCENT: f64 = 1.959_963_984_540_054;
+
+/// A measured direction of a link.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sample {
+    /// Sender and receiver.
+    pub way: (NodeId, NodeId),
+    /// Frequency, MHz.
+    pub frequency_mhz: f64,
+    /// Length, m.
+    pub distance_m: f64,
+    /// Median of the loss beyond that of the model, dB; `None` where nothing was received.
+    pub excess_db: Option<f64>,
+    /// Loss beyond that of the model from which on nothing is received, dB.
+    pub limit_db: f64,
+    /// Share of packets that arrived, [0, 1], where it was counted.
+    pub delivery_prob: Option<f64>,
+}
+
+/// A measured link: its directions taken together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Link {
+    ends: (NodeId, NodeId),
+    frequency_mhz: f64,
+    distance_m: f64,
+    excess_db: Option<f64>,
+    limit_db: f64,
+    delivery_prob: Option<f64>,
+}
+
+/// A class that was fitted.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Fitted {
+    /// Offset of the class.
+    pub offset: Offset,
+    /// Confidence interval of the offset at 95 %, dB.
+    pub interval_db: [f64; 2],
+    /// Standard deviation of links about it, dB, as large as the interval of the next link needs.
+    pub spread_db: f64,
+    /// Links it was fitted on, both directions as one.
+    pub links: usize,
+    /// Loss beyond the model of the next link, dB: 5 % lie below the first, 5 % above the second.
+    pub next_link_db: [f64; 2],
+    /// Mean absolute error of the model alone, dB.
+    pub error_before_db: f64,
+    /// Mean absolute error at nodes that were left out, dB; absent with links of one node only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_held_out_db: Option<f64>,
+    /// Share of the links at nodes that were left out which lie in the interval of the next link, [0, 1].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inside_held_out_prob: Option<f64>,
+}
+
+impl Fitted {
+    /// The class of the profile, with its interval and spread.
+    fn class(&self) -> Offset {
+        Offset {
+            interval_db: Some(self.interval_db),
+            spread_db: Some(self.spread_db.min(LOSS_DB_MAX)),
+            ..self.offset
+        }
+    }
+}
+
+/// Fits the classes of distances with [`LINKS_MIN`] links, and after those of a band the band as a whole: the
+/// first class of a profile that holds a path counts.
+#[must_use]
+pub fn fit(samples: &[Sample]) -> Vec<Fitted> {
+    let links = links(samples);
+    let mut fitted = Vec::new();
+    for band in BANDS_MHZ.windows(2) {
+        let own: Vec<&Link> =
+            links.iter().filter(|link| (band[0]..band[1]).contains(&link.frequency_mhz)).collect();
+        if !own.iter().any(|link| link.excess_db.is_some()) {
+            continue;
+        }
+        let classes = reaches(&own);
+        for reach in &classes {
+            fitted.push(fit_class([band[0], band[1]], *reach, &own));
+        }
+        let all = [DISTANCES_KM[0], DISTANCES_KM[5]];
+        if classes != [all] {
+            fitted.push(fit_class([band[0], band[1]], all, &own));
+        }
+    }
+    fitted
+}
+
+/// The profile of what was fitted.
+#[must_use]
+pub fn profile(name: &str, fitted: &[Fitted]) -> Calibration {
+    Calibration { name: name.to_owned(), classes: fitted.iter().map(Fitted::class).collect() }
+}
+
+/// The links of samples: both directions of two nodes as one.
+fn links(samples: &[Sample]) -> Vec<Link> {
+    let mut pairs: BTreeMap<(NodeId, NodeId), Vec<&Sample>> = BTreeMap::new();
+    for sample in samples {
+        let (from, to) = sample.way;
+        pairs.entry((from.min(to), from.max(to))).or_default().push(sample);
+    }
+    let link = |(ends, ways): ((NodeId, NodeId), Vec<&Sample>)| {
+        let excess_db = mean(ways.iter().filter_map(|way| way.excess_db));
+        // A measured loss is one that can be measured, whatever the data sheet has.
+        let limit_db = mean(ways.iter().map(|way| way.limit_db)).unwrap_or(f64::INFINITY);
+        Link {
+            ends,
+            frequency_mhz: ways[0].frequency_mhz,
+            distance_m: ways[0].distance_m,
+            excess_db,
+            limit_db: excess_db.map_or(limit_db, |excess_db| limit_db.max(excess_db)),
+            delivery_prob: mean(ways.iter().filter_map(|way| way.delivery_prob)),
+        }
+    };
+    pairs.into_iter().map(link).collect()
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, count) = values.fold((0.0, 0), |(sum, count), value| (sum + value, count + 1));
+    (count > 0).then(|| sum / f64::from(count))
+}
+
+/// Classes of distances, km, with enough links.
+fn reaches(links: &[&Link]) -> Vec<[f64; 2]> {
+    let reach = |edges: &[f64]| [edges[0], edges[1]];
+    let all = DISTANCES_KM.windows(2).map(reach);
+    all.filter(|reach| within(links, *reach).len() >= LINKS_MIN).collect()
+}
+
+/// Links of a class of distances, km.
+fn within<'l>(links: &[&'l Link], [low_km, high_km]: [f64; 2]) -> Vec<&'l Link> {
+    let is_within = |link: &&&Link| (low_km..high_km).contains(&(link.distance_m * 1e-3));
+    links.iter().filter(is_within).copied().collect()
+}
+
+/// The offset of a class of distances among the links of a band: that of the band, and what the class differs
+/// from it.
+fn offset(band: &[&Link], reach_km: [f64; 2]) -> Estimate {
+    let place = estimate(band, Prior { mean_db: 0.0, sigma_db: PLACE_SIGMA_DB });
+    let own = within(band, reach_km);
+    if own.len() == band.len() || own.len() < LINKS_MIN {
+        return place;
+    }
+    estimate(&own, Prior { mean_db: place.loss_db, sigma_db: PLACE_SIGMA_DB })
+}
+
+fn fit_class(frequency_mhz: [f64; 2], distance_km: [f64; 2], band: &[&Link]) -> Fitted {
+    let estimate = offset(band, distance_km);
+    let own = within(band, distance_km);
+    // A tenth of a dB: finer digits are noise. Intervals are rounded outwards.
+    let tenths = |value: f64| value.clamp(-LOSS_DB_MAX, LOSS_DB_MAX) * 10.0;
+    let outwards = |half_db: f64| {
+        let [low, high] = [estimate.loss_db - half_db, estimate.loss_db + half_db];
+        [tenths(low).floor() / 10.0, tenths(high).ceil() / 10.0]
+    };
+    // Student's distribution as a normal one with the same 90 % interval.
+    let wider = estimate.deviate / DEVIATE_5_PERCENT;
+    let measured = own.iter().filter_map(|link| link.excess_db);
+    let held_out = held_out::held_out(band, distance_km);
+    let class = Offset {
+        frequency_mhz,
+        distance_km,
+        loss_db: tenths(estimate.loss_db).round() / 10.0,
+        interval_db: None,
+        spread_db: None,
+    };
+    Fitted {
+        offset: class,
+        interval_db: outwards(DEVIATE_2_5_PERCENT * wider * estimate.loss_sigma_db),
+        spread_db: wider * estimate.link_sigma_db,
+        links: own.len(),
+        next_link_db: outwards(estimate.half_width_db()),
+        error_before_db: mean(measured.map(f64::abs)).unwrap_or(0.0),
+        error_held_out_db: held_out.map(|held_out| held_out.error_db),
+        inside_held_out_prob: held_out.map(|held_out| held_out.inside_prob),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use groundwave_engine::Seed;
+
+    use super::*;
+
+    /// Sums of twelve draws less six: near enough to a normal deviate.
+    pub(super) fn deviates(count: u64, purpose: &str) -> Vec<f64> {
+        let draw = |at| {
+            let mut stream = Seed(9).stream(purpose, at, 0);
+            (0..12).map(|_| stream.unit_prob()).sum::<f64>() - 6.0
+        };
+        (0..u128::from(count)).map(draw).collect()
+    }
+
+    fn node(name: &str, number: usize) -> NodeId {
+        NodeId::named(&format!("{name}{number}"))
+    }
+
+    /// A link that was measured, far from the end of reception.
+    pub(super) fn link(excess_db: f64) -> Link {
+        Link {
+            ends: (node("a", 0), node("b", 0)),
+            frequency_mhz: 868.0,
+            distance_m: 500.0,
+            excess_db: Some(excess_db),
+            limit_db: 200.0,
+            delivery_prob: None,
+        }
+    }
+
+    /// A direction from the numbered node to the gateway.
+    fn sample(number: usize, frequency_mhz: f64, distance_m: f64, excess_db: f64) -> Sample {
+        Sample {
+            way: (node("node ", number), node("gateway ", 0)),
+            frequency_mhz,
+            distance_m,
+            excess_db: Some(excess_db),
+            limit_db: 200.0,
+            delivery_prob: None,
+        }
+    }
+
+    #[test]
+    fn classes_have_own_fits_and_few_links_that_of_their_band() {
+        let noise = deviates(40, "c");
+        let mut samples: Vec<Sample> = Vec::new();
+        for (number, z) in noise.iter().enumerate() {
+            samples.push(sample(number, 5500.0, 500.0, 10.0 + z));
+            samples.push(sample(100 + number, 5500.0, 2000.0, -4.0 + z));
+        }
+        samples.extend((0..3).map(|number| sample(200 + number, 868.0, 2000.0, 30.0)));
+        let fitted = fit(&samples);
+        // Below 1 GHz three links are a band; above, two classes and their band.
+        assert_eq!(fitted.iter().map(|class| class.links).collect::<Vec<_>>(), [3, 40, 40, 80]);
+        for (class, truth_db) in fitted[1..3].iter().zip([10.0, -4.0]) {
+            assert!((class.offset.loss_db - truth_db).abs() < 0.7, "{class:?}");
+            let [low_db, high_db] = class.interval_db;
+            assert!(low_db < truth_db && truth_db < high_db, "{class:?}");
+            assert!(class.error_held_out_db.unwrap() < 1.5 && class.error_before_db > 3.0);
+        }
+        // Three links do not move it all the way.
+        assert!((5.0..29.0).contains(&fitted[0].offset.loss_db), "{:?}", fitted[0]);
+        let profile = profile("c", &fitted);
+        assert!((profile.loss_db(5500.0, 700.0) - 10.0).abs() < 0.7);
+        assert_eq!(profile.loss_db(5500.0, 20e3), fitted[3].offset.loss_db);
+        assert_eq!(profile.loss_db(24_000.0, 700.0), 0.0);
+        assert!(profile.validate().is_ok());
+    }
+
+    #[test]
+    fn both_directions_of_two_nodes_are_one_link() {
+        let there = sample(1, 868.0, 2000.0, 4.0);
+        let back = Sample { way: (there.way.1, there.way.0), excess_db: Some(8.0), ..there };
+        let links = links(&[there, back]);
+        assert_eq!(links.len(), 1);
+        assert_eq!(links[0].excess_db, Some(6.0));
+        assert_eq!(fit(&[there, back])[0].links, 1);
+    }
+
+    #[test]
+    fn the_next_link_of_a_prediction_lies_where_the_profile_has_it() {
+        let values = deviates(20, "next");
+        let samples: Vec<Sample> = values
+            .iter()
+            .enumerate()
+            .map(|(number, z)| sample(number, 868.0, 2000.0, 5.0 + 9.0 * z))
+            .collect();
+        let class = &fit(&samples)[0];
+        let place_sigma_db = (class.interval_db[1] - class.interval_db[0]) / 2.0 / 1.96;
+        let half_db = DEVIATE_5_PERCENT * class.spread_db.hypot(place_sigma_db);
+        let [low_db, high_db] = class.next_link_db;
+        assert!((high_db - low_db - 2.0 * half_db).abs() < 0.4, "{class:?} {half_db}");
+    }
+}
