@@ -147,6 +147,11 @@ lint:
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 
+# Predictions beside measured links, place by place: the table of README.md.
+.PHONY: truth
+truth:
+	cargo bench --profile demo --bench truth
+
 .PHONY: bench
 bench: data
 	cargo bench --workspace

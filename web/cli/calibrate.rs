@@ -7,12 +7,15 @@ use clap::Args;
 use groundwave_engine::{Engine, Next};
 use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
+use groundwave_model::radio::budget::Workspace;
 use groundwave_scenario::calibration_profile;
-use groundwave_setup::terrain::{TerrainOptions, replay_failure};
+use groundwave_setup::terrain::{OpenTerrain, TerrainOptions, replay_failure};
 use groundwave_simulation::evaluation;
 use groundwave_simulation::history::{History, LevelHistory};
-use groundwave_simulation::measure::calibrate::{Fitted, Sample, fit};
+use groundwave_simulation::link::{Inputs, judge, trace};
+use groundwave_simulation::measure::calibrate::{Fitted, Prior, Sample, fit};
 use groundwave_simulation::measure::{self, LinkDirection};
+use groundwave_simulation::site::NodeView;
 use groundwave_store::journal_file;
 use groundwave_text::{Align, Table, percent};
 use serde::Serialize;
@@ -69,16 +72,35 @@ impl Calibrate {
         let stem = self.log.file_stem().unwrap_or_default().to_string_lossy();
         let name = self.name.clone().unwrap_or_else(|| stem.into_owned());
         output::refuse_existing(&self.output, self.force)?;
-        let (engine, history) = self.replay()?;
+        let (engine, history, ground) = self.replay()?;
         let view = engine.view();
         if let Some(before) = &view.environment.calibration {
             let what = format!("the recording was calibrated already, with {:?}", before.name);
             return Err(Failure::Input(what));
         }
         placeholders::refuse(&history.levels, &view)?;
+        let inputs = Inputs {
+            terrain: &*ground.terrain,
+            environment: &view.environment,
+            packet_bytes: view.limits.packet_bytes,
+            spacing_m: view.limits.sample_spacing_m,
+        };
+        // What the prediction has beyond the model: surroundings that nobody described, walls.
+        let mut workspace = Workspace::default();
+        let mut prior = |[from, to]: [&NodeView; 2]| {
+            let profile = trace(&inputs, from.position, to.position, None);
+            let ends = [from, to].map(|node| (node.position, &node.station));
+            let (result, _) = judge(&inputs, &profile, ends[0], ends[1], &mut workspace).ok()?;
+            let prediction = &result.prediction;
+            Some(Prior {
+                mean_db: (prediction.path_loss_db - result.losses.total_path_loss_db).max(0.0),
+                place_sigma_db: prediction.place_sigma_db,
+                link_sigma_db: prediction.link_sigma_db,
+            })
+        };
         let mut without_ground = 0;
         let mut sample = |(way, past): (&LinkDirection, &LevelHistory)| {
-            let from = view.node(way.0)?;
+            let (from, to) = (view.node(way.0)?, view.node(way.1)?);
             let (link, direction) = measure::direction(&view.links, *way)?;
             let delivery_prob = past.delivery.median_db();
             let excess_db = past.excess.median_db();
@@ -92,6 +114,7 @@ impl Calibrate {
                 frequency_mhz: from.station.radio.frequency_mhz,
                 distance_m: link.budget.distance_m,
                 excess_db,
+                prior: prior([from, to])?,
                 limit_db: direction.link_margin_db,
                 delivery_prob,
             })
@@ -130,7 +153,7 @@ impl Calibrate {
         output.text(&out)
     }
 
-    fn replay(&self) -> Result<(Engine<Snapshot>, History), Failure> {
+    fn replay(&self) -> Result<(Engine<Snapshot>, History, OpenTerrain), Failure> {
         let mut log = journal_file::open(&self.log).map_err(Failure::input)?;
         evaluation::compare(&mut log);
         let header = log.header().clone();
@@ -145,7 +168,7 @@ impl Calibrate {
         });
         replayed.map_err(replay_failure)?;
         ground.check_tiles()?;
-        Ok((engine, history))
+        Ok((engine, history, ground))
     }
 }
 

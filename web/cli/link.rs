@@ -19,8 +19,7 @@ const EXAMPLES: &str = "\
 Examples:
   groundwave link 57.7142,11.9367,30 57.8868,11.5880,20 --radio ptp_5g8 --antenna dish_30
   groundwave link --scenario scenarios/failover.toml west east --at 30
-  groundwave link 57.7142,11.9367,30 57.7300,11.9500,1.5 --radio lora_868_eu --antenna omni_2_15 \
-    --surroundings open,suburban --indoor outdoors,traditional --model p1812
+  groundwave link 57.714,11.937,30 57.730,11.950,1.5 --radio lora_868_eu --surroundings open,suburban --indoor outdoors,traditional
   groundwave link 51.5,-0.12 51.6,-0.2 --radio lora_868_eu --antenna omni_2_15 --flat-earth --json | jq .forward.margin";
 
 /// Compute the link budget between two endpoints in both directions, with every loss term

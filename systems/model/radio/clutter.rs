@@ -47,7 +47,7 @@ pub(super) struct EndClutter {
 }
 
 impl EndClutter {
-    /// The clutter at `station`, for waves of `frequency_mhz`. What the station says of its surroundings
+    /// The clutter at `station`, for waves of `frequency_mhz`. What the station has for its surroundings
     /// counts before the environment.
     pub fn new(station: &Station, env: &Environment, frequency_mhz: f64) -> Self {
         let height_agl_m = station.height_agl_m;

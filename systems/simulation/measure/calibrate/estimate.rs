@@ -8,13 +8,8 @@
 
 use super::Link;
 
-/// Standard deviation of links of one place about their median before any is measured, dB, and the number of
-/// links which that is worth: eleven surveys have 9 to 12 dB.
-const LINK_SIGMA_DB: f64 = 11.0;
+/// Number of links which the spread before any is measured is worth.
 const PSEUDO_LINKS: f64 = 6.0;
-
-/// Standard deviation of the offset between places, dB.
-pub const PLACE_SIGMA_DB: f64 = 7.0;
 
 /// Number of links from which on their spread is learned.
 const SPREAD_LINKS_MIN: usize = 3;
@@ -35,11 +30,16 @@ const LOG_SPREAD: [f64; 2] = [0.0, 3.4];
 /// Deviate of the normal distribution exceeded in 5 % of cases.
 pub const DEVIATE_5_PERCENT: f64 = 1.644_853_626_951_472_7;
 
-/// Distribution of the offset before the links.
-#[derive(Debug, Clone, Copy)]
+/// Loss beyond that of the model before anything is measured: what the prediction has for unknown surroundings
+/// and walls.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prior {
+    /// Mean, dB.
     pub mean_db: f64,
-    pub sigma_db: f64,
+    /// Standard deviation of the mean between places, dB.
+    pub place_sigma_db: f64,
+    /// Standard deviation of links of one place, dB.
+    pub link_sigma_db: f64,
 }
 
 /// Posterior of a set of links.
@@ -73,21 +73,21 @@ pub fn estimate(links: &[&Link], prior: Prior) -> Estimate {
     let link_sigma_db = if is_learned {
         let log_spread = maximum(LOG_SPREAD, |log_spread| {
             let spread_db = libm::exp(log_spread);
-            let expected = LINK_SIGMA_DB / spread_db;
+            let expected = prior.link_sigma_db / spread_db;
             let log_prior = -PSEUDO_LINKS * (log_spread + 0.5 * expected * expected);
             let at = [offset_at(spread_db), spread_db];
             log_prior + log_likelihood(links, prior, at, 1.0 / BEND_PROB)
         });
         libm::exp(log_spread)
     } else {
-        LINK_SIGMA_DB
+        prior.link_sigma_db
     };
     let loss_db = offset_at(link_sigma_db);
     // Curvature over a tenth of the spread: Huber's function has bends.
     let step_db = 0.1 * link_sigma_db;
     let at = |loss_db| log_likelihood(links, prior, [loss_db, link_sigma_db], 1.0);
     let bend = 2.0 * at(loss_db) - at(loss_db - step_db) - at(loss_db + step_db);
-    let precision = (bend / (step_db * step_db)).max(1.0 / (prior.sigma_db * prior.sigma_db));
+    let precision = (bend / (step_db * step_db)).max(prior.place_sigma_db.powi(-2));
     let freedom = PSEUDO_LINKS + links.len() as f64 - 1.0;
     Estimate {
         loss_db,
@@ -106,7 +106,7 @@ fn log_likelihood(
     [loss_db, spread_db]: [f64; 2],
     weight: f64,
 ) -> f64 {
-    let away = (loss_db - prior.mean_db) / prior.sigma_db;
+    let away = (loss_db - prior.mean_db) / prior.place_sigma_db;
     let each = |link: &&Link| {
         let limit = (link.limit_db - loss_db) / spread_db;
         let density = |excess_db: f64| {
@@ -115,22 +115,34 @@ fn log_likelihood(
             -square * weight - libm::log(spread_db)
         };
         match (link.excess_db, link.delivery_prob) {
-            (None, _) => log_normal(-limit),
-            (Some(excess_db), None) => density(excess_db) - log_normal(limit),
+            (None, _) => log_share_below(-limit),
+            (Some(excess_db), None) => density(excess_db) - log_share_below(limit),
             (Some(excess_db), Some(share)) => {
-                share * density(excess_db) + (1.0 - share) * log_normal(-limit)
+                share * density(excess_db) + (1.0 - share) * log_share_below(-limit)
             }
         }
     };
     links.iter().map(each).sum::<f64>() - 0.5 * away * away
 }
 
-/// Logarithm of the probability that a standard normal variable is not above `deviate`.
-fn log_normal(deviate: f64) -> f64 {
-    if deviate > -30.0 {
-        return libm::log(0.5 * libm::erfc(-deviate / std::f64::consts::SQRT_2));
+/// Logarithm of the probability that a deviate of Huber's density is not above `limit`. With that of a normal one
+/// the likelihood of links that were received would have no maximum: its tails fall faster.
+fn log_share_below(limit: f64) -> f64 {
+    let normal = |z: f64| 0.5 * libm::erfc(-z / std::f64::consts::SQRT_2);
+    let root = (2.0 * std::f64::consts::PI).sqrt();
+    let log_edge = -0.5 * BEND * BEND;
+    let area = root * BEND_PROB + 2.0 * libm::exp(log_edge) / BEND;
+    // Beyond the bend the density falls as an exponential does.
+    if limit <= -BEND {
+        return log_edge + BEND * (limit + BEND) - libm::log(BEND * area);
     }
-    -0.5 * deviate * deviate - libm::log(-deviate * (2.0 * std::f64::consts::PI).sqrt())
+    let tail = libm::exp(log_edge) / (BEND * area);
+    let share = if limit < BEND {
+        tail + root * (normal(limit) - normal(-BEND)) / area
+    } else {
+        1.0 - tail * libm::exp(BEND * (BEND - limit))
+    };
+    libm::log(share)
 }
 
 /// Deviate that Student's distribution exceeds in 5 % of cases, for 6 degrees of freedom or more within 0.001
@@ -167,7 +179,7 @@ mod tests {
     use super::super::tests::{deviates, link};
     use super::*;
 
-    const PLACE: Prior = Prior { mean_db: 0.0, sigma_db: PLACE_SIGMA_DB };
+    const PLACE: Prior = super::super::tests::PRIOR;
 
     fn of(links: &[Link]) -> Estimate {
         estimate(&links.iter().collect::<Vec<_>>(), PLACE)
@@ -181,13 +193,42 @@ mod tests {
     }
 
     #[test]
+    fn shares_below_a_limit_are_those_of_the_density() {
+        // By the rule of trapezoids over the density itself.
+        let density = |z: f64| {
+            let away = z.abs();
+            let square = if away <= BEND { 0.5 * z * z } else { BEND * away - 0.5 * BEND * BEND };
+            libm::exp(-square)
+        };
+        let area = |to: f64| {
+            let step = 1e-3;
+            let count = ((to + 30.0) / step) as u32;
+            (0..count).map(|at| density(-30.0 + (f64::from(at) + 0.5) * step) * step).sum::<f64>()
+        };
+        let all = area(30.0);
+        for limit in [-6.0, -1.345, -0.5, 0.0, 1.0, 3.0] {
+            let share = area(limit) / all;
+            assert!((libm::exp(log_share_below(limit)) / share - 1.0).abs() < 1e-3, "{limit}");
+        }
+    }
+
+    #[test]
+    fn links_at_the_end_of_reception_do_not_move_the_offset_out_of_bounds() {
+        let at_the_end = |excess_db| Link { limit_db: excess_db, ..link(excess_db) };
+        let estimate = of(&[4.0, 5.0, 6.0, 40.0].map(at_the_end));
+        assert!((0.0..20.0).contains(&estimate.loss_db), "{estimate:?}");
+        let far = of(&[4.0, 5.0, 6.0].map(|excess_db| Link { limit_db: 40.0, ..link(excess_db) }));
+        assert!((2.0..6.0).contains(&far.loss_db), "{far:?}");
+    }
+
+    #[test]
     fn one_link_moves_the_offset_by_its_share_of_the_variance() {
         let one = of(&[link(20.0)]);
         // 20 · 7² / (7² + 11²), but for Huber's bend at 14.8 dB.
         assert!((5.0..5.8).contains(&one.loss_db), "{one:?}");
         // The root of 7² · 11² / (7² + 11²).
         assert!((one.loss_sigma_db - 5.9).abs() < 0.4, "{one:?}");
-        assert_eq!((one.link_sigma_db, one.deviate), (LINK_SIGMA_DB, DEVIATE_5_PERCENT));
+        assert_eq!((one.link_sigma_db, one.deviate), (PLACE.link_sigma_db, DEVIATE_5_PERCENT));
         assert!((one.half_width_db() - 20.5).abs() < 0.7, "{one:?}");
         let none = estimate(&[], PLACE);
         assert!(none.loss_db.abs() < 1e-3 && (none.loss_sigma_db - 7.0).abs() < 1e-6);
@@ -210,20 +251,23 @@ mod tests {
     fn links_that_were_not_received_are_not_taken_for_absent() {
         // Of links 10 dB worse than the model only those within 8 dB of it were received.
         let all: Vec<f64> = deviates(400, "survivors").iter().map(|z| 10.0 + 8.0 * z).collect();
-        let heard: Vec<Link> = all
+        let received: Vec<Link> = all
             .iter()
             .filter(|excess_db| **excess_db <= 8.0)
             .map(|excess_db| Link { limit_db: 8.0, ..link(*excess_db) })
             .collect();
         let mean_db =
-            heard.iter().filter_map(|link| link.excess_db).sum::<f64>() / heard.len() as f64;
+            received.iter().filter_map(|link| link.excess_db).sum::<f64>() / received.len() as f64;
         assert!(mean_db < 3.0, "{mean_db}");
-        let truncated = of(&heard);
+        let truncated = of(&received);
         assert!(truncated.loss_db > mean_db + 3.0, "{truncated:?}");
         // The misses themselves, where they are known, tell more.
-        let missed =
-            (heard.len()..all.len()).map(|_| Link { excess_db: None, limit_db: 8.0, ..link(0.0) });
-        let known = heard.iter().map(|link| Link { delivery_prob: Some(1.0), ..*link });
+        let missed = (received.len()..all.len()).map(|_| Link {
+            excess_db: None,
+            limit_db: 8.0,
+            ..link(0.0)
+        });
+        let known = received.iter().map(|link| Link { delivery_prob: Some(1.0), ..*link });
         let counted = of(&known.chain(missed).collect::<Vec<_>>());
         assert!((counted.loss_db - 10.0).abs() < 2.0, "{counted:?}");
     }

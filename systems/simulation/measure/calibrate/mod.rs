@@ -14,7 +14,8 @@ use std::collections::BTreeMap;
 use groundwave_model::radio::calibration::{Calibration, Offset};
 use serde::Serialize;
 
-use self::estimate::{DEVIATE_5_PERCENT, Estimate, LOSS_DB_MAX, PLACE_SIGMA_DB, Prior, estimate};
+pub use self::estimate::Prior;
+use self::estimate::{DEVIATE_5_PERCENT, Estimate, LOSS_DB_MAX, estimate};
 use crate::site::NodeId;
 
 /// Edges of the frequency classes, MHz.
@@ -37,6 +38,8 @@ pub struct Sample {
     pub distance_m: f64,
     /// Median of the loss beyond that of the model, dB; `None` where nothing was received.
     pub excess_db: Option<f64>,
+    /// Loss beyond that of the model before anything is measured.
+    pub prior: Prior,
     /// Loss beyond that of the model from which on nothing is received, dB.
     pub limit_db: f64,
     /// Share of packets that arrived, [0, 1], where it was counted.
@@ -50,6 +53,7 @@ struct Link {
     frequency_mhz: f64,
     distance_m: f64,
     excess_db: Option<f64>,
+    prior: Prior,
     limit_db: f64,
     delivery_prob: Option<f64>,
 }
@@ -134,6 +138,7 @@ fn links(samples: &[Sample]) -> Vec<Link> {
             frequency_mhz: ways[0].frequency_mhz,
             distance_m: ways[0].distance_m,
             excess_db,
+            prior: mean_prior(ways.iter().map(|way| way.prior)),
             limit_db: excess_db.map_or(limit_db, |excess_db| limit_db.max(excess_db)),
             delivery_prob: mean(ways.iter().filter_map(|way| way.delivery_prob)),
         }
@@ -144,6 +149,16 @@ fn links(samples: &[Sample]) -> Vec<Link> {
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     let (sum, count) = values.fold((0.0, 0), |(sum, count), value| (sum + value, count + 1));
     (count > 0).then(|| sum / f64::from(count))
+}
+
+/// Mean of the priors of links; that of terrain which is known, without any.
+fn mean_prior(priors: impl Iterator<Item = Prior> + Clone) -> Prior {
+    let of = |value: fn(&Prior) -> f64| mean(priors.clone().map(|prior| value(&prior)));
+    Prior {
+        mean_db: of(|prior| prior.mean_db).unwrap_or(0.0),
+        place_sigma_db: of(|prior| prior.place_sigma_db).unwrap_or(7.0),
+        link_sigma_db: of(|prior| prior.link_sigma_db).unwrap_or(11.0),
+    }
 }
 
 /// Classes of distances, km, with enough links.
@@ -162,12 +177,15 @@ fn within<'l>(links: &[&'l Link], [low_km, high_km]: [f64; 2]) -> Vec<&'l Link> 
 /// The offset of a class of distances among the links of a band: that of the band, and what the class differs
 /// from it.
 fn offset(band: &[&Link], reach_km: [f64; 2]) -> Estimate {
-    let place = estimate(band, Prior { mean_db: 0.0, sigma_db: PLACE_SIGMA_DB });
+    let prior = |links: &[&Link]| mean_prior(links.iter().map(|link| link.prior));
+    let place = estimate(band, prior(band));
     let own = within(band, reach_km);
     if own.len() == band.len() || own.len() < LINKS_MIN {
         return place;
     }
-    estimate(&own, Prior { mean_db: place.loss_db, sigma_db: PLACE_SIGMA_DB })
+    let own_prior = prior(&own);
+    let mean_db = place.loss_db + own_prior.mean_db - prior(band).mean_db;
+    estimate(&own, Prior { mean_db, ..own_prior })
 }
 
 fn fit_class(frequency_mhz: [f64; 2], distance_km: [f64; 2], band: &[&Link]) -> Fitted {
@@ -217,6 +235,10 @@ mod tests {
         (0..u128::from(count)).map(draw).collect()
     }
 
+    /// Terrain known, surroundings below the antennas or described.
+    pub(super) const PRIOR: Prior =
+        Prior { mean_db: 0.0, place_sigma_db: 7.0, link_sigma_db: 11.0 };
+
     fn node(name: &str, number: usize) -> NodeId {
         NodeId::named(&format!("{name}{number}"))
     }
@@ -228,6 +250,7 @@ mod tests {
             frequency_mhz: 868.0,
             distance_m: 500.0,
             excess_db: Some(excess_db),
+            prior: PRIOR,
             limit_db: 200.0,
             delivery_prob: None,
         }
@@ -240,9 +263,19 @@ mod tests {
             frequency_mhz,
             distance_m,
             excess_db: Some(excess_db),
+            prior: PRIOR,
             limit_db: 200.0,
             delivery_prob: None,
         }
+    }
+
+    #[test]
+    fn one_link_among_unknown_surroundings_moves_the_loss_expected_there() {
+        let prior = Prior { mean_db: 30.0, ..PRIOR };
+        let one = Sample { prior, ..sample(1, 868.0, 2000.0, 30.0) };
+        assert!((fit(&[one])[0].offset.loss_db - 30.0).abs() < 0.11);
+        let off = Sample { excess_db: Some(40.0), ..one };
+        assert!((32.0..33.5).contains(&fit(&[off])[0].offset.loss_db));
     }
 
     #[test]
