@@ -151,9 +151,9 @@ fn calibrated(place: &Place, links: &[Link], count: usize, environment: &Environ
 }
 
 fn main() {
-    let arguments = std::env::args().skip(1).filter(|argument| !argument.starts_with('-'));
+    let mut arguments = std::env::args().skip(1).filter(|argument| !argument.starts_with('-'));
     let usual = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data"));
-    let folder = arguments.last().map_or_else(usual, PathBuf::from);
+    let folder = arguments.next_back().map_or_else(usual, PathBuf::from);
     let places = places(&folder);
     if places.is_empty() {
         println!("no surveys in {}: nothing is measured", folder.display());

@@ -61,13 +61,13 @@ pub fn places(folder: &Path) -> Vec<Place> {
         signal_dbm.max(snr_db - 117.0)
     };
     let medians = |file: &str, distance: &str, scale: f64| {
-        table(&folder.join("rf_measured2").join(file)).and_then(|rows| {
+        table(&folder.join("rf_measured2").join(file)).map(|rows| {
             let link = |row: BTreeMap<String, String>| {
                 let distance_m = row.get(distance)?.parse::<f64>().ok()? * scale;
                 let loss_db = row.get("path_loss_db_median")?.parse().ok()?;
                 (distance_m >= 100.0).then_some(Link { distance_m, loss_db })
             };
-            Some(rows.into_iter().filter_map(link).collect())
+            rows.into_iter().filter_map(link).collect()
         })
     };
     let places = [

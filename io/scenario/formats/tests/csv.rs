@@ -116,7 +116,7 @@ fn the_header_is_the_contract() {
     assert!(lines[1].starts_with(",Imported plan,,,,,"), "{}", lines[1]);
     assert_eq!(
         lines[2],
-        ",'=1+1,relay,57,11,7.25,lora_868_eu,,868.1,125000,14,6,0,lora,,,9,5,,,9,360,12,20,vertical,,,,"
+        ",'=1+1,relay,57,11,7.25,lora_868_eu,,868.1,125000,14,6,0,lora,,,9,5,,,9,360,12,20,vertical,,,,,,"
     );
 }
 
