@@ -144,7 +144,7 @@ fn cells_are_links_under_every_configuration() {
         s.transmitter.pointing = Some(Pointing { azimuth_deg: 30.0, elevation_deg: -2.0 });
         s.receiver.surroundings = Surroundings::Urban;
     });
-    add("rooms", &|s| {
+    add("indoors", &|s| {
         s.receiver.surroundings = Surroundings::Suburban;
         s.receiver.indoor = Indoor::ThermallyEfficient;
         s.transmitter.indoor = Indoor::Traditional;

@@ -158,17 +158,17 @@ fn student_5_percent(freedom: f64) -> f64 {
 /// Argument of the maximum of a function with one, within a hundred-thousandth of the bounds: golden section.
 fn maximum([mut low, mut high]: [f64; 2], value: impl Fn(f64) -> f64) -> f64 {
     const SHARE: f64 = 0.618_033_988_749_894_9;
-    let [mut left, mut right] = [high - SHARE * (high - low), low + SHARE * (high - low)];
-    let [mut at_left, mut at_right] = [value(left), value(right)];
+    let [mut lower, mut upper] = [high - SHARE * (high - low), low + SHARE * (high - low)];
+    let [mut at_lower, mut at_upper] = [value(lower), value(upper)];
     for _ in 0..32 {
-        if at_left >= at_right {
-            (high, right, at_right) = (right, left, at_left);
-            left = high - SHARE * (high - low);
-            at_left = value(left);
+        if at_lower >= at_upper {
+            (high, upper, at_upper) = (upper, lower, at_lower);
+            lower = high - SHARE * (high - low);
+            at_lower = value(lower);
         } else {
-            (low, left, at_left) = (left, right, at_right);
-            right = low + SHARE * (high - low);
-            at_right = value(right);
+            (low, lower, at_lower) = (lower, upper, at_upper);
+            upper = low + SHARE * (high - low);
+            at_upper = value(upper);
         }
     }
     f64::midpoint(low, high)
@@ -267,9 +267,9 @@ mod tests {
             limit_db: 8.0,
             ..link(0.0)
         });
-        let known = received.iter().map(|link| Link { delivery_prob: Some(1.0), ..*link });
-        let counted = of(&known.chain(missed).collect::<Vec<_>>());
-        assert!((counted.loss_db - 10.0).abs() < 2.0, "{counted:?}");
+        let counted = received.iter().map(|link| Link { delivery_prob: Some(1.0), ..*link });
+        let estimate = of(&counted.chain(missed).collect::<Vec<_>>());
+        assert!((estimate.loss_db - 10.0).abs() < 2.0, "{estimate:?}");
     }
 
     #[test]
