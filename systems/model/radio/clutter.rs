@@ -1,4 +1,4 @@
-//! Clutter around the ends of a link (ITU-R P.2108), and the walls of a building there (ITU-R P.2109).
+//! Clutter around the ends of a link (ITU-R P.2108).
 
 use groundwave_propagation::clutter::{
     ClutterCategory as Category, ClutterSite, terrestrial_clutter_loss_db,
@@ -25,8 +25,7 @@ const PATTERN_LOSS_IN_CLUTTER_DB: f64 = 12.0;
 enum EndLoss {
     /// Nothing is described, or nothing stands there.
     None,
-    /// Height-gain correction at `frequency_mhz` for an antenna `height_agl_m` above ground, dB; `None`
-    /// outside the range of the model.
+    /// Height-gain correction, dB; `None` outside the range of the model.
     HeightGain(Option<f64>),
     /// Statistical loss of an antenna within the clutter.
     Statistical { location_percent: f64 },
