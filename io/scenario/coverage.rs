@@ -22,16 +22,19 @@ pub enum MapLayer {
     FieldStrength,
     /// Data rate, bit/s.
     Rate,
+    /// Probability that the link works, percent.
+    Probability,
 }
 
 impl MapLayer {
     /// All layers by name.
-    pub const ALL: [(&str, Self); 5] = [
+    pub const ALL: [(&str, Self); 6] = [
         ("margin", Self::Margin),
         ("power", Self::Power),
         ("path_loss", Self::PathLoss),
         ("field_strength", Self::FieldStrength),
         ("rate", Self::Rate),
+        ("probability", Self::Probability),
     ];
 }
 

@@ -71,6 +71,8 @@ pub struct MapsFile {
     pub field_strength: Option<MapFile>,
     /// Data rate, bit/s.
     pub rate: Option<MapFile>,
+    /// Probability that the link works, percent.
+    pub probability: Option<MapFile>,
 }
 
 /// Drawing of the map of a layer: of `range`, `auto` and `thresholds` at most one.

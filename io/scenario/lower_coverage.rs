@@ -59,6 +59,7 @@ fn maps(file: &MapsFile, path: &KeyPath, report: &mut Report) -> BTreeMap<MapLay
         &file.path_loss,
         &file.field_strength,
         &file.rate,
+        &file.probability,
     ]);
     let mut maps = BTreeMap::new();
     for ((name, layer), map) in written {

@@ -103,6 +103,7 @@ pub(super) fn map_layer(layer: Layer) -> Option<MapLayer> {
         Layer::Level(Level::Column(Column::PathLoss)) => Some(MapLayer::PathLoss),
         Layer::Level(Level::Column(Column::FieldStrength)) => Some(MapLayer::FieldStrength),
         Layer::Level(Level::Column(Column::Rate)) => Some(MapLayer::Rate),
+        Layer::Level(Level::Column(Column::Probability)) => Some(MapLayer::Probability),
         Layer::Best | Layer::Second | Layer::Servers => None,
     }
 }

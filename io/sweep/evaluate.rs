@@ -247,6 +247,7 @@ impl Band<'_> {
                 Column::PathLoss => |cell: &Cell| cell.path_loss_db,
                 Column::FieldStrength => |cell: &Cell| cell.field_strength_dbuv_m,
                 Column::Rate => |cell: &Cell| cell.data_rate_bps,
+                Column::Probability => |cell: &Cell| cell.link_prob() * 100.0,
             };
             for (out, cell) in layer.iter_mut().zip(cells) {
                 *out = value(cell) as f32;

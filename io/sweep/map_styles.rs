@@ -20,6 +20,9 @@ pub(super) fn map_of(layer: Layer) -> Option<(Product, &'static str, &'static st
             Column::PathLoss => (Product::PathLoss, "path_loss", "Path loss"),
             Column::FieldStrength => (Product::FieldStrength, "field_strength", "Field strength"),
             Column::Rate => (Product::Rate, "rate", "Data rate"),
+            Column::Probability => {
+                (Product::Probability, "link_probability", "Probability that the link works")
+            }
         }),
         Layer::Best => Some((Product::BestServer, "best_server", "Best server")),
         Layer::Servers => Some((Product::Servers, "servers", "Number of servers")),
@@ -50,6 +53,13 @@ pub(super) fn style(plan: &Plan, layer: Layer, grid: &Grid, sites: &[Site]) -> S
             Style::ramp(title, "dBµV/m", [-10.0, 110.0], Some(10.0))
         }
         Layer::Level(Level::Column(Column::Rate)) => rate_style(plan),
+        Layer::Level(Level::Column(Column::Probability)) => {
+            let title = "Probability that the link to the best server works";
+            let mut style = Style::ramp(title, "%", [0.0, 100.0], Some(10.0));
+            style.visible[0] = 1.0;
+            style.hidden = "below 1 %";
+            style
+        }
         Layer::Best | Layer::Second => {
             let names = sites.iter().map(Site::label);
             Style::sites("Best server", names, &colours_apart(sites.len(), grid))
@@ -62,8 +72,10 @@ pub(super) fn style(plan: &Plan, layer: Layer, grid: &Grid, sites: &[Site]) -> S
 pub(super) fn is_strength(layer: Layer) -> bool {
     match layer {
         Layer::Margin | Layer::Level(Level::Power) => true,
-        // Rates have their own class without a link.
-        Layer::Level(Level::Column(column)) => column != Column::Rate,
+        // Rates have their own class without a link; probabilities are of interest where the median has none.
+        Layer::Level(Level::Column(column)) => {
+            !matches!(column, Column::Rate | Column::Probability)
+        }
         Layer::Best | Layer::Second | Layer::Servers => false,
     }
 }

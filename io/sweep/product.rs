@@ -27,6 +27,8 @@ pub enum Product {
     FieldStrength,
     /// Raster and map of the data rate of the site with the largest margin.
     Rate,
+    /// Raster and map of the probability that the link to the site with the largest margin works.
+    Probability,
     /// Raster and map of the site with the largest margin.
     BestServer,
     /// Raster of the site with the second largest margin.
@@ -51,12 +53,13 @@ pub enum Product {
 
 impl Product {
     /// All of them, in the order of [`Product`], with their names on the command line.
-    pub const ALL: [(&str, Self); 15] = [
+    pub const ALL: [(&str, Self); 16] = [
         ("margin", Self::Margin),
         ("power", Self::Power),
         ("path_loss", Self::PathLoss),
         ("field_strength", Self::FieldStrength),
         ("rate", Self::Rate),
+        ("probability", Self::Probability),
         ("best_server", Self::BestServer),
         ("second_server", Self::SecondServer),
         ("servers", Self::Servers),
@@ -86,6 +89,7 @@ impl Product {
             Self::PathLoss => Some(Column::PathLoss),
             Self::FieldStrength => Some(Column::FieldStrength),
             Self::Rate => Some(Column::Rate),
+            Self::Probability => Some(Column::Probability),
             _ => None,
         }
     }
@@ -101,6 +105,7 @@ impl Product {
             | Self::PathLoss
             | Self::FieldStrength
             | Self::Rate
+            | Self::Probability
             | Self::BestServer
             | Self::Servers
             | Self::Sheet => true,

@@ -31,6 +31,9 @@ pub(super) const fn raster_of(layer: Layer) -> (&'static str, Resampling) {
         }
         // Rates of a table: a mean is none of them.
         Layer::Level(Level::Column(Column::Rate)) => ("rate_bps", Resampling::Mode),
+        Layer::Level(Level::Column(Column::Probability)) => {
+            ("link_probability_percent", Resampling::Mean)
+        }
     }
 }
 
@@ -51,6 +54,7 @@ pub(super) fn layer_writer(
         Layer::Level(Level::Column(Column::PathLoss)) => (Samples::F32, "dB"),
         Layer::Level(Level::Column(Column::FieldStrength)) => (Samples::F32, "dBµV/m"),
         Layer::Level(Level::Column(Column::Rate)) => (Samples::F32, "bit/s"),
+        Layer::Level(Level::Column(Column::Probability)) => (Samples::F32, "%"),
         Layer::Best | Layer::Second | Layer::Servers => (Samples::U16, ""),
     };
     let sites =

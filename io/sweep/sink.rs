@@ -35,7 +35,7 @@ struct LayerSink {
 }
 
 /// Layers with the products that need them. The margin is drawn in several.
-const LAYERS: [(Layer, Product, &[Product]); 8] = [
+const LAYERS: [(Layer, Product, &[Product]); 9] = [
     (Layer::Best, Product::BestServer, &[Product::BestServer]),
     (Layer::Second, Product::SecondServer, &[Product::SecondServer]),
     (
@@ -64,6 +64,11 @@ const LAYERS: [(Layer, Product, &[Product]); 8] = [
         &[Product::FieldStrength],
     ),
     (Layer::Level(Level::Column(Column::Rate)), Product::Rate, &[Product::Rate]),
+    (
+        Layer::Level(Level::Column(Column::Probability)),
+        Product::Probability,
+        &[Product::Probability],
+    ),
 ];
 
 /// Receives the units of one variant.

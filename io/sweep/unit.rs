@@ -17,6 +17,8 @@ pub enum Column {
     /// Rate left to payload, bit/s. A margin rounded to `f32` does not tell it: at the border of two
     /// modulations it may be on either side.
     Rate,
+    /// Probability that the link works, percent: the spread beside the margin decides it.
+    Probability,
 }
 
 /// A value of a cell towards one site.

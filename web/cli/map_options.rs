@@ -9,7 +9,8 @@ use groundwave_sweep::Choices;
 /// Drawing of maps, each option once or more, for a layer at a time.
 #[derive(Args)]
 pub struct MapOptions {
-    /// Scale of the map of a layer (`margin`, `power`, `path_loss`, `field_strength`, `rate`):
+    /// Scale of the map of a layer (`margin`, `power`, `path_loss`, `field_strength`, `rate`,
+    /// `probability`):
     /// `margin=-10..40`, in classes of 5 dB `margin=-10..40/5`, from the data of all variants
     /// `margin=auto`, or by thresholds `margin=0,3,10,20`
     #[arg(long, value_name = "LAYER=SCALE", value_parser = of_layer(Scale::parse))]

@@ -117,11 +117,12 @@ enum Merge {
 #[derive(Args)]
 struct SharedArgs {
     /// Products besides the summary, separated by commas: rasters and maps of layers of the network
-    /// (`margin`, `power`, `path_loss`, `field_strength` and `rate` of the best server, `best_server`,
+    /// (`margin`, `power`, `path_loss`, `field_strength`, `rate` and `probability` that the link works of
+    /// the best server, `best_server`,
     /// `second_server`, `servers`), a raster per site (`sites`), a map and a KMZ per site
     /// (`site_maps`), the margin as a bare picture (`overlay`), for a globe (`kmz`) and as `outlines`, a
     /// contact `sheet`, a CSV table of all `cells` [default: all but power, path_loss, field_strength, rate,
-    /// site_maps and cells]
+    /// probability, site_maps and cells]
     #[arg(long, value_name = "LIST", value_delimiter = ',', hide_possible_values = true,
         value_parser = product_parser())]
     products: Vec<Product>,

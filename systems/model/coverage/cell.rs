@@ -1,5 +1,6 @@
 //! Link budget of a receiver in one cell.
 
+use crate::radio::prediction::{normal_prob, sigma_of_deciles_db};
 use crate::radio::{ModulationId, Verdict};
 
 /// One cell of a coverage. All figures are those of the link from the site to the cell's centre.
@@ -62,6 +63,15 @@ impl Cell {
     pub fn covered(&self, margin_db: f64) -> bool {
         let usable = self.has_data() && !self.flags.intersects(Flags::UNDECODABLE);
         usable && self.link_margin_db >= margin_db
+    }
+
+    /// Probability that a link like this one works, by the distribution of its received power, [0, 1]; 0 where
+    /// the receiver cannot decode the transmitter or nothing was evaluated.
+    #[must_use]
+    pub fn link_prob(&self) -> f64 {
+        let [high_dbm, median_dbm, low_dbm] = self.rx_power_quantiles_dbm.map(f64::from);
+        let sensitivity_dbm = self.rx_power_dbm - self.link_margin_db;
+        normal_prob((median_dbm - sensitivity_dbm) / sigma_of_deciles_db([high_dbm, low_dbm]))
     }
 
     /// The link margin where there is an answer, dB; minus infinity where the ends cannot

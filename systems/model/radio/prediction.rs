@@ -284,8 +284,16 @@ fn total_sigma_db(link_sigma_db: f64, place_sigma_db: f64) -> f64 {
     (link_sigma_db * link_sigma_db + place_sigma_db * place_sigma_db).sqrt()
 }
 
-/// Probability that a standard normal variable is not above `deviate`.
-fn normal_prob(deviate: f64) -> f64 {
+/// Standard deviation of a normal distribution by the values exceeded in 10 and in 90 % of cases, dB.
+pub(crate) fn sigma_of_deciles_db([high_db, low_db]: [f64; 2]) -> f64 {
+    (high_db - low_db) / (2.0 * DEVIATE_10_PERCENT)
+}
+
+/// Probability that a standard normal variable is not above `deviate`; 0 of NaN.
+pub(crate) fn normal_prob(deviate: f64) -> f64 {
+    if deviate.is_nan() {
+        return 0.0;
+    }
     0.5 * libm::erfc(-deviate / std::f64::consts::SQRT_2)
 }
 

@@ -16,9 +16,16 @@ fn levels_of_cells_are_those_of_the_link() {
     let scenario = folder.path().join("flat.toml");
     std::fs::write(&scenario, FLAT).unwrap();
     let out = folder.path().join("out");
-    let products = "path_loss,field_strength,rate";
+    let products = "path_loss,field_strength,rate,probability";
     stdout(&sweep(&scenario, &out, &["--products", products]));
-    for file in ["path_loss_db.tif", "field_strength_dbuv_m.tif", "rate_bps.tif", "rate.png"] {
+    for file in [
+        "path_loss_db.tif",
+        "field_strength_dbuv_m.tif",
+        "rate_bps.tif",
+        "rate.png",
+        "link_probability_percent.tif",
+        "link_probability.png",
+    ] {
         assert!(out.join(file).exists(), "{file}");
     }
     let work = Sweep::find(&out).unwrap();
@@ -58,6 +65,10 @@ fn levels_of_cells_are_those_of_the_link() {
                     let near = (f64::from(level) - value).abs() <= value.abs() * 6e-8 + 1e-9;
                     assert!(near, "{column:?} of cell {cell}: {level}, not {value}");
                 }
+                let percent = f64::from(tile.level(Level::Column(Column::Probability))[cell]);
+                // Cells have the deciles of the received power in 32 bits.
+                let apart = (percent - 100.0 * link.prediction.link_prob).abs();
+                assert!(apart < 1e-3, "cell {cell}: {percent} %, {apart} apart");
                 compared += 1;
             }
         }
