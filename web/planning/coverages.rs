@@ -123,7 +123,8 @@ pub async fn stream(
 /// Stream the cells of a coverage job in squares
 ///
 /// Server-Sent Events: `started` (rows, columns, bounds, source_node_ids, sensitivity_dbm), then for each
-/// square of 64 by 64 cells a `tile` (row, column, rows, columns, received_power_cdbm, server) with its
+/// square of 64 by 64 cells a `tile` (row, column, rows, columns, received_power_cdbm,
+/// link_probability_percent, server) with its
 /// number as the id, then `done` (statistics), or `failed` (detail). With `Last-Event-ID` the squares
 /// after that one follow. A comment keeps the connection alive every 15 s.
 #[utoipa::path(get, path = "/api/v1/coverage/{id}/tiles", tag = "coverage",

@@ -74,6 +74,14 @@ impl Cell {
         normal_prob((median_dbm - sensitivity_dbm) / sigma_of_deciles_db([high_dbm, low_dbm]))
     }
 
+    /// [`Self::link_prob`] in whole percent, rounded down, so that the thresholds of verdicts stay what they are:
+    /// [0, 100].
+    #[must_use]
+    pub fn link_percent(&self) -> u8 {
+        // Deciles have 32 bits: a probability of 1/2 may lie a little below.
+        (self.link_prob() * 100.0 + 1e-4) as u8
+    }
+
     /// The link margin where there is an answer, dB; minus infinity where the ends cannot
     /// understand each other.
     #[must_use]

@@ -91,13 +91,36 @@ pub struct Layer {
     pub window: Window,
     /// Received power at which the link margin is 0 dB, hundredths of dBm.
     pub sensitivity_cdbm: i32,
-    cells: Vec<i16>,
+    cells: Vec<LayerCell>,
+}
+
+/// A cell of a layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LayerCell {
+    /// Received power, hundredths of dBm; [`NO_DATA`] or [`NO_POWER`].
+    pub power_cdbm: i16,
+    /// Probability that the link works, whole percent, [0, 100].
+    pub link_percent: u8,
+}
+
+impl LayerCell {
+    const VOID: Self = Self { power_cdbm: NO_POWER, link_percent: 0 };
+
+    fn of(cell: &Cell) -> Self {
+        Self { power_cdbm: power_cdbm(cell), link_percent: cell.link_percent() }
+    }
 }
 
 impl Layer {
     /// Received power in a cell, hundredths of dBm; `None` beyond the window.
     #[must_use]
     pub fn power_cdbm(&self, row: u32, column: u32) -> Option<i16> {
+        Some(self.cell(row, column)?.power_cdbm)
+    }
+
+    /// A cell; `None` beyond the window.
+    #[must_use]
+    pub fn cell(&self, row: u32, column: u32) -> Option<LayerCell> {
         if !self.window.contains(row, column) {
             return None;
         }
@@ -110,7 +133,7 @@ impl Layer {
 /// Cells of a window that one task evaluates.
 struct Part {
     window: Window,
-    cells: Vec<i16>,
+    cells: Vec<LayerCell>,
 }
 
 /// Evaluates the cells of `grid` within the radius of a site on the compute pool.
@@ -124,7 +147,7 @@ pub fn evaluate_layer(setup: &CoverageRequest, grid: &Grid, terrain: &dyn Terrai
     let evaluation = Evaluation { site: &site, terrain, grid };
     let mut parts = parts(window);
     parallel::for_each(&mut parts, 1, |part| part.cells = cells(&evaluation, part.window));
-    let mut cells = vec![NO_POWER; window.len() as usize];
+    let mut cells = vec![LayerCell::VOID; window.len() as usize];
     for part in parts {
         let own = part.window;
         for (row, row_cells) in (own.row..).zip(part.cells.chunks(own.columns as usize)) {
@@ -160,12 +183,12 @@ fn parts(window: Window) -> Vec<Part> {
         .collect()
 }
 
-fn cells(evaluation: &Evaluation<'_>, window: Window) -> Vec<i16> {
+fn cells(evaluation: &Evaluation<'_>, window: Window) -> Vec<LayerCell> {
     let shape = [window.rows as usize, window.columns as usize];
     let mut cells = Array2::from_elem(shape, Cell::default());
     let first = [window.row, window.column];
     evaluate(evaluation, first, cells.view_mut(), &mut Scratch::default());
-    cells.iter().map(power_cdbm).collect()
+    cells.iter().map(LayerCell::of).collect()
 }
 
 /// Received power of a cell in a layer, hundredths of dBm.

@@ -13,7 +13,7 @@ use groundwave_model::radio::BadValue;
 use groundwave_model::terrain::Terrain;
 
 use super::job::{CellIndex, row_of};
-use super::{CoverageRequest, Grid, Layer, NO_DATA, NO_POWER, Window, evaluate_layer};
+use super::{CoverageRequest, Grid, Layer, LayerCell, NO_DATA, NO_POWER, Window, evaluate_layer};
 use crate::site::{NodeId, WorldTerrain};
 
 /// Most transmitters.
@@ -46,13 +46,15 @@ pub struct Best {
     /// Received power from it, hundredths of dBm; [`NO_DATA`] where the ground is not
     /// known, [`NO_POWER`] where no transmitter reaches.
     pub power_cdbm: i16,
+    /// Probability that the link to it works, whole percent, 0 without one.
+    pub link_percent: u8,
     /// Slot of that transmitter, 0 without one.
     pub slot: u8,
 }
 
 impl Default for Best {
     fn default() -> Self {
-        Self { power_cdbm: NO_POWER, slot: 0 }
+        Self { power_cdbm: NO_POWER, link_percent: 0, slot: 0 }
     }
 }
 
@@ -302,7 +304,7 @@ fn best(layers: &[(&Slot, &Layer)], row: u32, column: u32) -> Best {
     let mut found = Best::default();
     let mut found_margin = i32::MIN;
     for (slot, layer) in layers {
-        let Some(power_cdbm) = layer.power_cdbm(row, column) else {
+        let Some(LayerCell { power_cdbm, link_percent }) = layer.cell(row, column) else {
             continue;
         };
         match power_cdbm {
@@ -313,7 +315,7 @@ fn best(layers: &[(&Slot, &Layer)], row: u32, column: u32) -> Best {
                 let margin = i32::from(power_cdbm) - layer.sensitivity_cdbm;
                 if margin > found_margin {
                     let slot = slot.0;
-                    (found, found_margin) = (Best { power_cdbm, slot }, margin);
+                    (found, found_margin) = (Best { power_cdbm, link_percent, slot }, margin);
                 }
             }
         }

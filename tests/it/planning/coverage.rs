@@ -292,6 +292,8 @@ fn squares_have_the_cells_of_the_snapshot_and_a_stream_of_them_is_resumed() {
         let powers = decode(&tile["received_power_cdbm"]);
         let powers = powers.as_chunks::<2>().0;
         assert_eq!(powers.len(), of("rows") * columns);
+        let percents = decode(&tile["link_probability_percent"]);
+        assert_eq!(percents.len(), powers.len());
         for (place, power) in powers.iter().enumerate() {
             let cell = &snapshot["cells"][(row + place / columns) * 100 + column + place % columns];
             let exact_dbm = cell["rx_power_dbm"].as_f64().unwrap();
@@ -301,6 +303,14 @@ fn squares_have_the_cells_of_the_snapshot_and_a_stream_of_them_is_resumed() {
             if exact_dbm < sensitivity_dbm {
                 assert!(["poor", "no_link"].contains(&verdict), "{verdict} at {exact_dbm} dBm");
             }
+            let of_percent = match percents[place] {
+                99.. => "excellent",
+                90.. => "good",
+                50.. => "marginal",
+                10.. => "poor",
+                _ => "no_link",
+            };
+            assert_eq!(verdict, of_percent, "{} %", percents[place]);
             verdicts.insert(verdict.to_owned());
             cell_count += 1;
         }

@@ -50,6 +50,33 @@ function share(shown: Picture, places: readonly { x: number; y: number }[], has:
   return places.filter(({ x, y }) => has(shown.at(x, y))).length / places.length;
 }
 
+/** Colours a coverage by power, probability or verdict, and returns the cells that are shown with their colours. */
+function colours(webkit: WebKit, colouring: 'power' | 'probability' | 'verdict') {
+  return webkit.evaluate((by) => {
+    const { coverages } = window.groundwave.app;
+    coverages.colouring = by;
+    const { grid, look } = coverages;
+    window.groundwave.map.setCoverage(grid, look);
+    const { rows, columns, bounds } = grid!.shape;
+    const value = (power: number, percent: number) => {
+      if (by === 'power') return { at: (power / 100 - look.low_dbm) / (look.high_dbm - look.low_dbm), shown: power / 100 >= look.threshold_dbm };
+      if (by === 'probability') return { at: percent / 100, shown: percent >= look.threshold_percent };
+      const step = [10, 50, 90, 99].filter((least) => percent >= least).length;
+      return { at: step / 255, shown: step > 0 };
+    };
+    return {
+      opacity: look.opacity,
+      all: Array.from(grid!.power, (power, cell) => {
+        const [row, column] = [Math.floor(cell / columns), cell % columns];
+        const { at, shown } = value(power, grid!.percent[cell]!);
+        const entry = Math.floor(Math.min(1, Math.max(0, at)) * 255 + 0.5) * 4;
+        const has = power > -32767 && shown && (grid!.meta[cell]! & 64) === 0;
+        return { lat: bounds.north - ((bounds.north - bounds.south) * (row + 0.5)) / rows, lon: bounds.west + ((bounds.east - bounds.west) * (column + 0.5)) / columns, shown: has, colour: [...look.palette.slice(entry, entry + 3)] };
+      }).filter(({ shown }) => shown),
+    };
+  }, colouring);
+}
+
 test('ground, nodes, links and a coverage are drawn in their colours', async ({ webkit, server, request }) => {
   const names = ['Ramberget', 'Masthugget', 'Långedrag', 'Biskopsgården'] as const;
   const { id } = await plan(request, names);
@@ -97,35 +124,25 @@ test('ground, nodes, links and a coverage are drawn in their colours', async ({ 
   await expect.poll(() => webkit.evaluate(() => window.groundwave.map.coverage.cells)).toBe(576);
   await webkit.evaluate(() => (window.groundwave.app.ui.selected = []));
   await rests(webkit);
-  const cells = await webkit.evaluate(() => {
-    const { grid, look } = window.groundwave.app.coverages;
-    const { rows, columns, bounds } = grid!.shape;
-    return {
-      opacity: look.opacity,
-      all: Array.from(grid!.power, (power, cell) => {
-        const [row, column] = [Math.floor(cell / columns), cell % columns];
-        const part = Math.min(1, Math.max(0, (power / 100 - look.low_dbm) / (look.high_dbm - look.low_dbm)));
-        const entry = Math.floor(part * 255 + 0.5) * 4;
-        const shown = power > -32767 && power / 100 >= look.threshold_dbm && (grid!.meta[cell]! & 64) === 0;
-        return { lat: bounds.north - ((bounds.north - bounds.south) * (row + 0.5)) / rows, lon: bounds.west + ((bounds.east - bounds.west) * (column + 0.5)) / columns, shown, colour: [...look.palette.slice(entry, entry + 3)] };
-      }).filter(({ shown }) => shown),
-    };
-  });
-  expect(cells.all.length).toBeGreaterThan(100);
-  const covered = await picture(webkit);
-  if (SHOTS) writeFileSync(`${SHOTS}/webkit-coverage.png`, await webkit.screenshot());
   await webkit.evaluate(() => window.groundwave.map.setCoverage(null, window.groundwave.app.coverages.look));
   await rests(webkit);
   const bare = await picture(webkit);
-  const spots = await pixels(webkit, cells.all);
-  const right = cells.all.filter(({ colour }, number) => {
-    const { x, y } = spots[number]!;
-    const ground = bare.at(x, y);
-    const mixed = colour.map((value, channel) => value * cells.opacity + ground[channel]! * (1 - cells.opacity)) as unknown as Colour;
-    return off(covered.at(x, y), mixed) <= 6;
-  });
-  // Nodes, names and links lie over some cells; the panels over others.
-  expect(right.length / cells.all.length).toBeGreaterThan(0.8);
+  for (const colouring of ['power', 'probability', 'verdict'] as const) {
+    const cells = await colours(webkit, colouring);
+    expect(cells.all.length, colouring).toBeGreaterThan(100);
+    await rests(webkit);
+    const covered = await picture(webkit);
+    if (SHOTS) writeFileSync(`${SHOTS}/webkit-coverage-${colouring}.png`, await webkit.screenshot());
+    const spots = await pixels(webkit, cells.all);
+    const right = cells.all.filter(({ colour }, number) => {
+      const { x, y } = spots[number]!;
+      const ground = bare.at(x, y);
+      const mixed = colour.map((value, channel) => value * cells.opacity + ground[channel]! * (1 - cells.opacity)) as unknown as Colour;
+      return off(covered.at(x, y), mixed) <= 6;
+    });
+    // Nodes, names and links lie over some cells; the panels over others.
+    expect(right.length / cells.all.length, colouring).toBeGreaterThan(0.8);
+  }
   expect(await messages(webkit)).toBe('');
 });
 

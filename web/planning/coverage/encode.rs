@@ -8,18 +8,30 @@ use super::super::wire::coverage::CellTile;
 /// Rows and columns of a square.
 pub const TILE_SIDE: u32 = 64;
 
-/// Cells of a rectangle, row by row: received power, hundredths of dBm, and the server.
+/// A cell as it is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EncodedCell {
+    /// Received power, hundredths of dBm.
+    pub power_cdbm: i16,
+    /// Probability that the link works, whole percent, [0, 100].
+    pub link_percent: u8,
+    /// Place of the server.
+    pub server: u8,
+}
+
+/// Cells of a rectangle, row by row.
 #[must_use]
 pub fn encode(
     [row, column]: [u32; 2],
     [rows, columns]: [u32; 2],
-    cells: impl Iterator<Item = (i16, u8)>,
+    cells: impl Iterator<Item = EncodedCell>,
     has_servers: bool,
 ) -> CellTile {
-    let (mut powers, mut servers) = (Vec::new(), Vec::new());
-    for (power_cdbm, server) in cells {
-        powers.extend(power_cdbm.to_le_bytes());
-        servers.push(server);
+    let (mut powers, mut percents, mut servers) = (Vec::new(), Vec::new(), Vec::new());
+    for cell in cells {
+        powers.extend(cell.power_cdbm.to_le_bytes());
+        percents.push(cell.link_percent);
+        servers.push(cell.server);
     }
     CellTile {
         row,
@@ -27,6 +39,7 @@ pub fn encode(
         rows,
         columns,
         received_power_cdbm: STANDARD.encode(powers),
+        link_probability_percent: STANDARD.encode(percents),
         server: has_servers.then(|| STANDARD.encode(servers)),
     }
 }
@@ -37,13 +50,19 @@ mod tests {
 
     #[test]
     fn cells_come_back() {
-        let cells = [(-8_765, 3), (1_230, 0), (i16::MIN, 255)];
+        let cells = [(-8_765, 40, 3), (1_230, 100, 0), (i16::MIN, 0, 255)];
+        let cells = cells.map(|(power_cdbm, link_percent, server)| EncodedCell {
+            power_cdbm,
+            link_percent,
+            server,
+        });
         let tile = encode([64, 0], [1, 3], cells.into_iter(), true);
         assert_eq!((tile.row, tile.columns), (64, 3));
         let bytes = STANDARD.decode(tile.received_power_cdbm).unwrap();
         let pairs = bytes.as_chunks::<2>().0.iter();
         let codes = pairs.map(|pair| i16::from_le_bytes(*pair));
-        assert!(codes.eq(cells.map(|(power, _)| power)));
+        assert!(codes.eq(cells.map(|cell| cell.power_cdbm)));
+        assert_eq!(STANDARD.decode(tile.link_probability_percent).unwrap(), [40, 100, 0]);
         assert_eq!(STANDARD.decode(tile.server.unwrap()).unwrap(), [3, 0, 255]);
         let alone = encode([0, 0], [1, 3], cells.into_iter(), false);
         assert_eq!(alone.server, None);

@@ -23,7 +23,7 @@ use super::super::wire::coverage::{
 use super::super::wire::link::SAMPLES_MIN;
 use super::super::wire::radio::RadioConfig;
 use super::super::wire::terrain::SAMPLES_MAX;
-use super::encode::{TILE_SIDE, encode};
+use super::encode::{EncodedCell, TILE_SIDE, encode};
 
 /// Inputs of a job.
 #[derive(Debug, Clone)]
@@ -154,6 +154,8 @@ struct StoredCell {
     /// `true` if the link margin is not negative.
     covered: bool,
     flags: Flags,
+    /// Probability that the link works, whole percent.
+    link_percent: u8,
     /// Place of its server among the transmitting nodes.
     server: u8,
 }
@@ -176,6 +178,7 @@ impl StoredCell {
             verdict,
             covered: cell.covered(0.0),
             flags: cell.flags,
+            link_percent: if cell.has_data() { cell.link_percent() } else { 0 },
             server: server.0,
         }
     }
@@ -186,6 +189,12 @@ impl StoredCell {
     fn power(&self) -> (Option<f64>, u8) {
         let known = self.verdict != CellVerdict::NoData;
         (known.then_some(self.rx_power_dbm), self.server)
+    }
+
+    fn encoded(&self) -> EncodedCell {
+        let (power_dbm, server) = self.power();
+        let power_cdbm = power_dbm.map_or(NO_DATA, hundredths);
+        EncodedCell { power_cdbm, link_percent: self.link_percent, server }
     }
 }
 
@@ -384,8 +393,7 @@ impl Job {
         let cells = self.cells.read().unwrap_or_else(PoisonError::into_inner);
         let start = |row: u32| row as usize * grid.columns() as usize + column as usize;
         let known = |row| cells[start(row)..start(row) + columns as usize].iter();
-        let code = |(power, server): (Option<f64>, u8)| (power.map_or(NO_DATA, hundredths), server);
-        let found = (row..row + rows).flat_map(known).map(StoredCell::power).map(code);
+        let found = (row..row + rows).flat_map(known).map(StoredCell::encoded);
         let has_servers = self.asked.sources.len() > 1;
         encode([row, column], [rows, columns], found, has_servers)
     }

@@ -10,7 +10,7 @@ use groundwave_simulation::coverage::live::{LiveCoverage, SQUARE};
 use serde_json::json;
 use tokio::sync::watch;
 
-use super::super::coverage::encode;
+use super::super::coverage::{EncodedCell, encode};
 use super::super::live_coverages::Live;
 use super::super::wire::coverage::CellTile;
 use super::super::wire::mesh_coverage::MeshCoverageState;
@@ -94,8 +94,12 @@ fn tile(coverage: &LiveCoverage, square: u32) -> CellTile {
     let rows = SQUARE.min(grid.rows() - row);
     let columns = SQUARE.min(grid.columns() - column);
     let places = column as usize..(column + columns) as usize;
-    let cells = (row..row + rows)
-        .flat_map(|row| &coverage.row(row)[places.clone()])
-        .map(|cell| (cell.power_cdbm, cell.slot));
+    let cells = (row..row + rows).flat_map(|row| &coverage.row(row)[places.clone()]).map(|cell| {
+        EncodedCell {
+            power_cdbm: cell.power_cdbm,
+            link_percent: cell.link_percent,
+            server: cell.slot,
+        }
+    });
     encode([row, column], [rows, columns], cells, true)
 }

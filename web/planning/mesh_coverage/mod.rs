@@ -93,7 +93,8 @@ pub async fn delete_mesh_coverage(
 ///
 /// Server-Sent Events: `state` at the start and when nodes or progress change (as the state, with server
 /// numbers), `tile` for each square of 64 by 64 cells that has changed (row, column, rows, columns,
-/// received_power_cdbm, server), `failed` (detail) at the end. Cells of squares that never came have no
+/// received_power_cdbm,
+/// link_probability_percent, server), `failed` (detail) at the end. Cells of squares that never came have no
 /// server. With `Last-Event-ID` only the squares that changed since then follow. A comment keeps the
 /// connection alive every 15 s.
 #[utoipa::path(get, path = "/api/v1/deployments/{id}/mesh-coverage/tiles", tag = "coverage",

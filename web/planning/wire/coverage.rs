@@ -236,6 +236,9 @@ pub struct CellTile {
     /// Received power by cell, row by row, hundredths of dBm: base64 of 16-bit integers, least octet
     /// first. -32768: no data; -32767: no power, or less than the integer holds.
     pub received_power_cdbm: String,
+    /// Probability by cell that the link works, whole percent, rounded down: base64 of octets, 0 to 100; 0 without
+    /// data.
+    pub link_probability_percent: String,
     /// Place of the server among the transmitting nodes by cell: base64 of octets; null with one
     /// transmitting node.
     pub server: Option<String>,

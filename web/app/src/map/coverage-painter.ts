@@ -4,7 +4,7 @@ import { filter, program } from './gpu';
 import { mercatorX, mercatorY } from './mercator';
 import { placed, type Changed, type Frame, type Painter } from './picture';
 
-export type Colouring = 'power' | 'verdict' | 'server';
+export type Colouring = 'power' | 'probability' | 'verdict' | 'server';
 
 export interface CoverageStyle {
   colouring: Colouring;
@@ -14,8 +14,8 @@ export interface CoverageStyle {
   high_dbm: number;
   /** Cells below are left out, dBm. */
   threshold_dbm: number;
-  /** Received power at margin 0, dBm. */
-  sensitivity_dbm: number;
+  /** Cells whose link works with less are left out where probabilities or verdicts are shown, percent. */
+  threshold_percent: number;
   /** [0, 1]. */
   opacity: number;
 }
@@ -35,11 +35,12 @@ precision highp float;
 precision highp int;
 uniform highp isampler2D u_power;
 uniform highp usampler2D u_meta;
+uniform highp usampler2D u_percent;
 uniform sampler2D u_palette;
 uniform ivec2 u_size;
 uniform vec2 u_range;
 uniform float u_threshold;
-uniform float u_sensitivity;
+uniform float u_least_percent;
 uniform float u_opacity;
 uniform int u_colouring;
 in vec2 v_cell;
@@ -55,13 +56,17 @@ void main() {
     return;
   }
   float power = float(raw) / 100.0;
-  if (power < u_threshold) discard;
+  float percent = float(texelFetch(u_percent, cell, 0).r);
+  bool by_probability = u_colouring == 1 || u_colouring == 3;
+  if (by_probability ? percent < u_least_percent : power < u_threshold) discard;
   vec4 found;
   if (u_colouring == 1) {
-    float margin = power - u_sensitivity;
-    float step = margin >= 20.0 ? 4.0 : margin >= 10.0 ? 3.0 : margin >= 3.0 ? 2.0 : margin >= 0.0 ? 1.0 : 0.0;
+    // The thresholds of the verdicts.
+    float step = percent >= 99.0 ? 4.0 : percent >= 90.0 ? 3.0 : percent >= 50.0 ? 2.0 : percent >= 10.0 ? 1.0 : 0.0;
     if (step < 0.5) discard;
     found = entry(step / 255.0);
+  } else if (u_colouring == 3) {
+    found = entry(percent / 100.0);
   } else if (u_colouring == 2) {
     found = entry(float(meta & 63u) / 255.0);
   } else {
@@ -84,7 +89,7 @@ export class CoveragePainter implements Painter {
   #vertices: WebGLBuffer | null = null;
   #count = 0;
   #anchor: [number, number] = [0, 0];
-  #textures: [WebGLTexture, WebGLTexture, WebGLTexture] | null = null;
+  #textures: [WebGLTexture, WebGLTexture, WebGLTexture, WebGLTexture] | null = null;
   #size: [number, number] = [0, 0];
   #stale = { shape: false, cells: false, palette: false };
 
@@ -110,7 +115,7 @@ export class CoveragePainter implements Painter {
     [this.#gl, this.#changed] = [gl, changed];
     this.#program = program(gl, VERTEX, FRAGMENT, ['a_place', 'a_cell']);
     this.#vertices = gl.createBuffer();
-    this.#textures = [gl.createTexture(), gl.createTexture(), gl.createTexture()] as [WebGLTexture, WebGLTexture, WebGLTexture];
+    this.#textures = [gl.createTexture(), gl.createTexture(), gl.createTexture(), gl.createTexture()] as [WebGLTexture, WebGLTexture, WebGLTexture, WebGLTexture];
     this.#stale = { shape: true, cells: true, palette: true };
     this.#size = [0, 0];
   }
@@ -143,7 +148,7 @@ export class CoveragePainter implements Painter {
 
   #fillCells(gl: WebGL2RenderingContext, grid: Grid): void {
     const { rows, columns } = grid.shape;
-    const [power, meta] = this.#textures as [WebGLTexture, WebGLTexture, WebGLTexture];
+    const [power, meta, , percent] = this.#textures as [WebGLTexture, WebGLTexture, WebGLTexture, WebGLTexture];
     const same = this.#size[0] === columns && this.#size[1] === rows;
     gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
     gl.pixelStorei(gl.UNPACK_PREMULTIPLY_ALPHA_WEBGL, false);
@@ -155,6 +160,7 @@ export class CoveragePainter implements Painter {
     };
     put(power, gl.R16I, gl.RED_INTEGER, gl.SHORT, grid.power);
     put(meta, gl.R8UI, gl.RED_INTEGER, gl.UNSIGNED_BYTE, grid.meta);
+    put(percent, gl.R8UI, gl.RED_INTEGER, gl.UNSIGNED_BYTE, grid.percent);
     this.#size = [columns, rows];
     this.cells = rows * columns;
   }
@@ -186,12 +192,13 @@ export class CoveragePainter implements Painter {
     gl.uniform1i(at('u_power'), 0);
     gl.uniform1i(at('u_meta'), 1);
     gl.uniform1i(at('u_palette'), 2);
+    gl.uniform1i(at('u_percent'), 3);
     gl.uniform2i(at('u_size'), grid.shape.columns, grid.shape.rows);
     gl.uniform2f(at('u_range'), style.low_dbm, style.high_dbm);
     gl.uniform1f(at('u_threshold'), style.threshold_dbm);
-    gl.uniform1f(at('u_sensitivity'), style.sensitivity_dbm);
+    gl.uniform1f(at('u_least_percent'), style.threshold_percent);
     gl.uniform1f(at('u_opacity'), style.opacity);
-    gl.uniform1i(at('u_colouring'), ['power', 'verdict', 'server'].indexOf(style.colouring));
+    gl.uniform1i(at('u_colouring'), ['power', 'verdict', 'server', 'probability'].indexOf(style.colouring));
     gl.bindBuffer(gl.ARRAY_BUFFER, this.#vertices);
     gl.enableVertexAttribArray(0);
     gl.enableVertexAttribArray(1);

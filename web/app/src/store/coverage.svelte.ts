@@ -64,6 +64,8 @@ export class Coverages {
   opacity = $state(0.74);
   /** Cells below this margin are left out, dB. */
   threshold_db = $state(0);
+  /** Cells whose link works with less are left out where probabilities or verdicts are shown, percent. */
+  threshold_percent = $state(10);
   unit = $state<'dbm' | 'margin' | 'rate'>('dbm');
 
   /** The coverage of the whole mesh; while it is there it is drawn instead of single ones. */
@@ -103,10 +105,13 @@ export class Coverages {
       low_dbm: this.range_dbm[0],
       high_dbm: this.range_dbm[1],
       threshold_dbm: this.threshold_cdbm / 100,
-      sensitivity_dbm: this.sensitivity_dbm ?? -90,
+      threshold_percent: this.threshold_percent,
       opacity: this.opacity,
     }),
   );
+
+  /** True if colours are those of the probability that a link works. */
+  byProbability = $derived(this.colouring === 'probability' || this.colouring === 'verdict');
 
   #change(id: string, with_: Partial<Job>): void {
     this.jobs = this.jobs.map((job) => (job.id === id ? { ...job, ...with_ } : job));

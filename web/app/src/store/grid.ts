@@ -31,6 +31,8 @@ export interface Grid {
   power: Int16Array;
   /** Bits 0 to 5 server, 6 [`PATH_MISSING`], 7 [`NO_GROUND`]. */
   meta: Uint8Array;
+  /** Probability that the link works, whole percent. */
+  percent: Uint8Array;
   /** Number of the server of each cell of a mesh; 255 for none. */
   servers?: Uint8Array;
 }
@@ -42,6 +44,7 @@ export interface CellTile {
   rows: number;
   columns: number;
   received_power_cdbm: string;
+  link_probability_percent: string;
   server?: string;
 }
 
@@ -55,6 +58,7 @@ function octets(base64: string): Uint8Array {
 /** Puts a square of cells in its place. */
 export function put(grid: Grid, tile: CellTile): void {
   const powers = new DataView(octets(tile.received_power_cdbm).buffer);
+  const percents = octets(tile.link_probability_percent);
   const servers = grid.servers && tile.server !== undefined ? octets(tile.server) : null;
   for (let row = 0; row < tile.rows; row++) {
     const into = (tile.row + row) * grid.shape.columns + tile.column;
@@ -62,6 +66,7 @@ export function put(grid: Grid, tile: CellTile): void {
       const from = row * tile.columns + column;
       const power = powers.getInt16(from * 2, true);
       grid.power[into + column] = power;
+      grid.percent[into + column] = percents[from] as number;
       if (!servers || !grid.servers) continue;
       const server = servers[from] as number;
       grid.servers[into + column] = server;
@@ -72,7 +77,7 @@ export function put(grid: Grid, tile: CellTile): void {
 
 export function emptyGrid(shape: GridShape): Grid {
   const cells = shape.rows * shape.columns;
-  return { shape, power: new Int16Array(cells).fill(NO_VALUE), meta: new Uint8Array(cells) };
+  return { shape, power: new Int16Array(cells).fill(NO_VALUE), meta: new Uint8Array(cells), percent: new Uint8Array(cells) };
 }
 
 const width = (bounds: GridBounds) => (bounds.east - bounds.west + 360) % 360 || 360;
@@ -115,6 +120,7 @@ export function strongest(grids: readonly Grid[]): Grid | null {
         const [power, meta] = [grid.power[from] as number, grid.meta[from] as number];
         if (power > (found.power[into] as number)) {
           found.power[into] = power;
+          found.percent[into] = grid.percent[from] as number;
           found.meta[into] = (meta & ~SERVER_MASK) | server;
         } else if (found.power[into] === NO_VALUE && meta & NO_GROUND) found.meta[into] = NO_GROUND;
       }
