@@ -14,7 +14,7 @@ use netlink_packet_route::RouteNetlinkMessage::{
     DelAddress, DelLink, DelRoute, NewAddress, NewLink, NewNeighbour, NewRoute,
 };
 use netlink_packet_route::address::{AddressAttribute, AddressMessage};
-use netlink_packet_route::link::{InfoData, InfoVeth, LinkMessage};
+use netlink_packet_route::link::{InfoData, InfoVeth, LinkAttribute, LinkMessage};
 use netlink_packet_route::neighbour::{
     NeighbourAddress, NeighbourAttribute, NeighbourFlags, NeighbourMessage, NeighbourState,
 };
@@ -56,7 +56,11 @@ impl RouteRequest {
     }
 }
 
-/// One end of a veth pair.
+/// Segments of a packet that an end hands to its disciplines. With more, loss would act on packets of many
+/// segments at once, and TCP be half as fast again at losses around 1 %.
+const SEGMENTS_MAX: u32 = 1;
+
+/// One end of a veth pair. It sends single segments, as a radio does.
 #[derive(Debug, Clone)]
 pub struct VethEnd {
     /// Name.
@@ -78,6 +82,7 @@ impl VethEnd {
             .mtu(self.mtu_bytes)
             .address(self.hardware.to_vec())
             .alias(&self.alias)
+            .append_extra_attribute(LinkAttribute::GsoMaxSegs(SEGMENTS_MAX))
     }
 }
 

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::bed::Testbed;
 use super::guest;
+use crate::wire::tool;
 
 guest!("testbed::measured": loss_delay_and_rate_are_those_of_the_link);
 
@@ -27,8 +28,25 @@ pub const NOBODY: (&str, &str) = ("routing = \"babel\"", "routing = \"none\"");
 
 fn loss_delay_and_rate_are_those_of_the_link() {
     let testbed = Testbed::up("measure", &[MAC, FRAMES, NOBODY]);
+    ends_send_single_segments();
     links_are_as_predicted(&testbed);
     rates(&testbed);
+}
+
+/// Loss would act on packets of many segments at once otherwise.
+fn ends_send_single_segments() {
+    let links = tool("ip", "netns exec gw.measure.nolvik ip -details -json link");
+    let links: Value = serde_json::from_str(&links).unwrap();
+    let of_ends = |link: &&Value| link["linkinfo"]["info_kind"] == "veth";
+    let segments: Vec<&Value> = links
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(of_ends)
+        .map(|link| &link["gso_max_segs"])
+        .collect();
+    assert!(!segments.is_empty(), "{links}");
+    assert!(segments.iter().all(|maximum| **maximum == 1), "{segments:?}");
 }
 
 /// Pings over each link: what is lost, and how long they take.
