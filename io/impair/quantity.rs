@@ -1,7 +1,7 @@
 //! Quantities with units: `50ms`, `10mbit`, `1%`, `32kb`, `100packets`.
 //!
-//! The spellings of `tc` mean what they mean there: `mbit` are 10^6 bit/s, `mbps` are 10^6 *bytes*
-//! per second, `kb` are 1024 bytes. What is printed can be typed back in and gives the same value.
+//! The spellings of `tc` mean what they mean there: `mbit` are 10^6 bit/s, `kb` are 1024 bytes. Rates in `bps` are
+//! refused: `tc` counts bytes by them, most people bits. What is printed can be typed back in and gives the same value.
 
 /// Reason for an invalid quantity: `found X, allowed Y`.
 pub type InvalidQuantity = String;
@@ -25,7 +25,7 @@ const TIMES: &[(&str, u64)] = &[
     ("h", 3_600_000_000_000),
 ];
 
-/// Units of rate, in bit/s. As in `tc`, what ends in `bps` counts bytes.
+/// Units of rate, in bit/s.
 const RATES: &[(&str, u64)] = &[
     ("", 1),
     ("bit", 1),
@@ -41,6 +41,10 @@ const RATES: &[(&str, u64)] = &[
     ("kbit/s", 1_000),
     ("mbit/s", 1_000_000),
     ("gbit/s", 1_000_000_000),
+];
+
+/// Units of rate that `tc` reads as bytes a second and most people as bits, with the bits of `tc`.
+const AMBIGUOUS_RATES: &[(&str, u64)] = &[
     ("bps", 8),
     ("kbps", 8_000),
     ("mbps", 8_000_000),
@@ -84,6 +88,11 @@ pub fn duration_ns(text: &str) -> Result<u64, InvalidQuantity> {
 /// # Errors
 /// The text found and the forms allowed.
 pub fn rate_bps(text: &str) -> Result<u64, InvalidQuantity> {
+    if let Ok(bits) = scaled(text, AMBIGUOUS_RATES, "") {
+        let [as_bits, as_bytes] = [bits / 8, bits].map(print_rate);
+        let allowed = format!("{as_bits}, or {as_bytes} where bytes a second are meant, as in tc");
+        return Err(invalid(text, &allowed));
+    }
     scaled(text, RATES, "a rate: 64kbit, 10mbit, 2.5gbit, or bit/s as a plain number")
 }
 
@@ -271,7 +280,6 @@ mod tests {
             ("10Mbit", 10_000_000),
             ("10 Mbit/s", 10_000_000),
             ("64kbit", 64_000),
-            ("1mbps", 8_000_000),
             ("1kibit", 1024),
             ("9600", 9_600),
             ("2.5gbit", 2_500_000_000),
@@ -292,6 +300,15 @@ mod tests {
     }
 
     #[test]
+    fn rates_of_two_meanings_are_refused_with_both() {
+        for text in ["10Mbps", "10 mbps", "10000kbps"] {
+            let error = rate_bps(text).unwrap_err();
+            let allowed = "allowed 10mbit, or 80mbit where bytes a second are meant, as in tc";
+            assert_eq!(error, format!("found {text:?}, {allowed}"));
+        }
+    }
+
+    #[test]
     fn invalid_quantities_tell_what_is_allowed() {
         let told = [
             duration_ns("50").unwrap_err(),
@@ -299,6 +316,7 @@ mod tests {
             duration_ns("-5ms").unwrap_err(),
             duration_ns("99999999999h").unwrap_err(),
             rate_bps("10mbits").unwrap_err(),
+            rate_bps("10Mbps").unwrap_err(),
             rate_bps("").unwrap_err(),
             size_bytes("12q").unwrap_err(),
             queue_limit("100").unwrap_err(),

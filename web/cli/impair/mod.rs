@@ -49,8 +49,8 @@ Examples:
   groundwave impair leases
   groundwave impair clear
 
-Quantities in the notation of tc: 250us 50ms 1.5s; 64kbit 10mbit 1gbit (mbps are 10^6 bytes
-a second); 1600b 32kb; 1%; 100packets. The daemon is `groundwave impaird`.";
+Quantities in the notation of tc: 250us 50ms 1.5s; 64kbit 10mbit 1gbit (not mbps, by which tc counts
+bytes); 1600b 32kb; 1%; 100packets. The daemon is `groundwave impaird`.";
 
 #[derive(Subcommand)]
 enum Command {
