@@ -14,6 +14,7 @@ use axum::http::Method;
 use groundwave_http::client::Client;
 use groundwave_impair::{Impairment, Rate};
 use groundwave_kernel::batch::Batch;
+use groundwave_kernel::stack::{TBF, UNDER_NETEM};
 use groundwave_kernel::{Handle, Kernel, LinuxTc, Options, Request, Shaper, Tbf, Verb};
 use serde_json::json;
 
@@ -48,7 +49,7 @@ fn run(program: &str, arguments: &str) {
 fn tc_words(parent: &str, turn: u64) -> String {
     let rate = bps(turn);
     format!(
-        "qdisc change dev port1 {parent} handle 2: tbf rate {rate}bit burst {BURST_BYTES}b limit 100000"
+        "qdisc change dev port1 {parent} handle 6758: tbf rate {rate}bit burst {BURST_BYTES}b limit 100000"
     )
 }
 
@@ -171,7 +172,7 @@ fn many() -> Vec<u32> {
         run(
             "tc",
             &format!(
-                "qdisc add dev m{link} root handle 2: tbf rate 1mbit burst {BURST_BYTES}b limit 100000"
+                "qdisc add dev m{link} root handle 6758: tbf rate 1mbit burst {BURST_BYTES}b limit 100000"
             ),
         );
         let index = runtime.block_on(async {
@@ -203,15 +204,15 @@ fn main() {
         let index = kernel.link("port1").await.unwrap().index;
         let root = kernel.get(index, Handle::ROOT).await.unwrap().unwrap();
         match root.kind.as_str() {
-            "netem" => ("parent 1:1", Handle::new(1, 1), index),
+            "netem" => ("parent 6757:1", UNDER_NETEM, index),
             _ => ("root", Handle::ROOT, index),
         }
     });
     let forked = rate(1, |turn| run("tc", &tc_words(parent, turn)));
     let batched = tc_batch(parent);
-    let one = mirror(&[index], under, Handle::new(2, 0));
+    let one = mirror(&[index], under, TBF);
     let indices = many();
-    let all = mirror(&indices, Handle::ROOT, Handle::new(2, 0));
+    let all = mirror(&indices, Handle::ROOT, TBF);
     println!("changes per second             | rate      | of a forked tc");
     for (name, found) in [
         ("tc, started per change".to_owned(), forked),

@@ -44,6 +44,8 @@ pub struct Config {
     pub interfaces: [String; 2],
     /// Impairments beyond those of the interface.
     pub extensions: Extensions,
+    /// Replacement of the root disciplines of other programs.
+    pub take_over: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -65,6 +67,8 @@ struct File {
     ports: Vec<PortFile>,
     #[serde(default)]
     extensions: Vec<ExtensionFile>,
+    #[serde(default)]
+    take_over: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -122,6 +126,7 @@ pub fn parse(text: &str, name: &str) -> Result<Config, TomlErrors> {
             gilbert_elliott: file.extensions.contains(&ExtensionFile::GilbertElliott),
             paretonormal: file.extensions.contains(&ExtensionFile::Paretonormal),
         },
+        take_over: file.take_over,
     })
 }
 
@@ -211,11 +216,12 @@ mod tests {
 
         let head = "socket = \"/tmp/s\"\nmode = \"0600\"\ngroup = \"netdev\"\n\
                     baseline_path = \"/b.json\"\ntables = \"/t\"\nlog = \"/l\"\n\
-                    extensions = [\"gilbert-elliott\", \"paretonormal\"]\n";
+                    extensions = [\"gilbert-elliott\", \"paretonormal\"]\ntake_over = true\n";
         let all = parse(&format!("{head}{PORTS}"), "impaird.toml").unwrap();
         assert_eq!(all.access.mode, 0o600);
         assert_eq!(all.access.group.as_deref(), Some("netdev"));
         assert!(all.extensions.gilbert_elliott && all.extensions.paretonormal);
+        assert!(all.take_over && !small.take_over);
         assert_eq!(all.log.as_deref(), Some(Path::new("/l")));
     }
 

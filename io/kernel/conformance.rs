@@ -13,7 +13,8 @@ pub use impairments::{draw, examples};
 
 use impairments::{queued, rated};
 
-use super::{Handle, Kernel, KernelError, Options, Reading, Request, Shaper, Verb};
+use super::stack::{LEAF, NETEM, UNDER_NETEM};
+use super::{Handle, Kernel, KernelError, Netem, Options, Reading, Request, Shaper, Verb};
 
 /// All extensions enabled, the operator's tables in `tables`.
 #[must_use]
@@ -21,6 +22,7 @@ pub fn options(tables: &std::path::Path) -> Options {
     Options {
         extensions: Extensions { gilbert_elliott: true, paretonormal: true },
         tables: tables.to_owned(),
+        take_over: false,
     }
 }
 
@@ -133,29 +135,44 @@ async fn impossible_changes_nothing<K: Kernel>(shaper: &mut Shaper<K>, interface
     assert_eq!(shaper.clear(interface).await.unwrap(), Reading::default());
 }
 
+/// Roots of other programs: a queue, the `netem` of tutorials, and a discipline without classes under an own handle.
 async fn foreign_root_survives<K: Kernel>(shaper: &mut Shaper<K>, other: &mut K, interface: &str) {
-    let index = other.link(interface).await.unwrap().index;
-    let theirs = Request {
-        verb: Verb::Create,
-        index,
-        handle: Handle::new(0x10, 0),
-        parent: Handle::ROOT,
-        kind: "pfifo",
-        options: Some(77u32.to_ne_bytes().to_vec()),
-    };
-    other.send(&theirs).await.unwrap();
-    let error = shaper.apply(interface, &rated()).await.unwrap_err();
-    assert!(
-        matches!(&error, KernelError::Rejected { detail: Some(words), .. } if words.contains("pfifo 10:")),
-        "{error}"
-    );
-    let bare = shaper.clear(interface).await.unwrap();
-    assert_eq!(bare.impairment, Impairment::default());
-    let kinds: Vec<_> = bare.divergence.iter().map(|item| item.kind).collect();
-    assert_eq!(kinds, [DivergenceKind::Foreign]);
-    assert_eq!(other_root(other, interface).await.as_deref(), Some("pfifo 10:"));
-    let gone = Request { verb: Verb::Delete, options: None, ..theirs };
-    other.send(&gone).await.unwrap();
+    let delay = Netem { latency_ns: 5_000_000, limit: 1000, ..Netem::default() };
+    let queue = 77u32.to_ne_bytes().to_vec();
+    let roots = [
+        ("pfifo", Handle::new(0x10, 0), queue.clone()),
+        ("netem", Handle::new(1, 0), delay.payload(None)),
+        ("pfifo", NETEM, queue),
+    ];
+    for (kind, handle, options) in roots {
+        if kind == "netem" && !shaper.capabilities().netem {
+            continue;
+        }
+        let theirs = Request {
+            verb: Verb::Create,
+            index: other.link(interface).await.unwrap().index,
+            handle,
+            parent: Handle::ROOT,
+            kind,
+            options: Some(options),
+        };
+        other.send(&theirs).await.unwrap();
+        let text = format!("{kind} {handle}");
+        let error = shaper.apply(interface, &rated()).await.unwrap_err();
+        assert!(
+            matches!(&error, KernelError::Rejected { detail: Some(words), .. } if words.contains(&text)),
+            "{error}"
+        );
+        for bare in [shaper.read(interface).await.unwrap(), shaper.clear(interface).await.unwrap()]
+        {
+            assert_eq!(bare.impairment, Impairment::default(), "{text}");
+            let kinds: Vec<_> = bare.divergence.iter().map(|item| item.kind).collect();
+            assert!(kinds.contains(&DivergenceKind::Foreign), "{text}: {kinds:?}");
+        }
+        assert_eq!(other_root(other, interface).await.as_ref(), Some(&text));
+        let gone = Request { verb: Verb::Delete, options: None, ..theirs };
+        other.send(&gone).await.unwrap();
+    }
 }
 
 async fn foreign_change_is_reported<K: Kernel>(
@@ -166,11 +183,11 @@ async fn foreign_change_is_reported<K: Kernel>(
     let requested = queued(QueueUnit::Packets, 50);
     shaper.apply(interface, &requested).await.unwrap();
     let index = other.link(interface).await.unwrap().index;
-    let parent = if shaper.capabilities().netem { Handle::new(1, 1) } else { Handle::ROOT };
+    let parent = if shaper.capabilities().netem { UNDER_NETEM } else { Handle::ROOT };
     let theirs = Request {
         verb: Verb::Change,
         index,
-        handle: Handle::new(3, 0),
+        handle: LEAF,
         parent,
         kind: "pfifo",
         options: Some(51u32.to_ne_bytes().to_vec()),
@@ -199,7 +216,7 @@ async fn failure_is_rolled_back<K: Kernel>(shaper: &mut Shaper<K>, other: &mut K
         verb: Verb::Create,
         index: other.link(interface).await.unwrap().index,
         handle: Handle::new(0x20, 0),
-        parent: Handle::new(1, 1),
+        parent: UNDER_NETEM,
         kind: "pfifo",
         options: Some(9u32.to_ne_bytes().to_vec()),
     };

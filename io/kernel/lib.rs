@@ -24,7 +24,7 @@ mod qdisc_params;
 mod query;
 mod reading;
 mod shaper;
-mod stack;
+pub mod stack;
 mod steps;
 pub mod table;
 pub mod tbf;

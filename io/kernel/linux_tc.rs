@@ -9,8 +9,9 @@ use groundwave_netlink::{Answer, NetlinkError, NetlinkSocket, ReadySockets, Watc
 use netlink_packet_core::{DecodeError, NLM_F_ECHO};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use nix::libc::{
-    ENODEV, ENOENT, IFLA_GSO_MAX_SEGS, IFLA_GSO_MAX_SIZE, IFLA_IFNAME, IFLA_MTU, IFLA_STATS64,
-    IFLA_TXQLEN, RTM_GETLINK, RTM_GETQDISC, TCA_HW_OFFLOAD, TCA_KIND, TCA_OPTIONS, TCA_STATS2,
+    EINVAL, ENODEV, ENOENT, EOPNOTSUPP, IFLA_GSO_MAX_SEGS, IFLA_GSO_MAX_SIZE, IFLA_IFNAME,
+    IFLA_MTU, IFLA_STATS64, IFLA_TXQLEN, RTM_GETLINK, RTM_GETQDISC, TCA_HW_OFFLOAD, TCA_KIND,
+    TCA_OPTIONS, TCA_STATS2,
 };
 
 use super::batch::Message as _;
@@ -199,7 +200,8 @@ fn read_qdiscs<const N: usize>(
     let mut qdiscs = [const { None }; N];
     for ((slot, parent), answer) in qdiscs.iter_mut().zip(parents).zip(answers) {
         let found = match answer {
-            Err(NetlinkError::Refused { errno: ENOENT, .. }) => None,
+            // No such parent, or one without classes: another program has the handle.
+            Err(NetlinkError::Refused { errno: ENOENT | EINVAL | EOPNOTSUPP, .. }) => None,
             Err(err) => {
                 let what = format!("read the discipline under {parent}");
                 return Err(lookup_error(&what, &format!("number {index}"), err));

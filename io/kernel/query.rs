@@ -2,7 +2,7 @@
 
 use super::fifo::Fifo;
 use super::netem::Netem;
-use super::stack::{LEAF, NETEM, SECOND_LEAF, Stack, TBF};
+use super::stack::{LEAF, NETEM, SECOND_LEAF, Stack, TBF, UNDER_NETEM, UNDER_TBF};
 use super::tbf::Tbf;
 use super::{Handle, Kernel, KernelError, Link, Qdisc};
 
@@ -39,8 +39,6 @@ pub async fn query<K: Kernel>(
     classify(link, found)
 }
 
-const UNDER_NETEM: Handle = Handle::new(1, 1);
-const UNDER_TBF: Handle = Handle::new(2, 1);
 /// Possible parents of own disciplines.
 pub const PARENTS: [Handle; 3] = [Handle::ROOT, UNDER_NETEM, UNDER_TBF];
 

@@ -24,11 +24,17 @@ pub struct Options {
     pub extensions: Extensions,
     /// Folder of the operator's `<name>.table` files.
     pub tables: PathBuf,
+    /// Removal of the root discipline of another program by the first impairment, instead of an error.
+    pub take_over: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { extensions: Extensions::default(), tables: PathBuf::from("/var/lib/impair/dist") }
+        Self {
+            extensions: Extensions::default(),
+            tables: PathBuf::from("/var/lib/impair/dist"),
+            take_over: false,
+        }
     }
 }
 
@@ -115,11 +121,17 @@ impl<K: Kernel> Shaper<K> {
             }
         };
         if let Some(root) = before.foreign_root().filter(|_| !target.stack.is_empty()) {
-            return Err(KernelError::Rejected {
-                what: format!("shape {interface}"),
-                errno: 17,
-                detail: Some(format!("{} has the root", describe(root))),
-            });
+            let root_text = describe(root);
+            if !self.options.take_over {
+                return Err(KernelError::Rejected {
+                    what: format!("shape {interface}"),
+                    errno: 17,
+                    detail: Some(format!(
+                        "{root_text} has the root; impaird --take-over replaces it"
+                    )),
+                });
+            }
+            tracing::warn!(interface, root = root_text, "the root and all under it are replaced");
         }
         if let Some(Latency::Stochastic { jitter_ns: 0, .. }) = impairment.latency {
             tracing::warn!(interface, "stochastic latency with zero jitter is constant");
@@ -224,9 +236,13 @@ impl<K: Kernel> Shaper<K> {
         target: &Target,
     ) -> Result<Result<InterfaceQdiscs, KernelError>, KernelError> {
         let index = before.link.index;
-        let requests = steps(index, &before.stack, target);
+        let mut requests = steps(index, &before.stack, target);
         if requests.is_empty() {
             return Ok(Ok(before));
+        }
+        if before.foreign_root().is_some() {
+            // In one step: no packet passes without a discipline in between.
+            requests[0].verb = Verb::Replace;
         }
         match self.kernel.send_and_read(index, &requests, PARENTS).await {
             Ok(found) => Ok(found.and_then(|found| classify(before.link, found))),

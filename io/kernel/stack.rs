@@ -1,6 +1,7 @@
 //! The stack of disciplines of an impairment, and the impairment of a stack.
 //!
-//! `netem` 1: at the root, `tbf` 2: under it, a queue 3: at the bottom. A kernel with `netem` always
+//! `netem` 6757: at the root, `tbf` 6758: under it, a queue 6759: at the bottom. The handles are of this
+//! program's own: `1:` is what every tutorial and many a script uses. A kernel with `netem` always
 //! gets it, neutral if unused: adding a delay to a rate would otherwise need a new root, which
 //! drops the packets of the old one. For the same reason `tbf` always has an own queue under it,
 //! so that a limit can be set without a new queue.
@@ -19,15 +20,21 @@ use super::netem_plan;
 use super::tbf::{self, Tbf};
 use super::{Handle, KernelError, Link};
 
+/// First of the numbers of own disciplines: "gW" in ASCII.
+const OWN: u16 = 0x6757;
 /// Handle of `netem`.
-pub const NETEM: Handle = Handle::new(1, 0);
+pub const NETEM: Handle = Handle::new(OWN, 0);
+/// Class of `netem` in which `tbf` or the queue is.
+pub const UNDER_NETEM: Handle = Handle::new(OWN, 1);
 /// Handle of `tbf`.
-pub const TBF: Handle = Handle::new(2, 0);
+pub const TBF: Handle = Handle::new(OWN + 1, 0);
+/// Class of `tbf` in which the queue is.
+pub const UNDER_TBF: Handle = Handle::new(OWN + 1, 1);
 /// Handle of the queue.
-pub const LEAF: Handle = Handle::new(3, 0);
+pub const LEAF: Handle = Handle::new(OWN + 2, 0);
 /// Handle of a queue in the place of one with the first handle: the kernel replaces a discipline by one
 /// of another kind in one step only if their handles differ.
-pub const SECOND_LEAF: Handle = Handle::new(4, 0);
+pub const SECOND_LEAF: Handle = Handle::new(OWN + 3, 0);
 
 /// Own disciplines of one interface, from the root down.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -61,7 +68,7 @@ impl Stack {
     #[must_use]
     pub fn under_netem(&self) -> Handle {
         match self.netem {
-            Some(_) => Handle::new(1, 1),
+            Some(_) => UNDER_NETEM,
             None => Handle::ROOT,
         }
     }
@@ -70,7 +77,7 @@ impl Stack {
     #[must_use]
     pub fn under_tbf(&self) -> Handle {
         match self.tbf {
-            Some(_) => Handle::new(2, 1),
+            Some(_) => UNDER_TBF,
             None => self.under_netem(),
         }
     }

@@ -81,7 +81,7 @@ mod tests {
             "queue": {"limit": {"unit": "packets", "value": 500}}}));
         let [netem, tbf, queue] = &all[..] else { panic!("{all:?}") };
         assert!(
-            netem.starts_with("tc qdisc add dev eth0 root handle 1: netem limit ")
+            netem.starts_with("tc qdisc add dev eth0 root handle 6757: netem limit ")
                 && netem.ends_with(
                     " delay 50ms 2500ns 25% distribution normal loss gemodel 1% 30% 100% 0% \
                      duplicate 0.5% reorder 25% gap 5 corrupt 0.1% 50%"
@@ -90,11 +90,11 @@ mod tests {
         );
         assert!(
             tbf.starts_with(
-                "tc qdisc add dev eth0 parent 1:1 handle 2: tbf rate 1250000bps burst 20000 limit "
+                "tc qdisc add dev eth0 parent 6757:1 handle 6758: tbf rate 1250000bps burst 20000 limit "
             ),
             "{tbf}"
         );
-        assert_eq!(queue, "tc qdisc add dev eth0 parent 2:1 handle 3: pfifo limit 500");
+        assert_eq!(queue, "tc qdisc add dev eth0 parent 6758:1 handle 6759: pfifo limit 500");
         let none = commands(serde_json::json!({}));
         assert_eq!(none, ["tc qdisc del dev eth0 root"]);
     }

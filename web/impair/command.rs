@@ -38,6 +38,11 @@ pub struct Impaird {
     #[arg(long, num_args = 2, value_names = ["PORT1", "PORT2"], conflicts_with = "config")]
     interfaces: Option<Vec<String>>,
 
+    /// Replace the root discipline of another program, with all under it, by the first impairment of its
+    /// interface; without it such an interface is left alone and cannot be shaped
+    #[arg(long)]
+    take_over: bool,
+
     /// Check the configuration and exit
     #[arg(long)]
     check: bool,
@@ -61,6 +66,7 @@ Configuration file; every key but ports shows its default:
   tables = \"/var/lib/impair/dist\"           # <name>.table, delay distributions
   log = \"/var/lib/impair/log\"               # folder of replayable logs; default: none
   extensions = []                           # gilbert-elliott, paretonormal
+  take_over = false                         # replace the root disciplines of other programs
   [[ports]]
   direction = \"port1\"
   interface = \"eth1\"
@@ -130,6 +136,7 @@ impl Impaird {
                 interfaces: config::check_interfaces([first, second])
                     .map_err(|what| Failure::Input(format!("invalid --interfaces: {what}")))?,
                 extensions: Extensions::default(),
+                take_over: false,
             },
             _ => {
                 let what = format!(
@@ -142,6 +149,7 @@ impl Impaird {
         if let Some(socket) = &self.socket {
             config.socket.clone_from(socket);
         }
+        config.take_over |= self.take_over;
         Ok(config)
     }
 }

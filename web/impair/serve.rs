@@ -52,7 +52,11 @@ impl ImpairDaemon {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let engine = engine(config)?;
         let shaper = runtime.block_on(async {
-            let options = Options { extensions: config.extensions, tables: config.tables.clone() };
+            let options = Options {
+                extensions: config.extensions,
+                tables: config.tables.clone(),
+                take_over: config.take_over,
+            };
             let kernel = LinuxTc::open(None).map_err(Failure::machine)?;
             let started = Shaper::start(kernel, options).await;
             started.map_err(Failure::machine)

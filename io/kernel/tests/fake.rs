@@ -8,6 +8,7 @@ use groundwave_impair::{
 
 use super::super::conformance::{conforms, examples, options, round_trip, verifiable};
 use super::super::netem::Netem;
+use super::super::stack::NETEM;
 use super::super::{Counters, Fake, Handle, KernelError, Options, Qdisc, Request, Shaper, Verb};
 use super::random::block_on;
 
@@ -170,7 +171,7 @@ fn two_state_loss_of_another_program_is_a_divergence() {
         let theirs = Request {
             verb: Verb::Change,
             index: 0,
-            handle: Handle::new(1, 0),
+            handle: NETEM,
             parent: Handle::ROOT,
             kind: "netem",
             options: Some(netem.payload(None)),
@@ -204,6 +205,30 @@ fn missing_permission_and_interface_are_reported() {
         fake.remove_interface("eth0");
         let err = shaper.read("eth0").await.unwrap_err();
         assert_eq!(err.to_string(), "there is no interface eth0");
+    });
+}
+
+#[test]
+fn root_of_another_program_is_replaced_on_request_alone() {
+    block_on(async {
+        let fake = Fake::new(&["eth0"]);
+        let tutorial = Qdisc {
+            kind: "netem".to_owned(),
+            handle: Handle::new(1, 0),
+            parent: Handle::ROOT,
+            ..Qdisc::default()
+        };
+        fake.insert_foreign("eth0", tutorial);
+        let error = shaper(&fake).await.apply("eth0", &delayed(1)).await.unwrap_err();
+        assert!(error.to_string().contains("netem 1: of another program has the root"), "{error}");
+        assert!(error.to_string().contains("--take-over"), "{error}");
+        let options = Options { take_over: true, ..everything() };
+        let mut shaper = Shaper::start(fake.clone(), options).await.unwrap();
+        let reading = shaper.clear("eth0").await.unwrap();
+        assert_eq!(fake.qdiscs("eth0")[0].handle, Handle::new(1, 0), "{reading:?}");
+        let reading = shaper.apply("eth0", &delayed(1)).await.unwrap();
+        assert_eq!((reading.impairment, reading.divergence), (delayed(1), vec![]));
+        assert_eq!(fake.qdiscs("eth0")[0].handle, NETEM);
     });
 }
 

@@ -76,7 +76,7 @@ impl Bench {
         let folder = tempfile::tempdir().unwrap();
         let tables = folder.path().join("dist");
         std::fs::create_dir(&tables).unwrap();
-        let options = Options { extensions, tables };
+        let options = Options { extensions, tables, take_over: false };
         let shaper = runtime.block_on(Shaper::start(kernel.clone(), options)).unwrap();
         let mut builder = world();
         builder.execution(Execution::Serial);

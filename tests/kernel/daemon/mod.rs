@@ -263,7 +263,7 @@ fn without_the_capability_it_is_forbidden(_: &mut Bed) {
     assert!(detail.contains("CAP_NET_ADMIN"), "{answer}");
     assert_eq!(qdiscs_of_tc(NEAR), [Value::Null; 0]);
     // As a daemon with the right to would have left it.
-    let stack = "root handle 2: tbf rate 1mbit burst 2000 limit 9000";
+    let stack = "root handle 6758: tbf rate 1mbit burst 2000 limit 9000";
     tool("tc", &format!("qdisc add dev {NEAR} {stack}"));
     let (status, answer) = daemon.ask("DELETE", "/v1/impairments/port1", None);
     assert_eq!(status, 403, "{answer}");

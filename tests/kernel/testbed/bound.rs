@@ -36,8 +36,8 @@ fn an_interface_and_a_daemons_port_follow_their_link() {
         .unwrap();
     let _daemon = Daemon(daemon);
     until("the daemon listens", || std::path::Path::new(SOCKET).exists());
-    // Both have a state of their own before the testbed.
-    tool("tc", "qdisc add dev lab1 root handle 1: netem limit 1000 delay 3ms");
+    // Both have a state of the daemon before the testbed.
+    tool("tc", "qdisc add dev lab1 root handle 6757: netem limit 1000 delay 3ms");
     let set = impair(&["set", "port2", "--delay", "7ms", "--loss", "2%"]);
     assert!(set.contains("7ms"), "{set}");
     let bind = format!(
