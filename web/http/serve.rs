@@ -211,18 +211,41 @@ impl Reports {
 /// # Errors
 /// When the system takes no handler.
 pub fn shutdown_signal() -> io::Result<impl Future<Output = ()>> {
-    // Both from now on, not from the first look at the future: a client that was interrupted between would
+    end_of(false)
+}
+
+/// As [`shutdown_signal`], and when the terminal closes (SIGHUP), unless the process was started to outlive it, as
+/// by nohup(1): for programs that take back on their end what they have set up.
+///
+/// # Errors
+/// When the system takes no handler.
+pub fn shutdown_or_hangup_signal() -> io::Result<impl Future<Output = ()>> {
+    end_of(!ignores_hangup())
+}
+
+/// True if SIGHUP is ignored, as proc(5) has it in the mask of ignored signals.
+fn ignores_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask & 1 == 1)
+}
+
+fn end_of(with_hangup: bool) -> io::Result<impl Future<Output = ()>> {
+    // All from now on, not from the first look at the future: a client that was interrupted between would
     // leave behind what it began.
     #[cfg(unix)]
-    let [mut interrupt, mut term] = {
+    let [mut interrupt, mut term, mut hangup] = {
         use tokio::signal::unix::{SignalKind, signal};
-        [signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?]
+        let or_hangup = if with_hangup { SignalKind::hangup() } else { SignalKind::terminate() };
+        [signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?, signal(or_hangup)?]
     };
     Ok(async move {
         #[cfg(unix)]
         tokio::select! {
             _ = interrupt.recv() => {}
             _ = term.recv() => {}
+            _ = hangup.recv() => {}
         }
         #[cfg(not(unix))]
         let _ = tokio::signal::ctrl_c().await;

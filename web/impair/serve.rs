@@ -12,7 +12,7 @@ use groundwave_files::wall::{MachineClock, wall_ns};
 use groundwave_host::interface::bus_address;
 use groundwave_host::privilege::keep_net_admin;
 use groundwave_http::Failure;
-use groundwave_http::serve::{serve_to, shutdown_signal};
+use groundwave_http::serve::{serve_to, shutdown_or_hangup_signal};
 use groundwave_impair::{ShapePort, Snapshot, world};
 use groundwave_io_impair::config::Config;
 use groundwave_io_impair::leases;
@@ -101,7 +101,7 @@ impl ImpairDaemon {
                 ended.await
             });
             tokio::spawn(driver);
-            groundwave_http::stop_on(shutdown_signal()?, stop.clone());
+            groundwave_http::stop_on(shutdown_or_hangup_signal()?, stop.clone());
             daemon.resume_leases().await;
             let served = serve_to::<_, Peer>(listener, router(daemon), stop).await;
             served_all.cancel();

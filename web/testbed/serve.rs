@@ -17,7 +17,7 @@ use groundwave_files::wall::{MachineClock, wall_ns};
 use groundwave_gateway::{Snapshot, world};
 use groundwave_http::Failure;
 use groundwave_http::client::Client as Http;
-use groundwave_http::serve::{serve_to, shutdown_signal};
+use groundwave_http::serve::{serve_to, shutdown_or_hangup_signal};
 use groundwave_impair::{Direction as PortName, DivergenceKind};
 use groundwave_impaird::Peer;
 use groundwave_impaird::wire::AppliedState;
@@ -193,7 +193,7 @@ impl RunningTestbed {
             .build()?;
         {
             let _context = runtime.enter();
-            groundwave_http::stop_on(shutdown_signal()?, stop.clone());
+            groundwave_http::stop_on(shutdown_or_hangup_signal()?, stop.clone());
         }
         Ok(Self { runtime, engine, driver, socket, listener, controller, stop })
     }

@@ -83,7 +83,7 @@ fn refused(args: &[&str], file: Option<&Path>) -> String {
 
 #[test]
 fn the_socket_has_its_mode_and_group_and_goes_at_a_clean_stop() {
-    for signal in ["-TERM", "-INT"] {
+    for signal in ["-TERM", "-INT", "-HUP"] {
         let folder = tempfile::tempdir().unwrap();
         let gid = std::fs::metadata(folder.path()).unwrap().gid();
         let mut daemon =
