@@ -9,7 +9,7 @@ use axum::body::{Body, to_bytes};
 use axum::http::{Method, Request, header};
 use groundwave_engine::{Execution, Seed};
 use groundwave_files::wall::MachineClock;
-use groundwave_impair::{Extensions, ShapePort, Snapshot, world};
+use groundwave_impair::{ShapePort, Snapshot, world};
 use groundwave_impaird::{Baseline, Daemon, Ports, router};
 use groundwave_kernel::{Driver, Fake, Options, Shaper};
 use serde_json::{Value, json};
@@ -35,8 +35,7 @@ impl Impairments {
     pub fn start(runtime: &Runtime) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("baseline.json");
-        let options =
-            Options { extensions: Extensions::default(), tables: folder.path().to_owned() };
+        let options = Options { tables: folder.path().to_owned(), ..Options::default() };
         let kernel = Fake::new(&INTERFACES);
         let shaper = runtime.block_on(Shaper::start(kernel, options)).expect("a modelled kernel");
         let mut builder = world();

@@ -19,6 +19,7 @@ mod links;
 mod names;
 mod namespace;
 mod network;
+mod node_view;
 mod observe;
 pub mod probe;
 mod process;

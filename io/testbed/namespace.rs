@@ -20,6 +20,7 @@ use nix::unistd::Pid;
 
 use super::error::TestbedError;
 use super::names::NETNS;
+use super::node_view;
 
 /// Kernel settings of a new namespace: forwarding, no address filters, no address delays.
 const SETTINGS: [(&str, &str); 9] = [
@@ -140,15 +141,21 @@ pub fn inside<T: Send>(path: &Path, work: impl FnOnce() -> T + Send) -> Result<T
     within(Some(path), work).map_err(TestbedError::file("enter", path))
 }
 
-/// Executes `command` in the namespace at a path. Returns only on failure.
+/// Executes `command` in the namespace of `node` at a path, with interfaces under /sys, host name and `hosts` file of
+/// that node. Returns only on failure.
 ///
 /// # Errors
 /// The failure.
-pub fn replace(path: &Path, command: &mut Command) -> TestbedError {
+pub fn replace(path: &Path, node: &str, hosts: &Path, command: &mut Command) -> TestbedError {
     let entered = File::open(path)
         .and_then(|file| setns(&file, CloneFlags::CLONE_NEWNET).map_err(io::Error::from));
     if let Err(source) = entered {
         return TestbedError::file("enter", path)(source);
+    }
+    if let Err(source) = node_view::enter(node, hosts) {
+        return TestbedError::file("give mounts and a host name of their own to programs in", path)(
+            source,
+        );
     }
     let source = command.exec();
     TestbedError::Program {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error as _;
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -19,6 +20,8 @@ use super::bridge_segment::Segment;
 use super::error::TestbedError;
 use super::names::{Names, RADIO_INDEX, index};
 use super::namespace::Namespace;
+use super::node_view::hosts_file;
+use super::state::State;
 use super::{batman, dump};
 use crate::link_counters::LinkCounters;
 use crate::veth_check::not_emulated;
@@ -148,7 +151,19 @@ impl TestbedNetwork {
             next_hops: BTreeMap::new(),
         };
         self.assignments.insert(node, node_namespace);
-        Ok(())
+        self.write_hosts()
+    }
+
+    /// Writes the hosts file of programs that run in nodes.
+    fn write_hosts(&self) -> Result<(), TestbedError> {
+        let mut nodes: Vec<&NamespaceAssignment> =
+            self.assignments.values().map(|own| &own.assignment).collect();
+        nodes.sort_by_key(|assignment| assignment.number);
+        let lines = nodes.iter().map(|own| (self.names.address(own.number), own.name.as_str()));
+        let hosts = State::of(&self.names.testbed).hosts();
+        let written = fs::create_dir_all(hosts.parent().unwrap_or(&hosts))
+            .and_then(|()| fs::write(&hosts, hosts_file(lines)));
+        written.map_err(TestbedError::file("write", &hosts))
     }
 
     /// Adopts the existing part of `view` and creates the rest. Equal disciplines are left alone.

@@ -73,6 +73,12 @@ impl State {
         self.folder.join("terrain.json")
     }
 
+    /// Names and addresses of the nodes, in the format of hosts(5).
+    #[must_use]
+    pub fn hosts(&self) -> PathBuf {
+        self.folder.join("hosts")
+    }
+
     /// Messages of a controller without a terminal.
     #[must_use]
     pub fn messages(&self) -> PathBuf {

@@ -29,6 +29,7 @@ pub const NOBODY: (&str, &str) = ("routing = \"babel\"", "routing = \"none\"");
 fn loss_delay_and_rate_are_those_of_the_link() {
     let testbed = Testbed::up("measure", &[MAC, FRAMES, NOBODY]);
     ends_send_single_segments();
+    programs_see_their_node(&testbed);
     links_are_as_predicted(&testbed);
     rates(&testbed);
 }
@@ -47,6 +48,16 @@ fn ends_send_single_segments() {
         .collect();
     assert!(!segments.is_empty(), "{links}");
     assert!(segments.iter().all(|maximum| **maximum == 1), "{segments:?}");
+}
+
+/// Interfaces, host name and names of neighbours of a program in a node.
+fn programs_see_their_node(testbed: &Testbed) {
+    let of = |program: &[&str]| testbed.output_of(&[&["exec", "nolvik", "--"], program].concat());
+    let interfaces = of(&["ls", "/sys/class/net"]);
+    assert!(interfaces.contains("to-ramberget") && !interfaces.contains("eth0"), "{interfaces}");
+    assert_eq!(of(&["cat", "/proc/sys/kernel/hostname"]).trim(), "nolvik");
+    let hosts = of(&["cat", "/etc/hosts"]);
+    assert!(hosts.contains("\tnolvik\n") && hosts.contains("\tramberget\n"), "{hosts}");
 }
 
 /// Pings over each link: what is lost, and how long they take.

@@ -63,7 +63,7 @@ fn execute(selection: &Selection, node: &str, mut command: Command) -> Result<()
     let path = state.node(node).map_err(Failure::input)?;
     command.env("GROUNDWAVE_NODE", node);
     command.env("GROUNDWAVE_TESTBED", &state.testbed);
-    let failure = replace(&path, &mut command);
+    let failure = replace(&path, node, &state.hosts(), &mut command);
     let code = match &failure {
         TestbedError::Program { source, .. } if source.kind() == ErrorKind::NotFound => NOT_FOUND,
         TestbedError::Program { .. } => NOT_EXECUTABLE,
