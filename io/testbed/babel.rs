@@ -148,8 +148,12 @@ impl Babel {
     }
 }
 
+/// Metric of a route that was withdrawn: babeld has it installed as unreachable until it expires (RFC 8966,
+/// section 3.5.3).
+const INFINITE_METRIC: u32 = 0xffff;
+
 /// An installed route in a line of a dump: `add route … prefix 10.77.0.3/32 … installed yes …
-/// metric 512 … if to-b`.
+/// metric 512 … if to-b`. None that was withdrawn.
 pub fn parse(line: &str) -> Option<Route> {
     let mut words = line.split_whitespace();
     if (words.next()?, words.next()?) != ("add", "route") {
@@ -164,9 +168,10 @@ pub fn parse(line: &str) -> Option<Route> {
         return None;
     }
     let (host, _) = after("prefix")?.split_once('/')?;
+    let metric = after("metric")?.parse().ok().filter(|metric| *metric < INFINITE_METRIC)?;
     Some(Route {
         host: host.to_owned(),
-        metric: after("metric")?.parse().ok()?,
+        metric,
         via: after("via").and_then(|via| via.parse().ok()),
         interface: after("if")?.to_owned(),
     })
@@ -188,6 +193,7 @@ mod tests {
         };
         assert_eq!(parse(line), Some(found));
         assert_eq!(parse(&line.replace("yes", "no")), None);
+        assert_eq!(parse(&line.replace("metric 512", "metric 65535")), None, "withdrawn");
         assert_eq!(parse("add neighbour 5c9 address fe80::1 if to-b"), None);
     }
 }

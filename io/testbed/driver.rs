@@ -17,6 +17,7 @@ use super::bound_ports::BoundPorts;
 use super::error::TestbedError;
 use super::network::{DesiredDirection, TestbedNetwork};
 use super::watched::{REPAIR_INTERVAL, WatchedNetwork};
+use crate::veth_check::RATE_ONLY;
 
 /// Shortest interval between two observations of counters and routes.
 const OBSERVE_INTERVAL: Duration = Duration::from_secs(5);
@@ -138,7 +139,7 @@ impl<S: MeshSnapshot> Driver<S> {
                 }
                 _ = clock.tick() => {
                     waited += CLOCK_INTERVAL;
-                    self.check_daemons().await;
+                    self.check_bound().await;
                     self.on_clock(&mut waited);
                 }
             }
@@ -250,17 +251,29 @@ impl<S: MeshSnapshot> Driver<S> {
         self.watched.report(observations);
     }
 
-    /// Reads the ports of daemons back, and reports those whose outcome changed.
-    async fn check_daemons(&mut self) {
+    /// Reads the ports of daemons back, shapes those again that differ, and interfaces that could not be shaped; reports
+    /// those whose outcome changed.
+    async fn check_bound(&mut self) {
         let mut observations = Vec::new();
         for (side, (port, state, known)) in self.bound.clone() {
-            let Port::Daemon { address, port: name } = &port else {
-                continue;
+            let change = match &port {
+                Port::Daemon { address, port: name } => {
+                    let check = self.bound_ports.check(address, *name);
+                    self.watched.meanwhile(check).await.err()
+                }
+                // Changes of interfaces are notified.
+                Port::Interface(_) => None,
             };
-            let check = self.bound_ports.check(address, *name);
-            let outcome = self.watched.meanwhile(check).await;
-            if outcome.as_ref().err() != known.as_ref() {
-                observations.push(self.follow_outcome(side, &port, state, outcome, None));
+            let has_failed = known.as_deref().is_some_and(|failure| failure != RATE_ONLY);
+            if change.is_none() && !has_failed {
+                continue;
+            }
+            let apply = self.bound_ports.apply(&port, &state.shape);
+            let outcome = self.watched.meanwhile(apply).await;
+            let is_repaired = outcome.is_ok() && change.is_some() && !has_failed;
+            if is_repaired || outcome.as_ref().err() != known.as_ref() {
+                let change = change.filter(|_| is_repaired);
+                observations.push(self.follow_outcome(side, &port, state, outcome, change));
             }
         }
         self.watched.report(observations);
@@ -280,7 +293,10 @@ impl<S: MeshSnapshot> Driver<S> {
             }
             Err(err) => tracing::warn!(err = with_causes(&err), "counters cannot be read"),
         }
-        match self.watched.network.observe_routes() {
+        let routes = self.watched.network.observe_routes();
+        // After the look, so that a daemon that has ended shows as one without routes.
+        self.watched.network.restart_routing();
+        match routes {
             Ok(all) => {
                 for (node, routes) in all {
                     if self.observed.get(&node) != Some(&routes) {

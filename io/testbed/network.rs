@@ -59,6 +59,8 @@ pub struct TestbedNetwork {
     pub(super) folder: PathBuf,
     pub(super) means: Option<Means>,
     pub(super) assignments: BTreeMap<NodeId, NodeNamespace>,
+    /// Nodes whose routing daemon was seen running.
+    pub(super) routing: BTreeSet<NodeId>,
     pub(super) wires: BTreeMap<LinkDirection, VethState>,
     /// Last desired state of each direction.
     pub(super) goals: BTreeMap<LinkDirection, (u32, Side)>,
@@ -86,6 +88,7 @@ impl TestbedNetwork {
             folder: folder.to_owned(),
             means: None,
             assignments: BTreeMap::new(),
+            routing: BTreeSet::new(),
             wires: BTreeMap::new(),
             goals: BTreeMap::new(),
             counters: BTreeMap::new(),

@@ -6,6 +6,8 @@ use std::net::Ipv4Addr;
 use groundwave_simulation::site::NodeId;
 use groundwave_simulation::testbed::{Counted, LinkDirection, ObservedRoute, Protocol};
 
+use groundwave_files::causes::with_causes;
+
 use super::error::TestbedError;
 use super::names::{index, interface, of_hardware, of_radio_address, of_radio_hardware};
 use super::network::{NodeNamespace, TestbedNetwork};
@@ -35,7 +37,37 @@ impl TestbedNetwork {
         Ok(all)
     }
 
-    /// Routes of the routing protocols, by node; nodes without a protocol are omitted.
+    /// Starts routing daemons that have ended since they were seen running, and tells the operator.
+    pub fn restart_routing(&mut self) {
+        let mut ended = Vec::new();
+        for (node, node_namespace) in &self.assignments {
+            if node_namespace.protocol != Protocol::Babel {
+                continue;
+            }
+            if self.babel(node_namespace).runs() {
+                self.routing.insert(*node);
+            } else if self.routing.remove(node) {
+                ended.push((*node, node_namespace.assignment.name.clone()));
+            }
+        }
+        for (node, name) in ended {
+            let started = match &self.segment {
+                Some(_) => self.start_segment_routing(node),
+                None => self.start_routing(node, &[]),
+            };
+            match started {
+                Ok(()) => tracing::warn!(node = name, "babeld has ended; it is started again"),
+                Err(err) => {
+                    tracing::warn!(node = name, err = with_causes(&err), "babeld has ended");
+                    // The next look tries again.
+                    self.routing.insert(node);
+                }
+            }
+        }
+    }
+
+    /// Routes of the routing protocols, by node, none of a node whose daemon has ended; nodes without a protocol,
+    /// and those whose daemon still starts, are omitted.
     ///
     /// # Errors
     /// The first failed query.
@@ -46,6 +78,7 @@ impl TestbedNetwork {
                 Protocol::Babel if self.babel(node_namespace).runs() => {
                     self.babel_routes(*node, node_namespace)?
                 }
+                Protocol::Babel if self.routing.contains(node) => Vec::new(),
                 Protocol::Batman => self.batman_routes(*node, node_namespace)?,
                 _ => continue,
             };

@@ -219,7 +219,7 @@ impl TestbedNetwork {
     }
 
     /// Starts the routing daemon of a node, if it does not run.
-    fn start_segment_routing(&self, node: NodeId) -> Result<(), TestbedError> {
+    pub(super) fn start_segment_routing(&self, node: NodeId) -> Result<(), TestbedError> {
         let Some(node_namespace) = self.assignments.get(&node) else {
             return Ok(());
         };

@@ -2,7 +2,7 @@
 
 use super::bed::{Testbed, agreement, seconds, until};
 use super::guest;
-use crate::wire::now_ns;
+use crate::wire::{now_ns, tool};
 
 guest!("testbed::babel": it_takes_the_worlds_routes_and_follows_them);
 
@@ -47,6 +47,17 @@ fn it_takes_the_worlds_routes_and_follows_them() {
     );
     assert_eq!(hop(&hidden), "nolvik");
     converged(&testbed, "with save behind the hill");
+
+    // A routing daemon is killed: another takes its place.
+    let file = "/run/groundwave/ridge/babeld-ytterby.pid";
+    let pid = || std::fs::read_to_string(file).unwrap_or_default().trim().to_owned();
+    let killed = pid();
+    tool("kill", &format!("-9 {killed}"));
+    until("babeld is started again", || {
+        let now = pid();
+        !now.is_empty() && now != killed && std::path::Path::new(&format!("/proc/{now}")).exists()
+    });
+    converged(&testbed, "with another babeld in ytterby");
 }
 
 /// A place on the northern slope of the ridge of Säve.
