@@ -10,6 +10,7 @@ pub mod leases;
 pub mod mahimahi;
 pub mod presets;
 pub mod quantity;
+pub mod rate_table;
 pub mod timeline;
 mod timeline_csv;
 pub mod timeline_file;

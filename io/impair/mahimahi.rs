@@ -2,7 +2,8 @@
 //!
 //! Netravali et al., "Mahimahi: Accurate Record-and-Replay for HTTP", USENIX ATC 2015, and the
 //! manual page mm-link(1): times do not fall, one that repeats is several opportunities, and the
-//! last one is the length of the trace, which then begins again.
+//! last one is the length of the trace, which then begins again. Beyond that, `#` begins a comment, and a fraction of a
+//! millisecond is cut off.
 
 use thiserror::Error;
 
@@ -19,7 +20,7 @@ pub const LENGTH_MS_MAX: u64 = 86_400_000;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum TraceError {
     /// A line that is not a time.
-    #[error("line {line}: found {found:?}, allowed whole milliseconds, one a line")]
+    #[error("line {line}: found {found:?}, allowed milliseconds, one a line")]
     NotATime {
         /// From 1.
         line: usize,
@@ -85,11 +86,13 @@ fn times(text: &str) -> Result<Vec<u64>, TraceError> {
     let mut times: Vec<u64> = Vec::new();
     for (index, written) in text.lines().enumerate() {
         let line = index + 1;
-        let written = written.trim();
+        let written = content(written);
         if written.is_empty() {
             continue;
         }
-        let time: u64 = written.parse().map_err(|_| TraceError::NotATime {
+        let whole = written.split_once('.').map_or(written, |(whole, _)| whole);
+        let time = is_number(written).then(|| whole.parse::<u64>().ok()).flatten();
+        let time = time.ok_or_else(|| TraceError::NotATime {
             line,
             found: written.chars().take(32).collect(),
         })?;
@@ -106,11 +109,24 @@ fn times(text: &str) -> Result<Vec<u64>, TraceError> {
     Ok(times)
 }
 
-/// `true` if the first line that is not empty has only digits, as in a trace.
+/// A line without byte order mark, comment and blanks around.
+pub(super) fn content(line: &str) -> &str {
+    let line = line.trim_start_matches('\u{feff}');
+    line.split_once('#').map_or(line, |(before, _)| before).trim()
+}
+
+/// `true` for digits, with a fraction or without.
+pub(super) fn is_number(text: &str) -> bool {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|c| c.is_ascii_digit());
+    digits(whole) && digits(fraction)
+}
+
+/// `true` if the first line that is not empty is a time, as in a trace.
 #[must_use]
 pub fn is_trace(text: &str) -> bool {
-    let first = text.lines().map(str::trim).find(|line| !line.is_empty());
-    first.is_some_and(|line| line.bytes().all(|c| c.is_ascii_digit()))
+    let first = text.lines().map(content).find(|line| !line.is_empty());
+    first.is_some_and(is_number)
 }
 
 #[cfg(test)]
@@ -160,6 +176,9 @@ mod tests {
             let told = rates(text, 100).unwrap_err().to_string();
             assert!(told.contains(says), "{told} does not say {says}");
         }
+        let commented = "\u{feff}# a trace\n1.0\n2.7 # late\n\n4\n";
+        assert_eq!(times(commented), Ok(vec![1, 2, 4]));
+        assert!(is_trace(commented));
         assert!(is_trace("\n12\n") && !is_trace("at,rate\n") && !is_trace(""));
     }
 }

@@ -4,12 +4,12 @@
 //! each by its content. A step is the complete
 //! state of a direction from its time on; between two steps nothing changes.
 
-use groundwave_impair::{Direction, Impairment};
+use groundwave_impair::{Direction, Impairment, Rate};
 use groundwave_toml_document::{TomlDocument, TomlErrors};
 use serde::Deserialize;
 
 use super::impairment_spec::{ImpairmentSpec, ParseError};
-use super::{mahimahi, presets, quantity, trace_rates};
+use super::{mahimahi, presets, quantity, rate_table, trace_rates};
 
 /// Steps in one timeline: a day in steps of 100 ms, for both directions.
 pub const STEPS_MAX: usize = 2_000_000;
@@ -79,6 +79,14 @@ pub enum TimelineError {
         file: String,
         /// The reason.
         cause: mahimahi::TraceError,
+    },
+    /// An invalid table of rates.
+    #[error("{file}: {cause}")]
+    RateTable {
+        /// File name.
+        file: String,
+        /// The reason.
+        cause: rate_table::RateTableError,
     },
 }
 
@@ -162,10 +170,33 @@ pub fn from_trace(
     let window_ms = options.window_ns.max(WINDOW_NS_MIN) / 1_000_000;
     let rates = mahimahi::rates(text, window_ms)
         .map_err(|cause| TimelineError::Trace { file: name.to_owned(), cause })?;
+    of_rates(trace_rates::steps(&rates, options.speed), rates.length_ms, name, options)
+}
+
+/// Reads a table of seconds and Mbit/s.
+///
+/// # Errors
+/// The first invalid row.
+pub fn from_rate_table(
+    text: &str,
+    name: &str,
+    options: &TimelineOptions,
+) -> Result<Timeline, TimelineError> {
+    let (rates, length_ms) = rate_table::steps(text)
+        .map_err(|cause| TimelineError::RateTable { file: name.to_owned(), cause })?;
+    of_rates(rates, length_ms, name, options)
+}
+
+/// Rates from their times on, ms, with the other impairments of the options.
+fn of_rates(
+    rates: Vec<(u64, Rate)>,
+    length_ms: u64,
+    name: &str,
+    options: &TimelineOptions,
+) -> Result<Timeline, TimelineError> {
     let bad = |what: String| TimelineError::Row { file: name.to_owned(), line: 1, what };
     let base = options.base.impairment().map_err(|error| bad(error.to_string()))?;
-    let shapers = trace_rates::steps(&rates, options.speed).into_iter();
-    let steps = shapers.flat_map(|(at_ms, rate)| {
+    let steps = rates.into_iter().flat_map(|(at_ms, rate)| {
         let impairment = Impairment { rate: Some(rate), ..base.clone() };
         let at_ns = at_ms * 1_000_000;
         options.directions.iter().map(move |&direction| Step {
@@ -174,7 +205,7 @@ pub fn from_trace(
             impairment: impairment.clone(),
         })
     });
-    let length_ns = rates.length_ms * 1_000_000;
+    let length_ns = length_ms * 1_000_000;
     Timeline::of(String::new(), steps.collect(), Some(length_ns)).map_err(bad)
 }
 

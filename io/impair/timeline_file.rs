@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
-use super::timeline::{Timeline, TimelineError, TimelineOptions, from_toml, from_trace};
-use super::{mahimahi, timeline_csv};
+use super::timeline::{
+    Timeline, TimelineError, TimelineOptions, from_rate_table, from_toml, from_trace,
+};
+use super::{mahimahi, rate_table, timeline_csv};
 
 /// Reads a file: by its ending `.toml` or `.csv`, else by its first line.
 ///
@@ -23,8 +25,10 @@ pub fn parse(text: &str, name: &str, options: &TimelineOptions) -> Result<Timeli
     let ending = ending.and_then(|ending| ending.to_str());
     match ending.map(str::to_lowercase).as_deref() {
         Some("toml") => from_toml(text, name, options),
+        Some("csv") if rate_table::is_table(text) => from_rate_table(text, name, options),
         Some("csv") => timeline_csv::read(text, name, options),
         _ if mahimahi::is_trace(text) => from_trace(text, name, options),
+        _ if rate_table::is_table(text) => from_rate_table(text, name, options),
         _ if text.trim_start().starts_with("at,") => timeline_csv::read(text, name, options),
         _ => from_toml(text, name, options),
     }

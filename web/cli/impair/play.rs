@@ -26,7 +26,7 @@ use crate::cli::output::{self, Output};
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Play {
-    /// Timeline (.toml, .csv), or packet-delivery trace of Mahimahi
+    /// Timeline (.toml, .csv), packet-delivery trace of Mahimahi, or table of seconds and Mbit/s
     timeline: PathBuf,
 
     /// Direction of traces and of steps without one
