@@ -122,8 +122,17 @@ test('relays, a route and protocol advice are found and shown', async ({ page, r
   await expect(answer).toBeVisible();
   const relays = Number(await answer.getAttribute('data-relays'));
   expect(relays).toBeGreaterThan(0);
+  const planned = await page.evaluate(() => window.groundwave.app.tools.relay!.segments.map((segment) => segment.result.margin.link_margin_db));
   await page.getByRole('button', { name: 'Add the relays' }).click();
   await expect.poll(async () => (await nodesOf(request, id)).length).toBe(3 + relays);
+  // Each hop is what was promised, and the page says so.
+  await expect(page.locator('.messages')).toContainText('carries the rate as built');
+  const built = await page.evaluate(() => window.groundwave.app.ui.selected);
+  const ids = [nodes['Ramberget']!, ...built, nodes['Långedrag']!];
+  for (const [at, margin] of planned.entries()) {
+    const { result } = await (await request.post('/api/v1/links/analyze', { data: { tx_node_id: ids[at], rx_node_id: ids[at + 1] } })).json();
+    expect(Math.abs(result.margin.link_margin_db - margin), `hop ${at + 1}`).toBeLessThan(1);
+  }
   // The page selects them when it has heard.
   await expect.poll(() => page.evaluate((known) => window.groundwave.app.ui.selected.some((one) => known.includes(one)), Object.values(nodes))).toBe(false);
 

@@ -57,6 +57,17 @@ export class Tools {
     }
   }
 
+  /** The weaker direction of a hop between two nodes. */
+  async hop(from: string, to: string): Promise<{ from: string; to: string; data_rate_bps: number; link_margin_db: number }> {
+    const { result, reverse } = await wanted(api.POST('/api/v1/links/analyze', { body: { tx_node_id: from, rx_node_id: to, samples: 512 } }));
+    return {
+      from,
+      to,
+      data_rate_bps: Math.min(result.rate.data_rate_bps, reverse.rate.data_rate_bps),
+      link_margin_db: Math.min(result.margin.link_margin_db, reverse.margin.link_margin_db),
+    };
+  }
+
   async planRelay(tx: string, rx: string, target_data_rate_bps: number, relay_height_agl_m: number, max_hops: number): Promise<void> {
     await this.#work('relay', async () => {
       const body = { tx_node_id: tx, rx_node_id: rx, target_data_rate_bps, relay_height_agl_m, max_hops, strategy: 'optimal' as const };
