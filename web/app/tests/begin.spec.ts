@@ -76,6 +76,16 @@ test.describe('an offer that does not come', () => {
   });
 });
 
+test('the view begins where the ground is', async ({ page }) => {
+  await page.goto('/');
+  await drawn(page);
+  const area = await (await page.request.get('/api/v1/terrain/area')).json();
+  const [south, north] = [Math.min(...area.areas.map((box: { south: number }) => box.south)), Math.max(...area.areas.map((box: { north: number }) => box.north))];
+  const view = () => page.evaluate(() => window.groundwave.map.view());
+  await expect.poll(async () => Math.abs((await view()).lat - (south + north) / 2)).toBeLessThan((north - south) / 2);
+  expect((await view()).zoom).toBeGreaterThan(4);
+});
+
 test('a browser that lacks what WebKit lacks draws ground and a mesh', async ({ page, request }) => {
   await page.addInitScript(() => {
     for (const name of ['requestIdleCallback', 'cancelIdleCallback', 'OffscreenCanvas', 'scheduler']) Reflect.deleteProperty(window, name);

@@ -5,6 +5,14 @@ import type { LatLon } from '../geo';
 /** Distance of selected nodes from the edge of the map. */
 const MARGIN_PX = 56;
 
+/** The view before anything is known. */
+export const WORLD = { zoom: 1.5, lat: 25, lon: 0 };
+
+/** Corners of rectangles, which may lie on both sides of 180 degrees. */
+export function corners(boxes: readonly { south: number; west: number; north: number; east: number }[]): LatLon[] {
+  return boxes.flatMap((box) => [{ lat: box.south, lon: box.west }, { lat: box.north, lon: box.east < box.west ? box.east + 360 : box.east }]);
+}
+
 /** Shows all places. */
 export function fit(map: MapLibre, places: readonly LatLon[], padding: PaddingOptions, moving: boolean): void {
   if (!places.length) return;
