@@ -12,9 +12,17 @@ const GATEWAY: &str = "/gateway";
 
 /// Router of the planning server, and below `/gateway` that of the gateway with its own middleware:
 /// what the planning server allows other origins does not hold there. The API browser of the gateway
-/// stays at its own address, since its document names paths without a prefix.
-pub fn with_gateway(planning: Router, gateway: Router, basemap: Option<&Basemap>) -> Router {
-    let offer = Offer { gateway: Some(GATEWAY), ..Offer::PLANNING.with_basemap(basemap) };
+/// stays at its own address, since its document names paths without a prefix; `port` is that of this address.
+pub fn with_gateway(
+    planning: Router,
+    (gateway, port): (Router, u16),
+    basemap: Option<&Basemap>,
+) -> Router {
+    let offer = Offer {
+        gateway: Some(GATEWAY),
+        gateway_port: Some(port),
+        ..Offer::PLANNING.with_basemap(basemap)
+    };
     let planning = Router::new()
         .route("/page.json", get(move || async move { offer }))
         .method_not_allowed_fallback(no_such_method)

@@ -15,6 +15,9 @@ pub struct Offer {
     pub planning: Option<&'static str>,
     /// Mesh gateway.
     pub gateway: Option<&'static str>,
+    /// Port of the gateway's own address, which agents ask; absent where the page comes from there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gateway_port: Option<u16>,
     /// Path of a base map, a PMTiles archive; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub basemap: Option<&'static str>,
@@ -22,10 +25,12 @@ pub struct Offer {
 
 impl Offer {
     /// A planning server alone.
-    pub const PLANNING: Self = Self { planning: Some(""), gateway: None, basemap: None };
+    pub const PLANNING: Self =
+        Self { planning: Some(""), gateway: None, gateway_port: None, basemap: None };
 
     /// A gateway alone.
-    pub const GATEWAY: Self = Self { planning: None, gateway: Some(""), basemap: None };
+    pub const GATEWAY: Self =
+        Self { planning: None, gateway: Some(""), gateway_port: None, basemap: None };
 
     /// The same with a base map, if there is one.
     #[must_use]

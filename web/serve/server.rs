@@ -160,7 +160,7 @@ impl Server {
                         let routes = match gateway.is_reachable_from(listener.local_addr()?)? {
                             true => groundwave_page::with_gateway(
                                 routes,
-                                gateway.routes(),
+                                (gateway.routes(), config.gateway.gateway_bind.port()),
                                 basemap.as_ref(),
                             ),
                             false => routes,

@@ -67,7 +67,7 @@ fn beside() -> Bench {
     let mut bench = Bench::new();
     let other = axum::Router::new().fallback(|| async { "planning" });
     let other = groundwave_http::layers::any_origin(other);
-    bench.router = with_gateway(other, bench.router.clone(), None);
+    bench.router = with_gateway(other, (bench.router.clone(), 8080), None);
     bench
 }
 

@@ -40,6 +40,9 @@ async function begin(): Promise<void> {
   // The view hears of a failure.
   if (mode === 'replay') replay.begin().catch(() => undefined);
   watchFaults((text) => app.ui.tell(text, true, true));
+  // Another address in the same tab, as a link that was pasted, or a step back: what the page writes itself is no such
+  // change.
+  addEventListener('hashchange', () => location.reload());
   place.replaceChildren();
   mount(App, { target: place });
 }

@@ -86,6 +86,18 @@ test('the view begins where the ground is', async ({ page }) => {
   expect((await view()).zoom).toBeGreaterThan(4);
 });
 
+test('another address in the same tab is read, and a deployment that is gone is said to be', async ({ page, request }) => {
+  const [first, second] = [await plan(request, ['Ramberget'], 'First'), await plan(request, ['Masthugget'], 'Second')];
+  await open(page, `/#m=11/57.7/11.9&d=${first.id}`);
+  await expect(page.getByRole('option', { name: /Ramberget/ })).toBeVisible();
+  await page.evaluate((id) => void (location.hash = `m=11/57.7/11.9&d=${id}`), second.id);
+  await expect(page.getByRole('option', { name: /Masthugget/ })).toBeVisible();
+  await request.delete(`/api/v1/deployments/${first.id}`);
+  await page.evaluate((id) => void (location.hash = `m=11/57.7/11.9&d=${id}`), first.id);
+  await expect(page.getByText('it may have been deleted')).toBeVisible();
+  await expect(page.getByRole('option', { name: /Masthugget/ })).toHaveCount(0);
+});
+
 test('a browser that lacks what WebKit lacks draws ground and a mesh', async ({ page, request }) => {
   await page.addInitScript(() => {
     for (const name of ['requestIdleCallback', 'cancelIdleCallback', 'OffscreenCanvas', 'scheduler']) Reflect.deleteProperty(window, name);

@@ -5,12 +5,14 @@ export interface Offer {
   planning: string | null;
   /** The same of the gateway. */
   gateway: string | null;
+  /** Port of the gateway's own address, which agents ask; null where the page comes from there. */
+  gateway_port: number | null;
   /** Path of a base map, a PMTiles archive; null for none. */
   basemap: string | null;
 }
 
 /** What a server offers that does not say: it is a planning server. */
-const USUAL: Offer = { planning: '', gateway: null, basemap: null };
+const USUAL: Offer = { planning: '', gateway: null, gateway_port: null, basemap: null };
 
 let known: Offer | null = null;
 let asked: Promise<Offer> | null = null;

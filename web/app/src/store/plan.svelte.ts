@@ -60,11 +60,17 @@ export class Plan {
     this.loaded = true;
   }
 
+  /** True if the deployment that was named is not there. */
+  absent = $state(false);
+
   async listDeployments(choose: string | null): Promise<void> {
     const all = await wanted(api.GET('/api/v1/deployments'));
     this.deployments = all;
     const present = choose ?? this.deployment?.id;
-    const next = all.find((deployment) => deployment.id === present) ?? all[0] ?? null;
+    const found = all.find((deployment) => deployment.id === present);
+    // Not another in place of one that was named.
+    const next = found ?? (choose ? null : (all[0] ?? null));
+    this.absent = choose !== null && !found;
     const changed = next?.id !== this.deployment?.id;
     this.deployment = next;
     if (changed) {
