@@ -7,6 +7,7 @@
 //! | [`itm`] | Irregular Terrain Model, point to point and area | NTIA TR 82-100 |
 //! | [`bullington`] | delta-Bullington diffraction | ITU-R P.526 |
 //! | [`p1812`] | paths with clutter for shares of time and places, 30 MHz to 6 GHz | ITU-R P.1812 |
+//! | [`hata`] | towns, suburbs and open country, 150 MHz to 3.7 GHz | Hata 1980, COST 231, NTIA TR 15-517 |
 //! | [`spherical_earth`] | diffraction over the smooth Earth | ITU-R P.526 |
 //! | [`gases`] | oxygen and water vapour | ITU-R P.676 |
 //! | [`rain`] | specific attenuation of rain | ITU-R P.838 |
@@ -28,6 +29,7 @@ pub mod clutter;
 pub mod domain;
 pub mod free_space;
 pub mod gases;
+pub mod hata;
 pub mod itm;
 pub mod noise;
 pub mod numeric;

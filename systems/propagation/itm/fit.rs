@@ -6,7 +6,7 @@ use crate::numeric::moments;
 /// points), fitted to the points between `start` and `end`, both counted in steps from the first
 /// point. The interval is cut at whole points and widened to hold at least one step.
 #[inline(always)]
-pub(super) fn line_ends(elevation_m: &[f64], start: f64, end: f64) -> [f64; 2] {
+pub(crate) fn line_ends(elevation_m: &[f64], start: f64, end: f64) -> [f64; 2] {
     let last = elevation_m.len() - 1;
     let (from, to) = interval(last, start, end);
     let (mean, slope) = fit(&elevation_m[from..=to]);

@@ -8,7 +8,7 @@ use crate::profile::PathProfile;
 
 /// Radio horizon of a terminal.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Horizon {
+pub(crate) struct Horizon {
     /// Elevation angle above the horizontal at the terminal, rad.
     pub angle_rad: f64,
     /// Distance, m; the length of the path when nothing obstructs the other terminal.
@@ -18,7 +18,7 @@ pub(super) struct Horizon {
 /// Horizons of transmitter and receiver, `antenna_agl_m` above their ends of the profile, over
 /// an earth of effective radius `earth_radius_m`.
 #[inline(always)]
-pub(super) fn horizons(
+pub(crate) fn horizons(
     profile: &PathProfile,
     earth_radius_m: f64,
     antenna_agl_m: [f64; 2],

@@ -65,14 +65,14 @@ impl Medium {
 /// Surface refractivity, N-units, at `system_msl_m` above mean sea level, being `n_0` at that
 /// level (TN101 eq. 4.3).
 #[inline(always)]
-pub(super) fn surface_refractivity(n_0: f64, system_msl_m: f64) -> f64 {
+pub(crate) fn surface_refractivity(n_0: f64, system_msl_m: f64) -> f64 {
     n_0 * exp(-system_msl_m / 9460.0)
 }
 
 /// Curvature of the effective earth, 1/m, under surface refractivity `n_s` in N-units (TN101
 /// eq. 4.4, rearranged).
 #[inline(always)]
-pub(super) fn effective_curvature(n_s: f64) -> f64 {
+pub(crate) fn effective_curvature(n_s: f64) -> f64 {
     GAMMA_A * (1.0 - 0.046_65 * exp(n_s / 179.3))
 }
 
