@@ -312,7 +312,7 @@ impl Scratch {
 
     fn budgets(&mut self, site: &CoverageSite<'_>, count: usize) {
         let transmitter = &site.transmitter;
-        transmitter.extra_db(&self.receivers, count, &mut self.extra_db);
+        transmitter.extra_db(&self.receivers, &self.fine_surface[..count], &mut self.extra_db);
         transmitter.budgets(&self.receivers, &self.paths, &self.extra_db, &mut self.budgets);
     }
 

@@ -41,6 +41,8 @@ pub(super) struct EndClutter {
     /// Antenna height from which terrain is judged, m above ground: losses of P.2108 begin at the top of the
     /// clutter.
     pub terrain_agl_m: f64,
+    /// Surroundings of the station, or what the clutter of the environment amounts to.
+    pub surroundings: Surroundings,
     loss: EndLoss,
     pub exposure: Exposure,
 }
@@ -82,7 +84,11 @@ impl EndClutter {
             _ => Exposure::Unknown,
         };
         let terrain_agl_m = height_agl_m.max(top_m.unwrap_or(0.0));
-        Self { height_agl_m, path_agl_m, terrain_agl_m, loss, exposure }
+        let surroundings = match env.clutter {
+            Some(clutter) if own.is_unknown() => clutter.into(),
+            _ => own,
+        };
+        Self { height_agl_m, path_agl_m, terrain_agl_m, surroundings, loss, exposure }
     }
 
     /// `true` if the loss depends on the length of the path.
@@ -134,6 +140,22 @@ impl Surroundings {
             Self::Suburban => Some(Category::Suburban),
             Self::Urban => Some(Category::Urban),
             Self::DenseUrban => Some(Category::DenseUrban),
+        }
+    }
+}
+
+impl From<Clutter> for Surroundings {
+    fn from(clutter: Clutter) -> Self {
+        match clutter {
+            Clutter::HeightGain { category, .. } => match category {
+                ClutterCategory::WaterSea | ClutterCategory::OpenRural => Self::Open,
+                ClutterCategory::Suburban => Self::Suburban,
+                ClutterCategory::Urban => Self::Urban,
+                ClutterCategory::TreesForest => Self::Forest,
+                ClutterCategory::DenseUrban => Self::DenseUrban,
+            },
+            // Urban and suburban places in one: the milder.
+            Clutter::Statistical { .. } => Self::Suburban,
         }
     }
 }

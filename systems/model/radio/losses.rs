@@ -47,11 +47,12 @@ pub(super) fn path_loss(
         (false, Some(PropagationMode::Troposcatter)) => PropagationMode::Troposcatter,
         (false, _) => PropagationMode::Diffraction,
     };
-    let clutter_db = link.clutter_db(view.distance_m * 1e-3);
+    let distance_km = view.distance_m * 1e-3;
+    let clutter_db = link.clutter_db(distance_km, view.is_fine_surface);
     warnings.note(clutter_db.is_none(), Warning::ClutterOutOfRange);
     let [clutter_tx_db, clutter_rx_db] = clutter_db.unwrap_or([0.0; 2]);
     let [median_tx_db, median_rx_db] =
-        (link.median_clutter_db(view.distance_m * 1e-3)).unwrap_or([0.0; 2]);
+        link.median_clutter_db(distance_km, view.is_fine_surface).unwrap_or([0.0; 2]);
     let mut losses = Losses {
         free_space_loss_db: free_space_loss_db(slant_m, link.frequency_mhz),
         reference_attenuation_db: terrain.reference_attenuation_db,
@@ -165,18 +166,30 @@ fn calibrate(
 
 impl Prepared<'_> {
     /// Clutter loss at the two ends, dB; `None` outside the range of its model.
-    pub(super) fn clutter_db(&self, distance_km: f64) -> Option<[f64; 2]> {
-        self.end_clutter_db(distance_km, false)
+    pub(super) fn clutter_db(&self, distance_km: f64, is_fine_surface: bool) -> Option<[f64; 2]> {
+        self.end_clutter_db(distance_km, is_fine_surface, false)
     }
 
     /// [`Self::clutter_db`] at the median of locations.
-    pub(super) fn median_clutter_db(&self, distance_km: f64) -> Option<[f64; 2]> {
-        self.end_clutter_db(distance_km, true)
+    pub(super) fn median_clutter_db(
+        &self,
+        distance_km: f64,
+        is_fine_surface: bool,
+    ) -> Option<[f64; 2]> {
+        self.end_clutter_db(distance_km, is_fine_surface, true)
     }
 
-    fn end_clutter_db(&self, distance_km: f64, is_median: bool) -> Option<[f64; 2]> {
+    fn end_clutter_db(
+        &self,
+        distance_km: f64,
+        is_fine_surface: bool,
+        is_median: bool,
+    ) -> Option<[f64; 2]> {
+        let share = self.end_clutter_share(distance_km * 1e3, is_fine_surface);
+        if share == [0.0; 2] {
+            return Some(share);
+        }
         let ends_db = clutter_db(&self.clutter, self.frequency_mhz, distance_km, is_median)?;
-        let share = self.end_clutter_share(distance_km * 1e3);
         Some([share[0] * ends_db[0], share[1] * ends_db[1]])
     }
 

@@ -162,14 +162,18 @@ impl<'a> Prepared<'a> {
             |antenna_agl_m| Direction::new(frequency_mhz, polarization, antenna_agl_m, values);
         let raised_agl_m = clutter.map(|end| end.terrain_agl_m);
         let fallback = FALLBACK_MODEL.get().prepare(&over(raised_agl_m));
-        // A model with clutter along its paths has antennas within it.
-        let mut is_on_path = clutter.map(|end| model.uses_clutter() && end.path_agl_m.is_some());
+        // A model with clutter along its paths or around its ends has antennas within it.
+        let mut is_on_path = clutter.map(|end| {
+            model.includes_surroundings() || (model.uses_clutter() && end.path_agl_m.is_some())
+        });
         let own_agl_m = [tx.height_agl_m, rx.height_agl_m];
         let antenna_agl_m =
             [0, 1].map(|end| if is_on_path[end] { own_agl_m[end] } else { raised_agl_m[end] });
         let clutter_agl_m = clutter.map(|end| end.path_agl_m);
-        let prepared =
-            model.prepare(&over(antenna_agl_m).with_clutter(clutter_agl_m)).map(Arc::from);
+        let surroundings = clutter.map(|end| end.surroundings);
+        let direction =
+            over(antenna_agl_m).with_clutter(clutter_agl_m).with_surroundings(surroundings);
+        let prepared = model.prepare(&direction).map(Arc::from);
         if prepared.is_err() {
             is_on_path = [false; 2];
         }
@@ -224,8 +228,9 @@ impl<'a> Prepared<'a> {
 
     /// Share of clutter at each end that is added to the loss over `distance_m`, [0, 1]: where the model
     /// computes clutter along the path, that of the fallback model.
-    pub(super) fn end_clutter_share(&self, distance_m: f64) -> [f64; 2] {
-        let is_valid = self.validity.check(self.frequency_mhz, distance_m, false).is_ok();
+    pub(super) fn end_clutter_share(&self, distance_m: f64, is_fine_surface: bool) -> [f64; 2] {
+        let validity = &self.validity;
+        let is_valid = validity.check(self.frequency_mhz, distance_m, is_fine_surface).is_ok();
         let added = |is_on_path| {
             if is_on_path && is_valid { 1.0 - self.share(distance_m) } else { 1.0 }
         };

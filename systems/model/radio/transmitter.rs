@@ -163,7 +163,7 @@ impl<'a> PreparedTransmitter<'a> {
         };
         let sent_dbm = tx.radio.tx_power_dbm - tx.radio.feeder_loss_db + tx.antenna.gain_dbi;
         let received_db = rx.antenna.gain_dbi - rx.radio.feeder_loss_db - link.polarization_loss_db;
-        let fixed_db = self.vegetation_db + env.other_loss_db + self.clutter_sum_db(1.0);
+        let fixed_db = self.vegetation_db + env.other_loss_db + self.clutter_sum_db(1.0, false);
         let fixed_db = fixed_db + link.building_db[0] + link.building_db[1];
         Some(MarginTerms {
             base_db: self.link_margin_db(self.sinr_db(sent_dbm + received_db)) - fixed_db,
@@ -266,19 +266,29 @@ impl<'a> PreparedTransmitter<'a> {
         });
     }
 
-    /// Losses of rain, clutter and walls at each quantile, dB; zero in clear air without them.
-    pub fn extra_db(&self, receivers: &Receivers, count: usize, extra_db: &mut [Lane; QUANTILES]) {
+    /// Losses of rain, clutter and walls at each quantile, dB; zero in clear air without them. Of each receiver
+    /// `fine_surface` is true if it or the transmitter stands on a fine surface.
+    pub fn extra_db(
+        &self,
+        receivers: &Receivers,
+        fine_surface: &[bool],
+        extra_db: &mut [Lane; QUANTILES],
+    ) {
+        let count = fine_surface.len();
         let [extra_db, median_db] = extra_db;
         extra_db.fill(0.0);
         let env = self.link.env;
         let by_distance = self.link.is_clutter_by_distance();
         let walls_db = self.link.building_db[0] + self.link.building_db[1];
-        let fixed_db = if by_distance { 0.0 } else { self.clutter_sum_db(1.0) };
+        let fixed_db = if by_distance { 0.0 } else { self.clutter_sum_db(1.0, false) };
         let raining = env.rain_rate_mm_h > 0.0;
         for place in 0..count {
             let distance_m = receivers.distance_m[place];
-            extra_db[place] =
-                if by_distance { self.clutter_sum_db(distance_m * 1e-3) } else { fixed_db };
+            extra_db[place] = if by_distance {
+                self.clutter_sum_db(distance_m * 1e-3, fine_surface[place])
+            } else {
+                fixed_db
+            };
             extra_db[place] += walls_db;
             if raining {
                 let slant_m = self.heights().slant_m(receivers, place);
@@ -293,15 +303,16 @@ impl<'a> PreparedTransmitter<'a> {
         if by_distance {
             for place in 0..count {
                 let distance_km = receivers.distance_m[place] * 1e-3;
-                let median =
-                    self.link.median_clutter_db(distance_km).map_or(0.0, |[tx, rx]| tx + rx);
-                median_db[place] += median - self.clutter_sum_db(distance_km);
+                let is_fine = fine_surface[place];
+                let median = self.link.median_clutter_db(distance_km, is_fine);
+                let median = median.map_or(0.0, |[tx, rx]| tx + rx);
+                median_db[place] += median - self.clutter_sum_db(distance_km, is_fine);
             }
         }
     }
 
-    fn clutter_sum_db(&self, distance_km: f64) -> f64 {
-        let clutter_db = self.link.clutter_db(distance_km);
+    fn clutter_sum_db(&self, distance_km: f64, is_fine_surface: bool) -> f64 {
+        let clutter_db = self.link.clutter_db(distance_km, is_fine_surface);
         clutter_db.map_or(0.0, |[tx, rx]| tx + rx)
     }
 

@@ -84,18 +84,21 @@ pub enum Warning {
     TerrainMixed,
     /// Stations, environment or ground are out of the range of every model: no link.
     NotComputable,
-    /// Path of 1 to 2 km, over which ITM takes over from delta-Bullington.
+    /// Path of 1 to 2 km, over which ITM or extended Hata takes over from delta-Bullington.
     ModelsBlended,
-    /// Surface with buildings and trees in posts of 5 m or finer, for which ITM is not made;
+    /// Surface with buildings and trees in posts of 5 m or finer, for which ITM and extended Hata are not made;
     /// delta-Bullington is used instead.
     FineSurface,
     /// Frequency below 80 MHz, where ITU-R P.2109 begins: walls have the loss of 80 MHz.
     BuildingExtrapolated,
+    /// Extended Hata: the higher antenna below 30 m or above 200 m, or the lower below 1 m or above 10 m; its
+    /// height is taken at the limit.
+    HataAntennaHeight,
 }
 
 impl Warning {
     /// Every warning, in the order of the bits.
-    pub const ALL: [Self; 34] = [
+    pub const ALL: [Self; 35] = [
         Self::ItmTxTerminalHeight,
         Self::ItmRxTerminalHeight,
         Self::ItmFrequency,
@@ -130,6 +133,7 @@ impl Warning {
         Self::ModelsBlended,
         Self::FineSurface,
         Self::BuildingExtrapolated,
+        Self::HataAntennaHeight,
     ];
 }
 

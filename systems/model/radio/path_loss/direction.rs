@@ -3,6 +3,7 @@
 use groundwave_propagation::polarization::Polarization;
 
 use crate::radio::climate::Climate;
+use crate::radio::surroundings::Surroundings;
 
 /// One direction of a pair of stations: inputs common to all models, all validated.
 ///
@@ -18,6 +19,9 @@ pub struct Direction {
     /// Heights of buildings and trees on the halves of the path next to transmitter and receiver, m above
     /// ground; `None` where they have none. For models that use clutter, where the profile has none.
     pub clutter_agl_m: [Option<f64>; 2],
+    /// Surroundings of transmitter and receiver, from the clutter of the environment where a station has
+    /// none of its own. For models that include them.
+    pub surroundings: [Surroundings; 2],
     /// Private: models read them by their settings, so that these are what they declare.
     values: SettingValues,
 }
@@ -30,12 +34,24 @@ impl Direction {
         antenna_agl_m: [f64; 2],
         values: SettingValues,
     ) -> Self {
-        Self { frequency_mhz, polarization, antenna_agl_m, clutter_agl_m: [None; 2], values }
+        Self {
+            frequency_mhz,
+            polarization,
+            antenna_agl_m,
+            clutter_agl_m: [None; 2],
+            surroundings: [Surroundings::Unknown; 2],
+            values,
+        }
     }
 
     /// The direction with clutter on the halves of the path next to transmitter and receiver, m above ground.
     pub(in crate::radio) const fn with_clutter(self, clutter_agl_m: [Option<f64>; 2]) -> Self {
         Self { clutter_agl_m, ..self }
+    }
+
+    /// The direction with surroundings of transmitter and receiver.
+    pub(in crate::radio) const fn with_surroundings(self, surroundings: [Surroundings; 2]) -> Self {
+        Self { surroundings, ..self }
     }
 
     /// Settings of a model.

@@ -46,6 +46,10 @@ impl PathLossModel for FreeSpace {
         false
     }
 
+    fn includes_surroundings(&self) -> bool {
+        false
+    }
+
     fn prepare(&self, _: &Direction) -> Result<Box<dyn PreparedModel>, Warning> {
         Ok(Box::new(Self))
     }

@@ -108,6 +108,10 @@ impl PathLossModel for IrregularTerrain {
         false
     }
 
+    fn includes_surroundings(&self) -> bool {
+        false
+    }
+
     fn prepare(&self, direction: &Direction) -> Result<Box<dyn PreparedModel>, Warning> {
         let settings: ItmSettings = direction.settings();
         let model = Prepared::new(&settings.medium(direction), direction.antenna_agl_m)

@@ -23,6 +23,7 @@
 //!     fn validity(&self) -> Validity { Validity::UNLIMITED }
 //!     fn uses_terrain(&self) -> bool { false }
 //!     fn uses_clutter(&self) -> bool { false }
+//!     fn includes_surroundings(&self) -> bool { false }
 //!     fn prepare(&self, _: &Direction) -> Result<Box<dyn PreparedModel>, Warning> {
 //!         Err(Warning::ModelOutOfRange)
 //!     }
@@ -32,6 +33,7 @@
 mod batch;
 mod delta_bullington;
 mod direction;
+mod extended_hata;
 mod free_space;
 mod itm;
 mod p1812;
@@ -86,6 +88,10 @@ pub trait PathLossModel: Sync {
     /// True if the attenuation depends on clutter along the path. For other models
     /// [`PathProfile::clutter`] may be absent, and is not read.
     fn uses_clutter(&self) -> bool;
+
+    /// True if the attenuation includes the buildings and trees around both ends
+    /// ([`Direction::surroundings`]), described or not: no other loss of clutter is added.
+    fn includes_surroundings(&self) -> bool;
 
     /// Prepares one direction of a pair of stations for many paths.
     ///

@@ -81,6 +81,10 @@ impl PathLossModel for PointToArea {
         true
     }
 
+    fn includes_surroundings(&self) -> bool {
+        false
+    }
+
     fn prepare(&self, direction: &Direction) -> Result<Box<dyn PreparedModel>, Warning> {
         let settings: P1812Settings = direction.settings();
         let [tx_agl_m, rx_agl_m] = direction.antenna_agl_m;

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::PathLossModel;
 use super::delta_bullington::DeltaBullington;
+use super::extended_hata::ExtendedHata;
 use super::free_space::FreeSpace;
 use super::itm::IrregularTerrain;
 use super::p1812::PointToArea;
@@ -50,6 +51,7 @@ path_loss_models! {
     DeltaBullington => DeltaBullington,
     FreeSpace => FreeSpace,
     P1812 => PointToArea,
+    ExtendedHata => ExtendedHata,
     #[cfg(test)] LinearSlope => super::tests::LinearSlope,
     #[cfg(test)] ClutterSum => super::tests::ClutterSum,
 }

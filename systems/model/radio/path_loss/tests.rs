@@ -56,6 +56,10 @@ impl PathLossModel for LinearSlope {
         false
     }
 
+    fn includes_surroundings(&self) -> bool {
+        false
+    }
+
     fn prepare(&self, _: &Direction) -> Result<Box<dyn PreparedModel>, Warning> {
         Ok(Box::new(Self))
     }
@@ -119,6 +123,10 @@ impl PathLossModel for ClutterSum {
 
     fn uses_clutter(&self) -> bool {
         true
+    }
+
+    fn includes_surroundings(&self) -> bool {
+        false
     }
 
     fn prepare(&self, direction: &Direction) -> Result<Box<dyn PreparedModel>, Warning> {

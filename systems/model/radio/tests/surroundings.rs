@@ -154,3 +154,40 @@ fn p1812_has_surroundings_on_the_half_of_the_path_next_to_the_station() {
         assert_eq!((result.losses.clutter_tx_db, result.losses.clutter_rx_db), (0.0, 0.0));
     }
 }
+
+#[test]
+fn extended_hata_includes_the_surroundings_of_the_lower_end_whatever_they_are() {
+    let env = Environment { model: Model::ExtendedHata, ..Environment::default() };
+    let loss_db = |result: &LinkResult| result.losses.reference_attenuation_db.unwrap();
+    let [open, suburb, town] = [Surroundings::Open, Surroundings::Suburban, Surroundings::Urban]
+        .map(|surroundings| to(&meter(surroundings), &env));
+    assert_eq!(open.model, Model::ExtendedHata);
+    assert!(loss_db(&suburb) > loss_db(&open) + 15.0);
+    assert!(loss_db(&town) > loss_db(&suburb) + 9.0);
+    // Of the mast nothing but its height counts.
+    let mast_in_town = Station { surroundings: Surroundings::Urban, ..mast() };
+    let same = link(&flat(3_000.0), &mast_in_town, &meter(Surroundings::Open), &env);
+    near(loss_db(&same), loss_db(&open), 1e-12);
+    let built_up = Clutter::Statistical { below_height_m: 10.0, location_percent: 50.0 };
+    let trees = Clutter::HeightGain {
+        category: ClutterCategory::TreesForest,
+        representative_height_m: None,
+    };
+    for (clutter, alike) in [(built_up, &suburb), (trees, &suburb)] {
+        let env = Environment { clutter: Some(clutter), ..env.clone() };
+        let result = to(&meter(Surroundings::Unknown), &env);
+        near(loss_db(&result), loss_db(alike), 1e-12);
+        assert_eq!((result.losses.clutter_tx_db, result.losses.clutter_rx_db), (0.0, 0.0));
+    }
+}
+
+#[test]
+fn on_a_fine_surface_the_clutter_of_the_fallback_model_counts_under_extended_hata() {
+    let env = Environment { model: Model::ExtendedHata, ..Environment::default() };
+    let mut profile = flat(3_000.0);
+    profile.is_fine_surface = true;
+    let fine = link(&profile, &mast(), &meter(Surroundings::Urban), &env);
+    assert_eq!(fine.model, Model::DeltaBullington);
+    assert!(fine.warnings.contains(Warning::FineSurface));
+    assert!(fine.losses.clutter_rx_db > 5.0, "{:?}", fine.losses);
+}

@@ -1,0 +1,207 @@
+//! Loss in towns, suburbs and open country by the extended Hata model (NTIA).
+
+use groundwave_propagation::free_space::free_space_loss_db;
+use groundwave_propagation::hata::{
+    Area, BASE_HEIGHT_M, Edition, MOBILE_HEIGHT_M, Path, Sea, location_sigma_db,
+};
+use groundwave_propagation::p1812::location_loss_db;
+use groundwave_propagation::profile::{GroundCover, PathProfile};
+
+use super::direction::settings;
+use super::{Attenuation, Direction, PathLossModel, PreparedModel, Settings, Validity};
+use crate::radio::surroundings::Surroundings;
+use crate::radio::warning::{Warning, Warnings};
+
+/// Heights of the base station, m above ground: Hata's antennas stand above their surroundings.
+const BASE_AGL_MIN_M: f64 = 10.0;
+const BASE_AGL_MAX_M: f64 = 1_000.0;
+
+settings! {
+    /// Settings of extended Hata.
+    struct HataSettings {
+        /// Refractivity at sea level, N-units.
+        refractivity_n_units: f64,
+        /// Share of places, percent, 1 to 99.
+        location_percent: f64,
+    }
+}
+
+/// The extended Hata model; below 1,500 MHz that of Hata 1980. The higher antenna is the base station.
+#[derive(Debug)]
+pub(super) struct ExtendedHata;
+
+impl PathLossModel for ExtendedHata {
+    fn name(&self) -> &'static str {
+        "extended_hata"
+    }
+
+    fn label(&self) -> &'static str {
+        "extended Hata"
+    }
+
+    fn description(&self) -> &'static str {
+        "Extended Hata of NTIA over terrain in cities, suburbs and open country, 150 MHz to 3.7 GHz, 1 to 100 km."
+    }
+
+    fn version(&self) -> &'static str {
+        "NTIA Report 15-517 + Hata 1980"
+    }
+
+    fn source(&self) -> &'static str {
+        "NTIA Report 15-517, 2015, appendix A; below 1,500 MHz M. Hata, IEEE Trans. Veh. Technol. VT-29, 1980, and ITU-R P.529-3"
+    }
+
+    fn settings(&self) -> &'static [&'static str] {
+        HataSettings::NAMES
+    }
+
+    fn validity(&self) -> Validity {
+        Validity {
+            frequency_mhz: 150.0..=3_700.0,
+            distance_m: 1e3..=100e3,
+            distance_warning: Warning::ModelOutOfRange,
+            // Roofs are not hills, and the loss has them already.
+            fine_surface: false,
+        }
+    }
+
+    fn uses_terrain(&self) -> bool {
+        true
+    }
+
+    fn uses_clutter(&self) -> bool {
+        true
+    }
+
+    fn includes_surroundings(&self) -> bool {
+        true
+    }
+
+    fn prepare(&self, direction: &Direction) -> Result<Box<dyn PreparedModel>, Warning> {
+        let [tx_agl_m, rx_agl_m] = direction.antenna_agl_m;
+        let is_mobile = [tx_agl_m <= rx_agl_m, rx_agl_m <= tx_agl_m];
+        let mobiles = (0..2).filter(|end| is_mobile[*end]);
+        let mobiles: Option<Vec<_>> = mobiles.map(|end| Mobile::new(direction, end)).collect();
+        Ok(Box::new(PreparedHata(mobiles.ok_or(Warning::ModelOutOfRange)?)))
+    }
+}
+
+/// One end taken as the mobile.
+#[derive(Debug, Clone, Copy)]
+struct Mobile {
+    /// `true` for the receiver, to which profiles run.
+    is_receiver: bool,
+    path: Path,
+    location_db: f64,
+    sigma_db: f64,
+    warnings: Warnings,
+}
+
+impl Mobile {
+    /// `None` out of the range of the model.
+    fn new(direction: &Direction, mobile: usize) -> Option<Self> {
+        let settings: HataSettings = direction.settings();
+        let frequency_mhz = direction.frequency_mhz;
+        let mobile_agl_m = direction.antenna_agl_m[mobile];
+        let base_agl_m = direction.antenna_agl_m[1 - mobile];
+        let in_range = (150.0..=3_700.0).contains(&frequency_mhz)
+            && (BASE_AGL_MIN_M..=BASE_AGL_MAX_M).contains(&base_agl_m)
+            && (0.0..=BASE_AGL_MAX_M).contains(&mobile_agl_m);
+        if !in_range {
+            return None;
+        }
+        let area = area(direction.surroundings[mobile]);
+        let sigma_db = location_sigma_db(frequency_mhz, area).ok()?;
+        let is_between = |value: f64, [low, high]: [f64; 2]| (low..=high).contains(&value);
+        let mut warnings = Warnings::default();
+        warnings.note(
+            !is_between(base_agl_m, BASE_HEIGHT_M) || !is_between(mobile_agl_m, MOBILE_HEIGHT_M),
+            Warning::HataAntennaHeight,
+        );
+        Some(Self {
+            is_receiver: mobile == 1,
+            path: Path {
+                frequency_mhz,
+                mobile_agl_m,
+                base_agl_m,
+                area,
+                refractivity_n_units: settings.refractivity_n_units,
+                sea: Sea::NONE,
+                edition: Edition::Corrected,
+            },
+            location_db: location_loss_db(settings.location_percent, sigma_db).ok()?,
+            sigma_db,
+            warnings,
+        })
+    }
+
+    /// Median excess over free space, dB; `None` if the model has none.
+    fn excess_db(&self, profile: &PathProfile<'_>) -> Option<f64> {
+        let cover = profile.clutter().ok()?.and_then(|clutter| clutter.cover).unwrap_or_default();
+        let is_water = |cover: &GroundCover| *cover == GroundCover::Water;
+        let mut ground_msl_m = profile.elevation_msl_m.to_vec();
+        let sea = if self.is_receiver {
+            ground_msl_m.reverse();
+            Sea::of_points(cover.iter().rev().map(is_water))
+        } else {
+            Sea::of_points(cover.iter().map(is_water))
+        };
+        let path = Path { sea, ..self.path };
+        let loss = path.loss(&PathProfile::bare(profile.step_m, &ground_msl_m)).ok()?;
+        let [Some(first_m), Some(last_m)] = [ground_msl_m.first(), ground_msl_m.last()] else {
+            return None;
+        };
+        let rise_m = last_m + path.base_agl_m - first_m - path.mobile_agl_m;
+        let distance_m = profile.distance_m();
+        let slant_m = (distance_m * distance_m + rise_m * rise_m).sqrt();
+        let excess_db = loss.loss_db - free_space_loss_db(slant_m, path.frequency_mhz);
+        excess_db.is_finite().then_some(excess_db)
+    }
+}
+
+/// Surroundings of the mobile. Those that nobody described count as a suburb, the middle one; so do trees.
+const fn area(surroundings: Surroundings) -> Area {
+    match surroundings {
+        Surroundings::Open => Area::Rural,
+        Surroundings::Unknown | Surroundings::Forest | Surroundings::Suburban => Area::Suburban,
+        Surroundings::Urban => Area::Urban,
+        Surroundings::DenseUrban => Area::DenseUrban,
+    }
+}
+
+/// The lower end as the mobile. Of antennas of one height neither is the base station: both in turn, and the loss
+/// is the mean.
+#[derive(Debug)]
+struct PreparedHata(Vec<Mobile>);
+
+impl PreparedModel for PreparedHata {
+    fn attenuation(&self, profile: &PathProfile<'_>) -> Result<Attenuation, Warning> {
+        let mut sums_db = [0.0; 3];
+        let mut warnings = Warnings::default();
+        for mobile in &self.0 {
+            let excess_db = mobile.excess_db(profile).ok_or(Warning::ModelOutOfRange)?;
+            for (sum_db, db) in
+                sums_db.iter_mut().zip([excess_db, mobile.location_db, mobile.sigma_db])
+            {
+                *sum_db += db;
+            }
+            warnings = warnings.union(mobile.warnings);
+        }
+        let [median_db, location_db, sigma_db] = sums_db.map(|db| db / self.0.len() as f64);
+        // On tops of hills and over sea the corrections may exceed the loss.
+        warnings.note(median_db < 0.0, Warning::BelowFreeSpaceClamped);
+        let reference_db = if median_db > 0.0 { median_db } else { 0.0 };
+        let variability_db = if location_db < -reference_db { -reference_db } else { location_db };
+        Ok(Attenuation {
+            reference_attenuation_db: Some(reference_db),
+            variability_db: Some(variability_db),
+            median_db: Some(reference_db),
+            sigma_db,
+            warnings,
+            ..Attenuation::default()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;
