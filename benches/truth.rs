@@ -166,7 +166,13 @@ fn main() {
     for place in &places {
         let stride = place.links.len().div_ceil(LINKS_MAX).max(1);
         let links: Vec<Link> = place.links.iter().step_by(stride).copied().collect();
-        let described = [Model::P1812, Model::Itm, Model::DeltaBullington, Model::FreeSpace];
+        let described = [
+            Model::P1812,
+            Model::ExtendedHata,
+            Model::Itm,
+            Model::DeltaBullington,
+            Model::FreeSpace,
+        ];
         let described = described.map(|model| (model, model.get().label(), place));
         let unknown = place.without_surroundings();
         let unknown = (Model::Itm, "ITM, surroundings unknown", &unknown);
