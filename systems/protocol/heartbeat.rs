@@ -282,6 +282,20 @@ pub struct DispatchedCommand {
     pub expires_at: String,
 }
 
+/// An entry of a heartbeat that was not recorded; the rest was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RejectedEntry {
+    /// JSON pointer of the entry in the heartbeat.
+    pub pointer: String,
+    /// 422 for an invalid entry, 429 for one too many, which passes later.
+    pub status: u16,
+    /// Reason.
+    pub message: String,
+}
+
+/// Maximum number of rejected entries that an acknowledgement lists.
+pub const REJECTED_MAX: usize = 64;
+
 /// Acknowledgement of a heartbeat.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HeartbeatAck {
@@ -303,4 +317,10 @@ pub struct HeartbeatAck {
     pub sensors_revision: Option<u64>,
     /// Commands for the node.
     pub commands: Vec<DispatchedCommand>,
+    /// Number of entries that were not recorded.
+    #[serde(default)]
+    pub rejected_count: usize,
+    /// Entries that were not recorded, the first 64.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rejected: Vec<RejectedEntry>,
 }

@@ -15,10 +15,12 @@ pub use enrolment::{Credentials, GatewayEnd, WgChallenge, WgRegister, WgRegister
 pub use hardware_address::HardwareAddress;
 pub use heartbeat::{
     DispatchedCommand, Heartbeat, HeartbeatAck, Interface, MeshLink, MeshReport, RadioReport,
-    Transport, TransportKind,
+    RejectedEntry, Transport, TransportKind,
 };
 pub use hostname::{check_hostname, is_hostname};
-pub use metrics::{METRICS_MAX, NAMES_MAX, Reading, Readings, Sample, check_metric, unit_of};
+pub use metrics::{
+    CORE_METRICS, METRICS_MAX, NAMES_MAX, Reading, Readings, Sample, check_metric, unit_of,
+};
 pub use node_state::NodeState;
 pub use proof::{
     KEY_PROOF_DOMAIN, PROOF_DOMAIN, Proof, key_message as key_proof_message,

@@ -9,8 +9,36 @@ use serde::{Deserialize, Serialize};
 /// Readings of a heartbeat at most.
 pub const METRICS_MAX: usize = 64;
 
-/// Metrics of a node at most, over its lifetime: bounds the memory of the gateway.
+/// Metrics of a node at most besides the core ones: bounds the memory of the gateway.
 pub const NAMES_MAX: usize = 256;
+
+/// Core metrics, which every node may report whatever others it has.
+pub const CORE_METRICS: [&str; 24] = [
+    "mesh.tx_mbps",
+    "mesh.rx_mbps",
+    "mesh.signal_dbm",
+    "mesh.plink_estab",
+    "mesh.neighbor_count",
+    "mesh.tx_retries",
+    "mesh.tx_failed",
+    "mesh.tx_bitrate_mbps",
+    "mesh.best_tq",
+    "mesh.best_throughput_kbps",
+    "gps.fix_mode",
+    "gps.sats_used",
+    "gps.lat_deg",
+    "gps.lon_deg",
+    "gps.alt_m",
+    "gps.hdop",
+    "sys.load1",
+    "sys.mem_available_bytes",
+    "sys.temp_c",
+    "sys.uptime_s",
+    "ups.battery_charge_pct",
+    "ups.battery_voltage_v",
+    "ups.on_battery",
+    "ups.low_battery",
+];
 
 /// A reading with its time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -1,4 +1,4 @@
-//! Commands of the fleet: heartbeats, samples, join reports, changes by an operator.
+//! Commands of the fleet: heartbeats, join reports, changes by an operator.
 
 use core::net::{IpAddr, Ipv4Addr};
 use std::collections::BTreeMap;
@@ -8,24 +8,19 @@ use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Index, Recorded, Refusal};
 use groundwave_protocol::NodeState;
 use groundwave_protocol::heartbeat::Heartbeat;
-use groundwave_protocol::metrics::{NAMES_MAX, Reading, Readings, Sample, check_metric};
 use groundwave_simulation::site::{NodeId, NodeKind, check_name};
 use serde::{Deserialize, Serialize};
 
 use super::approved::approved_node;
 use super::command_queue::{NodeCommand, NodeCommands, dispatch};
-use super::components::{
-    LastHeartbeat, LatestReadings, LivenessState, Location, NodeRecord, ReceivedHeartbeat,
-};
+use super::components::{LastHeartbeat, LivenessState, Location, NodeRecord, ReceivedHeartbeat};
 use super::event::EventBuffer;
 use super::gateway_clock::GatewayClock;
 use super::liveness::LivenessRules;
+use super::reading_refusal::ReadingRefusal;
 use super::record::{self, check_tags};
 use super::roles::check_role;
-use super::sample_buffer::RecentSamples;
-
-/// Samples of one `fleet.samples` command.
-pub const SAMPLES_AT_ONCE_MAX: usize = 512;
+use super::samples::record_readings;
 
 /// Records a heartbeat of an approved node.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -56,6 +51,8 @@ pub struct HeartbeatReply {
     pub commands: Vec<NodeCommand>,
     /// Wall clock of the gateway, ns since the Unix epoch.
     pub wall_ns: u64,
+    /// Metrics whose readings were not recorded.
+    pub refused: Vec<(String, ReadingRefusal)>,
 }
 
 /// Conflict of a heartbeat whose sequence number is not above the last one of that boot.
@@ -77,7 +74,7 @@ impl Command for RecordHeartbeat {
         let first_ns = before.map_or(wall_ns, |before| before.first_ns);
         let ts_ms = wall_ns / 1_000_000;
         let offset_ms = |sent_ms: u64| sent_ms as i64 - ts_ms as i64;
-        record_readings(world, entity, ts_ms, &self.heartbeat.metrics);
+        let refused = record_readings(world, entity, ts_ms, &self.heartbeat.metrics);
 
         let rules = *world.resource::<LivenessRules>();
         let clock_ns = world.resource::<GatewayClock>().now_ns;
@@ -107,89 +104,13 @@ impl Command for RecordHeartbeat {
             revision: record.0.revision,
             commands,
             wall_ns,
+            refused,
         })
     }
 }
 impl Recorded for RecordHeartbeat {
     const NAME: &'static str = "fleet.hear";
     type Reply = HeartbeatReply;
-}
-
-fn record_readings(world: &mut World, entity: Entity, ts_ms: u64, metrics: &BTreeMap<String, f64>) {
-    if metrics.is_empty() {
-        return;
-    }
-    let mut latest = world.get_mut::<LatestReadings>(entity).expect("required");
-    let readings = Arc::make_mut(&mut latest.0);
-    for (name, value) in metrics {
-        record_reading(readings, name, (ts_ms, *value), ts_ms);
-    }
-    let mut samples = world.get_mut::<RecentSamples>(entity).expect("required");
-    let buffer = Arc::make_mut(&mut samples.0);
-    for (name, value) in metrics {
-        buffer.push_present(name, ts_ms, *value);
-    }
-}
-
-/// Lead of a reading after which it was taken by a clock that was ahead, ms.
-const LEAD_MS: u64 = 60_000;
-
-/// Records a reading unless there is a later one that is not to come at `now_ms`.
-fn record_reading(readings: &mut Readings, name: &str, (ts_ms, value): (u64, f64), now_ms: u64) {
-    let full = readings.len() >= NAMES_MAX;
-    match readings.get_mut(name) {
-        Some(reading) if reading.ts_ms <= ts_ms || reading.ts_ms > now_ms + LEAD_MS => {
-            *reading = Reading { value, ts_ms }
-        }
-        Some(_) => {}
-        None if full => {}
-        None => {
-            readings.insert(name.to_owned(), Reading { value, ts_ms });
-        }
-    }
-}
-
-/// Records samples that carry their own times. Samples of completed minutes are not kept in the
-/// world: the reply lists their indices.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RecordSamples {
-    pub node: NodeId,
-    /// Samples, in any order.
-    pub samples: Vec<Sample>,
-}
-impl Command for RecordSamples {
-    type Out = Result<Vec<usize>, Refusal>;
-    fn apply(self, world: &mut World) -> Self::Out {
-        if self.samples.len() > SAMPLES_AT_ONCE_MAX {
-            let allowed = format!("up to {SAMPLES_AT_ONCE_MAX}");
-            return Err(Refusal::invalid("samples", self.samples.len(), allowed));
-        }
-        for sample in &self.samples {
-            check_metric(&sample.metric, sample.value)?;
-        }
-        let entity = approved_node(world, self.node)?;
-        let now_ms = world.resource::<Clock>().wall_ns / 1_000_000;
-        let mut latest = world.get_mut::<LatestReadings>(entity).expect("required");
-        let readings = Arc::make_mut(&mut latest.0);
-        for sample in &self.samples {
-            let reading = (sample.ts_ms, sample.value);
-            record_reading(readings, &sample.metric, reading, now_ms);
-        }
-        let mut samples = world.get_mut::<RecentSamples>(entity).expect("required");
-        let buffer = Arc::make_mut(&mut samples.0);
-        let mut late = Vec::new();
-        for (index, sample) in self.samples.iter().enumerate() {
-            if !buffer.push(&sample.metric, sample.ts_ms, sample.value, now_ms) {
-                late.push(index);
-            }
-        }
-        Ok(late)
-    }
-}
-impl Recorded for RecordSamples {
-    const NAME: &'static str = "fleet.samples";
-    type Reply = Vec<usize>;
 }
 
 /// Records the board, firmware and supported commands a node reports.

@@ -16,9 +16,13 @@ mod gateway_clock;
 mod liveness;
 mod node_settings;
 mod prediction;
+mod reading_refusal;
 mod record;
 mod roles;
 mod sample_buffer;
+#[cfg(test)]
+mod sample_buffer_tests;
+mod samples;
 mod score;
 mod short_samples;
 #[cfg(test)]
@@ -36,10 +40,7 @@ pub use command_queue::{
     OUTPUT_BYTES_MAX,
 };
 pub(crate) use command_queue::{CommandQueues, withdraw_command};
-pub use commands::{
-    HeartbeatReply, PatchNode, RecordHeartbeat, RecordJoinReport, RecordSamples,
-    SAMPLES_AT_ONCE_MAX, STALE_SEQUENCE,
-};
+pub use commands::{HeartbeatReply, PatchNode, RecordHeartbeat, RecordJoinReport, STALE_SEQUENCE};
 pub use components::{
     LastHeartbeat, LatestReadings, LivenessState, Location, LocationSource, NodeInfo, NodeRecord,
     Preregistration, ReceivedHeartbeat,
@@ -51,12 +52,14 @@ pub use liveness::{Liveness, LivenessRules, StateChange};
 pub use node_settings::{
     BatmanGatewayMode, BatmanSettings, CONFIGURE, NodeSettings, SettingDifference,
 };
+pub use reading_refusal::ReadingRefusal;
 pub use record::check_tags;
 pub(crate) use record::{
     admit, alert, dismiss, expect, lock_out, registration_of, rejected, rename, tag,
 };
 pub use roles::{NodeRole, check_role};
 pub use sample_buffer::{RecentSamples, SAMPLES_MAX, SampleBuffer, SampleMinute, StoreMinute};
+pub use samples::{RecordSamples, SAMPLES_AT_ONCE_MAX, SamplesReply};
 pub use score::{MeshScore, ScoreComponent};
 pub use topology::{Edge, EdgeKind, EdgeStatus, MeshEdges, PredictedLink, TQ_FULL};
 pub use view::{Fleet, FleetNode};

@@ -1,22 +1,29 @@
 //! Samples of the current minute and of the one before: durable with the node, not yet part of the
 //! history.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Effect, Outbox};
-use groundwave_protocol::metrics::NAMES_MAX;
+use groundwave_protocol::metrics::{CORE_METRICS, NAMES_MAX};
 use groundwave_simulation::site::NodeId;
 use serde::{Deserialize, Serialize};
 
 use super::gateway_clock::GatewayClock;
+use super::reading_refusal::ReadingRefusal;
 
-/// Samples of one node and minute; more are dropped and counted.
+/// Uploaded samples of one node and minute; more are refused.
 pub const SAMPLES_MAX: usize = 4096;
+/// Samples of one node and minute with those of its heartbeats.
+pub(super) const MINUTE_SAMPLES_MAX: usize = 2 * SAMPLES_MAX;
+/// Metrics of a node with the core ones.
+pub(super) const ALL_NAMES_MAX: usize = NAMES_MAX + CORE_METRICS.len();
 
 /// Lead of a node's clock that is allowed, minutes.
 const LEAD_MINUTES: u64 = 1;
+/// Age of a completed minute from which on it no longer waits for the history, minutes.
+const OLD_MINUTES: u64 = 60;
 const MINUTE_MS: u64 = 60_000;
 const MINUTE_NS: u64 = MINUTE_MS * 1_000_000;
 /// Packed size of a sample: index of the metric (2), ms within the minute (2), value (8).
@@ -74,13 +81,13 @@ impl SampleMinute {
 /// Samples of a node that the history does not have yet.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SampleBuffer {
-    /// Metrics the node ever reported, by index.
+    /// Metrics the node reported, by index.
     pub names: Vec<String>,
     /// Current minute.
     pub current: SampleMinute,
     /// Last completed minute.
     pub previous: SampleMinute,
-    /// Samples dropped: too many in a minute, or too many metrics.
+    /// Samples refused: too many in a minute, or too many metrics.
     pub dropped: u64,
 }
 
@@ -108,57 +115,120 @@ impl Effect for StoreMinute {
 }
 
 impl SampleBuffer {
-    /// Adds a sample of the current minute or a later one; returns whether it did. Earlier samples,
-    /// and those of minutes before the last one, belong to the history: the buffer has space for two
-    /// minutes. `now_ms` is the wall clock of the gateway, ms since the Unix epoch: a
+    /// Gives a metric an index unless it has one. A core metric always gets one, another while there
+    /// is space, or in place of one that `is_idle` and has no sample here of the last hour: that is
+    /// returned. `now_ms` is the wall clock of the gateway, ms since the Unix epoch.
+    ///
+    /// # Errors
+    /// [`ReadingRefusal::NamesFull`], counted.
+    pub fn admit(
+        &mut self,
+        name: &str,
+        now_ms: u64,
+        is_idle: impl Fn(&str) -> bool,
+    ) -> Result<Option<String>, ReadingRefusal> {
+        if self.names.iter().any(|other| other == name) {
+            return Ok(None);
+        }
+        let is_core = |name: &str| CORE_METRICS.contains(&name);
+        let others = self.names.iter().filter(|name| !is_core(name)).count();
+        if is_core(name) || others < NAMES_MAX {
+            self.names.push(name.to_owned());
+            return Ok(None);
+        }
+        if self.previous.minute + OLD_MINUTES <= now_ms / MINUTE_MS {
+            // It left for the history long ago.
+            self.previous = SampleMinute::default();
+        }
+        let both = self.previous.samples().chain(self.current.samples());
+        let used: BTreeSet<usize> = both.map(|(index, ..)| index).collect();
+        let mut names = self.names.iter_mut().enumerate();
+        let idle =
+            names.find(|(index, name)| !used.contains(index) && !is_core(name) && is_idle(name));
+        let Some((_, idle)) = idle else {
+            self.dropped += 1;
+            return Err(ReadingRefusal::NamesFull);
+        };
+        Ok(Some(std::mem::replace(idle, name.to_owned())))
+    }
+
+    /// Adds an uploaded sample of the current minute or a later one; returns whether it did. Earlier
+    /// samples, and those of minutes before the last one, belong to the history: the buffer has space
+    /// for two minutes. `now_ms` is the wall clock of the gateway, ms since the Unix epoch: a
     /// minute that is to come was begun by a clock that was ahead, and ends.
-    pub fn push(&mut self, name: &str, ts_ms: u64, value: f64, now_ms: u64) -> bool {
+    ///
+    /// # Errors
+    /// The bound that it exceeds, counted; its metric is to be [admitted](Self::admit).
+    pub fn push(
+        &mut self,
+        name: &str,
+        ts_ms: u64,
+        value: f64,
+        now_ms: u64,
+    ) -> Result<bool, ReadingRefusal> {
+        self.push_below(SAMPLES_MAX, name, (ts_ms, value), now_ms)
+    }
+
+    fn push_below(
+        &mut self,
+        samples_max: usize,
+        name: &str,
+        (ts_ms, value): (u64, f64),
+        now_ms: u64,
+    ) -> Result<bool, ReadingRefusal> {
         let minute = ts_ms / MINUTE_MS;
         if minute + 2 <= now_ms / MINUTE_MS {
-            return false;
+            return Ok(false);
         }
         if minute < self.current.minute && self.current.minute > now_ms / MINUTE_MS + LEAD_MINUTES {
             self.begin(minute);
         }
         if minute < self.current.minute {
-            return false;
+            return Ok(false);
         }
         self.roll_over_to(minute);
-        match self.index_of(name) {
-            Some(index) if self.current.len() < SAMPLES_MAX => {
-                self.current.push(index, ts_ms, value);
-            }
-            _ => self.dropped += 1,
+        let index = self.index_of(name)?;
+        if self.current.len() >= samples_max {
+            self.dropped += 1;
+            return Err(ReadingRefusal::MinuteFull);
         }
-        true
+        self.current.push(index, ts_ms, value);
+        Ok(true)
     }
 
-    /// Index of a metric, a new one if there is space for it.
-    fn index_of(&mut self, name: &str) -> Option<usize> {
+    fn index_of(&mut self, name: &str) -> Result<usize, ReadingRefusal> {
         let index = self.names.iter().position(|other| other == name);
-        if index.is_none() && self.names.len() < NAMES_MAX {
-            self.names.push(name.to_owned());
-            return Some(self.names.len() - 1);
-        }
-        index
+        index.ok_or_else(|| {
+            self.dropped += 1;
+            ReadingRefusal::NamesFull
+        })
     }
 
-    /// Adds a sample of the present. Once a clock that is ahead began the minute to come, it belongs to
-    /// a minute that is complete already.
-    pub fn push_present(&mut self, name: &str, now_ms: u64, value: f64) {
-        if self.push(name, now_ms, value, now_ms) {
-            return;
+    /// Adds a sample of the present, as heartbeats carry them: uploads leave space for them. Once a
+    /// clock that is ahead began the minute to come, it belongs to a minute that is complete already.
+    ///
+    /// # Errors
+    /// The bound that it exceeds, counted.
+    pub fn push_present(
+        &mut self,
+        name: &str,
+        now_ms: u64,
+        value: f64,
+    ) -> Result<(), ReadingRefusal> {
+        if self.push_below(MINUTE_SAMPLES_MAX, name, (now_ms, value), now_ms)? {
+            return Ok(());
         }
         let minute = now_ms / MINUTE_MS;
-        if self.previous.minute < minute {
+        if self.previous.minute != minute {
             self.previous = SampleMinute::of(minute);
         }
-        match self.index_of(name) {
-            Some(index) if self.previous.minute == minute && self.previous.len() < SAMPLES_MAX => {
-                self.previous.push(index, now_ms, value);
-            }
-            _ => self.dropped += 1,
+        let index = self.index_of(name)?;
+        if self.previous.len() >= MINUTE_SAMPLES_MAX {
+            self.dropped += 1;
+            return Err(ReadingRefusal::MinuteFull);
         }
+        self.previous.push(index, now_ms, value);
+        Ok(())
     }
 
     /// Completes the current minute if it is before `minute`.
@@ -226,48 +296,5 @@ pub(super) fn emit_complete_minutes(
             names: samples.0.names.clone(),
             minute: complete.clone(),
         });
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_minute_ends_with_the_first_sample_of_the_next() {
-        let mut buffer = SampleBuffer::default();
-        assert!(buffer.push("mesh.tx_mbps", 120_500, 1.5, 180_000));
-        assert!(buffer.push("mesh.rx_mbps", 179_999, 2.5, 180_000));
-        assert!(buffer.push("mesh.tx_mbps", 180_000, 3.5, 180_000));
-        assert!(!buffer.push("mesh.tx_mbps", 179_000, 9.0, 180_000));
-        assert_eq!((buffer.previous.minute, buffer.previous.len()), (2, 2));
-        let samples: Vec<_> = buffer.of("mesh.tx_mbps").collect();
-        assert_eq!(samples, [(120_500, 1.5), (180_000, 3.5)]);
-    }
-
-    #[test]
-    fn a_flood_is_bounded_and_counted() {
-        let mut buffer = SampleBuffer::default();
-        for index in 0..NAMES_MAX + 10 {
-            buffer.push(&format!("sys.m{index}"), 1, 0.0, 0);
-        }
-        assert_eq!((buffer.names.len(), buffer.dropped), (NAMES_MAX, 10));
-        for _ in 0..SAMPLES_MAX {
-            buffer.push("sys.m0", 1, 0.0, 0);
-        }
-        assert_eq!(buffer.current.len(), SAMPLES_MAX);
-        assert_eq!(buffer.dropped, 10 + NAMES_MAX as u64);
-    }
-
-    #[test]
-    fn a_minute_that_a_clock_ahead_began_ends_and_no_sample_is_dropped() {
-        let mut buffer = SampleBuffer::default();
-        let years_ms = 10 * 365 * 86_400_000;
-        let true_ms = 120_500;
-        assert!(buffer.push("sys.load1", true_ms + years_ms, 1.0, true_ms + years_ms));
-        assert!(buffer.push("sys.load1", true_ms, 2.0, true_ms));
-        assert_eq!(buffer.previous.len(), 1, "the sample of the future is kept");
-        let samples: Vec<_> = buffer.of("sys.load1").collect();
-        assert_eq!(samples, [(true_ms + years_ms, 1.0), (true_ms, 2.0)]);
     }
 }

@@ -9,12 +9,11 @@
 
 use std::sync::Arc;
 
-use groundwave_protocol::metrics::NAMES_MAX;
 use groundwave_values::decimal::{read_integer, read_number, write_integer, write_number};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::sample_buffer::{SAMPLES_MAX, SampleBuffer, SampleMinute};
+use super::sample_buffer::{ALL_NAMES_MAX, MINUTE_SAMPLES_MAX, SampleBuffer, SampleMinute};
 
 /// Milliseconds of a minute.
 const MINUTE_MS: u64 = 60_000;
@@ -58,8 +57,8 @@ fn whole(short: &Minute) -> Option<SampleMinute> {
         let within_ms = read_integer(&mut rest)?;
         let first = usize::try_from(read_integer(&mut rest)?).ok()?;
         let count = usize::try_from(read_integer(&mut rest)?).ok()?;
-        let fits = within_ms < MINUTE_MS && first < NAMES_MAX && count <= NAMES_MAX;
-        if !fits || minute.len() + count > SAMPLES_MAX {
+        let fits = within_ms < MINUTE_MS && first < ALL_NAMES_MAX && count <= ALL_NAMES_MAX;
+        if !fits || minute.len() + count > MINUTE_SAMPLES_MAX {
             return None;
         }
         for index in first..first + count {

@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use groundwave_files::wall::wall_ns;
 use groundwave_gateway::fleet::{
     CommandQueue, CommandState, EnqueueCommand, FinishCommand, NodeCommand, OUTPUT_BYTES_MAX,
-    RecordHeartbeat, RecordJoinReport,
+    ReadingRefusal, RecordHeartbeat, RecordJoinReport,
 };
 use groundwave_gateway::peripheral::{DEVICES_MAX, RecordScan};
 use groundwave_http::json_body::StrictJson;
@@ -17,7 +17,7 @@ use groundwave_http::problem::FieldCode;
 use groundwave_http::time;
 use groundwave_http::time::rfc3339;
 use groundwave_http::{Json, Path, Problem, Query, id};
-use groundwave_protocol::{DispatchedCommand, Heartbeat, HeartbeatAck};
+use groundwave_protocol::{DispatchedCommand, Heartbeat, HeartbeatAck, RejectedEntry};
 use groundwave_sensor::ScannedDevice;
 use groundwave_telemetry::TelemetryStore;
 use schemars::JsonSchema;
@@ -71,7 +71,10 @@ pub async fn heartbeat(
         sent_ms: sent_at.and_then(|sent_at| u64::try_from(sent_at.as_millisecond()).ok()),
     };
     let outcome = world.submit(command).await?;
-    metrics.samples.inc_by(samples);
+    let refused = outcome.refused.len() as u64;
+    metrics.samples.inc_by(samples - refused);
+    metrics.samples_rejected.inc_by(refused);
+    let rejected: Vec<_> = outcome.refused.iter().map(rejected).collect();
     Ok(Json(HeartbeatAck {
         node_id: node.uuid(),
         state: outcome.state,
@@ -81,7 +84,17 @@ pub async fn heartbeat(
         config_revision: outcome.revision,
         sensors_revision: peripherals.revision(&world.view(), Some(node)),
         commands: outcome.commands.iter().map(dispatched).collect(),
+        rejected_count: rejected.len(),
+        rejected,
     }))
+}
+
+fn rejected((name, refusal): &(String, ReadingRefusal)) -> RejectedEntry {
+    RejectedEntry {
+        pointer: format!("/metrics/{name}"),
+        status: StatusCode::TOO_MANY_REQUESTS.as_u16(),
+        message: refusal.to_string(),
+    }
 }
 
 fn dispatched(command: &NodeCommand) -> DispatchedCommand {

@@ -41,6 +41,8 @@ pub struct Metrics {
     overlay_leases: Gauge,
     /// Telemetry samples accepted.
     pub samples: Counter,
+    /// Telemetry samples rejected.
+    pub samples_rejected: Counter,
     /// Failed writes of the telemetry history.
     pub history_faults: Counter,
     /// 1 while the telemetry history has no space on its disk.
@@ -75,6 +77,12 @@ impl Default for Metrics {
         registry.register("overlay_leases", "Overlay addresses not free", overlay_leases.clone());
         let samples = Counter::default();
         registry.register("telemetry_samples", "Readings kept", samples.clone());
+        let samples_rejected = Counter::default();
+        registry.register(
+            "telemetry_samples_rejected",
+            "Readings not kept",
+            samples_rejected.clone(),
+        );
         let history_faults = Counter::default();
         registry.register(
             "history_faults",
@@ -95,6 +103,7 @@ impl Default for Metrics {
             registrations,
             overlay_leases,
             samples,
+            samples_rejected,
             history_faults,
             history_full,
         }

@@ -59,8 +59,11 @@ pub struct TelemetryBatch {
 pub struct RejectedSample {
     /// Index in the batch, from 0.
     pub index: usize,
-    /// `metric`, `value`, `ts-format`, `ts-old` or `ts-ahead`.
+    /// `metric`, `value`, `ts-format`, `ts-old`, `ts-ahead`; `minute-full` for more than 4,096 samples
+    /// of a minute, `names-full` for more than 256 metrics within a day besides the core ones.
     pub code: String,
+    /// 422 for an invalid sample, 429 for one too many, which passes later.
+    pub status: u16,
 }
 
 /// Result of an upload.
@@ -68,6 +71,8 @@ pub struct RejectedSample {
 pub struct BatchResult {
     /// Number of samples accepted and stored.
     pub accepted: usize,
+    /// Number of rejected samples.
+    pub rejected_count: usize,
     /// Rejected samples.
     pub rejected: Vec<RejectedSample>,
 }
@@ -162,24 +167,37 @@ pub async fn telemetry_post(
     takes_readings(&history)?;
     limits.samples.allow_n(&node, batch.samples.len(), "too many samples")?;
     let now_ms = wall_ns() / 1_000_000;
-    let mut samples = Vec::new();
+    // Samples, and their indices in the batch.
+    let (mut samples, mut places) = (Vec::new(), Vec::new());
     let mut rejected = Vec::new();
     for (index, sample) in batch.samples.into_iter().enumerate() {
         match sound(sample, now_ms) {
-            Ok(sample) => samples.push(sample),
-            Err(code) => rejected.push(RejectedSample { index, code: code.to_owned() }),
+            Ok(sample) => {
+                samples.push(sample);
+                places.push(index);
+            }
+            Err(code) => {
+                rejected.push(RejectedSample { index, code: code.to_owned(), status: 422 })
+            }
         }
     }
-    let accepted = samples.len();
     let command = RecordSamples { node, samples: samples.clone() };
     // Samples older than the world keeps go to the history: on disk before the answer.
-    let late = world.submit(command).await?;
-    if !late.is_empty() {
-        let late: Vec<_> = late.iter().map(|place| samples[*place].clone()).collect();
+    let reply = world.submit(command).await?;
+    rejected.extend(reply.refused.iter().map(|(place, refusal)| RejectedSample {
+        index: places[*place],
+        code: refusal.code().to_owned(),
+        status: 429,
+    }));
+    rejected.sort_by_key(|sample| sample.index);
+    let accepted = samples.len() - reply.refused.len();
+    if !reply.late.is_empty() {
+        let late: Vec<_> = reply.late.iter().map(|place| samples[*place].clone()).collect();
         let added = blocking(move || history.add(node, &late).map_err(history_failed));
         added.await?;
     }
     metrics.samples.inc_by(accepted as u64);
-    let result = BatchResult { accepted, rejected };
+    metrics.samples_rejected.inc_by(rejected.len() as u64);
+    let result = BatchResult { accepted, rejected_count: rejected.len(), rejected };
     Ok((StatusCode::ACCEPTED, Json(result)))
 }
