@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Recorded, Refusal};
+use groundwave_model::terrain::GeoPoint;
 use groundwave_protocol::metrics::{Reading, Readings, Sample, check_metric};
 use groundwave_simulation::site::NodeId;
 use serde::{Deserialize, Serialize};
@@ -19,6 +20,8 @@ pub const SAMPLES_AT_ONCE_MAX: usize = 512;
 
 /// Lead of a reading after which it was taken by a clock that was ahead, ms.
 const LEAD_MS: u64 = 60_000;
+/// Lowest mode of a fix: that in the plane.
+const FIX_MODE_MIN: f64 = 2.0;
 /// Age of the latest reading from which on a metric makes space for others, ms: a day.
 const IDLE_MS: u64 = 24 * 3_600_000;
 
@@ -38,6 +41,7 @@ pub(super) fn record_readings(
             let recorded = admit(buffer, readings, name, ts_ms)
                 .and_then(|()| buffer.push_present(name, ts_ms, *value));
             match recorded {
+                Ok(()) if !is_of_fix(name, readings, |name| metrics.get(name).copied()) => {}
                 Ok(()) => record_reading(readings, name, (ts_ms, *value), ts_ms),
                 Err(refusal) => refused.push((name.clone(), refusal)),
             }
@@ -73,6 +77,22 @@ fn admit(
         readings.remove(&idle);
     }
     Ok(())
+}
+
+/// False for a coordinate without a fix, out of range or at 0, 0, where receivers without a fix are: the
+/// latest coordinates stay those of the last fix. Readings of the same time come before earlier ones.
+fn is_of_fix(name: &str, readings: &Readings, at_once: impl Fn(&str) -> Option<f64>) -> bool {
+    if !["gps.lat_deg", "gps.lon_deg", "gps.alt_m"].contains(&name) {
+        return true;
+    }
+    let value =
+        |name: &str| at_once(name).or_else(|| readings.get(name).map(|reading| reading.value));
+    let has_fix = value("gps.fix_mode").is_none_or(|mode| mode >= FIX_MODE_MIN);
+    let fits = |lat_deg: f64, lon_deg: f64| {
+        (lat_deg, lon_deg) != (0.0, 0.0) && GeoPoint::new(lat_deg, lon_deg).is_ok()
+    };
+    let point = value("gps.lat_deg").zip(value("gps.lon_deg"));
+    has_fix && point.is_none_or(|(lat_deg, lon_deg)| fits(lat_deg, lon_deg))
 }
 
 /// Records a reading unless there is a later one that is not to come at `now_ms`.
@@ -131,7 +151,13 @@ impl Command for RecordSamples {
                         continue;
                     }
                 }
-                record_reading(readings, metric, (*ts_ms, *value), now_ms);
+                let at_once = |name: &str| {
+                    let mut same = self.samples.iter().filter(|other| other.ts_ms == *ts_ms);
+                    same.find(|other| other.metric == name).map(|other| other.value)
+                };
+                if is_of_fix(metric, readings, at_once) {
+                    record_reading(readings, metric, (*ts_ms, *value), now_ms);
+                }
             }
         });
         Ok(reply)
@@ -149,6 +175,36 @@ mod tests {
     use crate::test_world::{does_at, engine, let_in};
 
     const WALL_NS: u64 = 1_800_000_000_000_000_000;
+
+    #[test]
+    fn the_latest_coordinates_are_those_of_the_last_fix() {
+        let mut engine = engine();
+        let node = NodeId::from_u128(1);
+        let_in(&mut engine, WALL_NS, 1, node);
+        let mut located = |seconds: u64, fix: f64, lat_deg: f64, lon_deg: f64| {
+            let at_ns = WALL_NS + seconds * 1_000_000_000;
+            let sample = |metric: &str, value| Sample {
+                ts_ms: at_ns / 1_000_000,
+                metric: metric.to_owned(),
+                value,
+            };
+            let samples = vec![
+                sample("gps.lat_deg", lat_deg),
+                sample("gps.lon_deg", lon_deg),
+                sample("gps.fix_mode", fix),
+            ];
+            does_at(&mut engine, at_ns, RecordSamples { node, samples }).unwrap();
+            let view = engine.view();
+            let place = view.fleet.nodes[&node].location();
+            place.map(|place| (place.lat_deg, place.lon_deg, place.ts_ms - WALL_NS / 1_000_000))
+        };
+        assert_eq!(located(0, 3.0, 0.0, 0.0), None);
+        assert_eq!(located(1, 3.0, 57.0, 0.0), Some((57.0, 0.0, 1_000)));
+        assert_eq!(located(2, 0.0, 0.0, 0.0), Some((57.0, 0.0, 1_000)));
+        assert_eq!(located(3, 1.0, 57.5, 11.0), Some((57.0, 0.0, 1_000)));
+        assert_eq!(located(4, 2.0, 91.0, 11.0), Some((57.0, 0.0, 1_000)));
+        assert_eq!(located(5, 2.0, 57.5, 11.0), Some((57.5, 11.0, 5_000)));
+    }
 
     #[test]
     fn what_is_accepted_is_recorded_and_the_rest_refused() {

@@ -52,7 +52,7 @@ pub struct FleetNode {
 }
 
 impl FleetNode {
-    /// Location: set by an operator, else of its GPS receiver, else planned.
+    /// Location: set by an operator, else of the last fix of its GPS receiver, else planned.
     #[must_use]
     pub fn location(&self) -> Option<Location> {
         if let Some(location) = self.record.location {
@@ -61,7 +61,7 @@ impl FleetNode {
         let reading = |name: &str| self.latest.get(name).copied();
         if let (Some(lat), Some(lon)) = (reading("gps.lat_deg"), reading("gps.lon_deg"))
             && GeoPoint::new(lat.value, lon.value).is_ok()
-            && reading("gps.fix_mode").is_none_or(|mode| mode.value >= 2.0)
+            && (lat.value, lon.value) != (0.0, 0.0)
         {
             return Some(Location {
                 lat_deg: lat.value,

@@ -33,7 +33,8 @@ pub struct NodePosition {
     pub lon: f64,
     /// Height above mean sea level, m.
     pub alt_m: Option<f64>,
-    /// 0 no fix, 2 in the plane, 3 in space.
+    /// Present mode: 0 no fix, 2 in the plane, 3 in space; without one the position is that of the last
+    /// fix.
     pub fix_mode: Option<u8>,
     /// Satellites in use.
     pub sats_used: Option<u32>,
