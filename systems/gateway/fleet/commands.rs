@@ -55,8 +55,9 @@ pub struct HeartbeatReply {
     pub refused: Vec<(String, ReadingRefusal)>,
 }
 
-/// Conflict of a heartbeat whose sequence number is not above the last one of that boot.
-pub const STALE_SEQUENCE: &str = "a later heartbeat of this boot was received";
+/// Conflict of a heartbeat that was sent before the last one: its number is not above that of the same
+/// boot, or its boot is over.
+pub const STALE_SEQUENCE: &str = "a later heartbeat of this boot or a later boot was received";
 
 impl Command for RecordHeartbeat {
     type Out = Result<HeartbeatReply, Refusal>;
@@ -64,13 +65,12 @@ impl Command for RecordHeartbeat {
         self.heartbeat.check()?;
         let entity = approved_node(world, self.node)?;
         let before = world.get::<LastHeartbeat>(entity).and_then(|last| last.0.as_ref());
-        if let Some(before) = before
-            && before.heartbeat.boot_id == self.heartbeat.boot_id
-            && before.heartbeat.seq >= self.heartbeat.seq
-        {
+        let wall_ns = world.resource::<Clock>().wall_ns;
+        if before.is_some_and(|before| before.is_after(&self.heartbeat, wall_ns)) {
             return Err(Refusal::outdated(STALE_SEQUENCE));
         }
-        let wall_ns = world.resource::<Clock>().wall_ns;
+        let earlier_boots =
+            before.map_or_else(Vec::new, |before| before.boots_before(&self.heartbeat, wall_ns));
         let first_ns = before.map_or(wall_ns, |before| before.first_ns);
         let ts_ms = wall_ns / 1_000_000;
         let offset_ms = |sent_ms: u64| sent_ms as i64 - ts_ms as i64;
@@ -95,6 +95,7 @@ impl Command for RecordHeartbeat {
             source_ip: self.source_ip,
             clock_offset_ms: self.sent_ms.map(offset_ms),
             first_ns,
+            earlier_boots,
         };
         world.entity_mut(entity).insert(LastHeartbeat(Some(Arc::new(received))));
         let record = world.get::<NodeRecord>(entity).expect("it is approved");

@@ -132,6 +132,50 @@ pub struct ReceivedHeartbeat {
     pub clock_offset_ms: Option<i64>,
     /// Time of the first heartbeat, ns since the Unix epoch.
     pub first_ns: u64,
+    /// Boots before that of the heartbeat, the last one first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier_boots: Vec<EarlierBoot>,
+}
+
+/// A boot of a node that is over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EarlierBoot {
+    /// Boot id.
+    pub boot_id: String,
+    /// Time of the first heartbeat of the next boot, ns since the Unix epoch.
+    pub over_ns: u64,
+}
+
+/// Maximum number of earlier boots remembered.
+const EARLIER_BOOTS_MAX: usize = 8;
+/// Time for which an earlier boot is remembered, ns: an hour. A node without unique boot ids is heard
+/// again after it.
+const EARLIER_BOOT_NS: u64 = 3_600_000_000_000;
+
+impl ReceivedHeartbeat {
+    /// True when a heartbeat was sent before this one: by number within the boot, or in an earlier boot.
+    #[must_use]
+    pub fn is_after(&self, heartbeat: &Heartbeat, wall_ns: u64) -> bool {
+        if self.heartbeat.boot_id == heartbeat.boot_id {
+            return self.heartbeat.seq >= heartbeat.seq;
+        }
+        self.remembered_boots(wall_ns).any(|boot| boot.boot_id == heartbeat.boot_id)
+    }
+
+    /// Boots before that of the next heartbeat, the last one first.
+    pub(super) fn boots_before(&self, next: &Heartbeat, wall_ns: u64) -> Vec<EarlierBoot> {
+        let ends = self.heartbeat.boot_id != next.boot_id;
+        let boot_id = self.heartbeat.boot_id.clone();
+        let last = ends.then_some(EarlierBoot { boot_id, over_ns: wall_ns });
+        let others = self.remembered_boots(wall_ns).cloned();
+        last.into_iter().chain(others).take(EARLIER_BOOTS_MAX).collect()
+    }
+
+    fn remembered_boots(&self, wall_ns: u64) -> impl Iterator<Item = &EarlierBoot> {
+        let is_recent =
+            move |boot: &&EarlierBoot| boot.over_ns.saturating_add(EARLIER_BOOT_NS) > wall_ns;
+        self.earlier_boots.iter().filter(is_recent)
+    }
 }
 
 /// A planned node that has left the fleet. Written by `onboarding.revoke`.

@@ -13,6 +13,8 @@ mod components;
 mod document;
 mod event;
 mod gateway_clock;
+#[cfg(test)]
+mod heartbeat_tests;
 mod liveness;
 mod node_settings;
 mod prediction;
@@ -42,8 +44,8 @@ pub use command_queue::{
 pub(crate) use command_queue::{CommandQueues, withdraw_command};
 pub use commands::{HeartbeatReply, PatchNode, RecordHeartbeat, RecordJoinReport, STALE_SEQUENCE};
 pub use components::{
-    LastHeartbeat, LatestReadings, LivenessState, Location, LocationSource, NodeInfo, NodeRecord,
-    Preregistration, ReceivedHeartbeat,
+    EarlierBoot, LastHeartbeat, LatestReadings, LivenessState, Location, LocationSource, NodeInfo,
+    NodeRecord, Preregistration, ReceivedHeartbeat,
 };
 pub use document::{FleetDocument, FleetState};
 pub(crate) use event::EventBuffer;
