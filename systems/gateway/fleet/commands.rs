@@ -75,6 +75,7 @@ impl Command for RecordHeartbeat {
         let ts_ms = wall_ns / 1_000_000;
         let offset_ms = |sent_ms: u64| sent_ms as i64 - ts_ms as i64;
         let refused = record_readings(world, entity, ts_ms, &self.heartbeat.metrics);
+        record::set_hostname(world, entity, &self.heartbeat.hostname);
 
         let rules = *world.resource::<LivenessRules>();
         let clock_ns = world.resource::<GatewayClock>().now_ns;

@@ -28,7 +28,7 @@ pub struct NodeInfo {
     pub registration: Option<RegistrationId>,
     /// Hardware address of its mesh interface.
     pub mac: Option<Mac>,
-    /// Host name.
+    /// Host name, as last reported.
     pub hostname: Option<String>,
     /// WireGuard public key.
     pub public_key: Option<PublicKey>,

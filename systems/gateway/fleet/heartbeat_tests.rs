@@ -57,3 +57,17 @@ fn a_heartbeat_of_an_earlier_boot_is_outdated() {
     // A node without unique boot ids is heard again after an hour.
     assert!(is_heard(3_700, "a", 1));
 }
+
+#[test]
+fn the_host_name_is_that_of_the_last_heartbeat() {
+    let mut engine = engine();
+    let_in(&mut engine, WALL_NS, 1, node());
+    hear(&mut engine, 0, serde_json::json!({})).unwrap();
+    let before = engine.view().fleet.nodes[&node()].record.clone();
+    hear(&mut engine, 5, serde_json::json!({"seq": 2, "hostname": "hill"})).unwrap();
+    let after = engine.view().fleet.nodes[&node()].record.clone();
+    assert_eq!((before.hostname.as_deref(), after.hostname.as_deref()), (Some("n1"), Some("hill")));
+    assert_eq!((&after.name, after.revision), (&before.name, before.revision + 1));
+    hear(&mut engine, 10, serde_json::json!({"seq": 3, "hostname": "hill"})).unwrap();
+    assert_eq!(engine.view().fleet.nodes[&node()].record.revision, after.revision);
+}

@@ -57,7 +57,7 @@ pub use node_settings::{
 pub use reading_refusal::ReadingRefusal;
 pub use record::check_tags;
 pub(crate) use record::{
-    admit, alert, dismiss, expect, lock_out, registration_of, rejected, rename, tag,
+    admit, alert, dismiss, expect, lock_out, registration_of, rejected, rename, rename_host, tag,
 };
 pub use roles::{NodeRole, check_role};
 pub use sample_buffer::{RecentSamples, SAMPLES_MAX, SampleBuffer, SampleMinute, StoreMinute};

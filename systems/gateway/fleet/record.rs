@@ -205,6 +205,22 @@ pub(crate) fn rename(
     put(world, entity, record);
 }
 
+/// Records the host name that a node has now; its display name stays.
+pub(super) fn set_hostname(world: &mut World, entity: Entity, hostname: &str) {
+    let Some(node) = world.get::<NodeRecord>(entity) else { return };
+    if node.0.hostname.as_deref() != Some(hostname) {
+        let record = NodeInfo { hostname: Some(hostname.to_owned()), ..NodeInfo::clone(&node.0) };
+        put(world, entity, record);
+    }
+}
+
+/// Records the host name with which an admitted node requested again.
+pub(crate) fn rename_host(world: &mut World, node: NodeId, hostname: &str) {
+    if let Ok(entity) = world.resource::<Index<NodeKind>>().get(node) {
+        set_hostname(world, entity, hostname);
+    }
+}
+
 /// Removes the overlay address of a node that stays known.
 pub(crate) fn lock_out(world: &mut World, node: NodeId) {
     let Ok(entity) = world.resource::<Index<NodeKind>>().get(node) else { return };

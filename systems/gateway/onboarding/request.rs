@@ -214,7 +214,11 @@ impl Command for RequestJoin {
                     fleet::tag(world, node, &key.tags)?;
                 }
             }
-            Admission::Approved => {}
+            Admission::Approved => {
+                if let Some(node) = registration.node {
+                    fleet::rename_host(world, node, &self.claims.hostname);
+                }
+            }
         }
         trust::record_request(world, self.claims.mac, self.claims.source_ip);
         put(world, id, registration.clone());
