@@ -1,5 +1,8 @@
 //! Leases of dnsmasq, from its file: a line `expiry hardware address name client` each.
 //!
+//! On a machine without a clock of its own, as OpenWrt assumes, dnsmasq writes the length of a lease in
+//! place of its expiry, and the largest 32-bit number for one that does not expire.
+//!
 //! Names and client ids come from whoever asked for an address. A name that is none (RFC 1123) is
 //! dropped, a line that is none is left out; nothing of either is passed on.
 
@@ -14,6 +17,10 @@ use serde::{Deserialize, Serialize};
 
 /// Most leases read; a /16 has as many addresses.
 const LEASES_MAX: usize = 65_536;
+/// Length of a lease that does not expire, s.
+const ENDLESS_S: i64 = 0xffff_ffff;
+/// Expiry below which a number is the length of a lease, s since the Unix epoch: a length of 31 years.
+const LENGTH_BELOW_S: i64 = 1_000_000_000;
 /// Longest file read, bytes: so many leases of some 120 bytes.
 const FILE_BYTES_MAX: u64 = 16 << 20;
 
@@ -31,11 +38,12 @@ pub struct Lease {
     /// Client identifier, bytes in hexadecimal with colons.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_id: Option<String>,
-    /// Time of expiry, RFC 3339 in UTC; `None` if the lease does not expire.
+    /// Time of expiry, RFC 3339 in UTC; `None` if the lease does not expire, or where the server writes
+    /// its length instead.
     pub expires_at: Option<String>,
-    /// Time of expiry, s since the Unix epoch; `None` if the lease does not expire.
-    #[serde(skip)]
-    pub expires_unix_s: Option<i64>,
+    /// Length of the lease, s, where the server writes that instead of its expiry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub length_s: Option<u32>,
 }
 
 /// Content of a file of leases.
@@ -93,10 +101,10 @@ fn lease(line: &str) -> Option<Lease> {
     if words.next().is_some() || expiry < 0 {
         return None;
     }
-    let expires = (expiry != 0).then_some(expiry);
-    let expires_at = match expires {
-        Some(seconds) => Some(rfc3339(seconds)?),
-        None => None,
+    let (expires_at, length_s) = match expiry {
+        0 | ENDLESS_S => (None, None),
+        1..LENGTH_BELOW_S => (None, Some(u32::try_from(expiry).ok()?)),
+        _ => (Some(rfc3339(expiry)?), None),
     };
     Some(Lease {
         ip,
@@ -104,7 +112,7 @@ fn lease(line: &str) -> Option<Lease> {
         hostname: is_hostname(hostname).then(|| hostname.to_ascii_lowercase()),
         client_id: is_client_id(client).then(|| client.to_ascii_lowercase()),
         expires_at,
-        expires_unix_s: expires,
+        length_s,
     })
 }
 
@@ -149,6 +157,17 @@ mod tests {
         for wrong in ["", "-a", "a-", "a..b", "a_b", "ä", "a b", "."] {
             assert!(!is_hostname(wrong), "{wrong}");
         }
+    }
+
+    #[test]
+    fn lengths_of_leases_are_no_times() {
+        let found = parse(
+            b"43200 02:00:00:00:01:00 10.41.0.57 hill *\n\
+              4294967295 02:00:00:00:02:00 10.41.0.58 dale *\n",
+        );
+        let [first, second] = found.leases.try_into().unwrap();
+        assert_eq!((first.expires_at, first.length_s), (None, Some(43_200)));
+        assert_eq!((second.expires_at, second.length_s), (None, None));
     }
 
     proptest! {
