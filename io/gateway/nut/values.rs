@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use groundwave_gateway::power::{UpsSample, UpsStatus};
+use groundwave_gateway::power::{STATUSES_MAX, UpsSample, UpsStatus};
 
 /// Variables of a power supply by name, such as `battery.charge`.
 pub type Variables = BTreeMap<String, String>;
@@ -17,7 +17,7 @@ pub fn sample(variables: &Variables, ts_ms: u64) -> UpsSample {
     let status = variables.get("ups.status").map_or("", String::as_str);
     let mut status: Vec<_> = status.split_ascii_whitespace().filter_map(UpsStatus::parse).collect();
     status.dedup();
-    status.truncate(8);
+    status.truncate(STATUSES_MAX);
     UpsSample {
         ts_ms,
         status,
@@ -40,7 +40,7 @@ mod tests {
     #[test]
     fn what_is_no_number_is_not_measured() {
         let variables = [
-            ("ups.status", "OB LB DISCHRG TRIM"),
+            ("ups.status", "FSD OB LB DISCHRG ALARM OVER CAL new"),
             ("battery.charge", "19.5"),
             ("battery.runtime", "soon"),
             ("ups.load", "NaN"),
@@ -48,7 +48,8 @@ mod tests {
         ];
         let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let sample = sample(&variables.into(), 7);
-        let status = [UpsStatus::Ob, UpsStatus::Lb, UpsStatus::Dischrg];
+        use UpsStatus::{Alarm, Cal, Dischrg, Fsd, Lb, Ob, Over};
+        let status = [Fsd, Ob, Lb, Dischrg, Alarm, Over, Cal];
         assert_eq!((sample.ts_ms, sample.status.as_slice()), (7, status.as_slice()));
         assert_eq!(sample.battery_charge_pct, Some(19.5));
         let missing = (sample.battery_runtime_s, sample.load_pct, sample.input_voltage_v);

@@ -16,7 +16,7 @@ pub const SAMPLES_AT_ONCE_MAX: usize = 256;
 /// Maximum length of a description or model, characters.
 const TEXT_CHARS_MAX: usize = 128;
 
-/// Records samples of a power supply; the first ones make it known. A source without data sends none.
+/// Records samples of a power supply, which make it known. A source without data sends none.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordUpsSamples {
@@ -68,20 +68,16 @@ impl Command for RecordUpsSamples {
             )));
         }
         let newest = self.samples.into_iter().max_by_key(|sample| sample.ts_ms);
-        let Some(ups) =
-            merge(world, before.as_ref(), newest, |latest, received_ns, is_stale| Ups {
-                ups_id: self.ups_id,
-                source: self.source,
-                node: self.node,
-                description: cut(self.description),
-                model: cut(self.model),
-                latest,
-                received_ns,
-                is_stale,
-            })
-        else {
-            return Ok(());
-        };
+        let ups = merge(world, before.as_ref(), newest, |latest, received_ns, is_stale| Ups {
+            ups_id: self.ups_id,
+            source: self.source,
+            node: self.node,
+            description: cut(self.description),
+            model: cut(self.model),
+            latest,
+            received_ns,
+            is_stale,
+        });
         raise_alerts(world, before.as_ref(), &ups);
         match existing {
             Some(_) if before.as_ref() == Some(&ups) => {}
@@ -100,28 +96,30 @@ impl Recorded for RecordUpsSamples {
     type Reply = ();
 }
 
-/// The power supply after a newest sample, or without data; `None` while nothing is known of it.
+/// The power supply after a newest sample, or without data.
 fn merge(
     world: &World,
     before: Option<&Ups>,
     newest: Option<UpsSample>,
     with: impl FnOnce(UpsSample, u64, bool) -> Ups,
-) -> Option<Ups> {
+) -> Ups {
     let now_ns = world.resource::<Clock>().wall_ns;
     match (before, newest) {
         // A sample of a time to come was taken by a clock that was ahead.
         (Some(before), Some(newest))
             if before.latest.ts_ms > newest.ts_ms && before.latest.ts_ms <= now_ns / 1_000_000 =>
         {
-            Some(with(before.latest.clone(), before.received_ns, false))
+            with(before.latest.clone(), before.received_ns, false)
         }
-        (_, Some(newest)) => Some(with(newest, now_ns, false)),
-        (Some(before), None) => Some(Ups { is_stale: true, ..before.clone() }),
-        (None, None) => None,
+        (_, Some(newest)) => with(newest, now_ns, false),
+        (Some(before), None) => Ups { is_stale: true, ..before.clone() },
+        // Without data from the start.
+        (None, None) => with(UpsSample::default(), 0, true),
     }
 }
 
-/// Raises alerts for a battery that takes over, is low, or recovers, and for data that cease.
+/// Raises alerts for a battery that takes over, is low, or recovers, for a forced shutdown, an alarm and
+/// an overload, and for data that cease or do not come.
 fn raise_alerts(world: &mut World, before: Option<&Ups>, after: &Ups) {
     let was = |status| before.is_some_and(|before| before.latest.is(status));
     let is = |status| after.latest.is(status);
@@ -132,6 +130,9 @@ fn raise_alerts(world: &mut World, before: Option<&Ups>, after: &Ups) {
         ("ups-low-battery", is(lb) && !was(lb)),
         ("ups-on-line", was(ob) && !is(ob)),
         ("ups-battery-recovered", was(lb) && !is(lb)),
+        ("ups-forced-shutdown", is(UpsStatus::Fsd) && !was(UpsStatus::Fsd)),
+        ("ups-alarm", is(UpsStatus::Alarm) && !was(UpsStatus::Alarm)),
+        ("ups-overload", is(UpsStatus::Over) && !was(UpsStatus::Over)),
         ("ups-stale", stale == (false, true)),
     ];
     let charge = after.latest.battery_charge_pct;

@@ -12,7 +12,7 @@ mod tests;
 use groundwave_engine::{Builder, ComponentDocument, Phase};
 
 pub use commands::{RecordUpsSamples, RemoveUps, SAMPLES_AT_ONCE_MAX};
-pub use sample::{UpsSample, UpsStatus};
+pub use sample::{STATUSES_MAX, UpsSample, UpsStatus};
 pub use state::{LatestUps, UPS_MAX, Ups, UpsId, UpsKind, UpsSource, check_ups_id};
 
 /// Power supplies.

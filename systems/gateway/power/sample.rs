@@ -31,7 +31,28 @@ pub enum UpsStatus {
     Bypass,
     /// Off.
     Off,
+    /// Shutdown is forced: loads lose power soon.
+    Fsd,
+    /// Alarm of the power supply.
+    Alarm,
+    /// Overload.
+    Over,
+    /// Calibration of the battery.
+    Cal,
+    /// Trims a high input voltage.
+    Trim,
+    /// Boosts a low input voltage.
+    Boost,
+    /// High battery.
+    Hb,
+    /// Test of the battery.
+    Test,
+    /// Economy mode: loads are on line power.
+    Eco,
 }
+
+/// Maximum number of statuses of a sample.
+pub const STATUSES_MAX: usize = 16;
 
 impl UpsStatus {
     /// Status by its word; `None` for others.
@@ -46,6 +67,15 @@ impl UpsStatus {
             "RB" => Self::Rb,
             "BYPASS" => Self::Bypass,
             "OFF" => Self::Off,
+            "FSD" => Self::Fsd,
+            "ALARM" => Self::Alarm,
+            "OVER" => Self::Over,
+            "CAL" => Self::Cal,
+            "TRIM" => Self::Trim,
+            "BOOST" => Self::Boost,
+            "HB" => Self::Hb,
+            "TEST" => Self::Test,
+            "ECO" => Self::Eco,
             _ => return None,
         })
     }
@@ -60,7 +90,7 @@ pub struct UpsSample {
     pub ts_ms: u64,
     /// Status.
     #[serde(default)]
-    #[garde(length(max = 8))]
+    #[garde(length(max = 16))]
     pub status: Vec<UpsStatus>,
     /// Charge of the battery, %.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -123,6 +153,9 @@ impl UpsSample {
             ("ups.power_w", self.power_w),
             ("ups.on_battery", flag(UpsStatus::Ob)),
             ("ups.low_battery", flag(UpsStatus::Lb)),
+            ("ups.forced_shutdown", flag(UpsStatus::Fsd)),
+            ("ups.alarm", flag(UpsStatus::Alarm)),
+            ("ups.overload", flag(UpsStatus::Over)),
         ];
         values
             .into_iter()

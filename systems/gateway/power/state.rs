@@ -49,12 +49,20 @@ pub struct Ups {
     pub description: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Latest sample.
+    /// Latest sample; empty before the first.
     pub latest: UpsSample,
-    /// Time of its reception, ns since the Unix epoch.
+    /// Time of its reception, ns since the Unix epoch; 0 before the first.
     pub received_ns: u64,
     /// The source reports no data of the power supply.
     pub is_stale: bool,
+}
+
+impl Ups {
+    /// Latest sample; `None` while its source had no data yet.
+    #[must_use]
+    pub fn sample(&self) -> Option<&UpsSample> {
+        (self.received_ns > 0).then_some(&self.latest)
+    }
 }
 
 /// Checks the name of a power supply.

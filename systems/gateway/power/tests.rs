@@ -57,8 +57,6 @@ fn battery_states_give_alerts() {
 #[test]
 fn the_newest_sample_stays_and_a_silent_source_is_stale() {
     let mut engine = engine();
-    does(&mut engine, record(vec![])).unwrap();
-    assert!(engine.view().power.is_empty());
     does(&mut engine, record(vec![at(7, &[]), at(9, &[]), at(8, &[])])).unwrap();
     does(&mut engine, record(vec![at(3, &[UpsStatus::Ob])])).unwrap();
     let latest = |engine: &Engine<Snapshot>| engine.view().power.get("rack").unwrap().clone();
@@ -87,4 +85,26 @@ fn a_supply_has_one_source_and_sound_values() {
     does(&mut engine, remove.clone()).unwrap();
     assert!(engine.view().power.is_empty());
     assert!(matches!(does(&mut engine, remove), Err(Refusal::NotFound { .. })));
+}
+
+#[test]
+fn a_supply_without_data_from_the_start_is_listed() {
+    let mut engine = engine();
+    does(&mut engine, record(vec![])).unwrap();
+    let ups = engine.view().power.get("rack").unwrap().clone();
+    assert_eq!((ups.sample(), ups.is_stale), (None, true));
+    assert_eq!(alerts(&engine), ["ups-stale"]);
+    does(&mut engine, record(vec![at(7, &[])])).unwrap();
+    let ups = engine.view().power.get("rack").unwrap().clone();
+    assert_eq!((ups.sample().map(|sample| sample.ts_ms), ups.is_stale), (Some(7), false));
+}
+
+#[test]
+fn a_forced_shutdown_an_alarm_and_an_overload_give_alerts() {
+    use UpsStatus::{Alarm, Fsd, Ol, Over};
+    let mut engine = engine();
+    for (ts_ms, status) in [(1, vec![Ol]), (2, vec![Ol, Alarm, Over]), (3, vec![Ol, Alarm, Fsd])] {
+        does(&mut engine, record(vec![at(ts_ms, &status)])).unwrap();
+    }
+    assert_eq!(alerts(&engine), ["ups-alarm", "ups-overload", "ups-forced-shutdown"]);
 }

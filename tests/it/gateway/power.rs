@@ -60,7 +60,15 @@ fn samples_are_latest_and_history() {
         .collect();
     assert_eq!(
         names,
-        ["ups.battery_charge_pct", "ups.input_voltage_v", "ups.low_battery", "ups.on_battery"]
+        [
+            "ups.alarm",
+            "ups.battery_charge_pct",
+            "ups.forced_shutdown",
+            "ups.input_voltage_v",
+            "ups.low_battery",
+            "ups.on_battery",
+            "ups.overload"
+        ]
     );
     assert!(alerts(&bench).contains(&"ups-low-battery".to_owned()));
 

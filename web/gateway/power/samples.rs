@@ -38,7 +38,7 @@ pub struct NewUpsSample {
     pub ts: String,
     /// Status.
     #[serde(default)]
-    #[schemars(length(max = 8))]
+    #[schemars(length(max = 16))]
     pub status: Vec<UpsStatus>,
     /// Charge of the battery, %.
     #[serde(default)]

@@ -32,10 +32,10 @@ pub struct UpsView {
     pub description: Option<String>,
     /// Model.
     pub model: Option<String>,
-    /// Time of the sample, RFC 3339.
-    pub ts: String,
-    /// Age of the sample, ms.
-    pub age_ms: u64,
+    /// Time of the sample, RFC 3339; null before the first sample.
+    pub ts: Option<String>,
+    /// Age of the sample, ms; null before the first sample.
+    pub age_ms: Option<u64>,
     /// The source has no data, or the sample is older than a minute.
     pub stale: bool,
     /// Status.
@@ -63,16 +63,16 @@ pub struct UpsView {
 impl UpsView {
     fn of(ups: &Ups, now_ns: u64) -> Self {
         let latest = &ups.latest;
-        let age_ms = (now_ns / 1_000_000).saturating_sub(latest.ts_ms);
+        let age_ms = ups.sample().map(|sample| (now_ns / 1_000_000).saturating_sub(sample.ts_ms));
         Self {
             ups_id: ups.ups_id.clone(),
             source: ups.source,
             node_id: ups.node.map(|node| node.uuid()),
             description: ups.description.clone(),
             model: ups.model.clone(),
-            ts: rfc3339(latest.ts_ms.saturating_mul(1_000_000)),
+            ts: ups.sample().map(|sample| rfc3339(sample.ts_ms.saturating_mul(1_000_000))),
             age_ms,
-            stale: ups.is_stale || age_ms > STALE_MS,
+            stale: ups.is_stale || age_ms.is_none_or(|age_ms| age_ms > STALE_MS),
             status: latest.status.clone(),
             battery_charge_pct: latest.battery_charge_pct,
             battery_voltage_v: latest.battery_voltage_v,
@@ -118,8 +118,8 @@ pub async fn ups_fetch(
 
 /// Get samples of a power supply as series
 ///
-/// Samples for two hours, minutes for a week, hours for 400 days; `ups.on_battery` and
-/// `ups.low_battery` are 0 or 1.
+/// Samples for two hours, minutes for a week, hours for 400 days; `ups.on_battery`, `ups.low_battery`,
+/// `ups.forced_shutdown`, `ups.alarm` and `ups.overload` are 0 or 1.
 #[utoipa::path(get, path = "/v1/power/ups/{ups_id}/samples", tag = "power",
     params(("ups_id" = String, Path, description = "Name"),
         ("metric" = Option<Vec<String>>, Query, description = "Metric names; default all", style = Form, explode),

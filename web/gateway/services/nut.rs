@@ -126,8 +126,11 @@ impl NutServer {
             .collect();
         let mut outcome = Ok(());
         for (supply, variables) in supplies.unwrap_or_default() {
-            let Ok(variables) = variables else {
-                continue;
+            let variables = match variables {
+                Ok(variables) => Some(variables),
+                // One whose driver is dead from the start is listed without data.
+                Err(_) if world.view().power.get(&supply.name).is_none() => None,
+                Err(_) => continue,
             };
             silent.remove(&supply.name);
             let described = Some(supply.description).filter(|text| !text.is_empty());
@@ -136,8 +139,8 @@ impl NutServer {
                 source: UpsSource::Nut,
                 node: None,
                 description: described,
-                model: variables.get("device.model").cloned(),
-                samples: vec![sample(&variables, ts_ms)],
+                model: variables.as_ref().and_then(|all| all.get("device.model").cloned()),
+                samples: variables.iter().map(|all| sample(all, ts_ms)).collect(),
             };
             // One that a node sends too keeps none of the others back.
             outcome = keep(world, history, command).await.and(outcome);
