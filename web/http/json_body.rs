@@ -101,7 +101,15 @@ pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let plain = plain.and_then(|plain| reader.end().map(|()| plain)).map_err(|err| {
         Problem::bad_request(format!("invalid JSON body: {err}")).of_kind(ProblemKind::InvalidBody)
     })?;
-    strict::read(plain).map_err(|why| {
+    read_value(plain)
+}
+
+/// Reads a parsed body: 422 for JSON that does not fit the schema.
+///
+/// # Errors
+/// The mistake and its place.
+pub fn read_value<T: DeserializeOwned>(body: Value) -> Result<T, Problem> {
+    strict::read(body).map_err(|why| {
         let (pointer, message) = pointed(&why);
         Problem::field(&pointer, FieldCode::Invalid, message).of_kind(ProblemKind::InvalidBody)
     })

@@ -15,6 +15,7 @@ mod hooked;
 pub mod id;
 pub mod json_body;
 pub mod layers;
+pub mod lenient;
 mod malformed;
 pub mod mount;
 pub mod origin;

@@ -12,11 +12,13 @@ use groundwave_gateway::fleet::{
 };
 use groundwave_gateway::peripheral::{DEVICES_MAX, RecordScan};
 use groundwave_http::json_body::StrictJson;
+use groundwave_http::lenient::LenientJson;
 use groundwave_http::page::{Page, Paging};
 use groundwave_http::problem::FieldCode;
 use groundwave_http::time;
 use groundwave_http::time::rfc3339;
 use groundwave_http::{Json, Path, Problem, Query, id};
+use groundwave_protocol::heartbeat::REJECTED_MAX;
 use groundwave_protocol::{DispatchedCommand, Heartbeat, HeartbeatAck, RejectedEntry};
 use groundwave_sensor::ScannedDevice;
 use groundwave_telemetry::TelemetryStore;
@@ -25,6 +27,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::access::{ClientAddress, NodeOrOperator, Operator, Viewer};
+use crate::nodes::lenient::{read_heartbeat, read_join_report, rejected_entries};
 use crate::nodes::settings::push_after_join;
 use crate::nodes::view::Node;
 use crate::services::history::takes_readings;
@@ -38,7 +41,8 @@ use crate::settings::Settings;
 /// Send a heartbeat
 ///
 /// May carry telemetry samples; one that does is refused while they could not be kept. Unknown fields
-/// are ignored.
+/// are ignored. An entry that does not fit is left out and listed in `rejected`; only the identity of
+/// the node (`mac`, `hostname`, `boot_id`, `seq`) is required.
 #[utoipa::path(post, path = "/v1/nodes/heartbeat", tag = "nodes",
     responses((status = 200, description = "Recorded on disk"),
         (status = 404, description = "No such approved node"),
@@ -53,12 +57,16 @@ pub async fn heartbeat(
     State(peripherals): State<Arc<PeripheralHost>>,
     State(history): State<TelemetryStore>,
     client: ClientAddress,
-    StrictJson(heartbeat): StrictJson<Heartbeat>,
+    request: LenientJson<Heartbeat>,
 ) -> Result<Json<HeartbeatAck>, Problem> {
+    let (heartbeat, mut rejections) = read_heartbeat(request.body)?;
     let node = caller.node(heartbeat.node_id)?;
     limits.heartbeats.allow(&node, "heartbeat rate limit exceeded")?;
-    let sent_at =
-        heartbeat.sent_at.as_deref().map(|text| time::read("/sent_at", text)).transpose()?;
+    let sent_at = heartbeat.sent_at.as_deref().map(|text| time::read("/sent_at", text));
+    let sent_at = sent_at.transpose().unwrap_or_else(|problem| {
+        rejections.add("/sent_at".to_owned(), &problem.detail);
+        None
+    });
     let samples = heartbeat.metrics.len() as u64;
     if samples > 0 {
         takes_readings(&history)?;
@@ -72,9 +80,14 @@ pub async fn heartbeat(
     };
     let outcome = world.submit(command).await?;
     let refused = outcome.refused.len() as u64;
+    let is_reading = |(pointer, _): &&(String, String)| pointer.starts_with("/metrics");
+    let unread = rejections.0.iter().filter(is_reading).count() as u64;
     metrics.samples.inc_by(samples - refused);
-    metrics.samples_rejected.inc_by(refused);
-    let rejected: Vec<_> = outcome.refused.iter().map(rejected).collect();
+    metrics.samples_rejected.inc_by(refused + unread);
+    let rejected_count = rejections.0.len() + outcome.refused.len();
+    let mut rejected = rejected_entries(rejections);
+    rejected.extend(outcome.refused.iter().map(rejected_reading));
+    rejected.truncate(REJECTED_MAX);
     Ok(Json(HeartbeatAck {
         node_id: node.uuid(),
         state: outcome.state,
@@ -84,12 +97,12 @@ pub async fn heartbeat(
         config_revision: outcome.revision,
         sensors_revision: peripherals.revision(&world.view(), Some(node)),
         commands: outcome.commands.iter().map(dispatched).collect(),
-        rejected_count: rejected.len(),
+        rejected_count,
         rejected,
     }))
 }
 
-fn rejected((name, refusal): &(String, ReadingRefusal)) -> RejectedEntry {
+fn rejected_reading((name, refusal): &(String, ReadingRefusal)) -> RejectedEntry {
     RejectedEntry {
         pointer: format!("/metrics/{name}"),
         status: StatusCode::TOO_MANY_REQUESTS.as_u16(),
@@ -149,6 +162,9 @@ pub struct Joined {
     pub node: Node,
     /// Configuration.
     pub config: NodeConfig,
+    /// Entries of the report that were not recorded, the first 64.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rejected: Vec<RejectedEntry>,
 }
 
 /// Report board, firmware and supported commands of a node
@@ -160,19 +176,10 @@ pub async fn node_join(
     State(world): State<World>,
     State(settings): State<Arc<Settings>>,
     State(peripherals): State<Arc<PeripheralHost>>,
-    StrictJson(report): StrictJson<JoinReport>,
+    request: LenientJson<JoinReport>,
 ) -> Result<Json<Joined>, Problem> {
+    let (report, rejections) = read_join_report(request.body)?;
     let node = caller.node(report.node_id)?;
-    let long = |text: &String| text.chars().count() > 128;
-    let pairs =
-        report.firmware.iter().chain(&report.settings).flat_map(|(name, value)| [name, value]);
-    let words = report.board.iter().chain(pairs).chain(&report.supported_commands);
-    let counts = [report.firmware.len(), report.supported_commands.len(), report.settings.len()];
-    let many = counts.iter().any(|count| *count > 32);
-    if many || words.into_iter().any(long) {
-        let message = "too long: allowed 0 to 32 entries of up to 128 characters";
-        return Err(Problem::field("", FieldCode::Length, message));
-    }
     let command = RecordJoinReport {
         node,
         board: report.board,
@@ -193,6 +200,7 @@ pub async fn node_join(
             telemetry_interval_s: settings.telemetry.as_secs_f64(),
             templates_revision: peripherals.revision(&view, Some(node)).unwrap_or_default(),
         },
+        rejected: rejected_entries(rejections),
     }))
 }
 

@@ -2,6 +2,7 @@
 
 pub mod heartbeat;
 pub mod inventory;
+pub mod lenient;
 pub mod metrics;
 pub mod reports;
 pub mod settings;

@@ -1,26 +1,27 @@
 //! Samples of power supplies, as nodes and users send them.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
 use groundwave_gateway::power::{
-    RecordUpsSamples, SAMPLES_AT_ONCE_MAX, UpsSample, UpsSource, UpsStatus, check_ups_id,
+    RecordUpsSamples, SAMPLES_AT_ONCE_MAX, STATUSES_MAX, UpsSample, UpsSource, UpsStatus,
+    check_ups_id,
 };
-use groundwave_http::json_body::StrictJson;
+use groundwave_http::lenient::{LenientJson, Rejections, fits};
 use groundwave_http::problem::FieldCode;
 use groundwave_http::time;
-use groundwave_http::{Json, Problem};
+use groundwave_http::{Json, Problem, strict};
+use groundwave_protocol::RejectedEntry;
 use groundwave_telemetry::TelemetryStore;
 use groundwave_values::bounds;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::access::NodeOrOperator;
+use crate::nodes::lenient::rejected_entries;
 use crate::services::nut::keep;
 use crate::services::world::World;
 
@@ -100,32 +101,7 @@ mod jiff_time {
 
 /// One sample or an array of samples.
 #[derive(Debug)]
-pub struct OneOrMany(Vec<NewUpsSample>);
-
-impl<'de> Deserialize<'de> for OneOrMany {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Either;
-
-        impl<'de> Visitor<'de> for Either {
-            type Value = OneOrMany;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a sample or an array of samples")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<OneOrMany, A::Error> {
-                Vec::deserialize(SeqAccessDeserializer::new(items)).map(OneOrMany)
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<OneOrMany, A::Error> {
-                let one = NewUpsSample::deserialize(MapAccessDeserializer::new(fields))?;
-                Ok(OneOrMany(vec![one]))
-            }
-        }
-
-        deserializer.deserialize_any(Either)
-    }
-}
+pub struct OneOrMany;
 
 impl JsonSchema for OneOrMany {
     fn schema_name() -> std::borrow::Cow<'static, str> {
@@ -146,20 +122,53 @@ impl JsonSchema for OneOrMany {
 pub struct AcceptedSamples {
     /// Number.
     pub accepted: usize,
+    /// Number of entries that were not recorded.
+    #[serde(default)]
+    pub rejected_count: usize,
+    /// Samples, or measurements of samples, that were not recorded, the first 64.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rejected: Vec<RejectedEntry>,
 }
 
-/// The sample at a place of the request.
-fn checked(place: usize, new: NewUpsSample, now_ms: u64) -> Result<(String, UpsSample), Problem> {
-    let at = |key: &str| format!("/{place}/{key}");
-    if check_ups_id(&new.ups_id).is_err() {
-        let message = "invalid name: allowed 1 to 64 characters of a-z A-Z 0-9 . _ @ -";
-        return Err(Problem::field(&at("ups_id"), FieldCode::NotAllowed, message));
+/// Reads the samples of a body; what does not fit is left out and named.
+fn read_samples(body: Value, now_ms: u64) -> (Vec<(String, UpsSample)>, Rejections) {
+    let mut rejections = Rejections::default();
+    let mut samples = Vec::new();
+    let (items, is_list) = match body {
+        Value::Array(items) => (items, true),
+        one => (vec![one], false),
+    };
+    for (place, mut item) in items.into_iter().enumerate() {
+        let pointer = if is_list { format!("/{place}") } else { String::new() };
+        let statuses = item.get_mut("status");
+        rejections.items(&format!("{pointer}/status"), statuses, STATUSES_MAX, |_, _, status| {
+            fits::<UpsStatus>(status)
+        });
+        let read = |item: &Value| {
+            let new: NewUpsSample = strict::read(item.clone())?;
+            checked(new, now_ms)
+        };
+        let outcome = match &mut item {
+            Value::Object(fields) => {
+                rejections.fields(&pointer, fields, &["ups_id", "ts"], |item| read(item).map(drop))
+            }
+            _ => Ok(()),
+        };
+        match outcome.and_then(|()| read(&item)) {
+            Ok(sample) => samples.push(sample),
+            Err(reason) => rejections.add(pointer, &reason),
+        }
     }
-    let ts = time::read(&at("ts"), &new.ts)?.as_millisecond();
-    let ts_ms = u64::try_from(ts).unwrap_or(0);
+    (samples, rejections)
+}
+
+/// Name and sample of a power supply.
+fn checked(new: NewUpsSample, now_ms: u64) -> Result<(String, UpsSample), String> {
+    check_ups_id(&new.ups_id).map_err(|refusal| refusal.to_string())?;
+    let ts = time::read("/ts", &new.ts).map_err(|problem| problem.detail)?;
+    let ts_ms = u64::try_from(ts.as_millisecond()).unwrap_or(0);
     if ts_ms > now_ms + LEAD_MS {
-        let message = "invalid time: more than a minute ahead";
-        return Err(Problem::field(&at("ts"), FieldCode::NotAllowed, message));
+        return Err("invalid time: more than a minute ahead".to_owned());
     }
     let sample = UpsSample {
         ts_ms,
@@ -174,31 +183,32 @@ fn checked(place: usize, new: NewUpsSample, now_ms: u64) -> Result<(String, UpsS
         load_pct: new.load_pct,
         power_w: new.power_w,
     };
-    bounds::check(&sample, "")
-        .map_err(|bad| Problem::field(&at(&bad.key), FieldCode::NotAllowed, bad.to_string()))?;
+    bounds::check(&sample, "").map_err(|bad| bad.to_string())?;
     Ok((new.ups_id, sample))
 }
 
 /// Upload samples of power supplies
+///
+/// What does not fit is left out and listed in `rejected`; name and time of a sample are required.
 #[utoipa::path(post, path = "/v1/power/ups/samples", tag = "power",
-    responses((status = 202, description = "Stored"),
+    responses((status = 202, description = "Stored and rejected entries"),
         (status = 409, description = "Power supply of another source"),
         (status = 413, description = "Body too long")))]
 pub async fn ups_samples_post(
     caller: NodeOrOperator,
     State(world): State<World>,
     State(history): State<TelemetryStore>,
-    StrictJson(OneOrMany(new)): StrictJson<OneOrMany>,
+    request: LenientJson<OneOrMany>,
 ) -> Result<(StatusCode, Json<AcceptedSamples>), Problem> {
-    let accepted = new.len();
-    if accepted > SAMPLES_AT_ONCE_MAX {
-        let message = format!("too many samples: found {accepted}, allowed {SAMPLES_AT_ONCE_MAX}");
+    let count = request.body.as_array().map_or(1, Vec::len);
+    if count > SAMPLES_AT_ONCE_MAX {
+        let message = format!("too many samples: found {count}, allowed {SAMPLES_AT_ONCE_MAX}");
         return Err(Problem::field("", FieldCode::Length, message));
     }
-    let now_ms = world.wall_ns() / 1_000_000;
+    let (samples, rejections) = read_samples(request.body, world.wall_ns() / 1_000_000);
+    let accepted = samples.len();
     let mut by_ups: BTreeMap<String, Vec<UpsSample>> = BTreeMap::new();
-    for (place, new) in new.into_iter().enumerate() {
-        let (ups_id, sample) = checked(place, new, now_ms)?;
+    for (ups_id, sample) in samples {
         by_ups.entry(ups_id).or_default().push(sample);
     }
     let view = world.view();
@@ -217,5 +227,31 @@ pub async fn ups_samples_post(
         };
         keep(&world, &history, command).await?;
     }
-    Ok((StatusCode::ACCEPTED, Json(AcceptedSamples { accepted })))
+    let rejected_count = rejections.0.len();
+    let rejected = rejected_entries(rejections);
+    Ok((StatusCode::ACCEPTED, Json(AcceptedSamples { accepted, rejected_count, rejected })))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_bad_measurement_is_named_and_the_others_are_recorded() {
+        let ts = "2027-01-15T08:00:00Z";
+        let body = json!([
+            {"ups_id": "a", "ts": ts, "status": ["OB", "NEW"], "load_pct": null, "power_w": 5},
+            {"ups_id": "a", "ts": ts, "battery_charge_pct": 101, "battery_voltage_v": "NaN"},
+            {"ups_id": "a b", "ts": ts},
+            7,
+        ]);
+        let (samples, rejections) = read_samples(body, 1_800_000_000_000);
+        assert_eq!(samples.len(), 2);
+        assert_eq!((samples[0].1.power_w, samples[0].1.status.len()), (Some(5.0), 1));
+        let pointers: Vec<_> = rejections.0.iter().map(|(pointer, _)| pointer.as_str()).collect();
+        let expected = ["/0/status/1", "/1/battery_charge_pct", "/1/battery_voltage_v", "/2", "/3"];
+        assert_eq!(pointers, expected);
+    }
 }

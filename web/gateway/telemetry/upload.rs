@@ -1,6 +1,7 @@
 //! Upload of telemetry samples in batches.
 
 use std::io::Read;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use axum::body::Bytes;
@@ -12,8 +13,9 @@ use groundwave_http::endpoints::{Describe, add_body};
 use groundwave_http::extract::whole_body;
 use groundwave_http::json_body;
 use groundwave_http::json_body::json_media;
+use groundwave_http::lenient::quoted_numbers;
 use groundwave_http::problem::FieldCode;
-use groundwave_http::{Json, Path, Problem, Schemas};
+use groundwave_http::{Json, Path, Problem, Schemas, strict};
 use groundwave_protocol::{Sample, check_metric};
 use groundwave_telemetry::TelemetryStore;
 use schemars::JsonSchema;
@@ -51,7 +53,8 @@ pub struct SampleIn {
 pub struct TelemetryBatch {
     /// Samples, up to 512.
     #[schemars(length(max = 512))]
-    pub samples: Vec<SampleIn>,
+    #[expect(dead_code, reason = "describes the body, whose samples are read one by one")]
+    samples: Vec<SampleIn>,
 }
 
 /// Rejected sample.
@@ -77,17 +80,18 @@ pub struct BatchResult {
     pub rejected: Vec<RejectedSample>,
 }
 
-/// JSON body, optionally compressed with gzip.
-pub struct GzipJson<T>(pub T);
+/// JSON body, optionally compressed with gzip, to be read entry by entry; described as `T`.
+pub struct GzipJson<T>(pub Value, PhantomData<T>);
 
-impl<T: serde::de::DeserializeOwned, S: Send + Sync> FromRequest<S> for GzipJson<T> {
+impl<T, S: Send + Sync> FromRequest<S> for GzipJson<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         let headers = request.headers().clone();
         let bytes = whole_body(request, state).await?;
         json_media(&headers)?;
-        Ok(Self(json_body::read(&unpacked(&headers, &bytes)?)?))
+        let json = unpacked(&headers, &bytes)?;
+        Ok(Self(json_body::read(&quoted_numbers(&json))?, PhantomData))
     }
 }
 
@@ -128,6 +132,19 @@ fn unpacked(headers: &HeaderMap, bytes: &Bytes) -> Result<Vec<u8>, Problem> {
     }
 }
 
+fn read_sample(sample: Value) -> Result<SampleIn, &'static str> {
+    let unfit = match &sample {
+        Value::Object(fields) => {
+            let is = |key: &str, fits: fn(&Value) -> bool| fields.get(key).is_some_and(fits);
+            let texts = [("metric", "metric"), ("ts", "ts-format")];
+            let text = texts.into_iter().find(|(key, _)| !is(key, Value::is_string));
+            text.map_or("value", |(_, code)| code)
+        }
+        _ => "metric",
+    };
+    strict::read(sample).map_err(|_| unfit)
+}
+
 fn sound(sample: SampleIn, now_ms: u64) -> Result<Sample, &'static str> {
     let SampleIn { ts, metric, value, .. } = sample;
     check_metric(&metric, 0.0).map_err(|_| "metric")?;
@@ -157,21 +174,25 @@ pub async fn telemetry_post(
     State(history): State<TelemetryStore>,
     State(limits): State<Arc<RateLimits>>,
     Path(id): Path<Uuid>,
-    GzipJson(batch): GzipJson<TelemetryBatch>,
+    GzipJson(mut batch, _): GzipJson<TelemetryBatch>,
 ) -> Result<(StatusCode, Json<BatchResult>), Problem> {
-    if batch.samples.len() > SAMPLES_AT_ONCE_MAX {
+    let Some(Value::Array(batch)) = batch.get_mut("samples").map(Value::take) else {
+        let message = "invalid samples: allowed an array";
+        return Err(Problem::field("/samples", FieldCode::Invalid, message));
+    };
+    if batch.len() > SAMPLES_AT_ONCE_MAX {
         let message = format!("too many samples: allowed 0 to {SAMPLES_AT_ONCE_MAX}");
         return Err(Problem::field("/samples", FieldCode::Length, message));
     }
     let node = world.node(id)?.id;
     takes_readings(&history)?;
-    limits.samples.allow_n(&node, batch.samples.len(), "too many samples")?;
+    limits.samples.allow_n(&node, batch.len(), "too many samples")?;
     let now_ms = wall_ns() / 1_000_000;
     // Samples, and their indices in the batch.
     let (mut samples, mut places) = (Vec::new(), Vec::new());
     let mut rejected = Vec::new();
-    for (index, sample) in batch.samples.into_iter().enumerate() {
-        match sound(sample, now_ms) {
+    for (index, sample) in batch.into_iter().enumerate() {
+        match read_sample(sample).and_then(|sample| sound(sample, now_ms)) {
             Ok(sample) => {
                 samples.push(sample);
                 places.push(index);
@@ -200,4 +221,33 @@ pub async fn telemetry_post(
     metrics.samples_rejected.inc_by(rejected.len() as u64);
     let result = BatchResult { accepted, rejected_count: rejected.len(), rejected };
     Ok((StatusCode::ACCEPTED, Json(result)))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_sample_that_does_not_fit_has_a_code_of_its_own() {
+        let now_ms = 1_800_000_000_000;
+        let code = |sample: Value| {
+            read_sample(sample).and_then(|sample| sound(sample, now_ms)).map(drop).err()
+        };
+        let ts = "2027-01-15T08:00:00Z";
+        for (sample, expected) in [
+            (json!({"ts": ts, "metric": "sys.load1", "value": 1}), None),
+            (json!({"ts": ts, "metric": "sys.load1", "value": null}), Some("value")),
+            (json!({"ts": ts, "metric": "sys.load1", "value": "1e999"}), Some("value")),
+            (json!({"ts": ts, "metric": "sys.load1"}), Some("value")),
+            (json!({"ts": ts, "metric": "foo.bar", "value": 1}), Some("metric")),
+            (json!({"ts": ts, "metric": 7, "value": 1}), Some("metric")),
+            (json!({"ts": 5, "metric": "sys.load1", "value": 1}), Some("ts-format")),
+            (json!({"ts": "noon", "metric": "sys.load1", "value": 1}), Some("ts-format")),
+            (json!(null), Some("metric")),
+        ] {
+            assert_eq!(code(sample.clone()), expected, "{sample}");
+        }
+    }
 }

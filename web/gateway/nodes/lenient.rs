@@ -1,0 +1,244 @@
+//! Heartbeats and join reports, read entry by entry: a node with one bad reading is heard.
+
+use garde::Validate;
+use groundwave_http::Problem;
+use groundwave_http::json_body;
+use groundwave_http::lenient::{Rejections, fits};
+use groundwave_protocol::heartbeat::REJECTED_MAX;
+use groundwave_protocol::metrics::METRICS_MAX;
+use groundwave_protocol::{
+    CORE_METRICS, Heartbeat, Interface, MeshLink, MeshReport, RadioReport, RejectedEntry,
+    Transport, check_metric,
+};
+use groundwave_values::bounds;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::net::IpAddr;
+
+use super::heartbeat::JoinReport;
+
+/// Fields without which a heartbeat is refused.
+const IDENTITY: [&str; 5] = ["node_id", "mac", "hostname", "boot_id", "seq"];
+
+/// Reads a heartbeat; what does not fit is left out and named, except its identity, whose host name the
+/// world checks.
+///
+/// # Errors
+/// 422 with the field of its identity.
+pub fn read_heartbeat(mut body: Value) -> Result<(Heartbeat, Rejections), Problem> {
+    let mut rejections = Rejections::default();
+    if is_heartbeat(&body).is_err() {
+        clean_lists(&mut rejections, &mut body);
+        if let Value::Object(fields) = &mut body {
+            // What remains is of the identity, and refused below.
+            let _ = rejections.fields("", fields, &IDENTITY, is_heartbeat);
+        }
+    }
+    Ok((json_body::read_value(body)?, rejections))
+}
+
+fn is_heartbeat(body: &Value) -> Result<(), String> {
+    let heartbeat: Heartbeat = groundwave_http::strict::read(body.clone())?;
+    heartbeat.check().map_err(|refusal| refusal.to_string())
+}
+
+/// Checks that a value is a `T` within its bounds.
+fn is_bounded<T>(value: &Value) -> Result<(), String>
+where
+    T: DeserializeOwned + Validate<Context = ()> + Serialize + JsonSchema,
+{
+    let entry: T = groundwave_http::strict::read(value.clone())?;
+    bounds::check(&entry, "").map_err(|bad| bad.to_string())
+}
+
+/// An item of a list with its required fields.
+fn item<T>(
+    rejections: &mut Rejections,
+    pointer: &str,
+    value: &mut Value,
+    required: &[&str],
+) -> Result<(), String>
+where
+    T: DeserializeOwned + Validate<Context = ()> + Serialize + JsonSchema,
+{
+    match value {
+        Value::Object(fields) => rejections.fields(pointer, fields, required, is_bounded::<T>),
+        other => is_bounded::<T>(other),
+    }
+}
+
+fn is_short(value: &Value, chars_max: usize) -> Result<(), String> {
+    fits::<String>(value)?;
+    let count = value.as_str().map_or(0, |text| text.chars().count());
+    match count <= chars_max {
+        true => Ok(()),
+        false => Err(format!("found {count} characters, allowed 0 to {chars_max}")),
+    }
+}
+
+fn clean_lists(rejections: &mut Rejections, body: &mut Value) {
+    rejections.items("/transports", body.get_mut("transports"), 32, |rejections, at, value| {
+        item::<Transport>(rejections, at, value, &["name", "kind", "up"])
+    });
+    rejections.items("/capabilities", body.get_mut("capabilities"), 64, |_, _, value| {
+        is_short(value, 128)
+    });
+    rejections.items("/interfaces", body.get_mut("interfaces"), 32, |rejections, at, value| {
+        let ips = value.get_mut("ips");
+        rejections.items(&format!("{at}/ips"), ips, 32, |_, _, ip| fits::<IpAddr>(ip));
+        item::<Interface>(rejections, at, value, &["name"])
+    });
+    rejections.items("/radios", body.get_mut("radios"), 32, |rejections, at, value| {
+        item::<RadioReport>(rejections, at, value, &["ifname"])
+    });
+    if let Some(mesh) = body.get_mut("mesh") {
+        rejections.items("/mesh/links", mesh.get_mut("links"), 64, |rejections, at, value| {
+            item::<MeshLink>(rejections, at, value, &["neigh_address"])
+        });
+        if let Value::Object(fields) = mesh {
+            // Nothing is required of it.
+            let _ = rejections.fields("/mesh", fields, &[], is_bounded::<MeshReport>);
+        }
+    }
+    let is_core = |name: &str| CORE_METRICS.contains(&name);
+    rejections.entries("/metrics", body.get_mut("metrics"), METRICS_MAX, is_core, |name, value| {
+        check_metric(name, 0.0).map_err(|refusal| refusal.to_string())?;
+        let number = value.as_f64();
+        number.map(drop).ok_or_else(|| format!("found {value}, allowed a finite number"))
+    });
+}
+
+/// Reads a join report; what does not fit is left out and named, except the id of the node.
+///
+/// # Errors
+/// 422 with the id.
+pub fn read_join_report(mut body: Value) -> Result<(JoinReport, Rejections), Problem> {
+    let mut rejections = Rejections::default();
+    for key in ["firmware", "settings"] {
+        let at = format!("/{key}");
+        rejections.entries(
+            &at,
+            body.get_mut(key),
+            32,
+            |_| false,
+            |name, value| {
+                is_short(&Value::from(name), 128)?;
+                is_short(value, 128)
+            },
+        );
+    }
+    let commands = body.get_mut("supported_commands");
+    rejections.items("/supported_commands", commands, 32, |_, _, value| is_short(value, 128));
+    if let Value::Object(fields) = &mut body {
+        // What remains is the id, and refused below.
+        let _ = rejections.fields("", fields, &["node_id"], |report| {
+            fits::<JoinReport>(report)?;
+            report
+                .get("board")
+                .filter(|board| !board.is_null())
+                .map_or(Ok(()), |board| is_short(board, 128))
+        });
+    }
+    Ok((json_body::read_value(body)?, rejections))
+}
+
+/// Entries as an answer lists them, the first ones, each with status 422.
+pub fn rejected_entries(rejections: Rejections) -> Vec<RejectedEntry> {
+    let entries = rejections.0.into_iter().take(REJECTED_MAX);
+    entries.map(|(pointer, message)| RejectedEntry { pointer, status: 422, message }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn heartbeat(change: impl Fn(&mut Value)) -> Value {
+        let mut body = json!({
+            "mac": "02:00:00:00:00:01", "hostname": "n1", "boot_id": "b", "seq": 5,
+            "metrics": {"mesh.tx_mbps": 1.5},
+        });
+        change(&mut body);
+        body
+    }
+
+    #[track_caller]
+    fn is_heard(change: impl Fn(&mut Value), expected: &[&str]) -> Heartbeat {
+        let (heartbeat, rejections) = read_heartbeat(heartbeat(change)).unwrap();
+        assert_eq!(heartbeat.metrics["mesh.tx_mbps"], 1.5);
+        let pointers: Vec<_> = rejections.0.iter().map(|(pointer, _)| pointer.as_str()).collect();
+        assert_eq!(pointers, expected);
+        heartbeat
+    }
+
+    #[test]
+    fn a_bad_entry_is_named_and_the_rest_of_the_heartbeat_is_heard() {
+        for value in [json!(null), json!("NaN"), json!("unavailable"), json!("1e999"), json!([1])] {
+            is_heard(
+                |body| body["metrics"]["sys.temp_c"] = value.clone(),
+                &["/metrics/sys.temp_c"],
+            );
+        }
+        is_heard(|body| body["metrics"]["foo.bar"] = json!(1), &["/metrics/foo.bar"]);
+        is_heard(|body| body["active_transport"] = json!("lte"), &["/active_transport"]);
+        let heard = is_heard(|body| body["uptime_s"] = json!(12.7), &[]);
+        assert_eq!(heard.uptime_s, 12);
+        is_heard(|body| body["uptime_s"] = json!(-3), &["/uptime_s"]);
+        is_heard(|body| body["signal_dbm"] = json!(300), &["/signal_dbm"]);
+        is_heard(|body| body["interfaces"] = json!(null), &["/interfaces"]);
+        let lte = json!([{"name": "w", "kind": "lte", "up": true}, {"name": "e", "kind": "ethernet", "up": true, "rtt_ms": "x"}]);
+        let heard = is_heard(
+            |body| body["transports"] = lte.clone(),
+            &["/transports/0", "/transports/1/rtt_ms"],
+        );
+        assert_eq!(heard.transports.len(), 1);
+    }
+
+    #[test]
+    fn entries_beyond_a_bound_are_named_and_the_others_are_kept() {
+        let interfaces: Vec<_> =
+            (0..33).map(|i| json!({"name": format!("e{i}"), "mtu": 1500.0})).collect();
+        let heard = is_heard(|body| body["interfaces"] = json!(interfaces), &["/interfaces/32"]);
+        assert_eq!((heard.interfaces.len(), heard.interfaces[0].mtu), (32, 1500));
+        let links: Vec<_> = (0..65).map(|i| json!({"neigh_address": format!("02:00:00:00:01:{i:02x}"), "tq": if i == 3 { 256 } else { 255 }})).collect();
+        let mesh = json!({"links": links, "neighbor_count": 65});
+        let heard =
+            is_heard(|body| body["mesh"] = mesh.clone(), &["/mesh/links/3/tq", "/mesh/links/64"]);
+        assert_eq!((heard.mesh.links.len(), heard.mesh.neighbor_count), (64, 65));
+        let heard = is_heard(
+            |body| (0..70).for_each(|i| body["metrics"][format!("i2c.a.m{i:02}")] = json!(i)),
+            &[
+                "/metrics/i2c.a.m63",
+                "/metrics/i2c.a.m64",
+                "/metrics/i2c.a.m65",
+                "/metrics/i2c.a.m66",
+                "/metrics/i2c.a.m67",
+                "/metrics/i2c.a.m68",
+                "/metrics/i2c.a.m69",
+            ],
+        );
+        assert_eq!(heard.metrics.len(), METRICS_MAX);
+    }
+
+    #[test]
+    fn a_heartbeat_without_its_identity_is_refused() {
+        for (key, value) in [("mac", json!("x")), ("seq", json!(null)), ("node_id", json!(1))] {
+            let refused = read_heartbeat(heartbeat(|body| body[key] = value.clone()));
+            assert_eq!(refused.map_err(|problem| problem.status).unwrap_err(), 422, "{key}");
+        }
+        assert!(read_heartbeat(json!([])).is_err());
+    }
+
+    #[test]
+    fn a_join_report_is_taken_without_what_does_not_fit() {
+        let firmware: serde_json::Map<_, _> =
+            (0..33).map(|i| (format!("c{i:02}"), json!("1"))).collect();
+        let body = json!({"board": "b", "firmware": firmware, "supported_commands": ["reboot", 5], "settings": {"a": 3}});
+        let (report, rejections) = read_join_report(body).unwrap();
+        assert_eq!((report.firmware.len(), report.supported_commands.len()), (32, 1));
+        assert_eq!((report.board.as_deref(), rejections.0.len()), (Some("b"), 3));
+    }
+}
