@@ -1,10 +1,9 @@
 //! Passwords of users: argon2id.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use argon2::password_hash::phc::PasswordHash;
-use argon2::password_hash::{PasswordHasher, PasswordVerifier};
-use argon2::{Algorithm, Argon2, Params, Version};
+use argon2::password_hash::phc::{Output, ParamsString, PasswordHash, Salt};
+use argon2::{Algorithm, Argon2, Block, Params, Version};
 use groundwave_gateway::account::Secret;
 use groundwave_http::Problem;
 use groundwave_http::problem::FieldCode;
@@ -16,6 +15,11 @@ use crate::settings::Effort;
 
 /// Shortest and longest password, characters.
 pub const CHARS: std::ops::RangeInclusive<usize> = 12..=1024;
+
+/// Maximum number of hashes at once: each has memory of its own, which is kept for the next one.
+const AT_ONCE_MAX: usize = 2;
+/// Length of a hash, bytes.
+const HASH_BYTES: usize = 32;
 
 /// Maximum number of queued hashes; one takes tens of milliseconds of a core.
 const QUEUE: usize = 32;
@@ -36,9 +40,73 @@ const COMMON: [&str; 12] = [
     "iloveyou1234",
 ];
 
-/// Password hashing and sealing of the hashes, with at most one fewer threads than cores.
+/// Memory of hashes that are over, for those to come. Freed and allocated anew by any thread, it would
+/// stay with the allocator, once for each thread.
+#[derive(Default)]
+struct HashMemory(Mutex<Vec<Vec<Block>>>);
+
+impl HashMemory {
+    /// Lends memory of `count` blocks of 1 KiB.
+    fn with<T>(&self, count: usize, work: impl FnOnce(&mut [Block]) -> T) -> T {
+        let spare = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut blocks = spare.unwrap_or_default();
+        if blocks.len() < count {
+            blocks = vec![Block::default(); count];
+        }
+        let outcome = work(&mut blocks[..count]);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(blocks);
+        outcome
+    }
+
+    /// Fills `out` with a hash; returns whether the parameters allowed it.
+    fn derive(&self, argon2: &Argon2<'_>, password: &str, salt: &Salt, out: &mut [u8]) -> bool {
+        self.with(argon2.params().block_count(), |blocks| {
+            argon2.hash_password_into_with_memory(password.as_bytes(), salt, out, blocks).is_ok()
+        })
+    }
+
+    /// Hash of a password in the PHC format.
+    fn hash(&self, effort: Effort, password: &str) -> Result<String, String> {
+        let params = Params::new(effort.memory_kib, effort.passes, 1, Some(HASH_BYTES))
+            .map_err(|err| err.to_string())?;
+        let listed = ParamsString::try_from(&params).map_err(|err| err.to_string())?;
+        let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
+        let random: [u8; 16] = groundwave_credentials::random().map_err(|err| err.to_string())?;
+        let salt = Salt::new(&random).map_err(|err| err.to_string())?;
+        let mut out = [0; HASH_BYTES];
+        if !self.derive(&argon2, password, &salt, &mut out) {
+            return Err("argon2id failed".to_owned());
+        }
+        let hashed = PasswordHash {
+            algorithm: Algorithm::Argon2id.ident(),
+            version: Some(Version::V0x13.into()),
+            params: listed,
+            salt: Some(salt),
+            hash: Some(Output::new(&out).map_err(|err| err.to_string())?),
+        };
+        Ok(hashed.to_string())
+    }
+
+    /// True when a password has this hash; the comparison takes the same time for any.
+    fn fits(&self, hashed: &str, password: &str) -> bool {
+        let Ok(parsed) = PasswordHash::new(hashed) else { return false };
+        let algorithm = Algorithm::try_from(parsed.algorithm.as_str());
+        let version = parsed.version.map_or(Ok(Version::default()), Version::try_from);
+        let params = Params::try_from(&parsed);
+        let (Ok(algorithm), Ok(version), Ok(params)) = (algorithm, version, params) else {
+            return false;
+        };
+        let (Some(salt), Some(expected)) = (parsed.salt, parsed.hash) else { return false };
+        let mut out = vec![0; expected.len()];
+        self.derive(&Argon2::new(algorithm, version, params), password, &salt, &mut out)
+            && Output::new(&out).is_ok_and(|output| output == expected)
+    }
+}
+
+/// Password hashing and sealing of the hashes, with at most one fewer threads than cores, and two.
 pub struct Passwords {
     effort: Effort,
+    memory: Arc<HashMemory>,
     vault: Vault,
     turns: Arc<Semaphore>,
     waiting: Arc<Semaphore>,
@@ -54,10 +122,12 @@ impl Passwords {
     #[must_use]
     pub fn new(effort: Effort, vault: Vault) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let turns = cores.saturating_sub(1).max(1);
-        let decoy = hash(effort, "no password is this").expect("a sound effort");
+        let turns = cores.saturating_sub(1).clamp(1, AT_ONCE_MAX);
+        let memory = Arc::new(HashMemory::default());
+        let decoy = memory.hash(effort, "no password is this").expect("a sound effort");
         Self {
             effort,
+            memory,
             vault,
             turns: Arc::new(Semaphore::new(turns)),
             waiting: Arc::new(Semaphore::new(turns + QUEUE)),
@@ -86,9 +156,9 @@ impl Passwords {
     /// # Errors
     /// 503 when the queue is full.
     pub async fn hash(&self, password: String) -> Result<Secret, Problem> {
-        let effort = self.effort;
-        let hashed =
-            self.work(move || hash(effort, &password)).await?.map_err(Problem::internal)?;
+        let (effort, memory) = (self.effort, Arc::clone(&self.memory));
+        let hashed = self.work(move || memory.hash(effort, &password));
+        let hashed = hashed.await?.map_err(Problem::internal)?;
         let sealed = self.vault.seal(hashed.as_bytes());
         sealed.map(Secret::Sealed).map_err(Problem::internal)
     }
@@ -119,23 +189,10 @@ impl Passwords {
             }
             None => (self.decoy.clone(), false),
         };
-        let fits = self.work(move || {
-            let parsed = PasswordHash::new(&hashed);
-            parsed.is_ok_and(|parsed| {
-                let verified = Argon2::default().verify_password(password.as_bytes(), &parsed);
-                verified.is_ok()
-            })
-        });
+        let memory = Arc::clone(&self.memory);
+        let fits = self.work(move || memory.fits(&hashed, &password));
         Ok(fits.await? && is_stored)
     }
-}
-
-fn hash(effort: Effort, password: &str) -> Result<String, String> {
-    let params =
-        Params::new(effort.memory_kib, effort.passes, 1, None).map_err(|err| err.to_string())?;
-    let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
-    let hashed = argon2.hash_password(password.as_bytes());
-    Ok(hashed.map_err(|err| err.to_string())?.to_string())
 }
 
 /// Refuses passwords that are too short, too long or common.
@@ -162,6 +219,23 @@ pub fn check_new(pointer: &str, password: &str, username: &str) -> Result<(), Pr
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn hashes_share_the_memory_of_those_before() {
+        use argon2::PasswordVerifier as _;
+
+        let memory = HashMemory::default();
+        let effort = Effort { memory_kib: 64, passes: 2 };
+        let hashed = memory.hash(effort, "a password").unwrap();
+        for _ in 0..20 {
+            assert!(memory.fits(&hashed, "a password") && !memory.fits(&hashed, "another"));
+        }
+        assert_eq!(memory.0.lock().unwrap().len(), 1);
+        let verified = Argon2::default().verify_password(b"a password", hashed.as_str());
+        assert!(verified.is_ok(), "{hashed}");
+        let smaller = memory.hash(Effort { memory_kib: 8, passes: 1 }, "x").unwrap();
+        assert!(memory.fits(&smaller, "x") && !memory.fits("$argon2id$", "x"));
+    }
 
     #[test]
     fn a_refusal_costs_a_hash_for_every_kind_of_account() {
