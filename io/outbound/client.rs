@@ -49,6 +49,14 @@ impl Outbound {
         self.0.target(host, port).await
     }
 
+    /// Judges a host and port as far as that goes without the name service.
+    ///
+    /// # Errors
+    /// [`OutboundError::Forbidden`].
+    pub fn judge(&self, host: &str, port: u16) -> Result<(), OutboundError> {
+        self.0.judge(host, port)
+    }
+
     /// Connects to a target over TCP.
     ///
     /// # Errors

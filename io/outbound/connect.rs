@@ -1,7 +1,7 @@
 //! Resolution of a target and connection to it: one lookup, every address judged, one of them used.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::pin::Pin;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -86,6 +86,30 @@ impl Guard {
     fn check(&self, address: SocketAddr) -> Result<(), &'static str> {
         let own = self.own.read().unwrap_or_else(PoisonError::into_inner);
         self.policy.check(address, &own)
+    }
+
+    /// Judges an address, or a name that is known without the name service.
+    pub(super) fn judge(&self, host: &str, port: u16) -> Result<(), OutboundError> {
+        let host = host.trim_start_matches('[').trim_end_matches(']');
+        if self.policy.admits_name(host, port) {
+            return Ok(());
+        }
+        let name = host.trim_end_matches('.').to_ascii_lowercase();
+        let ip = match host.parse::<IpAddr>() {
+            Ok(ip) => Some(ip),
+            // RFC 6761: such names are loopback addresses.
+            Err(_) if name == "localhost" || name.ends_with(".localhost") => {
+                Some(IpAddr::V4(Ipv4Addr::LOCALHOST))
+            }
+            Err(_) => None,
+        };
+        let judged = match ip {
+            Some(ip) => {
+                self.check(SocketAddr::new(ip, port)).map_err(|why| format!("{ip} is {why}"))
+            }
+            None => self.policy.check_name(host).map_err(str::to_owned),
+        };
+        judged.map_err(|reason| OutboundError::Forbidden { target: label(host, port), reason })
     }
 
     /// Resolves and judges a target.

@@ -362,3 +362,30 @@ fn pem_without_certificate_gives_an_error() {
         Trust::check_pem("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n").is_err()
     );
 }
+
+#[test]
+fn forbidden_targets_are_known_without_the_name_service() {
+    let outbound = Outbound::new(TargetPolicy {
+        allowed: vec!["127.0.0.1:9000".parse().unwrap(), "localhost:9001".parse().unwrap()],
+        ..TargetPolicy::default()
+    });
+    for (host, port) in [
+        ("127.0.0.1", 80),
+        ("[::1]", 80),
+        ("::ffff:127.0.0.1", 80),
+        ("169.254.169.254", 80),
+        ("0.0.0.0", 80),
+        ("localhost", 80),
+        ("LocalHost.", 80),
+        ("a.localhost", 80),
+        ("metadata.google.internal", 80),
+    ] {
+        let judged = outbound.judge(host, port);
+        assert!(matches!(judged, Err(OutboundError::Forbidden { .. })), "{host}");
+    }
+    for (host, port) in
+        [("127.0.0.1", 9000), ("localhost", 9001), ("10.1.2.3", 80), ("hook.test", 443)]
+    {
+        assert!(outbound.judge(host, port).is_ok(), "{host}");
+    }
+}

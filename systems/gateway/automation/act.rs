@@ -15,7 +15,9 @@ use super::delivery::{DeliveryAttempts, DeliveryId, DeliveryKind, DeliveryOrigin
 use super::execution::Flows;
 use super::fleet_states::FleetStates;
 use super::request::DeliveryRequest;
-use crate::automation::language::{Command, Retry, SetVariable, StepKind, fill, fill_value};
+use crate::automation::language::{
+    Command, Retry, SetVariable, StepKind, fill, fill_topic, fill_value,
+};
 use crate::fleet::{CommandQueues, EnqueueCommand, EventBuffer};
 
 /// Maximum deliveries, those of the dead-letter list included.
@@ -152,7 +154,7 @@ fn outside(kind: &StepKind, context: &Value) -> Option<(DeliveryRequest, Retry)>
                 Some(value) => fill_value(value, context).to_string(),
             };
             let request = DeliveryRequest::Mqtt {
-                topic: publish.topic.clone(),
+                topic: fill_topic(&publish.topic, context),
                 payload,
                 retain: publish.retain,
             };
@@ -169,9 +171,11 @@ fn outside(kind: &StepKind, context: &Value) -> Option<(DeliveryRequest, Retry)>
             (request, call.retry)
         }
         StepKind::ApplyImpairment(apply) => {
+            let fill = |(key, value): (&String, &Value)| (key.clone(), fill_value(value, context));
+            let impairment = apply.impairment.as_ref();
             let request = DeliveryRequest::Impairment {
                 direction: apply.direction,
-                impairment: apply.impairment.clone(),
+                impairment: impairment.map(|impairment| impairment.iter().map(fill).collect()),
             };
             (request, apply.retry)
         }

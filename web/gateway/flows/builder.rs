@@ -9,6 +9,7 @@ use groundwave_gateway::external::ExternalSystem;
 use groundwave_http::json_body::StrictJson;
 use groundwave_http::problem::FieldError;
 use groundwave_http::{Json, Problem};
+use groundwave_outbound::Outbound;
 use groundwave_protocol::unit_of;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -151,9 +152,11 @@ pub async fn flow_validate(
     _: Operator,
     State(world): State<World>,
     State(settings): State<Arc<Settings>>,
+    State(outbound): State<Outbound>,
     StrictJson(flow): StrictJson<AutomationFlow>,
 ) -> Result<Json<FlowValidation>, Problem> {
     let systems = objects::<ExternalSystem>(&world);
-    let mistakes = check(&settings.flow_servers, &systems, &flow).err().unwrap_or_default();
+    let checked = check(&settings.flow_servers, &systems, &outbound, &flow);
+    let mistakes = checked.err().unwrap_or_default();
     Ok(Json(FlowValidation { valid: mistakes.is_empty(), errors: errors(mistakes) }))
 }

@@ -16,6 +16,7 @@ use groundwave_http::problem::{FieldError, ProblemKind};
 use groundwave_http::tag::Tag;
 use groundwave_http::time::rfc3339;
 use groundwave_http::{Json, Path, Problem, Query};
+use groundwave_outbound::Outbound;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -150,10 +151,10 @@ fn checked(
     mut flow: AutomationFlow,
     before: Option<&AutomationFlow>,
     role: AccountRole,
-    (world, settings, vault): (&World, &Settings, &Vault),
+    (world, settings, vault, outbound): (&World, &Settings, &Vault, &Outbound),
 ) -> Result<Automation, Problem> {
     let systems = objects::<ExternalSystem>(world);
-    let planned = check(&settings.flow_servers, &systems, &flow).map_err(|mistakes| {
+    let planned = check(&settings.flow_servers, &systems, outbound, &flow).map_err(|mistakes| {
         let errors = errors(mistakes);
         let first = errors.first().map_or("invalid flow", |error| &error.message);
         let mut problem =
@@ -185,9 +186,10 @@ pub async fn flow_create(
     State(world): State<World>,
     State(settings): State<Arc<Settings>>,
     State(vault): State<Vault>,
+    State(outbound): State<Outbound>,
     StrictJson(flow): StrictJson<AutomationFlow>,
 ) -> Result<(StatusCode, Tag, Json<FlowView>), Problem> {
-    let flow = checked(flow, None, caller.role, (&world, &settings, &vault))?;
+    let flow = checked(flow, None, caller.role, (&world, &settings, &vault, &outbound))?;
     config_objects::create(&world, flow).await
 }
 
@@ -222,12 +224,14 @@ pub async fn flow_replace(
     State(world): State<World>,
     State(settings): State<Arc<Settings>>,
     State(vault): State<Vault>,
+    State(outbound): State<Outbound>,
     Path(id): Path<Uuid>,
     headers: HeaderMap,
     StrictJson(flow): StrictJson<AutomationFlow>,
 ) -> Result<(Tag, Json<FlowView>), Problem> {
     let before = fetch(&world, id)?;
-    let flow = checked(flow, Some(&before.object.0), caller.role, (&world, &settings, &vault))?;
+    let flow =
+        checked(flow, Some(&before.object.0), caller.role, (&world, &settings, &vault, &outbound))?;
     config_objects::replace(&world, id, &headers, flow).await
 }
 

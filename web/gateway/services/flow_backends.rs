@@ -7,7 +7,7 @@ use groundwave_engine::Id;
 use groundwave_gateway::account::AccountRole;
 use groundwave_gateway::automation::{
     AttemptOutcome, AutomationFlow, Deliver, DeliveryRequest, ExternalCall, FlowMistake, FlowPlan,
-    MistakeCode, SEALED_PREFIX, StepKind, plan,
+    MistakeCode, SEALED_PREFIX, StepKind, plan, template_mistakes,
 };
 use groundwave_gateway::config::ConfigObjects;
 use groundwave_gateway::external::{Endpoint, ExternalSystem};
@@ -96,17 +96,19 @@ fn lacking(servers: &FlowServers, kind: &StepKind) -> Option<&'static str> {
     }
 }
 
-/// Checks a flow: its steps, and that this gateway has the servers and systems they need.
+/// Checks a flow: its steps and their templates, that this gateway has the servers and systems they
+/// need, and that receivers of webhooks are no forbidden addresses. Names of hosts are not resolved.
 ///
 /// # Errors
 /// All mistakes.
 pub fn check(
     servers: &FlowServers,
     systems: &Systems,
+    outbound: &Outbound,
     flow: &AutomationFlow,
 ) -> Result<FlowPlan, Vec<FlowMistake>> {
     let planned = plan(flow)?;
-    let mut mistakes = Vec::new();
+    let mut mistakes = template_mistakes(flow);
     for (number, step) in planned.steps.iter().enumerate() {
         let at = format!("/steps/{number}");
         let kind = &*performed(&step.kind);
@@ -124,7 +126,10 @@ pub fn check(
         }
         match kind {
             StepKind::WebhookOut(webhook) => {
-                if let Err(err) = Request::new(Method::POST, &webhook.url) {
+                let request = Request::new(Method::POST, &webhook.url);
+                let judged =
+                    request.and_then(|request| outbound.judge(request.host(), request.port()));
+                if let Err(err) = judged {
                     refuse("params/url", MistakeCode::InvalidParams, err.to_string());
                 }
             }

@@ -6,6 +6,8 @@ use serde_json::{Map, Value, json};
 
 /// Longest text after its values are filled in, bytes.
 const FILLED_BYTES_MAX: usize = 64 << 10;
+/// Longest value in a topic, characters.
+const TOPIC_VALUE_CHARS_MAX: usize = 256;
 
 /// Parts of a context.
 #[derive(Debug, Clone, Copy)]
@@ -47,6 +49,21 @@ pub fn context<'o>(
 /// null as nothing, others as JSON. The result is cut at 64 KiB.
 #[must_use]
 pub fn fill(text: &str, context: &Value) -> String {
+    fill_by(text, context, |value| value)
+}
+
+/// [`fill`] for a topic of MQTT: values are one level each, without wildcards, of up to 256 characters.
+#[must_use]
+pub fn fill_topic(text: &str, context: &Value) -> String {
+    let plain = |c: char| match c {
+        '+' | '#' | '/' | '$' => '_',
+        c if c.is_control() => '_',
+        c => c,
+    };
+    fill_by(text, context, |value| value.chars().take(TOPIC_VALUE_CHARS_MAX).map(plain).collect())
+}
+
+fn fill_by(text: &str, context: &Value, shape: impl Fn(String) -> String) -> String {
     let mut filled = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("{{") {
@@ -56,8 +73,8 @@ pub fn fill(text: &str, context: &Value) -> String {
         filled.push_str(before);
         match context.pointer(pointer.trim()) {
             None | Some(Value::Null) => {}
-            Some(Value::String(value)) => filled.push_str(value),
-            Some(value) => filled.push_str(&value.to_string()),
+            Some(Value::String(value)) => filled.push_str(&shape(value.clone())),
+            Some(value) => filled.push_str(&shape(value.to_string())),
         }
         rest = after;
     }

@@ -11,6 +11,7 @@ mod kinds;
 mod mistake;
 mod outside;
 mod plan;
+mod templates;
 #[cfg(test)]
 mod tests;
 mod threshold;
@@ -22,7 +23,7 @@ pub use condition::{compare, in_window};
 pub use conditions::{
     Comparison, Cooldown, CooldownScope, Response, ResponseOperator, Threshold, TimeWindow, Weekday,
 };
-pub use context::{ContextParts, context, fill, fill_value};
+pub use context::{ContextParts, context, fill, fill_topic, fill_value};
 pub use cron::{check_cron, next_run_ms, time};
 pub use definition::{
     AutomationFlow, FlowEdge, FlowMode, FlowStep, Retention, STEPS_MAX, StepRole, When,
@@ -35,6 +36,7 @@ pub use outside::{
     RunPlan, SEALED_PREFIX, WebhookOut,
 };
 pub use plan::{FlowPlan, Outcome, PlannedStep, Progress, StepState, next_step, outcome};
+pub use templates::template_mistakes;
 pub use threshold::{Crossing, ThresholdMemory};
 pub use triggers::{
     GATEWAY_PREFIX, LinkEvent, LinkEventKind, Manual, NodeEvent, NodeEventKind, Schedule,

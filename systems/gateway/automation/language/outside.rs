@@ -98,7 +98,7 @@ const fn usual_timeout_s() -> u32 {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields)]
 pub struct WebhookOut {
-    /// URL, http or https.
+    /// URL, http or https; names no values of the context.
     #[garde(length(chars, min = 1, max = 2048))]
     pub url: String,
     /// Method; default POST.
@@ -150,7 +150,7 @@ pub struct Email {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields)]
 pub struct MqttPublish {
-    /// Topic, without wildcards.
+    /// Topic, without wildcards; may name values of the context, each of which is one level.
     #[garde(length(chars, min = 1, max = 256))]
     pub topic: String,
     /// Text, or a JSON value; default the context.
@@ -216,7 +216,8 @@ pub struct ApplyImpairment {
     /// Direction: out of the first or the second port of the daemon.
     #[garde(skip)]
     pub direction: ImpairedPort,
-    /// Impairment as the daemon's API has it; without one it is cleared.
+    /// Impairment as the daemon's API has it, whose texts may name values of the context; without one it
+    /// is cleared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[garde(skip)]
     pub impairment: Option<Map<String, Value>>,

@@ -226,6 +226,13 @@ fn texts_are_filled_with_values_of_the_context() {
 }
 
 #[test]
+fn values_in_topics_are_one_level_each() {
+    let context = json!({ "node": { "name": "a/b+#\n", "id": "$x" }, "n": 2 });
+    assert_eq!(fill_topic("{{/node/id}}/{{/node/name}}/{{/n}}", &context), "_x/a_b___/2");
+    assert_eq!(fill_topic("plain/+", &context), "plain/+");
+}
+
+#[test]
 fn values_are_compared_by_their_type() {
     use ResponseOperator::{Contains, Eq, Exists, Gt, Ne};
     let cases = [

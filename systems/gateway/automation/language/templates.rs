@@ -1,0 +1,205 @@
+//! Templates in parameters of actions, `{{POINTER}}`: mistakes that would fill in nothing.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::definition::{AutomationFlow, FlowStep, StepRole};
+use super::mistake::{FlowMistake, MistakeCode};
+
+/// Values of the context by its parts.
+const FLOW: [&str; 3] = ["flow_id", "name", "version"];
+const EXECUTION: [&str; 2] = ["execution_id", "started_at"];
+const NODE: [&str; 4] = ["node_id", "name", "hostname", "state"];
+
+/// Values of triggers that have the same ones each time; `None` for others.
+fn values_of(trigger: &str) -> Option<&'static [&'static str]> {
+    Some(match trigger {
+        "sensor_value" => &["node_id", "node_name", "metric", "value", "unit"],
+        "link_event" => &["event", "before", "node_id", "node_name", "peer_id", "peer_name"],
+        "schedule" => &["scheduled_at"],
+        _ => return None,
+    })
+}
+
+/// What templates of a flow may name.
+struct Names<'f> {
+    flow: &'f AutomationFlow,
+    /// Values of the triggers; `None` where they are not known.
+    trigger: Option<BTreeSet<&'static str>>,
+}
+
+impl<'f> Names<'f> {
+    fn of(flow: &'f AutomationFlow) -> Self {
+        let mut trigger = Some(BTreeSet::from(["step_id", "kind"]));
+        for step in flow.steps.iter().filter(|step| step.role == StepRole::Trigger) {
+            trigger = trigger.zip(values_of(&step.kind)).map(|(mut all, own)| {
+                all.extend(own);
+                all
+            });
+        }
+        Self { flow, trigger }
+    }
+
+    /// Checks what a template names.
+    fn check(&self, pointer: &str, is_each: bool) -> Result<(), String> {
+        let pointer = pointer.trim();
+        let parts = pointer.strip_prefix('/').map(|path| path.splitn(3, '/').collect::<Vec<_>>());
+        let refuse = |allowed: String| Err(format!("found {{{{{pointer}}}}}, allowed {allowed}"));
+        let one_of = |part: Option<&&str>, under: &str, allowed: Vec<&str>| match part {
+            Some(name) if !allowed.contains(&unescaped(name).as_str()) => {
+                let paths: Vec<_> = allowed.iter().map(|name| format!("{under}/{name}")).collect();
+                refuse(paths.join(", "))
+            }
+            _ => Ok(()),
+        };
+        let parts = parts.unwrap_or_default();
+        let next = parts.get(1);
+        match parts.first().copied() {
+            Some("flow") => one_of(next, "/flow", FLOW.to_vec()),
+            Some("execution") => one_of(next, "/execution", EXECUTION.to_vec()),
+            Some("node") if is_each => one_of(next, "/node", NODE.to_vec()),
+            Some("trigger") => match &self.trigger {
+                Some(values) => one_of(next, "/trigger", values.iter().copied().collect()),
+                None => Ok(()),
+            },
+            Some("variables") => {
+                let names = self.flow.variables.keys().map(String::as_str);
+                one_of(next, "/variables", names.collect())
+            }
+            Some("steps") => {
+                let ids = self.flow.steps.iter().map(|step| step.step_id.as_str());
+                one_of(next, "/steps", ids.collect())
+            }
+            _ => {
+                let node = if is_each { "/node, " } else { "" };
+                refuse(format!("{node}/trigger, /flow, /execution, /variables or /steps"))
+            }
+        }
+    }
+}
+
+fn unescaped(part: &str) -> String {
+    part.replace("~1", "/").replace("~0", "~")
+}
+
+/// Templates of a text; `Err` for one without its end.
+fn templates(text: &str) -> impl Iterator<Item = Result<&str, ()>> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (_, after) = rest.split_once("{{")?;
+        let Some((pointer, after)) = after.split_once("}}") else {
+            rest = "";
+            return Some(Err(()));
+        };
+        rest = after;
+        Some(Ok(pointer))
+    })
+}
+
+/// Mistakes in the templates of a flow: names that its context never has, templates without an end, and
+/// templates in a URL, where none are filled in.
+#[must_use]
+pub fn template_mistakes(flow: &AutomationFlow) -> Vec<FlowMistake> {
+    let names = Names::of(flow);
+    let mut mistakes = Vec::new();
+    for (number, step) in flow.steps.iter().enumerate() {
+        if step.role == StepRole::Action {
+            let params = Value::Object(step.params.clone());
+            let at = format!("/steps/{number}/params");
+            check_texts(&names, step, &params, &at, &mut mistakes);
+        }
+    }
+    mistakes
+}
+
+fn check_texts(
+    names: &Names<'_>,
+    step: &FlowStep,
+    value: &Value,
+    at: &str,
+    mistakes: &mut Vec<FlowMistake>,
+) {
+    match value {
+        Value::String(text) => {
+            let is_url = at.ends_with("/params/url");
+            for template in templates(text) {
+                let checked = match template {
+                    Ok(_) if is_url => Err("found {{ in a URL, allowed none there".to_owned()),
+                    Ok(pointer) => names.check(pointer, step.kind == "for_each_node"),
+                    Err(()) => Err("found {{ without its }}".to_owned()),
+                };
+                if let Err(what) = checked {
+                    let message = format!("step {:?}: {what}", step.step_id);
+                    mistakes.push(FlowMistake::new(at, MistakeCode::InvalidParams, message));
+                }
+            }
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                check_texts(names, step, item, &format!("{at}/{index}"), mistakes);
+            }
+        }
+        Value::Object(fields) => {
+            for (key, field) in fields.iter().filter(|(key, _)| *key != "authorization") {
+                let key = key.replace('~', "~0").replace('/', "~1");
+                check_texts(names, step, field, &format!("{at}/{key}"), mistakes);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn mistakes(trigger: &str, kind: &str, params: &Value) -> Vec<String> {
+        let flow = serde_json::from_value(json!({
+            "name": "f", "variables": {"count": 0},
+            "steps": [
+                {"step_id": "t", "type": "trigger", "kind": trigger, "params": {}},
+                {"step_id": "a", "type": "action", "kind": kind, "params": params},
+            ],
+        }));
+        let mistakes = template_mistakes(&flow.unwrap());
+        mistakes.into_iter().map(|mistake| mistake.pointer).collect()
+    }
+
+    #[test]
+    fn templates_that_fill_in_nothing_are_mistakes() {
+        let message = |text: &str| json!({ "message": text });
+        for good in [
+            "{{/trigger/value}} {{ /trigger/node_name }} {{/flow/name}} {{/trigger}}",
+            "{{/variables/count}} {{/steps/t}} {{/steps/a/status}} {{/execution/started_at}} }}",
+        ] {
+            assert_eq!(mistakes("sensor_value", "alert", &message(good)), [""; 0], "{good}");
+        }
+        for bad in [
+            "{{/trigger/valeu}}",
+            "{{trigger/value}}",
+            "{{/triger/value}}",
+            "{{/variables/cuont}}",
+            "{{/steps/b/status}}",
+            "{{/flow/id}}",
+            "{{/node/name}}",
+            "{{}}",
+            "{{/trigger/value",
+        ] {
+            let pointers = mistakes("sensor_value", "alert", &message(bad));
+            assert_eq!(pointers, ["/steps/1/params/message"], "{bad}");
+        }
+        // Inputs of requests have any name.
+        assert_eq!(mistakes("webhook_in", "alert", &message("{{/trigger/any}}")), [""; 0]);
+        let each = |text: &str| json!({ "action": { "kind": "alert", "params": message(text) } });
+        assert_eq!(mistakes("manual", "for_each_node", &each("{{/node/name}}")), [""; 0]);
+        let pointers = mistakes("manual", "for_each_node", &each("{{/node/nmae}}"));
+        assert_eq!(pointers, ["/steps/1/params/action/params/message"]);
+        let url = json!({ "url": "http://h.test/{{/trigger/value}}", "body": {"a": ["{{/no}}"]} });
+        let mut pointers = mistakes("manual", "webhook_out", &url);
+        pointers.sort();
+        assert_eq!(pointers, ["/steps/1/params/body/a/0", "/steps/1/params/url"]);
+    }
+}
