@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use crate::automation::language::{Analysis, HttpMethod, ImpairedPort};
+use crate::automation::language::{
+    Analysis, HttpMethod, ImpairedPort, SECRET_SHOWN, is_secret_header, shown_url,
+};
 
 /// Request of a delivery, with its values filled in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -88,9 +90,36 @@ impl DeliveryRequest {
     #[must_use]
     pub fn shown(&self) -> Value {
         let mut display = serde_json::to_value(self).unwrap_or_default();
-        if let Some(Value::String(text)) = display.get_mut("authorization") {
-            "(set)".clone_into(text);
+        if let Self::Webhook { url, headers, authorization, .. } = self {
+            display["url"] = shown_url(url).into();
+            for name in headers.keys().filter(|name| is_secret_header(name)) {
+                display["headers"][name] = SECRET_SHOWN.into();
+            }
+            if authorization.is_some() {
+                display["authorization"] = SECRET_SHOWN.into();
+            }
         }
         display
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn secrets_of_a_webhook_are_not_shown() {
+        let request: DeliveryRequest = serde_json::from_value(json!({
+            "kind": "webhook", "url": "https://hooks.test/T0/token?key=1", "method": "POST",
+            "headers": {"X-Api-Key": "hush", "Content-Type": "text/plain"},
+            "authorization": "sealed:x", "body": {"a": 1}, "timeout_s": 5,
+        }))
+        .unwrap();
+        let shown = request.shown();
+        assert_eq!(shown["url"], "https://hooks.test/(set)");
+        assert_eq!(shown["headers"], json!({"X-Api-Key": "(set)", "Content-Type": "text/plain"}));
+        assert_eq!((&shown["authorization"], &shown["body"]), (&json!("(set)"), &json!({"a": 1})));
     }
 }

@@ -1,7 +1,12 @@
 //! Secrets in flows: sealed before they enter the world, and not shown again.
+//!
+//! Those of a webhook are its header `Authorization`, the path of its URL, and its other headers.
 
 use axum::http::Method;
-use groundwave_gateway::automation::{AutomationFlow, SEALED_PREFIX};
+use groundwave_gateway::automation::{
+    AutomationFlow, FlowStep, SEALED_PATH, SEALED_PREFIX, SECRET_SHOWN, is_secret_header,
+    shown_url, url_parts,
+};
 use groundwave_http::Problem;
 use groundwave_http::problem::FieldCode;
 use groundwave_outbound::Request;
@@ -9,24 +14,26 @@ use serde_json::{Map, Value};
 
 use crate::services::vault::Vault;
 
-/// Parameter of `webhook_out` that is a secret.
-const SECRET: &str = "authorization";
-/// Form of a secret in views; in a change it keeps the one before.
-const SHOWN: &str = "(set)";
+/// Parameters of `webhook_out` that are secrets.
+const AUTHORIZATION: &str = "authorization";
+const URL: &str = "url";
+const HEADERS: &str = "headers";
+/// Kind of a step with secrets.
+const WEBHOOK: &str = "webhook_out";
 /// Maximum length of a secret, bytes.
-const SECRET_BYTES_MAX: usize = 2_000;
+const SECRET_BYTES_MAX: usize = 2_048;
 
 type Params = Map<String, Value>;
 
-/// Pointer to the parameters of a step that have a secret: its own, or those of the action that it
+/// Pointer to the parameters of a webhook in those of a step: its own, or those of the action that it
 /// performs for each node.
-fn place(params: &Params) -> Option<&'static str> {
-    let inner = params.get("action").and_then(|action| action.get("params"));
-    if params.get(SECRET).is_some_and(Value::is_string) {
-        return Some("");
+fn place(step: &FlowStep) -> Option<&'static str> {
+    let inner = step.params.get("action").and_then(|action| action.get("kind"));
+    match step.kind.as_str() {
+        WEBHOOK => Some(""),
+        "for_each_node" if inner.is_some_and(|kind| kind == WEBHOOK) => Some("/action/params"),
+        _ => None,
     }
-    let has = inner.is_some_and(|inner| inner.get(SECRET).is_some_and(Value::is_string));
-    has.then_some("/action/params")
 }
 
 fn params_at<'p>(params: &'p Params, place: &str) -> Option<&'p Params> {
@@ -45,30 +52,110 @@ fn params_at_mut<'p>(params: &'p mut Params, place: &str) -> Option<&'p mut Para
 
 /// Receiver of a request: encryption, host and port.
 fn receiver(params: &Params) -> Option<(bool, String, u16)> {
-    let url = params.get("url")?.as_str()?;
-    let request = Request::new(Method::POST, url).ok()?;
-    let is_secure = url.get(..6)?.eq_ignore_ascii_case("https:");
+    let (origin, _) = url_parts(params.get(URL)?.as_str()?);
+    let request = Request::new(Method::POST, origin).ok()?;
+    let is_secure = origin.get(..6)?.eq_ignore_ascii_case("https:");
     Some((is_secure, request.host().to_owned(), request.port()))
+}
+
+/// A secret in the parameters of a webhook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Secret {
+    Url,
+    Header(String),
+    Authorization,
+}
+
+impl Secret {
+    fn all(params: &Params) -> Vec<Self> {
+        let headers = params.get(HEADERS).and_then(Value::as_object);
+        let names = headers.into_iter().flat_map(Map::keys).filter(|name| is_secret_header(name));
+        [Self::Url, Self::Authorization]
+            .into_iter()
+            .chain(names.map(|name| Self::Header(name.clone())))
+            .filter(|secret| secret.text(params).is_some())
+            .collect()
+    }
+
+    fn value<'p>(&self, params: &'p Params) -> Option<&'p Value> {
+        match self {
+            Self::Url => params.get(URL),
+            Self::Authorization => params.get(AUTHORIZATION),
+            Self::Header(name) => params.get(HEADERS)?.get(name),
+        }
+    }
+
+    /// Text of the secret; `None` where there is none. Headers that name values of the context are
+    /// none: they are filled in the world.
+    fn text<'p>(&self, params: &'p Params) -> Option<&'p str> {
+        let text = self.value(params)?.as_str()?;
+        match self {
+            Self::Url => Some(url_parts(text).1).filter(|path| !["", "/"].contains(path)),
+            Self::Header(_) => Some(text).filter(|text| !text.contains("{{")),
+            Self::Authorization => Some(text),
+        }
+    }
+
+    fn set(&self, params: &mut Params, text: &str) {
+        let slot = match self {
+            Self::Url => params.get_mut(URL),
+            Self::Authorization => params.get_mut(AUTHORIZATION),
+            Self::Header(name) => params.get_mut(HEADERS).and_then(|all| all.get_mut(name)),
+        };
+        let Some(Value::String(value)) = slot else { return };
+        *value = match self {
+            Self::Url => format!("{}{text}", url_parts(value).0),
+            _ => text.to_owned(),
+        };
+    }
+
+    /// Beginning of the sealed text.
+    const fn prefix(&self) -> &'static str {
+        match self {
+            Self::Url => SEALED_PATH,
+            _ => SEALED_PREFIX,
+        }
+    }
+
+    /// True for the form in views.
+    fn is_shown(&self, text: &str) -> bool {
+        match self {
+            Self::Url => text.strip_prefix('/') == Some(SECRET_SHOWN),
+            _ => text == SECRET_SHOWN,
+        }
+    }
+
+    fn pointer(&self) -> String {
+        match self {
+            Self::Url => format!("/{URL}"),
+            Self::Authorization => format!("/{AUTHORIZATION}"),
+            Self::Header(name) => format!("/{HEADERS}/{name}"),
+        }
+    }
+
+    fn sealed(&self, text: &str, vault: &Vault) -> Result<String, String> {
+        Ok(format!("{}{}", self.prefix(), vault.seal(text.as_bytes())?))
+    }
 }
 
 /// Secret of a step before a change. It goes to the receiver it was given for only.
 fn secret_before(
     before: Option<&AutomationFlow>,
     step_id: &str,
+    secret: &Secret,
     params: &Params,
 ) -> Result<String, &'static str> {
     let params_before = before
         .into_iter()
         .flat_map(|before| &before.steps)
         .find(|step| step.step_id == step_id)
-        .and_then(|step| params_at(&step.params, place(&step.params)?));
-    let secret = params_before
-        .and_then(|stored_params| Some((stored_params, stored_params.get(SECRET)?.as_str()?)));
-    let Some((stored_params, secret)) = secret else {
+        .and_then(|step| params_at(&step.params, place(step)?));
+    let stored = params_before.and_then(|stored| Some((stored, secret.text(stored)?)));
+    let Some((stored_params, text)) = stored else {
         return Err("had no secret to keep");
     };
     match receiver(stored_params) == receiver(params) {
-        true => Ok(secret.to_owned()),
+        true => Ok(text.to_owned()),
         false => Err("has another receiver: give the secret again"),
     }
 }
@@ -84,41 +171,104 @@ pub fn seal(
     vault: &Vault,
 ) -> Result<(), Problem> {
     for (number, step) in flow.steps.iter_mut().enumerate() {
-        let Some(place) = place(&step.params) else {
+        let Some(place) = place(step) else {
             continue;
-        };
-        let refuse = |code, what: String| {
-            let pointer = format!("/steps/{number}/params{place}/{SECRET}");
-            Problem::field(&pointer, code, what)
         };
         let Some(params) = params_at_mut(&mut step.params, place) else {
             continue;
         };
-        let text = params.get(SECRET).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let sealed = if text == SHOWN {
-            secret_before(before, &step.step_id, params).map_err(|what| {
-                refuse(FieldCode::Missing, format!("step {:?} {what}", step.step_id))
-            })?
-        } else if text.len() > SECRET_BYTES_MAX {
-            let what = format!("found {} bytes, allowed {SECRET_BYTES_MAX}", text.len());
-            return Err(refuse(FieldCode::Length, what));
-        } else {
-            let sealed = vault.seal(text.as_bytes()).map_err(Problem::internal)?;
-            format!("{SEALED_PREFIX}{sealed}")
-        };
-        params.insert(SECRET.to_owned(), Value::String(sealed));
+        for secret in Secret::all(params) {
+            let refuse = |code, what: String| {
+                let pointer = format!("/steps/{number}/params{place}{}", secret.pointer());
+                Problem::field(&pointer, code, what)
+            };
+            let text = secret.text(params).unwrap_or_default().to_owned();
+            let kept = match secret.is_shown(&text) {
+                true => {
+                    Some(secret_before(before, &step.step_id, &secret, params).map_err(|what| {
+                        refuse(FieldCode::Missing, format!("step {:?} {what}", step.step_id))
+                    })?)
+                }
+                false => None,
+            };
+            let sealed = match kept {
+                Some(kept) if kept.starts_with(secret.prefix()) => kept,
+                // Of an earlier version.
+                Some(kept) => secret.sealed(&kept, vault).map_err(Problem::internal)?,
+                None if text.len() > SECRET_BYTES_MAX => {
+                    let what = format!("found {} bytes, allowed {SECRET_BYTES_MAX}", text.len());
+                    return Err(refuse(FieldCode::Length, what));
+                }
+                None => secret.sealed(&text, vault).map_err(Problem::internal)?,
+            };
+            secret.set(params, &sealed);
+        }
     }
     Ok(())
+}
+
+/// Seals the secrets that a flow of an earlier version has in clear; `None` without any.
+///
+/// # Errors
+/// When sealing fails.
+pub fn seal_stored(flow: &AutomationFlow, vault: &Vault) -> Result<Option<AutomationFlow>, String> {
+    let mut sealed_flow = flow.clone();
+    for step in &mut sealed_flow.steps {
+        if let Some(place) = place(step)
+            && let Some(params) = params_at_mut(&mut step.params, place)
+        {
+            for secret in Secret::all(params) {
+                let text = secret.text(params).unwrap_or_default().to_owned();
+                if !text.starts_with(secret.prefix()) {
+                    secret.set(params, &secret.sealed(&text, vault)?);
+                }
+            }
+        }
+    }
+    Ok((sealed_flow != *flow).then_some(sealed_flow))
+}
+
+/// The URL of a webhook with its path opened.
+///
+/// # Errors
+/// When it was sealed under another key.
+pub fn opened_url(url: &str, vault: &Vault) -> Result<String, String> {
+    match url.split_once(SEALED_PATH) {
+        Some((origin, sealed)) => Ok(format!("{origin}{}", opened(sealed, vault)?)),
+        None => Ok(url.to_owned()),
+    }
+}
+
+/// The value of a header opened, if it is sealed.
+///
+/// # Errors
+/// When it was sealed under another key.
+pub fn opened_header(value: &str, vault: &Vault) -> Result<String, String> {
+    value
+        .strip_prefix(SEALED_PREFIX)
+        .map_or_else(|| Ok(value.to_owned()), |sealed| opened(sealed, vault))
+}
+
+fn opened(sealed: &str, vault: &Vault) -> Result<String, String> {
+    String::from_utf8(vault.unseal(sealed)?).map_err(|err| err.to_string())
 }
 
 /// The flow without its secrets.
 pub fn without_secrets(flow: &AutomationFlow) -> AutomationFlow {
     let mut hidden = flow.clone();
     for step in &mut hidden.steps {
-        if let Some(place) = place(&step.params)
+        if let Some(place) = place(step)
             && let Some(params) = params_at_mut(&mut step.params, place)
         {
-            params.insert(SECRET.to_owned(), SHOWN.into());
+            for secret in Secret::all(params) {
+                match secret {
+                    Secret::Url => {
+                        let url = params.get(URL).and_then(Value::as_str).map(shown_url);
+                        params.insert(URL.to_owned(), url.into());
+                    }
+                    _ => secret.set(params, SECRET_SHOWN),
+                }
+            }
         }
     }
     hidden
@@ -139,34 +289,60 @@ mod tests {
         serde_json::from_value(json!({ "name": "f", "steps": steps })).unwrap()
     }
 
-    fn secrets(flow: &AutomationFlow) -> Vec<String> {
-        let text = |step: &groundwave_gateway::automation::FlowStep| {
-            let params = params_at(&step.params, place(&step.params).unwrap()).unwrap();
-            params[SECRET].as_str().unwrap().to_owned()
-        };
-        flow.steps.iter().map(text).collect()
+    fn secrets(flow: &AutomationFlow) -> Vec<Params> {
+        let of = |step: &FlowStep| params_at(&step.params, place(step).unwrap()).unwrap().clone();
+        flow.steps.iter().map(of).collect()
+    }
+
+    fn given(url: &str, secret: &str) -> Value {
+        let headers = json!({
+            "X-Api-Key": secret, "X-Node": "{{/trigger/node_id}}", "Content-Type": "text/plain",
+        });
+        json!({ "url": url, "authorization": secret, "headers": headers })
     }
 
     #[test]
     fn a_secret_is_sealed_hidden_and_kept_for_its_receiver() {
         let vault = Vault::new(&[7; 32]);
-        let url = "https://hook.test/a";
-        let mut sealed = flow(&json!({ "url": url, "authorization": "hush" }));
+        let mut sealed = flow(&given("https://hook.test/T0/token?key=1", "hush"));
         seal(&mut sealed, None, &vault).unwrap();
-        for secret in secrets(&sealed) {
-            let opened = vault.unseal(secret.strip_prefix(SEALED_PREFIX).unwrap());
-            assert_eq!(opened.unwrap(), b"hush");
+        let text = serde_json::to_string(&sealed).unwrap();
+        assert!(!text.contains("token") && !text.contains("hush"), "{text}");
+        for params in secrets(&sealed) {
+            let url = params["url"].as_str().unwrap();
+            assert_eq!(opened_url(url, &vault).unwrap(), "https://hook.test/T0/token?key=1");
+            for value in [&params["authorization"], &params["headers"]["X-Api-Key"]] {
+                assert_eq!(opened_header(value.as_str().unwrap(), &vault).unwrap(), "hush");
+            }
+            assert_eq!(params["headers"]["X-Node"], "{{/trigger/node_id}}");
         }
-        assert_eq!(secrets(&without_secrets(&sealed)), [SHOWN; 2]);
-        let same = json!({ "url": "https://HOOK.test:443/b", "authorization": SHOWN });
-        let mut same = flow(&same);
+        let shown = without_secrets(&sealed);
+        let expected = given("https://hook.test/(set)", SECRET_SHOWN);
+        assert_eq!(secrets(&shown), vec![expected.as_object().unwrap().clone(); 2]);
+
+        // What is shown keeps what is stored, for the same receiver only.
+        let mut same = shown.clone();
         seal(&mut same, Some(&sealed), &vault).unwrap();
-        assert_eq!(secrets(&same), secrets(&sealed));
-        for url in ["https://other.test/", "http://hook.test:443/", "https://hook.test:444/"] {
-            let mut moved = flow(&json!({ "url": url, "authorization": SHOWN }));
+        assert_eq!(same, sealed);
+        let mut same = flow(&given("https://HOOK.test:443/(set)", SECRET_SHOWN));
+        seal(&mut same, Some(&sealed), &vault).unwrap();
+        assert_eq!(secrets(&same)[0]["authorization"], secrets(&sealed)[0]["authorization"]);
+        for url in ["https://other.test/", "http://hook.test:443/", "https://hook.test:444/(set)"] {
+            let mut moved = flow(&given(url, SECRET_SHOWN));
             assert!(seal(&mut moved, Some(&sealed), &vault).is_err(), "{url}");
         }
-        let mut new = flow(&json!({ "url": url, "authorization": SHOWN }));
+        let mut new = flow(&given("https://hook.test/a", SECRET_SHOWN));
         assert!(seal(&mut new, None, &vault).is_err());
+    }
+
+    #[test]
+    fn secrets_of_an_earlier_version_are_sealed_once() {
+        let vault = Vault::new(&[7; 32]);
+        let clear = flow(&given("https://hook.test/T0/token", "hush"));
+        let sealed = seal_stored(&clear, &vault).unwrap().unwrap();
+        let text = serde_json::to_string(&sealed).unwrap();
+        assert!(!text.contains("token") && !text.contains("hush"), "{text}");
+        assert_eq!(seal_stored(&sealed, &vault), Ok(None));
+        assert_eq!(without_secrets(&clear), without_secrets(&sealed));
     }
 }

@@ -7,7 +7,7 @@ use groundwave_engine::Id;
 use groundwave_gateway::account::AccountRole;
 use groundwave_gateway::automation::{
     AttemptOutcome, AutomationFlow, Deliver, DeliveryRequest, ExternalCall, FlowMistake, FlowPlan,
-    MistakeCode, SEALED_PREFIX, StepKind, plan, template_mistakes,
+    MistakeCode, StepKind, plan, template_mistakes,
 };
 use groundwave_gateway::config::ConfigObjects;
 use groundwave_gateway::external::{Endpoint, ExternalSystem};
@@ -23,6 +23,7 @@ use super::external::call::{EndpointAnswer, call_endpoint};
 use super::node_commands;
 use super::vault::Vault;
 use super::world::World;
+use crate::flows::secrets::{opened_header, opened_url};
 
 /// Time for a request to the impairment daemon or the planning server.
 const LOCAL_MAX: Duration = Duration::from_secs(10);
@@ -247,7 +248,7 @@ async fn local(
     }
 }
 
-/// Request of a webhook: all but the sealed header is in it.
+/// Request of a webhook: all but its sealed parts are in it.
 async fn webhook(outbound: &Outbound, vault: &Vault, deliver: &Deliver) -> AttemptOutcome {
     let DeliveryRequest::Webhook { url, method, headers, authorization, body, timeout_s } =
         &deliver.request
@@ -256,23 +257,21 @@ async fn webhook(outbound: &Outbound, vault: &Vault, deliver: &Deliver) -> Attem
     };
     let method = Method::from_bytes(method.as_str().as_bytes()).unwrap_or(Method::POST);
     let has_body = ![Method::GET, Method::DELETE].contains(&method);
-    let mut request = match Request::new(method, url) {
+    let foreign = "the webhook was sealed under another key: give its secrets again";
+    let Ok(url) = opened_url(url, vault) else { return failed(foreign, false) };
+    let mut request = match Request::new(method, &url) {
         Ok(request) => request,
         Err(err) => return failed(err, false),
     };
     request.limit = Duration::from_secs(u64::from(*timeout_s));
     let mut fields = Vec::new();
     for (name, value) in headers {
-        fields.push((HeaderName::try_from(name.as_str()), value.clone()));
+        let Ok(value) = opened_header(value, vault) else { return failed(foreign, false) };
+        fields.push((HeaderName::try_from(name.as_str()), value));
     }
     if let Some(sealed) = authorization {
-        let opened = vault.unseal(sealed.trim_start_matches(SEALED_PREFIX));
-        match opened.map(String::from_utf8) {
-            Ok(Ok(value)) => fields.push((Ok(AUTHORIZATION), value)),
-            _ => {
-                return failed("the header Authorization was sealed under another key", false);
-            }
-        }
+        let Ok(value) = opened_header(sealed, vault) else { return failed(foreign, false) };
+        fields.push((Ok(AUTHORIZATION), value));
     }
     fields.push((Ok(IDEMPOTENCY_KEY), deliver.delivery.to_string()));
     if has_body {

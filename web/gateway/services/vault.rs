@@ -8,8 +8,12 @@ use groundwave_engine::Engine;
 use groundwave_files::wall::wall_ns;
 use groundwave_gateway::Snapshot;
 use groundwave_gateway::account::{SealPassword, Secret};
+use groundwave_gateway::automation::Automation;
+use groundwave_gateway::config::{Expected, Put};
 use groundwave_gateway::onboarding::{SealSecrets, SecretBytes, TrustSecret};
 use groundwave_http::Problem;
+
+use crate::flows::secrets::seal_stored;
 
 /// Sealing of secrets under a key that follows from the key of tokens.
 #[derive(Clone)]
@@ -103,13 +107,27 @@ impl Vault {
         if command.secret.is_some() || command.previous.is_some() {
             replies.push(handle.submit(command).map_err(|err| err.to_string())?);
         }
-        if replies.is_empty() {
+        let mut flows = Vec::new();
+        for (id, versioned) in view.config.automations.iter() {
+            if let Some(sealed) = seal_stored(&versioned.object.0, self)? {
+                let expected = Expected::revision(Some(versioned.revision));
+                let command = Put { id, object: Automation(sealed), expected };
+                flows.push(handle.submit(command).map_err(|err| err.to_string())?);
+            }
+        }
+        if replies.is_empty() && flows.is_empty() {
             return Ok(());
         }
+        tracing::info!("{} flows with secrets of an earlier version sealed", flows.len());
         tracing::info!("{} secrets of an earlier version sealed", replies.len());
         engine.tick(Some(wall_ns())).map_err(|broken| broken.to_string())?;
         for reply in replies {
             reply.wait().map_err(|err| err.to_string())?;
+        }
+        for flow in flows {
+            if let Err(refusal) = flow.wait() {
+                tracing::error!("secrets of a flow stay in clear: {refusal}");
+            }
         }
         Ok(())
     }

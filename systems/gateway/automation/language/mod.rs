@@ -33,7 +33,8 @@ pub use kinds::{KindInfo, StepKind, catalogue};
 pub use mistake::{FlowMistake, MistakeCode};
 pub use outside::{
     Analysis, ApplyImpairment, Email, ExternalCall, HttpMethod, ImpairedPort, MqttPublish, Retry,
-    RunPlan, SEALED_PREFIX, WebhookOut,
+    RunPlan, SEALED_PATH, SEALED_PREFIX, SECRET_SHOWN, WebhookOut, is_secret_header, shown_url,
+    url_parts,
 };
 pub use plan::{FlowPlan, Outcome, PlannedStep, Progress, StepState, next_step, outcome};
 pub use templates::template_mistakes;

@@ -11,6 +11,51 @@ use uuid::Uuid;
 /// Beginning of a secret that is sealed.
 pub const SEALED_PREFIX: &str = "sealed:";
 
+/// Between the origin and the sealed path of the URL of a webhook.
+pub const SEALED_PATH: &str = "/sealed:";
+
+/// Form of a secret in views; in a change it keeps the one before.
+pub const SECRET_SHOWN: &str = "(set)";
+
+/// Headers of webhooks that are no secrets.
+const PLAIN_HEADERS: [&str; 5] =
+    ["accept", "accept-language", "cache-control", "content-type", "user-agent"];
+
+/// True for a header of a webhook whose value may be a secret.
+#[must_use]
+pub fn is_secret_header(name: &str) -> bool {
+    !PLAIN_HEADERS.contains(&name.to_ascii_lowercase().as_str())
+}
+
+/// The origin of a URL, and its path with query and fragment.
+///
+/// ```
+/// use groundwave_gateway::automation::url_parts;
+/// assert_eq!(url_parts("https://h.test:1/a?b#c"), ("https://h.test:1", "/a?b#c"));
+/// ```
+#[must_use]
+pub fn url_parts(url: &str) -> (&str, &str) {
+    let authority = url.find("://").map_or(0, |at| at + 3);
+    let end = url[authority..].find(['/', '?', '#', '\\']).map_or(url.len(), |at| authority + at);
+    url.split_at(end)
+}
+
+/// URL of a webhook for display: receivers put secrets into paths.
+///
+/// ```
+/// use groundwave_gateway::automation::shown_url;
+/// assert_eq!(shown_url("https://hooks.test/T0/B0/secret"), "https://hooks.test/(set)");
+/// assert_eq!(shown_url("https://hooks.test/"), "https://hooks.test/");
+/// ```
+#[must_use]
+pub fn shown_url(url: &str) -> String {
+    let (origin, path) = url_parts(url);
+    match path {
+        "" | "/" => url.to_owned(),
+        _ => format!("{origin}/{SECRET_SHOWN}"),
+    }
+}
+
 /// Repetition of a failed delivery, with exponential backoff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields)]
@@ -98,14 +143,16 @@ const fn usual_timeout_s() -> u32 {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields)]
 pub struct WebhookOut {
-    /// URL, http or https; names no values of the context.
-    #[garde(length(chars, min = 1, max = 2048))]
+    /// URL, http or https, up to 2048 bytes; names no values of the context. Its path and query are
+    /// sealed, and shown as `(set)`.
+    #[garde(length(chars, min = 1, max = 4096))]
     pub url: String,
     /// Method; default POST.
     #[serde(default)]
     #[garde(skip)]
     pub method: HttpMethod,
-    /// Further headers, up to 16.
+    /// Further headers, up to 16. Values are sealed and shown as `(set)`, except those that name values
+    /// of the context, and of `Accept`, `Accept-Language`, `Cache-Control`, `Content-Type`, `User-Agent`.
     #[serde(default)]
     #[garde(length(max = 16))]
     pub headers: BTreeMap<String, String>,
