@@ -18,6 +18,7 @@ pub mod layers;
 pub mod lenient;
 mod malformed;
 pub mod mount;
+pub mod name;
 pub mod origin;
 pub mod page;
 pub mod problem;

@@ -13,7 +13,7 @@ use groundwave_http::page::{Page, Paging};
 use groundwave_http::problem::FieldCode;
 use groundwave_http::tag::{Tag, if_match_revision, tag};
 use groundwave_http::time::rfc3339;
-use groundwave_http::{Json, Path, Problem, Query};
+use groundwave_http::{Json, Path, Problem, Query, name};
 use groundwave_protocol::{Mac, Proof, PublicKey, RegistrationState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -189,6 +189,7 @@ pub async fn registration_approve(
     headers: HeaderMap,
     OptionalJson(approval): OptionalJson<Approval>,
 ) -> Result<(Tag, Json<RegistrationView>), Problem> {
+    approval.name.as_deref().map_or(Ok(()), |text| name::check("/name", text))?;
     let command = ApproveRegistration {
         registration: RegistrationId::new(id),
         node: planned(&world, approval.node_id)?,

@@ -11,7 +11,7 @@ use groundwave_http::json_body::StrictJson;
 use groundwave_http::page::{Page, Paging};
 use groundwave_http::problem::{FieldCode, ProblemKind};
 use groundwave_http::time::rfc3339;
-use groundwave_http::{Json, Path, Problem, Query};
+use groundwave_http::{Json, Path, Problem, Query, name};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -206,6 +206,7 @@ pub async fn api_token_create(
         let message = format!("invalid validity: allowed {} to {}", VALID_S.start(), VALID_S.end());
         return Err(Problem::field("/valid_s", FieldCode::NotAllowed, message));
     }
+    name::check("/name", &new.name)?;
     let (account, account_version, role) = holder(&world, &caller, &new)?;
     let token = mint()?;
     let command = Put {

@@ -11,7 +11,7 @@ use groundwave_http::json_body::StrictJson;
 use groundwave_http::page::{Page, Paging};
 use groundwave_http::problem::FieldCode;
 use groundwave_http::tag::{Tag, if_match_revision, tag};
-use groundwave_http::{Json, Path, Problem, Query, id};
+use groundwave_http::{Json, Path, Problem, Query, id, name};
 use groundwave_model::terrain::GeoPoint;
 use groundwave_protocol::NodeState;
 use groundwave_protocol::{Mac, PublicKey};
@@ -161,6 +161,15 @@ fn place(position: PositionOverride) -> Result<Location, Problem> {
     })
 }
 
+/// Checks that tags can be seen.
+///
+/// # Errors
+/// 422 with the tag.
+pub fn check_tags(tags: &[String]) -> Result<(), Problem> {
+    let mut tags = tags.iter().enumerate();
+    tags.try_for_each(|(index, tag)| name::check(&format!("/tags/{index}"), tag))
+}
+
 /// Update a node
 #[utoipa::path(patch, path = "/v1/nodes/{node_id}", tag = "nodes",
     params(("node_id" = Uuid, Path, description = "Node id"),
@@ -177,6 +186,8 @@ pub async fn node_patch(
     StrictJson(change): StrictJson<NodeChange>,
 ) -> Result<(Tag, Json<Node>), Problem> {
     let node = world.node(id)?.id;
+    change.name.as_deref().map_or(Ok(()), |text| name::check("/name", text))?;
+    check_tags(change.tags.as_deref().unwrap_or_default())?;
     let position = change.position_override;
     let place = position.map(|position| position.map(place).transpose());
     let command = PatchNode {
@@ -256,6 +267,8 @@ pub async fn node_register(
     State(world): State<World>,
     StrictJson(new): StrictJson<ExpectedNode>,
 ) -> Result<(StatusCode, Json<NodeAndCode>), Problem> {
+    name::check("/name", &new.name)?;
+    check_tags(&new.tags)?;
     let node = planned(&world, new.node_id)?;
     let enrollment_code = code()?;
     let command = PreregisterNode {

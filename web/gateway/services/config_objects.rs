@@ -12,7 +12,7 @@ use groundwave_gateway::configuration::{Configuration, Holds};
 use groundwave_http::page::{Page, Paging};
 use groundwave_http::tag::{Tag, if_match_revision, tag};
 use groundwave_http::time::rfc3339;
-use groundwave_http::{Json, Problem, id};
+use groundwave_http::{Json, Problem, id, name};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -111,7 +111,10 @@ where
 pub async fn create<V: Shown>(
     world: &World,
     object: V::Object,
-) -> Result<(StatusCode, Tag, Json<V>), Problem> {
+) -> Result<(StatusCode, Tag, Json<V>), Problem>
+where
+    Configuration: Holds<V::Object>,
+{
     let id = id::mint();
     let (tag, view) = put(world, id, object, Expected::Absent).await?;
     Ok((StatusCode::CREATED, tag, view))
@@ -126,7 +129,10 @@ pub async fn replace<V: Shown>(
     id: Uuid,
     headers: &HeaderMap,
     object: V::Object,
-) -> Result<(Tag, Json<V>), Problem> {
+) -> Result<(Tag, Json<V>), Problem>
+where
+    Configuration: Holds<V::Object>,
+{
     let expected = Expected::revision(if_match_revision(headers)?);
     put(world, id, object, expected).await
 }
@@ -140,7 +146,10 @@ pub async fn put<V: Shown>(
     id: Uuid,
     object: V::Object,
     expected: Expected,
-) -> Result<(Tag, Json<V>), Problem> {
+) -> Result<(Tag, Json<V>), Problem>
+where
+    Configuration: Holds<V::Object>,
+{
     let versioned = write(world, id, object, expected).await?;
     Ok((tag(versioned.revision), Json(V::of(id, &versioned))))
 }
@@ -154,8 +163,16 @@ pub async fn write<T: ConfigObject>(
     id: Uuid,
     object: T,
     expected: Expected,
-) -> Result<Versioned<T>, Problem> {
+) -> Result<Versioned<T>, Problem>
+where
+    Configuration: Holds<T>,
+{
     let id = Id::new(id);
+    let all = objects::<T>(world);
+    let before = all.get(id).and_then(|before| before.object.name());
+    if let Some(name) = object.name().filter(|name| Some(*name) != before) {
+        name::check("/name", name)?;
+    }
     let command = Put { id, object, expected };
     world.submit(command).await
 }

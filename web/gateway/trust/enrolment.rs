@@ -14,7 +14,7 @@ use groundwave_http::json_body::{OptionalJson, StrictJson};
 use groundwave_http::page::{Page, Paging};
 use groundwave_http::problem::FieldCode;
 use groundwave_http::time::rfc3339;
-use groundwave_http::{Json, Path, Problem, Query};
+use groundwave_http::{Json, Path, Problem, Query, name};
 use groundwave_protocol::Mac;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -275,6 +275,7 @@ pub async fn trust_mac_add(
     State(world): State<World>,
     StrictJson(new): StrictJson<NewTrustedMac>,
 ) -> Result<(StatusCode, Json<TrustedMacEntry>), Problem> {
+    name::check("/label", &new.label)?;
     let add = AddMacs { macs: vec![(new.mac, new.label)], by: caller.username.clone() };
     let added = world.submit(add).await?;
     let status = match added[0] {
@@ -329,7 +330,7 @@ pub async fn trust_macs_import(
     let mut macs = Vec::new();
     let mut rejected = Vec::new();
     for (index, item) in import.items.into_iter().enumerate() {
-        let bad_label = item.label.chars().count() > 64 || item.label.chars().any(char::is_control);
+        let bad_label = item.label.chars().count() > 64 || !name::can_be_seen(&item.label);
         match item.mac.parse::<Mac>() {
             Ok(mac) if !bad_label => macs.push((mac, item.label)),
             label => rejected

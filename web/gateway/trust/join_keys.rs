@@ -11,13 +11,14 @@ use groundwave_http::json_body::StrictJson;
 use groundwave_http::page::{Page, Paging};
 use groundwave_http::problem::FieldCode;
 use groundwave_http::time::rfc3339;
-use groundwave_http::{Json, Path, Problem, Query, id};
+use groundwave_http::{Json, Path, Problem, Query, id, name};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use crate::access::Admin;
+use crate::nodes::inventory::check_tags;
 use crate::services::secrets::random;
 use crate::services::world::World;
 
@@ -123,6 +124,8 @@ pub async fn join_key_create(
             format!("invalid validity: found {}, allowed 60 to {VALID_S_MAX}", new.valid_s);
         return Err(Problem::field("/valid_s", FieldCode::NotAllowed, message));
     }
+    name::check("/name", &new.name)?;
+    check_tags(&new.tags)?;
     let join_key = URL_SAFE_NO_PAD.encode(random::<24>()?);
     let id = Id::new(id::mint());
     let command = Put {

@@ -4,27 +4,8 @@
 //! that cannot be seen.
 
 use groundwave_http::Problem;
-
-/// Characters that cannot be seen or that change the order of others: controls, soft hyphen, marks
-/// of direction, line separators, invisible operators, byte order mark. Joiners are left out: scripts
-/// need them.
-const INVISIBLE: [std::ops::RangeInclusive<char>; 9] = [
-    '\0'..='\u{1f}',
-    '\u{7f}'..='\u{9f}',
-    '\u{ad}'..='\u{ad}',
-    '\u{180e}'..='\u{180e}',
-    '\u{200b}'..='\u{200b}',
-    '\u{200e}'..='\u{200f}',
-    '\u{2028}'..='\u{202e}',
-    '\u{2060}'..='\u{206f}',
-    '\u{feff}'..='\u{feff}',
-];
-
-/// The same as a pattern of JSON Schema.
-pub const PATTERN: &str = concat!(
-    r"^[^\s\u0000-\u001f\u007f-\u009f\u00ad\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]",
-    r"[^\u0000-\u001f\u007f-\u009f\u00ad\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]{0,63}$"
-);
+pub use groundwave_http::name::PATTERN;
+use groundwave_http::name::can_be_seen;
 
 /// Checks that a name can be seen.
 ///
@@ -32,8 +13,7 @@ pub const PATTERN: &str = concat!(
 /// 400 for a name that begins with a blank or has an invisible character; the world refuses the
 /// other ones.
 pub fn check(name: &str) -> Result<(), Problem> {
-    let is_invisible = |letter: char| INVISIBLE.iter().any(|range| range.contains(&letter));
-    if !name.starts_with(char::is_whitespace) && !name.contains(is_invisible) {
+    if can_be_seen(name) {
         return Ok(());
     }
     Err(Problem::bad_request(format!(

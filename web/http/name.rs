@@ -1,0 +1,75 @@
+//! Names in requests, which people read.
+//!
+//! Worlds take more: logs and stores of earlier versions hold names of blanks and of characters that
+//! cannot be seen.
+
+use super::Problem;
+use crate::problem::FieldCode;
+
+/// Characters that cannot be seen or that change the order of others: controls, soft hyphen, marks
+/// of direction, line separators, invisible operators, byte order mark. Joiners are left out: scripts
+/// need them.
+const INVISIBLE: [std::ops::RangeInclusive<char>; 9] = [
+    '\0'..='\u{1f}',
+    '\u{7f}'..='\u{9f}',
+    '\u{ad}'..='\u{ad}',
+    '\u{180e}'..='\u{180e}',
+    '\u{200b}'..='\u{200b}',
+    '\u{200e}'..='\u{200f}',
+    '\u{2028}'..='\u{202e}',
+    '\u{2060}'..='\u{206f}',
+    '\u{feff}'..='\u{feff}',
+];
+
+/// The same as a pattern of JSON Schema, for 1 to 64 characters.
+pub const PATTERN: &str = concat!(
+    r"^[^\s\u0000-\u001f\u007f-\u009f\u00ad\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]",
+    r"[^\u0000-\u001f\u007f-\u009f\u00ad\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]{0,63}$"
+);
+
+/// True for a name that begins with no blank and has no invisible character.
+#[must_use]
+pub fn can_be_seen(name: &str) -> bool {
+    let is_invisible = |letter: char| INVISIBLE.iter().any(|range| range.contains(&letter));
+    let joins = |letter: char| letter == '\u{200c}' || letter == '\u{200d}';
+    !name.starts_with(char::is_whitespace)
+        && !name.contains(is_invisible)
+        && (name.is_empty() || !name.chars().all(joins))
+}
+
+/// Checks that a name at `pointer` can be seen; its length is checked by the world.
+///
+/// # Errors
+/// 422 for a name that begins with a blank or has an invisible character.
+pub fn check(pointer: &str, name: &str) -> Result<(), Problem> {
+    if can_be_seen(name) {
+        return Ok(());
+    }
+    let message = format!(
+        "invalid name: found {name:?}, allowed names without control or invisible characters, the \
+         first no blank"
+    );
+    Err(Problem::field(pointer, FieldCode::NotAllowed, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_can_be_seen() {
+        for name in ["a", "a b", "Zürich 2", "می‌خواهم", "👩‍🚒", "x "] {
+            assert_eq!(check("/name", name), Ok(()), "{name:?}");
+        }
+        for name in
+            [" ", "\u{3000}", " a", "a\u{200b}", "\u{202e}evil", "\u{feff}a", "a\tb", "\u{200d}"]
+        {
+            let problem = check("/name", name).unwrap_err();
+            assert_eq!(
+                (problem.status, problem.errors[0].pointer.as_str()),
+                (422, "/name"),
+                "{name:?}"
+            );
+        }
+    }
+}
