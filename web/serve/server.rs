@@ -20,6 +20,7 @@ use groundwave_store::RedbStore;
 use groundwave_terrain::{OffTiles, TerrainStack};
 use groundwave_web_gateway::serve::STEP_NS;
 use groundwave_web_gateway::serve::gateway::RunningGateway;
+use groundwave_web_gateway::services::earlier_secrets::seal_earlier;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
@@ -105,7 +106,7 @@ impl Server {
         }
         if with_gateway {
             let vault = config.gateway.vault()?;
-            vault.seal_earlier(&mut engine).map_err(Failure::Machine)?;
+            seal_earlier(&vault, &mut engine).map_err(Failure::Machine)?;
         }
         if let Some(path) = &config.record {
             config.record(path, inputs, &mut engine)?;
@@ -160,7 +161,7 @@ impl Server {
                         let routes = match gateway.is_reachable_from(listener.local_addr()?)? {
                             true => groundwave_page::with_gateway(
                                 routes,
-                                (gateway.routes(), config.gateway.gateway_bind.port()),
+                                (gateway.routes(), gateway.address()?.port()),
                                 basemap.as_ref(),
                             ),
                             false => routes,

@@ -161,11 +161,11 @@ mod tests {
 
     #[test]
     fn lengths_of_leases_are_no_times() {
-        let found = parse(
+        let read = parse(
             b"43200 02:00:00:00:01:00 10.41.0.57 hill *\n\
               4294967295 02:00:00:00:02:00 10.41.0.58 dale *\n",
         );
-        let [first, second] = found.leases.try_into().unwrap();
+        let [first, second] = read.leases.try_into().unwrap();
         assert_eq!((first.expires_at, first.length_s), (None, Some(43_200)));
         assert_eq!((second.expires_at, second.length_s), (None, None));
     }

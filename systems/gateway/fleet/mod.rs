@@ -54,13 +54,13 @@ pub use liveness::{Liveness, LivenessRules, StateChange};
 pub use node_settings::{
     BatmanGatewayMode, BatmanSettings, CONFIGURE, NodeSettings, SettingDifference,
 };
-pub use reading_refusal::ReadingRefusal;
+pub use reading_refusal::{ReadingRefusal, SAMPLES_MAX};
 pub use record::check_tags;
 pub(crate) use record::{
     admit, alert, dismiss, expect, lock_out, registration_of, rejected, rename, rename_host, tag,
 };
 pub use roles::{NodeRole, check_role};
-pub use sample_buffer::{RecentSamples, SAMPLES_MAX, SampleBuffer, SampleMinute, StoreMinute};
+pub use sample_buffer::{RecentSamples, SampleBuffer, SampleMinute, StoreMinute};
 pub use samples::{RecordSamples, SAMPLES_AT_ONCE_MAX, SamplesReply};
 pub use score::{MeshScore, ScoreComponent};
 pub use topology::{Edge, EdgeKind, EdgeStatus, MeshEdges, PredictedLink, TQ_FULL};

@@ -4,7 +4,8 @@ use std::fmt;
 
 use groundwave_protocol::metrics::NAMES_MAX;
 
-use super::sample_buffer::SAMPLES_MAX;
+/// Uploaded samples of one node and minute; more are refused.
+pub const SAMPLES_MAX: usize = 4096;
 
 /// Bound for which a reading is not recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

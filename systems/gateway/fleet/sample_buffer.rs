@@ -11,10 +11,8 @@ use groundwave_simulation::site::NodeId;
 use serde::{Deserialize, Serialize};
 
 use super::gateway_clock::GatewayClock;
-use super::reading_refusal::ReadingRefusal;
+use super::reading_refusal::{ReadingRefusal, SAMPLES_MAX};
 
-/// Uploaded samples of one node and minute; more are refused.
-pub const SAMPLES_MAX: usize = 4096;
 /// Samples of one node and minute with those of its heartbeats.
 pub(super) const MINUTE_SAMPLES_MAX: usize = 2 * SAMPLES_MAX;
 /// Metrics of a node with the core ones.

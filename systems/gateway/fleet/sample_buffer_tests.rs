@@ -1,7 +1,8 @@
 use groundwave_protocol::metrics::NAMES_MAX;
 
 use super::reading_refusal::ReadingRefusal;
-use super::sample_buffer::{SAMPLES_MAX, SampleBuffer};
+use super::reading_refusal::SAMPLES_MAX;
+use super::sample_buffer::SampleBuffer;
 
 fn buffer(names: &[&str]) -> SampleBuffer {
     let names = names.iter().map(|&name| name.to_owned()).collect();

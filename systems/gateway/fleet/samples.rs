@@ -170,7 +170,7 @@ impl Recorded for RecordSamples {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample_buffer::SAMPLES_MAX;
+    use super::super::reading_refusal::SAMPLES_MAX;
     use super::*;
     use crate::test_world::{does_at, engine, let_in};
 

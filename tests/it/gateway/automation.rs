@@ -239,21 +239,33 @@ fn a_secret_is_sent_and_not_shown_again() {
 }
 
 #[test]
-fn forbidden_targets_are_not_reached() {
+fn forbidden_targets_are_refused_when_a_flow_is_made() {
     let bench = Bench::new();
     let operator = bench.login("operator");
     let receiver = Receiver::new();
-    let path = create(&bench, &operator, &webhook("hook", receiver.address));
+    let refused = bench.call(&operator, "POST", FLOWS, &webhook("hook", receiver.address));
+    assert_eq!(refused.status, 422, "{}", refused.json());
+    assert!(refused.json().to_string().contains("127.0.0.1"), "{}", refused.json());
+    assert!(receiver.counts().is_empty());
+}
+
+/// Deliveries that failed for good are sent again and removed.
+#[test]
+fn dead_deliveries_are_sent_again_and_removed() {
+    let bench = Bench::with(settings());
+    let operator = bench.login("operator");
+    let mut flow = webhook("hook", free_address());
+    flow["steps"][1]["params"]["retry"] = json!({ "attempts": 1, "base_s": 1, "cap_s": 1 });
+    let path = create(&bench, &operator, &flow);
     let execution = trigger(&bench, &operator, &path);
     let path = format!("{path}/executions/{execution}");
-    until(&bench, "the refusal", || bench.get(&operator, &path).json()["state"] == "failed");
-    assert!(receiver.counts().is_empty());
+    until(&bench, "the failure", || bench.get(&operator, &path).json()["state"] == "failed");
     let dead = bench.get(&operator, "/v1/flows/deliveries?state=dead").is(200);
     assert_eq!((&dead["total"], &dead["items"][0]["attempts"]), (&json!(1), &json!(1)));
     let id = dead["items"][0]["delivery_id"].as_str().unwrap().to_owned();
     let path = format!("/v1/flows/deliveries/{id}");
     bench.call(&operator, "POST", &format!("{path}/resend"), &Value::Null).is(202);
-    until(&bench, "the second refusal", || {
+    until(&bench, "the second failure", || {
         let again = bench.get(&operator, "/v1/flows/deliveries?state=dead").json();
         again["total"] == 1
     });

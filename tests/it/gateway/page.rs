@@ -75,7 +75,8 @@ fn beside() -> Bench {
 fn below_the_planning_server_the_gateway_keeps_its_rules() {
     let bench = beside();
     let document = bench.get("", "/page.json").is(200);
-    assert_eq!(document, json!({ "planning": "", "gateway": "/gateway" }));
+    let offer = json!({ "planning": "", "gateway": "/gateway", "gateway_port": 8080 });
+    assert_eq!(document, offer);
     // Without a token nothing is shown, and the problem names the whole path.
     let refused = bench.get("", "/gateway/v1/nodes");
     assert_eq!(refused.problem(401), "unauthenticated");
@@ -140,8 +141,14 @@ fn other_origins_reach_the_planning_server_but_not_the_gateway_below_it() {
 fn one_process_serves_both_at_the_address_of_the_planning_server() {
     let folder = tempfile::tempdir().unwrap();
     let mut server = super::process::start_both(folder.path());
-    let answer = server.ask("", "GET", "/page.json", &Value::Null);
-    assert_eq!(answer, (200, json!({ "planning": "", "gateway": "/gateway" })));
+    let (status, offer) = server.ask("", "GET", "/page.json", &Value::Null);
+    assert_eq!(
+        (status, &offer["planning"], &offer["gateway"]),
+        (200, &json!(""), &json!("/gateway"))
+    );
+    // Agents ask the gateway's own address.
+    let port = offer["gateway_port"].as_u64().unwrap();
+    assert!(port > 0 && !server.address.ends_with(&format!(":{port}")), "{offer}");
     assert_eq!(server.ask("", "GET", "/gateway/health", &Value::Null).0, 200);
     assert_eq!(server.ask("", "GET", "/api/v1/deployments", &Value::Null).0, 200);
     server.end();

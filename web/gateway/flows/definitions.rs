@@ -21,11 +21,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::secrets::{seal, without_secrets};
 use crate::access::{Operator, Viewer};
 use crate::services::config_objects;
 use crate::services::config_objects::{Shown, objects};
 use crate::services::flow_backends::{check, needs_admin};
+use crate::services::flow_secrets::{seal, without_secrets};
 use crate::services::vault::Vault;
 use crate::services::world::{World, missing};
 use crate::settings::Settings;

@@ -6,7 +6,6 @@ pub mod definitions;
 pub mod deliveries;
 pub mod executions;
 pub mod presets;
-pub mod secrets;
 
 use groundwave_gateway::automation::{AlertState, ExecutionState, StepState};
 use groundwave_http::endpoints::Endpoints;

@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::access::{ClientAddress, NodeOrOperator, Operator, Viewer};
-use crate::nodes::lenient::{read_heartbeat, read_join_report, rejected_entries};
+use crate::nodes::lenient::{JoinReport, read_heartbeat, read_join_report, rejected_entries};
 use crate::nodes::settings::push_after_join;
 use crate::nodes::view::Node;
 use crate::services::history::takes_readings;
@@ -117,30 +117,6 @@ fn dispatched(command: &NodeCommand) -> DispatchedCommand {
         args: command.args.clone(),
         expires_at: rfc3339(command.expires_ns),
     }
-}
-
-/// Self-description of a node.
-#[derive(Debug, Deserialize, JsonSchema)]
-pub struct JoinReport {
-    /// Node id; required from users, implied by the token of a node.
-    #[serde(default)]
-    pub node_id: Option<Uuid>,
-    /// Board.
-    #[serde(default)]
-    #[schemars(length(max = 128))]
-    pub board: Option<String>,
-    /// Firmware versions by component, up to 32.
-    #[serde(default)]
-    #[schemars(extend("maxProperties" = 32))]
-    pub firmware: BTreeMap<String, String>,
-    /// Supported commands, up to 32.
-    #[serde(default)]
-    #[schemars(length(max = 32))]
-    pub supported_commands: Vec<String>,
-    /// Settings in force that the gateway may change, by name, up to 32.
-    #[serde(default)]
-    #[schemars(extend("maxProperties" = 32))]
-    pub settings: BTreeMap<String, String>,
 }
 
 /// Configuration of a node.

@@ -12,15 +12,39 @@ use groundwave_protocol::{
 };
 use groundwave_values::bounds;
 use schemars::JsonSchema;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::net::IpAddr;
-
-use super::heartbeat::JoinReport;
+use uuid::Uuid;
 
 /// Fields without which a heartbeat is refused.
 const IDENTITY: [&str; 5] = ["node_id", "mac", "hostname", "boot_id", "seq"];
+
+/// Self-description of a node.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct JoinReport {
+    /// Node id; required from users, implied by the token of a node.
+    #[serde(default)]
+    pub node_id: Option<Uuid>,
+    /// Board.
+    #[serde(default)]
+    #[schemars(length(max = 128))]
+    pub board: Option<String>,
+    /// Firmware versions by component, up to 32.
+    #[serde(default)]
+    #[schemars(extend("maxProperties" = 32))]
+    pub firmware: BTreeMap<String, String>,
+    /// Supported commands, up to 32.
+    #[serde(default)]
+    #[schemars(length(max = 32))]
+    pub supported_commands: Vec<String>,
+    /// Settings in force that the gateway may change, by name, up to 32.
+    #[serde(default)]
+    #[schemars(extend("maxProperties" = 32))]
+    pub settings: BTreeMap<String, String>,
+}
 
 /// Reads a heartbeat; what does not fit is left out and named, except its identity, whose host name the
 /// world checks.

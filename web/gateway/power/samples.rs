@@ -206,6 +206,12 @@ pub async fn ups_samples_post(
         return Err(Problem::field("", FieldCode::Length, message));
     }
     let (samples, rejections) = read_samples(request.body, world.wall_ns() / 1_000_000);
+    if let Some((pointer, message)) = rejections.0.first()
+        && samples.is_empty()
+    {
+        // Nothing of it is kept: that is no success.
+        return Err(Problem::field(pointer, FieldCode::Invalid, message.clone()));
+    }
     let accepted = samples.len();
     let mut by_ups: BTreeMap<String, Vec<UpsSample>> = BTreeMap::new();
     for (ups_id, sample) in samples {

@@ -105,6 +105,14 @@ impl RunningGateway {
         self.routes.clone()
     }
 
+    /// Own address, without TLS.
+    ///
+    /// # Errors
+    /// Of the system call.
+    pub fn address(&self) -> std::io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
     /// `true` if whoever reaches `address` is on this machine or reaches the gateway's own address
     /// as well, so that serving the gateway there too lets nobody else in.
     ///

@@ -20,10 +20,10 @@ use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_
 use serde_json::{Value, json};
 
 use super::external::call::{EndpointAnswer, call_endpoint};
+use super::flow_secrets::{opened_header, opened_url};
 use super::node_commands;
 use super::vault::Vault;
 use super::world::World;
-use crate::flows::secrets::{opened_header, opened_url};
 
 /// Time for a request to the impairment daemon or the planning server.
 const LOCAL_MAX: Duration = Duration::from_secs(10);

@@ -191,8 +191,19 @@ pub async fn telemetry_post(
     // Samples, and their indices in the batch.
     let (mut samples, mut places) = (Vec::new(), Vec::new());
     let mut rejected = Vec::new();
-    for (index, sample) in batch.into_iter().enumerate() {
-        match read_sample(sample).and_then(|sample| sound(sample, now_ms)) {
+    let entries: Vec<_> = batch.into_iter().map(read_sample).collect();
+    if let Some(Err(part)) = entries.first()
+        && entries.iter().all(Result::is_err)
+    {
+        // A node that sends nothing but this is told so by the status.
+        let message = format!(
+            "invalid samples: found no sample in {} entries, the first without a valid {part}",
+            entries.len()
+        );
+        return Err(Problem::field("/samples/0", FieldCode::Invalid, message));
+    }
+    for (index, sample) in entries.into_iter().enumerate() {
+        match sample.and_then(|sample| sound(sample, now_ms)) {
             Ok(sample) => {
                 samples.push(sample);
                 places.push(index);

@@ -12,7 +12,7 @@ use groundwave_http::problem::FieldCode;
 use groundwave_outbound::Request;
 use serde_json::{Map, Value};
 
-use crate::services::vault::Vault;
+use super::vault::Vault;
 
 /// Parameters of `webhook_out` that are secrets.
 const AUTHORIZATION: &str = "authorization";
