@@ -7,7 +7,7 @@ use groundwave_impair::{
 
 use super::qdisc_params::qdisc_params;
 use super::query::InterfaceQdiscs;
-use super::stack::{Stack, impairment_from_stack};
+use super::stack::{Stack, UNDER_NETEM, impairment_from_stack};
 use super::{Handle, KernelError, Link, Qdisc};
 
 /// State of an interface, compared with the last request.
@@ -105,7 +105,7 @@ fn distribution(seen: &Impairment, requested: Option<&Impairment>) -> Option<Div
 fn foreign(qdisc: &Qdisc) -> DivergenceItem {
     let layer = match qdisc.parent {
         Handle::ROOT => "root",
-        parent if parent.major() == 1 => "tbf",
+        UNDER_NETEM => "tbf",
         _ => "queue",
     };
     DivergenceItem {

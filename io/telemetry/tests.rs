@@ -25,6 +25,7 @@ pub(super) fn minute(number: u128, minute: u64, seconds: &[u64]) -> StoreMinute 
     let mut buffer = SampleBuffer::default();
     for second in seconds {
         let ts_ms = minute * MINUTE_MS + second * 1_000;
+        buffer.admit("sys.load1", ts_ms, |_| false).unwrap();
         buffer.push("sys.load1", ts_ms, (ts_ms / 1_000) as f64, ts_ms).unwrap();
     }
     StoreMinute { node: node(number), names: buffer.names.clone(), minute: buffer.current }

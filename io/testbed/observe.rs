@@ -37,7 +37,7 @@ impl TestbedNetwork {
         Ok(all)
     }
 
-    /// Starts routing daemons that have ended since they were seen running, and tells the operator.
+    /// Starts routing daemons that have ended since they were seen running, with a warning for each.
     pub fn restart_routing(&mut self) {
         let mut ended = Vec::new();
         for (node, node_namespace) in &self.assignments {

@@ -270,7 +270,8 @@ fn every_path_loss_model_is_listed_and_can_be_chosen() {
         }
         let ends = ["57.70,11.90,30", "57.72,11.94,2"];
         let radio = ["--radio", "lora_868_eu"];
-        let link = json(&["link", ends[0], ends[1], radio[0], radio[1], "--model", value, "--json"]);
+        let link =
+            json(&["link", ends[0], ends[1], radio[0], radio[1], "--model", value, "--json"]);
         assert_eq!(link["forward"]["model"], model.get().name());
     }
 }
