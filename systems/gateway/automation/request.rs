@@ -117,9 +117,12 @@ mod tests {
             "authorization": "sealed:x", "body": {"a": 1}, "timeout_s": 5,
         }))
         .unwrap();
-        let shown = request.shown();
-        assert_eq!(shown["url"], "https://hooks.test/(set)");
-        assert_eq!(shown["headers"], json!({"X-Api-Key": "(set)", "Content-Type": "text/plain"}));
-        assert_eq!((&shown["authorization"], &shown["body"]), (&json!("(set)"), &json!({"a": 1})));
+        let masked = request.shown();
+        assert_eq!(masked["url"], "https://hooks.test/(set)");
+        assert_eq!(masked["headers"], json!({"X-Api-Key": "(set)", "Content-Type": "text/plain"}));
+        assert_eq!(
+            (&masked["authorization"], &masked["body"]),
+            (&json!("(set)"), &json!({"a": 1}))
+        );
     }
 }

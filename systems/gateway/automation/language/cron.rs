@@ -15,8 +15,7 @@ static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundl
 /// # Errors
 /// The allowed values.
 pub(super) fn zone(name: &str) -> Result<TimeZone, String> {
-    let found = ZONES.get(name);
-    found.map_err(|_| format!("found {name:?}, allowed an IANA time zone"))
+    ZONES.get(name).map_err(|_| format!("found {name:?}, allowed an IANA time zone"))
 }
 
 /// Time of a number of ms since the Unix epoch.

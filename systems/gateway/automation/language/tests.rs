@@ -12,8 +12,8 @@ fn step(id: &str, role: &str, kind: &str, params: Value) -> Value {
 }
 
 fn mistakes(steps: &Value, edges: &Value) -> Vec<(String, &'static str)> {
-    let found = plan(&flow(steps, edges)).unwrap_err();
-    found.into_iter().map(|mistake| (mistake.pointer, mistake.code.as_str())).collect()
+    let mistakes = plan(&flow(steps, edges)).unwrap_err();
+    mistakes.into_iter().map(|mistake| (mistake.pointer, mistake.code.as_str())).collect()
 }
 
 #[test]
