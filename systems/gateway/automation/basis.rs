@@ -5,7 +5,7 @@ use groundwave_engine::Refusal;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-/// Longest input or output of a step, bytes of its JSON.
+/// Maximum length of an input or output of a step, bytes of its JSON.
 const VALUE_BYTES_MAX: usize = 16 << 10;
 
 /// Applies a command by a one-shot system.

@@ -11,7 +11,7 @@ pub enum Area {
     DenseUrban,
     /// A small or medium city.
     Urban,
-    /// Villages, and roads with scattered trees and houses.
+    /// Villages, and roads with scattered trees and buildings.
     Suburban,
     /// Open ground: fields, with nothing tall within 300 to 400 m towards the base station.
     Rural,

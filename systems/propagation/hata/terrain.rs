@@ -16,7 +16,7 @@ const UNDULATION_KM: f64 = 10.0;
 /// The general slope is that of the ground within 5 to 10 km of the mobile, km.
 const SLOPES_KM: [f64; 6] = [5.0, 6.0, 7.0, 8.0, 9.0, 10.0];
 
-/// What the corrections need.
+/// Inputs of the corrections.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Terrain {
     /// Ground under mobile and base station above its mean ahead of them, m.

@@ -17,7 +17,7 @@ pub const SEALED_PATH: &str = "/sealed:";
 /// Form of a secret in views; in a change it keeps the one before.
 pub const SECRET_SHOWN: &str = "(set)";
 
-/// Headers of webhooks that are no secrets.
+/// Headers of webhooks that are shown and stored in clear.
 const PLAIN_HEADERS: [&str; 5] =
     ["accept", "accept-language", "cache-control", "content-type", "user-agent"];
 
