@@ -1,4 +1,4 @@
-//! Heartbeats and join reports, read entry by entry: a node with one bad reading is heard.
+//! Heartbeats and join reports, read entry by entry: a node with one bad reading still counts as alive.
 
 use garde::Validate;
 use groundwave_http::Problem;
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn is_heard(change: impl Fn(&mut Value), expected: &[&str]) -> Heartbeat {
+    fn read_with(change: impl Fn(&mut Value), expected: &[&str]) -> Heartbeat {
         let (heartbeat, rejections) = read_heartbeat(heartbeat(change)).unwrap();
         assert_eq!(heartbeat.metrics["mesh.tx_mbps"], 1.5);
         let pointers: Vec<_> = rejections.0.iter().map(|(pointer, _)| pointer.as_str()).collect();
@@ -201,38 +201,38 @@ mod tests {
     #[test]
     fn a_bad_entry_is_named_and_the_rest_of_the_heartbeat_is_heard() {
         for value in [json!(null), json!("NaN"), json!("unavailable"), json!("1e999"), json!([1])] {
-            is_heard(
+            read_with(
                 |body| body["metrics"]["sys.temp_c"] = value.clone(),
                 &["/metrics/sys.temp_c"],
             );
         }
-        is_heard(|body| body["metrics"]["foo.bar"] = json!(1), &["/metrics/foo.bar"]);
-        is_heard(|body| body["active_transport"] = json!("lte"), &["/active_transport"]);
-        let heard = is_heard(|body| body["uptime_s"] = json!(12.7), &[]);
-        assert_eq!(heard.uptime_s, 12);
-        is_heard(|body| body["uptime_s"] = json!(-3), &["/uptime_s"]);
-        is_heard(|body| body["signal_dbm"] = json!(300), &["/signal_dbm"]);
-        is_heard(|body| body["interfaces"] = json!(null), &["/interfaces"]);
+        read_with(|body| body["metrics"]["foo.bar"] = json!(1), &["/metrics/foo.bar"]);
+        read_with(|body| body["active_transport"] = json!("lte"), &["/active_transport"]);
+        let beat = read_with(|body| body["uptime_s"] = json!(12.7), &[]);
+        assert_eq!(beat.uptime_s, 12);
+        read_with(|body| body["uptime_s"] = json!(-3), &["/uptime_s"]);
+        read_with(|body| body["signal_dbm"] = json!(300), &["/signal_dbm"]);
+        read_with(|body| body["interfaces"] = json!(null), &["/interfaces"]);
         let lte = json!([{"name": "w", "kind": "lte", "up": true}, {"name": "e", "kind": "ethernet", "up": true, "rtt_ms": "x"}]);
-        let heard = is_heard(
+        let beat = read_with(
             |body| body["transports"] = lte.clone(),
             &["/transports/0", "/transports/1/rtt_ms"],
         );
-        assert_eq!(heard.transports.len(), 1);
+        assert_eq!(beat.transports.len(), 1);
     }
 
     #[test]
     fn entries_beyond_a_bound_are_named_and_the_others_are_kept() {
         let interfaces: Vec<_> =
             (0..33).map(|i| json!({"name": format!("e{i}"), "mtu": 1500.0})).collect();
-        let heard = is_heard(|body| body["interfaces"] = json!(interfaces), &["/interfaces/32"]);
-        assert_eq!((heard.interfaces.len(), heard.interfaces[0].mtu), (32, 1500));
+        let beat = read_with(|body| body["interfaces"] = json!(interfaces), &["/interfaces/32"]);
+        assert_eq!((beat.interfaces.len(), beat.interfaces[0].mtu), (32, 1500));
         let links: Vec<_> = (0..65).map(|i| json!({"neigh_address": format!("02:00:00:00:01:{i:02x}"), "tq": if i == 3 { 256 } else { 255 }})).collect();
         let mesh = json!({"links": links, "neighbor_count": 65});
-        let heard =
-            is_heard(|body| body["mesh"] = mesh.clone(), &["/mesh/links/3/tq", "/mesh/links/64"]);
-        assert_eq!((heard.mesh.links.len(), heard.mesh.neighbor_count), (64, 65));
-        let heard = is_heard(
+        let beat =
+            read_with(|body| body["mesh"] = mesh.clone(), &["/mesh/links/3/tq", "/mesh/links/64"]);
+        assert_eq!((beat.mesh.links.len(), beat.mesh.neighbor_count), (64, 65));
+        let beat = read_with(
             |body| (0..70).for_each(|i| body["metrics"][format!("i2c.a.m{i:02}")] = json!(i)),
             &[
                 "/metrics/i2c.a.m63",
@@ -244,7 +244,7 @@ mod tests {
                 "/metrics/i2c.a.m69",
             ],
         );
-        assert_eq!(heard.metrics.len(), METRICS_MAX);
+        assert_eq!(beat.metrics.len(), METRICS_MAX);
     }
 
     #[test]

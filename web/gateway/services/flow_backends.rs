@@ -98,7 +98,7 @@ fn lacking(servers: &FlowServers, kind: &StepKind) -> Option<&'static str> {
 }
 
 /// Checks a flow: its steps and their templates, that this gateway has the servers and systems they
-/// need, and that receivers of webhooks are no forbidden addresses. Names of hosts are not resolved.
+/// need, and that receivers of webhooks have permitted addresses. Names of hosts are not resolved.
 ///
 /// # Errors
 /// All mistakes.

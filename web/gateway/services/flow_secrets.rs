@@ -183,7 +183,7 @@ pub fn seal(
                 Problem::field(&pointer, code, what)
             };
             let text = secret.text(params).unwrap_or_default().to_owned();
-            let kept = match secret.is_shown(&text) {
+            let earlier = match secret.is_shown(&text) {
                 true => {
                     Some(secret_before(before, &step.step_id, &secret, params).map_err(|what| {
                         refuse(FieldCode::Missing, format!("step {:?} {what}", step.step_id))
@@ -191,10 +191,10 @@ pub fn seal(
                 }
                 false => None,
             };
-            let sealed = match kept {
-                Some(kept) if kept.starts_with(secret.prefix()) => kept,
+            let sealed = match earlier {
+                Some(earlier) if earlier.starts_with(secret.prefix()) => earlier,
                 // Of an earlier version.
-                Some(kept) => secret.sealed(&kept, vault).map_err(Problem::internal)?,
+                Some(earlier) => secret.sealed(&earlier, vault).map_err(Problem::internal)?,
                 None if text.len() > SECRET_BYTES_MAX => {
                     let what = format!("found {} bytes, allowed {SECRET_BYTES_MAX}", text.len());
                     return Err(refuse(FieldCode::Length, what));
@@ -316,12 +316,12 @@ mod tests {
             }
             assert_eq!(params["headers"]["X-Node"], "{{/trigger/node_id}}");
         }
-        let shown = without_secrets(&sealed);
+        let view = without_secrets(&sealed);
         let expected = given("https://hook.test/(set)", SECRET_SHOWN);
-        assert_eq!(secrets(&shown), vec![expected.as_object().unwrap().clone(); 2]);
+        assert_eq!(secrets(&view), vec![expected.as_object().unwrap().clone(); 2]);
 
         // What is shown keeps what is stored, for the same receiver only.
-        let mut same = shown.clone();
+        let mut same = view.clone();
         seal(&mut same, Some(&sealed), &vault).unwrap();
         assert_eq!(same, sealed);
         let mut same = flow(&given("https://HOOK.test:443/(set)", SECRET_SHOWN));
