@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_entry_is_named_and_the_rest_of_the_heartbeat_is_heard() {
+    fn a_bad_entry_is_named_and_the_rest_of_the_heartbeat_is_kept() {
         for value in [json!(null), json!("NaN"), json!("unavailable"), json!("1e999"), json!([1])] {
             read_with(
                 |body| body["metrics"]["sys.temp_c"] = value.clone(),
