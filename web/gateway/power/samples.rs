@@ -189,7 +189,7 @@ fn checked(new: NewUpsSample, now_ms: u64) -> Result<(String, UpsSample), String
 
 /// Upload samples of power supplies
 ///
-/// What does not fit is left out and listed in `rejected`; name and time of a sample are required.
+/// Entries that do not fit are left out and listed in `rejected`; name and time of a sample are required.
 #[utoipa::path(post, path = "/v1/power/ups/samples", tag = "power",
     responses((status = 202, description = "Stored and rejected entries"),
         (status = 409, description = "Power supply of another source"),
