@@ -135,25 +135,25 @@ impl Rejections {
         }
         let (base, others): (Map<_, _>, Map<_, _>) =
             object.clone().into_iter().partition(|(key, _)| required.contains(&key.as_str()));
-        let mut kept = Value::Object(base);
-        fits(&kept)?;
+        let mut remainder = Value::Object(base);
+        fits(&remainder)?;
         for (key, value) in others {
             let below = whole(&value);
-            kept[&key] = value;
-            let Err(reason) = fits(&kept) else { continue };
+            remainder[&key] = value;
+            let Err(reason) = fits(&remainder) else { continue };
             if let Some(below) = below {
-                kept[&key] = below;
-                if fits(&kept).is_ok() {
+                remainder[&key] = below;
+                if fits(&remainder).is_ok() {
                     continue;
                 }
             }
             self.add(pointer_at(pointer, &key), &reason);
-            if let Value::Object(kept) = &mut kept {
-                kept.remove(&key);
+            if let Value::Object(remainder) = &mut remainder {
+                remainder.remove(&key);
             }
         }
-        if let Value::Object(kept) = kept {
-            *object = kept;
+        if let Value::Object(remainder) = remainder {
+            *object = remainder;
         }
         Ok(())
     }
@@ -168,10 +168,10 @@ impl Rejections {
     ) {
         let Some(Value::Array(items)) = array else { return };
         let count = items.len();
-        let mut kept = Vec::new();
+        let mut remainder = Vec::new();
         for (index, mut item) in std::mem::take(items).into_iter().enumerate() {
             let at = format!("{pointer}/{index}");
-            let outcome = match kept.len() < count_max {
+            let outcome = match remainder.len() < count_max {
                 true => fits(self, &at, &mut item),
                 false => Err(format!("too many entries: found {count}, allowed 0 to {count_max}")),
             };
