@@ -51,7 +51,7 @@ pub struct HttpResponse {
     pub body: Vec<u8>,
 }
 
-/// Longest response to [`Client::call`], bytes.
+/// Maximum length of a response to [`Client::call`], bytes.
 const RESPONSE_BYTES_MAX: usize = 4 << 20;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");

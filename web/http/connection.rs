@@ -29,7 +29,7 @@ use super::malformed::Explained;
 use super::problem::BodyTimeout;
 use super::write_timeout::WriteTimeout;
 
-/// Longest head of a request, bytes.
+/// Maximum length of the head of a request, bytes.
 pub const HEAD_BYTES_MAX: usize = 16 << 10;
 /// Paths that the reserve of connections answers.
 const HEALTH_PATHS: [&str; 3] = ["/health", "/healthz", "/readyz"];
