@@ -168,19 +168,19 @@ impl Rejections {
     ) {
         let Some(Value::Array(items)) = array else { return };
         let count = items.len();
-        let mut remainder = Vec::new();
+        let mut remaining = Vec::new();
         for (index, mut item) in std::mem::take(items).into_iter().enumerate() {
             let at = format!("{pointer}/{index}");
-            let outcome = match remainder.len() < count_max {
+            let outcome = match remaining.len() < count_max {
                 true => fits(self, &at, &mut item),
                 false => Err(format!("too many entries: found {count}, allowed 0 to {count_max}")),
             };
             match outcome {
-                Ok(()) => kept.push(item),
+                Ok(()) => remaining.push(item),
                 Err(reason) => self.add(at, &reason),
             }
         }
-        *items = kept;
+        *items = remaining;
     }
 
     /// Leaves out what does not fit of an object of entries, and what exceeds `count_max`; entries
