@@ -167,6 +167,8 @@ impl<S: MeshSnapshot> Driver<S> {
         let mut desired: Vec<DesiredDirection> = Vec::new();
         let mut routes = Vec::new();
         let mut sightings = Vec::new();
+        let has_new_nodes =
+            works.iter().any(|work| matches!(work, Work::NamespaceAssignment { .. }));
         for work in works {
             match work {
                 Work::NamespaceAssignment { node, assignment, settings } => {
@@ -188,6 +190,9 @@ impl<S: MeshSnapshot> Driver<S> {
                 }
                 Work::Routes { node, next_hops } => routes.push((node, next_hops)),
             }
+        }
+        if has_new_nodes {
+            self.watched.network.write_hosts()?;
         }
         sightings.extend(self.watched.network.shape(&desired)?);
         for (node, next_hops) in routes {

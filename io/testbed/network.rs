@@ -154,11 +154,15 @@ impl TestbedNetwork {
             next_hops: BTreeMap::new(),
         };
         self.assignments.insert(node, node_namespace);
-        self.write_hosts()
+        Ok(())
     }
 
-    /// Writes the hosts file of programs that run in nodes.
-    fn write_hosts(&self) -> Result<(), TestbedError> {
+    /// Writes the hosts file of programs that run in nodes: once the nodes of a change are there, because it lists
+    /// all of them.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn write_hosts(&self) -> Result<(), TestbedError> {
         let mut nodes: Vec<&NamespaceAssignment> =
             self.assignments.values().map(|own| &own.assignment).collect();
         nodes.sort_by_key(|assignment| assignment.number);
@@ -179,6 +183,7 @@ impl TestbedNetwork {
                 NamespaceAssignment { number: assignment.number, name: assignment.name.clone() };
             self.assignment(assignment.node, &place, assignment.protocol)?;
         }
+        self.write_hosts()?;
         self.forget_segment_state(
             view.sides().map(|(_, side)| LinkDirection { from: side.from, to: side.to }),
         );

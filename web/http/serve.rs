@@ -4,6 +4,8 @@ use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+#[cfg(unix)]
+use std::task::Poll;
 use std::time::Duration;
 
 use axum::Router;
@@ -235,18 +237,19 @@ fn end_of(with_hangup: bool) -> io::Result<impl Future<Output = ()>> {
     // All from now on, not from the first look at the future: a client that was interrupted between would
     // leave behind what it began.
     #[cfg(unix)]
-    let [mut interrupt, mut term, mut hangup] = {
+    let mut signals = {
         use tokio::signal::unix::{SignalKind, signal};
-        let or_hangup = if with_hangup { SignalKind::hangup() } else { SignalKind::terminate() };
-        [signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?, signal(or_hangup)?]
+        let hangup = with_hangup.then(SignalKind::hangup);
+        let kinds = [SignalKind::interrupt(), SignalKind::terminate()].into_iter().chain(hangup);
+        kinds.map(signal).collect::<io::Result<Vec<_>>>()?
     };
     Ok(async move {
         #[cfg(unix)]
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = term.recv() => {}
-            _ = hangup.recv() => {}
-        }
+        std::future::poll_fn(|context| {
+            let has_arrived = signals.iter_mut().any(|signal| signal.poll_recv(context).is_ready());
+            if has_arrived { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
         #[cfg(not(unix))]
         let _ = tokio::signal::ctrl_c().await;
     })

@@ -208,16 +208,17 @@ fn missing_permission_and_interface_are_reported() {
     });
 }
 
+/// A root discipline of another program.
+fn foreign_root(kind: &str, major: u16) -> Qdisc {
+    let handle = Handle::new(major, 0);
+    Qdisc { kind: kind.to_owned(), handle, parent: Handle::ROOT, ..Qdisc::default() }
+}
+
 #[test]
 fn root_of_another_program_is_replaced_on_request_alone() {
     block_on(async {
         let fake = Fake::new(&["eth0"]);
-        let tutorial = Qdisc {
-            kind: "netem".to_owned(),
-            handle: Handle::new(1, 0),
-            parent: Handle::ROOT,
-            ..Qdisc::default()
-        };
+        let tutorial = foreign_root("netem", 1);
         fake.insert_foreign("eth0", tutorial);
         let error = shaper(&fake).await.apply("eth0", &delayed(1)).await.unwrap_err();
         assert!(error.to_string().contains("netem 1: of another program has the root"), "{error}");
@@ -237,23 +238,13 @@ fn disciplines_of_other_programs_are_left_alone() {
     block_on(async {
         let fake = Fake::new(&["eth0"]);
         let mut shaper = shaper(&fake).await;
-        let theirs = Qdisc {
-            kind: "fq_codel".to_owned(),
-            handle: Handle::new(0x8001, 0),
-            parent: Handle::ROOT,
-            ..Qdisc::default()
-        };
+        let theirs = foreign_root("fq_codel", 0x8001);
         fake.insert_foreign("eth0", theirs);
         shaper.clear("eth0").await.unwrap();
         assert!(shaper.apply("eth0", &delayed(1)).await.is_err());
         assert_eq!(fake.qdiscs("eth0")[0].kind, "fq_codel");
         // netem of another program has another handle.
-        let theirs = Qdisc {
-            kind: "netem".to_owned(),
-            handle: Handle::new(0x10, 0),
-            parent: Handle::ROOT,
-            ..Qdisc::default()
-        };
+        let theirs = foreign_root("netem", 0x10);
         fake.insert_foreign("eth0", theirs);
         let reading = shaper.clear("eth0").await.unwrap();
         let item = reading.divergence.iter().find(|item| item.kind == DivergenceKind::Foreign);

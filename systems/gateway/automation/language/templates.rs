@@ -22,7 +22,7 @@ fn values_of(trigger: &str) -> Option<&'static [&'static str]> {
     })
 }
 
-/// What templates of a flow may name.
+/// Values of the context that templates of a flow may name.
 struct Names<'f> {
     flow: &'f AutomationFlow,
     /// Values of the triggers; `None` where they are not known.
