@@ -38,7 +38,7 @@ fn copy(from: &Map<String, Value>, field: &mut Map<String, Value>) {
 
 /// A structure with `own` fields and an optional twin of each field of another type, whose
 /// descriptions and ranges the schema takes over. A field with `= value` is that value where
-/// neither the patch nor a base has one.
+/// neither the patch nor a base has one. Fields that are `kept` are those of the base and have no twin.
 ///
 /// The structure must derive `JsonSchema` and one of serde's traits.
 #[macro_export]
@@ -49,6 +49,7 @@ macro_rules! patch_of {
         $(#[$attr:meta])*
         $vis:vis struct $name:ident of $target:ident {
             own { $($own:tt)* }
+            $(kept { $($kept:ident),+ })?
             $($(#[$field_attr:meta])* $field:ident: $type:ty $(= $default:expr)?),+ $(,)?
         }
     ) => {
@@ -76,6 +77,7 @@ macro_rules! patch_of {
                         (None, Some(base)) => base.$field.clone(),
                         (None, None) => $crate::patch_of!(@absent $field $($default)?),
                     },)+
+                    $($($kept: base.map(|base| base.$kept.clone()).unwrap_or_default(),)+)?
                 })
             }
 
@@ -108,7 +110,7 @@ macro_rules! radio_patch {
     };
 }
 
-/// A [`patch_of`] an antenna; `Antenna`, `Polarization` and the derives' traits must be in scope.
+/// A [`patch_of`] an antenna but for its pattern; `Antenna`, `Polarization` and the derives' traits must be in scope.
 #[macro_export]
 macro_rules! antenna_patch {
     ($(#[$attr:meta])* $vis:vis struct $name:ident { $($own:tt)* }) => {
@@ -116,6 +118,7 @@ macro_rules! antenna_patch {
             $(#[$attr])*
             $vis struct $name of Antenna {
                 own { $($own)* }
+                kept { pattern }
                 gain_dbi: f64,
                 azimuth_beamwidth_deg: f64,
                 elevation_beamwidth_deg: f64,

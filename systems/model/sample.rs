@@ -24,6 +24,7 @@ pub fn station() -> Station {
             front_to_back_db: 20.0,
             polarization: Polarization::Vertical,
             electrical_tilt_deg: 0.0,
+            pattern: None,
         },
     )
 }

@@ -33,6 +33,7 @@ pub mod warning;
 #[cfg(test)]
 mod tests;
 
+pub use antenna::Pattern;
 pub use assumptions::{Assumptions, CalibratedBy, Effect};
 pub use budget::{Workspace, both, evaluate, evaluate_both};
 pub use calibration::{Calibration, Offset};

@@ -263,6 +263,7 @@ const fn antenna_of(gain_dbi: f64, azimuth: f64, elevation: f64, front_to_back_d
         front_to_back_db,
         polarization: Polarization::Vertical,
         electrical_tilt_deg: 0.0,
+        pattern: None,
     }
 }
 

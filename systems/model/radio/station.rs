@@ -6,6 +6,7 @@ use groundwave_values::bounds::{bounded, finite};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
+use super::antenna::Pattern;
 use super::surroundings::{Indoor, Surroundings};
 
 /// Highest antenna above ground, m: that of a balloon in the stratosphere.
@@ -114,7 +115,7 @@ pub enum Waveform {
     },
 }
 
-/// An antenna, reduced to its main lobe.
+/// An antenna, reduced to its main lobe where it has no pattern.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields)]
 pub struct Antenna {
@@ -139,6 +140,11 @@ pub struct Antenna {
     #[serde(default, skip_serializing_if = "is_zero")]
     #[garde(range(min = -90.0, max = 90.0), custom(finite))]
     pub electrical_tilt_deg: f64,
+    /// Measured pattern, which stands for the lobe in all directions; absent, the lobe counts. A beamwidth in
+    /// azimuth of 360 still means that the antenna needs no pointing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[garde(skip)]
+    pub pattern: Option<Pattern>,
 }
 
 fn is_zero(value: &f64) -> bool {

@@ -6,6 +6,7 @@ mod invariants;
 mod measured;
 mod modulation;
 mod parts;
+mod patterns;
 mod presets;
 mod rules;
 mod surroundings;

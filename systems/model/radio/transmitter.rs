@@ -6,7 +6,7 @@ use groundwave_propagation::itm::PlainConstants;
 use groundwave_propagation::numeric::{Kernel, greater, lesser, log10, vectorised};
 use groundwave_propagation::profile::PathProfile;
 
-use super::antenna::{is_omnidirectional, pointing_loss_db};
+use super::antenna::{is_lossless, is_omnidirectional, pointing_loss_db};
 use super::field_strength::field_term_db;
 use super::fresnel::EARTH_RADIUS_M;
 use super::geometry::{SHORTEST_M, elevation_angle_deg, slant_range_m};
@@ -152,7 +152,9 @@ impl<'a> PreparedTransmitter<'a> {
         let (tx, rx, env) = (link.tx, link.rx, link.env);
         let by_distance = link.is_clutter_by_distance();
         let is_pointed = tx.pointing.is_some() || rx.pointing.is_some();
-        if by_distance || is_pointed || env.rain_rate_mm_h > 0.0 || env.calibration.is_some() {
+        let has_pattern = tx.antenna.pattern.is_some() || rx.antenna.pattern.is_some();
+        let is_directional = is_pointed || has_pattern;
+        if by_distance || is_directional || env.rain_rate_mm_h > 0.0 || env.calibration.is_some() {
             return None;
         }
         let [tx_db_max, rx_db_max] = link.pattern_loss_db_max();
@@ -364,10 +366,7 @@ impl Kernel for Work<'_> {
         // Most coverages are those of antennas that need the angles of elevation at most.
         let mut pointing_db = [[0.0; BATCH]; 2];
         for (end, station) in [tx, rx].into_iter().enumerate() {
-            let blind = station.pointing.is_none()
-                && (!is_omnidirectional(&station.antenna)
-                    || station.antenna.elevation_beamwidth_deg >= 360.0);
-            if blind {
+            if is_lossless(&station.antenna, station.pointing) {
                 continue;
             }
             let radius_m = link.env.k_factor * EARTH_RADIUS_M;

@@ -1,7 +1,7 @@
 //! Radio and pointing configurations.
 
 use groundwave_http::Problem;
-use groundwave_model::radio::{Antenna, Radio, Station, Waveform, presets};
+use groundwave_model::radio::{Antenna, Pattern, Radio, Station, Waveform, presets};
 use groundwave_propagation::polarization::Polarization;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,6 +32,9 @@ groundwave_model::antenna_patch! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(schema_with = "antenna_ids")]
         pub preset: Option<String>,
+        /// Measured pattern, which gives the beamwidths and the front-to-back ratio too.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub pattern: Option<Pattern>,
     }
 }
 
@@ -86,7 +89,9 @@ impl RadioConfig {
     /// Full configuration of a station.
     #[must_use]
     pub fn of(station: &Station) -> Self {
-        let antenna = AntennaConfig::default().with(&station.antenna);
+        let pattern = station.antenna.pattern.clone();
+        let antenna = AntennaConfig { pattern, ..AntennaConfig::default() };
+        let antenna = antenna.with(&station.antenna);
         Self { antenna: Some(antenna), ..Self::default() }.with(&station.radio)
     }
 }
@@ -102,6 +107,10 @@ impl AntennaConfig {
                 &found.antenna
             }
         };
-        Ok(self.over(Some(base)).expect("the base has all fields"))
+        let base = match &self.pattern {
+            None => base.clone(),
+            Some(pattern) => base.clone().with_pattern(pattern.clone()),
+        };
+        Ok(self.over(Some(&base)).expect("the base has all fields"))
     }
 }

@@ -139,6 +139,7 @@ fn antenna() -> impl Strategy<Value = Antenna> {
             front_to_back_db,
             polarization: if flat { Polarization::Horizontal } else { Polarization::Vertical },
             electrical_tilt_deg: 0.0,
+            pattern: None,
         });
     prop_oneof![1 => preset, 2 => own]
 }

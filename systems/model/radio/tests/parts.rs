@@ -17,6 +17,7 @@ fn lobe(azimuth_beamwidth_deg: f64, elevation_beamwidth_deg: f64) -> Antenna {
         front_to_back_db: 25.0,
         polarization: Polarization::Vertical,
         electrical_tilt_deg: 0.0,
+        pattern: None,
     }
 }
 

@@ -1,15 +1,21 @@
 //! Antenna gain in the direction of a link.
 
+mod cut;
+pub mod pattern;
+
+pub use pattern::{Cuts, Pattern};
+
 use groundwave_propagation::numeric::{atan2, lesser, sin_cos};
 
 use super::station::{Antenna, Pointing};
 
 /// Loss from looking `azimuth_deg`, `elevation_deg` (the direction of the other end: true north
 /// clockwise, above the local horizontal) with `antenna` pointed as given, dB,
-/// [0, `front_to_back_db`].
+/// [0, `front_to_back_db`], with a pattern [0, its greatest loss].
 ///
 /// Without a pointing a directive antenna looks at the other end and loses nothing, and an
-/// omnidirectional one stands upright: its elevation lobe is level but for its electrical tilt.
+/// omnidirectional one stands upright: its elevation lobe is level but for its electrical tilt, and 0 degrees
+/// of its pattern are north.
 #[must_use]
 #[inline(always)]
 pub fn pointing_loss_db(
@@ -20,10 +26,22 @@ pub fn pointing_loss_db(
 ) -> f64 {
     let [across_deg, up_deg] = match pointing {
         Some(boresight) => in_antenna_frame(boresight, azimuth_deg, elevation_deg),
+        // The lobe of one without a pattern is alike all round.
+        None if is_omnidirectional(antenna) && antenna.pattern.is_some() => {
+            [wrapped_deg(azimuth_deg), elevation_deg]
+        }
         None if is_omnidirectional(antenna) => [0.0, elevation_deg],
         None => return 0.0,
     };
     off_boresight(antenna, across_deg, up_deg + antenna.electrical_tilt_deg)
+}
+
+/// True if the antenna loses nothing in any direction of a link, because it looks at the other end or
+/// radiates alike all round.
+#[must_use]
+pub fn is_lossless(antenna: &Antenna, pointing: Option<Pointing>) -> bool {
+    let is_isotropic = antenna.pattern.is_none() && antenna.elevation_beamwidth_deg >= 360.0;
+    pointing.is_none() && (!is_omnidirectional(antenna) || is_isotropic)
 }
 
 /// A direction in the frame of an antenna that was turned to the azimuth of its boresight and then tilted to
@@ -67,10 +85,13 @@ pub fn is_omnidirectional(antenna: &Antenna) -> bool {
     antenna.azimuth_beamwidth_deg >= 360.0
 }
 
-/// Parabolic lobes added over both angles and capped: `min(12 (across/H)^2 + 12 (up/V)^2, A_m)`
+/// Loss of the pattern; without one, parabolic lobes added over both angles and capped: `min(12 (across/H)^2 + 12 (up/V)^2, A_m)`
 /// (3GPP TR 36.814 table A.2.1.1-2, where the cap is 25 dB).
 #[inline(always)]
 fn off_boresight(antenna: &Antenna, across_deg: f64, up_deg: f64) -> f64 {
+    if let Some(pattern) = &antenna.pattern {
+        return pattern.loss_db(across_deg, up_deg);
+    }
     let across_db = lobe_db(across_deg, antenna.azimuth_beamwidth_deg);
     let up_db = lobe_db(up_deg, antenna.elevation_beamwidth_deg);
     lesser(across_db + up_db, antenna.front_to_back_db)
