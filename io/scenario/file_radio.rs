@@ -3,6 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use groundwave_model::radio::Pattern;
 use groundwave_model::radio::station::{Antenna, Radio, Waveform};
 use groundwave_propagation::polarization::Polarization;
 use schemars::JsonSchema;
@@ -33,6 +34,16 @@ pub enum AntennaChoice {
     Inline(Box<AntennaSettings>),
 }
 
+/// A measured pattern: a file, or its samples.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum PatternChoice {
+    /// File of MSI/Planet, SPLAT!, TIA/EIA-804 or Radio Mobile, relative to the scenario.
+    File(String),
+    /// Losses of the horizontal and the vertical cut.
+    Inline(Box<Pattern>),
+}
+
 groundwave_model::radio_patch! {
     /// Settings of a radio. Without `preset`, all but the feeder loss are needed.
     #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -44,12 +55,15 @@ groundwave_model::radio_patch! {
 }
 
 groundwave_model::antenna_patch! {
-    /// Settings of an antenna. Without `preset`, all are needed.
+    /// Settings of an antenna. Without `preset`, all are needed that a pattern does not give.
     #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
     #[serde(default, deny_unknown_fields)]
     pub struct AntennaSettings {
         /// Preset to start from.
         pub preset: Option<String>,
+        /// Measured pattern, which gives the beamwidths too, and the gain where its file has one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub pattern: Option<PatternChoice>,
     }
 }
 
@@ -66,7 +80,7 @@ groundwave_model::radio_patch! {
 }
 
 groundwave_model::antenna_patch! {
-    /// An antenna preset of your own. Without `base`, all fields are needed.
+    /// An antenna preset of your own. Without `base`, all fields are needed that a pattern does not give.
     #[derive(Debug, Clone, Deserialize, JsonSchema)]
     #[serde(deny_unknown_fields)]
     pub struct AntennaPresetFile {
@@ -74,6 +88,8 @@ groundwave_model::antenna_patch! {
         pub id: String,
         /// Built-in preset, or `[[antenna]]` further up, to start from.
         pub base: Option<String>,
+        /// Measured pattern, which gives the beamwidths too, and the gain where its file has one.
+        pub pattern: Option<PatternChoice>,
     }
 }
 
@@ -125,6 +141,17 @@ impl<'de> Deserialize<'de> for AntennaChoice {
         deserializer.deserialize_any(Choice {
             expecting: "the id of an antenna preset or a table of antenna settings",
             preset: Self::Preset,
+            inline: Self::Inline,
+            settings: PhantomData,
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for PatternChoice {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Choice {
+            expecting: "a file of an antenna pattern or a table of its losses",
+            preset: Self::File,
             inline: Self::Inline,
             settings: PhantomData,
         })

@@ -11,6 +11,7 @@
 //! 2. sections, keys and types (`decode`, into the structs of [`mod@file`]),
 //! 3. ranges, names, references, times (`lower` and its parts).
 
+pub mod antenna;
 mod calibration;
 pub mod calibration_profile;
 pub mod changes;
@@ -42,6 +43,8 @@ mod trace;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_antenna;
 #[cfg(test)]
 mod tests_coverage;
 #[cfg(test)]
@@ -225,7 +228,7 @@ fn meaning(
     let output = lower_setup::output(&file.output, &file.scenario, &mut report);
     let mut lowering = Lowering {
         clock: check::Clock { duration_s: file.scenario.duration_s, step_ns },
-        catalogue: Catalogue::of(file, &mut report),
+        catalogue: Catalogue::of(file, base_dir, &mut report),
         file,
         source,
         root,

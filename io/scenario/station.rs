@@ -1,17 +1,19 @@
 //! Radios, antennas and where they look: from names and settings to a [`Station`].
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use groundwave_model::radio::presets::{ANTENNAS, RADIOS};
 use groundwave_model::radio::station::{Antenna, Pointing, Radio, Station};
 use groundwave_model::terrain::{GeoPoint, geodesic};
+use groundwave_propagation::polarization::Polarization;
 use groundwave_toml_document::error::Report;
 use groundwave_toml_document::key::KeyPath;
 use groundwave_toml_document::suggest;
 
 use super::check;
 use super::file::{NodeFile, PointingFile, ScenarioFile};
-use super::file_radio::{AntennaChoice, RadioChoice};
+use super::file_radio::{AntennaChoice, PatternChoice, RadioChoice};
 
 /// Mean Earth radius, m (IUGG).
 const EARTH_RADIUS_M: f64 = 6_371_008.8;
@@ -20,14 +22,25 @@ const EARTH_RADIUS_M: f64 = 6_371_008.8;
 pub(super) struct Catalogue {
     radios: BTreeMap<String, Radio>,
     antennas: BTreeMap<String, Antenna>,
+    /// Folder that files of patterns are relative to; `None` where no file may be read.
+    base_dir: Option<PathBuf>,
+}
+
+/// Keys that an antenna starts from: `preset` is named under `key`.
+struct AntennaKeys<'f> {
+    preset: Option<&'f str>,
+    key: &'static str,
+    pattern: Option<&'f PatternChoice>,
+    gain_dbi: Option<f64>,
 }
 
 impl Catalogue {
     /// The built-in presets and those of the file, which may build on each other top down.
-    pub(super) fn of(file: &ScenarioFile, report: &mut Report) -> Self {
+    pub(super) fn of(file: &ScenarioFile, base_dir: Option<&Path>, report: &mut Report) -> Self {
         let mut all = Self {
             radios: RADIOS.iter().map(|p| (p.id.to_owned(), p.radio.clone())).collect(),
             antennas: ANTENNAS.iter().map(|p| (p.id.to_owned(), p.antenna.clone())).collect(),
+            base_dir: base_dir.map(Path::to_owned),
         };
         for (index, preset) in file.radio.iter().enumerate() {
             let path = KeyPath::item("radio", index);
@@ -41,8 +54,13 @@ impl Catalogue {
         for (index, preset) in file.antenna.iter().enumerate() {
             let path = KeyPath::item("antenna", index);
             let free = is_free(&preset.id, all.antennas.contains_key(&preset.id), &path, report);
-            let antenna =
-                all.antenna_over(&preset.base, "base", |base| preset.over(base), &path, report);
+            let keys = AntennaKeys {
+                preset: preset.base.as_deref(),
+                key: "base",
+                pattern: preset.pattern.as_ref(),
+                gain_dbi: preset.gain_dbi,
+            };
+            let antenna = all.antenna_over(&keys, |base| preset.over(base), &path, report);
             if let (true, Some(antenna)) = (free, antenna) {
                 all.antennas.insert(preset.id.clone(), antenna);
             }
@@ -90,8 +108,13 @@ impl Catalogue {
         match choice {
             AntennaChoice::Preset(id) => find(&self.antennas, "antenna", id, path, report).cloned(),
             AntennaChoice::Inline(settings) => {
-                let over = |base: Option<&Antenna>| settings.over(base);
-                self.antenna_over(&settings.preset, "preset", over, path, report)
+                let keys = AntennaKeys {
+                    preset: settings.preset.as_deref(),
+                    key: "preset",
+                    pattern: settings.pattern.as_ref(),
+                    gain_dbi: settings.gain_dbi,
+                };
+                self.antenna_over(&keys, |base| settings.over(base), path, report)
             }
         }
     }
@@ -115,23 +138,66 @@ impl Catalogue {
         }
     }
 
-    /// Settings over the `preset` that they name under `key`.
+    /// Settings over the preset that they name and over what their pattern gives.
     fn antenna_over(
         &self,
-        preset: &Option<String>,
-        key: &'static str,
+        keys: &AntennaKeys<'_>,
         over: impl FnOnce(Option<&Antenna>) -> Result<Antenna, &'static str>,
         path: &KeyPath,
         report: &mut Report,
     ) -> Option<Antenna> {
-        let base = match preset {
-            Some(id) => Some(find(&self.antennas, "antenna", id, &path.key(key), report)?),
+        let preset = match keys.preset {
+            Some(id) => {
+                Some(find(&self.antennas, "antenna", id, &path.key(keys.key), report)?.clone())
+            }
             None => None,
         };
-        match over(base) {
+        let base = match keys.pattern {
+            Some(pattern) => Some(self.patterned(preset, pattern, keys, path, report)?),
+            None => preset,
+        };
+        match over(base.as_ref()) {
             Ok(antenna) => check::ranges(&antenna, path, report).then_some(antenna),
-            Err(missing) => refuse_missing(missing, key, path, report),
+            Err(missing) => refuse_missing(missing, keys.key, path, report),
         }
+    }
+
+    /// An antenna with gain and beamwidths of a pattern; a file without a gain leaves that of the preset.
+    fn patterned(
+        &self,
+        preset: Option<Antenna>,
+        pattern: &PatternChoice,
+        keys: &AntennaKeys<'_>,
+        path: &KeyPath,
+        report: &mut Report,
+    ) -> Option<Antenna> {
+        let (pattern, gain_dbi) = match pattern {
+            PatternChoice::Inline(pattern) => ((**pattern).clone(), None),
+            PatternChoice::File(name) => {
+                let path = path.key("pattern");
+                let Some(base_dir) = &self.base_dir else {
+                    let what = "names a file, and this scenario came without its folder";
+                    let allowed =
+                        "the losses themselves, as horizontal_loss_db and vertical_loss_db";
+                    report.at(&path, what, allowed);
+                    return None;
+                };
+                match crate::antenna::load(&base_dir.join(name)) {
+                    Ok(file) => (file.pattern, file.gain_dbi),
+                    Err(bad) => {
+                        let what = format!("{}: invalid {}: {}", bad.file, bad.what, bad.actual);
+                        report.at(&path, what, bad.allowed);
+                        return None;
+                    }
+                }
+            }
+        };
+        let gain_dbi = keys.gain_dbi.or(gain_dbi).or(preset.as_ref().map(|preset| preset.gain_dbi));
+        let Some(gain_dbi) = gain_dbi else {
+            return refuse_missing("gain_dbi", keys.key, path, report);
+        };
+        let polarization = preset.map_or(Polarization::Vertical, |preset| preset.polarization);
+        Some(Antenna::of_pattern(gain_dbi, polarization, pattern))
     }
 }
 

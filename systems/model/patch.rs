@@ -38,7 +38,8 @@ fn copy(from: &Map<String, Value>, field: &mut Map<String, Value>) {
 
 /// A structure with `own` fields and an optional twin of each field of another type, whose
 /// descriptions and ranges the schema takes over. A field with `= value` is that value where
-/// neither the patch nor a base has one. Fields that are `kept` are those of the base and have no twin.
+/// neither the patch nor a base has one. Fields named behind `own` are those of the
+/// base and have no twin.
 ///
 /// The structure must derive `JsonSchema` and one of serde's traits.
 #[macro_export]
@@ -48,8 +49,7 @@ macro_rules! patch_of {
     (
         $(#[$attr:meta])*
         $vis:vis struct $name:ident of $target:ident {
-            own { $($own:tt)* }
-            $(kept { $($kept:ident),+ })?
+            own $([$($kept:ident),+])? { $($own:tt)* }
             $($(#[$field_attr:meta])* $field:ident: $type:ty $(= $default:expr)?),+ $(,)?
         }
     ) => {
@@ -117,8 +117,7 @@ macro_rules! antenna_patch {
         $crate::patch_of! {
             $(#[$attr])*
             $vis struct $name of Antenna {
-                own { $($own)* }
-                kept { pattern }
+                own [pattern] { $($own)* }
                 gain_dbi: f64,
                 azimuth_beamwidth_deg: f64,
                 elevation_beamwidth_deg: f64,

@@ -119,3 +119,21 @@ fuzz_target!(
         }
     }
 );
+fuzz_target!(
+    antenna_patterns,
+    vec![
+        shipped("examples/sector.msi"),
+        b"0\n0 1\n90 0.5\n180 0.1\n270 0.5\n".to_vec(),
+        b"0 0\n-10 0.2\n0 1\n90 0.1\n".to_vec(),
+        b"-1,5\n".repeat(541),
+        b"REVNUM:,TIA/EIA-804-B\nGUNITS:,DBI/DBR\nMDGAIN:,9\nPATCUT:,AZ\nNUPOIN:,4\n-180,-9\n-90,-3\n0,0\n90,-3\n\
+          PATCUT:,EL\nNUPOIN:,4\n-90,-9\n-10,-3\n0,0\n90,-9\n"
+            .to_vec(),
+    ],
+    |bytes: &[u8]| {
+        if let Ok(file) = groundwave_scenario::antenna::read("fuzz", &text(bytes)) {
+            let loss_db = file.pattern.loss_db(-179.9, 91.0);
+            assert!((0.0..=100.0).contains(&loss_db), "{loss_db}");
+        }
+    }
+);

@@ -25,7 +25,7 @@ fn is_text(octets: &[u8]) -> bool {
 /// A document as UTF-8 with the name of the encoding it was written in, where that is another: UTF-16 with a
 /// byte order mark, that of an XML declaration, else Windows-1252 (Latin-1 with more characters) for a text that
 /// is no UTF-8. Binary documents stay as they are.
-pub(super) fn to_utf8(octets: Vec<u8>) -> (Vec<u8>, Option<&'static str>) {
+pub(crate) fn to_utf8(octets: Vec<u8>) -> (Vec<u8>, Option<&'static str>) {
     let marked = Encoding::for_bom(&octets).map(|(encoding, _)| encoding);
     let marked = marked.filter(|encoding| *encoding != encoding_rs::UTF_8);
     let is_foreign = || is_text(&octets) && std::str::from_utf8(&octets).is_err();

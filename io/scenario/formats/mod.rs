@@ -35,7 +35,7 @@ pub mod core_xml;
 pub mod csv;
 mod dataset;
 pub mod eel;
-mod encoding;
+pub(crate) mod encoding;
 mod error;
 mod extremes;
 pub mod geojson;

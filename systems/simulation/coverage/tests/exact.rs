@@ -1,7 +1,8 @@
 //! Every cell is its link, whatever is configured.
 
+use groundwave_model::radio::antenna::Cuts;
 use groundwave_model::radio::{
-    Calibration, Clutter, ClutterCategory, Indoor, Model, NoiseCategory, Offset, Pointing,
+    Calibration, Clutter, ClutterCategory, Indoor, Model, NoiseCategory, Offset, Pattern, Pointing,
     Surroundings, Vegetation, presets,
 };
 use groundwave_propagation::polarization::Polarization;
@@ -85,6 +86,22 @@ fn cells_are_links_under_every_configuration() {
         s.transmitter.antenna.azimuth_beamwidth_deg = 65.0;
         s.transmitter.pointing = Some(Pointing { azimuth_deg: 350.0, elevation_deg: -3.0 });
         s.receiver.pointing = Some(Pointing { azimuth_deg: 20.0, elevation_deg: 1.0 });
+    });
+    let wedge = |steepness: f64| {
+        let cut = |offset_deg: f64| {
+            let angle_deg = |index: i32| f64::from(index) - offset_deg;
+            (0..360)
+                .map(|index| (angle_deg(index).to_radians() / 2.0).sin().abs() * steepness)
+                .collect()
+        };
+        let cuts = Cuts { horizontal_loss_db: cut(0.0), vertical_loss_db: cut(5.0) };
+        Pattern::new(cuts).unwrap()
+    };
+    add("pattern", &|s| {
+        s.transmitter.antenna = s.transmitter.antenna.clone().with_pattern(wedge(30.0));
+        s.transmitter.pointing = Some(Pointing { azimuth_deg: 350.0, elevation_deg: -3.0 });
+        s.receiver.antenna = s.receiver.antenna.clone().with_pattern(wedge(2.0));
+        s.receiver.antenna.electrical_tilt_deg = 1.0;
     });
     add("dish", &|s| s.receiver.antenna.azimuth_beamwidth_deg = 5.0);
     add("crossed", &|s| s.receiver.antenna.polarization = Polarization::Horizontal);

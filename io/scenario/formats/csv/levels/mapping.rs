@@ -251,6 +251,10 @@ fn station(file: &StationFile) -> Result<Station, (&'static str, String)> {
         let preset = presets::antenna(id).map(|preset| &preset.antenna);
         preset.ok_or_else(|| ("station.antenna", unknown(id)))
     });
+    if antenna.pattern.is_some() {
+        let reason = "a pattern is read in scenarios only".to_owned();
+        return Err(("station.antenna", reason));
+    }
     let antenna = antenna.over(base.transpose()?);
     let station = Station {
         surroundings: file.surroundings,

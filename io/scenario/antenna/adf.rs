@@ -1,0 +1,194 @@
+//! TIA/EIA-804 and NSMA WG16.99.050 patterns (`.adf`, `.nsm`).
+//!
+//! Lines `KEY:,value`, and behind each `PATCUT` lines of an angle and a level. `AZ` and `H` are horizontal cuts,
+//! clockwise from the boresight, `EL` and `V` vertical ones, positive above the horizon (annexes A and C of
+//! WG16.99.050). `GUNITS` names the unit of the gain and that of the levels: `DBI/DBR` by default; `LIN` is a
+//! field ratio. Of several cuts of a plane the first whose polarisations agree counts, as in `V/V`.
+
+use groundwave_propagation::numeric::log10;
+
+use super::lines::{Lines, number, quoted, without_comment};
+use super::turn::{Point, ends_db, is_ahead, mirrored, turn};
+use super::{DIPOLE_DBI, PatternError, Raw};
+
+/// Fewest points of a cut.
+const POINTS_MIN: usize = 4;
+
+/// Least field ratio of a level.
+const RATIO_MIN: f64 = 0.000_5;
+
+/// Keys that begin a file.
+const KEYS: [&str; 5] = ["REVNUM", "ANTMAN", "MODNUM", "GUNITS", "PATCUT"];
+
+/// A cut of the file.
+struct Cut {
+    is_vertical: bool,
+    is_copolar: bool,
+    /// Line of its `PATCUT`.
+    line: usize,
+    /// Number of points that the file states, and its line.
+    count: Option<(usize, usize)>,
+    /// Lines, angles, deg, and levels in the unit of the file.
+    points: Vec<(usize, f64, f64)>,
+}
+
+/// Keys of the file that count.
+#[derive(Default)]
+struct Header {
+    maker: String,
+    model: String,
+    units: Option<(usize, String)>,
+    gain: Option<f64>,
+    frequency_mhz: [Option<f64>; 2],
+}
+
+/// True for a file with a key of the format and a cut.
+pub(super) fn is_adf(lines: &Lines<'_>) -> bool {
+    let has = |name: &str| lines.iter().any(|(_, line)| key(line).is_some_and(|(k, _)| k == name));
+    has("PATCUT") && KEYS.iter().any(|name| has(name))
+}
+
+/// Key and value of a line.
+fn key(line: &str) -> Option<(String, &str)> {
+    let (key, value) = line.split_once([':', ','])?;
+    let is_key = key.starts_with(|first: char| first.is_ascii_alphabetic());
+    let value = value.trim_start_matches([',', ' ', '\t']);
+    is_key.then(|| (key.trim().to_ascii_uppercase(), value.trim()))
+}
+
+/// Reads a file.
+pub(super) fn read(lines: &Lines<'_>) -> Result<Raw, PatternError> {
+    let (mut header, mut cuts) = (Header::default(), Vec::<Cut>::new());
+    for (line, text) in lines.iter() {
+        let text = without_comment(text, '!');
+        let Some((key, value)) = key(text) else {
+            let Some(cut) = cuts.last_mut() else {
+                return Err(lines.error_at(line, "point", quoted(text), "a PATCUT before points"));
+            };
+            cut.points.push(point(lines, line, text)?);
+            continue;
+        };
+        match key.as_str() {
+            "ANTMAN" => header.maker = value.to_owned(),
+            "MODNUM" => header.model = value.to_owned(),
+            "GUNITS" => header.units = Some((line, value.to_ascii_uppercase())),
+            "MDGAIN" => header.gain = gain(lines, line, value)?,
+            "LOWFRQ" => header.frequency_mhz[0] = number(value),
+            "HGHFRQ" => header.frequency_mhz[1] = number(value),
+            "PATCUT" => cuts.push(cut(lines, line, value)?),
+            "POLARI" => {
+                let agrees = value.split_once('/').is_none_or(|(a, b)| a.trim() == b.trim());
+                cuts.iter_mut().last().into_iter().for_each(|cut| cut.is_copolar = agrees);
+            }
+            "NUPOIN" => {
+                let count = value.parse::<usize>().ok().map(|count| (line, count));
+                cuts.iter_mut().last().into_iter().for_each(|cut| cut.count = count);
+            }
+            _ => {}
+        }
+    }
+    raw(lines, header, &cuts)
+}
+
+fn cut(lines: &Lines<'_>, line: usize, value: &str) -> Result<Cut, PatternError> {
+    let is_vertical = match value.to_ascii_uppercase().as_str() {
+        "AZ" | "H" => false,
+        "EL" | "V" => true,
+        _ => return Err(lines.error_at(line, "PATCUT", quoted(value), "AZ, EL, H or V")),
+    };
+    Ok(Cut { is_vertical, is_copolar: true, line, count: None, points: Vec::new() })
+}
+
+fn gain(lines: &Lines<'_>, line: usize, value: &str) -> Result<Option<f64>, PatternError> {
+    if value.is_empty() {
+        return Ok(None);
+    }
+    let gain =
+        number(value).ok_or_else(|| lines.error_at(line, "MDGAIN", quoted(value), "a number"));
+    gain.map(Some)
+}
+
+/// Angle and level of a line, apart by commas, semicolons, tabs or spaces; a phase behind them does not count.
+fn point(lines: &Lines<'_>, line: usize, text: &str) -> Result<(usize, f64, f64), PatternError> {
+    let separator = [';', '\t'].into_iter().find(|mark| text.contains(*mark));
+    let parts: Vec<&str> = match separator {
+        Some(mark) => text.split(mark).map(str::trim).collect(),
+        None => text.split([',', ' ']).filter(|part| !part.is_empty()).collect(),
+    };
+    let [angle, level, ..] = parts[..] else {
+        return Err(lines.error_at(line, "point", quoted(text), "an angle and a level"));
+    };
+    Ok((line, lines.angle_deg(line, angle)?, lines.level_db(line, level)?))
+}
+
+/// The antenna of its cuts.
+fn raw(lines: &Lines<'_>, header: Header, cuts: &[Cut]) -> Result<Raw, PatternError> {
+    let (units_line, units) = header.units.unwrap_or((0, "DBI/DBR".to_owned()));
+    let (gain_unit, level_unit) = units.split_once('/').unwrap_or((&units, "DBR"));
+    let above_dbi = |unit: &str| match unit.trim() {
+        "DBI" | "DBR" => Ok(0.0),
+        "DBD" => Ok(DIPOLE_DBI),
+        _ => {
+            let allowed = "DBI or DBD, then DBR, DBI, DBD or LIN behind a /";
+            Err(lines.error_at(units_line, "GUNITS", quoted(&units), allowed))
+        }
+    };
+    let gain_above_dbi = above_dbi(gain_unit)?;
+    let stated_dbi = header.gain.map(|gain| gain + gain_above_dbi);
+    let horizontal = plane(lines, cuts, false)?;
+    let vertical = plane(lines, cuts, true)?;
+    let is_ratio = level_unit.trim() == "LIN";
+    let is_relative = is_ratio || level_unit.trim() == "DBR";
+    let level_above_dbi = if is_ratio { 0.0 } else { above_dbi(level_unit)? };
+    let levels = || horizontal.points.iter().chain(&vertical.points).map(|(_, _, level)| *level);
+    // Levels of which none is below zero are losses.
+    let are_losses = is_relative && !is_ratio && levels().all(|level| level >= 0.0);
+    let highest_dbi = levels().fold(f64::NEG_INFINITY, f64::max) + level_above_dbi;
+    let gain_dbi = if is_relative { stated_dbi } else { stated_dbi.or(Some(highest_dbi)) };
+    let loss_db = |level: f64| match (is_relative, is_ratio) {
+        (_, true) => -20.0 * log10(level.max(RATIO_MIN)),
+        (true, _) if are_losses => level,
+        (true, _) => -level,
+        _ => gain_dbi.unwrap_or(0.0) - (level + level_above_dbi),
+    };
+    let points = |cut: &Cut, sign: f64| -> Vec<Point> {
+        cut.points.iter().map(|(_, deg, level)| (sign * deg, loss_db(*level))).collect()
+    };
+    let horizontal_db = turn(&points(horizontal, 1.0));
+    let vertical = points(vertical, -1.0);
+    let vertical_db = match is_ahead(&vertical) {
+        true => mirrored(&vertical, ends_db(&horizontal_db).1),
+        false => turn(&vertical),
+    };
+    let name = format!("{} {}", header.maker, header.model).trim().to_owned();
+    let [low, high] = header.frequency_mhz;
+    let frequency_mhz = low.zip(high).map(|(low, high)| (low + high) / 2.0).or(low).or(high);
+    let name = Some(name).filter(|name| !name.is_empty());
+    Ok(Raw { name, gain_dbi, frequency_mhz, horizontal_db, vertical_db })
+}
+
+/// The cut of a plane.
+fn plane<'c>(
+    lines: &Lines<'_>,
+    cuts: &'c [Cut],
+    is_vertical: bool,
+) -> Result<&'c Cut, PatternError> {
+    let own = || cuts.iter().filter(|cut| cut.is_vertical == is_vertical);
+    let Some(cut) = own().find(|cut| cut.is_copolar).or_else(|| own().next()) else {
+        let allowed = if is_vertical { "a PATCUT of EL or V" } else { "a PATCUT of AZ or H" };
+        return Err(lines.error("content", "none", allowed));
+    };
+    let count = cut.points.len();
+    if count < POINTS_MIN {
+        let points = format!("{count} points");
+        return Err(lines.error_at(cut.line, "PATCUT", points, "at least 4 points"));
+    }
+    match cut.count {
+        // The example of the standard itself is one short.
+        Some((line, stated)) if stated.abs_diff(count) > 1 => {
+            let allowed = format!("{count} as there are points");
+            Err(lines.error_at(line, "NUPOIN", stated.to_string(), &allowed))
+        }
+        _ => Ok(cut),
+    }
+}

@@ -1,0 +1,126 @@
+//! Lines of a pattern file, with their numbers, and the numbers in them.
+
+use super::PatternError;
+
+/// Losses and gains that a line may have, dB.
+const LEVEL_DB: std::ops::RangeInclusive<f64> = -300.0..=300.0;
+
+/// Angles that a line may have, deg.
+const ANGLE_DEG: std::ops::RangeInclusive<f64> = -360.0..=360.0;
+
+/// Lines of a file that are neither empty nor a comment.
+pub(super) struct Lines<'a> {
+    file: &'a str,
+    lines: Vec<(usize, &'a str)>,
+}
+
+/// A line of a file with its number, from 1.
+pub(super) type Line<'a> = (usize, &'a str);
+
+impl<'a> Lines<'a> {
+    /// The lines of a text. Comments begin with `;`, `#`, `!` or `//`.
+    pub fn of(file: &'a str, text: &'a str) -> Self {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        // A line ends with `\n` or `\r\n`, on old machines with `\r` alone.
+        let end = if text.contains('\n') { '\n' } else { '\r' };
+        let numbered = text.split(end).enumerate().map(|(at, line)| (at + 1, line.trim()));
+        let lines = numbered.filter(|(_, line)| !line.is_empty() && !is_comment(line));
+        Self { file, lines: lines.collect() }
+    }
+
+    /// The lines.
+    pub fn iter(&self) -> impl Iterator<Item = Line<'a>> + '_ {
+        self.lines.iter().copied()
+    }
+
+    /// The lines from one of them on, counted from 0.
+    pub fn from(&self, index: usize) -> &[Line<'a>] {
+        self.lines.get(index..).unwrap_or_default()
+    }
+
+    /// The first line.
+    pub fn first(&self) -> Option<Line<'a>> {
+        self.lines.first().copied()
+    }
+
+    /// Number of lines.
+    pub fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// An error of the file as a whole.
+    pub fn error(&self, what: &str, actual: impl Into<String>, allowed: &str) -> PatternError {
+        PatternError {
+            file: self.file.to_owned(),
+            what: what.to_owned(),
+            actual: actual.into(),
+            allowed: allowed.to_owned(),
+        }
+    }
+
+    /// An error of a line.
+    pub fn error_at(
+        &self,
+        line: usize,
+        what: &str,
+        actual: impl Into<String>,
+        allowed: &str,
+    ) -> PatternError {
+        self.error(&format!("{what} of line {line}"), actual, allowed)
+    }
+
+    /// An angle, deg.
+    pub fn angle_deg(&self, line: usize, text: &str) -> Result<f64, PatternError> {
+        let value = number(text).filter(|deg| ANGLE_DEG.contains(deg));
+        value.ok_or_else(|| self.error_at(line, "angle", quoted(text), "-360 to 360 degrees"))
+    }
+
+    /// A loss or gain, dB.
+    pub fn level_db(&self, line: usize, text: &str) -> Result<f64, PatternError> {
+        let value = number(text).filter(|db| LEVEL_DB.contains(db));
+        value.ok_or_else(|| self.error_at(line, "loss", quoted(text), "-300 to 300 dB"))
+    }
+}
+
+fn is_comment(line: &str) -> bool {
+    [";", "#", "!", "//"].iter().any(|mark| line.starts_with(mark))
+}
+
+/// A line without a comment behind `mark`.
+pub(super) fn without_comment(line: &str, mark: char) -> &str {
+    line.split(mark).next().unwrap_or_default().trim()
+}
+
+/// A finite number, with a decimal point or comma.
+pub(super) fn number(text: &str) -> Option<f64> {
+    let plain = text.trim();
+    let plain = plain.strip_prefix('+').unwrap_or(plain);
+    let is_comma = plain.matches(',').count() == 1 && !plain.contains('.');
+    let value = match is_comma {
+        true => plain.replace(',', ".").parse::<f64>(),
+        false => plain.parse::<f64>(),
+    };
+    value.ok().filter(|value| value.is_finite())
+}
+
+/// Numbers of a line of `count`, apart by spaces, tabs or semicolons; `None` for another line.
+pub(super) fn numbers<const N: usize>(line: &str) -> Option<[f64; N]> {
+    let mut words = words(line);
+    let mut values = [0.0; N];
+    for value in &mut values {
+        *value = number(words.next()?)?;
+    }
+    words.next().is_none().then_some(values)
+}
+
+/// Words of a line.
+pub(super) fn words(line: &str) -> impl Iterator<Item = &str> {
+    line.split([' ', '\t', ';']).filter(|word| !word.is_empty())
+}
+
+/// A text as it stands in an error: at most 40 characters.
+pub(super) fn quoted(text: &str) -> String {
+    let short: String = text.chars().take(40).collect();
+    let rest = if short.len() < text.len() { "…" } else { "" };
+    format!("{:?}{rest}", short)
+}
