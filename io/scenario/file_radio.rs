@@ -3,7 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use groundwave_model::radio::Pattern;
+use groundwave_model::radio::antenna::Cuts;
 use groundwave_model::radio::station::{Antenna, Radio, Waveform};
 use groundwave_propagation::polarization::Polarization;
 use schemars::JsonSchema;
@@ -41,7 +41,7 @@ pub enum PatternChoice {
     /// File of MSI/Planet, SPLAT!, TIA/EIA-804 or Radio Mobile, relative to the scenario.
     File(String),
     /// Losses of the horizontal and the vertical cut.
-    Inline(Box<Pattern>),
+    Inline(Box<Cuts>),
 }
 
 groundwave_model::radio_patch! {

@@ -171,27 +171,8 @@ impl Catalogue {
         path: &KeyPath,
         report: &mut Report,
     ) -> Option<Antenna> {
-        let (pattern, gain_dbi) = match pattern {
-            PatternChoice::Inline(pattern) => ((**pattern).clone(), None),
-            PatternChoice::File(name) => {
-                let path = path.key("pattern");
-                let Some(base_dir) = &self.base_dir else {
-                    let what = "names a file, and this scenario came without its folder";
-                    let allowed =
-                        "the losses themselves, as horizontal_loss_db and vertical_loss_db";
-                    report.at(&path, what, allowed);
-                    return None;
-                };
-                match crate::antenna::load(&base_dir.join(name)) {
-                    Ok(file) => (file.pattern, file.gain_dbi),
-                    Err(bad) => {
-                        let what = format!("{}: invalid {}: {}", bad.file, bad.what, bad.actual);
-                        report.at(&path, what, bad.allowed);
-                        return None;
-                    }
-                }
-            }
-        };
+        let base_dir = self.base_dir.as_deref();
+        let (pattern, gain_dbi) = crate::antenna::choice::read(pattern, base_dir, path, report)?;
         let gain_dbi = keys.gain_dbi.or(gain_dbi).or(preset.as_ref().map(|preset| preset.gain_dbi));
         let Some(gain_dbi) = gain_dbi else {
             return refuse_missing("gain_dbi", keys.key, path, report);

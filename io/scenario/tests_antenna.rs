@@ -74,7 +74,7 @@ fn invalid_patterns_give_an_error_at_their_key() {
         ("antenna = { pattern = \"sector.msi\", gain_dbi = 70 }", "node[2].antenna.gain_dbi: "),
         (
             "antenna = { preset = \"omni_5\", pattern = { horizontal_loss_db = [0], vertical_loss_db = [0] } }",
-            "invalid pattern.horizontal_loss_db: found 1 values, allowed 4 to 3600 values",
+            "node[2].antenna.pattern.horizontal_loss_db: 1 values is out of range; allowed: 4 to 3600 values",
         ),
         ("antenna = { preset = \"omni_5\", pattern = 7 }", "node[2].antenna.pattern: "),
     ];

@@ -91,6 +91,8 @@ fn document() -> Value {
         "frequency_mhz": [0, 1000], "distance_km": [0, 10], "loss_db": 1, "interval_db": [0, 2],
     });
     environment["calibration"] = json!({ "name": "c", "classes": [class] });
+    document["antenna"][0]["pattern"] =
+        json!({ "horizontal_loss_db": [0, 3, 9, 3], "vertical_loss_db": [0, 3, 9, 3] });
     document["weather"][0]["clutter"] = json!({ "kind": "height_gain", "category": "urban" });
     document["node"][1]["radio"] = json!({ "preset": "whole", "waveform": { "kind": "ofdm" } });
     document

@@ -5,6 +5,7 @@
 //! the gain that the file states, that gain is raised to it. A dBd is 2.15 dBi.
 
 mod adf;
+pub(crate) mod choice;
 mod lines;
 mod msi;
 mod radio_mobile;
