@@ -4,6 +4,7 @@
 //! codes: 0 success, 1 failure of the simulation or the machine, 2 invalid input, 3 the world of a
 //! server broke: restart it.
 
+mod antenna;
 mod backup;
 mod calibrate;
 mod cluster;
@@ -95,6 +96,7 @@ enum Command {
     Replay(replay::Replay),
     Log(log::Log),
     Presets(presets::Presets),
+    Antenna(antenna::Antenna),
     Schema(schema::Schema),
     Serve(Box<serve::Serve>),
     Impaird(impaird::Impaird),
@@ -162,6 +164,7 @@ pub fn main() -> ExitCode {
         Command::Replay(args) => args.run(output),
         Command::Log(args) => args.run(output),
         Command::Presets(args) => args.run(output),
+        Command::Antenna(args) => args.run(output),
         Command::Schema(args) => args.run(output),
         Command::Serve(args) => args.run(output),
         Command::Impaird(args) => args.run(output),

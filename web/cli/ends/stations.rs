@@ -1,5 +1,7 @@
 //! Options of the stations at both ends of a path.
 
+use std::path::{Path, PathBuf};
+
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use groundwave_http::Failure;
@@ -38,6 +40,11 @@ pub struct StationOptions {
     /// Transmitter power of positions instead of that of the radio preset, dBm
     #[arg(long, allow_hyphen_values = true, value_name = "DBM", value_delimiter = ',')]
     tx_power_dbm: Vec<f64>,
+
+    /// File of an antenna pattern (MSI/Planet, SPLAT!, TIA/EIA-804, Radio Mobile), with its beamwidths and, where it
+    /// has one, its gain; `none` leaves an end without
+    #[arg(long, value_name = "FILE", value_delimiter = ',')]
+    pattern: Vec<PathBuf>,
 
     /// Antenna gain at boresight, dBi
     #[arg(long, allow_hyphen_values = true, value_name = "DBI", value_delimiter = ',')]
@@ -114,6 +121,13 @@ impl StationOptions {
     /// Sets what the options say of any station, of a position as well as of a node.
     pub fn apply(&self, end: usize, station: &mut Station) -> Result<(), Failure> {
         let (radio, antenna) = (&mut station.radio, &mut station.antenna);
+        if let Some(file) =
+            at("pattern", &self.pattern, end)?.filter(|file| *file != Path::new("none"))
+        {
+            let file = groundwave_scenario::antenna::load(file).map_err(Failure::input)?;
+            antenna.gain_dbi = file.gain_dbi.unwrap_or(antenna.gain_dbi);
+            *antenna = antenna.clone().with_pattern(file.pattern);
+        }
         if let Some(dbi) = at("gain-dbi", &self.gain_dbi, end)? {
             antenna.gain_dbi = *dbi;
         }
