@@ -3,7 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use groundwave_model::radio::antenna::Cuts;
+use groundwave_model::radio::pattern::Cuts;
 use groundwave_model::radio::station::{Antenna, Radio, Waveform};
 use groundwave_propagation::polarization::Polarization;
 use schemars::JsonSchema;

@@ -14,7 +14,7 @@ use super::{DIPOLE_DBI, PatternError, Raw};
 /// Fewest points of a cut.
 const POINTS_MIN: usize = 4;
 
-/// Least field ratio of a level.
+/// Minimum field ratio of a level.
 const RATIO_MIN: f64 = 0.000_5;
 
 /// Keys that begin a file.

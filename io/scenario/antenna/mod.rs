@@ -19,8 +19,7 @@ use std::io::Read;
 use std::path::Path;
 
 use groundwave_model::radio::Pattern;
-use groundwave_model::radio::antenna::Cuts;
-use groundwave_model::radio::antenna::pattern::LOSS_DB_MAX;
+use groundwave_model::radio::pattern::{Cuts, LOSS_DB_MAX};
 
 use self::lines::Lines;
 
@@ -120,7 +119,7 @@ pub fn read(name: &str, text: &str) -> Result<AntennaFile, PatternError> {
     Err(lines.error("content", first, allowed))
 }
 
-/// Text of a file: UTF-8, or what a byte order mark says, or Windows-1252.
+/// Text of a file: UTF-8, the encoding of a byte order mark, or Windows-1252.
 fn text_of(path: &Path) -> Result<String, PatternError> {
     let error = |what: &str, actual: String, allowed: &str| PatternError {
         file: path.display().to_string(),

@@ -11,7 +11,7 @@ use super::lines::{Lines, numbers, quoted, without_comment, words};
 use super::turn::{Point, ends_db, mirrored, turn};
 use super::{PatternError, Raw};
 
-/// Least field ratio: half of the last digit of files with three.
+/// Minimum field ratio: half of the last digit of files with three.
 const RATIO_MIN: f64 = 0.000_5;
 
 /// Fewest points of a file.

@@ -21,6 +21,7 @@ mod losses;
 pub mod modulation;
 pub mod outcome;
 pub mod path_loss;
+pub mod pattern;
 pub mod prediction;
 pub mod prepare;
 pub mod presets;
@@ -33,7 +34,6 @@ pub mod warning;
 #[cfg(test)]
 mod tests;
 
-pub use antenna::Pattern;
 pub use assumptions::{Assumptions, CalibratedBy, Effect};
 pub use budget::{Workspace, both, evaluate, evaluate_both};
 pub use calibration::{Calibration, Offset};
@@ -44,6 +44,7 @@ pub use groundwave_values::bounds::BadValue;
 pub use modulation::ModulationId;
 pub use outcome::{Availability, LimitingFactor, Margin, Rate, Receiver, Verdict};
 pub use path_loss::{ItmTerrain, Model, PropagationMode};
+pub use pattern::Pattern;
 pub use prediction::{Basis, Prediction};
 pub use prepare::Prepared;
 pub use presets::Role;

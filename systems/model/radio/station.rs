@@ -6,7 +6,7 @@ use groundwave_values::bounds::{bounded, finite};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-use super::antenna::Pattern;
+use super::pattern::Pattern;
 use super::surroundings::{Indoor, Surroundings};
 
 /// Highest antenna above ground, m: that of a balloon in the stratosphere.

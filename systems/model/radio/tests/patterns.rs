@@ -3,8 +3,8 @@
 use groundwave_propagation::polarization::Polarization;
 use serde_json::json;
 
-use super::super::antenna::pattern::LOSS_DB_MAX;
-use super::super::antenna::{Cuts, Pattern, pointing_loss_db};
+use super::super::antenna::pointing_loss_db;
+use super::super::pattern::{Cuts, LOSS_DB_MAX, Pattern};
 use super::super::{Antenna, Pointing};
 use super::{Random, near};
 

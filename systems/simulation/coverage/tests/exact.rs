@@ -1,6 +1,6 @@
 //! Every cell is its link, whatever is configured.
 
-use groundwave_model::radio::antenna::Cuts;
+use groundwave_model::radio::pattern::Cuts;
 use groundwave_model::radio::{
     Calibration, Clutter, ClutterCategory, Indoor, Model, NoiseCategory, Offset, Pattern, Pointing,
     Surroundings, Vegetation, presets,

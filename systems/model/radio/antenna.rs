@@ -1,13 +1,44 @@
 //! Antenna gain in the direction of a link.
 
-mod cut;
-pub mod pattern;
-
-pub use pattern::{Cuts, Pattern};
-
 use groundwave_propagation::numeric::{atan2, lesser, sin_cos};
+use groundwave_propagation::polarization::Polarization;
 
+use super::pattern::Pattern;
 use super::station::{Antenna, Pointing};
+
+impl Antenna {
+    /// The antenna of a pattern alone: see [`Self::with_pattern`].
+    #[must_use]
+    pub fn of_pattern(gain_dbi: f64, polarization: Polarization, pattern: Pattern) -> Self {
+        let isotropic = Self {
+            gain_dbi,
+            azimuth_beamwidth_deg: 360.0,
+            elevation_beamwidth_deg: 360.0,
+            front_to_back_db: 0.0,
+            polarization,
+            electrical_tilt_deg: 0.0,
+            pattern: None,
+        };
+        isotropic.with_pattern(pattern)
+    }
+
+    /// This antenna with `pattern`, and with the beamwidths and the front-to-back ratio of it, to 0.1 deg and
+    /// 0.1 dB. An electrical tilt is part of a pattern, so there is none beside it.
+    #[must_use]
+    pub fn with_pattern(self, pattern: Pattern) -> Self {
+        let tenth = |value: f64| (value * 10.0).round() / 10.0;
+        let [azimuth_deg, elevation_deg] =
+            pattern.beamwidths_deg().map(|deg| tenth(deg).clamp(0.1, 360.0));
+        Self {
+            azimuth_beamwidth_deg: azimuth_deg,
+            elevation_beamwidth_deg: elevation_deg,
+            front_to_back_db: tenth(pattern.front_to_back_db()).clamp(0.0, 80.0),
+            electrical_tilt_deg: 0.0,
+            pattern: Some(pattern),
+            ..self
+        }
+    }
+}
 
 /// Loss from looking `azimuth_deg`, `elevation_deg` (the direction of the other end: true north
 /// clockwise, above the local horizontal) with `antenna` pointed as given, dB,

@@ -1,18 +1,18 @@
 //! Measured antenna patterns: two cuts, and the losses between them.
 
+mod cut;
+
 use std::fmt;
 use std::sync::Arc;
 
 use groundwave_propagation::numeric::{greater, lesser};
-use groundwave_propagation::polarization::Polarization;
 use groundwave_values::bounds::BadValue;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
-use super::super::station::Antenna;
-use super::cut::{Cut, SAMPLES};
+use self::cut::{Cut, SAMPLES};
 
-/// Greatest loss of a pattern relative to its maximum, dB.
+/// Maximum loss of a pattern relative to its maximum, dB.
 pub const LOSS_DB_MAX: f64 = 100.0;
 
 /// A pattern as its document has it.
@@ -42,7 +42,7 @@ struct Planes {
     vertical: Cut,
     /// Losses of the horizontal cut ahead and behind, dB.
     ends_db: [f64; 2],
-    /// Greatest loss of both cuts, dB.
+    /// Maximum loss of both cuts, dB.
     loss_db_max: f64,
 }
 
@@ -127,40 +127,6 @@ impl Pattern {
         let cut = &self.0.horizontal;
         let peak_deg = cut.peak_deg();
         cut.loss_db(peak_deg - 180.0_f64.copysign(peak_deg)) - cut.loss_db(peak_deg)
-    }
-}
-
-impl Antenna {
-    /// The antenna of a pattern alone: see [`Self::with_pattern`].
-    #[must_use]
-    pub fn of_pattern(gain_dbi: f64, polarization: Polarization, pattern: Pattern) -> Self {
-        let isotropic = Self {
-            gain_dbi,
-            azimuth_beamwidth_deg: 360.0,
-            elevation_beamwidth_deg: 360.0,
-            front_to_back_db: 0.0,
-            polarization,
-            electrical_tilt_deg: 0.0,
-            pattern: None,
-        };
-        isotropic.with_pattern(pattern)
-    }
-
-    /// This antenna with `pattern`, and with the beamwidths and the front-to-back ratio of it, to 0.1 deg and
-    /// 0.1 dB. An electrical tilt is part of a pattern, so there is none beside it.
-    #[must_use]
-    pub fn with_pattern(self, pattern: Pattern) -> Self {
-        let tenth = |value: f64| (value * 10.0).round() / 10.0;
-        let [azimuth_deg, elevation_deg] =
-            pattern.beamwidths_deg().map(|deg| tenth(deg).clamp(0.1, 360.0));
-        Self {
-            azimuth_beamwidth_deg: azimuth_deg,
-            elevation_beamwidth_deg: elevation_deg,
-            front_to_back_db: tenth(pattern.front_to_back_db()).clamp(0.0, 80.0),
-            electrical_tilt_deg: 0.0,
-            pattern: Some(pattern),
-            ..self
-        }
     }
 }
 
