@@ -1,6 +1,6 @@
-//! Bus addresses of network interfaces.
+//! Bus addresses and MTUs of network interfaces.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Bus address of an interface without a bus.
 pub const VIRTUAL: &str = "virtual";
@@ -13,13 +13,23 @@ pub fn bus_address(interface: &str) -> String {
     bus_address_in(Path::new("/sys/class/net"), interface)
 }
 
-fn bus_address_in(class: &Path, interface: &str) -> String {
+/// MTU of an interface, bytes; `None` for an unknown one, or one outside the network namespace of sysfs.
+#[must_use]
+pub fn mtu_bytes(interface: &str) -> Option<u32> {
+    let folder = folder(Path::new("/sys/class/net"), interface)?;
+    std::fs::read_to_string(folder.join("mtu")).ok()?.trim().parse().ok()
+}
+
+/// Folder of an interface in sysfs.
+fn folder(class: &Path, interface: &str) -> Option<PathBuf> {
     // A name is one path component.
     let is_name = !interface.is_empty() && !interface.contains('/') && !interface.starts_with('.');
     let folder = class.join(interface);
-    if !is_name || !folder.exists() {
-        return String::new();
-    }
+    (is_name && folder.exists()).then_some(folder)
+}
+
+fn bus_address_in(class: &Path, interface: &str) -> String {
+    let Some(folder) = folder(class, interface) else { return String::new() };
     let device = std::fs::canonicalize(folder.join("device")).ok();
     let name = device.and_then(|device| Some(device.file_name()?.to_str()?.to_owned()));
     name.unwrap_or_else(|| VIRTUAL.to_owned())

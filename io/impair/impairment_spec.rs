@@ -6,7 +6,8 @@
 use std::num::NonZeroU32;
 
 use groundwave_impair::{
-    Corruption, Distribution, Duplication, ImpairmentField, Latency, Loss, Queue, Rate, Reordering,
+    Corruption, Distribution, Duplication, Impairment, ImpairmentField, Latency, Loss, Queue, Rate,
+    Reordering,
 };
 use serde::{Deserialize, Serialize};
 
@@ -98,7 +99,7 @@ impairment_knobs! {
             |it| it.rate.map(|rate| rate.bps);
 
         burst: SIZE of Rate, Beside::Refines("rate"),
-            "Burst of the rate limit: 32kb [default: 2 * bit/s / 1000 bytes, at least one Ethernet frame]" =>
+            "Burst of the rate limit: 32kb [default: 2 * bit/s / 1000 bytes, at least one frame of the interface]" =>
             |it, bytes| it.rate.as_mut().map(|rate| rate.burst_bytes = bytes),
             |it| {
                 let Rate { bps, burst_bytes } = it.rate?;
@@ -153,6 +154,9 @@ fn set<T>(place: &mut Option<T>, value: T) -> Option<()> {
     Some(())
 }
 
+/// Ethernet header, bytes.
+const HEADER_BYTES: u32 = 14;
+
 /// Smallest derived burst, bytes: one Ethernet frame with its header.
 pub const BURST_BYTES_MIN: u64 = 1514;
 
@@ -162,6 +166,15 @@ pub const BURST_BYTES_MIN: u64 = 1514;
 pub fn derived_burst_bytes(bps: u64) -> u32 {
     let bytes = (bps / 500).max(BURST_BYTES_MIN);
     u32::try_from(bytes).unwrap_or(u32::MAX)
+}
+
+/// Raises a burst that was derived from its rate to a frame of an interface with this MTU, bytes: a smaller
+/// bucket drops every full frame.
+pub fn fit_derived_burst(impairment: &mut Impairment, mtu_bytes: u32) {
+    let Some(rate) = &mut impairment.rate else { return };
+    if rate.burst_bytes == derived_burst_bytes(rate.bps) {
+        rate.burst_bytes = rate.burst_bytes.max(mtu_bytes.saturating_add(HEADER_BYTES));
+    }
 }
 
 #[cfg(test)]
@@ -202,6 +215,15 @@ mod tests {
         assert_eq!(derived_burst_bytes(1_000_000_000), 2_000_000);
         assert_eq!(derived_burst_bytes(64_000), 1514);
         assert_eq!(derived_burst_bytes(u64::MAX), u32::MAX);
+        let burst_bytes = |bps, burst_bytes, mtu_bytes| {
+            let rate = Some(Rate { bps, burst_bytes });
+            let mut impairment = Impairment { rate, ..Impairment::default() };
+            fit_derived_burst(&mut impairment, mtu_bytes);
+            impairment.rate.unwrap().burst_bytes
+        };
+        assert_eq!([1_500, 9_000].map(|mtu| burst_bytes(64_000, 1_514, mtu)), [1_514, 9_014]);
+        assert_eq!(burst_bytes(10_000_000, 20_000, 9_000), 20_000);
+        assert_eq!(burst_bytes(64_000, 2_000, 9_000), 2_000, "as asked for");
         let own = spec(json!({ "rate": "1mbit", "burst": "32kb" }));
         assert_eq!(own.impairment().unwrap().rate.unwrap().burst_bytes, 32_768);
     }

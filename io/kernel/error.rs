@@ -47,6 +47,15 @@ pub enum KernelError {
         /// Path and problem.
         problem: String,
     },
+    /// A bridge or a switch: frames that it forwards pass the disciplines of its ports only.
+    #[error(
+        "invalid interface {interface}: found a bridge, whose own disciplines do not see the frames that it \
+         forwards, allowed an interface such as a port of it"
+    )]
+    Bridge {
+        /// Name of the interface.
+        interface: String,
+    },
     /// No such interface.
     #[error("there is no interface {what}")]
     Gone {
@@ -138,7 +147,9 @@ impl KernelError {
     pub fn failure(&self) -> Failure {
         let kind = match self {
             Self::Permission { .. } => FailureKind::Denied,
-            Self::Unsupported { .. } | Self::Table { .. } => FailureKind::Unsupported,
+            Self::Unsupported { .. } | Self::Table { .. } | Self::Bridge { .. } => {
+                FailureKind::Unsupported
+            }
             Self::Rejected { .. } => FailureKind::Rejected,
             Self::Gone { .. } | Self::Io { .. } => FailureKind::Io,
         };

@@ -10,6 +10,7 @@ pub mod batch;
 #[doc(hidden)]
 pub mod conformance;
 pub mod counters;
+mod drain;
 mod driver;
 mod error;
 mod fake;
@@ -44,7 +45,7 @@ pub use netem::{Netem, Odds, UnsupportedNetemAttr};
 pub use reading::Reading;
 pub use shaper::{Options, Shaper};
 pub use tbf::Tbf;
-pub use tc_text::tc_commands;
+pub use tc_text::{TcCommands, tc_commands};
 
 /// A kernel, or a model of one, that executes queueing discipline requests.
 pub trait Kernel: Send + 'static {

@@ -10,8 +10,8 @@ use netlink_packet_core::{DecodeError, NLM_F_ECHO};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use nix::libc::{
     EINVAL, ENODEV, ENOENT, EOPNOTSUPP, IFLA_GSO_MAX_SEGS, IFLA_GSO_MAX_SIZE, IFLA_IFNAME,
-    IFLA_MTU, IFLA_STATS64, IFLA_TXQLEN, RTM_GETLINK, RTM_GETQDISC, TCA_HW_OFFLOAD, TCA_KIND,
-    TCA_OPTIONS, TCA_STATS2,
+    IFLA_INFO_KIND, IFLA_LINKINFO, IFLA_MTU, IFLA_STATS64, IFLA_TXQLEN, RTM_GETLINK, RTM_GETQDISC,
+    TCA_HW_OFFLOAD, TCA_KIND, TCA_OPTIONS, TCA_STATS2,
 };
 
 use super::batch::Message as _;
@@ -223,6 +223,9 @@ fn lookup_error(what: &str, interface: &str, err: NetlinkError) -> KernelError {
     }
 }
 
+/// Kinds of interfaces that forward frames between their ports.
+const FORWARDING: [&str; 2] = ["bridge", "openvswitch"];
+
 /// Decodes `struct ifinfomsg` and its attributes.
 fn read_link(body: &[u8]) -> Result<Link, DecodeError> {
     const NAME: &str = "an interface";
@@ -247,6 +250,10 @@ fn read_link(body: &[u8]) -> Result<Link, DecodeError> {
         tx_packets: counter(1),
         tx_bytes: counter(3),
         tx_dropped: counter(7),
+        forwards: attrs
+            .nest(IFLA_LINKINFO)?
+            .and_then(|info| info.text(IFLA_INFO_KIND))
+            .is_some_and(|kind| FORWARDING.contains(&kind.as_str())),
     })
 }
 

@@ -174,6 +174,8 @@ pub struct Link {
     pub tx_bytes: u64,
     /// Packets dropped while sending.
     pub tx_dropped: u64,
+    /// `true` for a bridge or a switch, which forwards frames past its own disciplines.
+    pub forwards: bool,
 }
 
 impl Link {

@@ -132,22 +132,42 @@ pub(super) fn facts(netem: &Netem, facts: &mut Vec<Fact>) {
     }
 }
 
-/// Options of `netem` in the words of `tc`.
-pub(super) fn words(netem: &Netem, impairment: &Impairment) -> String {
+/// Options of `netem` in the words of `tc`, and reasons why `tc` cannot set the rest of them.
+pub(super) fn words(netem: &Netem, impairment: &Impairment) -> (String, Vec<&'static str>) {
     let mut words = vec![format!("netem limit {}", netem.limit)];
-    if netem.latency_ns > 0 || netem.jitter_ns > 0 {
+    let mut reasons = Vec::new();
+    // `tc` sends the correlation of duplication only beside that of loss or delay.
+    let is_correlated =
+        netem.delay_corr > 0 || (netem.duplicate.correlation > 0 && netem.loss.correlation == 0);
+    if netem.latency_ns > 0 || netem.jitter_ns > 0 || is_correlated {
         words.push(format!("delay {}", time(netem.latency_ns)));
     }
-    if netem.jitter_ns > 0 {
+    if netem.jitter_ns > 0 || is_correlated {
         words.push(time(netem.jitter_ns));
-        words.extend(correlation(netem.delay_corr));
-        if let Some(Latency::Stochastic { distribution, .. }) = &impairment.latency
-            && distribution.kind() != "uniform"
-        {
-            words.push(format!("distribution {}", name(distribution)));
-        }
+    }
+    if is_correlated {
+        words.push(percent(netem.delay_corr));
+    }
+    if netem.jitter_ns > 0
+        && let Some(Latency::Stochastic { distribution, .. }) = &impairment.latency
+        && distribution.kind() != "uniform"
+    {
+        words.push(format!("distribution {}", name(distribution)));
     }
     for draw in &DRAWS {
+        if draw.field == ImpairmentField::Reordering {
+            match *(draw.odds)(netem) {
+                Odds { prob: 0, .. } if netem.gap > 0 => {
+                    reasons.push("tc has no gap without a share of reordering; it has no effect");
+                    continue;
+                }
+                Odds { prob: 1.., .. } if netem.latency_ns == 0 => {
+                    reasons.push("tc refuses reordering without a delay; it is missing here");
+                    continue;
+                }
+                _ => {}
+            }
+        }
         match (draw.field, netem.gemodel) {
             (ImpairmentField::Loss, Some([p, r, h, loss_in_good])) => {
                 let shares = [p, r, u32::MAX - h, loss_in_good].map(percent);
@@ -159,7 +179,7 @@ pub(super) fn words(netem: &Netem, impairment: &Impairment) -> String {
             words.push(format!("gap {}", netem.gap));
         }
     }
-    words.join(" ")
+    (words.join(" "), reasons)
 }
 
 /// Name of a distribution, as of its file for `tc`.
@@ -188,6 +208,7 @@ fn time(ns: i64) -> String {
     match ns {
         _ if ns % 1_000_000 == 0 => format!("{}ms", ns / 1_000_000),
         _ if ns % 1_000 == 0 => format!("{}us", ns / 1_000),
-        _ => format!("{ns}ns"),
+        // `tc` has no shorter unit here.
+        _ => format!("{}.{:03}us", ns / 1_000, ns % 1_000),
     }
 }

@@ -7,6 +7,9 @@ use super::netem_plan;
 use super::stack::Stack;
 use super::tbf::{Tbf, bytes};
 
+/// Tolerance of the time to send the largest frame, ticks: one for each rounding.
+const MTU_SLACK_TICKS: i128 = 2;
+
 /// Parameters of `stack`. Bits that the kernel does not store are taken from `requested`.
 #[must_use]
 pub fn qdisc_params(stack: &Stack, requested: Option<&Stack>) -> Vec<Fact> {
@@ -33,10 +36,15 @@ fn tbf_facts(tbf: &Tbf, facts: &mut Vec<Fact>) {
         |field, raw: i128, value| facts.push(fact("tbf", field, raw, Value::Whole(value)));
     add("rate.bps", tbf.rate.into(), tbf.rate.saturating_mul(8));
     add("limit", tbf.limit.into(), tbf.limit.into());
-    add("mtu", tbf.mtu_ticks.into(), bytes(tbf.mtu_ticks.into(), tbf.rate).into());
     if tbf.peak_rate != 0 {
         add("peak_rate.bps", tbf.peak_rate.into(), tbf.peak_rate.saturating_mul(8));
     }
+    // Without a peak rate the kernel only stores it; `tc` rounds it to another tick.
+    let mtu_bytes = bytes(tbf.mtu_ticks.into(), tbf.rate);
+    facts.push(Fact {
+        slack: MTU_SLACK_TICKS,
+        ..fact("tbf", "mtu", tbf.mtu_ticks.into(), Value::Whole(mtu_bytes.into()))
+    });
     let burst = bytes(tbf.buffer_ticks, tbf.rate);
     facts.push(Fact {
         slack: tbf.slack_ticks().into(),

@@ -9,6 +9,7 @@ use groundwave_impair::{
 };
 
 use super::counters::CounterTotals;
+use super::drain::drain;
 use super::probe::probe;
 use super::qdisc_params::qdisc_params;
 use super::query::{InterfaceQdiscs, PARENTS, classify, query};
@@ -98,7 +99,8 @@ impl<K: Kernel> Shaper<K> {
     }
 
     /// Applies the validated `impairment` to `interface` and reads it back. Remaining disciplines
-    /// are changed in place, without loss of packets.
+    /// are changed in place, without loss of packets; a delay line that goes is emptied first, for up to
+    /// two seconds.
     ///
     /// # Errors
     /// See [`KernelError`]; the previous state then stays in force.
@@ -133,11 +135,17 @@ impl<K: Kernel> Shaper<K> {
             }
             tracing::warn!(interface, root = root_text, "the root and all under it are replaced");
         }
+        if before.link.forwards && !target.stack.is_empty() {
+            return Err(KernelError::Bridge { interface: interface.to_owned() });
+        }
         if let Some(Latency::Stochastic { jitter_ns: 0, .. }) = impairment.latency {
             tracing::warn!(interface, "stochastic latency with zero jitter is constant");
         }
         let record = self.records.entry(interface.to_owned()).or_default();
         // Counters of disciplines that this change makes anew would be lost.
+        record.totals.add(&before);
+        let before = drain(&mut self.kernel, interface, before, &target).await?;
+        let record = self.records.entry(interface.to_owned()).or_default();
         record.totals.add(&before);
         let discarded = discarded(&before, &target);
         let after = self.execute(interface, before, &target).await?;
@@ -150,6 +158,21 @@ impl<K: Kernel> Shaper<K> {
             reading.warnings.push(discarded_warning(discarded));
         }
         Ok(reading)
+    }
+
+    /// Checks that frames of `interface` pass its own disciplines. An interface that does not exist at present
+    /// may come.
+    ///
+    /// # Errors
+    /// [`KernelError::Bridge`], or a failure to read the interface.
+    pub async fn check(&mut self, interface: &str) -> Result<(), KernelError> {
+        match self.kernel.link(interface).await {
+            Ok(link) if link.forwards => {
+                Err(KernelError::Bridge { interface: interface.to_owned() })
+            }
+            Ok(_) | Err(KernelError::Gone { .. }) => Ok(()),
+            Err(err) => Err(err),
+        }
     }
 
     /// Removes the disciplines of this shaper, and only those, from `interface`.

@@ -19,6 +19,15 @@ fn capabilities(netem: bool) -> Capabilities {
     }
 }
 
+/// Commands of `tc`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TcCommands {
+    /// The commands, in their order.
+    pub commands: Vec<String>,
+    /// Reasons why `tc` cannot set the rest; empty where the commands are all.
+    pub omissions: Vec<&'static str>,
+}
+
 /// Commands that put `impairment` into force on an `interface` without queueing disciplines of its own,
 /// with the handles that the daemon uses; the command that removes all of them for no impairment. As the
 /// daemon does, they use `netem` wherever the kernel has it.
@@ -29,11 +38,12 @@ pub fn tc_commands(
     interface: &str,
     impairment: &Impairment,
     netem: bool,
-) -> Result<Vec<String>, KernelError> {
+) -> Result<TcCommands, KernelError> {
     // Of the link only the length of its frames matters, which `tc` takes from the interface.
     let stack = plan(impairment, &Link::default(), &capabilities(netem), None)?;
     if stack.is_empty() {
-        return Ok(vec![format!("tc qdisc del dev {interface} root")]);
+        let commands = vec![format!("tc qdisc del dev {interface} root")];
+        return Ok(TcCommands { commands, omissions: Vec::new() });
     }
     let add = |parent: Handle, handle: Handle, options: String| {
         let place = match parent {
@@ -42,9 +52,11 @@ pub fn tc_commands(
         };
         format!("tc qdisc add dev {interface} {place} handle {handle} {options}")
     };
-    let mut commands = Vec::new();
+    let (mut commands, mut omissions) = (Vec::new(), Vec::new());
     if let Some(netem) = &stack.netem {
-        commands.push(add(Handle::ROOT, NETEM, netem_plan::words(netem, impairment)));
+        let (words, reasons) = netem_plan::words(netem, impairment);
+        commands.push(add(Handle::ROOT, NETEM, words));
+        omissions = reasons;
     }
     if let (Some(tbf), Some(rate)) = (&stack.tbf, &impairment.rate) {
         // Bytes: `bps` of tc are bytes a second.
@@ -56,7 +68,7 @@ pub fn tc_commands(
         let text = format!("{} limit {}", leaf.kind(), leaf.limit);
         commands.push(add(stack.under_tbf(), stack.leaf_handle(), text));
     }
-    Ok(commands)
+    Ok(TcCommands { commands, omissions })
 }
 
 #[cfg(test)]
@@ -65,7 +77,7 @@ mod tests {
 
     fn commands(json: serde_json::Value) -> Vec<String> {
         let impairment: Impairment = serde_json::from_value(json).unwrap();
-        tc_commands("eth0", &impairment, true).unwrap()
+        tc_commands("eth0", &impairment, true).unwrap().commands
     }
 
     #[test]
@@ -83,7 +95,7 @@ mod tests {
         assert!(
             netem.starts_with("tc qdisc add dev eth0 root handle 6757: netem limit ")
                 && netem.ends_with(
-                    " delay 50ms 2500ns 25% distribution normal loss gemodel 1% 30% 100% 0% \
+                    " delay 50ms 2.500us 25% distribution normal loss gemodel 1% 30% 100% 0% \
                      duplicate 0.5% reorder 25% gap 5 corrupt 0.1% 50%"
                 ),
             "{netem}"

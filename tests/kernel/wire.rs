@@ -46,10 +46,16 @@ fn namespace() {
 
 /// Runs iproute2 in the namespace of this thread; returns its output.
 pub fn tool(program: &str, line: &str) -> String {
+    try_tool(program, line).unwrap_or_else(|errors| panic!("{program} {line}: {errors}"))
+}
+
+/// As [`tool`], with the program's error output if it fails.
+pub fn try_tool(program: &str, line: &str) -> Result<String, String> {
     let run = Command::new(program).args(line.split(' ')).output().unwrap();
-    let errors = String::from_utf8_lossy(&run.stderr);
-    assert!(run.status.success(), "{program} {line}: {errors}");
-    String::from_utf8(run.stdout).unwrap()
+    match run.status.success() {
+        true => Ok(String::from_utf8(run.stdout).unwrap()),
+        false => Err(String::from_utf8_lossy(&run.stderr).into_owned()),
+    }
 }
 
 /// Several commands to `ip` in one process: a fork is dear in a virtual machine.

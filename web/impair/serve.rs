@@ -16,7 +16,7 @@ use groundwave_http::serve::{serve_to, shutdown_or_hangup_signal};
 use groundwave_impair::{ShapePort, Snapshot, world};
 use groundwave_io_impair::config::Config;
 use groundwave_io_impair::leases;
-use groundwave_kernel::{Driver, LinuxTc, Options, Shaper};
+use groundwave_kernel::{Driver, KernelError, LinuxTc, Options, Shaper};
 use groundwave_store::journal_file::FileJournal;
 use tokio::net::UnixListener;
 use tokio::runtime::Runtime;
@@ -58,8 +58,14 @@ impl ImpairDaemon {
                 take_over: config.take_over,
             };
             let kernel = LinuxTc::open(None).map_err(Failure::machine)?;
-            let started = Shaper::start(kernel, options).await;
-            started.map_err(Failure::machine)
+            let mut shaper = Shaper::start(kernel, options).await.map_err(Failure::machine)?;
+            for interface in &config.interfaces {
+                shaper.check(interface).await.map_err(|err| match err {
+                    KernelError::Bridge { .. } => Failure::input(err),
+                    other => Failure::machine(other),
+                })?;
+            }
+            Ok::<_, Failure>(shaper)
         })?;
         let handle = engine.handle();
         let effects = engine.effects::<ShapePort>();

@@ -4,10 +4,12 @@
 
 use std::collections::BTreeMap;
 
+use groundwave_host::interface::mtu_bytes;
 use groundwave_impair::{
     Applied, Capabilities, Direction, DivergenceItem, Impairment, ImpairmentField, LinkStats,
     Missing, Warning,
 };
+use groundwave_io_impair::impairment_spec::fit_derived_burst;
 use groundwave_io_impair::leases::{Lease, LeasedFields, Leases, Owner};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -239,6 +241,9 @@ pub struct PortRecord {
     /// Bus address of the device, such as `0000:03:00.0`; `virtual` for an interface on no bus,
     /// empty for one that sysfs did not show at the start.
     pub bdf: String,
+    /// MTU of the interface at present, bytes; absent where sysfs does not show it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mtu: Option<u32>,
 }
 
 /// Capabilities of the backend on the running kernel.
@@ -278,11 +283,22 @@ impl SystemRecord {
             direction,
             interface: ports.interfaces[direction as usize].clone(),
             bdf: ports.addresses[direction as usize].clone(),
+            mtu: mtu_bytes(&ports.interfaces[direction as usize]),
         };
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             ports: Direction::ALL.map(record).to_vec(),
             capabilities: CapabilityRecord::of(&ports.capabilities),
+        }
+    }
+}
+
+impl SystemRecord {
+    /// Raises a burst that was derived from its rate to a frame of the interface of a direction.
+    pub fn fit_derived_burst(&self, direction: Direction, impairment: &mut Impairment) {
+        let port = self.ports.iter().find(|port| port.direction == direction);
+        if let Some(mtu_bytes) = port.and_then(|port| port.mtu) {
+            fit_derived_burst(impairment, mtu_bytes);
         }
     }
 }

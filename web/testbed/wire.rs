@@ -118,6 +118,14 @@ pub struct Link {
     pub measured: Option<Measured>,
 }
 
+impl Link {
+    /// `true` if the last change was applied and read back, or has failed.
+    #[must_use]
+    pub fn is_reported(&self) -> bool {
+        self.failure.is_some() || self.observed_generation == self.generation
+    }
+}
+
 /// Repairs of a direction after changes of other programs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Repaired {

@@ -5,6 +5,7 @@ use groundwave_kernel::Options;
 use serde_json::json;
 
 use crate::bed::{Bed, arms, impairment};
+use crate::wire::{NEAR, tool};
 
 arms! {
     CONTRACT,
@@ -12,6 +13,7 @@ arms! {
     a_foreign_root_in_place_of_ours_survives_clear: fake, vm;
     restarted_program_recognizes_its_qdiscs: fake, host, vm;
     changes_of_others_are_noticed: fake, host, vm;
+    a_bridge_is_refused: host;
 }
 
 fn survives(bed: &mut Bed) {
@@ -36,6 +38,17 @@ fn a_foreign_root_in_place_of_ours_survives_clear(bed: &mut Bed) {
     bed.apply(&setting).unwrap();
     bed.intrude();
     survives(bed);
+}
+
+/// Frames that a bridge forwards pass the disciplines of its ports only.
+fn a_bridge_is_refused(bed: &mut Bed) {
+    tool("ip", &format!("link delete {NEAR}"));
+    tool("ip", &format!("link add {NEAR} type bridge"));
+    let setting = impairment(json!({"rate": {"bps": 1_000_000, "burst_bytes": 2000}}));
+    let error = bed.apply(&setting).unwrap_err().to_string();
+    assert!(error.starts_with(&format!("invalid interface {NEAR}: found a bridge")), "{error}");
+    assert_eq!(bed.stack(), []);
+    assert!(bed.clear().unwrap().impairment.is_empty());
 }
 
 fn restarted_program_recognizes_its_qdiscs(bed: &mut Bed) {

@@ -16,6 +16,7 @@ arms! {
     in_place_loses_nothing: vm;
     of_the_shaper_loses_nothing: host, vm;
     of_the_layers: vm;
+    clearing_a_delay_loses_nothing: vm;
     of_the_queue_loses_nothing: host, vm;
     update_of_a_full_queue_gives_a_warning: host, vm;
 }
@@ -97,6 +98,18 @@ fn of_the_layers(bed: &mut Bed) {
     );
     // Without the delay line's 40 packets each time.
     assert!(lost < f64::from(changes), "{lost} lost in {changes} changes");
+}
+
+/// A delay line that goes is emptied first, and so is a queue below it.
+fn clearing_a_delay_loses_nothing(bed: &mut Bed) {
+    let latency = json!({"kind": "constant", "duration": 40_000_000});
+    let rate = json!({"bps": 20_000_000, "burst_bytes": 40_000});
+    let (measurement, changes) = under_traffic(bed, |step| match step % 3 {
+        0 => impairment(json!({"latency": latency})),
+        1 => impairment(json!({})),
+        _ => impairment(json!({"latency": latency, "rate": rate})),
+    });
+    nothing_lost("a delay that comes and goes under traffic", &measurement, changes);
 }
 
 /// A queue of packets that comes and goes, and one of bytes: below the rate nothing waits in them.

@@ -160,9 +160,13 @@ impl Play {
 
     /// Plays until the end or until stopped, under a lease: a player that is killed leaves nothing behind.
     pub async fn run(self, client: Client, output: Output) -> Result<(), Failure> {
-        let (line, playback) = self.read()?;
+        let (mut line, playback) = self.read()?;
         let stopped = shutdown_signal()?;
         let (mut renewing, mut ending) = (client.reconnect().await?, client.reconnect().await?);
+        let system = ending.system().await?;
+        for step in &mut line.steps {
+            system.fit_derived_burst(step.direction, &mut step.impairment);
+        }
         let lease = PlayLease::new(client);
         let playing = play(&line, playback, async |due: Due<'_>| {
             lease.set(due.direction, due.impairment).await?;

@@ -118,8 +118,14 @@ impl Set {
             })?;
             requested.push((direction, impairment));
         }
+        let system = client.system().await?;
+        if words.burst.is_none() {
+            for (direction, impairment) in &mut requested {
+                system.fit_derived_burst(*direction, impairment);
+            }
+        }
         if self.print_tc {
-            return print_tc(&client.system().await?, &requested, output);
+            return print_tc(&system, &requested, output);
         }
         if let Some(duration_ns) = lasts {
             let fields = self.keep.then(|| words.fields());
@@ -143,10 +149,13 @@ impl Set {
 
 /// Commands of tc for an interface.
 #[derive(Serialize)]
-struct TcCommands {
+struct PortCommands {
     direction: Direction,
     interface: String,
     commands: Vec<String>,
+    /// Reasons why `tc` cannot set the rest.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    omissions: Vec<&'static str>,
 }
 
 fn print_tc(
@@ -159,19 +168,24 @@ fn print_tc(
         let changes = requested.iter().filter(|(direction, _)| *direction == port.direction);
         for (direction, impairment) in changes {
             let netem = system.capabilities.supports_latency;
-            let commands = tc_commands(&port.interface, impairment, netem);
-            ports.push(TcCommands {
+            let printed =
+                tc_commands(&port.interface, impairment, netem).map_err(Failure::input)?;
+            ports.push(PortCommands {
                 direction: *direction,
                 interface: port.interface.clone(),
-                commands: commands.map_err(Failure::input)?,
+                commands: printed.commands,
+                omissions: printed.omissions,
             });
         }
     }
     if output.json {
         return output.json(&ports);
     }
-    let commands = ports.iter().flat_map(|port| &port.commands);
-    let text: String = commands.map(|command| format!("{command}\n")).collect();
+    let mut text = String::new();
+    for port in &ports {
+        text.extend(port.omissions.iter().map(|reason| format!("# {reason}\n")));
+        text.extend(port.commands.iter().map(|command| format!("{command}\n")));
+    }
     output.text(&text)
 }
 

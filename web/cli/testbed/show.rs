@@ -216,7 +216,7 @@ fn links(links: &[Link]) -> Table {
         let cell = |text: String| if shape.up { text } else { "-".to_owned() };
         let in_force = match &link.failure {
             Some(failure) => failure.clone(),
-            None if link.observed_generation == link.generation => "yes".to_owned(),
+            None if link.is_reported() => "yes".to_owned(),
             None => "not yet".to_owned(),
         };
         table.row([

@@ -4,7 +4,7 @@ use std::io::{Read, Seek};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use groundwave_http::Failure;
@@ -15,6 +15,7 @@ use groundwave_simulation::testbed::Settings;
 use groundwave_testbed::State;
 use groundwave_web_testbed::serve;
 use groundwave_web_testbed::serve::RunningTestbed;
+use groundwave_web_testbed::wire::{Link, Testbed};
 
 use super::Selection;
 use super::client::{is_running, show};
@@ -23,6 +24,8 @@ use crate::cli::output::Output;
 
 /// Time limit for the start of a controller in the background; 200 nodes take some seconds.
 const START_TIMEOUT: Duration = Duration::from_secs(120);
+/// Maximum wait of a controller in the background for the first report of each link direction.
+const REPORT_TIMEOUT: Duration = Duration::from_secs(3);
 /// Most characters of the name of a testbed.
 const NAME_CHARS_MAX: usize = 16;
 
@@ -189,7 +192,7 @@ fn detach(
     let interval = Duration::from_millis(20);
     for _ in 0..START_TIMEOUT.as_millis() / interval.as_millis() {
         if is_running(state) {
-            return announce(&show(state)?, output, false);
+            return announce(&show_reported(state)?, output, false);
         }
         if let Some(status) = child.try_wait()? {
             let mut text = String::new();
@@ -214,6 +217,19 @@ fn detach(
     )))
 }
 
+/// The testbed when each link direction has been read back or has failed, or after [`REPORT_TIMEOUT`]: the
+/// controller reports what it has set up with its next tick.
+fn show_reported(state: &State) -> Result<Testbed, Failure> {
+    let start = Instant::now();
+    loop {
+        let testbed = show(state)?;
+        if start.elapsed() >= REPORT_TIMEOUT || testbed.links.iter().all(Link::is_reported) {
+            return Ok(testbed);
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
 /// Shows the testbed, then serves until a stop signal.
 fn announce_and_run(
     running: RunningTestbed,
@@ -229,11 +245,7 @@ fn announce_and_run(
     outcome
 }
 
-fn announce(
-    testbed: &groundwave_web_testbed::wire::Testbed,
-    output: Output,
-    silent: bool,
-) -> Result<(), Failure> {
+fn announce(testbed: &Testbed, output: Output, silent: bool) -> Result<(), Failure> {
     if silent {
         return Ok(());
     }
