@@ -12,8 +12,8 @@ use netlink_packet_core::NetlinkBuffer;
 use netlink_sys::Socket;
 use netlink_sys::protocols::NETLINK_ROUTE;
 use nix::libc::{
-    ENOBUFS, IFLA_IFNAME, RTM_DELLINK, RTM_DELQDISC, RTM_DELTCLASS, RTM_DELTFILTER, RTM_NEWLINK,
-    RTM_NEWQDISC, RTM_NEWTCLASS, RTM_NEWTFILTER,
+    ENOBUFS, IFLA_IFNAME, RTM_DELADDR, RTM_DELLINK, RTM_DELQDISC, RTM_DELTCLASS, RTM_DELTFILTER,
+    RTM_NEWADDR, RTM_NEWLINK, RTM_NEWQDISC, RTM_NEWTCLASS, RTM_NEWTFILTER,
 };
 
 use super::attr::{Attrs, words};
@@ -22,6 +22,8 @@ use super::socket::{RECEIVE_BYTES_MAX, messages};
 
 /// Multicast group of interfaces (`RTNLGRP_LINK`).
 const LINKS: u32 = 1;
+/// Multicast group of IPv4 addresses (`RTNLGRP_IPV4_IFADDR`).
+const ADDRESSES: u32 = 5;
 /// Multicast group of traffic control (`RTNLGRP_TC`).
 const TRAFFIC_CONTROL: u32 = 4;
 /// Bytes of `struct ifinfomsg`.
@@ -40,6 +42,8 @@ pub struct Changes {
     pub removed: BTreeSet<u32>,
     /// Index by name of interfaces that appeared or changed.
     pub present: BTreeMap<String, u32>,
+    /// Indices of interfaces that changed, or whose addresses did, whoever changed them.
+    pub configured: BTreeSet<u32>,
     /// Lost notifications: any interface may have changed.
     pub overrun: bool,
 }
@@ -59,6 +63,7 @@ impl WatchSocket {
             socket.bind_auto()?;
             socket.add_membership(TRAFFIC_CONTROL)?;
             socket.add_membership(LINKS)?;
+            socket.add_membership(ADDRESSES)?;
             socket.set_non_blocking(true)?;
             io::Result::Ok(socket)
         })??;
@@ -107,7 +112,11 @@ fn read(datagram: &[u8], own: u32, changes: &mut Changes) {
             RTM_NEWTFILTER | RTM_DELTFILTER if message.port_number() != own => {
                 changes.filters.insert(index);
             }
+            RTM_NEWADDR | RTM_DELADDR => {
+                changes.configured.insert(index);
+            }
             RTM_NEWLINK => {
+                changes.configured.insert(index);
                 let name = name(&message);
                 changes.present.extend(name.map(|name| (name, index)));
             }
@@ -153,6 +162,8 @@ mod tests {
         assert_eq!(changes.removed, [5].into());
         read(&notification(RTM_NEWLINK, 0, 6), 41, &mut changes);
         assert_eq!(changes.present, [("eth7".to_owned(), 6)].into());
+        read(&notification(RTM_DELADDR, 42, 8), 41, &mut changes);
+        assert_eq!(changes.configured, [6, 8].into());
         read(&notification(RTM_NEWQDISC, 42, 4)[..20], 41, &mut changes);
         assert!(!changes.overrun, "a torn datagram has no message");
     }

@@ -29,8 +29,9 @@ impl Segment {
     /// Creates the segment at this path, or opens an existing one.
     pub(super) fn open(path: &Path) -> Result<Self, TestbedError> {
         let mut namespace = Namespace::open_or_create(path)?;
-        let links = dump::links(&mut namespace.batch)
+        let there = dump::links(&mut namespace.batch)
             .map_err(TestbedError::kernel("read the interfaces of the segment"))?;
+        let links = there.into_keys().collect();
         let mut segment = Self { namespace, links, sides: BTreeMap::new() };
         if segment.links.insert(BRIDGE) {
             let actions =

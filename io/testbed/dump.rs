@@ -1,15 +1,20 @@
-//! Dumps of a network namespace: all queueing disciplines, all interfaces.
+//! Dumps of a network namespace: all queueing disciplines, interfaces and addresses.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::Ipv4Addr;
 
 use groundwave_kernel::batch::Batch;
 use groundwave_kernel::linux_tc::{TC_HEADER_BYTES, read_qdisc};
 use groundwave_kernel::{Handle, KernelError, Qdisc};
-use groundwave_netlink::attr::words;
-use nix::libc::{RTM_GETLINK, RTM_GETQDISC};
+use groundwave_netlink::attr::{Attrs, words};
+use nix::libc::{
+    AF_INET, IFA_LOCAL, IFF_LOWER_UP, IFF_UP, IFLA_MTU, RTM_GETADDR, RTM_GETLINK, RTM_GETQDISC,
+};
 
 /// Bytes of `struct ifinfomsg`.
 const LINK_HEADER_BYTES: usize = 16;
+/// Bytes of `struct ifaddrmsg`.
+const ADDRESS_HEADER_BYTES: usize = 8;
 
 /// The disciplines of each interface by its index, without the kernel's defaults.
 ///
@@ -27,12 +32,55 @@ pub fn qdiscs(batch: &mut Batch) -> Result<BTreeMap<u32, Vec<Qdisc>>, KernelErro
     Ok(found)
 }
 
-/// Indices of all interfaces.
+/// State of an interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinkState {
+    /// Administrative state.
+    pub is_up: bool,
+    /// `true` if the other end is up as well.
+    pub has_carrier: bool,
+    /// MTU, bytes.
+    pub mtu_bytes: u32,
+}
+
+/// All interfaces by their index.
 ///
 /// # Errors
 /// As [`qdiscs`].
-pub fn links(batch: &mut Batch) -> Result<BTreeSet<u32>, KernelError> {
+pub fn links(batch: &mut Batch) -> Result<BTreeMap<u32, LinkState>, KernelError> {
+    const NAME: &str = "an interface";
     let messages = batch.dump(RTM_GETLINK, &[0; LINK_HEADER_BYTES])?;
-    let index = |message: &Vec<u8>| Ok(words::<2>("an interface", message)?[1]);
-    messages.iter().map(index).collect()
+    let link = |message: &Vec<u8>| {
+        let [_, index, flags] = words(NAME, message)?;
+        let mtu_bytes = Attrs::read(NAME, &message[LINK_HEADER_BYTES..])?.words(IFLA_MTU)?;
+        let is_set = |flag: i32| flags & flag.unsigned_abs() != 0;
+        let link = LinkState {
+            is_up: is_set(IFF_UP),
+            has_carrier: is_set(IFF_LOWER_UP),
+            mtu_bytes: mtu_bytes.map_or(0, |[mtu_bytes]| mtu_bytes),
+        };
+        Ok((index, link))
+    };
+    messages.iter().map(link).collect()
+}
+
+/// IPv4 addresses, each with the index of its interface.
+pub type Addresses = BTreeSet<(u32, Ipv4Addr)>;
+
+/// The IPv4 addresses of all interfaces.
+///
+/// # Errors
+/// As [`qdiscs`].
+pub fn addresses(batch: &mut Batch) -> Result<Addresses, KernelError> {
+    const NAME: &str = "an address";
+    let mut head = [0; ADDRESS_HEADER_BYTES];
+    head[0] = AF_INET as u8;
+    let mut found = Addresses::new();
+    for message in batch.dump(RTM_GETADDR, &head)? {
+        let [_, index] = words(NAME, &message)?;
+        let local = Attrs::read(NAME, &message[ADDRESS_HEADER_BYTES..])?;
+        let octets = local.get(IFA_LOCAL).and_then(|bytes| <[u8; 4]>::try_from(bytes).ok());
+        found.extend(octets.map(|octets| (index, Ipv4Addr::from(octets))));
+    }
+    Ok(found)
 }

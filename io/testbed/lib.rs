@@ -15,6 +15,7 @@ mod driver;
 mod dump;
 mod error;
 mod link_counters;
+mod link_fault;
 mod links;
 mod names;
 mod namespace;

@@ -38,12 +38,12 @@ impl TestbedNetwork {
             else {
                 continue;
             };
-            let wrapped = [near, far].iter().any(|end| end.protocol == Protocol::Batman);
+            let mtu_bytes = self.mtu_bytes(&LinkDirection { from: a, to: b });
             let end = |peer: &NamespaceAssignment, back| VethEnd {
                 name: interface(peer),
                 index: index(number),
                 hardware: hardware(number, back),
-                mtu_bytes: if wrapped { batman::MTU_BYTES } else { MTU_BYTES },
+                mtu_bytes,
                 alias: format!("groundwave {}", self.names.testbed),
             };
             let (one, other) = (end(&far.assignment, false), end(&near.assignment, true));
@@ -76,6 +76,14 @@ impl TestbedNetwork {
             self.start_routing(node, &interfaces)?;
         }
         Ok(())
+    }
+
+    /// MTU of both ends of a link, bytes.
+    pub(super) fn mtu_bytes(&self, side: &LinkDirection) -> u32 {
+        let mut ends =
+            [side.from, side.to].into_iter().filter_map(|end| self.assignments.get(&end));
+        let is_wrapped = ends.any(|end| end.protocol == Protocol::Batman);
+        if is_wrapped { batman::MTU_BYTES } else { MTU_BYTES }
     }
 
     /// Requests that set one end of a veth pair up. Repeating them changes nothing.

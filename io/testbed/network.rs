@@ -17,6 +17,7 @@ use groundwave_simulation::testbed::{
 
 use super::actions::{Action, send_all};
 use super::bridge_segment::Segment;
+use super::dump::LinkState;
 use super::error::TestbedError;
 use super::names::{Names, RADIO_INDEX, index};
 use super::namespace::Namespace;
@@ -64,6 +65,8 @@ pub struct TestbedNetwork {
     pub(super) wires: BTreeMap<LinkDirection, VethState>,
     /// Last desired state of each direction.
     pub(super) goals: BTreeMap<LinkDirection, (u32, Side)>,
+    /// Changes of other programs to the interface of a direction, which are left, in words.
+    pub(super) link_faults: BTreeMap<LinkDirection, String>,
     pub(super) counters: BTreeMap<LinkDirection, LinkCounters>,
     pub(super) wiring: Wiring,
     /// Encapsulation by a mesh protocol on a segment.
@@ -91,6 +94,7 @@ impl TestbedNetwork {
             routing: BTreeSet::new(),
             wires: BTreeMap::new(),
             goals: BTreeMap::new(),
+            link_faults: BTreeMap::new(),
             counters: BTreeMap::new(),
             wiring: Wiring::Link,
             wrapped: false,
@@ -133,7 +137,7 @@ impl TestbedNetwork {
         let links =
             dump::links(&mut namespace.batch).map_err(TestbedError::kernel("read interfaces"))?;
         match protocol {
-            Protocol::Batman if links.contains(&batman::INDEX) => {}
+            Protocol::Batman if links.contains_key(&batman::INDEX) => {}
             Protocol::Batman => actions.extend(batman::setup(own)),
             _ => actions.push(add_address(LOOPBACK, own.into(), 32)),
         }
@@ -187,7 +191,7 @@ impl TestbedNetwork {
         self.forget_segment_state(
             view.sides().map(|(_, side)| LinkDirection { from: side.from, to: side.to }),
         );
-        let mut there: BTreeMap<NodeId, BTreeSet<u32>> = BTreeMap::new();
+        let mut there: BTreeMap<NodeId, BTreeMap<u32, LinkState>> = BTreeMap::new();
         for (node, node_namespace) in &mut self.assignments {
             let links = dump::links(&mut node_namespace.namespace.batch);
             there.insert(*node, links.map_err(TestbedError::kernel("read interfaces"))?);
@@ -196,7 +200,7 @@ impl TestbedNetwork {
         for (wire, side) in view.sides() {
             let key = LinkDirection { from: side.from, to: side.to };
             let number = wire.number;
-            if there.get(&side.from).is_some_and(|links| links.contains(&index(number))) {
+            if there.get(&side.from).is_some_and(|links| links.contains_key(&index(number))) {
                 self.wires.insert(key, VethState { number, qdiscs: None });
             }
             let (generation, shape) = (side.generation, side.shape);
@@ -257,6 +261,11 @@ impl TestbedNetwork {
         for side in failures.keys() {
             if let Some(veth) = self.wires.get_mut(side) {
                 veth.qdiscs = None;
+            }
+        }
+        for (side, ..) in desired {
+            if let Some(fault) = self.link_faults.get(side) {
+                failures.entry(*side).or_insert_with(|| fault.clone());
             }
         }
         Ok(observations(desired, means, &mut failures))

@@ -38,8 +38,9 @@ impl TestbedNetwork {
     /// # Errors
     /// When the kernel's state cannot be read or changed. Refusals are part of the result.
     pub fn repair(&mut self) -> Result<Vec<Observation>, TestbedError> {
+        let mut configured = Vec::new();
         let (found, unrepairable) = match self.wiring {
-            Wiring::Link => (self.changed_links()?, Found::new()),
+            Wiring::Link => (self.changed_links(&mut configured)?, Found::new()),
             Wiring::Segment => self.changed_ports()?,
         };
         let desired = |side: &LinkDirection| -> Option<DesiredDirection> {
@@ -58,7 +59,9 @@ impl TestbedNetwork {
                 })
             })
             .collect();
-        let desired: Vec<DesiredDirection> = found.keys().filter_map(desired).collect();
+        configured.retain(|side| !found.contains_key(side));
+        let desired: Vec<DesiredDirection> =
+            found.keys().chain(&configured).filter_map(desired).collect();
         if desired.is_empty() {
             return Ok(broken);
         }
@@ -69,16 +72,22 @@ impl TestbedNetwork {
                 observation.repaired = found.get(&observation.side).cloned();
             }
         }
-        self.restore_routes(&found)?;
+        configured.retain(|side| !self.link_faults.contains_key(side));
+        self.restore_routes(&found, &configured)?;
         outcome.extend(broken);
         Ok(outcome)
     }
 
     /// Directions whose veth end another program changed; what is in the way is deleted, removed
-    /// interfaces are forgotten.
-    fn changed_links(&mut self) -> Result<Found, TestbedError> {
+    /// interfaces are forgotten. Adds to `configured` the directions whose interface has another fault than
+    /// before.
+    fn changed_links(
+        &mut self,
+        configured: &mut Vec<LinkDirection>,
+    ) -> Result<Found, TestbedError> {
         let mut found = Found::new();
         let mut gone = BTreeSet::new();
+        let mut states = Vec::new();
         let means = self.means.unwrap_or(Means::Rate);
         let ready = self
             .notifications
@@ -90,7 +99,9 @@ impl TestbedNetwork {
                 continue;
             }
             let changes = node_namespace.namespace.changes()?;
-            let suspect = |number| touches(&changes, index(number));
+            let suspect = |number| {
+                touches(&changes, index(number)) || changes.configured.contains(&index(number))
+            };
             let own = self.wires.iter_mut();
             let own: Vec<_> =
                 own.filter(|(side, veth)| side.from == *node && suspect(veth.number)).collect();
@@ -101,11 +112,12 @@ impl TestbedNetwork {
             let reading = || TestbedError::kernel("read queueing disciplines");
             let links = dump::links(batch).map_err(reading())?;
             let qdiscs = dump::qdiscs(batch).map_err(reading())?;
+            let addresses = dump::addresses(batch).map_err(reading())?;
             for (side, veth) in own {
                 let (Some((_, goal)), index) = (self.goals.get(side), index(veth.number)) else {
                     continue;
                 };
-                if !links.contains(&index) {
+                if !links.contains_key(&index) {
                     gone.insert(*side);
                     continue;
                 }
@@ -132,10 +144,15 @@ impl TestbedNetwork {
                     found.insert(*side, change);
                 }
             }
+            states.push((*node, links, addresses));
+        }
+        for (node, links, addresses) in states {
+            configured.extend(self.note_link_faults(node, &links, &addresses));
         }
         for side in gone {
             for side in [side, LinkDirection { from: side.to, to: side.from }] {
                 self.wires.remove(&side);
+                self.link_faults.remove(&side);
                 found.insert(side, REMOVED.to_owned());
             }
         }
@@ -168,7 +185,7 @@ impl TestbedNetwork {
             .map_err(TestbedError::kernel("read interfaces"))?;
         let ports: BTreeSet<u32> = suspects.iter().map(|(.., port)| *port).collect();
         let mut rebuilt = BTreeMap::new();
-        for port in ports.iter().filter(|port| links.contains(port)) {
+        for port in ports.iter().filter(|port| links.contains_key(port)) {
             let there = qdiscs.get(port).map_or(&[][..], Vec::as_slice);
             if let Some(change) = root_change(there) {
                 let mut actions: Vec<Action> =
@@ -181,7 +198,7 @@ impl TestbedNetwork {
             }
         }
         for (side, from, port) in suspects {
-            if !links.contains(&port) {
+            if !links.contains_key(&port) {
                 let what = format!("{REMOVED}; `testbed down` and `up` create it");
                 lost.insert(side, what);
                 continue;
@@ -256,14 +273,19 @@ impl TestbedNetwork {
         Ok(())
     }
 
-    /// Sets the routes again that went with removed interfaces.
-    fn restore_routes(&mut self, found: &Found) -> Result<(), TestbedError> {
+    /// Sets the routes again that went with removed interfaces, or with those that are up again.
+    fn restore_routes(
+        &mut self,
+        found: &Found,
+        recovered: &[LinkDirection],
+    ) -> Result<(), TestbedError> {
         if self.wiring == Wiring::Segment {
             return Ok(());
         }
         let removed = found.iter().filter(|(_, change)| *change == REMOVED);
         let removed: Vec<LinkDirection> = removed.map(|(side, _)| *side).collect();
-        let nodes: BTreeSet<NodeId> = removed.iter().map(|side| side.from).collect();
+        let nodes: BTreeSet<NodeId> =
+            removed.iter().chain(recovered).map(|side| side.from).collect();
         for node in nodes {
             let Some(node_namespace) = self.assignments.get_mut(&node) else {
                 continue;

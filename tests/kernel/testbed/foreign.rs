@@ -40,6 +40,23 @@ fn repaired(testbed: &Testbed, space: &str, [from, to]: [&str; 2], change: &str)
     assert!(text.contains(&format!("{from} > {to}: repaired")), "{text}");
 }
 
+/// Somebody in a node changes an interface: that is reported until it is taken back.
+fn reported(
+    testbed: &Testbed,
+    space: &str,
+    [from, to]: [&str; 2],
+    [change, opposite]: [&str; 2],
+    fault: &str,
+) {
+    let failure = || Testbed::link(&testbed.status(), from, to).get("failure").cloned();
+    tool("ip", &format!("netns exec {space} ip {change}"));
+    until("the change is reported", || {
+        failure().is_some_and(|failure| failure.as_str().unwrap().contains(fault))
+    });
+    tool("ip", &format!("netns exec {space} ip {opposite}"));
+    until("the change back is reported", || failure().is_none());
+}
+
 fn links_changed_by_others_are_repaired() {
     let testbed = Testbed::up("foreign", &[("routing = \"babel\"", "routing = \"static\"")]);
     testbed.in_force();
@@ -59,6 +76,23 @@ fn links_changed_by_others_are_repaired() {
     testbed.in_force();
     testbed.await_answers("bohus", &city);
     testbed.await_answers("save", &testbed.address("nolvik"));
+    for (change, opposite, fault) in [
+        ("link set to-nolvik down", "link set to-nolvik up", "its interface is down in the node"),
+        (
+            "link set to-nolvik mtu 1400",
+            "link set to-nolvik mtu 1500",
+            "is 1400 bytes instead of 1500",
+        ),
+        ("address flush dev to-nolvik", "", "its interface is without its address"),
+    ] {
+        let address = testbed.address("save");
+        let opposite = match opposite {
+            "" => format!("address add {address}/32 dev to-nolvik"),
+            other => other.to_owned(),
+        };
+        reported(&testbed, "gw.foreign.save", ends, [change, &opposite], fault);
+    }
+    testbed.in_force();
     // The output of the program in a node is passed on.
     for (program, code) in [("true", 0), ("false", 1), ("no-such-program", 127), ("/etc", 126)] {
         assert_eq!(testbed.exit_code("save", program), Some(code), "{program}");

@@ -1,0 +1,99 @@
+//! Interfaces of links that another program has changed: taken down, given another MTU, without their address.
+//!
+//! Such a change is the experiment of somebody in the node, so it is reported with the direction and left.
+
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+
+use groundwave_simulation::site::NodeId;
+use groundwave_simulation::testbed::{LinkDirection, Protocol};
+
+use super::dump::{Addresses, LinkState};
+use super::names::index;
+use super::network::TestbedNetwork;
+
+/// An interface as a testbed sets it up.
+struct Expected {
+    index: u32,
+    mtu_bytes: u32,
+    /// `None` where the interface belongs to one that has the address.
+    address: Option<Ipv4Addr>,
+}
+
+impl Expected {
+    /// Difference of an interface as read, in words.
+    fn fault(&self, link: &LinkState, addresses: &Addresses) -> Option<String> {
+        if !link.is_up {
+            return Some("its interface is down in the node".to_owned());
+        }
+        if !link.has_carrier {
+            return Some("its interface has no carrier: that of the other node is down".to_owned());
+        }
+        if link.mtu_bytes != self.mtu_bytes {
+            let (found, expected) = (link.mtu_bytes, self.mtu_bytes);
+            return Some(format!(
+                "the MTU of its interface is {found} bytes instead of {expected}"
+            ));
+        }
+        let address =
+            self.address.filter(|address| !addresses.contains(&(self.index, *address)))?;
+        Some(format!("its interface is without its address {address}"))
+    }
+}
+
+impl TestbedNetwork {
+    /// Notes the faults of the interfaces of `node`, and returns the directions whose fault is another now.
+    pub(super) fn note_link_faults(
+        &mut self,
+        node: NodeId,
+        links: &BTreeMap<u32, LinkState>,
+        addresses: &Addresses,
+    ) -> Vec<LinkDirection> {
+        let Some(own) = self.assignments.get(&node) else { return Vec::new() };
+        let address = self.names.address(own.assignment.number);
+        let mut changed = Vec::new();
+        for (side, veth) in self.wires.iter().filter(|(side, _)| side.from == node) {
+            let Some(link) = links.get(&index(veth.number)) else { continue };
+            let expected = Expected {
+                index: index(veth.number),
+                mtu_bytes: self.mtu_bytes(side),
+                address: (own.protocol != Protocol::Batman).then_some(address),
+            };
+            let fault = expected.fault(link, addresses);
+            if self.link_faults.get(side) != fault.as_ref() {
+                changed.push((*side, fault));
+            }
+        }
+        for (side, fault) in &changed {
+            match fault {
+                Some(fault) => self.link_faults.insert(*side, fault.clone()),
+                None => self.link_faults.remove(side),
+            };
+        }
+        changed.into_iter().map(|(side, _)| side).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interface_that_differs_gives_a_fault_in_words() {
+        let address = Ipv4Addr::new(10, 77, 0, 3);
+        let expected = Expected { index: 9, mtu_bytes: 1500, address: Some(address) };
+        let link = LinkState { is_up: true, has_carrier: true, mtu_bytes: 1500 };
+        let fault = |link: LinkState, addresses: &[(u32, Ipv4Addr)]| {
+            expected.fault(&link, &addresses.iter().copied().collect()).unwrap_or_default()
+        };
+        let own = [(9, address)];
+        assert_eq!(fault(link, &own), "");
+        assert_eq!(fault(link, &[(8, address)]), "its interface is without its address 10.77.0.3");
+        assert!(fault(LinkState { is_up: false, ..link }, &own).contains("is down in the node"));
+        assert!(fault(LinkState { has_carrier: false, ..link }, &own).contains("no carrier"));
+        let short = fault(LinkState { mtu_bytes: 1400, ..link }, &own);
+        assert_eq!(short, "the MTU of its interface is 1400 bytes instead of 1500");
+        let of_batman = Expected { address: None, ..expected };
+        assert_eq!(of_batman.fault(&link, &Addresses::new()), None);
+    }
+}
