@@ -31,6 +31,7 @@ fn endpoints() -> Endpoints<Controller> {
         steer::equip,
         steer::cut,
         steer::mend,
+        steer::set_link,
         steer::pace,
         steer::step,
         steer::probe,

@@ -5,10 +5,12 @@ use groundwave_http::{Json, JsonBody, Path, Problem};
 use groundwave_model::terrain::GeoPoint;
 use groundwave_simulation::link::{FailLink, RestoreLink};
 use groundwave_simulation::site::{FailNode, MoveNode, RestoreNode, SetStation};
-use groundwave_simulation::testbed::{LinkDirection, Probe, ProbeLink, SetTimeScale};
+use groundwave_simulation::testbed::{LinkDirection, Probe, ProbeLink, SetLinkShape, SetTimeScale};
 
 use super::Controller;
-use super::wire::{LinkEnds, NewPace, NewPlace, NewProbe, NewRadio, NewSteps, Testbed};
+use super::wire::{
+    LinkEnds, NewLinkShape, NewPace, NewPlace, NewProbe, NewRadio, NewSteps, Testbed,
+};
 
 /// Maximum number of steps taken at once.
 const STEPS_MAX: u64 = 100_000;
@@ -120,6 +122,22 @@ pub async fn mend(
 ) -> Result<Json<Testbed>, Problem> {
     let (a, b) = (controller.node(&ends.a)?, controller.node(&ends.b)?);
     controller.submit(RestoreLink { a, b }).await?;
+    Ok(Json(controller.show()))
+}
+
+/// Set values of a direction by hand, or give it back to the model
+#[utoipa::path(put, path = "/v1/links/values", tag = "links",
+    responses(
+        (status = 200, description = "The testbed after it"),
+        (status = 400, description = "Not a wire, a value out of its range, or malformed body"),
+        (status = 404, description = "No such node")))]
+pub async fn set_link(
+    State(controller): State<Controller>,
+    JsonBody(new): JsonBody<NewLinkShape>,
+) -> Result<Json<Testbed>, Problem> {
+    let (from, to) = (controller.node(&new.from)?, controller.node(&new.to)?);
+    let side = LinkDirection { from, to };
+    controller.submit(SetLinkShape { side, values: new.values }).await?;
     Ok(Json(controller.show()))
 }
 

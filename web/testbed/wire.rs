@@ -6,7 +6,9 @@ use groundwave_gateway::Snapshot;
 use groundwave_model::terrain::PathGround;
 use groundwave_simulation::link::{LinkBudget, LinkView};
 use groundwave_simulation::site::NodeId;
-use groundwave_simulation::testbed::{Means, Protocol, Shape, SideView, Tally, Wiring, next_hops};
+use groundwave_simulation::testbed::{
+    ManualShape, Means, Protocol, Shape, SideView, Tally, Wiring, next_hops,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -100,6 +102,9 @@ pub struct Link {
     /// `true` if the link was cut.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub severed: bool,
+    /// Values set by hand in place of those of the model; absent without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manual: Option<ManualShape>,
     /// Number of changes of the desired state.
     pub generation: u64,
     /// Last change that was applied, successfully or not.
@@ -222,6 +227,19 @@ pub struct LinkEnds {
     pub b: String,
 }
 
+/// Values of a direction set by hand; none gives it back to the model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewLinkShape {
+    /// The node that sends.
+    pub from: String,
+    /// The node that receives.
+    pub to: String,
+    /// The values; absent ones follow the model.
+    #[serde(default)]
+    pub values: ManualShape,
+}
+
 /// A measurement of a direction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -301,6 +319,7 @@ impl Testbed {
                 ground: budget(view, side).map_or(PathGround::Known, |budget| budget.ground),
                 predicted: side.shape,
                 severed: link(view, side).is_some_and(|link| link.severed),
+                manual: side.manual,
                 generation: side.generation,
                 observed_generation: side.observed_generation,
                 failure: side.failure.clone(),

@@ -69,7 +69,7 @@ pub(super) fn begin(world: &mut World, settings: Settings) {
 }
 
 /// The veth pair of a direction, and the index of its side.
-fn pair(world: &World, side: LinkDirection) -> Result<(Entity, usize), Refusal> {
+pub(super) fn pair(world: &World, side: LinkDirection) -> Result<(Entity, usize), Refusal> {
     let key = LinkKey::new(side.from, side.to);
     let pair = key.and_then(|key| world.resource::<VethPairs>().0.get(&key));
     let pair = pair.ok_or_else(|| {

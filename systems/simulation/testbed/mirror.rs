@@ -12,6 +12,7 @@ use super::components::{
     VethPairs,
 };
 use super::hops::next_hops;
+use super::manual::{ManualChanges, ManualShapes};
 use super::observed::LinkDirection;
 use super::settings::{MediumAccess, Protocol, SEATS_MAX};
 use super::shape::{Shape, shape};
@@ -100,7 +101,8 @@ pub(super) fn shape_links(
     setup: Res<Setup>,
     mut mesh: Mesh,
     mut pairs: ResMut<VethPairs>,
-    mut wires: Query<&mut VethPair>,
+    mut wires: Query<(&mut VethPair, &ManualShapes)>,
+    mut set_by_hand: ResMut<ManualChanges>,
     mut out: ResMut<Outbox<Work>>,
     mut commands: Commands,
 ) {
@@ -108,42 +110,59 @@ pub(super) fn shape_links(
     let Some(settings) = &setup.settings else {
         return;
     };
-    let touched = mesh.touched(setup.is_changed(), &restored);
+    let mut touched = mesh.touched(setup.is_changed(), &restored);
+    touched.extend(&set_by_hand.0);
     for key in touched {
         let Some(shapes) = mesh.shapes(key, &settings.mac) else {
             continue;
         };
         if let Some(pair) = pairs.0.get(&key) {
-            update(key, wires.get_mut(*pair).expect("an indexed veth pair"), shapes, &mut out);
+            let (wire, manual) = wires.get_mut(*pair).expect("an indexed veth pair");
+            let shapes = [0, 1].map(|side| manual.0[side].over(shapes[side]));
+            // What somebody asks for is in force to the last digit.
+            let moved = |side: usize| {
+                let before = wire.sides[side].shape;
+                shapes[side].moved_from(&before)
+                    || (set_by_hand.0.contains(&key) && shapes[side] != before)
+            };
+            update(key, [0, 1].map(moved), wire, shapes, &mut out);
         } else if shapes.iter().any(|shape| shape.up) {
             let number = u32::try_from(pairs.0.len()).expect("pairs are bounded") + 1;
             let sides = shapes.map(|shape| Side { generation: 1, shape });
             let wire = VethPair { number, sides };
             emit(key, &wire, [true; 2], &mut out);
-            pairs.0.insert(key, commands.spawn((wire, Reports::default())).id());
+            pairs.0.insert(
+                key,
+                commands.spawn((wire, Reports::default(), ManualShapes::default())).id(),
+            );
         }
+    }
+    if !set_by_hand.0.is_empty() {
+        set_by_hand.0.clear();
     }
     let departed: BTreeSet<LinkKey> = mesh.out_of_range.0.iter().copied().collect();
     for key in departed.into_iter().filter(|key| !mesh.in_range(*key)) {
         if let Some(pair) = pairs.0.get(&key) {
-            let wire = wires.get_mut(*pair).expect("an indexed veth pair");
+            let (wire, _) = wires.get_mut(*pair).expect("an indexed veth pair");
             let shapes = wire.sides.map(|side| side.shape.cut());
-            update(key, wire, shapes, &mut out);
+            let moved = [0, 1].map(|side| shapes[side].moved_from(&wire.sides[side].shape));
+            update(key, moved, wire, shapes, &mut out);
         }
     }
 }
 
-/// Takes over those of `shapes` that moved beyond the hysteresis.
-fn update(key: LinkKey, mut wire: Mut<VethPair>, shapes: [Shape; 2], out: &mut Outbox<Work>) {
+/// Takes over those of `shapes` that moved.
+fn update(
+    key: LinkKey,
+    moved: [bool; 2],
+    mut wire: Mut<VethPair>,
+    shapes: [Shape; 2],
+    out: &mut Outbox<Work>,
+) {
     let mut now = *wire;
-    let moved = [0, 1].map(|side| {
-        let moved = shapes[side].moved_from(&wire.sides[side].shape);
-        if moved {
-            now.sides[side] =
-                Side { generation: wire.sides[side].generation + 1, shape: shapes[side] };
-        }
-        moved
-    });
+    for side in [0, 1].into_iter().filter(|side| moved[*side]) {
+        now.sides[side] = Side { generation: wire.sides[side].generation + 1, shape: shapes[side] };
+    }
     emit(key, &now, moved, out);
     wire.set_if_neq(now);
 }

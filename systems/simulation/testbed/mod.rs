@@ -9,6 +9,7 @@
 mod commands;
 mod components;
 mod hops;
+mod manual;
 mod mirror;
 mod observed;
 mod settings;
@@ -28,6 +29,7 @@ pub use commands::{
 };
 pub use components::{NamespaceAssignment, Side, VethPair};
 pub use hops::{next_hops, relative_cost};
+pub use manual::{ManualShape, SetLinkShape};
 pub use observed::{
     Counted, LinkDirection, Means, Observation, ObservedRoute, Probe, Takeover, Tally,
 };
@@ -43,6 +45,7 @@ pub fn testbed(engine: &mut Builder) {
         .resource(components::Host::default())
         .resource(components::Namespaces::default())
         .resource(components::VethPairs::default())
+        .resource(manual::ManualChanges::default())
         .section::<TestbedView>()
         .state::<state::Desired>()
         .state::<state::Observed>()
@@ -55,6 +58,7 @@ pub fn testbed(engine: &mut Builder) {
         .command::<ReportRoutes>()
         .command::<MeetKernel>()
         .command::<TakeOver>()
+        .command::<SetLinkShape>()
         .systems(
             Phase::Mirror,
             (mirror::assign_namespaces, mirror::shape_links, mirror::route_namespaces).chain(),

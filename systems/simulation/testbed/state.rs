@@ -11,6 +11,7 @@ use super::components::{
     Host, NamespaceAssignment, Namespaces, NextHops, ObservedRoutes, Report, Reports, Setup,
     VethPair, VethPairs,
 };
+use super::manual::{ManualShape, ManualShapes};
 use super::observed::{Counted, LinkDirection, Means, ObservedRoute, Probe, Takeover};
 use super::settings::Settings;
 use crate::link::LinkKey;
@@ -25,6 +26,8 @@ pub(super) struct Desired {
     assignments: BTreeMap<NodeId, NamespaceAssignment>,
     wires: BTreeMap<LinkKey, VethPair>,
     routes: BTreeMap<NodeId, BTreeMap<NodeId, NodeId>>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    manual: BTreeMap<LinkDirection, ManualShape>,
 }
 
 impl State for Desired {
@@ -45,6 +48,9 @@ impl State for Desired {
         for (key, entity) in &world.resource::<VethPairs>().0 {
             let wire = world.get::<VethPair>(*entity).expect("a veth pair has one");
             desired.wires.insert(*key, *wire);
+            let ManualShapes(manual) = world.get(*entity).expect("a veth pair has them");
+            let sides = LinkDirection::both(*key).into_iter().zip(*manual);
+            desired.manual.extend(sides.filter(|(_, values)| !values.is_empty()));
         }
         desired
     }
@@ -60,7 +66,9 @@ impl State for Desired {
             world.resource_mut::<Namespaces>().0.insert(node, namespace);
         }
         for (key, wire) in self.wires {
-            let pair = world.spawn((wire, Reports::default())).id();
+            let manual =
+                LinkDirection::both(key).map(|side| self.manual.remove(&side).unwrap_or_default());
+            let pair = world.spawn((wire, Reports::default(), ManualShapes(manual))).id();
             world.resource_mut::<VethPairs>().0.insert(key, pair);
         }
         Ok(())

@@ -206,6 +206,43 @@ fn what_fails_is_cut_and_comes_back_on_the_same_wire() {
 }
 
 #[test]
+fn values_set_by_hand_stand_in_place_of_those_of_the_model_until_given_back() {
+    let mut bed = bed();
+    bed.take_work();
+    let handle = bed.engine.handle();
+    let side = LinkDirection { from: id("b"), to: id("a") };
+    let set = |values: ManualShape| handle.submit(SetLinkShape { side, values }).unwrap();
+    let shape = |bed: &Bed| {
+        let view = bed.engine.view();
+        let (_, side) =
+            view.testbed.sides().find(|(_, s)| s.from == id("b") && s.to == id("a")).unwrap();
+        (side.shape, side.generation, side.manual)
+    };
+    let (of_model, ..) = shape(&bed);
+    let values =
+        ManualShape { loss_prob: Some(0.1), rate_bps: Some(500_000), ..Default::default() };
+    set(values);
+    assert_eq!(bed.tick().len(), 1, "one direction");
+    let by_hand = Shape { loss_prob: 0.1, broadcast_loss_prob: 0.1, rate_bps: 500_000, ..of_model };
+    assert_eq!(shape(&bed), (by_hand, 2, Some(values)));
+    // To the last digit, though the model moves in larger steps; a cut link is down all the same.
+    set(ManualShape { loss_prob: Some(0.1001), ..values });
+    bed.tick();
+    assert_eq!((shape(&bed).0.loss_prob, shape(&bed).1), (0.1001, 3));
+    handle.submit(FailLink { a: id("a"), b: id("b") }).unwrap();
+    bed.tick();
+    assert!(!shape(&bed).0.up);
+    handle.submit(crate::link::RestoreLink { a: id("a"), b: id("b") }).unwrap();
+    bed.tick();
+    assert_eq!(shape(&bed).0.loss_prob, 0.1001);
+    let refused = set(ManualShape { loss_prob: Some(1.5), ..values });
+    set(ManualShape::default());
+    bed.tick();
+    assert!(refused.wait().is_err());
+    assert_eq!((shape(&bed).0, shape(&bed).2), (of_model, None));
+}
+
+#[test]
 fn reports_of_what_is_not_there_are_refused() {
     let mut bed = bed();
     bed.take_work();
@@ -249,6 +286,8 @@ fn a_replay_without_a_kernel_comes_to_the_same() {
             routes: vec![ObservedRoute { destination: id("c"), next_hop: id("b"), metric: 512.0 }],
         })
         .unwrap();
+    let values = ManualShape { delay_ns: Some(7_000_000), ..Default::default() };
+    handle.submit(SetLinkShape { side, values }).unwrap();
     handle.submit(SetTimeScale { speed: 2.0 }).unwrap();
     let means = Means::Rate;
     handle.submit(MeetKernel { means }).unwrap();

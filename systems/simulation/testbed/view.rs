@@ -10,6 +10,7 @@ use super::components::{
     Host, NamespaceAssignment, Namespaces, NextHops, ObservedRoutes, Report, Reports, Setup, Side,
     VethPair, VethPairs,
 };
+use super::manual::{ManualShape, ManualShapes};
 use super::observed::{Counted, LinkDirection, Means, ObservedRoute, Probe, Takeover};
 use super::settings::{Protocol, Settings};
 use super::shape::Shape;
@@ -52,6 +53,9 @@ pub struct SideView {
     /// Repairs after changes of other programs: number, and the last change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repairs: Option<(u64, String)>,
+    /// Values set by hand in place of those of the model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub manual: Option<ManualShape>,
     /// Packet counters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counted: Option<Counted>,
@@ -107,8 +111,8 @@ impl TestbedView {
 
 type NamespaceParts = (&'static NamespaceAssignment, &'static NextHops, &'static ObservedRoutes);
 type NamespaceChanged = Or<(Changed<NextHops>, Changed<ObservedRoutes>)>;
-type PairParts = (&'static VethPair, &'static Reports);
-type PairChanged = Or<(Changed<VethPair>, Changed<Reports>)>;
+type PairParts = (&'static VethPair, &'static Reports, &'static ManualShapes);
+type PairChanged = Or<(Changed<VethPair>, Changed<Reports>, Changed<ManualShapes>)>;
 
 /// Redraws the testbed when anything of it changed.
 pub(super) fn publish_testbed(
@@ -141,11 +145,11 @@ pub(super) fn publish_testbed(
         }
     });
     let wires = pairs.0.iter().map(|(key, entity)| {
-        let (wire, reports) = pair.get(*entity).expect("an indexed veth pair");
+        let (wire, reports, manual) = pair.get(*entity).expect("an indexed veth pair");
         let both = LinkDirection::both(*key);
         WireView {
             number: wire.number,
-            sides: [0, 1].map(|at| side(both[at], wire.sides[at], &reports.0[at])),
+            sides: [0, 1].map(|at| side(both[at], wire.sides[at], &reports.0[at], manual.0[at])),
         }
     });
     section.redraw(TestbedView {
@@ -158,7 +162,7 @@ pub(super) fn publish_testbed(
     });
 }
 
-fn side(direction: LinkDirection, desired: Side, report: &Report) -> SideView {
+fn side(direction: LinkDirection, desired: Side, report: &Report, manual: ManualShape) -> SideView {
     let (observed_generation, failure) = report.tried.clone().unwrap_or_default();
     SideView {
         from: direction.from,
@@ -168,6 +172,7 @@ fn side(direction: LinkDirection, desired: Side, report: &Report) -> SideView {
         observed_generation,
         failure,
         repairs: report.repairs.clone(),
+        manual: (!manual.is_empty()).then_some(manual),
         counted: report.counted,
         probe: report.probe.clone(),
     }

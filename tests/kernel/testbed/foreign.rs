@@ -57,6 +57,24 @@ fn reported(
     until("the change back is reported", || failure().is_none());
 }
 
+/// Values set by hand reach the kernel, and those of the model come back.
+fn set_by_hand(testbed: &Testbed, space: &str, [from, to]: [&str; 2]) {
+    testbed.in_force();
+    let before = disciplines(space);
+    let losses = || {
+        let netem = disciplines(space).into_iter().filter(|qdisc| qdisc["kind"] == "netem");
+        netem.map(|qdisc| qdisc["options"]["loss-random"]["loss"].as_f64()).collect::<Vec<_>>()
+    };
+    let without = losses().iter().filter(|loss| **loss == Some(0.25)).count();
+    testbed.output_of(&["set", from, to, "--loss", "25%", "--one-way"]);
+    until("the values are in force", || {
+        losses().iter().filter(|loss| **loss == Some(0.25)).count() == without + 2
+    });
+    assert_eq!(Testbed::link(&testbed.status(), from, to)["manual"]["loss_prob"], 0.25);
+    testbed.output_of(&["release", from, to]);
+    until("the values of the model are back", || disciplines(space) == before);
+}
+
 fn links_changed_by_others_are_repaired() {
     let testbed = Testbed::up("foreign", &[("routing = \"babel\"", "routing = \"static\"")]);
     testbed.in_force();
@@ -93,6 +111,7 @@ fn links_changed_by_others_are_repaired() {
         reported(&testbed, "gw.foreign.save", ends, [change, &opposite], fault);
     }
     testbed.in_force();
+    set_by_hand(&testbed, "gw.foreign.save", ends);
     // The output of the program in a node is passed on.
     for (program, code) in [("true", 0), ("false", 1), ("no-such-program", 127), ("/etc", 126)] {
         assert_eq!(testbed.exit_code("save", program), Some(code), "{program}");

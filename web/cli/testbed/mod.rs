@@ -3,6 +3,7 @@
 mod client;
 mod down;
 mod enter;
+mod link;
 mod report;
 mod show;
 mod steer;
@@ -23,6 +24,7 @@ Examples:
   sudo groundwave testbed exec west -- ping -c 3 10.77.0.3
   sudo groundwave testbed shell west
   sudo groundwave testbed fail north
+  sudo groundwave testbed set west north --loss 10% --delay 20ms
   sudo groundwave testbed report --ping --plot testbed.svg
   sudo groundwave testbed down
 
@@ -52,6 +54,8 @@ enum Command {
     Radio(steer::Radio),
     Cut(steer::Cut),
     Mend(steer::Mend),
+    Set(link::Set),
+    Release(link::Release),
     Pause(steer::Pause),
     Resume(steer::Resume),
     Speed(steer::Speed),
@@ -75,6 +79,8 @@ impl Testbed {
             Command::Radio(args) => args.run(output),
             Command::Cut(args) => args.run(output),
             Command::Mend(args) => args.run(output),
+            Command::Set(args) => args.run(output),
+            Command::Release(args) => args.run(output),
             Command::Pause(args) => args.run(output),
             Command::Resume(args) => args.run(output),
             Command::Speed(args) => args.run(output),

@@ -221,7 +221,11 @@ fn links(links: &[Link]) -> Table {
         };
         table.row([
             format!("{} > {}", link.from, link.to),
-            if shape.up { "up" } else { "down" }.to_owned(),
+            match (shape.up, link.manual) {
+                (false, _) => "down".to_owned(),
+                (true, None) => "up".to_owned(),
+                (true, Some(_)) => "up, set by hand".to_owned(),
+            },
             link.snr_db.map_or("-".to_owned(), |snr| format!("{snr:.1} dB")),
             cell(bits_per_second(shape.rate_bps as f64)),
             cell(format!("{:.2} ms", shape.delay_ns as f64 / 1e6)),
