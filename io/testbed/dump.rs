@@ -75,12 +75,12 @@ pub fn addresses(batch: &mut Batch) -> Result<Addresses, KernelError> {
     const NAME: &str = "an address";
     let mut head = [0; ADDRESS_HEADER_BYTES];
     head[0] = AF_INET as u8;
-    let mut found = Addresses::new();
+    let mut all = Addresses::new();
     for message in batch.dump(RTM_GETADDR, &head)? {
         let [_, index] = words(NAME, &message)?;
         let local = Attrs::read(NAME, &message[ADDRESS_HEADER_BYTES..])?;
         let octets = local.get(IFA_LOCAL).and_then(|bytes| <[u8; 4]>::try_from(bytes).ok());
-        found.extend(octets.map(|octets| (index, Ipv4Addr::from(octets))));
+        all.extend(octets.map(|octets| (index, Ipv4Addr::from(octets))));
     }
-    Ok(found)
+    Ok(all)
 }

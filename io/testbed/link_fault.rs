@@ -30,9 +30,9 @@ impl Expected {
             return Some("its interface has no carrier: that of the other node is down".to_owned());
         }
         if link.mtu_bytes != self.mtu_bytes {
-            let (found, expected) = (link.mtu_bytes, self.mtu_bytes);
+            let (own, expected) = (link.mtu_bytes, self.mtu_bytes);
             return Some(format!(
-                "the MTU of its interface is {found} bytes instead of {expected}"
+                "the MTU of its interface is {own} bytes instead of {expected}"
             ));
         }
         let address =
