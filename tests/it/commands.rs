@@ -119,6 +119,7 @@ fn registry_has_the_reviewed_list_of_commands() {
     testbed.kernel
     testbed.pace
     testbed.probe
+    testbed.set_link
     testbed.sight
     testbed.take_over
     token.deny
