@@ -7,6 +7,7 @@ pub mod camera;
 pub mod canonical;
 pub mod config;
 pub mod configuration;
+mod dependents;
 pub mod external;
 pub mod firewall;
 pub mod fleet;

@@ -6,14 +6,17 @@ use std::sync::Arc;
 use bevy_ecs::prelude::*;
 use garde::Validate;
 use groundwave_engine::{Id, Kind, Refusal};
+use groundwave_simulation::site::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::delivery_id::DeliveryId;
-use crate::automation::language::{AutomationFlow, FlowPlan, StepState, ThresholdMemory, plan};
-use crate::config::ConfigObject;
+use crate::automation::language::{
+    AutomationFlow, FlowPlan, NodeUse, StepState, ThresholdMemory, plan, remove_node,
+};
+use crate::config::{ConfigObject, WithoutNode};
 
 /// An automation flow as a configuration object. Written by `automation.put`.
 #[derive(Component, Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
@@ -45,6 +48,22 @@ impl ConfigObject for Automation {
         let key = first.pointer.trim_start_matches('/').replace('/', ".");
         let code = first.code.as_str();
         Err(Refusal::invalid(key, code, first.message.clone()))
+    }
+
+    /// A step that names no other node would wait for ever, or act on all: the flow is disabled.
+    fn without_node(&self, node: NodeId) -> WithoutNode<Self> {
+        let mut flow = self.0.clone();
+        let steps = flow.steps.iter_mut();
+        let needs = steps.filter_map(|step| remove_node(&mut step.params, node.uuid())).max();
+        match needs {
+            None => return WithoutNode::Same,
+            Some(NodeUse::AmongOthers) => {}
+            Some(NodeUse::Only) => flow.enabled = false,
+        }
+        match flow == self.0 {
+            true => WithoutNode::Same,
+            false => WithoutNode::Other(Self(flow)),
+        }
     }
 }
 

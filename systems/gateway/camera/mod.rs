@@ -7,7 +7,7 @@ use groundwave_simulation::site::{NodeId, NodeKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::ConfigObject;
+use crate::config::{ConfigObject, WithoutNode};
 
 /// Source of the pictures of a camera.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -107,5 +107,12 @@ impl ConfigObject for Camera {
             }
         }
         Ok(())
+    }
+
+    fn without_node(&self, node: NodeId) -> WithoutNode<Self> {
+        match self.node_id == Some(node) {
+            true => WithoutNode::Nothing,
+            false => WithoutNode::Same,
+        }
     }
 }

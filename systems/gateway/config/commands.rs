@@ -2,11 +2,11 @@
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Id, Index, Recorded, Refusal};
-use groundwave_simulation::site::check_name;
+use groundwave_simulation::site::{NodeId, check_name};
 use groundwave_values::bounds;
 use serde::{Deserialize, Serialize};
 
-use super::object::{self, ConfigObject, Names, Stamp, Versioned};
+use super::object::{self, ConfigObject, Names, Stamp, Versioned, WithoutNode};
 use super::reference;
 
 /// Expected state of an object before a command.
@@ -142,4 +142,29 @@ impl<T: ConfigObject> Command for Remove<T> {
 impl<T: ConfigObject> Recorded for Remove<T> {
     const NAME: &'static str = Names::<T>::REMOVE;
     type Reply = ();
+}
+
+/// Removes or changes the objects of a kind that name a node; returns the names of the changed ones.
+pub(super) fn detach<T: ConfigObject>(world: &mut World, node: NodeId) -> Vec<String> {
+    let changes: Vec<_> =
+        object::all::<T>(world).map(|(id, object)| (id, object.without_node(node))).collect();
+    let changed_ns = world.resource::<Clock>().wall_ns;
+    let mut names = Vec::new();
+    for (id, change) in changes {
+        let entity = world.resource::<Index<T>>().get(id).expect("it was just there");
+        match change {
+            WithoutNode::Same => continue,
+            WithoutNode::Nothing => {
+                world.despawn(entity);
+            }
+            WithoutNode::Other(object) => {
+                let (_, stamp) = object::get::<T>(world, entity);
+                let stamp = Stamp { revision: stamp.revision + 1, changed_ns, ..stamp };
+                names.push(format!("{} {:?}", T::NAME, object.name().unwrap_or_default()));
+                world.entity_mut(entity).insert((object, stamp));
+            }
+        }
+        T::derive(world);
+    }
+    names
 }

@@ -14,15 +14,18 @@ mod view;
 
 use groundwave_engine::{Builder, Phase};
 
+use crate::dependents;
+
 pub use commands::{Expected, Put, Remove};
 pub use document::ConfigDocument;
 pub(crate) use object::Stamp;
-pub use object::{ConfigObject, Reference, Versioned, all, find, revision};
+pub use object::{ConfigObject, Reference, Versioned, WithoutNode, all, find, revision};
 pub use view::ConfigObjects;
 
 /// Objects of the kind `T`.
 pub fn config_object<T: ConfigObject>(engine: &mut Builder) {
     reference::register::<T>(engine.world());
+    dependents::register(engine.world(), commands::detach::<T>);
     engine
         .kind::<T>()
         .section::<ConfigObjects<T>>()

@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use bevy_ecs::prelude::*;
 use garde::Validate;
 use groundwave_engine::{Id, Index, Kind, Refusal};
+use groundwave_simulation::site::NodeId;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -58,11 +59,28 @@ pub trait ConfigObject:
         Ok(())
     }
 
+    /// The object without a node that is removed from the fleet.
+    fn without_node(&self, node: NodeId) -> WithoutNode<Self> {
+        let _ = node;
+        WithoutNode::Same
+    }
+
     /// Derives state that later commands of the same tick read, after an object of this kind was put,
     /// removed or restored.
     fn derive(world: &mut World) {
         let _ = world;
     }
+}
+
+/// An object without a node that is removed from the fleet.
+#[derive(Debug, Clone, PartialEq)]
+pub enum WithoutNode<T> {
+    /// It does not name the node.
+    Same,
+    /// It is of no use without the node.
+    Nothing,
+    /// It stays, changed.
+    Other(T),
 }
 
 /// A reference of an object to another one.

@@ -13,6 +13,7 @@ use super::ipam;
 use super::queue::all;
 use super::request::{admit, decide, put};
 use crate::account;
+use crate::dependents;
 use crate::fleet::{self, Preregistration};
 use crate::identity::{STALE, find};
 use groundwave_protocol::{Mac, PublicKey};
@@ -184,6 +185,9 @@ impl Recorded for RevokeRegistration {
 #[serde(deny_unknown_fields)]
 pub struct DeregisterNode {
     pub node: NodeId,
+    /// `true` if its sensors, cameras and scans go with it, and flows that need it are disabled.
+    #[serde(default)]
+    pub cascade: bool,
     /// Deciding user.
     pub by: String,
 }
@@ -202,7 +206,7 @@ impl Command for DeregisterNode {
                 by: self.by,
                 forget: true,
             }
-            .apply(world),
+            .apply(world)?,
             None => {
                 if let Some(id) = registration {
                     let (_, mut record) = find(world, id)?;
@@ -210,9 +214,15 @@ impl Command for DeregisterNode {
                     put(world, id, record);
                 }
                 fleet::dismiss(world, self.node);
-                Ok(())
             }
         }
+        if self.cascade {
+            for name in dependents::remove(world, self.node) {
+                let data = [("node_id", self.node.to_string()), ("object", name)];
+                fleet::alert(world, "an object lacks a node that was removed", &data);
+            }
+        }
+        Ok(())
     }
 }
 impl Recorded for DeregisterNode {

@@ -10,7 +10,7 @@ use groundwave_simulation::site::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::{self, ConfigObject, ConfigObjects};
+use crate::config::{self, ConfigObject, ConfigObjects, WithoutNode};
 use crate::fleet::approved_node;
 
 /// Maximum number of assigned sensors of a machine.
@@ -96,6 +96,13 @@ impl ConfigObject for SensorAssignment {
             return Err(Refusal::conflict(what));
         }
         Ok(())
+    }
+
+    fn without_node(&self, node: NodeId) -> WithoutNode<Self> {
+        match self.node_id == Some(node) {
+            true => WithoutNode::Nothing,
+            false => WithoutNode::Same,
+        }
     }
 }
 

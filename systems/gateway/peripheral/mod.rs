@@ -11,6 +11,8 @@ mod tests;
 
 use groundwave_engine::{Builder, Phase};
 
+use crate::dependents;
+
 pub use assignment::{SENSORS_MAX, SensorAssignment, plan_of};
 pub(crate) use observed::Observed;
 pub use observed::{
@@ -19,6 +21,7 @@ pub use observed::{
 
 /// Scans of buses and readings of the gateway's machine.
 pub fn peripheral(engine: &mut Builder) {
+    dependents::register(engine.world(), observed::remove_scans);
     engine
         .resource(Observed::default())
         .section::<Peripherals>()

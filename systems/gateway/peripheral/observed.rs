@@ -159,6 +159,15 @@ impl Recorded for RecordHostReadings {
     type Reply = ();
 }
 
+/// Removes the scans of a node.
+pub(super) fn remove_scans(world: &mut World, node: NodeId) -> Vec<String> {
+    let is_of_node = |(owner, _): &(Option<NodeId>, u32)| *owner == Some(node);
+    if world.resource::<Observed>().scans.keys().any(is_of_node) {
+        world.resource_mut::<Observed>().scans.retain(|key, _| !is_of_node(key));
+    }
+    Vec::new()
+}
+
 /// Observations in the store.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]

@@ -83,6 +83,18 @@ impl StoredComponent for Ups {
     type Kind = UpsKind;
 }
 
+/// Removes the power supplies of a node.
+pub(super) fn remove_supplies(world: &mut World, node: NodeId) -> Vec<String> {
+    let index = world.resource::<Index<UpsKind>>();
+    let is_of_node =
+        |entity: &Entity| world.get::<Ups>(*entity).is_some_and(|ups| ups.node == Some(node));
+    let supplies: Vec<_> = index.iter().map(|(_, entity)| entity).filter(is_of_node).collect();
+    for entity in supplies {
+        world.despawn(entity);
+    }
+    Vec::new()
+}
+
 /// Power supplies by name.
 #[derive(Debug, Clone, Default)]
 pub struct LatestUps(PersistentMap<String, Arc<Ups>>, PersistentMap<UpsId, String>);

@@ -1,10 +1,13 @@
 //! Node inventory endpoints.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use groundwave_files::wall::wall_ns;
+use groundwave_gateway::camera::Camera;
 use groundwave_gateway::fleet::{Location, LocationSource, PatchNode};
 use groundwave_gateway::onboarding::{DeregisterNode, PreregisterNode};
 use groundwave_http::json_body::StrictJson;
@@ -23,6 +26,8 @@ use uuid::Uuid;
 
 use crate::access::{Admin, NodeOrViewer, Operator, Viewer};
 use crate::nodes::view::{Node, Origin};
+use crate::services::camera::hub::Cameras;
+use crate::services::config_objects::objects;
 use crate::services::secrets::{issue, random};
 use crate::services::world::{World, missing};
 
@@ -203,6 +208,9 @@ pub async fn node_patch(
 }
 
 /// Remove a node: its peer, address and credential. A planned node stays in the plan
+///
+/// Sensor assignments, cameras and settings of the node go with it; flows that name no other node are
+/// disabled.
 #[utoipa::path(delete, path = "/v1/nodes/{node_id}", tag = "nodes",
     params(("node_id" = Uuid, Path, description = "Node id")),
     responses((status = 204, description = "Deleted"),
@@ -210,11 +218,15 @@ pub async fn node_patch(
 pub async fn node_delete(
     Admin(caller): Admin,
     State(world): State<World>,
+    State(hub): State<Arc<Cameras>>,
     Path(id): Path<Uuid>,
 ) -> Result<StatusCode, Problem> {
     let node = world.node(id)?;
-    let command = DeregisterNode { node: node.id, by: caller.username.clone() };
+    let cameras = objects::<Camera>(&world);
+    let command = DeregisterNode { node: node.id, cascade: true, by: caller.username.clone() };
     world.submit(command).await?;
+    let own = cameras.iter().filter(|(_, camera)| camera.object.node_id == Some(node.id));
+    own.for_each(|(camera, _)| hub.stop(camera.uuid()));
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -9,6 +9,7 @@ mod definition;
 mod each;
 mod kinds;
 mod mistake;
+mod node_use;
 mod outside;
 mod plan;
 mod templates;
@@ -31,6 +32,7 @@ pub use definition::{
 pub use each::{EACH_NODES_MAX, EachAction, EachKind, ForEachNode, NodeLiveness};
 pub use kinds::{KindInfo, StepKind, catalogue};
 pub use mistake::{FlowMistake, MistakeCode};
+pub use node_use::{NodeUse, remove_node};
 pub use outside::{
     Analysis, ApplyImpairment, Email, ExternalCall, HttpMethod, ImpairedPort, MqttPublish, Retry,
     RunPlan, SEALED_PATH, SEALED_PREFIX, SECRET_SHOWN, WebhookOut, is_secret_header, shown_url,
