@@ -9,7 +9,7 @@ use groundwave_engine::{Engine, Recorded, Row, Store, StoreFault};
 use groundwave_files::wall::wall_ns;
 use groundwave_gateway::account::{AccountId, AccountRole, CreateAccount, IssueCredential, Secret};
 use groundwave_gateway::onboarding::{
-    AddressPool, ApproveRegistration, JoinClaims, RegistrationId, RequestJoin,
+    AddressPool, ApproveRegistration, JoinClaims, RegistrationId, RequestJoin, SameMac,
 };
 use groundwave_gateway::{Snapshot, world};
 use groundwave_model::terrain::Flat;
@@ -61,6 +61,7 @@ pub fn seed(folder: &Path, count: u64) -> (Vec<String>, String) {
         let request = RequestJoin {
             registration: RegistrationId::from_u128((1 << 64) + u128::from(number)),
             node: NodeId::from_u128((2 << 64) + u128::from(number)),
+            same_mac: SameMac::SameNode,
             public_key: PublicKey::new(key).expect("a key"),
             claims: JoinClaims {
                 mac: mac(number),
@@ -79,6 +80,7 @@ pub fn seed(folder: &Path, count: u64) -> (Vec<String>, String) {
         let approve = ApproveRegistration {
             registration,
             node,
+            same_mac: SameMac::SameNode,
             name: None,
             role_id: None,
             overlay_ip: None,

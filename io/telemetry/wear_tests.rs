@@ -7,7 +7,7 @@ use std::sync::Arc;
 use groundwave_engine::{Engine, Recorded};
 use groundwave_gateway::fleet::{RecordHeartbeat, StoreMinute};
 use groundwave_gateway::onboarding::{
-    AddressPool, ApproveRegistration, JoinClaims, RegistrationId, RequestJoin,
+    AddressPool, ApproveRegistration, JoinClaims, RegistrationId, RequestJoin, SameMac,
 };
 use groundwave_gateway::{Snapshot, world};
 use groundwave_model::terrain::Flat;
@@ -41,6 +41,7 @@ fn engine(nodes: u64) -> Engine<Snapshot> {
         let request = RequestJoin {
             registration: RegistrationId::from_u128((1 << 64) + u128::from(number)),
             node: NodeId::from_u128((2 << 64) + u128::from(number)),
+            same_mac: SameMac::SameNode,
             public_key: PublicKey::new(noise.bytes(32).try_into().unwrap()).unwrap(),
             claims: JoinClaims {
                 mac: mac(number),
@@ -57,6 +58,7 @@ fn engine(nodes: u64) -> Engine<Snapshot> {
         let approve = ApproveRegistration {
             registration: request.registration,
             node: request.node,
+            same_mac: SameMac::SameNode,
             name: None,
             role_id: None,
             overlay_ip: None,

@@ -8,7 +8,7 @@ use groundwave_model::terrain::Flat;
 use groundwave_protocol::{Mac, Proof, PublicKey};
 use groundwave_simulation::site::NodeId;
 
-use crate::onboarding::{ApproveRegistration, JoinClaims, RegistrationId, RequestJoin};
+use crate::onboarding::{ApproveRegistration, JoinClaims, RegistrationId, RequestJoin, SameMac};
 use crate::{Snapshot, world};
 
 /// Empty world over flat ground.
@@ -40,6 +40,7 @@ pub(crate) fn let_in(
     let request = RequestJoin {
         registration,
         node: as_node,
+        same_mac: SameMac::SameNode,
         public_key: PublicKey::new([number; 32]).unwrap(),
         claims: JoinClaims {
             mac: Mac([2, 0, 0, 0, 0, number]),
@@ -57,6 +58,7 @@ pub(crate) fn let_in(
     let approve = ApproveRegistration {
         registration,
         node: as_node,
+        same_mac: SameMac::SameNode,
         name: None,
         role_id: None,
         overlay_ip: None,

@@ -104,6 +104,9 @@ pub struct Registration {
     pub overlay_ip: Option<Ipv4Addr>,
     /// Earlier registration with the same hardware address and another key.
     pub follows: Option<RegistrationId>,
+    /// Registration whose key replaced this one at its node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub superseded_by: Option<RegistrationId>,
     /// Revision, for `If-Match`.
     pub revision: u64,
 }

@@ -11,7 +11,8 @@ pub use super::components::{
 };
 use super::ipam;
 use super::queue::all;
-use super::request::{admit, decide, put};
+use super::request::{Admittance, admit, decide, put};
+use super::same_mac::SameMac;
 use crate::account;
 use crate::dependents;
 use crate::fleet::{self, Preregistration};
@@ -53,6 +54,9 @@ pub struct ApproveRegistration {
     pub registration: RegistrationId,
     /// Node to admit it as: planned, known before, or new.
     pub node: NodeId,
+    /// Rule where another node has its hardware address.
+    #[serde(default, skip_serializing_if = "SameMac::is_separate")]
+    pub same_mac: SameMac,
     /// Name; the host name if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
@@ -85,12 +89,11 @@ impl Command for ApproveRegistration {
             return Ok(node);
         }
         // A key that was in before comes back as the node it was.
-        let node = match registration.node {
-            Some(before) => before,
-            None => self.node,
-        };
+        let node = self.same_mac.node_of(world, self.registration, &registration, self.node)?;
         let decision = decide(world, &self.by, None);
-        admit(world, self.registration, &mut registration, node, self.overlay_ip, decision)?;
+        let admittance =
+            Admittance { node, address: self.overlay_ip, decision, same_mac: self.same_mac };
+        admit(world, self.registration, &mut registration, admittance)?;
         put(world, self.registration, registration);
         fleet::rename(world, node, self.name, self.role_id);
         Ok(node)
@@ -267,6 +270,9 @@ pub struct PreregisterNode {
     pub name: String,
     /// Hardware address.
     pub mac: Mac,
+    /// Rule where another node has its hardware address.
+    #[serde(default, skip_serializing_if = "SameMac::is_separate")]
+    pub same_mac: SameMac,
     /// WireGuard public key, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public_key: Option<PublicKey>,
@@ -283,6 +289,7 @@ impl Command for PreregisterNode {
         check_name("name", &self.name)?;
         fleet::check_role(world, self.role_id.as_deref())?;
         fleet::check_tags(&self.tags)?;
+        self.same_mac.check_ahead(world, self.mac, self.node)?;
         if let Some(key) = self.public_key
             && all(world).any(|(_, other)| other.public_key == key && !is_only_claimed(other))
         {

@@ -7,11 +7,14 @@
 mod bulk;
 mod decisions;
 mod document;
+#[cfg(test)]
+mod identity_tests;
 mod ipam;
 mod join_key;
 mod policy;
 mod queue;
 mod request;
+mod same_mac;
 #[cfg(test)]
 mod tests;
 mod trust;
@@ -38,6 +41,7 @@ pub use join_key::{JoinKey, nodes_used};
 pub use policy::{Admission, Evidence, Policy, admission};
 pub use queue::{PENDING_MAX, PER_ADDRESS_MAX, PER_NETWORK_MAX, Standing};
 pub use request::{JoinOutcome, RequestJoin};
+pub use same_mac::SameMac;
 pub use trust::{
     AddMacs, GRACE_S_MAX, RemoveMac, RotateSecret, SealSecrets, SecretBytes, SetPolicy, Trust,
     TrustId, TrustKind, TrustSecret, TrustedMac, TrustedMacId, TrustedMacKind,

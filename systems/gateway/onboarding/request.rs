@@ -11,8 +11,10 @@ pub use super::components::{
 };
 use super::policy::{Admission, Evidence, Policy, admission};
 use super::queue::{self, all};
+use super::same_mac::SameMac;
 use super::trust::{self, Trust};
 use super::{ipam, join_key};
+use crate::account;
 use crate::fleet::{self, NodeRecord};
 use crate::identity::find;
 use groundwave_protocol::Proof;
@@ -29,6 +31,9 @@ pub struct RequestJoin {
     pub registration: RegistrationId,
     /// Node id, if the node is approved and was not known before.
     pub node: NodeId,
+    /// Rule where another node has its hardware address.
+    #[serde(default, skip_serializing_if = "SameMac::is_separate")]
+    pub same_mac: SameMac,
     /// WireGuard public key.
     pub public_key: PublicKey,
     /// Claims of the request.
@@ -92,6 +97,7 @@ impl RequestJoin {
             node: None,
             overlay_ip: None,
             follows: follows.map(|(id, _)| id),
+            superseded_by: None,
             revision: 0,
         }
     }
@@ -107,6 +113,17 @@ impl RequestJoin {
             RegistrationState::Approved | RegistrationState::Revoked => false,
         };
         undecided && self.claims.owns_key() && !registration.claims.owns_key()
+    }
+
+    /// `true` for a request of the owner of a key that another key replaced, as after a return to an
+    /// earlier image: an admin decides anew.
+    fn returns(&self, registration: &Registration) -> bool {
+        let is_superseded = registration.superseded_by.is_some();
+        self.same_mac == SameMac::SameNode
+            && registration.state == RegistrationState::Revoked
+            && is_superseded
+            && !registration.blocked
+            && self.claims.owns_key()
     }
 
     /// `true` if the claims of this request may replace the earlier ones: those with a proof of the key
@@ -155,10 +172,9 @@ impl Command for RequestJoin {
                 registration.state,
                 RegistrationState::Rejected | RegistrationState::Revoked
             );
-        if shut_out {
-            return Err(Refusal::Denied {
-                what: format!("this key was {}", registration.state.word()),
-            });
+        let returns = shut_out && self.returns(&registration);
+        if shut_out && !returns {
+            return Err(denial_of(&registration));
         }
         if registration.attempts > 0 && !self.may_replace(&registration) {
             return Ok(JoinOutcome {
@@ -183,9 +199,15 @@ impl Command for RequestJoin {
             mac_listed,
             mac_verified: self.claims.mac_verified,
         };
+        let owner = self.same_mac.owner(world, self.claims.mac, Some(id));
+        let is_of_other = owner.is_some() && owner != expected;
         let verdict = match registration.state {
             RegistrationState::Approved => Admission::Approved,
-            _ => admission(trust.policy, evidence),
+            _ => match admission(trust.policy, evidence) {
+                // The hardware address of a node with another key is not taken over by policy.
+                Admission::Approved if is_of_other => Admission::Pending,
+                verdict => verdict,
+            },
         };
         let was_in = registration.state == RegistrationState::Approved;
         registration.claims = self.claims.clone();
@@ -209,7 +231,10 @@ impl Command for RequestJoin {
                     (None, None) => "policy",
                 };
                 let node = expected.unwrap_or(self.node);
-                admit(world, id, &mut registration, node, None, decide(world, by, None))?;
+                let decision = decide(world, by, None);
+                let same_mac = self.same_mac;
+                let admittance = Admittance { node, address: None, decision, same_mac };
+                admit(world, id, &mut registration, admittance)?;
                 if let (None, Some((_, key))) = (expected, &join_key) {
                     fleet::tag(world, node, &key.tags)?;
                 }
@@ -222,7 +247,11 @@ impl Command for RequestJoin {
         }
         trust::record_request(world, self.claims.mac, self.claims.source_ip);
         put(world, id, registration.clone());
-        if let (1, Some(before)) = (registration.attempts, registration.follows)
+        let before = match returns {
+            true => registration.superseded_by,
+            false => registration.follows.filter(|_| registration.attempts == 1),
+        };
+        if let Some(before) = before
             && self.is_news(world, before)
         {
             let data = [
@@ -246,6 +275,14 @@ impl Recorded for RequestJoin {
     type Reply = JoinOutcome;
 }
 
+/// Denial of a key that was rejected or revoked, with the reason of the decision.
+fn denial_of(registration: &Registration) -> Refusal {
+    let decision = registration.decision.as_ref();
+    let reason = decision.and_then(|decision| decision.reason.as_deref());
+    let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+    Refusal::Denied { what: format!("this key was {}{reason}", registration.state.word()) }
+}
+
 fn denial(trust: &Trust) -> String {
     match trust.policy {
         Policy::Closed => "only nodes that were registered before come in".to_owned(),
@@ -258,16 +295,24 @@ pub(super) fn decide(world: &World, by: &str, reason: Option<String>) -> Decisio
     Decision { by: by.to_owned(), at_ns: world.resource::<Clock>().wall_ns, reason }
 }
 
-/// Admits a registration as `node`: overlay address and fleet record. Changes nothing when that
-/// fails.
+/// Node, overlay address and decision with which a registration is admitted.
+pub(super) struct Admittance {
+    pub node: NodeId,
+    /// Requested overlay address.
+    pub address: Option<Ipv4Addr>,
+    pub decision: Decision,
+    /// Rule where the node had another key before.
+    pub same_mac: SameMac,
+}
+
+/// Admits a registration: overlay address and fleet record. Changes nothing when that fails.
 pub(super) fn admit(
     world: &mut World,
     id: RegistrationId,
     registration: &mut Registration,
-    node: NodeId,
-    address: Option<Ipv4Addr>,
-    decision: Decision,
+    admittance: Admittance,
 ) -> Result<(), Refusal> {
+    let Admittance { node, address, decision, same_mac } = admittance;
     let ip = ipam::choose(world, &registration.public_key, address)?;
     let before = fleet::admit(world, node, id, registration, ip)?;
     // The node had another key before: that key is out.
@@ -280,6 +325,12 @@ pub(super) fn admit(
         other.state = RegistrationState::Revoked;
         other.node = None;
         other.decision = Some(decision.clone());
+        if same_mac == SameMac::SameNode {
+            let reason = format!("its node {node} has another key, registration {id}");
+            other.decision = Some(Decision { reason: Some(reason), ..decision.clone() });
+            other.superseded_by = Some(id);
+            account::remove_node_account(world, node);
+        }
         put(world, earlier, other);
     }
     ipam::give(world, registration.public_key, ip, node);
@@ -289,6 +340,7 @@ pub(super) fn admit(
     }
     registration.state = RegistrationState::Approved;
     registration.node = Some(node);
+    registration.superseded_by = None;
     registration.overlay_ip = Some(ip);
     registration.decision = Some(decision);
     Ok(())

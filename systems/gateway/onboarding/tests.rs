@@ -13,11 +13,14 @@ use crate::test_world::{does_at, engine};
 
 const DAY_NS: u64 = 24 * 3600 * 1_000_000_000;
 
-fn does<C: Recorded>(engine: &mut Engine<Snapshot>, command: C) -> Result<C::Reply, Refusal> {
+pub(super) fn does<C: Recorded>(
+    engine: &mut Engine<Snapshot>,
+    command: C,
+) -> Result<C::Reply, Refusal> {
     does_at(engine, 7_000, command)
 }
 
-fn key(number: u32) -> PublicKey {
+pub(super) fn key(number: u32) -> PublicKey {
     let mut bytes = [9; 32];
     // A key's first bytes are as good as random.
     let spread = u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -26,16 +29,17 @@ fn key(number: u32) -> PublicKey {
     PublicKey::new(bytes).unwrap()
 }
 
-fn mac(number: u32) -> Mac {
+pub(super) fn mac(number: u32) -> Mac {
     let [_, a, b, c] = number.to_be_bytes();
     Mac([2, 0, 0, a, b, c])
 }
 
-fn request(number: u32) -> RequestJoin {
+pub(super) fn request(number: u32) -> RequestJoin {
     let ip = IpAddr::V4(Ipv4Addr::new(10, 41, 0, 9));
     RequestJoin {
         registration: RegistrationId::from_u128(1_000 + u128::from(number)),
         node: NodeId::from_u128(2_000 + u128::from(number)),
+        same_mac: SameMac::SameNode,
         public_key: key(number),
         claims: JoinClaims {
             mac: mac(number),
@@ -51,10 +55,11 @@ fn request(number: u32) -> RequestJoin {
     }
 }
 
-fn approve(outcome: &JoinOutcome, number: u32) -> ApproveRegistration {
+pub(super) fn approve(outcome: &JoinOutcome, number: u32) -> ApproveRegistration {
     ApproveRegistration {
         registration: outcome.registration,
         node: NodeId::from_u128(2_000 + u128::from(number)),
+        same_mac: SameMac::SameNode,
         name: None,
         role_id: None,
         overlay_ip: None,
@@ -67,7 +72,7 @@ fn revoke(registration: RegistrationId) -> RevokeRegistration {
     RevokeRegistration { registration, reason: None, by: "ada".to_owned(), forget: false }
 }
 
-fn let_in(engine: &mut Engine<Snapshot>, number: u32) -> (RegistrationId, Ipv4Addr) {
+pub(super) fn let_in(engine: &mut Engine<Snapshot>, number: u32) -> (RegistrationId, Ipv4Addr) {
     let outcome = does(engine, request(number)).unwrap();
     does(engine, approve(&outcome, number)).unwrap();
     let again = does(engine, request(number)).unwrap();
@@ -142,6 +147,7 @@ fn a_node_registered_ahead_comes_with_its_code_or_its_key() {
     let mut engine = engine();
     let expect = |number: u32, key| PreregisterNode {
         node: NodeId::from_u128(3_000 + u128::from(number)),
+        same_mac: SameMac::SameNode,
         name: "roof".to_owned(),
         mac: mac(number),
         public_key: key,
@@ -226,7 +232,7 @@ fn a_revoked_node_has_no_credential_and_gets_none() {
 }
 
 /// Subjects of the alerts among the events.
-fn alerts(engine: &Engine<Snapshot>) -> Vec<String> {
+pub(super) fn alerts(engine: &Engine<Snapshot>) -> Vec<String> {
     let view = engine.view();
     let alerts =
         view.events.iter().filter(|event| event.kind == crate::fleet::FleetEventKind::Alert);

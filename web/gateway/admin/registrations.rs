@@ -4,9 +4,10 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use axum::extract::State;
 use axum::http::HeaderMap;
+use groundwave_gateway::Snapshot;
 use groundwave_gateway::onboarding::{
     ApproveRegistration, Registration, RegistrationId, RejectRegistration, ResetRegistration,
-    RevokeRegistration,
+    RevokeRegistration, SameMac,
 };
 use groundwave_http::json_body::OptionalJson;
 use groundwave_http::page::{Page, Paging};
@@ -15,6 +16,7 @@ use groundwave_http::tag::{Tag, if_match_revision, tag};
 use groundwave_http::time::rfc3339;
 use groundwave_http::{Json, Path, Problem, Query, name};
 use groundwave_protocol::{Mac, Proof, PublicKey, RegistrationState};
+use groundwave_simulation::site::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -68,12 +70,18 @@ pub struct RegistrationView {
     pub overlay_ip: Option<Ipv4Addr>,
     /// Earlier registration with the same MAC address and another key.
     pub follows: Option<Uuid>,
+    /// Registration whose key replaced this one at its node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub superseded_by: Option<Uuid>,
+    /// Other node with this MAC address, which an approval admits it as.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub same_mac_node_id: Option<Uuid>,
     /// Revision; also the `ETag`.
     pub revision: u64,
 }
 
 impl RegistrationView {
-    fn of(id: RegistrationId, registration: &Registration) -> Self {
+    fn of(id: RegistrationId, registration: &Registration, owner: Option<NodeId>) -> Self {
         let decision = registration.decision.as_ref();
         Self {
             registration_id: id.uuid(),
@@ -97,9 +105,21 @@ impl RegistrationView {
             node_id: registration.node.map(|node| node.uuid()),
             overlay_ip: registration.overlay_ip,
             follows: registration.follows.map(|id| id.uuid()),
+            superseded_by: registration.superseded_by.map(|id| id.uuid()),
+            same_mac_node_id: owner.map(|node| node.uuid()),
             revision: registration.revision,
         }
     }
+}
+
+/// Node of the fleet that has the MAC address of a request under another registration.
+fn owner(view: &Snapshot, id: RegistrationId, registration: &Registration) -> Option<NodeId> {
+    let undecided = [RegistrationState::Pending, RegistrationState::Expired];
+    if !undecided.contains(&registration.state) {
+        return None;
+    }
+    let node = view.fleet.with_mac(registration.claims.mac)?;
+    (view.fleet.nodes.get(&node)?.record.registration != Some(id)).then_some(node)
 }
 
 /// Filter of registrations.
@@ -127,7 +147,10 @@ pub async fn registrations(
         .iter()
         .filter(|(_, registration)| query.state.is_none_or(|state| state == registration.state))
         .map(|(id, registration)| (id.uuid().to_string(), (*id, registration)));
-    Ok(Json(paging.of(all, |(id, registration)| RegistrationView::of(id, registration))?))
+    let page = paging.of(all, |(id, registration)| {
+        RegistrationView::of(id, registration, owner(&view, id, registration))
+    })?;
+    Ok(Json(page))
 }
 
 fn response(world: &World, id: Uuid) -> Result<(Tag, Json<RegistrationView>), Problem> {
@@ -135,7 +158,8 @@ fn response(world: &World, id: Uuid) -> Result<(Tag, Json<RegistrationView>), Pr
     let key = RegistrationId::new(id);
     let registration =
         view.onboarding.registrations.get(&key).ok_or_else(|| missing("registration", id))?;
-    Ok((tag(registration.revision), Json(RegistrationView::of(key, registration))))
+    let owner = owner(&view, key, registration);
+    Ok((tag(registration.revision), Json(RegistrationView::of(key, registration, owner))))
 }
 
 /// Get a registration
@@ -167,19 +191,25 @@ pub struct Approval {
     /// Overlay address; default a free one.
     #[serde(default)]
     pub overlay_ip: Option<Ipv4Addr>,
-    /// Planned node; default a new node.
+    /// Planned or known node; default the node with this MAC address, else a new node.
     #[serde(default)]
     pub node_id: Option<Uuid>,
+    /// A node of its own, although another node has the MAC address.
+    #[serde(default)]
+    pub separate: bool,
 }
 
 /// Approve a registration
+///
+/// A request with the MAC address of a node is admitted as that node: its new key replaces the earlier
+/// one, whose peer, address and credential are removed.
 #[utoipa::path(post, path = "/v1/admin/registrations/{registration_id}/approve", tag = "admin",
     params(("registration_id" = Uuid, Path, description = "Registration id"),
         ("if-match" = Option<String>, Header, description = "Revision that the change applies to")),
     responses((status = 200, description = "Approved",
             headers(("etag" = String, description = "Revision"))),
         (status = 404, description = "No such registration, or no such planned node"),
-        (status = 409, description = "Rejected registration, or address in use"),
+        (status = 409, description = "Rejected registration, address in use, or MAC address of another node"),
         (status = 412, description = "Changed since that revision"),
         (status = 503, description = "No free address")))]
 pub async fn registration_approve(
@@ -193,6 +223,10 @@ pub async fn registration_approve(
     let command = ApproveRegistration {
         registration: RegistrationId::new(id),
         node: planned(&world, approval.node_id)?,
+        same_mac: match approval.separate {
+            true => SameMac::Separate,
+            false => SameMac::SameNode,
+        },
         name: approval.name,
         role_id: approval.role_id,
         overlay_ip: approval.overlay_ip,

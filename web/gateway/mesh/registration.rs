@@ -11,7 +11,7 @@ use groundwave_credentials::possession::{seal_credentials, verify_key_proof};
 use groundwave_files::wall::wall_ns;
 use groundwave_gateway::Snapshot;
 use groundwave_gateway::onboarding::{
-    AddressPool, JoinClaims, JoinOutcome, Onboarding, RegistrationId, RequestJoin,
+    AddressPool, JoinClaims, JoinOutcome, Onboarding, RegistrationId, RequestJoin, SameMac,
 };
 use groundwave_http::admission::network;
 use groundwave_http::json_body::StrictJson;
@@ -224,6 +224,7 @@ pub async fn wg_register(
     let command = RequestJoin {
         registration: RegistrationId::new(id::mint()),
         node: NodeId::new(id::mint()),
+        same_mac: SameMac::SameNode,
         public_key: request.public_key,
         claims: JoinClaims {
             mac: request.mac,

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use groundwave_files::wall::wall_ns;
 use groundwave_gateway::camera::Camera;
 use groundwave_gateway::fleet::{Location, LocationSource, PatchNode};
-use groundwave_gateway::onboarding::{DeregisterNode, PreregisterNode};
+use groundwave_gateway::onboarding::{DeregisterNode, PreregisterNode, SameMac};
 use groundwave_http::json_body::StrictJson;
 use groundwave_http::page::{Page, Paging};
 use groundwave_http::problem::FieldCode;
@@ -273,7 +273,7 @@ fn code() -> Result<String, Problem> {
 #[utoipa::path(post, path = "/v1/nodes/register", tag = "nodes",
     responses((status = 201, description = "Registered"),
         (status = 404, description = "No such planned node"),
-        (status = 409, description = "Node or public key already approved")))]
+        (status = 409, description = "Node or public key already approved, or another node has the MAC address")))]
 pub async fn node_register(
     _: Admin,
     State(world): State<World>,
@@ -287,6 +287,7 @@ pub async fn node_register(
         node,
         name: new.name,
         mac: new.mac,
+        same_mac: SameMac::SameNode,
         public_key: new.public_key,
         role_id: new.role_id,
         tags: new.tags,
