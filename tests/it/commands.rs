@@ -94,6 +94,7 @@ fn registry_has_the_reviewed_list_of_commands() {
     onboarding.dismiss
     onboarding.expect
     onboarding.forget
+    onboarding.free_lease
     onboarding.reject
     onboarding.reject_many
     onboarding.release_lease

@@ -3,12 +3,10 @@
 use core::net::Ipv4Addr;
 
 use bevy_ecs::prelude::*;
-use groundwave_engine::{Clock, Index, Recorded, Refusal};
+use groundwave_engine::{Clock, Recorded, Refusal};
 use serde::{Deserialize, Serialize};
 
-pub use super::components::{
-    Lease, LeaseId, LeaseKind, LeaseState, Registration, RegistrationId, RegistrationState,
-};
+pub use super::components::{Registration, RegistrationId, RegistrationState};
 use super::ipam;
 use super::queue::all;
 use super::request::{Admittance, admit, decide, put};
@@ -306,40 +304,6 @@ impl Command for PreregisterNode {
 }
 impl Recorded for PreregisterNode {
     const NAME: &'static str = "onboarding.expect";
-    type Reply = ();
-}
-
-/// Puts an unused overlay address into quarantine.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ReleaseLease {
-    /// Address.
-    pub ip: Ipv4Addr,
-}
-impl Command for ReleaseLease {
-    type Out = Result<(), Refusal>;
-    fn apply(self, world: &mut World) -> Self::Out {
-        let id = LeaseId::named(&self.ip.to_string());
-        let missing = |_| Refusal::NotFound { kind: "lease", id: self.ip.to_string() };
-        let index = world.resource::<Index<LeaseKind>>();
-        let entity = index.get(id).map_err(missing)?;
-        let lease = *world.get::<Lease>(entity).expect("a lease has one");
-        let in_use = all(world).any(|(_, registration)| registration.overlay_ip == Some(self.ip));
-        if in_use {
-            return Err(Refusal::conflict(format!(
-                "{} belongs to an approved node: revoke it instead",
-                self.ip
-            )));
-        }
-        if lease.state == LeaseState::Quarantined {
-            return Err(Refusal::conflict(format!("{} is in quarantine already", self.ip)));
-        }
-        ipam::release(world, self.ip);
-        Ok(())
-    }
-}
-impl Recorded for ReleaseLease {
-    const NAME: &'static str = "onboarding.release_lease";
     type Reply = ();
 }
 

@@ -177,8 +177,13 @@ pub(super) fn choose(
                 format!("an address of {pool} but its first two and its last"),
             ));
         }
-        if leases(world).any(|(_, lease)| lease.ip == ip) {
-            return Err(Refusal::conflict(format!("{ip} is taken or in quarantine")));
+        if let Some((_, lease)) = leases(world).find(|(_, lease)| lease.ip == ip) {
+            return Err(Refusal::conflict(match lease.state {
+                LeaseState::Allocated => format!("{ip} is taken by another node"),
+                LeaseState::Quarantined => {
+                    format!("{ip} is in quarantine for a day after its last use: free it first")
+                }
+            }));
         }
         return Ok(ip);
     }

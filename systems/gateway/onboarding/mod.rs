@@ -11,6 +11,7 @@ mod document;
 mod identity_tests;
 mod ipam;
 mod join_key;
+mod leases;
 mod policy;
 mod queue;
 mod request;
@@ -32,12 +33,13 @@ pub use components::{
 };
 pub use decisions::{
     ApproveRegistration, CODE_NS, DeregisterNode, PreregisterNode, RejectRegistration,
-    ReleaseLease, ResetRegistration, RevokeRegistration,
+    ResetRegistration, RevokeRegistration,
 };
 pub use document::{LeaseDocument, RegistrationDocument, TrustDocument, TrustedMacDocument};
 pub use ipam::{AddressPool, EXHAUSTED, QUARANTINE_NS};
 pub(crate) use ipam::{lease_outside, leased};
 pub use join_key::{JoinKey, nodes_used};
+pub use leases::{FreeLease, ReleaseLease};
 pub use policy::{Admission, Evidence, Policy, admission};
 pub use queue::{PENDING_MAX, PER_ADDRESS_MAX, PER_NETWORK_MAX, Standing};
 pub use request::{JoinOutcome, RequestJoin};
@@ -67,6 +69,7 @@ pub fn onboarding(engine: &mut Builder) {
         .command::<ResetRegistration>()
         .command::<PreregisterNode>()
         .command::<ReleaseLease>()
+        .command::<FreeLease>()
         .command::<SetPolicy>()
         .command::<RotateSecret>()
         .command::<SealSecrets>()

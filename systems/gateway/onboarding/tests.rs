@@ -339,3 +339,22 @@ fn a_secret_in_clear_is_sealed_once() {
     assert_eq!(sealed.secret, SecretBytes::Sealed("sealed".to_owned()));
     assert!(does(&mut engine, seal).is_err());
 }
+
+#[test]
+fn address_in_quarantine_is_free_after_the_decision_of_an_admin() {
+    let mut engine = engine();
+    let (registration, ip) = let_in(&mut engine, 1);
+    assert!(matches!(does(&mut engine, FreeLease { ip }), Err(Refusal::Conflict { .. })));
+    does(&mut engine, revoke(registration)).unwrap();
+    let outcome = does(&mut engine, request(2)).unwrap();
+    let at_address = ApproveRegistration { overlay_ip: Some(ip), ..approve(&outcome, 2) };
+    let Err(Refusal::Conflict { what }) = does(&mut engine, at_address.clone()) else {
+        panic!("it is in quarantine");
+    };
+    assert!(what.contains("quarantine"), "{what}");
+    does(&mut engine, FreeLease { ip }).unwrap();
+    assert!(engine.view().onboarding.leases.get(&ip).is_none());
+    assert!(matches!(does(&mut engine, FreeLease { ip }), Err(Refusal::NotFound { .. })));
+    does(&mut engine, at_address).unwrap();
+    assert_eq!(does(&mut engine, request(2)).unwrap().overlay_ip, Some(ip));
+}

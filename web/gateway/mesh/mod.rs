@@ -29,6 +29,7 @@ pub fn endpoints() -> Endpoints<Gateway, Access> {
         peers::ipam,
         peers::ipam_leases,
         peers::ipam_lease_delete,
+        peers::ipam_lease_free,
         status::mesh_status,
         status::mesh_channels,
         config::mesh_config,

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use groundwave_gateway::onboarding::{Lease, LeaseState, ReleaseLease, RevokeRegistration};
+use groundwave_gateway::onboarding::{
+    FreeLease, Lease, LeaseState, ReleaseLease, RevokeRegistration,
+};
 use groundwave_http::page::{Page, Paging};
 use groundwave_http::problem::FieldCode;
 use groundwave_http::time::rfc3339;
@@ -252,5 +254,23 @@ pub async fn ipam_lease_delete(
     Path(ip): Path<Ipv4Addr>,
 ) -> Result<StatusCode, Problem> {
     world.submit(ReleaseLease { ip }).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// End the quarantine of an overlay address
+///
+/// Peers that still have it would send their packets to its next owner: for addresses whose last owner is
+/// gone.
+#[utoipa::path(post, path = "/v1/mesh/ipam/leases/{ip}/free", tag = "mesh",
+    params(("ip" = String, Path, description = "Address", format = "ipv4")),
+    responses((status = 204, description = "Free"),
+        (status = 404, description = "No such lease"),
+        (status = 409, description = "Not in quarantine")))]
+pub async fn ipam_lease_free(
+    _: Admin,
+    State(world): State<World>,
+    Path(ip): Path<Ipv4Addr>,
+) -> Result<StatusCode, Problem> {
+    world.submit(FreeLease { ip }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
