@@ -41,7 +41,7 @@ pub(crate) use ipam::{lease_outside, leased};
 pub use join_key::{JoinKey, nodes_used};
 pub use leases::{FreeLease, ReleaseLease};
 pub use policy::{Admission, Evidence, Policy, admission};
-pub use queue::{PENDING_MAX, PER_ADDRESS_MAX, PER_NETWORK_MAX, Standing};
+pub use queue::{PENDING_MAX, PER_ADDRESS_MAX, PER_NETWORK_MAX, QUEUE_FULL, Standing};
 pub use request::{JoinOutcome, RequestJoin};
 pub use same_mac::SameMac;
 pub use trust::{

@@ -27,6 +27,10 @@ pub const PER_ADDRESS_MAX: usize = 16;
 /// the 254 nodes of a /24.
 pub const PER_NETWORK_MAX: usize = 500;
 
+/// Refusal of a request that finds no place.
+pub const QUEUE_FULL: &str = "the queue of pending registrations is full: an admin decides on them, and a \
+                              proof of the trust secret passes it";
+
 /// Standing of a pending registration in the queue, in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Standing {
@@ -104,7 +108,7 @@ fn places(world: &World) -> Vec<Place> {
 /// Frees a place for a registration with these claims; removes at most one other.
 ///
 /// # Errors
-/// [`Refusal::Busy`] when none yields.
+/// [`Refusal::Exhausted`] when none yields.
 pub(super) fn evict_for(
     world: &mut World,
     claims: &JoinClaims,
@@ -115,7 +119,7 @@ pub(super) fn evict_for(
     if claims.key_proof.is_none() {
         return match places.len() < PENDING_MAX {
             true => Ok(()),
-            false => Err(Refusal::Busy),
+            false => Err(Refusal::exhausted(QUEUE_FULL)),
         };
     }
     let Some(yields) = yields(&places, Standing::of(claims, mac_listed), claims.source_ip)? else {
@@ -160,7 +164,7 @@ fn yields(
         let share = Reverse(shares[&place.address]);
         (place.standing, share, place.attempts, place.asked_ns, place.id)
     });
-    first.map(|place| Some(place.id)).ok_or(Refusal::Busy)
+    first.map(|place| Some(place.id)).ok_or_else(|| Refusal::exhausted(QUEUE_FULL))
 }
 
 #[cfg(test)]
@@ -215,14 +219,14 @@ mod tests {
         let removed = yields(&full, Standing::Owned, same).unwrap();
         assert_eq!(removed, Some(RegistrationId::from_u128(0)), "the oldest");
         // What only claims does not replace what proved its key.
-        assert_eq!(yields(&full, Standing::Claimed, same), Err(Refusal::Busy));
+        assert_eq!(yields(&full, Standing::Claimed, same), Err(Refusal::exhausted(QUEUE_FULL)));
     }
 
     #[test]
     fn who_is_vouched_for_passes_a_queue_of_single_addresses() {
         let full = flood(1_000, 1_000, Standing::Owned);
         let source = IpAddr::from([10, 41, 0, 250]);
-        assert_eq!(yields(&full, Standing::Owned, source), Err(Refusal::Busy));
+        assert_eq!(yields(&full, Standing::Owned, source), Err(Refusal::exhausted(QUEUE_FULL)));
         assert!(yields(&full, Standing::Vouched, source).unwrap().is_some());
         // A waiting node with a proof yields to no node without one.
         let mut one_vouched = full;

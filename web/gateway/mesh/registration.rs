@@ -11,7 +11,8 @@ use groundwave_credentials::possession::{seal_credentials, verify_key_proof};
 use groundwave_files::wall::wall_ns;
 use groundwave_gateway::Snapshot;
 use groundwave_gateway::onboarding::{
-    AddressPool, JoinClaims, JoinOutcome, Onboarding, RegistrationId, RequestJoin, SameMac,
+    AddressPool, JoinClaims, JoinOutcome, Onboarding, QUEUE_FULL, RegistrationId, RequestJoin,
+    SameMac,
 };
 use groundwave_http::admission::network;
 use groundwave_http::json_body::StrictJson;
@@ -28,7 +29,7 @@ use sha2::{Digest, Sha256};
 use crate::access::{Anonymous, ClientAddress};
 use crate::services::addresses::verify_mac;
 use crate::services::challenges::{CHALLENGE_S, Challenges, SKEW_S};
-use crate::services::limits::RateLimits;
+use crate::services::limits::{RateLimits, limited};
 use crate::services::secrets::issue;
 use crate::services::vault::Vault;
 use crate::services::world::World;
@@ -37,6 +38,9 @@ use crate::state::Gateway;
 
 /// Retry interval while pending, s.
 const ASK_AGAIN_S: u32 = 10;
+
+/// Retry interval while the queue of pending registrations is full, s.
+const QUEUE_RETRY_S: u32 = 60;
 
 /// WireGuard persistent keepalive, s.
 const KEEPALIVE_S: u16 = 25;
@@ -198,7 +202,7 @@ pub async fn wg_challenge(
         (status = 202, description = "Pending"),
         (status = 403, description = "Rejected"),
         (status = 409, description = "Public key registered with another MAC address"),
-        (status = 429, description = "Too many requests"),
+        (status = 429, description = "Too many requests, or too many pending registrations"),
         (status = 503, description = "No free address")))]
 pub async fn wg_register(
     _: Anonymous,
@@ -207,18 +211,32 @@ pub async fn wg_register(
     StrictJson(request): StrictJson<WgRegister>,
 ) -> Result<(StatusCode, Json<WgRegisterResult>), Problem> {
     let Registrar { world, settings, limits, challenges, vault } = services;
-    limits.registrations.allow(&network(client.0), "registration rate limit exceeded")?;
     let now_ns = wall_ns();
-    check(&challenges, &request, now_ns)?;
     let view = world.view();
     let proof = proven(&vault, &view.onboarding, &request, now_ns);
-    let shared = challenges.shared_secret(&request.public_key);
-    let key_proof = possession(shared.as_ref(), &settings, &view.onboarding, client.0, &request);
     let code_sha256 =
         request.enrollment_code.as_ref().map(|code| Sha256::digest(code.as_bytes()).into());
-    if view.onboarding.of_key(&request.public_key).is_none() {
-        let vouched = proof == Proof::Valid || has_code(&view, code_sha256);
-        limits.unknown_key(client.0, vouched)?;
+    let is_vouched = proof == Proof::Valid || has_code(&view, code_sha256);
+    let is_known = view.onboarding.of_key(&request.public_key).is_some();
+    let possession_of = |shared: Option<&[u8; 32]>| {
+        possession(shared, &settings, &view.onboarding, client.0, &request)
+    };
+    let shared_secret = || challenges.shared_secret(&request.public_key);
+    let known_secret = is_known.then(shared_secret).flatten();
+    let is_owner = is_known && possession_of(known_secret.as_ref()) == Proof::Valid;
+    let what = "registration rate limit exceeded";
+    if is_vouched || is_owner {
+        // A proof covers the nonce: copies of the request take no token of its key.
+        check(&challenges, &request, now_ns)?;
+        limits.vouched_keys.allow(&request.public_key, what)?;
+    } else {
+        limits.registrations.allow(&network(client.0), what)?;
+        check(&challenges, &request, now_ns)?;
+    }
+    let shared = known_secret.or_else(shared_secret);
+    let key_proof = possession_of(shared.as_ref());
+    if !is_known {
+        limits.unknown_key(client.0, is_vouched)?;
     }
     let mac_verified = verify_mac(&settings, client.0, request.mac).await;
     let command = RequestJoin {
@@ -260,6 +278,8 @@ fn kind_of(problem: Problem) -> Problem {
     match problem.status {
         409 => problem.of_kind(ProblemKind::KeyConflict),
         403 => problem.of_kind(ProblemKind::RegistrationRejected),
+        // Not the addresses: an admin has to decide on what waits.
+        503 if problem.detail == QUEUE_FULL => limited(QUEUE_FULL, QUEUE_RETRY_S),
         _ => problem,
     }
 }

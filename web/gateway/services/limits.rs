@@ -13,6 +13,7 @@ pub use super::limited::limited;
 use super::login_attempts::LoginAttempts;
 use groundwave_http::Problem;
 use groundwave_http::admission::network;
+use groundwave_protocol::PublicKey;
 
 /// Maximum length of a request body unless the operation has another limit, bytes.
 pub const BODY_BYTES_MAX: usize = 64 << 10;
@@ -39,11 +40,14 @@ pub struct RateLimits {
     pub logins: LoginAttempts,
     /// Registration requests by source address: 6, then one in 10 s.
     pub registrations: RateLimiter<IpAddr>,
+    /// Registration requests that prove a secret, a code or a registered key, by public key: 6, then one
+    /// in 10 s, whatever the address: many nodes may be behind one.
+    pub vouched_keys: RateLimiter<PublicKey>,
     /// Registration requests with a first unknown public key, by source address: one a minute.
     pub first_keys: RateLimiter<IpAddr>,
     /// Registration requests with further unknown public keys, by network: 60, then one a second.
     pub unknown_keys: RateLimiter<IpAddr>,
-    /// Challenges by source address: 12, then one in 5 s.
+    /// Challenges by source address: 240, then four a second; they need no memory.
     pub challenges: RateLimiter<IpAddr>,
     /// Heartbeats by node: 4, then ten in a heartbeat period.
     pub heartbeats: RateLimiter<NodeId>,
@@ -63,9 +67,10 @@ impl RateLimits {
         Self {
             logins: LoginAttempts::default(),
             registrations: RateLimiter::new(6, Duration::from_secs(10)),
+            vouched_keys: RateLimiter::new(6, Duration::from_secs(10)),
             first_keys: RateLimiter::new(1, Duration::from_secs(60)),
             unknown_keys: RateLimiter::new(60, Duration::from_secs(1)),
-            challenges: RateLimiter::new(12, Duration::from_secs(5)),
+            challenges: RateLimiter::new(240, Duration::from_millis(250)),
             heartbeats: RateLimiter::new(4, heartbeat / 10),
             samples: RateLimiter::new(24_000, Duration::from_millis(10)),
             external_tests: RateLimiter::new(6, Duration::from_secs(10)),
@@ -156,6 +161,28 @@ mod tests {
         }
         assert!(limits.unknown_key(flood, false).is_err());
         assert!(limits.unknown_key(flood, true).is_ok());
+    }
+
+    #[test]
+    fn proven_nodes_behind_one_address_wait_for_no_other() {
+        let limits = RateLimits::new(Duration::from_secs(5));
+        let relay = network("10.41.0.66".parse().unwrap());
+        let key = |number: u8| PublicKey::new([number; 32]).unwrap();
+        for number in 1..=200 {
+            for _ in 0..3 {
+                assert!(
+                    limits.vouched_keys.allow(&key(number), "registration").is_ok(),
+                    "{number}"
+                );
+            }
+        }
+        assert!((0..100).any(|_| limits.vouched_keys.allow(&key(1), "registration").is_err()));
+        for _ in 0..24 * 5 {
+            assert!(limits.challenges.allow(&relay, "challenge").is_ok());
+        }
+        // Without a proof the address counts.
+        let count = (0..100).filter(|_| limits.registrations.allow(&relay, "x").is_ok()).count();
+        assert!(count <= 7, "{count}");
     }
 
     #[test]
