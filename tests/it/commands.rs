@@ -108,6 +108,7 @@ fn registry_has_the_reviewed_list_of_commands() {
     rollout.cancel
     rollout.put
     rollout.remove
+    rollout.retry
     sensor_assignment.put
     sensor_assignment.remove
     sensor_template.put

@@ -20,13 +20,17 @@ pub(super) enum Step {
     Revert,
 }
 
-/// Id of the command for a step of a node: the same in every replay.
-pub(super) fn command_id(rollout: Id<Rollout>, node: NodeId, step: Step) -> Uuid {
+/// Id of the command for a step of a node: the same in every replay, another in each retry.
+pub(super) fn command_id(rollout: Id<Rollout>, retries: u32, node: NodeId, step: Step) -> Uuid {
     let step = match step {
         Step::Install => "install",
         Step::Revert => "revert",
     };
-    Id::<Rollout>::named(&format!("{rollout}/{node}/{step}")).uuid()
+    let retry = match retries {
+        0 => String::new(),
+        number => format!("/{number}"),
+    };
+    Id::<Rollout>::named(&format!("{rollout}/{node}/{step}{retry}")).uuid()
 }
 
 /// Action that follows from a step.
@@ -53,6 +57,8 @@ struct Advance<'a> {
     before: Option<&'a str>,
     now_ns: u64,
     states: &'a BTreeMap<NodeId, Seen>,
+    /// Nodes may begin to install.
+    may_begin: bool,
     actions: Vec<Action>,
 }
 
@@ -81,8 +87,13 @@ impl Advance<'_> {
     fn forward(&mut self, rollout: &mut Rollout) {
         let begun = rollout.begun();
         let (within_s, healthy_s) = (rollout.install_within_s, rollout.healthy_s);
+        self.may_begin = rollout.is_in_window(self.now_ns);
+        let has_reasons = rollout.has_reasons;
         for one in &mut rollout.nodes[..begun] {
             one.progress = self.installed(one, seconds(within_s), seconds(healthy_s));
+            if let (true, NodeProgress::Failed { reason }) = (has_reasons, &one.progress) {
+                one.failure = Some(reason.clone());
+            }
         }
         let failed = rollout.failed();
         if failed * 100 > usize::from(rollout.failures_max_percent) * begun {
@@ -143,6 +154,7 @@ impl Advance<'_> {
         };
         match &one.progress {
             NodeProgress::Waiting if has => watched(now_ns, 0),
+            NodeProgress::Waiting if !self.may_begin => NodeProgress::Waiting,
             NodeProgress::Waiting => {
                 self.actions.push(Action::Command(one.node, Step::Install));
                 NodeProgress::Installing { since_ns: now_ns }
@@ -233,14 +245,14 @@ const LATE_NS: u64 = 3_600 * 1_000_000_000;
 type Parts = (&'static NodeRecord, &'static LivenessState, &'static NodeCommands);
 
 fn look(
-    id: Id<Rollout>,
+    (id, retries): (Id<Rollout>, u32),
     node: NodeId,
     parts: (&NodeRecord, &LivenessState, &NodeCommands),
     now_ns: u64,
 ) -> Seen {
     let (record, liveness, commands) = parts;
     let find = |step: Step| {
-        let id = command_id(id, node, step);
+        let id = command_id(id, retries, node, step);
         commands.0.iter().find(|command| command.id == id)
     };
     let (install, revert) = (find(Step::Install), find(Step::Revert));
@@ -275,7 +287,7 @@ pub(super) fn advance_rollouts(
         let before = rollout.rollback_image.and_then(image);
         let states = rollout.nodes.iter().filter_map(|one| {
             let parts = nodes.1.get(nodes.0.get(one.node).ok()?).ok()?;
-            Some((one.node, look(*id, one.node, parts, now_ns)))
+            Some((one.node, look((*id, rollout.retries), one.node, parts, now_ns)))
         });
         let states: BTreeMap<_, _> = states.collect();
         let mut advance = Advance {
@@ -283,6 +295,7 @@ pub(super) fn advance_rollouts(
             before: before.map(|image| image.version.as_str()),
             now_ns,
             states: &states,
+            may_begin: false,
             actions: Vec::new(),
         };
         let mut after = rollout.clone();
@@ -315,7 +328,7 @@ fn act(
             ];
             let command = EnqueueCommand {
                 node,
-                id: command_id(id, node, step),
+                id: command_id(id, rollout.retries, node, step),
                 kind: FIRMWARE.to_owned(),
                 args: args.map(|(key, value)| (key.to_owned(), value)).into(),
                 expires_s: rollout.install_within_s,
@@ -327,7 +340,7 @@ fn act(
             });
         }
         Action::Withdraw(node) => {
-            let command = command_id(id, node, Step::Install);
+            let command = command_id(id, rollout.retries, node, Step::Install);
             commands.queue(move |world: &mut World| {
                 withdraw_command(world, node, command);
             });

@@ -12,7 +12,7 @@ mod tests;
 
 use groundwave_engine::{Builder, Phase};
 
-pub use commands::CancelRollout;
+pub use commands::{CancelRollout, RetryRollout};
 pub use plan::{
     FIRMWARE, FirmwareImage, IMAGE_BYTES_MAX, NodeProgress, Rollout, RolloutNode, RolloutStage,
     RolloutState,
@@ -20,5 +20,8 @@ pub use plan::{
 
 /// Roll-outs of firmware.
 pub fn rollout(engine: &mut Builder) {
-    engine.command::<CancelRollout>().systems(Phase::Route, advance::advance_rollouts);
+    engine
+        .command::<CancelRollout>()
+        .command::<RetryRollout>()
+        .systems(Phase::Route, advance::advance_rollouts);
 }

@@ -7,6 +7,7 @@ use groundwave_simulation::site::{NODES_MAX, NodeId, NodeKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::automation::{TimeWindow, in_window};
 use crate::config::{self, ConfigObject, all};
 use crate::fleet::{NodeInfo, NodeRecord};
 
@@ -168,6 +169,23 @@ pub struct RolloutNode {
     pub before: Option<String>,
     /// Progress.
     pub progress: NodeProgress,
+    /// Reason why it did not run the image; it stays when the node is taken back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+}
+
+impl RolloutNode {
+    /// A node whose stage has not begun, with the version that it reports.
+    #[must_use]
+    pub const fn new(node: NodeId, before: Option<String>) -> Self {
+        Self { node, before, progress: NodeProgress::Waiting, failure: None }
+    }
+
+    /// `true` if it did not run the image.
+    #[must_use]
+    pub const fn has_failed(&self) -> bool {
+        self.failure.is_some() || matches!(self.progress, NodeProgress::Failed { .. })
+    }
 }
 
 /// A roll-out. Written by `rollout.put`, `rollout.cancel` and `advance_rollouts`.
@@ -194,6 +212,19 @@ pub struct Rollout {
     /// Time of heartbeats with the version after which a node is healthy, s.
     #[garde(range(min = 0, max = 86_400))]
     pub healthy_s: u32,
+    /// Times at which nodes may begin to install; always if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[garde(dive)]
+    pub window: Option<TimeWindow>,
+    /// Number of retries so far.
+    #[serde(default, skip_serializing_if = "is_first")]
+    #[garde(skip)]
+    pub retries: u32,
+    /// Reasons of failures stay with nodes that are taken back; not in roll-outs that were recorded
+    /// before there was this.
+    #[serde(default, skip_serializing_if = "is_false")]
+    #[garde(skip)]
+    pub has_reasons: bool,
     /// Account that began it.
     #[garde(skip)]
     pub by: String,
@@ -220,16 +251,49 @@ impl Rollout {
         stage.map_or(0, |stage| stage.count(self.nodes.len()))
     }
 
-    /// Number of failed nodes.
+    /// Number of nodes that did not run the image, also of those that were taken back.
     #[must_use]
     pub fn failed(&self) -> usize {
-        let failed = |one: &&RolloutNode| matches!(one.progress, NodeProgress::Failed { .. });
-        self.nodes.iter().filter(failed).count()
+        self.nodes.iter().filter(|one| one.has_failed()).count()
+    }
+
+    /// Refuses nodes of another roll-out that goes on.
+    pub(super) fn check_alone(&self, id: Id<Self>, world: &World) -> Result<(), Refusal> {
+        let mut others = all::<Self>(world)
+            .filter(|(other, other_rollout)| *other != id && other_rollout.state.is_open());
+        let conflict = others.find_map(|(other, other_rollout)| {
+            other_rollout
+                .nodes
+                .iter()
+                .any(|one| self.nodes.iter().any(|own| own.node == one.node))
+                .then_some(other)
+        });
+        match conflict {
+            Some(other) => {
+                Err(Refusal::conflict(format!("roll-out {other} goes on with some of these nodes")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// `true` if nodes may begin to install at `now_ns`, ns since the Unix epoch.
+    pub(super) fn is_in_window(&self, now_ns: u64) -> bool {
+        let window = self.window.as_ref();
+        // It was checked when it was put.
+        window.is_none_or(|window| in_window(window, now_ns / 1_000_000).unwrap_or(false))
     }
 }
 
+const fn is_first(retries: &u32) -> bool {
+    *retries == 0
+}
+
+const fn is_false(value: &bool) -> bool {
+    !*value
+}
+
 /// Refuses nodes that are unknown, cannot install images or have another board.
-fn check_node(
+pub(super) fn check_node(
     world: &World,
     image: &FirmwareImage,
     at: usize,
@@ -279,21 +343,10 @@ impl ConfigObject for Rollout {
         for (at, one) in self.nodes.iter().enumerate() {
             check_node(world, own, at, one.node)?;
         }
-        let mut others = all::<Self>(world)
-            .filter(|(other, other_rollout)| *other != id && other_rollout.state.is_open());
-        let conflict = others.find_map(|(other, other_rollout)| {
-            other_rollout
-                .nodes
-                .iter()
-                .any(|one| self.nodes.iter().any(|own| own.node == one.node))
-                .then_some(other)
-        });
-        match conflict {
-            Some(other) => {
-                Err(Refusal::conflict(format!("roll-out {other} goes on with some of these nodes")))
-            }
-            None => Ok(()),
+        if let Some(window) = &self.window {
+            in_window(window, 0).map_err(|text| Refusal::invalid("window", "a window", text))?;
         }
+        self.check_alone(id, world)
     }
 
     fn check_removal(&self, _: Id<Self>, _: &World) -> Result<(), Refusal> {

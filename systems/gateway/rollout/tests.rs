@@ -7,6 +7,7 @@ use groundwave_simulation::site::NodeId;
 
 use super::*;
 use crate::Snapshot;
+use crate::automation::TimeWindow;
 use crate::config::{Expected, Put, Remove};
 use crate::fleet::{
     FinishCommand, FleetEventKind, RecordHeartbeat, RecordJoinReport, SetGatewayClock,
@@ -166,11 +167,17 @@ impl Fleet {
     }
 
     fn begin(&mut self, stages: &[RolloutStage], rollback: bool) -> Result<(), Refusal> {
-        let nodes = self.nodes.keys().map(|number| RolloutNode {
-            node: node(*number),
-            before: Some("1".to_owned()),
-            progress: NodeProgress::Waiting,
-        });
+        self.begin_in(stages, rollback, None)
+    }
+
+    fn begin_in(
+        &mut self,
+        stages: &[RolloutStage],
+        rollback: bool,
+        window: Option<TimeWindow>,
+    ) -> Result<(), Refusal> {
+        let nodes =
+            self.nodes.keys().map(|number| RolloutNode::new(node(*number), Some("1".to_owned())));
         let put = Put {
             id: rollout(),
             object: Rollout {
@@ -180,6 +187,9 @@ impl Fleet {
                 failures_max_percent: 20,
                 install_within_s: 120,
                 healthy_s: 30,
+                window,
+                retries: 0,
+                has_reasons: true,
                 by: "ada".to_owned(),
                 state: RolloutState::Running,
                 stage: 0,
@@ -259,6 +269,13 @@ fn failures_above_the_limit_take_all_nodes_back() {
         [NodeProgress::Reverted, NodeProgress::Reverted, NodeProgress::Reverted]
     );
     assert!(progress[3..].iter().all(|one| *one == NodeProgress::Waiting));
+    // The reasons stay with the nodes that were taken back.
+    let failures: Vec<_> = rollout.nodes.iter().map(|one| one.failure.as_deref()).collect();
+    assert_eq!(failures[2], Some("exit status 1"));
+    assert_eq!(rollout.failed(), failures.iter().flatten().count());
+    let view = fleet.engine.view();
+    let end = view.events.iter().rfind(|event| event.kind == FleetEventKind::Alert).unwrap();
+    assert_ne!(end.data["failed"], "0");
     assert_eq!(fleet.alerts(), ["rollout-rolling-back", "rollout-rolled-back"]);
 }
 
@@ -369,4 +386,47 @@ fn a_rollout_that_cannot_work_is_refused() {
         matches!(&refused, Err(Refusal::Invalid { key, .. }) if key == "nodes[0]"),
         "{refused:?}"
     );
+}
+
+#[test]
+fn retry_installs_on_the_nodes_that_failed() {
+    let mut agents = [Agent::Installs; 10];
+    agents[9] = Agent::Refuses;
+    let mut fleet = Fleet::new(&agents);
+    fleet.begin(&STAGES, true).unwrap();
+    let retry = RetryRollout { rollout: rollout(), by: "bob".to_owned() };
+    assert!(matches!(fleet.does(retry.clone()), Err(Refusal::Conflict { .. })));
+    fleet.run(60);
+    assert_eq!(fleet.rollout().nodes[9].failure.as_deref(), Some("exit status 1"));
+    fleet.nodes.get_mut(&10).unwrap().agent = Agent::Installs;
+    fleet.does(retry.clone()).unwrap();
+    fleet.run(40);
+    let rollout = fleet.rollout();
+    assert_eq!((rollout.state, rollout.failed()), (RolloutState::Done, 0));
+    assert_eq!(fleet.with("2").len(), 10);
+    assert_eq!(rollout.by, "bob");
+    // The others were not commanded again.
+    let view = fleet.engine.view();
+    let counts: Vec<_> = view.fleet.nodes.values().map(|node| node.commands.len()).collect();
+    assert_eq!(counts, [1, 1, 1, 1, 1, 1, 1, 1, 1, 2]);
+    assert!(matches!(fleet.does(retry), Err(Refusal::Conflict { .. })));
+}
+
+#[test]
+fn nodes_begin_to_install_in_the_window_only() {
+    let mut fleet = Fleet::new(&[Agent::Installs; 2]);
+    let stages = [RolloutStage::Nodes(1), RolloutStage::Nodes(2)];
+    // The tests begin at 08:00 UTC.
+    let window = |from: &str| {
+        Some(serde_json::from_value(serde_json::json!({ "from": from, "to": "09:00" })).unwrap())
+    };
+    let refusal = fleet.begin_in(&stages, true, window("8 o'c"));
+    assert!(matches!(refusal, Err(Refusal::Invalid { key, .. }) if key == "window"));
+    fleet.begin_in(&stages, true, window("08:02")).unwrap();
+    while fleet.now_s < 115 {
+        fleet.run(1);
+        assert!(fleet.with("2").is_empty(), "at {} s", fleet.now_s);
+    }
+    fleet.run(3);
+    assert_eq!(fleet.with("2"), [1]);
 }

@@ -22,7 +22,9 @@ pub fn endpoints() -> Endpoints<Gateway, Access> {
         rollouts::rollouts,
         rollouts::rollout_create,
         rollouts::rollout_fetch,
+        rollouts::rollout_dry_run,
         rollouts::rollout_cancel,
+        rollouts::rollout_retry,
         rollouts::rollout_delete,
     ))
 }

@@ -1,11 +1,16 @@
 //! Roll-out endpoints.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use groundwave_engine::Id;
+use groundwave_gateway::automation::TimeWindow;
 use groundwave_gateway::config::Versioned;
+use groundwave_gateway::fleet::FleetNode;
 use groundwave_gateway::rollout::{
-    CancelRollout, FIRMWARE, NodeProgress, Rollout, RolloutNode, RolloutStage, RolloutState,
+    CancelRollout, FIRMWARE, FirmwareImage, NodeProgress, RetryRollout, Rollout, RolloutNode,
+    RolloutStage, RolloutState,
 };
 use groundwave_http::json_body::StrictJson;
 use groundwave_http::page::{Page, Paging};
@@ -13,6 +18,7 @@ use groundwave_http::problem::FieldCode;
 use groundwave_http::tag::Tag;
 use groundwave_http::time::rfc3339;
 use groundwave_http::{Json, Path, Problem, Query};
+use groundwave_protocol::NodeState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -36,6 +42,9 @@ pub struct RolloutNodeView {
     /// Reason of a failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Reason why it did not run the image; it stays when the node is taken back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
 }
 
 /// State of a node in a roll-out.
@@ -79,6 +88,7 @@ impl RolloutNodeView {
             state,
             since: since_ns.map(rfc3339),
             reason: reason.cloned(),
+            failure: one.failure.clone(),
         }
     }
 }
@@ -104,7 +114,14 @@ pub struct RolloutView {
     pub install_within_s: u32,
     /// Time of heartbeats with the version after which a node is healthy, s.
     pub healthy_s: u32,
-    /// Account that began it.
+    /// Times at which nodes may begin to install; always if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<TimeWindow>,
+    /// Number of retries so far.
+    pub retries: u32,
+    /// Number of nodes that did not run the image, also of those that were taken back.
+    pub failed: usize,
+    /// Account that began it, or retried it last.
     pub by: String,
     /// Nodes in the order in which they get the image.
     pub nodes: Vec<RolloutNodeView>,
@@ -129,6 +146,9 @@ impl Shown for RolloutView {
             failures_max_percent: rollout.failures_max_percent,
             install_within_s: rollout.install_within_s,
             healthy_s: rollout.healthy_s,
+            window: rollout.window.clone(),
+            retries: rollout.retries,
+            failed: rollout.failed(),
             by: rollout.by.clone(),
             nodes: nodes.collect(),
             revision: Revision::of(versioned),
@@ -176,6 +196,9 @@ pub struct NewRollout {
     #[serde(default = "five_minutes")]
     #[schemars(range(min = 0, max = 86_400))]
     pub healthy_s: u32,
+    /// Times at which nodes may begin to install; always if absent.
+    #[serde(default)]
+    pub window: Option<TimeWindow>,
 }
 
 fn usual_stages() -> Vec<RolloutStage> {
@@ -194,22 +217,73 @@ fn five_minutes() -> u32 {
     300
 }
 
-/// Nodes with a tag that can install firmware, in id order.
-fn tagged(world: &World, tag: Option<&String>) -> Vec<RolloutNode> {
+/// Nodes with a tag, in id order.
+struct TaggedNodes {
+    /// Those that can install the image.
+    nodes: Vec<Arc<FleetNode>>,
+    /// Those that cannot, with the reason.
+    others: Vec<(Arc<FleetNode>, &'static str)>,
+}
+
+fn tagged(world: &World, image: &FirmwareImage, tag: Option<&String>) -> TaggedNodes {
     let view = world.view();
     let nodes = view
         .fleet
         .nodes
         .values()
         .filter(|node| tag.is_none_or(|tag| node.record.tags.contains(tag)));
-    let able =
-        nodes.filter(|node| node.record.supported_commands.iter().any(|kind| kind == FIRMWARE));
-    able.map(|node| RolloutNode {
-        node: node.id,
-        before: node.record.firmware.get(FIRMWARE).cloned(),
-        progress: NodeProgress::Waiting,
+    let mut tagged = TaggedNodes { nodes: Vec::new(), others: Vec::new() };
+    for node in nodes.cloned() {
+        let installs = node.record.supported_commands.iter().any(|kind| kind == FIRMWARE);
+        match (installs, image.fits(&node.record)) {
+            (true, true) => tagged.nodes.push(node),
+            (false, _) => tagged.others.push((node, "its agent does not install firmware")),
+            (true, false) => tagged.others.push((node, "its board is not that of the image")),
+        }
+    }
+    tagged
+}
+
+/// Image of a new roll-out.
+///
+/// # Errors
+/// 422 without one.
+fn image_of(world: &World, new: &NewRollout) -> Result<FirmwareImage, Problem> {
+    let view = world.view();
+    let image = view.config.firmware_images.get(Id::new(new.image_id));
+    image.map(|image| image.object.clone()).ok_or_else(|| {
+        let message = "invalid image: allowed the id of an existing firmware image";
+        Problem::field("/image_id", FieldCode::NotAllowed, message)
     })
-    .collect()
+}
+
+impl NewRollout {
+    /// The roll-out of these nodes.
+    ///
+    /// # Errors
+    /// 422 without nodes.
+    fn plan(self, nodes: &[Arc<FleetNode>], by: &str) -> Result<Rollout, Problem> {
+        if nodes.is_empty() {
+            let message = "invalid tag: no node that can install the image has it";
+            return Err(Problem::field("/tag", FieldCode::NotAllowed, message));
+        }
+        let version = |node: &FleetNode| node.record.firmware.get(FIRMWARE).cloned();
+        Ok(Rollout {
+            image: Id::new(self.image_id),
+            rollback_image: self.rollback_image_id.map(Id::new),
+            stages: self.stages,
+            failures_max_percent: self.failures_max_percent,
+            install_within_s: self.install_within_s,
+            healthy_s: self.healthy_s,
+            window: self.window,
+            retries: 0,
+            has_reasons: true,
+            by: by.to_owned(),
+            state: RolloutState::Running,
+            stage: 0,
+            nodes: nodes.iter().map(|node| RolloutNode::new(node.id, version(node))).collect(),
+        })
+    }
 }
 
 /// Begin a roll-out
@@ -225,24 +299,69 @@ pub async fn rollout_create(
     State(world): State<World>,
     StrictJson(new): StrictJson<NewRollout>,
 ) -> Result<(StatusCode, Tag, Json<RolloutView>), Problem> {
-    let nodes = tagged(&world, new.tag.as_ref());
-    if nodes.is_empty() {
-        let message = "invalid tag: no node that installs firmware has it";
-        return Err(Problem::field("/tag", FieldCode::NotAllowed, message));
-    }
-    let rollout = Rollout {
-        image: Id::new(new.image_id),
-        rollback_image: new.rollback_image_id.map(Id::new),
-        stages: new.stages,
-        failures_max_percent: new.failures_max_percent,
-        install_within_s: new.install_within_s,
-        healthy_s: new.healthy_s,
-        by: caller.username.clone(),
-        state: RolloutState::Running,
-        stage: 0,
-        nodes,
-    };
-    create(&world, rollout).await
+    let image = image_of(&world, &new)?;
+    let nodes = tagged(&world, &image, new.tag.as_ref()).nodes;
+    create(&world, new.plan(&nodes, &caller.username)?).await
+}
+
+/// Node of a planned roll-out.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct PlannedNodeView {
+    /// Node id.
+    pub node_id: Uuid,
+    /// Name.
+    pub name: String,
+    /// Version that it reports.
+    pub before: Option<String>,
+    /// Liveness.
+    pub liveness: NodeState,
+    /// Stage in which it gets the image, from 0; absent if it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stage: Option<usize>,
+    /// Reason why it does not get the image.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// Nodes of a planned roll-out.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct RolloutPlan {
+    /// Number of nodes of each stage and those before it.
+    pub stages: Vec<usize>,
+    /// Nodes in the order in which they get the image, then those that do not.
+    pub nodes: Vec<PlannedNodeView>,
+}
+
+/// List the nodes of a roll-out without beginning it
+#[utoipa::path(post, path = "/v1/firmware/rollouts/dry-run", tag = "nodes",
+    responses((status = 200, description = "Nodes by stages, and those left out with reasons")))]
+pub async fn rollout_dry_run(
+    Admin(caller): Admin,
+    State(world): State<World>,
+    StrictJson(new): StrictJson<NewRollout>,
+) -> Result<Json<RolloutPlan>, Problem> {
+    let image = image_of(&world, &new)?;
+    let TaggedNodes { nodes, others } = tagged(&world, &image, new.tag.as_ref());
+    let rollout = new.plan(&nodes, &caller.username)?;
+    let counts: Vec<_> =
+        rollout.stages.iter().map(|stage| stage.count(rollout.nodes.len())).collect();
+    let planned =
+        |node: &Arc<FleetNode>, stage: Option<usize>, reason: Option<&str>| PlannedNodeView {
+            node_id: node.id.uuid(),
+            name: node.record.name.clone(),
+            before: node.record.firmware.get(FIRMWARE).cloned(),
+            liveness: node.liveness.state,
+            stage,
+            reason: reason.map(str::to_owned),
+        };
+    let stage_of = |at: usize| counts.iter().position(|count| at < *count);
+    let in_stages = nodes.iter().enumerate().map(|(at, node)| match stage_of(at) {
+        Some(stage) => planned(node, Some(stage), None),
+        None => planned(node, None, Some("the last stage does not reach it")),
+    });
+    let without = others.iter().map(|(node, reason)| planned(node, None, Some(reason)));
+    let nodes = in_stages.chain(without).collect();
+    Ok(Json(RolloutPlan { stages: counts, nodes }))
 }
 
 /// Get a roll-out
@@ -282,6 +401,23 @@ pub async fn rollout_cancel(
     StrictJson(end): StrictJson<RolloutEnd>,
 ) -> Result<(Tag, Json<RolloutView>), Problem> {
     let command = CancelRollout { rollout: Id::new(id), roll_back: end.roll_back };
+    world.submit(command).await?;
+    fetch(&world, id)
+}
+
+/// Retry a roll-out that is over, on the nodes that do not run its image
+#[utoipa::path(post, path = "/v1/firmware/rollouts/{rollout_id}/retry", tag = "nodes",
+    params(("rollout_id" = Uuid, Path, description = "Roll-out id")),
+    responses((status = 200, description = "The roll-out and its nodes",
+            headers(("etag" = String, description = "Revision"))),
+        (status = 404, description = "No such roll-out"),
+        (status = 409, description = "It goes on, or no node can be retried")))]
+pub async fn rollout_retry(
+    Admin(caller): Admin,
+    State(world): State<World>,
+    Path(id): Path<Uuid>,
+) -> Result<(Tag, Json<RolloutView>), Problem> {
+    let command = RetryRollout { rollout: Id::new(id), by: caller.username.clone() };
     world.submit(command).await?;
     fetch(&world, id)
 }
