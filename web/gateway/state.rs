@@ -36,6 +36,7 @@ use super::services::probes::Probes;
 use super::services::tasks::BackgroundTasks;
 use super::services::tokens::TokenKeys;
 use super::services::topology::TopologyState;
+use super::services::tunnel::TunnelState;
 use super::services::vault::Vault;
 use super::services::world::World;
 use super::settings::Settings;
@@ -109,6 +110,8 @@ services! {
     mesh_config: Arc<MeshConfigService>,
     /// Ruleset of the firewall.
     firewall: Arc<FirewallService>,
+    /// Gateway's end of the tunnel.
+    tunnel: Arc<TunnelState>,
     /// Images of firmware.
     firmware: Arc<FirmwareImages>,
     /// NUT server: power supplies.
@@ -170,6 +173,7 @@ impl Gateway {
             dhcp: Arc::new(dhcp),
             mesh_config: Arc::new(MeshConfigService::new(&settings.mesh_ifname)),
             firewall: Arc::new(FirewallService::new(settings.netns.clone())),
+            tunnel: Arc::default(),
             firmware: Arc::new(FirmwareImages::new(settings.firmware.clone())),
             nut: Arc::new(NutServer::new(settings.nut.clone())),
             probes: Arc::default(),

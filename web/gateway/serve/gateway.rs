@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::admin::{ADMIN, BOOTSTRAP, generate_password};
 pub use super::gateway_config::{GatewayConfig, TunnelChoice};
+use super::tunnel_listener::TunnelListener;
 use crate::Gateway;
 use groundwave_http::Failure;
 use groundwave_http::serve::{Serving, serve_with};
@@ -25,6 +26,7 @@ use groundwave_http::{Problem, id};
 
 /// A gateway with its ports taken and its background tasks started.
 pub struct RunningGateway {
+    gateway: Gateway,
     listener: TcpListener,
     tls: Option<(TcpListener, TlsAcceptor)>,
     routes: Router,
@@ -89,7 +91,7 @@ impl RunningGateway {
         let refusals = crate::background_tasks::write_refusals(gateway.clone());
         let firewall = crate::background_tasks::revert_firewall(gateway.clone());
         let playback = crate::background_tasks::end_playback(gateway.clone());
-        let history = crate::background_tasks::store_minutes(gateway, minutes);
+        let history = crate::background_tasks::store_minutes(gateway.clone(), minutes);
         let writers = [
             tokio::spawn(history),
             tokio::spawn(refusals),
@@ -97,7 +99,7 @@ impl RunningGateway {
             tokio::spawn(polls),
             tokio::spawn(playback),
         ];
-        Ok(Self { listener, tls, routes, writers })
+        Ok(Self { gateway, listener, tls, routes, writers })
     }
 
     /// Router of the gateway.
@@ -139,15 +141,23 @@ impl RunningGateway {
         tracing::info!("gateway listening on http://{address}, API at /docs/");
         if address.ip().is_unspecified() {
             tracing::info!(
-                "it listens on all addresses of this machine; --gateway-bind restricts it"
+                "it listens on all addresses of this machine; --gateway-bind restricts it to one \
+                 beside that in the tunnel"
             );
         }
+        let tunnel = TunnelListener {
+            own: address,
+            routes: self.routes.clone(),
+            serving: serving.clone(),
+            state: Arc::clone(&self.gateway.tunnel),
+        };
+        let tunnel = tokio::spawn(tunnel.follow(self.gateway));
         let served =
             serve_with::<_, SocketAddr>(self.listener, self.routes, stop.clone(), serving).await;
         stop.cancel();
         // Completed minutes and counts of refusals are stored before the end.
-        for writer in self.writers {
-            let _ = writer.await;
+        for task in self.writers.into_iter().chain([tunnel]) {
+            let _ = task.await;
         }
         served
     }

@@ -8,6 +8,7 @@ mod gateway_config;
 pub mod gateway_folder;
 pub mod reset_admin;
 mod tls_reload;
+mod tunnel_listener;
 
 /// Simulated time of a tick, ns; it only counts ticks, nothing in a plan moves.
 pub const STEP_NS: u64 = 1_000_000;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use groundwave_credentials::{PrivateKey, PublicKey as KernelKey};
@@ -16,6 +17,23 @@ use tokio_util::sync::CancellationToken;
 
 use super::world::World;
 use crate::settings::Settings;
+
+/// State of the gateway's end of the tunnel.
+#[derive(Debug, Default)]
+pub struct TunnelState(AtomicBool);
+
+impl TunnelState {
+    /// `true` while the gateway listens at its address in the tunnel.
+    #[must_use]
+    pub fn is_reachable(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Sets whether the gateway listens at its address in the tunnel.
+    pub fn set_reachable(&self, is_reachable: bool) {
+        self.0.store(is_reachable, Ordering::Relaxed);
+    }
+}
 
 /// Reconciliation interval without changes.
 const LOOK: Duration = Duration::from_secs(30);

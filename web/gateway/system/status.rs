@@ -9,9 +9,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use groundwave_engine::{FaultKind, Health as WorldHealth};
 use groundwave_http::{Json, Problem, tag};
-use groundwave_io_gateway::Audit;
 use groundwave_io_gateway::camera::{find_ffmpeg, v4l2};
-use groundwave_telemetry::TelemetryStore;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -25,8 +23,10 @@ use crate::services::metrics::Metrics;
 use crate::services::nut::NutServer;
 use crate::services::tasks::{BackgroundTasks, TaskView};
 use crate::services::tokens::TOKEN_S;
+use crate::services::tunnel::TunnelState;
 use crate::services::world::{World, blocking};
 use crate::settings::Settings;
+use crate::state::Gateway;
 
 /// Result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -72,11 +72,13 @@ fn severity(state: CheckState) -> u8 {
 }
 
 /// State of the tunnel; `None` unless it is required.
-fn tunnel_state(settings: &Settings) -> Option<CheckState> {
+fn tunnel_state(settings: &Settings, tunnel: &TunnelState) -> Option<CheckState> {
     let interface = std::path::Path::new("/sys/class/net").join(&settings.tunnel_ifname);
-    let state = match settings.tunnel.is_some() && interface.exists() {
-        true => CheckState::Ok,
-        false => CheckState::Absent,
+    let state = match (settings.tunnel.is_some() && interface.exists(), tunnel.is_reachable()) {
+        (true, true) => CheckState::Ok,
+        // Nodes are connected, but nothing listens for them.
+        (true, false) => CheckState::Fail,
+        (false, _) => CheckState::Absent,
     };
     settings.tunnel_wanted.then_some(state)
 }
@@ -87,13 +89,9 @@ fn tunnel_state(settings: &Settings) -> Option<CheckState> {
         (status = 503, description = "Not serving requests", body = GatewayHealth)))]
 pub async fn health(
     _: Anonymous,
-    State(world): State<World>,
-    State(host): State<Arc<Host>>,
-    State(settings): State<Arc<Settings>>,
-    State(tasks): State<Arc<BackgroundTasks>>,
-    State(history): State<TelemetryStore>,
-    State(audit): State<Arc<Audit>>,
+    State(gateway): State<Gateway>,
 ) -> (StatusCode, Json<GatewayHealth>) {
+    let (world, host) = (&gateway.world, Arc::clone(&gateway.host));
     let now_ns = world.now_ns();
     let backends = blocking(move || Ok(host.facilities(now_ns))).await.unwrap_or_default();
     let store = match world.health() {
@@ -101,7 +99,7 @@ pub async fn health(
         WorldHealth::Full(_) => CheckState::Full,
         WorldHealth::Stopped | WorldHealth::Broken(_) => CheckState::Fail,
     };
-    let scheduler = match tasks.failing() {
+    let scheduler = match gateway.background_tasks.failing() {
         false => CheckState::Ok,
         true => CheckState::Degraded,
     };
@@ -111,8 +109,8 @@ pub async fn health(
         Some(kind) if kind.may_pass() => CheckState::Full,
         Some(FaultKind::Full | FaultKind::ReadOnly | FaultKind::Failed) => CheckState::Fail,
     };
-    let history = of(history.failure().map(|err| err.kind));
-    let audit = of(audit.failure());
+    let history = of(gateway.history.failure().map(|err| err.kind));
+    let audit = of(gateway.audit.failure());
     let all = [store, history, audit];
     let storage = *all.iter().max_by_key(|state| severity(**state)).unwrap_or(&store);
     let there = |word: &str| match word {
@@ -120,7 +118,7 @@ pub async fn health(
         _ => CheckState::Ok,
     };
     let backend = |name: &str| backends.get(name).map_or(CheckState::Absent, |word| there(word));
-    let tunnel = tunnel_state(&settings);
+    let tunnel = tunnel_state(&gateway.settings, &gateway.tunnel);
     let mut checks = BTreeMap::from([
         ("store".to_owned(), store),
         ("history".to_owned(), history),
@@ -131,8 +129,11 @@ pub async fn health(
         ("wireguard".to_owned(), backend("wireguard")),
         ("scheduler".to_owned(), scheduler),
     ]);
-    checks.extend(tunnel.map(|state| ("tunnel".to_owned(), state)));
-    let is_degraded = tunnel.is_some_and(|state| state != CheckState::Ok);
+    let parts = [("tunnel", tunnel)];
+    let parts = parts.into_iter().filter_map(|(name, state)| Some((name.to_owned(), state?)));
+    let parts: BTreeMap<_, _> = parts.collect();
+    let is_degraded = parts.values().any(|state| *state != CheckState::Ok);
+    checks.extend(parts);
     let (code, status) = match (store, storage, scheduler) {
         (CheckState::Fail, ..) => (StatusCode::SERVICE_UNAVAILABLE, CheckState::Fail),
         (_, CheckState::Full | CheckState::Fail, _) | (.., CheckState::Degraded) => {
