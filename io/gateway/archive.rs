@@ -1,6 +1,7 @@
-//! Archive of a gateway: its store, keys, audit log and telemetry as a zip file.
+//! Archive of a gateway: its store, keys, audit log, telemetry and firmware images as a zip file.
 //!
-//! Names in the archive are `store.redb` and `state/NAME` for the files of the state folder.
+//! Names in the archive are `store.redb`, and `state/NAME` or `state/FOLDER/NAME` for the files of the
+//! state folder.
 
 use std::fs;
 use std::io::{self, Cursor, Read, Seek, Write};
@@ -19,10 +20,13 @@ const STATE: &str = "state/";
 /// Largest file that is unpacked, bytes.
 const FILE_BYTES_MAX: u64 = 16 << 30;
 
+/// Total of the files in folders of the state, bytes: archives are sealed in memory.
+const IMAGES_BYTES_MAX: u64 = 4 << 30;
+
 /// A file of an archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArchivedFile {
-    /// Name in the state folder; `None` is the store.
+    /// Name in the state folder, with the folder in it; `None` is the store.
     pub name: Option<String>,
     /// Content.
     pub bytes: Vec<u8>,
@@ -48,21 +52,8 @@ pub fn pack<W: Write + Seek>(
     let copies = tempfile::tempdir()?;
     let copy = copies.path().join(TELEMETRY);
     history.copy(&copy)?;
-    let mut names = Vec::new();
-    for entry in fs::read_dir(state)? {
-        let entry = entry?;
-        let name = entry.file_name().into_string();
-        // Names that begin with a dot are of files that are being written.
-        if let Ok(name) = name
-            && entry.file_type()?.is_file()
-            && !name.starts_with('.')
-            && !name.starts_with(TELEMETRY)
-        {
-            names.push(name);
-        }
-    }
-    names.sort_unstable();
-    for name in names {
+    let (files, folders) = entries(state)?;
+    for name in files.into_iter().filter(|name| !name.starts_with(TELEMETRY)) {
         let mut bytes = fs::read(state.join(&name))?;
         if name.ends_with(".jsonl") {
             // A line that is being written is not part of the copy.
@@ -74,8 +65,59 @@ pub fn pack<W: Write + Seek>(
     }
     zip.start_file(format!("{STATE}{TELEMETRY}"), options)?;
     io::copy(&mut fs::File::open(&copy)?, &mut zip)?;
+    // Images are compressed already.
+    let options = options.compression_method(CompressionMethod::Stored);
+    let mut size_bytes = 0;
+    for folder in folders {
+        for name in entries(&state.join(&folder))?.0 {
+            let mut file = match fs::File::open(state.join(&folder).join(&name)) {
+                // Removed since.
+                Err(err) if err.kind() == io::ErrorKind::NotFound => continue,
+                file => file?,
+            };
+            size_bytes += file.metadata()?.len();
+            if size_bytes > IMAGES_BYTES_MAX {
+                return Err(io::Error::other(format!(
+                    "invalid size of the folders in {}: found more than {IMAGES_BYTES_MAX} bytes, \
+                     allowed that many: remove firmware images",
+                    state.display()
+                )));
+            }
+            zip.start_file(format!("{STATE}{folder}/{name}"), options)?;
+            io::copy(&mut file, &mut zip)?;
+        }
+    }
     zip.finish()?;
     Ok(())
+}
+
+/// Names of the files and of the folders of a folder, sorted; those that begin with a dot are being
+/// written.
+fn entries(folder: &Path) -> io::Result<(Vec<String>, Vec<String>)> {
+    let (mut files, mut folders) = (Vec::new(), Vec::new());
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        let kind = entry.file_type()?;
+        if name.starts_with('.') {
+            continue;
+        }
+        if kind.is_file() {
+            files.push(name);
+        } else if kind.is_dir() {
+            folders.push(name);
+        }
+    }
+    files.sort_unstable();
+    folders.sort_unstable();
+    Ok((files, folders))
+}
+
+/// `true` for `NAME` and `FOLDER/NAME` of visible files.
+fn is_state_file(path: &str) -> bool {
+    let fits =
+        |part: &str| !part.is_empty() && !part.starts_with('.') && !part.contains(['\\', '\0']);
+    path.split('/').count() <= 2 && path.split('/').all(fits)
 }
 
 /// True when bytes begin as an archive does.
@@ -98,7 +140,7 @@ pub fn unpack(bytes: &[u8]) -> io::Result<Vec<ArchivedFile>> {
             STORE => None,
             path => {
                 let name = path.strip_prefix(STATE).ok_or_else(|| foreign(path))?;
-                if name.is_empty() || name.starts_with('.') || name.contains(['/', '\\', '\0']) {
+                if !is_state_file(name) {
                     return Err(foreign(path));
                 }
                 Some(name.to_owned())
@@ -127,6 +169,9 @@ mod tests {
         fs::write(state.join("token.key"), [7; 32]).unwrap();
         fs::write(state.join("audit.jsonl"), b"{}\n{\"numb").unwrap();
         fs::write(state.join(".key123"), b"being written").unwrap();
+        fs::create_dir(state.join("firmware")).unwrap();
+        fs::write(state.join("firmware/0001"), b"image").unwrap();
+        fs::write(state.join("firmware/.upload1"), b"being written").unwrap();
         let history = TelemetryStore::open(&state.join(TELEMETRY)).unwrap();
         let mut out = Cursor::new(Vec::new());
         pack(&mut out, &folder.path().join("copy"), &state, &history).unwrap();
@@ -134,7 +179,9 @@ mod tests {
         assert!(is_archive(&bytes));
         let files = unpack(&bytes).unwrap();
         let names: Vec<_> = files.iter().map(|file| file.name.as_deref()).collect();
-        assert_eq!(names, [None, Some("audit.jsonl"), Some("token.key"), Some(TELEMETRY)]);
+        let expected = ["audit.jsonl", "token.key", TELEMETRY, "firmware/0001"].map(Some);
+        assert_eq!((names[0], &names[1..]), (None, &expected[..]));
+        assert_eq!(files[4].bytes, b"image");
         assert_eq!((&files[0].bytes[..], &files[1].bytes[..]), (&b"store"[..], &b"{}\n"[..]));
         let copy = folder.path().join("again");
         fs::write(&copy, &files[3].bytes).unwrap();
@@ -142,5 +189,15 @@ mod tests {
         for cut in [0, 10, bytes.len() / 2, bytes.len() - 1] {
             assert!(unpack(&bytes[..cut]).is_err(), "{cut}");
         }
+    }
+
+    #[test]
+    fn names_outside_the_state_folder_are_refused() {
+        for name in
+            ["../token.key", "/etc/passwd", "a/b/c", "firmware/..", "a//b", "", ".key", "a/"]
+        {
+            assert!(!is_state_file(name), "{name}");
+        }
+        assert!(is_state_file("firmware/0001") && is_state_file("token.key"));
     }
 }

@@ -96,6 +96,14 @@ impl FirmwareFolder {
         Ok(bytes)
     }
 
+    /// Size of an image, bytes.
+    ///
+    /// # Errors
+    /// Without such an image, and those of the disk.
+    pub fn size_bytes(&self, id: Uuid) -> io::Result<u64> {
+        Ok(fs::metadata(self.file(id))?.len())
+    }
+
     /// Removes an image.
     ///
     /// # Errors
@@ -194,6 +202,8 @@ mod tests {
         assert_eq!(folder.read(id, 0, 2).unwrap(), b"ab");
         assert!(folder.read(id, 3, 1).unwrap().is_empty());
         assert!(folder.read(Uuid::nil(), 0, 1).is_err());
+        assert_eq!(folder.size_bytes(id).unwrap(), 3);
+        assert!(folder.size_bytes(Uuid::nil()).is_err());
     }
 
     #[test]

@@ -211,7 +211,9 @@ impl Restore {
         for file in &files {
             match &file.name {
                 Some(name) => {
-                    write_new(&folder.path().join(name), &file.bytes, PRIVATE)?;
+                    let path = folder.path().join(name);
+                    groundwave_http::create_private(path.parent().unwrap_or(folder.path()))?;
+                    write_new(&path, &file.bytes, PRIVATE)?;
                 }
                 None => store = Some(&file.bytes),
             }

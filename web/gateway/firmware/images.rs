@@ -201,7 +201,8 @@ pub async fn firmware_image_delete(
     responses((status = 200, description = "The image", body = inline(Bytes), content_type = "application/octet-stream"),
         (status = 206, description = "The range", body = inline(Bytes), content_type = "application/octet-stream"),
         (status = 404, description = "No such image"),
-        (status = 416, description = "Range outside the image")))]
+        (status = 416, description = "Range outside the image"),
+        (status = 503, description = "The file of the image is missing")))]
 pub async fn firmware_image_content(
     _: NodeOrOperator,
     State(world): State<World>,
@@ -223,7 +224,8 @@ pub async fn firmware_image_content(
             return Ok((content, problem).into_response());
         }
     };
-    let mut answer = typed("application/octet-stream", images.read(id, begin, end)?);
+    let mut answer =
+        typed("application/octet-stream", images.read(id, length, (begin, end)).await?);
     *answer.status_mut() = status;
     let headers = answer.headers_mut();
     headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));

@@ -53,6 +53,9 @@ impl FirmwareImages {
         if let Err(err) = folder.retain(&ids) {
             tracing::warn!("folder of firmware images: {err}");
         }
+        for id in self.damaged(view) {
+            tracing::error!("firmware image {id}: its file is missing or has another size");
+        }
     }
 
     /// Folder of the images.
@@ -91,12 +94,43 @@ impl FirmwareImages {
         blocking(move || upload.finish(&folder, id, &sha256).map_err(|err| failed(&err))).await
     }
 
-    /// Bytes of an image from `begin` to before `end`, as they are sent.
+    /// Images whose file is missing or has another size, as after a copy without them. Blocks.
+    #[must_use]
+    pub fn damaged(&self, view: &Snapshot) -> Vec<Uuid> {
+        let Some(folder) = &self.folder else {
+            return Vec::new();
+        };
+        let images = view.config.firmware_images.iter();
+        let damaged = images.filter(|(id, image)| {
+            folder.size_bytes(id.uuid()).ok() != Some(image.object.size_bytes)
+        });
+        damaged.map(|(id, _)| id.uuid()).collect()
+    }
+
+    /// Bytes of an image from `begin` to before `end`, as they are sent; `size_bytes` is that of the
+    /// whole image.
     ///
     /// # Errors
-    /// 503 without a folder.
-    pub fn read(&self, id: Uuid, begin: u64, end: u64) -> Result<Body, Problem> {
+    /// 503 without a folder, and where the file is missing or has another size.
+    pub async fn read(
+        &self,
+        id: Uuid,
+        size_bytes: u64,
+        (begin, end): (u64, u64),
+    ) -> Result<Body, Problem> {
         let folder = self.folder()?;
+        let images = folder.clone();
+        let size = blocking(move || Ok(images.size_bytes(id).ok())).await?;
+        if size != Some(size_bytes) {
+            let state = match size {
+                None => "missing".to_owned(),
+                Some(size) => format!("{size} of {size_bytes} bytes long"),
+            };
+            let message = format!(
+                "the file of firmware image {id} is {state}: remove the image and upload it again"
+            );
+            return Err(Problem::unavailable(message));
+        }
         let pieces = unfold((folder, begin), move |(folder, at)| async move {
             if at >= end {
                 return None;

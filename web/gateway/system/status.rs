@@ -93,7 +93,10 @@ pub async fn health(
 ) -> (StatusCode, Json<GatewayHealth>) {
     let (world, host) = (&gateway.world, Arc::clone(&gateway.host));
     let now_ns = world.now_ns();
-    let backends = blocking(move || Ok(host.facilities(now_ns))).await.unwrap_or_default();
+    let (view, images) = (world.view(), Arc::clone(&gateway.firmware));
+    let probe = move || Ok((host.facilities(now_ns), images.damaged(&view).is_empty()));
+    let (backends, has_images) = blocking(probe).await.unwrap_or_default();
+    let firmware = if has_images { CheckState::Ok } else { CheckState::Degraded };
     let store = match world.health() {
         WorldHealth::Ready => CheckState::Ok,
         WorldHealth::Full(_) => CheckState::Full,
@@ -111,7 +114,7 @@ pub async fn health(
     };
     let history = of(gateway.history.failure().map(|err| err.kind));
     let audit = of(gateway.audit.failure());
-    let all = [store, history, audit];
+    let all = [store, history, audit, firmware];
     let storage = *all.iter().max_by_key(|state| severity(**state)).unwrap_or(&store);
     let there = |word: &str| match word {
         "absent" => CheckState::Absent,
@@ -129,7 +132,7 @@ pub async fn health(
         ("wireguard".to_owned(), backend("wireguard")),
         ("scheduler".to_owned(), scheduler),
     ]);
-    let parts = [("tunnel", tunnel)];
+    let parts = [("tunnel", tunnel), ("firmware", Some(firmware))];
     let parts = parts.into_iter().filter_map(|(name, state)| Some((name.to_owned(), state?)));
     let parts: BTreeMap<_, _> = parts.collect();
     let is_degraded = parts.values().any(|state| *state != CheckState::Ok);
