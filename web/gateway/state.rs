@@ -34,6 +34,7 @@ use super::services::peripherals::PeripheralHost;
 use super::services::playback::Playback;
 use super::services::probes::Probes;
 use super::services::tasks::BackgroundTasks;
+use super::services::tls::TlsCertificate;
 use super::services::tokens::TokenKeys;
 use super::services::topology::TopologyState;
 use super::services::tunnel::TunnelState;
@@ -112,6 +113,8 @@ services! {
     firewall: Arc<FirewallService>,
     /// Gateway's end of the tunnel.
     tunnel: Arc<TunnelState>,
+    /// Validity of the TLS certificate.
+    tls: Arc<TlsCertificate>,
     /// Images of firmware.
     firmware: Arc<FirmwareImages>,
     /// NUT server: power supplies.
@@ -174,6 +177,7 @@ impl Gateway {
             mesh_config: Arc::new(MeshConfigService::new(&settings.mesh_ifname)),
             firewall: Arc::new(FirewallService::new(settings.netns.clone())),
             tunnel: Arc::default(),
+            tls: Arc::default(),
             firmware: Arc::new(FirmwareImages::new(settings.firmware.clone())),
             nut: Arc::new(NutServer::new(settings.nut.clone())),
             probes: Arc::default(),

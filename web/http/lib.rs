@@ -29,6 +29,7 @@ pub mod strict;
 pub mod tag;
 pub mod time;
 pub mod tls;
+mod tls_validity;
 mod write_timeout;
 
 pub use bind::{

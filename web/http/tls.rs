@@ -14,6 +14,8 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::server::{ClientHello, ResolvesServerCert};
 use tokio_rustls::rustls::sign::CertifiedKey;
 
+pub use super::tls_validity::Validity;
+
 /// Timeout of a TLS handshake.
 pub(super) const HANDSHAKE: Duration = Duration::from_secs(10);
 
@@ -68,6 +70,13 @@ impl Identity {
             .with_no_client_auth()
             .with_cert_resolver(resolver);
         Ok(TlsAcceptor::from(Arc::new(config)))
+    }
+
+    /// Period of validity of the present certificate; `None` for one that cannot be read.
+    #[must_use]
+    pub fn validity(&self) -> Option<Validity> {
+        let current = self.current.0.read().unwrap_or_else(PoisonError::into_inner);
+        current.cert.first().and_then(Validity::of)
     }
 
     /// File of the key.

@@ -50,7 +50,10 @@ impl RunningGateway {
             Some(identity) => {
                 let acceptor = identity.acceptor().map_err(Failure::Machine)?;
                 let listener = groundwave_http::bind(config.gateway_tls_bind).await?;
-                tokio::spawn(super::tls_reload::follow(identity, gateway.stop.clone()));
+                gateway.tls.set(identity.validity());
+                let certificate = Arc::clone(&gateway.tls);
+                let stop = gateway.stop.clone();
+                tokio::spawn(super::tls_reload::follow(identity, certificate, stop));
                 Some((listener, acceptor))
             }
             None => None,

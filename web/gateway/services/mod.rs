@@ -35,6 +35,7 @@ pub mod playback;
 pub mod probes;
 pub mod secrets;
 pub mod tasks;
+pub mod tls;
 pub mod tokens;
 pub mod topology;
 pub mod tunnel;

@@ -8,6 +8,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use groundwave_engine::{FaultKind, Health as WorldHealth};
+use groundwave_files::wall::wall_ns;
 use groundwave_http::{Json, Problem, tag};
 use groundwave_io_gateway::camera::{find_ffmpeg, v4l2};
 use schemars::JsonSchema;
@@ -22,6 +23,7 @@ use crate::services::local_service::{ImpairmentDaemon, TestbedController};
 use crate::services::metrics::Metrics;
 use crate::services::nut::NutServer;
 use crate::services::tasks::{BackgroundTasks, TaskView};
+use crate::services::tls::CertificateState;
 use crate::services::tokens::TOKEN_S;
 use crate::services::tunnel::TunnelState;
 use crate::services::world::{World, blocking};
@@ -132,7 +134,12 @@ pub async fn health(
         ("wireguard".to_owned(), backend("wireguard")),
         ("scheduler".to_owned(), scheduler),
     ]);
-    let parts = [("tunnel", tunnel), ("firmware", Some(firmware))];
+    let tls = gateway.tls.state(wall_ns()).map(|state| match state {
+        CertificateState::Valid => CheckState::Ok,
+        CertificateState::EndsSoon => CheckState::Degraded,
+        CertificateState::Invalid => CheckState::Fail,
+    });
+    let parts = [("tunnel", tunnel), ("tls", tls), ("firmware", Some(firmware))];
     let parts = parts.into_iter().filter_map(|(name, state)| Some((name.to_owned(), state?)));
     let parts: BTreeMap<_, _> = parts.collect();
     let is_degraded = parts.values().any(|state| *state != CheckState::Ok);
