@@ -10,6 +10,7 @@ pub mod nft;
 pub mod notice;
 pub mod nut;
 pub mod openapi;
+pub mod reply_log;
 
 pub use audit::{Audit, AuditError, AuditQuery};
 pub use audit_chain::{AuditDamage, AuditReport};

@@ -1,6 +1,7 @@
 //! Settings of a gateway.
 
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use groundwave_gateway::onboarding::AddressPool;
@@ -8,6 +9,7 @@ use groundwave_host::gpio::LineName;
 use groundwave_io_gateway::firmware::FirmwareFolder;
 use groundwave_io_gateway::notice::FlowServers;
 use groundwave_io_gateway::nut::NutAddress;
+use groundwave_io_gateway::reply_log::ReplyLog;
 use groundwave_outbound::TargetPolicy;
 use groundwave_protocol::GatewayEnd;
 
@@ -54,6 +56,8 @@ pub struct Settings {
     pub netns: Option<std::path::PathBuf>,
     /// Folder of firmware images; none are taken if absent.
     pub firmware: Option<FirmwareFolder>,
+    /// Log of replies to requests with an `Idempotency-Key`; in memory only if absent.
+    pub replies: Option<Arc<ReplyLog>>,
     /// NUT server; optional.
     pub nut: Option<NutAddress>,
     /// Accepted host names, beside IP addresses.
@@ -91,6 +95,7 @@ impl Default for Settings {
             insecure_open: false,
             netns: None,
             firmware: None,
+            replies: None,
             nut: None,
             hosts: vec!["localhost".to_owned()],
             effort: Effort::default(),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::FromRef;
 use groundwave_engine::Handle;
+use groundwave_files::wall::{monotonic_ns, wall_ns};
 use groundwave_gateway::Snapshot;
 use groundwave_gateway::account::AccountId;
 use groundwave_host::gpio::GpioLines;
@@ -14,7 +15,6 @@ use groundwave_outbound::Outbound;
 use groundwave_telemetry::TelemetryStore;
 use tokio_util::sync::CancellationToken;
 
-use super::access::idempotency::IdempotencyCache;
 use super::services::audit_sampling::AuditSampling;
 use super::services::backups::Backups;
 use super::services::camera::hub::Cameras;
@@ -33,6 +33,7 @@ use super::services::passwords::Passwords;
 use super::services::peripherals::PeripheralHost;
 use super::services::playback::Playback;
 use super::services::probes::Probes;
+use super::services::replies::{Moment, Replies};
 use super::services::tasks::BackgroundTasks;
 use super::services::tls::TlsCertificate;
 use super::services::tokens::TokenKeys;
@@ -98,7 +99,7 @@ services! {
     /// Prometheus metrics.
     metrics: Arc<Metrics>,
     /// Replies to POST requests with an `Idempotency-Key`.
-    idempotency: Arc<IdempotencyCache>,
+    idempotency: Arc<Replies>,
     /// Topology snapshots.
     topology: Arc<TopologyState>,
     /// Host of the gateway.
@@ -154,6 +155,7 @@ impl Gateway {
         history: TelemetryStore,
         stop: CancellationToken,
     ) -> Self {
+        let now = Moment { monotonic_ns: monotonic_ns(), wall_ns: wall_ns() };
         let dhcp = DhcpServer::new(settings.leases.clone(), settings.reservations.clone());
         let gpio = GpioLines::new(settings.gpio_lines.clone());
         let impairment = Arc::new(ImpairmentDaemon::new(settings.flow_servers.impaird.clone()));
@@ -169,7 +171,7 @@ impl Gateway {
             audit_sampling: Arc::default(),
             history,
             metrics: Arc::default(),
-            idempotency: Arc::default(),
+            idempotency: Arc::new(Replies::new(settings.replies.clone(), Vault::new(key), now)),
             topology: Arc::default(),
             host: Arc::default(),
             peripherals: Arc::new(PeripheralHost::new(gpio)),

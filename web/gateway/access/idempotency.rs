@@ -1,109 +1,44 @@
-//! Idempotency: replies to POST requests by `Idempotency-Key`.
-//!
-//! Replies are kept for ten minutes in memory, never on disk: they may hold a secret that is shown
-//! once.
+//! Idempotency: a POST request with an `Idempotency-Key` is carried out once.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use axum::body::{Body, Bytes, HttpBody, to_bytes};
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use groundwave_files::wall::monotonic_ns;
-use groundwave_gateway::account::AccountId;
+use futures_util::{StreamExt as _, stream};
+use groundwave_files::wall::{monotonic_ns, wall_ns};
 use groundwave_http::Problem;
 use groundwave_http::problem::{BodyTimeout, is_timeout};
 use sha2::{Digest, Sha256};
 
 use super::Caller;
-use crate::services::limits::BATCH_BYTES_MAX;
+use crate::services::replies::{Lookup, Moment, Replies, Reply, RequestName};
+use crate::services::world::blocking;
 
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// Header of replayed replies.
 const REPEATED: HeaderName = HeaderName::from_static("idempotency-replayed");
-/// Lifetime of a cached reply, ns.
-const KEPT_NS: u64 = 600 * 1_000_000_000;
-/// Maximum number of cached replies; the oldest is dropped first.
-const KEPT: usize = 1_024;
-/// Maximum length of a cached reply, bytes; longer ones are downloads without effect.
-const ANSWER_BYTES_MAX: u64 = 64 << 10;
+/// Maximum length of a replayed reply, bytes; longer ones are downloads without effect.
+const REPLY_BYTES_MAX: u64 = 64 << 10;
+/// Beginning of a body that identifies a request, bytes; of longer bodies their length as well.
+const BEGIN_BYTES_MAX: usize = 256 << 10;
 /// Maximum length of a key, bytes.
 const KEY_BYTES_MAX: usize = 128;
 
-/// Account, URI and key of a request.
-type Name = (AccountId, String, String);
+/// Drops a pending request that ends without a reply.
+struct PendingRequest(Arc<Replies>, Option<RequestName>);
 
-#[derive(Clone)]
-struct Answer {
-    status: StatusCode,
-    headers: HeaderMap,
-    body: Bytes,
-    problem: Option<Problem>,
-}
-
-struct CachedRequest {
-    at_ns: u64,
-    body_sha256: [u8; 32],
-    /// `None` while the request is pending.
-    answer: Option<Answer>,
-}
-
-/// Replies by account, URI and key.
-#[derive(Default)]
-pub struct IdempotencyCache(Mutex<BTreeMap<Name, CachedRequest>>);
-
-enum Lookup {
-    New,
-    Pending,
-    Mismatch,
-    Cached(Box<Answer>),
-}
-
-impl IdempotencyCache {
-    /// Registers a request and looks for an earlier one.
-    fn begin(&self, name: &Name, body_sha256: [u8; 32], now_ns: u64) -> Lookup {
-        let mut requests = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        requests.retain(|_, request| now_ns.saturating_sub(request.at_ns) < KEPT_NS);
-        match requests.get(name) {
-            Some(request) if request.body_sha256 != body_sha256 => return Lookup::Mismatch,
-            Some(request) => {
-                return match &request.answer {
-                    Some(answer) => Lookup::Cached(Box::new(answer.clone())),
-                    None => Lookup::Pending,
-                };
-            }
-            None => {}
-        }
-        while requests.len() >= KEPT {
-            let oldest = requests.iter().min_by_key(|(_, request)| request.at_ns);
-            let Some(oldest) = oldest.map(|(name, _)| name.clone()) else {
-                break;
-            };
-            requests.remove(&oldest);
-        }
-        let request = CachedRequest { at_ns: now_ns, body_sha256, answer: None };
-        requests.insert(name.clone(), request);
-        Lookup::New
-    }
-
-    /// Stores the reply of a request; `None` drops the request.
-    fn end(&self, name: &Name, answer: Option<Answer>) {
-        let mut requests = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match (answer, requests.get_mut(name)) {
-            (Some(answer), Some(request)) => request.answer = Some(answer),
-            _ => {
-                requests.remove(name);
-            }
+impl PendingRequest {
+    fn end(mut self, reply: Option<Reply>) {
+        if let Some(name) = self.1.take() {
+            self.0.end(&name, reply);
         }
     }
 }
 
-/// Drops a pending request whose client went away.
-struct PendingRequest<'g>(&'g IdempotencyCache, Option<Name>);
-
-impl Drop for PendingRequest<'_> {
+impl Drop for PendingRequest {
     fn drop(&mut self) {
         if let Some(name) = self.1.take() {
             self.0.end(&name, None);
@@ -111,42 +46,97 @@ impl Drop for PendingRequest<'_> {
     }
 }
 
-fn replayed(answer: Answer) -> Response {
-    let mut response = (answer.status, answer.headers, answer.body).into_response();
-    let headers = response.headers_mut();
-    headers.insert(REPEATED, HeaderValue::from_static("true"));
-    if let Some(problem) = answer.problem {
-        response.extensions_mut().insert(problem);
-    }
+fn replayed(reply: Reply) -> Response {
+    let mut response = reply.into_response();
+    response.headers_mut().insert(REPEATED, HeaderValue::from_static("true"));
     response
 }
 
-/// Response with its copy for the cache; no copy of server errors, of 429 and of long bodies.
-async fn cacheable(response: Response) -> Result<(Response, Option<Answer>), Problem> {
+/// Response with its copy; no copy of server errors, of 429 and of long bodies.
+async fn copied(response: Response) -> Result<(Response, Option<Reply>), Problem> {
     let passing =
         response.status().is_server_error() || response.status() == StatusCode::TOO_MANY_REQUESTS;
     let length = response.body().size_hint().upper();
-    if passing || length.is_none_or(|bytes| bytes > ANSWER_BYTES_MAX) {
+    if passing || length.is_none_or(|bytes| bytes > REPLY_BYTES_MAX) {
         return Ok((response, None));
     }
     let (parts, body) = response.into_parts();
-    let read = to_bytes(body, ANSWER_BYTES_MAX as usize).await;
+    let read = to_bytes(body, REPLY_BYTES_MAX as usize).await;
     let body = read.map_err(|err| Problem::internal(err.to_string()))?;
-    let answer = Answer {
+    let reply = Reply {
         status: parts.status,
         headers: parts.headers.clone(),
         body: body.clone(),
         problem: parts.extensions.get::<Problem>().cloned(),
     };
-    Ok((Response::from_parts(parts, Body::from(body)), Some(answer)))
+    Ok((Response::from_parts(parts, Body::from(body)), Some(reply)))
 }
 
-/// Middleware: executes a POST request with a key once and replays its reply.
-pub async fn once(
-    State(cache): State<Arc<IdempotencyCache>>,
-    request: Request,
-    next: Next,
-) -> Response {
+/// Reads the beginning of a body; returns its digest and the whole body, which is not held.
+///
+/// # Errors
+/// 400 and 408 for a body that breaks off.
+async fn identified(headers: &HeaderMap, body: Body) -> Result<([u8; 32], Body), Problem> {
+    let mut rest = body.into_data_stream();
+    let (mut begin, mut bytes) = (Vec::<Bytes>::new(), 0);
+    while bytes <= BEGIN_BYTES_MAX {
+        match rest.next().await {
+            Some(Ok(piece)) => {
+                bytes += piece.len();
+                begin.push(piece);
+            }
+            Some(Err(err)) if is_timeout(&err) => {
+                let message = BodyTimeout.to_string();
+                return Err(Problem::new(StatusCode::REQUEST_TIMEOUT, message));
+            }
+            Some(Err(err)) => return Err(Problem::bad_request(format!("the body: {err}"))),
+            None => break,
+        }
+    }
+    let mut digest = Sha256::new();
+    let mut room = BEGIN_BYTES_MAX;
+    for piece in &begin {
+        let part = &piece[..piece.len().min(room)];
+        digest.update(part);
+        room -= part.len();
+    }
+    if bytes > BEGIN_BYTES_MAX {
+        let length = headers.get(header::CONTENT_LENGTH).map(HeaderValue::as_bytes);
+        digest.update(length.unwrap_or_default());
+    }
+    let begin = stream::iter(begin.into_iter().map(Ok));
+    Ok((digest.finalize().into(), Body::from_stream(begin.chain(rest))))
+}
+
+/// Reply to a request that is not carried out.
+fn refusal(lookup: Lookup) -> Option<Response> {
+    let conflict = |message: &str| Problem::new(StatusCode::CONFLICT, message).into_response();
+    Some(match lookup {
+        Lookup::New => return None,
+        Lookup::Done(Some(reply)) => replayed(*reply),
+        Lookup::Done(None) => conflict(
+            "conflict: the request with this Idempotency-Key was carried out, its reply is gone",
+        ),
+        Lookup::Pending => conflict("conflict: a request with this Idempotency-Key is pending"),
+        Lookup::Unknown => conflict(
+            "conflict: a request with this Idempotency-Key was begun before the gateway started, its \
+             outcome is unknown: read the state before another request with another key",
+        ),
+        Lookup::Mismatch => {
+            let message = "invalid Idempotency-Key: used for another request";
+            Problem::new(StatusCode::UNPROCESSABLE_ENTITY, message).into_response()
+        }
+        Lookup::TooMany(wait_s) => {
+            let message = "too many Idempotency-Keys within ten minutes";
+            let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, message);
+            problem.retry_after(wait_s).into_response()
+        }
+    })
+}
+
+/// Middleware: carries a POST request with a key out once, also when its client goes away, and replays
+/// its reply.
+pub async fn once(State(replies): State<Arc<Replies>>, request: Request, next: Next) -> Response {
     let caller = request.extensions().get::<Arc<Caller>>();
     let key = request.headers().get(KEY);
     let (Some(caller), Some(key), &Method::POST) = (caller, key, request.method()) else {
@@ -158,41 +148,61 @@ pub async fn once(
             format!("invalid Idempotency-Key: allowed 1 to {KEY_BYTES_MAX} printable characters");
         return Problem::new(StatusCode::BAD_REQUEST, message).into_response();
     };
-    let name = (caller.account, request.uri().to_string(), key.to_owned());
-    let (parts, body) = request.into_parts();
-    let body = match to_bytes(body, BATCH_BYTES_MAX).await {
-        Ok(body) => body,
-        Err(err) if is_timeout(&err) => {
-            return Problem::new(StatusCode::REQUEST_TIMEOUT, BodyTimeout.to_string())
-                .into_response();
-        }
-        Err(_) => {
-            let message = format!("request body too long: allowed 0 to {BATCH_BYTES_MAX} bytes");
-            return Problem::new(StatusCode::PAYLOAD_TOO_LARGE, message).into_response();
-        }
+    let is_node = caller.node.is_some();
+    let name = RequestName {
+        account: caller.account,
+        uri: request.uri().to_string(),
+        key: key.to_owned(),
     };
-    let body_sha256 = Sha256::digest(&body).into();
-    match cache.begin(&name, body_sha256, monotonic_ns()) {
-        Lookup::Cached(answer) => return replayed(*answer),
-        Lookup::Pending => {
-            let message = "conflict: a request with this Idempotency-Key is pending";
-            return Problem::new(StatusCode::CONFLICT, message).into_response();
-        }
-        Lookup::Mismatch => {
-            let message = "invalid Idempotency-Key: used for another request";
-            return Problem::new(StatusCode::UNPROCESSABLE_ENTITY, message).into_response();
-        }
-        Lookup::New => {}
+    let (parts, body) = request.into_parts();
+    let (body_sha256, body) = match identified(&parts.headers, body).await {
+        Ok(identified) => identified,
+        Err(problem) => return problem.into_response(),
+    };
+    let (cache, request) = (Arc::clone(&replies), name.clone());
+    let now = Moment { monotonic_ns: monotonic_ns(), wall_ns: wall_ns() };
+    match blocking(move || cache.begin(&request, is_node, body_sha256, now)).await.map(refusal) {
+        Ok(None) => {}
+        Ok(Some(response)) => return response,
+        Err(problem) => return problem.into_response(),
     }
-    let mut begun = PendingRequest(&cache, Some(name));
-    let request = Request::from_parts(parts, Body::from(body));
-    match cacheable(next.run(request).await).await {
-        Ok((response, answer)) => {
-            if let Some(name) = begun.1.take() {
-                cache.end(&name, answer);
+    let pending = PendingRequest(replies, Some(name));
+    let request = Request::from_parts(parts, body);
+    // A task of its own: what was begun is carried out whole and its reply is there for the next attempt.
+    let task = tokio::spawn(async move {
+        match copied(next.run(request).await).await {
+            Ok((response, reply)) => {
+                pending.end(reply);
+                response
             }
-            response
+            Err(problem) => problem.into_response(),
         }
-        Err(problem) => problem.into_response(),
+    });
+    task.await.unwrap_or_else(|err| Problem::internal(err.to_string()).into_response())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn long_bodies_pass_whole_and_differ_by_begin_and_length() {
+        let pieces = |bytes: &[u8]| {
+            let pieces: Vec<_> =
+                bytes.chunks(60_000).map(|piece| Ok::<_, axum::Error>(piece.to_vec())).collect();
+            Body::from_stream(stream::iter(pieces))
+        };
+        let headers = |length: usize| {
+            HeaderMap::from_iter([(header::CONTENT_LENGTH, HeaderValue::from(length))])
+        };
+        let mut digests = Vec::new();
+        for bytes in [vec![1; 3 << 20], vec![1; (3 << 20) + 1], vec![2; 3 << 20], vec![1; 10]] {
+            let (digest, body) = identified(&headers(bytes.len()), pieces(&bytes)).await.unwrap();
+            assert_eq!(to_bytes(body, usize::MAX).await.unwrap(), bytes);
+            assert!(!digests.contains(&digest));
+            digests.push(digest);
+        }
+        let (again, _) = identified(&headers(10), pieces(&[1; 10])).await.unwrap();
+        assert_eq!(again, digests[3]);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
@@ -17,6 +18,7 @@ use groundwave_http::Failure;
 use groundwave_http::tls::Identity;
 use groundwave_io_gateway::firmware::FirmwareFolder;
 use groundwave_io_gateway::nut::NutAddress;
+use groundwave_io_gateway::reply_log::ReplyLog;
 use groundwave_outbound::{AllowedTarget, TargetPolicy};
 use groundwave_protocol::{GatewayEnd, PublicKey};
 use groundwave_telemetry::TelemetryStore;
@@ -271,6 +273,9 @@ impl GatewayConfig {
             firmware: Some(
                 FirmwareFolder::open(&self.state.file("firmware")).map_err(Failure::input)?,
             ),
+            replies: Some(Arc::new(
+                ReplyLog::open(&self.state.file("replies.jsonl")).map_err(Failure::input)?,
+            )),
             nut: self.nut_server()?,
             gpio_lines: self.gpio_lines.clone(),
             flow_servers: self.flows.open(planning)?,

@@ -33,6 +33,7 @@ pub mod passwords;
 pub mod peripherals;
 pub mod playback;
 pub mod probes;
+pub mod replies;
 pub mod secrets;
 pub mod tasks;
 pub mod tls;
